@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# One interface target carries the flags, so that every target of ours says the same.
+add_library(teamo_flags INTERFACE)
+target_compile_options(teamo_flags INTERFACE
+    -Wall -Wextra -Wconversion -Wshadow -Wold-style-cast -Wnon-virtual-dtor -Wswitch
+    -fstack-protector-strong
+    # g++ 12 takes the alternatives that a std::variant does not hold for read (GCC PR 105562 and kin).
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+    $<$<BOOL:${TEAMO_WERROR}>:-Werror>)
+target_compile_definitions(teamo_flags INTERFACE _GLIBCXX_ASSERTIONS)
+target_link_options(teamo_flags INTERFACE -Wl,-z,relro,-z,now)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_definitions(teamo_flags INTERFACE _FORTIFY_SOURCE=2)
+endif()
+if(TEAMO_SANITIZE)
+    add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=address,undefined)
+endif()
+if(TEAMO_COVERAGE)
+    add_compile_options(--coverage)
+    add_link_options(--coverage)
+endif()
+if(TEAMO_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link,address,undefined)
+    add_link_options(-fsanitize=address,undefined)
+endif()
+
+# teamo_layer(NAME LINKS...): a folder of lib/ as a target. Its headers must compile alone, and
+# tests/layers.cmake refuses an include against the arrow.
+function(teamo_layer name)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
+    list(FILTER headers EXCLUDE REGEX "\\.bpf\\.h$")
+    if(sources)
+        add_library(teamo_${name} STATIC ${sources})
+        set(scope PUBLIC)
+        target_link_libraries(teamo_${name} PRIVATE teamo_flags)
+        set_target_properties(teamo_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+        target_sources(teamo_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/lib FILES ${headers})
+    else()
+        add_library(teamo_${name} INTERFACE)
+        set(scope INTERFACE)
+        target_sources(teamo_${name} INTERFACE FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/lib FILES ${headers})
+        set_target_properties(teamo_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+    endif()
+    target_include_directories(teamo_${name} ${scope} ${PROJECT_SOURCE_DIR}/lib)
+    target_link_libraries(teamo_${name} ${scope} ${ARGN})
+endfunction()

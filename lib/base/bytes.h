@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Bytes become values, and values bytes, here and nowhere else: no cast to a packed struct, no length
+// trusted twice. Network order throughout.
+#pragma once
+
+#include "base/mac_address.h"
+#include "base/result.h"
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace teamo {
+
+using Bytes = std::vector<std::byte>;
+
+/// Takes a frame apart from the front; every length is checked here.
+class FrameReader {
+public:
+    explicit FrameReader(std::span<const std::byte> frame) : rest_(frame) {}
+
+    template <std::unsigned_integral Number>
+    Result<Number> big_endian() {
+        if (rest_.size() < sizeof(Number))
+            return fail(EBADMSG, fmt::format("{} bytes missing", sizeof(Number) - rest_.size()));
+        std::uint64_t number = 0;
+        for (const auto byte : rest_.first(sizeof(Number)))
+            number = number << 8 | std::to_integer<std::uint64_t>(byte);
+        rest_ = rest_.subspan(sizeof(Number));
+        return static_cast<Number>(number);
+    }
+
+    std::span<const std::byte> rest() const { return rest_; }
+
+private:
+    std::span<const std::byte> rest_;
+};
+
+/// Puts a frame together from the front.
+class FrameWriter {
+public:
+    template <std::unsigned_integral Number>
+    FrameWriter& big_endian(Number number) {
+        for (std::size_t shift = sizeof(Number) * 8; shift > 0; shift -= 8)
+            bytes_.push_back(static_cast<std::byte>(static_cast<std::uint64_t>(number) >> (shift - 8)));
+        return *this;
+    }
+    FrameWriter& mac(const MacAddress& address) {
+        for (const auto byte : address.bytes)
+            bytes_.push_back(std::byte{byte});
+        return *this;
+    }
+    FrameWriter& raw(std::span<const std::byte> more) {
+        bytes_.insert(bytes_.end(), more.begin(), more.end());
+        return *this;
+    }
+    /// Overwrites two bytes that were written before, as a checksum is.
+    FrameWriter& patch(std::size_t offset, std::uint16_t number) {
+        bytes_.at(offset) = static_cast<std::byte>(number >> 8);
+        bytes_.at(offset + 1) = static_cast<std::byte>(number);
+        return *this;
+    }
+
+    std::size_t size() const { return bytes_.size(); }
+    std::span<const std::byte> bytes() const { return bytes_; }
+    Bytes take() { return std::move(bytes_); }
+
+private:
+    Bytes bytes_;
+};
+
+} // namespace teamo

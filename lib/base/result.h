@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A failure is a value. What the kernel, a file or a peer can refuse returns Result<T>: the value, or
+// an Error with the errno a program decides by and the text a person reads. The text is built from
+// the inside out (within), and is said once, by the outermost caller who knows the user.
+#pragma once
+
+#include <fmt/format.h>
+#include <tl/expected.hpp>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace teamo {
+
+struct Error {
+    int number = 0;   ///< errno of the kernel, or ours: what a program decides by
+    std::string text; ///< what a person reads: what, where, what to do; one line, no full stop
+    bool operator==(const Error&) const = default;
+};
+
+/// A value, or the reason there is none. tl::expected, but it must be looked at.
+template <class T = void>
+class [[nodiscard]] Result : public tl::expected<T, Error> {
+public:
+    using tl::expected<T, Error>::expected;
+    Result(tl::expected<T, Error> other) : tl::expected<T, Error>(std::move(other)) {}
+};
+
+inline tl::unexpected<Error> fail(int number, std::string text) {
+    return tl::unexpected<Error>(Error{number, std::move(text)});
+}
+
+/// The text of an errno, as strerror(3) says it, without its shared buffer.
+inline std::string errno_text(int number) {
+    char buffer[128];
+    return strerror_r(number, buffer, sizeof buffer);
+}
+
+/// A refused system call: "cannot open /run/x: Permission denied".
+inline tl::unexpected<Error> fail_errno(int number, std::string_view what) {
+    return fail(number, fmt::format("{}: {}", what, errno_text(number)));
+}
+
+/// The same failure one level up: "team0: port eth3: the device is a port of bond0 already".
+inline tl::unexpected<Error> within(std::string_view where, Error error) {
+    error.text.insert(0, fmt::format("{}: ", where));
+    return tl::unexpected<Error>(std::move(error));
+}
+
+} // namespace teamo

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "config/diagnostics.h"
+
+#include "json/quote.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace teamo {
+
+std::string text_of(const Diagnostic& diagnostic, std::string_view file) {
+    std::string text = json::printable(file);
+    if (diagnostic.place.line != 0)
+        text += fmt::format(":{}:{}", diagnostic.place.line, diagnostic.place.column);
+    text += diagnostic.severity == Diagnostic::Severity::error ? ": error: " : ": warning: ";
+    if (!diagnostic.pointer.empty()) text += json::printable(diagnostic.pointer) + ": ";
+    return text + diagnostic.text;
+}
+
+bool ConfigurationRead::has_errors() const {
+    return std::ranges::find(diagnostics, Diagnostic::Severity::error, &Diagnostic::severity) !=
+           diagnostics.end();
+}
+
+namespace config {
+
+Where Where::member(std::string_view name, json::Place member_place) const {
+    Where inner{pointer + '/', member_place};
+    for (const char letter : name) {
+        if (letter == '~')
+            inner.pointer += "~0";
+        else if (letter == '/')
+            inner.pointer += "~1";
+        else
+            inner.pointer += letter;
+    }
+    return inner;
+}
+
+Where Where::member(const json::Member& member) const {
+    return this->member(member.key, member.value.place());
+}
+
+Where Where::element(std::size_t index, json::Place element_place) const {
+    return {fmt::format("{}/{}", pointer, index), element_place};
+}
+
+void Diagnostics::error(const Where& where, std::string text, Fault fault) {
+    refused_ = refused_ || fault == Fault::refused;
+    list_.push_back({.severity = Diagnostic::Severity::error,
+                     .place = where.place,
+                     .pointer = where.pointer,
+                     .text = std::move(text),
+                     .tolerated = fault == Fault::tolerated});
+}
+
+void Diagnostics::warning(const Where& where, std::string text) {
+    ++warnings_;
+    list_.push_back({.severity = Diagnostic::Severity::warning,
+                     .place = where.place,
+                     .pointer = where.pointer,
+                     .text = std::move(text)});
+}
+
+std::vector<Diagnostic> Diagnostics::take() {
+    std::ranges::stable_sort(list_, {}, [](const Diagnostic& diagnostic) {
+        return std::tuple(diagnostic.place.line, diagnostic.place.column);
+    });
+    return std::move(list_);
+}
+
+} // namespace config
+} // namespace teamo

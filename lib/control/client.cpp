@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "control/client.h"
+
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+
+namespace teamo::control {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Result<sockaddr_un> address_of(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof address.sun_path)
+        return fail(ENAMETOOLONG, fmt::format("{}: too long for a socket's path", path));
+    std::ranges::copy(path, std::begin(address.sun_path));
+    return address;
+}
+
+/// The kernel's default takes messages up to 208 KiB less its overhead. For root there is no limit.
+void make_room(int socket, std::size_t size) {
+    const auto wanted = static_cast<int>(std::min(size, longest_request) + 4096);
+    int present = 0;
+    socklen_t length = sizeof present;
+    if (::getsockopt(socket, SOL_SOCKET, SO_SNDBUF, &present, &length) == 0 && present / 2 >= wanted) return;
+    if (::setsockopt(socket, SOL_SOCKET, SO_SNDBUFFORCE, &wanted, sizeof wanted) < 0)
+        static_cast<void>(::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &wanted, sizeof wanted));
+}
+
+Result<> wait_for(int socket, short event, Clock::time_point deadline) {
+    for (;;) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+        pollfd watched{.fd = socket, .events = event, .revents = 0};
+        const int ready = ::poll(&watched, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+        if (ready > 0) return {};
+        if (ready == 0) return fail(ETIMEDOUT, "the daemon does not answer in time");
+        if (errno != EINTR) return fail_errno(errno, "cannot wait for the daemon");
+    }
+}
+
+Result<> send_message(int socket, std::string_view message, Clock::time_point deadline) {
+    make_room(socket, message.size());
+    for (;;) {
+        if (::send(socket, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return {};
+        if (errno == EPIPE || errno == ECONNRESET) return fail(errno, "the daemon has closed the connection");
+        if (errno != EAGAIN && errno != EINTR) return fail_errno(errno, "cannot send to the daemon");
+        if (auto ready = wait_for(socket, POLLOUT, deadline); !ready) return ready;
+    }
+}
+
+Result<std::string> receive_message(int socket, Clock::time_point deadline) {
+    if (auto ready = wait_for(socket, POLLIN, deadline); !ready) return tl::unexpected(ready.error());
+    // A record comes whole or is cut to the buffer, so its size is asked for first.
+    int waiting = 0;
+    if (::ioctl(socket, SIOCINQ, &waiting) < 0) return fail_errno(errno, "cannot size the daemon's reply");
+    std::string message(static_cast<std::size_t>(std::max(waiting, 1)), '\0');
+    ssize_t size = 0;
+    do
+        size = ::recv(socket, message.data(), message.size(), MSG_DONTWAIT);
+    while (size < 0 && errno == EINTR);
+    if (size < 0) return fail_errno(errno, "cannot receive from the daemon");
+    if (size == 0) return fail(ECONNRESET, "the daemon has closed the connection");
+    message.resize(static_cast<std::size_t>(size));
+    return message;
+}
+
+} // namespace
+
+Result<Client> Client::connect(std::string_view team, std::string_view run_directory) {
+    const auto path = fmt::format("{}/{}.sock", run_directory, team);
+    const auto address = address_of(path);
+    if (!address) return tl::unexpected(address.error());
+    UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    if (!socket) return fail_errno(errno, "cannot make a unix socket");
+
+    // Bounds the wait where so many clients queue that the daemon's backlog is full.
+    const timeval patience{.tv_sec = 5, .tv_usec = 0};
+    static_cast<void>(::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience));
+    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) < 0) {
+        if (errno == ENOENT || errno == ECONNREFUSED)
+            return fail(errno, fmt::format("no daemon listens at {}", path));
+        if (errno == EAGAIN) return fail(ETIMEDOUT, fmt::format("{}: the daemon takes no connection", path));
+        return fail_errno(errno, fmt::format("cannot connect to {}", path));
+    }
+    return Client(std::move(socket));
+}
+
+Result<Reply> Client::call(const Request& request, std::chrono::milliseconds patience) {
+    if (!socket_) return fail(ENOTCONN, "the connection was closed after an earlier failure");
+    const auto deadline = Clock::now() + patience;
+    auto sent = send_message(socket_.get(), encode(request), deadline);
+    auto message =
+        sent ? receive_message(socket_.get(), deadline) : Result<std::string>(tl::unexpected(sent.error()));
+    if (!message) {
+        // A reply that comes after all would be taken for the next request's.
+        socket_.reset();
+        return tl::unexpected(message.error());
+    }
+    auto reply = parse_reply(*message);
+    if (!reply) {
+        socket_.reset();
+        return fail(EPROTO, "the daemon's answer is no reply of teamd's protocol");
+    }
+    return std::move(*reply);
+}
+
+} // namespace teamo::control

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "control/state_document.h"
+
+#include "base/match.h"
+
+#include <fmt/format.h>
+
+namespace teamo::control {
+namespace {
+
+using json::Object;
+using json::Value;
+
+Value number(std::uint64_t count) { return static_cast<std::int64_t>(count); }
+
+/// teamd passes on what the kernel's team driver keeps (team_core.c, __team_port_change_send): without a
+/// link 0 and "half", and with one what ethtool says, where an unknown speed reads -1 and any duplex that
+/// is not half reads "full".
+Value link_of(const LinkStatus& link) {
+    if (!link.up) return Object{{"duplex", "half"}, {"speed", 0}, {"up", false}};
+    return Object{{"duplex", link.duplex == Duplex::half ? "half" : "full"},
+                  {"speed", link.speed ? Value(*link.speed) : Value(-1)},
+                  {"up", true}};
+}
+
+Value ifinfo_of(const std::string& name, IfIndex ifindex, const MacAddress& address) {
+    return Object{{"dev_addr", text_of(address)},
+                  {"dev_addr_len", static_cast<int>(address.bytes.size())},
+                  {"ifindex", ifindex.value},
+                  {"ifname", name}};
+}
+
+/// The keys that are the watcher's own, "name" among them.
+Object own_keys(const WatchStatus& status) {
+    return std::visit(Match{
+                          [](const EthtoolWatch& watch) {
+                              return Object{{"delay_down", watch.delay_down.count()},
+                                            {"delay_up", watch.delay_up.count()},
+                                            {"name", "ethtool"}};
+                          },
+                          [&](const ArpPingWatch& watch) {
+                              return Object{{"init_wait", watch.init_wait.count()},
+                                            {"interval", watch.interval.count()},
+                                            {"missed", status.missed},
+                                            {"missed_max", watch.missed_max},
+                                            {"name", "arp_ping"},
+                                            {"send_always", watch.send_always},
+                                            {"source_host", watch.source_host},
+                                            {"target_host", watch.target_host},
+                                            {"validate_active", watch.validate_active},
+                                            {"validate_inactive", watch.validate_inactive}};
+                          },
+                          [&](const NsnaPingWatch& watch) {
+                              return Object{{"init_wait", watch.init_wait.count()},
+                                            {"interval", watch.interval.count()},
+                                            {"missed", status.missed},
+                                            {"missed_max", watch.missed_max},
+                                            {"name", "nsna_ping"},
+                                            {"target_host", watch.target_host}};
+                          },
+                          [](const TipcWatch& watch) {
+                              return Object{{"name", "tipc"}, {"tipc_bearer", watch.tipc_bearer}};
+                          },
+                      },
+                      status.watch);
+}
+
+Value link_watches_of(const PortStatus& port) {
+    Object list;
+    for (const auto& status : port.watches) {
+        auto watch = own_keys(status);
+        watch.push_back({"down_count", status.down_count});
+        watch.push_back({"up", status.up});
+        list.push_back({fmt::format("link_watch_{}", list.size()), std::move(watch)});
+    }
+    if (list.empty()) return Object{{"up", port.link_up}};
+    return Object{{"list", std::move(list)}, {"up", port.link_up}};
+}
+
+Value datapath_of(const PortStatus& port) {
+    const auto& counters = port.counters;
+    return Object{{"buckets", port.buckets},
+                  {"counters", Object{{"rx_bytes", number(counters.rx_bytes)},
+                                      {"rx_dropped", number(counters.rx_dropped)},
+                                      {"rx_packets", number(counters.rx_packets)},
+                                      {"tx_bytes", number(counters.tx_bytes)},
+                                      {"tx_packets", number(counters.tx_packets)}}},
+                  {"receives", port.receives},
+                  {"transmits", port.transmits}};
+}
+
+Value port_of(const PortStatus& port) {
+    return Object{{"datapath", datapath_of(port)},
+                  {"ifinfo", ifinfo_of(port.name, port.ifindex, port.address)},
+                  {"link", link_of(port.link)},
+                  {"link_watches", link_watches_of(port)}};
+}
+
+Value datapath_of(const TeamStatus& status) {
+    Object buckets;
+    for (const auto& port : status.ports)
+        buckets.push_back({port.name, port.buckets});
+    return Object{
+        {"buckets", std::move(buckets)}, {"device_kind", status.device_kind}, {"name", status.datapath}};
+}
+
+Value setup_of(const TeamStatus& status) {
+    const bool is_lacp = std::holds_alternative<LacpRunner>(status.runner);
+    return Object{{"daemonized", status.daemonized},
+                  {"dbus_enabled", false},
+                  {"debug_level", status.debug_level},
+                  {"kernel_team_mode_name", is_lacp ? "loadbalance" : name_of(status.runner)},
+                  {"pid", status.pid},
+                  {"pid_file", status.pid_file},
+                  {"runner_name", name_of(status.runner)},
+                  {"zmq_enabled", false}};
+}
+
+const char* name_of(AggSelectPolicy policy) {
+    switch (policy) {
+    case AggSelectPolicy::lacp_prio: return "lacp_prio";
+    case AggSelectPolicy::lacp_prio_stable: return "lacp_prio_stable";
+    case AggSelectPolicy::bandwidth: return "bandwidth";
+    case AggSelectPolicy::count: return "count";
+    case AggSelectPolicy::port_config: return "port_config";
+    }
+    return "?";
+}
+
+/// None for the runners of which teamd says nothing.
+std::optional<Value> runner_of(const TeamStatus& status) {
+    return std::visit(Match{
+                          [&](const ActiveBackupRunner&) -> std::optional<Value> {
+                              return Object{{"active_port", status.active_port.value_or("")}};
+                          },
+                          [](const LacpRunner& lacp) -> std::optional<Value> {
+                              return Object{{"active", lacp.active},
+                                            {"fast_rate", lacp.fast_rate},
+                                            {"select_policy", name_of(lacp.agg_select_policy)},
+                                            {"sys_prio", lacp.sys_prio}};
+                          },
+                          [](const auto&) -> std::optional<Value> { return std::nullopt; },
+                      },
+                      status.runner);
+}
+
+} // namespace
+
+json::Value state_document(const TeamStatus& status) {
+    Value document = Object{
+        {"datapath", datapath_of(status)},
+        {"setup", setup_of(status)},
+        {"team_device", Object{{"ifinfo", ifinfo_of(status.name, status.ifindex, status.address)},
+                               {"link", link_of(status.link)}}},
+    };
+    if (!status.ports.empty()) {
+        Object ports;
+        for (const auto& port : status.ports)
+            ports.push_back({port.name, port_of(port)});
+        document.set("ports", std::move(ports));
+    }
+    if (auto runner = runner_of(status)) document.set("runner", std::move(*runner));
+    return document;
+}
+
+} // namespace teamo::control

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR GPL-2.0-only
+ *
+ * What the BPF programs and the daemon share. Compiled as C (clang -target bpf) and as C++.
+ *
+ * Zero means nothing: array maps start as zeros, so slot 0 is "no port" and field set 0 is "no hash".
+ * Every struct is read by a later daemon that adopts the running datapath: a change of any layout
+ * here takes a new TEAMO_ABI, and a daemon meets a foreign number by loading its own maps.
+ */
+#ifndef TEAMO_ABI_H
+#define TEAMO_ABI_H
+
+#include <linux/types.h>
+
+#define TEAMO_ABI 1u
+#define TEAMO_BUCKETS 256u
+#define TEAMO_SLOTS 9u /* slot 0 is none, 1 to 8 are ports */
+#define TEAMO_NO_SLOT 0u
+
+/* The fragments of a transmit hash: the bits of HashField in lib/model/config.h. */
+#define TEAMO_HASH_ETH (1u << 0)
+#define TEAMO_HASH_VLAN (1u << 1)
+#define TEAMO_HASH_IPV4 (1u << 2)
+#define TEAMO_HASH_IPV6 (1u << 3)
+#define TEAMO_HASH_TCP (1u << 4)
+#define TEAMO_HASH_UDP (1u << 5)
+#define TEAMO_HASH_SCTP (1u << 6)
+
+enum teamo_mode {
+	TEAMO_MODE_HASH = 0,       /* bucket = hash of the flow: loadbalance, and activebackup with one slot */
+	TEAMO_MODE_ROUNDROBIN = 1, /* bucket = packets sent so far on this CPU */
+	TEAMO_MODE_RANDOM = 2,     /* bucket = a random number */
+	TEAMO_MODE_BROADCAST = 3,  /* a copy to every live slot */
+};
+
+/* Map "teamo_team", one element. Written by the daemon when the team changes, read per packet. */
+struct teamo_team {
+	__u32 abi;                   /* TEAMO_ABI */
+	__u32 mode;                  /* enum teamo_mode */
+	__u32 hash_fields;           /* TEAMO_HASH_* */
+	__u32 team_ifindex;          /* the device people see: team0 */
+	__u32 inner_ifindex;         /* its other end, whose ingress transmits and whose egress delivers */
+	__u32 port_ifindex[TEAMO_SLOTS]; /* by slot; [0] is 0 */
+};
+
+/* Map "teamo_live", one element: which slots carry, one bit each (bit = slot). Two words in one value,
+ * each written and read at once: clearing a bit of tx takes a lost port out of every bucket. */
+struct teamo_live {
+	__u32 tx; /* may transmit */
+	__u32 rx; /* what arrives there is delivered to the team */
+};
+
+/* Map "teamo_buckets", TEAMO_BUCKETS elements: the slots of a bucket in order of preference. The
+ * packet leaves by the first that is live. Unused places are TEAMO_NO_SLOT. */
+struct teamo_bucket {
+	__u8 slot[8];
+};
+
+/* Map "teamo_port_counters", per CPU, TEAMO_SLOTS elements. Written per packet, read by the daemon.
+ * Slot 0 counts what had no port to go to. */
+struct teamo_counters {
+	__u64 tx_packets, tx_bytes; /* a GSO packet counts once, with its whole length */
+	__u64 rx_packets, rx_bytes;
+	__u64 rx_dropped; /* arrived on a port that does not deliver */
+};
+
+#endif

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/*
+ * A team without a team driver: team0 is one end of a veth pair (or a netkit device), "inner" the other.
+ *
+ *   host -> team0 ~ inner ingress: teamo_transmit -> a port's egress
+ *   wire -> port ingress: teamo_receive -> inner's egress ~ team0 -> host
+ *
+ * Everything is read from maps for every packet, so that ports come, fail and go by one write of the
+ * daemon, and all goes on while no daemon runs. Segmentation comes after the redirect: a GSO packet
+ * passes here whole.
+ */
+#include <linux/bpf.h>
+#include <linux/if_packet.h>
+#include <linux/pkt_cls.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "abi.h"
+#include "parse.bpf.h"
+
+#define TEAMO_ALL_SLOTS (((1u << TEAMO_SLOTS) - 1) & ~(1u << TEAMO_NO_SLOT))
+#define TEAMO_READ_ONCE(x) (*(const volatile typeof(x) *)&(x))
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct teamo_team);
+} teamo_team SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct teamo_live);
+} teamo_live SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TEAMO_BUCKETS);
+	__type(key, __u32);
+	__type(value, struct teamo_bucket);
+} teamo_buckets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TEAMO_SLOTS);
+	__type(key, __u32);
+	__type(value, struct teamo_counters);
+} teamo_port_counters SEC(".maps");
+
+/* The slot that round-robin used last on this CPU. Nobody else's business, so not in abi.h. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} teamo_last_slot SEC(".maps");
+
+/* The slot of a word with one bit set, 0 for none: BPF has no instruction that finds a bit. */
+static __always_inline __u32 teamo_slot_of(__u32 bit)
+{
+	return (bit & 0x100) >> 5 | !!(bit & 0xf0) << 2 | !!(bit & 0xcc) << 1 | !!(bit & 0xaa);
+}
+
+static __always_inline void teamo_count_tx(struct __sk_buff *skb, __u32 slot)
+{
+	struct teamo_counters *counters = bpf_map_lookup_elem(&teamo_port_counters, &slot);
+
+	if (counters) {
+		counters->tx_packets++;
+		counters->tx_bytes += skb->len;
+	}
+}
+
+static __always_inline void teamo_count_rx(struct __sk_buff *skb, __u32 slot)
+{
+	struct teamo_counters *counters = bpf_map_lookup_elem(&teamo_port_counters, &slot);
+
+	if (counters) {
+		counters->rx_packets++;
+		counters->rx_bytes += skb->len;
+	}
+}
+
+static __always_inline __u32 teamo_port_of(const struct teamo_team *team, __u32 slot)
+{
+	return slot < TEAMO_SLOTS ? team->port_ifindex[slot] : 0;
+}
+
+/* By this slot and no further. Nothing to go by is counted in slot 0, as a drop. */
+static __always_inline int teamo_leave_by(struct __sk_buff *skb, const struct teamo_team *team, __u32 slot)
+{
+	__u32 port = teamo_port_of(team, slot);
+
+	if (!port) {
+		teamo_count_tx(skb, TEAMO_NO_SLOT);
+		return TC_ACT_SHOT;
+	}
+	teamo_count_tx(skb, slot);
+	/*
+	 * veth_xmit() records the queue the packet came by, and the port's skb_tx_hash() would take that
+	 * for its own: all in queue 0. Zero is "none recorded"; the port then goes by XPS or flow hash.
+	 */
+	skb->queue_mapping = 0;
+	return bpf_redirect(port, 0);
+}
+
+static __always_inline __u32 teamo_slot_in_bucket(__u32 bucket, __u32 live)
+{
+	const struct teamo_bucket *entry = bpf_map_lookup_elem(&teamo_buckets, &bucket);
+	__u64 order;
+	int i;
+
+	if (!entry)
+		return TEAMO_NO_SLOT;
+	/* All eight at once: an order is never read half old, half new. */
+	order = bpf_be64_to_cpu(*(const volatile __be64 *)entry->slot);
+	for (i = 0; i < 8; i++) {
+		__u32 slot = order >> 56;
+
+		if (slot < TEAMO_SLOTS && live >> slot & 1)
+			return slot;
+		order <<= 8;
+	}
+	return TEAMO_NO_SLOT;
+}
+
+/* The next live slot after the last one, per CPU: exact turns, whatever the buckets look like. */
+static __always_inline __u32 teamo_next_slot(__u32 live)
+{
+	__u32 zero = 0, later, slot;
+	__u32 *last = bpf_map_lookup_elem(&teamo_last_slot, &zero);
+
+	if (!last)
+		return TEAMO_NO_SLOT;
+	later = live & ~((2u << (*last & 15)) - 1);
+	if (!later)
+		later = live;
+	slot = teamo_slot_of(later & -later);
+	*last = slot;
+	return slot;
+}
+
+static __always_inline int teamo_leave_by_all(struct __sk_buff *skb, const struct teamo_team *team, __u32 live)
+{
+	__u32 i;
+
+	for (i = 1; i < TEAMO_SLOTS; i++) {
+		__u32 bit = live & -live;
+		__u32 slot = teamo_slot_of(bit);
+
+		live ^= bit;
+		if (!live)
+			return teamo_leave_by(skb, team, slot);
+		if (!bpf_clone_redirect(skb, teamo_port_of(team, slot), 0))
+			teamo_count_tx(skb, slot);
+	}
+	return TC_ACT_SHOT;
+}
+
+SEC("tc")
+int teamo_transmit(struct __sk_buff *skb)
+{
+	__u32 zero = 0, tx, slot;
+	const struct teamo_team *team = bpf_map_lookup_elem(&teamo_team, &zero);
+	const struct teamo_live *live = bpf_map_lookup_elem(&teamo_live, &zero);
+
+	if (!team || !live)
+		return TC_ACT_SHOT;
+	tx = TEAMO_READ_ONCE(live->tx) & TEAMO_ALL_SLOTS;
+	if (!(tx & (tx - 1))) /* one port or none: nothing to choose */
+		return teamo_leave_by(skb, team, teamo_slot_of(tx));
+
+	switch (team->mode) {
+	case TEAMO_MODE_ROUNDROBIN:
+		slot = teamo_next_slot(tx);
+		break;
+	case TEAMO_MODE_RANDOM:
+		slot = teamo_slot_in_bucket(bpf_get_prandom_u32() & (TEAMO_BUCKETS - 1), tx);
+		break;
+	case TEAMO_MODE_BROADCAST:
+		return teamo_leave_by_all(skb, team, tx);
+	default:
+		slot = teamo_slot_in_bucket(teamo_bucket_of(teamo_packet_hash(skb, team->hash_fields)), tx);
+	}
+	return teamo_leave_by(skb, team, slot);
+}
+
+/* Which slot a port has; 0 for a device that is no port (any more). */
+static __always_inline __u32 teamo_slot_of_port(const struct teamo_team *team, __u32 ifindex)
+{
+	__u32 slot;
+
+#pragma unroll
+	for (slot = 1; slot < TEAMO_SLOTS; slot++)
+		if (team->port_ifindex[slot] == ifindex)
+			return slot;
+	return TEAMO_NO_SLOT;
+}
+
+/* IEEE 802.1Q, 8.6.3: 01:80:c2:00:00:00 to 0f, addresses that no bridge forwards. */
+#define TEAMO_LINK_LOCAL 0x0180c2000000ULL
+#define TEAMO_PAUSE 0x0180c2000001ULL
+#define TEAMO_SLOW_PROTOCOLS 0x0180c2000002ULL
+
+SEC("tc")
+int teamo_receive(struct __sk_buff *skb)
+{
+	void *data = (void *)(long)skb->data;
+	void *end = (void *)(long)skb->data_end;
+	__u32 zero = 0, slot;
+	const struct teamo_team *team = bpf_map_lookup_elem(&teamo_team, &zero);
+	const struct teamo_live *live = bpf_map_lookup_elem(&teamo_live, &zero);
+	struct teamo_counters *counters;
+	__u64 dst;
+	bool rx;
+
+	/* Our own multicast, looped back by dev_loopback_xmit(), passes here as if it had arrived. */
+	if (!team || !live || skb->pkt_type > PACKET_OTHERHOST || data + ETH_HLEN > end)
+		return TC_ACT_UNSPEC;
+	slot = teamo_slot_of_port(team, skb->ifindex);
+	if (slot == TEAMO_NO_SLOT)
+		return TC_ACT_UNSPEC;
+
+	rx = TEAMO_READ_ONCE(live->rx) >> slot & 1;
+	dst = teamo_be64(data) >> 16;
+	if ((dst & ~0xfULL) == TEAMO_LINK_LOCAL) {
+		/* LACP and pause are a link's own; LLDP, STP and others may have listeners on either. */
+		if (rx && dst != TEAMO_PAUSE && dst != TEAMO_SLOW_PROTOCOLS &&
+		    !bpf_clone_redirect(skb, team->inner_ifindex, 0))
+			teamo_count_rx(skb, slot);
+		return TC_ACT_UNSPEC;
+	}
+	if (rx) {
+		teamo_count_rx(skb, slot);
+		return bpf_redirect(team->inner_ifindex, 0);
+	}
+	counters = bpf_map_lookup_elem(&teamo_port_counters, &slot);
+	if (counters)
+		counters->rx_dropped++;
+	return TC_ACT_SHOT;
+}
+
+char teamo_license[] SEC("license") = "GPL";

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "json/parse.h"
+#include "json/place_finder.h"
+
+#include <rapidjson/memorystream.h>
+
+#include <optional>
+
+namespace teamo::json {
+
+/// Makes the tree from RapidJSON's events (SAX), and refuses what RapidJSON would let pass and jansson
+/// does not. RapidJSON's events come without a place: a token begins at the first byte after the last one
+/// that is no blank and no separator.
+class TreeBuilder {
+public:
+    TreeBuilder(std::string_view text, const rapidjson::MemoryStream& stream, Limits limits)
+        : text_(text), stream_(stream), limits_(limits), places_(text) {}
+
+    bool Null() { return scalar(nullptr); }
+    bool Bool(bool value) { return scalar(value); }
+    bool RawNumber(const char*, rapidjson::SizeType, bool);
+    bool String(const char* bytes, rapidjson::SizeType size, bool);
+    bool Key(const char* bytes, rapidjson::SizeType size, bool);
+    bool StartObject() { return open(Object{}); }
+    bool StartArray() { return open(Array{}); }
+    bool EndObject(rapidjson::SizeType);
+    bool EndArray(rapidjson::SizeType) { return close(); }
+
+    // Numbers come as text (kParseNumbersAsStringsFlag); RapidJSON still names these.
+    bool Int(int) { return false; }
+    bool Uint(unsigned) { return false; }
+    bool Int64(std::int64_t) { return false; }
+    bool Uint64(std::uint64_t) { return false; }
+    bool Double(double) { return false; }
+
+    /// Where the token begins that comes next, or was not finished.
+    std::size_t token_begin() const;
+    Place place_of(std::size_t offset) { return places_.place_of(offset); }
+
+    const std::optional<SyntaxError>& error() const { return error_; }
+    Value take() { return std::move(root_); }
+
+private:
+    struct Open {
+        Value container;
+        std::string key; ///< of the member that is being read
+        Place key_place;
+    };
+
+    bool refuse(Place place, std::string text);
+    bool scalar(Value value);
+    bool open(Value container);
+    bool close();
+    bool add(Value value);
+    bool is_text(std::string_view string);
+
+    std::string_view text_;
+    const rapidjson::MemoryStream& stream_;
+    Limits limits_;
+    PlaceFinder places_;
+    std::size_t token_end_ = 0;
+    std::vector<Open> open_;
+    Value root_;
+    std::optional<SyntaxError> error_;
+};
+
+} // namespace teamo::json

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace teamo::json {
+
+/// One character of a text, and how many bytes it takes.
+struct Character {
+    char32_t code;    ///< U+FFFD where the bytes are no UTF-8
+    std::size_t size; ///< 1 to 4; 1 where the bytes are no UTF-8
+};
+
+/// The character `text` begins with; text is not empty. Shortest forms only, no surrogates (RFC 3629).
+Character first_character(std::string_view text);
+
+inline constexpr char32_t replacement_character = 0xFFFD;
+
+} // namespace teamo::json

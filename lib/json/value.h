@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A JSON document as a tree that knows where each part of it stands in the text, so that a complaint
+// about a meaning, not only one about the syntax, can name line and column.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace teamo::json {
+
+/// Where something stands in its text; both from 1, columns in bytes. 0:0 is "not from a text".
+struct Place {
+    std::uint32_t line = 0, column = 0;
+    bool operator==(const Place&) const = default;
+};
+
+struct Member;
+class Value;
+using Array = std::vector<Value>;
+/// In the order written; keys are unique (parse refuses duplicates, as teamd does).
+using Object = std::vector<Member>;
+
+/// Null, a boolean, an integer (64 bits, as jansson has it), a real, a string, an array or an object.
+/// Places take no part in comparison.
+class Value {
+public:
+    using Data = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object>;
+
+    Value() : data_(nullptr) {}
+    Value(std::nullptr_t) : data_(nullptr) {}
+    Value(bool value) : data_(value) {}
+    Value(int value) : data_(std::int64_t{value}) {}
+    Value(std::uint32_t value) : data_(std::int64_t{value}) {}
+    Value(std::int64_t value) : data_(value) {}
+    Value(double value) : data_(value) {}
+    Value(const char* value) : data_(std::string(value)) {}
+    Value(std::string value) : data_(std::move(value)) {}
+    Value(std::string_view value) : data_(std::string(value)) {}
+    Value(Array value) : data_(std::move(value)) {}
+    Value(Object value); // not explicit: Value(Object{...}) and {"key", Object{...}} both read well
+
+    const Data& data() const { return data_; }
+    Data& data() { return data_; }
+    Place place() const { return place_; }
+    void set_place(Place place) { place_ = place; }
+
+    bool is_null() const { return std::holds_alternative<std::nullptr_t>(data_); }
+    const bool* boolean() const { return std::get_if<bool>(&data_); }
+    const std::int64_t* integer() const { return std::get_if<std::int64_t>(&data_); }
+    const double* real() const { return std::get_if<double>(&data_); }
+    const std::string* string() const { return std::get_if<std::string>(&data_); }
+    const Array* array() const { return std::get_if<Array>(&data_); }
+    Array* array() { return std::get_if<Array>(&data_); }
+    const Object* object() const { return std::get_if<Object>(&data_); }
+    Object* object() { return std::get_if<Object>(&data_); }
+
+    /// The member of that exact name, or nullptr where this is no object or has none.
+    const Value* find(std::string_view key) const;
+    Value* find(std::string_view key);
+    /// Sets or adds a member; a value that is no object becomes one. Returns what is there now.
+    Value& set(std::string_view key, Value value);
+    /// Removes a member if it is there; true if it was.
+    bool erase(std::string_view key);
+
+    bool operator==(const Value& other) const;
+
+private:
+    Data data_;
+    Place place_;
+};
+
+struct Member {
+    std::string key;
+    Value value;
+    Place key_place{};
+    bool operator==(const Member& other) const { return key == other.key && value == other.value; }
+};
+
+/// The name of its type as a person says it: "an object", "a string", …
+std::string_view type_of(const Value& value);
+
+} // namespace teamo::json

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/journal.h"
+
+#include "json/parse.h"
+#include "json/write.h"
+#include "kernel/files.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace teamo {
+namespace {
+
+constexpr std::int64_t version = 1;
+
+std::string path_of(std::string_view team) { return fmt::format("{}/{}.json", journal_directory, team); }
+
+json::Value value_of(const PortBefore& port) {
+    json::Value value(json::Object{});
+    value.set("ifindex", port.index.value);
+    value.set("slot", static_cast<int>(port.slot.value));
+    value.set("name", port.name);
+    value.set("address", text_of(port.address));
+    value.set("mtu", port.mtu);
+    value.set("flags", port.flags);
+    if (port.disable_ipv6) value.set("disable_ipv6", *port.disable_ipv6);
+    value.set("made_clsact", port.made_clsact);
+    return value;
+}
+
+std::uint32_t number(const json::Value& value, std::string_view key) {
+    const auto* member = value.find(key);
+    const auto* integer = member == nullptr ? nullptr : member->integer();
+    return integer == nullptr ? 0 : static_cast<std::uint32_t>(*integer);
+}
+
+std::string text(const json::Value& value, std::string_view key) {
+    const auto* member = value.find(key);
+    const auto* string = member == nullptr ? nullptr : member->string();
+    return string == nullptr ? std::string() : *string;
+}
+
+std::optional<bool> boolean(const json::Value& value, std::string_view key) {
+    const auto* member = value.find(key);
+    const auto* found = member == nullptr ? nullptr : member->boolean();
+    return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
+Result<PortBefore> parse_port(const json::Value& value) {
+    PortBefore port;
+    port.index = IfIndex{number(value, "ifindex")};
+    const auto slot = number(value, "slot");
+    port.name = text(value, "name");
+    const auto address = parse_mac_address(text(value, "address"));
+    if (!port.index || slot == 0 || slot > max_ports || !address) return fail(EBADMSG, "a port makes no sense");
+    port.slot = Slot{static_cast<std::uint8_t>(slot)};
+    port.address = *address;
+    port.mtu = number(value, "mtu");
+    port.flags = number(value, "flags");
+    port.disable_ipv6 = boolean(value, "disable_ipv6");
+    port.made_clsact = boolean(value, "made_clsact").value_or(false);
+    return port;
+}
+
+} // namespace
+
+std::string text_of(const Journal& journal) {
+    json::Value value(json::Object{});
+    value.set("version", version);
+    value.set("network_namespace", static_cast<std::int64_t>(journal.network_namespace));
+    value.set("team", journal.team.value);
+    value.set("inner", journal.inner.value);
+    if (journal.active) value.set("active", journal.active->value);
+    std::string homes;
+    for (const auto home : journal.homes) homes.push_back(static_cast<char>('0' + home.value));
+    value.set("homes", homes);
+    json::Array ports, removed;
+    for (const auto& port : journal.ports) ports.push_back(value_of(port));
+    for (const auto& name : journal.removed_by_hand) removed.emplace_back(name);
+    value.set("ports", std::move(ports));
+    value.set("removed_by_hand", std::move(removed));
+    return json::write(value) + "\n";
+}
+
+Result<Journal> parse_journal(std::string_view content) {
+    const auto value = json::parse(content);
+    if (!value) return fail(EBADMSG, value.error().text);
+    if (number(*value, "version") != version) return fail(EBADMSG, "of another version of the program");
+
+    Journal journal;
+    if (const auto* inode = value->find("network_namespace"); inode != nullptr && inode->integer() != nullptr)
+        journal.network_namespace = static_cast<std::uint64_t>(*inode->integer());
+    journal.team = IfIndex{number(*value, "team")};
+    journal.inner = IfIndex{number(*value, "inner")};
+    if (const auto active = number(*value, "active"); active != 0) journal.active = IfIndex{active};
+    const auto homes = text(*value, "homes");
+    for (std::size_t bucket = 0; bucket < std::min(homes.size(), journal.homes.size()); ++bucket)
+        if (homes[bucket] >= '0' && homes[bucket] <= '8')
+            journal.homes[bucket] = Slot{static_cast<std::uint8_t>(homes[bucket] - '0')};
+    if (const auto* ports = value->find("ports"); ports != nullptr && ports->array() != nullptr)
+        for (const auto& entry : *ports->array()) {
+            auto port = parse_port(entry);
+            if (!port) return tl::unexpected(port.error());
+            journal.ports.push_back(std::move(*port));
+        }
+    if (const auto* removed = value->find("removed_by_hand"); removed != nullptr && removed->array() != nullptr)
+        for (const auto& entry : *removed->array())
+            if (entry.string() != nullptr) journal.removed_by_hand.push_back(*entry.string());
+    return journal;
+}
+
+Result<std::optional<Journal>> read_journal(std::string_view team) {
+    const auto path = path_of(team);
+    auto content = read_file(path);
+    if (!content && content.error().number == ENOENT) return std::optional<Journal>();
+    if (!content) return tl::unexpected(content.error());
+    auto journal = parse_journal(*content);
+    if (!journal) return within(path, std::move(journal.error()));
+    if (journal->network_namespace != network_namespace()) return std::optional<Journal>();
+    return std::optional(std::move(*journal));
+}
+
+Result<> write_journal(std::string_view team, const Journal& journal) {
+    if (::mkdir(std::string(journal_directory).c_str(), 0755) < 0 && errno != EEXIST)
+        return fail_errno(errno, journal_directory);
+    return replace_file(path_of(team), text_of(journal));
+}
+
+void remove_journal(std::string_view team) { ::unlink(path_of(team).c_str()); }
+
+std::uint64_t network_namespace() {
+    struct stat status {};
+    return ::stat("/proc/thread-self/ns/net", &status) == 0 ? status.st_ino : 0;
+}
+
+} // namespace teamo

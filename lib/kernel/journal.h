@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What was there before us, and where things stand, kept in a file under /run so that it outlives a
+// killed daemon: the next one puts back what the first one found, and goes on where the last one was.
+#pragma once
+
+#include "base/mac_address.h"
+#include "base/named.h"
+#include "base/result.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace teamo {
+
+/// A port as it was before it joined.
+struct PortBefore {
+    IfIndex index;
+    Slot slot; ///< the place it has in the team
+    std::string name;
+    MacAddress address;
+    std::uint32_t mtu = 0;
+    std::uint32_t flags = 0;           ///< IFF_*; of these UP, PROMISC and ALLMULTI are put back
+    std::optional<bool> disable_ipv6;  ///< none: the kernel has no IPv6
+    bool made_clsact = false;          ///< the qdisc is ours to take away
+    bool operator==(const PortBefore&) const = default;
+};
+
+struct Journal {
+    std::uint64_t network_namespace = 0; ///< inode of the namespace; ifindexes mean nothing in another
+    IfIndex team, inner;
+    std::optional<IfIndex> active;                  ///< activebackup's port
+    std::array<Slot, bucket_count> homes{};         ///< where the hash buckets live
+    std::vector<PortBefore> ports;                  ///< in the order they joined
+    std::vector<std::string> removed_by_hand;       ///< configured ports that somebody took out
+    bool operator==(const Journal&) const = default;
+};
+
+inline constexpr std::string_view journal_directory = "/run/teamd-offload";
+
+/// None where there is no journal of that team for this network namespace.
+Result<std::optional<Journal>> read_journal(std::string_view team);
+Result<> write_journal(std::string_view team, const Journal& journal);
+void remove_journal(std::string_view team);
+
+/// This process's network namespace, as Journal has it.
+std::uint64_t network_namespace();
+
+// Text and value, pure.
+std::string text_of(const Journal& journal);
+Result<Journal> parse_journal(std::string_view text);
+
+} // namespace teamo

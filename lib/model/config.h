@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A team's configuration as a value: typed, every default filled in, nothing left to look up.
+// The options, their defaults and ranges are teamd.conf(5)'s; lib/config makes it from text.
+#pragma once
+
+#include "base/mac_address.h"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace teamo {
+
+using std::chrono::milliseconds;
+
+// ---- link watches ----------------------------------------------------------------------------
+
+struct EthtoolWatch {
+    milliseconds delay_up{0};   ///< from link up to "up"; a link that drops meanwhile cancels it
+    milliseconds delay_down{0}; ///< from link down to "down"
+    bool operator==(const EthtoolWatch&) const = default;
+};
+struct ArpPingWatch {
+    milliseconds interval{1000}, init_wait{0};
+    std::uint32_t missed_max = 3;
+    std::string source_host = "0.0.0.0", target_host;
+    bool validate_active = false, validate_inactive = false, send_always = false;
+    std::optional<std::uint16_t> vlanid; ///< 0 to 4095
+    bool operator==(const ArpPingWatch&) const = default;
+};
+struct NsnaPingWatch {
+    milliseconds interval{1000}, init_wait{0};
+    std::uint32_t missed_max = 3;
+    std::string target_host;
+    bool operator==(const NsnaPingWatch&) const = default;
+};
+struct TipcWatch {
+    std::string tipc_bearer;
+    bool operator==(const TipcWatch&) const = default;
+};
+using LinkWatch = std::variant<EthtoolWatch, ArpPingWatch, NsnaPingWatch, TipcWatch>;
+
+enum class LinkWatchPolicy : std::uint8_t { any, all };
+
+// ---- runners ---------------------------------------------------------------------------------
+
+/// The fragments a transmit hash is made of, one bit each (teamd.conf: tx_hash). "ip" and "l3" are
+/// ipv4 + ipv6, "l4" is tcp + udp + sctp. The bits are those of lib/datapath/bpf/abi.h.
+enum class HashField : std::uint32_t {
+    eth = 1U << 0,
+    vlan = 1U << 1,
+    ipv4 = 1U << 2,
+    ipv6 = 1U << 3,
+    tcp = 1U << 4,
+    udp = 1U << 5,
+    sctp = 1U << 6,
+};
+using HashFields = std::uint32_t; ///< a set of HashField
+
+constexpr HashFields operator|(HashField a, HashField b) {
+    return static_cast<HashFields>(a) | static_cast<HashFields>(b);
+}
+constexpr HashFields operator|(HashFields a, HashField b) { return a | static_cast<HashFields>(b); }
+
+inline constexpr HashFields default_tx_hash = HashField::eth | HashField::ipv4 | HashField::ipv6;
+
+/// teamd's "basic" balancer, which moves buckets by their load.
+struct TxBalancer {
+    milliseconds balancing_interval{5000}; ///< configured in tenths of a second
+    bool operator==(const TxBalancer&) const = default;
+};
+
+struct BroadcastRunner {
+    bool operator==(const BroadcastRunner&) const = default;
+};
+struct RoundRobinRunner {
+    bool operator==(const RoundRobinRunner&) const = default;
+};
+struct RandomRunner {
+    bool operator==(const RandomRunner&) const = default;
+};
+
+/// Which hardware address team and ports have (teamd.conf: runner.hwaddr_policy).
+enum class HwaddrPolicy : std::uint8_t {
+    same_all,    ///< every port has the team's address, always
+    by_active,   ///< the team takes the active port's address
+    only_active, ///< the active port has the team's address, the others keep their own
+};
+struct ActiveBackupRunner {
+    HwaddrPolicy hwaddr_policy = HwaddrPolicy::same_all;
+    bool operator==(const ActiveBackupRunner&) const = default;
+};
+struct LoadBalanceRunner {
+    HashFields tx_hash = default_tx_hash;
+    std::optional<TxBalancer> tx_balancer;
+    bool operator==(const LoadBalanceRunner&) const = default;
+};
+enum class AggSelectPolicy : std::uint8_t { lacp_prio, lacp_prio_stable, bandwidth, count, port_config };
+struct LacpRunner {
+    bool active = true, fast_rate = false;
+    std::uint16_t sys_prio = 65535;
+    std::uint16_t min_ports = 1; ///< 1 to 1024
+    AggSelectPolicy agg_select_policy = AggSelectPolicy::lacp_prio;
+    HashFields tx_hash = default_tx_hash;
+    std::optional<TxBalancer> tx_balancer;
+    bool operator==(const LacpRunner&) const = default;
+};
+/// In the order of teamd's own list; the default is roundrobin.
+using RunnerConfig = std::variant<BroadcastRunner, RoundRobinRunner, RandomRunner, ActiveBackupRunner,
+                                  LoadBalanceRunner, LacpRunner>;
+
+/// The name teamd.conf has for it, and the kernel for its mode (lacp's mode is "loadbalance").
+constexpr const char* name_of(const RunnerConfig& runner) {
+    constexpr std::array names{"broadcast", "roundrobin", "random", "activebackup", "loadbalance", "lacp"};
+    return names[runner.index()];
+}
+
+// ---- ports and the team ----------------------------------------------------------------------
+
+struct PortConfig {
+    std::optional<std::uint16_t> queue_id;
+    std::int32_t prio = 0; ///< higher is preferred
+    bool sticky = false;   ///< stays active though a better port comes back
+    std::uint16_t lacp_prio = 255, lacp_key = 0;
+    /// The team's watches first, then the port's own, as teamd instantiates them; never empty (ethtool).
+    std::vector<LinkWatch> link_watches{EthtoolWatch{}};
+    bool operator==(const PortConfig&) const = default;
+};
+
+/// How often, and how far apart, neighbours are told of a new way (notify_peers, mcast_rejoin).
+struct Repetition {
+    std::uint32_t count = 0;
+    milliseconds interval{0};
+    bool configured = false; ///< false: nobody wrote a count, ours or teamd's default counts
+    bool operator==(const Repetition&) const = default;
+};
+
+enum class DatapathChoice : std::uint8_t { automatic, team, bpf };
+
+struct TeamConfig {
+    std::string device; ///< empty: the first free "team%d"
+    std::uint32_t debug_level = 0;
+    std::optional<MacAddress> hwaddr; ///< none: the first port's
+    RunnerConfig runner = RoundRobinRunner{};
+    Repetition notify_peers, mcast_rejoin;
+    LinkWatchPolicy link_watch_policy = LinkWatchPolicy::any;
+    std::vector<LinkWatch> link_watches;                   ///< the team's own, for ports that come later
+    std::vector<std::pair<std::string, PortConfig>> ports; ///< by device name, in the file's order
+    DatapathChoice datapath = DatapathChoice::automatic;
+    bool operator==(const TeamConfig&) const = default;
+};
+
+} // namespace teamo

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model/observation.h"
+
+#include <linux/if.h>
+
+#include <algorithm>
+
+namespace teamo {
+
+bool Link::is_up() const { return (flags & IFF_UP) != 0; }
+
+bool Link::has_link() const {
+    // LOWER_UP is the carrier as it is when the message is made; RUNNING is the operational state,
+    // which linkwatch may bring up to a second late. Either one missing means that nothing passes.
+    constexpr std::uint32_t all = IFF_UP | IFF_LOWER_UP | IFF_RUNNING;
+    return (flags & all) == all;
+}
+
+const Link* find_link(const Links& links, std::string_view name) {
+    const auto found = std::ranges::find_if(links, [name](const auto& entry) { return entry.second.name == name; });
+    return found == links.end() ? nullptr : &found->second;
+}
+
+const Link* find_link(const Links& links, IfIndex index) {
+    const auto found = links.find(index);
+    return found == links.end() ? nullptr : &found->second;
+}
+
+const Link* find_altname(const Links& links, std::string_view altname) {
+    const auto found = std::ranges::find_if(links, [altname](const auto& entry) {
+        return std::ranges::find(entry.second.altnames, altname) != entry.second.altnames.end();
+    });
+    return found == links.end() ? nullptr : &found->second;
+}
+
+} // namespace teamo

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the kernel shows: devices as values. lib/kernel reads them, plans are made from them.
+#pragma once
+
+#include "base/mac_address.h"
+#include "base/named.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace teamo {
+
+/// One network device as RTM_NEWLINK tells it.
+struct Link {
+    IfIndex index;
+    std::string name;
+    MacAddress address;
+    std::optional<MacAddress> permanent_address; ///< IFLA_PERM_ADDRESS; virtual devices have none
+    std::uint32_t mtu = 0;                       ///< bytes, without the Ethernet header
+    std::uint32_t flags = 0;                     ///< IFF_*
+    std::uint16_t type = 0;                      ///< ARPHRD_*
+    std::string kind;                            ///< IFLA_INFO_KIND: "veth", "bridge"; empty for hardware
+    IfIndex master;                              ///< the bridge, team or bond it is a port of
+    IfIndex lower;                               ///< IFLA_LINK: what it stands on, or a veth's other end
+    bool lower_elsewhere = false;                ///< `lower` is a number of another namespace
+    std::uint32_t promiscuity = 0;               ///< how many want everything
+    std::string alias;
+    std::vector<std::string> altnames;
+    bool operator==(const Link&) const = default;
+
+    bool is_up() const;   ///< administratively
+    bool has_link() const; ///< up, carrier there, and in operation (netif_oper_up)
+};
+
+/// All devices of the namespace.
+using Links = std::map<IfIndex, Link>;
+
+const Link* find_link(const Links& links, std::string_view name);
+const Link* find_link(const Links& links, IfIndex index);
+/// The device that bears an alternative name.
+const Link* find_altname(const Links& links, std::string_view altname);
+
+} // namespace teamo

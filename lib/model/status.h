@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How a running team stands, as a value: what the state document, teamoctl and the log speak of.
+#pragma once
+
+#include "base/named.h"
+#include "model/config.h"
+
+#include <sys/types.h>
+
+namespace teamo {
+
+enum class Duplex : std::uint8_t { half, full, unknown };
+
+/// Link as ethtool reports it.
+struct LinkStatus {
+    bool up = false;
+    std::optional<std::uint32_t> speed; ///< Mbit/s; none: the device does not say
+    Duplex duplex = Duplex::unknown;
+    bool operator==(const LinkStatus&) const = default;
+};
+
+struct WatchStatus {
+    LinkWatch watch;
+    bool up = false;
+    std::uint32_t down_count = 0; ///< transitions to down since the port joined
+    std::uint32_t missed = 0;     ///< ping watches: probes without an answer in a row
+    bool operator==(const WatchStatus&) const = default;
+};
+
+/// Counted by the datapath; a GSO packet counts once, with its whole length.
+struct PortCounters {
+    std::uint64_t tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0, rx_dropped = 0;
+    bool operator==(const PortCounters&) const = default;
+};
+
+struct PortStatus {
+    std::string name;
+    IfIndex ifindex;
+    MacAddress address; ///< as it is now
+    LinkStatus link;
+    bool link_up = false; ///< what its watches say together
+    std::vector<WatchStatus> watches;
+    bool transmits = false, receives = false; ///< what the datapath does with it now
+    std::uint32_t buckets = 0;                ///< hash buckets that leave by it now
+    PortCounters counters;
+    bool operator==(const PortStatus&) const = default;
+};
+
+struct TeamStatus {
+    std::string name;
+    IfIndex ifindex;
+    MacAddress address;
+    LinkStatus link; ///< up: carrier; speed: sum of the ports that transmit
+    RunnerConfig runner;
+    std::optional<std::string> active_port; ///< activebackup: none or a port's name
+    std::string datapath;                   ///< "bpf" or "team"
+    std::string device_kind;                ///< "veth", "netkit" or "team"
+    std::vector<PortStatus> ports;          ///< in the order they joined
+    // what the state document has under "setup"
+    pid_t pid = 0;
+    std::string pid_file;
+    std::uint32_t debug_level = 0;
+    bool daemonized = false;
+    bool operator==(const TeamStatus&) const = default;
+};
+
+} // namespace teamo

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What a datapath works by, as a value: which ports there are, which of them carry, and which bucket
+// leaves by which port. The daemon makes it, a datapath puts it into effect.
+#pragma once
+
+#include "base/named.h"
+#include "model/config.h"
+
+#include <array>
+
+namespace teamo {
+
+/// A set of slots, one bit each (bit = slot number).
+using SlotSet = std::uint32_t;
+constexpr SlotSet bit(Slot slot) { return SlotSet{1} << slot.value; }
+
+/// The slots of a bucket in order of preference: a packet leaves by the first that is live.
+using Preference = std::array<Slot, max_ports>;
+using Buckets = std::array<Preference, bucket_count>;
+
+enum class TransmitMode : std::uint32_t { hash, roundrobin, random, broadcast };
+
+struct Tables {
+    TransmitMode mode = TransmitMode::hash;
+    HashFields hash_fields = 0;
+    IfIndex team, inner;
+    std::array<IfIndex, max_ports + 1> ports{}; ///< by slot; [0] is none
+    SlotSet transmit = 0;                       ///< slots that may transmit
+    SlotSet receive = 0;                        ///< slots whose arrivals are delivered
+    Buckets buckets{};
+    bool operator==(const Tables&) const = default;
+};
+
+} // namespace teamo

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Configuration, observation and decision in; what shall be out. Pure, and total: the plan says every
+// thing that the team needs, whether it is so already or not.
+#pragma once
+
+#include "model/observation.h"
+#include "model/tables.h"
+#include "runner/buckets.h"
+#include "runner/runner.h"
+
+#include <vector>
+
+namespace teamo {
+
+/// A port as the plan needs it.
+struct Member {
+    IfIndex index;
+    Slot slot;
+    MacAddress own_address; ///< the one it came with
+    bool operator==(const Member&) const = default;
+};
+
+struct Premises {
+    const RunnerConfig* runner = nullptr;
+    const Link* team = nullptr; ///< its MTU, address and promiscuity are the administrator's to set
+    IfIndex inner;
+    std::vector<Member> members; ///< in the order they joined
+    Homes homes{};               ///< where the buckets live now
+};
+
+/// What a port's device shall be like.
+struct PortPlan {
+    IfIndex index;
+    MacAddress address;
+    std::uint32_t mtu = 1500;  ///< bytes, without the Ethernet header
+    bool promiscuous = false;  ///< somebody above the team has an address of its own, or looks at everything
+    bool all_multicast = true; ///< a card drops groups it was not told of
+    bool operator==(const PortPlan&) const = default;
+};
+
+struct TeamPlan {
+    MacAddress address;    ///< of the team
+    bool carrier = false;  ///< of the team
+    Homes homes{};         ///< where the buckets shall live
+    Tables tables;
+    std::vector<PortPlan> ports;
+    bool operator==(const TeamPlan&) const = default;
+};
+
+TeamPlan make_plan(const Premises& premises, const Decision& decision);
+
+} // namespace teamo

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "plan/membership.h"
+
+#include "plan/marks.h"
+
+#include <linux/if.h>
+#include <linux/if_arp.h>
+
+namespace teamo {
+namespace {
+
+/// Whether `device` is a VLAN, macvlan or the like above `below`, at any height.
+bool stands_on(const Links& links, const Link& device, const Link& below) {
+    const auto* step = &device;
+    // A chain longer than the number of devices is a ring (two ends of a veth name each other).
+    for (std::size_t height = 0; height < links.size(); ++height) {
+        if (step->kind == "veth" || step->lower_elsewhere || !step->lower) return false;
+        step = find_link(links, step->lower);
+        if (step == nullptr) return false;
+        if (step->index == below.index) return true;
+    }
+    return false;
+}
+
+} // namespace
+
+Result<> may_join(const Links& links, const Link& device, std::string_view team) {
+    if (device.type != ARPHRD_ETHER || (device.flags & IFF_LOOPBACK) != 0)
+        return fail(EINVAL, "is no Ethernet device; only Ethernet devices can be ports");
+    if (device.kind == "team" || device.kind == "bond")
+        return fail(EINVAL, fmt::format("is itself an aggregate ({}); add its ports instead", device.kind));
+    if (const auto owner = team_of_device(device))
+        return fail(EINVAL, fmt::format("is itself an aggregate (of team {}); add its ports instead", *owner));
+    if (const auto mark = port_mark_of(device); mark && mark->team != team)
+        return fail(EBUSY, fmt::format("is a port of team {0} already; release it first: teamoctl {0} port remove {1}, "
+                                       "or if that team is gone: ip link property del dev {1} altname {2}",
+                                       mark->team, device.name, port_mark(mark->team, mark->slot)));
+    if (device.master) {
+        const auto* master = find_link(links, device.master);
+        return fail(EBUSY, fmt::format("is a port of {} already; release it first: ip link set {} nomaster",
+                                       master == nullptr ? std::to_string(device.master.value) : master->name,
+                                       device.name));
+    }
+    const auto* own = find_altname(links, team_mark(team));
+    if (own != nullptr && stands_on(links, device, *own))
+        return fail(EINVAL, fmt::format("stands on {} itself; a port cannot", own->name));
+    return {};
+}
+
+} // namespace teamo

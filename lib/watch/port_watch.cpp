@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "watch/port_watch.h"
+
+#include <algorithm>
+
+namespace teamo {
+
+void EthtoolState::step(bool link, Clock::time_point now) {
+    if (link == up_) {
+        deadline_.reset();
+        return;
+    }
+    const auto delay = link ? watch_.delay_up : watch_.delay_down;
+    if (!deadline_) deadline_ = now + delay;
+    if (now < *deadline_) return;
+    deadline_.reset();
+    up_ = link;
+    if (!link) ++down_count_;
+}
+
+PortWatch::PortWatch(const std::vector<LinkWatch>& watches, LinkWatchPolicy policy, bool up) : policy_(policy) {
+    for (const auto& watch : watches)
+        if (const auto* ethtool = std::get_if<EthtoolWatch>(&watch)) {
+            configured_.push_back(*ethtool);
+            states_.emplace_back(*ethtool, up);
+        }
+}
+
+void PortWatch::step(bool link, Clock::time_point now) {
+    for (auto& state : states_) state.step(link, now);
+}
+
+bool PortWatch::up() const {
+    const auto is_up = [](const EthtoolState& state) { return state.up(); };
+    return policy_ == LinkWatchPolicy::any ? std::ranges::any_of(states_, is_up)
+                                           : std::ranges::all_of(states_, is_up);
+}
+
+std::optional<Clock::time_point> PortWatch::deadline() const {
+    std::optional<Clock::time_point> soonest;
+    for (const auto& state : states_)
+        if (const auto here = state.deadline(); here && (!soonest || *here < *soonest)) soonest = here;
+    return soonest;
+}
+
+std::vector<WatchStatus> PortWatch::status() const {
+    std::vector<WatchStatus> list;
+    for (std::size_t index = 0; index < states_.size(); ++index)
+        list.push_back({.watch = configured_[index],
+                        .up = states_[index].up(),
+                        .down_count = states_[index].down_count(),
+                        .missed = 0});
+    return list;
+}
+
+std::string_view unsupported_watch(const std::vector<LinkWatch>& watches) {
+    for (const auto& watch : watches) {
+        if (std::holds_alternative<ArpPingWatch>(watch)) return "arp_ping";
+        if (std::holds_alternative<NsnaPingWatch>(watch)) return "nsna_ping";
+        if (std::holds_alternative<TipcWatch>(watch)) return "tipc";
+    }
+    return {};
+}
+
+} // namespace teamo

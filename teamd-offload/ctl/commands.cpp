@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/commands.h"
+
+#include <algorithm>
+
+namespace teamo::ctl {
+namespace {
+
+/// The row whose path is `above` and one word more that starts with `word`.
+const Command* below(std::string_view above, std::string_view word) {
+    const auto fits = [&](const Command& command) {
+        auto rest = command.path;
+        if (!above.empty()) {
+            if (!rest.starts_with(above) || rest.substr(above.size(), 1) != " ") return false;
+            rest.remove_prefix(above.size() + 1);
+        }
+        return rest.find(' ') == std::string_view::npos && rest.starts_with(word);
+    };
+    const auto table = commands();
+    const auto found = std::ranges::find_if(table, fits);
+    return found == table.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+std::span<const Command> commands() {
+    // teamdctl's rows come first and in its order: what it lets one abbreviate means the same here.
+    static const std::vector<Command> table{
+        {.path = "config"},
+        {.path = "config dump", .run = config_dump},
+        {.path = "config dump noports", .run = config_dump_noports},
+        {.path = "config dump actual", .run = config_dump_actual},
+        {.path = "state", .run = state_view},
+        {.path = "state dump", .run = state_dump},
+        {.path = "state view", .run = state_view},
+        {.path = "state item"},
+        {.path = "state item get", .run = state_item_get, .parameters = {"ITEMPATH"}},
+        {.path = "state item set", .run = state_item_set, .parameters = {"ITEMPATH", "VALUE"}},
+        {.path = "port"},
+        {.path = "port add", .run = port_add, .parameters = {"PORTDEV"}},
+        {.path = "port remove", .run = port_remove, .parameters = {"PORTDEV"}},
+        {.path = "port present", .run = port_present, .parameters = {"PORTDEV"}},
+        {.path = "port config"},
+        {.path = "port config update", .run = port_config_update, .parameters = {"PORTDEV", "PORTCONFIG"}},
+        {.path = "port config dump", .run = port_config_dump, .parameters = {"PORTDEV"}},
+        {.path = "balance", .run = balance_show, .ours = true},
+        {.path = "balance show", .run = balance_show, .ours = true},
+        {.path = "stats", .run = stats_show, .ours = true},
+    };
+    return table;
+}
+
+Result<Chosen> find_command(Arguments words) {
+    std::string_view path;
+    for (;;) {
+        if (words.empty()) return fail(EINVAL, "None or incomplete command");
+        const auto* command = below(path, words.front());
+        if (!command) return fail(EINVAL, fmt::format("Unknown command \"{}\".", words.front()));
+        words = words.subspan(1);
+        const auto wanted = command->parameters.size();
+        if (command->run && words.size() <= wanted) {
+            if (words.size() < wanted)
+                return fail(EINVAL, fmt::format("Command line parameter \"{}\" expected.",
+                                                command->parameters[words.size()]));
+            return Chosen{command, words};
+        }
+        path = command->path;
+    }
+}
+
+std::string help_on_commands() {
+    std::string text = "Commands:\n";
+    for (const auto& command : commands())
+        if (command.run) {
+            text += fmt::format("    {}", command.path);
+            for (const auto parameter : command.parameters)
+                text += fmt::format(" {}", parameter);
+            text += '\n';
+        }
+    return text;
+}
+
+} // namespace teamo::ctl

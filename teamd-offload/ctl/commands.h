@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "ctl/session.h"
+
+#include <span>
+
+namespace teamo::ctl {
+
+using Arguments = std::span<const std::string>;
+
+/// One row of the table. A word of its path may be abbreviated; the first row that fits is meant.
+struct Command {
+    std::string_view path; ///< "port config dump": every word but the last has a row too
+    Result<> (*run)(Session&, Arguments) = nullptr; ///< none: the path goes on
+    std::vector<std::string_view> parameters{};
+    bool ours = false; ///< not teamdctl's; takes --json
+};
+
+std::span<const Command> commands();
+
+struct Chosen {
+    const Command* command;
+    Arguments arguments;
+};
+
+/// The command that the words mean. An error is bad usage.
+Result<Chosen> find_command(Arguments words);
+
+std::string help_on_commands();
+
+// teamdctl's commands, and below them ours.
+Result<> config_dump(Session& session, Arguments);
+Result<> config_dump_noports(Session& session, Arguments);
+Result<> config_dump_actual(Session& session, Arguments);
+Result<> state_dump(Session& session, Arguments);
+Result<> state_view(Session& session, Arguments);
+Result<> state_item_get(Session& session, Arguments arguments);
+Result<> state_item_set(Session& session, Arguments arguments);
+Result<> port_add(Session& session, Arguments arguments);
+Result<> port_remove(Session& session, Arguments arguments);
+Result<> port_present(Session& session, Arguments arguments);
+Result<> port_config_update(Session& session, Arguments arguments);
+Result<> port_config_dump(Session& session, Arguments arguments);
+
+Result<> balance_show(Session& session, Arguments);
+Result<> stats_show(Session& session, Arguments);
+
+} // namespace teamo::ctl

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/session.h"
+
+#include "base/match.h"
+#include "ctl/output.h"
+#include "json/parse.h"
+#include "json/write.h"
+
+#include <net/if.h>
+
+namespace teamo::ctl {
+namespace {
+
+/// A state of a thousand ports with all their LACPDUs is 1.6 MB.
+constexpr json::Limits daemons_limits{.bytes = std::size_t{64} << 20, .depth = 256};
+
+std::string without_full_stop(std::string text) {
+    if (text.ends_with('.')) text.pop_back();
+    return text;
+}
+
+} // namespace
+
+Result<Session> Session::open(const std::string& team, const Options& options) {
+    if (options.dbus) return fail(ENOTSUP, "D-Bus support is not compiled-in");
+    if (options.zmq) return fail(ENOTSUP, "ZeroMQ support is not compiled-in");
+    if (if_nametoindex(team.c_str()) == 0)
+        return fail(ENODEV, fmt::format("Device \"{}\" does not exist", team));
+    auto client = control::Client::connect(team);
+    if (!client) {
+        auto error = std::move(client.error());
+        if (error.number == ENOENT || error.number == ECONNREFUSED)
+            error.text += fmt::format("; start it: teamd-offload -d -t {} -f FILE", team);
+        return within(team, std::move(error));
+    }
+    Session session(team, options, std::move(*client));
+    if (auto same = session.check_device(); !same) return tl::unexpected(same.error());
+    return session;
+}
+
+Result<> Session::check_device() {
+    const auto config = document(control::ConfigDump{});
+    if (!config) return within(team_, config.error());
+    const auto* device = config->find("device");
+    if (!device || !device->string()) return fail(EPROTO, "Failed to parse device name from config.");
+    if (*device->string() != team_)
+        return fail(EINVAL, fmt::format("Unable to access to {} through connected teamd daemon because it "
+                                        "controls {}.",
+                                        team_, *device->string()));
+    return {};
+}
+
+Result<std::string> Session::call(const control::Request& request) {
+    auto reply = client_.call(request);
+    if (!reply) return tl::unexpected(std::move(reply.error()));
+    return std::visit(Match{
+                          [](std::string& payload) -> Result<std::string> { return std::move(payload); },
+                          [](control::Refusal& refusal) -> Result<std::string> {
+                              return fail(EINVAL, fmt::format("{} ({})",
+                                                              without_full_stop(std::move(refusal.message)),
+                                                              refusal.code));
+                          },
+                      },
+                      *reply);
+}
+
+Result<json::Value> Session::document(const control::Request& request) {
+    const auto text = call(request);
+    if (!text) return tl::unexpected(text.error());
+    auto value = json::parse(*text, daemons_limits);
+    if (!value)
+        return fail(EPROTO, fmt::format("the daemon's answer is no JSON: {}:{}: {}", value.error().place.line,
+                                        value.error().place.column, value.error().text));
+    return std::move(*value);
+}
+
+void Session::print(const json::Value& value) const {
+    put(json::write(value, {.indent = options_.oneline ? 0 : 4}) + "\n");
+}
+
+} // namespace teamo::ctl

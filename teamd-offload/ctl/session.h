@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "control/client.h"
+#include "ctl/options.h"
+#include "json/value.h"
+
+namespace teamo::ctl {
+
+/// One team and the connection to its daemon, which is known to be that team's.
+class Session {
+public:
+    static Result<Session> open(const std::string& team, const Options& options);
+
+    const std::string& team() const { return team_; }
+    const Options& options() const { return options_; }
+
+    /// The payload of the reply; a refusal is an Error with the daemon's reason. What was asked of which
+    /// team is said by main, for every error alike.
+    Result<std::string> call(const control::Request& request);
+    /// The same where the payload is JSON.
+    Result<json::Value> document(const control::Request& request);
+    /// Prints as teamdctl does: sorted, indented by 4 or with -o in one line.
+    void print(const json::Value& value) const;
+
+private:
+    Session(std::string team, const Options& options, control::Client client)
+        : team_(std::move(team)), options_(options), client_(std::move(client)) {}
+    Result<> check_device();
+
+    std::string team_;
+    Options options_;
+    control::Client client_;
+};
+
+} // namespace teamo::ctl

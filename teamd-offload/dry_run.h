@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "config/config_file.h"
+#include "log.h"
+
+namespace teamo {
+
+/// --dry-run: prints what a start would make of the devices that are there, as JSON; changes nothing. Returns
+/// the exit status: 1 where the start would be refused.
+int dry_run(const Configuration& configuration, bool without_ports, const Log& log);
+
+} // namespace teamo

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "log.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <systemd/sd-journal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace teamo {
+namespace {
+
+/// Whether standard error is the stream that journald gave us (systemd.exec(5): $JOURNAL_STREAM).
+bool stderr_is_journal() {
+    const char* stream = std::getenv("JOURNAL_STREAM");
+    struct stat status {};
+    if (stream == nullptr || ::fstat(STDERR_FILENO, &status) < 0) return false;
+    return fmt::format("{}:{}", status.st_dev, status.st_ino) == stream;
+}
+
+} // namespace
+
+Log::Log(std::string name, LogOutput output, bool daemonized) : name_(std::move(name)), target_(Target::plain) {
+    switch (output) {
+    case LogOutput::standard_output: target_ = Target::standard_output; break;
+    case LogOutput::syslog: target_ = Target::syslog; break;
+    case LogOutput::standard_error: break;
+    case LogOutput::automatic:
+        if (stderr_is_journal()) target_ = Target::journal;
+        else if (daemonized) target_ = Target::syslog;
+        else if (std::getenv("INVOCATION_ID") != nullptr && ::isatty(STDERR_FILENO) == 0) target_ = Target::prefixed;
+        break;
+    }
+    if (target_ == Target::syslog) ::openlog(name_.c_str(), LOG_PID, LOG_DAEMON);
+}
+
+void Log::operator()(Level level, std::string_view text, std::string_view id, Fields fields) const {
+    if (level == Level::debug && !debug_) return;
+    const auto line = team_.empty() ? std::string(text) : fmt::format("{}: {}", team_, text);
+    switch (target_) {
+    case Target::journal: return to_journal(level, line, id, fields);
+    case Target::syslog: return ::syslog(static_cast<int>(level), "%s", line.c_str());
+    case Target::prefixed: fmt::print(stderr, "<{}>{}: {}\n", static_cast<int>(level), name_, line); break;
+    case Target::plain: fmt::print(stderr, "{}: {}\n", name_, line); break;
+    case Target::standard_output:
+        fmt::print(stdout, "{}: {}\n", name_, line);
+        std::fflush(stdout);
+        break;
+    }
+}
+
+void Log::to_journal(Level level, std::string_view text, std::string_view id, Fields fields) const {
+    std::vector<std::string> kept{fmt::format("MESSAGE={}", text), fmt::format("PRIORITY={}", static_cast<int>(level)),
+                                  fmt::format("SYSLOG_IDENTIFIER={}", name_)};
+    if (!team_.empty()) kept.push_back(fmt::format("TEAM={}", team_));
+    if (!id.empty()) kept.push_back(fmt::format("MESSAGE_ID={}", id));
+    for (const auto& [name, value] : fields) kept.push_back(fmt::format("{}={}", name, value));
+    std::vector<iovec> parts;
+    for (auto& field : kept) parts.push_back({.iov_base = field.data(), .iov_len = field.size()});
+    ::sd_journal_sendv(parts.data(), static_cast<int>(parts.size()));
+}
+
+} // namespace teamo

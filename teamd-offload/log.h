@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The daemon's log: one line per transition, none per packet or pass. To the journal with fields where
+// stderr is the journal's, to a terminal as plain text, or where teamd's -l says.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <syslog.h>
+#include <utility>
+
+namespace teamo {
+
+enum class Level : int {
+    error = LOG_ERR,          ///< traffic or configuration at risk
+    warning = LOG_WARNING,    ///< degraded, or not as asked
+    notice = LOG_NOTICE,      ///< a port changed
+    info = LOG_INFO,          ///< started, stopped
+    debug = LOG_DEBUG,        ///< each decision with its inputs (-g)
+};
+
+enum class LogOutput { automatic, standard_output, standard_error, syslog };
+
+/// Transitions that programs may wait for: a MESSAGE_ID each (packaging/catalog).
+namespace message_id {
+inline constexpr std::string_view none = "";
+inline constexpr std::string_view port_lost = "2f3d0bd0f1a94d0c9f4b6f5f1f4b5a01";
+inline constexpr std::string_view port_back = "2f3d0bd0f1a94d0c9f4b6f5f1f4b5a02";
+inline constexpr std::string_view active_changed = "2f3d0bd0f1a94d0c9f4b6f5f1f4b5a03";
+inline constexpr std::string_view resync = "2f3d0bd0f1a94d0c9f4b6f5f1f4b5a04";
+inline constexpr std::string_view adopted = "2f3d0bd0f1a94d0c9f4b6f5f1f4b5a05";
+inline constexpr std::string_view config_refused = "2f3d0bd0f1a94d0c9f4b6f5f1f4b5a06";
+} // namespace message_id
+
+/// Where a daemon's lines go and which of them; a value that whoever speaks is handed.
+class Log {
+public:
+    Log(std::string name, LogOutput output, bool daemonized);
+
+    void set_debug(bool debug) { debug_ = debug; }
+    void set_team(std::string team) { team_ = std::move(team); }
+
+    using Fields = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+    void operator()(Level level, std::string_view text, std::string_view id = message_id::none, Fields fields = {}) const;
+
+private:
+    void to_journal(Level level, std::string_view text, std::string_view id, Fields fields) const;
+
+    std::string name_, team_;
+    enum class Target { journal, prefixed, plain, standard_output, syslog } target_;
+    bool debug_ = false;
+};
+
+} // namespace teamo

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// sd-event, as values that move: what is constructed runs until it is destroyed. One thread, no other loop.
+#pragma once
+
+#include "base/handle.h"
+#include "base/result.h"
+
+#include <systemd/sd-event.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+namespace teamo {
+
+using EventLoop = Handle<sd_event, sd_event_unref>;
+using EventSource = Handle<sd_event_source, sd_event_source_disable_unref>;
+
+/// Lower runs first. A lost link is answered before a client is.
+enum class Priority : int { link = -100, timer = -50, client = 0 };
+
+/// Must not be called before a fork whose child goes on (sd-event refuses a foreign pid).
+Result<EventLoop> make_loop();
+
+/// A time that comes once; set again as often as wanted.
+class Timer {
+public:
+    using Action = std::function<void()>;
+    static Result<Timer> make(sd_event* loop, Action action);
+
+    void at(std::chrono::steady_clock::time_point when);
+    void after(std::chrono::microseconds delay) { at(std::chrono::steady_clock::now() + delay); }
+    void stop();
+
+private:
+    Timer(std::unique_ptr<Action> action, EventSource source) : action_(std::move(action)), source_(std::move(source)) {}
+    static int ran_out(sd_event_source* source, std::uint64_t now, void* action) noexcept;
+
+    std::unique_ptr<Action> action_; // before the source, which points at it
+    EventSource source_;
+};
+
+/// A descriptor that can be read or written. The descriptor stays its owner's.
+class Io {
+public:
+    using Action = std::function<void(std::uint32_t events)>; ///< EPOLLIN, EPOLLOUT, EPOLLHUP, …
+    static Result<Io> make(sd_event* loop, int fd, std::uint32_t events, Priority priority, Action action);
+    void set_events(std::uint32_t events);
+
+private:
+    Io(std::unique_ptr<Action> action, EventSource source) : action_(std::move(action)), source_(std::move(source)) {}
+    static int ready(sd_event_source* source, int fd, std::uint32_t events, void* action) noexcept;
+
+    std::unique_ptr<Action> action_;
+    EventSource source_;
+};
+
+/// A signal, which must be blocked in the process before.
+class Signal {
+public:
+    using Action = std::function<void()>;
+    static Result<Signal> make(sd_event* loop, int number, Action action);
+
+private:
+    Signal(std::unique_ptr<Action> action, EventSource source) : action_(std::move(action)), source_(std::move(source)) {}
+    static int came(sd_event_source* source, const struct signalfd_siginfo* info, void* action) noexcept;
+
+    std::unique_ptr<Action> action_;
+    EventSource source_;
+};
+
+/// Runs once, when all events that wait now have been seen; asked again before that, still once.
+class Deferred {
+public:
+    using Action = std::function<void()>;
+    static Result<Deferred> make(sd_event* loop, Priority priority, Action action);
+    void soon();
+
+private:
+    Deferred(std::unique_ptr<Action> action, EventSource source) : action_(std::move(action)), source_(std::move(source)) {}
+    static int run(sd_event_source* source, void* action) noexcept;
+
+    std::unique_ptr<Action> action_;
+    EventSource source_;
+};
+
+} // namespace teamo

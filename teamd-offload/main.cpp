@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The daemon: options, configuration, one team, its loop, and the way back.
+#include "control_server.h"
+#include "daemonize.h"
+#include "dry_run.h"
+#include "kernel/capabilities.h"
+#include "kernel/files.h"
+#include "options.h"
+#include "pid_file.h"
+#include "support.h"
+#include "team.h"
+
+#include <sys/stat.h>
+#include <systemd/sd-daemon.h>
+
+#include <csignal>
+
+namespace teamo {
+namespace {
+
+constexpr int success = 0, failure = 1, runtime_failure = 2; // teamd's exit statuses
+constexpr const char* run_directory = "/run/teamd";
+constexpr std::chrono::seconds kill_patience{30};
+
+struct Text {
+    std::string name; ///< of the file, or what stands for it in messages
+    std::string text;
+};
+
+/// teamd: -c wins over -f, and without either the configuration is {}.
+Result<Text> configuration_text(const Options& options, const Log& log) {
+    if (options.config_text) {
+        if (options.config_file) log(Level::warning, "Command line config is present, ignoring given config file.");
+        return Text{.name = "-c", .text = *options.config_text};
+    }
+    if (!options.config_file) return Text{.name = "-c", .text = "{}"};
+    auto text = read_file(*options.config_file);
+    if (!text) return within("configuration", std::move(text.error()));
+    return Text{.name = *options.config_file, .text = std::move(*text)};
+}
+
+/// teamd's `device` of its own making: the first "team%d" that nobody has.
+std::string free_team_name(const Links& links) {
+    for (int number = 0;; ++number)
+        if (auto name = fmt::format("team{}", number); find_link(links, name) == nullptr) return name;
+}
+
+int check_configuration(const ConfigurationRead& read, const std::string& file) {
+    for (const auto& diagnostic : read.diagnostics) fmt::print("{}\n", text_of(diagnostic, file));
+    return read.has_errors() ? failure : success;
+}
+
+/// In a run, what teamd tolerates is a warning.
+Result<Configuration> accept(ConfigurationRead read, const std::string& file, const Log& log) {
+    std::string refused;
+    for (auto diagnostic : read.diagnostics) {
+        if (diagnostic.tolerated) diagnostic.severity = Diagnostic::Severity::warning;
+        if (diagnostic.severity == Diagnostic::Severity::warning) log(Level::warning, text_of(diagnostic, file));
+        else if (refused.empty()) refused = text_of(diagnostic, file);
+    }
+    if (!read.configuration) return fail(EINVAL, refused.empty() ? file + ": cannot be used" : refused);
+    return std::move(*read.configuration);
+}
+
+/// The loop of one running team, until a signal or a failure ends it.
+class Run {
+public:
+    Run(const Options& options, Log& log) : options_(options), log_(log) {}
+
+    int run(Configuration configuration, std::string pid_file, Daemonized* daemonized);
+
+private:
+    Result<> start(Configuration configuration, std::string pid_file);
+    void ready();
+    void end(int status) { sd_event_exit(loop_.get(), status); }
+
+    const Options& options_;
+    Log& log_;
+    EventLoop loop_;
+    std::vector<Signal> signals_;
+    std::unique_ptr<Team> team_;
+    std::unique_ptr<ControlServer> server_; // before the team goes, its askers go
+};
+
+Result<> Run::start(Configuration configuration, std::string pid_file) {
+    auto loop = make_loop();
+    if (!loop) return tl::unexpected(loop.error());
+    loop_ = std::move(*loop);
+    for (const int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP}) {
+        auto signal = Signal::make(loop_.get(), number, [this, number] {
+            if (number == SIGHUP) return; // as teamd: caught, without an effect
+            log_(Level::info, fmt::format("signal {}, stopping", number));
+            end(success);
+        });
+        if (!signal) return tl::unexpected(signal.error());
+        signals_.push_back(std::move(*signal));
+    }
+    const auto device = configuration.team.device;
+    TeamOptions team_options{.take_over = options_.take_over,
+                             .recreate = options_.force_recreate,
+                             .without_ports = options_.no_ports,
+                             .keep_on_stop = options_.no_quit_destroy,
+                             .daemonized = options_.daemonize,
+                             .pid_file = std::move(pid_file)};
+    auto team = Team::start(std::move(configuration), std::move(team_options), log_, loop_.get(), [this](const Error& error) {
+        log_(Level::error, error.text);
+        end(runtime_failure);
+    });
+    if (!team) return tl::unexpected(team.error());
+    team_ = std::move(*team);
+    if (!options_.usock) return {};
+    auto server = ControlServer::listen(loop_.get(), fmt::format("{}/{}.sock", run_directory, device), log_,
+                                        [this](const control::Request& request) { return team_->answer(request); });
+    if (!server) {
+        team_->stop();
+        return tl::unexpected(server.error());
+    }
+    server_ = std::move(*server);
+    return {};
+}
+
+void Run::ready() {
+    sd_event_set_watchdog(loop_.get(), 1);
+    sd_notifyf(0, "READY=1\nSTATUS=%s", describe(team_->status()).c_str());
+    log_(Level::info, describe(team_->status()));
+}
+
+int Run::run(Configuration configuration, std::string pid_file, Daemonized* daemonized) {
+    // Blocked before anything is made, so that a signal during the start is kept for the loop.
+    sigset_t mask;
+    sigemptyset(&mask);
+    for (const int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP}) sigaddset(&mask, number);
+    ::sigprocmask(SIG_BLOCK, &mask, nullptr);
+    ::signal(SIGPIPE, SIG_IGN);
+
+    if (const auto started = start(std::move(configuration), std::move(pid_file)); !started) {
+        log_(Level::error, started.error().text);
+        if (daemonized != nullptr) daemonized->started(failure);
+        return failure;
+    }
+    ready();
+    if (daemonized != nullptr) daemonized->started(success);
+    const int status = sd_event_loop(loop_.get());
+    sd_notify(0, "STOPPING=1");
+    server_.reset();
+    team_->stop();
+    return status < 0 ? runtime_failure : status;
+}
+
+int run_team(const Options& options, Configuration configuration, Log& log, const std::string& pid_path) {
+    if (auto may = check_capabilities(); !may) {
+        log(Level::error, may.error().text);
+        return failure;
+    }
+    std::optional<Daemonized> daemonized;
+    if (options.daemonize) {
+        auto child = Daemonized::fork();
+        if (!child) {
+            log(Level::error, child.error().text);
+            return failure;
+        }
+        daemonized.emplace(std::move(*child));
+    }
+    if (::mkdir(run_directory, 0755) < 0 && errno != EEXIST) {
+        log(Level::error, fmt::format("{}: {}", run_directory, errno_text(errno)));
+        return failure;
+    }
+    auto pid_file = PidFile::take(pid_path);
+    if (!pid_file) {
+        log(Level::error, pid_file.error().text);
+        return failure;
+    }
+    return Run(options, log).run(std::move(configuration), pid_path, daemonized ? &*daemonized : nullptr);
+}
+
+int main(const Options& options) {
+    Log log("teamd-offload", options.log_output, options.daemonize);
+    const auto text = configuration_text(options, log);
+    if (!text) {
+        log(Level::error, text.error().text);
+        return failure;
+    }
+    auto read = read_configuration(std::string_view(text->text), options.team_device);
+    if (options.command == Options::Command::check_configuration) return check_configuration(read, text->name);
+    auto accepted = accept(std::move(read), text->name, log);
+    if (!accepted) {
+        log(Level::error, accepted.error().text, message_id::config_refused);
+        return failure;
+    }
+    auto& configuration = *accepted;
+    const bool by_name = options.command == Options::Command::kill || options.command == Options::Command::check_running;
+    if (configuration.team.device.empty() && by_name) {
+        log(Level::error, "Team device name not specified.");
+        return failure;
+    }
+    if (configuration.team.device.empty()) {
+        auto control = LinkControl::open();
+        auto links = control ? control->read_all() : Result<Links>(tl::unexpected(control.error()));
+        if (!links) {
+            log(Level::error, links.error().text);
+            return failure;
+        }
+        configuration.team.device = free_team_name(*links);
+        configuration.document.set("device", configuration.team.device);
+    }
+    log.set_team(configuration.team.device);
+    log.set_debug(std::max(options.debug, configuration.team.debug_level) > 0);
+    const auto pid_path = options.pid_file.value_or(fmt::format("{}/{}.pid", run_directory, configuration.team.device));
+    switch (options.command) {
+    case Options::Command::check_running: return running_by(pid_path) ? success : failure;
+    case Options::Command::kill:
+        if (const auto killed = kill_by(pid_path, kill_patience); !killed) {
+            log(Level::error, killed.error().text);
+            return failure;
+        }
+        return success;
+    case Options::Command::dry_run: return dry_run(configuration, options.no_ports, log);
+    case Options::Command::check_configuration:
+    case Options::Command::run: break;
+    }
+    if (const auto supported = check_supported(configuration.team, options.datapath); !supported) {
+        log(Level::error, supported.error().text);
+        return failure;
+    }
+    if (options.dbus) log(Level::warning, "the D-Bus interface is not built yet; the unix socket serves");
+    if (options.zmq_address) log(Level::warning, "ZeroMQ support is not compiled-in.");
+    configuration.team.debug_level = std::max(options.debug, configuration.team.debug_level);
+    return run_team(options, std::move(configuration), log, pid_path);
+}
+
+} // namespace
+} // namespace teamo
+
+int main(int argc, char** argv) {
+    const auto options = teamo::parse_options(argc, argv);
+    if (const auto* status = std::get_if<int>(&options)) return *status;
+    return teamo::main(std::get<teamo::Options>(options));
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Keeps what the kernel shows as a value. Joined to the events before the first read, so that nothing falls
+// between; an overrun is answered by reading everything anew.
+#pragma once
+
+#include "kernel/links.h"
+#include "kernel/netlink_socket.h"
+#include "log.h"
+#include "loop.h"
+
+#include <functional>
+#include <memory>
+
+namespace teamo {
+
+class Observer {
+public:
+    /// Reads all devices. `changed` is called after every batch of events, once listen() was.
+    static Result<std::unique_ptr<Observer>> make(const Log& log, std::function<void()> changed);
+
+    Result<> listen(sd_event* loop);
+
+    /// Takes in the events that wait now, without calling `changed`; for who must not decide on old news.
+    void catch_up();
+
+    const Links& links() const { return links_; }
+    /// What this process has just done itself, ahead of the event that will say so.
+    Link* edit(IfIndex index);
+
+private:
+    Observer(NetlinkSocket events, LinkControl control, const Log& log, std::function<void()> changed)
+        : events_(std::move(events)), control_(std::move(control)), log_(log), changed_(std::move(changed)) {}
+    void take(const nlmsghdr* message);
+    Result<> read_anew();
+
+    NetlinkSocket events_;
+    LinkControl control_;
+    const Log& log_;
+    std::function<void()> changed_;
+    Links links_;
+    std::optional<Io> io_;
+};
+
+} // namespace teamo

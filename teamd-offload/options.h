@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "log.h"
+#include "model/config.h"
+
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace teamo {
+
+/// teamd(8)'s options, and ours.
+struct Options {
+    enum class Command { run, kill, check_running, check_configuration, dry_run };
+    Command command = Command::run;
+    std::optional<std::string> config_file, config_text, pid_file;
+    std::string team_device;
+    std::uint32_t debug = 0;
+    LogOutput log_output = LogOutput::automatic;
+    bool daemonize = false, force_recreate = false, take_over = false, no_quit_destroy = false, no_ports = false;
+    bool dbus = false, usock = true;
+    std::optional<std::string> zmq_address;
+    std::optional<DatapathChoice> datapath;
+};
+
+/// The options, or the status to end with at once: everything there was to say is said (--help, --version, bad usage).
+std::variant<Options, int> parse_options(int argc, char** argv);
+
+} // namespace teamo

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "support.h"
+
+#include "watch/port_watch.h"
+
+#include <algorithm>
+
+namespace teamo {
+
+Result<> check_supported(const TeamConfig& config, std::optional<DatapathChoice> option) {
+    if (option.value_or(config.datapath) == DatapathChoice::team)
+        return fail(ENOTSUP, "the team datapath is not supported yet; use --datapath bpf");
+    if (std::holds_alternative<LacpRunner>(config.runner))
+        return fail(ENOTSUP, "runner lacp is not supported yet; use loadbalance with a static aggregate on the switch");
+    const auto check = [](const std::vector<LinkWatch>& watches) -> Result<> {
+        if (const auto name = unsupported_watch(watches); !name.empty())
+            return fail(ENOTSUP, fmt::format("link watch {} is not supported yet; use ethtool", name));
+        return {};
+    };
+    for (const auto& entry : config.ports)
+        if (auto good = check(entry.second.link_watches); !good) return within(fmt::format("port {}", entry.first), good.error());
+    return check(config.link_watches);
+}
+
+std::string describe(const TeamStatus& status) {
+    const auto carrying = std::ranges::count_if(status.ports, &PortStatus::transmits);
+    auto line = fmt::format("{} over {} ({}), {} of {} ports carry", name_of(status.runner), status.datapath,
+                            status.device_kind, carrying, status.ports.size());
+    if (status.link.speed) line += fmt::format(", {} Mbit/s", *status.link.speed);
+    if (status.active_port) line += fmt::format(", active {}", *status.active_port);
+    return line;
+}
+
+} // namespace teamo

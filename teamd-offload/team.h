@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// One team: a value with everything it needs, nothing about it global. It owns its device and its ports from
+// start to stop, and between the two repeats one pass: observe, decide, plan, apply (team_pass.cpp).
+#pragma once
+
+#include "announcer.h"
+#include "config/config_file.h"
+#include "control/usock_message.h"
+#include "datapath/bpf_datapath.h"
+#include "datapath/team_device.h"
+#include "kernel/ethtool.h"
+#include "kernel/journal.h"
+#include "observer.h"
+#include "plan/changes.h"
+#include "watch/port_watch.h"
+
+#include <memory>
+#include <set>
+
+namespace teamo {
+
+/// How a team is started and stopped (teamd(8)'s options).
+struct TeamOptions {
+    bool take_over = false;       ///< -o: a device of that name is taken, not refused
+    bool recreate = false;        ///< -r: a device of that name is replaced
+    bool without_ports = false;   ///< -n: the configured ports are not added
+    bool keep_on_stop = false;    ///< -N: device and ports stay when the daemon stops
+    bool daemonized = false;
+    std::string pid_file;
+};
+
+class Team {
+public:
+    /// Makes the team, or goes on with the one that an earlier daemon left. On failure all is as it was.
+    /// `failed` is called when the team cannot go on, as when somebody removed its device.
+    static Result<std::unique_ptr<Team>> start(Configuration configuration, TeamOptions options, Log& log, sd_event* loop,
+                                               std::function<void(Error)> failed);
+
+    /// Puts everything back, unless the team is to be kept.
+    void stop();
+
+    control::Reply answer(const control::Request& request);
+
+    TeamStatus status();
+    const std::string& name() const { return configuration_.team.device; }
+
+private:
+    struct Port {
+        IfIndex index;
+        Slot slot;
+        std::string name;   ///< as the configuration has it
+        PortConfig config;
+        PortWatch watch;
+        LinkStatus modes;   ///< speed and duplex as last read
+        bool had_link = false;
+    };
+
+    Team(Configuration configuration, TeamOptions options, Log& log, LinkControl control, Ethtool ethtool,
+         BpfDatapath datapath);
+
+    // team_start.cpp: the device, and what an earlier daemon left
+    Result<> open(sd_event* loop);
+    Result<> check_ports() const;
+    Result<> make_device();
+    Result<> adopt_device(const TeamDevice& device);
+    Result<> adopt_port(const Link& link, Slot slot);
+    Result<> join_configured();
+    void undo();
+
+    // team_ports.cpp: ports come and go
+    Result<> join(const Link& link);
+    Result<> leave(IfIndex port);
+    void forget_vanished();
+    void join_appeared();
+    PortConfig config_of(std::string_view port) const;
+    Result<Slot> free_slot() const;
+    Port* find_port(std::string_view name);
+    PortBefore* before(IfIndex port);
+
+    // team_pass.cpp: observe, decide, plan, apply
+    void pass();
+    std::vector<Candidate> candidates() const;
+    void step_watches();
+    TeamPlan plan(const Decision& decision) const;
+    void put_into_effect(const TeamPlan& plan);
+    void apply(const std::vector<Change>& list);
+    Result<> apply(const Change& change);
+    void announce();
+    void say_what_changed(const Decision& decision);
+    Result<> keep_journal();
+
+    // team_requests.cpp: the control socket
+    PortStatus port_status(const Port& port) const;
+    struct Answering;
+    control::Reply set_item(const std::string& path, const std::string& value);
+    control::Reply update_port(const control::PortConfigUpdate& request);
+
+    Configuration configuration_;
+    TeamOptions options_;
+    Log& log_;
+    LinkControl control_;
+    Ethtool ethtool_;
+    BpfDatapath datapath_;
+    std::unique_ptr<Observer> observer_;
+    std::unique_ptr<Announcer> announcer_;
+    std::optional<Timer> timer_; ///< when a delay of a link watch is over
+    std::function<void(Error)> failed_;
+
+    TeamDevice device_;
+    bool made_device_ = false; ///< by this process: a failed start takes it away again
+    std::vector<Port> ports_;  ///< in the order they joined
+    Runner runner_;
+    Decision decision_;
+    Tables tables_;
+    Journal journal_, written_; ///< as it is to be, and as it is in the file
+    std::vector<Change> refused_; ///< changes that the kernel refused, not to be tried again as long as they stand
+    std::set<std::string> refused_ports_; ///< devices that could not join, complained of once
+    std::uint32_t mtu_ = 0; ///< the team's last MTU that every port took
+};
+
+} // namespace teamo

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// One pass: what the kernel shows, what the runner decides, what follows from it, and what must change for
+// that. Called after every batch of events and whenever a delay is over; where nothing has changed it does
+// nothing.
+#include "team.h"
+
+#include "base/match.h"
+#include "port_device.h"
+
+#include <algorithm>
+
+namespace teamo {
+
+void Team::pass() {
+    if (find_link(observer_->links(), device_.team) == nullptr)
+        return failed_(Error{ENODEV, fmt::format("device {} was removed by somebody else", name())});
+    forget_vanished();
+    // What carries is settled before anything slower: a lost port is out with one write.
+    step_watches();
+    put_into_effect(plan(decision_ = step(runner_, candidates())));
+    join_appeared();
+    step_watches();
+    auto decision = step(runner_, candidates());
+    if (decision != decision_) put_into_effect(plan(decision_ = std::move(decision)));
+
+    std::optional<Clock::time_point> deadline;
+    for (const auto& port : ports_)
+        if (const auto here = port.watch.deadline(); here && (!deadline || *here < *deadline)) deadline = here;
+    if (deadline) timer_->at(*deadline);
+    else timer_->stop();
+}
+
+void Team::step_watches() {
+    const auto now = Clock::now();
+    for (auto& port : ports_) {
+        const auto* link = find_link(observer_->links(), port.index);
+        const bool has_link = link != nullptr && link->has_link();
+        // Speed and duplex are those of a link: they are read when there is a new one.
+        if (has_link && !port.had_link) port.modes = ethtool_.read_link_modes(port.index);
+        port.had_link = has_link;
+        port.watch.step(has_link, now);
+    }
+}
+
+std::vector<Candidate> Team::candidates() const {
+    std::vector<Candidate> list;
+    for (const auto& port : ports_)
+        list.push_back({.port = port.index,
+                        .up = port.watch.up(),
+                        .prio = port.config.prio,
+                        .sticky = port.config.sticky,
+                        .speed = port.modes.speed.value_or(0),
+                        .duplex = port.modes.duplex});
+    return list;
+}
+
+TeamPlan Team::plan(const Decision& decision) const {
+    Premises premises{.runner = &configuration_.team.runner,
+                      .team = find_link(observer_->links(), device_.team),
+                      .inner = device_.inner,
+                      .members = {},
+                      .homes = journal_.homes};
+    for (const auto& port : ports_) {
+        const auto was = std::ranges::find(journal_.ports, port.index, &PortBefore::index);
+        premises.members.push_back({.index = port.index,
+                                    .slot = port.slot,
+                                    .own_address = was == journal_.ports.end() ? premises.team->address : was->address});
+    }
+    return make_plan(premises, decision);
+}
+
+void Team::put_into_effect(const TeamPlan& plan) {
+    const bool lost = (tables_.transmit & ~plan.tables.transmit) != 0;
+    const bool gained = (plan.tables.transmit & ~tables_.transmit) != 0;
+    const bool backup = std::holds_alternative<ActiveBackupRunner>(configuration_.team.runner);
+    // While the switches still send to the port that carried, what they send is taken in.
+    auto between = plan.tables;
+    for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
+        if (plan.tables.ports[slot] == tables_.ports[slot]) between.receive |= tables_.receive & bit(Slot{slot});
+    const auto fail_with = [this](const Result<>& done) {
+        if (!done) log_(Level::error, fmt::format("the datapath is not as it should be: {}", done.error().text));
+    };
+    fail_with(datapath_.apply(between));
+    say_what_changed(decision_);
+    apply(changes(observer_->links(), plan));
+    if (plan.carrier && (backup ? lost || gained : lost)) announce();
+    fail_with(datapath_.apply(plan.tables));
+    tables_ = plan.tables;
+    journal_.homes = plan.homes;
+    journal_.active = decision_.active;
+    if (auto kept = keep_journal(); !kept) log_(Level::warning, kept.error().text);
+}
+
+void Team::apply(const std::vector<Change>& list) {
+    std::erase_if(refused_, [&list](const Change& change) { return std::ranges::find(list, change) == list.end(); });
+    for (const auto& change : list) {
+        if (std::ranges::find(refused_, change) != refused_.end()) continue;
+        const auto done = apply(change);
+        if (done) continue;
+        log_(Level::warning, done.error().text);
+        refused_.push_back(change);
+        // One port that cannot take the team's MTU would lose every larger packet: the team keeps the one that
+        // all ports had, as the kernel's driver does.
+        if (std::holds_alternative<SetMtu>(change) && mtu_ != 0) {
+            if (control_.set_mtu(device_.team, mtu_)) observer_->edit(device_.team)->mtu = mtu_;
+            return;
+        }
+    }
+    if (const auto* team = find_link(observer_->links(), device_.team); team != nullptr) mtu_ = team->mtu;
+}
+
+Result<> Team::apply(const Change& change) {
+    const auto index = std::visit([](const auto& one) { return one.device; }, change);
+    auto* link = observer_->edit(index);
+    if (link == nullptr) return {};
+    const auto tell = [link](Result<> done, std::string_view what) -> Result<> {
+        if (!done && done.error().number != ENODEV) return within(fmt::format("{}: {}", link->name, what), std::move(done.error()));
+        return {};
+    };
+    return std::visit(Match{[&](const SetAddress& set) {
+                                auto done = set_address(control_, *link, set.to);
+                                if (done) link->address = set.to;
+                                return tell(std::move(done), fmt::format("address {}", text_of(set.to)));
+                            },
+                            [&](const SetMtu& set) {
+                                auto done = control_.set_mtu(index, set.to);
+                                if (done) link->mtu = set.to;
+                                return tell(std::move(done), fmt::format("MTU {}", set.to));
+                            },
+                            [&](const SetFlags& set) {
+                                auto done = control_.set_flags(index, set.flags, set.mask);
+                                if (done) link->flags = (link->flags & ~set.mask) | set.flags;
+                                return tell(std::move(done), "flags");
+                            }},
+                      change);
+}
+
+void Team::announce() {
+    // Asked for nothing, a lost way is still told once: neighbours that are not told send into the void.
+    const auto repeated = [](Repetition repetition) {
+        if (!repetition.configured) repetition.count = std::max(repetition.count, 1U);
+        return repetition;
+    };
+    announcer_->announce(device_.team, repeated(configuration_.team.notify_peers), repeated(configuration_.team.mcast_rejoin));
+}
+
+void Team::say_what_changed(const Decision& decision) {
+    for (const auto& port : ports_) {
+        const bool now = std::ranges::find(decision.transmit, port.index) != decision.transmit.end();
+        const bool was = tables_.ports[port.slot.value] == port.index && (tables_.transmit & bit(port.slot)) != 0;
+        if (now == was) continue;
+        const auto* link = find_link(observer_->links(), port.index);
+        const auto reason = now ? "carries" : link != nullptr && port.watch.up() ? "carries no more" : "lost its link, carries no more";
+        log_(now ? Level::notice : Level::warning, fmt::format("port {} {}; {} of {} ports carry", port.name, reason, decision.transmit.size(), ports_.size()),
+             now ? message_id::port_back : message_id::port_lost, {{"PORT", port.name}});
+    }
+}
+
+Result<> Team::keep_journal() {
+    if (journal_ == written_) return {};
+    if (auto written = write_journal(name(), journal_); !written) return written;
+    written_ = journal_;
+    return {};
+}
+
+} // namespace teamo

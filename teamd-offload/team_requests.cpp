@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the control socket asks of a team, with teamd's codes and messages; the reason follows teamd's words.
+#include "team.h"
+
+#include "base/match.h"
+#include "control/state_document.h"
+#include "json/write.h"
+#include "runner/buckets.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace teamo {
+namespace {
+
+using control::Refusal;
+using control::Reply;
+
+Refusal no_such_device() { return {.code = "NoSuchDev", .message = "No such device."}; }
+
+Refusal refusal(std::string_view code, std::string_view teamds_words, const Error& error) {
+    return {.code = std::string(code), .message = fmt::format("{}: {}.", teamds_words, error.text)};
+}
+
+} // namespace
+
+struct Team::Answering {
+    Team& team;
+
+    const Link* device(const std::string& name) const { return find_link(team.observer_->links(), name); }
+
+    Reply operator()(const control::PortAdd& request) const {
+        const auto* link = device(request.port);
+        if (link == nullptr) return no_such_device();
+        if (team.find_port(request.port) != nullptr)
+            return refusal("PortAddFail", "Failed to add port", {EEXIST, request.port + " is a port of this team already"});
+        if (auto joined = team.join(Link(*link)); !joined)
+            return refusal("PortAddFail", "Failed to add port", {0, request.port + " " + joined.error().text});
+        team.refused_ports_.erase(request.port);
+        team.pass();
+        return {};
+    }
+
+    Reply operator()(const control::PortRemove& request) const {
+        const auto* link = device(request.port);
+        if (link == nullptr) return no_such_device();
+        if (team.find_port(request.port) == nullptr)
+            return refusal("PortRemoveFail", "Failed to del port", {ENODEV, request.port + " is no port of this team"});
+        team.journal_.removed_by_hand.push_back(request.port);
+        if (auto left = team.leave(link->index); !left)
+            return refusal("PortRemoveFail", "Failed to del port", {0, request.port + " " + left.error().text});
+        return {};
+    }
+
+    Reply operator()(const control::PortConfigUpdate& request) const {
+        if (device(request.port) == nullptr) return no_such_device();
+        return team.update_port(request);
+    }
+
+    Reply operator()(const control::PortConfigDump& request) const {
+        if (device(request.port) == nullptr) return no_such_device();
+        if (team.find_port(request.port) == nullptr)
+            return Refusal{.code = "ConfigDumpFail", .message = "Failed to dump config."};
+        const auto* ports = team.configuration_.document.find("ports");
+        const auto* port = ports == nullptr ? nullptr : ports->find(request.port);
+        return json::write(port == nullptr ? json::Value(json::Object{}) : *port);
+    }
+
+    Reply operator()(const control::ConfigDump& /*request*/) const { return json::write(team.configuration_.document); }
+
+    Reply operator()(const control::ConfigDumpActual& /*request*/) const {
+        std::vector<std::string> present;
+        for (const auto& port : team.ports_) present.push_back(port.name);
+        return json::write(actual_configuration(team.configuration_.document, present));
+    }
+
+    Reply operator()(const control::StateDump& /*request*/) const {
+        return json::write(control::state_document(team.status()));
+    }
+
+    Reply operator()(const control::StateItemValueGet& request) const {
+        auto item = control::state_item(control::state_document(team.status()), request.path);
+        if (!item) return Refusal{.code = "PathDoesNotExist", .message = "Item path does not exist."};
+        return std::move(*item);
+    }
+
+    Reply operator()(const control::StateItemValueSet& request) const { return team.set_item(request.path, request.value); }
+};
+
+control::Reply Team::answer(const control::Request& request) {
+    observer_->catch_up();
+    return std::visit(Answering{*this}, request);
+}
+
+control::Reply Team::set_item(const std::string& path, const std::string& value) {
+    const auto failed = [](std::string_view why) {
+        return Refusal{.code = "ItemValueSetFail", .message = fmt::format("Failed to set item value: {}.", why)};
+    };
+    if (path == "setup.debug_level") {
+        std::uint32_t level = 0;
+        const auto* end = value.data() + value.size();
+        if (const auto [stop, error] = std::from_chars(value.data(), end, level); error != std::errc{} || stop != end || level > INT32_MAX)
+            return failed("the level is a number from 0 up");
+        configuration_.team.debug_level = level;
+        log_.set_debug(level > 0);
+        return {};
+    }
+    if (path == "runner.active_port")
+        if (auto* backup = std::get_if<ActiveBackup>(&runner_)) {
+            const auto* port = find_port(value);
+            if (port == nullptr) return failed(value + " is no port of this team");
+            if (!backup->choose(port->index, candidates())) return failed("the link of " + value + " is down");
+            pass();
+            return {};
+        }
+    if (!control::state_item(control::state_document(status()), path))
+        return Refusal{.code = "PathDoesNotExist", .message = "Item path does not exist."};
+    return Refusal{.code = "OpNotSupp", .message = "Operation not supported."};
+}
+
+control::Reply Team::update_port(const control::PortConfigUpdate& request) {
+    const auto failed = [](std::string_view why) {
+        return Refusal{.code = "ConfigUpdateFail", .message = fmt::format("Failed to update config: {}.", why)};
+    };
+    auto object = parse_port_configuration(request.config);
+    if (!object) return failed(object.error().text);
+    auto read = read_configuration(with_port_configuration(configuration_.document, request.port, std::move(*object)), name());
+    if (!read.configuration) return failed(read.diagnostics.empty() ? "" : read.diagnostics.front().text);
+    for (const auto& entry : read.configuration->team.ports)
+        if (const auto watch = unsupported_watch(entry.second.link_watches); !watch.empty())
+            return failed(fmt::format("link watch {} is not supported yet", watch));
+    // Until here nothing has changed.
+    configuration_ = std::move(*read.configuration);
+    for (auto& port : ports_) {
+        auto config = config_of(port.name);
+        if (config.link_watches != port.config.link_watches)
+            port.watch = PortWatch(config.link_watches, configuration_.team.link_watch_policy, port.watch.up());
+        port.config = std::move(config);
+    }
+    pass();
+    return {};
+}
+
+TeamStatus Team::status() {
+    const auto* team = find_link(observer_->links(), device_.team);
+    TeamStatus status;
+    status.name = name();
+    status.ifindex = device_.team;
+    status.runner = configuration_.team.runner;
+    status.datapath = "bpf";
+    status.device_kind = device_.kind;
+    status.pid = ::getpid();
+    status.pid_file = options_.pid_file;
+    status.debug_level = configuration_.team.debug_level;
+    status.daemonized = options_.daemonized;
+    if (team != nullptr) {
+        status.address = team->address;
+        status.link.up = team->has_link();
+    }
+    const auto counters = datapath_.read_counters();
+    std::uint32_t speed = 0;
+    for (const auto& port : ports_) {
+        auto one = port_status(port);
+        if (counters) one.counters = (*counters)[port.slot.value];
+        if (one.transmits) speed += one.link.speed.value_or(0);
+        if (one.transmits) status.link.duplex = one.link.duplex;
+        if (decision_.active == port.index) status.active_port = one.name;
+        status.ports.push_back(std::move(one));
+    }
+    if (speed != 0) status.link.speed = speed;
+    return status;
+}
+
+PortStatus Team::port_status(const Port& port) const {
+    PortStatus status;
+    status.name = port.name;
+    status.ifindex = port.index;
+    status.link = port.modes;
+    status.link_up = port.watch.up();
+    status.watches = port.watch.status();
+    if (const auto* link = find_link(observer_->links(), port.index)) {
+        status.name = link->name;
+        status.address = link->address;
+        status.link.up = link->has_link();
+    }
+    status.transmits = (tables_.transmit & bit(port.slot)) != 0;
+    status.receives = (tables_.receive & bit(port.slot)) != 0;
+    status.buckets = static_cast<std::uint32_t>(std::ranges::count_if(
+        tables_.buckets, [&](const Preference& preference) { return leaves_by(preference, tables_.transmit) == port.slot; }));
+    return status;
+}
+
+} // namespace teamo

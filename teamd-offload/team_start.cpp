@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How a team begins and ends: the device made or adopted, and everything put back.
+#include "team.h"
+
+#include "plan/marks.h"
+#include "plan/membership.h"
+#include "port_device.h"
+
+#include <algorithm>
+
+namespace teamo {
+
+Team::Team(Configuration configuration, TeamOptions options, Log& log, LinkControl control, Ethtool ethtool,
+           BpfDatapath datapath)
+    : configuration_(std::move(configuration)), options_(std::move(options)), log_(log), control_(std::move(control)),
+      ethtool_(std::move(ethtool)), datapath_(std::move(datapath)) {
+    journal_.network_namespace = network_namespace();
+}
+
+Result<std::unique_ptr<Team>> Team::start(Configuration configuration, TeamOptions options, Log& log, sd_event* loop,
+                                          std::function<void(Error)> failed) {
+    auto control = LinkControl::open();
+    if (!control) return tl::unexpected(control.error());
+    auto ethtool = Ethtool::open();
+    if (!ethtool) return tl::unexpected(ethtool.error());
+    auto datapath = BpfDatapath::load();
+    if (!datapath) return tl::unexpected(datapath.error());
+
+    std::unique_ptr<Team> team(new Team(std::move(configuration), std::move(options), log, std::move(*control),
+                                        std::move(*ethtool), std::move(*datapath)));
+    team->failed_ = std::move(failed);
+    if (auto opened = team->open(loop); !opened) {
+        team->undo();
+        return tl::unexpected(opened.error());
+    }
+    return team;
+}
+
+Result<> Team::open(sd_event* loop) {
+    auto observer = Observer::make(log_, [this] { pass(); });
+    if (!observer) return tl::unexpected(observer.error());
+    observer_ = std::move(*observer);
+    auto announcer = Announcer::make(loop, log_, [this]() -> const Links& { return observer_->links(); });
+    if (!announcer) return tl::unexpected(announcer.error());
+    announcer_ = std::move(*announcer);
+    auto timer = Timer::make(loop, [this] { pass(); });
+    if (!timer) return tl::unexpected(timer.error());
+    timer_.emplace(std::move(*timer));
+
+    if (auto good = check_ports(); !good) return good;
+    auto existing = find_team_device(observer_->links(), name());
+    const auto* named = find_link(observer_->links(), name());
+    if (options_.recreate && named != nullptr) {
+        if (auto removed = control_.remove(named->index); !removed)
+            return within(fmt::format("device {} cannot be replaced", name()), std::move(removed.error()));
+        existing = std::optional<TeamDevice>();
+    }
+    if (!existing) return tl::unexpected(existing.error());
+    if (auto made = *existing ? adopt_device(**existing) : make_device(); !made) return made;
+    if (auto joined = join_configured(); !joined) return joined;
+    pass();
+    return observer_->listen(loop);
+}
+
+/// Every port that is there is looked at before anything is made, so that a refusal leaves nothing behind.
+Result<> Team::check_ports() const {
+    if (options_.without_ports) return {};
+    for (const auto& entry : configuration_.team.ports) {
+        if (entry.first == name()) return fail(EINVAL, fmt::format("port {}: is the team itself", entry.first));
+        const auto* link = find_link(observer_->links(), entry.first);
+        if (link == nullptr) continue;
+        if (auto may = may_join(observer_->links(), *link, name()); !may)
+            return within(fmt::format("port {}", entry.first), std::move(may.error()));
+    }
+    return {};
+}
+
+Result<> Team::make_device() {
+    MacAddress address = configuration_.team.hwaddr.value_or(MacAddress{});
+    // Without one of its own the team has its first port's address, as with the kernel's driver.
+    if (address.is_zero() && !options_.without_ports)
+        for (const auto& entry : configuration_.team.ports)
+            if (const auto* link = find_link(observer_->links(), entry.first); link != nullptr && address.is_zero())
+                address = link->address;
+    auto device = create_team_device(control_, name(), address);
+    if (!device) return tl::unexpected(device.error());
+    device_ = std::move(*device);
+    made_device_ = true;
+    observer_->catch_up();
+    const auto* team = find_link(observer_->links(), device_.team);
+    if (team == nullptr) return fail(ENODEV, fmt::format("device {} vanished while it was made", name()));
+    mtu_ = team->mtu;
+    journal_.team = device_.team;
+    journal_.inner = device_.inner;
+    runner_ = make_runner(configuration_.team.runner, std::nullopt);
+    if (auto kept = keep_journal(); !kept) return kept;
+    return datapath_.attach_team(device_.team, device_.inner, device_.kind);
+}
+
+/// Goes on where a dead daemon left off. Nothing is taken down: our programs take the place of the running
+/// ones when their maps say the same as those do.
+Result<> Team::adopt_device(const TeamDevice& device) {
+    device_ = device;
+    const auto* team = find_link(observer_->links(), device_.team);
+    mtu_ = team->mtu;
+    auto journal = read_journal(name());
+    if (!journal) log_(Level::warning, fmt::format("what was there before is not known: {}", journal.error().text));
+    if (journal && *journal) journal_ = written_ = std::move(**journal);
+    journal_.team = device_.team;
+    journal_.inner = device_.inner;
+    const auto known = std::move(journal_.ports);
+    journal_.ports.clear();
+    // Known ones first and in their order; then those that bear the mark without an entry.
+    const auto adopt = [this](const PortBefore& port) {
+        journal_.ports.push_back(port);
+        const auto* link = find_link(observer_->links(), port.index);
+        return adopt_port(*link, port.slot);
+    };
+    for (const auto& port : known) {
+        const auto* link = find_link(observer_->links(), port.index);
+        if (link == nullptr) continue;
+        if (auto adopted = adopt(port); !adopted) return adopted;
+    }
+    for (const auto& entry : observer_->links()) {
+        const auto mark = port_mark_of(entry.second);
+        if (!mark || mark->team != name() || before(entry.first) != nullptr) continue;
+        auto port = remember(entry.second, mark->slot);
+        if (entry.second.permanent_address) port.address = *entry.second.permanent_address;
+        if (auto adopted = adopt(port); !adopted) return adopted;
+    }
+    runner_ = make_runner(configuration_.team.runner, journal_.active);
+    decision_ = step(runner_, candidates());
+    tables_ = plan(decision_).tables;
+    if (auto applied = datapath_.apply(tables_); !applied) return applied;
+    if (auto attached = datapath_.attach_team(device_.team, device_.inner, device_.kind); !attached) return attached;
+    for (const auto& port : ports_) {
+        auto attached = datapath_.attach_port(port.index);
+        if (!attached) return within(fmt::format("port {}", port.name), std::move(attached.error()));
+    }
+    log_(Level::notice, fmt::format("went on with the running team, {} ports", ports_.size()), message_id::adopted);
+    return {};
+}
+
+Result<> Team::adopt_port(const Link& link, Slot slot) {
+    const auto config = config_of(link.name);
+    const bool up = link.has_link();
+    ports_.push_back({.index = link.index,
+                      .slot = slot,
+                      .name = link.name,
+                      .config = config,
+                      .watch = PortWatch(config.link_watches, configuration_.team.link_watch_policy, up),
+                      .modes = ethtool_.read_link_modes(link.index),
+                      .had_link = up});
+    return {};
+}
+
+Result<> Team::join_configured() {
+    if (options_.without_ports) return {};
+    for (const auto& entry : configuration_.team.ports) {
+        if (find_port(entry.first) != nullptr) continue;
+        if (std::ranges::find(journal_.removed_by_hand, entry.first) != journal_.removed_by_hand.end()) continue;
+        const auto* link = find_link(observer_->links(), entry.first);
+        if (link == nullptr) {
+            log_(Level::warning, fmt::format("port {}: no such device yet; it joins when it appears", entry.first));
+            continue;
+        }
+        if (auto joined = join(*link); !joined) return within(fmt::format("port {}", entry.first), std::move(joined.error()));
+    }
+    return {};
+}
+
+/// A start that failed: what this process made goes, what it adopted stays as it runs.
+void Team::undo() {
+    if (!made_device_) return;
+    stop();
+}
+
+void Team::stop() {
+    observer_->catch_up();
+    if (options_.keep_on_stop) {
+        log_(Level::info, "stopped; device and ports stay as they are");
+        return;
+    }
+    options_.without_ports = true; // who leaves now does not come back
+    while (!ports_.empty()) {
+        const auto port = ports_.back();
+        if (auto left = leave(port.index); !left)
+            log_(Level::warning, fmt::format("port {}: {}", port.name, left.error().text));
+    }
+    if (find_link(observer_->links(), device_.team) != nullptr)
+        if (auto removed = control_.remove(device_.team); !removed)
+            log_(Level::warning, fmt::format("device {} is still there: {}", name(), removed.error().text));
+    remove_journal(name());
+}
+
+} // namespace teamo

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The programs as the kernel runs them, one packet at a time (BPF_PROG_TEST_RUN): nothing is attached.
+#pragma once
+
+#include "base/bytes.h"
+#include "datapath/bpf/abi.h"
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+
+struct teamo_forward;
+
+namespace teamo::test {
+
+inline constexpr int redirected = 7, dropped = 2, passed = -1; ///< TC_ACT_REDIRECT, _SHOT, _UNSPEC
+
+/// What became of a packet.
+struct Verdict {
+    int action = 0;
+    std::uint32_t slot = 0;        ///< whose counters moved; of several the highest
+    std::uint32_t slots = 0;       ///< all of them, one bit each
+    teamo_counters counters{};     ///< by how much, over all slots
+    std::uint32_t nanoseconds = 0; ///< a run's mean
+};
+
+/// One bit per slot.
+constexpr std::uint32_t slot_set(std::initializer_list<unsigned> slots) {
+    std::uint32_t set = 0;
+    for (const auto slot : slots)
+        set |= 1U << slot;
+    return set;
+}
+inline constexpr std::uint32_t all_slots = 0x1fe;
+
+class Programs {
+public:
+    /// Loaded; slot n is device 1000 + n, all live, bucket b prefers slot b / 32 + 1 and the next ones after.
+    Programs();
+    ~Programs();
+
+    teamo_team team{}; ///< takes effect with the next run
+    teamo_live live{};
+    void prefer(const std::function<teamo_bucket(std::uint32_t bucket)>& order);
+
+    Verdict transmit(const Bytes& packet, int repeat = 1);
+    /// `device`: 0 is the loopback; another must exist in this network namespace.
+    Verdict receive(const Bytes& packet, std::uint32_t device = 0);
+    /// Runs the program of that descriptor on the maps here.
+    Verdict run(int program, const Bytes& packet, std::uint32_t device, std::uint32_t mark, int repeat);
+    /// In which bucket the transmit program, or another one that calls it, puts a packet; none where it is
+    /// dropped. Asked for digit by digit: there are 256 buckets and 8 slots.
+    std::uint32_t bucket_of(const Bytes& packet, std::uint32_t hash_fields);
+    std::uint32_t bucket_by(const std::function<Verdict()>& run, std::uint32_t hash_fields);
+
+    int transmit_program() const;
+    int receive_program() const;
+    teamo_counters counters_of(std::uint32_t slot) const;
+
+private:
+    void write_maps();
+
+    std::unique_ptr<teamo_forward, void (*)(teamo_forward*)> skeleton_;
+};
+
+} // namespace teamo::test

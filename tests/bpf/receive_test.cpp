@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What a port keeps, what the team gets, and what nobody gets. The programs run on the loopback device
+// (index 1) where no frame has to come out.
+#include "programs.h"
+#include "support/net_ns.h"
+#include "support/packet.h"
+#include "support/packet_socket.h"
+
+#include <gmock/gmock.h>
+
+#include <net/if.h>
+
+namespace teamo::test {
+namespace {
+
+constexpr MacAddress from{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}}, own{{0x02, 0x11, 0x22, 0x33, 0x44, 0x55}};
+constexpr std::uint32_t loopback = 1;
+
+MacAddress link_local(std::uint8_t last) { return {{0x01, 0x80, 0xc2, 0x00, 0x00, last}}; }
+Bytes frame_to(const MacAddress& to) { return PacketBuilder(to, from).other(0x88b5, 46).bytes(); }
+
+class Receive : public testing::Test {
+protected:
+    Receive() { programs_.team.port_ifindex[3] = loopback; }
+
+    Programs programs_;
+};
+
+TEST_F(Receive, DeliversToTheTeam) {
+    for (const auto& to :
+         {own, MacAddress{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}}, MacAddress{{0x33, 0x33, 0, 0, 0, 1}}}) {
+        const auto verdict = programs_.receive(frame_to(to));
+        EXPECT_EQ(verdict.action, redirected);
+        EXPECT_EQ(verdict.slots, slot_set({3}));
+        EXPECT_EQ(verdict.counters.rx_packets, 1U);
+        EXPECT_EQ(verdict.counters.rx_bytes, frame_to(to).size());
+        EXPECT_EQ(verdict.counters.rx_dropped + verdict.counters.tx_packets, 0U);
+    }
+}
+
+TEST_F(Receive, KnowsEverySlotByItsDevice) {
+    programs_.team.port_ifindex[3] = 1003;
+    for (unsigned slot = 1; slot < TEAMO_SLOTS; slot++) {
+        programs_.team.port_ifindex[slot] = loopback;
+        EXPECT_EQ(programs_.receive(frame_to(own)).slot, slot);
+        programs_.team.port_ifindex[slot] = 1000 + slot;
+    }
+}
+
+TEST_F(Receive, LeavesForeignDevicesAlone) {
+    programs_.team.port_ifindex[3] = 0;
+    for (const auto& to : {own, link_local(2), link_local(14)}) {
+        const auto verdict = programs_.receive(frame_to(to));
+        EXPECT_EQ(verdict.action, passed);
+        EXPECT_EQ(verdict.slots, 0U);
+    }
+}
+
+TEST_F(Receive, DropsWhatAnInactivePortHears) {
+    programs_.live.rx = all_slots & ~slot_set({3});
+    const auto verdict = programs_.receive(frame_to(own));
+    EXPECT_EQ(verdict.action, dropped);
+    EXPECT_EQ(verdict.slots, slot_set({3}));
+    EXPECT_EQ(verdict.counters.rx_dropped, 1U);
+    EXPECT_EQ(verdict.counters.rx_packets, 0U);
+}
+
+TEST_F(Receive, TransmitStateIsAnotherMatter) {
+    programs_.live.tx = 0;
+    EXPECT_EQ(programs_.receive(frame_to(own)).action, redirected);
+}
+
+TEST_F(Receive, LeavesLinkLocalFramesToThePort) {
+    for (const std::uint32_t rx : {all_slots, 0U}) {
+        programs_.live.rx = rx;
+        for (std::uint8_t last = 0; last < 16; last++) {
+            const auto verdict = programs_.receive(frame_to(link_local(last)));
+            EXPECT_EQ(verdict.action, passed) << int{last};
+            EXPECT_EQ(verdict.slots, 0U) << "the inner device does not exist, so no copy was taken";
+        }
+        EXPECT_NE(programs_.receive(frame_to(link_local(16))).action, passed)
+            << "01:80:c2:00:00:10 is not link-local";
+        EXPECT_NE(programs_.receive(frame_to({{0x01, 0x80, 0xc2, 0x00, 0x01, 0x02}})).action, passed);
+    }
+}
+
+TEST_F(Receive, GivesTheTeamACopyOfOtherLinkLocalFrames) {
+    const auto ns = NetNs::create();
+    ns.ip("link add inner type veth peer name team0\nlink set inner up\nlink set team0 up");
+    ns.inside([&] {
+        programs_.team.inner_ifindex = if_nametoindex("inner");
+        const PacketSocket team(ns, "team0");
+        for (std::uint8_t last = 0; last < 16; last++) {
+            const bool of_the_link = last == 1 || last == 2; // pause and slow protocols
+            const auto verdict = programs_.receive(frame_to(link_local(last)));
+            EXPECT_EQ(verdict.action, passed);
+            EXPECT_EQ(verdict.counters.rx_packets, of_the_link ? 0U : 1U) << int{last};
+            const auto copy = [&](const Seen& seen) { return seen.frame == frame_to(link_local(last)); };
+            EXPECT_EQ(team.await(copy, of_the_link ? 50ms : 2000ms).has_value(), !of_the_link) << int{last};
+        }
+        programs_.live.rx = 0;
+        EXPECT_EQ(programs_.receive(frame_to(link_local(14))).counters.rx_packets, 0U);
+    });
+}
+
+TEST_F(Receive, OfFramesCutShortNeverFaults) {
+    const auto whole = PacketBuilder(own, from).ipv4({}).tcp(1, 2).payload(64).bytes();
+    // From kernel 6.1 on BPF_PROG_TEST_RUN itself refuses a packet that is only an Ethernet header.
+    for (std::ptrdiff_t length = 15; length <= 80; length++)
+        EXPECT_EQ(programs_.receive(Bytes(whole.begin(), whole.begin() + length)).action, redirected)
+            << length;
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// By which port a packet leaves, given the maps.
+#include "programs.h"
+#include "support/net_ns.h"
+#include "support/packet.h"
+#include "support/packet_socket.h"
+
+#include <gmock/gmock.h>
+
+#include <net/if.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace teamo::test {
+namespace {
+
+constexpr MacAddress peer{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}}, own{{0x02, 0x11, 0x22, 0x33, 0x44, 0x55}};
+
+Bytes some_packet() { return PacketBuilder(peer, own).ipv4({}).tcp(1, 2).payload(100).bytes(); }
+
+teamo_bucket in_order(std::initializer_list<std::uint8_t> slots) {
+    teamo_bucket order{};
+    std::copy(slots.begin(), slots.end(), order.slot);
+    return order;
+}
+
+class Transmit : public testing::Test {
+protected:
+    void prefer(std::initializer_list<std::uint8_t> slots) {
+        programs_.prefer([order = in_order(slots)](std::uint32_t) { return order; });
+    }
+
+    Programs programs_;
+};
+
+TEST_F(Transmit, LeavesByTheFirstLiveSlotOfItsBucket) {
+    prefer({3, 5, 8, 1});
+    const std::array<std::pair<std::uint32_t, std::uint32_t>, 5> expected = {{{all_slots, 3},
+                                                                              {slot_set({1, 2, 3, 8}), 3},
+                                                                              {slot_set({1, 5, 8}), 5},
+                                                                              {slot_set({1, 2, 8}), 8},
+                                                                              {slot_set({1, 2, 4}), 1}}};
+    for (const auto& [live, slot] : expected) {
+        programs_.live.tx = live;
+        const auto verdict = programs_.transmit(some_packet());
+        EXPECT_EQ(verdict.action, redirected);
+        EXPECT_EQ(verdict.slots, slot_set({slot})) << "live " << live;
+    }
+}
+
+TEST_F(Transmit, CountsPacketsWithTheirEthernetHeader) {
+    const auto verdict = programs_.transmit(some_packet(), 3);
+    EXPECT_EQ(verdict.counters.tx_packets, 3U);
+    EXPECT_EQ(verdict.counters.tx_bytes, 3 * some_packet().size());
+    EXPECT_EQ(verdict.counters.rx_packets, 0U);
+}
+
+TEST_F(Transmit, WithNoLiveSlotDropsAndCountsInSlotNone) {
+    for (const std::uint32_t live : {0U, 1U, 1U << 9, 1U | 1U << 31}) {
+        programs_.live.tx = live;
+        const auto verdict = programs_.transmit(some_packet());
+        EXPECT_EQ(verdict.action, dropped) << live;
+        EXPECT_EQ(verdict.slots, slot_set({0}));
+        EXPECT_EQ(verdict.counters.tx_bytes, some_packet().size());
+    }
+}
+
+TEST_F(Transmit, ABucketThatNamesNoLiveSlotDrops) {
+    programs_.live.tx = slot_set({4, 5});
+    for (const auto& order : {in_order({}), in_order({1, 2}), in_order({0, 9, 200, 255})}) {
+        programs_.prefer([&](std::uint32_t) { return order; });
+        EXPECT_EQ(programs_.transmit(some_packet()).action, dropped);
+    }
+}
+
+TEST_F(Transmit, UnusedPlacesInAnOrderAreNoPorts) {
+    prefer({0, 0, 0, 0, 0, 0, 0, 7});
+    EXPECT_EQ(programs_.transmit(some_packet()).slot, 7U);
+}
+
+TEST_F(Transmit, ALiveSlotWithoutADeviceDrops) {
+    prefer({2});
+    programs_.team.port_ifindex[2] = 0;
+    const auto verdict = programs_.transmit(some_packet());
+    EXPECT_EQ(verdict.action, dropped);
+    EXPECT_EQ(verdict.slots, slot_set({0}));
+}
+
+TEST_F(Transmit, ASingleLiveSlotIsTakenWhateverTheMode) {
+    prefer({});
+    for (const auto mode :
+         {TEAMO_MODE_HASH, TEAMO_MODE_ROUNDROBIN, TEAMO_MODE_RANDOM, TEAMO_MODE_BROADCAST}) {
+        programs_.team.mode = mode;
+        for (unsigned slot = 1; slot < TEAMO_SLOTS; slot++) {
+            programs_.live.tx = slot_set({slot});
+            const auto verdict = programs_.transmit(some_packet());
+            EXPECT_EQ(verdict.action, redirected);
+            EXPECT_EQ(verdict.slots, slot_set({slot})) << "mode " << mode;
+        }
+    }
+}
+
+TEST_F(Transmit, RoundRobinTakesExactTurns) {
+    programs_.team.mode = TEAMO_MODE_ROUNDROBIN;
+    programs_.live.tx = slot_set({2, 3, 5, 8});
+    programs_.transmit(some_packet(), 400);
+    for (const unsigned slot : {2U, 3U, 5U, 8U})
+        EXPECT_EQ(programs_.counters_of(slot).tx_packets, 100U) << slot;
+
+    std::vector<std::uint32_t> order;
+    for (int i = 0; i < 4; i++) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(0, &one);
+        sched_setaffinity(0, sizeof one, &one); // turns are counted by CPU
+        order.push_back(programs_.transmit(some_packet()).slot);
+    }
+    std::ranges::rotate(order, std::ranges::min_element(order));
+    EXPECT_THAT(order, testing::ElementsAre(2, 3, 5, 8));
+}
+
+TEST_F(Transmit, RandomSpreadsByTheBuckets) {
+    programs_.team.mode = TEAMO_MODE_RANDOM;
+    programs_.live.tx = slot_set({1, 2, 3, 4});
+    programs_.prefer(
+        [](std::uint32_t bucket) { return in_order({static_cast<std::uint8_t>(bucket / 64 + 1)}); });
+    programs_.transmit(some_packet(), 40'000);
+    for (unsigned slot = 1; slot <= 4; slot++)
+        EXPECT_NEAR(static_cast<double>(programs_.counters_of(slot).tx_packets), 10'000, 500) << slot;
+}
+
+TEST_F(Transmit, BroadcastSendsACopyByEveryLiveSlot) {
+    const auto ns = NetNs::create();
+    for (const char* name : {"a", "b", "c"})
+        ns.ip(std::string("link add ") + name + " type veth peer name " + name + "_far\nlink set " + name +
+              " up\nlink set " + name + "_far up");
+    ns.inside([&] {
+        programs_.team.mode = TEAMO_MODE_BROADCAST;
+        programs_.team.port_ifindex[1] = if_nametoindex("a");
+        programs_.team.port_ifindex[4] = if_nametoindex("b");
+        programs_.team.port_ifindex[8] = if_nametoindex("c");
+        programs_.live.tx = slot_set({1, 4, 8});
+        const PacketSocket first(ns, "a_far"), second(ns, "b_far");
+        const auto verdict = programs_.transmit(some_packet());
+        EXPECT_EQ(verdict.action, redirected) << "the last one is not a copy";
+        EXPECT_EQ(verdict.slots, slot_set({1, 4, 8}));
+        EXPECT_EQ(verdict.counters.tx_packets, 3U);
+        const auto ours = [](const Seen& seen) { return seen.frame == some_packet(); };
+        EXPECT_TRUE(first.await(ours));
+        EXPECT_TRUE(second.await(ours));
+    });
+}
+
+TEST_F(Transmit, BroadcastDoesNotCountACopyThatNobodyTook) {
+    programs_.team.mode = TEAMO_MODE_BROADCAST; // the ports' devices do not exist
+    programs_.live.tx = slot_set({2, 3});
+    EXPECT_EQ(programs_.transmit(some_packet()).slots, slot_set({3}));
+}
+
+} // namespace
+} // namespace teamo::test

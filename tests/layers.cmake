@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# cmake -DLIB=lib -P tests/layers.cmake: what each folder of lib/ may include besides itself. The daemon's
+# folder, teamd-offload/, is the wiring and may use all.
+cmake_minimum_required(VERSION 3.25)
+set(may_base)
+set(may_json     base)
+set(may_model    base)
+set(may_config   base json model)
+set(may_runner   base model)
+set(may_watch    base model)
+set(may_plan     base model runner)
+set(may_announce base)
+set(may_kernel   base model)
+set(may_datapath base model kernel)
+set(may_control  base json model runner)
+set(known base json model config runner watch plan announce kernel datapath control)
+
+# A folder that is not named here would go unchecked.
+file(GLOB folders RELATIVE ${LIB} ${LIB}/*)
+foreach(folder IN LISTS folders)
+    if(IS_DIRECTORY ${LIB}/${folder} AND NOT folder IN_LIST known)
+        message(SEND_ERROR "${LIB}/${folder}: tests/layers.cmake does not say what it may use")
+    endif()
+endforeach()
+
+foreach(folder IN LISTS known)
+    file(GLOB_RECURSE sources ${LIB}/${folder}/*.h ${LIB}/${folder}/*.cpp)
+    foreach(source IN LISTS sources)
+        file(STRINGS ${source} includes REGEX "^#include \"[a-z]+/")
+        foreach(include IN LISTS includes)
+            string(REGEX REPLACE "^#include \"([a-z]+)/.*" "\\1" used "${include}")
+            if(NOT used STREQUAL folder AND NOT used IN_LIST may_${folder})
+                message(SEND_ERROR "${source}: ${folder} may not use ${used}")
+            endif()
+        endforeach()
+    endforeach()
+endforeach()

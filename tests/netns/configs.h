@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The configurations that most cases use.
+#pragma once
+
+#include "support/cabling.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+namespace teamo::test {
+
+/// Ports eth1 … ethN, each with `port_options` as its object.
+inline std::string ports_object(unsigned ports, std::string_view port_options = "{}") {
+    std::string object;
+    for (unsigned number = 1; number <= ports; ++number)
+        object += fmt::format("{}\"{}\": {}", number == 1 ? "" : ", ", Cabling::port(number), port_options);
+    return "{" + object + "}";
+}
+
+/// `more` are members of the whole, each with a comma behind it.
+inline std::string team_config(std::string_view runner, std::string_view ports, std::string_view more = "") {
+    return fmt::format(R"({{{}"device": "team0", "runner": {}, "ports": {}}})", more, runner, ports);
+}
+
+inline constexpr std::string_view by_flow = R"({"name": "loadbalance", "tx_hash": ["eth", "ipv4", "ipv6", "l4"]})",
+                                  by_mac = R"({"name": "loadbalance", "tx_hash": ["eth"]})",
+                                  activebackup = R"({"name": "activebackup"})";
+
+inline std::string loadbalance(unsigned ports) { return team_config(by_flow, ports_object(ports)); }
+
+/// activebackup with eth1 preferred, then eth2, and so on.
+inline std::string ranked_activebackup(unsigned ports) {
+    std::string object;
+    for (unsigned number = 1; number <= ports; ++number)
+        object += fmt::format("{}\"{}\": {{\"prio\": {}}}", number == 1 ? "" : ", ", Cabling::port(number),
+                              100 - 10 * number);
+    return team_config(activebackup, "{" + object + "}");
+}
+
+} // namespace teamo::test

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The harness itself on a plain cable: what it does not see, no test above it can.
+#include "support/cabling.h"
+#include "support/frames.h"
+#include "support/links.h"
+#include "support/packet_socket.h"
+#include "support/process.h"
+#include "support/traffic.h"
+
+#include <gmock/gmock.h>
+
+#include <netinet/in.h>
+
+namespace teamo::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Harness, stands_in_a_world_of_its_own) {
+    const auto devices = must(NetNs::current(), "ls /sys/class/net");
+    EXPECT_EQ("lo\n", devices);
+    EXPECT_EQ("", must(NetNs::current(), "find /run -mindepth 1 ! -type d"));
+}
+
+TEST(Harness, loses_no_packet_on_a_plain_cable) {
+    const Cabling wires(1, FarSide::lag_switch);
+    wires.address("eth1");
+    Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 20'000});
+    Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v6, .rate = 20'000});
+    std::this_thread::sleep_for(500ms);
+    out.stop();
+    in.stop();
+    EXPECT_EQ(0U, out.tally().lost) << text_of(out.tally());
+    EXPECT_EQ(0U, in.tally().lost) << text_of(in.tally());
+    EXPECT_EQ(0U, in.tally().duplicated + out.tally().duplicated);
+    EXPECT_GT(in.tally().sent, 9'000U);
+    fmt::print("out: {}\nin: {}\n", text_of(out.tally()), text_of(in.tally()));
+}
+
+TEST(Harness, counts_what_a_pulled_cable_lost) {
+    const Cabling wires(1, FarSide::lag_switch);
+    wires.address("eth1");
+    Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4});
+    const auto before = out.next();
+    wires.pull(1);
+    std::this_thread::sleep_for(50ms);
+    wires.plug(1);
+    EXPECT_TRUE(out.flows());
+    out.stop();
+    EXPECT_GT(out.tally(before, out.next()).lost, 300U);
+    EXPECT_GT(out.tally().silence, 30ms);
+    EXPECT_EQ(0U, out.tally(0, before).lost);
+}
+
+TEST(Harness, answers_and_transfers_over_both_families) {
+    const Cabling wires(1, FarSide::learning_switch);
+    wires.address("eth1");
+    for (const auto* address : {client_v4, client_v6}) {
+        EXPECT_TRUE(reaches(wires.host(), address));
+        EXPECT_TRUE(carries_tcp(wires.host(), wires.client(), address, 1'000'000));
+    }
+    EXPECT_FALSE(answers_echo(wires.host(), "10.0.0.77", 50ms));
+}
+
+TEST(Harness, sees_a_changed_setting_in_a_snapshot) {
+    const Cabling wires(1, FarSide::open);
+    const auto before = snapshot(wires.host(), "eth1");
+    EXPECT_THAT(before, HasSubstr("\"mtu\": 1500"));
+    EXPECT_THAT(before, HasSubstr("ipv6/conf/eth1/disable_ipv6:0"));
+    EXPECT_EQ(before, snapshot(wires.host(), "eth1"));
+    must(wires.host(), "tc qdisc add dev eth1 clsact");
+    EXPECT_NE(before, snapshot(wires.host(), "eth1"));
+    must(wires.host(), "tc qdisc del dev eth1 clsact");
+    EXPECT_EQ(before, snapshot(wires.host(), "eth1"));
+}
+
+TEST(Harness, takes_a_tag_out_of_a_frame_and_shows_it) {
+    const Cabling wires(1, FarSide::open);
+    wires.host().ip("link set eth1 up");
+    const PacketSocket here(wires.host(), "eth1"), there(wires.peer(), "p1");
+    const auto payload = std::string("a tagged frame");
+    there.send(tagged(mac("02:00:00:00:00:01"), mac("02:00:00:00:00:02"), 0x6007, ether_experiment, payload));
+    const auto seen = here.await(
+        [](const Seen& frame) { return !frame.outgoing && ethertype_of(frame.frame) == ether_experiment; });
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(0x6007, seen->tag);
+    EXPECT_TRUE(from_offset(seen->frame, 14).starts_with(payload));
+    EXPECT_TRUE(seen->to_other_host);
+}
+
+TEST(Harness, builds_a_datagram_that_the_stack_takes) {
+    const Cabling wires(1, FarSide::open);
+    wires.address("eth1");
+    const PacketSocket there(wires.peer(), "p1");
+    there.send(arp_request(mac("02:00:00:00:00:02"), client_v4, team_v4));
+    EXPECT_TRUE(there.await(
+        [](const Seen& frame) { return ethertype_of(frame.frame) == ether_arp && !frame.outgoing; }));
+    there.send(udp4({.to_mac = mac(look(wires.host(), "eth1").address),
+                     .from_mac = mac("02:00:00:00:00:02"),
+                     .to = team_v4,
+                     .from = client_v4,
+                     .to_port = 9,
+                     .from_port = 9},
+                    "nobody listens"));
+    EXPECT_TRUE(there.await([](const Seen& frame) { return ipv4_protocol_of(frame.frame) == IPPROTO_ICMP; }))
+        << "no ICMP port unreachable came back";
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Tests wait for conditions, never for time.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string_view>
+#include <thread>
+
+namespace teamo::test {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+using SteadyClock = std::chrono::steady_clock;
+
+inline milliseconds since(SteadyClock::time_point then) {
+    return std::chrono::duration_cast<milliseconds>(SteadyClock::now() - then);
+}
+
+/// Polls until `holds()` is true; the failure says what was waited for, and for how long.
+template <class Condition>
+testing::AssertionResult eventually(std::string_view what, Condition holds, milliseconds patience = 5s) {
+    const auto start = SteadyClock::now();
+    while (!holds()) {
+        if (since(start) > patience)
+            return testing::AssertionFailure() << fmt::format("not within {} ms: {}", patience.count(), what);
+        std::this_thread::sleep_for(2ms);
+    }
+    return testing::AssertionSuccess();
+}
+
+/// Polls until `read()` gives `expected`; the failure shows the last value.
+template <class Value, class Read>
+testing::AssertionResult becomes(const Value& expected, Read read, milliseconds patience = 5s) {
+    auto last = read();
+    const bool came = static_cast<bool>(eventually(
+        "", [&] { return (last = read()) == expected; }, patience));
+    if (came) return testing::AssertionSuccess();
+    return testing::AssertionFailure()
+           << "after " << patience.count() << " ms it is still " << testing::PrintToString(last) << ", not "
+           << testing::PrintToString(expected);
+}
+
+/// The condition holds all the time: checked again and again for as long as that.
+template <class Condition>
+testing::AssertionResult stays(std::string_view what, Condition holds, milliseconds how_long) {
+    const auto start = SteadyClock::now();
+    do {
+        if (!holds())
+            return testing::AssertionFailure()
+                   << fmt::format("{} ms on, no longer: {}", since(start).count(), what);
+        std::this_thread::sleep_for(2ms);
+    } while (since(start) < how_long);
+    return testing::AssertionSuccess();
+}
+
+} // namespace teamo::test

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/handle.h"
+#include "support/eventually.h"
+
+#include <sys/types.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace teamo::test {
+
+class NetNs;
+
+/// What a test builds upon could not be made. Ends the test with its text; it says nothing of the daemon.
+struct SetupError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// How a command ended: its exit status (128 + number for a signal) and what it wrote.
+struct Output {
+    int status = 0;
+    std::string out, err;
+};
+
+struct Command {
+    std::vector<std::string> argv{};
+    const NetNs* in = nullptr; ///< none: where the calling thread is
+    std::string input{};
+    std::vector<std::string> environment{}; ///< in addition, "NAME=value"
+};
+
+/// A process that this test started; killed and reaped when the value goes.
+class Process {
+public:
+    static Process start(const Command& command);
+    Process(Process&&) noexcept = default;
+    Process& operator=(Process&&) = delete;
+    ~Process();
+
+    pid_t pid() const { return pid_; }
+    bool running();
+    void signal(int number) const;
+    /// Its exit status, or none where it still runs after `patience`.
+    std::optional<int> wait(milliseconds patience);
+    /// What it wrote so far.
+    std::string out() const;
+    std::string err() const;
+
+private:
+    Process(pid_t pid, UniqueFd process, UniqueFd out, UniqueFd err);
+    pid_t pid_;
+    UniqueFd process_, out_, err_;
+    std::optional<int> status_;
+};
+
+/// Runs to the end; throws SetupError where it takes longer than `patience`.
+Output run(const Command& command, milliseconds patience = 30s);
+
+/// A line of shell.
+Output sh(const NetNs& in, const std::string& line);
+/// The same where failure is not what is tested: throws SetupError with what the command said.
+std::string must(const NetNs& in, const std::string& line);
+
+} // namespace teamo::test

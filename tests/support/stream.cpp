@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "support/socket_address.h"
+#include "support/traffic.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace teamo::test {
+
+std::string text_of(const Tally& tally) {
+    return fmt::format("{} sent, {} lost, {} twice, {} out of order, longest silence {:.1f} ms", tally.sent,
+                       tally.lost, tally.duplicated, tally.reordered,
+                       static_cast<double>(tally.silence.count()) / 1000);
+}
+
+Stream::Stream(const Way& way) : rate_(way.rate), size_(std::max(way.size, sizeof(std::uint64_t))) {
+    connect(way);
+    last_arrival_ = SteadyClock::now();
+    receiving_ = std::jthread([this](std::stop_token stop) { receive_all(std::move(stop)); });
+    await_first();
+    sending_ = std::jthread([this](std::stop_token stop) { send_all(std::move(stop)); });
+}
+
+Stream::~Stream() { stop(); }
+
+void Stream::connect(const Way& way) {
+    const SocketAddress target(way.address, way.port);
+    sender_ = socket_in(*way.from, target.family(), SOCK_DGRAM);
+    receiver_ = socket_in(*way.to, target.family(), SOCK_DGRAM);
+    constexpr int large = 32 << 20;
+    ::setsockopt(receiver_.get(), SOL_SOCKET, SO_RCVBUFFORCE, &large, sizeof large);
+    ::setsockopt(sender_.get(), SOL_SOCKET, SO_SNDBUFFORCE, &large, sizeof large);
+    if (::bind(receiver_.get(), target.get(), target.size) < 0)
+        throw SetupError(fmt::format("bind {}: {}", way.address, std::strerror(errno)));
+    if (::connect(sender_.get(), target.get(), target.size) < 0)
+        throw SetupError(fmt::format("connect {}: {}", way.address, std::strerror(errno)));
+}
+
+/// Packets before the first count bear a number that is no packet's.
+void Stream::await_first() {
+    const std::vector<std::byte> nobody(size_, std::byte{0xff});
+    const auto arrived = [&] {
+        (void)::send(sender_.get(), nobody.data(), nobody.size(), 0);
+        std::this_thread::sleep_for(5ms);
+        const std::lock_guard lock(mutex_);
+        return latest_ == ~std::uint64_t{0};
+    };
+    if (!eventually("", arrived)) throw SetupError("no packet arrives");
+    const std::lock_guard lock(mutex_);
+    latest_ = 0;
+}
+
+void Stream::send_all(std::stop_token stop) {
+    std::vector<std::byte> packet(size_);
+    timespec deadline{};
+    ::clock_gettime(CLOCK_MONOTONIC, &deadline);
+    const long step = 1'000'000'000L / rate_;
+    while (!stop.stop_requested()) {
+        deadline.tv_nsec += step;
+        if (deadline.tv_nsec >= 1'000'000'000L) {
+            deadline.tv_nsec -= 1'000'000'000L;
+            ++deadline.tv_sec;
+        }
+        ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nullptr);
+        const std::uint64_t number = next_;
+        std::memcpy(packet.data(), &number, sizeof number);
+        (void)::send(sender_.get(), packet.data(), packet.size(),
+                     MSG_DONTWAIT); // a refused one is a lost one
+        ++next_;
+    }
+}
+
+void Stream::receive_all(std::stop_token stop) {
+    std::vector<std::byte> packet(std::size_t{1} << 16);
+    while (!stop.stop_requested()) {
+        pollfd arrival{.fd = receiver_.get(), .events = POLLIN, .revents = 0};
+        if (::poll(&arrival, 1, 10) <= 0) continue;
+        while (::recv(receiver_.get(), packet.data(), packet.size(), MSG_DONTWAIT) >= ssize_t{8}) {
+            std::uint64_t number = 0;
+            std::memcpy(&number, packet.data(), sizeof number);
+            note(number);
+        }
+    }
+}
+
+void Stream::note(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    const auto now = SteadyClock::now();
+    const auto gap = std::chrono::duration_cast<std::chrono::microseconds>(now - last_arrival_);
+    last_arrival_ = now;
+    if (number == ~std::uint64_t{0}) { // of await_first()
+        if (arrivals_.empty()) latest_ = number;
+        return;
+    }
+    if (number >= arrivals_.size()) arrivals_.resize(number + 1);
+    auto& arrival = arrivals_[number];
+    if (++arrival.times > 1) return;
+    arrival.late = number < latest_;
+    arrival.gap = gap;
+    latest_ = std::max(latest_, number);
+}
+
+std::uint64_t Stream::latest() const {
+    const std::lock_guard lock(mutex_);
+    return latest_;
+}
+
+bool Stream::flows(milliseconds patience) const {
+    const auto from_now = next() + 1;
+    return static_cast<bool>(eventually(
+        "", [&] { return latest() >= from_now; }, patience));
+}
+
+void Stream::stop() {
+    if (!sending_.joinable()) return;
+    sending_.request_stop();
+    sending_.join();
+    const auto all_there = [this] { return tally().lost == 0; };
+    (void)eventually("", all_there, 300ms);
+    receiving_.request_stop();
+    receiving_.join();
+}
+
+Tally Stream::tally(std::uint64_t first, std::uint64_t end) const {
+    const std::lock_guard lock(mutex_);
+    Tally tally{.sent = end - first};
+    for (auto number = first; number < end; ++number) {
+        const auto arrival = number < arrivals_.size() ? arrivals_[number] : Arrival{};
+        if (arrival.times == 0)
+            ++tally.lost;
+        else
+            tally.duplicated += arrival.times - 1;
+        if (arrival.late) ++tally.reordered;
+        if (number > first) tally.silence = std::max(tally.silence, arrival.gap);
+    }
+    return tally;
+}
+
+} // namespace teamo::test

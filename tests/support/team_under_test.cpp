@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "support/team_under_test.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace teamo::test {
+namespace {
+
+std::string from_environment(const char* name, const char* otherwise) {
+    const char* set = std::getenv(name);
+    return set != nullptr ? set : otherwise;
+}
+
+void append(std::vector<std::string>& words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+}
+
+std::vector<std::string> with_options_for_all(std::vector<std::string> argv) {
+    std::istringstream options(from_environment("TEAMO_DAEMON_OPTIONS", ""));
+    for (std::string option; options >> option;)
+        argv.push_back(option);
+    return argv;
+}
+
+Output control(const std::string& program, const std::string& device, const std::vector<std::string>& words,
+               const std::vector<std::string>& options) {
+    std::vector<std::string> argv{program};
+    append(argv, options);
+    argv.push_back(device);
+    append(argv, words);
+    return run({.argv = argv});
+}
+
+} // namespace
+
+std::string daemon_program() { return from_environment("TEAMO_DAEMON", TEAMO_DAEMON_BUILT); }
+std::string teamoctl_program() { return from_environment("TEAMO_TEAMOCTL", TEAMO_TEAMOCTL_BUILT); }
+
+ConfigFile::ConfigFile(std::string_view text) {
+    static int number = 0;
+    ::mkdir("/run/test", 0755);
+    path_ = fmt::format("/run/test/{}.conf", number++);
+    std::ofstream(path_) << text;
+}
+
+Output daemon(std::vector<std::string> arguments, milliseconds patience) {
+    auto argv = with_options_for_all({daemon_program()});
+    append(argv, arguments);
+    return run({.argv = argv}, patience);
+}
+
+Output daemon_on(std::string_view config, std::vector<std::string> arguments, milliseconds patience) {
+    const ConfigFile file(config);
+    append(arguments, {"-f", file.path()});
+    return daemon(std::move(arguments), patience);
+}
+
+TeamUnderTest::TeamUnderTest(std::string config, std::vector<std::string> arguments, std::string device)
+    : device_(std::move(device)), config_(config) {
+    start(std::move(arguments));
+}
+
+TeamUnderTest::~TeamUnderTest() {
+    if (process_ && process_->running()) kill();
+    if (testing::Test::HasFailure()) fmt::print("---- the daemon's log of {}\n{}----\n", device_, log());
+}
+
+void TeamUnderTest::start(std::vector<std::string> arguments) {
+    earlier_log_ = log();
+    auto argv = with_options_for_all({daemon_program(), "-f", config_.path()});
+    append(argv, arguments);
+    process_.reset();
+    process_.emplace(Process::start({.argv = argv}));
+    await_answer();
+}
+
+void TeamUnderTest::await_answer() {
+    for (const auto start = SteadyClock::now(); !answers(); std::this_thread::sleep_for(2ms))
+        if (!process_->running() || since(start) > 5s)
+            throw SetupError(fmt::format("{} {}; its log:\n{}", daemon_program(),
+                                         process_->running() ? "does not answer" : "ended at once", log()));
+}
+
+void TeamUnderTest::kill() {
+    process_->signal(SIGKILL);
+    process_->wait(5s);
+}
+
+std::optional<int> TeamUnderTest::stop(int signal) {
+    process_->signal(signal);
+    return process_->wait(5s);
+}
+
+void TeamUnderTest::signal(int number) const { process_->signal(number); }
+bool TeamUnderTest::running() { return process_->running(); }
+
+std::string TeamUnderTest::log() const {
+    return process_ ? earlier_log_ + process_->out() + process_->err() : earlier_log_;
+}
+
+bool TeamUnderTest::answers() const {
+    const auto socket = ControlSocket::to(device_);
+    return socket && payload_of(socket->ask("StateDump", {}, 1s));
+}
+
+std::string TeamUnderTest::item(const std::string& path) const {
+    const auto socket = ControlSocket::to(device_);
+    return socket ? payload_of(socket->ask("StateItemValueGet", {path})).value_or("") : "";
+}
+
+void TeamUnderTest::set_item(const std::string& path, const std::string& value) const {
+    const auto done = teamdctl({"state", "item", "set", path, value});
+    if (done.status != 0) throw SetupError(fmt::format("state item set {} {}: {}", path, value, done.err));
+}
+
+Output TeamUnderTest::teamdctl(const std::vector<std::string>& words,
+                               const std::vector<std::string>& options) const {
+    return control("teamdctl", device_, words, options);
+}
+
+Output TeamUnderTest::teamoctl(const std::vector<std::string>& words,
+                               const std::vector<std::string>& options) const {
+    return control(teamoctl_program(), device_, words, options);
+}
+
+} // namespace teamo::test

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "support.h"
+
+#include <random>
+
+namespace teamo {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(Diagnostics, name_file_line_column_severity_and_pointer) {
+    const Diagnostic error{.place = {3, 5}, .pointer = "/ports/eth1/prio", .text = "text"};
+    EXPECT_EQ(text_of(error, "team0.conf"), "team0.conf:3:5: error: /ports/eth1/prio: text");
+    const Diagnostic warning{
+        .severity = Diagnostic::Severity::warning, .place = {}, .pointer = "/x", .text = "text"};
+    EXPECT_EQ(text_of(warning, "team0.conf"), "team0.conf: warning: /x: text");
+    const Diagnostic whole{.place = {1, 1}, .pointer = "", .text = "text"};
+    EXPECT_EQ(text_of(whole, "a\nb"), "a\\u000ab:1:1: error: text");
+}
+
+TEST(Diagnostics, name_the_nearest_known_key_and_keep_the_unknown_one) {
+    const std::pair<const char*, const char*> cases[] = {
+        {R"({"linkwatch": {}})",
+         R"(1:2: warning: /linkwatch: unknown key "linkwatch"; did you mean "link_watch"?)"},
+        {R"({"runner": {"name": "lacp", "fallback": true}})",
+         R"(1:29: warning: /runner/fallback: unknown key "fallback")"},
+        {R"({"runner": {"name": "lacp", "fastrate": true}})",
+         R"(1:29: warning: /runner/fastrate: unknown key "fastrate"; did you mean "fast_rate"?)"},
+        {R"({"ports": {"eth1": {"priority": 1}}})",
+         R"(1:21: warning: /ports/eth1/priority: unknown key "priority")"},
+        {R"({"ports": {"eth1": {"stiky": true}}})",
+         R"(1:21: warning: /ports/eth1/stiky: unknown key "stiky"; did you mean "sticky"?)"},
+        {R"({"link_watch": [{"name": "ethtool", "delayup": 1}]})",
+         R"(1:37: warning: /link_watch/0/delayup: unknown key "delayup"; did you mean "delay_up"?)"},
+        {R"({"runner": {"tx_balancer": {"nam": 1}}})",
+         R"(1:29: warning: /runner/tx_balancer/nam: unknown key "nam"; did you mean "name"?)"},
+        {R"({"a/b~c\u001b": 1})", R"(1:2: warning: /a~1b~0c\u001b: unknown key "a/b~c\u001b")"},
+    };
+    for (const auto& [text, expected] : cases) {
+        EXPECT_THAT(complaints(text), ElementsAre(expected));
+        EXPECT_EQ(verdict(text), Verdict::good) << text;
+    }
+    const auto read = read_configuration(R"({"linkwatch": [1]})");
+    EXPECT_EQ(*read.configuration->document.find("linkwatch"), json::Value(json::Array{1}));
+}
+
+TEST(Diagnostics, do_not_look_into_what_is_ours_or_unknown) {
+    EXPECT_THAT(complaints(R"({"offload": {"x": 1}, "balance": {"x": 1}, "interrupts": {"x": 1},
+                               "workers": [1], "guard": "x"})"),
+                IsEmpty());
+    EXPECT_THAT(complaints(R"({"unknown": {"x": 1}})"), SizeIs(1));
+}
+
+TEST(Diagnostics, are_exact_about_place_and_meaning) {
+    EXPECT_THAT(
+        complaints(R"({
+    "runner": {"name": "lacp", "sys_prio": "high"},
+    "ports": {
+        "eth1": {"prio": 1.5,
+                 "sticky": 1}
+    },
+    "notfy_peers": {}
+})"),
+        ElementsAre(
+            "2:44: error: /runner/sys_prio: must be an integer, not a string; a run takes the default 65535",
+            "4:26: error: /ports/eth1/prio: must be an integer, not a real number; a run takes the default 0",
+            "5:28: error: /ports/eth1/sticky: must be true or false, not an integer; a run takes the default "
+            "false",
+            R"(7:5: warning: /notfy_peers: unknown key "notfy_peers"; did you mean "notify_peers"?)"));
+}
+
+TEST(Diagnostics, say_what_word_was_meant) {
+    EXPECT_THAT(complaints(R"({"runner": {"name": "lcap"}})"),
+                ElementsAre("1:21: error: /runner/name: unknown runner \"lcap\", known are broadcast, "
+                            "roundrobin, random, activebackup, loadbalance, lacp; did you mean \"lacp\"?"));
+    EXPECT_THAT(complaints(R"({"link_watch": {"name": "x"}})"),
+                ElementsAre("1:25: error: /link_watch/name: unknown link_watch \"x\", known are ethtool, "
+                            "arp_ping, nsna_ping, tipc"));
+    EXPECT_THAT(
+        complaints(R"({"runner": {"name": "loadbalance", "tx_hash": ["eth", "ipv5", 4]}})"),
+        ElementsAre(AllOf(HasSubstr("1:55: error: /runner/tx_hash/1: unknown tx_hash \"ipv5\""),
+                          HasSubstr("did you mean \"ipv4\"?; a run ignores it")),
+                    "1:63: error: /runner/tx_hash/2: must be a string, not an integer; a run ignores it"));
+}
+
+TEST(Diagnostics, say_what_is_missing) {
+    EXPECT_THAT(
+        complaints(R"({"ports": {"eth1": {"link_watch": {"name": "arp_ping"}}}})"),
+        ElementsAre("1:35: error: /ports/eth1/link_watch: target_host is missing: arp_ping needs it"));
+    EXPECT_THAT(complaints(R"({"link_watch": [{}]})"),
+                ElementsAre("1:17: error: /link_watch/0: name is missing: every link watch needs it"));
+}
+
+TEST(Diagnostics, have_no_place_for_a_document_in_memory) {
+    const auto document = json::parse("{\n\"devise\": 1}").value();
+    EXPECT_THAT(complaints(read_configuration(document)),
+                ElementsAre(" warning: /devise: unknown key \"devise\"; did you mean \"device\"?"));
+}
+
+TEST(Diagnostics, of_a_syntax_error_are_one_and_there_is_no_configuration) {
+    const auto read = read_configuration("{\n\"a\": 1,}");
+    EXPECT_THAT(complaints(read), ElementsAre("2:9: error: a name in double quotes is expected here"));
+    EXPECT_FALSE(read.configuration);
+    EXPECT_TRUE(read.has_errors());
+    EXPECT_THAT(complaints(std::string(1'000'000, '[')),
+                ElementsAre("1:65: error: more than 64 objects and arrays within one another"));
+}
+
+TEST(Diagnostics, want_an_object) {
+    EXPECT_THAT(complaints(" []"), ElementsAre("1:2: error: a configuration is an object, not an array"));
+}
+
+TEST(Diagnostics, do_not_name_a_hundred_thousand_unknown_keys) {
+    std::string text = "{";
+    for (int number = 0; number < 100'000; ++number)
+        text += fmt::format("\"k{}\":1,", number);
+    text.back() = '}';
+    EXPECT_THAT(read_configuration(text).diagnostics, SizeIs(100));
+}
+
+TEST(Diagnostics, of_any_bytes_are_printable_lines_and_a_configuration_reads_back) {
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    std::mt19937 random(seed);
+    const std::string_view whole =
+        R"({"device": "team0", "runner": {"name": "lacp", "tx_hash": ["eth", "l3"], "min_ports": 2},
+            "link_watch": [{"name": "arp_ping", "target_host": "192.0.2.1", "interval": 100}],
+            "ports": {"eth1": {"prio": -10, "sticky": true, "link_watch": {"name": "ethtool"}}, "eth2": {}}})";
+    for (int round = 0; round < 20'000; ++round) {
+        std::string text(whole);
+        for (auto times = random() % 3; times < 3; ++times) {
+            const auto at = random() % text.size();
+            switch (random() % 4) {
+            case 0: text[at] = static_cast<char>(random()); break;
+            case 1: text.insert(at, 1, whole[random() % whole.size()]); break;
+            case 2: text[at] = whole[random() % whole.size()]; break;
+            default: text.erase(at, 1 + random() % 3); break;
+            }
+        }
+        const auto read = read_configuration(text);
+        for (const auto& line : complaints(read))
+            for (const char letter : line)
+                ASSERT_GE(static_cast<unsigned char>(letter), 0x20) << text;
+        if (!read.configuration)
+            ASSERT_TRUE(read.has_errors()) << text;
+        else
+            ASSERT_EQ(read_configuration(read.configuration->document).configuration->document,
+                      read.configuration->document)
+                << text;
+    }
+}
+
+} // namespace
+} // namespace teamo

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "config/keys.h"
+
+#include "model/config.h"
+#include "support.h"
+
+#include <set>
+
+namespace teamo {
+namespace {
+
+using config::Fallback;
+using config::Shape;
+using testing::Contains;
+
+TEST(Keys, have_each_a_path_of_its_own_and_a_known_object_to_stand_in) {
+    std::set<std::string_view> paths{""};
+    for (const auto& key : config::keys()) {
+        EXPECT_TRUE(paths.insert(key.path).second) << key.path;
+        EXPECT_TRUE(paths.contains(key.parent())) << key.path;
+    }
+}
+
+TEST(Keys, have_each_a_sentence_of_help) {
+    for (const auto& key : config::keys())
+        EXPECT_TRUE(key.help.ends_with('.')) << key.path;
+}
+
+TEST(Keys, have_defaults_of_their_own_type_that_are_allowed) {
+    for (const auto& key : config::keys()) {
+        const auto* number = std::get_if<std::int64_t>(&key.fallback);
+        const auto* word = std::get_if<std::string_view>(&key.fallback);
+        EXPECT_TRUE(!std::holds_alternative<bool>(key.fallback) || key.shape == Shape::boolean) << key.path;
+        EXPECT_TRUE(number == nullptr || key.shape == Shape::integer) << key.path;
+        EXPECT_TRUE(number == nullptr || (*number >= key.range.least && *number <= key.range.most))
+            << key.path;
+        if (word == nullptr || key.shape != Shape::string || key.words.empty()) continue;
+        EXPECT_THAT(key.words, Contains(*word)) << key.path;
+    }
+}
+
+TEST(Keys, are_found_by_path_and_by_object) {
+    EXPECT_EQ(config::find_key("ports.PORTIFNAME.prio")->name(), "prio");
+    EXPECT_EQ(config::find_key("ports.PORTIFNAME.prio")->parent(), "ports.PORTIFNAME");
+    EXPECT_EQ(config::find_key("device")->parent(), "");
+    EXPECT_EQ(config::find_key("prio"), nullptr);
+    EXPECT_EQ(config::find_member("runner", "name"), config::find_key("runner.name"));
+    EXPECT_EQ(config::members_of("runner.tx_balancer").size(), 2U);
+}
+
+TEST(Keys, say_the_defaults_that_the_model_has) {
+    const std::pair<const char*, std::string> defaults[] = {
+        {"debug_level", fmt::to_string(TeamConfig{}.debug_level)},
+        {"runner.name", fmt::format("\"{}\"", name_of(TeamConfig{}.runner))},
+        {"runner.sys_prio", fmt::to_string(LacpRunner{}.sys_prio)},
+        {"runner.min_ports", fmt::to_string(LacpRunner{}.min_ports)},
+        {"runner.active", fmt::to_string(LacpRunner{}.active)},
+        {"runner.fast_rate", fmt::to_string(LacpRunner{}.fast_rate)},
+        {"runner.tx_balancer.balancing_interval",
+         fmt::to_string(TxBalancer{}.balancing_interval.count() / 100)},
+        {"runner.tx_hash", R"(["eth", "ipv4", "ipv6"])"},
+        {"ports.PORTIFNAME.prio", fmt::to_string(PortConfig{}.prio)},
+        {"ports.PORTIFNAME.lacp_prio", fmt::to_string(PortConfig{}.lacp_prio)},
+        {"ports.PORTIFNAME.lacp_key", fmt::to_string(PortConfig{}.lacp_key)},
+        {"link_watch.interval", fmt::to_string(ArpPingWatch{}.interval.count())},
+        {"link_watch.missed_max", fmt::to_string(NsnaPingWatch{}.missed_max)},
+        {"link_watch.source_host", fmt::format("\"{}\"", ArpPingWatch{}.source_host)},
+        {"link_watch.vlanid", ""},
+    };
+    for (const auto& [path, text] : defaults)
+        EXPECT_EQ(config::text_of(config::find_key(path)->fallback), text) << path;
+}
+
+} // namespace
+} // namespace teamo

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "support.h"
+
+#include <filesystem>
+#include <fstream>
+
+namespace teamo {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::pair<std::string, PortConfig> named(std::string name, std::int32_t prio) {
+    PortConfig port;
+    port.prio = prio;
+    return {std::move(name), port};
+}
+
+ArpPingWatch arp_ping(std::string target) {
+    ArpPingWatch watch;
+    watch.target_host = std::move(target);
+    return watch;
+}
+
+TEST(ReadConfiguration, of_nothing_is_every_default) {
+    EXPECT_EQ(team("{}"), TeamConfig{});
+    EXPECT_EQ(team(R"({"runner": {}, "ports": {}, "notify_peers": {}, "mcast_rejoin": {}})"), TeamConfig{});
+}
+
+TEST(ReadConfiguration, gives_every_runner_its_defaults) {
+    const std::pair<const char*, RunnerConfig> runners[] = {
+        {"broadcast", BroadcastRunner{}},     {"roundrobin", RoundRobinRunner{}},
+        {"random", RandomRunner{}},           {"activebackup", ActiveBackupRunner{}},
+        {"loadbalance", LoadBalanceRunner{}}, {"lacp", LacpRunner{}},
+    };
+    for (const auto& [name, runner] : runners) {
+        EXPECT_EQ(team(fmt::format(R"({{"runner": {{"name": "{}"}}}})", name)).runner, runner) << name;
+        EXPECT_STREQ(name_of(runner), name);
+    }
+}
+
+TEST(ReadConfiguration, reads_every_global_option) {
+    const auto read = team(R"({
+        "device": "team7", "debug_level": 2, "hwaddr": "52:54:00:AA:BB:C", "link_watch_policy": "all",
+        "notify_peers": {"count": 3, "interval": 50}, "mcast_rejoin": {"count": 0, "interval": 60},
+        "datapath": "bpf", "offload": {"lacking": "accept"}, "balance": {"aware": true},
+        "interrupts": {"policy": "unique"}, "workers": [{"user": "www-data"}], "guard": "arp"})");
+    EXPECT_EQ(read.device, "team7");
+    EXPECT_EQ(read.debug_level, 2U);
+    EXPECT_EQ(read.hwaddr, (MacAddress{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0x0c}}));
+    EXPECT_EQ(read.link_watch_policy, LinkWatchPolicy::all);
+    EXPECT_EQ(read.notify_peers, (Repetition{3, milliseconds{50}, true}));
+    EXPECT_EQ(read.mcast_rejoin, (Repetition{0, milliseconds{60}, true}));
+    EXPECT_EQ(read.datapath, DatapathChoice::bpf);
+    EXPECT_EQ(team(R"({"datapath": "team"})").datapath, DatapathChoice::team);
+    EXPECT_EQ(team(R"({"datapath": "auto"})").datapath, DatapathChoice::automatic);
+}
+
+TEST(ReadConfiguration, reads_the_runners_options) {
+    EXPECT_EQ(team(R"({"runner": {"name": "activebackup", "hwaddr_policy": "only_active"}})").runner,
+              RunnerConfig(ActiveBackupRunner{HwaddrPolicy::only_active}));
+    EXPECT_EQ(team(R"({"runner": {"name": "activebackup", "hwaddr_policy": "by_active"}})").runner,
+              RunnerConfig(ActiveBackupRunner{HwaddrPolicy::by_active}));
+    EXPECT_EQ(team(R"({"runner": {"name": "lacp", "active": false, "fast_rate": true, "sys_prio": 7,
+                       "min_ports": 1024, "agg_select_policy": "bandwidth", "tx_hash": ["l4"],
+                       "tx_balancer": {"name": "basic", "balancing_interval": 1}}})")
+                  .runner,
+              RunnerConfig(LacpRunner{.active = false,
+                                      .fast_rate = true,
+                                      .sys_prio = 7,
+                                      .min_ports = 1024,
+                                      .agg_select_policy = AggSelectPolicy::bandwidth,
+                                      .tx_hash = (HashField::tcp | HashField::udp) | HashField::sctp,
+                                      .tx_balancer = TxBalancer{milliseconds{100}}}));
+}
+
+TEST(ReadConfiguration, reads_every_aggregator_policy) {
+    const std::pair<const char*, AggSelectPolicy> policies[] = {
+        {"lacp_prio", AggSelectPolicy::lacp_prio},
+        {"lacp_prio_stable", AggSelectPolicy::lacp_prio_stable},
+        {"bandwidth", AggSelectPolicy::bandwidth},
+        {"count", AggSelectPolicy::count},
+        {"port_config", AggSelectPolicy::port_config},
+    };
+    for (const auto& [name, policy] : policies) {
+        const auto read =
+            team(fmt::format(R"({{"runner": {{"name": "lacp", "agg_select_policy": "{}"}}}})", name));
+        EXPECT_EQ(std::get<LacpRunner>(read.runner).agg_select_policy, policy) << name;
+    }
+}
+
+TEST(ReadConfiguration, makes_a_hash_of_its_fragments) {
+    using enum HashField;
+    const std::pair<const char*, HashFields> hashes[] = {
+        {R"(["eth"])", 1U},
+        {R"(["vlan"])", 2U},
+        {R"(["ipv4"])", 4U},
+        {R"(["ipv6"])", 8U},
+        {R"(["tcp"])", 16U},
+        {R"(["udp"])", 32U},
+        {R"(["sctp"])", 64U},
+        {R"(["ip"])", ipv4 | ipv6},
+        {R"(["l3"])", ipv4 | ipv6},
+        {R"(["l4"])", (tcp | udp) | sctp},
+        {R"(["eth", "l3", "eth", "tcp"])", ((eth | ipv4) | ipv6) | tcp},
+        {"[]", 0U}, // as with teamd: what is written counts, and nothing is written
+    };
+    for (const auto& [text, hash] : hashes) {
+        const auto read =
+            team(fmt::format(R"({{"runner": {{"name": "loadbalance", "tx_hash": {}}}}})", text));
+        EXPECT_EQ(std::get<LoadBalanceRunner>(read.runner).tx_hash, hash) << text;
+    }
+}
+
+TEST(ReadConfiguration, counts_the_balancing_interval_in_tenths_of_a_second) {
+    const std::pair<const char*, std::optional<TxBalancer>> balancers[] = {
+        {"{}", std::nullopt},
+        {R"({"balancing_interval": 10})", std::nullopt}, // off without a name
+        {R"({"name": "basic"})", TxBalancer{milliseconds{5000}}},
+        {R"({"name": "basic", "balancing_interval": 1})", TxBalancer{milliseconds{100}}},
+        {R"({"name": "basic", "balancing_interval": 0})", TxBalancer{milliseconds{0}}},
+    };
+    for (const auto& [text, balancer] : balancers) {
+        const auto read =
+            team(fmt::format(R"({{"runner": {{"name": "loadbalance", "tx_balancer": {}}}}})", text));
+        EXPECT_EQ(std::get<LoadBalanceRunner>(read.runner).tx_balancer, balancer) << text;
+    }
+}
+
+TEST(ReadConfiguration, tells_neighbours_once_where_the_runner_is_activebackup) {
+    const auto silent = team(R"({"runner": {"name": "activebackup"}})");
+    EXPECT_EQ(silent.notify_peers, (Repetition{1, milliseconds{0}, false}));
+    EXPECT_EQ(silent.mcast_rejoin, (Repetition{1, milliseconds{0}, false}));
+    const auto said = team(R"({"runner": {"name": "activebackup"}, "notify_peers": {"count": 0},
+                               "mcast_rejoin": {"interval": 20}})");
+    EXPECT_EQ(said.notify_peers, (Repetition{0, milliseconds{0}, true}));
+    EXPECT_EQ(said.mcast_rejoin, (Repetition{1, milliseconds{20}, false}));
+}
+
+TEST(ReadConfiguration, reads_every_option_of_a_port) {
+    EXPECT_EQ(port("{}"), PortConfig{});
+    EXPECT_EQ(port(R"({"queue_id": 4, "prio": -10, "sticky": true, "lacp_prio": 0, "lacp_key": 65535})"),
+              (PortConfig{.queue_id = 4, .prio = -10, .sticky = true, .lacp_prio = 0, .lacp_key = 65535}));
+    EXPECT_EQ(port(R"({"prio": -2147483648, "queue_id": 0})"),
+              (PortConfig{.queue_id = 0, .prio = std::numeric_limits<std::int32_t>::min()}));
+}
+
+TEST(ReadConfiguration, takes_port_names_literally_and_in_the_files_order) {
+    const auto read = team(R"({"ports": {"eth1.100": {"prio": 5}, "eth0": {}, "a[b]": {"prio": 6}}})");
+    ASSERT_EQ(read.ports.size(), 3U);
+    EXPECT_EQ(read.ports[0], named("eth1.100", 5));
+    EXPECT_EQ(read.ports[1], named("eth0", 0));
+    EXPECT_EQ(read.ports[2], named("a[b]", 6));
+}
+
+TEST(ReadConfiguration, reads_every_link_watch) {
+    EXPECT_EQ(team(R"({"link_watch": [
+                  {"name": "ethtool"},
+                  {"name": "ethtool", "delay_up": 2500, "delay_down": 1000},
+                  {"name": "arp_ping", "target_host": "192.0.2.1"},
+                  {"name": "arp_ping", "interval": 100, "init_wait": 5, "missed_max": 30, "source_host": "a",
+                   "target_host": "b", "validate_active": true, "validate_inactive": true,
+                   "send_always": true, "vlanid": 4095},
+                  {"name": "nsna_ping", "target_host": "fe80::1"},
+                  {"name": "nsna_ping", "interval": 0, "init_wait": 7, "missed_max": 0, "target_host": "::1"},
+                  {"name": "tipc", "tipc_bearer": "vlan0"}]})")
+                  .link_watches,
+              (std::vector<LinkWatch>{
+                  EthtoolWatch{},
+                  EthtoolWatch{milliseconds{2500}, milliseconds{1000}},
+                  arp_ping("192.0.2.1"),
+                  ArpPingWatch{.interval = milliseconds{100},
+                               .init_wait = milliseconds{5},
+                               .missed_max = 30,
+                               .source_host = "a",
+                               .target_host = "b",
+                               .validate_active = true,
+                               .validate_inactive = true,
+                               .send_always = true,
+                               .vlanid = 4095},
+                  NsnaPingWatch{.target_host = "fe80::1"},
+                  NsnaPingWatch{.interval = milliseconds{0},
+                                .init_wait = milliseconds{7},
+                                .missed_max = 0,
+                                .target_host = "::1"},
+                  TipcWatch{"vlan0"},
+              }));
+}
+
+// link_watch_event_watch_port_added of teamd_link_watch.c: the state's link_watch_0 is the port's own.
+TEST(ReadConfiguration, gives_a_port_its_own_watches_and_then_the_teams) {
+    const auto read = team(R"({"link_watch": {"name": "tipc", "tipc_bearer": "t"}, "ports": {
+        "eth1": {"link_watch": {"name": "ethtool", "delay_up": 1}}, "eth2": {}, "eth3": {"link_watch": []}}})");
+    EXPECT_THAT(read.link_watches, ElementsAre(LinkWatch(TipcWatch{"t"})));
+    EXPECT_THAT(read.ports[0].second.link_watches,
+                ElementsAre(LinkWatch(EthtoolWatch{milliseconds{1}}), LinkWatch(TipcWatch{"t"})));
+    EXPECT_THAT(read.ports[1].second.link_watches, ElementsAre(LinkWatch(TipcWatch{"t"})));
+    EXPECT_THAT(read.ports[2].second.link_watches, ElementsAre(LinkWatch(TipcWatch{"t"})));
+}
+
+TEST(ReadConfiguration, watches_by_ethtool_where_nothing_is_said) {
+    EXPECT_THAT(port("{}").link_watches, ElementsAre(LinkWatch(EthtoolWatch{})));
+    EXPECT_THAT(team(R"({"link_watch": [], "ports": {"eth1": {}}})").ports[0].second.link_watches,
+                ElementsAre(LinkWatch(EthtoolWatch{})));
+    EXPECT_THAT(team("{}").link_watches, IsEmpty());
+}
+
+TEST(ReadConfiguration, lets_the_option_name_the_device) {
+    const auto read = configuration(R"({"device": "team0"})", "team1");
+    EXPECT_EQ(read.team.device, "team1");
+    EXPECT_EQ(*read.document.find("device"), json::Value("team1"));
+    EXPECT_EQ(configuration(R"({"device": "not/a/name"})", "team1").team.device, "team1");
+}
+
+TEST(ReadConfiguration, reads_every_example_of_libteam) {
+    const std::filesystem::path examples = "/usr/share/doc/libteam-utils/examples";
+    ASSERT_TRUE(std::filesystem::exists(examples)) << "apt-get install libteam-utils";
+    int count = 0;
+    for (const auto& file : std::filesystem::directory_iterator(examples)) {
+        std::ifstream stream(file.path());
+        const std::string text{std::istreambuf_iterator<char>(stream), {}};
+        const auto read = read_configuration(text);
+        EXPECT_THAT(complaints(read), IsEmpty()) << file.path();
+        ASSERT_TRUE(read.configuration) << file.path();
+        EXPECT_EQ(read.configuration->team.device, "team0") << file.path();
+        EXPECT_EQ(read.configuration->team.ports.size(), 2U) << file.path();
+        ++count;
+    }
+    EXPECT_GE(count, 16);
+}
+
+TEST(ReadConfiguration, takes_a_port_configuration_that_is_an_object) {
+    EXPECT_EQ(parse_port_configuration(R"({"prio": 5})"), json::Value(json::Object{{"prio", 5}}));
+    EXPECT_EQ(parse_port_configuration("[]").error(),
+              (Error{EINVAL, "a port's configuration is an object, not an array"}));
+    EXPECT_EQ(parse_port_configuration("{\"prio\":\n").error(),
+              (Error{EINVAL, "2:1: the text ends before the document does"}));
+}
+
+} // namespace
+} // namespace teamo

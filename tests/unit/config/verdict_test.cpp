@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What teamd starts with and what it refuses, option by option (libteam 1.32, the sources named by option).
+#include "config/keys.h"
+#include "support.h"
+
+namespace teamo {
+namespace {
+
+using enum Verdict;
+using testing::HasSubstr;
+
+struct Case {
+    const char* text;
+    Verdict verdict;
+};
+
+std::string runner(std::string_view options) { return fmt::format(R"({{"runner": {}}})", options); }
+std::string lacp(std::string_view option) {
+    return fmt::format(R"({{"runner": {{"name": "lacp", {}}}}})", option);
+}
+std::string port_text(std::string_view option, std::string_view runner = "lacp") {
+    return fmt::format(R"({{"runner": {{"name": "{}"}}, "ports": {{"eth1": {{{}}}}}}})", runner, option);
+}
+std::string watch(std::string_view options) { return fmt::format(R"({{"link_watch": {}}})", options); }
+
+TEST(Verdict, on_global_options) {
+    const Case cases[] = {
+        {R"({"device": "team0"})", good},
+        {R"({"device": 1})", refused}, // teamd cannot write its default back
+        {R"({"debug_level": -1})", tolerated},
+        {R"({"debug_level": 2147483648})", tolerated},
+        {R"({"debug_level": "2"})", tolerated},
+        {R"({"hwaddr": "52:54:00:aa:bb:cc"})", good},
+        {R"({"hwaddr": "52:54:00:aa:bb"})", refused},
+        {R"({"hwaddr": ""})", refused},
+        {R"({"hwaddr": 5})", tolerated},
+        {R"({"notify_peers": {"count": -1}})", refused},
+        {R"({"notify_peers": {"interval": -1}})", refused},
+        {R"({"mcast_rejoin": {"count": 4294967296}})", refused},
+        {R"({"mcast_rejoin": {"interval": 2147483648}})", refused},
+        {R"({"notify_peers": {"count": "1"}})", tolerated},
+        {R"({"notify_peers": 1})", tolerated},
+        {R"({"link_watch_policy": "some"})", refused},
+        {R"({"link_watch_policy": true})", tolerated},
+        {R"({"datapath": "ebpf"})", refused},
+        {R"({"datapath": 1})", refused},
+        {R"({"offload": "keep"})", refused},
+        {R"({"balance": true})", refused},
+        {R"({"interrupts": []})", refused},
+        {R"({"workers": {}})", refused},
+        {R"({"guard": {}})", refused},
+    };
+    for (const auto& [text, expected] : cases)
+        EXPECT_EQ(verdict(text), expected) << text;
+}
+
+TEST(Verdict, on_runners) {
+    EXPECT_EQ(verdict(R"({"runner": "lacp"})"), refused);
+    EXPECT_EQ(verdict(runner(R"({"name": "LACP"})")), refused);
+    EXPECT_EQ(verdict(runner(R"({"name": 1})")), refused);
+    EXPECT_EQ(verdict(runner(R"({"name": "activebackup", "hwaddr_policy": "x"})")), refused);
+    EXPECT_EQ(verdict(runner(R"({"name": "activebackup", "hwaddr_policy": 1})")), tolerated);
+    const Case cases[] = {
+        {R"("active": "true")", tolerated}, // SONiC's old slip
+        {R"("fast_rate": 1)", tolerated},
+        {R"("sys_prio": 65536)", refused},
+        {R"("sys_prio": -1)", refused},
+        {R"("sys_prio": 1.0)", tolerated},
+        {R"("min_ports": 0)", refused},
+        {R"("min_ports": 1025)", refused},
+        {R"("min_ports": "1")", tolerated},
+        {R"("agg_select_policy": "best")", refused},
+        {R"("agg_select_policy": 1)", tolerated},
+        {R"("tx_hash": "eth")", tolerated},
+        {R"("tx_hash": ["eht"])", tolerated},
+        {R"("tx_hash": [1])", tolerated},
+        {R"("tx_balancer": "basic")", tolerated},
+        {R"("tx_balancer": {"name": "clever"})", tolerated},
+        {R"("tx_balancer": {"name": 1})", tolerated},
+        {R"("tx_balancer": {"name": "basic", "balancing_interval": -1})", tolerated},
+        {R"("tx_balancer": {"name": "basic", "balancing_interval": "50"})", tolerated},
+    };
+    for (const auto& [text, expected] : cases)
+        EXPECT_EQ(verdict(lacp(text)), expected) << text;
+}
+
+TEST(Verdict, is_milder_on_options_that_this_runner_never_reads) {
+    EXPECT_EQ(verdict(runner(R"({"name": "roundrobin", "sys_prio": 65536})")), tolerated);
+    EXPECT_EQ(verdict(runner(R"({"name": "lacp", "hwaddr_policy": "x"})")), tolerated);
+    EXPECT_EQ(verdict(port_text(R"("lacp_prio": 65536)", "activebackup")), tolerated);
+}
+
+TEST(Verdict, on_ports) {
+    const Case cases[] = {
+        {R"("queue_id": -1)", refused},      {R"("queue_id": 65536)", refused},
+        {R"("queue_id": "1")", tolerated},   {R"("prio": 2147483648)", refused},
+        {R"("prio": -2147483649)", refused}, {R"("prio": "10")", tolerated},
+        {R"("sticky": "true")", tolerated},  {R"("lacp_prio": 65536)", refused},
+        {R"("lacp_prio": null)", tolerated}, {R"("lacp_key": -1)", refused},
+        {R"("lacp_key": {})", tolerated},    {R"("link_watch": "ethtool")", refused},
+    };
+    for (const auto& [text, expected] : cases)
+        EXPECT_EQ(verdict(port_text(text)), expected) << text;
+    EXPECT_EQ(verdict(R"({"ports": ["eth1", "eth2"]})"), tolerated);
+    EXPECT_EQ(verdict(R"({"ports": {"eth1": null}})"), tolerated);
+}
+
+TEST(Verdict, on_names_of_devices) {
+    for (const auto* name : {"", ".", "..", "a/b", "a b", "a\\tb", "a:b", "sixteen-letters-", "a\\u00e0"}) {
+        EXPECT_EQ(verdict(fmt::format(R"({{"device": "{}"}})", name)), refused) << name;
+        EXPECT_EQ(verdict(fmt::format(R"({{"ports": {{"{}": {{}}}}}})", name)), refused) << name;
+    }
+    for (const auto* name : {"a", "...", "fifteen-letters", "eth1.100", "a[0]", "\\u00e9"}) {
+        EXPECT_EQ(verdict(fmt::format(R"({{"device": "{}"}})", name)), good) << name;
+        EXPECT_EQ(verdict(fmt::format(R"({{"ports": {{"{}": {{}}}}}})", name)), good) << name;
+    }
+    EXPECT_FALSE(read_configuration("{}", "not/a/name").configuration);
+}
+
+TEST(Verdict, on_nine_ports_names_the_limit) {
+    std::string text =
+        R"({"ports": {"p1": {}, "p2": {}, "p3": {}, "p4": {}, "p5": {}, "p6": {}, "p7": {}, "p8": {})";
+    EXPECT_EQ(verdict(text + "}}"), good);
+    text += R"(, "p9": {}, "p10": {}}})";
+    EXPECT_EQ(verdict(text), refused);
+    EXPECT_THAT(
+        complaints(text),
+        testing::ElementsAre("1:92: error: /ports/p9: this is one port too many: a team has 8 at most"));
+}
+
+TEST(Verdict, on_link_watches) {
+    const Case cases[] = {
+        {"1", refused},
+        {R"("ethtool")", refused},
+        {"{}", refused},
+        {"[1]", refused},
+        {"[]", good},
+        {R"({"name": 1})", refused},
+        {R"({"name": "ethtools"})", refused},
+        {R"({"name": "ethtool", "delay_up": -1})", refused},
+        {R"({"name": "ethtool", "delay_down": 2147483648})", refused},
+        {R"({"name": "ethtool", "delay_up": "1"})", tolerated},
+        {R"({"name": "ethtool", "interval": -1})", tolerated},
+        {R"({"name": "arp_ping"})", refused},
+        {R"({"name": "arp_ping", "target_host": 1})", refused},
+        {R"({"name": "arp_ping", "target_host": "a", "source_host": 1})", tolerated},
+        {R"({"name": "arp_ping", "target_host": "a", "interval": -1})", refused},
+        {R"({"name": "arp_ping", "target_host": "a", "missed_max": -1})", refused},
+        {R"({"name": "arp_ping", "target_host": "a", "init_wait": -1})", tolerated},
+        {R"({"name": "arp_ping", "target_host": "a", "vlanid": 4096})", refused},
+        {R"({"name": "arp_ping", "target_host": "a", "vlanid": -1})", refused},
+        {R"({"name": "arp_ping", "target_host": "a", "vlanid": "1"})", tolerated},
+        {R"({"name": "arp_ping", "target_host": "a", "validate_active": 1})", tolerated},
+        {R"({"name": "arp_ping", "target_host": "a", "validate_inactive": 1})", tolerated},
+        {R"({"name": "arp_ping", "target_host": "a", "send_always": 1})", tolerated},
+        {R"({"name": "nsna_ping"})", refused},
+        {R"({"name": "nsna_ping", "target_host": "::1", "vlanid": 4096})", tolerated},
+        {R"({"name": "tipc"})", refused},
+        {R"({"name": "tipc", "tipc_bearer": 1})", refused},
+        {R"({"name": "tipc", "tipc_bearer": "31_letters_are_what_a_bearer_has"})", refused},
+        {R"({"name": "tipc", "tipc_bearer": "31_letters_are_what_a_bearer_ha"})", good},
+    };
+    for (const auto& [text, expected] : cases) {
+        EXPECT_EQ(verdict(watch(text)), expected) << text;
+        EXPECT_EQ(verdict(port_text(fmt::format(R"("link_watch": {})", text))), expected) << text;
+    }
+}
+
+TEST(Verdict, of_tolerated_goes_with_the_default) {
+    const std::pair<std::string, std::string> same[] = {
+        {R"({"debug_level": -1})", "{}"},
+        {R"({"hwaddr": 5, "ports": 7, "link_watch_policy": 1, "notify_peers": [], "mcast_rejoin": {"count": "1"}})",
+         "{}"},
+        {runner(R"({"name": "activebackup", "hwaddr_policy": 1})"), runner(R"({"name": "activebackup"})")},
+        {lacp(
+             R"("active": "no", "fast_rate": 1, "sys_prio": "x", "min_ports": 1.5, "agg_select_policy": [])"),
+         runner(R"({"name": "lacp"})")},
+        {lacp(R"("tx_hash": "eth", "tx_balancer": {"name": "clever"})"), runner(R"({"name": "lacp"})")},
+        {lacp(R"("tx_hash": ["eth", "x", 1])"), lacp(R"("tx_hash": ["eth"])")},
+        {lacp(R"("tx_balancer": {"name": "basic", "balancing_interval": -1})"),
+         lacp(R"("tx_balancer": {"name": "basic"})")},
+        {port_text(R"("queue_id": "1", "prio": "1", "sticky": 1, "lacp_prio": "1", "lacp_key": "1")"),
+         port_text("")},
+        {R"({"ports": {"eth1": null}})", R"({"ports": {"eth1": {}}})"},
+        {watch(
+             R"({"name": "arp_ping", "target_host": "a", "interval": "1", "init_wait": -1, "missed_max": "1",
+                   "source_host": 1, "validate_active": 1, "validate_inactive": 1, "send_always": 1, "vlanid": "1"})"),
+         watch(R"({"name": "arp_ping", "target_host": "a"})")},
+        {watch(R"({"name": "ethtool", "delay_up": "1", "delay_down": 1.0})"),
+         watch(R"({"name": "ethtool"})")},
+    };
+    for (const auto& [wrong, right] : same) {
+        const auto read = read_configuration(wrong);
+        ASSERT_TRUE(read.configuration) << wrong;
+        EXPECT_TRUE(read.has_errors()) << wrong;
+        for (const auto& diagnostic : read.diagnostics)
+            EXPECT_TRUE(diagnostic.tolerated) << wrong;
+        EXPECT_EQ(read.configuration->team, team(right)) << wrong;
+    }
+}
+
+// For every key of the table, so that a new one cannot be forgotten here.
+TEST(Verdict, of_a_wrong_type_is_an_error_for_every_key) {
+    for (const auto& key : config::keys()) {
+        json::Value inner = key.shape == config::Shape::boolean ? json::Value("x") : json::Value(true);
+        std::string pointer;
+        auto path = key.path;
+        for (auto dot = path.rfind('.'); !path.empty(); dot = path.rfind('.')) {
+            const auto name = path.substr(dot + 1);
+            inner = json::Object{{name == "PORTIFNAME" ? "eth1" : std::string(name), std::move(inner)}};
+            pointer.insert(0, fmt::format("/{}", name == "PORTIFNAME" ? "eth1" : name));
+            path = dot == std::string_view::npos ? "" : path.substr(0, dot);
+        }
+        const auto read = read_configuration(inner);
+        const auto found = std::ranges::find(read.diagnostics, pointer, &Diagnostic::pointer);
+        ASSERT_NE(found, read.diagnostics.end()) << key.path;
+        EXPECT_EQ(found->severity, Diagnostic::Severity::error) << key.path;
+        EXPECT_EQ(found->tolerated, key.wrong_shape == config::Fault::tolerated) << key.path;
+        EXPECT_THAT(found->text, HasSubstr("must be")) << key.path;
+    }
+}
+
+} // namespace
+} // namespace teamo

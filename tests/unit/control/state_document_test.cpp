@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "control/state_document.h"
+#include "json/parse.h"
+#include "json/write.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace teamo::control {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Both sides as teamd would dump them, so that the order of keys takes no part.
+std::string dump(std::string_view text) {
+    const auto value = json::parse(text);
+    EXPECT_TRUE(value.has_value()) << text;
+    return value ? json::write(*value) : "";
+}
+std::string dump(const TeamStatus& status) { return json::write(state_document(status)); }
+
+std::string part(const TeamStatus& status, std::initializer_list<std::string_view> path) {
+    const auto document = state_document(status);
+    const auto* at = &document;
+    for (const auto name : path)
+        if (at = at->find(name); !at) return "nothing";
+    return json::write(*at);
+}
+
+TeamStatus team_without_ports() {
+    TeamStatus status;
+    status.name = "team0";
+    status.ifindex = IfIndex{9};
+    status.address = MacAddress{{0x52, 0x54, 0, 0xaa, 0xbb, 0xcc}};
+    status.link = {.up = true, .speed = 20000, .duplex = Duplex::full};
+    status.runner = LoadBalanceRunner{};
+    status.datapath = "bpf";
+    status.device_kind = "veth";
+    status.pid = 1234;
+    status.pid_file = "/var/run/teamd/team0.pid";
+    status.debug_level = 2;
+    return status;
+}
+
+PortStatus port(const std::string& name, std::uint32_t ifindex) {
+    PortStatus status;
+    status.name = name;
+    status.ifindex = IfIndex{ifindex};
+    status.address = MacAddress{{0x52, 0x54, 0, 0xaa, 0xbb, 0xcc}};
+    status.link = {.up = true, .speed = 10000, .duplex = Duplex::full};
+    status.link_up = true;
+    status.watches = {{.watch = EthtoolWatch{}, .up = true}};
+    return status;
+}
+
+TeamStatus team_with(PortStatus status) {
+    auto team = team_without_ports();
+    team.ports = {std::move(status)};
+    return team;
+}
+
+TEST(StateDocument, of_a_team_without_ports_has_no_ports_key) {
+    EXPECT_EQ(dump(team_without_ports()), dump(R"({
+        "datapath": {"buckets": {}, "device_kind": "veth", "name": "bpf"},
+        "setup": {
+            "daemonized": false, "dbus_enabled": false, "debug_level": 2,
+            "kernel_team_mode_name": "loadbalance", "pid": 1234, "pid_file": "/var/run/teamd/team0.pid",
+            "runner_name": "loadbalance", "zmq_enabled": false
+        },
+        "team_device": {
+            "ifinfo": {"dev_addr": "52:54:00:aa:bb:cc", "dev_addr_len": 6, "ifindex": 9, "ifname": "team0"},
+            "link": {"duplex": "full", "speed": 20000, "up": true}
+        }
+    })"));
+}
+
+PortStatus port_with_every_watch() {
+    auto status = port("eth1", 3);
+    status.watches = {
+        {.watch = EthtoolWatch{.delay_up = 100ms, .delay_down = 2s}, .up = true},
+        {.watch = ArpPingWatch{.source_host = "0.0.0.0", .target_host = "192.168.23.1", .vlanid = 7},
+         .up = true,
+         .down_count = 2,
+         .missed = 1},
+        {.watch =
+             NsnaPingWatch{.interval = 500ms, .init_wait = 50ms, .missed_max = 5, .target_host = "fe80::1"},
+         .up = false,
+         .down_count = 1,
+         .missed = 6},
+        {.watch = TipcWatch{.tipc_bearer = "vlan0"}, .up = true},
+    };
+    status.transmits = true;
+    status.receives = true;
+    status.buckets = 256;
+    status.counters = {
+        .tx_packets = 1, .tx_bytes = 65000, .rx_packets = 2, .rx_bytes = 5'000'000'000, .rx_dropped = 3};
+    return status;
+}
+
+TEST(StateDocument, has_of_a_port_what_teamd_has_and_its_datapath) {
+    EXPECT_EQ(part(team_with(port_with_every_watch()), {"ports", "eth1"}), dump(R"({
+        "datapath": {
+            "buckets": 256,
+            "counters": {"rx_bytes": 5000000000, "rx_dropped": 3, "rx_packets": 2, "tx_bytes": 65000,
+                         "tx_packets": 1},
+            "receives": true, "transmits": true
+        },
+        "ifinfo": {"dev_addr": "52:54:00:aa:bb:cc", "dev_addr_len": 6, "ifindex": 3, "ifname": "eth1"},
+        "link": {"duplex": "full", "speed": 10000, "up": true},
+        "link_watches": {
+            "list": {
+                "link_watch_0": {"delay_down": 2000, "delay_up": 100, "down_count": 0, "name": "ethtool", "up": true},
+                "link_watch_1": {"down_count": 2, "init_wait": 0, "interval": 1000, "missed": 1, "missed_max": 3,
+                                 "name": "arp_ping", "send_always": false, "source_host": "0.0.0.0",
+                                 "target_host": "192.168.23.1", "up": true, "validate_active": false,
+                                 "validate_inactive": false},
+                "link_watch_2": {"down_count": 1, "init_wait": 50, "interval": 500, "missed": 6, "missed_max": 5,
+                                 "name": "nsna_ping", "target_host": "fe80::1", "up": false},
+                "link_watch_3": {"down_count": 0, "name": "tipc", "tipc_bearer": "vlan0", "up": true}
+            },
+            "up": true
+        }
+    })"));
+}
+
+TEST(StateDocument, says_which_port_has_how_many_buckets) {
+    auto status = team_with(port("eth1", 3));
+    status.ports[0].buckets = 156;
+    status.ports.push_back(port("eth1.100", 4));
+    status.ports[1].buckets = 100;
+    EXPECT_EQ(part(status, {"datapath", "buckets"}), dump(R"({"eth1": 156, "eth1.100": 100})"));
+    EXPECT_EQ(part(status, {"ports", "eth1.100", "ifinfo", "ifname"}), R"("eth1.100")");
+}
+
+// The kernel's team driver keeps 0 and 0 without a link, and what ethtool says with one.
+TEST(StateDocument, has_links_as_teamd_shows_them) {
+    const std::pair<LinkStatus, std::string_view> links[]{
+        {{.up = true, .speed = 1000, .duplex = Duplex::half},
+         R"({"duplex": "half", "speed": 1000, "up": true})"},
+        {{.up = true, .speed = std::nullopt, .duplex = Duplex::unknown},
+         R"({"duplex": "full", "speed": -1, "up": true})"},
+        {LinkStatus{}, R"({"duplex": "half", "speed": 0, "up": false})"},
+        {{.up = false, .speed = 1000, .duplex = Duplex::full},
+         R"({"duplex": "half", "speed": 0, "up": false})"},
+    };
+    for (const auto& [link, expected] : links) {
+        auto status = port("eth1", 3);
+        status.link = link;
+        EXPECT_EQ(part(team_with(status), {"ports", "eth1", "link"}), dump(expected));
+    }
+}
+
+TEST(StateDocument, names_runner_and_kernel_mode) {
+    const std::tuple<RunnerConfig, std::string_view, std::string_view> runners[]{
+        {BroadcastRunner{}, R"("broadcast")", R"("broadcast")"},
+        {RoundRobinRunner{}, R"("roundrobin")", R"("roundrobin")"},
+        {RandomRunner{}, R"("random")", R"("random")"},
+        {ActiveBackupRunner{}, R"("activebackup")", R"("activebackup")"},
+        {LoadBalanceRunner{}, R"("loadbalance")", R"("loadbalance")"},
+        {LacpRunner{}, R"("lacp")", R"("loadbalance")"},
+    };
+    for (const auto& [runner, name, mode] : runners) {
+        auto status = team_without_ports();
+        status.runner = runner;
+        EXPECT_EQ(part(status, {"setup", "runner_name"}), name);
+        EXPECT_EQ(part(status, {"setup", "kernel_team_mode_name"}), mode);
+    }
+}
+
+TEST(StateDocument, has_a_runner_section_where_teamd_has_one) {
+    auto status = team_without_ports();
+    EXPECT_EQ(part(status, {"runner"}), "nothing");
+    status.runner = ActiveBackupRunner{};
+    EXPECT_EQ(part(status, {"runner"}), dump(R"({"active_port": ""})"));
+    status.active_port = "eth1";
+    EXPECT_EQ(part(status, {"runner"}), dump(R"({"active_port": "eth1"})"));
+    LacpRunner lacp;
+    lacp.fast_rate = true;
+    lacp.agg_select_policy = AggSelectPolicy::port_config;
+    status.runner = lacp;
+    EXPECT_EQ(
+        part(status, {"runner"}),
+        dump(R"({"active": true, "fast_rate": true, "select_policy": "port_config", "sys_prio": 65535})"));
+}
+
+TEST(StateDocument, answers_the_state_items_of_teamd) {
+    const auto document = state_document(team_with(port_with_every_watch()));
+    const std::pair<std::string_view, std::string_view> items[]{
+        {"setup.pid", "1234"},
+        {"setup.debug_level", "2"},
+        {"setup.daemonized", "false"},
+        {"setup.pid_file", "/var/run/teamd/team0.pid"},
+        {"team_device.ifinfo.dev_addr", "52:54:00:aa:bb:cc"},
+        {"team_device.link.speed", "20000"},
+        {"ports.eth1.link_watches.up", "true"},
+        {"ports.eth1.link_watches.list.link_watch_1.down_count", "2"},
+        {R"(ports."eth1".ifinfo.ifindex)", "3"},
+        {"ports.eth1.datapath.counters.rx_bytes", "5000000000"},
+        {"datapath.name", "bpf"},
+    };
+    for (const auto& [path, value] : items)
+        EXPECT_EQ(state_item(document, path), value) << path;
+}
+
+} // namespace
+} // namespace teamo::control
