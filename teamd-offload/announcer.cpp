@@ -3,7 +3,8 @@
 
 namespace teamo {
 
-Result<std::unique_ptr<Announcer>> Announcer::make(sd_event* loop, const Log& log, std::function<const Links&()> links) {
+Result<std::unique_ptr<Announcer>> Announcer::make(sd_event* loop, const Log& log,
+                                                   std::function<const Links&()> links) {
     auto socket = PacketSocket::open();
     if (!socket) return tl::unexpected(socket.error());
     std::unique_ptr<Announcer> announcer(new Announcer(std::move(*socket), log, std::move(links)));

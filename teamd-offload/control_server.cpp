@@ -20,7 +20,8 @@ constexpr int backlog = 10; // as teamd
 Result<UniqueFd> listening(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof address.sun_path) return fail(ENAMETOOLONG, fmt::format("{}: too long for a socket", path));
+    if (path.size() >= sizeof address.sun_path)
+        return fail(ENAMETOOLONG, fmt::format("{}: too long for a socket", path));
     std::ranges::copy(path, address.sun_path);
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
 
@@ -29,7 +30,8 @@ Result<UniqueFd> listening(const std::string& path) {
     // Before it has a name, so that there is no moment in which anybody may connect.
     ::fchmod(socket.get(), 0700);
     ::unlink(path.c_str());
-    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) < 0) return fail_errno(errno, path);
+    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) < 0)
+        return fail_errno(errno, path);
     if (::listen(socket.get(), backlog) < 0) return fail_errno(errno, path);
     return socket;
 }
@@ -38,7 +40,8 @@ Result<UniqueFd> listening(const std::string& path) {
 bool may_ask(int socket) {
     ucred peer{};
     socklen_t length = sizeof peer;
-    return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && (peer.uid == 0 || peer.uid == ::geteuid());
+    return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+           (peer.uid == 0 || peer.uid == ::geteuid());
 }
 
 /// The kernel takes a record only whole: the send buffer must hold the longest reply, and its bookkeeping.
@@ -54,7 +57,8 @@ void make_room(int socket, std::size_t bytes) {
 
 } // namespace
 
-Result<std::unique_ptr<ControlServer>> ControlServer::listen(sd_event* loop, std::string path, const Log& log, Answer answer) {
+Result<std::unique_ptr<ControlServer>> ControlServer::listen(sd_event* loop, std::string path, const Log& log,
+                                                             Answer answer) {
     auto socket = listening(path);
     if (!socket) return tl::unexpected(socket.error());
     std::unique_ptr<ControlServer> server(
@@ -72,12 +76,14 @@ void ControlServer::accept() {
     UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) return;
     if (!may_ask(socket.get()) || clients_.size() >= most_clients) {
-        log_(Level::warning, clients_.size() >= most_clients ? "too many control clients, one was turned away"
-                                                              : "a control client without the right to ask was turned away");
+        log_(Level::warning, clients_.size() >= most_clients
+                                 ? "too many control clients, one was turned away"
+                                 : "a control client without the right to ask was turned away");
         return;
     }
     const int fd = socket.get();
-    auto io = Io::make(loop_, fd, EPOLLIN, Priority::client, [this, fd](std::uint32_t events) { serve(fd, events); });
+    auto io = Io::make(loop_, fd, EPOLLIN, Priority::client,
+                       [this, fd](std::uint32_t events) { serve(fd, events); });
     if (!io) return log_(Level::warning, io.error().text);
     clients_[fd] = Client{.socket = std::move(socket), .io = std::move(*io), .unsent = {}};
 }
@@ -86,14 +92,16 @@ void ControlServer::serve(int fd, std::uint32_t events) {
     const auto found = clients_.find(fd);
     if (found == clients_.end()) return;
     auto& client = found->second;
-    const bool alive = client.unsent.empty() ? (events & EPOLLIN) != 0 && receive(client) : (events & EPOLLOUT) != 0 && send(client);
+    const bool alive = client.unsent.empty() ? (events & EPOLLIN) != 0 && receive(client)
+                                             : (events & EPOLLOUT) != 0 && send(client);
     if (!alive) clients_.erase(found);
 }
 
 bool ControlServer::receive(Client& client) {
     int size = 0;
     if (::ioctl(client.socket.get(), SIOCINQ, &size) < 0 || size < 0) return false;
-    std::string message(std::min<std::size_t>(static_cast<std::size_t>(size), control::longest_request) + 1, '\0');
+    std::string message(std::min<std::size_t>(static_cast<std::size_t>(size), control::longest_request) + 1,
+                        '\0');
     const auto got = ::recv(client.socket.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_TRUNC);
     if (got < 0) return errno == EAGAIN || errno == EINTR;
     if (got == 0) return false;
@@ -101,8 +109,10 @@ bool ControlServer::receive(Client& client) {
     if (static_cast<std::size_t>(got) <= std::min(message.size(), control::longest_request)) {
         message.resize(static_cast<std::size_t>(got));
         const auto request = control::parse_request(message);
-        if (const auto* refused = std::get_if<control::Refusal>(&request)) reply = *refused;
-        else reply = answer_(std::get<control::Request>(request));
+        if (const auto* refused = std::get_if<control::Refusal>(&request))
+            reply = *refused;
+        else
+            reply = answer_(std::get<control::Request>(request));
     }
     client.unsent = control::encode(reply);
     make_room(client.socket.get(), client.unsent.size());
@@ -111,7 +121,8 @@ bool ControlServer::receive(Client& client) {
 
 /// False: the client is gone, or its socket does not take the reply whatever room there is.
 bool ControlServer::send(Client& client) {
-    const auto sent = ::send(client.socket.get(), client.unsent.data(), client.unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const auto sent =
+        ::send(client.socket.get(), client.unsent.data(), client.unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == EINTR)) {
         client.io->set_events(EPOLLOUT);
         return true;

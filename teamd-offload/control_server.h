@@ -20,7 +20,8 @@ public:
     using Answer = std::function<control::Reply(const control::Request&)>;
 
     /// Listens at `path` (mode 0700); a stale socket there is replaced. The path is removed at the end.
-    static Result<std::unique_ptr<ControlServer>> listen(sd_event* loop, std::string path, const Log& log, Answer answer);
+    static Result<std::unique_ptr<ControlServer>> listen(sd_event* loop, std::string path, const Log& log,
+                                                         Answer answer);
     ~ControlServer();
     ControlServer(const ControlServer&) = delete;
     ControlServer& operator=(const ControlServer&) = delete;
@@ -33,7 +34,11 @@ private:
     };
 
     ControlServer(sd_event* loop, std::string path, UniqueFd socket, const Log& log, Answer answer)
-        : loop_(loop), path_(std::move(path)), socket_(std::move(socket)), log_(log), answer_(std::move(answer)) {}
+        : loop_(loop),
+          path_(std::move(path)),
+          socket_(std::move(socket)),
+          log_(log),
+          answer_(std::move(answer)) {}
     void accept();
     void serve(int fd, std::uint32_t events);
     bool receive(Client& client);

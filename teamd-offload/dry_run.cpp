@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dry_run.h"
 
-#include "json/write.h"
 #include "kernel/links.h"
 #include "plan/make_plan.h"
 #include "plan/membership.h"
+#include "json/write.h"
 
 #include <algorithm>
 
@@ -23,11 +23,17 @@ Result<Found> find_ports(const Links& links, const TeamConfig& config) {
     for (const auto& [name, port] : config.ports) {
         const auto* link = find_link(links, name);
         if (link == nullptr) continue;
-        if (auto may = may_join(links, *link, config.device); !may) return within(fmt::format("port {}", name), std::move(may.error()));
+        if (auto may = may_join(links, *link, config.device); !may)
+            return within(fmt::format("port {}", name), std::move(may.error()));
         const Slot slot{static_cast<std::uint8_t>(found.members.size() + 1)};
         found.members.push_back({.index = link->index, .slot = slot, .own_address = link->address});
         // As if every cable were in: a port that is down now has its place all the same.
-        found.candidates.push_back({.port = link->index, .up = true, .prio = port.prio, .sticky = port.sticky, .speed = 0, .duplex = Duplex::unknown});
+        found.candidates.push_back({.port = link->index,
+                                    .up = true,
+                                    .prio = port.prio,
+                                    .sticky = port.sticky,
+                                    .speed = 0,
+                                    .duplex = Duplex::unknown});
     }
     return found;
 }
@@ -35,7 +41,8 @@ Result<Found> find_ports(const Links& links, const TeamConfig& config) {
 json::Value value_of(const Links& links, const TeamPlan& plan, const std::string& device) {
     json::Object ports;
     for (const auto& port : plan.ports) {
-        const auto slot = static_cast<std::size_t>(std::ranges::find(plan.tables.ports, port.index) - plan.tables.ports.begin());
+        const auto slot = static_cast<std::size_t>(std::ranges::find(plan.tables.ports, port.index) -
+                                                   plan.tables.ports.begin());
         const auto own = std::ranges::count(plan.homes, Slot{static_cast<std::uint8_t>(slot)});
         ports.push_back({find_link(links, port.index)->name,
                          json::Object{{"address", text_of(port.address)},
@@ -45,10 +52,12 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const std::string
                                       {"buckets", std::int64_t{own}}}});
     }
     json::Array homes;
-    for (const auto home : plan.homes) homes.emplace_back(static_cast<int>(home.value));
-    return json::Object{{"team", json::Object{{"device", device}, {"address", text_of(plan.address)}, {"datapath", "bpf"}}},
-                        {"ports", std::move(ports)},
-                        {"buckets", std::move(homes)}};
+    for (const auto home : plan.homes)
+        homes.emplace_back(static_cast<int>(home.value));
+    return json::Object{
+        {"team", json::Object{{"device", device}, {"address", text_of(plan.address)}, {"datapath", "bpf"}}},
+        {"ports", std::move(ports)},
+        {"buckets", std::move(homes)}};
 }
 
 } // namespace
@@ -64,9 +73,14 @@ int dry_run(const Configuration& configuration, bool without_ports, const Log& l
     }
     Link team;
     team.mtu = default_mtu;
-    team.address = configuration.team.hwaddr.value_or(found->members.empty() ? MacAddress{} : found->members.front().own_address);
+    team.address = configuration.team.hwaddr.value_or(
+        found->members.empty() ? MacAddress{} : found->members.front().own_address);
     auto runner = make_runner(configuration.team.runner, std::nullopt);
-    const Premises premises{.runner = &configuration.team.runner, .team = &team, .inner = {}, .members = found->members, .homes = {}};
+    const Premises premises{.runner = &configuration.team.runner,
+                            .team = &team,
+                            .inner = {},
+                            .members = found->members,
+                            .homes = {}};
     const auto plan = make_plan(premises, step(runner, found->candidates));
     fmt::print("{}\n", json::write(value_of(*links, plan, configuration.team.device)));
     return 0;

@@ -24,15 +24,19 @@ bool stderr_is_journal() {
 
 } // namespace
 
-Log::Log(std::string name, LogOutput output, bool daemonized) : name_(std::move(name)), target_(Target::plain) {
+Log::Log(std::string name, LogOutput output, bool daemonized)
+    : name_(std::move(name)), target_(Target::plain) {
     switch (output) {
     case LogOutput::standard_output: target_ = Target::standard_output; break;
     case LogOutput::syslog: target_ = Target::syslog; break;
     case LogOutput::standard_error: break;
     case LogOutput::automatic:
-        if (stderr_is_journal()) target_ = Target::journal;
-        else if (daemonized) target_ = Target::syslog;
-        else if (std::getenv("INVOCATION_ID") != nullptr && ::isatty(STDERR_FILENO) == 0) target_ = Target::prefixed;
+        if (stderr_is_journal())
+            target_ = Target::journal;
+        else if (daemonized)
+            target_ = Target::syslog;
+        else if (std::getenv("INVOCATION_ID") != nullptr && ::isatty(STDERR_FILENO) == 0)
+            target_ = Target::prefixed;
         break;
     }
     if (target_ == Target::syslog) ::openlog(name_.c_str(), LOG_PID, LOG_DAEMON);
@@ -54,13 +58,16 @@ void Log::operator()(Level level, std::string_view text, std::string_view id, Fi
 }
 
 void Log::to_journal(Level level, std::string_view text, std::string_view id, Fields fields) const {
-    std::vector<std::string> kept{fmt::format("MESSAGE={}", text), fmt::format("PRIORITY={}", static_cast<int>(level)),
+    std::vector<std::string> kept{fmt::format("MESSAGE={}", text),
+                                  fmt::format("PRIORITY={}", static_cast<int>(level)),
                                   fmt::format("SYSLOG_IDENTIFIER={}", name_)};
     if (!team_.empty()) kept.push_back(fmt::format("TEAM={}", team_));
     if (!id.empty()) kept.push_back(fmt::format("MESSAGE_ID={}", id));
-    for (const auto& [name, value] : fields) kept.push_back(fmt::format("{}={}", name, value));
+    for (const auto& [name, value] : fields)
+        kept.push_back(fmt::format("{}={}", name, value));
     std::vector<iovec> parts;
-    for (auto& field : kept) parts.push_back({.iov_base = field.data(), .iov_len = field.size()});
+    for (auto& field : kept)
+        parts.push_back({.iov_base = field.data(), .iov_len = field.size()});
     ::sd_journal_sendv(parts.data(), static_cast<int>(parts.size()));
 }
 

@@ -14,11 +14,11 @@
 namespace teamo {
 
 enum class Level : int {
-    error = LOG_ERR,          ///< traffic or configuration at risk
-    warning = LOG_WARNING,    ///< degraded, or not as asked
-    notice = LOG_NOTICE,      ///< a port changed
-    info = LOG_INFO,          ///< started, stopped
-    debug = LOG_DEBUG,        ///< each decision with its inputs (-g)
+    error = LOG_ERR,       ///< traffic or configuration at risk
+    warning = LOG_WARNING, ///< degraded, or not as asked
+    notice = LOG_NOTICE,   ///< a port changed
+    info = LOG_INFO,       ///< started, stopped
+    debug = LOG_DEBUG,     ///< each decision with its inputs (-g)
 };
 
 enum class LogOutput { automatic, standard_output, standard_error, syslog };
@@ -43,7 +43,8 @@ public:
     void set_team(std::string team) { team_ = std::move(team); }
 
     using Fields = std::initializer_list<std::pair<std::string_view, std::string_view>>;
-    void operator()(Level level, std::string_view text, std::string_view id = message_id::none, Fields fields = {}) const;
+    void operator()(Level level, std::string_view text, std::string_view id = message_id::none,
+                    Fields fields = {}) const;
 
 private:
     void to_journal(Level level, std::string_view text, std::string_view id, Fields fields) const;

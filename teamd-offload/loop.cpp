@@ -12,8 +12,11 @@ Result<EventLoop> make_loop() {
 Result<Timer> Timer::make(sd_event* loop, Action action) {
     auto kept = std::make_unique<Action>(std::move(action));
     sd_event_source* source = nullptr;
-    // An accuracy of 1 µs: a delay_up of 100 ms is 100 ms, and nothing is polled, so there is nothing to coalesce.
-    if (const int error = sd_event_add_time(loop, &source, CLOCK_MONOTONIC, UINT64_MAX, 1, &Timer::ran_out, kept.get()); error < 0)
+    // An accuracy of 1 µs: a delay_up of 100 ms is 100 ms, and nothing is polled, so there is nothing to
+    // coalesce.
+    if (const int error =
+            sd_event_add_time(loop, &source, CLOCK_MONOTONIC, UINT64_MAX, 1, &Timer::ran_out, kept.get());
+        error < 0)
         return fail_errno(-error, "no timer");
     sd_event_source_set_priority(source, static_cast<int>(Priority::timer));
     sd_event_source_set_enabled(source, SD_EVENT_OFF);
@@ -61,7 +64,8 @@ Result<Signal> Signal::make(sd_event* loop, int number, Action action) {
     return Signal(std::move(kept), EventSource(source));
 }
 
-int Signal::came(sd_event_source* /*source*/, const struct signalfd_siginfo* /*info*/, void* action) noexcept {
+int Signal::came(sd_event_source* /*source*/, const struct signalfd_siginfo* /*info*/,
+                 void* action) noexcept {
     (*static_cast<Action*>(action))();
     return 0;
 }

@@ -34,7 +34,8 @@ public:
     void stop();
 
 private:
-    Timer(std::unique_ptr<Action> action, EventSource source) : action_(std::move(action)), source_(std::move(source)) {}
+    Timer(std::unique_ptr<Action> action, EventSource source)
+        : action_(std::move(action)), source_(std::move(source)) {}
     static int ran_out(sd_event_source* source, std::uint64_t now, void* action) noexcept;
 
     std::unique_ptr<Action> action_; // before the source, which points at it
@@ -49,7 +50,8 @@ public:
     void set_events(std::uint32_t events);
 
 private:
-    Io(std::unique_ptr<Action> action, EventSource source) : action_(std::move(action)), source_(std::move(source)) {}
+    Io(std::unique_ptr<Action> action, EventSource source)
+        : action_(std::move(action)), source_(std::move(source)) {}
     static int ready(sd_event_source* source, int fd, std::uint32_t events, void* action) noexcept;
 
     std::unique_ptr<Action> action_;
@@ -63,7 +65,8 @@ public:
     static Result<Signal> make(sd_event* loop, int number, Action action);
 
 private:
-    Signal(std::unique_ptr<Action> action, EventSource source) : action_(std::move(action)), source_(std::move(source)) {}
+    Signal(std::unique_ptr<Action> action, EventSource source)
+        : action_(std::move(action)), source_(std::move(source)) {}
     static int came(sd_event_source* source, const struct signalfd_siginfo* info, void* action) noexcept;
 
     std::unique_ptr<Action> action_;
@@ -78,7 +81,8 @@ public:
     void soon();
 
 private:
-    Deferred(std::unique_ptr<Action> action, EventSource source) : action_(std::move(action)), source_(std::move(source)) {}
+    Deferred(std::unique_ptr<Action> action, EventSource source)
+        : action_(std::move(action)), source_(std::move(source)) {}
     static int run(sd_event_source* source, void* action) noexcept;
 
     std::unique_ptr<Action> action_;

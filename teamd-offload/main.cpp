@@ -31,7 +31,8 @@ struct Text {
 /// teamd: -c wins over -f, and without either the configuration is {}.
 Result<Text> configuration_text(const Options& options, const Log& log) {
     if (options.config_text) {
-        if (options.config_file) log(Level::warning, "Command line config is present, ignoring given config file.");
+        if (options.config_file)
+            log(Level::warning, "Command line config is present, ignoring given config file.");
         return Text{.name = "-c", .text = *options.config_text};
     }
     if (!options.config_file) return Text{.name = "-c", .text = "{}"};
@@ -47,7 +48,8 @@ std::string free_team_name(const Links& links) {
 }
 
 int check_configuration(const ConfigurationRead& read, const std::string& file) {
-    for (const auto& diagnostic : read.diagnostics) fmt::print("{}\n", text_of(diagnostic, file));
+    for (const auto& diagnostic : read.diagnostics)
+        fmt::print("{}\n", text_of(diagnostic, file));
     return read.has_errors() ? failure : success;
 }
 
@@ -56,8 +58,10 @@ Result<Configuration> accept(ConfigurationRead read, const std::string& file, co
     std::string refused;
     for (auto diagnostic : read.diagnostics) {
         if (diagnostic.tolerated) diagnostic.severity = Diagnostic::Severity::warning;
-        if (diagnostic.severity == Diagnostic::Severity::warning) log(Level::warning, text_of(diagnostic, file));
-        else if (refused.empty()) refused = text_of(diagnostic, file);
+        if (diagnostic.severity == Diagnostic::Severity::warning)
+            log(Level::warning, text_of(diagnostic, file));
+        else if (refused.empty())
+            refused = text_of(diagnostic, file);
     }
     if (!read.configuration) return fail(EINVAL, refused.empty() ? file + ": cannot be used" : refused);
     return std::move(*read.configuration);
@@ -103,17 +107,19 @@ Result<> Run::start(Configuration configuration, std::string pid_file) {
                              .keep_on_stop = options_.no_quit_destroy,
                              .daemonized = options_.daemonize,
                              .pid_file = std::move(pid_file)};
-    auto team = Team::start(std::move(configuration), std::move(team_options), log_, loop_.get(), [this](const Error& error) {
-        log_(Level::error, error.text);
-        end(runtime_failure);
-    });
+    auto team = Team::start(std::move(configuration), std::move(team_options), log_, loop_.get(),
+                            [this](const Error& error) {
+                                log_(Level::error, error.text);
+                                end(runtime_failure);
+                            });
     if (!team) return tl::unexpected(team.error());
     team_ = std::move(*team);
     if (!options_.usock) return {};
-    auto server = ControlServer::listen(loop_.get(), fmt::format("{}/{}.sock", run_directory, device), log_,
-                                        [this](const control::Request& request) { return team_->answer(request); });
+    auto server =
+        ControlServer::listen(loop_.get(), fmt::format("{}/{}.sock", run_directory, device), log_,
+                              [this](const control::Request& request) { return team_->answer(request); });
     if (!server) {
-        team_->stop();
+        team_->abandon();
         return tl::unexpected(server.error());
     }
     server_ = std::move(*server);
@@ -130,7 +136,8 @@ int Run::run(Configuration configuration, std::string pid_file, Daemonized* daem
     // Blocked before anything is made, so that a signal during the start is kept for the loop.
     sigset_t mask;
     sigemptyset(&mask);
-    for (const int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP}) sigaddset(&mask, number);
+    for (const int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP})
+        sigaddset(&mask, number);
     ::sigprocmask(SIG_BLOCK, &mask, nullptr);
     ::signal(SIGPIPE, SIG_IGN);
 
@@ -182,14 +189,16 @@ int main(const Options& options) {
         return failure;
     }
     auto read = read_configuration(std::string_view(text->text), options.team_device);
-    if (options.command == Options::Command::check_configuration) return check_configuration(read, text->name);
+    if (options.command == Options::Command::check_configuration)
+        return check_configuration(read, text->name);
     auto accepted = accept(std::move(read), text->name, log);
     if (!accepted) {
         log(Level::error, accepted.error().text, message_id::config_refused);
         return failure;
     }
     auto& configuration = *accepted;
-    const bool by_name = options.command == Options::Command::kill || options.command == Options::Command::check_running;
+    const bool by_name =
+        options.command == Options::Command::kill || options.command == Options::Command::check_running;
     if (configuration.team.device.empty() && by_name) {
         log(Level::error, "Team device name not specified.");
         return failure;
@@ -206,7 +215,8 @@ int main(const Options& options) {
     }
     log.set_team(configuration.team.device);
     log.set_debug(std::max(options.debug, configuration.team.debug_level) > 0);
-    const auto pid_path = options.pid_file.value_or(fmt::format("{}/{}.pid", run_directory, configuration.team.device));
+    const auto pid_path =
+        options.pid_file.value_or(fmt::format("{}/{}.pid", run_directory, configuration.team.device));
     switch (options.command) {
     case Options::Command::check_running: return running_by(pid_path) ? success : failure;
     case Options::Command::kill:

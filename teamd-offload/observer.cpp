@@ -11,7 +11,8 @@ Result<std::unique_ptr<Observer>> Observer::make(const Log& log, std::function<v
     if (!events) return tl::unexpected(events.error());
     auto control = LinkControl::open();
     if (!control) return tl::unexpected(control.error());
-    std::unique_ptr<Observer> observer(new Observer(std::move(*events), std::move(*control), log, std::move(changed)));
+    std::unique_ptr<Observer> observer(
+        new Observer(std::move(*events), std::move(*control), log, std::move(changed)));
     if (auto read = observer->read_anew(); !read) return tl::unexpected(read.error());
     return observer;
 }
@@ -36,8 +37,10 @@ void Observer::catch_up() {
 void Observer::take(const nlmsghdr* message) {
     auto link = parse_link(message);
     if (!link) return;
-    if (message->nlmsg_type == RTM_DELLINK) links_.erase(link->index);
-    else links_.insert_or_assign(link->index, std::move(*link));
+    if (message->nlmsg_type == RTM_DELLINK)
+        links_.erase(link->index);
+    else
+        links_.insert_or_assign(link->index, std::move(*link));
 }
 
 Result<> Observer::read_anew() {

@@ -14,43 +14,59 @@ namespace {
 /// teamd(8), option by option.
 void add_teamds(CLI::App& app, Options& options) {
     app.set_help_flag("-h,--help", "Show this help");
-    app.add_flag_callback("-d,--daemonize", [&options] { options.daemonize = true; }, "Daemonize after startup");
-    app.add_flag_callback("-k,--kill", [&options] { options.command = Options::Command::kill; }, "Kill running daemon instance");
-    app.add_flag_callback("-e,--check", [&options] { options.command = Options::Command::check_running; },
-                          "Return 0 if a daemon is already running (-e), or read the configuration (--check)");
-    app.add_option("-f,--config-file", options.config_file, "Load the specified configuration file")->type_name("FILE");
-    app.add_option("-c,--config", options.config_text, "Use the given JSON configuration text")->type_name("TEXT");
+    app.add_flag_callback(
+        "-d,--daemonize", [&options] { options.daemonize = true; }, "Daemonize after startup");
+    app.add_flag_callback(
+        "-k,--kill", [&options] { options.command = Options::Command::kill; },
+        "Kill running daemon instance");
+    app.add_flag_callback(
+        "-e,--check", [&options] { options.command = Options::Command::check_running; },
+        "Return 0 if a daemon is already running (-e), or read the configuration (--check)");
+    app.add_option("-f,--config-file", options.config_file, "Load the specified configuration file")
+        ->type_name("FILE");
+    app.add_option("-c,--config", options.config_text, "Use the given JSON configuration text")
+        ->type_name("TEXT");
     app.add_option("-p,--pid-file", options.pid_file, "Use the specified PID file")->type_name("FILE");
-    app.add_flag_function("-g,--debug", [&options](std::int64_t count) { options.debug = static_cast<std::uint32_t>(count); },
-                          "Increase verbosity");
+    app.add_flag_function(
+        "-g,--debug", [&options](std::int64_t count) { options.debug = static_cast<std::uint32_t>(count); },
+        "Increase verbosity");
     const std::map<std::string, LogOutput> outputs{{"stdout", LogOutput::standard_output},
                                                    {"stderr", LogOutput::standard_error},
                                                    {"syslog", LogOutput::syslog}};
-    app.add_option("-l,--log-output", options.log_output, "Force teamd log output to stdout, stderr or syslog")
+    app.add_option("-l,--log-output", options.log_output,
+                   "Force teamd log output to stdout, stderr or syslog")
         ->transform(CLI::Transformer(outputs))
         ->type_name("OUTPUT");
-    app.add_flag("-r,--force-recreate", options.force_recreate, "Force team device recreation in case it already exists");
+    app.add_flag("-r,--force-recreate", options.force_recreate,
+                 "Force team device recreation in case it already exists");
     app.add_flag("-o,--take-over", options.take_over, "Take over the device if it already exists");
     app.add_flag("-N,--no-quit-destroy", options.no_quit_destroy, "Do not destroy the device on quit");
-    app.add_option("-t,--team-dev", options.team_device, "Use the specified team device")->type_name("DEVICE");
+    app.add_option("-t,--team-dev", options.team_device, "Use the specified team device")
+        ->type_name("DEVICE");
     app.add_flag("-n,--no-ports", options.no_ports, "Start without ports");
     app.add_flag("-D,--dbus-enable", options.dbus, "Enable D-Bus interface");
     app.add_option("-Z,--zmq-enable", options.zmq_address, "Enable ZeroMQ interface")->type_name("ADDRESS");
-    app.add_flag_callback("-U,--usock-enable", [&options] { options.usock = true; }, "Enable UNIX domain socket interface (default)");
-    app.add_flag_callback("-u,--usock-disable", [&options] { options.usock = false; }, "Disable UNIX domain socket interface");
+    app.add_flag_callback(
+        "-U,--usock-enable", [&options] { options.usock = true; },
+        "Enable UNIX domain socket interface (default)");
+    app.add_flag_callback(
+        "-u,--usock-disable", [&options] { options.usock = false; }, "Disable UNIX domain socket interface");
 }
 
 void add_ours(CLI::App& app, Options& options, std::string& unused) {
-    app.add_flag_callback("--dry-run", [&options] { options.command = Options::Command::dry_run; },
-                          "Print the plan as JSON, change nothing");
+    app.add_flag_callback(
+        "--dry-run", [&options] { options.command = Options::Command::dry_run; },
+        "Print the plan as JSON, change nothing");
     const std::map<std::string, DatapathChoice> datapaths{
         {"auto", DatapathChoice::automatic}, {"team", DatapathChoice::team}, {"bpf", DatapathChoice::bpf}};
     app.add_option_function<std::string>(
-           "--datapath", [&options, datapaths](const std::string& name) { options.datapath = datapaths.at(name); },
+           "--datapath",
+           [&options, datapaths](const std::string& name) { options.datapath = datapaths.at(name); },
            "What carries the packets: auto, team or bpf")
         ->check(CLI::IsMember(datapaths))
         ->type_name("DATAPATH");
-    app.add_option("-L,--lacp-directory", unused, "Accepted for SONiC's scripts; unused")->type_name("DIRECTORY");
+    app.add_option("-L,--lacp-directory", unused, "Accepted for SONiC's scripts; unused")
+        ->type_name("DIRECTORY");
 }
 
 /// teamd's -e has the long name --check, which here reads the configuration: the two are told apart by how

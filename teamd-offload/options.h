@@ -18,13 +18,15 @@ struct Options {
     std::string team_device;
     std::uint32_t debug = 0;
     LogOutput log_output = LogOutput::automatic;
-    bool daemonize = false, force_recreate = false, take_over = false, no_quit_destroy = false, no_ports = false;
+    bool daemonize = false, force_recreate = false, take_over = false, no_quit_destroy = false,
+         no_ports = false;
     bool dbus = false, usock = true;
     std::optional<std::string> zmq_address;
     std::optional<DatapathChoice> datapath;
 };
 
-/// The options, or the status to end with at once: everything there was to say is said (--help, --version, bad usage).
+/// The options, or the status to end with at once: everything there was to say is said (--help, --version,
+/// bad usage).
 std::variant<Options, int> parse_options(int argc, char** argv);
 
 } // namespace teamo

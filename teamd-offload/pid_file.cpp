@@ -42,17 +42,20 @@ std::optional<pid_t> running_by(const std::string& path) {
 }
 
 Result<PidFile> PidFile::take(std::string path) {
-    if (const auto pid = running_by(path)) return fail(EEXIST, fmt::format("Daemon already running on PID {}.", *pid));
+    if (const auto pid = running_by(path))
+        return fail(EEXIST, fmt::format("Daemon already running on PID {}.", *pid));
     UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (!file) return fail_errno(errno, path);
     if (::flock(file.get(), LOCK_EX | LOCK_NB) < 0)
         return fail(EEXIST, fmt::format("{}: another daemon has this team", path));
     // Whoever ended removed the path: a file that lost its name between open and lock locks nobody out.
-    struct stat here {}, there {};
+    struct stat here {
+    }, there{};
     if (::fstat(file.get(), &here) < 0 || ::stat(path.c_str(), &there) < 0 || here.st_ino != there.st_ino)
         return fail(EEXIST, fmt::format("{}: another daemon just ended; try again", path));
     const auto text = fmt::format("{}\n", ::getpid());
-    if (::ftruncate(file.get(), 0) < 0 || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    if (::ftruncate(file.get(), 0) < 0 ||
+        ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
         return fail_errno(errno, path);
     return PidFile(std::move(path), std::move(file));
 }
@@ -69,7 +72,8 @@ Result<> kill_by(const std::string& path, std::chrono::seconds patience) {
     if (::syscall(SYS_pidfd_send_signal, process.get(), SIGTERM, nullptr, 0) < 0)
         return fail_errno(errno, fmt::format("process {}", *pid));
     pollfd ended{.fd = process.get(), .events = POLLIN, .revents = 0};
-    const auto wait = static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(patience).count());
+    const auto wait =
+        static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(patience).count());
     if (::poll(&ended, 1, wait) == 1) return {};
     return fail(ETIMEDOUT, fmt::format("Daemon {} did not end within {} s", *pid, patience.count()));
 }

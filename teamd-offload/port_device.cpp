@@ -2,7 +2,7 @@
 #include "port_device.h"
 
 #include "kernel/files.h"
-#include "plan/marks.h"
+#include "model/marks.h"
 
 #include <linux/if.h>
 
@@ -43,10 +43,12 @@ Result<> make_port(LinkControl& links, BpfDatapath& datapath, std::string_view t
         if (auto done = write_disable_ipv6(link.name, true); !done) return done;
     if (link.mtu != mtu)
         if (auto done = links.set_mtu(link.index, mtu); !done)
-            return within(fmt::format("does not take the team's MTU of {} bytes", mtu), std::move(done.error()));
+            return within(fmt::format("does not take the team's MTU of {} bytes", mtu),
+                          std::move(done.error()));
     if (address && link.address != *address)
         if (auto done = set_address(links, link, *address); !done)
-            return within(fmt::format("does not take the address {}", text_of(*address)), std::move(done.error()));
+            return within(fmt::format("does not take the address {}", text_of(*address)),
+                          std::move(done.error()));
 
     auto attached = datapath.attach_port(link.index);
     if (!attached) return tl::unexpected(attached.error());
@@ -57,7 +59,8 @@ Result<> make_port(LinkControl& links, BpfDatapath& datapath, std::string_view t
     return links.set_flags(link.index, IFF_UP | IFF_ALLMULTI, IFF_UP | IFF_ALLMULTI);
 }
 
-Result<> restore_port(LinkControl& links, BpfDatapath& datapath, std::string_view team, const PortBefore& before) {
+Result<> restore_port(LinkControl& links, BpfDatapath& datapath, std::string_view team,
+                      const PortBefore& before) {
     const auto read = links.read(before.index);
     if (!read) return read.error().number == ENODEV ? Result<>() : tl::unexpected(read.error());
     const auto& now = *read;

@@ -24,7 +24,8 @@ Result<> make_port(LinkControl& links, BpfDatapath& datapath, std::string_view t
 
 /// Puts everything back; a device that is gone needs nothing. Goes on after a failure; all that failed is
 /// in the error.
-Result<> restore_port(LinkControl& links, BpfDatapath& datapath, std::string_view team, const PortBefore& before);
+Result<> restore_port(LinkControl& links, BpfDatapath& datapath, std::string_view team,
+                      const PortBefore& before);
 
 /// Sets a hardware address, taking the device down for a moment only where it does not change it live.
 Result<> set_address(LinkControl& links, const Link& link, const MacAddress& address);

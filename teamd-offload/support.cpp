@@ -11,14 +11,17 @@ Result<> check_supported(const TeamConfig& config, std::optional<DatapathChoice>
     if (option.value_or(config.datapath) == DatapathChoice::team)
         return fail(ENOTSUP, "the team datapath is not supported yet; use --datapath bpf");
     if (std::holds_alternative<LacpRunner>(config.runner))
-        return fail(ENOTSUP, "runner lacp is not supported yet; use loadbalance with a static aggregate on the switch");
+        return fail(
+            ENOTSUP,
+            "runner lacp is not supported yet; use loadbalance with a static aggregate on the switch");
     const auto check = [](const std::vector<LinkWatch>& watches) -> Result<> {
         if (const auto name = unsupported_watch(watches); !name.empty())
             return fail(ENOTSUP, fmt::format("link watch {} is not supported yet; use ethtool", name));
         return {};
     };
     for (const auto& entry : config.ports)
-        if (auto good = check(entry.second.link_watches); !good) return within(fmt::format("port {}", entry.first), good.error());
+        if (auto good = check(entry.second.link_watches); !good)
+            return within(fmt::format("port {}", entry.first), good.error());
     return check(config.link_watches);
 }
 

@@ -22,10 +22,10 @@ namespace teamo {
 
 /// How a team is started and stopped (teamd(8)'s options).
 struct TeamOptions {
-    bool take_over = false;       ///< -o: a device of that name is taken, not refused
-    bool recreate = false;        ///< -r: a device of that name is replaced
-    bool without_ports = false;   ///< -n: the configured ports are not added
-    bool keep_on_stop = false;    ///< -N: device and ports stay when the daemon stops
+    bool take_over = false;     ///< -o: a device of that name is taken, not refused
+    bool recreate = false;      ///< -r: a device of that name is replaced
+    bool without_ports = false; ///< -n: the configured ports are not added
+    bool keep_on_stop = false;  ///< -N: device and ports stay when the daemon stops
     bool daemonized = false;
     std::string pid_file;
 };
@@ -34,11 +34,13 @@ class Team {
 public:
     /// Makes the team, or goes on with the one that an earlier daemon left. On failure all is as it was.
     /// `failed` is called when the team cannot go on, as when somebody removed its device.
-    static Result<std::unique_ptr<Team>> start(Configuration configuration, TeamOptions options, Log& log, sd_event* loop,
-                                               std::function<void(Error)> failed);
+    static Result<std::unique_ptr<Team>> start(Configuration configuration, TeamOptions options, Log& log,
+                                               sd_event* loop, std::function<void(Error)> failed);
 
     /// Puts everything back, unless the team is to be kept.
     void stop();
+    /// After a start that failed: what this process made goes, what it adopted runs on.
+    void abandon();
 
     control::Reply answer(const control::Request& request);
 
@@ -49,10 +51,10 @@ private:
     struct Port {
         IfIndex index;
         Slot slot;
-        std::string name;   ///< as the configuration has it
+        std::string name; ///< as the configuration has it
         PortConfig config;
         PortWatch watch;
-        LinkStatus modes;   ///< speed and duplex as last read
+        LinkStatus modes; ///< speed and duplex as last read
         bool had_link = false;
     };
 
@@ -62,11 +64,12 @@ private:
     // team_start.cpp: the device, and what an earlier daemon left
     Result<> open(sd_event* loop);
     Result<> check_ports() const;
+    Result<> remove_existing();
+    void clear_leftovers();
     Result<> make_device();
     Result<> adopt_device(const TeamDevice& device);
     Result<> adopt_port(const Link& link, Slot slot);
     Result<> join_configured();
-    void undo();
 
     // team_ports.cpp: ports come and go
     Result<> join(const Link& link);
@@ -114,9 +117,10 @@ private:
     Decision decision_;
     Tables tables_;
     Journal journal_, written_; ///< as it is to be, and as it is in the file
-    std::vector<Change> refused_; ///< changes that the kernel refused, not to be tried again as long as they stand
+    std::vector<Change>
+        refused_; ///< changes that the kernel refused, not to be tried again as long as they stand
     std::set<std::string> refused_ports_; ///< devices that could not join, complained of once
-    std::uint32_t mtu_ = 0; ///< the team's last MTU that every port took
+    std::uint32_t mtu_ = 0;               ///< the team's last MTU that every port took
 };
 
 } // namespace teamo

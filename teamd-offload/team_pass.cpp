@@ -13,8 +13,11 @@
 namespace teamo {
 
 void Team::pass() {
-    if (find_link(observer_->links(), device_.team) == nullptr)
-        return failed_(Error{ENODEV, fmt::format("device {} was removed by somebody else", name())});
+    if (find_link(observer_->links(), device_.team) == nullptr) {
+        if (const auto failed = std::exchange(failed_, nullptr))
+            failed(Error{ENODEV, fmt::format("device {} was removed by somebody else", name())});
+        return;
+    }
     forget_vanished();
     // What carries is settled before anything slower: a lost port is out with one write.
     step_watches();
@@ -26,9 +29,12 @@ void Team::pass() {
 
     std::optional<Clock::time_point> deadline;
     for (const auto& port : ports_)
-        if (const auto here = port.watch.deadline(); here && (!deadline || *here < *deadline)) deadline = here;
-    if (deadline) timer_->at(*deadline);
-    else timer_->stop();
+        if (const auto here = port.watch.deadline(); here && (!deadline || *here < *deadline))
+            deadline = here;
+    if (deadline)
+        timer_->at(*deadline);
+    else
+        timer_->stop();
 }
 
 void Team::step_watches() {
@@ -63,9 +69,10 @@ TeamPlan Team::plan(const Decision& decision) const {
                       .homes = journal_.homes};
     for (const auto& port : ports_) {
         const auto was = std::ranges::find(journal_.ports, port.index, &PortBefore::index);
-        premises.members.push_back({.index = port.index,
-                                    .slot = port.slot,
-                                    .own_address = was == journal_.ports.end() ? premises.team->address : was->address});
+        premises.members.push_back(
+            {.index = port.index,
+             .slot = port.slot,
+             .own_address = was == journal_.ports.end() ? premises.team->address : was->address});
     }
     return make_plan(premises, decision);
 }
@@ -77,9 +84,11 @@ void Team::put_into_effect(const TeamPlan& plan) {
     // While the switches still send to the port that carried, what they send is taken in.
     auto between = plan.tables;
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
-        if (plan.tables.ports[slot] == tables_.ports[slot]) between.receive |= tables_.receive & bit(Slot{slot});
+        if (plan.tables.ports[slot] == tables_.ports[slot])
+            between.receive |= tables_.receive & bit(Slot{slot});
     const auto fail_with = [this](const Result<>& done) {
-        if (!done) log_(Level::error, fmt::format("the datapath is not as it should be: {}", done.error().text));
+        if (!done)
+            log_(Level::error, fmt::format("the datapath is not as it should be: {}", done.error().text));
     };
     fail_with(datapath_.apply(between));
     say_what_changed(decision_);
@@ -93,15 +102,16 @@ void Team::put_into_effect(const TeamPlan& plan) {
 }
 
 void Team::apply(const std::vector<Change>& list) {
-    std::erase_if(refused_, [&list](const Change& change) { return std::ranges::find(list, change) == list.end(); });
+    std::erase_if(refused_,
+                  [&list](const Change& change) { return std::ranges::find(list, change) == list.end(); });
     for (const auto& change : list) {
         if (std::ranges::find(refused_, change) != refused_.end()) continue;
         const auto done = apply(change);
         if (done) continue;
         log_(Level::warning, done.error().text);
         refused_.push_back(change);
-        // One port that cannot take the team's MTU would lose every larger packet: the team keeps the one that
-        // all ports had, as the kernel's driver does.
+        // One port that cannot take the team's MTU would lose every larger packet: the team keeps the one
+        // that all ports had, as the kernel's driver does.
         if (std::holds_alternative<SetMtu>(change) && mtu_ != 0) {
             if (control_.set_mtu(device_.team, mtu_)) observer_->edit(device_.team)->mtu = mtu_;
             return;
@@ -115,7 +125,8 @@ Result<> Team::apply(const Change& change) {
     auto* link = observer_->edit(index);
     if (link == nullptr) return {};
     const auto tell = [link](Result<> done, std::string_view what) -> Result<> {
-        if (!done && done.error().number != ENODEV) return within(fmt::format("{}: {}", link->name, what), std::move(done.error()));
+        if (!done && done.error().number != ENODEV)
+            return within(fmt::format("{}: {}", link->name, what), std::move(done.error()));
         return {};
     };
     return std::visit(Match{[&](const SetAddress& set) {
@@ -142,17 +153,23 @@ void Team::announce() {
         if (!repetition.configured) repetition.count = std::max(repetition.count, 1U);
         return repetition;
     };
-    announcer_->announce(device_.team, repeated(configuration_.team.notify_peers), repeated(configuration_.team.mcast_rejoin));
+    announcer_->announce(device_.team, repeated(configuration_.team.notify_peers),
+                         repeated(configuration_.team.mcast_rejoin));
 }
 
 void Team::say_what_changed(const Decision& decision) {
     for (const auto& port : ports_) {
         const bool now = std::ranges::find(decision.transmit, port.index) != decision.transmit.end();
-        const bool was = tables_.ports[port.slot.value] == port.index && (tables_.transmit & bit(port.slot)) != 0;
+        const bool was =
+            tables_.ports[port.slot.value] == port.index && (tables_.transmit & bit(port.slot)) != 0;
         if (now == was) continue;
         const auto* link = find_link(observer_->links(), port.index);
-        const auto reason = now ? "carries" : link != nullptr && port.watch.up() ? "carries no more" : "lost its link, carries no more";
-        log_(now ? Level::notice : Level::warning, fmt::format("port {} {}; {} of {} ports carry", port.name, reason, decision.transmit.size(), ports_.size()),
+        const auto reason = now                                  ? "carries"
+                            : link != nullptr && port.watch.up() ? "carries no more"
+                                                                 : "lost its link, carries no more";
+        log_(now ? Level::notice : Level::warning,
+             fmt::format("port {} {}; {} of {} ports carry", port.name, reason, decision.transmit.size(),
+                         ports_.size()),
              now ? message_id::port_back : message_id::port_lost, {{"PORT", port.name}});
     }
 }

@@ -13,8 +13,9 @@ namespace teamo {
 Team::Port* Team::find_port(std::string_view name) {
     // By the name the device has now; it may have been given another since it joined.
     const auto* link = find_link(observer_->links(), name);
-    const auto found = std::ranges::find_if(
-        ports_, [&](const Port& port) { return link != nullptr ? port.index == link->index : port.name == name; });
+    const auto found = std::ranges::find_if(ports_, [&](const Port& port) {
+        return link != nullptr ? port.index == link->index : port.name == name;
+    });
     return found == ports_.end() ? nullptr : &*found;
 }
 
@@ -25,7 +26,8 @@ PortBefore* Team::before(IfIndex port) {
 
 PortConfig Team::config_of(std::string_view port) const {
     const auto& configured = configuration_.team.ports;
-    const auto found = std::ranges::find_if(configured, [port](const auto& entry) { return entry.first == port; });
+    const auto found =
+        std::ranges::find_if(configured, [port](const auto& entry) { return entry.first == port; });
     if (found != configured.end()) return found->second;
     PortConfig config;
     if (!configuration_.team.link_watches.empty()) config.link_watches = configuration_.team.link_watches;
@@ -60,7 +62,8 @@ Result<> Team::join(const Link& link) {
         done = make_port(control_, datapath_, name(), link, team->mtu, address, journal_.ports.back(),
                          [this] { return keep_journal(); });
     if (!done) {
-        static_cast<void>(restore_port(control_, datapath_, name(), journal_.ports.back())); // the first failure is told
+        static_cast<void>(
+            restore_port(control_, datapath_, name(), journal_.ports.back())); // the first failure is told
         journal_.ports.pop_back();
         static_cast<void>(keep_journal());
         return done;
@@ -113,7 +116,8 @@ void Team::join_appeared() {
             continue;
         }
         if (find_port(entry.first) != nullptr || refused_ports_.contains(entry.first)) continue;
-        if (std::ranges::find(journal_.removed_by_hand, entry.first) != journal_.removed_by_hand.end()) continue;
+        if (std::ranges::find(journal_.removed_by_hand, entry.first) != journal_.removed_by_hand.end())
+            continue;
         if (auto joined = join(Link(*link)); !joined) {
             log_(Level::warning, fmt::format("port {}: {}", entry.first, joined.error().text));
             refused_ports_.insert(entry.first);

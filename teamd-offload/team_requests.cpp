@@ -5,8 +5,8 @@
 
 #include "base/match.h"
 #include "control/state_document.h"
-#include "json/write.h"
 #include "runner/buckets.h"
+#include "json/write.h"
 
 #include <algorithm>
 #include <charconv>
@@ -34,9 +34,11 @@ struct Team::Answering {
         const auto* link = device(request.port);
         if (link == nullptr) return no_such_device();
         if (team.find_port(request.port) != nullptr)
-            return refusal("PortAddFail", "Failed to add port", {EEXIST, request.port + " is a port of this team already"});
+            return refusal("PortAddFail", "Failed to add port",
+                           {EEXIST, request.port + " is a port of this team already"});
         if (auto joined = team.join(Link(*link)); !joined)
-            return refusal("PortAddFail", "Failed to add port", {0, request.port + " " + joined.error().text});
+            return refusal("PortAddFail", "Failed to add port",
+                           {0, request.port + " " + joined.error().text});
         team.refused_ports_.erase(request.port);
         team.pass();
         return {};
@@ -46,10 +48,12 @@ struct Team::Answering {
         const auto* link = device(request.port);
         if (link == nullptr) return no_such_device();
         if (team.find_port(request.port) == nullptr)
-            return refusal("PortRemoveFail", "Failed to del port", {ENODEV, request.port + " is no port of this team"});
+            return refusal("PortRemoveFail", "Failed to del port",
+                           {ENODEV, request.port + " is no port of this team"});
         team.journal_.removed_by_hand.push_back(request.port);
         if (auto left = team.leave(link->index); !left)
-            return refusal("PortRemoveFail", "Failed to del port", {0, request.port + " " + left.error().text});
+            return refusal("PortRemoveFail", "Failed to del port",
+                           {0, request.port + " " + left.error().text});
         return {};
     }
 
@@ -67,11 +71,14 @@ struct Team::Answering {
         return json::write(port == nullptr ? json::Value(json::Object{}) : *port);
     }
 
-    Reply operator()(const control::ConfigDump& /*request*/) const { return json::write(team.configuration_.document); }
+    Reply operator()(const control::ConfigDump& /*request*/) const {
+        return json::write(team.configuration_.document);
+    }
 
     Reply operator()(const control::ConfigDumpActual& /*request*/) const {
         std::vector<std::string> present;
-        for (const auto& port : team.ports_) present.push_back(port.name);
+        for (const auto& port : team.ports_)
+            present.push_back(port.name);
         return json::write(actual_configuration(team.configuration_.document, present));
     }
 
@@ -85,7 +92,9 @@ struct Team::Answering {
         return std::move(*item);
     }
 
-    Reply operator()(const control::StateItemValueSet& request) const { return team.set_item(request.path, request.value); }
+    Reply operator()(const control::StateItemValueSet& request) const {
+        return team.set_item(request.path, request.value);
+    }
 };
 
 control::Reply Team::answer(const control::Request& request) {
@@ -95,12 +104,14 @@ control::Reply Team::answer(const control::Request& request) {
 
 control::Reply Team::set_item(const std::string& path, const std::string& value) {
     const auto failed = [](std::string_view why) {
-        return Refusal{.code = "ItemValueSetFail", .message = fmt::format("Failed to set item value: {}.", why)};
+        return Refusal{.code = "ItemValueSetFail",
+                       .message = fmt::format("Failed to set item value: {}.", why)};
     };
     if (path == "setup.debug_level") {
         std::uint32_t level = 0;
         const auto* end = value.data() + value.size();
-        if (const auto [stop, error] = std::from_chars(value.data(), end, level); error != std::errc{} || stop != end || level > INT32_MAX)
+        if (const auto [stop, error] = std::from_chars(value.data(), end, level);
+            error != std::errc{} || stop != end || level > INT32_MAX)
             return failed("the level is a number from 0 up");
         configuration_.team.debug_level = level;
         log_.set_debug(level > 0);
@@ -110,7 +121,8 @@ control::Reply Team::set_item(const std::string& path, const std::string& value)
         if (auto* backup = std::get_if<ActiveBackup>(&runner_)) {
             const auto* port = find_port(value);
             if (port == nullptr) return failed(value + " is no port of this team");
-            if (!backup->choose(port->index, candidates())) return failed("the link of " + value + " is down");
+            if (!backup->choose(port->index, candidates()))
+                return failed("the link of " + value + " is down");
             pass();
             return {};
         }
@@ -121,11 +133,13 @@ control::Reply Team::set_item(const std::string& path, const std::string& value)
 
 control::Reply Team::update_port(const control::PortConfigUpdate& request) {
     const auto failed = [](std::string_view why) {
-        return Refusal{.code = "ConfigUpdateFail", .message = fmt::format("Failed to update config: {}.", why)};
+        return Refusal{.code = "ConfigUpdateFail",
+                       .message = fmt::format("Failed to update config: {}.", why)};
     };
     auto object = parse_port_configuration(request.config);
     if (!object) return failed(object.error().text);
-    auto read = read_configuration(with_port_configuration(configuration_.document, request.port, std::move(*object)), name());
+    auto read = read_configuration(
+        with_port_configuration(configuration_.document, request.port, std::move(*object)), name());
     if (!read.configuration) return failed(read.diagnostics.empty() ? "" : read.diagnostics.front().text);
     for (const auto& entry : read.configuration->team.ports)
         if (const auto watch = unsupported_watch(entry.second.link_watches); !watch.empty())
@@ -135,7 +149,8 @@ control::Reply Team::update_port(const control::PortConfigUpdate& request) {
     for (auto& port : ports_) {
         auto config = config_of(port.name);
         if (config.link_watches != port.config.link_watches)
-            port.watch = PortWatch(config.link_watches, configuration_.team.link_watch_policy, port.watch.up());
+            port.watch =
+                PortWatch(config.link_watches, configuration_.team.link_watch_policy, port.watch.up());
         port.config = std::move(config);
     }
     pass();
@@ -186,8 +201,10 @@ PortStatus Team::port_status(const Port& port) const {
     }
     status.transmits = (tables_.transmit & bit(port.slot)) != 0;
     status.receives = (tables_.receive & bit(port.slot)) != 0;
-    status.buckets = static_cast<std::uint32_t>(std::ranges::count_if(
-        tables_.buckets, [&](const Preference& preference) { return leaves_by(preference, tables_.transmit) == port.slot; }));
+    status.buckets =
+        static_cast<std::uint32_t>(std::ranges::count_if(tables_.buckets, [&](const Preference& preference) {
+            return leaves_by(preference, tables_.transmit) == port.slot;
+        }));
     return status;
 }
 

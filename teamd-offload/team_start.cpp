@@ -3,7 +3,7 @@
 // How a team begins and ends: the device made or adopted, and everything put back.
 #include "team.h"
 
-#include "plan/marks.h"
+#include "model/marks.h"
 #include "plan/membership.h"
 #include "port_device.h"
 
@@ -13,13 +13,17 @@ namespace teamo {
 
 Team::Team(Configuration configuration, TeamOptions options, Log& log, LinkControl control, Ethtool ethtool,
            BpfDatapath datapath)
-    : configuration_(std::move(configuration)), options_(std::move(options)), log_(log), control_(std::move(control)),
-      ethtool_(std::move(ethtool)), datapath_(std::move(datapath)) {
+    : configuration_(std::move(configuration)),
+      options_(std::move(options)),
+      log_(log),
+      control_(std::move(control)),
+      ethtool_(std::move(ethtool)),
+      datapath_(std::move(datapath)) {
     journal_.network_namespace = network_namespace();
 }
 
-Result<std::unique_ptr<Team>> Team::start(Configuration configuration, TeamOptions options, Log& log, sd_event* loop,
-                                          std::function<void(Error)> failed) {
+Result<std::unique_ptr<Team>> Team::start(Configuration configuration, TeamOptions options, Log& log,
+                                          sd_event* loop, std::function<void(Error)> failed) {
     auto control = LinkControl::open();
     if (!control) return tl::unexpected(control.error());
     auto ethtool = Ethtool::open();
@@ -27,11 +31,11 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, TeamOptio
     auto datapath = BpfDatapath::load();
     if (!datapath) return tl::unexpected(datapath.error());
 
-    std::unique_ptr<Team> team(new Team(std::move(configuration), std::move(options), log, std::move(*control),
-                                        std::move(*ethtool), std::move(*datapath)));
+    std::unique_ptr<Team> team(new Team(std::move(configuration), std::move(options), log,
+                                        std::move(*control), std::move(*ethtool), std::move(*datapath)));
     team->failed_ = std::move(failed);
     if (auto opened = team->open(loop); !opened) {
-        team->undo();
+        team->abandon();
         return tl::unexpected(opened.error());
     }
     return team;
@@ -49,14 +53,11 @@ Result<> Team::open(sd_event* loop) {
     timer_.emplace(std::move(*timer));
 
     if (auto good = check_ports(); !good) return good;
-    auto existing = find_team_device(observer_->links(), name());
-    const auto* named = find_link(observer_->links(), name());
-    if (options_.recreate && named != nullptr) {
-        if (auto removed = control_.remove(named->index); !removed)
-            return within(fmt::format("device {} cannot be replaced", name()), std::move(removed.error()));
-        existing = std::optional<TeamDevice>();
-    }
+    if (options_.recreate)
+        if (auto replaced = remove_existing(); !replaced) return replaced;
+    const auto existing = find_team_device(observer_->links(), name());
     if (!existing) return tl::unexpected(existing.error());
+    if (!*existing) clear_leftovers();
     if (auto made = *existing ? adopt_device(**existing) : make_device(); !made) return made;
     if (auto joined = join_configured(); !joined) return joined;
     pass();
@@ -67,7 +68,8 @@ Result<> Team::open(sd_event* loop) {
 Result<> Team::check_ports() const {
     if (options_.without_ports) return {};
     for (const auto& entry : configuration_.team.ports) {
-        if (entry.first == name()) return fail(EINVAL, fmt::format("port {}: is the team itself", entry.first));
+        if (entry.first == name())
+            return fail(EINVAL, fmt::format("port {}: is the team itself", entry.first));
         const auto* link = find_link(observer_->links(), entry.first);
         if (link == nullptr) continue;
         if (auto may = may_join(observer_->links(), *link, name()); !may)
@@ -76,12 +78,44 @@ Result<> Team::check_ports() const {
     return {};
 }
 
+/// -r: whatever has the team's name goes. If it is a team of ours, its ports get back first what they had.
+Result<> Team::remove_existing() {
+    const auto* named = find_link(observer_->links(), name());
+    if (named == nullptr) return {};
+    const auto ours = find_team_device(observer_->links(), name());
+    if (auto removed = control_.remove(named->index); !removed)
+        return within(fmt::format("device {} cannot be replaced", name()), std::move(removed.error()));
+    observer_->catch_up();
+    if (ours && *ours) clear_leftovers();
+    return {};
+}
+
+/// Ports of a team whose device is gone, as when somebody removed it while no daemon ran: they are put back
+/// before anything else looks at them, for what they are like now is not what they were.
+void Team::clear_leftovers() {
+    const auto journal = read_journal(name());
+    std::vector<PortBefore> left;
+    if (journal && *journal) left = (*journal)->ports;
+    for (const auto& entry : observer_->links()) {
+        const auto mark = port_mark_of(entry.second);
+        if (mark && mark->team == name() && std::ranges::find(left, entry.first, &PortBefore::index) == left.end())
+            left.push_back(remember(entry.second, mark->slot));
+    }
+    for (const auto& port : left)
+        if (auto restored = restore_port(control_, datapath_, name(), port); !restored)
+            log_(Level::warning, fmt::format("port {}: {}", port.name, restored.error().text));
+    if (!left.empty()) log_(Level::notice, fmt::format("put back {} ports of an earlier team of this name", left.size()));
+    remove_journal(name());
+    observer_->catch_up();
+}
+
 Result<> Team::make_device() {
     MacAddress address = configuration_.team.hwaddr.value_or(MacAddress{});
     // Without one of its own the team has its first port's address, as with the kernel's driver.
     if (address.is_zero() && !options_.without_ports)
         for (const auto& entry : configuration_.team.ports)
-            if (const auto* link = find_link(observer_->links(), entry.first); link != nullptr && address.is_zero())
+            if (const auto* link = find_link(observer_->links(), entry.first);
+                link != nullptr && address.is_zero())
                 address = link->address;
     auto device = create_team_device(control_, name(), address);
     if (!device) return tl::unexpected(device.error());
@@ -105,7 +139,8 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     const auto* team = find_link(observer_->links(), device_.team);
     mtu_ = team->mtu;
     auto journal = read_journal(name());
-    if (!journal) log_(Level::warning, fmt::format("what was there before is not known: {}", journal.error().text));
+    if (!journal)
+        log_(Level::warning, fmt::format("what was there before is not known: {}", journal.error().text));
     if (journal && *journal) journal_ = written_ = std::move(**journal);
     journal_.team = device_.team;
     journal_.inner = device_.inner;
@@ -133,12 +168,14 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     decision_ = step(runner_, candidates());
     tables_ = plan(decision_).tables;
     if (auto applied = datapath_.apply(tables_); !applied) return applied;
-    if (auto attached = datapath_.attach_team(device_.team, device_.inner, device_.kind); !attached) return attached;
+    if (auto attached = datapath_.attach_team(device_.team, device_.inner, device_.kind); !attached)
+        return attached;
     for (const auto& port : ports_) {
         auto attached = datapath_.attach_port(port.index);
         if (!attached) return within(fmt::format("port {}", port.name), std::move(attached.error()));
     }
-    log_(Level::notice, fmt::format("went on with the running team, {} ports", ports_.size()), message_id::adopted);
+    log_(Level::notice, fmt::format("went on with the running team, {} ports", ports_.size()),
+         message_id::adopted);
     return {};
 }
 
@@ -159,21 +196,22 @@ Result<> Team::join_configured() {
     if (options_.without_ports) return {};
     for (const auto& entry : configuration_.team.ports) {
         if (find_port(entry.first) != nullptr) continue;
-        if (std::ranges::find(journal_.removed_by_hand, entry.first) != journal_.removed_by_hand.end()) continue;
+        if (std::ranges::find(journal_.removed_by_hand, entry.first) != journal_.removed_by_hand.end())
+            continue;
         const auto* link = find_link(observer_->links(), entry.first);
         if (link == nullptr) {
-            log_(Level::warning, fmt::format("port {}: no such device yet; it joins when it appears", entry.first));
+            log_(Level::warning,
+                 fmt::format("port {}: no such device yet; it joins when it appears", entry.first));
             continue;
         }
-        if (auto joined = join(*link); !joined) return within(fmt::format("port {}", entry.first), std::move(joined.error()));
+        if (auto joined = join(*link); !joined)
+            return within(fmt::format("port {}", entry.first), std::move(joined.error()));
     }
     return {};
 }
 
-/// A start that failed: what this process made goes, what it adopted stays as it runs.
-void Team::undo() {
-    if (!made_device_) return;
-    stop();
+void Team::abandon() {
+    if (made_device_) stop();
 }
 
 void Team::stop() {

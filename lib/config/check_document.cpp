@@ -116,11 +116,11 @@ bool has_shape(Shape shape, const json::Value& value) {
     case Shape::string: return value.string() != nullptr;
     case Shape::integer: return value.integer() != nullptr;
     case Shape::boolean: return value.boolean() != nullptr;
-    case Shape::object: return value.object() != nullptr;
-    case Shape::array: return value.array() != nullptr;
+    case Shape::object:
+    case Shape::ports: return value.object() != nullptr;
+    case Shape::array:
     case Shape::strings: return value.array() != nullptr;
     case Shape::watches: return value.object() != nullptr || value.array() != nullptr;
-    case Shape::ports: return value.object() != nullptr;
     }
     return false;
 }

@@ -14,14 +14,14 @@ using namespace std::string_view_literals;
 using enum Shape;
 using enum Fault;
 
-constexpr std::string_view activebackup[] = {"activebackup"};
-constexpr std::string_view lacp[] = {"lacp"};
-constexpr std::string_view hashing[] = {"loadbalance", "lacp"};
-constexpr std::string_view sticking[] = {"activebackup", "lacp"};
-constexpr std::string_view ethtool[] = {"ethtool"};
-constexpr std::string_view arp_ping[] = {"arp_ping"};
-constexpr std::string_view pinging[] = {"arp_ping", "nsna_ping"};
-constexpr std::string_view tipc[] = {"tipc"};
+constexpr auto activebackup = std::to_array<std::string_view>({"activebackup"});
+constexpr auto lacp = std::to_array<std::string_view>({"lacp"});
+constexpr auto hashing = std::to_array<std::string_view>({"loadbalance", "lacp"});
+constexpr auto sticking = std::to_array<std::string_view>({"activebackup", "lacp"});
+constexpr auto ethtool = std::to_array<std::string_view>({"ethtool"});
+constexpr auto arp_ping = std::to_array<std::string_view>({"arp_ping"});
+constexpr auto pinging = std::to_array<std::string_view>({"arp_ping", "nsna_ping"});
+constexpr auto tipc = std::to_array<std::string_view>({"tipc"});
 
 constexpr Range any_int{-2147483648LL, 2147483647};
 constexpr Range u16{0, 65535};
@@ -29,7 +29,7 @@ constexpr std::int64_t zero = 0;
 
 // wrong_shape is refused where teamd cannot write its default back, or needs the value; wrong_value is
 // tolerated where teamd looks at what it got and takes its default.
-constexpr Key table[] = {
+constexpr auto table = std::to_array<Key>({
     {.path = "device",
      .shape = string,
      .wrong_shape = refused,
@@ -273,7 +273,7 @@ constexpr Key table[] = {
      .wrong_shape = refused,
      .help = "Which processes run where their packets arrive."},
     {.path = "guard", .shape = string, .wrong_shape = refused, .help = "Which packets the team lets pass."},
-};
+});
 
 } // namespace
 
@@ -318,7 +318,7 @@ std::vector<const Key*> members_of(std::string_view path) {
 
 const Key* find_key(std::string_view path) {
     const auto* found = std::ranges::find(table, path, &Key::path);
-    return found == std::end(table) ? nullptr : found;
+    return found == table.end() ? nullptr : found;
 }
 
 const Key* find_member(std::string_view parent, std::string_view name) {

@@ -4,8 +4,10 @@
 // table and the completion of the shell all come from here.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -36,7 +38,7 @@ struct Range {
     std::int64_t least = 0, most = 2147483647; ///< teamd keeps integers in a C int
 };
 
-struct Key {
+struct Key {               // NOLINT(clang-analyzer-optin.performance.Padding): read as the table is written
     std::string_view path; ///< as the manual writes it: "ports.PORTIFNAME.prio"
     Shape shape;
     Fallback fallback{};
@@ -69,16 +71,18 @@ const Key* find_key(std::string_view path);
 const Key* find_member(std::string_view parent, std::string_view name);
 
 // The words are in the order of the enumerators and alternatives of model/config.h.
-inline constexpr std::string_view runner_words[] = {"broadcast",    "roundrobin",  "random",
-                                                    "activebackup", "loadbalance", "lacp"};
-inline constexpr std::string_view hwaddr_policy_words[] = {"same_all", "by_active", "only_active"};
-inline constexpr std::string_view agg_select_policy_words[] = {"lacp_prio", "lacp_prio_stable", "bandwidth",
-                                                               "count", "port_config"};
-inline constexpr std::string_view link_watch_words[] = {"ethtool", "arp_ping", "nsna_ping", "tipc"};
-inline constexpr std::string_view link_watch_policy_words[] = {"any", "all"};
-inline constexpr std::string_view datapath_words[] = {"auto", "team", "bpf"};
-inline constexpr std::string_view tx_hash_words[] = {"eth", "vlan", "ipv4", "ipv6", "ip",
-                                                     "l3",  "tcp",  "udp",  "sctp", "l4"};
-inline constexpr std::string_view tx_balancer_words[] = {"basic"};
+inline constexpr auto runner_words = std::to_array<std::string_view>(
+    {"broadcast", "roundrobin", "random", "activebackup", "loadbalance", "lacp"});
+inline constexpr auto hwaddr_policy_words =
+    std::to_array<std::string_view>({"same_all", "by_active", "only_active"});
+inline constexpr auto agg_select_policy_words =
+    std::to_array<std::string_view>({"lacp_prio", "lacp_prio_stable", "bandwidth", "count", "port_config"});
+inline constexpr auto link_watch_words =
+    std::to_array<std::string_view>({"ethtool", "arp_ping", "nsna_ping", "tipc"});
+inline constexpr auto link_watch_policy_words = std::to_array<std::string_view>({"any", "all"});
+inline constexpr auto datapath_words = std::to_array<std::string_view>({"auto", "team", "bpf"});
+inline constexpr auto tx_hash_words =
+    std::to_array<std::string_view>({"eth", "vlan", "ipv4", "ipv6", "ip", "l3", "tcp", "udp", "sctp", "l4"});
+inline constexpr auto tx_balancer_words = std::to_array<std::string_view>({"basic"});
 
 } // namespace teamo::config

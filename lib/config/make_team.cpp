@@ -4,21 +4,27 @@
 #include "config/section.h"
 
 #include <algorithm>
-#include <cassert>
+#include <array>
 
 namespace teamo::config {
 namespace {
 
 HashFields fields_of(std::string_view word) {
     using enum HashField;
-    constexpr std::pair<std::string_view, HashFields> fields[] = {
-        {"eth", HashFields{} | eth},   {"vlan", HashFields{} | vlan}, {"ipv4", HashFields{} | ipv4},
-        {"ipv6", HashFields{} | ipv6}, {"ip", ipv4 | ipv6},           {"l3", ipv4 | ipv6},
-        {"tcp", HashFields{} | tcp},   {"udp", HashFields{} | udp},   {"sctp", HashFields{} | sctp},
+    constexpr auto fields = std::to_array<std::pair<std::string_view, HashFields>>({
+        {"eth", HashFields{} | eth},
+        {"vlan", HashFields{} | vlan},
+        {"ipv4", HashFields{} | ipv4},
+        {"ipv6", HashFields{} | ipv6},
+        {"ip", ipv4 | ipv6},
+        {"l3", ipv4 | ipv6},
+        {"tcp", HashFields{} | tcp},
+        {"udp", HashFields{} | udp},
+        {"sctp", HashFields{} | sctp},
         {"l4", tcp | udp | sctp},
-    };
+    });
     const auto* found = std::ranges::find(fields, word, [](const auto& entry) { return entry.first; });
-    return found == std::end(fields) ? HashFields{} : found->second;
+    return found == fields.end() ? HashFields{} : found->second;
 }
 
 // As with teamd, a list in which nothing is known is an empty hash, not the default.

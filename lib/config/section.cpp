@@ -21,19 +21,23 @@ const json::Value* Section::written(std::string_view name) const {
 
 Section Section::below(std::string_view name) const { return {written(name), key(name).path}; }
 
+// A value that counts has the type of its key; the second look is for the compiler's sake.
 bool Section::boolean(std::string_view name) const {
     const auto* value = written(name);
-    return value != nullptr ? *value->boolean() : std::get<bool>(key(name).fallback);
+    const auto* flag = value == nullptr ? nullptr : value->boolean();
+    return flag != nullptr ? *flag : std::get<bool>(key(name).fallback);
 }
 
 std::int64_t Section::integer_of(std::string_view name) const {
     const auto* value = written(name);
-    return value != nullptr ? *value->integer() : std::get<std::int64_t>(key(name).fallback);
+    const auto* number = value == nullptr ? nullptr : value->integer();
+    return number != nullptr ? *number : std::get<std::int64_t>(key(name).fallback);
 }
 
 std::string Section::string(std::string_view name) const {
     const auto* value = written(name);
-    return value != nullptr ? *value->string() : std::string(std::get<std::string_view>(key(name).fallback));
+    const auto* text = value == nullptr ? nullptr : value->string();
+    return text != nullptr ? *text : std::string(std::get<std::string_view>(key(name).fallback));
 }
 
 std::size_t Section::word(std::string_view name) const {

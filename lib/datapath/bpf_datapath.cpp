@@ -37,7 +37,8 @@ Result<> write(int map, std::uint32_t key, const void* value) {
 
 teamo_bucket abi_of(const Preference& preference) {
     teamo_bucket bucket{};
-    for (std::size_t place = 0; place < preference.size(); ++place) bucket.slot[place] = preference[place].value;
+    for (std::size_t place = 0; place < preference.size(); ++place)
+        bucket.slot[place] = preference[place].value;
     return bucket;
 }
 
@@ -80,7 +81,8 @@ Result<> BpfDatapath::write_team(const Tables& tables) {
     team.hash_fields = tables.hash_fields;
     team.team_ifindex = tables.team.value;
     team.inner_ifindex = tables.inner.value;
-    for (std::size_t slot = 0; slot < tables.ports.size(); ++slot) team.port_ifindex[slot] = tables.ports[slot].value;
+    for (std::size_t slot = 0; slot < tables.ports.size(); ++slot)
+        team.port_ifindex[slot] = tables.ports[slot].value;
     return write(programs_->team(), 0, &team);
 }
 
@@ -103,7 +105,8 @@ Result<> BpfDatapath::apply(const Tables& tables) {
     SlotSet steady = 0;
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
         if (now.ports[slot] == tables.ports[slot]) steady |= bit(Slot{slot});
-    const SlotSet transmit = now.transmit & tables.transmit & steady, receive = now.receive & tables.receive & steady;
+    const SlotSet transmit = now.transmit & tables.transmit & steady,
+                  receive = now.receive & tables.receive & steady;
     if (!same_ports && (transmit != now.transmit || receive != now.receive))
         if (auto done = write_live(transmit, receive); !done) return done;
 
@@ -127,7 +130,9 @@ Result<> BpfDatapath::attach_team(IfIndex team, IfIndex inner, std::string_view 
 
 Result<bool> BpfDatapath::attach_port(IfIndex port) { return attach_ingress(port, programs_->receive()); }
 
-Result<> BpfDatapath::detach_port(IfIndex port, bool made_clsact) { return detach_ingress(port, made_clsact); }
+Result<> BpfDatapath::detach_port(IfIndex port, bool made_clsact) {
+    return detach_ingress(port, made_clsact);
+}
 
 Result<std::array<PortCounters, max_ports + 1>> BpfDatapath::read_counters() const {
     const int cpus = libbpf_num_possible_cpus();
@@ -135,7 +140,8 @@ Result<std::array<PortCounters, max_ports + 1>> BpfDatapath::read_counters() con
     std::vector<teamo_counters> each(static_cast<std::size_t>(cpus));
     std::array<PortCounters, max_ports + 1> counters{};
     for (std::uint32_t slot = 0; slot < counters.size(); ++slot) {
-        if (bpf_map_lookup_elem(programs_->counters(), &slot, each.data()) < 0) return fail_errno(errno, "a BPF map");
+        if (bpf_map_lookup_elem(programs_->counters(), &slot, each.data()) < 0)
+            return fail_errno(errno, "a BPF map");
         for (const auto& cpu : each) {
             counters[slot].tx_packets += cpu.tx_packets;
             counters[slot].tx_bytes += cpu.tx_bytes;

@@ -27,7 +27,8 @@ public:
     /// stop first, with one write; slots that start come last, when all they need is there.
     Result<> apply(const Tables& tables);
 
-    /// Hangs the transmit program on the team's device (`kind` as TeamDevice has it), in place of an older one.
+    /// Hangs the transmit program on the team's device (`kind` as TeamDevice has it), in place of an older
+    /// one.
     Result<> attach_team(IfIndex team, IfIndex inner, std::string_view kind);
     /// Hangs the receive program on a port, in place of an older one. True: clsact was made for it.
     Result<bool> attach_port(IfIndex port);

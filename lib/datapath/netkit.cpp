@@ -17,7 +17,8 @@ constexpr std::uint32_t after = 1U << 4;     // BPF_F_AFTER
 
 /// union bpf_attr of BPF_PROG_ATTACH, BPF_PROG_DETACH and BPF_PROG_QUERY as 6.7 has it.
 struct AttachAttributes {
-    std::uint32_t target_ifindex = 0, program = 0, type = netkit_primary, flags = 0, replaced = 0, relative = 0;
+    std::uint32_t target_ifindex = 0, program = 0, type = netkit_primary, flags = 0, replaced = 0,
+                  relative = 0;
     std::uint64_t expected_revision = 0;
 };
 struct QueryAttributes {
@@ -53,7 +54,8 @@ Result<> attach_netkit(IfIndex device, int program) {
         AttachAttributes detach;
         detach.target_ifindex = device.value;
         detach.flags = after;
-        if (bpf(BPF_PROG_DETACH, &detach, sizeof detach) < 0) return fail_errno(errno, "an earlier netkit program");
+        if (bpf(BPF_PROG_DETACH, &detach, sizeof detach) < 0)
+            return fail_errno(errno, "an earlier netkit program");
     }
     return {};
 }

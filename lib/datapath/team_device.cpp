@@ -2,20 +2,22 @@
 #include "datapath/team_device.h"
 
 #include "kernel/files.h"
-#include "plan/marks.h"
+#include "model/marks.h"
 
 #include <linux/if.h>
 
 namespace teamo {
 namespace {
 
-constexpr std::string_view inner_names = "tmo%d"; // the kernel numbers them; a team's own name may fill all 15 letters
-constexpr std::uint32_t widest_mtu = 65535;        // veth and netkit: ETH_MAX_MTU
+constexpr std::string_view inner_names =
+    "tmo%d"; // the kernel numbers them; a team's own name may fill all 15 letters
+constexpr std::uint32_t widest_mtu = 65535; // veth and netkit: ETH_MAX_MTU
 
 /// Quietness of the inner end: no addresses, no neighbours, no limit of its own on what passes.
 Result<> set_up_inner(LinkControl& links, const Link& inner, const std::string& team) {
     if (auto done = links.add_altname(inner.index, inner_mark(team)); !done) return done;
-    if (auto done = links.set_alias(inner.index, fmt::format("inner end of {} (teamd-offload)", team)); !done) return done;
+    if (auto done = links.set_alias(inner.index, fmt::format("inner end of {} (teamd-offload)", team)); !done)
+        return done;
     if (auto done = links.set_flags(inner.index, IFF_NOARP, IFF_NOARP); !done) return done;
     if (auto done = links.set_mtu(inner.index, widest_mtu); !done) return done;
     // Down it has no addresses yet; up it would solicit routers through the team's own receive path.
@@ -38,7 +40,8 @@ Result<TeamDevice> set_up(LinkControl& links, const Link& team, const std::strin
     if (auto done = links.set_alias(team.index, fmt::format("{} (teamd-offload)", team.name)); !done)
         return tl::unexpected(done.error());
     // The team's mark comes last: a device that bears it is whole.
-    if (auto done = links.add_altname(team.index, team_mark(team.name)); !done) return tl::unexpected(done.error());
+    if (auto done = links.add_altname(team.index, team_mark(team.name)); !done)
+        return tl::unexpected(done.error());
     return TeamDevice{.team = team.index, .inner = inner->index, .kind = kind};
 }
 
@@ -54,7 +57,8 @@ const Link* newest(const Links& links, const std::string& name, const std::strin
 
 } // namespace
 
-Result<TeamDevice> create_team_device(LinkControl& links, const std::string& name, const MacAddress& address) {
+Result<TeamDevice> create_team_device(LinkControl& links, const std::string& name,
+                                      const MacAddress& address) {
     const auto kind = create_pair(links, name, address);
     if (!kind) return within(fmt::format("device {} cannot be made", name), kind.error());
     const auto all = links.read_all();
@@ -73,12 +77,18 @@ Result<std::optional<TeamDevice>> find_team_device(const Links& links, const std
     const auto* team = find_link(links, name);
     if (team == nullptr) return std::optional<TeamDevice>();
     if (find_altname(links, team_mark(name)) != team)
-        return fail(EBUSY, fmt::format("device {0} exists and is no team of ours; remove it (ip link del {0}), or start with -r "
-                                       "to have it replaced",
-                                       name));
+        return fail(
+            EBUSY,
+            fmt::format(
+                "device {0} exists and is no team of ours; remove it (ip link del {0}), or start with -r "
+                "to have it replaced",
+                name));
     const auto* inner = find_altname(links, inner_mark(name));
     if (inner == nullptr)
-        return fail(EBUSY, fmt::format("device {0} has lost its inner end; remove it (ip link del {0}), or start with -r", name));
+        return fail(
+            EBUSY,
+            fmt::format("device {0} has lost its inner end; remove it (ip link del {0}), or start with -r",
+                        name));
     return std::optional(TeamDevice{.team = team->index, .inner = inner->index, .kind = team->kind});
 }
 

@@ -18,6 +18,7 @@ public:
     TreeBuilder(std::string_view text, const rapidjson::MemoryStream& stream, Limits limits)
         : text_(text), stream_(stream), limits_(limits), places_(text) {}
 
+    // NOLINTBEGIN(readability-identifier-naming): the names are RapidJSON's
     bool Null() { return scalar(nullptr); }
     bool Bool(bool value) { return scalar(value); }
     bool RawNumber(const char*, rapidjson::SizeType, bool);
@@ -34,6 +35,7 @@ public:
     bool Int64(std::int64_t) { return false; }
     bool Uint64(std::uint64_t) { return false; }
     bool Double(double) { return false; }
+    // NOLINTEND(readability-identifier-naming)
 
     /// Where the token begins that comes next, or was not finished.
     std::size_t token_begin() const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "json/utf8.h"
 
+#include <array>
+
 namespace teamo::json {
 namespace {
 
@@ -8,7 +10,8 @@ struct Form {
     unsigned char mask, lead;
     char32_t least; ///< a smaller code in this form is not the shortest
 };
-constexpr Form forms[] = {{0x80, 0x00, 0}, {0xE0, 0xC0, 0x80}, {0xF0, 0xE0, 0x800}, {0xF8, 0xF0, 0x10000}};
+constexpr auto forms =
+    std::to_array<Form>({{0x80, 0x00, 0}, {0xE0, 0xC0, 0x80}, {0xF0, 0xE0, 0x800}, {0xF8, 0xF0, 0x10000}});
 
 bool is_scalar(char32_t code) { return code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF); }
 

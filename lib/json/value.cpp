@@ -7,8 +7,6 @@
 
 namespace teamo::json {
 
-Value::Value(Object value) : data_(std::move(value)) {}
-
 const Value* Value::find(std::string_view key) const {
     const auto* members = object();
     if (members == nullptr) return nullptr;

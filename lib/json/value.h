@@ -33,18 +33,25 @@ class Value {
 public:
     using Data = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object>;
 
-    Value() : data_(nullptr) {}
-    Value(std::nullptr_t) : data_(nullptr) {}
-    Value(bool value) : data_(value) {}
-    Value(int value) : data_(std::int64_t{value}) {}
-    Value(std::uint32_t value) : data_(std::int64_t{value}) {}
-    Value(std::int64_t value) : data_(value) {}
-    Value(double value) : data_(value) {}
-    Value(const char* value) : data_(std::string(value)) {}
-    Value(std::string value) : data_(std::move(value)) {}
-    Value(std::string_view value) : data_(std::string(value)) {}
-    Value(Array value) : data_(std::move(value)) {}
-    Value(Object value); // not explicit: Value(Object{...}) and {"key", Object{...}} both read well
+    // Defined below Member: clang looks into a vector's constexpr members as soon as they are used.
+    Value();
+    ~Value();
+    Value(const Value&);
+    Value(Value&&) noexcept;
+    Value& operator=(const Value&);
+    Value& operator=(Value&&) noexcept;
+    // Not explicit: Value(Object{...}) and {"key", Object{...}} both read well.
+    Value(std::nullptr_t);
+    Value(bool value);
+    Value(int value);
+    Value(std::uint32_t value);
+    Value(std::int64_t value);
+    Value(double value);
+    Value(const char* value);
+    Value(std::string value);
+    Value(std::string_view value);
+    Value(Array value);
+    Value(Object value);
 
     const Data& data() const { return data_; }
     Data& data() { return data_; }
@@ -82,6 +89,24 @@ struct Member {
     Place key_place{};
     bool operator==(const Member& other) const { return key == other.key && value == other.value; }
 };
+
+inline Value::Value() : data_(nullptr) {}
+inline Value::~Value() = default;
+inline Value::Value(const Value&) = default;
+inline Value::Value(Value&&) noexcept = default;
+inline Value& Value::operator=(const Value&) = default;
+inline Value& Value::operator=(Value&&) noexcept = default;
+inline Value::Value(std::nullptr_t) : data_(nullptr) {}
+inline Value::Value(bool value) : data_(value) {}
+inline Value::Value(int value) : data_(std::int64_t{value}) {}
+inline Value::Value(std::uint32_t value) : data_(std::int64_t{value}) {}
+inline Value::Value(std::int64_t value) : data_(value) {}
+inline Value::Value(double value) : data_(value) {}
+inline Value::Value(const char* value) : data_(std::string(value)) {}
+inline Value::Value(std::string value) : data_(std::move(value)) {}
+inline Value::Value(std::string_view value) : data_(std::string(value)) {}
+inline Value::Value(Array value) : data_(std::move(value)) {}
+inline Value::Value(Object value) : data_(std::move(value)) {}
 
 /// The name of its type as a person says it: "an object", "a string", …
 std::string_view type_of(const Value& value);

@@ -25,8 +25,8 @@ NlMessage address_dump() {
 
 std::optional<DeviceAddress> parse_address(const nlmsghdr* message) {
     std::array<nlattr*, IFA_MAX + 1> attributes{};
-    if (message->nlmsg_type != RTM_NEWADDR ||
-        nlmsg_parse(const_cast<nlmsghdr*>(message), sizeof(ifaddrmsg), attributes.data(), IFA_MAX, nullptr) < 0)
+    if (message->nlmsg_type != RTM_NEWADDR || nlmsg_parse(const_cast<nlmsghdr*>(message), sizeof(ifaddrmsg),
+                                                          attributes.data(), IFA_MAX, nullptr) < 0)
         return std::nullopt;
     const auto* header = static_cast<const ifaddrmsg*>(nlmsg_data(message));
     if (header->ifa_family != AF_INET && header->ifa_family != AF_INET6) return std::nullopt;

@@ -30,7 +30,9 @@ Result<> check_capabilities() {
     need(has(set.get(), CAP_NET_RAW), "CAP_NET_RAW");
     need(has(set.get(), CAP_BPF) || has(set.get(), CAP_SYS_ADMIN), "CAP_BPF");
     if (missing.empty()) return {};
-    return fail(EPERM, fmt::format("missing privilege: {}; start it as root or give the unit these capabilities", missing));
+    return fail(
+        EPERM,
+        fmt::format("missing privilege: {}; start it as root or give the unit these capabilities", missing));
 }
 
 } // namespace teamo

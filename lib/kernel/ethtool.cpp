@@ -16,11 +16,14 @@ namespace {
 LinkStatus parse_link_modes(const nlmsghdr* message) {
     LinkStatus status;
     std::array<nlattr*, ETHTOOL_A_LINKMODES_MAX + 1> attributes{};
-    if (nlmsg_parse(const_cast<nlmsghdr*>(message), GENL_HDRLEN, attributes.data(), ETHTOOL_A_LINKMODES_MAX, nullptr) < 0)
+    if (nlmsg_parse(const_cast<nlmsghdr*>(message), GENL_HDRLEN, attributes.data(), ETHTOOL_A_LINKMODES_MAX,
+                    nullptr) < 0)
         return status;
     if (const auto* speed = attributes[ETHTOOL_A_LINKMODES_SPEED]; speed != nullptr && nla_len(speed) >= 4)
-        if (const auto value = nla_get_u32(speed); value != static_cast<std::uint32_t>(SPEED_UNKNOWN)) status.speed = value;
-    if (const auto* duplex = attributes[ETHTOOL_A_LINKMODES_DUPLEX]; duplex != nullptr && nla_len(duplex) >= 1)
+        if (const auto value = nla_get_u32(speed); value != static_cast<std::uint32_t>(SPEED_UNKNOWN))
+            status.speed = value;
+    if (const auto* duplex = attributes[ETHTOOL_A_LINKMODES_DUPLEX];
+        duplex != nullptr && nla_len(duplex) >= 1)
         switch (nla_get_u8(duplex)) {
         case DUPLEX_HALF: status.duplex = Duplex::half; break;
         case DUPLEX_FULL: status.duplex = Duplex::full; break;
@@ -51,7 +54,8 @@ LinkStatus Ethtool::read_link_modes(IfIndex index) {
         return message;
     };
     // A device without link modes (EOPNOTSUPP) has no speed to tell: that is an answer, not a failure.
-    static_cast<void>(socket_.dump(make, [&status](const nlmsghdr* message) { status = parse_link_modes(message); }, [] {}));
+    static_cast<void>(socket_.dump(
+        make, [&status](const nlmsghdr* message) { status = parse_link_modes(message); }, [] {}));
     return status;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/journal.h"
 
+#include "kernel/files.h"
 #include "json/parse.h"
 #include "json/write.h"
-#include "kernel/files.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,7 +54,8 @@ Result<PortBefore> parse_port(const json::Value& value) {
     const auto slot = number(value, "slot");
     port.name = text(value, "name");
     const auto address = parse_mac_address(text(value, "address"));
-    if (!port.index || slot == 0 || slot > max_ports || !address) return fail(EBADMSG, "a port makes no sense");
+    if (!port.index || slot == 0 || slot > max_ports || !address)
+        return fail(EBADMSG, "a port makes no sense");
     port.slot = Slot{static_cast<std::uint8_t>(slot)};
     port.address = *address;
     port.mtu = number(value, "mtu");
@@ -74,11 +75,14 @@ std::string text_of(const Journal& journal) {
     value.set("inner", journal.inner.value);
     if (journal.active) value.set("active", journal.active->value);
     std::string homes;
-    for (const auto home : journal.homes) homes.push_back(static_cast<char>('0' + home.value));
+    for (const auto home : journal.homes)
+        homes.push_back(static_cast<char>('0' + home.value));
     value.set("homes", homes);
     json::Array ports, removed;
-    for (const auto& port : journal.ports) ports.push_back(value_of(port));
-    for (const auto& name : journal.removed_by_hand) removed.emplace_back(name);
+    for (const auto& port : journal.ports)
+        ports.push_back(value_of(port));
+    for (const auto& name : journal.removed_by_hand)
+        removed.emplace_back(name);
     value.set("ports", std::move(ports));
     value.set("removed_by_hand", std::move(removed));
     return json::write(value) + "\n";
@@ -105,7 +109,8 @@ Result<Journal> parse_journal(std::string_view content) {
             if (!port) return tl::unexpected(port.error());
             journal.ports.push_back(std::move(*port));
         }
-    if (const auto* removed = value->find("removed_by_hand"); removed != nullptr && removed->array() != nullptr)
+    if (const auto* removed = value->find("removed_by_hand");
+        removed != nullptr && removed->array() != nullptr)
         for (const auto& entry : *removed->array())
             if (entry.string() != nullptr) journal.removed_by_hand.push_back(*entry.string());
     return journal;

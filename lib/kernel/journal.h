@@ -23,19 +23,19 @@ struct PortBefore {
     std::string name;
     MacAddress address;
     std::uint32_t mtu = 0;
-    std::uint32_t flags = 0;           ///< IFF_*; of these UP, PROMISC and ALLMULTI are put back
-    std::optional<bool> disable_ipv6;  ///< none: the kernel has no IPv6
-    bool made_clsact = false;          ///< the qdisc is ours to take away
+    std::uint32_t flags = 0;          ///< IFF_*; of these UP, PROMISC and ALLMULTI are put back
+    std::optional<bool> disable_ipv6; ///< none: the kernel has no IPv6
+    bool made_clsact = false;         ///< the qdisc is ours to take away
     bool operator==(const PortBefore&) const = default;
 };
 
 struct Journal {
     std::uint64_t network_namespace = 0; ///< inode of the namespace; ifindexes mean nothing in another
     IfIndex team, inner;
-    std::optional<IfIndex> active;                  ///< activebackup's port
-    std::array<Slot, bucket_count> homes{};         ///< where the hash buckets live
-    std::vector<PortBefore> ports;                  ///< in the order they joined
-    std::vector<std::string> removed_by_hand;       ///< configured ports that somebody took out
+    std::optional<IfIndex> active;            ///< activebackup's port
+    std::array<Slot, bucket_count> homes{};   ///< where the hash buckets live
+    std::vector<PortBefore> ports;            ///< in the order they joined
+    std::vector<std::string> removed_by_hand; ///< configured ports that somebody took out
     bool operator==(const Journal&) const = default;
 };
 

@@ -33,8 +33,10 @@ std::string text_of_attribute(const nlattr* attribute) {
 
 std::optional<MacAddress> mac_of(const nlattr* attribute) {
     MacAddress address;
-    if (attribute == nullptr || static_cast<std::size_t>(nla_len(attribute)) != address.bytes.size()) return std::nullopt;
-    std::copy_n(static_cast<const std::uint8_t*>(nla_data(attribute)), address.bytes.size(), address.bytes.begin());
+    if (attribute == nullptr || static_cast<std::size_t>(nla_len(attribute)) != address.bytes.size())
+        return std::nullopt;
+    std::copy_n(static_cast<const std::uint8_t*>(nla_data(attribute)), address.bytes.size(),
+                address.bytes.begin());
     return address;
 }
 
@@ -89,11 +91,12 @@ private:
 std::optional<Link> parse_link(const nlmsghdr* message) {
     if (message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK) return std::nullopt;
     Attributes attributes{};
-    if (nlmsg_parse(const_cast<nlmsghdr*>(message), sizeof(ifinfomsg), attributes.data(), IFLA_MAX, nullptr) < 0)
+    if (nlmsg_parse(const_cast<nlmsghdr*>(message), sizeof(ifinfomsg), attributes.data(), IFLA_MAX, nullptr) <
+        0)
         return std::nullopt;
     const auto* header = static_cast<const ifinfomsg*>(nlmsg_data(message));
-    // A bridge speaks of its ports in the same group (AF_BRIDGE), and wireless events carry a name and no more:
-    // neither says how the device is.
+    // A bridge speaks of its ports in the same group (AF_BRIDGE), and wireless events carry a name and no
+    // more: neither says how the device is.
     if (header->ifi_family != AF_UNSPEC || attributes[IFLA_MTU] == nullptr) return std::nullopt;
 
     Link link;
@@ -125,7 +128,8 @@ Result<Links> LinkControl::read_all() {
     const auto take = [&links](const nlmsghdr* message) {
         if (auto link = parse_link(message)) links.insert_or_assign(link->index, std::move(*link));
     };
-    auto read = socket_.dump([] { return link_message(RTM_GETLINK, IfIndex{}, NLM_F_DUMP); }, take, [&links] { links.clear(); });
+    auto read = socket_.dump([] { return link_message(RTM_GETLINK, IfIndex{}, NLM_F_DUMP); }, take,
+                             [&links] { links.clear(); });
     if (!read) return within("the list of devices", std::move(read.error()));
     return links;
 }
@@ -156,7 +160,8 @@ Result<> LinkControl::create_pair(std::string_view kind, std::string_view name, 
         }
         const Nest peer(message.get(), netkit ? netkit_peer_info : VETH_INFO_PEER);
         const ifinfomsg header{};
-        if (nlmsg_append(message.get(), const_cast<ifinfomsg*>(&header), sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
+        if (nlmsg_append(message.get(), const_cast<ifinfomsg*>(&header), sizeof header, NLMSG_ALIGNTO) < 0)
+            throw std::bad_alloc();
         put_text(message.get(), IFLA_IFNAME, inner);
     }
     return socket_.request(std::move(message));
@@ -166,7 +171,8 @@ Result<> LinkControl::create_veth(std::string_view name, std::string_view inner,
     return create_pair("veth", name, inner, address);
 }
 
-Result<> LinkControl::create_netkit(std::string_view name, std::string_view inner, const MacAddress& address) {
+Result<> LinkControl::create_netkit(std::string_view name, std::string_view inner,
+                                    const MacAddress& address) {
     return create_pair("netkit", name, inner, address);
 }
 

@@ -31,7 +31,8 @@ std::string kernel_text(const nlmsghdr* header, const nlmsgerr* error) {
         offset = NLMSG_ALIGN(sizeof(int)) + NLMSG_ALIGN(error->msg.nlmsg_len);
     const auto length = static_cast<std::size_t>(nlmsg_datalen(header));
     if (length <= offset) return {};
-    auto* first = reinterpret_cast<nlattr*>(const_cast<std::byte*>(reinterpret_cast<const std::byte*>(error)) + offset);
+    auto* first =
+        reinterpret_cast<nlattr*>(const_cast<std::byte*>(reinterpret_cast<const std::byte*>(error)) + offset);
     const auto* text = nla_find(first, static_cast<int>(length - offset), NLMSGERR_ATTR_MSG);
     return text == nullptr ? std::string() : std::string(nla_get_string(text));
 }
@@ -50,7 +51,8 @@ int on_finish(nl_msg* /*message*/, void* context) noexcept {
 int on_error(sockaddr_nl* /*from*/, nlmsgerr* error, void* context) noexcept {
     auto* answer = static_cast<Answer*>(context);
     answer->error = -error->error;
-    const auto* header = reinterpret_cast<const nlmsghdr*>(reinterpret_cast<const std::byte*>(error) - NLMSG_HDRLEN);
+    const auto* header =
+        reinterpret_cast<const nlmsghdr*>(reinterpret_cast<const std::byte*>(error) - NLMSG_HDRLEN);
     answer->text = kernel_text(header, error);
     answer->done = true;
     return NL_STOP;
@@ -65,7 +67,8 @@ Result<NlSocket> connected(int protocol) {
         return fail(EPROTO, fmt::format("no netlink socket: {}", nl_geterror(error)));
     const int on = 1;
     // Old kernels lack it; then there is an errno and no text.
-    static_cast<void>(setsockopt(nl_socket_get_fd(socket.get()), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on));
+    static_cast<void>(
+        setsockopt(nl_socket_get_fd(socket.get()), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on));
     return socket;
 }
 
@@ -92,7 +95,8 @@ Result<NetlinkSocket> NetlinkSocket::listen(int protocol, std::initializer_list<
         static_cast<void>(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer));
     nl_socket_set_msg_buf_size(socket->get(), 1 << 18);
     nl_socket_disable_seq_check(socket->get());
-    if (nl_socket_set_nonblocking(socket->get()) < 0) return fail(EPROTO, "a netlink socket cannot be made non-blocking");
+    if (nl_socket_set_nonblocking(socket->get()) < 0)
+        return fail(EPROTO, "a netlink socket cannot be made non-blocking");
     for (const int group : groups)
         if (const int error = nl_socket_add_membership(socket->get(), group); error < 0)
             return fail(EPROTO, fmt::format("netlink group {}: {}", group, nl_geterror(error)));
@@ -113,7 +117,8 @@ Result<> NetlinkSocket::exchange(nl_msg* message, const Receiver& receiver) {
     while (!answer.done) {
         const int error = nl_recvmsgs(socket_.get(), callbacks.get());
         if (error == -NLE_DUMP_INTR) return fail(EINTR, "the kernel's list changed while it was read");
-        if (error < 0 && answer.error == 0) return fail(EPROTO, fmt::format("netlink: {}", nl_geterror(error)));
+        if (error < 0 && answer.error == 0)
+            return fail(EPROTO, fmt::format("netlink: {}", nl_geterror(error)));
     }
     if (answer.error == 0) return {};
     const auto reason = errno_text(answer.error);

@@ -17,7 +17,8 @@ Result<> PacketSocket::send(IfIndex device, std::span<const std::byte> frame) {
     sockaddr_ll to{};
     to.sll_family = AF_PACKET;
     to.sll_ifindex = static_cast<int>(device.value);
-    const auto sent = ::sendto(socket_.get(), frame.data(), frame.size(), 0, reinterpret_cast<const sockaddr*>(&to), sizeof to);
+    const auto sent = ::sendto(socket_.get(), frame.data(), frame.size(), 0,
+                               reinterpret_cast<const sockaddr*>(&to), sizeof to);
     if (sent < 0) return fail_errno(errno, fmt::format("a frame to device {}", device.value));
     return {};
 }

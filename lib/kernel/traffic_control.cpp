@@ -58,12 +58,15 @@ NlMessage filter_dump(IfIndex device, std::uint32_t minor) {
 Filter parse_filter(const nlmsghdr* message) {
     std::array<nlattr*, TCA_MAX + 1> attributes{};
     Filter filter;
-    if (nlmsg_parse(const_cast<nlmsghdr*>(message), sizeof(tcmsg), attributes.data(), TCA_MAX, nullptr) < 0) return filter;
+    if (nlmsg_parse(const_cast<nlmsghdr*>(message), sizeof(tcmsg), attributes.data(), TCA_MAX, nullptr) < 0)
+        return filter;
     const auto* header = static_cast<const tcmsg*>(nlmsg_data(message));
     filter.priority = TC_H_MAJ(header->tcm_info) >> 16;
     filter.handle = header->tcm_handle;
     if (auto* options = attributes[TCA_OPTIONS]; options != nullptr)
-        if (const auto* name = nla_find(static_cast<nlattr*>(nla_data(options)), nla_len(options), TCA_BPF_NAME); name != nullptr)
+        if (const auto* name =
+                nla_find(static_cast<nlattr*>(nla_data(options)), nla_len(options), TCA_BPF_NAME);
+            name != nullptr)
             filter.name = nla_get_string(name);
     return filter;
 }
@@ -73,19 +76,23 @@ Result<std::vector<Filter>> read_filters(IfIndex device, std::uint32_t minor) {
     auto socket = NetlinkSocket::open(NETLINK_ROUTE);
     if (!socket) return tl::unexpected(socket.error());
     std::vector<Filter> filters;
-    auto read = socket->dump(
-        [device, minor] { return filter_dump(device, minor); },
-        [&filters](const nlmsghdr* message) {
-            // The first message of a priority names its chain only; the filters have a handle.
-            if (auto filter = parse_filter(message); filter.handle != 0) filters.push_back(std::move(filter));
-        },
-        [&filters] { filters.clear(); });
-    if (!read && read.error().number != ENOENT && read.error().number != EINVAL && read.error().number != ENODEV)
+    auto read = socket->dump([device, minor] { return filter_dump(device, minor); },
+                             [&filters](const nlmsghdr* message) {
+                                 // The first message of a priority names its chain only; the filters have a
+                                 // handle.
+                                 if (auto filter = parse_filter(message); filter.handle != 0)
+                                     filters.push_back(std::move(filter));
+                             },
+                             [&filters] { filters.clear(); });
+    if (!read && read.error().number != ENOENT && read.error().number != EINVAL &&
+        read.error().number != ENODEV)
         return within("tc filters", std::move(read.error()));
     return filters;
 }
 
-bool has_our_place(const Filter& filter) { return filter.priority == our_priority && filter.handle == our_handle; }
+bool has_our_place(const Filter& filter) {
+    return filter.priority == our_priority && filter.handle == our_handle;
+}
 bool is_ours(const Filter& filter) { return has_our_place(filter) && filter.name.starts_with(our_names); }
 
 } // namespace
@@ -99,8 +106,8 @@ Result<bool> attach_ingress(IfIndex device, int program) {
     if (!filters) return tl::unexpected(filters.error());
     for (const auto& filter : *filters)
         if (has_our_place(filter) && !is_ours(filter))
-            return fail(EBUSY, fmt::format("a tc filter that is not ours ({}) has priority {} handle {:#x}", filter.name,
-                                           our_priority, our_handle));
+            return fail(EBUSY, fmt::format("a tc filter that is not ours ({}) has priority {} handle {:#x}",
+                                           filter.name, our_priority, our_handle));
     auto place = our_place();
     place.prog_fd = program;
     // Replacing swaps the program under RCU (net/sched/cls_bpf.c): no packet meets an empty hook.
@@ -115,14 +122,16 @@ Result<> detach_ingress(IfIndex device, bool remove_clsact) {
     auto hook = hook_of(device, BPF_TC_INGRESS);
     if (std::ranges::any_of(*filters, is_ours)) {
         auto place = our_place();
-        if (const int error = bpf_tc_detach(&hook, &place); error < 0 && error != -ENOENT) return fail_errno(-error, "tc filter");
+        if (const int error = bpf_tc_detach(&hook, &place); error < 0 && error != -ENOENT)
+            return fail_errno(-error, "tc filter");
     }
     if (!remove_clsact) return {};
     const auto left_in = read_filters(device, TC_H_MIN_INGRESS);
     const auto left_out = read_filters(device, TC_H_MIN_EGRESS);
     if (!left_in || !left_out || !left_in->empty() || !left_out->empty()) return {};
     auto qdisc = hook_of(device, static_cast<bpf_tc_attach_point>(BPF_TC_INGRESS | BPF_TC_EGRESS));
-    if (const int error = bpf_tc_hook_destroy(&qdisc); error < 0 && error != -ENOENT) return fail_errno(-error, "clsact qdisc");
+    if (const int error = bpf_tc_hook_destroy(&qdisc); error < 0 && error != -ENOENT)
+        return fail_errno(-error, "clsact qdisc");
     return {};
 }
 

@@ -128,7 +128,7 @@ struct PortConfig {
     std::int32_t prio = 0; ///< higher is preferred
     bool sticky = false;   ///< stays active though a better port comes back
     std::uint16_t lacp_prio = 255, lacp_key = 0;
-    /// The team's watches first, then the port's own, as teamd instantiates them; never empty (ethtool).
+    /// The port's own watches first, then the team's, as teamd instantiates them; never empty (ethtool).
     std::vector<LinkWatch> link_watches{EthtoolWatch{}};
     bool operator==(const PortConfig&) const = default;
 };

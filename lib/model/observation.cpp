@@ -17,7 +17,8 @@ bool Link::has_link() const {
 }
 
 const Link* find_link(const Links& links, std::string_view name) {
-    const auto found = std::ranges::find_if(links, [name](const auto& entry) { return entry.second.name == name; });
+    const auto found =
+        std::ranges::find_if(links, [name](const auto& entry) { return entry.second.name == name; });
     return found == links.end() ? nullptr : &found->second;
 }
 

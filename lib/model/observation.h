@@ -31,7 +31,7 @@ struct Link {
     std::vector<std::string> altnames;
     bool operator==(const Link&) const = default;
 
-    bool is_up() const;   ///< administratively
+    bool is_up() const;    ///< administratively
     bool has_link() const; ///< up, carrier there, and in operation (netif_oper_up)
 };
 

@@ -18,8 +18,10 @@ std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
         if (link->address != port.address) list.push_back(SetAddress{port.index, port.address});
     }
     const auto* team = find_link(links, plan.tables.team);
-    if (team != nullptr && team->address != plan.address) list.push_back(SetAddress{team->index, plan.address});
-    // The inner end up is the team's carrier (drivers/net/veth.c: veth_open, veth_close; netkit does the same).
+    if (team != nullptr && team->address != plan.address)
+        list.push_back(SetAddress{team->index, plan.address});
+    // The inner end up is the team's carrier (drivers/net/veth.c: veth_open, veth_close; netkit does the
+    // same).
     const auto* inner = find_link(links, plan.tables.inner);
     if (inner != nullptr && inner->is_up() != plan.carrier)
         list.push_back(SetFlags{inner->index, plan.carrier ? std::uint32_t{IFF_UP} : 0U, IFF_UP});

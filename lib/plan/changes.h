@@ -11,10 +11,22 @@
 
 namespace teamo {
 
-struct SetAddress { IfIndex device; MacAddress to; bool operator==(const SetAddress&) const = default; };
-struct SetMtu { IfIndex device; std::uint32_t to; bool operator==(const SetMtu&) const = default; };
+struct SetAddress {
+    IfIndex device;
+    MacAddress to;
+    bool operator==(const SetAddress&) const = default;
+};
+struct SetMtu {
+    IfIndex device;
+    std::uint32_t to;
+    bool operator==(const SetMtu&) const = default;
+};
 /// IFF_* bits of `mask` become those of `flags`.
-struct SetFlags { IfIndex device; std::uint32_t flags, mask; bool operator==(const SetFlags&) const = default; };
+struct SetFlags {
+    IfIndex device;
+    std::uint32_t flags, mask;
+    bool operator==(const SetFlags&) const = default;
+};
 using Change = std::variant<SetMtu, SetFlags, SetAddress>;
 
 /// In the order to apply them: a port's MTU and filters before its address, ports before the team, so that

@@ -43,7 +43,8 @@ MacAddress team_address(const Premises& premises, const Decision& decision) {
     return premises.team->address;
 }
 
-MacAddress port_address(const Member& member, const MacAddress& team, HwaddrPolicy policy, const Decision& decision) {
+MacAddress port_address(const Member& member, const MacAddress& team, HwaddrPolicy policy,
+                        const Decision& decision) {
     switch (policy) {
     case HwaddrPolicy::same_all: return team;
     case HwaddrPolicy::by_active: return member.own_address;
@@ -56,7 +57,8 @@ MacAddress port_address(const Member& member, const MacAddress& team, HwaddrPoli
 
 TeamPlan make_plan(const Premises& premises, const Decision& decision) {
     SlotSet members = 0;
-    for (const auto& member : premises.members) members |= bit(member.slot);
+    for (const auto& member : premises.members)
+        members |= bit(member.slot);
 
     TeamPlan plan;
     plan.address = team_address(premises, decision);
@@ -71,11 +73,12 @@ TeamPlan make_plan(const Premises& premises, const Decision& decision) {
     plan.tables.buckets = preferences(plan.homes, members);
     for (const auto& member : premises.members) {
         plan.tables.ports[member.slot.value] = member.index;
-        plan.ports.push_back({.index = member.index,
-                              .address = port_address(member, plan.address, policy_of(*premises.runner), decision),
-                              .mtu = premises.team->mtu,
-                              .promiscuous = premises.team->promiscuity > 0,
-                              .all_multicast = true});
+        plan.ports.push_back(
+            {.index = member.index,
+             .address = port_address(member, plan.address, policy_of(*premises.runner), decision),
+             .mtu = premises.team->mtu,
+             .promiscuous = premises.team->promiscuity > 0,
+             .all_multicast = true});
     }
     return plan;
 }

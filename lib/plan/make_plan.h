@@ -40,9 +40,9 @@ struct PortPlan {
 };
 
 struct TeamPlan {
-    MacAddress address;    ///< of the team
-    bool carrier = false;  ///< of the team
-    Homes homes{};         ///< where the buckets shall live
+    MacAddress address;   ///< of the team
+    bool carrier = false; ///< of the team
+    Homes homes{};        ///< where the buckets shall live
     Tables tables;
     std::vector<PortPlan> ports;
     bool operator==(const TeamPlan&) const = default;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "plan/membership.h"
 
-#include "plan/marks.h"
+#include "model/marks.h"
 
 #include <linux/if.h>
 #include <linux/if_arp.h>
@@ -30,11 +30,14 @@ Result<> may_join(const Links& links, const Link& device, std::string_view team)
     if (device.kind == "team" || device.kind == "bond")
         return fail(EINVAL, fmt::format("is itself an aggregate ({}); add its ports instead", device.kind));
     if (const auto owner = team_of_device(device))
-        return fail(EINVAL, fmt::format("is itself an aggregate (of team {}); add its ports instead", *owner));
+        return fail(EINVAL,
+                    fmt::format("is itself an aggregate (of team {}); add its ports instead", *owner));
     if (const auto mark = port_mark_of(device); mark && mark->team != team)
-        return fail(EBUSY, fmt::format("is a port of team {0} already; release it first: teamoctl {0} port remove {1}, "
-                                       "or if that team is gone: ip link property del dev {1} altname {2}",
-                                       mark->team, device.name, port_mark(mark->team, mark->slot)));
+        return fail(
+            EBUSY,
+            fmt::format("is a port of team {0} already; release it first: teamoctl {0} port remove {1}, "
+                        "or if that team is gone: ip link property del dev {1} altname {2}",
+                        mark->team, device.name, port_mark(mark->team, mark->slot)));
     if (device.master) {
         const auto* master = find_link(links, device.master);
         return fail(EBUSY, fmt::format("is a port of {} already; release it first: ip link set {} nomaster",

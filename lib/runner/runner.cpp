@@ -13,9 +13,7 @@ const Candidate* find(std::span<const Candidate> ports, std::optional<IfIndex> p
     return found == ports.end() ? nullptr : &*found;
 }
 
-auto rank(const Candidate& port) {
-    return std::tuple(port.prio, port.speed, port.duplex == Duplex::full);
-}
+auto rank(const Candidate& port) { return std::tuple(port.prio, port.speed, port.duplex == Duplex::full); }
 
 /// The best port that is up; among equals the one that carries already, then the first that joined.
 const Candidate* best(std::span<const Candidate> ports, const Candidate* current) {

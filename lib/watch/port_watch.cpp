@@ -18,7 +18,8 @@ void EthtoolState::step(bool link, Clock::time_point now) {
     if (!link) ++down_count_;
 }
 
-PortWatch::PortWatch(const std::vector<LinkWatch>& watches, LinkWatchPolicy policy, bool up) : policy_(policy) {
+PortWatch::PortWatch(const std::vector<LinkWatch>& watches, LinkWatchPolicy policy, bool up)
+    : policy_(policy) {
     for (const auto& watch : watches)
         if (const auto* ethtool = std::get_if<EthtoolWatch>(&watch)) {
             configured_.push_back(*ethtool);
@@ -27,7 +28,8 @@ PortWatch::PortWatch(const std::vector<LinkWatch>& watches, LinkWatchPolicy poli
 }
 
 void PortWatch::step(bool link, Clock::time_point now) {
-    for (auto& state : states_) state.step(link, now);
+    for (auto& state : states_)
+        state.step(link, now);
 }
 
 bool PortWatch::up() const {

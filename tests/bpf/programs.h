@@ -60,10 +60,10 @@ public:
     int transmit_program() const;
     int receive_program() const;
     teamo_counters counters_of(std::uint32_t slot) const;
-
-private:
+    /// What every run does first: `team` and `live` take effect, the counters are zero.
     void write_maps();
 
+private:
     std::unique_ptr<teamo_forward, void (*)(teamo_forward*)> skeleton_;
 };
 

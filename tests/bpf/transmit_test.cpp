@@ -9,10 +9,11 @@
 #include <gmock/gmock.h>
 
 #include <net/if.h>
+#include <sched.h>
 
+#include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
+#include <vector>
 
 namespace teamo::test {
 namespace {
@@ -26,6 +27,24 @@ teamo_bucket in_order(std::initializer_list<std::uint8_t> slots) {
     std::copy(slots.begin(), slots.end(), order.slot);
     return order;
 }
+
+/// Keeps the thread on the CPU where it is.
+class OneCpu {
+public:
+    OneCpu() {
+        sched_getaffinity(0, sizeof before_, &before_);
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+        sched_setaffinity(0, sizeof one, &one);
+    }
+    OneCpu(const OneCpu&) = delete;
+    OneCpu& operator=(const OneCpu&) = delete;
+    ~OneCpu() { sched_setaffinity(0, sizeof before_, &before_); }
+
+private:
+    cpu_set_t before_{};
+};
 
 class Transmit : public testing::Test {
 protected:
@@ -110,16 +129,23 @@ TEST_F(Transmit, RoundRobinTakesExactTurns) {
     for (const unsigned slot : {2U, 3U, 5U, 8U})
         EXPECT_EQ(programs_.counters_of(slot).tx_packets, 100U) << slot;
 
+    const OneCpu one; // turns are counted by CPU
     std::vector<std::uint32_t> order;
-    for (int i = 0; i < 4; i++) {
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(0, &one);
-        sched_setaffinity(0, sizeof one, &one); // turns are counted by CPU
+    for (int i = 0; i < 4; i++)
         order.push_back(programs_.transmit(some_packet()).slot);
-    }
-    std::ranges::rotate(order, std::ranges::min_element(order));
+    std::rotate(order.begin(), std::min_element(order.begin(), order.end()), order.end());
     EXPECT_THAT(order, testing::ElementsAre(2, 3, 5, 8));
+}
+
+TEST_F(Transmit, RoundRobinGoesOnWhereALostPortWas) {
+    programs_.team.mode = TEAMO_MODE_ROUNDROBIN;
+    const OneCpu one;
+    programs_.live.tx = slot_set({4, 5});
+    while (programs_.transmit(some_packet()).slot != 5)
+        ;
+    programs_.live.tx = slot_set({3, 4, 7});
+    EXPECT_EQ(programs_.transmit(some_packet()).slot, 7U);
+    EXPECT_EQ(programs_.transmit(some_packet()).slot, 3U);
 }
 
 TEST_F(Transmit, RandomSpreadsByTheBuckets) {
@@ -134,16 +160,19 @@ TEST_F(Transmit, RandomSpreadsByTheBuckets) {
 
 TEST_F(Transmit, BroadcastSendsACopyByEveryLiveSlot) {
     const auto ns = NetNs::create();
-    for (const char* name : {"a", "b", "c"})
+    for (const char* name : {"port1", "port4", "port8"})
         ns.ip(std::string("link add ") + name + " type veth peer name " + name + "_far\nlink set " + name +
               " up\nlink set " + name + "_far up");
     ns.inside([&] {
         programs_.team.mode = TEAMO_MODE_BROADCAST;
-        programs_.team.port_ifindex[1] = if_nametoindex("a");
-        programs_.team.port_ifindex[4] = if_nametoindex("b");
-        programs_.team.port_ifindex[8] = if_nametoindex("c");
+        programs_.team.port_ifindex[1] = if_nametoindex("port1");
+        programs_.team.port_ifindex[4] = if_nametoindex("port4");
+        programs_.team.port_ifindex[8] = if_nametoindex("port8");
         programs_.live.tx = slot_set({1, 4, 8});
-        const PacketSocket first(ns, "a_far"), second(ns, "b_far");
+        const PacketSocket first(ns, "port1_far"), second(ns, "port4_far");
+        ASSERT_TRUE(eventually("the ports carry",
+                               [&] { return programs_.transmit(some_packet()).counters.tx_packets == 3; }));
+        first.drain(), second.drain();
         const auto verdict = programs_.transmit(some_packet());
         EXPECT_EQ(verdict.action, redirected) << "the last one is not a copy";
         EXPECT_EQ(verdict.slots, slot_set({1, 4, 8}));

@@ -28,4 +28,4 @@ int tag_and_go_on(struct __sk_buff *skb)
 	return TC_ACT_STOLEN;
 }
 
-char license[] SEC("license") = "GPL";
+char vlan_tag_license[] SEC("license") = "GPL";

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "support/cabling.h"
+#include "support/process.h"
+#include "support/team_under_test.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +27,8 @@ inline std::string team_config(std::string_view runner, std::string_view ports, 
     return fmt::format(R"({{{}"device": "team0", "runner": {}, "ports": {}}})", more, runner, ports);
 }
 
-inline constexpr std::string_view by_flow = R"({"name": "loadbalance", "tx_hash": ["eth", "ipv4", "ipv6", "l4"]})",
+inline constexpr std::string_view by_flow =
+                                      R"({"name": "loadbalance", "tx_hash": ["eth", "ipv4", "ipv6", "l4"]})",
                                   by_mac = R"({"name": "loadbalance", "tx_hash": ["eth"]})",
                                   activebackup = R"({"name": "activebackup"})";
 
@@ -38,6 +41,16 @@ inline std::string ranked_activebackup(unsigned ports) {
         object += fmt::format("{}\"{}\": {{\"prio\": {}}}", number == 1 ? "" : ", ", Cabling::port(number),
                               100 - 10 * number);
     return team_config(activebackup, "{" + object + "}");
+}
+
+/// Waits until the team's watches say that all links are up, then gives it its addresses.
+inline void bring_up(const Cabling& wires, const TeamUnderTest& team) {
+    for (unsigned number = 1; number <= wires.ports(); ++number) {
+        const auto path = fmt::format("ports.{}.link_watches.up", Cabling::port(number));
+        if (!becomes(std::string("true"), [&] { return team.item(path); }))
+            throw SetupError(path + " does not become true");
+    }
+    wires.address();
 }
 
 } // namespace teamo::test

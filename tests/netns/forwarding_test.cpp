@@ -14,12 +14,13 @@ namespace teamo::test {
 namespace {
 
 class ForwardingOverPorts : public testing::TestWithParam<unsigned> {};
-INSTANTIATE_TEST_SUITE_P(Ports, ForwardingOverPorts, testing::Values(2, 3, 4, 8), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Ports, ForwardingOverPorts, testing::Values(2, 3, 4, 8),
+                         testing::PrintToStringParamName());
 
 TEST_P(ForwardingOverPorts, carries_echo_udp_and_tcp_both_ways_over_both_families) {
     const Cabling wires(GetParam(), FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(GetParam()));
-    wires.address();
+    bring_up(wires, team);
     for (const auto* address : {client_v4, client_v6}) {
         EXPECT_TRUE(reaches(wires.host(), address));
         EXPECT_TRUE(carries_tcp(wires.host(), wires.client(), address, 4'000'000)) << address;
@@ -41,7 +42,7 @@ TEST_P(ForwardingOverPorts, carries_echo_udp_and_tcp_both_ways_over_both_familie
 TEST_P(ForwardingOverPorts, delivers_every_frame_once_whichever_port_brings_it) {
     const Cabling wires(GetParam(), FarSide::open);
     const TeamUnderTest team(loadbalance(GetParam()));
-    wires.address();
+    bring_up(wires, team);
     const auto own = mac(look(wires.host(), "team0").address);
     const PacketSocket arrivals(wires.host(), "team0", ether_experiment);
     for (unsigned number = 1; number <= GetParam(); ++number) {
@@ -56,7 +57,8 @@ TEST_P(ForwardingOverPorts, delivers_every_frame_once_whichever_port_brings_it) 
 }
 
 /// A datagram to a group, and whether it came.
-bool carries_group(const NetNs& from, std::string_view device_from, const NetNs& to, std::string_view device_to) {
+bool carries_group(const NetNs& from, std::string_view device_from, const NetNs& to,
+                   std::string_view device_to) {
     const SocketAddress group("239.1.2.3", 5003);
     const auto receiver = socket_in(to, AF_INET, SOCK_DGRAM);
     const auto sender = socket_in(from, AF_INET, SOCK_DGRAM);
@@ -80,7 +82,7 @@ bool carries_group(const NetNs& from, std::string_view device_from, const NetNs&
 TEST(Forwarding, carries_multicast_both_ways_once) {
     const Cabling wires(4, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(4));
-    wires.address();
+    bring_up(wires, team);
     EXPECT_TRUE(reaches(wires.host(), client_v4));
     EXPECT_TRUE(carries_group(wires.host(), "team0", wires.client(), "client0"));
     EXPECT_TRUE(carries_group(wires.client(), "client0", wires.host(), "team0"));
@@ -89,12 +91,13 @@ TEST(Forwarding, carries_multicast_both_ways_once) {
 TEST(Forwarding, sends_a_broadcast_by_one_port_only) {
     const Cabling wires(4, FarSide::open);
     const TeamUnderTest team(loadbalance(4));
-    wires.address();
+    bring_up(wires, team);
     const PacketSocket sender(wires.host(), "team0");
     std::vector<PacketSocket> far;
     for (unsigned number = 1; number <= 4; ++number)
         far.emplace_back(wires.peer(), Cabling::far_end(number), ether_experiment);
-    sender.send(ethernet(mac("ff:ff:ff:ff:ff:ff"), mac(look(wires.host(), "team0").address), ether_experiment, "all"));
+    sender.send(ethernet(mac("ff:ff:ff:ff:ff:ff"), mac(look(wires.host(), "team0").address), ether_experiment,
+                         "all"));
     std::size_t copies = 0;
     for (const auto& end : far)
         copies += end.drain(30ms).size();
@@ -104,10 +107,11 @@ TEST(Forwarding, sends_a_broadcast_by_one_port_only) {
 TEST(Forwarding, team_takes_no_second_address_for_its_ports) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
-    wires.address();
+    bring_up(wires, team);
     const auto usable = [&] {
         const auto shown = must(wires.host(), "ip -6 addr show dev team0 scope link");
-        return shown.find("inet6 fe80::") != std::string::npos && shown.find("tentative") == std::string::npos;
+        return shown.find("inet6 fe80::") != std::string::npos &&
+               shown.find("tentative") == std::string::npos;
     };
     EXPECT_TRUE(eventually("a link-local address of team0 past duplicate detection", usable));
     EXPECT_EQ("", must(wires.host(), "ip -6 -o addr show dev team0 dadfailed"));
@@ -118,12 +122,10 @@ TEST(Forwarding, team_takes_no_second_address_for_its_ports) {
 TEST(Forwarding, port_does_not_answer_for_itself) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
-    wires.address();
-    wires.host().ip("addr add 10.9.9.9/24 dev eth2"); // somebody's leftover
-    const PacketSocket far(wires.peer(), "p2");
+    bring_up(wires, team);
+    const PacketSocket far(wires.peer(), "p2"), other(wires.peer(), "p1");
     far.send(arp_request(mac("02:00:00:00:00:02"), "10.0.0.9", team_v4));
     std::size_t answers = 0;
-    const PacketSocket other(wires.peer(), "p1");
     const auto is_answer = [](const Seen& seen) {
         return !seen.outgoing && ethertype_of(seen.frame) == ether_arp && !gratuitous_arp_for(seen.frame) &&
                from_offset(seen.frame, 21).starts_with('\2');

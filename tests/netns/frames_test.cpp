@@ -14,12 +14,14 @@ namespace {
 
 const MacAddress neighbour = mac("02:00:00:00:00:02");
 
-bool is_experiment(const Seen& seen) { return ethertype_of(seen.frame) == ether_experiment && !seen.outgoing; }
+bool is_experiment(const Seen& seen) {
+    return ethertype_of(seen.frame) == ether_experiment && !seen.outgoing;
+}
 
 TEST(Frames, keep_their_vlan_tag_on_the_way_out) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
-    wires.address();
+    bring_up(wires, team);
     const PacketSocket here(wires.host(), "team0"), first(wires.peer(), "p1"), second(wires.peer(), "p2");
     const std::uint16_t tci = 5U << 13 | 100;
     here.send(tagged(neighbour, mac(look(wires.host(), "team0").address), tci, ether_experiment, "out"));
@@ -33,7 +35,7 @@ TEST(Frames, keep_their_vlan_tag_on_the_way_out) {
 TEST(Frames, keep_their_vlan_tag_on_the_way_in) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
-    wires.address();
+    bring_up(wires, team);
     const PacketSocket here(wires.host(), "team0"), far(wires.peer(), "p2");
     const std::uint16_t tci = 3U << 13 | 4094;
     far.send(tagged(mac(look(wires.host(), "team0").address), neighbour, tci, ether_experiment, "in"));
@@ -47,7 +49,7 @@ TEST(Frames, keep_their_vlan_tag_on_the_way_in) {
 TEST(Frames, for_others_are_seen_in_promiscuous_mode_and_marked_as_such) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
-    wires.address();
+    bring_up(wires, team);
     const PacketSocket here(wires.host(), "team0"), far(wires.peer(), "p2");
     here.be_promiscuous();
     const auto listening = [&] { return look(wires.host(), "eth2").promiscuity > 0; };
@@ -61,7 +63,7 @@ TEST(Frames, for_others_are_seen_in_promiscuous_mode_and_marked_as_such) {
 TEST(Frames, of_link_local_protocols_stay_with_the_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
-    wires.address();
+    bring_up(wires, team);
     const PacketSocket port(wires.host(), "eth1", ether_lldp), far(wires.peer(), "p1");
     far.send(ethernet(mac("01:80:c2:00:00:0e"), neighbour, ether_lldp, "who is there"));
     EXPECT_TRUE(port.await([](const Seen&) { return true; }));
@@ -70,7 +72,7 @@ TEST(Frames, of_link_local_protocols_stay_with_the_port) {
 TEST(Frames, sent_through_the_port_itself_leave_by_it) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
-    wires.address();
+    bring_up(wires, team);
     const PacketSocket port(wires.host(), "eth2", ether_lldp), far(wires.peer(), "p2", ether_lldp);
     port.send(ethernet(mac("01:80:c2:00:00:0e"), neighbour, ether_lldp, "here I am"));
     EXPECT_TRUE(far.await([](const Seen&) { return true; }));
@@ -79,7 +81,7 @@ TEST(Frames, sent_through_the_port_itself_leave_by_it) {
 TEST(Frames, of_sixty_bytes_and_of_the_whole_mtu_pass_unchanged) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
-    wires.address();
+    bring_up(wires, team);
     wires.host().ip("link set team0 mtu 9000");
     const PacketSocket here(wires.host(), "team0");
     for (unsigned number = 1; number <= 2; ++number) {
@@ -88,7 +90,8 @@ TEST(Frames, of_sixty_bytes_and_of_the_whole_mtu_pass_unchanged) {
         for (const std::size_t size : {46U, 1499U, 1500U, 9000U}) {
             std::string payload(size, 'x');
             payload.back() = 'y';
-            const auto frame = ethernet(mac(look(wires.host(), "team0").address), neighbour, ether_experiment, payload);
+            const auto frame =
+                ethernet(mac(look(wires.host(), "team0").address), neighbour, ether_experiment, payload);
             far.send(frame);
             const auto seen = here.await(is_experiment);
             ASSERT_TRUE(seen) << size;

@@ -10,7 +10,8 @@ namespace teamo::test {
 namespace {
 
 class Mtu : public testing::TestWithParam<unsigned> {};
-INSTANTIATE_TEST_SUITE_P(Bytes, Mtu, testing::Values(68, 1280, 9000, 65535), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Bytes, Mtu, testing::Values(68, 1280, 9000, 65535),
+                         testing::PrintToStringParamName());
 
 TEST_P(Mtu, of_the_team_is_followed_by_its_ports_and_put_back) {
     const Cabling wires(2, FarSide::open);
@@ -28,7 +29,7 @@ TEST_P(Mtu, of_the_team_is_followed_by_its_ports_and_put_back) {
 TEST_P(Mtu, is_filled_by_datagrams_both_ways) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
-    wires.address();
+    bring_up(wires, team);
     const auto mtu = GetParam();
     wires.host().ip(fmt::format("link set team0 mtu {}", mtu));
     wires.client().ip(fmt::format("link set client0 mtu {}", mtu));
@@ -48,7 +49,8 @@ TEST_P(Mtu, is_filled_by_datagrams_both_ways) {
         EXPECT_GE(stream.tally().sent, 50U);
     }
     const auto passed = counters(wires.host(), "team0") - before;
-    EXPECT_NEAR(static_cast<double>(mtu) + 14, static_cast<double>(passed.tx_bytes / passed.tx_packets), mtu * 0.2 + 14)
+    EXPECT_NEAR(static_cast<double>(mtu) + 14, static_cast<double>(passed.tx_bytes / passed.tx_packets),
+                mtu * 0.2 + 14)
         << "datagrams were cut";
 }
 

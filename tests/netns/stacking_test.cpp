@@ -15,8 +15,8 @@ constexpr const char* guest_v4 = "10.0.0.3";
 constexpr const char* guest_v6 = "fd00::3";
 
 void address_guest(const NetNs& guest, std::string_view device) {
-    guest.ip(fmt::format("link set {0} up\naddr add {1}/24 dev {0}\naddr add {2}/64 dev {0} nodad", device, guest_v4,
-                         guest_v6));
+    guest.ip(fmt::format("link set {0} up\naddr add {1}/24 dev {0}\naddr add {2}/64 dev {0} nodad", device,
+                         guest_v4, guest_v6));
 }
 
 void expect_guest_and_client_talk(const Cabling& wires, const NetNs& guest) {
@@ -33,7 +33,7 @@ void expect_guest_and_client_talk(const Cabling& wires, const NetNs& guest) {
 TEST(Stacking, macvlan_on_the_team_talks_both_ways_beside_the_host) {
     const Cabling wires(4, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(4));
-    wires.address();
+    bring_up(wires, team);
     const auto guest = NetNs::create();
     wires.host().ip("link add link team0 name guest0 type macvlan mode bridge");
     wires.host().ip(fmt::format("link set guest0 netns {}", guest.path()));
@@ -73,7 +73,8 @@ TEST(Stacking, bridge_over_an_activebackup_team_gets_nothing_twice) {
 TEST(Stacking, team_that_leaves_lets_go_of_a_bridge) {
     const Cabling wires(2, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(2));
-    wires.host().ip("link add dev bridge0 type bridge\nlink set team0 up master bridge0\nlink set bridge0 up");
+    wires.host().ip(
+        "link add dev bridge0 type bridge\nlink set team0 up master bridge0\nlink set bridge0 up");
     EXPECT_EQ(0, team.stop());
     EXPECT_FALSE(exists(wires.host(), "team0"));
     EXPECT_TRUE(exists(wires.host(), "bridge0"));

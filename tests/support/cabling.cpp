@@ -5,19 +5,28 @@
 
 namespace teamo::test {
 
-Cabling::Cabling(unsigned ports, FarSide far_side)
-    : far_side_(far_side), host_(NetNs::current()), peer_(NetNs::create()), client_(NetNs::create()) {
+Cabling::Cabling(unsigned ports, FarSide far_side, News news)
+    : ports_(ports),
+      far_side_(far_side),
+      news_(news),
+      host_(NetNs::current()),
+      peer_(NetNs::create()),
+      client_(NetNs::create()) {
     if (far_side_ != FarSide::open)
         peer_.ip(
             "link add dev br0 type bridge forward_delay 0 stp_state 0 mcast_snooping 0\nlink set br0 up");
-    for (unsigned number = 1; number <= ports; ++number)
+    for (unsigned number = 1; number <= ports; ++number) {
         lay(number);
+        // A device gets its queue discipline when it first comes up, for good.
+        host_.ip(fmt::format("link set {0} up\nlink set {0} down", port(number)));
+    }
     if (far_side_ != FarSide::open) build_switch();
 }
 
 void Cabling::lay(unsigned number) const {
-    host_.ip(fmt::format("link add dev {} type veth peer name {} netns {}", port(number), far_end(number),
-                         peer_.path()));
+    const auto near_index = 50 + number, far_index = news_ == News::at_once ? 100 + number : near_index;
+    host_.ip(fmt::format("link add dev {} index {} type veth peer name {} index {} netns {}", port(number),
+                         near_index, far_end(number), far_index, peer_.path()));
     peer_.ip(fmt::format("link set {} mtu 65535 up", far_end(number)));
     if (far_side_ != FarSide::open) peer_.ip(fmt::format("link set {} master br0", far_end(number)));
     if (far_side_ == FarSide::lag_switch)

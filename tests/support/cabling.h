@@ -21,12 +21,18 @@ enum class FarSide {
 inline constexpr const char *team_v4 = "10.0.0.1", *client_v4 = "10.0.0.2", *team_v6 = "fd00::1",
                             *client_v6 = "fd00::2";
 
+/// How fast the kernel tells of a lost link. It does so at once for a veth whose ends have different device
+/// numbers; where they are the same it takes it for a card and gathers the news of a second (linkwatch).
+enum class News { at_once, gathered };
+
 /// A host with cables: eth1 … ethN here, their far ends p1 … pN in `peer`, there a switch br0 and behind
 /// it `client` with its device client0. All cables are plugged, the host's ports are down, as a team wants
 /// them. The far ends carry the largest packets there are.
 class Cabling {
 public:
-    Cabling(unsigned ports, FarSide far_side);
+    Cabling(unsigned ports, FarSide far_side, News news = News::at_once);
+
+    unsigned ports() const { return ports_; }
 
     const NetNs& host() const { return host_; }
     const NetNs& peer() const { return peer_; }
@@ -46,7 +52,9 @@ public:
 private:
     void build_switch() const;
 
+    unsigned ports_;
     FarSide far_side_;
+    News news_;
     NetNs host_, peer_, client_;
 };
 

@@ -5,7 +5,9 @@
 
 #include <rapidjson/document.h>
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 namespace teamo::test {
@@ -94,6 +96,26 @@ std::string snapshot(const NetNs& in, std::string_view name) {
                                    "cd /proc/sys/net; grep -s . ipv4/conf/{0}/* ipv6/conf/{0}/*; true",
                                    name);
     return must(in, shown);
+}
+
+std::string difference(const std::string& earlier, const std::string& later) {
+    const auto lines_of = [](const std::string& text) {
+        std::multiset<std::string> lines;
+        std::istringstream stream(text);
+        for (std::string line; std::getline(stream, line);)
+            lines.insert(line);
+        return lines;
+    };
+    const auto before = lines_of(earlier), after = lines_of(later);
+    std::vector<std::string> gone, added;
+    std::ranges::set_difference(before, after, std::back_inserter(gone));
+    std::ranges::set_difference(after, before, std::back_inserter(added));
+    std::string text;
+    for (const auto& line : gone)
+        text += "-" + line + "\n";
+    for (const auto& line : added)
+        text += "+" + line + "\n";
+    return text;
 }
 
 } // namespace teamo::test

@@ -42,4 +42,8 @@ Counters counters(const NetNs& in, std::string_view name);
 /// `ip -d link`, `tc qdisc`, `tc filter` and its sysctls show, one setting a line.
 std::string snapshot(const NetNs& in, std::string_view name);
 
+/// The lines that only one of two texts has: "-" for the earlier one's, "+" for the later one's. Empty where
+/// they are the same.
+std::string difference(const std::string& earlier, const std::string& later);
+
 } // namespace teamo::test

@@ -28,7 +28,7 @@ void PacketBuilder::next_is(std::uint16_t ethertype_or_protocol) {
         return;
     }
     const auto beside = std::to_integer<unsigned>(frame_.bytes()[next_.at + 1]);
-    frame_.patch(next_.at, static_cast<std::uint16_t>(ethertype_or_protocol << 8 | beside));
+    frame_.patch(next_.at, static_cast<std::uint16_t>(unsigned{ethertype_or_protocol} << 8 | beside));
 }
 
 PacketBuilder& PacketBuilder::vlan(std::uint16_t tci, std::uint16_t ethertype) {

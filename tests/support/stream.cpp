@@ -110,10 +110,10 @@ std::uint64_t Stream::latest() const {
     return latest_;
 }
 
-bool Stream::flows(milliseconds patience) const {
-    const auto from_now = next() + 1;
+bool Stream::flows(std::uint64_t packets, milliseconds patience) const {
+    const auto then = next() + packets;
     return static_cast<bool>(eventually(
-        "", [&] { return latest() >= from_now; }, patience));
+        "", [&] { return latest() >= then; }, patience));
 }
 
 void Stream::stop() {

@@ -46,8 +46,8 @@ public:
 
     /// The number the next packet will bear.
     std::uint64_t next() const { return next_; }
-    /// Waits until a packet arrives that was sent after this call; false where none does.
-    bool flows(milliseconds patience = 3s) const;
+    /// Waits until a packet arrives that was sent so many packets after this call; false where none does.
+    bool flows(std::uint64_t packets = 1, milliseconds patience = 3s) const;
     /// Ends the sender, lets what is under way arrive.
     void stop();
     /// Packets numbered from `first` up to, not including, `end`.

@@ -27,7 +27,7 @@
 
 enum teamo_mode {
 	TEAMO_MODE_HASH = 0,       /* bucket = hash of the flow: loadbalance, and activebackup with one slot */
-	TEAMO_MODE_ROUNDROBIN = 1, /* bucket = packets sent so far on this CPU */
+	TEAMO_MODE_ROUNDROBIN = 1, /* the next live slot after the last one, on each CPU */
 	TEAMO_MODE_RANDOM = 2,     /* bucket = a random number */
 	TEAMO_MODE_BROADCAST = 3,  /* a copy to every live slot */
 };

@@ -103,7 +103,7 @@ TEST(Diagnostics, have_no_place_for_a_document_in_memory) {
 
 TEST(Diagnostics, of_a_syntax_error_are_one_and_there_is_no_configuration) {
     const auto read = read_configuration("{\n\"a\": 1,}");
-    EXPECT_THAT(complaints(read), ElementsAre("2:9: error: a name in double quotes is expected here"));
+    EXPECT_THAT(complaints(read), ElementsAre("2:8: error: a name in double quotes is expected here"));
     EXPECT_FALSE(read.configuration);
     EXPECT_TRUE(read.has_errors());
     EXPECT_THAT(complaints(std::string(1'000'000, '[')),
@@ -114,9 +114,9 @@ TEST(Diagnostics, want_an_object) {
     EXPECT_THAT(complaints(" []"), ElementsAre("1:2: error: a configuration is an object, not an array"));
 }
 
-TEST(Diagnostics, do_not_name_a_hundred_thousand_unknown_keys) {
+TEST(Diagnostics, do_not_name_fifty_thousand_unknown_keys) {
     std::string text = "{";
-    for (int number = 0; number < 100'000; ++number)
+    for (int number = 0; number < 50'000; ++number)
         text += fmt::format("\"k{}\":1,", number);
     text.back() = '}';
     EXPECT_THAT(read_configuration(text).diagnostics, SizeIs(100));

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "plan/marks.h"
+#include "model/marks.h"
 
 #include <fmt/format.h>
 
 namespace teamo {
 namespace {
-constexpr std::string_view team_prefix = "teamo-team-", inner_prefix = "teamo-inner-", port_prefix = "teamo-port-";
+constexpr std::string_view team_prefix = "teamo-team-", inner_prefix = "teamo-inner-",
+                           port_prefix = "teamo-port-";
 } // namespace
 
 std::string team_mark(std::string_view team) { return fmt::format("{}{}", team_prefix, team); }
 std::string inner_mark(std::string_view team) { return fmt::format("{}{}", inner_prefix, team); }
-std::string port_mark(std::string_view team, Slot slot) { return fmt::format("{}{}-{}", port_prefix, team, slot.value); }
+std::string port_mark(std::string_view team, Slot slot) {
+    return fmt::format("{}{}-{}", port_prefix, team, slot.value);
+}
 
 std::optional<PortMark> port_mark_of(const Link& link) {
     for (std::string_view name : link.altnames) {
@@ -21,7 +24,8 @@ std::optional<PortMark> port_mark_of(const Link& link) {
         if (dash == std::string_view::npos || dash == 0 || dash + 2 != name.size()) continue;
         const char digit = name.back();
         if (digit < '1' || digit > '8') continue;
-        return PortMark{.team = std::string(name.substr(0, dash)), .slot = Slot{static_cast<std::uint8_t>(digit - '0')}};
+        return PortMark{.team = std::string(name.substr(0, dash)),
+                        .slot = Slot{static_cast<std::uint8_t>(digit - '0')}};
     }
     return std::nullopt;
 }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "announce/proc_groups.h"
+
+#include <bit>
+#include <charconv>
+#include <optional>
+
+namespace teamo::announce {
+
+namespace {
+
+/// Cuts the next piece off `text`: up to one of `ends`, which goes too.
+std::string_view cut(std::string_view& text, std::string_view ends) {
+    const auto end = text.find_first_of(ends);
+    const auto piece = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    return piece;
+}
+
+/// The next word; empty at the end of the line.
+std::string_view next_word(std::string_view& line) {
+    constexpr std::string_view blanks = " \t";
+    const auto start = line.find_first_not_of(blanks);
+    line.remove_prefix(start == std::string_view::npos ? line.size() : start);
+    return cut(line, blanks);
+}
+
+template <class Number>
+std::optional<Number> number(std::string_view word, int base) {
+    Number value{};
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
+    if (error != std::errc{} || end != word.data() + word.size()) return {};
+    return value;
+}
+
+std::optional<IfIndex> device_index(std::string_view word) {
+    const auto index = number<std::uint32_t>(word, 10);
+    if (!index || *index == 0) return {};
+    return IfIndex{*index};
+}
+
+/// "%08X" of the address as it lies in memory: on a little-endian machine its bytes are turned round
+/// (igmp_mc_seq_show).
+std::optional<Ipv4Address> group4(std::string_view word) {
+    const auto memory = number<std::uint32_t>(word, 16);
+    if (word.size() != 8 || !memory) return {};
+    return Ipv4Address{std::bit_cast<std::array<std::uint8_t, 4>>(*memory)};
+}
+
+/// "%pi6": 32 digits in network order (igmp6_mc_seq_show).
+std::optional<Ipv6Address> group6(std::string_view word) {
+    Ipv6Address group;
+    if (word.size() != group.bytes.size() * 2) return {};
+    for (std::size_t i = 0; i < group.bytes.size(); i++) {
+        const auto byte = number<std::uint8_t>(word.substr(2 * i, 2), 16);
+        if (!byte) return {};
+        group.bytes[i] = *byte;
+    }
+    return group;
+}
+
+/// "NONE" comes from a kernel built without CONFIG_IP_MULTICAST, which reports nothing itself.
+std::optional<IgmpVersion> version_of(std::string_view word) {
+    if (word == "V1") return IgmpVersion::v1;
+    if (word == "V2") return IgmpVersion::v2;
+    if (word == "V3" || word == "NONE") return IgmpVersion::v3;
+    return {};
+}
+
+tl::unexpected<Error> bad_line(std::string_view file, std::size_t line) {
+    return fail(EBADMSG, fmt::format("{}: line {} is not understood", file, line));
+}
+
+/// Gives each line and its number to `take`; stops where that is false.
+template <class Take>
+Result<> each_line(std::string_view file, std::string_view text, Take take) {
+    if (text.size() > longest_group_list)
+        return fail(EFBIG, fmt::format("{}: longer than {} bytes", file, longest_group_list));
+    for (std::size_t line = 1; !text.empty(); line++)
+        if (!take(cut(text, "\n"), line)) return bad_line(file, line);
+    return {};
+}
+
+/// "4\teth0      :     1      V3"; gives the index.
+std::optional<IfIndex> take_device(std::string_view line, std::map<IfIndex, Ipv4Groups>& devices) {
+    const auto index = device_index(next_word(line));
+    const auto colon = line.find(':');
+    if (!index || colon == std::string_view::npos) return {};
+    line.remove_prefix(colon + 1);
+    const auto count = number<std::uint32_t>(next_word(line), 10);
+    const auto version = version_of(next_word(line));
+    if (!count || !version) return {};
+    devices[*index].version = *version;
+    return index;
+}
+
+} // namespace
+
+Result<std::map<IfIndex, Ipv4Groups>> parse_proc_igmp(std::string_view text) {
+    std::map<IfIndex, Ipv4Groups> devices;
+    std::optional<IfIndex> device;
+    const auto read = each_line("/proc/net/igmp", text, [&](std::string_view line, std::size_t at) {
+        if (at == 1 && line.starts_with("Idx")) return true;
+        if (!line.starts_with('\t')) return (device = take_device(line, devices)).has_value();
+        const auto group = group4(next_word(line));
+        if (!device || !group) return false;
+        devices[*device].groups.push_back(*group);
+        return true;
+    });
+    if (!read) return tl::unexpected(read.error());
+    return devices;
+}
+
+Result<std::map<IfIndex, std::vector<Ipv6Address>>> parse_proc_igmp6(std::string_view text) {
+    std::map<IfIndex, std::vector<Ipv6Address>> devices;
+    const auto read = each_line("/proc/net/igmp6", text, [&](std::string_view line, std::size_t) {
+        const auto device = device_index(next_word(line));
+        const auto name = next_word(line);
+        const auto group = group6(next_word(line));
+        if (!device || name.empty() || !group) return false;
+        devices[*device].push_back(*group);
+        return true;
+    });
+    if (!read) return tl::unexpected(read.error());
+    return devices;
+}
+
+} // namespace teamo::announce

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The multicast groups every device is in, out of the texts of /proc/net/igmp and /proc/net/igmp6.
+// Any text gives a value or an Error.
+#pragma once
+
+#include "announce/speaker.h"
+#include "base/named.h"
+#include "base/result.h"
+
+#include <cstddef>
+#include <map>
+#include <string_view>
+#include <vector>
+
+namespace teamo::announce {
+
+/// More is refused: some 100,000 groups.
+inline constexpr std::size_t longest_group_list = std::size_t{16} << 20;
+
+struct Ipv4Groups {
+    IgmpVersion version = IgmpVersion::v3;
+    std::vector<Ipv4Address> groups;
+    bool operator==(const Ipv4Groups&) const = default;
+};
+
+Result<std::map<IfIndex, Ipv4Groups>> parse_proc_igmp(std::string_view text);
+Result<std::map<IfIndex, std::vector<Ipv6Address>>> parse_proc_igmp6(std::string_view text);
+
+} // namespace teamo::announce

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# bash completion for teamoctl(8); installed as completions/teamoctl.
+
+# Devices that a daemon controls: what has a control socket.
+_teamoctl_teams() {
+    local socket
+    for socket in /run/teamd/*.sock; do
+        [[ -S $socket ]] && basename "$socket" .sock
+    done
+}
+
+_teamoctl_devices() {
+    local device
+    for device in /sys/class/net/*; do
+        device=${device##*/}
+        [[ $device == lo || $device == "$1" ]] || printf '%s\n' "$device"
+    done
+}
+
+_teamoctl_ports() {
+    # By indent, not by JSON: a port's name is what stands on the level below "ports".
+    teamoctl "$1" state dump 2>/dev/null |
+        sed -n '/^    "ports": {$/,/^    }/s/^        "\(.*\)": {$/\1/p'
+}
+
+_teamoctl() {
+    local current=${COMP_WORDS[COMP_CWORD]} word index
+    local -a words=()
+    for ((index = 1; index < COMP_CWORD; index++)); do
+        word=${COMP_WORDS[index]}
+        case $word in
+        -Z | --force-zmq) ((index++)) ;;
+        -*) ;;
+        *) words+=("$word") ;;
+        esac
+    done
+
+    local choices=
+    if [[ $current == -* ]]; then
+        choices='-h --help -v --verbose -o --oneline -D --force-dbus -Z --force-zmq= -U --force-usock --json'
+    elif ((${#words[@]} == 0)); then
+        choices=$(_teamoctl_teams)
+    else
+        case "${words[*]:1}" in
+        '') choices='config state port balance stats' ;;
+        config) choices='dump' ;;
+        'config dump') choices='noports actual' ;;
+        state) choices='dump view item' ;;
+        'state item') choices='get set' ;;
+        'state item get') choices='setup.runner_name setup.debug_level setup.pid runner.active_port' ;;
+        'state item set') choices='setup.debug_level runner.active_port' ;;
+        'state item set runner.active_port') choices=$(_teamoctl_ports "${words[0]}") ;;
+        port) choices='add remove present config' ;;
+        'port add') choices=$(_teamoctl_devices "${words[0]}") ;;
+        'port remove' | 'port present') choices=$(_teamoctl_ports "${words[0]}") ;;
+        'port config') choices='update dump' ;;
+        'port config update') choices=$(_teamoctl_devices "${words[0]}") ;;
+        'port config dump') choices=$(_teamoctl_ports "${words[0]}") ;;
+        balance) choices='show' ;;
+        esac
+    fi
+    mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current")
+}
+
+complete -F _teamoctl teamoctl

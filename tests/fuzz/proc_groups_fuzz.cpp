@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The kernel's lists of multicast groups, and what is then said on the wire: always frames that fit.
+#include "announce/frames.h"
+#include "announce/proc_groups.h"
+
+#include <cstdlib>
+
+using namespace teamo::announce;
+
+namespace {
+
+void require(bool holds) {
+    if (!holds) std::abort();
+}
+
+void all_fit(const Speaker& speaker) {
+    for (const auto& frame : membership_reports(speaker))
+        require(frame.size() >= 14 && frame.size() <= 1514);
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+
+    if (const auto devices = parse_proc_igmp(text))
+        for (const auto& [index, device] : *devices) {
+            require(static_cast<bool>(index));
+            Speaker speaker;
+            speaker.igmp = device.version;
+            speaker.ipv4_groups = device.groups;
+            all_fit(speaker);
+        }
+    if (const auto devices = parse_proc_igmp6(text))
+        for (const auto& [index, groups] : *devices) {
+            require(static_cast<bool>(index) && !groups.empty());
+            Speaker speaker;
+            speaker.ipv6_groups = groups;
+            all_fit(speaker);
+        }
+    return 0;
+}

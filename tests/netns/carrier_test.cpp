@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The ethtool link watch, and the team's own carrier.
+#include "netns/configs.h"
+#include "support/process.h"
+#include "support/team_under_test.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::test {
+namespace {
+
+using testing::AllOf;
+using testing::Ge;
+using testing::Le;
+
+TEST(Carrier, of_the_team_follows_its_ports) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(loadbalance(2));
+    wires.host().ip("link set team0 up");
+    // What it stands on makes it LOWERLAYERDOWN or DOWN; nobody may take either for up.
+    const auto team_is = [&](bool carrier) {
+        const auto device = look(wires.host(), "team0");
+        return device.carrier() == carrier && (device.operstate == "UP") == carrier;
+    };
+    EXPECT_TRUE(eventually("up with both cables", [&] { return team_is(true); }));
+    wires.pull(1);
+    EXPECT_TRUE(becomes("false", [&] { return team.item("ports.eth1.link.up"); }));
+    EXPECT_TRUE(stays(
+        "up with one cable", [&] { return team_is(true); }, 100ms));
+    wires.pull(2);
+    EXPECT_TRUE(eventually("down without cables", [&] { return team_is(false); }));
+    wires.plug(1);
+    EXPECT_TRUE(eventually("up again", [&] { return team_is(true); }));
+}
+
+TEST(Carrier, of_a_team_without_ports_is_down) {
+    const Cabling wires(1, FarSide::open);
+    const TeamUnderTest team(loadbalance(1), {"-n"});
+    wires.host().ip("link set team0 up");
+    EXPECT_TRUE(stays(
+        "down", [&] { return look(wires.host(), "team0").operstate != "UP"; }, 100ms));
+    ASSERT_EQ(0, team.teamdctl({"port", "add", "eth1"}).status);
+    EXPECT_TRUE(becomes("UP", [&] { return look(wires.host(), "team0").operstate; }));
+    ASSERT_EQ(0, team.teamdctl({"port", "remove", "eth1"}).status);
+    EXPECT_TRUE(becomes(false, [&] { return look(wires.host(), "team0").carrier(); }));
+}
+
+TEST(Carrier, of_the_team_is_down_when_started_without_cables) {
+    const Cabling wires(2, FarSide::open);
+    wires.pull(1);
+    wires.pull(2);
+    const TeamUnderTest team(loadbalance(2));
+    wires.host().ip("link set team0 up");
+    EXPECT_TRUE(stays(
+        "down", [&] { return !look(wires.host(), "team0").carrier(); }, 100ms));
+    wires.plug(2);
+    EXPECT_TRUE(becomes("UP", [&] { return look(wires.host(), "team0").operstate; }));
+}
+
+constexpr const char* watched_up = "ports.eth1.link_watches.up";
+
+std::string with_delays(unsigned up, unsigned down) {
+    const auto watch =
+        fmt::format(R"("link_watch": {{"name": "ethtool", "delay_up": {}, "delay_down": {}}}, )", up, down);
+    return team_config(by_flow, ports_object(2), watch);
+}
+
+/// How long it takes from now until the watch says so.
+milliseconds until_watch_says(const TeamUnderTest& team, std::string_view verdict) {
+    const auto start = SteadyClock::now();
+    EXPECT_TRUE(becomes(std::string(verdict), [&] { return team.item(watched_up); }));
+    return since(start);
+}
+
+TEST(LinkWatch, counts_a_link_as_up_after_delay_up) {
+    const Cabling wires(2, FarSide::open);
+    wires.pull(1);
+    const TeamUnderTest team(with_delays(400, 0));
+    ASSERT_EQ("false", team.item(watched_up));
+    wires.plug(1);
+    EXPECT_THAT(until_watch_says(team, "true"), AllOf(Ge(390ms), Le(1600ms)));
+    wires.pull(1);
+    EXPECT_LE(until_watch_says(team, "false"), 100ms);
+}
+
+TEST(LinkWatch, counts_a_link_as_down_after_delay_down) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(with_delays(0, 400));
+    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    wires.pull(1);
+    EXPECT_TRUE(becomes(
+        "false", [&] { return team.item("ports.eth1.link.up"); }, 200ms));
+    EXPECT_EQ("true", team.item(watched_up));
+    EXPECT_THAT(until_watch_says(team, "false"), AllOf(Ge(200ms), Le(600ms)));
+    EXPECT_EQ("1", team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
+}
+
+TEST(LinkWatch, forgets_a_link_that_turns_back_within_its_delay) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(with_delays(0, 1500));
+    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    wires.pull(1);
+    ASSERT_TRUE(becomes("false", [&] { return team.item("ports.eth1.link.up"); }));
+    wires.plug(1);
+    EXPECT_TRUE(stays(
+        "up", [&] { return team.item(watched_up) == "true"; }, 1800ms));
+    EXPECT_EQ("0", team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
+}
+
+TEST(LinkWatch, of_team_and_port_both_count) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(team_config(
+        by_flow, R"({"eth1": {"link_watch": {"name": "ethtool", "delay_down": 60000}}, "eth2": {}})",
+        R"("link_watch": {"name": "ethtool"}, )"));
+    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    wires.pull(1);
+    EXPECT_TRUE(becomes("false", [&] { return team.item("ports.eth1.link_watches.list.link_watch_1.up"); }));
+    EXPECT_EQ("true", team.item("ports.eth1.link_watches.list.link_watch_0.up"))
+        << "the port's own comes first";
+    EXPECT_EQ("true", team.item(watched_up)) << "any of them suffices";
+}
+
+/// More messages than a receive buffer holds, while the daemon cannot read.
+TEST(LinkWatch, sees_what_it_was_not_told_after_a_flood_of_messages) {
+    const Cabling wires(2, FarSide::open);
+    TeamUnderTest team(loadbalance(2));
+    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    wires.host().ip("link add dev noise0 type veth peer name noise1");
+    std::string flood;
+    for (int count = 0; count < 20'000; ++count)
+        flood += fmt::format("link set noise0 alias n{}\n", count);
+    team.signal(SIGSTOP);
+    wires.host().ip(flood);
+    wires.pull(1);
+    wires.host().ip("link set noise0 alias last");
+    team.signal(SIGCONT);
+    EXPECT_TRUE(becomes("false", [&] { return team.item(watched_up); }));
+    wires.plug(1);
+    EXPECT_TRUE(becomes("true", [&] { return team.item(watched_up); })) << "events are heard again";
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What a change of the way costs, counted in packets at a known rate: silences of some milliseconds
+// come without any change on a busy machine.
+#include "netns/configs.h"
+#include "support/traffic.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace teamo::test {
+namespace {
+
+constexpr unsigned rate = 10'000;
+
+std::uint64_t median(std::vector<std::uint64_t> values) {
+    std::ranges::sort(values);
+    return values[values.size() / 2];
+}
+
+void report(std::string_view what, const std::vector<std::uint64_t>& lost) {
+    fmt::print("{}: {} packets lost at {}/s, median {}, worst {}\n", what, fmt::join(lost, " "), rate,
+               median(lost), std::ranges::max(lost));
+    testing::Test::RecordProperty("median", static_cast<int>(median(lost)));
+    testing::Test::RecordProperty("worst", static_cast<int>(std::ranges::max(lost)));
+}
+
+/// The port that most packets leave by now.
+unsigned carrying_port(const Cabling& wires, const Stream& stream) {
+    std::vector<std::uint64_t> before, sent;
+    for (unsigned number = 1; number <= wires.ports(); ++number)
+        before.push_back(counters(wires.host(), Cabling::port(number)).tx_packets);
+    if (!stream.flows(100)) throw SetupError("nothing flows");
+    for (unsigned number = 1; number <= wires.ports(); ++number)
+        sent.push_back(counters(wires.host(), Cabling::port(number)).tx_packets - before[number - 1]);
+    return static_cast<unsigned>(std::ranges::max_element(sent) - sent.begin()) + 1;
+}
+
+std::string watch_of(unsigned port) { return fmt::format("ports.{}.link_watches.up", Cabling::port(port)); }
+
+/// Pulls the cable that carries the stream, as often as that, and puts it back; what each pull lost.
+std::vector<std::uint64_t> pull_cables(const Cabling& wires, const TeamUnderTest& team, Stream& stream,
+                                       int pulls) {
+    std::vector<std::uint64_t> lost;
+    for (int count = 0; count < pulls; ++count) {
+        const auto port = carrying_port(wires, stream);
+        const auto first = stream.next();
+        wires.pull(port);
+        EXPECT_TRUE(stream.flows(1'000)) << "after " << Cabling::port(port) << " was pulled";
+        const auto end = stream.next() - 500;
+        lost.push_back(stream.tally(first, end).lost);
+        wires.plug(port);
+        EXPECT_TRUE(becomes("true", [&] { return team.item(watch_of(port)); }));
+    }
+    return lost;
+}
+
+TEST(Failover, of_loadbalance_loses_few_packets_a_pulled_cable) {
+    const Cabling wires(4, FarSide::lag_switch);
+    const TeamUnderTest team(loadbalance(4));
+    bring_up(wires, team);
+    Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
+    const auto lost = pull_cables(wires, team, stream, 12);
+    stream.stop();
+    report("12 pulls", lost);
+    EXPECT_LE(median(lost), 10U);
+    EXPECT_LE(std::ranges::max(lost), 100U);
+    const auto all = stream.tally();
+    const auto by_pulls = std::accumulate(lost.begin(), lost.end(), std::uint64_t{0});
+    EXPECT_LE(all.lost - by_pulls, 12U) << "putting cables back costs next to nothing: " << text_of(all);
+    EXPECT_EQ(0U, all.duplicated);
+}
+
+TEST(Failover, of_activebackup_loses_few_packets_a_pulled_cable_each_way) {
+    const Cabling wires(2, FarSide::learning_switch);
+    const TeamUnderTest team(team_config(activebackup, ports_object(2)));
+    bring_up(wires, team);
+    Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
+    Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = rate});
+    std::vector<std::uint64_t> lost_out, lost_in;
+    for (int count = 0; count < 12; ++count) {
+        const unsigned port = team.item("runner.active_port") == "eth1" ? 1 : 2;
+        const auto first_out = out.next(), first_in = in.next();
+        wires.pull(port);
+        EXPECT_TRUE(out.flows(1'000) && in.flows(1'000));
+        lost_out.push_back(out.tally(first_out, out.next() - 500).lost);
+        lost_in.push_back(in.tally(first_in, in.next() - 500).lost);
+        wires.plug(port);
+        EXPECT_TRUE(becomes("true", [&] { return team.item(watch_of(port)); }));
+    }
+    report("out", lost_out);
+    report("in", lost_in);
+    for (const auto& lost : {lost_out, lost_in}) {
+        EXPECT_LE(median(lost), 10U);
+        EXPECT_LE(std::ranges::max(lost), 100U);
+    }
+}
+
+/// Lost each way by one change of the active port, no cable pulled.
+template <class Change>
+void expect_followed(const char* what, Change change) {
+    const Cabling wires(2, FarSide::learning_switch);
+    const TeamUnderTest team(team_config(activebackup, R"({"eth1": {"prio": 10}, "eth2": {"prio": 5}})"));
+    bring_up(wires, team);
+    Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
+    Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = rate});
+    std::vector<std::uint64_t> lost_out, lost_in;
+    for (int round = 0; round < 6; ++round) {
+        const std::string next = team.item("runner.active_port") == "eth1" ? "eth2" : "eth1";
+        const auto first_out = out.next(), first_in = in.next();
+        change(team, next);
+        EXPECT_TRUE(becomes(next, [&] { return team.item("runner.active_port"); }));
+        EXPECT_TRUE(out.flows(1'000) && in.flows(1'000));
+        lost_out.push_back(out.tally(first_out, out.next() - 500).lost);
+        lost_in.push_back(in.tally(first_in, in.next() - 500).lost);
+    }
+    out.stop();
+    in.stop();
+    report(fmt::format("{}, out", what), lost_out);
+    report(fmt::format("{}, in", what), lost_in);
+    EXPECT_LE(std::ranges::max(lost_out), 10U);
+    EXPECT_LE(std::ranges::max(lost_in), 10U);
+    EXPECT_EQ(0U, in.tally().duplicated + out.tally().duplicated);
+}
+
+TEST(ActivePort, set_by_hand_is_followed_by_inbound_traffic) {
+    expect_followed("by hand", [](const TeamUnderTest& team, const std::string& next) {
+        team.set_item("runner.active_port", next);
+    });
+}
+
+TEST(ActivePort, changed_by_prio_is_followed_by_inbound_traffic) {
+    int prio = 100;
+    expect_followed("by prio", [&](const TeamUnderTest& team, const std::string& next) {
+        const auto done =
+            team.teamdctl({"port", "config", "update", next, fmt::format(R"({{"prio": {}}})", ++prio)});
+        EXPECT_EQ(0, done.status) << done.err;
+    });
+}
+
+TEST(ActivePort, that_comes_back_is_followed_by_inbound_traffic) {
+    const Cabling wires(2, FarSide::learning_switch);
+    const TeamUnderTest team(ranked_activebackup(2));
+    bring_up(wires, team);
+    Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = rate});
+    std::vector<std::uint64_t> lost;
+    for (int round = 0; round < 4; ++round) {
+        wires.pull(1);
+        ASSERT_TRUE(becomes("eth2", [&] { return team.item("runner.active_port"); }));
+        ASSERT_TRUE(in.flows(200));
+        const auto first = in.next();
+        wires.plug(1);
+        ASSERT_TRUE(becomes("eth1", [&] { return team.item("runner.active_port"); }));
+        ASSERT_TRUE(in.flows(1'000));
+        lost.push_back(in.tally(first, in.next() - 500).lost);
+    }
+    report("a better port comes back, in", lost);
+    EXPECT_LE(median(lost), 10U);
+}
+
+/// The kernel gathers news of a lost link here, as it does for a card; what that costs without another way
+/// to see it. Printed, and bounded by the second that the kernel takes.
+TEST(Failover, on_ports_whose_news_come_late_is_bounded) {
+    const Cabling wires(4, FarSide::lag_switch, News::gathered);
+    const TeamUnderTest team(loadbalance(4));
+    bring_up(wires, team);
+    Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
+    const auto lost = pull_cables(wires, team, stream, 6);
+    stream.stop();
+    report("6 pulls with late news", lost);
+    EXPECT_LE(std::ranges::max(lost), rate * 12 / 10);
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What cannot be done is said in one line, and nothing half-made is left behind.
+#include "netns/configs.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace teamo::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// Devices, files, pins and the ports' settings.
+std::string everything(const Cabling& wires) {
+    return must(wires.host(),
+                "ip -br link | sort; find /run/teamd /run/teamd-offload /sys/fs/bpf ! -type d") +
+           snapshot(wires.host(), "eth1") + snapshot(wires.host(), "eth2");
+}
+
+/// Exit 1, one line that has these words, and the world as it was.
+void expect_refused(const Cabling& wires, const std::string& before, const Output& refused,
+                    std::string_view words) {
+    EXPECT_EQ(1, refused.status);
+    EXPECT_EQ(1, std::ranges::count(refused.err, '\n')) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr(words));
+    EXPECT_FALSE(exists(wires.host(), "team0"));
+    EXPECT_FALSE(ControlSocket::to("team0"));
+    EXPECT_EQ("", difference(before, everything(wires)));
+}
+
+TEST(Refusal, of_a_broken_configuration_names_the_place) {
+    const Cabling wires(2, FarSide::open);
+    const auto before = everything(wires);
+    struct Case {
+        const char *text, *words;
+    };
+    for (const auto& [text, words] : {
+             Case{"{\"device\": \"team0\",,}", ".conf:1:20: error: "},
+             Case{"", ".conf:1:1: error: "},
+             Case{"[]", ".conf:1:1: error: "},
+             Case{"{\n  \"device\": \"team0\",\n  \"runner\": {\"name\": \"fastest\"}\n}",
+                  ".conf:3:22: error: /runner/name: "},
+             Case{R"({"device": "team0", "runner": {"name": "activebackup", "hwaddr_policy": "x"}})",
+                  "/runner/hwaddr_policy: "},
+             Case{R"({"device": "team0", "runner": {"name": "loadbalance"}, "hwaddr": "zz"})", "/hwaddr: "},
+             Case{R"({"device": "team0", "device": "team1"})", ".conf:1:21: error: "},
+         })
+        expect_refused(wires, before, daemon_on(text), words);
+}
+
+TEST(Refusal, of_a_missing_file_names_it) {
+    const Cabling wires(2, FarSide::open);
+    const auto before = everything(wires);
+    expect_refused(wires, before, daemon({"-f", "/run/nowhere.conf"}), "/run/nowhere.conf");
+}
+
+TEST(Refusal, of_a_port_that_has_a_master_names_both) {
+    const Cabling wires(2, FarSide::open);
+    wires.host().ip("link add dev bridge0 type bridge\nlink set eth2 master bridge0");
+    const auto before = everything(wires);
+    const auto refused = daemon_on(loadbalance(2));
+    expect_refused(wires, before, refused, "eth2");
+    EXPECT_THAT(refused.err, HasSubstr("bridge0"));
+}
+
+TEST(Refusal, of_a_port_of_another_team_names_both) {
+    const Cabling wires(3, FarSide::open);
+    TeamUnderTest other(R"({"device": "team1", "runner": {"name": "loadbalance"}, "ports": {"eth3": {}}})",
+                        {}, "team1");
+    const auto config = team_config(by_flow, R"({"eth1": {}, "eth3": {}})");
+    auto before = everything(wires);
+    auto refused = daemon_on(config);
+    expect_refused(wires, before, refused, "eth3");
+    EXPECT_THAT(refused.err, HasSubstr("team1"));
+    other.kill();
+    before = everything(wires);
+    refused = daemon_on(config);
+    expect_refused(wires, before, refused, "eth3");
+    EXPECT_THAT(refused.err, HasSubstr("team1")) << "its owner is dead, but it still carries";
+}
+
+TEST(Refusal, of_a_team_as_a_port_of_a_team) {
+    const Cabling wires(3, FarSide::open);
+    const TeamUnderTest other(
+        R"({"device": "team1", "runner": {"name": "loadbalance"}, "ports": {"eth3": {}}})", {}, "team1");
+    const auto before = everything(wires);
+    expect_refused(wires, before, daemon_on(team_config(by_flow, R"({"eth1": {}, "team1": {}})")), "team1");
+}
+
+TEST(Refusal, of_a_device_that_is_no_ethernet) {
+    const Cabling wires(2, FarSide::open);
+    must(wires.host(), "ip tuntap add dev tun0 mode tun");
+    const auto before = everything(wires);
+    expect_refused(wires, before, daemon_on(team_config(by_flow, R"({"eth1": {}, "tun0": {}})")), "tun0");
+    expect_refused(wires, before, daemon_on(team_config(by_flow, R"({"eth1": {}, "lo": {}})")), "lo");
+}
+
+TEST(Refusal, of_more_ports_than_a_team_can_have) {
+    const Cabling wires(9, FarSide::open);
+    const auto before = everything(wires);
+    expect_refused(wires, before, daemon_on(loadbalance(9)), "8");
+}
+
+TEST(Refusal, of_a_runner_that_this_version_has_not_says_so) {
+    const Cabling wires(2, FarSide::open);
+    const auto before = everything(wires);
+    expect_refused(wires, before, daemon_on(team_config(R"({"name": "lacp"})", ports_object(2))), "lacp");
+}
+
+class RefusalWithout : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Privileges, RefusalWithout, testing::Values("all", "net_admin", "bpf,-sys_admin"),
+                         [](const auto& with) {
+                             std::string name(with.param);
+                             std::erase_if(name, [](char letter) { return letter == ',' || letter == '-'; });
+                             return name;
+                         });
+
+TEST_P(RefusalWithout, privilege_names_what_is_missing) {
+    const Cabling wires(2, FarSide::open);
+    const auto before = everything(wires);
+    const ConfigFile config(loadbalance(2));
+    const auto without = fmt::format("-{}", GetParam());
+    const auto refused = run({.argv = {"setpriv", "--bounding-set=" + without, "--inh-caps=" + without,
+                                       daemon_program(), "-f", config.path()}});
+    expect_refused(wires, before, refused, "CAP_");
+}
+
+TEST(Refusal, of_the_team_driver_where_the_kernel_has_none) {
+    const Cabling wires(2, FarSide::open);
+    const auto before = everything(wires);
+    expect_refused(wires, before, daemon_on(loadbalance(2), {"--datapath", "team"}), "team");
+}
+
+TEST(Check, passes_every_example_of_libteam_utils) {
+    std::size_t examples = 0;
+    for (const auto& example : std::filesystem::directory_iterator("/usr/share/doc/libteam-utils/examples")) {
+        const auto checked = daemon({"--check", "-f", example.path()});
+        EXPECT_EQ(0, checked.status) << example.path() << "\n" << checked.out << checked.err;
+        ++examples;
+    }
+    EXPECT_GE(examples, 10U);
+}
+
+TEST(Check, names_every_error_by_place_and_touches_nothing) {
+    const Cabling wires(2, FarSide::open);
+    const auto before = everything(wires);
+    const auto checked =
+        daemon_on("{\n"
+                  "  \"device\": \"team0\",\n"
+                  "  \"runner\": {\"name\": \"loadbalance\", \"tx_hash\": [\"eth\", \"ipv5\"]},\n"
+                  "  \"ports\": {\"eth1\": {\"sticky\": \"true\", \"pri\": 3}}\n"
+                  "}\n",
+                  {"--check"});
+    EXPECT_EQ(1, checked.status);
+    const auto said = checked.out + checked.err;
+    EXPECT_THAT(said, HasSubstr(".conf:3:56: error: /runner/tx_hash/1: "));
+    EXPECT_THAT(said, HasSubstr(".conf:4:32: error: /ports/eth1/sticky: "));
+    EXPECT_THAT(said, HasSubstr(".conf:4:40: warning: /ports/eth1/pri: "));
+    EXPECT_THAT(said, HasSubstr("prio")) << "the nearest known name";
+    EXPECT_EQ("", difference(before, everything(wires)));
+}
+
+TEST(Check, lets_run_what_teamd_lets_run) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(team_config(R"({"name": "loadbalance", "tx_hash": ["eth", "ipv5"]})",
+                                         R"({"eth1": {"sticky": "true"}, "eth2": {}})"));
+    EXPECT_THAT(team.log(), HasSubstr("/runner/tx_hash/1"));
+    EXPECT_THAT(team.log(), HasSubstr("/ports/eth1/sticky"));
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "announce/proc_groups.h"
+
+#include <gmock/gmock.h>
+
+#include <bit>
+#include <random>
+#include <string>
+
+namespace teamo::announce {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+// As Linux 6.18 wrote them.
+constexpr std::string_view igmp = "Idx\tDevice    : Count Querier\tGroup    Users Timer\tReporter\n"
+                                  "1\tlo        :     1      V3\n"
+                                  "\t\t\t\t010000E0     1 0:00000000\t\t0\n"
+                                  "4\teth0      :     2      V2\n"
+                                  "\t\t\t\tFB0000E0     1 0:00000000\t\t0\n"
+                                  "\t\t\t\t010000E0     1 0:00000000\t\t0\n";
+constexpr std::string_view igmp6 =
+    "1    lo              ff020000000000000000000000000001     1 0000000C 0\n"
+    "4    eth0            ff0200000000000000000001ff000002     1 00000004 0\n"
+    "4    eth0            ff010000000000000000000000000001     1 00000008 0\n"
+    "12345 averylongdevice ff020000000000000000000000000001     1 0000000C 0\n";
+
+constexpr Ipv4Address all_hosts{{224, 0, 0, 1}}, mdns{{224, 0, 0, 251}};
+
+TEST(ProcIgmp, GivesEveryDevicesGroupsAndVersion) {
+    if (std::endian::native != std::endian::little)
+        GTEST_SKIP() << "the sample is of a little-endian machine";
+    const auto devices = parse_proc_igmp(igmp);
+    ASSERT_TRUE(devices);
+    EXPECT_THAT(*devices, ElementsAre(Pair(IfIndex{1}, Ipv4Groups{IgmpVersion::v3, {all_hosts}}),
+                                      Pair(IfIndex{4}, Ipv4Groups{IgmpVersion::v2, {mdns, all_hosts}})));
+}
+
+TEST(ProcIgmp, OfNoDeviceIsEmpty) {
+    EXPECT_THAT(parse_proc_igmp("").value(), IsEmpty());
+    EXPECT_THAT(parse_proc_igmp("Idx\tDevice    : Count Querier\tGroup    Users Timer\tReporter\n").value(),
+                IsEmpty());
+}
+
+TEST(ProcIgmp, KnowsADeviceWithoutGroupsAndAColumnThatGrew) {
+    const auto devices = parse_proc_igmp("70000\taverylongdevice:     0      V1\n").value();
+    EXPECT_THAT(devices, ElementsAre(Pair(IfIndex{70000}, Ipv4Groups{IgmpVersion::v1, {}})));
+}
+
+TEST(ProcIgmp, RefusesWhatItIsNot) {
+    for (const auto* text :
+         {"x", "\n", "\t\t\t\t010000E0     1 0:00000000\t\t0\n", "0\tlo : 1 V3\n", "1\tlo : 1 V4\n",
+          "1\tlo 1 V3\n", "1\tlo : many V3\n", "99999999999\tlo : 1 V3\n", "1\tlo : 1 V3\n\t\t\t\t010000E\n",
+          "1\tlo : 1 V3\n\t\t\t\t0100000E0\n", "1\tlo : 1 V3\n\t\t\t\tghijklmn\n", "1\tlo : 1 V3\n\t\n"})
+        EXPECT_FALSE(parse_proc_igmp(text)) << text;
+    EXPECT_THAT(parse_proc_igmp("1\tlo : 1 V3\nx\n").error().text, HasSubstr("line 2"));
+}
+
+TEST(ProcIgmp6, GivesEveryDevicesGroups) {
+    const auto devices = parse_proc_igmp6(igmp6);
+    ASSERT_TRUE(devices);
+    const Ipv6Address all_nodes{{0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+    const Ipv6Address solicited{{0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, 0, 0, 2}};
+    const Ipv6Address node_local{{0xff, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+    EXPECT_THAT(*devices, ElementsAre(Pair(IfIndex{1}, ElementsAre(all_nodes)),
+                                      Pair(IfIndex{4}, ElementsAre(solicited, node_local)),
+                                      Pair(IfIndex{12345}, ElementsAre(all_nodes))));
+}
+
+TEST(ProcIgmp6, RefusesWhatItIsNot) {
+    EXPECT_THAT(parse_proc_igmp6("").value(), IsEmpty());
+    for (const auto* text :
+         {"x", "\n", "1 lo", "1 lo ff02", "-1 lo ff020000000000000000000000000001\n",
+          "1 lo fg020000000000000000000000000001\n", "1 lo ff02000000000000000000000000000101\n"})
+        EXPECT_FALSE(parse_proc_igmp6(text)) << text;
+}
+
+TEST(ProcGroups, AreNotReadWithoutBound) {
+    const std::string longest(longest_group_list + 1, '\n');
+    EXPECT_EQ(parse_proc_igmp(longest).error().number, EFBIG);
+    EXPECT_EQ(parse_proc_igmp6(longest).error().number, EFBIG);
+}
+
+TEST(ProcGroups, OfDamagedTextsGiveAValueOrAnError) {
+    const auto seed = std::random_device{}();
+    std::mt19937 random(seed);
+    for (int i = 0; i < 20'000; i++) {
+        std::string text(i % 2 == 0 ? igmp : igmp6);
+        for (auto damage = random() % 4; damage > 0; damage--)
+            text[random() % text.size()] = static_cast<char>(random());
+        text.resize(random() % (text.size() + 1));
+        const auto groups4 = parse_proc_igmp(text);
+        const auto groups6 = parse_proc_igmp6(text);
+        EXPECT_TRUE(groups4 || !groups4.error().text.empty()) << "seed " << seed;
+        EXPECT_TRUE(groups6 || !groups6.error().text.empty()) << "seed " << seed;
+    }
+}
+
+} // namespace
+} // namespace teamo::announce

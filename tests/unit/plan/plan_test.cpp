@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "plan/changes.h"
+#include "plan/make_plan.h"
+
+#include <gmock/gmock.h>
+#include <linux/if.h>
+
+#include <random>
+
+namespace teamo {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr IfIndex team{10}, inner{9}, eth1{1}, eth2{2};
+const MacAddress team_mac{{2, 0, 0, 0, 0, 10}}, mac1{{2, 0, 0, 0, 0, 1}}, mac2{{2, 0, 0, 0, 0, 2}};
+
+Link link_of(IfIndex index, MacAddress address) {
+    Link link;
+    link.index = index;
+    link.name = "dev" + std::to_string(index.value);
+    link.address = address;
+    link.mtu = 1500;
+    link.flags = IFF_UP;
+    return link;
+}
+
+struct Case {
+    RunnerConfig runner;
+    Link device = link_of(team, team_mac);
+    Premises premises() const {
+        return {.runner = &runner,
+                .team = &device,
+                .inner = inner,
+                .members = {{.index = eth1, .slot = Slot{1}, .own_address = mac1},
+                            {.index = eth2, .slot = Slot{2}, .own_address = mac2}},
+                .homes = {}};
+    }
+};
+
+const Decision both{.transmit = {eth1, eth2}, .receive = {eth1, eth2}, .active = {}};
+const Decision only_second{.transmit = {eth2}, .receive = {eth2}, .active = eth2};
+const Decision none{};
+
+TEST(Plan, of_loadbalance_gives_every_port_the_teams_address_and_mtu) {
+    Case one{.runner = LoadBalanceRunner{}};
+    one.device.mtu = 9000;
+    const auto plan = make_plan(one.premises(), both);
+    ASSERT_EQ(plan.ports.size(), 2U);
+    for (const auto& port : plan.ports) {
+        EXPECT_EQ(port.address, team_mac);
+        EXPECT_EQ(port.mtu, 9000U);
+        EXPECT_TRUE(port.all_multicast);
+        EXPECT_FALSE(port.promiscuous);
+    }
+    EXPECT_TRUE(plan.carrier);
+    EXPECT_EQ(plan.tables.transmit, 0b110U);
+    EXPECT_EQ(plan.tables.mode, TransmitMode::hash);
+    EXPECT_EQ(plan.tables.hash_fields, default_tx_hash);
+}
+
+TEST(Plan, has_no_carrier_when_no_port_carries) {
+    EXPECT_FALSE(make_plan(Case{.runner = LoadBalanceRunner{}}.premises(), none).carrier);
+}
+
+TEST(Plan, keeps_homes_when_a_link_fails_and_only_clears_its_bit) {
+    const Case one{.runner = LoadBalanceRunner{}};
+    const auto whole = make_plan(one.premises(), both), failed = make_plan(one.premises(), only_second);
+    auto expected = whole.tables;
+    expected.transmit = 0b100;
+    expected.receive = 0b100;
+    EXPECT_EQ(failed.tables, expected);
+}
+
+TEST(Plan, makes_ports_promiscuous_while_the_team_is) {
+    Case one{.runner = LoadBalanceRunner{}};
+    one.device.promiscuity = 1;
+    EXPECT_TRUE(make_plan(one.premises(), both).ports[0].promiscuous);
+}
+
+TEST(Plan, by_hwaddr_policy) {
+    const auto with = [](HwaddrPolicy policy) {
+        return make_plan(Case{.runner = ActiveBackupRunner{.hwaddr_policy = policy}}.premises(), only_second);
+    };
+    const auto same_all = with(HwaddrPolicy::same_all);
+    EXPECT_EQ(same_all.address, team_mac);
+    EXPECT_EQ(same_all.ports[0].address, team_mac);
+    EXPECT_EQ(same_all.ports[1].address, team_mac);
+    const auto by_active = with(HwaddrPolicy::by_active);
+    EXPECT_EQ(by_active.address, mac2);
+    EXPECT_EQ(by_active.ports[0].address, mac1);
+    EXPECT_EQ(by_active.ports[1].address, mac2);
+    const auto only_active = with(HwaddrPolicy::only_active);
+    EXPECT_EQ(only_active.address, team_mac);
+    EXPECT_EQ(only_active.ports[0].address, mac1);
+    EXPECT_EQ(only_active.ports[1].address, team_mac);
+}
+
+TEST(Changes, of_devices_that_are_as_planned_are_none) {
+    const Case one{.runner = LoadBalanceRunner{}};
+    const auto plan = make_plan(one.premises(), both);
+    Links links;
+    for (auto link : {one.device, link_of(inner, {}), link_of(eth1, team_mac), link_of(eth2, team_mac)}) {
+        if (link.index == eth1 || link.index == eth2) link.flags |= IFF_ALLMULTI;
+        links.emplace(link.index, link);
+    }
+    EXPECT_THAT(changes(links, plan), IsEmpty());
+}
+
+TEST(Changes, set_mtu_and_filters_before_the_address_and_the_carrier_last) {
+    Case one{.runner = LoadBalanceRunner{}};
+    one.device.mtu = 9000;
+    auto down = link_of(inner, {});
+    down.flags = 0;
+    const Links links{{team, one.device}, {inner, down}, {eth1, link_of(eth1, mac1)}};
+    EXPECT_THAT(changes(links, make_plan(one.premises(), both)),
+                ElementsAre(Change{SetMtu{eth1, 9000}},
+                            Change{SetFlags{eth1, IFF_ALLMULTI, IFF_PROMISC | IFF_ALLMULTI}},
+                            Change{SetAddress{eth1, team_mac}}, Change{SetFlags{inner, IFF_UP, IFF_UP}}));
+}
+
+/// The kernel as a map: what the changes say is done.
+void carry_out(Links& links, const std::vector<Change>& list) {
+    for (const auto& change : list) {
+        if (const auto* mtu = std::get_if<SetMtu>(&change)) links.at(mtu->device).mtu = mtu->to;
+        if (const auto* mac = std::get_if<SetAddress>(&change)) links.at(mac->device).address = mac->to;
+        if (const auto* set = std::get_if<SetFlags>(&change)) {
+            auto& flags = links.at(set->device).flags;
+            flags = (flags & ~set->mask) | set->flags;
+        }
+    }
+}
+
+TEST(Changes, carried_out_leave_nothing_to_change_from_any_state) {
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937 engine(seed);
+    const auto random = [&engine] { return static_cast<std::uint32_t>(engine()); };
+    for (int round = 0; round < 2000; ++round) {
+        Case one{.runner = ActiveBackupRunner{.hwaddr_policy = static_cast<HwaddrPolicy>(random() % 3)}};
+        one.device.mtu = 68 + random() % 9000;
+        one.device.promiscuity = random() % 2;
+        Links links{{team, one.device}};
+        for (const auto index : {inner, eth1, eth2}) {
+            auto link = link_of(index, random() % 2 != 0 ? mac1 : team_mac);
+            link.mtu = 68 + random() % 9000;
+            link.flags = random() & (IFF_UP | IFF_PROMISC | IFF_ALLMULTI);
+            links.emplace(index, link);
+        }
+        const auto plan = make_plan(one.premises(), random() % 2 != 0 ? only_second : none);
+        carry_out(links, changes(links, plan));
+        ASSERT_THAT(changes(links, plan), IsEmpty());
+    }
+}
+
+} // namespace
+} // namespace teamo

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "watch/port_watch.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Optional;
+
+const Clock::time_point start{};
+
+TEST(EthtoolWatch, follows_the_link_at_once_without_delays) {
+    EthtoolState state({}, /*up=*/false);
+    state.step(true, start);
+    EXPECT_TRUE(state.up());
+    state.step(false, start);
+    EXPECT_FALSE(state.up());
+    EXPECT_EQ(state.down_count(), 1U);
+    EXPECT_EQ(state.deadline(), std::nullopt);
+}
+
+TEST(EthtoolWatch, is_up_when_the_link_has_been_for_delay_up) {
+    EthtoolState state({.delay_up = 100ms, .delay_down = 0ms}, /*up=*/false);
+    state.step(true, start);
+    EXPECT_FALSE(state.up());
+    EXPECT_THAT(state.deadline(), Optional(start + 100ms));
+    state.step(true, start + 99ms);
+    EXPECT_FALSE(state.up());
+    state.step(true, start + 100ms);
+    EXPECT_TRUE(state.up());
+    EXPECT_EQ(state.deadline(), std::nullopt);
+}
+
+TEST(EthtoolWatch, has_not_changed_when_the_link_turns_back_within_the_delay) {
+    EthtoolState state({.delay_up = 0ms, .delay_down = 100ms}, /*up=*/true);
+    state.step(false, start);
+    state.step(true, start + 50ms);
+    EXPECT_EQ(state.deadline(), std::nullopt);
+    state.step(false, start + 60ms);
+    EXPECT_THAT(state.deadline(), Optional(start + 160ms)) << "the delay starts anew";
+    state.step(false, start + 160ms);
+    EXPECT_FALSE(state.up());
+    EXPECT_EQ(state.down_count(), 1U);
+}
+
+TEST(EthtoolWatch, of_a_port_that_carried_already_starts_up_whatever_its_delay) {
+    EthtoolState state({.delay_up = 10s, .delay_down = 0ms}, /*up=*/true);
+    state.step(true, start);
+    EXPECT_TRUE(state.up());
+}
+
+TEST(PortWatch, is_up_with_any_or_with_all_of_its_watches) {
+    const std::vector<LinkWatch> watches{EthtoolWatch{}, EthtoolWatch{.delay_up = 1s, .delay_down = 0ms}};
+    PortWatch any(watches, LinkWatchPolicy::any, false), all(watches, LinkWatchPolicy::all, false);
+    any.step(true, start);
+    all.step(true, start);
+    EXPECT_TRUE(any.up());
+    EXPECT_FALSE(all.up());
+    EXPECT_THAT(all.deadline(), Optional(start + 1s));
+    all.step(true, start + 1s);
+    EXPECT_TRUE(all.up());
+    EXPECT_EQ(all.status().size(), 2U);
+}
+
+TEST(PortWatch, names_the_first_watch_that_this_version_does_not_run) {
+    EXPECT_EQ(unsupported_watch({EthtoolWatch{}}), "");
+    EXPECT_EQ(unsupported_watch({EthtoolWatch{}, NsnaPingWatch{}}), "nsna_ping");
+    EXPECT_EQ(unsupported_watch({ArpPingWatch{}}), "arp_ping");
+    EXPECT_EQ(unsupported_watch({TipcWatch{}}), "tipc");
+}
+
+} // namespace
+} // namespace teamo
