@@ -11,9 +11,12 @@
 
 #include <charconv>
 #include <csignal>
+#include <thread>
 
 namespace teamo {
 namespace {
+
+constexpr std::chrono::milliseconds dying_patience{500};
 
 std::optional<pid_t> pid_in(const std::string& path) {
     const auto content = read_file(path, 64);

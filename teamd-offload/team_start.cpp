@@ -98,13 +98,15 @@ void Team::clear_leftovers() {
     if (journal && *journal) left = (*journal)->ports;
     for (const auto& entry : observer_->links()) {
         const auto mark = port_mark_of(entry.second);
-        if (mark && mark->team == name() && std::ranges::find(left, entry.first, &PortBefore::index) == left.end())
+        if (mark && mark->team == name() &&
+            std::ranges::find(left, entry.first, &PortBefore::index) == left.end())
             left.push_back(remember(entry.second, mark->slot));
     }
     for (const auto& port : left)
         if (auto restored = restore_port(control_, datapath_, name(), port); !restored)
             log_(Level::warning, fmt::format("port {}: {}", port.name, restored.error().text));
-    if (!left.empty()) log_(Level::notice, fmt::format("put back {} ports of an earlier team of this name", left.size()));
+    if (!left.empty())
+        log_(Level::notice, fmt::format("put back {} ports of an earlier team of this name", left.size()));
     remove_journal(name());
     observer_->catch_up();
 }

@@ -9,6 +9,8 @@
 #ifndef TEAMO_ABI_H
 #define TEAMO_ABI_H
 
+/* NOLINTBEGIN: C, in the kernel's manner */
+
 #include <linux/types.h>
 
 #define TEAMO_ABI 1u
@@ -62,5 +64,7 @@ struct teamo_counters {
 	__u64 rx_packets, rx_bytes;
 	__u64 rx_dropped; /* arrived on a port that does not deliver */
 };
+
+/* NOLINTEND */
 
 #endif

@@ -18,6 +18,8 @@
 #ifndef TEAMO_FLOW_HASH_H
 #define TEAMO_FLOW_HASH_H
 
+/* NOLINTBEGIN: C, in the kernel's manner */
+
 #include "abi.h"
 
 /*
@@ -109,5 +111,7 @@ static inline __u32 teamo_flow_bucket(const struct teamo_flow *flow, __u32 field
 		hash += teamo_hash_ports(flow->dst_port, flow->src_port);
 	return teamo_bucket_of(hash);
 }
+
+/* NOLINTEND */
 
 #endif
