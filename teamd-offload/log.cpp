@@ -24,8 +24,7 @@ bool stderr_is_journal() {
 
 } // namespace
 
-Log::Log(std::string name, LogOutput output, bool daemonized)
-    : name_(std::move(name)), target_(Target::plain) {
+Log::Log(std::string name, LogOutput output) : name_(std::move(name)), target_(Target::plain) {
     switch (output) {
     case LogOutput::standard_output: target_ = Target::standard_output; break;
     case LogOutput::syslog: target_ = Target::syslog; break;
@@ -33,13 +32,17 @@ Log::Log(std::string name, LogOutput output, bool daemonized)
     case LogOutput::automatic:
         if (stderr_is_journal())
             target_ = Target::journal;
-        else if (daemonized)
-            target_ = Target::syslog;
         else if (std::getenv("INVOCATION_ID") != nullptr && ::isatty(STDERR_FILENO) == 0)
             target_ = Target::prefixed;
         break;
     }
     if (target_ == Target::syslog) ::openlog(name_.c_str(), LOG_PID, LOG_DAEMON);
+}
+
+void Log::go_to_background() {
+    if (target_ != Target::plain && target_ != Target::prefixed) return;
+    target_ = Target::syslog;
+    ::openlog(name_.c_str(), LOG_PID, LOG_DAEMON);
 }
 
 void Log::operator()(Level level, std::string_view text, std::string_view id, Fields fields) const {

@@ -37,8 +37,10 @@ inline constexpr std::string_view config_refused = "2f3d0bd0f1a94d0c9f4b6f5f1f4b
 /// Where a daemon's lines go and which of them; a value that whoever speaks is handed.
 class Log {
 public:
-    Log(std::string name, LogOutput output, bool daemonized);
+    Log(std::string name, LogOutput output);
 
+    /// From the terminal to where a daemon's lines go: syslog, unless -l said otherwise.
+    void go_to_background();
     void set_debug(bool debug) { debug_ = debug; }
     void set_team(std::string team) { team_ = std::move(team); }
 

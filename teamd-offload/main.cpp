@@ -147,7 +147,10 @@ int Run::run(Configuration configuration, std::string pid_file, Daemonized* daem
         return failure;
     }
     ready();
-    if (daemonized != nullptr) daemonized->started(success);
+    if (daemonized != nullptr) {
+        daemonized->started(success);
+        log_.go_to_background();
+    }
     const int status = sd_event_loop(loop_.get());
     sd_notify(0, "STOPPING=1");
     server_.reset();
@@ -182,7 +185,7 @@ int run_team(const Options& options, Configuration configuration, Log& log, cons
 }
 
 int main(const Options& options) {
-    Log log("teamd-offload", options.log_output, options.daemonize);
+    Log log("teamd-offload", options.log_output);
     const auto text = configuration_text(options, log);
     if (!text) {
         log(Level::error, text.error().text);

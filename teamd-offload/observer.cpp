@@ -13,7 +13,7 @@ Result<std::unique_ptr<Observer>> Observer::make(const Log& log, std::function<v
     if (!control) return tl::unexpected(control.error());
     std::unique_ptr<Observer> observer(
         new Observer(std::move(*events), std::move(*control), log, std::move(changed)));
-    if (auto read = observer->read_anew(); !read) return tl::unexpected(read.error());
+    if (auto read = observer->refresh(); !read) return tl::unexpected(read.error());
     return observer;
 }
 
@@ -31,7 +31,7 @@ void Observer::catch_up() {
     const auto received = events_.receive([this](const nlmsghdr* message) { take(message); });
     if (received && *received == NetlinkSocket::Received::all) return;
     log_(Level::warning, "link events were lost, reading every device anew", message_id::resync);
-    if (const auto read = read_anew(); !read) log_(Level::error, read.error().text);
+    if (const auto read = refresh(); !read) log_(Level::error, read.error().text);
 }
 
 void Observer::take(const nlmsghdr* message) {
@@ -43,7 +43,9 @@ void Observer::take(const nlmsghdr* message) {
         links_.insert_or_assign(link->index, std::move(*link));
 }
 
-Result<> Observer::read_anew() {
+Result<> Observer::refresh() {
+    // What waits is older than what is read now, and would overwrite it.
+    if (auto drained = events_.receive({}); !drained) return tl::unexpected(drained.error());
     auto all = control_.read_all();
     if (!all) return tl::unexpected(all.error());
     links_ = std::move(*all);

@@ -24,6 +24,10 @@ public:
     /// Takes in the events that wait now, without calling `changed`; for who must not decide on old news.
     void catch_up();
 
+    /// Reads everything anew. For what the kernel keeps to itself: names and marks of a device that is down
+    /// change without an event (net/core/dev.c: netdev_state_change).
+    Result<> refresh();
+
     const Links& links() const { return links_; }
     /// What this process has just done itself, ahead of the event that will say so.
     Link* edit(IfIndex index);
@@ -32,7 +36,6 @@ private:
     Observer(NetlinkSocket events, LinkControl control, const Log& log, std::function<void()> changed)
         : events_(std::move(events)), control_(std::move(control)), log_(log), changed_(std::move(changed)) {}
     void take(const nlmsghdr* message);
-    Result<> read_anew();
 
     NetlinkSocket events_;
     LinkControl control_;

@@ -119,7 +119,8 @@ private:
     Journal journal_, written_; ///< as it is to be, and as it is in the file
     std::vector<Change>
         refused_; ///< changes that the kernel refused, not to be tried again as long as they stand
-    std::set<std::string> refused_ports_; ///< devices that could not join, complained of once
+    std::set<std::string> awaited_;       ///< configured ports whose devices are not there
+    std::set<std::string> refused_ports_; ///< of these, who appeared and could not join; complained of once
     std::uint32_t mtu_ = 0;               ///< the team's last MTU that every port took
 };
 

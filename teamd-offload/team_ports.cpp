@@ -98,29 +98,34 @@ Result<> Team::leave(IfIndex port) {
     return restored;
 }
 
-/// A device that is gone needs nothing put back, and may come again under the same name.
+/// A device that is gone needs nothing put back. A configured one is waited for under the same name.
 void Team::forget_vanished() {
     const auto gone = [this](IfIndex port) { return find_link(observer_->links(), port) == nullptr; };
-    for (const auto& port : ports_)
-        if (gone(port.index)) log_(Level::warning, fmt::format("port {}: its device is gone", port.name));
+    for (const auto& port : ports_) {
+        if (!gone(port.index)) continue;
+        log_(Level::warning, fmt::format("port {}: its device is gone", port.name));
+        const auto& configured = configuration_.team.ports;
+        if (std::ranges::any_of(configured, [&port](const auto& entry) { return entry.first == port.name; }))
+            awaited_.insert(port.name);
+    }
     std::erase_if(ports_, [&gone](const Port& port) { return gone(port.index); });
     std::erase_if(journal_.ports, [&gone](const PortBefore& port) { return gone(port.index); });
 }
 
 void Team::join_appeared() {
-    if (options_.without_ports) return;
-    for (const auto& entry : configuration_.team.ports) {
-        const auto* link = find_link(observer_->links(), entry.first);
-        if (link == nullptr) {
-            refused_ports_.erase(entry.first);
+    for (auto name = awaited_.begin(); name != awaited_.end();) {
+        const auto* link = find_link(observer_->links(), *name);
+        if (link == nullptr) refused_ports_.erase(*name);
+        if (link == nullptr || refused_ports_.contains(*name)) {
+            ++name;
             continue;
         }
-        if (find_port(entry.first) != nullptr || refused_ports_.contains(entry.first)) continue;
-        if (std::ranges::find(journal_.removed_by_hand, entry.first) != journal_.removed_by_hand.end())
-            continue;
         if (auto joined = join(Link(*link)); !joined) {
-            log_(Level::warning, fmt::format("port {}: {}", entry.first, joined.error().text));
-            refused_ports_.insert(entry.first);
+            log_(Level::warning, fmt::format("port {}: {}", *name, joined.error().text));
+            refused_ports_.insert(*name);
+            ++name;
+        } else {
+            name = awaited_.erase(name);
         }
     }
 }

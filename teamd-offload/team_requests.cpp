@@ -39,7 +39,7 @@ struct Team::Answering {
         if (auto joined = team.join(Link(*link)); !joined)
             return refusal("PortAddFail", "Failed to add port",
                            {0, request.port + " " + joined.error().text});
-        team.refused_ports_.erase(request.port);
+        team.awaited_.erase(request.port);
         team.pass();
         return {};
     }

@@ -123,7 +123,7 @@ Result<> Team::make_device() {
     if (!device) return tl::unexpected(device.error());
     device_ = std::move(*device);
     made_device_ = true;
-    observer_->catch_up();
+    if (auto read = observer_->refresh(); !read) return read;
     const auto* team = find_link(observer_->links(), device_.team);
     if (team == nullptr) return fail(ENODEV, fmt::format("device {} vanished while it was made", name()));
     mtu_ = team->mtu;
@@ -204,6 +204,7 @@ Result<> Team::join_configured() {
         if (link == nullptr) {
             log_(Level::warning,
                  fmt::format("port {}: no such device yet; it joins when it appears", entry.first));
+            awaited_.insert(entry.first);
             continue;
         }
         if (auto joined = join(*link); !joined)
@@ -222,7 +223,7 @@ void Team::stop() {
         log_(Level::info, "stopped; device and ports stay as they are");
         return;
     }
-    options_.without_ports = true; // who leaves now does not come back
+    awaited_.clear(); // who leaves now does not come back
     while (!ports_.empty()) {
         const auto port = ports_.back();
         if (auto left = leave(port.index); !left)

@@ -147,7 +147,8 @@ Result<> LinkControl::create_pair(std::string_view kind, std::string_view name, 
                                   const MacAddress& address) {
     auto message = link_message(RTM_NEWLINK, IfIndex{}, NLM_F_CREATE | NLM_F_EXCL);
     put_text(message.get(), IFLA_IFNAME, name);
-    nla_put(message.get(), IFLA_ADDRESS, static_cast<int>(address.bytes.size()), address.bytes.data());
+    if (!address.is_zero())
+        nla_put(message.get(), IFLA_ADDRESS, static_cast<int>(address.bytes.size()), address.bytes.data());
     {
         const Nest info(message.get(), IFLA_LINKINFO);
         put_text(message.get(), IFLA_INFO_KIND, kind);

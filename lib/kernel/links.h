@@ -24,8 +24,8 @@ public:
     Result<Links> read_all();
     Result<Link> read(IfIndex index);
 
-    /// Makes a veth pair: `name` with that address, and the inner end, both down. ENOENT-free: names that
-    /// exist give EEXIST.
+    /// Makes a veth pair: `name` with that address (all zero: the kernel makes one up), and the inner end,
+    /// both down. EEXIST: there is a device of that name.
     Result<> create_veth(std::string_view name, std::string_view inner, const MacAddress& address);
     /// Makes a netkit pair in layer 2 mode whose programs decide about every packet (kernel 6.7 and later).
     Result<> create_netkit(std::string_view name, std::string_view inner, const MacAddress& address);

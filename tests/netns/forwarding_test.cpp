@@ -136,5 +136,22 @@ TEST(Forwarding, port_does_not_answer_for_itself) {
     EXPECT_EQ(1U, answers) << "the team answers once, the port not at all";
 }
 
+TEST(Forwarding, of_two_teams_stays_apart) {
+    const Cabling wires(2, FarSide::open);
+    const auto alone = [](std::string_view team, std::string_view port) {
+        return fmt::format(R"({{"device": "{}", "runner": {}, "ports": {{"{}": {{}}}}}})", team, by_flow,
+                           port);
+    };
+    const TeamUnderTest first(alone("team0", "eth1")), second(alone("team1", "eth2"), {}, "team1");
+    wires.host().ip("link set team0 up\nlink set team1 up");
+    ASSERT_TRUE(becomes("true", [&] { return first.item("ports.eth1.link_watches.up"); }));
+    ASSERT_TRUE(becomes("true", [&] { return second.item("ports.eth2.link_watches.up"); }));
+    const PacketSocket on_first(wires.host(), "team0", ether_experiment),
+        on_second(wires.host(), "team1", ether_experiment), far(wires.peer(), "p2");
+    far.send(ethernet(mac("ff:ff:ff:ff:ff:ff"), mac("02:00:00:00:00:02"), ether_experiment, "to the second"));
+    EXPECT_EQ(1U, on_second.drain().size());
+    EXPECT_EQ(0U, on_first.drain(0ms).size());
+}
+
 } // namespace
 } // namespace teamo::test

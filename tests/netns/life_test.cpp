@@ -149,6 +149,14 @@ TEST(Daemon, replaces_a_device_of_that_name_when_forced) {
     EXPECT_EQ("loadbalance", team.item("setup.runner_name"));
 }
 
+TEST(Daemon, told_to_take_over_makes_a_device_where_there_is_none) {
+    const Cabling wires(1, FarSide::open);
+    TeamUnderTest team(loadbalance(1), {"-o"});
+    EXPECT_TRUE(exists(wires.host(), "team0"));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_FALSE(exists(wires.host(), "team0"));
+}
+
 TEST(Daemon, logs_where_it_is_told) {
     const Cabling wires(1, FarSide::open);
     const auto refused =

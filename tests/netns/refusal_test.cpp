@@ -4,6 +4,7 @@
 #include "netns/configs.h"
 
 #include <gmock/gmock.h>
+#include <rapidjson/document.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -160,6 +161,17 @@ TEST(Check, names_every_error_by_place_and_touches_nothing) {
     EXPECT_THAT(said, HasSubstr(".conf:4:32: error: /ports/eth1/sticky: "));
     EXPECT_THAT(said, HasSubstr(".conf:4:40: warning: /ports/eth1/pri: "));
     EXPECT_THAT(said, HasSubstr("prio")) << "the nearest known name";
+    EXPECT_EQ("", difference(before, everything(wires)));
+}
+
+TEST(DryRun, prints_the_plan_and_touches_nothing) {
+    const Cabling wires(2, FarSide::open);
+    const auto before = everything(wires);
+    const auto planned = daemon_on(loadbalance(2), {"--dry-run"});
+    EXPECT_EQ(0, planned.status) << planned.err;
+    rapidjson::Document plan;
+    EXPECT_FALSE(plan.Parse(planned.out.c_str()).HasParseError()) << planned.out;
+    EXPECT_THAT(planned.out, HasSubstr("eth2"));
     EXPECT_EQ("", difference(before, everything(wires)));
 }
 
