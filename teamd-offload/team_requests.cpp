@@ -138,14 +138,15 @@ control::Reply Team::update_port(const control::PortConfigUpdate& request) {
     };
     auto object = parse_port_configuration(request.config);
     if (!object) return failed(object.error().text);
-    auto read = read_configuration(
-        with_port_configuration(configuration_.document, request.port, std::move(*object)), name());
+    auto document = with_port_configuration(configuration_.document, request.port, std::move(*object));
+    auto read = read_configuration(document, name());
     if (!read.configuration) return failed(read.diagnostics.empty() ? "" : read.diagnostics.front().text);
     for (const auto& entry : read.configuration->team.ports)
         if (const auto watch = unsupported_watch(entry.second.link_watches); !watch.empty())
             return failed(fmt::format("link watch {} is not supported yet", watch));
     // Until here nothing has changed.
-    configuration_ = std::move(*read.configuration);
+    configuration_ = {.team = std::move(read.configuration->team),
+                      .document = std::move(document)}; // dumped as it was sent
     for (auto& port : ports_) {
         auto config = config_of(port.name);
         if (config.link_watches != port.config.link_watches)
