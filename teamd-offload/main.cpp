@@ -236,6 +236,8 @@ int main(const Options& options) {
         log(Level::error, supported.error().text);
         return failure;
     }
+    for (const auto& sentence : unheeded(configuration))
+        log(Level::warning, sentence);
     if (options.dbus) log(Level::warning, "the D-Bus interface is not built yet; the unix socket serves");
     if (options.zmq_address) log(Level::warning, "ZeroMQ support is not compiled-in.");
     configuration.team.debug_level = std::max(options.debug, configuration.team.debug_level);

@@ -25,6 +25,21 @@ Result<> check_supported(const TeamConfig& config, std::optional<DatapathChoice>
     return check(config.link_watches);
 }
 
+std::vector<std::string> unheeded(const Configuration& configuration) {
+    std::vector<std::string> list;
+    for (const auto* key : {"offload", "balance", "interrupts", "workers", "guard"})
+        if (configuration.document.find(key) != nullptr)
+            list.push_back(fmt::format("/{}: is kept, but nothing acts on it yet", key));
+    const auto* balance = std::get_if<LoadBalanceRunner>(&configuration.team.runner);
+    if (balance != nullptr && balance->tx_balancer)
+        list.emplace_back(
+            "/runner/tx_balancer: is kept, but nothing acts on it yet: flows stay where the hash puts them");
+    for (const auto& [name, port] : configuration.team.ports)
+        if (port.queue_id)
+            list.push_back(fmt::format("/ports/{}/queue_id: has no effect on the bpf datapath", name));
+    return list;
+}
+
 std::string describe(const TeamStatus& status) {
     const auto carrying = std::ranges::count_if(status.ports, &PortStatus::transmits);
     auto line = fmt::format("{} over {} ({}), {} of {} ports carry", name_of(status.runner), status.datapath,

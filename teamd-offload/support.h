@@ -2,15 +2,19 @@
 #pragma once
 
 #include "base/result.h"
-#include "model/config.h"
+#include "config/config_file.h"
 #include "model/status.h"
 
 #include <string>
+#include <vector>
 
 namespace teamo {
 
 /// Whether this version runs what the configuration asks for; ENOTSUP with the name of what it does not.
 Result<> check_supported(const TeamConfig& config, std::optional<DatapathChoice> option);
+
+/// What the configuration asks for and this version reads, keeps and does not act on: a sentence each.
+std::vector<std::string> unheeded(const Configuration& configuration);
 
 /// A team's state in one line, for the log and for systemctl status.
 std::string describe(const TeamStatus& status);

@@ -84,6 +84,7 @@ private:
     // team_pass.cpp: observe, decide, plan, apply
     void pass();
     std::vector<Candidate> candidates() const;
+    void look_at_uppers();
     void step_watches();
     TeamPlan plan(const Decision& decision) const;
     void put_into_effect(const TeamPlan& plan);
@@ -121,7 +122,8 @@ private:
         refused_; ///< changes that the kernel refused, not to be tried again as long as they stand
     std::set<std::string> awaited_;       ///< configured ports whose devices are not there
     std::set<std::string> refused_ports_; ///< of these, who appeared and could not join; complained of once
-    std::uint32_t mtu_ = 0;               ///< the team's last MTU that every port took
+    std::vector<std::pair<IfIndex, std::uint32_t>> uppers_; ///< devices on the team and their IFF_* flags
+    std::uint32_t mtu_ = 0;                                 ///< the team's last MTU that every port took
 };
 
 } // namespace teamo

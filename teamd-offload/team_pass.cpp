@@ -19,6 +19,7 @@ void Team::pass() {
         return;
     }
     forget_vanished();
+    look_at_uppers();
     // What carries is settled before anything slower: a lost port is out with one write.
     step_watches();
     put_into_effect(plan(decision_ = step(runner_, candidates())));
@@ -35,6 +36,19 @@ void Team::pass() {
         timer_->at(*deadline);
     else
         timer_->stop();
+}
+
+/// A macvlan or the like adds its address to the team's device and makes it promiscuous, of which the kernel
+/// says nothing (net/core/dev_addr_lists.c: __dev_set_rx_mode); so the team is read when those above it
+/// change.
+void Team::look_at_uppers() {
+    std::vector<std::pair<IfIndex, std::uint32_t>> uppers;
+    for (const auto& [index, link] : observer_->links())
+        if (link.lower == device_.team && !link.lower_elsewhere && link.index != device_.inner)
+            uppers.emplace_back(index, link.flags);
+    if (uppers == uppers_) return;
+    uppers_ = std::move(uppers);
+    if (auto team = control_.read(device_.team)) *observer_->edit(device_.team) = std::move(*team);
 }
 
 void Team::step_watches() {
