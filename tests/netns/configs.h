@@ -38,7 +38,7 @@ inline std::string loadbalance(unsigned ports) { return team_config(by_flow, por
 inline std::string ranked_activebackup(unsigned ports) {
     std::string object;
     for (unsigned number = 1; number <= ports; ++number)
-        object += fmt::format("{}\"{}\": {{\"prio\": {}}}", number == 1 ? "" : ", ", Cabling::port(number),
+        object += fmt::format(R"({}"{}": {{"prio": {}}})", number == 1 ? "" : ", ", Cabling::port(number),
                               100 - 10 * number);
     return team_config(activebackup, "{" + object + "}");
 }

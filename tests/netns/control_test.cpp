@@ -268,6 +268,7 @@ TEST(ControlSocketOf, daemon_is_not_stalled_by_a_client_that_does_not_read) {
 TEST(ControlSocketOf, daemon_serves_many_clients_and_many_requests_each) {
     const Running running;
     std::vector<ControlSocket> clients;
+    clients.reserve(50);
     for (int count = 0; count < 50; ++count)
         clients.push_back(std::move(*ControlSocket::to("team0")));
     for (int round = 0; round < 3; ++round)

@@ -54,7 +54,7 @@ private:
 
 /// A tc filter program that has no opinion, pinned; returns its path.
 inline std::string pinned_foreign_filter() {
-    const std::string path = "/sys/fs/bpf/foreign";
+    std::string path = "/sys/fs/bpf/foreign";
     if (::bpf_obj_pin(load_program(BPF_PROG_TYPE_SCHED_CLS, TC_ACT_UNSPEC).get(), path.c_str()) < 0)
         throw SetupError("cannot pin " + path);
     return path;

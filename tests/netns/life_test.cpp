@@ -9,16 +9,13 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <cstring>
+#include <array>
 #include <fstream>
 
 namespace teamo::test {
 namespace {
 
-using testing::AnyOf;
 using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
 
 bool file_exists(const std::string& path) { return std::ifstream(path).good(); }
 bool socket_exists(std::string_view team) { return ControlSocket::to(team).has_value(); }
@@ -179,7 +176,7 @@ public:
     ServiceManager() : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
         sockaddr_un address{};
         address.sun_family = AF_UNIX;
-        std::strcpy(address.sun_path, path);
+        fmt::format_to_n(address.sun_path, sizeof address.sun_path - 1, "{}", path);
         if (::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) < 0)
             throw SetupError("no notify socket");
         const timeval patience{.tv_sec = 0, .tv_usec = 10'000};
@@ -190,9 +187,9 @@ public:
         for (const auto start = SteadyClock::now();;) {
             if (said_.find(what) != std::string::npos) return true;
             if (since(start) > patience) return false;
-            char buffer[4096];
-            const auto size = ::recv(socket_.get(), buffer, sizeof buffer, 0);
-            if (size > 0) said_.append(buffer, static_cast<std::size_t>(size)).append("\n");
+            std::array<char, 4096> buffer{};
+            const auto size = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
+            if (size > 0) said_.append(buffer.data(), static_cast<std::size_t>(size)).append("\n");
         }
     }
     void forget() { said_.clear(); }

@@ -39,7 +39,7 @@ TEST(Refusal, of_a_broken_configuration_names_the_place) {
         const char *text, *words;
     };
     for (const auto& [text, words] : {
-             Case{"{\"device\": \"team0\",,}", ".conf:1:20: error: "},
+             Case{R"({"device": "team0",,})", ".conf:1:20: error: "},
              Case{"", ".conf:1:1: error: "},
              Case{"[]", ".conf:1:1: error: "},
              Case{"{\n  \"device\": \"team0\",\n  \"runner\": {\"name\": \"fastest\"}\n}",

@@ -24,6 +24,7 @@ std::vector<std::size_t> arrivals(const Cabling& wires, std::size_t frames) {
     for (std::size_t count = 0; count < frames; ++count)
         team.send(ethernet(mac("02:00:00:00:00:02"), own, ether_experiment, "one flow"));
     std::vector<std::size_t> counts;
+    counts.reserve(far.size());
     for (const auto& end : far)
         counts.push_back(end.drain(50ms).size());
     return counts;

@@ -57,15 +57,15 @@ TEST(Visibility, tcpdump_on_the_team_sees_both_directions_once) {
         Process::start({.argv = {"tcpdump", "-i", "team0", "-nn", "-l", "icmp"}, .in = &wires.host()});
     ASSERT_TRUE(eventually("tcpdump listens",
                            [&] { return tcpdump.err().find("listening on") != std::string::npos; }));
-    constexpr int echoes = 20;
-    for (int count = 0; count < echoes; ++count)
+    constexpr std::size_t echoes = 20;
+    for (std::size_t count = 0; count < echoes; ++count)
         EXPECT_TRUE(answers_echo(wires.host(), client_v4));
     const auto all = [&] {
         return lines_with(tcpdump.out(), "10.0.0.2 > 10.0.0.1: ICMP echo reply") == echoes;
     };
     EXPECT_TRUE(eventually("every answer seen", all));
     EXPECT_EQ(echoes, lines_with(tcpdump.out(), "10.0.0.1 > 10.0.0.2: ICMP echo request"));
-    EXPECT_EQ(std::size_t{2 * echoes}, lines_with(tcpdump.out(), "ICMP")) << tcpdump.out();
+    EXPECT_EQ(2 * echoes, lines_with(tcpdump.out(), "ICMP")) << tcpdump.out();
 }
 
 TEST(Visibility, large_packets_reach_the_port_whole) {

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -14,7 +13,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 namespace teamo::test {
@@ -28,15 +29,16 @@ UniqueFd memory_file(const char* name) {
 
 std::string content_of(int fd) {
     std::string text;
-    char buffer[16384];
+    std::array<char, 16384> buffer{};
     ssize_t count = 0;
-    while ((count = ::pread(fd, buffer, sizeof buffer, static_cast<off_t>(text.size()))) > 0)
-        text.append(buffer, static_cast<std::size_t>(count));
+    while ((count = ::pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(text.size()))) > 0)
+        text.append(buffer.data(), static_cast<std::size_t>(count));
     return text;
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
     std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
     for (auto& word : words)
         pointers.push_back(word.data());
     pointers.push_back(nullptr);

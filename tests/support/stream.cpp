@@ -4,11 +4,11 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 
 namespace teamo::test {
 
@@ -21,9 +21,9 @@ std::string text_of(const Tally& tally) {
 Stream::Stream(const Way& way) : rate_(way.rate), size_(std::max(way.size, sizeof(std::uint64_t))) {
     connect(way);
     last_arrival_ = SteadyClock::now();
-    receiving_ = std::jthread([this](std::stop_token stop) { receive_all(std::move(stop)); });
+    receiving_ = std::jthread([this](const std::stop_token& stop) { receive_all(stop); });
     await_first();
-    sending_ = std::jthread([this](std::stop_token stop) { send_all(std::move(stop)); });
+    sending_ = std::jthread([this](const std::stop_token& stop) { send_all(stop); });
 }
 
 Stream::~Stream() { stop(); }
@@ -55,7 +55,7 @@ void Stream::await_first() {
     latest_ = 0;
 }
 
-void Stream::send_all(std::stop_token stop) {
+void Stream::send_all(const std::stop_token& stop) {
     std::vector<std::byte> packet(size_);
     timespec deadline{};
     ::clock_gettime(CLOCK_MONOTONIC, &deadline);
@@ -75,7 +75,7 @@ void Stream::send_all(std::stop_token stop) {
     }
 }
 
-void Stream::receive_all(std::stop_token stop) {
+void Stream::receive_all(const std::stop_token& stop) {
     std::vector<std::byte> packet(std::size_t{1} << 16);
     while (!stop.stop_requested()) {
         pollfd arrival{.fd = receiver_.get(), .events = POLLIN, .revents = 0};

@@ -51,7 +51,7 @@ ConfigFile::ConfigFile(std::string_view text) {
     std::ofstream(path_) << text;
 }
 
-Output daemon(std::vector<std::string> arguments, milliseconds patience) {
+Output daemon(const std::vector<std::string>& arguments, milliseconds patience) {
     auto argv = with_options_for_all({daemon_program()});
     append(argv, arguments);
     return run({.argv = argv}, patience);
@@ -60,12 +60,13 @@ Output daemon(std::vector<std::string> arguments, milliseconds patience) {
 Output daemon_on(std::string_view config, std::vector<std::string> arguments, milliseconds patience) {
     const ConfigFile file(config);
     append(arguments, {"-f", file.path()});
-    return daemon(std::move(arguments), patience);
+    return daemon(arguments, patience);
 }
 
-TeamUnderTest::TeamUnderTest(std::string config, std::vector<std::string> arguments, std::string device)
+TeamUnderTest::TeamUnderTest(std::string_view config, const std::vector<std::string>& arguments,
+                             std::string device)
     : device_(std::move(device)), config_(config) {
-    start(std::move(arguments));
+    start(arguments);
 }
 
 TeamUnderTest::~TeamUnderTest() {
@@ -73,7 +74,7 @@ TeamUnderTest::~TeamUnderTest() {
     if (testing::Test::HasFailure()) fmt::print("---- the daemon's log of {}\n{}----\n", device_, log());
 }
 
-void TeamUnderTest::start(std::vector<std::string> arguments) {
+void TeamUnderTest::start(const std::vector<std::string>& arguments) {
     earlier_log_ = log();
     auto argv = with_options_for_all({daemon_program(), "-f", config_.path()});
     append(argv, arguments);

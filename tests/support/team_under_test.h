@@ -25,7 +25,7 @@ private:
 };
 
 /// The daemon with `arguments`, to its end: for what it refuses and for -e, -k, -v, --check.
-Output daemon(std::vector<std::string> arguments, milliseconds patience = 10s);
+Output daemon(const std::vector<std::string>& arguments, milliseconds patience = 10s);
 /// The same for a file with that text, given with -f.
 Output daemon_on(std::string_view config, std::vector<std::string> arguments = {},
                  milliseconds patience = 10s);
@@ -35,14 +35,14 @@ Output daemon_on(std::string_view config, std::vector<std::string> arguments = {
 class TeamUnderTest {
 public:
     /// Returns once its control socket answers; throws SetupError with its log where that takes 5 s.
-    explicit TeamUnderTest(std::string config, std::vector<std::string> arguments = {},
+    explicit TeamUnderTest(std::string_view config, const std::vector<std::string>& arguments = {},
                            std::string device = "team0");
     TeamUnderTest(const TeamUnderTest&) = delete;
     TeamUnderTest& operator=(const TeamUnderTest&) = delete;
     ~TeamUnderTest();
 
     /// Starts again after kill() or stop(); the options of the first start are not repeated.
-    void start(std::vector<std::string> arguments = {});
+    void start(const std::vector<std::string>& arguments = {});
     /// kill -9: what it had no chance to clean up stays.
     void kill();
     /// Ends it with the signal; its exit status, or none where it does not end within 5 s.

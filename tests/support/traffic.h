@@ -58,8 +58,8 @@ public:
 private:
     void connect(const Way& way);
     void await_first();
-    void send_all(std::stop_token stop);
-    void receive_all(std::stop_token stop);
+    void send_all(const std::stop_token& stop);
+    void receive_all(const std::stop_token& stop);
     void note(std::uint64_t number);
     std::uint64_t latest() const;
 

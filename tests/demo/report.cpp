@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "demo/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace teamo::demo {
+
+void Report::step(std::string_view text) const {
+    const std::chrono::duration<double> since = std::chrono::steady_clock::now() - start_;
+    fmt::print("[{:5.1f} s] {}\n", since.count(), text);
+    std::fflush(stdout);
+}
+
+void Report::quote(std::string_view text) const {
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        fmt::print("            {}\n", text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    std::fflush(stdout);
+}
+
+void Report::expect(std::string what, std::string measured, std::string expected, bool came_true) {
+    rows_.push_back({.what = std::move(what),
+                     .measured = std::move(measured),
+                     .expected = std::move(expected),
+                     .came_true = came_true});
+}
+
+bool Report::conclude() const {
+    std::size_t what = 0, measured = 0, expected = 0;
+    for (const auto& row : rows_) {
+        what = std::max(what, row.what.size());
+        measured = std::max(measured, row.measured.size());
+        expected = std::max(expected, row.expected.size());
+    }
+    fmt::print("\n");
+    for (const auto& row : rows_)
+        fmt::print("{:<{}}  {:>{}}  {:<{}}  {}\n", row.what, what, row.measured, measured, row.expected,
+                   expected, row.came_true ? "yes" : "NO");
+    return std::ranges::all_of(rows_, &Row::came_true);
+}
+
+} // namespace teamo::demo

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "demo/stage.h"
+
+#include "support/links.h"
+#include "support/traffic.h"
+
+#include <algorithm>
+
+namespace teamo::demo {
+
+using test::Cabling;
+using test::SetupError;
+
+namespace {
+
+/// The far end is a team too: a static aggregate on both ends, as a switch would have it.
+constexpr std::string_view far_config = R"({"device": "far0",
+    "runner": {"name": "loadbalance", "tx_hash": ["eth"]},
+    "ports": {"p1": {}, "p2": {}, "p3": {}, "p4": {}}})";
+
+/// A GSO packet must fit into the bucket, or tbf would cut it: this is a line's rate, not a segmenter.
+constexpr std::string_view line_rate = "rate 1gbit burst 128kb latency 20ms";
+
+} // namespace
+
+Stage::Stage(const std::string& config)
+    : wires_(cables, test::FarSide::open), far_config_(far_config), team_((shape(), config)) {
+    start_far_end();
+    wires_.address();
+    for (unsigned number = 0; number < client_count; ++number)
+        if (!test::reaches(host(), address_of(number)))
+            throw SetupError("client " + address_of(number) + " does not answer");
+}
+
+std::string Stage::address_of(unsigned client) { return fmt::format("10.0.0.{}", 11 + client); }
+
+void Stage::shape() const {
+    for (unsigned number = 1; number <= cables; ++number) {
+        test::must(wires_.host(),
+                   fmt::format("tc qdisc add dev {} root tbf {}", Cabling::port(number), line_rate));
+        test::must(wires_.peer(),
+                   fmt::format("tc qdisc add dev {} root tbf {}", Cabling::far_end(number), line_rate));
+    }
+}
+
+void Stage::start_far_end() {
+    const auto& peer = wires_.peer();
+    others_.push_back(
+        test::Process::start({.argv = {test::daemon_program(), "-f", far_config_.path()}, .in = &peer}));
+    const auto is_there = [&peer] {
+        return test::exists(peer, "far0") && test::look(peer, "far0").altnames.size() == 1;
+    };
+    if (!test::eventually("the far end's team", is_there))
+        throw SetupError("far end: " + others_.back().err());
+    peer.ip("link set far0 up");
+    for (unsigned number = 0; number < client_count; ++number) {
+        clients_.push_back(test::NetNs::create());
+        const auto& client = clients_.back();
+        peer.ip(fmt::format(
+            "link add client{0} link far0 address 02:00:00:00:00:{0:02x} type macvlan mode bridge\n"
+            "link set client{0} netns {1}",
+            number + 1, client.path()));
+        client.ip(fmt::format("link set client{0} up\naddr add {1}/24 dev client{0}", number + 1,
+                              address_of(number)));
+        others_.push_back(test::Process::start({.argv = {"iperf3", "-s", "--forceflush"}, .in = &client}));
+        if (!test::eventually("iperf3",
+                              [&] { return others_.back().out().find("listening") != std::string::npos; }))
+            throw SetupError("iperf3 does not listen: " + others_.back().err());
+    }
+}
+
+test::Counters Stage::sent() const {
+    test::Counters sum;
+    for (unsigned number = 1; number <= cables; ++number) {
+        const auto one = test::counters(host(), Cabling::port(number));
+        sum.tx_bytes += one.tx_bytes;
+        sum.tx_packets += one.tx_packets;
+    }
+    return sum;
+}
+
+unsigned Stage::busiest_port(test::milliseconds over) const {
+    std::vector<std::uint64_t> sent;
+    const auto read = [this](unsigned number) {
+        return test::counters(host(), Cabling::port(number)).tx_packets;
+    };
+    for (unsigned number = 1; number <= cables; ++number)
+        sent.push_back(read(number));
+    std::this_thread::sleep_for(over);
+    for (unsigned number = 1; number <= cables; ++number)
+        sent[number - 1] = read(number) - sent[number - 1];
+    return static_cast<unsigned>(std::ranges::max_element(sent) - sent.begin()) + 1;
+}
+
+void Stage::keep_tso(bool keep) const {
+    for (unsigned number = 1; number <= cables; ++number)
+        test::must(host(), fmt::format("ethtool -K {} tso {}", Cabling::port(number), keep ? "on" : "off"));
+}
+
+void Stage::await_carrying(unsigned ports) const {
+    const auto carrying = [this] {
+        unsigned count = 0;
+        for (unsigned number = 1; number <= cables; ++number)
+            count += team_.item(fmt::format("ports.{}.link_watches.up", Cabling::port(number))) == "true"
+                         ? 1U
+                         : 0U;
+        return count;
+    };
+    if (!test::becomes(ports, carrying))
+        throw SetupError(fmt::format("{} ports do not carry:\n{}", ports, team_.log()));
+}
+
+} // namespace teamo::demo
