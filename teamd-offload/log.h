@@ -26,12 +26,12 @@ enum class LogOutput { automatic, standard_output, standard_error, syslog };
 /// Transitions that programs may wait for: a MESSAGE_ID each (packaging/catalog).
 namespace message_id {
 inline constexpr std::string_view none = "";
-inline constexpr std::string_view port_lost = "2f3d0bd0f1a94d0c9f4b6f5f1f4b5a01";
-inline constexpr std::string_view port_back = "2f3d0bd0f1a94d0c9f4b6f5f1f4b5a02";
-inline constexpr std::string_view active_changed = "2f3d0bd0f1a94d0c9f4b6f5f1f4b5a03";
-inline constexpr std::string_view resync = "2f3d0bd0f1a94d0c9f4b6f5f1f4b5a04";
-inline constexpr std::string_view adopted = "2f3d0bd0f1a94d0c9f4b6f5f1f4b5a05";
-inline constexpr std::string_view config_refused = "2f3d0bd0f1a94d0c9f4b6f5f1f4b5a06";
+inline constexpr std::string_view port_lost = "7d9dc586785f4ab0ab344d7b96b4c583";
+inline constexpr std::string_view port_back = "ed8d357b190a413b88cfd03a7afd3504";
+inline constexpr std::string_view active_changed = "6bbaaf3d57d643e49d1776575a93bb74";
+inline constexpr std::string_view resync = "019914d38f3f454a981f7e9333388be1";
+inline constexpr std::string_view adopted = "c18a0a4b11ec410ea12e242f2bd2e83b";
+inline constexpr std::string_view config_refused = "d313b7b3e54f48988b33c41b8ab31659";
 } // namespace message_id
 
 /// Where a daemon's lines go and which of them; a value that whoever speaks is handed.

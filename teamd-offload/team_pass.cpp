@@ -172,6 +172,11 @@ void Team::announce() {
 }
 
 void Team::say_what_changed(const Decision& decision) {
+    if (decision.active && decision.active != journal_.active)
+        for (const auto& port : ports_)
+            if (port.index == *decision.active)
+                log_(Level::notice, fmt::format("active port {}", port.name), message_id::active_changed,
+                     {{"PORT", port.name}});
     for (const auto& port : ports_) {
         const bool now = std::ranges::find(decision.transmit, port.index) != decision.transmit.end();
         const bool was =

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# bash completion for teamd-offload(8)
+_teamd_offload() {
+    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+    case $before in
+        -f|--config-file|-p|--pid-file) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+        -l|--log-output) mapfile -t COMPREPLY < <(compgen -W "stdout stderr syslog" -- "$current"); return ;;
+        --datapath) mapfile -t COMPREPLY < <(compgen -W "auto team bpf" -- "$current"); return ;;
+        -t|--team-dev) mapfile -t COMPREPLY < <(compgen -W "$(cd /run/teamd 2>/dev/null && printf '%s\n' *.pid | sed 's/\.pid$//')" -- "$current"); return ;;
+    esac
+    mapfile -t COMPREPLY < <(compgen -W "--help --daemonize --kill --check --config-file --config --pid-file --debug
+        --log-output --force-recreate --take-over --no-quit-destroy --team-dev --no-ports --dbus-enable --zmq-enable
+        --usock-enable --usock-disable --dry-run --datapath --version" -- "$current")
+}
+complete -F _teamd_offload teamd-offload

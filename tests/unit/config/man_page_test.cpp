@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The manual page says every key that the reader knows, with its default, and no other.
+#include "config/keys.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace teamo::config {
+namespace {
+
+std::string page() {
+    std::ifstream file(TEAMO_SOURCE_DIR "/man/teamd-offload.conf.5");
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+TEST(ManPage, names_every_key_with_its_default_and_range) {
+    const auto text = page();
+    for (const auto& key : keys()) {
+        if (key.path == "ports.PORTIFNAME") continue; // its members are listed
+        const auto item = text.find("\n.It Cm " + std::string(key.path) + "\n");
+        ASSERT_NE(item, std::string::npos) << key.path;
+        const auto entry = text.substr(item + 1, text.find("\n.It Cm ", item + 1) - item - 1);
+        EXPECT_THAT(entry, testing::HasSubstr(std::string(name_of(key.shape)))) << key.path;
+        if (const auto fallback = text_of(key.fallback); !fallback.empty()) {
+            EXPECT_THAT(entry, testing::HasSubstr("default " + fallback)) << key.path;
+        }
+        for (const auto word : key.words)
+            EXPECT_THAT(entry, testing::HasSubstr(std::string(word))) << key.path;
+    }
+}
+
+TEST(ManPage, names_no_key_that_the_reader_does_not_know) {
+    std::stringstream text(page());
+    const std::string start = ".It Cm ";
+    for (std::string line; std::getline(text, line);)
+        if (line.starts_with(start)) {
+            EXPECT_NE(find_key(line.substr(start.size())), nullptr) << line;
+        }
+}
+
+} // namespace
+} // namespace teamo::config
