@@ -29,6 +29,7 @@ Result<> check_capabilities() {
     need(has(set.get(), CAP_NET_ADMIN), "CAP_NET_ADMIN");
     need(has(set.get(), CAP_NET_RAW), "CAP_NET_RAW");
     need(has(set.get(), CAP_BPF) || has(set.get(), CAP_SYS_ADMIN), "CAP_BPF");
+    need(has(set.get(), CAP_PERFMON) || has(set.get(), CAP_SYS_ADMIN), "CAP_PERFMON");
     if (missing.empty()) return {};
     return fail(
         EPERM,

@@ -2,6 +2,7 @@
 //
 // What cannot be done is said in one line, and nothing half-made is left behind.
 #include "netns/configs.h"
+#include "support/traffic.h"
 
 #include <gmock/gmock.h>
 #include <rapidjson/document.h>
@@ -112,7 +113,7 @@ TEST(Refusal, of_a_runner_that_this_version_has_not_says_so) {
 }
 
 class RefusalWithout : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Privileges, RefusalWithout, testing::Values("all", "net_admin", "bpf,-sys_admin"),
+INSTANTIATE_TEST_SUITE_P(Privileges, RefusalWithout, testing::Values("all", "net_admin", "bpf,-sys_admin", "perfmon,-sys_admin"),
                          [](const auto& with) {
                              std::string name(with.param);
                              std::erase_if(name, [](char letter) { return letter == ',' || letter == '-'; });
@@ -127,6 +128,20 @@ TEST_P(RefusalWithout, privilege_names_what_is_missing) {
     const auto refused = run({.argv = {"setpriv", "--bounding-set=" + without, "--inh-caps=" + without,
                                        daemon_program(), "-f", config.path()}});
     expect_refused(wires, before, refused, "CAP_");
+}
+
+TEST(Start, needs_four_capabilities_and_no_more) {
+    const Cabling wires(2, FarSide::lag_switch);
+    const ConfigFile config(loadbalance(2));
+    const std::string four = "-all,+net_admin,+net_raw,+bpf,+perfmon";
+    auto running = Process::start({.argv = {"setpriv", "--bounding-set=" + four, "--inh-caps=" + four,
+                                            daemon_program(), "-f", config.path()}});
+    EXPECT_TRUE(eventually("the team", [] { return std::filesystem::exists("/run/teamd/team0.sock"); })) << running.err();
+    wires.address();
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+    running.signal(SIGTERM);
+    EXPECT_EQ(0, running.wait(5s)) << running.err();
+    EXPECT_FALSE(exists(wires.host(), "team0"));
 }
 
 TEST(Refusal, of_the_team_driver_where_the_kernel_has_none) {
