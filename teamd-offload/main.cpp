@@ -15,6 +15,7 @@
 #include <systemd/sd-daemon.h>
 
 #include <csignal>
+#include <filesystem>
 
 namespace teamo {
 namespace {
@@ -218,8 +219,11 @@ int main(const Options& options) {
     }
     log.set_team(configuration.team.device);
     log.set_debug(std::max(options.debug, configuration.team.debug_level) > 0);
+    // Absolute, since a daemon in the background works in /.
     const auto pid_path =
-        options.pid_file.value_or(fmt::format("{}/{}.pid", run_directory, configuration.team.device));
+        std::filesystem::absolute(
+            options.pid_file.value_or(fmt::format("{}/{}.pid", run_directory, configuration.team.device)))
+            .string();
     switch (options.command) {
     case Options::Command::check_running: return running_by(pid_path) ? success : failure;
     case Options::Command::kill:

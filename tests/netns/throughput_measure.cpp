@@ -8,7 +8,7 @@
 #include <rapidjson/document.h>
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 namespace teamo::test {
 namespace {
@@ -29,14 +29,15 @@ public:
     }
     const Cabling& wires() const { return wires_; }
 
-    /// Mbit/s of one connection for some seconds to that address.
+    /// Mbit/s of some connections for two seconds to that address. Sender and receiver have a CPU each: left
+    /// to themselves they share one in some runs, at half the rate.
     double run_to(const char* address, int streams) const {
         auto server = Process::start({.argv = {"iperf3", "-s", "-1", "--forceflush"}, .in = &wires_.peer()});
         if (!eventually("", [&] { return server.out().find("listening") != std::string::npos; }))
             throw SetupError("iperf3 does not listen: " + server.err());
-        const auto done =
-            run({.argv = {"iperf3", "-J", "-t", "2", "-P", std::to_string(streams), "-c", address},
-                 .in = &wires_.host()});
+        const auto done = run(
+            {.argv = {"iperf3", "-J", "-A", "0,1", "-t", "2", "-P", std::to_string(streams), "-c", address},
+             .in = &wires_.host()});
         rapidjson::Document document;
         document.Parse(done.out.c_str());
         if (document.HasParseError() || !document.HasMember("end") ||
@@ -60,33 +61,50 @@ private:
     TeamUnderTest team_;
 };
 
-double median(std::array<double, 3> values) {
+double median(std::vector<double> values) {
     std::ranges::sort(values);
-    return values[1];
+    return values.at(values.size() / 2);
 }
 
-class Throughput : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Connections, Throughput, testing::Values(1, 4), testing::PrintToStringParamName());
+struct Compared {
+    double ratio = 0;   ///< the team's throughput over the plain veth's: the median of the rounds' ratios
+    double per_skb = 0; ///< bytes
+};
 
-TEST_P(Throughput, of_the_team_is_nine_tenths_of_a_plain_veth_with_packets_whole) {
+/// Alternating, so that what the machine does meanwhile meets both alike.
+Compared compare(int connections, int rounds) {
     const Path path;
-    std::array<double, 3> team{}, plain{}, per_skb{};
-    for (std::size_t round = 0; round < 3; ++round) {
+    std::vector<double> ratios, per_skb;
+    for (int round = 1; round <= rounds; ++round) {
         const auto before = path.ports();
-        team.at(round) = path.run_to("10.0.0.4", GetParam());
+        const auto team = path.run_to("10.0.0.4", connections);
         const auto passed = path.ports() - before;
-        per_skb.at(round) = static_cast<double>(passed.tx_bytes) / static_cast<double>(passed.tx_packets);
-        plain.at(round) = path.run_to(plain_peer_v4, GetParam());
-        fmt::print("round {}: team {:.0f} Mbit/s, {:.0f} bytes an skb; plain veth {:.0f} Mbit/s\n", round + 1,
-                   team.at(round), per_skb.at(round), plain.at(round));
+        const auto plain = path.run_to(plain_peer_v4, connections);
+        ratios.push_back(team / plain);
+        per_skb.push_back(static_cast<double>(passed.tx_bytes) / static_cast<double>(passed.tx_packets));
+        fmt::print(
+            "round {}: team {:.0f} Mbit/s, {:.0f} bytes an skb; plain veth {:.0f} Mbit/s; ratio {:.3f}\n",
+            round, team, per_skb.back(), plain, ratios.back());
     }
-    const auto ratio = median(team) / median(plain);
-    fmt::print("medians: team {:.0f}, plain {:.0f} Mbit/s, ratio {:.3f}, {:.0f} bytes an skb\n", median(team),
-               median(plain), ratio, median(per_skb));
-    RecordProperty("ratio_percent", static_cast<int>(ratio * 100));
-    RecordProperty("bytes_per_skb", static_cast<int>(median(per_skb)));
-    EXPECT_GE(median(per_skb), 20'000);
-    EXPECT_GE(ratio, 0.9);
+    fmt::print("{} connections: ratio {:.3f}, {:.0f} bytes an skb (medians)\n", connections, median(ratios),
+               median(per_skb));
+    testing::Test::RecordProperty("ratio_percent", static_cast<int>(median(ratios) * 100));
+    testing::Test::RecordProperty("bytes_per_skb", static_cast<int>(median(per_skb)));
+    return {.ratio = median(ratios), .per_skb = median(per_skb)};
+}
+
+TEST(Throughput, of_one_connection_is_nine_tenths_of_a_plain_veths_with_packets_whole) {
+    const auto compared = compare(/*connections=*/1, /*rounds=*/7);
+    EXPECT_GE(compared.per_skb, 20'000);
+    EXPECT_GE(compared.ratio, 0.9);
+}
+
+// Four connections saturate two CPUs at some 50 Gbit/s: a benchmark, whose figure is printed, and bounded
+// where something would be broken.
+TEST(Throughput, of_four_connections_with_packets_whole) {
+    const auto compared = compare(/*connections=*/4, /*rounds=*/7);
+    EXPECT_GE(compared.per_skb, 20'000);
+    EXPECT_GE(compared.ratio, 0.8);
 }
 
 } // namespace
