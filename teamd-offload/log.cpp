@@ -24,7 +24,7 @@ bool stderr_is_journal() {
 
 } // namespace
 
-Log::Log(std::string name, LogOutput output) : name_(std::move(name)), target_(Target::plain) {
+Log::Log(std::string name, LogOutput output) : name_(std::move(name)) {
     switch (output) {
     case LogOutput::standard_output: target_ = Target::standard_output; break;
     case LogOutput::syslog: target_ = Target::syslog; break;
@@ -69,6 +69,7 @@ void Log::to_journal(Level level, std::string_view text, std::string_view id, Fi
     for (const auto& [name, value] : fields)
         kept.push_back(fmt::format("{}={}", name, value));
     std::vector<iovec> parts;
+    parts.reserve(kept.size());
     for (auto& field : kept)
         parts.push_back({.iov_base = field.data(), .iov_len = field.size()});
     ::sd_journal_sendv(parts.data(), static_cast<int>(parts.size()));

@@ -52,7 +52,7 @@ private:
     void to_journal(Level level, std::string_view text, std::string_view id, Fields fields) const;
 
     std::string name_, team_;
-    enum class Target { journal, prefixed, plain, standard_output, syslog } target_;
+    enum class Target { journal, prefixed, plain, standard_output, syslog } target_ = Target::plain;
     bool debug_ = false;
 };
 

@@ -37,6 +37,24 @@ bool is_teamd(pid_t pid) {
     return name && *name == "teamd\n";
 }
 
+/// The file locked, with our number in it; no descriptor while somebody else has it.
+Result<UniqueFd> lock(const std::string& path) {
+    if (running_by(path)) return UniqueFd();
+    UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!file) return fail_errno(errno, path);
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) < 0) return UniqueFd();
+    // Whoever ended removed the path: a file that lost its name between open and lock locks nobody out.
+    struct stat here {
+    }, there{};
+    if (::fstat(file.get(), &here) < 0 || ::stat(path.c_str(), &there) < 0 || here.st_ino != there.st_ino)
+        return UniqueFd();
+    const auto text = fmt::format("{}\n", ::getpid());
+    if (::ftruncate(file.get(), 0) < 0 ||
+        ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+        return fail_errno(errno, path);
+    return file;
+}
+
 } // namespace
 
 std::optional<pid_t> running_by(const std::string& path) {
@@ -45,22 +63,18 @@ std::optional<pid_t> running_by(const std::string& path) {
 }
 
 Result<PidFile> PidFile::take(std::string path) {
-    if (const auto pid = running_by(path))
-        return fail(EEXIST, fmt::format("Daemon already running on PID {}.", *pid));
-    UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-    if (!file) return fail_errno(errno, path);
-    if (::flock(file.get(), LOCK_EX | LOCK_NB) < 0)
-        return fail(EEXIST, fmt::format("{}: another daemon has this team", path));
-    // Whoever ended removed the path: a file that lost its name between open and lock locks nobody out.
-    struct stat here {
-    }, there{};
-    if (::fstat(file.get(), &here) < 0 || ::stat(path.c_str(), &there) < 0 || here.st_ino != there.st_ino)
-        return fail(EEXIST, fmt::format("{}: another daemon just ended; try again", path));
-    const auto text = fmt::format("{}\n", ::getpid());
-    if (::ftruncate(file.get(), 0) < 0 ||
-        ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-        return fail_errno(errno, path);
-    return PidFile(std::move(path), std::move(file));
+    // One that was killed a moment ago holds the lock until the kernel has taken it apart: it is waited for.
+    const auto deadline = std::chrono::steady_clock::now() + dying_patience;
+    while (true) {
+        auto file = lock(path);
+        if (!file) return tl::unexpected(file.error());
+        if (*file) return PidFile(std::move(path), std::move(*file));
+        if (std::chrono::steady_clock::now() > deadline) {
+            const auto pid = pid_in(path);
+            return fail(EEXIST, fmt::format("Daemon already running on PID {}.", pid.value_or(0)));
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    }
 }
 
 PidFile::~PidFile() {

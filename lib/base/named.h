@@ -12,7 +12,7 @@ namespace teamo {
 template <class Tag, class Rep>
 struct Named {
     Rep value{};
-    auto operator<=>(const Named&) const = default;
+    auto operator<=>(const Named&) const = default; // NOLINT(modernize-use-nullptr): clang-tidy 14 sees a 0
     explicit operator bool() const { return value != Rep{}; }
 };
 

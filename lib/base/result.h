@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <tl/expected.hpp>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -36,8 +37,8 @@ inline tl::unexpected<Error> fail(int number, std::string text) {
 
 /// The text of an errno, as strerror(3) says it, without its shared buffer.
 inline std::string errno_text(int number) {
-    char buffer[128];
-    return strerror_r(number, buffer, sizeof buffer);
+    std::array<char, 128> buffer{};
+    return strerror_r(number, buffer.data(), buffer.size());
 }
 
 /// A refused system call: "cannot open /run/x: Permission denied".

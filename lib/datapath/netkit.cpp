@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <array>
 
 namespace teamo {
 namespace {
@@ -25,7 +25,7 @@ struct QueryAttributes {
     std::uint32_t target_ifindex = 0, type = netkit_primary, query_flags = 0, attach_flags = 0;
     std::uint64_t program_ids = 0;
     std::uint32_t count = 0, padding = 0;
-    std::uint64_t more[4] = {};
+    std::array<std::uint64_t, 4> more{};
 };
 
 int bpf(int command, void* attributes, std::size_t size) {

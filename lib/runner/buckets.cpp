@@ -83,7 +83,7 @@ Buckets preferences(const Homes& homes, SlotSet slots) {
             const auto choices = others.size();
             const auto choice = others.begin() + static_cast<std::ptrdiff_t>(turn % choices);
             buckets[bucket][place] = *choice;
-            turn = turn / choices + home.value + 3U * choice->value + place;
+            turn = turn / choices + home.value + std::size_t{3} * choice->value + place;
             others.erase(choice);
             ++place;
         }

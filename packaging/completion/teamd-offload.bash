@@ -1,15 +1,28 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # bash completion for teamd-offload(8)
+
+# Teams that run, and teams that have a configuration.
+_teamd_offload_teams() {
+    local file
+    for file in /run/teamd/*.pid /etc/teamd-offload/*.conf; do
+        [[ -e $file ]] || continue
+        file=${file##*/}
+        printf '%s\n' "${file%.*}"
+    done | sort -u
+}
+
 _teamd_offload() {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
     case $before in
         -f|--config-file|-p|--pid-file) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         -l|--log-output) mapfile -t COMPREPLY < <(compgen -W "stdout stderr syslog" -- "$current"); return ;;
         --datapath) mapfile -t COMPREPLY < <(compgen -W "auto team bpf" -- "$current"); return ;;
-        -t|--team-dev) mapfile -t COMPREPLY < <(compgen -W "$(cd /run/teamd 2>/dev/null && printf '%s\n' *.pid | sed 's/\.pid$//')" -- "$current"); return ;;
+        -t|--team-dev) mapfile -t COMPREPLY < <(compgen -W "$(_teamd_offload_teams)" -- "$current"); return ;;
+        -L|--lacp-directory) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
+        -c|--config|-Z|--zmq-enable) COMPREPLY=(); return ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "--help --daemonize --kill --check --config-file --config --pid-file --debug
         --log-output --force-recreate --take-over --no-quit-destroy --team-dev --no-ports --dbus-enable --zmq-enable
-        --usock-enable --usock-disable --dry-run --datapath --version" -- "$current")
+        --usock-enable --usock-disable --dry-run --datapath --lacp-directory --version" -- "$current")
 }
 complete -F _teamd_offload teamd-offload

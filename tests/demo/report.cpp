@@ -31,16 +31,20 @@ void Report::expect(std::string what, std::string measured, std::string expected
 }
 
 bool Report::conclude() const {
-    std::size_t what = 0, measured = 0, expected = 0;
+    std::size_t what = 4, measured = 8, expected = 8;
     for (const auto& row : rows_) {
         what = std::max(what, row.what.size());
         measured = std::max(measured, row.measured.size());
         expected = std::max(expected, row.expected.size());
     }
+    const auto line = [&](const Row& row, std::string_view last) {
+        fmt::print("{:<{}} | {:>{}} | {:<{}} | {}\n", row.what, what, row.measured, measured, row.expected,
+                   expected, last);
+    };
     fmt::print("\n");
+    line({.what = "what", .measured = "measured", .expected = "expected", .came_true = true}, "came true");
     for (const auto& row : rows_)
-        fmt::print("{:<{}}  {:>{}}  {:<{}}  {}\n", row.what, what, row.measured, measured, row.expected,
-                   expected, row.came_true ? "yes" : "NO");
+        line(row, row.came_true ? "yes" : "NO");
     return std::ranges::all_of(rows_, &Row::came_true);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "demo/stage.h"
 
+#include "support/control_socket.h"
 #include "support/links.h"
 #include "support/traffic.h"
 
@@ -20,6 +21,15 @@ constexpr std::string_view far_config = R"({"device": "far0",
 
 /// A GSO packet must fit into the bucket, or tbf would cut it: this is a line's rate, not a segmenter.
 constexpr std::string_view line_rate = "rate 1gbit burst 128kb latency 20ms";
+
+std::string device_of(unsigned client) { return fmt::format("client{}", client + 1); }
+
+/// By the control sockets: they stand in /run, which both ends share.
+bool is_up(std::string_view team, const std::string& port) {
+    const auto socket = test::ControlSocket::to(team);
+    const auto path = fmt::format("ports.{}.link_watches.up", port);
+    return socket && test::payload_of(socket->ask("StateItemValueGet", {path})) == "true";
+}
 
 } // namespace
 
@@ -53,20 +63,22 @@ void Stage::start_far_end() {
     if (!test::eventually("the far end's team", is_there))
         throw SetupError("far end: " + others_.back().err());
     peer.ip("link set far0 up");
-    for (unsigned number = 0; number < client_count; ++number) {
-        clients_.push_back(test::NetNs::create());
-        const auto& client = clients_.back();
-        peer.ip(fmt::format(
-            "link add client{0} link far0 address 02:00:00:00:00:{0:02x} type macvlan mode bridge\n"
-            "link set client{0} netns {1}",
-            number + 1, client.path()));
-        client.ip(fmt::format("link set client{0} up\naddr add {1}/24 dev client{0}", number + 1,
-                              address_of(number)));
-        others_.push_back(test::Process::start({.argv = {"iperf3", "-s", "--forceflush"}, .in = &client}));
-        if (!test::eventually("iperf3",
-                              [&] { return others_.back().out().find("listening") != std::string::npos; }))
-            throw SetupError("iperf3 does not listen: " + others_.back().err());
-    }
+    for (unsigned number = 0; number < client_count; ++number)
+        add_client(number);
+}
+
+void Stage::add_client(unsigned number) {
+    clients_.push_back(test::NetNs::create());
+    const auto& client = clients_.back();
+    wires_.peer().ip(
+        fmt::format("link add {0} link far0 address 02:00:00:00:00:{1:02x} type macvlan mode bridge\n"
+                    "link set {0} netns {2}",
+                    device_of(number), number + 1, client.path()));
+    client.ip(fmt::format("link set {0} up\naddr add {1}/24 dev {0}", device_of(number), address_of(number)));
+    others_.push_back(test::Process::start({.argv = {"iperf3", "-s", "--forceflush"}, .in = &client}));
+    const auto& server = others_.back();
+    if (!test::eventually("", [&server] { return server.out().find("listening") != std::string::npos; }))
+        throw SetupError("iperf3 does not listen: " + server.err());
 }
 
 test::Counters Stage::sent() const {
@@ -75,6 +87,16 @@ test::Counters Stage::sent() const {
         const auto one = test::counters(host(), Cabling::port(number));
         sum.tx_bytes += one.tx_bytes;
         sum.tx_packets += one.tx_packets;
+    }
+    return sum;
+}
+
+test::Counters Stage::arrived() const {
+    test::Counters sum;
+    for (unsigned number = 0; number < client_count; ++number) {
+        const auto one = test::counters(client(number), device_of(number));
+        sum.rx_bytes += one.rx_bytes;
+        sum.rx_packets += one.rx_packets;
     }
     return sum;
 }
@@ -97,17 +119,16 @@ void Stage::keep_tso(bool keep) const {
         test::must(host(), fmt::format("ethtool -K {} tso {}", Cabling::port(number), keep ? "on" : "off"));
 }
 
+unsigned Stage::carrying() const {
+    unsigned count = 0;
+    for (unsigned number = 1; number <= cables; ++number)
+        if (is_up("team0", Cabling::port(number)) && is_up("far0", Cabling::far_end(number))) ++count;
+    return count;
+}
+
 void Stage::await_carrying(unsigned ports) const {
-    const auto carrying = [this] {
-        unsigned count = 0;
-        for (unsigned number = 1; number <= cables; ++number)
-            count += team_.item(fmt::format("ports.{}.link_watches.up", Cabling::port(number))) == "true"
-                         ? 1U
-                         : 0U;
-        return count;
-    };
-    if (!test::becomes(ports, carrying))
-        throw SetupError(fmt::format("{} ports do not carry:\n{}", ports, team_.log()));
+    if (!test::becomes(ports, [this] { return carrying(); }))
+        throw SetupError(fmt::format("not {} but {} ports carry:\n{}", ports, carrying(), team_.log()));
 }
 
 } // namespace teamo::demo

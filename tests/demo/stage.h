@@ -26,17 +26,21 @@ public:
     const test::Cabling& wires() const { return wires_; }
     const test::TeamUnderTest& team() const { return team_; }
 
-    /// What all ports sent, as their devices count: a GSO packet once.
+    /// What all ports sent, and what all clients' devices received, as devices count: a GSO packet once.
     test::Counters sent() const;
+    test::Counters arrived() const;
     /// The port that most packets leave by, over so many milliseconds.
     unsigned busiest_port(test::milliseconds over) const;
     void keep_tso(bool keep) const;
-    /// Waits until so many ports carry on both sides; throws SetupError where they do not.
+    /// Waits until both ends' teams say that so many of their ports are up; throws SetupError where they do
+    /// not.
     void await_carrying(unsigned ports) const;
 
 private:
     void shape() const;
     void start_far_end();
+    void add_client(unsigned number);
+    unsigned carrying() const;
 
     test::Cabling wires_;
     std::vector<test::NetNs> clients_;

@@ -28,13 +28,14 @@ TEST(Harness, loses_no_packet_on_a_plain_cable) {
     wires.address("eth1");
     Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 20'000});
     Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v6, .rate = 20'000});
-    std::this_thread::sleep_for(500ms);
+    // By packets, not by time: a busy machine sends them late, which is no fault of the cable.
+    EXPECT_TRUE(out.flows(10'000, 20s));
+    EXPECT_TRUE(in.flows(10'000, 20s));
     out.stop();
     in.stop();
     EXPECT_EQ(0U, out.tally().lost) << text_of(out.tally());
     EXPECT_EQ(0U, in.tally().lost) << text_of(in.tally());
     EXPECT_EQ(0U, in.tally().duplicated + out.tally().duplicated);
-    EXPECT_GT(in.tally().sent, 9'000U);
     fmt::print("out: {}\nin: {}\n", text_of(out.tally()), text_of(in.tally()));
 }
 
@@ -44,7 +45,7 @@ TEST(Harness, counts_what_a_pulled_cable_lost) {
     Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4});
     const auto before = out.next();
     wires.pull(1);
-    std::this_thread::sleep_for(50ms);
+    EXPECT_TRUE(eventually("packets that nobody gets", [&] { return out.next() > before + 500; }));
     wires.plug(1);
     EXPECT_TRUE(out.flows());
     out.stop();
