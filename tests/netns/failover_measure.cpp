@@ -6,6 +6,9 @@
 #include "support/traffic.h"
 
 #include <gmock/gmock.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <numeric>
@@ -27,6 +30,23 @@ void report(std::string_view what, const std::vector<std::uint64_t>& lost) {
     testing::Test::RecordProperty("worst", static_cast<int>(std::ranges::max(lost)));
 }
 
+/// Waits until the kernel's network lock is free: the namespaces of a test before are taken apart under it,
+/// for seconds, and every link event waits for it.
+void await_free_network_lock() {
+    const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    int quick = 0;
+    const auto is_free = [&] {
+        ifreq request{};
+        std::string_view("lo").copy(request.ifr_name, sizeof request.ifr_name - 1);
+        request.ifr_qlen = 1'000;
+        const auto start = SteadyClock::now();
+        ::ioctl(socket.get(), SIOCSIFTXQLEN, &request); // takes the lock (net/core/dev_ioctl.c)
+        quick = SteadyClock::now() - start < 1ms ? quick + 1 : 0;
+        return quick >= 100;
+    };
+    if (!eventually("", is_free, 30s)) throw SetupError("the kernel's network lock is taken all the time");
+}
+
 /// The port that most packets leave by now.
 unsigned carrying_port(const Cabling& wires, const Stream& stream) {
     std::vector<std::uint64_t> before, sent;
@@ -43,6 +63,7 @@ std::string watch_of(unsigned port) { return fmt::format("ports.{}.link_watches.
 /// Pulls the cable that carries the stream, as often as that, and puts it back; what each pull lost.
 std::vector<std::uint64_t> pull_cables(const Cabling& wires, const TeamUnderTest& team, Stream& stream,
                                        int pulls) {
+    await_free_network_lock();
     std::vector<std::uint64_t> lost;
     for (int count = 0; count < pulls; ++count) {
         const auto port = carrying_port(wires, stream);
