@@ -121,6 +121,28 @@ TEST(LinkWatch, of_team_and_port_both_count) {
     EXPECT_EQ("true", team.item(watched_up)) << "any of them suffices";
 }
 
+/// A request that comes between an event and its handling must not take the event for itself.
+TEST(LinkWatch, sees_a_lost_link_while_clients_ask_all_the_time) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(loadbalance(2));
+    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    const std::jthread asking([](const std::stop_token& stop) {
+        const auto client = ControlSocket::to("team0");
+        while (!stop.stop_requested())
+            EXPECT_TRUE(client->ask("StateDump"));
+    });
+    for (int round = 0; round < 60; ++round) {
+        wires.pull(1);
+        ASSERT_TRUE(becomes(
+            "false", [&] { return team.item(watched_up); }, 1s))
+            << "round " << round;
+        wires.plug(1);
+        ASSERT_TRUE(becomes(
+            "true", [&] { return team.item(watched_up); }, 3s))
+            << "round " << round;
+    }
+}
+
 /// More messages than a receive buffer holds, while the daemon cannot read.
 TEST(LinkWatch, sees_what_it_was_not_told_after_a_flood_of_messages) {
     const Cabling wires(2, FarSide::open);
