@@ -98,8 +98,13 @@ struct Team::Answering {
 };
 
 control::Reply Team::answer(const control::Request& request) {
+    // The events taken in here wake nobody any more: the pass they call for is made here too, before the
+    // answer and after it, since carrying out a request takes in events as well.
     observer_->catch_up();
-    return std::visit(Answering{*this}, request);
+    pass();
+    auto reply = std::visit(Answering{*this}, request);
+    pass();
+    return reply;
 }
 
 control::Reply Team::set_item(const std::string& path, const std::string& value) {

@@ -3,6 +3,7 @@
 // What a host does with its team: packets both ways, whatever their kind.
 #include "netns/configs.h"
 #include "support/frames.h"
+#include "support/links.h"
 #include "support/packet_socket.h"
 #include "support/socket_address.h"
 #include "support/team_under_test.h"
@@ -123,6 +124,8 @@ TEST(Forwarding, port_does_not_answer_for_itself) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
+    // The carrier that came with team0 takes effect at the inner end a moment later (linkwatch).
+    ASSERT_TRUE(becomes(std::string("UP"), [&] { return look(wires.host(), "tmo0").operstate; }));
     const PacketSocket far(wires.peer(), "p2"), other(wires.peer(), "p1");
     far.send(arp_request(mac("02:00:00:00:00:02"), "10.0.0.9", team_v4));
     std::size_t answers = 0;
