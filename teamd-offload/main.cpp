@@ -103,8 +103,7 @@ Result<> Run::start(Configuration configuration, std::string pid_file) {
         signals_.push_back(std::move(*signal));
     }
     const auto device = configuration.team.device;
-    TeamOptions team_options{.take_over = options_.take_over,
-                             .recreate = options_.force_recreate,
+    TeamOptions team_options{.recreate = options_.force_recreate,
                              .without_ports = options_.no_ports,
                              .keep_on_stop = options_.no_quit_destroy,
                              .daemonized = options_.daemonize,

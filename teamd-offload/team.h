@@ -22,7 +22,6 @@ namespace teamo {
 
 /// How a team is started and stopped (teamd(8)'s options).
 struct TeamOptions {
-    bool take_over = false;     ///< -o: a device of that name is taken, not refused
     bool recreate = false;      ///< -r: a device of that name is replaced
     bool without_ports = false; ///< -n: the configured ports are not added
     bool keep_on_stop = false;  ///< -N: device and ports stay when the daemon stops

@@ -104,12 +104,12 @@ void Team::put_into_effect(const TeamPlan& plan) {
         if (!done)
             log_(Level::error, fmt::format("the datapath is not as it should be: {}", done.error().text));
     };
+    fail_with(datapath_.apply(between)); // before any word is said: a lost port is out with this write
     if (plan.tables != tables_)
         for (const auto& port : candidates())
             log_(Level::debug,
                  fmt::format("decided on device {}: link {}, prio {}, {} Mbit/s{}", port.port.value,
                              port.up ? "up" : "down", port.prio, port.speed, port.sticky ? ", sticky" : ""));
-    fail_with(datapath_.apply(between));
     say_what_changed(decision_);
     apply(changes(observer_->links(), plan));
     if (plan.carrier && (backup ? lost || gained : lost)) announce();
