@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dry_run.h"
 
+#include "datapath/datapath.h"
 #include "kernel/links.h"
 #include "plan/make_plan.h"
 #include "plan/membership.h"
@@ -26,7 +27,11 @@ Result<Found> find_ports(const Links& links, const TeamConfig& config) {
         if (auto may = may_join(links, *link, config.device); !may)
             return within(fmt::format("port {}", name), std::move(may.error()));
         const Slot slot{static_cast<std::uint8_t>(found.members.size() + 1)};
-        found.members.push_back({.index = link->index, .slot = slot, .own_address = link->address});
+        found.members.push_back(
+            {.index = link->index,
+             .slot = slot,
+             .own_address = link->address,
+             .settings = {.prio = port.prio, .queue_id = port.queue_id.value_or(0), .user_linkup = {}}});
         // As if every cable were in: a port that is down now has its place all the same.
         found.candidates.push_back({.port = link->index,
                                     .up = true,
@@ -38,7 +43,14 @@ Result<Found> find_ports(const Links& links, const TeamConfig& config) {
     return found;
 }
 
-json::Value value_of(const Links& links, const TeamPlan& plan, const std::string& device) {
+/// Without the right to ask for the driver it stays open which one a start would take.
+const char* datapath_name(const Result<DatapathChoice>& choice) {
+    if (!choice) return "auto";
+    return *choice == DatapathChoice::team ? "team" : "bpf";
+}
+
+json::Value value_of(const Links& links, const TeamPlan& plan, const std::string& device,
+                     const char* datapath) {
     json::Object ports;
     for (const auto& port : plan.ports) {
         const auto slot = static_cast<std::size_t>(std::ranges::find(plan.tables.ports, port.index) -
@@ -55,17 +67,18 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const std::string
     for (const auto home : plan.homes)
         homes.emplace_back(static_cast<int>(home.value));
     return json::Object{
-        {"team", json::Object{{"device", device}, {"address", text_of(plan.address)}, {"datapath", "bpf"}}},
+        {"team",
+         json::Object{{"device", device}, {"address", text_of(plan.address)}, {"datapath", datapath}}},
         {"ports", std::move(ports)},
         {"buckets", std::move(homes)}};
 }
 
 } // namespace
 
-int dry_run(const Configuration& configuration, bool without_ports, const Log& log) {
+int dry_run(const Configuration& configuration, const Options& options, const Log& log) {
     auto control = LinkControl::open();
     auto links = control ? control->read_all() : Result<Links>(tl::unexpected(control.error()));
-    auto found = links ? (without_ports ? Result<Found>(Found{}) : find_ports(*links, configuration.team))
+    auto found = links ? (options.no_ports ? Result<Found>(Found{}) : find_ports(*links, configuration.team))
                        : Result<Found>(tl::unexpected(links.error()));
     if (!found) {
         log(Level::error, found.error().text);
@@ -80,9 +93,14 @@ int dry_run(const Configuration& configuration, bool without_ports, const Log& l
                             .team = &team,
                             .inner = {},
                             .members = found->members,
-                            .homes = {}};
+                            .homes = {},
+                            .notify_peers = configuration.team.notify_peers,
+                            .mcast_rejoin = configuration.team.mcast_rejoin};
     const auto plan = make_plan(premises, step(runner, found->candidates));
-    fmt::print("{}\n", json::write(value_of(*links, plan, configuration.team.device)));
+    const auto& device = configuration.team.device;
+    const auto datapath = choose_datapath(options.datapath.value_or(configuration.team.datapath), *control,
+                                          find_link(*links, device));
+    fmt::print("{}\n", json::write(value_of(*links, plan, device, datapath_name(datapath))));
     return 0;
 }
 

@@ -3,11 +3,12 @@
 
 #include "config/config_file.h"
 #include "log.h"
+#include "options.h"
 
 namespace teamo {
 
 /// --dry-run: prints what a start would make of the devices that are there, as JSON; changes nothing. Returns
 /// the exit status: 1 where the start would be refused.
-int dry_run(const Configuration& configuration, bool without_ports, const Log& log);
+int dry_run(const Configuration& configuration, const Options& options, const Log& log);
 
 } // namespace teamo

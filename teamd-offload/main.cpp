@@ -106,7 +106,9 @@ Result<> Run::start(Configuration configuration, std::string pid_file) {
     TeamOptions team_options{.recreate = options_.force_recreate,
                              .without_ports = options_.no_ports,
                              .keep_on_stop = options_.no_quit_destroy,
+                             .take_over = options_.take_over,
                              .daemonized = options_.daemonize,
+                             .datapath = options_.datapath.value_or(configuration.team.datapath),
                              .pid_file = std::move(pid_file)};
     auto team = Team::start(std::move(configuration), std::move(team_options), log_, loop_.get(),
                             [this](const Error& error) {
@@ -241,11 +243,11 @@ int main(const Options& options) {
             return failure;
         }
         return success;
-    case Options::Command::dry_run: return dry_run(configuration, options.no_ports, log);
+    case Options::Command::dry_run: return dry_run(configuration, options, log);
     case Options::Command::check_configuration:
     case Options::Command::run: break;
     }
-    if (const auto supported = check_supported(configuration.team, options.datapath); !supported) {
+    if (const auto supported = check_supported(configuration.team); !supported) {
         log(Level::error, supported.error().text);
         return failure;
     }

@@ -32,15 +32,13 @@ Result<> set_address(LinkControl& links, const Link& link, const MacAddress& add
     return done ? up : done;
 }
 
-Result<> make_port(LinkControl& links, BpfDatapath& datapath, std::string_view team, const Link& link,
-                   std::uint32_t mtu, std::optional<MacAddress> address, PortBefore& before,
-                   const std::function<Result<>()>& keep) {
-    if (!port_mark_of(link))
-        if (auto done = links.add_altname(link.index, port_mark(team, before.slot)); !done)
-            return within("cannot be marked", std::move(done.error()));
-    // A port that still makes IPv6 addresses of its own would claim the team's link-local address.
-    if (before.disable_ipv6 && !*before.disable_ipv6)
-        if (auto done = write_disable_ipv6(link.name, true); !done) return done;
+namespace {
+
+/// As wide as the team and hearing all multicast, with our program on it: what the team driver does by
+/// itself.
+Result<> fit_port(LinkControl& links, Datapath& datapath, const Link& link, std::uint32_t mtu,
+                  std::optional<MacAddress> address, PortBefore& before,
+                  const std::function<Result<>()>& keep) {
     if (link.mtu != mtu)
         if (auto done = links.set_mtu(link.index, mtu); !done)
             return within(fmt::format("does not take the team's MTU of {} bytes", mtu),
@@ -49,7 +47,6 @@ Result<> make_port(LinkControl& links, BpfDatapath& datapath, std::string_view t
         if (auto done = set_address(links, link, *address); !done)
             return within(fmt::format("does not take the address {}", text_of(*address)),
                           std::move(done.error()));
-
     auto attached = datapath.attach_port(link.index);
     if (!attached) return tl::unexpected(attached.error());
     if (*attached) {
@@ -59,27 +56,62 @@ Result<> make_port(LinkControl& links, BpfDatapath& datapath, std::string_view t
     return links.set_flags(link.index, IFF_UP | IFF_ALLMULTI, IFF_UP | IFF_ALLMULTI);
 }
 
-Result<> restore_port(LinkControl& links, BpfDatapath& datapath, std::string_view team,
-                      const PortBefore& before) {
-    const auto read = links.read(before.index);
-    if (!read) return read.error().number == ENODEV ? Result<>() : tl::unexpected(read.error());
-    const auto& now = *read;
+/// The driver takes a port that is down, and opens it. What was a port of the team already stays as it is.
+Result<> hand_over(LinkControl& links, Datapath& datapath, const Link& link) {
+    if (!link.master && link.is_up())
+        if (auto down = links.set_flags(link.index, 0, IFF_UP); !down) return down;
+    auto attached = datapath.attach_port(link.index);
+    if (!attached) return tl::unexpected(attached.error());
+    return {};
+}
 
+} // namespace
+
+Result<> make_port(LinkControl& links, Datapath& datapath, std::string_view team, const Link& link,
+                   std::uint32_t mtu, std::optional<MacAddress> address, PortBefore& before,
+                   const std::function<Result<>()>& keep) {
+    if (!port_mark_of(link))
+        if (auto done = links.add_altname(link.index, port_mark(team, before.slot)); !done)
+            return within("cannot be marked", std::move(done.error()));
+    // A port that still makes IPv6 addresses of its own would claim the team's link-local address.
+    if (before.disable_ipv6 && !*before.disable_ipv6)
+        if (auto done = write_disable_ipv6(link.name, true); !done) return done;
+    return datapath.tends_ports() ? hand_over(links, datapath, link)
+                                  : fit_port(links, datapath, link, mtu, address, before, keep);
+}
+
+Result<> restore_port(LinkControl& links, Datapath& datapath, std::string_view team,
+                      const PortBefore& before) {
+    if (const auto there = links.read(before.index); !there)
+        return there.error().number == ENODEV ? Result<>() : tl::unexpected(there.error());
     std::string failed;
     const auto attempt = [&failed](Result<> done) {
         if (!done) failed.append(failed.empty() ? "" : "; ").append(done.error().text);
     };
-    attempt(datapath.detach_port(now.index, before.made_clsact));
+    attempt(datapath.detach_port(before.index, before.made_clsact));
+    // Read only now: the team driver puts a part back itself.
+    const auto read = links.read(before.index);
+    if (!read) return read.error().number == ENODEV ? Result<>() : tl::unexpected(read.error());
+    const auto& now = *read;
     // A device that was down goes down first: what follows is then nobody's traffic.
     if ((before.flags & IFF_UP) == 0 && now.is_up()) attempt(links.set_flags(now.index, 0, IFF_UP));
     if (now.address != before.address) attempt(set_address(links, now, before.address));
     if (now.mtu != before.mtu) attempt(links.set_mtu(now.index, before.mtu));
     attempt(links.set_flags(now.index, before.flags, put_back_flags));
-    if (before.disable_ipv6 && !*before.disable_ipv6) attempt(write_disable_ipv6(now.name, false));
-    if (const auto mark = port_mark_of(now); mark && mark->team == team)
-        attempt(links.remove_altname(now.index, port_mark(team, mark->slot)));
+    attempt(release_port(links, team, before));
     if (!failed.empty()) return fail(EIO, fmt::format("was not put back wholly: {}", failed));
     return {};
+}
+
+Result<> release_port(LinkControl& links, std::string_view team, const PortBefore& before) {
+    const auto now = links.read(before.index);
+    if (!now) return now.error().number == ENODEV ? Result<>() : tl::unexpected(now.error());
+    Result<> enabled;
+    if (before.disable_ipv6 && !*before.disable_ipv6) enabled = write_disable_ipv6(now->name, false);
+    const auto mark = port_mark_of(*now);
+    if (!mark || mark->team != team) return enabled;
+    auto unmarked = links.remove_altname(now->index, port_mark(team, mark->slot));
+    return enabled ? unmarked : enabled;
 }
 
 } // namespace teamo

@@ -7,9 +7,7 @@
 
 namespace teamo {
 
-Result<> check_supported(const TeamConfig& config, std::optional<DatapathChoice> option) {
-    if (option.value_or(config.datapath) == DatapathChoice::team)
-        return fail(ENOTSUP, "the team datapath is not supported yet; use --datapath bpf");
+Result<> check_supported(const TeamConfig& config) {
     if (std::holds_alternative<LacpRunner>(config.runner))
         return fail(
             ENOTSUP,
@@ -34,7 +32,12 @@ std::vector<std::string> unheeded(const Configuration& configuration) {
     if (balance != nullptr && balance->tx_balancer)
         list.emplace_back(
             "/runner/tx_balancer: is kept, but nothing acts on it yet: flows stay where the hash puts them");
-    for (const auto& [name, port] : configuration.team.ports)
+    return list;
+}
+
+std::vector<std::string> unheeded_by_bpf(const TeamConfig& config) {
+    std::vector<std::string> list;
+    for (const auto& [name, port] : config.ports)
         if (port.queue_id)
             list.push_back(fmt::format("/ports/{}/queue_id: has no effect on the bpf datapath", name));
     return list;

@@ -11,10 +11,12 @@
 namespace teamo {
 
 /// Whether this version runs what the configuration asks for; ENOTSUP with the name of what it does not.
-Result<> check_supported(const TeamConfig& config, std::optional<DatapathChoice> option);
+Result<> check_supported(const TeamConfig& config);
 
 /// What the configuration asks for and this version reads, keeps and does not act on: a sentence each.
 std::vector<std::string> unheeded(const Configuration& configuration);
+/// The same for what only the team driver has.
+std::vector<std::string> unheeded_by_bpf(const TeamConfig& config);
 
 /// A team's state in one line, for the log and for systemctl status.
 std::string describe(const TeamStatus& status);

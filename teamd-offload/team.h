@@ -7,8 +7,7 @@
 #include "announcer.h"
 #include "config/config_file.h"
 #include "control/usock_message.h"
-#include "datapath/bpf_datapath.h"
-#include "datapath/team_device.h"
+#include "datapath/datapath.h"
 #include "kernel/ethtool.h"
 #include "kernel/journal.h"
 #include "observer.h"
@@ -25,7 +24,9 @@ struct TeamOptions {
     bool recreate = false;      ///< -r: a device of that name is replaced
     bool without_ports = false; ///< -n: the configured ports are not added
     bool keep_on_stop = false;  ///< -N: device and ports stay when the daemon stops
+    bool take_over = false;     ///< -o: a device of the team driver that somebody else made is taken over
     bool daemonized = false;
+    DatapathChoice datapath = DatapathChoice::automatic;
     std::string pid_file;
 };
 
@@ -58,7 +59,7 @@ private:
     };
 
     Team(Configuration configuration, TeamOptions options, Log& log, LinkControl control, Ethtool ethtool,
-         BpfDatapath datapath);
+         std::unique_ptr<Datapath> datapath);
 
     // team_start.cpp: the device, and what an earlier daemon left
     Result<> open(sd_event* loop);
@@ -69,11 +70,13 @@ private:
     Result<> adopt_device(const TeamDevice& device);
     Result<> adopt_port(const Link& link, Slot slot);
     Result<> join_configured();
+    Result<> listen(sd_event* loop);
 
     // team_ports.cpp: ports come and go
     Result<> join(const Link& link);
     Result<> leave(IfIndex port);
     void forget_vanished();
+    void follow_masters();
     void join_appeared();
     PortConfig config_of(std::string_view port) const;
     Result<Slot> free_slot() const;
@@ -104,7 +107,8 @@ private:
     Log& log_;
     LinkControl control_;
     Ethtool ethtool_;
-    BpfDatapath datapath_;
+    std::unique_ptr<Datapath> datapath_;
+    std::optional<Io> datapath_events_;
     std::unique_ptr<Observer> observer_;
     std::unique_ptr<Announcer> announcer_;
     std::optional<Timer> timer_; ///< when a delay of a link watch is over

@@ -19,6 +19,7 @@ void Team::pass() {
         return;
     }
     forget_vanished();
+    follow_masters();
     look_at_uppers();
     // What carries is settled before anything slower: a lost port is out with one write.
     step_watches();
@@ -80,13 +81,21 @@ TeamPlan Team::plan(const Decision& decision) const {
                       .team = find_link(observer_->links(), device_.team),
                       .inner = device_.inner,
                       .members = {},
-                      .homes = journal_.homes};
+                      .homes = journal_.homes,
+                      .notify_peers = configuration_.team.notify_peers,
+                      .mcast_rejoin = configuration_.team.mcast_rejoin,
+                      .tended = datapath_->tends_ports()};
     for (const auto& port : ports_) {
         const auto was = std::ranges::find(journal_.ports, port.index, &PortBefore::index);
+        const auto* link = find_link(observer_->links(), port.index);
+        const bool as_linked = link == nullptr || link->has_link() == port.watch.up();
         premises.members.push_back(
             {.index = port.index,
              .slot = port.slot,
-             .own_address = was == journal_.ports.end() ? premises.team->address : was->address});
+             .own_address = was == journal_.ports.end() ? premises.team->address : was->address,
+             .settings = {.prio = port.config.prio,
+                          .queue_id = port.config.queue_id.value_or(0),
+                          .user_linkup = as_linked ? std::nullopt : std::optional(port.watch.up())}});
     }
     return make_plan(premises, decision);
 }
@@ -104,7 +113,7 @@ void Team::put_into_effect(const TeamPlan& plan) {
         if (!done)
             log_(Level::error, fmt::format("the datapath is not as it should be: {}", done.error().text));
     };
-    fail_with(datapath_.apply(between)); // before any word is said: a lost port is out with this write
+    fail_with(datapath_->apply(between)); // before any word is said: a lost port is out with this write
     if (plan.tables != tables_)
         for (const auto& port : candidates())
             log_(Level::debug,
@@ -113,7 +122,7 @@ void Team::put_into_effect(const TeamPlan& plan) {
     say_what_changed(decision_);
     apply(changes(observer_->links(), plan));
     if (plan.carrier && (backup ? lost || gained : lost)) announce();
-    fail_with(datapath_.apply(plan.tables));
+    fail_with(datapath_->apply(plan.tables));
     tables_ = plan.tables;
     journal_.homes = plan.homes;
     journal_.active = decision_.active;

@@ -59,11 +59,11 @@ Result<> Team::join(const Link& link) {
     journal_.ports.push_back(remember(link, *slot));
     auto done = keep_journal();
     if (done)
-        done = make_port(control_, datapath_, name(), link, team->mtu, address, journal_.ports.back(),
+        done = make_port(control_, *datapath_, name(), link, team->mtu, address, journal_.ports.back(),
                          [this] { return keep_journal(); });
     if (!done) {
         static_cast<void>(
-            restore_port(control_, datapath_, name(), journal_.ports.back())); // the first failure is told
+            restore_port(control_, *datapath_, name(), journal_.ports.back())); // the first failure is told
         journal_.ports.pop_back();
         static_cast<void>(keep_journal());
         return done;
@@ -90,7 +90,7 @@ Result<> Team::leave(IfIndex port) {
     pass(); // its buckets are with the others before it stops
     const auto* was = before(port);
     if (was == nullptr) return {};
-    auto restored = restore_port(control_, datapath_, name(), *was);
+    auto restored = restore_port(control_, *datapath_, name(), *was);
     std::erase_if(journal_.ports, [port](const PortBefore& entry) { return entry.index == port; });
     static_cast<void>(keep_journal()); // said by keep_journal's other callers; the port is out either way
     observer_->catch_up();
@@ -110,6 +110,31 @@ void Team::forget_vanished() {
     }
     std::erase_if(ports_, [&gone](const Port& port) { return gone(port.index); });
     std::erase_if(journal_.ports, [&gone](const PortBefore& port) { return gone(port.index); });
+}
+
+/// With the team driver a port is whoever has the team for its master, and others may say so too (ip link set
+/// PORT master TEAM, NetworkManager): what they bring is taken in, what they take is let go.
+void Team::follow_masters() {
+    if (!datapath_->tends_ports()) return;
+    std::vector<PortBefore> gone;
+    for (const auto& port : journal_.ports)
+        if (const auto* link = find_link(observer_->links(), port.index);
+            link != nullptr && link->master != device_.team)
+            gone.push_back(port);
+    for (const auto& port : gone) {
+        log_(Level::notice, fmt::format("port {} was taken out by somebody else", port.name));
+        std::erase_if(ports_, [&port](const Port& one) { return one.index == port.index; });
+        std::erase_if(journal_.ports, [&port](const PortBefore& one) { return one.index == port.index; });
+        journal_.removed_by_hand.push_back(port.name);
+        if (auto released = release_port(control_, name(), port); !released)
+            log_(Level::warning, fmt::format("port {}: {}", port.name, released.error().text));
+    }
+    std::vector<Link> come;
+    for (const auto& [index, link] : observer_->links())
+        if (link.master == device_.team && before(index) == nullptr) come.push_back(link);
+    for (const auto& link : come)
+        if (auto joined = join(link); !joined && refused_ports_.insert(link.name).second)
+            log_(Level::warning, fmt::format("port {}: {}", link.name, joined.error().text));
 }
 
 void Team::join_appeared() {

@@ -169,7 +169,7 @@ TeamStatus Team::status() {
     status.name = name();
     status.ifindex = device_.team;
     status.runner = configuration_.team.runner;
-    status.datapath = "bpf";
+    status.datapath = datapath_->name();
     status.device_kind = device_.kind;
     status.pid = ::getpid();
     status.pid_file = options_.pid_file;
@@ -179,7 +179,7 @@ TeamStatus Team::status() {
         status.address = team->address;
         status.link.up = team->has_link();
     }
-    const auto counters = datapath_.read_counters();
+    const auto counters = datapath_->read_counters();
     std::uint32_t speed = 0;
     for (const auto& port : ports_) {
         auto one = port_status(port);

@@ -6,13 +6,16 @@
 #include "model/marks.h"
 #include "plan/membership.h"
 #include "port_device.h"
+#include "support.h"
+
+#include <sys/epoll.h>
 
 #include <algorithm>
 
 namespace teamo {
 
 Team::Team(Configuration configuration, TeamOptions options, Log& log, LinkControl control, Ethtool ethtool,
-           BpfDatapath datapath)
+           std::unique_ptr<Datapath> datapath)
     : configuration_(std::move(configuration)),
       options_(std::move(options)),
       log_(log),
@@ -28,12 +31,18 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, TeamOptio
     if (!control) return tl::unexpected(control.error());
     auto ethtool = Ethtool::open();
     if (!ethtool) return tl::unexpected(ethtool.error());
-    auto datapath = BpfDatapath::load();
+    auto links = control->read_all();
+    if (!links) return tl::unexpected(links.error());
+    const auto* existing = options.recreate ? nullptr : find_link(*links, configuration.team.device);
+    auto datapath = open_datapath(options.datapath, *control, existing);
     if (!datapath) return tl::unexpected(datapath.error());
 
     std::unique_ptr<Team> team(new Team(std::move(configuration), std::move(options), log,
                                         std::move(*control), std::move(*ethtool), std::move(*datapath)));
     team->failed_ = std::move(failed);
+    if (team->datapath_->name() == "bpf")
+        for (const auto& sentence : unheeded_by_bpf(team->configuration_.team))
+            log(Level::warning, sentence);
     if (auto opened = team->open(loop); !opened) {
         team->abandon();
         return tl::unexpected(opened.error());
@@ -55,12 +64,24 @@ Result<> Team::open(sd_event* loop) {
     if (auto good = check_ports(); !good) return good;
     if (options_.recreate)
         if (auto replaced = remove_existing(); !replaced) return replaced;
-    const auto existing = find_team_device(observer_->links(), name());
+    const auto existing = datapath_->find_device(observer_->links(), name(), options_.take_over);
     if (!existing) return tl::unexpected(existing.error());
     if (!*existing) clear_leftovers();
     if (auto made = *existing ? adopt_device(**existing) : make_device(); !made) return made;
     if (auto joined = join_configured(); !joined) return joined;
     pass();
+    return listen(loop);
+}
+
+Result<> Team::listen(sd_event* loop) {
+    if (const auto fd = datapath_->event_fd()) {
+        auto io = Io::make(loop, *fd, EPOLLIN, Priority::link, [this](std::uint32_t) {
+            if (auto taken = datapath_->take_events(); !taken) log_(Level::error, taken.error().text);
+            pass();
+        });
+        if (!io) return tl::unexpected(io.error());
+        datapath_events_.emplace(std::move(*io));
+    }
     return observer_->listen(loop);
 }
 
@@ -82,11 +103,11 @@ Result<> Team::check_ports() const {
 Result<> Team::remove_existing() {
     const auto* named = find_link(observer_->links(), name());
     if (named == nullptr) return {};
-    const auto ours = find_team_device(observer_->links(), name());
+    const bool ours = find_altname(observer_->links(), team_mark(name())) == named;
     if (auto removed = control_.remove(named->index); !removed)
         return within(fmt::format("device {} cannot be replaced", name()), std::move(removed.error()));
     observer_->catch_up();
-    if (ours && *ours) clear_leftovers();
+    if (ours) clear_leftovers();
     return {};
 }
 
@@ -103,7 +124,7 @@ void Team::clear_leftovers() {
             left.push_back(remember(entry.second, mark->slot));
     }
     for (const auto& port : left)
-        if (auto restored = restore_port(control_, datapath_, name(), port); !restored)
+        if (auto restored = restore_port(control_, *datapath_, name(), port); !restored)
             log_(Level::warning, fmt::format("port {}: {}", port.name, restored.error().text));
     if (!left.empty())
         log_(Level::notice, fmt::format("put back {} ports of an earlier team of this name", left.size()));
@@ -119,7 +140,7 @@ Result<> Team::make_device() {
             if (const auto* link = find_link(observer_->links(), entry.first);
                 link != nullptr && address.is_zero())
                 address = link->address;
-    auto device = create_team_device(control_, name(), address);
+    auto device = datapath_->create_device(control_, name(), address);
     if (!device) return tl::unexpected(device.error());
     device_ = std::move(*device);
     made_device_ = true;
@@ -131,7 +152,7 @@ Result<> Team::make_device() {
     journal_.inner = device_.inner;
     runner_ = make_runner(configuration_.team.runner, std::nullopt);
     if (auto kept = keep_journal(); !kept) return kept;
-    return datapath_.attach_team(device_.team, device_.inner, device_.kind);
+    return datapath_->attach_team(device_, plan(decision_).tables);
 }
 
 /// Goes on where a dead daemon left off. Nothing is taken down: our programs take the place of the running
@@ -169,11 +190,9 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     runner_ = make_runner(configuration_.team.runner, journal_.active);
     decision_ = step(runner_, candidates());
     tables_ = plan(decision_).tables;
-    if (auto applied = datapath_.apply(tables_); !applied) return applied;
-    if (auto attached = datapath_.attach_team(device_.team, device_.inner, device_.kind); !attached)
-        return attached;
+    if (auto attached = datapath_->attach_team(device_, tables_); !attached) return attached;
     for (const auto& port : ports_) {
-        auto attached = datapath_.attach_port(port.index);
+        auto attached = datapath_->attach_port(port.index);
         if (!attached) return within(fmt::format("port {}", port.name), std::move(attached.error()));
     }
     log_(Level::notice, fmt::format("went on with the running team, {} ports", ports_.size()),

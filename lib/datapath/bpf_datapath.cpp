@@ -4,6 +4,7 @@
 #include "base/handle.h"
 #include "datapath/bpf/abi.h"
 #include "datapath/netkit.h"
+#include "datapath/pair_device.h"
 #include "forward.skel.h"
 #include "kernel/traffic_control.h"
 
@@ -55,18 +56,16 @@ struct BpfDatapath::Programs {
 };
 
 BpfDatapath::BpfDatapath(std::unique_ptr<Programs> programs) : programs_(std::move(programs)) {}
-BpfDatapath::BpfDatapath(BpfDatapath&&) noexcept = default;
-BpfDatapath& BpfDatapath::operator=(BpfDatapath&&) noexcept = default;
 BpfDatapath::~BpfDatapath() = default;
 
-Result<BpfDatapath> BpfDatapath::load() {
+Result<std::unique_ptr<BpfDatapath>> BpfDatapath::load() {
     libbpf_set_print(say_nothing);
     auto programs = std::make_unique<Programs>();
     programs->skeleton.reset(teamo_forward__open());
     if (!programs->skeleton) return fail_errno(errno, "the BPF datapath cannot be opened");
     if (const int error = teamo_forward__load(programs->skeleton.get()); error < 0)
         return fail_errno(-error, "the kernel does not load the BPF datapath (5.15 or later is needed)");
-    return BpfDatapath(std::move(programs));
+    return std::unique_ptr<BpfDatapath>(new BpfDatapath(std::move(programs)));
 }
 
 Result<> BpfDatapath::write_live(SlotSet transmit, SlotSet receive) {
@@ -77,7 +76,9 @@ Result<> BpfDatapath::write_live(SlotSet transmit, SlotSet receive) {
 Result<> BpfDatapath::write_team(const Tables& tables) {
     teamo_team team{};
     team.abi = TEAMO_ABI;
-    team.mode = static_cast<std::uint32_t>(tables.mode);
+    // One live slot needs no mode of its own: there is nothing to choose.
+    const auto mode = tables.mode == TransmitMode::activebackup ? TransmitMode::hash : tables.mode;
+    team.mode = static_cast<std::uint32_t>(mode);
     team.hash_fields = tables.hash_fields;
     team.team_ifindex = tables.team.value;
     team.inner_ifindex = tables.inner.value;
@@ -121,20 +122,29 @@ Result<> BpfDatapath::apply(const Tables& tables) {
     return {};
 }
 
-Result<> BpfDatapath::attach_team(IfIndex team, IfIndex inner, std::string_view kind) {
-    if (kind == "netkit") return attach_netkit(team, programs_->transmit());
-    auto attached = attach_ingress(inner, programs_->transmit());
+Result<TeamDevice> BpfDatapath::create_device(LinkControl& links, const std::string& name,
+                                              const MacAddress& address) {
+    return create_pair_device(links, name, address);
+}
+
+Result<std::optional<TeamDevice>> BpfDatapath::find_device(const Links& links, const std::string& name,
+                                                           bool /*take_over*/) const {
+    return find_pair_device(links, name);
+}
+
+Result<> BpfDatapath::attach_team(const TeamDevice& device, const Tables& tables) {
+    if (auto applied = apply(tables); !applied) return applied;
+    if (device.kind == "netkit") return attach_netkit(device.team, programs_->transmit());
+    auto attached = attach_ingress(device.inner, programs_->transmit());
     if (!attached) return tl::unexpected(attached.error());
     return {};
 }
 
 Result<bool> BpfDatapath::attach_port(IfIndex port) { return attach_ingress(port, programs_->receive()); }
 
-Result<> BpfDatapath::detach_port(IfIndex port, bool made_clsact) {
-    return detach_ingress(port, made_clsact);
-}
+Result<> BpfDatapath::detach_port(IfIndex port, bool made) { return detach_ingress(port, made); }
 
-Result<std::array<PortCounters, max_ports + 1>> BpfDatapath::read_counters() const {
+Result<std::array<PortCounters, max_ports + 1>> BpfDatapath::read_counters() {
     const int cpus = libbpf_num_possible_cpus();
     if (cpus < 0) return fail_errno(-cpus, "the number of CPUs");
     std::vector<teamo_counters> each(static_cast<std::size_t>(cpus));

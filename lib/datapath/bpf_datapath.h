@@ -4,38 +4,31 @@
 // to do. They need no daemon: a tc filter keeps its program, and the program its maps.
 #pragma once
 
-#include "base/result.h"
-#include "model/status.h"
-#include "model/tables.h"
-
-#include <array>
-#include <memory>
-#include <optional>
+#include "datapath/datapath.h"
 
 namespace teamo {
 
-class BpfDatapath {
+class BpfDatapath final : public Datapath {
 public:
     /// Loads programs and maps; nothing hangs anywhere yet.
-    static Result<BpfDatapath> load();
+    static Result<std::unique_ptr<BpfDatapath>> load();
+    ~BpfDatapath() override;
 
-    BpfDatapath(BpfDatapath&&) noexcept;
-    BpfDatapath& operator=(BpfDatapath&&) noexcept;
-    ~BpfDatapath();
-
-    /// Puts the tables into effect: what differs from the last ones, nothing else. Slots that stop carrying
-    /// stop first, with one write; slots that start come last, when all they need is there.
-    Result<> apply(const Tables& tables);
-
-    /// Hangs the transmit program on the team's device (`kind` as TeamDevice has it), in place of an older
-    /// one.
-    Result<> attach_team(IfIndex team, IfIndex inner, std::string_view kind);
-    /// Hangs the receive program on a port, in place of an older one. True: clsact was made for it.
-    Result<bool> attach_port(IfIndex port);
-    Result<> detach_port(IfIndex port, bool made_clsact);
-
-    /// By slot; [0].rx_dropped and .tx_packets count what had no port to go to.
-    Result<std::array<PortCounters, max_ports + 1>> read_counters() const;
+    std::string_view name() const override { return "bpf"; }
+    bool tends_ports() const override { return false; }
+    Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
+                                     const MacAddress& address) override;
+    Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
+                                                  bool take_over) const override;
+    /// Hangs the transmit program on the device, in place of an older one.
+    Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
+    /// Hangs the receive program on a port, in place of an older one.
+    Result<bool> attach_port(IfIndex port) override;
+    Result<> detach_port(IfIndex port, bool made) override;
+    /// Slots that stop carrying stop first, with one write; slots that start come last, when all they need
+    /// is there.
+    Result<> apply(const Tables& tables) override;
+    Result<std::array<PortCounters, max_ports + 1>> read_counters() override;
 
 private:
     struct Programs;

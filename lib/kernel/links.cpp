@@ -177,6 +177,34 @@ Result<> LinkControl::create_netkit(std::string_view name, std::string_view inne
     return create_pair("netkit", name, inner, address);
 }
 
+Result<> LinkControl::create_team(std::string_view name, const MacAddress& address) {
+    auto message = link_message(RTM_NEWLINK, IfIndex{}, NLM_F_CREATE | NLM_F_EXCL);
+    put_text(message.get(), IFLA_IFNAME, name);
+    if (!address.is_zero())
+        nla_put(message.get(), IFLA_ADDRESS, static_cast<int>(address.bytes.size()), address.bytes.data());
+    {
+        const Nest info(message.get(), IFLA_LINKINFO);
+        put_text(message.get(), IFLA_INFO_KIND, "team");
+    }
+    return socket_.request(std::move(message));
+}
+
+Result<bool> LinkControl::knows_kind(std::string_view kind) {
+    // A name that no device can have (dev_valid_name): the kernel looks for the kind, loading its module, and
+    // only then refuses the name.
+    auto message = link_message(RTM_NEWLINK, IfIndex{}, NLM_F_CREATE | NLM_F_EXCL);
+    put_text(message.get(), IFLA_IFNAME, "/");
+    {
+        const Nest info(message.get(), IFLA_LINKINFO);
+        put_text(message.get(), IFLA_INFO_KIND, kind);
+    }
+    auto made = socket_.request(std::move(message));
+    if (made) return fail(EPROTO, "the kernel made a device of an impossible name");
+    if (made.error().number == EOPNOTSUPP) return false;
+    if (made.error().number == EINVAL) return true;
+    return tl::unexpected(made.error());
+}
+
 Result<> LinkControl::remove(IfIndex index) { return socket_.request(link_message(RTM_DELLINK, index, 0)); }
 
 Result<> LinkControl::set_address(IfIndex index, const MacAddress& address) {
@@ -193,6 +221,12 @@ Result<> LinkControl::set_mtu(IfIndex index, std::uint32_t mtu) {
 
 Result<> LinkControl::set_flags(IfIndex index, std::uint32_t flags, std::uint32_t mask) {
     return socket_.request(link_message(RTM_SETLINK, index, 0, flags & mask, mask));
+}
+
+Result<> LinkControl::set_master(IfIndex index, IfIndex master) {
+    auto message = link_message(RTM_SETLINK, index, 0);
+    nla_put_u32(message.get(), IFLA_MASTER, master.value);
+    return socket_.request(std::move(message));
 }
 
 Result<> LinkControl::set_alias(IfIndex index, std::string_view alias) {

@@ -29,12 +29,18 @@ public:
     Result<> create_veth(std::string_view name, std::string_view inner, const MacAddress& address);
     /// Makes a netkit pair in layer 2 mode whose programs decide about every packet (kernel 6.7 and later).
     Result<> create_netkit(std::string_view name, std::string_view inner, const MacAddress& address);
+    /// Makes a device of the kernel's team driver, down, without a mode.
+    Result<> create_team(std::string_view name, const MacAddress& address);
+    /// Whether the kernel can make devices of that kind; loads the module where there is one.
+    Result<bool> knows_kind(std::string_view kind);
     Result<> remove(IfIndex index);
 
     Result<> set_address(IfIndex index, const MacAddress& address);
     Result<> set_mtu(IfIndex index, std::uint32_t mtu);
     /// Sets the IFF_* bits of `mask` to those of `flags`.
     Result<> set_flags(IfIndex index, std::uint32_t flags, std::uint32_t mask);
+    /// Makes a device a port of a master; IfIndex{} is none.
+    Result<> set_master(IfIndex index, IfIndex master);
     Result<> set_alias(IfIndex index, std::string_view alias);
     Result<> add_altname(IfIndex index, std::string_view altname);
     Result<> remove_altname(IfIndex index, std::string_view altname);

@@ -19,7 +19,22 @@ constexpr SlotSet bit(Slot slot) { return SlotSet{1} << slot.value; }
 using Preference = std::array<Slot, max_ports>;
 using Buckets = std::array<Preference, bucket_count>;
 
-enum class TransmitMode : std::uint32_t { hash, roundrobin, random, broadcast };
+/// Where a bucket leaves while only `live` slots carry; Slot{0} where none of its slots does.
+constexpr Slot leaves_by(const Preference& preference, SlotSet live) {
+    for (const auto slot : preference)
+        if ((live & bit(slot)) != 0) return slot;
+    return Slot{0};
+}
+
+enum class TransmitMode : std::uint32_t { hash, roundrobin, random, broadcast, activebackup };
+
+/// What only the kernel's team driver has a place for.
+struct PortSettings {
+    std::int32_t prio = 0;
+    std::uint32_t queue_id = 0;      ///< 0: none
+    std::optional<bool> user_linkup; ///< what the link watches say, where the link itself says otherwise
+    bool operator==(const PortSettings&) const = default;
+};
 
 struct Tables {
     TransmitMode mode = TransmitMode::hash;
@@ -29,6 +44,8 @@ struct Tables {
     SlotSet transmit = 0;                       ///< slots that may transmit
     SlotSet receive = 0;                        ///< slots whose arrivals are delivered
     Buckets buckets{};
+    std::array<PortSettings, max_ports + 1> settings{}; ///< by slot
+    Repetition notify_peers, mcast_rejoin;              ///< as configured
     bool operator==(const Tables&) const = default;
 };
 

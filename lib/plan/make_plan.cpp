@@ -12,6 +12,7 @@ TransmitMode mode_of(const RunnerConfig& runner) {
     return std::visit(Match{[](const BroadcastRunner&) { return TransmitMode::broadcast; },
                             [](const RoundRobinRunner&) { return TransmitMode::roundrobin; },
                             [](const RandomRunner&) { return TransmitMode::random; },
+                            [](const ActiveBackupRunner&) { return TransmitMode::activebackup; },
                             [](const auto&) { return TransmitMode::hash; }},
                       runner);
 }
@@ -71,14 +72,18 @@ TeamPlan make_plan(const Premises& premises, const Decision& decision) {
     plan.tables.transmit = slots_of(premises.members, decision.transmit);
     plan.tables.receive = slots_of(premises.members, decision.receive);
     plan.tables.buckets = preferences(plan.homes, members);
+    plan.tables.notify_peers = premises.notify_peers;
+    plan.tables.mcast_rejoin = premises.mcast_rejoin;
     for (const auto& member : premises.members) {
         plan.tables.ports[member.slot.value] = member.index;
+        plan.tables.settings[member.slot.value] = member.settings;
         plan.ports.push_back(
             {.index = member.index,
              .address = port_address(member, plan.address, policy_of(*premises.runner), decision),
              .mtu = premises.team->mtu,
              .promiscuous = premises.team->promiscuity > 0,
-             .all_multicast = true});
+             .all_multicast = true,
+             .tended = premises.tended});
     }
     return plan;
 }

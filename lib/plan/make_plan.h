@@ -18,6 +18,7 @@ struct Member {
     IfIndex index;
     Slot slot;
     MacAddress own_address; ///< the one it came with
+    PortSettings settings{};
     bool operator==(const Member&) const = default;
 };
 
@@ -27,6 +28,8 @@ struct Premises {
     IfIndex inner;
     std::vector<Member> members; ///< in the order they joined
     Homes homes{};               ///< where the buckets live now
+    Repetition notify_peers{}, mcast_rejoin{};
+    bool tended = false; ///< the kernel sees to the ports' MTU and filters and the team's carrier
 };
 
 /// What a port's device shall be like.
@@ -36,6 +39,7 @@ struct PortPlan {
     std::uint32_t mtu = 1500;  ///< bytes, without the Ethernet header
     bool promiscuous = false;  ///< somebody above the team has an address of its own, or looks at everything
     bool all_multicast = true; ///< a card drops groups it was not told of
+    bool tended = false;       ///< MTU and filters are the kernel's to set
     bool operator==(const PortPlan&) const = default;
 };
 

@@ -38,8 +38,10 @@ Result<> may_join(const Links& links, const Link& device, std::string_view team)
             fmt::format("is a port of team {0} already; release it first: teamoctl {0} port remove {1}, "
                         "or if that team is gone: ip link property del dev {1} altname {2}",
                         mark->team, device.name, port_mark(mark->team, mark->slot)));
+    const auto* master = find_link(links, device.master);
+    // Somebody made it a port of this very team (the team driver's ports have a master): it is welcome.
+    if (master != nullptr && master->kind == "team" && master->name == team) return {};
     if (device.master) {
-        const auto* master = find_link(links, device.master);
         return fail(EBUSY, fmt::format("is a port of {} already; release it first: ip link set {} nomaster",
                                        master == nullptr ? std::to_string(device.master.value) : master->name,
                                        device.name));

@@ -91,10 +91,4 @@ Buckets preferences(const Homes& homes, SlotSet slots) {
     return buckets;
 }
 
-Slot leaves_by(const Preference& preference, SlotSet live) {
-    const auto found =
-        std::ranges::find_if(preference, [live](Slot slot) { return (live & bit(slot)) != 0; });
-    return found == preference.end() || *found == Slot{0} ? Slot{0} : *found;
-}
-
 } // namespace teamo

@@ -24,7 +24,4 @@ Homes rehome(const Homes& now, SlotSet slots);
 /// one or several, are down.
 Buckets preferences(const Homes& homes, SlotSet slots);
 
-/// Where a bucket leaves while only `live` slots carry.
-Slot leaves_by(const Preference& preference, SlotSet live);
-
 } // namespace teamo

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "datapath/team_device.h"
+#include "datapath/pair_device.h"
 
 #include "kernel/files.h"
 #include "model/marks.h"
@@ -57,7 +57,7 @@ const Link* newest(const Links& links, const std::string& name, const std::strin
 
 } // namespace
 
-Result<TeamDevice> create_team_device(LinkControl& links, const std::string& name,
+Result<TeamDevice> create_pair_device(LinkControl& links, const std::string& name,
                                       const MacAddress& address) {
     const auto kind = create_pair(links, name, address);
     if (!kind) return within(fmt::format("device {} cannot be made", name), kind.error());
@@ -73,7 +73,7 @@ Result<TeamDevice> create_team_device(LinkControl& links, const std::string& nam
     return device;
 }
 
-Result<std::optional<TeamDevice>> find_team_device(const Links& links, const std::string& name) {
+Result<std::optional<TeamDevice>> find_pair_device(const Links& links, const std::string& name) {
     const auto* team = find_link(links, name);
     if (team == nullptr) return std::optional<TeamDevice>();
     if (find_altname(links, team_mark(name)) != team)

@@ -5,24 +5,15 @@
 // receives is put into the inner end and comes out at the team's, counted and visible like on any device.
 #pragma once
 
-#include "base/result.h"
-#include "kernel/links.h"
-#include "model/observation.h"
-
-#include <string>
+#include "datapath/datapath.h"
 
 namespace teamo {
 
-struct TeamDevice {
-    IfIndex team, inner;
-    std::string kind; ///< "veth" or "netkit"
-};
-
 /// Makes and marks the pair, down, with no carrier. `name` may be "team%d". On failure nothing is left.
-Result<TeamDevice> create_team_device(LinkControl& links, const std::string& name, const MacAddress& address);
+Result<TeamDevice> create_pair_device(LinkControl& links, const std::string& name, const MacAddress& address);
 
 /// The pair that bears the team's marks; none where there is none of that name. EBUSY: a device has the
 /// name but not the mark, or the inner end is gone.
-Result<std::optional<TeamDevice>> find_team_device(const Links& links, const std::string& name);
+Result<std::optional<TeamDevice>> find_pair_device(const Links& links, const std::string& name);
 
 } // namespace teamo

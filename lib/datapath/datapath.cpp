@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "datapath/datapath.h"
+
+#include "datapath/bpf_datapath.h"
+#include "datapath/team_datapath.h"
+
+namespace teamo {
+namespace {
+
+template <class Opened>
+Result<std::unique_ptr<Datapath>> as_datapath(Opened opened) {
+    if (!opened) return tl::unexpected(opened.error());
+    return std::unique_ptr<Datapath>(std::move(*opened));
+}
+
+} // namespace
+
+Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing) {
+    if (choice != DatapathChoice::automatic) return choice;
+    if (existing != nullptr && existing->kind == "team") return DatapathChoice::team;
+    if (existing != nullptr && (existing->kind == "veth" || existing->kind == "netkit"))
+        return DatapathChoice::bpf;
+    const auto driver = links.knows_kind("team");
+    if (!driver) return within("whether the kernel has the team driver", driver.error());
+    return *driver ? DatapathChoice::team : DatapathChoice::bpf;
+}
+
+Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
+                                                const Link* existing) {
+    const auto chosen = choose_datapath(choice, links, existing);
+    if (!chosen) return tl::unexpected(chosen.error());
+    if (*chosen == DatapathChoice::team) return as_datapath(TeamDatapath::open());
+    return as_datapath(BpfDatapath::load());
+}
+
+} // namespace teamo

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What carries the packets, as the daemon sees it. There are two: our BPF programs on a pair of devices, and
+// the kernel's team driver. Both work by the same Tables, and go on without a daemon.
+#pragma once
+
+#include "base/result.h"
+#include "kernel/links.h"
+#include "model/status.h"
+#include "model/tables.h"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace teamo {
+
+struct TeamDevice {
+    IfIndex team;
+    IfIndex inner;    ///< the far end of the pair; none with the team driver
+    std::string kind; ///< "veth", "netkit" or "team"
+};
+
+class Datapath {
+public:
+    virtual ~Datapath() = default;
+
+    /// As state documents have it: "bpf" or "team".
+    virtual std::string_view name() const = 0;
+    /// Whether the kernel itself sees to the ports' MTU and address filters and to the team's carrier, and
+    /// knows them by their master.
+    virtual bool tends_ports() const = 0;
+
+    /// Makes and marks the team's device, down. `name` may be "team%d". On failure nothing is left.
+    virtual Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
+                                             const MacAddress& address) = 0;
+    /// The device of that name; none where there is none. EBUSY: it is no team of ours. `take_over`: one
+    /// that somebody else made will do, where it is of the kind.
+    virtual Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
+                                                          bool take_over) const = 0;
+
+    /// Begins to carry for the device by these tables, in place of whoever did before.
+    virtual Result<> attach_team(const TeamDevice& device, const Tables& tables) = 0;
+    /// Takes a port in. True: something was made for it (clsact) that detach_port() is to be told of.
+    virtual Result<bool> attach_port(IfIndex port) = 0;
+    virtual Result<> detach_port(IfIndex port, bool made) = 0;
+
+    /// Puts the tables into effect: what differs from how it is, nothing else; what is lost stops first.
+    virtual Result<> apply(const Tables& tables) = 0;
+
+    /// By slot; [0].rx_dropped and .tx_packets count what had no port to go to, where that is known.
+    virtual Result<std::array<PortCounters, max_ports + 1>> read_counters() = 0;
+
+    /// Readable when somebody else changed what apply() set; none where nobody tells.
+    virtual std::optional<int> event_fd() const { return std::nullopt; }
+    virtual Result<> take_events() { return {}; }
+};
+
+/// What `automatic` comes to: the datapath of the team's device where there is one, else the team driver
+/// where the kernel has it, else BPF. Never `automatic`.
+Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing);
+
+Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
+                                                const Link* existing);
+
+} // namespace teamo

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "datapath/team_datapath.h"
+
+#include "datapath/hash_program.h"
+#include "kernel/link_stats.h"
+#include "model/marks.h"
+
+#include <algorithm>
+#include <span>
+
+namespace teamo {
+namespace {
+
+constexpr std::string_view kind = "team";
+
+const char* mode_name(TransmitMode mode) {
+    switch (mode) {
+    case TransmitMode::hash: return "loadbalance";
+    case TransmitMode::roundrobin: return "roundrobin";
+    case TransmitMode::random: return "random";
+    case TransmitMode::broadcast: return "broadcast";
+    case TransmitMode::activebackup: return "activebackup";
+    }
+    return "";
+}
+
+std::vector<std::byte> bytes_of(const std::vector<sock_filter>& program) {
+    const auto bytes = std::as_bytes(std::span(program));
+    return {bytes.begin(), bytes.end()};
+}
+
+/// Calls `action` for every slot that has a port, until one fails.
+template <class Action>
+Result<> for_each_port(const Tables& tables, Action action) {
+    for (std::uint8_t number = 1; number <= max_ports; ++number)
+        if (const auto port = tables.ports[number])
+            if (auto done = action(Slot{number}, port); !done) return done;
+    return {};
+}
+
+PortCounters operator-(const PortCounters& now, const PortCounters& before) {
+    return {.tx_packets = now.tx_packets - before.tx_packets,
+            .tx_bytes = now.tx_bytes - before.tx_bytes,
+            .rx_packets = now.rx_packets - before.rx_packets,
+            .rx_bytes = now.rx_bytes - before.rx_bytes,
+            .rx_dropped = now.rx_dropped - before.rx_dropped};
+}
+
+} // namespace
+
+Result<std::unique_ptr<TeamDatapath>> TeamDatapath::open() {
+    auto links = LinkControl::open();
+    if (!links) return tl::unexpected(links.error());
+    auto stats = NetlinkSocket::open(NETLINK_ROUTE);
+    if (!stats) return tl::unexpected(stats.error());
+    return std::unique_ptr<TeamDatapath>(new TeamDatapath(std::move(*links), std::move(*stats)));
+}
+
+Result<TeamDevice> TeamDatapath::create_device(LinkControl& links, const std::string& name,
+                                               const MacAddress& address) {
+    const auto refuse = [&name](Error error) {
+        return within(fmt::format("device {} cannot be made", name), std::move(error));
+    };
+    if (auto made = links.create_team(name, address); !made) {
+        if (made.error().number == EOPNOTSUPP)
+            return refuse({EOPNOTSUPP, "this kernel has no team driver; use --datapath bpf"});
+        return refuse(std::move(made.error()));
+    }
+    const auto all = links.read_all();
+    if (!all) return tl::unexpected(all.error());
+    const auto* team = find_link(*all, name);
+    if (team == nullptr) return refuse({ENODEV, "it vanished while it was made"});
+    auto marked = links.set_alias(team->index, fmt::format("{} (teamd-offload)", name));
+    if (marked) marked = links.add_altname(team->index, team_mark(name));
+    if (!marked) {
+        static_cast<void>(links.remove(team->index)); // the first failure is the one to tell
+        return refuse(std::move(marked.error()));
+    }
+    return TeamDevice{.team = team->index, .inner = {}, .kind = std::string(kind)};
+}
+
+Result<std::optional<TeamDevice>> TeamDatapath::find_device(const Links& links, const std::string& name,
+                                                            bool take_over) const {
+    const auto* team = find_link(links, name);
+    if (team == nullptr) return std::optional<TeamDevice>();
+    const bool ours = find_altname(links, team_mark(name)) == team;
+    if (team->kind != kind)
+        return fail(EBUSY, fmt::format("device {0} exists and is none of the team driver; remove it (ip link "
+                                       "del {0}), or start with -r to have it replaced",
+                                       name));
+    if (!ours && !take_over)
+        return fail(EBUSY, fmt::format("device {0} exists and is no team of ours; start with -o to take it "
+                                       "over, or with -r to have it replaced",
+                                       name));
+    return std::optional(TeamDevice{.team = team->index, .inner = {}, .kind = std::string(kind)});
+}
+
+Result<> TeamDatapath::attach_team(const TeamDevice& device, const Tables& tables) {
+    auto driver = TeamDriver::open(device.team);
+    if (!driver) return tl::unexpected(driver.error());
+    driver_.emplace(std::move(*driver));
+    team_ = device.team;
+    return apply(tables);
+}
+
+Result<bool> TeamDatapath::attach_port(IfIndex port) {
+    const auto link = links_.read(port);
+    if (!link) return tl::unexpected(link.error());
+    if (link->master != team_)
+        if (auto done = links_.set_master(port, team_); !done) return tl::unexpected(done.error());
+    if (const auto counted = read_link_stats(stats_, port)) baselines_[port] = *counted;
+    return false;
+}
+
+Result<> TeamDatapath::detach_port(IfIndex port, bool /*made*/) {
+    baselines_.erase(port);
+    const auto link = links_.read(port);
+    if (!link || !link->master || (team_ && link->master != team_)) return {};
+    return links_.set_master(port, {});
+}
+
+Result<> TeamDatapath::set_mode(TransmitMode mode) {
+    const TeamOption option{.name = "mode"};
+    const std::string wanted = mode_name(mode);
+    const auto now = driver_->get(option);
+    if (now == TeamValue(wanted)) return {};
+    auto set = driver_->set(option, wanted);
+    if (!set && now)
+        return fail(set.error().number,
+                    fmt::format("the team is in mode {} and cannot change to {} ({}); start with -r to have "
+                                "it made anew",
+                                std::get<std::string>(*now), wanted, set.error().text));
+    // A mode brings options of its own.
+    return set ? driver_->take_events() : set;
+}
+
+Result<> TeamDatapath::set_team_options(const Tables& tables) {
+    const auto milliseconds_of = [](const Repetition& repetition) {
+        return static_cast<std::uint32_t>(repetition.interval.count());
+    };
+    std::vector<std::pair<TeamOption, TeamValue>> wanted{
+        {{.name = "notify_peers_count"}, tables.notify_peers.count},
+        {{.name = "notify_peers_interval"}, milliseconds_of(tables.notify_peers)},
+        {{.name = "mcast_rejoin_count"}, tables.mcast_rejoin.count},
+        {{.name = "mcast_rejoin_interval"}, milliseconds_of(tables.mcast_rejoin)}};
+    if (tables.mode == TransmitMode::hash) {
+        wanted.push_back({{.name = "bpf_hash_func"}, bytes_of(hash_program(tables.hash_fields))});
+        wanted.push_back({{.name = "lb_tx_method"}, std::string("hash_to_port_mapping")});
+    }
+    for (const auto& [option, value] : wanted)
+        if (auto set = driver_->set(option, value); !set) return set;
+    return {};
+}
+
+Result<> TeamDatapath::set_port_options(const Tables& tables) {
+    return for_each_port(tables, [&](Slot slot, IfIndex port) -> Result<> {
+        const auto& settings = tables.settings[slot.value];
+        if (auto set = driver_->set({.name = "priority", .port = port}, settings.prio); !set) return set;
+        if (auto set = driver_->set({.name = "queue_id", .port = port}, settings.queue_id); !set) return set;
+        // The driver's own view of the link serves as long as the watches agree, daemon or no daemon.
+        if (settings.user_linkup)
+            if (auto set = driver_->set({.name = "user_linkup", .port = port}, *settings.user_linkup); !set)
+                return set;
+        return driver_->set({.name = "user_linkup_enabled", .port = port}, settings.user_linkup.has_value());
+    });
+}
+
+/// Which ports are enabled, and with activebackup which one is active. A port that comes is ready before one
+/// that is well stops; where one is lost, its disabling is the only write before traffic flows again.
+Result<> TeamDatapath::set_carrying(const Tables& tables) {
+    const auto enable = [&](bool what) {
+        return for_each_port(tables, [&](Slot slot, IfIndex port) -> Result<> {
+            if (((tables.transmit & bit(slot)) != 0) != what) return {};
+            return driver_->set({.name = "enabled", .port = port}, what);
+        });
+    };
+    if (tables.mode != TransmitMode::activebackup) {
+        if (auto done = enable(false); !done) return done;
+        return enable(true);
+    }
+    // Active first: enabling it makes the driver tell the neighbours, by the port that is active then.
+    auto done = for_each_port(tables, [&](Slot slot, IfIndex port) -> Result<> {
+        if ((tables.transmit & bit(slot)) == 0) return {};
+        return driver_->set({.name = "activeport"}, port.value);
+    });
+    if (done) done = enable(true);
+    return done ? enable(false) : done;
+}
+
+Result<> TeamDatapath::set_mapping(const Tables& tables) {
+    if (tables.mode != TransmitMode::hash) return {};
+    // The driver has emptied the places of a port that was disabled, and says so by an event.
+    if (auto taken = driver_->take_events(); !taken) return taken;
+    for (std::uint32_t bucket = 0; bucket < bucket_count; ++bucket) {
+        const auto port = tables.ports[leaves_by(tables.buckets[bucket], tables.transmit).value];
+        if (!port) continue;
+        if (auto set = driver_->set({.name = "lb_tx_hash_to_port_mapping", .place = bucket}, port.value);
+            !set)
+            return set;
+    }
+    return {};
+}
+
+Result<> TeamDatapath::apply(const Tables& tables) {
+    if (auto taken = driver_->take_events(); !taken) return taken;
+    ports_ = tables.ports;
+    if (auto set = set_mode(tables.mode); !set) return set;
+    if (auto set = set_carrying(tables); !set) return set;
+    if (auto set = set_team_options(tables); !set) return set;
+    if (auto set = set_mapping(tables); !set) return set;
+    return set_port_options(tables);
+}
+
+Result<std::array<PortCounters, max_ports + 1>> TeamDatapath::read_counters() {
+    std::array<PortCounters, max_ports + 1> counters{};
+    for (std::size_t slot = 1; slot < ports_.size(); ++slot) {
+        if (!ports_[slot]) continue;
+        const auto counted = read_link_stats(stats_, ports_[slot]);
+        if (!counted) continue; // on its way out
+        counters[slot] = *counted - baselines_[ports_[slot]];
+    }
+    return counters;
+}
+
+std::optional<int> TeamDatapath::event_fd() const {
+    return driver_ ? std::optional(driver_->event_fd()) : std::nullopt;
+}
+
+Result<> TeamDatapath::take_events() { return driver_ ? driver_->take_events() : Result<>(); }
+
+} // namespace teamo
