@@ -126,6 +126,7 @@ private:
     std::set<std::string> awaited_;       ///< configured ports whose devices are not there
     std::set<std::string> refused_ports_; ///< of these, who appeared and could not join; complained of once
     std::vector<std::pair<IfIndex, std::uint32_t>> uppers_; ///< devices on the team and their IFF_* flags
+    SegmentLimits lowered_to_;                              ///< the team's, where a plan lowered them
     std::uint32_t mtu_ = 0;                                 ///< the team's last MTU that every port took
 };
 

@@ -84,6 +84,7 @@ TeamPlan Team::plan(const Decision& decision) const {
                       .homes = journal_.homes,
                       .notify_peers = configuration_.team.notify_peers,
                       .mcast_rejoin = configuration_.team.mcast_rejoin,
+                      .lowered_to = lowered_to_,
                       .tended = datapath_->tends_ports()};
     for (const auto& port : ports_) {
         const auto was = std::ranges::find(journal_.ports, port.index, &PortBefore::index);
@@ -95,7 +96,8 @@ TeamPlan Team::plan(const Decision& decision) const {
              .own_address = was == journal_.ports.end() ? premises.team->address : was->address,
              .settings = {.prio = port.config.prio,
                           .queue_id = port.config.queue_id.value_or(0),
-                          .user_linkup = as_linked ? std::nullopt : std::optional(port.watch.up())}});
+                          .user_linkup = as_linked ? std::nullopt : std::optional(port.watch.up())},
+             .gso_max = link == nullptr ? SegmentLimits{} : link->gso_max});
     }
     return make_plan(premises, decision);
 }
@@ -166,6 +168,13 @@ Result<> Team::apply(const Change& change) {
                                 auto done = control_.set_mtu(index, set.to);
                                 if (done) link->mtu = set.to;
                                 return tell(std::move(done), fmt::format("MTU {}", set.to));
+                            },
+                            [&](const SetSegmentLimits& set) {
+                                auto done = control_.set_segment_limits(index, set.to);
+                                if (done) link->gso_max = lowered_to_ = set.to;
+                                return tell(std::move(done),
+                                            fmt::format("segmentation limits {} bytes, {} segments",
+                                                        set.to.size, set.to.segs));
                             },
                             [&](const SetFlags& set) {
                                 auto done = control_.set_flags(index, set.flags, set.mask);

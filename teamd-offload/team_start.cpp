@@ -165,6 +165,7 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     if (!journal)
         log_(Level::warning, fmt::format("what was there before is not known: {}", journal.error().text));
     if (journal && *journal) journal_ = written_ = std::move(**journal);
+    lowered_to_ = team->gso_max; // by whom is not known; the ports decide
     journal_.team = device_.team;
     journal_.inner = device_.inner;
     const auto known = std::move(journal_.ports);

@@ -112,6 +112,8 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.lower = IfIndex{number_of(attributes[IFLA_LINK])};
     link.lower_elsewhere = attributes[IFLA_LINK_NETNSID] != nullptr;
     link.promiscuity = number_of(attributes[IFLA_PROMISCUITY]);
+    link.gso_max = {number_of(attributes[IFLA_GSO_MAX_SIZE]), number_of(attributes[IFLA_GSO_MAX_SEGS])};
+    link.tso_max = {number_of(attributes[IFLA_TSO_MAX_SIZE]), number_of(attributes[IFLA_TSO_MAX_SEGS])};
     link.alias = text_of_attribute(attributes[IFLA_IFALIAS]);
     link.altnames = altnames_of(attributes[IFLA_PROP_LIST]);
     return link;
@@ -216,6 +218,13 @@ Result<> LinkControl::set_address(IfIndex index, const MacAddress& address) {
 Result<> LinkControl::set_mtu(IfIndex index, std::uint32_t mtu) {
     auto message = link_message(RTM_SETLINK, index, 0);
     nla_put_u32(message.get(), IFLA_MTU, mtu);
+    return socket_.request(std::move(message));
+}
+
+Result<> LinkControl::set_segment_limits(IfIndex index, const SegmentLimits& limits) {
+    auto message = link_message(RTM_SETLINK, index, 0);
+    nla_put_u32(message.get(), IFLA_GSO_MAX_SIZE, limits.size);
+    nla_put_u32(message.get(), IFLA_GSO_MAX_SEGS, limits.segs);
     return socket_.request(std::move(message));
 }
 

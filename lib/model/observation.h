@@ -13,6 +13,13 @@
 
 namespace teamo {
 
+/// How large a packet may be that segmentation still cuts (GSO); 0: the kernel does not say.
+struct SegmentLimits {
+    std::uint32_t size = 0; ///< bytes
+    std::uint32_t segs = 0; ///< segments it is cut into
+    bool operator==(const SegmentLimits&) const = default;
+};
+
 /// One network device as RTM_NEWLINK tells it.
 struct Link {
     IfIndex index;
@@ -27,6 +34,8 @@ struct Link {
     IfIndex lower;                               ///< IFLA_LINK: what it stands on, or a veth's other end
     bool lower_elsewhere = false;                ///< `lower` is a number of another namespace
     std::uint32_t promiscuity = 0;               ///< how many want everything
+    SegmentLimits gso_max;                       ///< IFLA_GSO_MAX_SIZE, IFLA_GSO_MAX_SEGS: as set
+    SegmentLimits tso_max;                       ///< IFLA_TSO_MAX_*: the most it can be set to
     std::string alias;
     std::vector<std::string> altnames;
     bool operator==(const Link&) const = default;

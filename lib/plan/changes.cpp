@@ -20,6 +20,8 @@ std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
     const auto* team = find_link(links, plan.tables.team);
     if (team != nullptr && team->address != plan.address)
         list.push_back(SetAddress{team->index, plan.address});
+    if (team != nullptr && team->gso_max != plan.gso_max)
+        list.push_back(SetSegmentLimits{team->index, plan.gso_max});
     // The inner end up is the team's carrier (drivers/net/veth.c: veth_open, veth_close; netkit does the
     // same).
     const auto* inner = find_link(links, plan.tables.inner);

@@ -27,7 +27,12 @@ struct SetFlags {
     std::uint32_t flags, mask;
     bool operator==(const SetFlags&) const = default;
 };
-using Change = std::variant<SetMtu, SetFlags, SetAddress>;
+struct SetSegmentLimits {
+    IfIndex device;
+    SegmentLimits to;
+    bool operator==(const SetSegmentLimits&) const = default;
+};
+using Change = std::variant<SetMtu, SetFlags, SetAddress, SetSegmentLimits>;
 
 /// In the order to apply them: a port's MTU and filters before its address, ports before the team, so that
 /// nothing is offered to a port that it cannot take yet; the team's carrier last.

@@ -54,6 +54,30 @@ MacAddress port_address(const Member& member, const MacAddress& team, HwaddrPoli
     return team;
 }
 
+constexpr SegmentLimits legacy_limits{65536, 65535}; // GSO_LEGACY_MAX_SIZE, GSO_MAX_SEGS
+
+/// A limit is lowered to what the least port takes, and comes back as far as we lowered it. What an
+/// administrator lowered further stays, and above the usual one only he raises it.
+std::uint32_t limit(std::uint32_t now, std::uint32_t least, std::uint32_t lowered_to, std::uint32_t usual) {
+    if (now == 0 || least == 0) return now;
+    if (now > least) return least;
+    return now == lowered_to ? std::max(now, std::min(least, usual)) : now;
+}
+
+SegmentLimits team_limits(const Premises& premises) {
+    SegmentLimits least = premises.team->tso_max;
+    const auto lower = [](std::uint32_t& limit, std::uint32_t by) {
+        if (by != 0 && (limit == 0 || by < limit)) limit = by;
+    };
+    for (const auto& member : premises.members) {
+        lower(least.size, member.gso_max.size);
+        lower(least.segs, member.gso_max.segs);
+    }
+    const auto& now = premises.team->gso_max;
+    return {limit(now.size, least.size, premises.lowered_to.size, legacy_limits.size),
+            limit(now.segs, least.segs, premises.lowered_to.segs, legacy_limits.segs)};
+}
+
 } // namespace
 
 TeamPlan make_plan(const Premises& premises, const Decision& decision) {
@@ -64,6 +88,7 @@ TeamPlan make_plan(const Premises& premises, const Decision& decision) {
     TeamPlan plan;
     plan.address = team_address(premises, decision);
     plan.carrier = !decision.transmit.empty();
+    plan.gso_max = team_limits(premises);
     plan.homes = rehome(premises.homes, members);
     plan.tables.mode = mode_of(*premises.runner);
     plan.tables.hash_fields = hash_fields_of(*premises.runner);

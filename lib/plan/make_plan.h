@@ -19,6 +19,7 @@ struct Member {
     Slot slot;
     MacAddress own_address; ///< the one it came with
     PortSettings settings{};
+    SegmentLimits gso_max{}; ///< of its device
     bool operator==(const Member&) const = default;
 };
 
@@ -29,7 +30,8 @@ struct Premises {
     std::vector<Member> members; ///< in the order they joined
     Homes homes{};               ///< where the buckets live now
     Repetition notify_peers{}, mcast_rejoin{};
-    bool tended = false; ///< the kernel sees to the ports' MTU and filters and the team's carrier
+    SegmentLimits lowered_to{}; ///< the team's own limits as an earlier plan lowered them; zeros: none did
+    bool tended = false;        ///< the kernel sees to the ports' MTU and filters and the team's carrier
 };
 
 /// What a port's device shall be like.
@@ -46,7 +48,10 @@ struct PortPlan {
 struct TeamPlan {
     MacAddress address;   ///< of the team
     bool carrier = false; ///< of the team
-    Homes homes{};        ///< where the buckets shall live
+    /// Of the team: no packet may be larger than the least of its ports can cut itself (kernels before 6.19
+    /// do not see to it: net/core/dev.c, netdev_compute_master_upper_features).
+    SegmentLimits gso_max;
+    Homes homes{}; ///< where the buckets shall live
     Tables tables;
     std::vector<PortPlan> ports;
     bool operator==(const TeamPlan&) const = default;

@@ -73,6 +73,25 @@ TEST(Plan, keeps_homes_when_a_link_fails_and_only_clears_its_bit) {
     EXPECT_EQ(failed.tables, expected);
 }
 
+TEST(Plan, offers_no_larger_packet_than_the_least_port_can_cut_and_takes_back_only_what_it_lowered) {
+    Case one{.runner = LoadBalanceRunner{}};
+    one.device.gso_max = {65536, 65535};
+    one.device.tso_max = {65536, 65535};
+    auto premises = one.premises();
+    premises.members[0].gso_max = {65536, 65535};
+    premises.members[1].gso_max = {32768, 64};
+    const SegmentLimits least{32768, 64};
+    EXPECT_EQ(make_plan(premises, both).gso_max, least);
+    EXPECT_THAT(changes({{team, one.device}}, make_plan(premises, both)),
+                testing::Contains(Change{SetSegmentLimits{team, least}}));
+
+    one.device.gso_max = premises.lowered_to = least;
+    premises.members.pop_back();
+    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{65536, 65535}));
+    one.device.gso_max = {20000, 64}; // by hand, meanwhile
+    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{20000, 65535}));
+}
+
 TEST(Plan, makes_ports_promiscuous_while_the_team_is) {
     Case one{.runner = LoadBalanceRunner{}};
     one.device.promiscuity = 1;

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Boots the guest, in namespaces of its own: taps, QEMU, and outside the guest who does what its tests ask for.
+set -euo pipefail
+here=$(dirname "$(readlink -f "$0")")
+cd "$run" # sockets have short names here
+root=$cache/linux-$kernel
+version=$(basename "$root"/lib/modules/*)
+
+# /sys of the new network namespace
+mount -t sysfs sysfs /sys
+ip link set lo up
+queues=1
+[ "$nic" != virtio ] || queues=4
+devices=()
+for ((port = 0; port < ports; port++)); do
+    if [ $queues -gt 1 ]; then ip tuntap add dev "tap$port" mode tap multi_queue; else ip tuntap add dev "tap$port" mode tap; fi
+    # The wire says nothing by itself.
+    echo 1 >"/proc/sys/net/ipv6/conf/tap$port/disable_ipv6"
+    ip link set "tap$port" up
+    devices+=(-netdev "tap,id=net$port,ifname=tap$port,script=no,downscript=no,vhost=off,queues=$queues")
+    address=52:54:00:00:01:0$((port + 1))
+    case $nic in
+        virtio) devices+=(-device "virtio-net-pci,netdev=net$port,id=port$port,romfile=,mac=$address,mq=on,vectors=$((2 * queues + 2))") ;;
+        # With its virtual functions it takes a bus of its own.
+        igb) devices+=(-device "pcie-root-port,id=bus$port,chassis=$((port + 1))"
+            -device "igb,bus=bus$port,netdev=net$port,id=port$port,romfile=,mac=$address") ;;
+        *) devices+=(-device "$nic,netdev=net$port,id=port$port,romfile=,mac=$address") ;;
+    esac
+done
+
+export LD_LIBRARY_PATH=$cache/qemu/usr/lib/x86_64-linux-gnu
+qemu=("$cache/qemu/usr/bin/qemu-system-x86_64" -L "$cache/qemu/usr/share/qemu" -L "$cache/qemu/usr/share/seabios" -M q35)
+# /dev/kvm may open and hang every guest all the same; and instructions are counted by TCG only.
+if [ -n "$icount" ]; then qemu+=(-accel tcg,thread=single -icount shift=0); else qemu+=(-accel tcg,thread=multi); fi
+
+"$checkout/build/bin/teamo-lab" serve peer qmp "$checkout" </dev/null &
+input=/dev/null
+[ -z "$interactive" ] || input=/dev/stdin
+"${qemu[@]}" -cpu max -smp "$cpus" -m 2048 -nodefaults -display none -no-reboot \
+    -kernel "$root/boot/vmlinuz-$version" -initrd "$cache/initramfs-$kernel" \
+    -append "console=ttyS0 quiet loglevel=1 oops=panic panic=1 net.ifnames=0 fstab=no lab.lab=$here lab.run=$run lab.modules=$root/lib/modules/$version lab.nic=$nic lab.init=$init lab.interactive=$interactive $arguments" \
+    -virtfs "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap" \
+    -serial file:kernel.log -chardev stdio,id=console,signal=off -serial chardev:console \
+    -chardev socket,id=qmp,path=qmp,server=on,wait=off -mon chardev=qmp,mode=control \
+    -device virtio-serial-pci \
+    -chardev socket,id=peer,path=peer,server=on,wait=off -device virtserialport,chardev=peer,name=teamo.peer \
+    -chardev file,id=status,path=status -device virtserialport,chardev=status,name=teamo.status \
+    "${devices[@]}" <$input
+if [ ! -s status ]; then
+    echo "lab: the guest ended before its command did; its last words:" >&2
+    tail -n 40 kernel.log >&2
+    exit 125
+fi
+exit "$(cat status)"

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What passes between a guest and who serves it outside: requests and answers, each with its length before
+// it.
+#pragma once
+
+#include "support/process.h"
+
+#include <optional>
+#include <string>
+
+namespace teamo::test {
+
+struct LabRequest {
+    enum class Kind : char { shell = 'S', monitor = 'M' }; ///< a line for sh, or a command for QEMU (QMP)
+    Kind kind;
+    std::string text;
+};
+
+// Both ways; none or false where the other side is gone or talks nonsense (more than 16 MiB).
+bool send_request(int fd, const LabRequest& request);
+std::optional<LabRequest> receive_request(int fd);
+bool send_answer(int fd, const Output& answer);
+std::optional<Output> receive_answer(int fd);
+
+/// Serves one guest until it is gone: `peer` and `monitor` are QEMU's sockets, `directory` where commands
+/// run.
+int serve_lab(const std::string& peer, const std::string& monitor, const std::string& directory);
+
+} // namespace teamo::test
