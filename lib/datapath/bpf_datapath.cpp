@@ -75,7 +75,6 @@ Result<> BpfDatapath::write_live(SlotSet transmit, SlotSet receive) {
 
 Result<> BpfDatapath::write_team(const Tables& tables) {
     teamo_team team{};
-    team.abi = TEAMO_ABI;
     // One live slot needs no mode of its own: there is nothing to choose.
     const auto mode = tables.mode == TransmitMode::activebackup ? TransmitMode::hash : tables.mode;
     team.mode = static_cast<std::uint32_t>(mode);

@@ -48,7 +48,7 @@ teamo_flow random_flow(std::mt19937_64& random) {
     const auto word = [&random] { return static_cast<std::uint32_t>(random()); };
     return {.dst_mac = random() & 0xfeff'ffff'ffff,
             .src_mac = random() & 0xfeff'ffff'ffff,
-            .vlan = random() & 0xfff,
+            .vlan = word() & 0xfff,
             .ip_version = 4,
             .dst_ip = {word(), word(), word(), word()},
             .src_ip = {word(), word(), word(), word()},

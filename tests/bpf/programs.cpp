@@ -49,8 +49,7 @@ teamo_bucket from_slot(std::uint32_t first) {
 
 Programs::Programs() : skeleton_(teamo_forward::open_and_load(), teamo_forward::destroy) {
     if (!skeleton_) throw std::runtime_error("the programs do not load: is this root?");
-    team = {.abi = TEAMO_ABI,
-            .mode = TEAMO_MODE_HASH,
+    team = {.mode = TEAMO_MODE_HASH,
             .hash_fields = TEAMO_HASH_ETH,
             .team_ifindex = 0,
             .inner_ifindex = 2000,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Which bucket the transmit program finds for a packet, against flow_hash.h: what the daemon says of a flow
-// is what happens to it.
+// Which bucket the transmit program finds for a packet, and the team driver's classic one, against
+// flow_hash.h: what is said of a flow is what happens to it, by either datapath.
+#include "classic_program.h"
 #include "datapath/bpf/flow_hash.h"
 #include "programs.h"
 #include "support/packet.h"
@@ -44,7 +45,7 @@ teamo_flow macs() {
     return flow;
 }
 
-teamo_flow v4(std::uint8_t protocol = 0, std::uint64_t vlan = 0) {
+teamo_flow v4(std::uint8_t protocol = 0, std::uint32_t vlan = 0) {
     teamo_flow flow = macs();
     flow.vlan = vlan;
     flow.ip_version = 4;
@@ -56,7 +57,7 @@ teamo_flow v4(std::uint8_t protocol = 0, std::uint64_t vlan = 0) {
     return flow;
 }
 
-teamo_flow v6(std::uint8_t protocol = 0, std::uint64_t vlan = 0) {
+teamo_flow v6(std::uint8_t protocol = 0, std::uint32_t vlan = 0) {
     teamo_flow flow = v4(protocol, vlan);
     flow.ip_version = 6;
     std::ranges::copy(ip6_to, std::begin(flow.dst_ip));
@@ -165,8 +166,16 @@ protected:
     void same_bucket(const std::vector<Case>& cases) {
         for (const auto& [what, packet, flow] : cases)
             for (const auto fields : field_sets())
-                EXPECT_EQ(programs_.bucket_of(packet, fields), teamo_flow_bucket(&flow, fields))
+                EXPECT_EQ(bucket_of(packet, fields), teamo_flow_bucket(&flow, fields))
                     << what << ", hash fields " << fields;
+    }
+
+    /// By the BPF program, and the same by the classic one that the team driver gets.
+    std::uint32_t bucket_of(const Bytes& packet, std::uint32_t fields) {
+        const auto bucket = programs_.bucket_of(packet, fields);
+        EXPECT_EQ(classic_bucket_of(packet, fields), bucket)
+            << "classic program of hash fields " << fields << ", " << packet.size() << " bytes";
+        return bucket;
     }
 
     Programs programs_;
@@ -181,15 +190,15 @@ TEST_F(TransmitHash, LeavesOutThePortsWhereTheHeaderLengthIsTooShort) {
     auto packet = start().ipv4(ip()).tcp(1111, 2222).bytes();
     packet.at(14) = std::byte{0x44};
     const auto flow = v4();
-    EXPECT_EQ(programs_.bucket_of(packet, everything), teamo_flow_bucket(&flow, everything));
+    EXPECT_EQ(bucket_of(packet, everything), teamo_flow_bucket(&flow, everything));
 }
 
 TEST_F(TransmitHash, BothPortsOfIPv6MoveAFlow) {
     int moved = 0;
     for (std::uint16_t port = 1; port <= 32; port++) {
-        const auto one = programs_.bucket_of(start().ipv6(ip6()).tcp(port, 443).bytes(), everything);
-        const auto next = programs_.bucket_of(
-            start().ipv6(ip6()).tcp(static_cast<std::uint16_t>(port + 1), 443).bytes(), everything);
+        const auto one = bucket_of(start().ipv6(ip6()).tcp(port, 443).bytes(), everything);
+        const auto next =
+            bucket_of(start().ipv6(ip6()).tcp(static_cast<std::uint16_t>(port + 1), 443).bytes(), everything);
         moved += one != next ? 1 : 0;
     }
     EXPECT_EQ(moved, 32) << "teamd hashes the destination port only";
@@ -210,9 +219,9 @@ TEST_F(TransmitHash, ATagBesideThePacketHashesAsOneInIt) {
         const auto beside = [&](const Bytes& packet, std::uint32_t mark) {
             return programs_.bucket_by([&] { return programs_.run(program, packet, 0, mark, 1); }, fields);
         };
-        EXPECT_EQ(beside(inside(start()), 0xe000 | 5), programs_.bucket_of(inside(start().vlan(5)), fields));
+        EXPECT_EQ(beside(inside(start()), 0xe000 | 5), bucket_of(inside(start().vlan(5)), fields));
         EXPECT_EQ(beside(inside(start().vlan(5)), 0x80000009),
-                  programs_.bucket_of(inside(start().vlan(9, PacketBuilder::dot1ad).vlan(5)), fields));
+                  bucket_of(inside(start().vlan(9, PacketBuilder::dot1ad).vlan(5)), fields));
     }
 }
 
@@ -243,7 +252,7 @@ TEST_F(TransmitHash, OfAPacketCutShortIsThatOfWhatIsThere) {
     const auto no_ports = v4(0, 7), all = v4(tcp, 7);
     for (std::ptrdiff_t length = 18; length <= 42; length++) {
         const auto& flow = length < 38 ? only_vlan : length < 42 ? no_ports : all;
-        EXPECT_EQ(programs_.bucket_of(Bytes(whole.begin(), whole.begin() + length), everything),
+        EXPECT_EQ(bucket_of(Bytes(whole.begin(), whole.begin() + length), everything),
                   teamo_flow_bucket(&flow, everything))
             << length;
     }
@@ -297,7 +306,7 @@ TEST_F(TransmitHash, OfRandomPacketsIsTheDaemons) {
     for (int i = 0; i < 500; i++) {
         const auto [what, packet, flow] = random_case(random);
         const auto fields = static_cast<std::uint32_t>(random()) & everything;
-        ASSERT_EQ(programs_.bucket_of(packet, fields), teamo_flow_bucket(&flow, fields))
+        ASSERT_EQ(bucket_of(packet, fields), teamo_flow_bucket(&flow, fields))
             << "packet " << i << " of seed " << seed << ", hash fields " << fields;
     }
 }

@@ -3,8 +3,7 @@
  * What the BPF programs and the daemon share. Compiled as C (clang -target bpf) and as C++.
  *
  * Zero means nothing: array maps start as zeros, so slot 0 is "no port" and field set 0 is "no hash".
- * Every struct is read by a later daemon that adopts the running datapath: a change of any layout
- * here takes a new TEAMO_ABI, and a daemon meets a foreign number by loading its own maps.
+ * A later daemon does not read these maps: it brings its own and swaps them in with its programs.
  */
 #ifndef TEAMO_ABI_H
 #define TEAMO_ABI_H
@@ -13,7 +12,6 @@
 
 #include <linux/types.h>
 
-#define TEAMO_ABI 1u
 #define TEAMO_BUCKETS 256u
 #define TEAMO_SLOTS 9u /* slot 0 is none, 1 to 8 are ports */
 #define TEAMO_NO_SLOT 0u
@@ -36,7 +34,6 @@ enum teamo_mode {
 
 /* Map "teamo_team", one element. Written by the daemon when the team changes, read per packet. */
 struct teamo_team {
-	__u32 abi;                   /* TEAMO_ABI */
 	__u32 mode;                  /* enum teamo_mode */
 	__u32 hash_fields;           /* TEAMO_HASH_* */
 	__u32 team_ifindex;          /* the device people see: team0 */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
  *
  * The transmit hash: which bucket a flow falls into. The BPF program adds up its pieces while it walks
- * a packet's headers; the daemon calls teamo_flow_bucket() to answer "where would this flow go".
+ * a packet's headers, and so does the classic BPF program that the team driver gets (hash_program.cpp);
+ * user space calls teamo_flow_bucket() to answer "where would this flow go".
  *
- * A multilinear hash: each field times its own odd 64-bit constant, summed mod 2^64; the bucket is the
- * top 8 bits. teamd folds the same fields with XOR, where 10.0.0.i -> 10.0.1.i cancels to one port and
+ * A multilinear hash: each field times its own odd 32-bit constant, summed mod 2^32, which is as wide as
+ * classic BPF counts; the bucket is the top 8 bits. teamd folds the same fields with XOR, where 10.0.0.i -> 10.0.1.i cancels to one port and
  * addresses in steps of 4 use one port of four. Here a field that counts up moves the hash by a fixed
  * angle, chosen so that the points stay spread out (as multiples of the golden ratio do), for steps of
  * 1, 2, 4, 256 and for the pairs of fields that count at once in real networks. So ports that own
  * contiguous ranges of buckets get even shares; mixing after the sum would make them merely random.
- * (Multilinear hashing: Carter and Wegman 1979; Dietzfelbinger 1996 for mod 2^64 and the top bits.)
+ * (Multilinear hashing: Carter and Wegman 1979; Dietzfelbinger 1996 for mod 2^w and the top bits.)
  *
  * Numbers are in host order: a next address or port is then plus one. A field that is zero adds nothing,
  * and neither does one that a packet lacks. dst and src have constants of their own: a -> b and b -> a
@@ -26,43 +27,48 @@
  * Found by search: of random odd numbers those whose multiples, alone and in sums of two or three fields
  * that count together, crowd least in any half, third, quarter or eighth of the circle. For 64 clients
  * tests/bpf/flow_hash_test.cpp says how even that is. A running team keeps its flows' places only while
- * these stay as they are: a change takes a new TEAMO_ABI.
+ * these stay as they are.
  */
-#define TEAMO_K_DST_MAC 0xc3d1a72dcd442de3ULL
-#define TEAMO_K_SRC_MAC 0x49235e5932f3b601ULL
-#define TEAMO_K_VLAN 0xb46c83f3fcb3ec41ULL
-#define TEAMO_K_DST_IP0 0x694e63c62a70664dULL
-#define TEAMO_K_DST_IP1 0x694ad6c48ebb94b1ULL
-#define TEAMO_K_DST_IP2 0x96bc31b411a20269ULL
-#define TEAMO_K_DST_IP3 0xd311c7b945ccd0dfULL /* and the whole of an IPv4 address */
-#define TEAMO_K_SRC_IP0 0x6942d2b24c59c8e7ULL
-#define TEAMO_K_SRC_IP1 0x9bc30e2d4cc19ef1ULL
-#define TEAMO_K_SRC_IP2 0xf0ddef5d4eb6c7e7ULL
-#define TEAMO_K_SRC_IP3 0xa356acacec73614fULL
-#define TEAMO_K_DST_PORT 0x88a18300d79d8d59ULL
-#define TEAMO_K_SRC_PORT 0x9253946f55266a31ULL
+#define TEAMO_K_DST_MAC 0xc3d1a72dU
+#define TEAMO_K_DST_MAC_HIGH 0xcd442de3U /* the first two bytes; the other four count up */
+#define TEAMO_K_SRC_MAC_HIGH 0x32f3b601U
+#define TEAMO_K_SRC_MAC 0x49235e59U
+#define TEAMO_K_VLAN 0xb46c83f3U
+#define TEAMO_K_DST_IP0 0x694e63c7U
+#define TEAMO_K_DST_IP1 0x694ad6c5U
+#define TEAMO_K_DST_IP2 0x96bc31b5U
+#define TEAMO_K_DST_IP3 0xd311c7b9U /* and the whole of an IPv4 address */
+#define TEAMO_K_SRC_IP0 0x6942d2b3U
+#define TEAMO_K_SRC_IP1 0x9bc30e2dU
+#define TEAMO_K_SRC_IP2 0xf0ddef5dU
+#define TEAMO_K_SRC_IP3 0xa356acadU
+#define TEAMO_K_DST_PORT 0x88a18301U
+#define TEAMO_K_SRC_PORT 0x9253946fU
 
 /* A flow as user space describes it. */
 struct teamo_flow {
 	__u64 dst_mac, src_mac;        /* 48 bits: the first byte is the highest */
-	__u64 vlan;                    /* VIDs, 12 bits each, the outermost highest; no priority, no DEI */
+	__u32 vlan;                    /* VIDs, 12 bits each, the outermost highest; no priority, no DEI */
 	__u32 ip_version;              /* 4, 6, or 0 for neither */
 	__u32 dst_ip[4], src_ip[4];    /* an IPv4 address is word 3 */
 	__u32 protocol;                /* IPPROTO_*; 0 where no ports are to be had, as in any fragment */
 	__u32 dst_port, src_port;
 };
 
-static inline __attribute__((always_inline)) __u64 teamo_hash_macs(__u64 dst, __u64 src)
+static inline __attribute__((always_inline)) __u32 teamo_hash_macs(__u64 dst, __u64 src)
 {
-	return dst * TEAMO_K_DST_MAC + src * TEAMO_K_SRC_MAC;
+	__u64 low = (dst & 0xffffffff) * TEAMO_K_DST_MAC + (src & 0xffffffff) * TEAMO_K_SRC_MAC;
+	__u64 high = (dst >> 32) * TEAMO_K_DST_MAC_HIGH + (src >> 32) * TEAMO_K_SRC_MAC_HIGH;
+
+	return (low + high) & 0xffffffff; /* the mask tells g++ that the rest is not wanted */
 }
 
-static inline __attribute__((always_inline)) __u64 teamo_hash_vlan(__u64 vlan)
+static inline __attribute__((always_inline)) __u32 teamo_hash_vlan(__u32 vlan)
 {
 	return vlan * TEAMO_K_VLAN;
 }
 
-static inline __attribute__((always_inline)) __u64 teamo_hash_ipv4(__u32 dst, __u32 src)
+static inline __attribute__((always_inline)) __u32 teamo_hash_ipv4(__u32 dst, __u32 src)
 {
 	return dst * TEAMO_K_DST_IP3 + src * TEAMO_K_SRC_IP3;
 }
@@ -71,7 +77,7 @@ static inline __attribute__((always_inline)) __u64 teamo_hash_ipv4(__u32 dst, __
 #define TEAMO_HASH_IPV6_WORD(word, dst, src) \
 	((dst) * TEAMO_K_DST_IP##word + (src) * TEAMO_K_SRC_IP##word)
 
-static inline __attribute__((always_inline)) __u64 teamo_hash_ports(__u32 dst, __u32 src)
+static inline __attribute__((always_inline)) __u32 teamo_hash_ports(__u32 dst, __u32 src)
 {
 	return dst * TEAMO_K_DST_PORT + src * TEAMO_K_SRC_PORT;
 }
@@ -85,9 +91,9 @@ static inline __attribute__((always_inline)) __u32 teamo_hash_field_of(__u32 pro
 				 : 0;
 }
 
-static inline __attribute__((always_inline)) __u32 teamo_bucket_of(__u64 hash)
+static inline __attribute__((always_inline)) __u32 teamo_bucket_of(__u32 hash)
 {
-	__u64 top = hash >> 56;
+	__u32 top = hash >> 24;
 
 	return top & (TEAMO_BUCKETS - 1); /* the mask tells g++ that nothing is lost; a C cast is no C++ here */
 }
@@ -96,7 +102,7 @@ static inline __attribute__((always_inline)) __u32 teamo_bucket_of(__u64 hash)
 static inline __u32 teamo_flow_bucket(const struct teamo_flow *flow, __u32 fields)
 {
 	const __u32 *dst = flow->dst_ip, *src = flow->src_ip;
-	__u64 hash = 0;
+	__u32 hash = 0;
 
 	if (fields & TEAMO_HASH_ETH)
 		hash += teamo_hash_macs(flow->dst_mac, flow->src_mac);

@@ -47,7 +47,7 @@ static __always_inline const void *teamo_header(struct __sk_buff *skb, __u32 off
 	return bpf_skb_load_bytes(skb, offset, copy, size) ? NULL : copy;
 }
 
-static __always_inline __u64 teamo_parse_ports(struct __sk_buff *skb, __u32 offset)
+static __always_inline __u32 teamo_parse_ports(struct __sk_buff *skb, __u32 offset)
 {
 	struct teamo_ports copy;
 	const struct teamo_ports *ports = teamo_header(skb, offset, &copy, sizeof(copy));
@@ -55,11 +55,11 @@ static __always_inline __u64 teamo_parse_ports(struct __sk_buff *skb, __u32 offs
 	return ports ? teamo_hash_ports(bpf_ntohs(ports->dst), bpf_ntohs(ports->src)) : 0;
 }
 
-static __always_inline __u64 teamo_parse_ipv4(struct __sk_buff *skb, __u32 offset, __u32 fields)
+static __always_inline __u32 teamo_parse_ipv4(struct __sk_buff *skb, __u32 offset, __u32 fields)
 {
 	struct iphdr copy;
 	const struct iphdr *ip = teamo_header(skb, offset, &copy, sizeof(copy));
-	__u64 hash = 0;
+	__u32 hash = 0;
 
 	if (!ip)
 		return 0;
@@ -73,7 +73,7 @@ static __always_inline __u64 teamo_parse_ipv4(struct __sk_buff *skb, __u32 offse
 }
 
 /* The ports behind an IPv6 header's extensions (RFC 8200, 4). A fragment header ends the walk. */
-static __always_inline __u64 teamo_parse_ipv6_ports(struct __sk_buff *skb, __u32 offset, __u32 next, __u32 fields)
+static __always_inline __u32 teamo_parse_ipv6_ports(struct __sk_buff *skb, __u32 offset, __u32 next, __u32 fields)
 {
 	__u8 extension[2]; /* next header, length in 8 bytes less one */
 	int i;
@@ -93,11 +93,11 @@ static __always_inline __u64 teamo_parse_ipv6_ports(struct __sk_buff *skb, __u32
 	return 0;
 }
 
-static __always_inline __u64 teamo_parse_ipv6(struct __sk_buff *skb, __u32 offset, __u32 fields)
+static __always_inline __u32 teamo_parse_ipv6(struct __sk_buff *skb, __u32 offset, __u32 fields)
 {
 	struct ipv6hdr copy;
 	const struct ipv6hdr *ip = teamo_header(skb, offset, &copy, sizeof(copy));
-	__u64 hash = 0;
+	__u32 hash = 0;
 
 	if (!ip)
 		return 0;
@@ -126,13 +126,13 @@ static __always_inline __u64 teamo_be64(const void *bytes)
 }
 
 /* The hash of a packet. A tag hashes alike whether the skb carries it or the packet's bytes do. */
-static __always_inline __u64 teamo_packet_hash(struct __sk_buff *skb, __u32 fields)
+static __always_inline __u32 teamo_packet_hash(struct __sk_buff *skb, __u32 fields)
 {
 	void *data = (void *)(long)skb->data;
 	void *end = (void *)(long)skb->data_end;
 	__u32 offset = ETH_HLEN;
 	__be16 ethertype;
-	__u64 hash = 0, vlan;
+	__u32 hash = 0, vlan;
 	int i;
 
 	if (data + ETH_HLEN > end)
