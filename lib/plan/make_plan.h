@@ -17,7 +17,8 @@ namespace teamo {
 struct Member {
     IfIndex index;
     Slot slot;
-    MacAddress own_address; ///< the one it came with
+    MacAddress own_address;    ///< the one it came with
+    bool filters_tags = false; ///< it drops VLAN tags that it was not told of, and that cannot be changed
     bool operator==(const Member&) const = default;
 };
 
@@ -25,8 +26,10 @@ struct Premises {
     const RunnerConfig* runner = nullptr;
     const Link* team = nullptr; ///< its MTU, address and promiscuity are the administrator's to set
     IfIndex inner;
-    std::vector<Member> members; ///< in the order they joined
-    Homes homes{};               ///< where the buckets live now
+    std::vector<Member> members;  ///< in the order they joined
+    Homes homes{};                ///< where the buckets live now
+    bool tags = false;            ///< somebody above the team takes frames with VLAN tags
+    bool other_addresses = false; ///< the team's list of unicast addresses has more than its own
 };
 
 /// What a port's device shall be like.
@@ -34,7 +37,7 @@ struct PortPlan {
     IfIndex index;
     MacAddress address;
     std::uint32_t mtu = 1500;  ///< bytes, without the Ethernet header
-    bool promiscuous = false;  ///< somebody above the team has an address of its own, or looks at everything
+    bool promiscuous = false;  ///< somebody above the team takes in what the port would not
     bool all_multicast = true; ///< a card drops groups it was not told of
     bool operator==(const PortPlan&) const = default;
 };
