@@ -6,6 +6,7 @@
 #include "team.h"
 
 #include "base/match.h"
+#include "plan/reception.h"
 #include "port_device.h"
 
 #include <algorithm>
@@ -38,19 +39,6 @@ void Team::pass() {
         timer_->stop();
 }
 
-/// A macvlan or the like adds its address to the team's device and makes it promiscuous, of which the kernel
-/// says nothing (net/core/dev_addr_lists.c: __dev_set_rx_mode); so the team is read when those above it
-/// change.
-void Team::look_at_uppers() {
-    std::vector<std::pair<IfIndex, std::uint32_t>> uppers;
-    for (const auto& [index, link] : observer_->links())
-        if (link.lower == device_.team && !link.lower_elsewhere && link.index != device_.inner)
-            uppers.emplace_back(index, link.flags);
-    if (uppers == uppers_) return;
-    uppers_ = std::move(uppers);
-    if (auto team = control_.read(device_.team)) *observer_->edit(device_.team) = std::move(*team);
-}
-
 void Team::step_watches() {
     const auto now = Clock::now();
     for (auto& port : ports_) {
@@ -81,12 +69,15 @@ TeamPlan Team::plan(const Decision& decision) const {
                       .inner = device_.inner,
                       .members = {},
                       .homes = journal_.homes};
+    premises.tags = takes_tags(observer_->links(), *premises.team);
+    premises.other_addresses = takes_other_addresses(unicast_list_, *premises.team);
     for (const auto& port : ports_) {
         const auto was = std::ranges::find(journal_.ports, port.index, &PortBefore::index);
         premises.members.push_back(
             {.index = port.index,
              .slot = port.slot,
-             .own_address = was == journal_.ports.end() ? premises.team->address : was->address});
+             .own_address = was == journal_.ports.end() ? premises.team->address : was->address,
+             .filters_tags = filters_tags(port.features)});
     }
     return make_plan(premises, decision);
 }
