@@ -18,9 +18,10 @@ namespace teamo {
 constexpr std::chrono::seconds look_again_after{1};
 
 /// A macvlan or the like adds its address to the team's list, of which the kernel says nothing, and makes a
-/// veth promiscuous, of which it says nothing either (net/core/dev_addr_lists.c: __dev_set_rx_mode); a netkit
-/// may claim to filter and stay as it is. So both are read when those above the team change, and once in a
-/// while, since a container's macvlan comes up where its event is not heard.
+/// veth promiscuous, of which it says nothing either (net/core/dev_addr_lists.c: __dev_set_rx_mode). A device
+/// that claims to filter (IFF_UNICAST_FLT, which Debian's netkit of 6.12 does not) stays as it is. So both
+/// are read when those above the team change, and once in a while, since a container's macvlan comes up where
+/// its event is not heard.
 void Team::look_at_uppers() {
     const auto* team = find_link(observer_->links(), device_.team);
     std::vector<std::pair<IfIndex, std::uint32_t>> uppers{{team->master, 0}};
