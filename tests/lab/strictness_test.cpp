@@ -76,7 +76,8 @@ std::string whole(const std::string& port) {
 class Strictness : public testing::Test {
 protected:
     Strictness() {
-        peer("ip link add strict0 type bridge mcast_snooping 0; ip link set strict0 up;"
+        peer("ip link del strict0 2>/dev/null; ip link add strict0 type bridge mcast_snooping 0; ip link set "
+             "strict0 up;"
              "for d in $(ls -d /sys/class/net/*/device); do d=${d%/device}; d=${d##*/};"
              "ip link set $d master strict0 up; done;"
              "ip addr add 10.77.0.2/24 dev strict0; ip addr add fd77::2/64 dev strict0 nodad");
@@ -140,14 +141,14 @@ TEST_F(Strictness, lets_multicast_in) {
     here.sin_port = htons(7007);
     ASSERT_EQ(0, ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&here), sizeof here));
     ip_mreqn group{};
-    group.imr_multiaddr.s_addr = ::inet_addr("239.77.0.1");
+    group.imr_multiaddr.s_addr = ::inet_addr("239.77.3.9");
     group.imr_ifindex = static_cast<int>(look(host_, "team0").index);
     ASSERT_EQ(0, ::setsockopt(socket.get(), IPPROTO_IP, IP_ADD_MEMBERSHIP, &group, sizeof group));
     peer("ip route replace 239.0.0.0/8 dev strict0");
     EXPECT_TRUE(eventually(
         "a datagram to the group",
         [&] {
-            peer("bash -c 'echo hello > /dev/udp/239.77.0.1/7007'");
+            peer("bash -c 'echo hello > /dev/udp/239.77.3.9/7007'");
             char byte = 0;
             return ::recv(socket.get(), &byte, 1, MSG_DONTWAIT) == 1;
         },
