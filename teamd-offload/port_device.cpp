@@ -19,7 +19,9 @@ PortBefore remember(const Link& link, Slot slot) {
             .mtu = link.mtu,
             .flags = link.flags,
             .disable_ipv6 = read_disable_ipv6(link.name),
-            .made_clsact = false};
+            .made_clsact = false,
+            .features = {},
+            .ipv6_addresses = {}};
 }
 
 Result<> set_address(LinkControl& links, const Link& link, const MacAddress& address) {

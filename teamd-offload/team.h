@@ -54,7 +54,8 @@ private:
         std::string name; ///< as the configuration has it
         PortConfig config;
         PortWatch watch;
-        LinkStatus modes; ///< speed and duplex as last read
+        LinkStatus modes;  ///< speed and duplex as last read
+        Features features; ///< as they were when it had joined
         bool had_link = false;
     };
 
@@ -86,7 +87,6 @@ private:
     // team_pass.cpp: observe, decide, plan, apply
     void pass();
     std::vector<Candidate> candidates() const;
-    void look_at_uppers();
     void step_watches();
     TeamPlan plan(const Decision& decision) const;
     void put_into_effect(const TeamPlan& plan);
@@ -95,6 +95,15 @@ private:
     void announce();
     void say_what_changed(const Decision& decision);
     Result<> keep_journal();
+
+    // team_reception.cpp: what ports take in and must not do; everything put back
+    void look_at_uppers();
+    bool look_at_team();
+    void look_again();
+    Result<Features> settle_features(const Link& link);
+    void note_addresses(const Link& link, PortBefore& port);
+    Result<> put_back(const PortBefore& port);
+    Result<> put_back_features(const PortBefore& port);
 
     // team_requests.cpp: the control socket
     PortStatus port_status(const Port& port) const;
@@ -111,7 +120,8 @@ private:
     std::optional<Io> datapath_events_;
     std::unique_ptr<Observer> observer_;
     std::unique_ptr<Announcer> announcer_;
-    std::optional<Timer> timer_; ///< when a delay of a link watch is over
+    std::optional<Timer> timer_;            ///< when a delay of a link watch is over
+    std::optional<Timer> look_again_timer_; ///< for what the kernel tells nobody
     std::function<void(Error)> failed_;
 
     TeamDevice device_;
@@ -125,7 +135,8 @@ private:
         refused_; ///< changes that the kernel refused, not to be tried again as long as they stand
     std::set<std::string> awaited_;       ///< configured ports whose devices are not there
     std::set<std::string> refused_ports_; ///< of these, who appeared and could not join; complained of once
-    std::vector<std::pair<IfIndex, std::uint32_t>> uppers_; ///< devices on the team and their IFF_* flags
+    std::vector<std::pair<IfIndex, std::uint32_t>> uppers_; ///< master, then devices on the team with IFF_*
+    std::vector<MacAddress> unicast_list_;                  ///< the team's, as read when uppers_ last changed
     SegmentLimits lowered_to_;                              ///< the team's, where a plan lowered them
     std::uint32_t mtu_ = 0;                                 ///< the team's last MTU that every port took
 };

@@ -6,6 +6,7 @@
 #include "team.h"
 
 #include "base/match.h"
+#include "plan/reception.h"
 #include "port_device.h"
 
 #include <algorithm>
@@ -37,19 +38,6 @@ void Team::pass() {
         timer_->at(*deadline);
     else
         timer_->stop();
-}
-
-/// A macvlan or the like adds its address to the team's device and makes it promiscuous, of which the kernel
-/// says nothing (net/core/dev_addr_lists.c: __dev_set_rx_mode); so the team is read when those above it
-/// change.
-void Team::look_at_uppers() {
-    std::vector<std::pair<IfIndex, std::uint32_t>> uppers;
-    for (const auto& [index, link] : observer_->links())
-        if (link.lower == device_.team && !link.lower_elsewhere && link.index != device_.inner)
-            uppers.emplace_back(index, link.flags);
-    if (uppers == uppers_) return;
-    uppers_ = std::move(uppers);
-    if (auto team = control_.read(device_.team)) *observer_->edit(device_.team) = std::move(*team);
 }
 
 void Team::step_watches() {
@@ -86,6 +74,8 @@ TeamPlan Team::plan(const Decision& decision) const {
                       .mcast_rejoin = configuration_.team.mcast_rejoin,
                       .lowered_to = lowered_to_,
                       .tended = datapath_->tends_ports()};
+    premises.tags = takes_tags(observer_->links(), *premises.team);
+    premises.other_addresses = takes_other_addresses(unicast_list_, *premises.team);
     for (const auto& port : ports_) {
         const auto was = std::ranges::find(journal_.ports, port.index, &PortBefore::index);
         const auto* link = find_link(observer_->links(), port.index);
@@ -94,6 +84,7 @@ TeamPlan Team::plan(const Decision& decision) const {
             {.index = port.index,
              .slot = port.slot,
              .own_address = was == journal_.ports.end() ? premises.team->address : was->address,
+             .filters_tags = filters_tags(port.features),
              .settings = {.prio = port.config.prio,
                           .queue_id = port.config.queue_id.value_or(0),
                           .user_linkup = as_linked ? std::nullopt : std::optional(port.watch.up())},

@@ -57,13 +57,16 @@ Result<> Team::join(const Link& link) {
     const auto address = same_all ? std::optional(team->address) : std::nullopt;
 
     journal_.ports.push_back(remember(link, *slot));
+    note_addresses(link, journal_.ports.back());
     auto done = keep_journal();
+    // While it does not carry yet: some drivers reset the card for it.
+    auto features = done ? settle_features(link) : Features{};
+    if (!features) done = tl::unexpected(features.error());
     if (done)
         done = make_port(control_, *datapath_, name(), link, team->mtu, address, journal_.ports.back(),
                          [this] { return keep_journal(); });
     if (!done) {
-        static_cast<void>(
-            restore_port(control_, *datapath_, name(), journal_.ports.back())); // the first failure is told
+        static_cast<void>(put_back(journal_.ports.back())); // the first failure is told
         journal_.ports.pop_back();
         static_cast<void>(keep_journal());
         return done;
@@ -76,6 +79,7 @@ Result<> Team::join(const Link& link) {
                       .config = std::move(config),
                       .watch = std::move(watch),
                       .modes = {},
+                      .features = std::move(*features),
                       .had_link = false});
     log_(Level::info, fmt::format("port {} joined", link.name), message_id::none, {{"PORT", link.name}});
     observer_->catch_up();
@@ -90,7 +94,7 @@ Result<> Team::leave(IfIndex port) {
     pass(); // its buckets are with the others before it stops
     const auto* was = before(port);
     if (was == nullptr) return {};
-    auto restored = restore_port(control_, *datapath_, name(), *was);
+    auto restored = put_back(*was);
     std::erase_if(journal_.ports, [port](const PortBefore& entry) { return entry.index == port; });
     static_cast<void>(keep_journal()); // said by keep_journal's other callers; the port is out either way
     observer_->catch_up();

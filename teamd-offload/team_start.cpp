@@ -60,6 +60,9 @@ Result<> Team::open(sd_event* loop) {
     auto timer = Timer::make(loop, [this] { pass(); });
     if (!timer) return tl::unexpected(timer.error());
     timer_.emplace(std::move(*timer));
+    auto look_again_timer = Timer::make(loop, [this] { look_again(); });
+    if (!look_again_timer) return tl::unexpected(look_again_timer.error());
+    look_again_timer_.emplace(std::move(*look_again_timer));
 
     if (auto good = check_ports(); !good) return good;
     if (options_.recreate)
@@ -70,6 +73,7 @@ Result<> Team::open(sd_event* loop) {
     if (auto made = *existing ? adopt_device(**existing) : make_device(); !made) return made;
     if (auto joined = join_configured(); !joined) return joined;
     pass();
+    look_again();
     return listen(loop);
 }
 
@@ -124,7 +128,7 @@ void Team::clear_leftovers() {
             left.push_back(remember(entry.second, mark->slot));
     }
     for (const auto& port : left)
-        if (auto restored = restore_port(control_, *datapath_, name(), port); !restored)
+        if (auto restored = put_back(port); !restored)
             log_(Level::warning, fmt::format("port {}: {}", port.name, restored.error().text));
     if (!left.empty())
         log_(Level::notice, fmt::format("put back {} ports of an earlier team of this name", left.size()));
@@ -188,6 +192,11 @@ Result<> Team::adopt_device(const TeamDevice& device) {
         if (entry.second.permanent_address) port.address = *entry.second.permanent_address;
         if (auto adopted = adopt(port); !adopted) return adopted;
     }
+    for (auto& port : ports_) {
+        auto features = settle_features(*find_link(observer_->links(), port.index));
+        if (!features) return within(fmt::format("port {}", port.name), std::move(features.error()));
+        port.features = std::move(*features);
+    }
     runner_ = make_runner(configuration_.team.runner, journal_.active);
     decision_ = step(runner_, candidates());
     tables_ = plan(decision_).tables;
@@ -210,6 +219,7 @@ Result<> Team::adopt_port(const Link& link, Slot slot) {
                       .config = config,
                       .watch = PortWatch(config.link_watches, configuration_.team.link_watch_policy, up),
                       .modes = ethtool_.read_link_modes(link.index),
+                      .features = {},
                       .had_link = up});
     return {};
 }

@@ -3,6 +3,7 @@
 
 #include "kernel/netlink_socket.h"
 
+#include <arpa/inet.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
@@ -41,11 +42,42 @@ std::optional<DeviceAddress> parse_address(const nlmsghdr* message) {
     std::copy_n(static_cast<const std::uint8_t*>(nla_data(own)), length, address.bytes.begin());
     const std::uint32_t flags =
         attributes[IFA_FLAGS] != nullptr ? nla_get_u32(attributes[IFA_FLAGS]) : header->ifa_flags;
+    address.prefix = header->ifa_prefixlen;
+    address.flags = flags;
     address.tentative = (flags & IFA_F_TENTATIVE) != 0 && (flags & IFA_F_OPTIMISTIC) == 0;
     return address;
 }
 
 } // namespace
+
+std::string text_of(const DeviceAddress& address) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    return ::inet_ntop(address.ipv6 ? AF_INET6 : AF_INET, address.bytes.data(), text.data(), text.size());
+}
+
+bool parse_ip_address(std::string_view text, DeviceAddress& address) {
+    const std::string terminated(text);
+    address.bytes = {};
+    address.ipv6 = text.find(':') != std::string_view::npos;
+    return ::inet_pton(address.ipv6 ? AF_INET6 : AF_INET, terminated.c_str(), address.bytes.data()) == 1;
+}
+
+Result<> add_ipv6_address(const DeviceAddress& address) {
+    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
+    if (!socket) return tl::unexpected(socket.error());
+    auto message = make_message(RTM_NEWADDR, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_REPLACE);
+    ifaddrmsg header{};
+    header.ifa_family = AF_INET6;
+    header.ifa_prefixlen = address.prefix;
+    header.ifa_index = address.device.value;
+    if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
+    nla_put(message.get(), IFA_LOCAL, static_cast<int>(address.bytes.size()), address.bytes.data());
+    nla_put_u32(message.get(), IFA_FLAGS, address.flags);
+    if (auto done = socket->request(std::move(message)); !done)
+        return within(fmt::format("address {}/{}", text_of(address), address.prefix),
+                      std::move(done.error()));
+    return {};
+}
 
 Result<std::vector<DeviceAddress>> read_addresses() {
     auto socket = NetlinkSocket::open(NETLINK_ROUTE);

@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace teamo {
@@ -16,10 +18,21 @@ struct DeviceAddress {
     bool ipv6 = false;
     std::array<std::uint8_t, 16> bytes{}; ///< the first four for IPv4
     bool tentative = false;               ///< duplicate address detection runs or has failed
+    std::uint8_t prefix = 0;              ///< bits of the network
+    std::uint32_t flags = 0;              ///< IFA_F_*
     bool operator==(const DeviceAddress&) const = default;
 };
 
+/// "10.0.0.1", "fd00::1", without the prefix.
+std::string text_of(const DeviceAddress& address);
+
+/// Takes what text_of() gives into `bytes` and `ipv6`; false where the text is no address.
+bool parse_ip_address(std::string_view text, DeviceAddress& address);
+
 /// All addresses of the namespace, IPv4 and IPv6.
 Result<std::vector<DeviceAddress>> read_addresses();
+
+/// Gives a device an IPv6 address that stays; one that is there already is no failure.
+Result<> add_ipv6_address(const DeviceAddress& address);
 
 } // namespace teamo

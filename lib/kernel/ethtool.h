@@ -3,6 +3,7 @@
 
 #include "base/named.h"
 #include "kernel/netlink_socket.h"
+#include "model/features.h"
 #include "model/status.h"
 
 namespace teamo {
@@ -15,8 +16,14 @@ public:
     /// Speed and duplex; unknown where the device has none to tell. `up` is left alone.
     LinkStatus read_link_modes(IfIndex index);
 
+    Result<Features> read_features(IfIndex index);
+    /// Asks for the settings, and says how it is after that. A driver may refuse a part of them without an
+    /// error (ndo_fix_features): who must know compares.
+    Result<Features> set_features(IfIndex index, const FeatureSettings& settings);
+
 private:
     Ethtool(NetlinkSocket socket, int family) : socket_(std::move(socket)), family_(family) {}
+    NlMessage make_request(std::uint8_t command, int header_attribute, IfIndex index) const;
     NetlinkSocket socket_;
     int family_; ///< 0: this kernel has no ethtool netlink
 };

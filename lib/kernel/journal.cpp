@@ -27,6 +27,19 @@ json::Value value_of(const PortBefore& port) {
     value.set("flags", port.flags);
     if (port.disable_ipv6) value.set("disable_ipv6", *port.disable_ipv6);
     value.set("made_clsact", port.made_clsact);
+    // Absent where there is nothing to say, as in the files of earlier versions.
+    if (!port.features.empty()) {
+        json::Value features(json::Object{});
+        for (const auto& [name, on] : port.features)
+            features.set(name, on);
+        value.set("features", std::move(features));
+    }
+    json::Array addresses;
+    for (const auto& address : port.ipv6_addresses)
+        addresses.emplace_back(json::Object{{"address", text_of(address)},
+                                            {"prefix", static_cast<int>(address.prefix)},
+                                            {"flags", address.flags}});
+    if (!addresses.empty()) value.set("ipv6_addresses", std::move(addresses));
     return value;
 }
 
@@ -48,6 +61,29 @@ std::optional<bool> boolean(const json::Value& value, std::string_view key) {
     return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
+FeatureSettings parse_features(const json::Value* value) {
+    FeatureSettings features;
+    if (value == nullptr || value->object() == nullptr) return features;
+    for (const auto& member : *value->object())
+        if (const auto* on = member.value.boolean(); on != nullptr) features.emplace(member.key, *on);
+    return features;
+}
+
+std::vector<DeviceAddress> parse_addresses(const json::Value* value, IfIndex device) {
+    std::vector<DeviceAddress> addresses;
+    if (value == nullptr || value->array() == nullptr) return addresses;
+    for (const auto& entry : *value->array()) {
+        DeviceAddress address;
+        const auto prefix = number(entry, "prefix");
+        if (!parse_ip_address(text(entry, "address"), address) || !address.ipv6 || prefix > 128) continue;
+        address.device = device;
+        address.prefix = static_cast<std::uint8_t>(prefix);
+        address.flags = number(entry, "flags");
+        addresses.push_back(address);
+    }
+    return addresses;
+}
+
 Result<PortBefore> parse_port(const json::Value& value) {
     PortBefore port;
     port.index = IfIndex{number(value, "ifindex")};
@@ -62,6 +98,8 @@ Result<PortBefore> parse_port(const json::Value& value) {
     port.flags = number(value, "flags");
     port.disable_ipv6 = boolean(value, "disable_ipv6");
     port.made_clsact = boolean(value, "made_clsact").value_or(false);
+    port.features = parse_features(value.find("features"));
+    port.ipv6_addresses = parse_addresses(value.find("ipv6_addresses"), port.index);
     return port;
 }
 

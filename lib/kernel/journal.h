@@ -7,6 +7,8 @@
 #include "base/mac_address.h"
 #include "base/named.h"
 #include "base/result.h"
+#include "kernel/addresses.h"
+#include "model/features.h"
 
 #include <array>
 #include <cstdint>
@@ -23,9 +25,11 @@ struct PortBefore {
     std::string name;
     MacAddress address;
     std::uint32_t mtu = 0;
-    std::uint32_t flags = 0;          ///< IFF_*; of these UP, PROMISC and ALLMULTI are put back
-    std::optional<bool> disable_ipv6; ///< none: the kernel has no IPv6
-    bool made_clsact = false;         ///< the qdisc is ours to take away
+    std::uint32_t flags = 0;                   ///< IFF_*; of these UP, PROMISC and ALLMULTI are put back
+    std::optional<bool> disable_ipv6;          ///< none: the kernel has no IPv6
+    bool made_clsact = false;                  ///< the qdisc is ours to take away
+    FeatureSettings features;                  ///< those that were changed for the team, as they were
+    std::vector<DeviceAddress> ipv6_addresses; ///< static ones, which disable_ipv6 takes away
     bool operator==(const PortBefore&) const = default;
 };
 

@@ -34,4 +34,17 @@ const Link* find_altname(const Links& links, std::string_view altname) {
     return found == links.end() ? nullptr : &found->second;
 }
 
+bool stands_on(const Links& links, const Link& device, const Link& below) {
+    const auto* step = &device;
+    // A chain longer than the number of devices is a ring (two ends of a pair name each other).
+    for (std::size_t height = 0; height < links.size(); ++height) {
+        const bool pair = step->kind == "veth" || step->kind == "netkit";
+        if (pair || step->lower_elsewhere || !step->lower) return false;
+        step = find_link(links, step->lower);
+        if (step == nullptr) return false;
+        if (step->index == below.index) return true;
+    }
+    return false;
+}
+
 } // namespace teamo

@@ -51,5 +51,7 @@ const Link* find_link(const Links& links, std::string_view name);
 const Link* find_link(const Links& links, IfIndex index);
 /// The device that bears an alternative name.
 const Link* find_altname(const Links& links, std::string_view altname);
+/// Whether `device` is a VLAN, macvlan or the like above `below`, at any height.
+bool stands_on(const Links& links, const Link& device, const Link& below);
 
 } // namespace teamo

@@ -78,6 +78,15 @@ SegmentLimits team_limits(const Premises& premises) {
             limit(now.segs, least.segs, premises.lowered_to.segs, legacy_limits.segs)};
 }
 
+/// Addresses and tags could be given to each card one by one (RTM_NEWNEIGH with NTF_SELF; a hidden VLAN
+/// device on the port), and would then have to be counted, kept and taken back beside others' own. A port in
+/// promiscuous mode hears besides what its switch floods, which the team's device drops by its address.
+bool hears_everything(const Premises& premises, const Member& member) {
+    // Cards whose VLAN filter cannot be switched off open it in promiscuous mode (e1000e, igb, virtio-net).
+    return premises.team->promiscuity > 0 || premises.other_addresses ||
+           (premises.tags && member.filters_tags);
+}
+
 } // namespace
 
 TeamPlan make_plan(const Premises& premises, const Decision& decision) {
@@ -106,7 +115,7 @@ TeamPlan make_plan(const Premises& premises, const Decision& decision) {
             {.index = member.index,
              .address = port_address(member, plan.address, policy_of(*premises.runner), decision),
              .mtu = premises.team->mtu,
-             .promiscuous = premises.team->promiscuity > 0,
+             .promiscuous = hears_everything(premises, member),
              .all_multicast = true,
              .tended = premises.tended});
     }

@@ -17,7 +17,8 @@ namespace teamo {
 struct Member {
     IfIndex index;
     Slot slot;
-    MacAddress own_address; ///< the one it came with
+    MacAddress own_address;    ///< the one it came with
+    bool filters_tags = false; ///< it drops VLAN tags that it was not told of, and that cannot be changed
     PortSettings settings{};
     SegmentLimits gso_max{}; ///< of its device
     bool operator==(const Member&) const = default;
@@ -30,8 +31,10 @@ struct Premises {
     std::vector<Member> members; ///< in the order they joined
     Homes homes{};               ///< where the buckets live now
     Repetition notify_peers{}, mcast_rejoin{};
-    SegmentLimits lowered_to{}; ///< the team's own limits as an earlier plan lowered them; zeros: none did
-    bool tended = false;        ///< the kernel sees to the ports' MTU and filters and the team's carrier
+    SegmentLimits lowered_to{};   ///< the team's own limits as an earlier plan lowered them; zeros: none did
+    bool tended = false;          ///< the kernel sees to the ports' MTU and filters and the team's carrier
+    bool tags = false;            ///< somebody above the team takes frames with VLAN tags
+    bool other_addresses = false; ///< the team's list of unicast addresses has more than its own
 };
 
 /// What a port's device shall be like.
@@ -39,7 +42,7 @@ struct PortPlan {
     IfIndex index;
     MacAddress address;
     std::uint32_t mtu = 1500;  ///< bytes, without the Ethernet header
-    bool promiscuous = false;  ///< somebody above the team has an address of its own, or looks at everything
+    bool promiscuous = false;  ///< somebody above the team takes in what the port would not
     bool all_multicast = true; ///< a card drops groups it was not told of
     bool tended = false;       ///< MTU and filters are the kernel's to set
     bool operator==(const PortPlan&) const = default;

@@ -7,23 +7,6 @@
 #include <linux/if_arp.h>
 
 namespace teamo {
-namespace {
-
-/// Whether `device` is a VLAN, macvlan or the like above `below`, at any height.
-bool stands_on(const Links& links, const Link& device, const Link& below) {
-    const auto* step = &device;
-    // A chain longer than the number of devices is a ring (two ends of a veth name each other).
-    for (std::size_t height = 0; height < links.size(); ++height) {
-        if (step->kind == "veth" || step->lower_elsewhere || !step->lower) return false;
-        step = find_link(links, step->lower);
-        if (step == nullptr) return false;
-        if (step->index == below.index) return true;
-    }
-    return false;
-}
-
-} // namespace
-
 Result<> may_join(const Links& links, const Link& device, std::string_view team) {
     if (device.type != ARPHRD_ETHER || (device.flags & IFF_LOOPBACK) != 0)
         return fail(EINVAL, "is no Ethernet device; only Ethernet devices can be ports");

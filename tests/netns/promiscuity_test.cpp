@@ -3,6 +3,7 @@
 // A port hears everything while somebody above the team has an address of its own, and no longer.
 #include "netns/configs.h"
 #include "support/links.h"
+#include "support/traffic.h"
 
 #include <gmock/gmock.h>
 
@@ -24,6 +25,22 @@ TEST(Ports, hear_everything_while_a_macvlan_stands_on_the_team) {
     wires.host().ip("link add link team0 name guest0 type macvlan mode bridge\nlink set guest0 up");
     EXPECT_TRUE(ports_become_promiscuous(wires, true));
     wires.host().ip("link del guest0");
+    EXPECT_TRUE(ports_become_promiscuous(wires, false));
+}
+
+TEST(Ports, hear_everything_for_a_macvlan_that_came_up_in_another_namespace) {
+    const Cabling wires(2, FarSide::lag_switch);
+    const TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    const auto guest = NetNs::create();
+    wires.host().ip("link add link team0 name guest0 type macvlan mode bridge\n"
+                    "link set guest0 netns " +
+                    guest.path());
+    // The daemon has seen the device go by now, and hears nothing of it from here on.
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+    guest.ip("link set guest0 up");
+    EXPECT_TRUE(ports_become_promiscuous(wires, true));
+    guest.ip("link del guest0");
     EXPECT_TRUE(ports_become_promiscuous(wires, false));
 }
 

@@ -2,6 +2,7 @@
 #include "kernel/journal.h"
 
 #include <gmock/gmock.h>
+#include <linux/if_addr.h>
 
 #include <random>
 
@@ -23,7 +24,14 @@ Journal sample() {
                       .mtu = 1500,
                       .flags = 4098,
                       .disable_ipv6 = false,
-                      .made_clsact = true},
+                      .made_clsact = true,
+                      .features = {{"rx-lro", true}, {"rx-vlan-filter", true}},
+                      .ipv6_addresses = {{.device = IfIndex{3},
+                                          .ipv6 = true,
+                                          .bytes = {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5},
+                                          .tentative = false,
+                                          .prefix = 64,
+                                          .flags = IFA_F_PERMANENT | IFA_F_NODAD}}},
                      {.index = IfIndex{5},
                       .slot = Slot{2},
                       .name = "eth1.100",
@@ -31,7 +39,9 @@ Journal sample() {
                       .mtu = 9000,
                       .flags = 4099,
                       .disable_ipv6 = std::nullopt,
-                      .made_clsact = false}};
+                      .made_clsact = false,
+                      .features = {},
+                      .ipv6_addresses = {}}};
     journal.removed_by_hand = {"eth7"};
     return journal;
 }
@@ -43,6 +53,30 @@ TEST(Journal, says_after_reading_what_was_written) {
     const auto empty = parse_journal(text_of(Journal{}));
     ASSERT_TRUE(empty);
     EXPECT_EQ(*empty, Journal{});
+}
+
+TEST(Journal, of_a_version_that_knew_no_features_is_read) {
+    const auto read = parse_journal(
+        R"({"version": 1, "network_namespace": 7, "team": 12, "inner": 11, "homes": "", "ports": [{"ifindex": 3,
+            "slot": 1, "name": "eth1", "address": "02:00:00:00:00:01", "mtu": 1500, "flags": 4098,
+            "disable_ipv6": false, "made_clsact": true}], "removed_by_hand": []})");
+    ASSERT_TRUE(read) << read.error().text;
+    ASSERT_EQ(read->ports.size(), 1U);
+    EXPECT_EQ(read->ports[0].features, FeatureSettings{});
+    EXPECT_TRUE(read->ports[0].ipv6_addresses.empty());
+}
+
+TEST(Journal, that_tells_nonsense_of_features_and_addresses_has_none_of_it) {
+    auto journal = sample();
+    journal.ports[0].features.clear();
+    journal.ports[0].ipv6_addresses.clear();
+    auto text = text_of(journal);
+    text.insert(text.find("\"made_clsact\""),
+                R"("features": {"rx-lro": 1}, "ipv6_addresses": [7, {"address": "fd00::x"},
+                   {"address": "10.0.0.1", "prefix": 24}, {"address": "fd00::1", "prefix": 129}], )");
+    const auto read = parse_journal(text);
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(*read, journal);
 }
 
 TEST(Journal, of_another_version_is_refused) {

@@ -98,6 +98,24 @@ TEST(Plan, makes_ports_promiscuous_while_the_team_is) {
     EXPECT_TRUE(make_plan(one.premises(), both).ports[0].promiscuous);
 }
 
+TEST(Plan, makes_ports_promiscuous_while_the_teams_list_has_other_addresses) {
+    const Case one{.runner = LoadBalanceRunner{}};
+    auto premises = one.premises();
+    premises.other_addresses = true;
+    EXPECT_TRUE(make_plan(premises, both).ports[0].promiscuous);
+}
+
+TEST(Plan, makes_only_those_ports_promiscuous_for_tags_that_filter_them) {
+    const Case one{.runner = LoadBalanceRunner{}};
+    auto premises = one.premises();
+    premises.members[1].filters_tags = true;
+    EXPECT_FALSE(make_plan(premises, both).ports[1].promiscuous) << "nobody takes tags";
+    premises.tags = true;
+    const auto plan = make_plan(premises, both);
+    EXPECT_FALSE(plan.ports[0].promiscuous);
+    EXPECT_TRUE(plan.ports[1].promiscuous);
+}
+
 TEST(Plan, by_hwaddr_policy) {
     const auto with = [](HwaddrPolicy policy) {
         return make_plan(Case{.runner = ActiveBackupRunner{.hwaddr_policy = policy}}.premises(), only_second);

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What ports take in for the team, what they must not do by themselves, and how both are undone.
+#include "team.h"
+
+#include "kernel/hardware_addresses.h"
+#include "plan/reception.h"
+#include "port_device.h"
+
+#include <linux/if_addr.h>
+
+#include <algorithm>
+
+namespace teamo {
+
+/// How long a port may be deaf to a device above the team that lives in another namespace: as long as
+/// linkwatch may keep a carrier's news to itself.
+constexpr std::chrono::seconds look_again_after{1};
+
+/// A macvlan or the like adds its address to the team's list, of which the kernel says nothing, and makes a
+/// veth promiscuous, of which it says nothing either (net/core/dev_addr_lists.c: __dev_set_rx_mode). A device
+/// that claims to filter (IFF_UNICAST_FLT, which Debian's netkit of 6.12 does not) stays as it is. So both
+/// are read when those above the team change, and once in a while, since a container's macvlan comes up where
+/// its event is not heard.
+void Team::look_at_uppers() {
+    const auto* team = find_link(observer_->links(), device_.team);
+    std::vector<std::pair<IfIndex, std::uint32_t>> uppers{{team->master, 0}};
+    for (const auto& [index, link] : observer_->links())
+        if (link.lower == device_.team && !link.lower_elsewhere && link.index != device_.inner)
+            uppers.emplace_back(index, link.flags);
+    if (uppers == uppers_) return;
+    uppers_ = std::move(uppers);
+    look_at_team();
+}
+
+/// True: it takes in something else than before.
+bool Team::look_at_team() {
+    auto* known = observer_->edit(device_.team);
+    auto now = control_.read(device_.team);
+    auto list = read_unicast_list(device_.team);
+    if (known == nullptr || !now || !list) return false; // the next look may have more luck
+    if (now->promiscuity == known->promiscuity && *list == unicast_list_) return false;
+    *known = std::move(*now);
+    unicast_list_ = std::move(*list);
+    return true;
+}
+
+void Team::look_again() {
+    if (datapath_->tends_ports()) return; // the driver hands the team's lists down itself
+    if (look_at_team()) pass();
+    look_again_timer_->after(look_again_after);
+}
+
+/// Switches off what a port must not do, and what it was goes into the journal before. A port whose features
+/// cannot be read or changed is used as it is.
+Result<Features> Team::settle_features(const Link& link) {
+    auto features = ethtool_.read_features(link.index);
+    if (!features) {
+        log_(Level::warning, fmt::format("port {}: {}", link.name, features.error().text));
+        return Features{};
+    }
+    const auto off = unwanted(*features);
+    if (off.empty() || datapath_->tends_ports()) return features;
+    for (const auto& entry : off)
+        before(link.index)->features.emplace(entry.first, true);
+    if (auto kept = keep_journal(); !kept) return tl::unexpected(kept.error());
+    auto settled = ethtool_.set_features(link.index, off);
+    if (!settled) {
+        log_(Level::warning, fmt::format("port {}: {}", link.name, settled.error().text));
+        return features;
+    }
+    for (const auto& entry : missing(*settled, off))
+        log_(Level::warning,
+             fmt::format("port {}: {} stays on, its driver does not switch it off", link.name, entry.first));
+    return settled;
+}
+
+/// The device is still as it was; disable_ipv6 will take its IPv6 addresses, static ones too.
+void Team::note_addresses(const Link& link, PortBefore& port) {
+    const auto addresses = read_addresses();
+    if (!addresses) {
+        log_(Level::warning, fmt::format("port {}: {}", link.name, addresses.error().text));
+        return;
+    }
+    std::string own;
+    for (const auto& address : *addresses) {
+        // The kernel makes link-local ones itself, now and afterwards.
+        const bool link_local = address.ipv6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
+        if (address.device != link.index || link_local) continue;
+        own += fmt::format("{}{}", own.empty() ? "" : ", ", text_of(address));
+        if (!address.ipv6 || (address.flags & IFA_F_PERMANENT) == 0 || port.disable_ipv6 != false) continue;
+        port.ipv6_addresses.push_back(address);
+        port.ipv6_addresses.back().tentative = false;
+    }
+    if (!own.empty())
+        log_(Level::warning,
+             fmt::format("port {}: has addresses of its own ({}), which do not work while it is a port; give "
+                         "them to {}",
+                         link.name, own, name()));
+}
+
+/// A device that is gone needs nothing. Goes on after a failure; all that failed is in the error.
+Result<> Team::put_back(const PortBefore& port) {
+    std::string failed;
+    const auto attempt = [&failed](Result<> done) {
+        if (!done && done.error().number != ENODEV)
+            failed.append(failed.empty() ? "" : "; ").append(done.error().text);
+    };
+    attempt(restore_port(control_, *datapath_, name(), port));
+    if (!port.features.empty()) attempt(put_back_features(port));
+    // The kernel lists the latest first, and prefers it where nothing else decides.
+    for (auto address = port.ipv6_addresses.rbegin(); address != port.ipv6_addresses.rend(); ++address)
+        attempt(add_ipv6_address(*address));
+    if (!failed.empty()) return fail(EIO, failed);
+    return {};
+}
+
+Result<> Team::put_back_features(const PortBefore& port) {
+    auto features = ethtool_.read_features(port.index);
+    if (!features) return tl::unexpected(features.error());
+    const auto settings = missing(*features, port.features);
+    if (settings.empty()) return {};
+    features = ethtool_.set_features(port.index, settings);
+    if (!features) return tl::unexpected(features.error());
+    const auto refused = missing(*features, settings);
+    if (refused.empty()) return {};
+    return fail(EIO, fmt::format("{} stays {}; set it with: ethtool -K {}", refused.begin()->first,
+                                 refused.begin()->second ? "off" : "on", port.name));
+}
+
+} // namespace teamo

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A device's features as the kernel's answer has them: names that ethtool could have, or a reason.
+#include "kernel/feature_message.h"
+
+#include <cstdlib>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    // Netlink attributes are aligned; libFuzzer's buffer need not be.
+    const auto* first = reinterpret_cast<const std::byte*>(bytes);
+    const std::vector<std::byte> attributes(first, first + size);
+    const auto features = teamo::parse_features(attributes);
+    if (!features) return features.error().text.empty() ? std::abort(), 0 : 0;
+    for (const auto* names : {&features->active, &features->wanted, &features->changeable})
+        for (const auto& name : *names)
+            if (name.empty() || name.size() > 32) std::abort();
+    return 0;
+}
