@@ -12,8 +12,7 @@ Result<EventLoop> make_loop() {
 Result<Timer> Timer::make(sd_event* loop, Action action) {
     auto kept = std::make_unique<Action>(std::move(action));
     sd_event_source* source = nullptr;
-    // An accuracy of 1 µs: a delay_up of 100 ms is 100 ms, and nothing is polled, so there is nothing to
-    // coalesce.
+    // An accuracy of 1 µs: a delay_up of 100 ms is 100 ms.
     if (const int error =
             sd_event_add_time(loop, &source, CLOCK_MONOTONIC, UINT64_MAX, 1, &Timer::ran_out, kept.get());
         error < 0)

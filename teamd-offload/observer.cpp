@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "observer.h"
 
+#include <linux/if.h>
 #include <linux/rtnetlink.h>
 #include <sys/epoll.h>
 
@@ -29,18 +30,40 @@ Result<> Observer::listen(sd_event* loop) {
 
 void Observer::catch_up() {
     const auto received = events_.receive([this](const nlmsghdr* message) { take(message); });
-    if (received && *received == NetlinkSocket::Received::all) return;
-    log_(Level::warning, "link events were lost, reading every device anew", message_id::resync);
-    if (const auto read = refresh(); !read) log_(Level::error, read.error().text);
+    if (!received || *received == NetlinkSocket::Received::lost) {
+        log_(Level::warning, "link events were lost, reading every device anew", message_id::resync);
+        if (const auto read = refresh(); !read) log_(Level::error, read.error().text);
+    }
+    for (const auto device : std::exchange(doubted_, {}))
+        if (auto link = control_.read(device)) links_.insert_or_assign(device, std::move(*link));
+}
+
+void Observer::look_again(const std::set<IfIndex>& devices) {
+    doubted_.insert(devices.begin(), devices.end());
+    catch_up();
+    changed_();
+}
+
+void Observer::lost_carrier(const std::set<IfIndex>& devices) {
+    // RUNNING stays, which makes it an untold loss: an older event that still waits cannot undo it.
+    for (const auto device : devices)
+        if (auto* link = edit(device); link != nullptr) link->flags &= ~std::uint32_t{IFF_LOWER_UP};
+    changed_();
+    look_again(devices);
 }
 
 void Observer::take(const nlmsghdr* message) {
     auto link = parse_link(message);
     if (!link) return;
-    if (message->nlmsg_type == RTM_DELLINK)
+    if (message->nlmsg_type == RTM_DELLINK) {
         links_.erase(link->index);
-    else
-        links_.insert_or_assign(link->index, std::move(*link));
+        return;
+    }
+    // The carrier changes without the lock under which messages are made and sent: one that was made before
+    // a loss can be read after it is known, and one made meanwhile after the carrier is back.
+    const auto* known = find_link(links_, link->index);
+    if (loss_is_untold(*link) || (known != nullptr && loss_is_untold(*known))) doubted_.insert(link->index);
+    links_.insert_or_assign(link->index, std::move(*link));
 }
 
 Result<> Observer::refresh() {

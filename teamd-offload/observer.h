@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 
 namespace teamo {
 
@@ -28,6 +29,12 @@ public:
     /// change without an event (net/core/dev.c: netdev_state_change).
     Result<> refresh();
 
+    /// Takes in the events that wait and reads these devices anew, then calls `changed`.
+    void look_again(const std::set<IfIndex>& devices);
+    /// For who knows before the kernel tells: `changed` is called with these links lost, and then once more
+    /// with what the kernel says when it is asked, for the carrier may be back by now.
+    void lost_carrier(const std::set<IfIndex>& devices);
+
     const Links& links() const { return links_; }
     /// What this process has just done itself, ahead of the event that will say so.
     Link* edit(IfIndex index);
@@ -42,6 +49,7 @@ private:
     const Log& log_;
     std::function<void()> changed_;
     Links links_;
+    std::set<IfIndex> doubted_; ///< to be read anew: of these an event says what may be no longer so
     std::optional<Io> io_;
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "announcer.h"
+#include "carrier_news.h"
 #include "config/config_file.h"
 #include "control/usock_message.h"
 #include "datapath/datapath.h"
@@ -119,6 +120,7 @@ private:
     std::unique_ptr<Datapath> datapath_;
     std::optional<Io> datapath_events_;
     std::unique_ptr<Observer> observer_;
+    std::unique_ptr<CarrierNews> carrier_news_;
     std::unique_ptr<Announcer> announcer_;
     std::optional<Timer> timer_;            ///< when a delay of a link watch is over
     std::optional<Timer> look_again_timer_; ///< for what the kernel tells nobody

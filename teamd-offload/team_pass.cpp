@@ -30,10 +30,14 @@ void Team::pass() {
     auto decision = step(runner_, candidates());
     if (decision != decision_) put_into_effect(plan(decision_ = std::move(decision)));
 
+    std::set<IfIndex> followed;
     std::optional<Clock::time_point> deadline;
-    for (const auto& port : ports_)
+    for (const auto& port : ports_) {
+        followed.insert(port.index);
         if (const auto here = port.watch.deadline(); here && (!deadline || *here < *deadline))
             deadline = here;
+    }
+    carrier_news_->follow(followed);
     if (deadline)
         timer_->at(*deadline);
     else

@@ -54,6 +54,9 @@ Result<> Team::open(sd_event* loop) {
     auto observer = Observer::make(log_, [this] { pass(); });
     if (!observer) return tl::unexpected(observer.error());
     observer_ = std::move(*observer);
+    auto carrier_news = CarrierNews::make(loop, log_, *observer_);
+    if (!carrier_news) return tl::unexpected(carrier_news.error());
+    carrier_news_ = std::move(*carrier_news);
     auto announcer = Announcer::make(loop, log_, [this]() -> const Links& { return observer_->links(); });
     if (!announcer) return tl::unexpected(announcer.error());
     announcer_ = std::move(*announcer);

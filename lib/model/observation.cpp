@@ -16,6 +16,16 @@ bool Link::has_link() const {
     return (flags & all) == all;
 }
 
+// net/core/link_watch.c, linkwatch_urgent_event(): what stands on another device (dev_get_iflink) and the
+// ports of a team or bond are told of at once. IFLA_LINK is left out where it is the device's own number, but
+// not for a veth whose other end has that number in another namespace.
+bool news_are_late(const Link& link) { return !link.master && (!link.lower || link.lower == link.index); }
+
+bool loss_is_untold(const Link& link) {
+    // linkwatch's work is what clears RUNNING.
+    return (link.flags & (IFF_UP | IFF_RUNNING | IFF_LOWER_UP)) == (IFF_UP | IFF_RUNNING);
+}
+
 const Link* find_link(const Links& links, std::string_view name) {
     const auto found =
         std::ranges::find_if(links, [name](const auto& entry) { return entry.second.name == name; });

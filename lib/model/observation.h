@@ -44,6 +44,13 @@ struct Link {
     bool has_link() const; ///< up, carrier there, and in operation (netif_oper_up)
 };
 
+/// The kernel tells of this device's lost carrier up to a second late, and of its return likewise as long as
+/// it has not told of the loss.
+bool news_are_late(const Link& link);
+/// The carrier went and the kernel has not worked on that yet: until it has, its messages may say of the
+/// carrier what was so before.
+bool loss_is_untold(const Link& link);
+
 /// All devices of the namespace.
 using Links = std::map<IfIndex, Link>;
 

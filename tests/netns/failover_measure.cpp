@@ -181,17 +181,18 @@ TEST(ActivePort, that_comes_back_is_followed_by_inbound_traffic) {
     EXPECT_LE(median(lost), 10U);
 }
 
-/// The kernel gathers news of a lost link here, as it does for a card; what that costs without another way
-/// to see it. Printed, and bounded by the second that the kernel takes.
+/// The kernel gathers news of a lost link here, for up to a second, as it does for a card. What the daemon
+/// does against that costs ten milliseconds at most where it must ask, which is a hundred packets.
 TEST(Failover, on_ports_whose_news_come_late_is_bounded) {
     const Cabling wires(4, FarSide::lag_switch, News::gathered);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
     Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
-    const auto lost = pull_cables(wires, team, stream, 6);
+    const auto lost = pull_cables(wires, team, stream, 12);
     stream.stop();
-    report("6 pulls with late news", lost);
-    EXPECT_LE(std::ranges::max(lost), rate * 12 / 10);
+    report("12 pulls with late news", lost);
+    EXPECT_LE(median(lost), 110U);
+    EXPECT_LE(std::ranges::max(lost), 300U);
 }
 
 } // namespace

@@ -62,6 +62,12 @@ struct teamo_counters {
 	__u64 rx_dropped; /* arrived on a port that does not deliver */
 };
 
+/* What the ring "teamo_carrier_news" is made of. No later daemon reads it. */
+struct teamo_carrier_record {
+	__u32 ifindex;
+	__u32 lost; /* 1: the driver said that the carrier is off, 0: that it is on */
+};
+
 /* NOLINTEND */
 
 #endif

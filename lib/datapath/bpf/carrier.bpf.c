@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/*
+ * Says at once that a port's carrier changed. Of a card that is no port of the kernel's own team or bond,
+ * netlink hears up to a second later (net/core/link_watch.c: linkwatch_urgent_event).
+ *
+ * On the way out of the kernel's functions and not on the way in: there the carrier is not off yet, and
+ * whoever is woken and asks the kernel from another CPU would hear that it is still on. The return counts
+ * too: while a loss has not been told, a return is gathered like it.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "abi.h"
+
+/* As much of the kernel's structures as is read here; libbpf finds the members in the running kernel. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct ns_common {
+	unsigned int inum;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct net_device {
+	int ifindex;
+	possible_net_t nd_net;
+};
+#pragma clang attribute pop
+
+/* The inode of the daemon's network namespace: device numbers mean nothing in another. */
+const volatile __u32 teamo_network_namespace = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TEAMO_SLOTS);
+	__type(key, __u32); /* ifindex */
+	__type(value, __u8);
+} teamo_watched SEC(".maps");
+
+/* struct teamo_carrier_record. What does not fit is lost, and is news within the second. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* libbpf makes it a page where pages are larger */
+} teamo_carrier_news SEC(".maps");
+
+static __always_inline int teamo_tell(const struct net_device *dev, __u32 lost)
+{
+	struct teamo_carrier_record record = { .ifindex = BPF_CORE_READ(dev, ifindex), .lost = lost };
+
+	if (bpf_map_lookup_elem(&teamo_watched, &record.ifindex) &&
+	    BPF_CORE_READ(dev, nd_net.net, ns.inum) == teamo_network_namespace)
+		bpf_ringbuf_output(&teamo_carrier_news, &record, sizeof(record), 0);
+	return 0;
+}
+
+/* Drivers call these also where nothing changes, so a record says which of them it was. */
+SEC("fexit/netif_carrier_off")
+int teamo_carrier_off(__u64 *arguments)
+{
+	return teamo_tell((const struct net_device *)arguments[0], 1);
+}
+
+SEC("fexit/netif_carrier_on")
+int teamo_carrier_on(__u64 *arguments)
+{
+	return teamo_tell((const struct net_device *)arguments[0], 0);
+}
+
+char teamo_license[] SEC("license") = "GPL";

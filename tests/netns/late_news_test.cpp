@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Ports of whose lost carrier the kernel tells late, as it does of a card's (support/cabling.h: News).
+#include "netns/configs.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <thread>
+
+namespace teamo::test {
+namespace {
+
+constexpr const char* watched_up = "ports.eth1.link_watches.up";
+
+/// How often the watch saw the link go.
+int losses(const TeamUnderTest& team) {
+    return std::stoi(team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
+}
+
+/// The kernel gathers the news of such a port, so that a short loss never makes news at all, and the return
+/// of a longer one is gathered with it.
+TEST(LateNews, hide_no_flap_and_not_its_end) {
+    const Cabling wires(2, FarSide::open, News::gathered);
+    const TeamUnderTest team(loadbalance(2));
+    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    int seen = losses(team);
+    for (const auto gap : {0ms, 1ms, 3ms, 8ms, 10ms, 12ms, 30ms, 100ms, 0ms, 0ms}) {
+        wires.pull(1);
+        std::this_thread::sleep_for(gap);
+        wires.plug(1);
+        ++seen;
+        EXPECT_TRUE(becomes(
+            seen, [&] { return losses(team); }, 300ms))
+            << gap.count() << " ms";
+        EXPECT_TRUE(becomes(
+            "true", [&] { return team.item(watched_up); }, 300ms))
+            << gap.count() << " ms";
+    }
+    EXPECT_TRUE(stays(
+        "up, when the kernel's own news come", [&] { return team.item(watched_up) == "true"; }, 1500ms));
+    EXPECT_EQ(seen, losses(team));
+    wires.pull(1);
+    wires.plug(1);
+    wires.pull(1);
+    EXPECT_TRUE(becomes(
+        "false", [&] { return team.item(watched_up); }, 300ms));
+    EXPECT_TRUE(stays(
+        "down", [&] { return team.item(watched_up) == "false"; }, 1500ms));
+}
+
+TEST(LateNews, of_a_port_are_forestalled_after_it_was_added_and_after_an_adoption) {
+    const Cabling wires(2, FarSide::open, News::gathered);
+    TeamUnderTest team(loadbalance(2), {"-n"});
+    const auto sees_a_pulled_cable = [&] {
+        ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+        wires.pull(1);
+        EXPECT_TRUE(becomes(
+            "false", [&] { return team.item(watched_up); }, 300ms));
+        wires.plug(1);
+        ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    };
+    ASSERT_EQ(0, team.teamdctl({"port", "add", "eth1"}).status);
+    sees_a_pulled_cable();
+    team.kill();
+    team.start();
+    sees_a_pulled_cable();
+}
+
+/// The daemon was not woken for so long.
+bool sleeps(const TeamUnderTest& team, milliseconds how_long) {
+    const auto wakings = [&] {
+        std::ifstream status(fmt::format("/proc/{}/status", team.pid()));
+        for (std::string line; std::getline(status, line);)
+            if (line.starts_with("voluntary_ctxt_switches")) return line;
+        return std::string("no process");
+    };
+    const auto before = wakings();
+    std::this_thread::sleep_for(how_long);
+    return wakings() == before;
+}
+
+TEST(LateNews, of_no_port_leave_the_daemon_asleep) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(loadbalance(2));
+    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    EXPECT_TRUE(eventually("asleep", [&] { return sleeps(team, 500ms); }));
+}
+
+TEST(LateNews, keep_the_daemon_awake_only_while_there_is_a_carrier_to_lose) {
+    const Cabling wires(2, FarSide::open, News::gathered);
+    const TeamUnderTest team(loadbalance(2), {"-g"});
+    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    // A kernel that lets itself be traced is never asked.
+    if (team.log().find("lost carriers are asked for") != std::string::npos)
+        EXPECT_TRUE(stays(
+            "awake", [&] { return !sleeps(team, 50ms); }, 500ms));
+    else
+        EXPECT_TRUE(eventually("asleep", [&] { return sleeps(team, 500ms); })) << "with programs";
+    wires.pull(1);
+    wires.pull(2);
+    ASSERT_TRUE(becomes("false", [&] { return team.item(watched_up); }));
+    EXPECT_TRUE(eventually("asleep", [&] { return sleeps(team, 500ms); }));
+}
+
+} // namespace
+} // namespace teamo::test
