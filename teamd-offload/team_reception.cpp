@@ -89,8 +89,9 @@ void Team::note_addresses(const Link& link, PortBefore& port) {
         if (address.device != link.index || link_local) continue;
         own += fmt::format("{}{}", own.empty() ? "" : ", ", text_of(address));
         if (!address.ipv6 || (address.flags & IFA_F_PERMANENT) == 0 || port.disable_ipv6 != false) continue;
-        port.ipv6_addresses.push_back(address);
-        port.ipv6_addresses.back().tentative = false;
+        // The kernel lists the latest first, and prefers it where nothing else decides.
+        const auto first = port.ipv6_addresses.insert(port.ipv6_addresses.begin(), address);
+        first->tentative = false;
     }
     if (!own.empty())
         log_(Level::warning,
@@ -108,9 +109,8 @@ Result<> Team::put_back(const PortBefore& port) {
     };
     attempt(restore_port(control_, *datapath_, name(), port));
     if (!port.features.empty()) attempt(put_back_features(port));
-    // The kernel lists the latest first, and prefers it where nothing else decides.
-    for (auto address = port.ipv6_addresses.rbegin(); address != port.ipv6_addresses.rend(); ++address)
-        attempt(add_ipv6_address(*address));
+    for (const auto& address : port.ipv6_addresses)
+        attempt(add_ipv6_address(address));
     if (!failed.empty()) return fail(EIO, failed);
     return {};
 }

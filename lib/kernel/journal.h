@@ -29,7 +29,7 @@ struct PortBefore {
     std::optional<bool> disable_ipv6;          ///< none: the kernel has no IPv6
     bool made_clsact = false;                  ///< the qdisc is ours to take away
     FeatureSettings features;                  ///< those that were changed for the team, as they were
-    std::vector<DeviceAddress> ipv6_addresses; ///< static ones, which disable_ipv6 takes away
+    std::vector<DeviceAddress> ipv6_addresses; ///< static ones that disable_ipv6 takes; oldest first
     bool operator==(const PortBefore&) const = default;
 };
 
