@@ -93,7 +93,7 @@ private:
     void put_into_effect(const TeamPlan& plan);
     void apply(const std::vector<Change>& list);
     Result<> apply(const Change& change);
-    void announce();
+    void announce(bool by_kernel);
     void say_what_changed(const Decision& decision);
     Result<> keep_journal();
 

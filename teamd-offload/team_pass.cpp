@@ -118,7 +118,7 @@ void Team::put_into_effect(const TeamPlan& plan) {
                              port.up ? "up" : "down", port.prio, port.speed, port.sticky ? ", sticky" : ""));
     say_what_changed(decision_);
     apply(changes(observer_->links(), plan));
-    if (plan.carrier && (backup ? lost || gained : lost)) announce();
+    if (plan.carrier && (backup ? lost || gained : lost)) announce(gained && datapath_->announces_gains());
     fail_with(datapath_->apply(plan.tables));
     tables_ = plan.tables;
     journal_.homes = plan.homes;
@@ -179,14 +179,16 @@ Result<> Team::apply(const Change& change) {
                       change);
 }
 
-void Team::announce() {
+/// `by_kernel`: where a count is set, the kernel does it.
+void Team::announce(bool by_kernel) {
     // Asked for nothing, a lost way is still told once: neighbours that are not told send into the void.
-    const auto repeated = [](Repetition repetition) {
+    const auto left_to_us = [by_kernel](Repetition repetition) {
+        if (by_kernel && repetition.count > 0) return Repetition{};
         if (!repetition.configured) repetition.count = std::max(repetition.count, 1U);
         return repetition;
     };
-    announcer_->announce(device_.team, repeated(configuration_.team.notify_peers),
-                         repeated(configuration_.team.mcast_rejoin));
+    announcer_->announce(device_.team, left_to_us(configuration_.team.notify_peers),
+                         left_to_us(configuration_.team.mcast_rejoin));
 }
 
 void Team::say_what_changed(const Decision& decision) {

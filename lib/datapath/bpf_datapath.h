@@ -16,6 +16,7 @@ public:
 
     std::string_view name() const override { return "bpf"; }
     bool tends_ports() const override { return false; }
+    bool announces_gains() const override { return false; }
     Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
                                      const MacAddress& address) override;
     Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,

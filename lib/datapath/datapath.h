@@ -33,6 +33,10 @@ public:
     /// knows them by their master.
     virtual bool tends_ports() const = 0;
 
+    /// Whether the kernel announces the team by itself when a port begins to carry, as often as the tables
+    /// say (notify_peers, mcast_rejoin).
+    virtual bool announces_gains() const = 0;
+
     /// Makes and marks the team's device, down. `name` may be "team%d". On failure nothing is left.
     virtual Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
                                              const MacAddress& address) = 0;

@@ -22,6 +22,7 @@ echo lab >/proc/sys/kernel/hostname
 ip link set lo up
 
 # Without udev the kernel's own names stay: ethN in the order of the slots.
+modprobe tun
 modprobe "${nic/virtio/virtio_net}"
 mkdir -p /dev/virtio-ports
 for port in /sys/class/virtio-ports/*; do

@@ -53,4 +53,7 @@ inline void bring_up(const Cabling& wires, const TeamUnderTest& team) {
     wires.address();
 }
 
+/// Whether the kernel's team driver carries the packets: most cases need not know.
+inline bool by_driver(const Cabling& wires) { return look(wires.host(), "team0").kind == "team"; }
+
 } // namespace teamo::test

@@ -113,7 +113,8 @@ TEST(Refusal, of_a_runner_that_this_version_has_not_says_so) {
 }
 
 class RefusalWithout : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Privileges, RefusalWithout, testing::Values("all", "net_admin", "bpf,-sys_admin", "perfmon,-sys_admin"),
+INSTANTIATE_TEST_SUITE_P(Privileges, RefusalWithout,
+                         testing::Values("all", "net_admin", "bpf,-sys_admin", "perfmon,-sys_admin"),
                          [](const auto& with) {
                              std::string name(with.param);
                              std::erase_if(name, [](char letter) { return letter == ',' || letter == '-'; });
@@ -136,7 +137,8 @@ TEST(Start, needs_four_capabilities_and_no_more) {
     const std::string four = "-all,+net_admin,+net_raw,+bpf,+perfmon";
     auto running = Process::start({.argv = {"setpriv", "--bounding-set=" + four, "--inh-caps=" + four,
                                             daemon_program(), "-f", config.path()}});
-    EXPECT_TRUE(eventually("the team", [] { return std::filesystem::exists("/run/teamd/team0.sock"); })) << running.err();
+    EXPECT_TRUE(eventually("the team", [] { return std::filesystem::exists("/run/teamd/team0.sock"); }))
+        << running.err();
     wires.address();
     EXPECT_TRUE(reaches(wires.host(), client_v4));
     running.signal(SIGTERM);
