@@ -3,6 +3,7 @@
 // The lab's own program: outside it serves a guest, in the guest it speaks for shells.
 #include "lab/channel.h"
 #include "lab/lab.h"
+#include "lab/numbered.h"
 
 #include <fmt/format.h>
 
@@ -46,6 +47,8 @@ int main(int argc, char** argv) {
         if (words.size() == 4 && words[0] == "serve")
             return teamo::test::serve_lab(std::string(words[1]), std::string(words[2]),
                                           std::string(words[3]));
+        if (words.size() == 2 && words[0] == "count")
+            return teamo::test::count_numbers(static_cast<std::uint16_t>(std::stoul(std::string(words[1]))));
         return ask(words);
     } catch (const std::exception& error) {
         fmt::print(stderr, "teamo-lab: {}\n", error.what());
