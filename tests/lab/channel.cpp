@@ -12,16 +12,6 @@ namespace {
 
 constexpr std::uint32_t longest = 16U << 20;
 
-bool write_all(int fd, const std::string& bytes) {
-    for (std::size_t done = 0; done < bytes.size();) {
-        const auto wrote = ::write(fd, bytes.data() + done, bytes.size() - done);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) return false;
-        done += static_cast<std::size_t>(wrote);
-    }
-    return true;
-}
-
 bool read_all(int fd, char* to, std::size_t size) {
     for (std::size_t done = 0; done < size;) {
         const auto got = ::read(fd, to + done, size - done);
@@ -51,6 +41,16 @@ std::optional<std::string> receive_text(int fd) {
 }
 
 } // namespace
+
+bool write_all(int fd, std::string_view bytes) {
+    for (std::size_t done = 0; done < bytes.size();) {
+        const auto wrote = ::write(fd, bytes.data() + done, bytes.size() - done);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote <= 0) return false;
+        done += static_cast<std::size_t>(wrote);
+    }
+    return true;
+}
 
 bool send_request(int fd, const LabRequest& request) {
     return write_all(fd, framed(static_cast<char>(request.kind) + request.text));

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace teamo::test {
 
@@ -26,5 +27,11 @@ std::optional<Output> receive_answer(int fd);
 /// Serves one guest until it is gone: `peer` and `monitor` are QEMU's sockets, `directory` where commands
 /// run.
 int serve_lab(const std::string& peer, const std::string& monitor, const std::string& directory);
+
+/// Copies standard input to a port of the guest until it ends; all of it is outside when this returns.
+int relay_to(const std::string& port);
+
+/// All of it, or false.
+bool write_all(int fd, std::string_view bytes);
 
 } // namespace teamo::test

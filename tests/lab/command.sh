@@ -1,9 +1,33 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Runs the command on the guest's console, tells its exit status, and ends the guest. command.sh RUN
-[ -n "$interactive" ] || stty -opost </dev/ttyS1
-setsid -w -c bash "$1/command" </dev/ttyS1 >/dev/ttyS1 2>&1
-echo $? >/dev/virtio-ports/teamo.status
+# Runs the command in the guest, tells its exit status, and ends the guest. command.sh RUN INTERACTIVE
+run=$1 interactive=$2
+here=${BASH_SOURCE%/*}
+ports=/dev/virtio-ports
+status() { echo "$1" >$ports/teamo.status; }
+
+status begun
+if [ -n "$interactive" ]; then
+    setsid -w -c bash "$run/command" </dev/ttyS1 >/dev/ttyS1 2>&1
+    result=$?
+    # stty waits until all is written.
+    stty -F /dev/ttyS1 sane
+else
+    # Pipes, as a command has outside: no terminal changes the bytes, and who asks for one is told no.
+    mkfifo /run/lab-out /run/lab-err
+    for stream in out err; do "$here/../../build/bin/teamo-lab" relay $ports/teamo.$stream </run/lab-$stream & done
+    group=/sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup)/command
+    mkdir "$group"
+    (
+        echo 0 >"$group/cgroup.procs"
+        exec setsid -w bash "$run/command"
+    ) </dev/null >/run/lab-out 2>/run/lab-err
+    result=$?
+    # What the command left behind would hold its pipes for ever.
+    echo 1 >"$group/cgroup.kill"
+    wait
+fi
+status $result
 # The kernel says nothing of its own on the way down; a service manager has no part in it.
-"${1%/*}"/tools/*bin/busybox poweroff -f
+"${run%/*}"/tools/*bin/busybox poweroff -f

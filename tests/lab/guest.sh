@@ -3,8 +3,7 @@
 #
 # In the guest, with the host's file system at /: the rest of a machine's beginning, then the command.
 # guest.sh RUN MODULES NIC INIT INTERACTIVE
-run=$1 modules=$2 nic=$3 init=$4
-export interactive=$5
+run=$1 modules=$2 nic=$3 init=$4 interactive=$5
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
 mount -t tmpfs -o mode=755 tmpfs /run
@@ -18,7 +17,7 @@ mount -t bpf bpf /sys/fs/bpf
 mount -t tracefs tracefs /sys/kernel/tracing
 mkdir -p "/lib/modules/$(uname -r)"
 mount --bind "$modules" "/lib/modules/$(uname -r)"
-echo lab >/proc/sys/kernel/hostname
+echo lab | tee /etc/hostname >/proc/sys/kernel/hostname
 ip link set lo up
 
 # Without udev the kernel's own names stay: ethN in the order of the slots.
@@ -34,5 +33,5 @@ if [ "$init" = systemd ]; then
     exec /lib/systemd/systemd --unit=lab.target </dev/console >/dev/console 2>&1
 fi
 # Not as first process: that takes no signals by default.
-bash "${BASH_SOURCE%/*}/command.sh" "$run"
+bash "${BASH_SOURCE%/*}/command.sh" "$run" "$interactive"
 sleep infinity

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <string_view>
 #include <vector>
 
@@ -31,7 +32,9 @@ int ask(const std::vector<std::string_view>& words) {
     }
     if (words.size() != 3 || words[0] != "cable" || (words[1] != "pull" && words[1] != "plug"))
         return usage();
-    const auto number = static_cast<unsigned>(std::stoul(std::string(words[2])));
+    unsigned number = 0;
+    const auto* end = words[2].data() + words[2].size();
+    if (std::from_chars(words[2].data(), end, number).ptr != end) return usage();
     if (words[1] == "pull")
         Lab::pull(number);
     else
@@ -49,6 +52,7 @@ int main(int argc, char** argv) {
                                           std::string(words[3]));
         if (words.size() == 2 && words[0] == "count")
             return teamo::test::count_numbers(static_cast<std::uint16_t>(std::stoul(std::string(words[1]))));
+        if (words.size() == 2 && words[0] == "relay") return teamo::test::relay_to(std::string(words[1]));
         return ask(words);
     } catch (const std::exception& error) {
         fmt::print(stderr, "teamo-lab: {}\n", error.what());

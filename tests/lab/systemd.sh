@@ -2,23 +2,34 @@
 # shellcheck shell=bash
 #
 # Part of guest.sh: systemd as first process, with a target that has the command and nothing of what the host
-# has enabled. /etc is the guest's own layer.
+# has enabled.
+mount -t tmpfs tmpfs /etc/systemd/system
 cat >/etc/systemd/system/lab.target <<END
 [Unit]
 Description=The lab
-Wants=systemd-journald.service dbus.socket lab-command.service
+Requires=basic.target dbus.socket
+Wants=lab-command.service
+After=basic.target dbus.socket
 AllowIsolate=yes
 END
+# Idle: it begins when systemd has nothing else left to do.
 cat >/etc/systemd/system/lab-command.service <<END
 [Unit]
 Description=The command of the lab
-DefaultDependencies=no
-After=systemd-journald.service
+After=basic.target dbus.socket
 
 [Service]
-ExecStart=/bin/bash ${BASH_SOURCE%/*}/command.sh $run
-StandardInput=tty-force
-StandardOutput=tty
-StandardError=tty
-TTYPath=/dev/ttyS1
+Type=idle
+Delegate=yes
+ExecStart=/bin/bash ${BASH_SOURCE%/*}/command.sh $run "$interactive"
 END
+# Of what Debian itself puts before basic.target: what a guest of seconds has no use for.
+for unit in systemd-binfmt.service proc-sys-fs-binfmt_misc.automount systemd-update-utmp.service \
+    systemd-random-seed.service systemd-pcrphase-sysinit.service systemd-pcrphase.service systemd-journal-flush.service \
+    systemd-ask-password-console.path systemd-ask-password-wall.path systemd-machine-id-commit.service \
+    systemd-tmpfiles-clean.timer; do
+    ln -s /dev/null "/etc/systemd/system/$unit"
+done
+# /tmp is not emptied: the checkout may lie there.
+mkdir -p /etc/tmpfiles.d
+for file in tmp x11; do ln -sf /dev/null "/etc/tmpfiles.d/$file.conf"; done
