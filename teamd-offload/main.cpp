@@ -79,6 +79,7 @@ public:
 private:
     Result<> start(Configuration configuration, std::string pid_file);
     void ready();
+    void tell_status();
     void end(int status) { sd_event_exit(loop_.get(), status); }
 
     const Options& options_;
@@ -86,6 +87,7 @@ private:
     EventLoop loop_;
     std::vector<Signal> signals_;
     std::unique_ptr<Team> team_;
+    bool ending_ = false;
     std::unique_ptr<ControlServer> server_; // before the team goes, its askers go
 };
 
@@ -109,7 +111,8 @@ Result<> Run::start(Configuration configuration, std::string pid_file) {
                              .take_over = options_.take_over,
                              .daemonized = options_.daemonize,
                              .datapath = options_.datapath.value_or(configuration.team.datapath),
-                             .pid_file = std::move(pid_file)};
+                             .pid_file = std::move(pid_file),
+                             .changed = [this] { tell_status(); }};
     auto team = Team::start(std::move(configuration), std::move(team_options), log_, loop_.get(),
                             [this](const Error& error) {
                                 log_(Level::error, error.text);
@@ -131,8 +134,14 @@ Result<> Run::start(Configuration configuration, std::string pid_file) {
 
 void Run::ready() {
     sd_event_set_watchdog(loop_.get(), 1);
-    sd_notifyf(0, "READY=1\nSTATUS=%s", describe(team_->status()).c_str());
+    sd_notify(0, "READY=1");
+    tell_status();
     log_(Level::info, describe(team_->status()));
+}
+
+/// For systemctl status. A team that is still starting, or ending, has nothing to say.
+void Run::tell_status() {
+    if (team_ && !ending_) sd_notifyf(0, "STATUS=%s", describe(team_->status()).c_str());
 }
 
 int Run::run(Configuration configuration, std::string pid_file, Daemonized* daemonized) {
@@ -155,6 +164,7 @@ int Run::run(Configuration configuration, std::string pid_file, Daemonized* daem
         log_.go_to_background();
     }
     const int status = sd_event_loop(loop_.get());
+    ending_ = true;
     sd_notify(0, "STOPPING=1");
     server_.reset();
     team_->stop();

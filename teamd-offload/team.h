@@ -29,6 +29,7 @@ struct TeamOptions {
     bool daemonized = false;
     DatapathChoice datapath = DatapathChoice::automatic;
     std::string pid_file;
+    std::function<void()> changed; ///< called when other ports carry than before
 };
 
 class Team {

@@ -120,10 +120,12 @@ void Team::put_into_effect(const TeamPlan& plan) {
     apply(changes(observer_->links(), plan));
     if (plan.carrier && (backup ? lost || gained : lost)) announce(gained && datapath_->announces_gains());
     fail_with(datapath_->apply(plan.tables));
+    const bool others = tables_.transmit != plan.tables.transmit || tables_.ports != plan.tables.ports;
     tables_ = plan.tables;
     journal_.homes = plan.homes;
     journal_.active = decision_.active;
     if (auto kept = keep_journal(); !kept) log_(Level::warning, kept.error().text);
+    if (others && options_.changed) options_.changed();
 }
 
 void Team::apply(const std::vector<Change>& list) {
