@@ -38,7 +38,8 @@ void set_link(unsigned number, bool up) {
              .text = fmt::format(R"({{"execute": "set_link", "arguments": {{"name": "port{}", "up": {}}}}})",
                                  number, up)});
     if (answer.status != 0)
-        throw SetupError(fmt::format("no cable {}: the guest has ports 0 to {}: {}", number, Lab::ports() - 1, answer.err));
+        throw SetupError(fmt::format("no cable {}: the guest has ports 0 to {}: {}", number, Lab::ports() - 1,
+                                     answer.err));
 }
 
 } // namespace

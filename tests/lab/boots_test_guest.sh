@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=sh
+#
+# boots_test.sh in the guest: the ports, a cable, a peer. boots_test_guest.sh KERNEL NIC
+set -eu
+lab=build/bin/teamo-lab
+fail() { echo "$*" >&2; exit 1; }
+# becomes WORD: eth1 shows it, within 20 s
+becomes() {
+    tries=200
+    until ip link show eth1 | grep -q "[<,]$1[,>]"; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || fail "eth1 does not become $1: $(ip link show eth1)"
+        sleep 0.1
+    done
+}
+
+case $(uname -r) in "$1".*) ;; *) fail "kernel $(uname -r), not $1" ;; esac
+[ "$(cd /sys/class/net && echo *)" = "eth0 eth1 lo" ] || fail "not two ports: $(ip -br link)"
+for port in eth0 eth1; do
+    [ "$(ethtool -i $port | sed -n 's/^driver: //p')" = "$2" ] || fail "$port is no $2"
+    [ "$(cat /sys/class/net/$port/operstate)" = down ] || fail "$port is up"
+done
+
+ip link set eth1 up
+becomes LOWER_UP
+$lab cable pull 1
+becomes NO-CARRIER
+$lab cable plug 1
+becomes LOWER_UP
+! $lab cable pull 2 2>/dev/null || fail "a cable that is not there was pulled"
+
+# A frame's way: what a peer sends arrives.
+$lab peer 'ip addr add 192.0.2.1/24 dev tap1'
+ip addr add 192.0.2.2/24 dev eth1
+bash -c 'echo hello >/dev/udp/192.0.2.1/9'
+tries=200
+until ip neigh show 192.0.2.1 | grep -q "lladdr $($lab peer cat /sys/class/net/tap1/address)"; do
+    tries=$((tries - 1))
+    [ $tries -gt 0 ] || fail "the peer of eth1 does not answer: $(ip neigh)"
+    sleep 0.1
+done
+
+status=0
+said=$($lab peer 'echo outside; pwd; exit 9') || status=$?
+[ $status -eq 9 ] || fail "a peer's command ended with $status, not 9"
+[ "$said" = "outside
+$PWD" ] || fail "a peer's command said: $said"
+sleeper=$($lab peer 'sleep 1000 >/dev/null 2>&1 </dev/null & echo $!')
+$lab peer "kill $sleeper" || fail "a peer's process does not outlive its request"
+
+modprobe team
+ip link add team0 type team
+echo "to standard error" >&2
+echo "all is well"
+exit 42
