@@ -18,7 +18,7 @@ Result<std::unique_ptr<CarrierNews>> CarrierNews::make(sd_event* loop, const Log
     if (!timer) return tl::unexpected(timer.error());
     news->timer_.emplace(std::move(*timer));
     auto look = Deferred::make(loop, Priority::link, [self = news.get()] {
-        self->observer_.look_again(std::exchange(self->fresh_, {}));
+        self->observer_.read_anew(std::exchange(self->fresh_, {}));
     });
     if (!look) return tl::unexpected(look.error());
     news->look_.emplace(std::move(*look));
@@ -66,7 +66,7 @@ void CarrierNews::trace() {
 void CarrierNews::receive() {
     const auto changes = programs_->receive();
     if (!changes.lost.empty()) observer_.lost_carrier(changes.lost);
-    if (!changes.back.empty()) observer_.look_again(changes.back);
+    if (!changes.back.empty()) observer_.read_anew(changes.back);
 }
 
 /// Up, and in operation as far as the kernel has told. A port that it has told to be out of operation comes
@@ -108,7 +108,7 @@ void CarrierNews::ask() {
     }
     timer_->after(period);
     if (!lost.empty()) observer_.lost_carrier(lost);
-    if (!back.empty()) observer_.look_again(back);
+    if (!back.empty()) observer_.read_anew(back);
 }
 
 } // namespace teamo

@@ -38,7 +38,7 @@ void Observer::catch_up() {
         if (auto link = control_.read(device)) links_.insert_or_assign(device, std::move(*link));
 }
 
-void Observer::look_again(const std::set<IfIndex>& devices) {
+void Observer::read_anew(const std::set<IfIndex>& devices) {
     doubted_.insert(devices.begin(), devices.end());
     catch_up();
     changed_();
@@ -49,7 +49,7 @@ void Observer::lost_carrier(const std::set<IfIndex>& devices) {
     for (const auto device : devices)
         if (auto* link = edit(device); link != nullptr) link->flags &= ~std::uint32_t{IFF_LOWER_UP};
     changed_();
-    look_again(devices);
+    read_anew(devices);
 }
 
 void Observer::take(const nlmsghdr* message) {

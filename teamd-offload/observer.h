@@ -30,7 +30,7 @@ public:
     Result<> refresh();
 
     /// Takes in the events that wait and reads these devices anew, then calls `changed`.
-    void look_again(const std::set<IfIndex>& devices);
+    void read_anew(const std::set<IfIndex>& devices);
     /// For who knows before the kernel tells: `changed` is called with these links lost, and then once more
     /// with what the kernel says when it is asked, for the carrier may be back by now.
     void lost_carrier(const std::set<IfIndex>& devices);

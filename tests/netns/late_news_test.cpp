@@ -67,7 +67,7 @@ TEST(LateNews, of_a_port_are_forestalled_after_it_was_added_and_after_an_adoptio
     sees_a_pulled_cable();
 }
 
-/// The daemon was not woken for so long.
+/// The daemon was not woken for so long. Once a second it looks at the team's own device, whatever happens.
 bool sleeps(const TeamUnderTest& team, milliseconds how_long) {
     const auto wakings = [&] {
         std::ifstream status(fmt::format("/proc/{}/status", team.pid()));

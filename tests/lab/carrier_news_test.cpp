@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A card's cable is pulled: the kernel tells within a second, the daemon must not wait for that.
+#include "lab/lab.h"
+#include "support/team_under_test.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::test {
+namespace {
+
+constexpr milliseconds patience = 15s;  // an emulator's seconds
+constexpr milliseconds at_once = 300ms; // likewise; it is about one there, and ten at times
+
+constexpr const char* config =
+    R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})";
+
+class CarrierNews : public testing::Test {
+protected:
+    CarrierNews() {
+        if (!is_up("true", patience)) throw SetupError("eth0 gets no link\n" + team_.log());
+    }
+    testing::AssertionResult is_up(const std::string& expected, milliseconds within) const {
+        return becomes(
+            expected, [&] { return team_.item("ports.eth0.link_watches.up"); }, within);
+    }
+    std::string losses() const { return team_.item("ports.eth0.link_watches.list.link_watch_0.down_count"); }
+
+    const TeamUnderTest team_{config, {"-g", "--datapath", "bpf"}};
+};
+
+TEST_F(CarrierNews, come_before_the_kernels_own) {
+    EXPECT_THAT(team_.log(), testing::HasSubstr("lost carriers are told by programs"))
+        << "Debian's kernels let themselves be traced";
+    // One after the other: the kernel's second begins with the news before.
+    for (int round = 0; round < 6; ++round) {
+        Lab::pull(0);
+        EXPECT_TRUE(is_up("false", at_once)) << "round " << round;
+        Lab::plug(0);
+        ASSERT_TRUE(is_up("true", patience));
+    }
+}
+
+TEST_F(CarrierNews, of_a_flap_end_as_it_ends) {
+    for (int round = 1; round <= 4; ++round) {
+        Lab::pull(0);
+        Lab::plug(0);
+        EXPECT_TRUE(becomes(
+            std::to_string(round), [&] { return losses(); }, patience));
+        EXPECT_TRUE(is_up("true", patience));
+    }
+    Lab::pull(0);
+    Lab::plug(0);
+    Lab::pull(0);
+    EXPECT_TRUE(is_up("false", patience));
+    EXPECT_TRUE(stays(
+        "down", [&] { return team_.item("ports.eth0.link_watches.up") == "false"; }, 3s));
+    Lab::plug(0);
+    EXPECT_TRUE(is_up("true", patience));
+}
+
+} // namespace
+} // namespace teamo::test
