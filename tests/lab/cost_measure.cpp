@@ -20,8 +20,8 @@
 namespace teamo::test {
 namespace {
 
-constexpr std::size_t transfer = 160 << 20, piece = 128 << 10;
-constexpr int rounds = 5, rounds_without = 3;
+constexpr std::size_t transfer = 96 << 20, piece = 128 << 10;
+constexpr int rounds = 5, rounds_without = 1;
 constexpr const char *own_address = "10.8.0.1", *far_address = "10.8.0.2";
 constexpr const char* config =
     R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"p0": {}, "p1": {}}})";
@@ -156,6 +156,8 @@ std::map<std::string, Cost> compare(const NetNs& far, bool tso, int times) {
             contender.freeze();
             const auto cost = transmit(far);
             contender.unmake();
+            fmt::print("{}: {:.0f}\n", contender.name, cost.per_kilobyte);
+            std::fflush(stdout);
             costs[contender.name].push_back(cost.per_kilobyte);
             medians[contender.name] = {.per_kilobyte = median(costs[contender.name]), .skb = cost.skb};
         }
