@@ -26,13 +26,20 @@ bool passes(std::vector<sock_filter> program, const Bytes& packet) {
     return ::recv(there.get(), byte.data(), byte.size(), MSG_TRUNC) > 0;
 }
 
+/// The program but for its last instruction, "return A" or "return k": the value is left in A.
+std::vector<sock_filter> into_a(std::vector<sock_filter> program) {
+    const auto last = program.back();
+    program.pop_back();
+    if (last.code == (BPF_RET | BPF_K)) program.push_back({BPF_LD | BPF_IMM, 0, 0, last.k});
+    return program;
+}
+
 } // namespace
 
 std::uint32_t low_byte_by_kernel(const std::vector<sock_filter>& program, const Bytes& packet) {
     std::uint32_t value = 0;
     for (std::uint32_t bit = 0; bit < 8; ++bit) {
-        auto asked = program;
-        asked.pop_back(); // "return A"
+        auto asked = into_a(program);
         asked.push_back({BPF_JMP | BPF_JSET | BPF_K, 0, 1, 1U << bit});
         asked.push_back({BPF_RET | BPF_K, 0, 0, 0xffff});
         asked.push_back({BPF_RET | BPF_K, 0, 0, 0});
