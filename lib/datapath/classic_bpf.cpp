@@ -6,6 +6,11 @@
 namespace teamo {
 namespace {
 constexpr auto nowhere = static_cast<std::size_t>(-1);
+constexpr std::size_t reach = 255; // of a conditional jump
+
+bool is_conditional(const sock_filter& code) {
+    return BPF_CLASS(code.code) == BPF_JMP && BPF_OP(code.code) != BPF_JA;
+}
 } // namespace
 
 ClassicBpf::Label ClassicBpf::label() {
@@ -15,23 +20,22 @@ ClassicBpf::Label ClassicBpf::label() {
 
 void ClassicBpf::place(Label label) {
     assert(places_[label.number] == nowhere);
-    places_[label.number] = program_.size();
+    places_[label.number] = steps_.size();
 }
 
 void ClassicBpf::emit(unsigned code, std::uint32_t k) {
-    program_.push_back({.code = static_cast<std::uint16_t>(code), .jt = 0, .jf = 0, .k = k});
+    steps_.push_back({.code = {.code = static_cast<std::uint16_t>(code), .jt = 0, .jf = 0, .k = k}});
 }
 
 void ClassicBpf::jump(Label to) {
-    jumps_.push_back({.at = program_.size(), .to = to});
     emit(BPF_JMP | BPF_JA);
+    steps_.back().to = to;
 }
 
 void ClassicBpf::branch(unsigned code, std::uint32_t k, bool when, Label to) {
     emit(BPF_JMP | code, k);
-    // Over the jump, or into it.
-    (when ? program_.back().jf : program_.back().jt) = 1;
-    jump(to);
+    steps_.back().to = to;
+    steps_.back().when = when;
 }
 
 void ClassicBpf::jump_if(unsigned comparison, std::uint32_t k, Label to) {
@@ -42,12 +46,49 @@ void ClassicBpf::jump_unless(unsigned comparison, std::uint32_t k, Label to) {
 }
 void ClassicBpf::jump_if_x(unsigned comparison, Label to) { branch(comparison | BPF_X, 0, true, to); }
 
+std::vector<std::size_t> ClassicBpf::positions(const std::vector<bool>& far) const {
+    std::vector<std::size_t> at{0};
+    for (std::size_t i = 0; i < steps_.size(); i++)
+        at.push_back(at.back() + (far[i] ? 2 : 1));
+    return at;
+}
+
 std::vector<sock_filter> ClassicBpf::finish() const {
-    auto program = program_;
-    for (const auto& jump : jumps_) {
-        const auto place = places_[jump.to.number];
-        assert(place != nowhere && place > jump.at);
-        program[jump.at].k = static_cast<std::uint32_t>(place - jump.at - 1);
+    std::vector<bool> far(steps_.size(), false);
+    auto at = positions(far);
+    const auto distance = [&](std::size_t step) {
+        const auto place = places_[steps_[step].to->number];
+        assert(place != nowhere && place > step);
+        return at[place] - at[step] - 1;
+    };
+    // A jump that becomes two pushes others' labels away: again, until none has become too short.
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (std::size_t i = 0; i < steps_.size(); i++)
+            if (steps_[i].to && is_conditional(steps_[i].code) && !far[i] && distance(i) > reach)
+                far[i] = grown = true;
+        at = positions(far);
+    }
+
+    std::vector<sock_filter> program;
+    for (std::size_t i = 0; i < steps_.size(); i++) {
+        auto code = steps_[i].code;
+        if (steps_[i].to && is_conditional(code)) {
+            auto& taken = steps_[i].when ? code.jt : code.jf;
+            auto& passed = steps_[i].when ? code.jf : code.jt;
+            if (far[i])
+                passed = 1; // over the unconditional one
+            else
+                taken = static_cast<std::uint8_t>(distance(i));
+        } else if (steps_[i].to) {
+            code.k = static_cast<std::uint32_t>(distance(i));
+        }
+        program.push_back(code);
+        if (far[i])
+            program.push_back({.code = BPF_JMP | BPF_JA,
+                               .jt = 0,
+                               .jf = 0,
+                               .k = static_cast<std::uint32_t>(distance(i) - 1)});
     }
     return program;
 }

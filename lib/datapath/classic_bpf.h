@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A classic BPF program put together by labels. Jumps go forward only, and a conditional one reaches 255
-// instructions: here each is followed by an unconditional one, which reaches everything.
+// instructions: where its label is farther, an unconditional one, which reaches everything, stands behind.
 #pragma once
 
 #include <linux/filter.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace teamo {
@@ -31,14 +32,16 @@ public:
     std::vector<sock_filter> finish() const;
 
 private:
-    struct Jump {
-        std::size_t at;
-        Label to;
+    struct Step {
+        sock_filter code{};
+        std::optional<Label> to{}; ///< of a jump
+        bool when = true;          ///< of a conditional one: jumps where the comparison holds, or where not
     };
     void branch(unsigned code, std::uint32_t k, bool when, Label to);
-    std::vector<sock_filter> program_;
-    std::vector<std::size_t> places_;
-    std::vector<Jump> jumps_;
+    /// Where each step's first instruction stands, and the program's end.
+    std::vector<std::size_t> positions(const std::vector<bool>& far) const;
+    std::vector<Step> steps_;
+    std::vector<std::size_t> places_; ///< by label: the step it stands before
 };
 
 } // namespace teamo

@@ -206,6 +206,10 @@ void HashProgram::add_ipv6(ClassicBpf::Label done) {
 }
 
 std::vector<sock_filter> HashProgram::make() {
+    if (fields_ == 0) {
+        code_.emit(BPF_RET | BPF_K, 0);
+        return code_.finish();
+    }
     const auto done = code_.label(), ipv4 = code_.label(), ipv6 = code_.label();
     set(hash, 0);
     set(offset, 0);

@@ -4,6 +4,7 @@
 // numbered, and random ones as evenly as chance has it. Pure, no kernel.
 #include "datapath/bpf/flow_hash.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <iostream>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -130,6 +132,47 @@ TEST(FlowHash, FlowsThatCountUpShareThePortsNearlyEvenly) {
             EXPECT_LE(most.by_range, ports == 8 ? 1.5 : 1.35) << numbering.name << " over " << ports;
         }
     }
+}
+
+/// The addresses of a flow that can count up, and what hashes them.
+const std::vector<Numbering>& addresses() {
+    static const auto all = [] {
+        std::vector<Numbering> made = {
+            {"MAC to", macs, [](teamo_flow& flow, std::uint32_t by) { flow.dst_mac += by; }},
+            {"MAC from", macs, [](teamo_flow& flow, std::uint32_t by) { flow.src_mac += by; }},
+            {"IPv4 to", macs_and_ip, [](teamo_flow& flow, std::uint32_t by) { flow.dst_ip[3] += by; }},
+            {"IPv4 from", macs_and_ip, [](teamo_flow& flow, std::uint32_t by) { flow.src_ip[3] += by; }},
+            {"MAC and IPv4 to", macs_and_ip,
+             [](teamo_flow& flow, std::uint32_t by) { flow.dst_mac += by, flow.dst_ip[3] += by; }},
+            {"MAC and IPv4 from", macs_and_ip,
+             [](teamo_flow& flow, std::uint32_t by) { flow.src_mac += by, flow.src_ip[3] += by; }}};
+        for (std::size_t word = 0; word < 4; word++) {
+            made.push_back({fmt::format("IPv6 word {} to", word), macs_and_ip,
+                            [word](teamo_flow& flow, std::uint32_t by) {
+                                flow.ip_version = 6, flow.dst_ip[word] += by;
+                            }});
+            made.push_back({fmt::format("IPv6 word {} from", word), macs_and_ip,
+                            [word](teamo_flow& flow, std::uint32_t by) {
+                                flow.ip_version = 6, flow.src_ip[word] += by;
+                            }});
+        }
+        return made;
+    }();
+    return all;
+}
+
+TEST(FlowHash, OfAddressesInStepsIsEvenWhateverTheFirst) {
+    constexpr std::array<std::pair<std::uint32_t, double>, 3> at_most{{{2, 1.16}, {4, 1.19}, {8, 1.26}}};
+    for (const auto& [name, fields, count] : addresses())
+        for (const std::uint32_t step : {1U, 2U, 4U})
+            for (const auto& [ports, most] : at_most) {
+                const auto by_step = [&count, step](teamo_flow& flow, std::uint32_t i) {
+                    count(flow, step * i);
+                };
+                const auto found = worst(ports, 64, 10'000, fields, by_step).by_range;
+                std::cout << name << " +" << step << " over " << ports << ": " << found << '\n';
+                EXPECT_LE(found, most) << name << " +" << step << " over " << ports;
+            }
 }
 
 /// The mean fullest port of many sets of 64 flows.

@@ -5,11 +5,12 @@
  * user space calls teamo_flow_bucket() to answer "where would this flow go".
  *
  * A multilinear hash: each field times its own odd 32-bit constant, summed mod 2^32, which is as wide as
- * classic BPF counts; the bucket is the top 8 bits. teamd folds the same fields with XOR, where 10.0.0.i -> 10.0.1.i cancels to one port and
- * addresses in steps of 4 use one port of four. Here a field that counts up moves the hash by a fixed
- * angle, chosen so that the points stay spread out (as multiples of the golden ratio do), for steps of
- * 1, 2, 4, 256 and for the pairs of fields that count at once in real networks. So ports that own
- * contiguous ranges of buckets get even shares; mixing after the sum would make them merely random.
+ * classic BPF counts; the bucket is the top 8 bits. A MAC address is two numbers, 16 bits and 32. teamd
+ * folds the same fields with XOR, where 10.0.0.i -> 10.0.1.i cancels to one port and addresses in steps of
+ * 4 use one port of four. Here a field that counts up moves the hash by a fixed angle, chosen so that the
+ * points stay spread out (as multiples of the golden ratio do), for steps of 1, 2, 4, 256 and for the pairs
+ * of fields that count at once in real networks. So ports that own contiguous ranges of buckets get even
+ * shares; mixing after the sum would make them merely random.
  * (Multilinear hashing: Carter and Wegman 1979; Dietzfelbinger 1996 for mod 2^w and the top bits.)
  *
  * Numbers are in host order: a next address or port is then plus one. A field that is zero adds nothing,
@@ -24,10 +25,13 @@
 #include "abi.h"
 
 /*
- * Found by search: of random odd numbers those whose multiples, alone and in sums of two or three fields
- * that count together, crowd least in any half, third, quarter or eighth of the circle. For 64 clients
- * tests/bpf/flow_hash_test.cpp says how even that is. A running team keeps its flows' places only while
- * these stay as they are.
+ * Found by search: of random odd numbers of 64 bits those whose multiples, alone and in sums of two or
+ * three fields that count together, crowd least in any half, third, quarter or eighth of the circle. Their
+ * upper halves are these (made odd): 64 points cannot tell the rest. The two for the upper ends of MAC
+ * addresses, which do not count up, are lower halves and so just random. 64 clients in steps of 1, 2 or 4,
+ * by either MAC address or any word of either IP address, give the fullest of four ports at most 1.19 times
+ * its share: the first address only turns the points, and no turn makes it more. More of that is in
+ * tests/bpf/flow_hash_test.cpp. A running team keeps its flows' places only while these stay as they are.
  */
 #define TEAMO_K_DST_MAC 0xc3d1a72dU
 #define TEAMO_K_DST_MAC_HIGH 0xcd442de3U /* the first two bytes; the other four count up */
