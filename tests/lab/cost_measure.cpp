@@ -21,7 +21,7 @@ namespace teamo::test {
 namespace {
 
 constexpr std::size_t transfer = 96 << 20, piece = 128 << 10;
-constexpr int rounds = 5, rounds_without = 1;
+constexpr int rounds = 3, rounds_without = 1;
 constexpr const char *own_address = "10.8.0.1", *far_address = "10.8.0.2";
 constexpr const char* config =
     R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"p0": {}, "p1": {}}})";
