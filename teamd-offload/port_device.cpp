@@ -110,6 +110,8 @@ Result<> release_port(LinkControl& links, std::string_view team, const PortBefor
     if (!now) return now.error().number == ENODEV ? Result<>() : tl::unexpected(now.error());
     Result<> enabled;
     if (before.disable_ipv6 && !*before.disable_ipv6) enabled = write_disable_ipv6(now->name, false);
+    for (const auto& address : before.ipv6_addresses)
+        if (auto added = add_ipv6_address(address); enabled && !added) enabled = std::move(added);
     const auto mark = port_mark_of(*now);
     if (!mark || mark->team != team) return enabled;
     auto unmarked = links.remove_altname(now->index, port_mark(team, mark->slot));

@@ -109,8 +109,6 @@ Result<> Team::put_back(const PortBefore& port) {
     };
     attempt(restore_port(control_, *datapath_, name(), port));
     if (!port.features.empty()) attempt(put_back_features(port));
-    for (const auto& address : port.ipv6_addresses)
-        attempt(add_ipv6_address(address));
     if (!failed.empty()) return fail(EIO, failed);
     return {};
 }
