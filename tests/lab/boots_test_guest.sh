@@ -48,6 +48,14 @@ said=$($lab peer 'echo outside; pwd; exit 9') || status=$?
 $PWD" ] || fail "a peer's command said: $said"
 sleeper=$($lab peer 'sleep 1000 >/dev/null 2>&1 </dev/null & echo $!')
 $lab peer "kill $sleeper" || fail "a peer's process does not outlive its request"
+# Who asked is killed: its answer is nobody else's. Nor does one that is too long spoil the next.
+timeout 1 $lab peer 'sleep 2; echo stale' && fail "a request was to be killed"
+for _ in 1 2; do
+    said=$($lab peer echo fresh)
+    [ "$said" = fresh ] || fail "after a killed request a peer's command said: $said"
+done
+! $lab peer 'head -c 20000000 /dev/zero' >/dev/null 2>&1 || fail "20 MB of output were taken"
+[ "$($lab peer echo fresh)" = fresh ] || fail "after too much output no peer answers"
 
 modprobe team
 ip link add team0 type team

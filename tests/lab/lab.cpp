@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* port_to_outside = "/dev/virtio-ports/teamo.peer";
 
-Output ask(const LabRequest& request) {
+Output ask(LabRequest request) {
     UniqueFd port;
     // One process at a time may hold it (drivers/char/virtio_console.c: EBUSY).
     const bool opened = static_cast<bool>(eventually(
@@ -26,8 +26,9 @@ Output ask(const LabRequest& request) {
         60s));
     if (!opened || !port)
         throw SetupError(std::string("the lab's peers cannot be asked: ") + port_to_outside);
-    if (!send_request(port.get(), request)) throw SetupError("the lab's peers are gone");
-    auto answer = receive_answer(port.get());
+    if (!send_request(port.get(), request))
+        throw SetupError("the lab's peers are gone, or the command is longer than 30 KiB");
+    auto answer = receive_answer(port.get(), request.mark);
     if (!answer) throw SetupError("the lab's peers do not answer");
     return std::move(*answer);
 }

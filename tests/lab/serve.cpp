@@ -88,7 +88,7 @@ int serve_lab(const std::string& peer, const std::string& monitor, const std::st
     while (const auto request = receive_request(guest.get())) {
         const auto answer =
             request->kind == LabRequest::Kind::monitor ? qemu.ask(request->text) : run_shell(request->text);
-        if (!send_answer(guest.get(), answer)) break;
+        if (!send_answer(guest.get(), request->mark, answer)) break;
     }
     return 0;
 }
