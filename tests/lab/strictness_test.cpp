@@ -172,6 +172,18 @@ TEST_P(Strictness, lets_multicast_in) {
         patience));
 }
 
+/// A lease is offered to who has no address yet, by broadcast.
+TEST_P(Strictness, lets_dhcp_in) {
+    const std::string busybox = std::getenv("TEAMO_LAB_BUSYBOX");
+    host_.ip("addr flush dev team0 scope global");
+    peer("d=$(mktemp -d); printf 'start 10.77.0.50\nend 10.77.0.50\ninterface strict0\nlease_file %s/leases\n"
+         "pidfile %s/pid\n' $d $d >$d/conf; touch $d/leases; " +
+         busybox + " udhcpd -S $d/conf </dev/null >/dev/null 2>&1");
+    const auto asked = sh(host_, busybox + " udhcpc -i team0 -n -q -t 10 -T 2 -s /bin/true 2>&1");
+    EXPECT_EQ(0, asked.status) << asked.out << asked.err;
+    EXPECT_THAT(asked.out, HasSubstr("10.77.0.50"));
+}
+
 TEST_P(Strictness, lets_vlans_of_the_team_in_and_only_as_long_as_there_are_some) {
     put_into_vlan("strict5", "tag", "10.77.5.2");
     host_.ip("link add link team0 name team0.5 type vlan id 5\nlink set team0.5 up\n"
