@@ -63,8 +63,9 @@ boot() {
     wait "${readers[@]}"
 }
 
-# QEMU's emulation by several threads loses a race now and then while a guest sets up its devices
-# ("iotlb_to_section: Assertion", QEMU issue 1921). Where the command has not begun nothing is lost by another boot.
+# Seen once in some thirty boots, on a busy machine, while a guest set up its devices: QEMU aborts with
+# "iotlb_to_section: Assertion" (QEMU issue 1921 has the same assertion, with several CPUs). Where the command has
+# not begun nothing is lost by another boot.
 for _ in 1 2 3; do
     qemu_status=0
     boot
