@@ -140,6 +140,7 @@ private:
     std::set<std::string> refused_ports_; ///< of these, who appeared and could not join; complained of once
     std::vector<std::pair<IfIndex, std::uint32_t>> uppers_; ///< master, then devices on the team with IFF_*
     std::vector<MacAddress> unicast_list_;                  ///< the team's, as read when uppers_ last changed
+    std::string complaint_;                                 ///< what the datapath was last refused
     SegmentLimits lowered_to_;                              ///< the team's, where a plan lowered them
     std::uint32_t mtu_ = 0;                                 ///< the team's last MTU that every port took
 };

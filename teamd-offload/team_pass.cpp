@@ -107,8 +107,10 @@ void Team::put_into_effect(const TeamPlan& plan) {
         if (plan.tables.ports[slot] == tables_.ports[slot])
             between.receive |= tables_.receive & bit(Slot{slot});
     const auto fail_with = [this](const Result<>& done) {
-        if (!done)
-            log_(Level::error, fmt::format("the datapath is not as it should be: {}", done.error().text));
+        const auto text = done ? std::string() : done.error().text;
+        if (!done && text != complaint_)
+            log_(Level::error, fmt::format("the datapath is not as it should be: {}", text));
+        complaint_ = text;
     };
     fail_with(datapath_->apply(between)); // before any word is said: a lost port is out with this write
     if (plan.tables != tables_)

@@ -82,7 +82,8 @@ Result<> Team::open(sd_event* loop) {
 
 Result<> Team::listen(sd_event* loop) {
     if (const auto fd = datapath_->event_fd()) {
-        auto io = Io::make(loop, *fd, EPOLLIN, Priority::link, [this](std::uint32_t) {
+        // Behind the links' own events: the driver's tell of a lost link too, and take longer to read.
+        auto io = Io::make(loop, *fd, EPOLLIN, Priority::timer, [this](std::uint32_t) {
             if (auto taken = datapath_->take_events(); !taken) log_(Level::error, taken.error().text);
             pass();
         });
@@ -186,11 +187,18 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     for (const auto& port : known) {
         const auto* link = find_link(observer_->links(), port.index);
         if (link == nullptr) continue;
+        if (datapath_->tends_ports() && link->master != device_.team) {
+            // Taken out while no daemon ran: what is still ours on it goes.
+            static_cast<void>(release_port(control_, name(), port));
+            journal_.removed_by_hand.push_back(port.name);
+            continue;
+        }
         if (auto adopted = adopt(port); !adopted) return adopted;
     }
     for (const auto& entry : observer_->links()) {
         const auto mark = port_mark_of(entry.second);
         if (!mark || mark->team != name() || before(entry.first) != nullptr) continue;
+        if (datapath_->tends_ports() && entry.second.master != device_.team) continue;
         auto port = remember(entry.second, mark->slot);
         if (entry.second.permanent_address) port.address = *entry.second.permanent_address;
         if (auto adopted = adopt(port); !adopted) return adopted;

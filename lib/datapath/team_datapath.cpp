@@ -96,6 +96,11 @@ Result<std::optional<TeamDevice>> TeamDatapath::find_device(const Links& links, 
 }
 
 Result<> TeamDatapath::attach_team(const TeamDevice& device, const Tables& tables) {
+    const auto link = links_.read(device.team);
+    if (!link) return tl::unexpected(link.error());
+    const auto mark = team_mark(link->name);
+    if (std::ranges::find(link->altnames, mark) == link->altnames.end()) // taken over from somebody else
+        if (auto marked = links_.add_altname(device.team, mark); !marked) return marked;
     auto driver = TeamDriver::open(device.team);
     if (!driver) return tl::unexpected(driver.error());
     driver_.emplace(std::move(*driver));
@@ -131,7 +136,7 @@ Result<> TeamDatapath::set_mode(TransmitMode mode) {
                                 "it made anew",
                                 std::get<std::string>(*now), wanted, set.error().text));
     // A mode brings options of its own.
-    return set ? driver_->take_events() : set;
+    return set ? take_events() : set;
 }
 
 Result<> TeamDatapath::set_team_options(const Tables& tables) {
@@ -190,7 +195,7 @@ Result<> TeamDatapath::set_carrying(const Tables& tables) {
 Result<> TeamDatapath::set_mapping(const Tables& tables) {
     if (tables.mode != TransmitMode::hash) return {};
     // The driver has emptied the places of a port that was disabled, and says so by an event.
-    if (auto taken = driver_->take_events(); !taken) return taken;
+    if (auto taken = take_events(); !taken) return taken;
     for (std::uint32_t bucket = 0; bucket < bucket_count; ++bucket) {
         const auto port = tables.ports[leaves_by(tables.buckets[bucket], tables.transmit).value];
         if (!port) continue;
@@ -202,13 +207,21 @@ Result<> TeamDatapath::set_mapping(const Tables& tables) {
 }
 
 Result<> TeamDatapath::apply(const Tables& tables) {
-    if (auto taken = driver_->take_events(); !taken) return taken;
     ports_ = tables.ports;
+    if (const auto lost = applied_ ? applied_->transmit & ~tables.transmit : 0; lost != 0)
+        // Before the driver's news are read, which takes a while (libteam): what it does not know is tried
+        // below.
+        static_cast<void>(set_carrying(tables));
+    if (auto taken = take_events(); !taken) return taken;
+    if (applied_ == tables) return {};
+    applied_.reset();
     if (auto set = set_mode(tables.mode); !set) return set;
     if (auto set = set_carrying(tables); !set) return set;
     if (auto set = set_team_options(tables); !set) return set;
     if (auto set = set_mapping(tables); !set) return set;
-    return set_port_options(tables);
+    if (auto set = set_port_options(tables); !set) return set;
+    applied_ = tables;
+    return {};
 }
 
 Result<std::array<PortCounters, max_ports + 1>> TeamDatapath::read_counters() {
@@ -226,6 +239,11 @@ std::optional<int> TeamDatapath::event_fd() const {
     return driver_ ? std::optional(driver_->event_fd()) : std::nullopt;
 }
 
-Result<> TeamDatapath::take_events() { return driver_ ? driver_->take_events() : Result<>(); }
+Result<> TeamDatapath::take_events() {
+    const auto taken = driver_->take_events();
+    if (!taken) return tl::unexpected(taken.error());
+    if (*taken) applied_.reset();
+    return {};
+}
 
 } // namespace teamo

@@ -46,6 +46,7 @@ private:
     NetlinkSocket stats_;
     IfIndex team_;
     std::optional<TeamDriver> driver_; ///< once there is a device
+    std::optional<Tables> applied_;    ///< none: something was refused, or the driver has had news since
     std::array<IfIndex, max_ports + 1> ports_{};
     std::map<IfIndex, PortCounters> baselines_; ///< what a port had counted before it was looked at
 };

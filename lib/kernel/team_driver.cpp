@@ -91,15 +91,17 @@ Result<> TeamDriver::set(const TeamOption& option, const TeamValue& value) {
 
 int TeamDriver::event_fd() const { return team_get_event_fd(handle_.get()); }
 
-Result<> TeamDriver::take_events() {
+Result<bool> TeamDriver::take_events() {
+    bool any = false;
     // team_check_events() would wait where there is nothing (libteam 1.31).
     pollfd waiting{.fd = event_fd(), .events = POLLIN, .revents = 0};
     while (::poll(&waiting, 1, 0) > 0) {
+        any = true;
         if (team_handle_events(handle_.get()) == 0) continue;
         if (const int error = team_refresh(handle_.get()); error < 0)
             return fail_errno(-error, "the team driver cannot be asked");
     }
-    return {};
+    return any;
 }
 
 } // namespace teamo

@@ -43,8 +43,8 @@ public:
 
     /// Readable when the driver has news.
     int event_fd() const;
-    /// Takes in the news that wait; does not wait for any. What was lost is read anew.
-    Result<> take_events();
+    /// Takes in the news that wait; does not wait for any. What was lost is read anew. True: there were some.
+    Result<bool> take_events();
 
 private:
     explicit TeamDriver(team_handle* handle);

@@ -34,6 +34,12 @@ testing::AssertionResult carries(const TeamUnderTest& team, const std::string& p
         std::string("true"), [&] { return team.item(fmt::format("ports.{}.link.up", port)); }, 20s);
 }
 
+/// A device keeps the queueing discipline that it got when it was first up.
+std::string as_it_is(const std::string& port) {
+    in_guest(fmt::format("ip link set {0} up; ip link set {0} down", port));
+    return snapshot(NetNs::current(), port);
+}
+
 TEST(Driver, has_every_option_that_the_configuration_asks_for) {
     TeamUnderTest team(R"({"device": "team0", "runner": {"name": "loadbalance"},
                            "notify_peers": {"count": 5, "interval": 20}, "mcast_rejoin": {"count": 4, "interval": 30},
@@ -79,7 +85,7 @@ TEST(Driver, is_told_the_link_only_while_the_watch_says_otherwise) {
 }
 
 TEST(Driver, takes_in_what_others_attach_and_lets_go_what_they_take_out) {
-    const auto before = snapshot(NetNs::current(), "eth1");
+    const auto before = as_it_is("eth1");
     TeamUnderTest team(R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}}})",
                        {"--datapath", "team"});
     ASSERT_TRUE(carries(team, "eth0"));
@@ -108,8 +114,24 @@ TEST(Driver, device_of_others_is_taken_over_only_when_asked_for) {
     TeamUnderTest team(config, {"--datapath", "team", "-o"});
     EXPECT_TRUE(becomes(
         std::string("eth0"), [&] { return team.item("runner.active_port"); }, 20s));
+    EXPECT_THAT(look(NetNs::current(), "team0").altnames, testing::Contains("teamo-team-team0"));
     EXPECT_EQ(0, team.stop());
     EXPECT_FALSE(exists(NetNs::current(), "team0"));
+}
+
+TEST(Driver, port_that_was_taken_out_while_no_daemon_ran_stays_out) {
+    const auto before = as_it_is("eth1");
+    TeamUnderTest team(
+        R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})",
+        {"--datapath", "team"});
+    ASSERT_TRUE(carries(team, "eth0"));
+    team.kill();
+    in_guest("ip link set eth1 nomaster");
+    team.start();
+    EXPECT_EQ("", team.item("ports.eth1.link.up"));
+    EXPECT_EQ("true", team.item("ports.eth0.link_watches.up"));
+    EXPECT_EQ("", difference(before, snapshot(NetNs::current(), "eth1")));
+    EXPECT_EQ(0, team.stop());
 }
 
 class PoorPort : public testing::TestWithParam<const char*> {};
