@@ -136,7 +136,7 @@ std::string Process::err() const { return content_of(err_.get()); }
 
 Output run(const Command& command, milliseconds patience) {
     auto process = Process::start(command);
-    const auto status = process.wait(patience);
+    const auto status = process.wait(patient(patience));
     if (!status)
         throw SetupError(fmt::format("{} still ran after {} ms; it said:\n{}{}", command.argv.front(),
                                      patience.count(), process.out(), process.err()));

@@ -92,12 +92,12 @@ void TeamUnderTest::await_answer() {
 
 void TeamUnderTest::kill() {
     process_->signal(SIGKILL);
-    process_->wait(5s);
+    process_->wait(patient(5s));
 }
 
 std::optional<int> TeamUnderTest::stop(int signal) {
     process_->signal(signal);
-    return process_->wait(5s);
+    return process_->wait(patient(5s));
 }
 
 void TeamUnderTest::signal(int number) const { process_->signal(number); }
