@@ -95,6 +95,18 @@ struct Team::Answering {
     Reply operator()(const control::StateItemValueSet& request) const {
         return team.set_item(request.path, request.value);
     }
+
+    Reply operator()(const control::BalanceMove& /*request*/) const {
+        return Refusal{.code = "OpNotSupp", .message = "Operation not supported."};
+    }
+
+    Reply operator()(const control::BalanceFreeze& /*request*/) const {
+        return Refusal{.code = "OpNotSupp", .message = "Operation not supported."};
+    }
+
+    Reply operator()(const control::OffloadTry& /*request*/) const {
+        return Refusal{.code = "OpNotSupp", .message = "Operation not supported."};
+    }
 };
 
 control::Reply Team::answer(const control::Request& request) {

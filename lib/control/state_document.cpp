@@ -2,6 +2,7 @@
 #include "control/state_document.h"
 
 #include "base/match.h"
+#include "control/balance_document.h"
 
 #include <fmt/format.h>
 
@@ -159,6 +160,7 @@ json::Value state_document(const TeamStatus& status) {
             ports.push_back({port.name, port_of(port)});
         document.set("ports", std::move(ports));
     }
+    if (status.balance) document.set("balance", balance_document(*status.balance));
     if (auto runner = runner_of(status)) document.set("runner", std::move(*runner));
     return document;
 }

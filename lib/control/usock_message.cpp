@@ -41,6 +41,16 @@ constexpr std::array methods{
            [](Arguments&& given) -> Request {
                return StateItemValueSet{std::move(given[0]), std::move(given[1])};
            }},
+    Method{"BalanceMove", 3,
+           [](Arguments&& given) -> Request {
+               return BalanceMove{std::move(given[0]), std::move(given[1]), std::move(given[2])};
+           }},
+    Method{"BalanceFreeze", 1,
+           [](Arguments&& given) -> Request { return BalanceFreeze{std::move(given[0])}; }},
+    Method{"OffloadTry", 2,
+           [](Arguments&& given) -> Request {
+               return OffloadTry{std::move(given[0]), std::move(given[1])};
+           }},
 };
 static_assert(methods.size() == std::variant_size_v<Request>);
 
@@ -53,6 +63,13 @@ std::vector<std::string_view> arguments_of(const Request& request) {
                           [](const StateItemValueGet& get) -> List { return {get.path}; },
                           [](const StateItemValueSet& set) -> List {
                               return {set.path, set.value};
+                          },
+                          [](const BalanceMove& move) -> List {
+                              return {move.bucket, move.port, move.when};
+                          },
+                          [](const BalanceFreeze& freeze) -> List { return {freeze.frozen}; },
+                          [](const OffloadTry& trial) -> List {
+                              return {trial.port, trial.state};
                           },
                           [](const ConfigDump&) -> List { return {}; },
                           [](const ConfigDumpActual&) -> List { return {}; },

@@ -50,8 +50,26 @@ struct StateItemValueSet {
     bool operator==(const StateItemValueSet&) const = default;
 };
 
-using Request = std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump,
-                             ConfigDumpActual, StateDump, StateItemValueGet, StateItemValueSet>;
+// Ours, which teamd does not have.
+/// Moves a hash bucket to a port; `when` is "gap" (when its traffic pauses) or "now".
+struct BalanceMove {
+    std::string bucket, port, when;
+    bool operator==(const BalanceMove&) const = default;
+};
+/// "true": no bucket is moved for its load until "false".
+struct BalanceFreeze {
+    std::string frozen;
+    bool operator==(const BalanceFreeze&) const = default;
+};
+/// A port's TSO for a measurement: "on", "off" for some seconds, or "end", which puts back what was.
+struct OffloadTry {
+    std::string port, state;
+    bool operator==(const OffloadTry&) const = default;
+};
+
+using Request =
+    std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump, ConfigDumpActual,
+                 StateDump, StateItemValueGet, StateItemValueSet, BalanceMove, BalanceFreeze, OffloadTry>;
 
 /// Why a request was not done: teamd's code and message, as libteamdctl prints them.
 struct Refusal {

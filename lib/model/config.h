@@ -60,6 +60,7 @@ enum class HashField : std::uint32_t {
     tcp = 1U << 4,
     udp = 1U << 5,
     sctp = 1U << 6,
+    cpu = 1U << 7, ///< ours (APA's LB_CPU): the port whose interrupt CPU sends; nothing else counts then
 };
 using HashFields = std::uint32_t; ///< a set of HashField
 
@@ -143,6 +144,18 @@ struct Repetition {
 
 enum class DatapathChoice : std::uint8_t { automatic, team, bpf };
 
+/// How measured balancing goes about it (our key "balance").
+struct BalanceConfig {
+    bool on = false;   ///< tx_balancer is configured, or `aware` was written as true
+    bool aware = true; ///< places by offloads and interrupt CPUs too, not by bytes and speeds alone
+    milliseconds interval{5000};
+    bool wait_for_gap = true; ///< a bucket moves when its traffic pauses
+    milliseconds longest_wait{
+        5000};                     ///< one that does not pause so long moves all the same, if it gains enough
+    std::uint32_t least_gain = 10; ///< per cent: what is enough
+    bool operator==(const BalanceConfig&) const = default;
+};
+
 struct TeamConfig {
     std::string device; ///< empty: the first free "team%d"
     std::uint32_t debug_level = 0;
@@ -153,6 +166,7 @@ struct TeamConfig {
     std::vector<LinkWatch> link_watches;                   ///< the team's own, for ports that come later
     std::vector<std::pair<std::string, PortConfig>> ports; ///< by device name, in the file's order
     DatapathChoice datapath = DatapathChoice::automatic;
+    BalanceConfig balance;
     bool operator==(const TeamConfig&) const = default;
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/named.h"
+#include "model/balance_status.h"
 #include "model/config.h"
 
 #include <sys/types.h>
@@ -57,6 +58,7 @@ struct TeamStatus {
     std::string datapath;                   ///< "bpf" or "team"
     std::string device_kind;                ///< "veth", "netkit" or "team"
     std::vector<PortStatus> ports;          ///< in the order they joined
+    std::optional<BalanceStatus> balance;   ///< of teams that hash
     // what the state document has under "setup"
     pid_t pid = 0;
     std::string pid_file;

@@ -8,6 +8,8 @@
 #include "model/config.h"
 
 #include <array>
+#include <chrono>
+#include <vector>
 
 namespace teamo {
 
@@ -44,6 +46,14 @@ struct Tables {
     SlotSet transmit = 0;                       ///< slots that may transmit
     SlotSet receive = 0;                        ///< slots whose arrivals are delivered
     Buckets buckets{};
+    /// A bucket that moves: the slot that it goes on leaving by until its traffic has paused for that slot's
+    /// `drain`, so that nothing overtakes. Slot{0}: it is where it shall be.
+    std::array<Slot, bucket_count> leaving{};
+    std::array<std::chrono::nanoseconds, max_ports + 1>
+        drain{}; ///< by slot: all that left by it is gone then
+    /// With HashField::cpu: by CPU number, the slot of the port whose interrupts that CPU serves; a CPU
+    /// beyond the list has none.
+    std::vector<Slot> cpu_slots;
     std::array<PortSettings, max_ports + 1> settings{}; ///< by slot
     Repetition notify_peers, mcast_rejoin;              ///< as configured
     bool operator==(const Tables&) const = default;

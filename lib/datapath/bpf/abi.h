@@ -24,6 +24,7 @@
 #define TEAMO_HASH_TCP (1u << 4)
 #define TEAMO_HASH_UDP (1u << 5)
 #define TEAMO_HASH_SCTP (1u << 6)
+#define TEAMO_HASH_CPU (1u << 7) /* by the CPU that sends; what else is hashed does not count then */
 
 enum teamo_mode {
 	TEAMO_MODE_HASH = 0,       /* bucket = hash of the flow: loadbalance, and activebackup with one slot */
@@ -49,9 +50,28 @@ struct teamo_live {
 };
 
 /* Map "teamo_buckets", TEAMO_BUCKETS elements: the slots of a bucket in order of preference. The
- * packet leaves by the first that is live. Unused places are TEAMO_NO_SLOT. */
+ * packet leaves by the first that is live. Unused places are TEAMO_NO_SLOT.
+ *
+ * A bucket that moves has in the upper half of its first place the slot that it leaves: it goes on by
+ * that one, while it is live, until its traffic has paused for that slot's drain time. The program then
+ * clears the upper half. Always written and read at once, as one number of 64 bits. */
 struct teamo_bucket {
 	__u8 slot[8];
+};
+#define TEAMO_SLOT_MASK 0x0fu
+#define TEAMO_LEAVING_SHIFT 4
+
+/* Map "teamo_drains", TEAMO_SLOTS elements of __u64: nanoseconds after which what left by the slot is on
+ * the wire. Written by the daemon, which looks at the ports' queues. */
+
+/* Map "teamo_cpu_slots", one __u8 for each possible CPU: the slot of the port whose interrupts it serves.
+ * Written by the daemon, read where the hash is by CPU (TEAMO_HASH_CPU). */
+
+/* Map "teamo_bucket_counters", per CPU, TEAMO_BUCKETS elements. Written per packet where there is a choice
+ * of ports, read by the daemon. */
+struct teamo_bucket_counters {
+	__u64 bytes, packets; /* a GSO packet counts once, with its whole length */
+	__u64 gso_bytes;      /* of these bytes, those of GSO packets */
 };
 
 /* Map "teamo_port_counters", per CPU, TEAMO_SLOTS elements. Written per packet, read by the daemon.

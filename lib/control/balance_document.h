@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "model/balance_status.h"
+#include "json/value.h"
+
+namespace teamo::control {
+
+/// The state document's own key "balance": loads and ports by bucket, loads by port, the last moves; pure.
+json::Value balance_document(const BalanceStatus& balance);
+
+} // namespace teamo::control
