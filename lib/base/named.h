@@ -13,7 +13,7 @@ template <class Tag, class Rep>
 struct Named {
     Rep value{};
     auto operator<=>(const Named&) const = default; // NOLINT(modernize-use-nullptr): clang-tidy 14 sees a 0
-    explicit operator bool() const { return value != Rep{}; }
+    constexpr explicit operator bool() const { return value != Rep{}; }
 };
 
 using IfIndex = Named<struct IfIndexTag, std::uint32_t>; ///< 0 is no device (kernel: dev_new_index)

@@ -3,6 +3,7 @@
 
 #include "base/handle.h"
 #include "datapath/bpf/abi.h"
+#include "datapath/bucket_counters.h"
 #include "datapath/netkit.h"
 #include "datapath/pair_device.h"
 #include "forward.skel.h"
@@ -10,7 +11,10 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <sys/mman.h>
 
+#include <atomic>
+#include <bit>
 #include <vector>
 
 namespace teamo {
@@ -36,20 +40,54 @@ Result<> write(int map, std::uint32_t key, const void* value) {
     return {};
 }
 
-teamo_bucket abi_of(const Preference& preference) {
+/// An order as the program reads it: one number, its first place in its first byte.
+std::uint64_t abi_of(const Preference& preference, Slot leaving) {
     teamo_bucket bucket{};
     for (std::size_t place = 0; place < preference.size(); ++place)
         bucket.slot[place] = preference[place].value;
-    return bucket;
+    bucket.slot[0] |= static_cast<std::uint8_t>(leaving.value << TEAMO_LEAVING_SHIFT);
+    return std::bit_cast<std::uint64_t>(bucket);
+}
+
+/// The map of all buckets, where it lies: the program reads and writes its numbers whole, and so do we.
+class Entries {
+public:
+    static Result<Entries> open(int map) {
+        void* mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+        if (mapped == MAP_FAILED) return fail_errno(errno, "a BPF map");
+        return Entries(static_cast<std::uint64_t*>(mapped));
+    }
+
+    std::atomic_ref<std::uint64_t> operator[](std::size_t bucket) const {
+        return std::atomic_ref(first_.get()[bucket]);
+    }
+
+private:
+    static constexpr std::size_t size = bucket_count * sizeof(std::uint64_t);
+    struct Unmap {
+        void operator()(std::uint64_t* first) const noexcept { munmap(first, size); }
+    };
+    explicit Entries(std::uint64_t* first) : first_(first) {}
+    std::unique_ptr<std::uint64_t, Unmap> first_;
+};
+
+std::uint64_t now_in_nanoseconds() {
+    using namespace std::chrono; // steady_clock is CLOCK_MONOTONIC, as bpf_ktime_get_ns() is
+    return static_cast<std::uint64_t>(
+        duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count());
 }
 
 } // namespace
 
 struct BpfDatapath::Programs {
     Skeleton skeleton;
+    std::optional<Entries> entries;
     int team() const { return bpf_map__fd(skeleton->maps.teamo_team); }
     int live() const { return bpf_map__fd(skeleton->maps.teamo_live); }
     int buckets() const { return bpf_map__fd(skeleton->maps.teamo_buckets); }
+    int last_sent() const { return bpf_map__fd(skeleton->maps.teamo_last_sent); }
+    int drains() const { return bpf_map__fd(skeleton->maps.teamo_drains); }
+    int bucket_counters() const { return bpf_map__fd(skeleton->maps.teamo_bucket_counters); }
     int counters() const { return bpf_map__fd(skeleton->maps.teamo_port_counters); }
     int transmit() const { return bpf_program__fd(skeleton->progs.teamo_transmit); }
     int receive() const { return bpf_program__fd(skeleton->progs.teamo_receive); }
@@ -65,6 +103,9 @@ Result<std::unique_ptr<BpfDatapath>> BpfDatapath::load() {
     if (!programs->skeleton) return fail_errno(errno, "the BPF datapath cannot be opened");
     if (const int error = teamo_forward__load(programs->skeleton.get()); error < 0)
         return fail_errno(-error, "the kernel does not load the BPF datapath (5.15 or later is needed)");
+    auto entries = Entries::open(programs->buckets());
+    if (!entries) return tl::unexpected(entries.error());
+    programs->entries.emplace(std::move(*entries));
     return std::unique_ptr<BpfDatapath>(new BpfDatapath(std::move(programs)));
 }
 
@@ -86,13 +127,37 @@ Result<> BpfDatapath::write_team(const Tables& tables) {
     return write(programs_->team(), 0, &team);
 }
 
-Result<> BpfDatapath::write_buckets(const Buckets& now, const Buckets& next, bool all) {
-    for (std::uint32_t bucket = 0; bucket < next.size(); ++bucket) {
-        if (!all && now[bucket] == next[bucket]) continue;
-        const auto value = abi_of(next[bucket]);
-        if (auto done = write(programs_->buckets(), bucket, &value); !done) return done;
+Result<> BpfDatapath::write_drains(const Tables& now, const Tables& next) {
+    for (std::uint32_t slot = 0; slot < next.drain.size(); ++slot) {
+        if (now.drain[slot] == next.drain[slot]) continue;
+        const auto nanoseconds = static_cast<std::uint64_t>(next.drain[slot].count());
+        if (auto done = write(programs_->drains(), slot, &nanoseconds); !done) return done;
     }
     return {};
+}
+
+Result<> BpfDatapath::write_buckets(const Tables& now, const Tables& next, bool all) {
+    for (std::uint32_t bucket = 0; bucket < next.buckets.size(); ++bucket) {
+        const bool begins = next.leaving[bucket] && now.leaving[bucket] != next.leaving[bucket];
+        if (!all && now.buckets[bucket] == next.buckets[bucket] &&
+            now.leaving[bucket] == next.leaving[bucket])
+            continue;
+        if (begins) { // no packet has been seen since, so that is when the pause may have begun
+            const auto time = now_in_nanoseconds();
+            if (auto done = write(programs_->last_sent(), bucket, &time); !done) return done;
+        }
+        (*programs_->entries)[bucket] = abi_of(next.buckets[bucket], next.leaving[bucket]);
+    }
+    return {};
+}
+
+bool BpfDatapath::has_moved(std::uint8_t bucket) const {
+    if (!applied_) return false;
+    return (*programs_->entries)[bucket] == abi_of(applied_->buckets[bucket], Slot{0});
+}
+
+Result<BucketCounters> BpfDatapath::read_bucket(std::uint8_t bucket) {
+    return read_bucket_counters(programs_->bucket_counters(), bucket);
 }
 
 Result<> BpfDatapath::apply(const Tables& tables) {
@@ -100,6 +165,7 @@ Result<> BpfDatapath::apply(const Tables& tables) {
     const Tables now = applied_.value_or(Tables{});
     applied_.reset(); // unknown until all is written; the next call writes everything
 
+    if (auto done = write_drains(now, tables); !done) return done;
     const bool same_ports = now.ports == tables.ports && now.buckets == tables.buckets;
     // A slot that gets another device must not carry while it does.
     SlotSet steady = 0;
@@ -113,9 +179,11 @@ Result<> BpfDatapath::apply(const Tables& tables) {
     Tables before = now, after = tables;
     before.transmit = after.transmit = before.receive = after.receive = 0;
     before.buckets = after.buckets = Buckets{};
+    before.leaving = after.leaving = {};
+    before.drain = after.drain = {};
     if (before != after)
         if (auto done = write_team(tables); !done) return done;
-    if (auto done = write_buckets(now.buckets, tables.buckets, now == Tables{}); !done) return done;
+    if (auto done = write_buckets(now, tables, now == Tables{}); !done) return done;
     if (auto done = write_live(tables.transmit, tables.receive); !done) return done;
     applied_ = tables;
     return {};

@@ -30,13 +30,17 @@ public:
     /// is there.
     Result<> apply(const Tables& tables) override;
     Result<std::array<PortCounters, max_ports + 1>> read_counters() override;
+    Result<BucketCounters> read_bucket(std::uint8_t bucket) override;
+    bool moves_in_gaps() const override { return true; }
+    bool has_moved(std::uint8_t bucket) const override;
 
 private:
     struct Programs;
     explicit BpfDatapath(std::unique_ptr<Programs> programs);
     Result<> write_live(SlotSet transmit, SlotSet receive);
     Result<> write_team(const Tables& tables);
-    Result<> write_buckets(const Buckets& now, const Buckets& next, bool all);
+    Result<> write_drains(const Tables& now, const Tables& next);
+    Result<> write_buckets(const Tables& now, const Tables& next, bool all);
 
     std::unique_ptr<Programs> programs_;
     std::optional<Tables> applied_;

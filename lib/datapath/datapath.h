@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "kernel/links.h"
+#include "model/balance.h"
 #include "model/status.h"
 #include "model/tables.h"
 
@@ -56,6 +57,15 @@ public:
 
     /// By slot; [0].rx_dropped and .tx_packets count what had no port to go to, where that is known.
     virtual Result<std::array<PortCounters, max_ports + 1>> read_counters() = 0;
+
+    /// What has left by a bucket since this process began; counted where there is a choice of ports.
+    /// EOPNOTSUPP: this kernel does not let it be counted.
+    virtual Result<BucketCounters> read_bucket(std::uint8_t bucket) = 0;
+    /// Whether buckets that the tables have as leaving move by themselves when their traffic pauses; else who
+    /// calls sees to it, by the counters.
+    virtual bool moves_in_gaps() const = 0;
+    /// Of the buckets that the tables have as leaving: whether that one has moved by itself.
+    virtual bool has_moved(std::uint8_t bucket) const = 0;
 
     /// Readable when somebody else changed what apply() set; none where nobody tells.
     virtual std::optional<int> event_fd() const { return std::nullopt; }

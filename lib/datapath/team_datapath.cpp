@@ -197,7 +197,7 @@ Result<> TeamDatapath::set_mapping(const Tables& tables) {
     // The driver has emptied the places of a port that was disabled, and says so by an event.
     if (auto taken = take_events(); !taken) return taken;
     for (std::uint32_t bucket = 0; bucket < bucket_count; ++bucket) {
-        const auto port = tables.ports[leaves_by(tables.buckets[bucket], tables.transmit).value];
+        const auto port = tables.ports[leaves_by(tables, bucket).value];
         if (!port) continue;
         if (auto set = driver_->set({.name = "lb_tx_hash_to_port_mapping", .place = bucket}, port.value);
             !set)
@@ -233,6 +233,19 @@ Result<std::array<PortCounters, max_ports + 1>> TeamDatapath::read_counters() {
         counters[slot] = *counted - baselines_[ports_[slot]];
     }
     return counters;
+}
+
+/// Opened when it is first asked for: who does not balance does not pay for it.
+Result<BucketCounters> TeamDatapath::read_bucket(std::uint8_t bucket) {
+    if (!team_ || !applied_ || applied_->mode != TransmitMode::hash)
+        return fail(EAGAIN, "nothing is hashed yet");
+    if (!meter_) {
+        auto meter = BucketMeter::open(team_);
+        if (!meter) return tl::unexpected(meter.error());
+        meter_.emplace(std::move(*meter));
+    }
+    meter_->set_fields(applied_->hash_fields);
+    return meter_->read(bucket);
 }
 
 std::optional<int> TeamDatapath::event_fd() const {

@@ -6,6 +6,7 @@
 // loadbalance sends into it all the same (team_mode_loadbalance.c: lb_transmit).
 #pragma once
 
+#include "datapath/bucket_meter.h"
 #include "datapath/datapath.h"
 #include "kernel/team_driver.h"
 
@@ -30,6 +31,9 @@ public:
     Result<> detach_port(IfIndex port, bool made) override;
     Result<> apply(const Tables& tables) override;
     Result<std::array<PortCounters, max_ports + 1>> read_counters() override;
+    Result<BucketCounters> read_bucket(std::uint8_t bucket) override;
+    bool moves_in_gaps() const override { return false; }
+    bool has_moved(std::uint8_t /*bucket*/) const override { return false; }
     std::optional<int> event_fd() const override;
     Result<> take_events() override;
 
@@ -46,6 +50,7 @@ private:
     NetlinkSocket stats_;
     IfIndex team_;
     std::optional<TeamDriver> driver_; ///< once there is a device
+    std::optional<BucketMeter> meter_; ///< once the team hashes; none where the kernel does not let it
     std::optional<Tables> applied_;    ///< none: something was refused, or the driver has had news since
     std::array<IfIndex, max_ports + 1> ports_{};
     std::map<IfIndex, PortCounters> baselines_; ///< what a port had counted before it was looked at

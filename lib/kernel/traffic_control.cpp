@@ -95,14 +95,12 @@ bool has_our_place(const Filter& filter) {
 }
 bool is_ours(const Filter& filter) { return has_our_place(filter) && filter.name.starts_with(our_names); }
 
-} // namespace
-
-Result<bool> attach_ingress(IfIndex device, int program) {
-    auto hook = hook_of(device, BPF_TC_INGRESS);
+Result<bool> attach(IfIndex device, bpf_tc_attach_point point, std::uint32_t minor, int program) {
+    auto hook = hook_of(device, point);
     const int created = bpf_tc_hook_create(&hook);
     if (created < 0 && created != -EEXIST) return fail_errno(-created, "no clsact qdisc");
 
-    const auto filters = read_filters(device, TC_H_MIN_INGRESS);
+    const auto filters = read_filters(device, minor);
     if (!filters) return tl::unexpected(filters.error());
     for (const auto& filter : *filters)
         if (has_our_place(filter) && !is_ours(filter))
@@ -114,6 +112,16 @@ Result<bool> attach_ingress(IfIndex device, int program) {
     place.flags = BPF_TC_F_REPLACE;
     if (const int error = bpf_tc_attach(&hook, &place); error < 0) return fail_errno(-error, "tc filter");
     return created == 0;
+}
+
+} // namespace
+
+Result<bool> attach_ingress(IfIndex device, int program) {
+    return attach(device, BPF_TC_INGRESS, TC_H_MIN_INGRESS, program);
+}
+
+Result<bool> attach_egress(IfIndex device, int program) {
+    return attach(device, BPF_TC_EGRESS, TC_H_MIN_EGRESS, program);
 }
 
 Result<> detach_ingress(IfIndex device, bool remove_clsact) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Our tc filter on a device's ingress hook. It lives beside others: clsact is made only where there is
+// Our tc filters on a device's clsact hooks. They live beside others: clsact is made only where there is
 // none, and taken away only if it was made here and nobody else hangs on it.
 #pragma once
 
@@ -14,7 +14,10 @@ namespace teamo {
 /// EBUSY: a filter that is not ours has our place.
 Result<bool> attach_ingress(IfIndex device, int program);
 
-/// Takes our filter away if it is there, then clsact if `remove_clsact` and it is empty.
+/// The same for its egress. Nothing of ours is left there but with the team's own device, and goes with it.
+Result<bool> attach_egress(IfIndex device, int program);
+
+/// Takes our ingress filter away if it is there, then clsact if `remove_clsact` and it is empty.
 Result<> detach_ingress(IfIndex device, bool remove_clsact);
 
 } // namespace teamo

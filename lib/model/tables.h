@@ -59,4 +59,11 @@ struct Tables {
     bool operator==(const Tables&) const = default;
 };
 
+/// Where a bucket leaves now, one that moves and has not yet paused included.
+constexpr Slot leaves_by(const Tables& tables, std::size_t bucket) {
+    const auto leaving = tables.leaving[bucket];
+    if (leaving && (tables.transmit & bit(leaving)) != 0) return leaving;
+    return leaves_by(tables.buckets[bucket], tables.transmit);
+}
+
 } // namespace teamo

@@ -62,7 +62,9 @@ struct teamo_bucket {
 #define TEAMO_LEAVING_SHIFT 4
 
 /* Map "teamo_drains", TEAMO_SLOTS elements of __u64: nanoseconds after which what left by the slot is on
- * the wire. Written by the daemon, which looks at the ports' queues. */
+ * the wire. Written by the daemon, which looks at the ports' queues.
+ *
+ * Map "teamo_last_sent", TEAMO_BUCKETS elements of __u64: see buckets.bpf.h. */
 
 /* Map "teamo_cpu_slots", one __u8 for each possible CPU: the slot of the port whose interrupts it serves.
  * Written by the daemon, read where the hash is by CPU (TEAMO_HASH_CPU). */

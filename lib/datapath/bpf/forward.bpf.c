@@ -19,10 +19,10 @@
 #include <bpf/bpf_helpers.h>
 
 #include "abi.h"
+#include "buckets.bpf.h"
 #include "parse.bpf.h"
 
 #define TEAMO_ALL_SLOTS (((1u << TEAMO_SLOTS) - 1) & ~(1u << TEAMO_NO_SLOT))
-#define TEAMO_READ_ONCE(x) (*(const volatile typeof(x) *)&(x))
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -37,13 +37,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct teamo_live);
 } teamo_live SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, TEAMO_BUCKETS);
-	__type(key, __u32);
-	__type(value, struct teamo_bucket);
-} teamo_buckets SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -109,26 +102,6 @@ static __always_inline int teamo_leave_by(struct __sk_buff *skb, const struct te
 	return bpf_redirect(port, 0);
 }
 
-static __always_inline __u32 teamo_slot_in_bucket(__u32 bucket, __u32 live)
-{
-	const struct teamo_bucket *entry = bpf_map_lookup_elem(&teamo_buckets, &bucket);
-	__u64 order;
-	int i;
-
-	if (!entry)
-		return TEAMO_NO_SLOT;
-	/* All eight at once: an order is never read half old, half new. */
-	order = bpf_be64_to_cpu(*(const volatile __be64 *)entry->slot);
-	for (i = 0; i < 8; i++) {
-		__u32 slot = order >> 56;
-
-		if (slot < TEAMO_SLOTS && live >> slot & 1)
-			return slot;
-		order <<= 8;
-	}
-	return TEAMO_NO_SLOT;
-}
-
 /* The next live slot after the last one, per CPU: exact turns, whatever the buckets look like. */
 static __always_inline __u32 teamo_next_slot(__u32 live)
 {
@@ -165,7 +138,7 @@ static __always_inline int teamo_leave_by_all(struct __sk_buff *skb, const struc
 SEC("tc")
 int teamo_transmit(struct __sk_buff *skb)
 {
-	__u32 zero = 0, tx, slot;
+	__u32 zero = 0, tx, bucket, slot;
 	const struct teamo_team *team = bpf_map_lookup_elem(&teamo_team, &zero);
 	const struct teamo_live *live = bpf_map_lookup_elem(&teamo_live, &zero);
 
@@ -185,7 +158,9 @@ int teamo_transmit(struct __sk_buff *skb)
 	case TEAMO_MODE_BROADCAST:
 		return teamo_leave_by_all(skb, team, tx);
 	default:
-		slot = teamo_slot_in_bucket(teamo_bucket_of(teamo_packet_hash(skb, team->hash_fields)), tx);
+		bucket = teamo_bucket_of(teamo_packet_hash(skb, team->hash_fields));
+		teamo_count_bucket(skb, bucket);
+		slot = teamo_slot_in_bucket(bucket, tx);
 	}
 	return teamo_leave_by(skb, team, slot);
 }

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/*
+ * Counts what leaves by each bucket of a team whose packets the kernel's driver carries: on the egress hook of
+ * the team's device, by the hash that the driver was given as well. The driver itself counts bytes alone
+ * (lb_hash_stats), and whether it is bulk decides where a bucket is well placed.
+ */
+#include <linux/bpf.h>
+#include <linux/pkt_cls.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "abi.h"
+#include "meter.bpf.h"
+#include "parse.bpf.h"
+
+/* Written by the daemon when the team changes. */
+volatile __u32 teamo_fields = 0;
+
+SEC("tc")
+int teamo_meter(struct __sk_buff *skb)
+{
+	teamo_count_bucket(skb, teamo_bucket_of(teamo_packet_hash(skb, teamo_fields)));
+	return TC_ACT_UNSPEC;
+}
+
+char teamo_license[] SEC("license") = "GPL";

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.h"
+#include "model/balance.h"
+
+namespace teamo {
+
+/// What one bucket has sent, over all CPUs; `map` is a program's "teamo_bucket_counters" (bpf/abi.h).
+Result<BucketCounters> read_bucket_counters(int map, std::uint8_t bucket);
+
+} // namespace teamo

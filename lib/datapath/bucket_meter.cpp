@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "datapath/bucket_meter.h"
+
+#include "base/handle.h"
+#include "datapath/bucket_counters.h"
+#include "kernel/traffic_control.h"
+#include "meter.skel.h"
+
+#include <bpf/libbpf.h>
+
+namespace teamo {
+
+struct BucketMeter::Program {
+    Handle<teamo_meter, teamo_meter__destroy> skeleton;
+};
+
+BucketMeter::BucketMeter(std::unique_ptr<Program> program) : program_(std::move(program)) {}
+BucketMeter::BucketMeter(BucketMeter&&) noexcept = default;
+BucketMeter& BucketMeter::operator=(BucketMeter&&) noexcept = default;
+BucketMeter::~BucketMeter() = default;
+
+Result<BucketMeter> BucketMeter::open(IfIndex device) {
+    auto program = std::make_unique<Program>();
+    program->skeleton.reset(teamo_meter__open());
+    if (!program->skeleton) return fail_errno(errno, "the counting program cannot be opened");
+    if (const int error = teamo_meter__load(program->skeleton.get()); error < 0)
+        return fail_errno(-error, "the kernel does not load the counting program");
+    const int descriptor = bpf_program__fd(program->skeleton->progs.teamo_meter);
+    if (auto attached = attach_egress(device, descriptor); !attached)
+        return tl::unexpected(std::move(attached.error()));
+    return BucketMeter(std::move(program));
+}
+
+void BucketMeter::set_fields(HashFields fields) { program_->skeleton->bss->teamo_fields = fields; }
+
+Result<BucketCounters> BucketMeter::read(std::uint8_t bucket) const {
+    return read_bucket_counters(bpf_map__fd(program_->skeleton->maps.teamo_bucket_counters), bucket);
+}
+
+} // namespace teamo
