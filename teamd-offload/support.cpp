@@ -25,13 +25,9 @@ Result<> check_supported(const TeamConfig& config) {
 
 std::vector<std::string> unheeded(const Configuration& configuration) {
     std::vector<std::string> list;
-    for (const auto* key : {"offload", "balance", "interrupts", "workers", "guard"})
+    for (const auto* key : {"offload", "interrupts", "workers", "guard"})
         if (configuration.document.find(key) != nullptr)
             list.push_back(fmt::format("/{}: is kept, but nothing acts on it yet", key));
-    const auto* balance = std::get_if<LoadBalanceRunner>(&configuration.team.runner);
-    if (balance != nullptr && balance->tx_balancer)
-        list.emplace_back(
-            "/runner/tx_balancer: is kept, but nothing acts on it yet: flows stay where the hash puts them");
     return list;
 }
 

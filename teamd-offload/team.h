@@ -5,6 +5,7 @@
 #pragma once
 
 #include "announcer.h"
+#include "balancing.h"
 #include "carrier_news.h"
 #include "config/config_file.h"
 #include "control/usock_message.h"
@@ -88,6 +89,7 @@ private:
 
     // team_pass.cpp: observe, decide, plan, apply
     void pass();
+    void decide();
     std::vector<Candidate> candidates() const;
     void step_watches();
     TeamPlan plan(const Decision& decision) const;
@@ -107,6 +109,10 @@ private:
     Result<> put_back(const PortBefore& port);
     Result<> put_back_features(const PortBefore& port);
 
+    // team_balance.cpp: what balancing needs to know
+    Result<> start_balancing(sd_event* loop);
+    std::vector<Balancing::Port> balanced_ports() const;
+
     // team_requests.cpp: the control socket
     PortStatus port_status(const Port& port) const;
     struct Answering;
@@ -123,6 +129,7 @@ private:
     std::unique_ptr<Observer> observer_;
     std::unique_ptr<CarrierNews> carrier_news_;
     std::unique_ptr<Announcer> announcer_;
+    std::unique_ptr<Balancing> balancing_;
     std::optional<Timer> timer_;            ///< when a delay of a link watch is over
     std::optional<Timer> look_again_timer_; ///< for what the kernel tells nobody
     std::function<void(Error)> failed_;

@@ -24,11 +24,10 @@ void Team::pass() {
     look_at_uppers();
     // What carries is settled before anything slower: a lost port is out with one write.
     step_watches();
-    put_into_effect(plan(decision_ = step(runner_, candidates())));
+    decide();
     join_appeared();
     step_watches();
-    auto decision = step(runner_, candidates());
-    if (decision != decision_) put_into_effect(plan(decision_ = std::move(decision)));
+    if (step(runner_, candidates()) != decision_) decide();
 
     std::set<IfIndex> followed;
     std::optional<Clock::time_point> deadline;
@@ -42,6 +41,13 @@ void Team::pass() {
         timer_->at(*deadline);
     else
         timer_->stop();
+}
+
+void Team::decide() {
+    decision_ = step(runner_, candidates());
+    auto next = plan(decision_);
+    balancing_->hold(tables_, next.tables);
+    put_into_effect(next);
 }
 
 void Team::step_watches() {
@@ -78,6 +84,11 @@ TeamPlan Team::plan(const Decision& decision) const {
                       .mcast_rejoin = configuration_.team.mcast_rejoin,
                       .lowered_to = lowered_to_,
                       .tended = datapath_->tends_ports()};
+    for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
+        if (tables_.ports[slot]) premises.known |= bit(Slot{slot});
+    premises.measured = configuration_.team.balance.on;
+    premises.leaving = balancing_->leaving();
+    premises.drain = balancing_->drains();
     premises.tags = takes_tags(observer_->links(), *premises.team);
     premises.other_addresses = takes_other_addresses(unicast_list_, *premises.team);
     for (const auto& port : ports_) {

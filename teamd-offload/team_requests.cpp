@@ -96,12 +96,30 @@ struct Team::Answering {
         return team.set_item(request.path, request.value);
     }
 
-    Reply operator()(const control::BalanceMove& /*request*/) const {
-        return Refusal{.code = "OpNotSupp", .message = "Operation not supported."};
+    Reply operator()(const control::BalanceMove& request) const {
+        unsigned bucket = bucket_count;
+        const auto* end = request.bucket.data() + request.bucket.size();
+        if (const auto [stop, error] = std::from_chars(request.bucket.data(), end, bucket);
+            error != std::errc{} || stop != end || bucket >= bucket_count)
+            return refusal("InvalidArgs", "Failed to move bucket",
+                           {EINVAL, request.bucket + " is no bucket; they are 0 to 255"});
+        if (request.when != "gap" && request.when != "now")
+            return refusal("InvalidArgs", "Failed to move bucket",
+                           {EINVAL, request.when + " is no time; it is \"gap\" or \"now\""});
+        const auto* port = team.find_port(request.port);
+        if (port == nullptr) return no_such_device();
+        if (auto moved =
+                team.balancing_->move(static_cast<std::uint8_t>(bucket), port->slot, request.when == "now");
+            !moved)
+            return refusal("BalanceMoveFail", "Failed to move bucket", moved.error());
+        return {};
     }
 
-    Reply operator()(const control::BalanceFreeze& /*request*/) const {
-        return Refusal{.code = "OpNotSupp", .message = "Operation not supported."};
+    Reply operator()(const control::BalanceFreeze& request) const {
+        if (request.frozen != "true" && request.frozen != "false")
+            return refusal("InvalidArgs", "Failed to freeze", {EINVAL, "it is \"true\" or \"false\""});
+        team.balancing_->freeze(request.frozen == "true");
+        return {};
     }
 
     Reply operator()(const control::OffloadTry& /*request*/) const {
@@ -202,6 +220,7 @@ TeamStatus Team::status() {
         status.ports.push_back(std::move(one));
     }
     if (speed != 0) status.link.speed = speed;
+    if (tables_.mode == TransmitMode::hash && device_.team) status.balance = balancing_->status();
     return status;
 }
 
@@ -219,10 +238,8 @@ PortStatus Team::port_status(const Port& port) const {
     }
     status.transmits = (tables_.transmit & bit(port.slot)) != 0;
     status.receives = (tables_.receive & bit(port.slot)) != 0;
-    status.buckets =
-        static_cast<std::uint32_t>(std::ranges::count_if(tables_.buckets, [&](const Preference& preference) {
-            return leaves_by(preference, tables_.transmit) == port.slot;
-        }));
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+        if (leaves_by(tables_, bucket) == port.slot) ++status.buckets;
     return status;
 }
 

@@ -67,6 +67,7 @@ Result<> Team::open(sd_event* loop) {
     if (!look_again_timer) return tl::unexpected(look_again_timer.error());
     look_again_timer_.emplace(std::move(*look_again_timer));
 
+    if (auto started = start_balancing(loop); !started) return started;
     if (auto good = check_ports(); !good) return good;
     if (options_.recreate)
         if (auto replaced = remove_existing(); !replaced) return replaced;
@@ -76,6 +77,7 @@ Result<> Team::open(sd_event* loop) {
     if (auto made = *existing ? adopt_device(**existing) : make_device(); !made) return made;
     if (auto joined = join_configured(); !joined) return joined;
     pass();
+    balancing_->start();
     look_again();
     return listen(loop);
 }
@@ -210,6 +212,9 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     }
     runner_ = make_runner(configuration_.team.runner, journal_.active);
     decision_ = step(runner_, candidates());
+    // The journal's homes were made for these, and stay as they are.
+    for (const auto& port : ports_)
+        tables_.ports[port.slot.value] = port.index;
     tables_ = plan(decision_).tables;
     if (auto attached = datapath_->attach_team(device_, tables_); !attached) return attached;
     for (const auto& port : ports_) {

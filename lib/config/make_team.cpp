@@ -65,6 +65,26 @@ RunnerConfig runner_of(const Section& runner) {
     return RoundRobinRunner{};
 }
 
+const std::optional<TxBalancer>* tx_balancer_of(const RunnerConfig& runner) {
+    if (const auto* balance = std::get_if<LoadBalanceRunner>(&runner)) return &balance->tx_balancer;
+    if (const auto* lacp = std::get_if<LacpRunner>(&runner)) return &lacp->tx_balancer;
+    return nullptr;
+}
+
+BalanceConfig balance_of(const Section& section, const RunnerConfig& runner) {
+    BalanceConfig balance{.on = false,
+                          .aware = section.boolean("aware"),
+                          .interval = TxBalancer{}.balancing_interval,
+                          .wait_for_gap = section.boolean("wait_for_gap"),
+                          .longest_wait = milliseconds{section.integer("longest_wait")},
+                          .least_gain = section.integer<std::uint32_t>("least_gain")};
+    const auto* balancer = tx_balancer_of(runner);
+    if (balancer == nullptr) return balance; // it does not hash
+    balance.on = *balancer || (section.written("aware") != nullptr && balance.aware);
+    if (*balancer) balance.interval = (*balancer)->balancing_interval;
+    return balance;
+}
+
 Repetition repetition_of(const Section& section, const RunnerConfig& runner) {
     Repetition repetition{.count = section.integer<std::uint32_t>("count"),
                           .interval = milliseconds{section.integer("interval")},
@@ -143,6 +163,7 @@ TeamConfig make_team(const json::Value& document, std::string_view device) {
     team.mcast_rejoin = repetition_of(top.below("mcast_rejoin"), team.runner);
     team.link_watch_policy = static_cast<LinkWatchPolicy>(top.word("link_watch_policy"));
     team.datapath = static_cast<DatapathChoice>(top.word("datapath"));
+    team.balance = balance_of(top.below("balance"), team.runner);
     team.link_watches = watches_of(top);
     if (const auto* ports = top.written("ports"))
         for (const auto& port : *ports->object())

@@ -98,7 +98,7 @@ TeamPlan make_plan(const Premises& premises, const Decision& decision) {
     plan.address = team_address(premises, decision);
     plan.carrier = !decision.transmit.empty();
     plan.gso_max = team_limits(premises);
-    plan.homes = rehome(premises.homes, members);
+    plan.homes = settle(premises.homes, premises.known, members, premises.measured);
     plan.tables.mode = mode_of(*premises.runner);
     plan.tables.hash_fields = hash_fields_of(*premises.runner);
     plan.tables.team = premises.team->index;
@@ -106,6 +106,8 @@ TeamPlan make_plan(const Premises& premises, const Decision& decision) {
     plan.tables.transmit = slots_of(premises.members, decision.transmit);
     plan.tables.receive = slots_of(premises.members, decision.receive);
     plan.tables.buckets = preferences(plan.homes, members);
+    plan.tables.leaving = premises.leaving;
+    plan.tables.drain = premises.drain;
     plan.tables.notify_peers = premises.notify_peers;
     plan.tables.mcast_rejoin = premises.mcast_rejoin;
     for (const auto& member : premises.members) {

@@ -28,8 +28,12 @@ struct Premises {
     const RunnerConfig* runner = nullptr;
     const Link* team = nullptr; ///< its MTU, address and promiscuity are the administrator's to set
     IfIndex inner;
-    std::vector<Member> members; ///< in the order they joined
-    Homes homes{};               ///< where the buckets live now
+    std::vector<Member> members;              ///< in the order they joined
+    Homes homes{};                            ///< where the buckets live now
+    SlotSet known = 0;                        ///< the members that these homes were made for
+    bool measured = false;                    ///< homes follow measured loads
+    std::array<Slot, bucket_count> leaving{}; ///< as Tables has it
+    std::array<std::chrono::nanoseconds, max_ports + 1> drain{}; ///< as Tables has it
     Repetition notify_peers{}, mcast_rejoin{};
     SegmentLimits lowered_to{};   ///< the team's own limits as an earlier plan lowered them; zeros: none did
     bool tended = false;          ///< the kernel sees to the ports' MTU and filters and the team's carrier

@@ -64,6 +64,22 @@ Homes rehome(const Homes& now, SlotSet slots) {
     return next;
 }
 
+Homes settle(const Homes& now, SlotSet known, SlotSet slots, bool measured) {
+    const bool someone_came = (slots & ~known) != 0;
+    const auto homeless = [slots](Slot home) { return (slots & bit(home)) == 0; };
+    if (!someone_came && std::ranges::none_of(now, homeless)) return now;
+    const auto list = members(slots);
+    if (someone_came || !measured || list.empty()) return rehome(now, slots);
+    Homes next = now;
+    auto taker = list.begin();
+    for (auto& home : next) {
+        if (!homeless(home)) continue;
+        home = *taker;
+        if (++taker == list.end()) taker = list.begin();
+    }
+    return next;
+}
+
 Buckets preferences(const Homes& homes, SlotSet slots) {
     const auto list = members(slots);
     Buckets buckets{};

@@ -19,6 +19,11 @@ using Homes = std::array<Slot, bucket_count>;
 /// of addresses evenly over ranges (lib/datapath/bpf/flow_hash.h).
 Homes rehome(const Homes& now, SlotSet slots);
 
+/// Homes as they are, but for what a change of members asks for: the buckets of a slot that left go to the
+/// others, and one that came gets its share (rehome). `known`: the members that `now` was made for.
+/// `measured`: homes follow loads, so that where nobody came only the buckets without a home move, in turn.
+Homes settle(const Homes& now, SlotSet known, SlotSet slots, bool measured);
+
 /// The order of preference of every bucket: its home first, then the other slots. A home's buckets go
 /// through the orders of the others one by one, so that its share spreads evenly whichever ports,
 /// one or several, are down.

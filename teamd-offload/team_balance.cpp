@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What balancing is told of a team.
+#include "team.h"
+
+#include <algorithm>
+
+namespace teamo {
+
+Result<> Team::start_balancing(sd_event* loop) {
+    auto balancing = Balancing::make(loop, log_, *datapath_,
+                                     {.ports = [this] { return balanced_ports(); },
+                                      .tables = [this]() -> const Tables& { return tables_; },
+                                      .homes = [this]() -> Homes& { return journal_.homes; },
+                                      .pass = [this] { pass(); }},
+                                     configuration_.team.balance);
+    if (!balancing) return tl::unexpected(balancing.error());
+    balancing_ = std::move(*balancing);
+    return {};
+}
+
+std::vector<Balancing::Port> Team::balanced_ports() const {
+    std::vector<Balancing::Port> list;
+    for (const auto& port : ports_)
+        list.push_back({.index = port.index,
+                        .slot = port.slot,
+                        .name = port.name,
+                        .speed = port.modes.speed.value_or(0),
+                        .segments = port.features.active.contains("tx-tcp-segmentation"),
+                        .transmits = (tables_.transmit & bit(port.slot)) != 0,
+                        .cpu_load = 0});
+    return list;
+}
+
+} // namespace teamo
