@@ -29,9 +29,10 @@ void give_homes(Draft& draft, bool split, const BalancePolicy& policy) {
             ++counts[draft.home(bucket).value];
     std::ranges::stable_sort(homeless, std::greater<>{},
                              [&draft](std::size_t bucket) { return draft.bytes(bucket); });
+    Bulk bulk(draft, policy);
     for (const auto bucket : homeless) {
         const double bytes = draft.bytes(bucket);
-        const bool to_capable = split && is_bulk(draft.load(bucket)) && Bulk(draft, policy).fits(bytes);
+        const bool to_capable = split && is_bulk(draft.load(bucket)) && bulk.fits(bytes);
         const auto cost = [&](const WeighedPort& port) {
             return std::pair{bytes > 0 ? draft.level(port, bytes) : 0,
                              static_cast<double>(counts[port.slot.value] + 1) / port.weight};
@@ -41,6 +42,7 @@ void give_homes(Draft& draft, bool split, const BalancePolicy& policy) {
             if ((!to_capable || port.segments) && (best == nullptr || cost(port) < cost(*best))) best = &port;
         ++counts[best->slot.value];
         draft.move(bucket, best->slot, MoveReason::membership, 0);
+        if (is_bulk(draft.load(bucket))) bulk.moved(bytes, nullptr, *best);
     }
 }
 

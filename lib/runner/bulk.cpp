@@ -34,17 +34,20 @@ Bulk::Bulk(Draft& draft, const BalancePolicy& policy) : draft_(&draft), policy_(
                 port.capacity > 0 ? policy.spill * port.capacity : std::numeric_limits<double>::infinity();
     }
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        if (draft.port(draft.home(bucket)) != nullptr && is_bulk(draft.load(bucket)))
-            (draft.on_capable(bucket) ? here_ : elsewhere_) += draft.bytes(bucket);
+        if (const auto* home = draft.port(draft.home(bucket)); home != nullptr && is_bulk(draft.load(bucket)))
+            moved(draft.bytes(bucket), nullptr, *home);
 }
 
 bool Bulk::fits(double bytes) const { return here_ + bytes <= return_share * limit_; }
 
-double Bulk::bulk_on(const WeighedPort& port) const {
-    double sum = 0;
-    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        if (draft_->home(bucket) == port.slot && is_bulk(draft_->load(bucket))) sum += draft_->bytes(bucket);
-    return sum;
+/// Is on `from`, if that is a port, and goes to `to`.
+void Bulk::moved(double bytes, const WeighedPort* from, const WeighedPort& to) {
+    if (from != nullptr) {
+        bulk_on_[from->slot.value] -= bytes;
+        (from->segments ? here_ : elsewhere_) -= bytes;
+    }
+    bulk_on_[to.slot.value] += bytes;
+    (to.segments ? here_ : elsewhere_) += bytes;
 }
 
 /// What the capable ports will have: an even share, or all the bulk if that is more.
@@ -59,7 +62,7 @@ const WeighedPort& Bulk::best(bool capable, double bytes) const {
     std::pair<double, double> least;
     for (const auto& port : draft_->ports()) {
         if (port.segments != capable) continue;
-        const double of_bulk = (bulk_on(port) + bytes) / port.weight;
+        const double of_bulk = (bulk_on_[port.slot.value] + bytes) / port.weight;
         const std::pair cost{std::max(0.0, of_bulk - free_below), draft_->level(port, bytes)};
         if (best == nullptr || cost < least) {
             best = &port;
@@ -95,10 +98,9 @@ void Bulk::spill() {
         if (bucket == bucket_count) return;
         const double bytes = draft_->bytes(bucket);
         const auto& from = *draft_->port(draft_->home(bucket));
-        draft_->move(bucket, best(/*capable=*/false, bytes).slot, MoveReason::load,
-                     bytes / from.weight / draft_->mean());
-        here_ -= bytes;
-        elsewhere_ += bytes;
+        const auto& to = best(/*capable=*/false, bytes);
+        draft_->move(bucket, to.slot, MoveReason::load, bytes / from.weight / draft_->mean());
+        moved(bytes, &from, to);
     }
 }
 
@@ -118,9 +120,10 @@ void Bulk::gather() {
         if (misplaced <= policy_.target / 2 * all) return;
         const auto& load = draft_->load(bucket);
         if (!fits(load.bytes)) continue;
-        draft_->move(bucket, best(/*capable=*/true, load.bytes).slot, MoveReason::offload, load.bulk / all);
-        here_ += load.bytes;
-        elsewhere_ -= load.bytes;
+        const auto* from = draft_->port(draft_->home(bucket));
+        const auto& to = best(/*capable=*/true, load.bytes);
+        draft_->move(bucket, to.slot, MoveReason::offload, load.bulk / all);
+        moved(load.bytes, from, to);
         misplaced -= load.bulk;
     }
 }

@@ -36,19 +36,21 @@ public:
     /// Brings bulk to the capable ports.
     void gather();
     Sides sides() const;
+    /// What somebody else moved, or did not count before.
+    void moved(double bytes, const WeighedPort* from, const WeighedPort& to);
 
 private:
     bool better_off_elsewhere(double bytes) const;
     std::size_t next_to_spill() const;
     const WeighedPort& best(bool capable, double bytes) const;
-    double bulk_on(const WeighedPort& port) const;
     double level_for_capable() const;
 
     Draft* draft_;
     BalancePolicy policy_;
     double limit_ = 0; ///< bytes/s; infinite where a capacity is unknown
     double capable_weight_ = 0, poor_weight_ = 0, best_poor_weight_ = 0;
-    double here_ = 0, elsewhere_ = 0; ///< bytes/s of bulk on the capable ports, on the others
+    std::array<double, max_ports + 1> bulk_on_{}; ///< bytes/s by slot
+    double here_ = 0, elsewhere_ = 0;             ///< bytes/s of bulk on the capable ports, on the others
 };
 
 } // namespace teamo

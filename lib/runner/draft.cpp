@@ -50,7 +50,10 @@ Draft::Draft(const Homes& now, const BucketLoads& loads, std::vector<WeighedPort
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
         total_ += bytes(bucket);
         if (const auto* home = port(homes_[bucket])) filled_[home->slot.value] += bytes(bucket);
+        if (bytes(bucket) > 0) largest_.push_back(bucket);
     }
+    std::ranges::stable_sort(largest_, std::greater<>{},
+                             [this](std::size_t bucket) { return bytes(bucket); });
 }
 
 const WeighedPort* Draft::port(Slot slot) const {
@@ -72,9 +75,8 @@ double Draft::fullest() const {
 
 std::vector<std::size_t> Draft::busy(Slot slot) const {
     std::vector<std::size_t> list;
-    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        if (homes_[bucket] == slot && bytes(bucket) > 0) list.push_back(bucket);
-    std::ranges::stable_sort(list, std::greater<>{}, [this](std::size_t bucket) { return bytes(bucket); });
+    for (const auto bucket : largest_)
+        if (homes_[bucket] == slot) list.push_back(bucket);
     return list;
 }
 

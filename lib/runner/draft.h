@@ -39,7 +39,8 @@ public:
     /// The level of all ports if they were even.
     double mean() const { return total_ / weight_; }
     double fullest() const;
-    /// The buckets on a port that carry something, the largest first.
+    /// The buckets that carry something, the largest first; those of one port.
+    const std::vector<std::size_t>& largest() const { return largest_; }
     std::vector<std::size_t> busy(Slot slot) const;
 
     /// By how much the fuller of two ports would fall, as a share of the mean, if `amount` went over.
@@ -60,6 +61,7 @@ private:
     std::array<double, max_ports + 1> filled_{};
     std::array<Moved, bucket_count> moved_{};
     std::vector<std::uint8_t> order_; ///< of the first move of each
+    std::vector<std::size_t> largest_;
     double total_ = 0, weight_ = 0;
 };
 

@@ -8,8 +8,8 @@
 namespace teamo {
 namespace {
 
-/// A move that takes less than this part of the target from what is too much is not worth it.
-constexpr double least_part = 0.25;
+/// What takes less from what is too much is not worth it: shares of what the smaller port has at the mean.
+constexpr double least_by_move = 0.0005, least_by_swap = 0.005;
 
 /// A bucket that goes to a port, for another that comes back or for none.
 struct Step {
@@ -71,11 +71,11 @@ private:
     }
 
     /// Fills in what comes of it, and whether it is any good.
-    bool weigh(Step& step, const WeighedPort& from, double fullest) const {
-        if (draft_->level(*step.to, step.amount) > fullest) return false;
+    bool weigh(Step& step, const WeighedPort& from) const {
+        if (draft_->relief(from, *step.to, step.amount) <= 0) return false;
         step.fall = above(from) + above(*step.to) - above(from, -step.amount) - above(*step.to, step.amount);
-        const double least = least_part * policy_.target * unit(from);
-        return step.fall >= least * (step.swaps() ? 2 : 1);
+        const double least = step.swaps() ? least_by_swap : least_by_move;
+        return step.fall >= least * std::min(unit(from), unit(*step.to));
     }
 
     /// More fall is better; of equal falls, the smaller amount.
@@ -86,29 +86,36 @@ private:
         return one.fall >= than.fall - least && one.amount < than.amount;
     }
 
-    Step best_single(const WeighedPort& from, const std::vector<std::size_t>& buckets, double fullest) const {
+    Step best_single(const WeighedPort& from, const std::vector<std::size_t>& buckets) const {
         Step best;
         for (const auto bucket : buckets)
             for (const auto& to : draft_->ports()) {
                 if (&to == &from || !may_go(bucket, to)) continue;
                 Step step{.bucket = bucket, .to = &to, .amount = draft_->bytes(bucket)};
-                if (weigh(step, from, fullest) && better(step, best)) best = step;
+                if (weigh(step, from) && better(step, best)) best = step;
             }
         return best;
     }
 
-    Step best_swap(const WeighedPort& from, const std::vector<std::size_t>& buckets, double fullest) const {
+    /// What both ports gain grows with the amount up to what the one has too much or the other has room for,
+    /// and after a while falls: of all buckets that could come back only two neighbours are worth a look.
+    Step best_swap(const WeighedPort& from, const std::vector<std::size_t>& buckets) const {
         Step best;
         for (const auto& to : draft_->ports()) {
             if (&to == &from) continue;
-            const auto others = draft_->busy(to.slot);
+            auto others = draft_->busy(to.slot);
+            std::erase_if(others, [&](std::size_t other) { return !may_go(other, from); });
+            const double wanted = std::min(above(from), std::max(0.0, share(to) - draft_->on(to)));
             for (const auto bucket : buckets) {
                 if (!may_go(bucket, to)) continue;
-                for (const auto other : others) {
-                    const double amount = draft_->bytes(bucket) - draft_->bytes(other);
-                    if (amount <= 0 || !may_go(other, from)) continue;
-                    Step step{.bucket = bucket, .other = other, .to = &to, .amount = amount};
-                    if (weigh(step, from, fullest) && better(step, best)) best = step;
+                const auto enough =
+                    std::ranges::lower_bound(others, draft_->bytes(bucket) - wanted, std::greater<>{},
+                                             [this](std::size_t other) { return draft_->bytes(other); });
+                const auto first = enough == others.begin() ? enough : enough - 1;
+                for (auto other = first; other != others.end() && other <= enough; ++other) {
+                    const double amount = draft_->bytes(bucket) - draft_->bytes(*other);
+                    Step step{.bucket = bucket, .other = *other, .to = &to, .amount = amount};
+                    if (amount > 0 && weigh(step, from) && better(step, best)) best = step;
                 }
             }
         }
@@ -118,10 +125,9 @@ private:
     /// A swap costs two moves: it is taken where one move does not do and it gives more than twice as much.
     Step best_step(const WeighedPort& from) const {
         const auto buckets = draft_->busy(from.slot);
-        const double fullest = draft_->fullest();
-        const auto single = best_single(from, buckets, fullest);
+        const auto single = best_single(from, buckets);
         if (single.to != nullptr && above(from) - single.fall <= policy_.target * unit(from)) return single;
-        const auto swap = best_swap(from, buckets, fullest);
+        const auto swap = best_swap(from, buckets);
         return swap.to != nullptr && swap.fall > 2 * single.fall ? swap : single;
     }
 

@@ -2,7 +2,6 @@
 #include "runner/fair.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace teamo {
 namespace {
@@ -48,6 +47,9 @@ private:
     double free_ = 0;
 };
 
+/// Sums of the same numbers in another order differ by less.
+constexpr double rounding = 1 + 1e-9;
+
 class Settling {
 public:
     Settling(Draft& draft, const Sides& sides, double margin)
@@ -57,29 +59,36 @@ public:
     }
 
     Fair shares() {
-        std::vector<std::size_t> largest(bucket_count);
-        std::iota(largest.begin(), largest.end(), 0);
-        std::ranges::stable_sort(largest, std::greater<>{},
-                                 [this](std::size_t bucket) { return draft_->bytes(bucket); });
-        for (const auto bucket : largest)
-            if (draft_->bytes(bucket) > 0) settle(bucket);
+        for (const auto bucket : draft_->largest())
+            if (is_large(bucket)) settle(bucket);
         for (const auto& port : draft_->ports())
-            if (is_open(port)) fair_.share[port.slot.value] = pool_.level(port.segments) * port.weight;
+            if (is_open(port)) fair_.share[port.slot.value] = share(port);
         return fair_;
     }
 
 private:
     bool is_open(const WeighedPort& port) const { return (open_ & bit(port.slot)) != 0; }
+    bool is_open(const WeighedPort& port, std::size_t bucket) const {
+        return is_open(port) && allows((*sides_)[bucket], port);
+    }
+    double share(const WeighedPort& port) const { return pool_.level(port.segments) * port.weight; }
     double with(const WeighedPort& port, double bytes) const {
         return (settled_[port.slot.value] + bytes) / port.weight;
     }
 
+    /// There is a port whose share it exceeds. Its home does not matter: what is large shall remain so when
+    /// it has moved.
+    bool is_large(std::size_t bucket) const {
+        return std::ranges::any_of(draft_->ports(), [this, bucket](const WeighedPort& port) {
+            return is_open(port, bucket) && draft_->bytes(bucket) > share(port) * rounding;
+        });
+    }
+
     void settle(std::size_t bucket) {
+        const auto* place = place_for(bucket);
+        if (place == nullptr) return;
         const double bytes = draft_->bytes(bucket);
         const auto& home = *draft_->port(draft_->home(bucket));
-        if (bytes <= pool_.level(home.segments) * home.weight * (1 + 1e-9)) return;
-        const auto* place = lightest(bucket, home);
-        if (place == nullptr) return;
         if (place != &home)
             draft_->move(bucket, place->slot, MoveReason::load,
                          std::max(0.0, draft_->relief(home, *place, bytes)));
@@ -87,24 +96,35 @@ private:
         const auto slot = place->slot.value;
         settled_[slot] += bytes;
         ((*sides_)[bucket] == Side::any ? free_ : bound_)[slot] += bytes;
-        if (with(*place, 0) <= pool_.level(place->segments)) return;
-        if (!pool_.close(*place, bound_[slot], free_[slot])) return;
-        open_ &= ~bit(place->slot);
-        fair_.share[slot] = settled_[slot];
+        while (close_one())
+            continue; // the less is left to share, the more ports have enough
     }
 
-    /// Home, unless it is lighter elsewhere by more than the margin.
-    const WeighedPort* lightest(std::size_t bucket, const WeighedPort& home) const {
+    /// Home, where it has room there; else where it is lightest, and home if that is about the same.
+    const WeighedPort* place_for(std::size_t bucket) const {
         const double bytes = draft_->bytes(bucket);
-        const WeighedPort* best = is_open(home) ? &home : nullptr;
+        const auto& home = *draft_->port(draft_->home(bucket));
+        const WeighedPort* best = is_open(home, bucket) ? &home : nullptr;
+        if (best != nullptr && settled_[home.slot.value] + bytes <= share(home) * rounding) return best;
         double least = best == nullptr ? 0 : with(home, bytes) - margin_ * draft_->mean();
         for (const auto& port : draft_->ports()) {
-            if (!is_open(port) || !allows((*sides_)[bucket], port)) continue;
-            if (best != nullptr && with(port, bytes) >= least) continue;
+            if (!is_open(port, bucket) || (best != nullptr && with(port, bytes) >= least)) continue;
             best = &port;
             least = with(port, bytes);
         }
         return best;
+    }
+
+    bool close_one() {
+        for (const auto& port : draft_->ports()) {
+            const auto slot = port.slot.value;
+            if (!is_open(port) || settled_[slot] <= share(port) * rounding) continue;
+            if (!pool_.close(port, bound_[slot], free_[slot])) continue;
+            open_ &= ~bit(port.slot);
+            fair_.share[slot] = settled_[slot];
+            return true;
+        }
+        return false;
     }
 
     Draft* draft_;

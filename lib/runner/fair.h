@@ -15,9 +15,9 @@ struct Fair {
     std::bitset<bucket_count> settled;         ///< large ones, which have their port
 };
 
-/// Even by weight, as far as the sides allow. Buckets larger than their port's share are settled first, each
-/// on the port where it weighs least; one that is more than any port's share closes its port to the rest.
-/// `margin`: a share of the mean that is not worth a move.
+/// Even by weight, as far as the sides allow. Buckets that are larger than some port's share are settled
+/// first, where they are or where they weigh least; a port that has more than its share by these is closed to
+/// the rest. `margin`: a share of the mean that is not worth a move.
 Fair fair_shares(Draft& draft, const Sides& sides, double margin);
 
 } // namespace teamo
