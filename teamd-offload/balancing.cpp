@@ -229,6 +229,7 @@ BalanceStatus Balancing::status() const {
                          .frozen = frozen_,
                          .tx_hash = tables.hash_fields,
                          .leaves_by = {},
+                         .then = {},
                          .loads = loads_,
                          .ports = {},
                          .moves = {}};
@@ -246,6 +247,9 @@ BalanceStatus Balancing::status() const {
         const auto found = ports.find(leaves_by(tables, bucket));
         if (found == ports.end()) continue;
         status.leaves_by[bucket] = found->second.name;
+        for (const auto next : tables.buckets[bucket])
+            if (next != found->first && (tables.transmit & bit(next)) != 0)
+                status.then[bucket].push_back(port_name(next));
         found->second.bytes += loads_[bucket].bytes;
         found->second.packets += loads_[bucket].packets;
         found->second.bulk += loads_[bucket].bulk;
