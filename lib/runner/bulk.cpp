@@ -13,6 +13,8 @@ namespace {
 constexpr double becomes_bulk = 0.6, remains_bulk = 0.4;
 /// What has spilled comes back when so much of the limit is enough.
 constexpr double return_share = 0.9;
+/// Of the mean of the buckets of bulk there.
+constexpr double worth_spilling = 0.25;
 
 bool surely_bulk(const BucketLoad& load) { return load.bytes > 0 && load.bulk >= becomes_bulk * load.bytes; }
 
@@ -78,16 +80,19 @@ bool Bulk::better_off_elsewhere(double bytes) const {
     return (elsewhere_ + bytes) / poor_weight_ < now && bytes / best_poor_weight_ < now;
 }
 
-/// The smallest bucket of bulk that is enough, or the largest; bucket_count: none is better off.
+/// The smallest bucket of bulk that is enough, or the largest; bucket_count: none is better off. Not those
+/// that are next to nothing: where the large ones have to stay, a trickle does not help.
 std::size_t Bulk::next_to_spill() const {
+    std::vector<std::size_t> bulk;
+    for (const auto bucket : draft_->largest())
+        if (draft_->on_capable(bucket) && is_bulk(draft_->load(bucket))) bulk.push_back(bucket);
     const double excess = here_ - limit_;
+    const double least = std::min(excess, worth_spilling * here_ / static_cast<double>(bulk.size()));
     std::size_t found = bucket_count;
-    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
+    for (const auto bucket : bulk) {
         const double bytes = draft_->bytes(bucket);
-        if (!draft_->on_capable(bucket) || !is_bulk(draft_->load(bucket)) || !better_off_elsewhere(bytes))
-            continue;
-        const double best = found == bucket_count ? 0 : draft_->bytes(found);
-        if (best >= excess ? bytes >= excess && bytes < best : bytes > best) found = bucket;
+        if (bytes < least || !better_off_elsewhere(bytes)) continue;
+        if (found == bucket_count || bytes >= excess) found = bucket;
     }
     return found;
 }

@@ -120,6 +120,17 @@ double bulk_without_tso(const Case& some, const Homes& homes) {
     return sum;
 }
 
+/// The capable ports have more bulk than they shall, so that some may go to the others.
+bool spills(const Case& some) {
+    double bulk = 0, limit = 0;
+    for (const auto& port : some.ports)
+        if (port.segments) limit += port.capacity > 0 ? some.policy.spill * port.capacity : INFINITY;
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+        if (const auto* port = port_of(some, some.homes[bucket]); port != nullptr && port->segments)
+            if (some.loads[bucket].bulk >= 0.4 * some.loads[bucket].bytes) bulk += some.loads[bucket].bytes;
+    return some.policy.aware && bulk > limit;
+}
+
 bool any_without_home(const Case& some) {
     return std::ranges::any_of(some.homes, [&some](Slot home) { return port_of(some, home) == nullptr; });
 }
@@ -184,7 +195,9 @@ TEST_F(Placements, make_the_fullest_port_no_fuller_unless_for_offload_or_members
         const bool for_load = std::ranges::all_of(
             placement.moves, [](const BucketMove& move) { return move.reason == MoveReason::load; });
         if (some.ports.empty() || !for_load) return;
-        ASSERT_LE(fullest(some, placement.homes), fullest(some, some.homes) * (1 + 1e-9));
+        // What spills is weighed by the kinds of ports, not port by port.
+        const double slack = spills(some) ? some.policy.tolerance : 1e-9;
+        ASSERT_LE(fullest(some, placement.homes), fullest(some, some.homes) * (1 + slack));
     });
 }
 
