@@ -6,6 +6,7 @@
 #include "netns/balance_state.h"
 #include "netns/configs.h"
 #include "support/flows.h"
+#include "support/traffic.h"
 
 #include <gmock/gmock.h>
 

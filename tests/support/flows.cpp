@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "support/flows.h"
 
+#include "support/process.h"
+
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <poll.h>
