@@ -12,14 +12,16 @@
 namespace teamo::test {
 namespace {
 
-/// Sockets that have joined 239.1.2.3 and ff15::77 on the device, of which the kernel tells once: that it
-/// tells again within seconds could be taken for an announcement.
+/// Sockets that have joined 239.1.2.3 and ff15::77 on the device, of which the kernel tells
+/// once and again within the hour: within seconds it could be taken for an announcement.
 class Membership {
 public:
     Membership(const NetNs& in, std::string_view device)
-        : told_once_(must(in, "echo 1 > /proc/sys/net/ipv4/igmp_qrv; echo 1 > /proc/sys/net/ipv6/mld_qrv")),
-          v4_(socket_in(in, AF_INET, SOCK_DGRAM)),
-          v6_(socket_in(in, AF_INET6, SOCK_DGRAM)) {
+        : v4_(socket_in(in, AF_INET, SOCK_DGRAM)), v6_(socket_in(in, AF_INET6, SOCK_DGRAM)) {
+        must(in, fmt::format(
+                     "cd /proc/sys/net; echo 3600000 | tee ipv4/conf/{0}/igmpv3_unsolicited_report_interval "
+                     "> ipv6/conf/{0}/mldv2_unsolicited_report_interval",
+                     device));
         const auto index = look(in, device).index;
         ip_mreqn v4{};
         v4.imr_multiaddr.s_addr = inet_addr("239.1.2.3");
@@ -33,7 +35,6 @@ public:
     }
 
 private:
-    std::string told_once_; // before the sockets join
     UniqueFd v4_, v6_;
 };
 
