@@ -187,6 +187,7 @@ control::Reply Team::update_port(const control::PortConfigUpdate& request) {
         if (config.link_watches != port.config.link_watches)
             port.watch =
                 PortWatch(config.link_watches, configuration_.team.link_watch_policy, port.watch.up());
+        offloads_->change(port.index, config.offload);
         port.config = std::move(config);
     }
     pass();
@@ -220,6 +221,7 @@ TeamStatus Team::status() {
         status.ports.push_back(std::move(one));
     }
     if (speed != 0) status.link.speed = speed;
+    status.offload = offload_status();
     if (tables_.mode == TransmitMode::hash && device_.team) status.balance = balancing_->status();
     return status;
 }
