@@ -41,11 +41,12 @@ std::vector<Flow> zipf_flows(Engine& engine, std::size_t count, double exponent,
 
 AllBucketCounters Traffic::pass(double seconds) {
     AllBucketCounters left{};
+    // The mean of exp(noise * normal) is not 1 but this.
+    const double mean = std::exp(unrest_.noise * unrest_.noise / 2);
     for (auto& flow : flows_) {
         if (uniform(*engine_) < unrest_.churn) flow.bucket = random_bucket(*engine_);
-        // The mean of exp(noise * normal) is not 1 but this.
-        const double mean = std::exp(unrest_.noise * unrest_.noise / 2);
-        const double bytes = flow.bytes * seconds * std::exp(unrest_.noise * normal(*engine_)) / mean;
+        const double noise = unrest_.noise > 0 ? std::exp(unrest_.noise * normal(*engine_)) / mean : 1;
+        const double bytes = flow.bytes * seconds * noise;
         auto& bucket = left[flow.bucket];
         bucket.bytes += static_cast<std::uint64_t>(bytes);
         bucket.packets += static_cast<std::uint64_t>(bytes / flow.packet);
