@@ -46,9 +46,10 @@ Value move_of(const MoveStatus& move) {
 
 /// Arrays by bucket, 0 to 255.
 Value buckets_of(const BalanceStatus& balance) {
-    json::Array ports, bytes, packets, bulk;
+    json::Array ports, bytes, packets, bulk, then;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
         ports.emplace_back(balance.leaves_by[bucket]);
+        then.emplace_back(json::Array(balance.then[bucket].begin(), balance.then[bucket].end()));
         bytes.push_back(rounded(balance.loads[bucket].bytes));
         packets.push_back(rounded(balance.loads[bucket].packets));
         bulk.push_back(rounded(balance.loads[bucket].bulk));
@@ -56,7 +57,8 @@ Value buckets_of(const BalanceStatus& balance) {
     return Object{{"bulk_bytes_per_second", std::move(bulk)},
                   {"bytes_per_second", std::move(bytes)},
                   {"packets_per_second", std::move(packets)},
-                  {"port", std::move(ports)}};
+                  {"port", std::move(ports)},
+                  {"then", std::move(then)}};
 }
 
 } // namespace

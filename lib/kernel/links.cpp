@@ -49,6 +49,15 @@ std::string kind_of(const nlattr* info) {
     return text_of_attribute(nla_find(static_cast<nlattr*>(nla_data(info)), nla_len(info), IFLA_INFO_KIND));
 }
 
+/// The VID of a VLAN device.
+std::uint16_t vlan_of(const nlattr* info) {
+    if (info == nullptr || kind_of(info) != "vlan") return 0;
+    const auto* data = nla_find(static_cast<nlattr*>(nla_data(info)), nla_len(info), IFLA_INFO_DATA);
+    if (data == nullptr) return 0;
+    const auto* id = nla_find(static_cast<nlattr*>(nla_data(data)), nla_len(data), IFLA_VLAN_ID);
+    return id == nullptr || nla_len(id) < 2 ? std::uint16_t{0} : nla_get_u16(id);
+}
+
 std::vector<std::string> altnames_of(nlattr* list) {
     std::vector<std::string> names;
     if (list == nullptr) return names;
@@ -108,6 +117,7 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.flags = header->ifi_flags;
     link.type = header->ifi_type;
     link.kind = kind_of(attributes[IFLA_LINKINFO]);
+    link.vlan = vlan_of(attributes[IFLA_LINKINFO]);
     link.master = IfIndex{number_of(attributes[IFLA_MASTER])};
     link.lower = IfIndex{number_of(attributes[IFLA_LINK])};
     link.lower_elsewhere = attributes[IFLA_LINK_NETNSID] != nullptr;

@@ -55,7 +55,8 @@ struct BalanceStatus {
     bool counted = false; ///< the datapath tells what leaves by which bucket
     bool frozen = false;
     HashFields tx_hash = 0;
-    std::array<std::string, bucket_count> leaves_by{}; ///< port by bucket; empty: none carries
+    std::array<std::string, bucket_count> leaves_by{};         ///< port by bucket; empty: none carries
+    std::array<std::vector<std::string>, bucket_count> then{}; ///< who has it next should that port fail
     BucketLoads loads{};
     std::vector<PortBalance> ports;
     std::vector<MoveStatus> moves; ///< those that wait, then the last that ended, latest first

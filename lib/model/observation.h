@@ -30,6 +30,7 @@ struct Link {
     std::uint32_t flags = 0;                     ///< IFF_*
     std::uint16_t type = 0;                      ///< ARPHRD_*
     std::string kind;                            ///< IFLA_INFO_KIND: "veth", "bridge"; empty for hardware
+    std::uint16_t vlan = 0;                      ///< IFLA_VLAN_ID, of a VLAN device
     IfIndex master;                              ///< the bridge, team or bond it is a port of
     IfIndex lower;                               ///< IFLA_LINK: what it stands on, or a veth's other end
     bool lower_elsewhere = false;                ///< `lower` is a number of another namespace

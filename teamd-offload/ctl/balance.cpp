@@ -1,56 +1,62 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/commands.h"
-#include "ctl/datapath_ports.h"
 #include "ctl/output.h"
-#include "ctl/table.h"
+#include "ctl/tables.h"
+
+#include <charconv>
 
 namespace teamo::ctl {
 namespace {
 
-using Ports = std::vector<DatapathPort>;
+using Document = json::Value (*)(const TeamState&);
+using Text = std::string (*)(const TeamState&);
 
-std::int64_t sum_of_buckets(const Ports& ports) {
-    std::int64_t sum = 0;
-    for (const auto& port : ports)
-        sum += port.buckets;
-    return sum;
+Result<> show(Session& session, Document document, Text text) {
+    const auto state = session.state();
+    if (!state) return tl::unexpected(state.error());
+    if (session.options().json)
+        session.print(document(*state));
+    else
+        put(text(*state));
+    return {};
 }
 
-json::Value document_of(const std::string& team, const Ports& ports) {
-    json::Object rows;
-    for (const auto& port : ports)
-        rows.push_back({port.name, json::Object{{"buckets", port.buckets},
-                                                {"link_up", port.link_up},
-                                                {"speed", port.speed},
-                                                {"transmits", port.transmits}}});
-    return json::Object{{"buckets", sum_of_buckets(ports)}, {"ports", std::move(rows)}, {"team", team}};
-}
-
-std::string text_of(const Ports& ports) {
-    const auto all = sum_of_buckets(ports);
-    std::vector<Row> rows;
-    for (const auto& port : ports) {
-        // Runners that do not hash have no buckets to share.
-        const auto share = all > 0 ? fmt::format("{:.1f} %", 100.0 * static_cast<double>(port.buckets) /
-                                                                 static_cast<double>(all))
-                                   : std::string("-");
-        rows.push_back({port.name, port.link_up ? "up" : "down",
-                        port.speed > 0 ? fmt::format("{} Mbit/s", port.speed) : std::string("-"),
-                        port.transmits ? "yes" : "no", std::to_string(port.buckets), share});
-    }
-    return table_of({"port", "link", "speed", "transmits", "buckets", "share"}, rows);
+/// For requests whose success has nothing to say.
+Result<> do_silently(Session& session, const control::Request& request) {
+    const auto done = session.call(request);
+    if (!done) return tl::unexpected(done.error());
+    return {};
 }
 
 } // namespace
 
-Result<> balance_show(Session& session, Arguments) {
-    const auto ports = read_datapath_ports(session);
-    if (!ports) return tl::unexpected(ports.error());
-    if (session.options().json)
-        session.print(document_of(session.team(), *ports));
-    else
-        put(text_of(*ports));
+Result<> balance_show(Session& session, Arguments) { return show(session, balance_json, balance_text); }
+
+Result<> stats_show(Session& session, Arguments) { return show(session, stats_json, stats_text); }
+
+Result<> check_balance_move(Arguments arguments) {
+    const auto& bucket = arguments[0];
+    std::size_t number = 0;
+    const auto* end = bucket.data() + bucket.size();
+    if (const auto [stop, error] = std::from_chars(bucket.data(), end, number);
+        error != std::errc{} || stop != end || number >= bucket_count)
+        return fail(EINVAL, fmt::format("\"{}\" is no bucket: 0 to {}.", bucket, bucket_count - 1));
+    if (arguments.size() > 2 && arguments[2] != "now")
+        return fail(EINVAL, fmt::format("\"{}\" is not \"now\".", arguments[2]));
     return {};
+}
+
+Result<> balance_move(Session& session, Arguments arguments) {
+    const bool now = arguments.size() > 2;
+    return do_silently(session, control::BalanceMove{arguments[0], arguments[1], now ? "now" : "gap"});
+}
+
+Result<> balance_freeze(Session& session, Arguments) {
+    return do_silently(session, control::BalanceFreeze{"true"});
+}
+
+Result<> balance_thaw(Session& session, Arguments) {
+    return do_silently(session, control::BalanceFreeze{"false"});
 }
 
 } // namespace teamo::ctl

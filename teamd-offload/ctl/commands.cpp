@@ -6,6 +6,9 @@
 namespace teamo::ctl {
 namespace {
 
+/// src, dst, proto, sport, dport, smac, dmac and two VLANs with their values are 18 words.
+constexpr std::size_t longest_packet = 64;
+
 /// The row whose path is `above` and one word more that starts with `word`.
 const Command* below(std::string_view above, std::string_view word) {
     const auto fits = [&](const Command& command) {
@@ -38,14 +41,29 @@ std::span<const Command> commands() {
         {.path = "state item set", .run = state_item_set, .parameters = {"ITEMPATH", "VALUE"}},
         {.path = "port"},
         {.path = "port add", .run = port_add, .parameters = {"PORTDEV"}},
-        {.path = "port remove", .run = port_remove, .parameters = {"PORTDEV"}},
+        {.path = "port remove",
+         .run = port_remove,
+         .parameters = {"PORTDEV"}},
         {.path = "port present", .run = port_present, .parameters = {"PORTDEV"}},
         {.path = "port config"},
         {.path = "port config update", .run = port_config_update, .parameters = {"PORTDEV", "PORTCONFIG"}},
         {.path = "port config dump", .run = port_config_dump, .parameters = {"PORTDEV"}},
-        {.path = "balance", .run = balance_show, .ours = true},
-        {.path = "balance show", .run = balance_show, .ours = true},
-        {.path = "stats", .run = stats_show, .ours = true},
+        {.path = "balance", .run = balance_show, .json = true},
+        {.path = "balance show", .run = balance_show, .json = true},
+        {.path = "balance hash",
+         .run = balance_hash,
+         .parameters = {"PACKET"},
+         .more = longest_packet,
+         .check = check_balance_hash,
+         .json = true},
+        {.path = "balance move",
+         .run = balance_move,
+         .parameters = {"BUCKET", "PORTDEV"},
+         .more = 1,
+         .check = check_balance_move},
+        {.path = "balance freeze", .run = balance_freeze},
+        {.path = "balance thaw", .run = balance_thaw},
+        {.path = "stats", .run = stats_show, .json = true},
     };
     return table;
 }
@@ -58,7 +76,7 @@ Result<Chosen> find_command(Arguments words) {
         if (!command) return fail(EINVAL, fmt::format("Unknown command \"{}\".", words.front()));
         words = words.subspan(1);
         const auto wanted = command->parameters.size();
-        if (command->run && words.size() <= wanted) {
+        if (command->run && words.size() <= wanted + command->more) {
             if (words.size() < wanted)
                 return fail(EINVAL, fmt::format("Command line parameter \"{}\" expected.",
                                                 command->parameters[words.size()]));
@@ -75,6 +93,8 @@ std::string help_on_commands() {
             text += fmt::format("    {}", command.path);
             for (const auto parameter : command.parameters)
                 text += fmt::format(" {}", parameter);
+            if (command.more == 1) text += " [now]";
+            if (command.more > 1) text += "...";
             text += '\n';
         }
     return text;

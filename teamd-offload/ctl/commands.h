@@ -14,7 +14,10 @@ struct Command {
     std::string_view path; ///< "port config dump": every word but the last has a row too
     Result<> (*run)(Session&, Arguments) = nullptr; ///< none: the path goes on
     std::vector<std::string_view> parameters{};
-    bool ours = false; ///< not teamdctl's; takes --json
+    std::size_t more = 0;                                ///< so many words may follow the parameters
+    Result<> (*check)(Arguments) = nullptr;              ///< what can be said of them without asking anybody
+    bool json = false, measure = false;                  ///< takes --json; --measure
+    Result<> (*rehearse)(Session&, Arguments) = nullptr; ///< instead of `run`, with --dry-run and then --json
 };
 
 std::span<const Command> commands();
@@ -29,7 +32,8 @@ Result<Chosen> find_command(Arguments words);
 
 std::string help_on_commands();
 
-// teamdctl's commands, and below them ours.
+// teamdctl's commands, and below them ours. A check's error is bad usage. An error without a text, of a
+// command that has said all there is to say, is just the exit status.
 Result<> config_dump(Session& session, Arguments);
 Result<> config_dump_noports(Session& session, Arguments);
 Result<> config_dump_actual(Session& session, Arguments);
@@ -44,6 +48,12 @@ Result<> port_config_update(Session& session, Arguments arguments);
 Result<> port_config_dump(Session& session, Arguments arguments);
 
 Result<> balance_show(Session& session, Arguments);
+Result<> check_balance_hash(Arguments arguments);
+Result<> balance_hash(Session& session, Arguments arguments);
+Result<> check_balance_move(Arguments arguments);
+Result<> balance_move(Session& session, Arguments arguments);
+Result<> balance_freeze(Session& session, Arguments);
+Result<> balance_thaw(Session& session, Arguments);
 Result<> stats_show(Session& session, Arguments);
 
 } // namespace teamo::ctl

@@ -19,7 +19,8 @@ Status complain(Error error) {
 /// "team0: port add eth9": of a command that was refused.
 std::string title_of(const std::string& team, const Chosen& chosen) {
     const auto title = fmt::format("{}: {}", team, chosen.command->path);
-    return chosen.arguments.empty() ? title : fmt::format("{} {}", title, chosen.arguments.front());
+    const bool has_object = !chosen.arguments.empty() && chosen.command->more == 0;
+    return has_object ? fmt::format("{} {}", title, chosen.arguments.front()) : title;
 }
 
 std::string help(std::string_view program) { return help_on_options(program) + help_on_commands(); }
@@ -35,6 +36,18 @@ Status close_output() {
     return complain({errno, fmt::format("cannot write the output: {}", errno_text(errno))});
 }
 
+/// Options that the command does not have, and what can be said of its arguments without asking anybody.
+Result<> check(const Chosen& chosen, const Options& options) {
+    const auto& command = *chosen.command;
+    const auto has_no = [&](const char* option) {
+        return fail(EINVAL, fmt::format("\"{}\" has no {}.", command.path, option));
+    };
+    if (options.dry_run && !command.rehearse) return has_no("--dry-run");
+    if (options.json && !command.json && !options.dry_run) return has_no("--json");
+    if (options.measure && !command.measure) return has_no("--measure");
+    return command.check ? command.check(chosen.arguments) : Result<>{};
+}
+
 Status run(int argc, char** argv) {
     const std::string_view program = argc > 0 ? argv[0] : "teamoctl";
     const auto options = read_options(argc, argv);
@@ -47,14 +60,16 @@ Status run(int argc, char** argv) {
     const auto& team = options->words.front();
     const auto chosen = find_command(Arguments(options->words).subspan(1));
     if (!chosen) return usage(chosen.error(), program);
-    if (options->json && !chosen->command->ours)
-        return usage({EINVAL, fmt::format("\"{}\" has no --json.", chosen->command->path)}, program);
+    if (auto fits = check(*chosen, *options); !fits) return usage(fits.error(), program);
 
     auto session = Session::open(team, *options);
     if (!session) return complain(session.error());
-    if (const auto outcome = chosen->command->run(*session, chosen->arguments); !outcome)
-        return complain(within(title_of(team, *chosen), outcome.error()).value());
-    return close_output();
+    const auto run_it = options->dry_run ? chosen->command->rehearse : chosen->command->run;
+    const auto outcome = run_it(*session, chosen->arguments);
+    const auto written = close_output();
+    if (outcome) return written;
+    if (outcome.error().text.empty()) return refused;
+    return complain(within(title_of(team, *chosen), outcome.error()).value());
 }
 
 } // namespace

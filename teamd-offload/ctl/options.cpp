@@ -9,7 +9,7 @@ namespace teamo::ctl {
 namespace {
 
 // Beyond the letters, which are teamdctl's.
-constexpr int json_option = 256;
+constexpr int json_option = 256, measure_option = 257;
 
 constexpr std::array long_options{
     option{"help", no_argument, nullptr, 'h'},
@@ -19,6 +19,8 @@ constexpr std::array long_options{
     option{"force-zmq", required_argument, nullptr, 'Z'},
     option{"force-usock", no_argument, nullptr, 'U'},
     option{"json", no_argument, nullptr, json_option},
+    option{"dry-run", no_argument, nullptr, 'n'},
+    option{"measure", required_argument, nullptr, measure_option},
     option{nullptr, 0, nullptr, 0},
 };
 
@@ -33,7 +35,7 @@ std::string refused_option(char** argv) {
 Result<Options> read_options(int argc, char** argv) {
     Options options;
     opterr = 0; // what is wrong is said by our caller, in one line
-    for (int letter = 0; (letter = getopt_long(argc, argv, "hvoDZ:U", long_options.data(), nullptr)) >= 0;) {
+    for (int letter = 0; (letter = getopt_long(argc, argv, "hvoDZ:Un", long_options.data(), nullptr)) >= 0;) {
         switch (letter) {
         case 'h': options.help = true; return options; // as teamdctl: the rest is not looked at
         case 'v': ++options.verbosity; break;
@@ -42,6 +44,8 @@ Result<Options> read_options(int argc, char** argv) {
         case 'Z': options.zmq = true; break;
         case 'U': options.usock = true; break;
         case json_option: options.json = true; break;
+        case 'n': options.dry_run = true; break;
+        case measure_option: options.measure = optarg; break;
         default:
             return fail(EINVAL, fmt::format("unknown or incomplete option \"{}\".", refused_option(argv)));
         }
@@ -60,7 +64,9 @@ std::string help_on_options(std::string_view program) {
                        "    -D --force-dbus          Force to use D-Bus interface\n"
                        "    -Z --force-zmq=ADDRESS   Force to use ZeroMQ interface [-Z[Address]]\n"
                        "    -U --force-usock         Force to use UNIX domain socket interface\n"
-                       "       --json                For programs (balance, stats)\n",
+                       "       --json                For programs (balance, stats, doctor, --dry-run)\n"
+                       "    -n --dry-run             Say what would be, change nothing (port remove)\n"
+                       "       --measure=PORTDEV     Measure this port with and without TSO (doctor)\n",
                        program);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ struct Options {
     int verbosity = 0;                             ///< how often -v was given
     bool oneline = false;                          ///< JSON without line breaks
     bool json = false;                             ///< our own nouns only: for programs, not for people
+    bool dry_run = false;                          ///< says what would be, and changes nothing
+    std::optional<std::string> measure;            ///< a port that is measured whatever its load
     bool usock = false, dbus = false, zmq = false; ///< the interface that is forced, if any
     std::vector<std::string> words;                ///< team device, command, arguments
 };

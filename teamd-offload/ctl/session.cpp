@@ -74,6 +74,12 @@ Result<json::Value> Session::document(const control::Request& request) {
     return std::move(*value);
 }
 
+Result<TeamState> Session::state() {
+    auto document = this->document(control::StateDump{});
+    if (!document) return tl::unexpected(std::move(document.error()));
+    return read_state(std::move(*document));
+}
+
 void Session::print(const json::Value& value) const {
     put(json::write(value, {.indent = options_.oneline ? 0 : 4}) + "\n");
 }

@@ -3,6 +3,7 @@
 
 #include "control/client.h"
 #include "ctl/options.h"
+#include "ctl/state.h"
 #include "json/value.h"
 
 namespace teamo::ctl {
@@ -20,6 +21,8 @@ public:
     Result<std::string> call(const control::Request& request);
     /// The same where the payload is JSON.
     Result<json::Value> document(const control::Request& request);
+    /// The daemon's state; ENOTSUP where it is a teamd.
+    Result<TeamState> state();
     /// Prints as teamdctl does: sorted, indented by 4 or with -o in one line.
     void print(const json::Value& value) const;
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Figures for people; pure.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace teamo::ctl {
+
+/// Bytes per second as the Mbit/s that a link's speed is told in: "412 Mbit/s", below ten "4.1 Mbit/s".
+std::string megabits(double bytes_per_second);
+/// "38.2 %"; `whole` of nothing is "-".
+std::string share(double part, double whole);
+/// "4.2 s", "12 min", "3 h".
+std::string duration(std::chrono::milliseconds time);
+/// "1 bucket", "3 buckets".
+std::string counted(std::size_t count, std::string_view one, std::string_view many);
+
+constexpr double bytes_per_megabit = 125e3;
+
+} // namespace teamo::ctl
