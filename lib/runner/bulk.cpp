@@ -12,7 +12,7 @@ namespace {
 /// now less, does not go to and fro.
 constexpr double becomes_bulk = 0.6, remains_bulk = 0.4;
 /// What has spilled comes back when so much of the limit is enough.
-constexpr double return_share = 1.0;
+constexpr double return_share = 0.9;
 /// Of the mean of the buckets of bulk there.
 constexpr double worth_spilling = 0.25;
 

@@ -4,6 +4,7 @@
 #include "datapath/bpf/flow_hash.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
 
 namespace teamo::simulation {
@@ -65,6 +66,11 @@ std::array<double, bucket_count> Traffic::expected() const {
     for (const auto& flow : flows_)
         bytes[flow.bucket] += flow.bytes;
     return bytes;
+}
+
+std::uint32_t last_seed(std::uint32_t usual) {
+    const char* asked = std::getenv("TEAMO_SIMULATION_SEEDS");
+    return asked == nullptr ? usual : static_cast<std::uint32_t>(std::strtoul(asked, nullptr, 10));
 }
 
 } // namespace teamo::simulation
