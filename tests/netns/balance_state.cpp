@@ -54,6 +54,7 @@ BalanceState balance_of(const TeamUnderTest& team) {
                                .to = move["to"].GetString(),
                                .reason = move["reason"].GetString(),
                                .end = end,
+                               .gain = move["gain_percent"].GetDouble(),
                                .waited = milliseconds(move["waited_ms"].GetInt64())});
     }
     return state;

@@ -12,6 +12,7 @@ namespace teamo::test {
 struct ReportedMove {
     unsigned bucket = 0;
     std::string from, to, reason, end;
+    double gain = 0; ///< per cent
     milliseconds waited{0};
 };
 

@@ -187,12 +187,14 @@ TEST(Balance, of_unsteady_flows_is_nearer_to_even_than_the_basic_one_for_a_fifti
         our_moves += run.outcome.ours.moves_per_interval();
         basic_moves += run.outcome.basic.moves_per_interval();
         if (run.outcome.has_giants()) continue;
-        EXPECT_LE(run.outcome.ours.placed, run.outcome.basic.placed) << name(run);
+        // Below the tolerance, where nothing is moved, the basic one may be ahead by a hair.
+        EXPECT_LE(run.outcome.ours.placed, run.outcome.basic.placed + 0.01) << name(run);
         ours += run.outcome.ours.placed;
         basic += run.outcome.basic.placed;
         ++without_giants;
     }
     EXPECT_LT(our_moves * 50, basic_moves);
+    EXPECT_LT(ours, basic);
     std::printf("placed, on average of %d: ours %.3f, basic %.3f\n", without_giants, ours / without_giants,
                 basic / without_giants);
 }
