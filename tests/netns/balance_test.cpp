@@ -247,14 +247,19 @@ TEST(Balancing, brings_buckets_back_to_a_port_in_gaps_so_that_nothing_is_overtak
     const BulkFlows filling({.from = &wires.host(),
                              .to = &wires.client(),
                              .address = client_v4,
-                             .rates = std::vector<double>(8, 0),
+                             .rates = std::vector<double>(16, 0),
                              .port = 6001});
     const std::vector<double> rates(32, 50e3), none(32, 0);
     BulkFlows pausing(
         {.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rates = rates, .port = 6002});
+    // A queue at both ports that carry, and most of the flows in buckets of their own.
     std::vector<unsigned> busy;
-    ASSERT_TRUE(eventually(
-        "many buckets", [&] { return (busy = balance_of(team).heavy(20e3)).size() > 8; }, 30s));
+    const auto ready = [&] {
+        const auto state = balance_of(team);
+        busy = state.heavy(20e3);
+        return busy.size() > 35 && state.load.at("eth1") > 6e6 && state.load.at("eth3") > 6e6;
+    };
+    ASSERT_TRUE(eventually("full ports, many buckets", ready, 30s));
     const auto before = tcp_counters(wires.client()).at("TCPOFOQueue");
     wires.plug(2);
     ASSERT_TRUE(eventually("idle buckets go back", [&] { return balance_of(team).buckets_of("eth2") > 40; }));
