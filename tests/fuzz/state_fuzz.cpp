@@ -2,13 +2,13 @@
 //
 // A daemon's state as teamoctl reads it: nothing in it is taken for granted, it can be shown, and what was
 // understood of its balance reads the same when it is written again. Text hardly ever has the names that
-// matter, so bytes that are no JSON make a document of these.
+// matter: bytes that are no JSON are changes to a whole document.
 #include "control/balance_document.h"
+#include "control/state_document.h"
 #include "ctl/tables.h"
 #include "json/parse.h"
 #include "json/write.h"
 
-#include <array>
 #include <cstdlib>
 #include <span>
 
@@ -16,85 +16,39 @@ using namespace teamo;
 
 namespace {
 
-constexpr auto names = std::to_array<const char*>({"balance",
-                                                   "aware",
-                                                   "buckets",
-                                                   "counted",
-                                                   "frozen",
-                                                   "interval_ms",
-                                                   "moves",
-                                                   "on",
-                                                   "ports",
-                                                   "tx_hash",
-                                                   "port",
-                                                   "then",
-                                                   "bytes_per_second",
-                                                   "packets_per_second",
-                                                   "bulk_bytes_per_second",
-                                                   "planned_bytes_per_second",
-                                                   "capacity_bytes_per_second",
-                                                   "cpu_load_percent",
-                                                   "segments",
-                                                   "ago_ms",
-                                                   "bucket",
-                                                   "end",
-                                                   "from",
-                                                   "gain_percent",
-                                                   "reason",
-                                                   "to",
-                                                   "waited_ms",
-                                                   "datapath",
-                                                   "counters",
-                                                   "tx_packets",
-                                                   "tx_bytes",
-                                                   "rx_dropped",
-                                                   "link",
-                                                   "link_watches",
-                                                   "up",
-                                                   "speed",
-                                                   "transmits",
-                                                   "team_device",
-                                                   "ifinfo",
-                                                   "ifname",
-                                                   "ifindex",
-                                                   "dev_addr",
-                                                   "setup",
-                                                   "runner_name",
-                                                   "eth1",
-                                                   "ipv4",
-                                                   "tcp",
-                                                   "pending",
-                                                   "in a gap",
-                                                   "forced",
-                                                   "load",
-                                                   "by hand",
-                                                   "loadbalance",
-                                                   "activebackup"});
+json::Value whole_document() {
+    TeamStatus status;
+    status.name = "team0";
+    status.runner = LoadBalanceRunner{};
+    status.datapath = "bpf";
+    PortStatus port;
+    port.name = "eth1";
+    port.link.speed = 1000;
+    status.ports = {port};
+    BalanceStatus balance;
+    balance.config.on = balance.counted = true;
+    balance.tx_hash = HashField::ipv4 | HashField::tcp;
+    balance.leaves_by[0] = "eth1";
+    balance.then[0] = {"eth2"};
+    balance.ports = {{.name = "eth1", .bytes = 1e6, .planned = 1e6, .capacity = 125e6}};
+    balance.moves = {{.bucket = 7, .from = "eth1", .to = "eth2", .gain = 0.1}};
+    status.balance = balance;
+    return control::state_document(status);
+}
 
-/// Makes a tree of the bytes, front to back; when they end, of zeros.
-class Maker {
+/// Takes values from the bytes, front to back; when they end, zeros.
+class Changes {
 public:
-    explicit Maker(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
+    explicit Changes(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
 
-    json::Value value(int depth) {
-        switch (next() % (depth > 0 ? 8 : 6)) {
-        case 0: return nullptr;
-        case 1: return next() % 2 == 1;
-        case 2: return static_cast<std::int64_t>(next());
-        case 3: return number();
-        case 4: return static_cast<double>(number()) / 10;
-        case 5: return name();
-        case 6: return array(depth - 1);
-        default: return object(depth - 1);
-        }
-    }
-    json::Value object(int depth) {
-        json::Value object = json::Object{};
-        for (int count = next() % 32; count > 0 && !rest_.empty(); --count) {
-            const auto key = name();
-            object.set(key, value(depth));
-        }
-        return object;
+    bool any() const { return !rest_.empty(); }
+    void change(json::Value& value) {
+        const auto step = next();
+        if (auto* object = value.object(); object != nullptr && !object->empty() && step % 8 != 0)
+            return change((*object)[next() % object->size()].value);
+        if (auto* array = value.array(); array != nullptr && !array->empty() && step % 8 != 0)
+            return change((*array)[next() % array->size()]);
+        value = another(value);
     }
 
 private:
@@ -110,18 +64,40 @@ private:
             number = number << 8 | next();
         return static_cast<std::int64_t>(number);
     }
-    const char* name() { return names.at(next() % names.size()); }
-    json::Value array(int depth) {
-        json::Array array;
-        for (int count = next(); count > 0 && !rest_.empty(); --count)
-            array.push_back(value(depth));
-        return array;
+    std::string text() {
+        std::string text;
+        for (int count = next() % 32; count > 0 && !rest_.empty(); --count)
+            text += static_cast<char>(next() & 0x7F);
+        return text;
+    }
+    json::Value another(const json::Value& value) {
+        switch (next() % 9) {
+        case 0: return nullptr;
+        case 1: return next() % 2 == 1;
+        case 2: return static_cast<std::int64_t>(next()) - 128;
+        case 3: return number();
+        case 4: return static_cast<double>(number()) / 10;
+        case 5: return text();
+        case 6: return json::Array(next(), value);
+        case 7: return json::Object{{.key = text(), .value = value}};
+        default: return json::Object{};
+        }
     }
 
     std::span<const std::uint8_t> rest_;
 };
 
-/// Of the configuration only what the document has is compared.
+json::Value document_of(std::span<const std::uint8_t> bytes) {
+    if (auto read = json::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) return *read;
+    static const auto whole = whole_document();
+    auto document = whole;
+    Changes changes(bytes);
+    for (int count = 0; count < 16 && changes.any(); ++count)
+        changes.change(document);
+    return document;
+}
+
+/// What was read is what the next reader reads of it: figures were rounded once.
 void require_same(const BalanceStatus& balance) {
     json::Value document = json::Object{{"datapath", json::Object{}}};
     document.set("balance", control::balance_document(balance));
@@ -134,8 +110,7 @@ void require_same(const BalanceStatus& balance) {
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    auto document = json::parse({reinterpret_cast<const char*>(bytes), size});
-    const auto state = ctl::read_state(document ? *document : Maker({bytes, size}).object(6));
+    const auto state = ctl::read_state(document_of({bytes, size}));
     if (!state) return state.error().text.empty() ? std::abort(), 0 : 0;
     static_cast<void>(ctl::balance_text(*state) + ctl::stats_text(*state));
     static_cast<void>(json::write(ctl::balance_json(*state)) + json::write(ctl::stats_json(*state)));
