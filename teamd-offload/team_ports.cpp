@@ -90,6 +90,7 @@ Result<> Team::leave(IfIndex port) {
     const auto found = std::ranges::find(ports_, port, &Port::index);
     if (found == ports_.end()) return fail(ENODEV, "is no port of the team");
     const auto name_there = found->name;
+    trial_->end(port);
     ports_.erase(found);
     pass(); // its buckets are with the others before it stops
     const auto* was = before(port);

@@ -67,6 +67,10 @@ Result<> Team::open(sd_event* loop) {
     if (!look_again_timer) return tl::unexpected(look_again_timer.error());
     look_again_timer_.emplace(std::move(*look_again_timer));
 
+    // Before the ports are looked at: an earlier daemon may have left one without its TSO.
+    auto trial = OffloadTrial::make(loop, log_, ethtool_, name());
+    if (!trial) return tl::unexpected(trial.error());
+    trial_ = std::move(*trial);
     if (auto started = start_balancing(loop); !started) return started;
     if (auto good = check_ports(); !good) return good;
     if (options_.recreate)

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/trial.h"
+
+#include <algorithm>
+
+namespace teamo::ctl {
+namespace {
+
+constexpr std::size_t least_rounds = 3;
+constexpr double least_gain = 0.02; // HP saw 2 to 11 %
+constexpr double header = 66;
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    const auto middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+std::vector<double> of_rounds(const Trial& trial, bool tso, double Round::*figure) {
+    std::vector<double> values;
+    for (const auto& round : trial.rounds)
+        if (round.tso == tso) values.push_back(round.*figure);
+    return values;
+}
+
+} // namespace
+
+double payload_between(const PortCounters& earlier, const PortCounters& later) {
+    if (later.tx_bytes < earlier.tx_bytes || later.tx_packets < earlier.tx_packets) return 0;
+    const auto bytes = static_cast<double>(later.tx_bytes - earlier.tx_bytes);
+    const auto packets = static_cast<double>(later.tx_packets - earlier.tx_packets);
+    return std::max(bytes - header * packets, 0.0);
+}
+
+Round round_of(bool tso, double payload, std::chrono::duration<double> time,
+               std::chrono::duration<double> busy) {
+    return {.tso = tso,
+            .bytes = time.count() > 0 ? payload / time.count() : 0,
+            .cpu_per_kib = payload > 0 ? busy.count() * 1e6 / (payload / 1024) : 0};
+}
+
+std::optional<Comparison> compare(const Trial& trial) {
+    const auto with = of_rounds(trial, true, &Round::bytes), without = of_rounds(trial, false, &Round::bytes);
+    if (std::min(with.size(), without.size()) < least_rounds) return std::nullopt;
+    Comparison comparison{.with = median(with),
+                          .without = median(without),
+                          .cpu_with = median(of_rounds(trial, true, &Round::cpu_per_kib)),
+                          .cpu_without = median(of_rounds(trial, false, &Round::cpu_per_kib)),
+                          .rounds = std::min(with.size(), without.size()),
+                          .gain = std::nullopt};
+    if (comparison.with <= 0) return std::nullopt;
+    const auto difference = comparison.without - comparison.with;
+    const auto [least_without, most_without] = std::ranges::minmax(without);
+    const auto [least_with, most_with] = std::ranges::minmax(with);
+    const auto noise = std::max(most_without - least_without, most_with - least_with);
+    if (least_without > most_with && difference > noise && difference > least_gain * comparison.with)
+        comparison.gain = difference / comparison.with;
+    return comparison;
+}
+
+} // namespace teamo::ctl
