@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "balancing.h"
 
-#include "kernel/queue.h"
+#include "kernel/queues.h"
 
 #include <algorithm>
 
@@ -107,6 +107,7 @@ void Balancing::place() {
 
 /// False: it has been asked for already.
 bool Balancing::begin(const BucketMove& move) {
+    if (moves_.waits(move.bucket)) tend(); // it may have moved a moment ago, and must not be pulled back
     auto& home = team_.homes()[move.bucket];
     if (home == move.to) return false;
     log_(Level::debug,
@@ -190,11 +191,11 @@ void Balancing::tend() {
 }
 
 void Balancing::read_queues() {
-    for (const auto& port : team_.ports()) {
-        const auto read = read_queue(socket_, port.index);
-        if (!read) continue; // on its way out
-        drains_[port.slot.value] = rounded_up(queues_[port.index].step(*read, port.speed, Clock::now()));
-    }
+    auto read = teamo::read_queues(socket_);
+    if (!read) return; // the bounds stay as they were
+    const auto now = Clock::now();
+    for (const auto& port : team_.ports())
+        drains_[port.slot.value] = rounded_up(queues_[port.index].step((*read)[port.index], port.speed, now));
 }
 
 void Balancing::note(const Moves::Ended& ended) {

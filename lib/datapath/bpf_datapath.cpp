@@ -146,7 +146,13 @@ Result<> BpfDatapath::write_buckets(const Tables& now, const Tables& next, bool 
             const auto time = now_in_nanoseconds();
             if (auto done = write(programs_->last_sent(), bucket, &time); !done) return done;
         }
-        (*programs_->entries)[bucket] = abi_of(next.buckets[bucket], next.leaving[bucket]);
+        const auto entry = (*programs_->entries)[bucket];
+        auto waiting = abi_of(now.buckets[bucket], now.leaving[bucket]);
+        if (!begins && next.leaving[bucket] &&
+            !entry.compare_exchange_strong(waiting, abi_of(next.buckets[bucket], next.leaving[bucket])))
+            entry = abi_of(next.buckets[bucket], Slot{0}); // it has moved meanwhile and is not pulled back
+        else
+            entry = abi_of(next.buckets[bucket], next.leaving[bucket]);
     }
     return {};
 }

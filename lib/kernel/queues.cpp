@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "kernel/queue.h"
+#include "kernel/queues.h"
 
 #include <linux/gen_stats.h>
 #include <linux/pkt_sched.h>
@@ -12,12 +12,10 @@
 namespace teamo {
 namespace {
 
-NlMessage root_request(IfIndex index) {
-    auto message = make_message(RTM_GETQDISC, NLM_F_REQUEST | NLM_F_ACK);
+NlMessage dump_request() {
+    auto message = make_message(RTM_GETQDISC, NLM_F_REQUEST | NLM_F_DUMP);
     tcmsg header{};
     header.tcm_family = AF_UNSPEC;
-    header.tcm_ifindex = static_cast<int>(index.value);
-    header.tcm_parent = TC_H_ROOT;
     if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
     return message;
 }
@@ -33,24 +31,29 @@ Struct copy_of(const nlattr* attribute) {
     return value;
 }
 
-QueueCounters parse_queue(const nlmsghdr* message) {
+void take(const nlmsghdr* message, std::map<IfIndex, QueueCounters>& queues) {
+    if (message->nlmsg_type != RTM_NEWQDISC || nlmsg_datalen(message) < static_cast<int>(sizeof(tcmsg)))
+        return;
+    const auto* header = static_cast<const tcmsg*>(nlmsg_data(message));
+    if (header->tcm_parent != TC_H_ROOT) return; // a root counts what its classes do
     auto* stats = nlmsg_find_attr(const_cast<nlmsghdr*>(message), sizeof(tcmsg), TCA_STATS2);
-    if (message->nlmsg_type != RTM_NEWQDISC || stats == nullptr) return {};
+    if (stats == nullptr) return;
     auto* first = static_cast<nlattr*>(nla_data(stats));
     const auto queue = copy_of<gnet_stats_queue>(nla_find(first, nla_len(stats), TCA_STATS_QUEUE));
     const auto basic = copy_of<gnet_stats_basic>(nla_find(first, nla_len(stats), TCA_STATS_BASIC));
-    return {.backlog = queue.backlog, .sent = basic.bytes, .dropped = queue.drops};
+    queues[IfIndex{static_cast<std::uint32_t>(header->tcm_ifindex)}] = {
+        .backlog = queue.backlog, .sent = basic.bytes, .dropped = queue.drops};
 }
 
 } // namespace
 
-Result<QueueCounters> read_queue(NetlinkSocket& socket, IfIndex index) {
-    QueueCounters counters;
-    auto read = socket.dump([index] { return root_request(index); },
-                            [&counters](const nlmsghdr* message) { counters = parse_queue(message); }, [] {});
-    // No qdisc that has a name of its own: nothing waits there.
-    if (!read && read.error().number != ENOENT) return tl::unexpected(read.error());
-    return counters;
+Result<std::map<IfIndex, QueueCounters>> read_queues(NetlinkSocket& socket) {
+    std::map<IfIndex, QueueCounters> queues;
+    auto read = socket.dump([] { return dump_request(); },
+                            [&queues](const nlmsghdr* message) { take(message, queues); },
+                            [&queues] { queues.clear(); });
+    if (!read) return within("queues", std::move(read.error()));
+    return queues;
 }
 
 } // namespace teamo
