@@ -9,7 +9,7 @@
 #include "ctl/units.h"
 #include "kernel/ethtool.h"
 #include "kernel/links.h"
-#include "kernel/queue.h"
+#include "kernel/queues.h"
 
 #include <algorithm>
 
@@ -21,13 +21,16 @@ constexpr double near_saturation = 0.8;
 
 using Drops = std::map<std::string, std::uint64_t, std::less<>>;
 
-/// What the ports' qdiscs have dropped; a port that cannot be read has no entry.
+/// What the ports' qdiscs have dropped; a port without a queue has no entry.
 Result<Drops> read_drops(const TeamState& state) {
     auto socket = NetlinkSocket::open(NETLINK_ROUTE);
     if (!socket) return tl::unexpected(socket.error());
+    const auto queues = read_queues(*socket);
+    if (!queues) return tl::unexpected(queues.error());
     Drops drops;
     for (const auto& port : state.ports)
-        if (const auto counters = read_queue(*socket, port.ifindex)) drops[port.name] = counters->dropped;
+        if (const auto queue = queues->find(port.ifindex); queue != queues->end())
+            drops[port.name] = queue->second.dropped;
     return drops;
 }
 
