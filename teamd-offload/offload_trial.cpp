@@ -133,7 +133,7 @@ Result<> OffloadTrial::ask(IfIndex port, const std::string& name, std::string_vi
 }
 
 void OffloadTrial::end(IfIndex port) {
-    if (!tried_ || (port && !runs(port))) return;
+    if (!tried_ || (port && !held(port))) return;
     limit_->stop();
     const auto now = ethtool_.set_features(tried_->index, tried_->before);
     if (!now && now.error().number != ENODEV)

@@ -25,10 +25,13 @@ public:
     /// another word, EBUSY while another port is tried, EOPNOTSUPP where TSO cannot be switched.
     Result<> ask(IfIndex port, const std::string& name, std::string_view state);
 
-    /// While it does, what the port's TSO is like is nobody's choice and nothing to be mended.
-    bool runs(IfIndex port) const { return tried_ && tried_->index == port; }
+    /// The features of the port that a trial switches, as they were; none while it is not tried. Meanwhile
+    /// what they are like is nobody's choice and nothing to be mended.
+    const FeatureSettings* held(IfIndex port) const {
+        return tried_ && tried_->index == port ? &tried_->before : nullptr;
+    }
 
-    /// Puts back what was, if a trial runs; of that port only, if one is named (it leaves).
+    /// Puts back what was, if a trial runs; of that port only, if one is named (it leaves, or is gone).
     void end(IfIndex port = {});
 
     struct Tried {

@@ -109,6 +109,7 @@ void Team::forget_vanished() {
     for (const auto& port : ports_) {
         if (!gone(port.index)) continue;
         log_(Level::warning, fmt::format("port {}: its device is gone", port.name));
+        trial_->end(port.index);
         const auto& configured = configuration_.team.ports;
         if (std::ranges::any_of(configured, [&port](const auto& entry) { return entry.first == port.name; }))
             awaited_.insert(port.name);
@@ -128,6 +129,7 @@ void Team::follow_masters() {
             gone.push_back(port);
     for (const auto& port : gone) {
         log_(Level::notice, fmt::format("port {} was taken out by somebody else", port.name));
+        trial_->end(port.index);
         std::erase_if(ports_, [&port](const Port& one) { return one.index == port.index; });
         std::erase_if(journal_.ports, [&port](const PortBefore& one) { return one.index == port.index; });
         journal_.removed_by_hand.push_back(port.name);

@@ -269,6 +269,7 @@ void Team::abandon() {
 
 void Team::stop() {
     observer_->catch_up();
+    trial_->end(); // before its port gets back what it had as none
     if (options_.keep_on_stop) {
         log_(Level::info, "stopped; device and ports stay as they are");
         return;

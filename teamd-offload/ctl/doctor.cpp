@@ -6,7 +6,6 @@
 #include "ctl/measuring.h"
 #include "ctl/output.h"
 #include "ctl/sampling.h"
-#include "ctl/units.h"
 #include "kernel/ethtool.h"
 #include "kernel/links.h"
 #include "kernel/queues.h"
@@ -15,9 +14,6 @@
 
 namespace teamo::ctl {
 namespace {
-
-/// From where on a driver may do worse with TSO than without.
-constexpr double near_saturation = 0.8;
 
 using Drops = std::map<std::string, std::uint64_t, std::less<>>;
 
@@ -80,28 +76,16 @@ Result<Readings> read_all(Session& session) {
     return readings;
 }
 
-bool is_near_saturation(const Readings& readings, const PortStatus& port) {
-    const auto rate = readings.rates.find(port.name);
-    const auto device = readings.devices.find(port.name);
-    return port.transmits && port.link.speed && rate != readings.rates.end() &&
-           device != readings.devices.end() &&
-           device->second.features.active.contains("tx-tcp-segmentation") &&
-           rate->second > near_saturation * *port.link.speed * bytes_per_megabit;
-}
-
-/// The port that is named; of the others those whose TSO may cost more than it gives, as far as they can be
-/// measured.
+/// The port that is named, or those whose TSO may cost more than it gives, as far as they can be measured.
 Result<> measure(Session& session, Readings& readings) {
     const auto& named = session.options().measure;
     if (named && find_port(readings.state, *named) == nullptr)
         return fail(ENODEV, fmt::format("{} is no port of the team", *named));
-    for (const auto& port : readings.state.ports) {
-        const bool asked_for = named && *named == port.name;
-        if (!asked_for && !is_near_saturation(readings, port)) continue;
-        auto trial = measure_tso(session, port.name);
+    for (const auto& port : named ? std::vector{*named} : ports_to_measure(readings)) {
+        auto trial = measure_tso(session, port);
         if (trial)
             readings.trials.push_back(std::move(*trial));
-        else if (asked_for)
+        else if (named)
             return tl::unexpected(trial.error());
     }
     return {};

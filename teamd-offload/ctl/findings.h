@@ -51,6 +51,11 @@ Findings balance_findings(const Readings& readings);
 Findings drop_findings(const Readings& readings);
 Findings trial_findings(const Readings& readings);
 
+/// From where on a driver may send less with TSO than without, as a share of its speed.
+constexpr double near_saturation = 0.8;
+/// The ports that are so busy, and use TSO.
+std::vector<std::string> ports_to_measure(const Readings& readings);
+
 /// All of them, worst first.
 Findings all_findings(const Readings& readings);
 

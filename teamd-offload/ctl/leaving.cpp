@@ -76,6 +76,29 @@ std::string flows_text(const Flows& flows) {
     return text;
 }
 
+std::string offloads_text(const OffloadChange& change) {
+    std::string text;
+    const auto add = [&text](const std::string& line) { text += fmt::format("  offloads: {}\n", line); };
+    for (const auto& [offload, lacking] : change.lost)
+        add(fmt::format("without {} {} {}", offload, lacking.size() == 1 ? "is" : "are", joined(lacking)));
+    if (!change.gained.empty())
+        add(fmt::format("the others have {}, which it has not", joined(change.gained)));
+    if (change.gso_max_then > change.gso_max && change.gso_max != 0)
+        add(fmt::format("packets may be {} bytes large instead of {}", change.gso_max_then, change.gso_max));
+    if (text.empty()) add("the others have what it has");
+    return text;
+}
+
+Value offloads_json(const OffloadChange& change) {
+    json::Object lost;
+    for (const auto& [offload, lacking] : change.lost)
+        lost.push_back({offload, json::Array(lacking.begin(), lacking.end())});
+    return Object{{"gained", json::Array(change.gained.begin(), change.gained.end())},
+                  {"gso_max_size", static_cast<std::int64_t>(change.gso_max)},
+                  {"gso_max_size_then", static_cast<std::int64_t>(change.gso_max_then)},
+                  {"lost", std::move(lost)}};
+}
+
 Value rounded(double rate) { return static_cast<std::int64_t>(std::llround(rate)); }
 
 Value flow_json(const Flow& flow) {
@@ -137,6 +160,7 @@ std::string text_of(const Leaving& leaving) {
         leaving.workers && leaving.workers->array() ? leaving.workers->array()->size() : std::size_t{0};
     text += bound == 0 ? std::string("  workers: none are bound\n")
                        : fmt::format("  workers: {} bound\n", counted(bound, "is", "are"));
+    if (leaving.rest.ports != 0) text += offloads_text(leaving.offloads);
     text += leaving.rest.ports == 0 ? std::string("  capacity: no other port carries\n")
                                     : fmt::format("  capacity: {}: {}\n", comparison(leaving),
                                                   leaving.refusal ? "they cannot" : "they can");
@@ -150,6 +174,7 @@ json::Value json_of(const std::string& team, const Leaving& leaving) {
         {"capacity_bytes_per_second", rounded(leaving.rest.bytes)},
         {"connections", flows_json(leaving.flows)},
         {"heirs", json::Array(leaving.heirs.begin(), leaving.heirs.end())},
+        {"offloads", offloads_json(leaving.offloads)},
         {"port", leaving.port},
         {"reason", leaving.refusal ? Value(*leaving.refusal) : Value()},
         {"suffices", !leaving.refusal.has_value()},

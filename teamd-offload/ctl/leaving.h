@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ctl/load.h"
+#include "ctl/offload_change.h"
 #include "kernel/socket_owners.h"
 #include "kernel/tcp_sockets.h"
 
@@ -31,12 +32,13 @@ struct Leaving {
     std::vector<std::string> heirs;    ///< ports that carry without it
     Flows flows;
     std::optional<json::Value> workers; ///< the state's key, where there is one
+    OffloadChange offloads;
     Capacity rest;
     double team_load = 0;
     std::optional<std::string> refusal; ///< why the rest cannot carry; none: it can
 };
 
-/// All but the flows. `state` has the port.
+/// All but flows and offloads. `state` has the port.
 Leaving leaving_of(const TeamState& state, const PortStatus& port, const Rates& rates);
 
 /// Whether a connection's packets leave by `port` now. None: not to be told (`bucket` is then none too).

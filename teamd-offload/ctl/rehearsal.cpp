@@ -6,6 +6,8 @@
 #include "ctl/output.h"
 #include "ctl/sampling.h"
 #include "ctl/surroundings.h"
+#include "kernel/ethtool.h"
+#include "kernel/links.h"
 
 #include <netinet/in.h>
 
@@ -84,6 +86,20 @@ Result<Flows> read_flows(const TeamState& state, const PortStatus& port) {
     return flows;
 }
 
+/// A port that went meanwhile is left out.
+Result<OffloadsByPort> read_offloads(const TeamState& state) {
+    auto control = LinkControl::open();
+    if (!control) return tl::unexpected(control.error());
+    auto ethtool = Ethtool::open();
+    if (!ethtool) return tl::unexpected(ethtool.error());
+    OffloadsByPort ports;
+    for (const auto& port : state.ports)
+        if (const auto link = control->read(port.ifindex))
+            ports[port.name] = {.features = ethtool->read_features(port.ifindex).value_or(Features{}),
+                                .gso_max = link->gso_max.size};
+    return ports;
+}
+
 } // namespace
 
 Result<> rehearse_port_remove(Session& session, Arguments arguments) {
@@ -95,6 +111,9 @@ Result<> rehearse_port_remove(Session& session, Arguments arguments) {
     auto flows = read_flows(sample->state, *port);
     if (!flows) return tl::unexpected(flows.error());
     leaving.flows = std::move(*flows);
+    const auto offloads = read_offloads(sample->state);
+    if (!offloads) return tl::unexpected(offloads.error());
+    leaving.offloads = offload_change(port->name, leaving.heirs, *offloads);
     if (session.options().json)
         session.print(json_of(session.team(), leaving));
     else

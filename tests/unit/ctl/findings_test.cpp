@@ -202,8 +202,33 @@ TEST(Findings, take_nothing_for_a_difference_that_may_be_noise) {
           trial({100, 100}, {110, 110}), trial({110, 110, 110}, {100, 100, 100}),
           trial({0, 0, 0}, {1, 1, 1})}) {
         readings.trials = {same};
-        EXPECT_THAT(seen(readings), IsEmpty());
+        EXPECT_THAT(seen(readings), ElementsAre("note eth1"));
     }
+}
+
+TEST(Findings, say_what_a_measurement_is_worth_that_found_nothing) {
+    auto readings = good_readings();
+    const auto mend_of = [&](double megabits) {
+        const auto bytes = megabits * 125e3;
+        readings.trials = {trial({bytes, bytes, bytes}, {bytes, bytes, bytes})};
+        return all_findings(readings).at(0).mend;
+    };
+    EXPECT_EQ(mend_of(900), "leave TSO on");
+    EXPECT_EQ(mend_of(100), "to be sure, when it is nearly full: teamoctl team0 doctor --measure=eth1");
+    readings.trials = {trial({0, 0, 0}, {0, 0, 0})};
+    EXPECT_THAT(all_findings(readings).at(0).what, HasSubstr("nothing was sent"));
+}
+
+TEST(Measurements, are_made_of_ports_with_tso_near_saturation) {
+    auto readings = good_readings();
+    EXPECT_THAT(ports_to_measure(readings), IsEmpty());
+    readings.rates["eth2"] = readings.rates["eth3"] = readings.rates["eth4"] = 101e6; // of 125e6
+    EXPECT_THAT(ports_to_measure(readings), ElementsAre("eth2", "eth3", "eth4"));
+    readings.devices["eth2"].features.active.clear();
+    readings.state.ports[2].link.speed = 10000;
+    EXPECT_THAT(ports_to_measure(readings), ElementsAre("eth4"));
+    readings.state.ports[3].transmits = false;
+    EXPECT_THAT(ports_to_measure(readings), IsEmpty());
 }
 
 TEST(Rounds, count_what_is_sent_without_its_headers) {

@@ -39,6 +39,7 @@ TEST(Leavings, say_who_is_touched_and_whether_the_rest_can_carry) {
               "  connections: 1 of 3 leave by it; of 1 it cannot be told\n"
               "    10.0.0.1:40000 -> 10.0.0.2:80: bucket 137, curl (4711)\n"
               "  workers: none are bound\n"
+              "  offloads: the others have what it has\n"
               "  capacity: the other 3 ports carry 3000 Mbit/s, the team sends 412 Mbit/s: they can\n");
 }
 
@@ -97,6 +98,35 @@ TEST(Leavings, touch_every_connection_where_ports_take_turns) {
     EXPECT_EQ(leaves_by(state, port, std::nullopt), true);
     state.ports[0].transmits = false;
     EXPECT_EQ(leaves_by(state, port, std::nullopt), false);
+}
+
+PortOffloads offloads(FeatureNames active, std::uint32_t gso_max = 65536) {
+    return {.features = {.active = std::move(active), .wanted = {}, .changeable = {}}, .gso_max = gso_max};
+}
+
+TEST(Leavings, name_the_offloads_that_traffic_loses_and_gains) {
+    const OffloadsByPort ports{
+        {"eth1", offloads({"tx-tcp-segmentation", "tx-checksum-ip-generic", "rx-vlan-filter"}, 16384)},
+        {"eth2", offloads({"rx-checksum", "tx-checksum-ipv4", "tx-checksum-ipv6"})},
+        {"eth3", offloads({"rx-checksum", "tx-tcp-segmentation", "tx-checksum-ipv4"})},
+        {"eth4", offloads({})}};
+    auto one = leaving(good_team(), {});
+    one.offloads = offload_change("eth1", {"eth2", "eth3", "eth4", "eth5"}, ports);
+    EXPECT_EQ(one.offloads.lost, (std::map<std::string, std::vector<std::string>>{
+                                     {"tx-checksum-ipv6", {"eth3"}}, {"tx-tcp-segmentation", {"eth2"}}}));
+    EXPECT_THAT(text_of(one), HasSubstr("  offloads: without tx-checksum-ipv6 is eth3\n"
+                                        "  offloads: without tx-tcp-segmentation is eth2\n"
+                                        "  offloads: the others have rx-checksum, which it has not\n"
+                                        "  offloads: packets may be 65536 bytes large instead of 16384\n"));
+}
+
+TEST(Leavings, promise_no_offload_of_ports_that_are_not_known) {
+    EXPECT_EQ(offload_change("eth1", {"eth2"}, {{"eth2", offloads({"rx-checksum"})}}), OffloadChange{});
+    const auto none = offload_change("eth1", {"eth2"}, {{"eth1", offloads({"tx-tcp-segmentation"})}});
+    EXPECT_TRUE(none.lost.empty() && none.gained.empty());
+    const auto larger = offload_change(
+        "eth1", {"eth2"}, {{"eth1", offloads({"rx-gro"}, 65536)}, {"eth2", offloads({"rx-gro"}, 16384)}});
+    EXPECT_EQ(larger.gso_max, larger.gso_max_then) << "the others take no more than before";
 }
 
 TEST(Rates, are_of_ports_that_were_there_all_the_time) {

@@ -100,6 +100,7 @@ TEST(VlanDevices, have_their_vid) {
     header.ifi_index = 7;
     auto message = message_of(RTM_NEWLINK, header);
     nla_put_string(message.get(), IFLA_IFNAME, "team0.100");
+    nla_put_u32(message.get(), IFLA_MTU, 1500);
     auto* info = nla_nest_start(message.get(), IFLA_LINKINFO);
     nla_put_string(message.get(), IFLA_INFO_KIND, "vlan");
     auto* data = nla_nest_start(message.get(), IFLA_INFO_DATA);
