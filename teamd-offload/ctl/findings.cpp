@@ -22,8 +22,8 @@ Value trial_json(const Trial& trial) {
                                 {"tso", round.tso}});
     Value document = Object{{"port", trial.port}, {"rounds", std::move(rounds)}};
     if (const auto comparison = compare(trial)) {
-        document.set("without_tso_percent", hundredths(100 * (comparison->without / comparison->with - 1)));
-        document.set("beyond_noise", comparison->gain.has_value());
+        document.set("without_tso_percent", hundredths(100 * comparison->gain));
+        document.set("beyond_noise", comparison->beyond_noise);
     }
     return document;
 }

@@ -21,23 +21,30 @@ Finding better_without(const Trial& trial, const Comparison& comparison) {
                                        comparison.cpu_without, comparison.cpu_with)
                          : std::string();
     return {warning, trial.port,
-            fmt::format("sends {:.1f} % more without TSO (measured, {} rounds){}", 100 * *comparison.gain,
+            fmt::format("sends {:.1f} % more without TSO (measured, {} rounds){}", 100 * comparison.gain,
                         comparison.rounds, cpu),
             fmt::format(
                 R"(in the configuration: "ports": {{"{}": {{"offload": {{"tx-tcp-segmentation": "off"}}}}}})",
                 trial.port)};
 }
 
+std::string measure_again(const Readings& readings, const Trial& trial) {
+    return fmt::format("when it is nearly full: teamoctl {} doctor --measure={}", readings.state.name,
+                       trial.port);
+}
+
 /// It was asked for, so it is answered; what did not come near saturation proves little.
 Finding not_better_without(const Readings& readings, const Trial& trial, const Comparison& comparison) {
+    const bool unclear = comparison.gain > least_gain;
+    const auto figures = fmt::format("(measured, {} rounds): {} with it, {} without", comparison.rounds,
+                                     megabits(comparison.with), megabits(comparison.without));
     const auto* port = find_port(readings.state, trial.port);
-    const bool proves = port != nullptr && is_near_saturation(*port, comparison.with);
+    const bool full = port != nullptr && is_near_saturation(*port, comparison.with);
     return {note, trial.port,
-            fmt::format("does not do better without TSO (measured, {} rounds): {} with it, {} without",
-                        comparison.rounds, megabits(comparison.with), megabits(comparison.without)),
-            proves ? std::string("leave TSO on")
-                   : fmt::format("to be sure, when it is nearly full: teamoctl {} doctor --measure={}",
-                                 readings.state.name, trial.port)};
+            unclear
+                ? fmt::format("may send more without TSO {}, but rounds of one kind differ as much", figures)
+                : fmt::format("does not send more without TSO {}", figures),
+            full && !unclear ? "leave TSO on" : "to be sure, " + measure_again(readings, trial)};
 }
 
 } // namespace
@@ -63,11 +70,10 @@ Findings trial_findings(const Readings& readings) {
         const auto comparison = compare(trial);
         if (!comparison)
             findings.push_back({note, trial.port, "nothing was sent by it while TSO was measured",
-                                fmt::format("when it is nearly full: teamoctl {} doctor --measure={}",
-                                            readings.state.name, trial.port)});
+                                measure_again(readings, trial)});
         else
-            findings.push_back(comparison->gain ? better_without(trial, *comparison)
-                                                : not_better_without(readings, trial, *comparison));
+            findings.push_back(comparison->beyond_noise ? better_without(trial, *comparison)
+                                                        : not_better_without(readings, trial, *comparison));
     }
     return findings;
 }

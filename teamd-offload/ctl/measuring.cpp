@@ -10,10 +10,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int rounds_of_either = 4;
 constexpr auto round_time = std::chrono::seconds(1);
 /// For what is on its way when TSO is switched.
-constexpr auto settling = std::chrono::milliseconds(100);
+constexpr auto settling = std::chrono::milliseconds(200);
 
 struct Reading {
     PortCounters counters;
@@ -49,7 +48,7 @@ Result<Round> measure_round(Session& session, const std::string& port, bool tso)
 Result<Trial> measure_tso(Session& session, const std::string& port) {
     Trial trial{.port = port, .rounds = {}};
     Result<> outcome;
-    for (int number = 0; number < 2 * rounds_of_either && outcome; ++number) {
+    for (std::size_t number = 0; number < 2 * rounds_of_either && outcome; ++number) {
         const auto round = measure_round(session, port, /*tso=*/number % 2 == 0);
         if (round)
             trial.rounds.push_back(*round);

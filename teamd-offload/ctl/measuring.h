@@ -6,7 +6,7 @@
 
 namespace teamo::ctl {
 
-/// Sends by the port with TSO and without, four times a second each, and puts back what was. The daemon does
+/// Sends by the port with TSO and without, for a second each in turn, and puts back what was. The daemon does
 /// that too, if this process dies. An error where TSO cannot be switched.
 Result<Trial> measure_tso(Session& session, const std::string& port);
 

@@ -6,14 +6,23 @@
 namespace teamo::ctl {
 namespace {
 
-constexpr std::size_t least_rounds = 3;
-constexpr double least_gain = 0.02; // HP saw 2 to 11 %
 constexpr double header = 66;
 
 double median(std::vector<double> values) {
     std::ranges::sort(values);
     const auto middle = values.size() / 2;
     return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+struct Range {
+    double least, most;
+    double width() const { return most - least; }
+};
+
+/// Without the least and the most of them.
+Range inner_range(std::vector<double> values) {
+    std::ranges::sort(values);
+    return {.least = values[1], .most = values[values.size() - 2]};
 }
 
 std::vector<double> of_rounds(const Trial& trial, bool tso, double Round::*figure) {
@@ -41,20 +50,17 @@ Round round_of(bool tso, double payload, std::chrono::duration<double> time,
 
 std::optional<Comparison> compare(const Trial& trial) {
     const auto with = of_rounds(trial, true, &Round::bytes), without = of_rounds(trial, false, &Round::bytes);
-    if (std::min(with.size(), without.size()) < least_rounds) return std::nullopt;
+    if (std::min(with.size(), without.size()) < rounds_of_either || median(with) <= 0) return std::nullopt;
     Comparison comparison{.with = median(with),
                           .without = median(without),
                           .cpu_with = median(of_rounds(trial, true, &Round::cpu_per_kib)),
                           .cpu_without = median(of_rounds(trial, false, &Round::cpu_per_kib)),
-                          .rounds = std::min(with.size(), without.size()),
-                          .gain = std::nullopt};
-    if (comparison.with <= 0) return std::nullopt;
+                          .rounds = std::min(with.size(), without.size())};
     const auto difference = comparison.without - comparison.with;
-    const auto [least_without, most_without] = std::ranges::minmax(without);
-    const auto [least_with, most_with] = std::ranges::minmax(with);
-    const auto noise = std::max(most_without - least_without, most_with - least_with);
-    if (least_without > most_with && difference > noise && difference > least_gain * comparison.with)
-        comparison.gain = difference / comparison.with;
+    const auto range_with = inner_range(with), range_without = inner_range(without);
+    comparison.gain = difference / comparison.with;
+    comparison.beyond_noise = comparison.gain > least_gain && range_without.least > range_with.most &&
+                              difference > std::max(range_with.width(), range_without.width());
     return comparison;
 }
 
