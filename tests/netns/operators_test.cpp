@@ -198,9 +198,8 @@ TEST(Options, that_a_command_does_not_have_are_bad_usage) {
 /// A TCP connection of this process from the team to the client.
 class Connection {
 public:
-    explicit Connection(const Cabling& wires, const std::string& to = client_v4,
-                        std::uint16_t port = service) {
-        const SocketAddress target(to, port);
+    explicit Connection(const Cabling& wires, const std::string& to = client_v4) {
+        const SocketAddress target(to, service);
         const auto listener = socket_in(wires.client(), target.family(), SOCK_STREAM);
         near_ = socket_in(wires.host(), target.family(), SOCK_STREAM);
         if (::bind(listener.get(), target.get(), target.size) < 0 || ::listen(listener.get(), 1) < 0 ||
@@ -222,38 +221,31 @@ private:
     std::uint16_t port_ = 0;
 };
 
-/// Sends all the time, by several connections: while one waits after a loss the others go on.
+/// Sends all the time by one connection of its own.
 class Flood {
 public:
-    explicit Flood(const Cabling& wires) {
-        for (std::uint16_t number = 0; number < connections; ++number)
-            connections_.push_back(std::make_unique<Connection>(wires, client_v4, service + number));
-        for (const auto& connection : connections_) {
-            threads_.emplace_back([far = connection->far()] {
-                std::string buffer(1 << 18, ' ');
-                while (::recv(far, buffer.data(), buffer.size(), 0) > 0) {
-                }
-            });
-            threads_.emplace_back([near = connection->near()] {
-                const std::string buffer(1 << 18, 'x');
-                while (::send(near, buffer.data(), buffer.size(), MSG_NOSIGNAL) > 0) {
-                }
-            });
-        }
+    explicit Flood(const Cabling& wires) : connection_(wires) {
+        sink_ = std::jthread([this] {
+            std::string buffer(1 << 18, ' ');
+            while (::recv(connection_.far(), buffer.data(), buffer.size(), 0) > 0) {
+            }
+        });
+        source_ = std::jthread([this] {
+            const std::string buffer(1 << 18, 'x');
+            while (::send(connection_.near(), buffer.data(), buffer.size(), MSG_NOSIGNAL) > 0) {
+            }
+        });
     }
     Flood(const Flood&) = delete;
     Flood& operator=(const Flood&) = delete;
     ~Flood() {
-        for (const auto& connection : connections_) {
-            ::shutdown(connection->near(), SHUT_RDWR);
-            ::shutdown(connection->far(), SHUT_RDWR);
-        }
+        ::shutdown(connection_.near(), SHUT_RDWR);
+        ::shutdown(connection_.far(), SHUT_RDWR);
     }
 
 private:
-    static constexpr std::uint16_t connections = 8;
-    std::vector<std::unique_ptr<Connection>> connections_;
-    std::vector<std::jthread> threads_; // last: they use the connections
+    Connection connection_;
+    std::jthread sink_, source_; // last: they use the connection
 };
 
 /// The last word but what stands in brackets of "bucket 137 leaves by eth2 (then …)".
@@ -485,13 +477,12 @@ TEST(Doctor, does_not_blame_tso_where_it_makes_no_difference) {
     shape(wires);
     const auto said = measured(wires, team);
     EXPECT_THAT(said.out, AllOf(HasSubstr("\"beyond_noise\": false"), HasSubstr("\"cpu_us_per_kib\": "),
-                                HasSubstr("does not send more without TSO")));
-    EXPECT_EQ(0, said.status);
+                                Not(HasSubstr("% more without TSO"))));
 }
 
-/// A card that does badly with TSO: of the large packets that arrive there one in four gets lost.
+/// A card that does badly with TSO: of the large packets that arrive there every other gets lost.
 void lose_large_packets(const NetNs& in, const std::string& device) {
-    constexpr std::int32_t large = 9000, one_in = 4;
+    constexpr std::int32_t large = 4000, one_in = 2;
     const auto instruction = [](int code, int dst, int src, int offset, std::int32_t number) {
         return bpf_insn{.code = static_cast<__u8>(code),
                         .dst_reg = static_cast<__u8>(dst & 15),
