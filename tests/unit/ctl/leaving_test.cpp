@@ -106,9 +106,11 @@ PortOffloads offloads(FeatureNames active, std::uint32_t gso_max = 65536) {
 
 TEST(Leavings, name_the_offloads_that_traffic_loses_and_gains) {
     const OffloadsByPort ports{
-        {"eth1", offloads({"tx-tcp-segmentation", "tx-checksum-ip-generic", "rx-vlan-filter"}, 16384)},
+        {"eth1", offloads({"tx-tcp-segmentation", "tx-tcp-mangleid-segmentation", "tx-checksum-ip-generic",
+                           "rx-vlan-filter"},
+                          16384)},
         {"eth2", offloads({"rx-checksum", "tx-checksum-ipv4", "tx-checksum-ipv6"})},
-        {"eth3", offloads({"rx-checksum", "tx-tcp-segmentation", "tx-checksum-ipv4"})},
+        {"eth3", offloads({"rx-checksum", "tx-tcp-segmentation", "tx-udp-segmentation", "tx-checksum-ipv4"})},
         {"eth4", offloads({})}};
     auto one = leaving(good_team(), {});
     one.offloads = offload_change("eth1", {"eth2", "eth3", "eth4", "eth5"}, ports);
