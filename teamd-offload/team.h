@@ -13,6 +13,7 @@
 #include "kernel/ethtool.h"
 #include "kernel/journal.h"
 #include "observer.h"
+#include "offload_trial.h"
 #include "offloads.h"
 #include "plan/changes.h"
 #include "watch/port_watch.h"
@@ -136,6 +137,7 @@ private:
     std::optional<Io> datapath_events_;
     std::unique_ptr<Observer> observer_;
     std::unique_ptr<CarrierNews> carrier_news_;
+    std::unique_ptr<OffloadTrial> trial_;
     std::unique_ptr<Announcer> announcer_;
     std::unique_ptr<Balancing> balancing_;
     std::unique_ptr<Offloads> offloads_;

@@ -91,6 +91,7 @@ Result<> Team::leave(IfIndex port) {
     const auto found = std::ranges::find(ports_, port, &Port::index);
     if (found == ports_.end()) return fail(ENODEV, "is no port of the team");
     const auto name_there = found->name;
+    trial_->end(port);
     ports_.erase(found);
     offloads_->remove(port); // what is put back now is not put right
     pass();                  // its buckets are with the others before it stops
@@ -110,6 +111,7 @@ void Team::forget_vanished() {
     for (const auto& port : ports_) {
         if (!gone(port.index)) continue;
         log_(Level::warning, fmt::format("port {}: its device is gone", port.name));
+        trial_->end(port.index);
         const auto& configured = configuration_.team.ports;
         if (std::ranges::any_of(configured, [&port](const auto& entry) { return entry.first == port.name; }))
             awaited_.insert(port.name);
@@ -132,6 +134,7 @@ void Team::follow_masters() {
     for (const auto& port : gone) {
         log_(Level::notice, fmt::format("port {} was taken out by somebody else", port.name));
         offloads_->remove(port.index);
+        trial_->end(port.index);
         std::erase_if(ports_, [&port](const Port& one) { return one.index == port.index; });
         std::erase_if(journal_.ports, [&port](const PortBefore& one) { return one.index == port.index; });
         journal_.removed_by_hand.push_back(port.name);

@@ -122,8 +122,12 @@ struct Team::Answering {
         return {};
     }
 
-    Reply operator()(const control::OffloadTry& /*request*/) const {
-        return Refusal{.code = "OpNotSupp", .message = "Operation not supported."};
+    Reply operator()(const control::OffloadTry& request) const {
+        const auto* port = team.find_port(request.port);
+        if (port == nullptr) return no_such_device();
+        if (auto tried = team.trial_->ask(port->index, port->name, request.state); !tried)
+            return refusal("OffloadTryFail", "Failed to try an offload", tried.error());
+        return {};
     }
 };
 

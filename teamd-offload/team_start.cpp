@@ -67,6 +67,10 @@ Result<> Team::open(sd_event* loop) {
     if (!look_again_timer) return tl::unexpected(look_again_timer.error());
     look_again_timer_.emplace(std::move(*look_again_timer));
 
+    // Before the ports are looked at: an earlier daemon may have left one without its TSO.
+    auto trial = OffloadTrial::make(loop, log_, ethtool_, name());
+    if (!trial) return tl::unexpected(trial.error());
+    trial_ = std::move(*trial);
     if (auto started = start_balancing(loop); !started) return started;
     if (auto started = start_offloads(loop); !started) return started;
     if (auto good = check_ports(); !good) return good;
@@ -274,6 +278,7 @@ void Team::abandon() {
 
 void Team::stop() {
     observer_->catch_up();
+    trial_->end(); // before its port gets back what it had as none
     if (options_.keep_on_stop) {
         log_(Level::info, "stopped; device and ports stay as they are");
         return;
