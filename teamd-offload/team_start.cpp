@@ -34,7 +34,8 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, TeamOptio
     auto links = control->read_all();
     if (!links) return tl::unexpected(links.error());
     const auto* existing = options.recreate ? nullptr : find_link(*links, configuration.team.device);
-    auto datapath = open_datapath(options.datapath, *control, existing);
+    auto datapath = open_datapath(options.datapath, *control, existing,
+                                  hash_fields_of(configuration.team.runner));
     if (!datapath) return tl::unexpected(datapath.error());
 
     std::unique_ptr<Team> team(new Team(std::move(configuration), std::move(options), log,

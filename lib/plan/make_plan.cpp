@@ -17,13 +17,6 @@ TransmitMode mode_of(const RunnerConfig& runner) {
                       runner);
 }
 
-HashFields hash_fields_of(const RunnerConfig& runner) {
-    return std::visit(Match{[](const LoadBalanceRunner& balance) { return balance.tx_hash; },
-                            [](const LacpRunner& lacp) { return lacp.tx_hash; },
-                            [](const auto&) { return HashFields{0}; }},
-                      runner);
-}
-
 HwaddrPolicy policy_of(const RunnerConfig& runner) {
     const auto* backup = std::get_if<ActiveBackupRunner>(&runner);
     return backup == nullptr ? HwaddrPolicy::same_all : backup->hwaddr_policy;
@@ -78,6 +71,10 @@ SegmentLimits team_limits(const Premises& premises) {
             limit(now.segs, least.segs, premises.lowered_to.segs, legacy_limits.segs)};
 }
 
+/// Where nobody has looked at a port's queues: what byte queue limits let wait, 2 packets of 64 KB, is gone in
+/// 1 ms at 1 Gbit/s; the rest is for a qdisc's queue while the port is not full.
+constexpr std::chrono::nanoseconds unknown_drain = std::chrono::milliseconds(5);
+
 /// Addresses and tags could be given to each card one by one (RTM_NEWNEIGH with NTF_SELF; a hidden VLAN
 /// device on the port), and would then have to be counted, kept and taken back beside others' own. A port in
 /// promiscuous mode hears besides what its switch floods, which the team's device drops by its address.
@@ -108,6 +105,12 @@ TeamPlan make_plan(const Premises& premises, const Decision& decision) {
     plan.tables.buckets = preferences(plan.homes, members);
     plan.tables.leaving = premises.leaving;
     plan.tables.drain = premises.drain;
+    if (has(plan.tables.hash_fields, HashField::cpu)) {
+        plan.tables.cpu_slots = premises.cpu_slots;
+        for (const auto& member : premises.members)
+            if (auto& drain = plan.tables.drain[member.slot.value]; drain.count() == 0)
+                drain = unknown_drain;
+    }
     plan.tables.notify_peers = premises.notify_peers;
     plan.tables.mcast_rejoin = premises.mcast_rejoin;
     for (const auto& member : premises.members) {
