@@ -77,19 +77,29 @@ bool CarrierNews::can_lose_carrier_unseen(IfIndex port) const {
     return link != nullptr && (link->flags & both) == both;
 }
 
+/// The losses before the changes, and later the other way round: one that comes between the two is seen.
+Result<CarrierNews::Polled> CarrierNews::start_counting(const Link& link) {
+    auto count = CarrierCount::open(link);
+    if (!count) return tl::unexpected(count.error());
+    const auto losses = count->losses();
+    if (!losses) return tl::unexpected(losses.error());
+    const auto changes = count->changes();
+    if (!changes) return tl::unexpected(changes.error());
+    return Polled{.count = std::move(*count), .losses = *losses, .changes = *changes};
+}
+
 void CarrierNews::poll(const std::set<IfIndex>& ports) {
     const bool idle = polled_.empty();
     std::erase_if(polled_, [&ports](const auto& entry) { return !ports.contains(entry.first); });
     for (const auto port : ports) {
         if (polled_.contains(port)) continue;
         const auto& link = observer_.links().at(port);
-        auto file = CarrierCount::open(link);
-        const auto count = file ? file->read() : Result<int>(tl::unexpected(file.error()));
-        if (count)
-            polled_.emplace(port, Polled{.file = std::move(*file), .count = *count});
+        auto polled = start_counting(link);
+        if (polled)
+            polled_.emplace(port, std::move(*polled));
         else
             log_(Level::debug,
-                 fmt::format("port {}: its lost carrier is seen late: {}", link.name, count.error().text));
+                 fmt::format("port {}: its lost carrier is seen late: {}", link.name, polled.error().text));
     }
     if (polled_.empty())
         timer_->stop();
@@ -100,11 +110,14 @@ void CarrierNews::poll(const std::set<IfIndex>& ports) {
 void CarrierNews::ask() {
     std::set<IfIndex> lost, back;
     for (auto& [port, polled] : polled_) {
-        const auto count = polled.file.read();
-        if (!count || *count == polled.count) continue; // a device that is gone says so itself
-        polled.count = *count;
-        const auto* link = find_link(observer_.links(), port);
-        (link != nullptr && loss_is_untold(*link) ? back : lost).insert(port);
+        const auto changes = polled.count.changes();
+        if (!changes || *changes == polled.changes) continue; // a device that is gone says so itself
+        polled.changes = *changes;
+        // What changed is asked and not concluded: the return may have been seen already, when the device was
+        // read for its loss, and would count as a second one.
+        const auto losses = polled.count.losses();
+        const bool went = losses && std::exchange(polled.losses, *losses) != *losses;
+        (went ? lost : back).insert(port);
     }
     timer_->after(period);
     if (!lost.empty()) observer_.lost_carrier(lost);

@@ -35,9 +35,10 @@ private:
     void ask();
 
     struct Polled {
-        CarrierCount file;
-        int count; ///< as last read
+        CarrierCount count;
+        int losses, changes; ///< as last read
     };
+    static Result<Polled> start_counting(const Link& link);
 
     sd_event* loop_;
     const Log& log_;

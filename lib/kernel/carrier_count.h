@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How often a device's carrier went or came, asked without waiting. The other ways wait for the kernel's
+// How often a device's carrier went and came, asked without waiting. The other ways wait for the kernel's
 // network lock (RTNL), which a namespace that is taken apart can hold for seconds: RTM_GETLINK,
 // ETHTOOL_GLINK, and from kernel 6.8 on /sys/class/net/DEVICE/carrier (net/core/net-sysfs.c: carrier_show).
 // SIOCGIFFLAGS and `operstate` do not, but tell what linkwatch knows, which is what is late.
 // `carrier_changes` is the sum of two counters that netif_carrier_off() and netif_carrier_on() count up
-// themselves, in every kernel.
+// themselves, and `carrier_down_count` is the first of them (since kernel 4.16).
 #pragma once
 
 #include "base/handle.h"
@@ -19,12 +19,17 @@ public:
     /// ENODEV: /sys shows another network namespace than this process's, as after nsenter(1).
     static Result<CarrierCount> open(const Link& link);
 
-    /// ENODEV: the device is gone.
-    Result<int> read() const;
+    // ENODEV of either: the device is gone.
+
+    /// Losses and returns together.
+    Result<int> changes() const;
+    /// Losses alone.
+    Result<int> losses() const;
 
 private:
-    explicit CarrierCount(UniqueFd file) : file_(std::move(file)) {}
-    UniqueFd file_; ///< stays the device's when that gets another name
+    CarrierCount(UniqueFd changes, UniqueFd losses)
+        : changes_(std::move(changes)), losses_(std::move(losses)) {}
+    UniqueFd changes_, losses_; ///< stay the device's when that gets another name
 };
 
 } // namespace teamo

@@ -22,9 +22,10 @@ void put(const bpf_map* map, std::uint32_t key, const Value& value) {
     require(bpf_map__update_elem(map, &key, sizeof key, &value, sizeof value, BPF_ANY), bpf_map__name(map));
 }
 
-std::vector<teamo_counters> per_cpu(const bpf_map* map, std::uint32_t slot) {
-    std::vector<teamo_counters> counters(static_cast<std::size_t>(libbpf_num_possible_cpus()));
-    require(bpf_map__lookup_elem(map, &slot, sizeof slot, counters.data(),
+template <class Counters>
+std::vector<Counters> per_cpu(const bpf_map* map, std::uint32_t place) {
+    std::vector<Counters> counters(static_cast<std::size_t>(libbpf_num_possible_cpus()));
+    require(bpf_map__lookup_elem(map, &place, sizeof place, counters.data(),
                                  counters.size() * sizeof counters[0], 0),
             "counters");
     return counters;
@@ -82,9 +83,28 @@ void Programs::write_maps() {
 
 teamo_counters Programs::counters_of(std::uint32_t slot) const {
     teamo_counters sum{};
-    for (const auto& one : per_cpu(skeleton_->maps.teamo_port_counters, slot))
+    for (const auto& one : per_cpu<teamo_counters>(skeleton_->maps.teamo_port_counters, slot))
         add(sum, one);
     return sum;
+}
+
+teamo_bucket_counters Programs::bucket_counters_of(std::uint32_t bucket) const {
+    teamo_bucket_counters sum{};
+    for (const auto& one : per_cpu<teamo_bucket_counters>(skeleton_->maps.teamo_bucket_counters, bucket)) {
+        sum.bytes += one.bytes;
+        sum.packets += one.packets;
+        sum.gso_bytes += one.gso_bytes;
+    }
+    return sum;
+}
+
+void Programs::set_drain(std::uint32_t slot, std::uint64_t nanoseconds) {
+    put(skeleton_->maps.teamo_drains, slot, nanoseconds);
+}
+
+void Programs::set_last_sent(std::uint64_t nanoseconds) {
+    for (std::uint32_t bucket = 0; bucket < TEAMO_BUCKETS; bucket++)
+        put(skeleton_->maps.teamo_last_sent, bucket, nanoseconds);
 }
 
 Verdict Programs::run(int program, const Bytes& packet, std::uint32_t device, std::uint32_t mark,
@@ -94,6 +114,7 @@ Verdict Programs::run(int program, const Bytes& packet, std::uint32_t device, st
     context.ifindex = device;
     context.ingress_ifindex = device;
     context.mark = mark;
+    context.gso_size = gso_size;
     LIBBPF_OPTS(bpf_test_run_opts, options);
     options.data_in = packet.data();
     options.data_size_in = static_cast<__u32>(packet.size());

@@ -45,6 +45,7 @@ public:
 
     teamo_team team{}; ///< takes effect with the next run
     teamo_live live{};
+    std::uint32_t gso_size = 0; ///< of the packets to come; 0: they are no GSO packets
     void prefer(const std::function<teamo_bucket(std::uint32_t bucket)>& order);
 
     Verdict transmit(const Bytes& packet, int repeat = 1);
@@ -60,6 +61,10 @@ public:
     int transmit_program() const;
     int receive_program() const;
     teamo_counters counters_of(std::uint32_t slot) const;
+    teamo_bucket_counters bucket_counters_of(std::uint32_t bucket) const;
+    void set_drain(std::uint32_t slot, std::uint64_t nanoseconds);
+    /// Of all buckets, CLOCK_MONOTONIC.
+    void set_last_sent(std::uint64_t nanoseconds);
     /// What every run does first: `team` and `live` take effect, the counters are zero.
     void write_maps();
 

@@ -10,10 +10,6 @@
 namespace teamo::test {
 namespace {
 
-using testing::AllOf;
-using testing::Ge;
-using testing::Le;
-
 TEST(Carrier, of_the_team_follows_its_ports) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
@@ -60,15 +56,19 @@ TEST(Carrier, of_the_team_is_down_when_started_without_cables) {
 
 constexpr const char* watched_up = "ports.eth1.link_watches.up";
 
-std::string with_delays(unsigned up, unsigned down) {
+std::string with_delays(milliseconds up, milliseconds down) {
     const auto watch =
-        fmt::format(R"("link_watch": {{"name": "ethtool", "delay_up": {}, "delay_down": {}}}, )", up, down);
+        fmt::format(R"("link_watch": {{"name": "ethtool", "delay_up": {}, "delay_down": {}}}, )", up.count(),
+                    down.count());
     return team_config(by_flow, ports_object(2), watch);
 }
 
-/// How long it takes from now until the watch says so.
-milliseconds until_watch_says(const TeamUnderTest& team, std::string_view verdict) {
-    const auto start = SteadyClock::now();
+/// Of a delay whose end is awaited: long beside what a busy machine needs to tell of a link.
+constexpr milliseconds delay = 1500ms;
+
+/// How long it took from then until the watch says so.
+milliseconds until_watch_says(const TeamUnderTest& team, std::string_view verdict,
+                              SteadyClock::time_point start) {
     EXPECT_TRUE(becomes(std::string(verdict), [&] { return team.item(watched_up); }));
     return since(start);
 }
@@ -76,35 +76,36 @@ milliseconds until_watch_says(const TeamUnderTest& team, std::string_view verdic
 TEST(LinkWatch, counts_a_link_as_up_after_delay_up) {
     const Cabling wires(2, FarSide::open);
     wires.pull(1);
-    const TeamUnderTest team(with_delays(400, 0));
+    const TeamUnderTest team(with_delays(delay, 0ms));
     ASSERT_EQ("false", team.item(watched_up));
+    const auto plugged = SteadyClock::now();
     wires.plug(1);
-    EXPECT_THAT(until_watch_says(team, "true"), AllOf(Ge(390ms), Le(1600ms)));
+    EXPECT_GE(until_watch_says(team, "true", plugged), delay);
+    const auto pulled = SteadyClock::now();
     wires.pull(1);
-    EXPECT_LE(until_watch_says(team, "false"), 100ms);
+    EXPECT_LT(until_watch_says(team, "false", pulled), delay) << "which is not that of a lost link";
 }
 
 TEST(LinkWatch, counts_a_link_as_down_after_delay_down) {
     const Cabling wires(2, FarSide::open);
-    const TeamUnderTest team(with_delays(0, 400));
+    const TeamUnderTest team(with_delays(0ms, delay));
     ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    const auto pulled = SteadyClock::now();
     wires.pull(1);
-    EXPECT_TRUE(becomes(
-        "false", [&] { return team.item("ports.eth1.link.up"); }, 200ms));
-    EXPECT_EQ("true", team.item(watched_up));
-    EXPECT_THAT(until_watch_says(team, "false"), AllOf(Ge(200ms), Le(600ms)));
+    EXPECT_TRUE(becomes("false", [&] { return team.item("ports.eth1.link.up"); }));
+    EXPECT_GE(until_watch_says(team, "false", pulled), delay);
     EXPECT_EQ("1", team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
 }
 
 TEST(LinkWatch, forgets_a_link_that_turns_back_within_its_delay) {
     const Cabling wires(2, FarSide::open);
-    const TeamUnderTest team(with_delays(0, 1500));
+    const TeamUnderTest team(with_delays(0ms, delay));
     ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
     wires.pull(1);
     ASSERT_TRUE(becomes("false", [&] { return team.item("ports.eth1.link.up"); }));
     wires.plug(1);
     EXPECT_TRUE(stays(
-        "up", [&] { return team.item(watched_up) == "true"; }, 1800ms));
+        "up", [&] { return team.item(watched_up) == "true"; }, delay + 300ms));
     EXPECT_EQ("0", team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
 }
 
@@ -133,14 +134,19 @@ TEST(LinkWatch, sees_a_lost_link_while_clients_ask_all_the_time) {
     });
     for (int round = 0; round < 60; ++round) {
         wires.pull(1);
-        ASSERT_TRUE(becomes(
-            "false", [&] { return team.item(watched_up); }, 1s))
-            << "round " << round;
+        ASSERT_TRUE(becomes("false", [&] { return team.item(watched_up); })) << "round " << round;
         wires.plug(1);
-        ASSERT_TRUE(becomes(
-            "true", [&] { return team.item(watched_up); }, 3s))
-            << "round " << round;
+        ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); })) << "round " << round;
     }
+}
+
+/// A device of which each message is long, for its many names.
+void make_noise0(const NetNs& host) {
+    host.ip("link add dev noise0 type veth peer name noise1\nlink set noise0 up"); // down it is not news
+    std::string names;
+    for (int count = 0; count < 64; ++count)
+        names += fmt::format("link property add dev noise0 altname {:n>120}\n", count);
+    host.ip(names);
 }
 
 /// More messages than a receive buffer holds, while the daemon cannot read.
@@ -148,10 +154,9 @@ TEST(LinkWatch, sees_what_it_was_not_told_after_a_flood_of_messages) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2));
     ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
-    wires.host().ip("link add dev noise0 type veth peer name noise1\nlink set noise0 up"); // a device that is
-                                                                                           // down is not news
+    make_noise0(wires.host());
     std::string flood;
-    for (int count = 0; count < 20'000; ++count)
+    for (int count = 0; count < 4'000; ++count)
         flood += fmt::format("link set noise0 alias n{}\n", count);
     team.signal(SIGSTOP);
     wires.host().ip(flood);

@@ -29,8 +29,8 @@ TEST(Harness, loses_no_packet_on_a_plain_cable) {
     Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 20'000});
     Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v6, .rate = 20'000});
     // By packets, not by time: a busy machine sends them late, which is no fault of the cable.
-    EXPECT_TRUE(out.flows(10'000, 20s));
-    EXPECT_TRUE(in.flows(10'000, 20s));
+    EXPECT_TRUE(out.flows(10'000, 30s));
+    EXPECT_TRUE(in.flows(10'000, 30s));
     out.stop();
     in.stop();
     EXPECT_EQ(0U, out.tally().lost) << text_of(out.tally());
@@ -78,7 +78,7 @@ TEST(Harness, sees_a_changed_setting_in_a_snapshot) {
 TEST(Harness, takes_a_tag_out_of_a_frame_and_shows_it) {
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link set eth1 up");
-    ASSERT_TRUE(becomes(std::string("UP"), [&] { return look(wires.peer(), "p1").operstate; }));
+    await_operation(wires.peer(), "p1");
     const PacketSocket here(wires.host(), "eth1"), there(wires.peer(), "p1");
     const auto payload = std::string("a tagged frame");
     there.send(tagged(mac("02:00:00:00:00:01"), mac("02:00:00:00:00:02"), 0x6007, ether_experiment, payload));

@@ -2,6 +2,7 @@
 //
 // Which port a packet leaves by.
 #include "netns/configs.h"
+#include "support/far_ends.h"
 #include "support/frames.h"
 #include "support/packet_socket.h"
 #include "support/socket_address.h"
@@ -14,28 +15,21 @@
 namespace teamo::test {
 namespace {
 
-/// Listens at all far ends at once.
-class FarEnds {
-public:
-    explicit FarEnds(const Cabling& wires, std::uint16_t ethertype) {
-        for (unsigned number = 1; number <= wires.ports(); ++number)
-            sockets_.emplace_back(wires.peer(), Cabling::far_end(number), ethertype);
+/// The port that each of so many frames left by; they are told apart by `key`. A frame that came by several
+/// ports shows as several.
+template <class Key>
+auto ports_by(const FarEnds& far, std::size_t frames, Key key) {
+    std::map<std::decay_t<decltype(key(Bytes{}))>, std::set<unsigned>> ports;
+    unsigned number = 0;
+    for (const auto& arrived : far.drain(frames)) {
+        ++number;
+        for (const auto& seen : arrived)
+            ports[key(seen.frame)].insert(number);
     }
+    return ports;
+}
 
-    /// The port that each frame left by; the frames are told apart by `key`. A frame that came more than
-    /// once, or by several ports, shows as several.
-    template <class Key>
-    auto ports_by(Key key) const {
-        std::map<std::decay_t<decltype(key(Bytes{}))>, std::set<unsigned>> ports;
-        for (unsigned number = 1; number <= sockets_.size(); ++number)
-            for (const auto& seen : sockets_[number - 1].drain(30ms))
-                ports[key(seen.frame)].insert(number);
-        return ports;
-    }
-
-private:
-    std::vector<PacketSocket> sockets_;
-};
+constexpr std::size_t rounds = 3, addresses_each = 64;
 
 /// 64 frames to, or from, as many addresses, several times; which ports each address's frames took.
 std::map<MacAddress, std::set<unsigned>> spread(const Cabling& wires, std::uint32_t step,
@@ -43,15 +37,16 @@ std::map<MacAddress, std::set<unsigned>> spread(const Cabling& wires, std::uint3
     const PacketSocket team(wires.host(), "team0");
     const FarEnds far(wires, ether_experiment);
     const auto own = mac(look(wires.host(), "team0").address), first = mac("00:16:3e:11:22:00");
-    for (int times = 0; times < 3; ++times)
-        for (std::uint32_t number = 0; number < 64; ++number) {
+    for (std::size_t times = 0; times < rounds; ++times)
+        for (std::uint32_t number = 0; number < addresses_each; ++number) {
             const auto client = first + number * step;
             team.send(towards_clients
                           ? ethernet(client, own, ether_experiment, "to a client")
                           : ethernet(mac("00:16:3e:00:00:01"), client, ether_experiment, "of a guest"));
         }
-    return far.ports_by(
-        [&](const Bytes& frame) { return towards_clients ? destination_of(frame) : source_of(frame); });
+    return ports_by(far, rounds * addresses_each, [&](const Bytes& frame) {
+        return towards_clients ? destination_of(frame) : source_of(frame);
+    });
 }
 
 std::map<unsigned, unsigned> shares(const std::map<MacAddress, std::set<unsigned>>& ports_by_address) {
@@ -71,7 +66,7 @@ TEST_P(HashOfAddresses, gives_no_port_more_than_its_share_and_a_flow_always_the_
     bring_up(wires, team);
     for (const bool towards_clients : {true, false}) {
         const auto ports_by_address = spread(wires, GetParam(), towards_clients);
-        ASSERT_EQ(64U, ports_by_address.size());
+        ASSERT_EQ(addresses_each, ports_by_address.size());
         for (const auto& [address, ports] : ports_by_address)
             EXPECT_EQ(1U, ports.size()) << text_of(address);
         for (const auto& [port, addresses] : shares(ports_by_address)) {
@@ -102,7 +97,7 @@ std::map<std::uint16_t, unsigned> flows(const Cabling& wires) {
         return static_cast<std::uint16_t>(std::to_integer<unsigned>(frame[34]) << 8 |
                                           std::to_integer<unsigned>(frame[35]));
     };
-    for (const auto& [flow, ports] : far.ports_by(source_port))
+    for (const auto& [flow, ports] : ports_by(far, 256, source_port))
         port_of[flow] = *ports.begin();
     return port_of;
 }
@@ -144,9 +139,11 @@ TEST(Hash, spreads_connections_between_two_hosts_by_their_ports) {
         EXPECT_THAT(count[port], testing::AllOf(testing::Ge(32U), testing::Le(112U))) << "port " << port;
 }
 
-/// Large datagrams from several sockets, cut by the stack.
+/// Large datagrams from several sockets, cut by the stack into six pieces each: 1480 or 1448 bytes of one go
+/// into a packet.
+constexpr std::size_t cut_datagrams = 16, pieces = 6;
 void send_cut_datagrams(const Cabling& wires, const std::string& to) {
-    for (std::uint16_t number = 0; number < 16; ++number) {
+    for (std::uint16_t number = 0; number < cut_datagrams; ++number) {
         const SocketAddress target(to, static_cast<std::uint16_t>(service + number));
         const auto socket = socket_in(wires.host(), target.family(), SOCK_DGRAM);
         const std::string large(8000, 'f');
@@ -165,8 +162,8 @@ TEST(Hash, keeps_all_fragments_of_a_datagram_on_one_port) {
     send_cut_datagrams(wires, client_v4);
     send_cut_datagrams(wires, client_v6);
     const auto ipv4_id = [](const Bytes& frame) { return std::string(from_offset(frame, 18).substr(0, 2)); };
-    const auto by_v4 = v4.ports_by(ipv4_id);
-    EXPECT_EQ(16U, by_v4.size());
+    const auto by_v4 = ports_by(v4, cut_datagrams * pieces, ipv4_id);
+    EXPECT_EQ(cut_datagrams, by_v4.size());
     for (const auto& [id, ports] : by_v4)
         EXPECT_EQ(1U, ports.size());
     constexpr std::size_t fragment_id = 14 + 40 + 4;
@@ -174,9 +171,9 @@ TEST(Hash, keeps_all_fragments_of_a_datagram_on_one_port) {
         const bool is_fragment = from_offset(frame, 20).starts_with(',');
         return is_fragment ? std::string(from_offset(frame, fragment_id).substr(0, 4)) : std::string();
     };
-    auto by_v6 = v6.ports_by(ipv6_id);
+    auto by_v6 = ports_by(v6, cut_datagrams * pieces, ipv6_id);
     by_v6.erase(std::string()); // neighbour discovery and the like
-    EXPECT_EQ(16U, by_v6.size());
+    EXPECT_EQ(cut_datagrams, by_v6.size());
     for (const auto& [id, ports] : by_v6)
         EXPECT_EQ(1U, ports.size());
 }

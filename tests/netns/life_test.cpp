@@ -82,7 +82,7 @@ TEST(Daemon, takes_its_configuration_and_name_from_the_command_line) {
     EXPECT_THAT(payload_of(dump).value_or(""), HasSubstr(R"("device": "team7")"))
         << "the name is written back";
     running.signal(SIGTERM);
-    EXPECT_EQ(0, running.wait(5s));
+    EXPECT_EQ(0, running.wait(long_enough));
 }
 
 TEST(Daemon, takes_the_first_free_name_where_it_is_given_none) {
@@ -92,7 +92,7 @@ TEST(Daemon, takes_the_first_free_name_where_it_is_given_none) {
         {.argv = {daemon_program(), "-c", R"({"ports": {"eth1": {}}, "runner": {"name": "loadbalance"}})"}});
     EXPECT_TRUE(eventually("team1 answers", [] { return socket_exists("team1"); })) << running.err();
     running.signal(SIGTERM);
-    EXPECT_EQ(0, running.wait(5s));
+    EXPECT_EQ(0, running.wait(long_enough));
     EXPECT_TRUE(exists(wires.host(), "team0"));
 }
 
@@ -112,7 +112,7 @@ TEST(Daemon, listens_nowhere_with_option_u) {
     EXPECT_TRUE(eventually("pid file", [] { return file_exists("/run/teamd/team0.pid"); }));
     EXPECT_FALSE(file_exists("/run/teamd/team0.sock"));
     running.signal(SIGTERM);
-    EXPECT_EQ(0, running.wait(5s));
+    EXPECT_EQ(0, running.wait(long_enough));
 }
 
 TEST(Daemon, of_the_same_team_is_refused_while_the_first_lives) {
@@ -183,7 +183,7 @@ public:
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     }
     /// Whether it was told so, now or within the time.
-    bool told(std::string_view what, milliseconds patience = 5s) {
+    bool told(std::string_view what, milliseconds patience = long_enough) {
         for (const auto start = SteadyClock::now();;) {
             if (said_.find(what) != std::string::npos) return true;
             if (since(start) > patience) return false;
@@ -212,11 +212,11 @@ TEST(Daemon, tells_systemd_that_it_is_ready_alive_and_stopping) {
     EXPECT_TRUE(manager.told("STATUS="));
     for (int times = 0; times < 2; ++times) {
         manager.forget();
-        EXPECT_TRUE(manager.told("WATCHDOG=1", 1s));
+        EXPECT_TRUE(manager.told("WATCHDOG=1"));
     }
     running.signal(SIGTERM);
     EXPECT_TRUE(manager.told("STOPPING=1"));
-    EXPECT_EQ(0, running.wait(5s));
+    EXPECT_EQ(0, running.wait(long_enough));
 }
 
 TEST(Daemon, takes_a_port_that_appears_later) {

@@ -142,7 +142,7 @@ TEST(Start, needs_four_capabilities_and_no_more) {
     wires.address();
     EXPECT_TRUE(reaches(wires.host(), client_v4));
     running.signal(SIGTERM);
-    EXPECT_EQ(0, running.wait(5s)) << running.err();
+    EXPECT_EQ(0, running.wait(long_enough)) << running.err();
     EXPECT_FALSE(exists(wires.host(), "team0"));
 }
 

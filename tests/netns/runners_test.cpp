@@ -2,6 +2,7 @@
 //
 // The runners that choose a port without looking into the packet.
 #include "netns/configs.h"
+#include "support/far_ends.h"
 #include "support/frames.h"
 #include "support/packet_socket.h"
 
@@ -14,19 +15,17 @@ namespace {
 
 using testing::ElementsAre;
 
-/// How many of so many frames of one flow arrived at each far end.
-std::vector<std::size_t> arrivals(const Cabling& wires, std::size_t frames) {
+/// How many of so many frames of one flow arrived at each far end, each frame by that many.
+std::vector<std::size_t> arrivals(const Cabling& wires, std::size_t frames, std::size_t copies = 1) {
     const PacketSocket team(wires.host(), "team0");
-    std::vector<PacketSocket> far;
-    for (unsigned number = 1; number <= wires.ports(); ++number)
-        far.emplace_back(wires.peer(), Cabling::far_end(number), ether_experiment);
+    const FarEnds far(wires, ether_experiment);
     const auto own = mac(look(wires.host(), "team0").address);
     for (std::size_t count = 0; count < frames; ++count)
         team.send(ethernet(mac("02:00:00:00:00:02"), own, ether_experiment, "one flow"));
     std::vector<std::size_t> counts;
-    counts.reserve(far.size());
-    for (const auto& end : far)
-        counts.push_back(end.drain(50ms).size());
+    counts.reserve(wires.ports());
+    for (const auto& arrived : far.drain(frames * copies))
+        counts.push_back(arrived.size());
     return counts;
 }
 
@@ -38,7 +37,7 @@ TEST(Runner, broadcast_sends_by_every_port) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(runner("broadcast"));
     bring_up(wires, team);
-    EXPECT_THAT(arrivals(wires, 20), ElementsAre(20, 20, 20));
+    EXPECT_THAT(arrivals(wires, 20, 3), ElementsAre(20, 20, 20));
 }
 
 TEST(Runner, roundrobin_sends_by_one_port_after_the_other) {

@@ -65,7 +65,7 @@ TEST(Stacking, bridge_over_an_activebackup_team_gets_nothing_twice) {
     wires.address("bridge0");
     EXPECT_TRUE(reaches(wires.host(), client_v4));
     Stream stream({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 2'000});
-    std::this_thread::sleep_for(200ms);
+    EXPECT_TRUE(stream.flows(400));
     stream.stop();
     EXPECT_EQ(0U, stream.tally().lost + stream.tally().duplicated) << text_of(stream.tally());
 }

@@ -26,7 +26,7 @@ TEST(Visibility, device_counts_what_passed_both_ways) {
     {
         Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .size = payload});
         Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .size = payload});
-        std::this_thread::sleep_for(200ms);
+        EXPECT_TRUE(out.flows(2'000) && in.flows(2'000));
         out.stop();
         in.stop();
         sent_out = out.next();

@@ -44,6 +44,8 @@ void Cabling::build_switch() const {
                            "addr add {}/24 dev client0\n"
                            "addr add {}/64 dev client0 nodad",
                            client_v4, client_v6));
+    await_operation(client_, "client0");
+    await_operation(peer_, "toclient");
 }
 
 void Cabling::pull(unsigned number) const { peer_.ip(fmt::format("link set {} down", far_end(number))); }
@@ -52,6 +54,16 @@ void Cabling::plug(unsigned number) const { peer_.ip(fmt::format("link set {} up
 void Cabling::address(std::string_view device) const {
     host_.ip(fmt::format("link set {0} up\naddr add {1}/24 dev {0}\naddr add {2}/64 dev {0} nodad", device,
                          team_v4, team_v6));
+    await_operation(host_, device);
+    await_cables();
+}
+
+void Cabling::await_cables() const {
+    for (unsigned number = 1; number <= ports_; ++number)
+        if (look(host_, port(number)).up() && look(peer_, far_end(number)).up()) {
+            await_operation(host_, port(number));
+            await_operation(peer_, far_end(number));
+        }
 }
 
 } // namespace teamo::test

@@ -46,11 +46,13 @@ public:
     /// Makes one more cable.
     void lay(unsigned number) const;
 
-    /// Gives the team's device its addresses and brings it up.
+    /// Gives the team's device, or another that has a carrier or soon gets one, its addresses and brings it
+    /// up. Returns when it is in operation, and so are both ends of the cables whose ports here are up.
     void address(std::string_view device = "team0") const;
 
 private:
     void build_switch() const;
+    void await_cables() const;
 
     unsigned ports_;
     FarSide far_side_;

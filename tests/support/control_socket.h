@@ -20,10 +20,10 @@ public:
     /// Sends one record as it is; false where the other side takes no more now.
     bool send(std::string_view record) const;
     /// The next record, or none within `patience`.
-    std::optional<std::string> receive(milliseconds patience = 5s) const;
+    std::optional<std::string> receive(milliseconds patience = long_enough) const;
     /// "REQUEST\n<method>\n<argument>\n…" and what came back, or none.
     std::optional<std::string> ask(std::string_view method, const std::vector<std::string>& arguments = {},
-                                   milliseconds patience = 5s) const;
+                                   milliseconds patience = long_enough) const;
 
 private:
     explicit ControlSocket(UniqueFd socket) : socket_(std::move(socket)) {}

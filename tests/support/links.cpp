@@ -64,6 +64,14 @@ bool exists(const NetNs& in, std::string_view name) {
         [&] { return std::ifstream(fmt::format("/proc/sys/net/ipv4/conf/{}/forwarding", name)).good(); });
 }
 
+void await_operation(const NetNs& in, std::string_view name) {
+    const auto works = [&] {
+        const auto state = look(in, name).operstate;
+        return state == "UP" || state == "UNKNOWN";
+    };
+    if (!eventually("", works)) throw SetupError(fmt::format("{} does not begin to work", name));
+}
+
 Counters operator-(const Counters& later, const Counters& earlier) {
     return {.rx_bytes = later.rx_bytes - earlier.rx_bytes,
             .rx_packets = later.rx_packets - earlier.rx_packets,

@@ -29,6 +29,11 @@ struct Device {
 Device look(const NetNs& in, std::string_view name);
 bool exists(const NetNs& in, std::string_view name);
 
+/// Waits until a device that has its carrier, or is about to get it, is in operation; throws SetupError where
+/// it does not become so. Before linkwatch has seen to it (net/core/link_watch.c: dev_activate), it sends
+/// nothing, and as a bridge's port forwards nothing: what is sent is lost without a word.
+void await_operation(const NetNs& in, std::string_view name);
+
 struct Counters {
     std::uint64_t rx_bytes = 0, rx_packets = 0, rx_dropped = 0, tx_bytes = 0, tx_packets = 0, tx_dropped = 0;
 };

@@ -23,15 +23,28 @@ void set_option(int socket, int level, int name, const Value& value) {
         throw SetupError(fmt::format("socket option {}/{}: {}", level, name, std::strerror(errno)));
 }
 
-std::optional<std::uint16_t> tag_of(msghdr& message) {
+/// What the kernel says beside a frame; none where it does not.
+template <class Value>
+std::optional<Value> said_beside(msghdr& message, int level, int type) {
     for (auto* control = CMSG_FIRSTHDR(&message); control != nullptr;
          control = CMSG_NXTHDR(&message, control)) {
-        if (control->cmsg_level != SOL_PACKET || control->cmsg_type != PACKET_AUXDATA) continue;
-        tpacket_auxdata auxiliary{};
-        std::memcpy(&auxiliary, CMSG_DATA(control), sizeof auxiliary);
-        if ((auxiliary.tp_status & TP_STATUS_VLAN_VALID) != 0) return auxiliary.tp_vlan_tci;
+        if (control->cmsg_level != level || control->cmsg_type != type) continue;
+        Value value{};
+        std::memcpy(&value, CMSG_DATA(control), sizeof value);
+        return value;
     }
     return std::nullopt;
+}
+
+std::optional<std::uint16_t> tag_of(msghdr& message) {
+    const auto auxiliary = said_beside<tpacket_auxdata>(message, SOL_PACKET, PACKET_AUXDATA);
+    if (!auxiliary || (auxiliary->tp_status & TP_STATUS_VLAN_VALID) == 0) return std::nullopt;
+    return auxiliary->tp_vlan_tci;
+}
+
+std::chrono::nanoseconds arrival_of(msghdr& message) {
+    const auto stamp = said_beside<timespec>(message, SOL_SOCKET, SCM_TIMESTAMPNS).value_or(timespec{});
+    return std::chrono::seconds(stamp.tv_sec) + std::chrono::nanoseconds(stamp.tv_nsec);
 }
 
 } // namespace
@@ -41,6 +54,7 @@ PacketSocket::PacketSocket(const NetNs& in, std::string_view device, std::uint16
       index_(in.inside([&] { return static_cast<int>(::if_nametoindex(std::string(device).c_str())); })) {
     set_option(socket_.get(), SOL_SOCKET, SO_RCVBUFFORCE, 32 << 20);
     set_option(socket_.get(), SOL_PACKET, PACKET_AUXDATA, 1);
+    set_option(socket_.get(), SOL_SOCKET, SO_TIMESTAMPNS, 1);
     sockaddr_ll address{};
     address.sll_family = AF_PACKET;
     address.sll_protocol = htons(ethertype);
@@ -76,19 +90,20 @@ std::optional<Seen> PacketSocket::receive(milliseconds patience) const {
     return Seen{.frame = Bytes(space.begin(), space.begin() + size),
                 .tag = tag_of(message),
                 .outgoing = from.sll_pkttype == PACKET_OUTGOING,
-                .to_other_host = from.sll_pkttype == PACKET_OTHERHOST};
+                .to_other_host = from.sll_pkttype == PACKET_OTHERHOST,
+                .arrival = arrival_of(message)};
 }
 
-std::vector<Seen> PacketSocket::drain(milliseconds silence) const {
+std::vector<Seen> PacketSocket::drain(std::size_t expected, milliseconds silence) const {
     std::vector<Seen> all;
-    while (auto seen = receive(silence))
+    while (auto seen = receive(all.size() < expected ? patient(long_enough) : silence))
         all.push_back(std::move(*seen));
     return all;
 }
 
 std::optional<Seen> PacketSocket::await(const std::function<bool(const Seen&)>& wanted,
                                         milliseconds patience) const {
-    for (const auto start = SteadyClock::now(); since(start) < patience;)
+    for (const auto start = SteadyClock::now(); since(start) < patient(patience);)
         if (auto seen = receive(10ms); seen && wanted(*seen)) return seen;
     return std::nullopt;
 }

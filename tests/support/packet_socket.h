@@ -17,10 +17,11 @@
 namespace teamo::test {
 
 struct Seen {
-    Bytes frame;                      ///< from the destination address; a VLAN tag is taken out of it
-    std::optional<std::uint16_t> tag; ///< TCI of the tag taken out (PACKET_AUXDATA)
-    bool outgoing = false;            ///< sent by this host through the device
-    bool to_other_host = false;       ///< addressed to somebody else
+    Bytes frame;                         ///< from the destination address; a VLAN tag is taken out of it
+    std::optional<std::uint16_t> tag;    ///< TCI of the tag taken out (PACKET_AUXDATA)
+    bool outgoing = false;               ///< sent by this host through the device
+    bool to_other_host = false;          ///< addressed to somebody else
+    std::chrono::nanoseconds arrival{0}; ///< by the kernel's clock, whoever read it when
 };
 
 class PacketSocket {
@@ -35,11 +36,11 @@ public:
     void send(const Bytes& frame) const;
     /// The next frame, or none within `patience`.
     std::optional<Seen> receive(milliseconds patience) const;
-    /// All frames that arrived until none came for `silence`.
-    std::vector<Seen> drain(milliseconds silence = 100ms) const;
+    /// All frames until so many have come, and what comes after them until none does for `silence`.
+    std::vector<Seen> drain(std::size_t expected, milliseconds silence = 100ms) const;
     /// Waits for a frame like that; the others are thrown away.
     std::optional<Seen> await(const std::function<bool(const Seen&)>& wanted,
-                              milliseconds patience = 3s) const;
+                              milliseconds patience = long_enough) const;
     /// Asks the device for promiscuous mode as long as this socket is there.
     void be_promiscuous() const;
 

@@ -41,18 +41,17 @@ void Stream::connect(const Way& way) {
         throw SetupError(fmt::format("connect {}: {}", way.address, std::strerror(errno)));
 }
 
-/// Packets before the first count bear a number that is no packet's.
+/// Packets before the first count bear a number that is no packet's. More than one may be on the way when
+/// the first arrives: they waited for the neighbour together.
 void Stream::await_first() {
     const std::vector<std::byte> nobody(size_, std::byte{0xff});
     const auto arrived = [&] {
         (void)::send(sender_.get(), nobody.data(), nobody.size(), 0);
         std::this_thread::sleep_for(5ms);
         const std::lock_guard lock(mutex_);
-        return latest_ == ~std::uint64_t{0};
+        return first_came_;
     };
     if (!eventually("", arrived)) throw SetupError("no packet arrives");
-    const std::lock_guard lock(mutex_);
-    latest_ = 0;
 }
 
 void Stream::send_all(const std::stop_token& stop) {
@@ -94,7 +93,7 @@ void Stream::note(std::uint64_t number) {
     const auto gap = std::chrono::duration_cast<std::chrono::microseconds>(now - last_arrival_);
     last_arrival_ = now;
     if (number == ~std::uint64_t{0}) { // of await_first()
-        if (arrivals_.empty()) latest_ = number;
+        first_came_ = true;
         return;
     }
     if (number >= arrivals_.size()) arrivals_.resize(number + 1);
@@ -120,8 +119,11 @@ void Stream::stop() {
     if (!sending_.joinable()) return;
     sending_.request_stop();
     sending_.join();
-    const auto all_there = [this] { return tally().lost == 0; };
-    (void)eventually("", all_there, 300ms);
+    const auto nothing_comes = [this] {
+        const std::lock_guard lock(mutex_);
+        return since(last_arrival_) > 1s;
+    };
+    (void)eventually("", [&] { return tally().lost == 0 || nothing_comes(); });
     receiving_.request_stop();
     receiving_.join();
 }

@@ -85,19 +85,19 @@ void TeamUnderTest::start(const std::vector<std::string>& arguments) {
 
 void TeamUnderTest::await_answer() {
     for (const auto start = SteadyClock::now(); !answers(); std::this_thread::sleep_for(2ms))
-        if (!process_->running() || since(start) > 5s)
+        if (!process_->running() || since(start) > patient(long_enough))
             throw SetupError(fmt::format("{} {}; its log:\n{}", daemon_program(),
                                          process_->running() ? "does not answer" : "ended at once", log()));
 }
 
 void TeamUnderTest::kill() {
     process_->signal(SIGKILL);
-    process_->wait(patient(5s));
+    process_->wait(patient(long_enough));
 }
 
 std::optional<int> TeamUnderTest::stop(int signal) {
     process_->signal(signal);
-    return process_->wait(patient(5s));
+    return process_->wait(patient(long_enough));
 }
 
 void TeamUnderTest::signal(int number) const { process_->signal(number); }

@@ -34,7 +34,7 @@ Output daemon_on(std::string_view config, std::vector<std::string> arguments = {
 /// test has failed. Options for all (a datapath, say) come from the environment's TEAMO_DAEMON_OPTIONS.
 class TeamUnderTest {
 public:
-    /// Returns once its control socket answers; throws SetupError with its log where that takes 5 s.
+    /// Returns once its control socket answers; throws SetupError with its log where it does not.
     explicit TeamUnderTest(std::string_view config, const std::vector<std::string>& arguments = {},
                            std::string device = "team0");
     TeamUnderTest(const TeamUnderTest&) = delete;
@@ -45,7 +45,7 @@ public:
     void start(const std::vector<std::string>& arguments = {});
     /// kill -9: what it had no chance to clean up stays.
     void kill();
-    /// Ends it with the signal; its exit status, or none where it does not end within 5 s.
+    /// Ends it with the signal; its exit status, or none where it does not end.
     std::optional<int> stop(int signal = SIGTERM);
     void signal(int number) const;
     bool running();

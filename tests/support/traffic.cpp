@@ -98,16 +98,16 @@ bool carries_tcp(const NetNs& from, const NetNs& to, const std::string& address,
     const SocketAddress target(address, 5002);
     const auto listener = socket_in(to, target.family(), SOCK_STREAM);
     const auto sender = socket_in(from, target.family(), SOCK_STREAM);
-    constexpr int on = 1;
+    constexpr int on = 1, seconds = std::chrono::duration_cast<std::chrono::seconds>(long_enough).count();
     ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    set_patience(listener.get(), 5);
-    set_patience(sender.get(), 5);
+    set_patience(listener.get(), seconds);
+    set_patience(sender.get(), seconds);
     if (::bind(listener.get(), target.get(), target.size) < 0 || ::listen(listener.get(), 1) < 0)
         throw SetupError("cannot listen at " + address);
     if (::connect(sender.get(), target.get(), target.size) < 0) return false;
     const UniqueFd accepted(::accept(listener.get(), nullptr, nullptr));
     if (!accepted) return false;
-    set_patience(accepted.get(), 5);
+    set_patience(accepted.get(), seconds);
     std::jthread sending([&] {
         send_pattern(sender.get(), bytes);
         ::shutdown(sender.get(), SHUT_WR);

@@ -47,8 +47,8 @@ public:
     /// The number the next packet will bear.
     std::uint64_t next() const { return next_; }
     /// Waits until a packet arrives that was sent so many packets after this call; false where none does.
-    bool flows(std::uint64_t packets = 1, milliseconds patience = 3s) const;
-    /// Ends the sender, lets what is under way arrive.
+    bool flows(std::uint64_t packets = 1, milliseconds patience = long_enough) const;
+    /// Ends the sender, lets what is under way arrive: until all is there, or nothing came for a second.
     void stop();
     /// Packets numbered from `first` up to, not including, `end`.
     Tally tally(std::uint64_t first, std::uint64_t end) const;
@@ -75,15 +75,17 @@ private:
     std::atomic<std::uint64_t> next_{0};
     mutable std::mutex mutex_; ///< of what follows
     std::vector<Arrival> arrivals_;
+    bool first_came_ = false;
     std::uint64_t latest_ = 0;
     SteadyClock::time_point last_arrival_;
     std::jthread receiving_, sending_; ///< last: they use the rest
 };
 
 /// One ICMP or ICMPv6 echo to the address, answered within `patience`.
-bool answers_echo(const NetNs& from, const std::string& address, milliseconds patience = 1s);
+bool answers_echo(const NetNs& from, const std::string& address, milliseconds patience = long_enough);
 /// Asks until it is answered: the first echo also has to find the neighbour.
-testing::AssertionResult reaches(const NetNs& from, const std::string& address, milliseconds patience = 5s);
+testing::AssertionResult reaches(const NetNs& from, const std::string& address,
+                                 milliseconds patience = long_enough);
 
 /// Sends that many bytes of a pattern by TCP to the address, where they are compared: true if all arrived.
 bool carries_tcp(const NetNs& from, const NetNs& to, const std::string& address, std::size_t bytes);

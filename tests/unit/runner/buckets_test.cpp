@@ -162,5 +162,44 @@ TEST(Preferences, send_a_bucket_nowhere_when_nothing_is_live) {
     EXPECT_EQ(leaves_by(preferences(rehome(Homes{}, set), set)[0], 0), Slot{0});
 }
 
+// ---- settle ----------------------------------------------------------------------------------
+
+TEST(Settle, leaves_homes_alone_while_the_members_stay) {
+    const SlotSet three = bit(Slot{1}) | bit(Slot{2}) | bit(Slot{3});
+    Homes homes = rehome({}, three);
+    homes[0] = homes[1] = Slot{3}; // uneven, as an administrator or the balancer made it
+    for (const bool measured : {false, true})
+        EXPECT_EQ(settle(homes, three, three, measured), homes);
+}
+
+TEST(Settle, gives_a_port_that_came_its_share) {
+    const SlotSet two = bit(Slot{1}) | bit(Slot{2}), three = two | bit(Slot{3});
+    const auto homes = rehome({}, two);
+    for (const bool measured : {false, true})
+        EXPECT_EQ(settle(homes, two, three, measured), rehome(homes, three));
+}
+
+TEST(Settle, moves_only_the_buckets_of_a_port_that_left_where_homes_follow_loads) {
+    const SlotSet two = bit(Slot{1}) | bit(Slot{2}), three = two | bit(Slot{3});
+    Homes homes = rehome({}, three);
+    for (std::size_t bucket = 0; bucket < 40; ++bucket)
+        homes[bucket] = Slot{2};
+    const auto next = settle(homes, three, two, /*measured=*/true);
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+        if (homes[bucket] == Slot{3})
+            EXPECT_TRUE(next[bucket] == Slot{1} || next[bucket] == Slot{2});
+        else
+            EXPECT_EQ(next[bucket], homes[bucket]);
+    EXPECT_EQ(settle(homes, three, two, /*measured=*/false), rehome(homes, two));
+}
+
+// A port that the balancer has emptied is a member all the same.
+TEST(Settle, does_not_take_a_port_without_buckets_for_one_that_came) {
+    const SlotSet two = bit(Slot{1}) | bit(Slot{2});
+    Homes homes;
+    homes.fill(Slot{1});
+    EXPECT_EQ(settle(homes, two, two, true), homes);
+}
+
 } // namespace
 } // namespace teamo

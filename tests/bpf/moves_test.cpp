@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A bucket that moves goes on by the slot it leaves until its traffic has paused.
+#include "programs.h"
+#include "support/eventually.h"
+#include "support/packet.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::test {
+namespace {
+
+constexpr MacAddress peer{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}}, own{{0x02, 0x11, 0x22, 0x33, 0x44, 0x55}};
+constexpr std::uint64_t never = 1'000'000'000'000, at_once = 0;
+
+Bytes some_packet(std::uint16_t port = 1) {
+    return PacketBuilder(peer, own).ipv4({}).tcp(port, 2).payload(100).bytes();
+}
+
+std::uint64_t now() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count());
+}
+
+class MovingBuckets : public testing::Test {
+protected:
+    MovingBuckets() {
+        programs_.prefer([](std::uint32_t) { return teamo_bucket{{3 << TEAMO_LEAVING_SHIFT | 5, 3, 8}}; });
+        programs_.set_last_sent(now());
+    }
+
+    std::uint32_t slot() { return programs_.transmit(some_packet()).slot; }
+
+    Programs programs_;
+};
+
+TEST_F(MovingBuckets, GoOnByTheSlotTheyLeaveAsLongAsTheyDoNotPause) {
+    programs_.set_drain(3, never);
+    for (int count = 0; count < 10; ++count)
+        EXPECT_EQ(slot(), 3U);
+}
+
+TEST_F(MovingBuckets, LeaveByTheNewSlotAfterThePauseAndStayThere) {
+    programs_.set_drain(3, 1'000'000);
+    programs_.set_last_sent(now() - 2'000'000);
+    EXPECT_EQ(slot(), 5U);
+    programs_.set_drain(3, never); // the move is over: nobody asks any more
+    EXPECT_EQ(slot(), 5U);
+}
+
+TEST_F(MovingBuckets, CountAPauseFromTheirLastPacketOn) {
+    programs_.set_drain(3, 300'000'000);
+    programs_.set_last_sent(now() - 290'000'000);
+    EXPECT_EQ(slot(), 3U);
+    EXPECT_EQ(slot(), 3U); // another 10 ms would have been enough for the first packet alone
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(slot(), 3U);
+}
+
+TEST_F(MovingBuckets, LeaveASlotThatIsLostAtOnce) {
+    programs_.set_drain(3, never);
+    programs_.live.tx = all_slots & ~slot_set({3});
+    EXPECT_EQ(slot(), 5U);
+    programs_.live.tx = all_slots;
+    EXPECT_EQ(slot(), 5U); // and do not go back when it returns
+}
+
+TEST_F(MovingBuckets, AreSettledByPacketsOfTheirOwnOnly) {
+    programs_.set_drain(3, 1'000'000);
+    const auto one = some_packet(1), other = some_packet(2);
+    programs_.team.hash_fields = TEAMO_HASH_TCP;
+    ASSERT_NE(programs_.bucket_of(one, TEAMO_HASH_TCP), programs_.bucket_of(other, TEAMO_HASH_TCP));
+    programs_.prefer([](std::uint32_t) { return teamo_bucket{{3 << TEAMO_LEAVING_SHIFT | 5, 3, 8}}; });
+    programs_.set_last_sent(now() - 2'000'000);
+    EXPECT_EQ(programs_.transmit(one).slot, 5U);
+    programs_.set_drain(3, never);
+    EXPECT_EQ(programs_.transmit(one).slot, 5U);
+    EXPECT_EQ(programs_.transmit(other).slot, 3U);
+}
+
+TEST_F(MovingBuckets, CountWhatLeavesByEachBucket) {
+    programs_.set_drain(3, at_once);
+    const auto bucket = programs_.bucket_of(some_packet(), TEAMO_HASH_TCP);
+    const auto before = programs_.bucket_counters_of(bucket);
+    programs_.team.hash_fields = TEAMO_HASH_TCP;
+    programs_.transmit(some_packet(), 5);
+    const auto after = programs_.bucket_counters_of(bucket);
+    EXPECT_EQ(after.packets - before.packets, 5U);
+    EXPECT_EQ(after.bytes - before.bytes, 5 * some_packet().size());
+    EXPECT_EQ(after.gso_bytes, before.gso_bytes);
+    programs_.gso_size = 40; // the packet is one that a card cuts
+    programs_.transmit(some_packet());
+    EXPECT_EQ(programs_.bucket_counters_of(bucket).gso_bytes - after.gso_bytes, some_packet().size());
+}
+
+} // namespace
+} // namespace teamo::test
