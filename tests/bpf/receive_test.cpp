@@ -94,7 +94,7 @@ TEST_F(Receive, GivesTheTeamACopyOfOtherLinkLocalFrames) {
         ASSERT_TRUE(eventually("inner carries", [&] {
             return programs_.receive(frame_to(link_local(14))).counters.rx_packets == 1;
         }));
-        team.drain();
+        team.drain(0);
         for (std::uint8_t last = 0; last < 16; last++) {
             const bool of_the_link = last == 1 || last == 2; // pause and slow protocols
             const auto verdict = programs_.receive(frame_to(link_local(last)));

@@ -172,7 +172,7 @@ TEST_F(Transmit, BroadcastSendsACopyByEveryLiveSlot) {
         const PacketSocket first(ns, "port1_far"), second(ns, "port4_far");
         ASSERT_TRUE(eventually("the ports carry",
                                [&] { return programs_.transmit(some_packet()).counters.tx_packets == 3; }));
-        first.drain(), second.drain();
+        first.drain(0), second.drain(0);
         const auto verdict = programs_.transmit(some_packet());
         EXPECT_EQ(verdict.action, redirected) << "the last one is not a copy";
         EXPECT_EQ(verdict.slots, slot_set({1, 4, 8}));

@@ -60,7 +60,7 @@ std::string port_taken(const Cabling& wires, const std::string& to, std::uint16_
     std::string port;
     const auto seen = [&] {
         for (unsigned number = 1; number <= wires.ports(); ++number)
-            for (const auto& frame : far[number - 1].drain(1ms))
+            for (const auto& frame : far[number - 1].drain(0, 1ms))
                 if (from_offset(frame.frame, 14 + (ipv6 ? 40 : 20) + 8).starts_with(payload))
                     port = Cabling::port(number);
         return !port.empty();
