@@ -14,6 +14,7 @@
 #include "kernel/journal.h"
 #include "observer.h"
 #include "plan/changes.h"
+#include "port_cpus.h"
 #include "watch/port_watch.h"
 
 #include <memory>
@@ -112,6 +113,7 @@ private:
     // team_balance.cpp: what balancing needs to know
     Result<> start_balancing(sd_event* loop);
     std::vector<Balancing::Port> balanced_ports() const;
+    std::vector<PortCpus::Port> ports_with_cpus() const;
 
     // team_requests.cpp: the control socket
     PortStatus port_status(const Port& port) const;
@@ -130,6 +132,7 @@ private:
     std::unique_ptr<CarrierNews> carrier_news_;
     std::unique_ptr<Announcer> announcer_;
     std::unique_ptr<Balancing> balancing_;
+    std::unique_ptr<PortCpus> port_cpus_;
     std::optional<Timer> timer_;            ///< when a delay of a link watch is over
     std::optional<Timer> look_again_timer_; ///< for what the kernel tells nobody
     std::function<void(Error)> failed_;

@@ -71,9 +71,10 @@ SegmentLimits team_limits(const Premises& premises) {
             limit(now.segs, least.segs, premises.lowered_to.segs, legacy_limits.segs)};
 }
 
-/// Where nobody has looked at a port's queues: what byte queue limits let wait, 2 packets of 64 KB, is gone in
-/// 1 ms at 1 Gbit/s; the rest is for a qdisc's queue while the port is not full.
-constexpr std::chrono::nanoseconds unknown_drain = std::chrono::milliseconds(5);
+/// Where every flow waits for its own pause the queues are looked at ten times a second, and not as closely
+/// as while a few buckets move: a queue of 2.5 MB at 1 Gbit/s may have come between two looks, and has gone
+/// after this. To wait longer than is needed costs nothing but the other port's cache.
+constexpr std::chrono::nanoseconds least_drain_by_flow = std::chrono::milliseconds(20);
 
 /// Addresses and tags could be given to each card one by one (RTM_NEWNEIGH with NTF_SELF; a hidden VLAN
 /// device on the port), and would then have to be counted, kept and taken back beside others' own. A port in
@@ -108,8 +109,8 @@ TeamPlan make_plan(const Premises& premises, const Decision& decision) {
     if (has(plan.tables.hash_fields, HashField::cpu)) {
         plan.tables.cpu_slots = premises.cpu_slots;
         for (const auto& member : premises.members)
-            if (auto& drain = plan.tables.drain[member.slot.value]; drain.count() == 0)
-                drain = unknown_drain;
+            if (auto& drain = plan.tables.drain[member.slot.value]; drain < least_drain_by_flow)
+                drain = least_drain_by_flow;
     }
     plan.tables.notify_peers = premises.notify_peers;
     plan.tables.mcast_rejoin = premises.mcast_rejoin;
