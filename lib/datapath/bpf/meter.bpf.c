@@ -21,12 +21,7 @@ volatile __u32 teamo_fields = 0;
 SEC("tc")
 int teamo_meter(struct __sk_buff *skb)
 {
-	__u32 fields = teamo_fields;
-
-	if (fields & TEAMO_HASH_CPU)
-		teamo_count_bucket(skb, bpf_get_smp_processor_id() & (TEAMO_BUCKETS - 1));
-	else
-		teamo_count_bucket(skb, teamo_bucket_of(teamo_packet_hash(skb, fields)));
+	teamo_count_bucket(skb, teamo_bucket_of(teamo_packet_hash(skb, teamo_fields)));
 	return TC_ACT_UNSPEC;
 }
 
