@@ -16,12 +16,10 @@ using namespace hash_cases;
 
 constexpr std::uint64_t never = 1'000'000'000'000, at_once = 0, milliseconds_each = 1'000'000;
 
-Bytes packet_of(std::uint16_t flow) {
-    return start().ipv4(ip()).tcp(flow, 2222).payload(100).bytes();
-}
+Bytes packet_of(std::uint16_t flow) { return start().ipv4(ip()).tcp(flow, 2222).payload(100).bytes(); }
 
-/// This CPU's port has slot 3; whatever goes by the hash has slot 5. Once somebody has sent, `go_to` says that
-/// this were another CPU.
+/// This CPU's port has slot 3; whatever goes by the hash has slot 5. Once somebody has sent, `go_to` says
+/// that this were another CPU.
 class ChoiceByCpu : public testing::Test {
 protected:
     ChoiceByCpu() {
@@ -123,9 +121,8 @@ TEST_F(ChoiceByCpu, GoesByTheHashWhereTheCpusPortIsNotLive) {
 
 TEST_F(ChoiceByCpu, GoesByTheWholeFlowThenWhereNothingElseIsHashed) {
     programs_.team.hash_fields = TEAMO_HASH_CPU;
-    programs_.prefer([](std::uint32_t bucket) {
-        return teamo_bucket{{static_cast<std::uint8_t>(bucket % 8 + 1)}};
-    });
+    programs_.prefer(
+        [](std::uint32_t bucket) { return teamo_bucket{{static_cast<std::uint8_t>(bucket % 8 + 1)}}; });
     go_to(0);
     std::set<std::uint32_t> met;
     for (std::uint16_t source = 1; source <= 64; ++source) {

@@ -62,7 +62,8 @@ TEST(Plan, of_loadbalance_gives_every_port_the_teams_address_and_mtu) {
 
 TEST(Plan, by_cpu_lets_flows_wait_for_a_queue_that_nobody_has_seen) {
     using namespace std::chrono_literals;
-    const Case one{.runner = LoadBalanceRunner{.tx_hash = HashField::cpu | HashField::ipv4, .tx_balancer = {}}};
+    const Case one{.runner =
+                       LoadBalanceRunner{.tx_hash = HashField::cpu | HashField::ipv4, .tx_balancer = {}}};
     auto premises = one.premises();
     premises.cpu_slots = {Slot{2}, Slot{1}};
     premises.drain[2] = 300ms;
