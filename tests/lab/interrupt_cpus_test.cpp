@@ -90,7 +90,7 @@ protected:
 
 TEST_P(RealInterrupts, say_by_which_port_a_cpu_sends) {
     make_far_side();
-    const TeamUnderTest team(config, {"--datapath", GetParam()});
+    TeamUnderTest team(config, {"--datapath", GetParam()});
     const auto host = NetNs::current();
     must(host, "ip addr add 10.9.0.1/24 dev team0; ip link set team0 up");
     for (const auto* card : {"eth0", "eth1"})
@@ -121,6 +121,7 @@ TEST_P(RealInterrupts, say_by_which_port_a_cpu_sends) {
         EXPECT_LT(by_second[0], strays);
     }
     fmt::print("{}", team.teamoctl({"balance", "show"}).out);
+    EXPECT_EQ(0, team.stop());
 }
 
 INSTANTIATE_TEST_SUITE_P(By, RealInterrupts, testing::Values("team", "bpf"),

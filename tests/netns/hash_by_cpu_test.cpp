@@ -174,7 +174,10 @@ TEST_F(HashByCpu, is_what_the_operator_is_told) {
     EXPECT_THAT(shown.out,
                 AllOf(HasSubstr("sent by CPU"), HasSubstr("balancing: none, the sending CPU decides"),
                       Not(HasSubstr("buckets"))));
-    EXPECT_THAT(team.teamoctl({"balance", "hash", "src", "10.0.0.1", "dst", "10.0.0.2"}).out, HasSubstr("the sending CPU decides"));
+    EXPECT_THAT(team.teamoctl({"balance", "hash", "src", "10.0.0.1", "dst", "10.0.0.2"}).out,
+                HasSubstr("the sending CPU decides"));
+    EXPECT_THAT(daemon_on(team_config(by_cpu, ports_object(2)), {"--dry-run", "-t", "team1"}).out,
+                HasSubstr("\"cpus\""));
     const auto json = team.teamoctl({"balance", "show"}, {"--json"}).out;
     EXPECT_THAT(json, HasSubstr("interrupt_cpus"));
     const auto moved = team.teamoctl({"balance", "move", "7", "eth2"});
