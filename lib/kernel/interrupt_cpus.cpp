@@ -54,7 +54,10 @@ std::string first_line(const fs::path& file) {
 class Interrupts {
 public:
     Interrupts(const std::string& root, const std::string& name)
-        : irqs_(root + "/proc/irq"), folder_(root + "/sys/class/net/" + name), name_(name) {
+        : irqs_(root + "/proc/irq"),
+          counts_(root + "/sys/kernel/irq"),
+          folder_(root + "/sys/class/net/" + name),
+          name_(name) {
         std::error_code error;
         device_ = fs::canonical(folder_ / "device", error);
         if (error) device_.clear();
@@ -76,7 +79,13 @@ public:
         std::vector<Interrupt> queues;
         std::ranges::copy_if(all, std::back_inserter(queues),
                              [&all](const Interrupt& one) { return !is_beside(one, all); });
-        return queues.empty() ? all : queues;
+        if (!queues.empty()) all = std::move(queues);
+        // A virtio device has vectors for queues that it does not use, and an idle one stays on its old CPU
+        // after its affinity has changed.
+        std::vector<Interrupt> busy;
+        std::ranges::copy_if(all, std::back_inserter(busy),
+                             [this](const Interrupt& one) { return has_come(one.number); });
+        return busy.empty() ? all : busy;
     }
 
     CpuList cpus_of(const Interrupt& interrupt) const {
@@ -89,6 +98,12 @@ public:
     }
 
 private:
+    /// "0,17,0" by CPU.
+    bool has_come(unsigned number) const {
+        const auto counts = first_line(counts_ / std::to_string(number) / "per_cpu_count");
+        return counts.empty() || counts.find_first_of("123456789") != std::string::npos;
+    }
+
     struct Handler {
         const std::string& name;
         bool is_of(const std::string& device) const {
@@ -145,7 +160,7 @@ private:
         return list;
     }
 
-    fs::path irqs_, folder_, device_;
+    fs::path irqs_, counts_, folder_, device_;
     std::string name_;
 };
 

@@ -13,9 +13,9 @@ namespace teamo {
 
 /// The CPUs to which the kernel sends the interrupts of the device's queues now (effective_affinity_list).
 /// None where there are no interrupts to speak of: virtual devices, and cards that are down, which have
-/// handed theirs back. A vector that only tells of configuration or of the link does not count beside others.
-/// ENODEV: the device is gone, or /sys shows another network namespace than this process's.
-/// `root`: where /sys and /proc are.
+/// handed theirs back. A vector that only tells of configuration or of the link does not count beside others,
+/// nor does one that has never come (/sys/kernel/irq) beside some that have. ENODEV: the device is gone, or
+/// /sys shows another network namespace than this process's. `root`: where /sys and /proc are.
 Result<CpuList> read_interrupt_cpus(const Link& link, const std::string& root = "");
 
 /// The CPUs that are online.

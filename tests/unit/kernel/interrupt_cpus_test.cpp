@@ -83,6 +83,19 @@ TEST_F(InterruptCpus, are_those_of_vectors_that_somebody_handles) {
     EXPECT_THAT(cpus("eth0", 2), ElementsAre(3));
 }
 
+TEST_F(InterruptCpus, do_not_count_where_none_has_come_beside_some_that_have) {
+    network_device("eth0", 2, "pci0/0000:00:02.0");
+    interrupt(24, "eth0-TxRx-0", "3", "pci0/0000:00:02.0");
+    interrupt(25, "eth0-TxRx-1", "5", "pci0/0000:00:02.0");
+    file("sys/kernel/irq/24/per_cpu_count", "0,0,0");
+    file("sys/kernel/irq/25/per_cpu_count", "0,0,0");
+    EXPECT_THAT(cpus("eth0", 2), ElementsAre(3, 5)) << "none has come yet";
+    file("sys/kernel/irq/25/per_cpu_count", "0,10,0");
+    EXPECT_THAT(cpus("eth0", 2), ElementsAre(5));
+    file("sys/kernel/irq/24/per_cpu_count", "0,0,1");
+    EXPECT_THAT(cpus("eth0", 2), ElementsAre(3, 5));
+}
+
 TEST_F(InterruptCpus, of_a_renamed_card_are_found_though_handlers_have_the_old_name) {
     network_device("lan0", 2, "pci0/0000:00:02.0");
     interrupt(24, "eth0-TxRx-0", "3", "pci0/0000:00:02.0");
