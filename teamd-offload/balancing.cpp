@@ -2,6 +2,7 @@
 #include "balancing.h"
 
 #include "kernel/queues.h"
+#include "plan/cpu_slots.h"
 
 #include <algorithm>
 
@@ -12,6 +13,9 @@ using namespace std::chrono_literals;
 
 /// How often buckets that wait are looked at. With the team driver it is also how finely a pause is seen.
 constexpr auto tick = 5ms;
+/// How often queues are looked at where every flow waits for its own pause, which is all the time. A plan has
+/// such drain times for that (make_plan.cpp).
+constexpr auto flow_tick = 100ms;
 constexpr auto least_interval = 100ms;
 constexpr std::size_t remembered = 32;
 /// A bucket that would not pause is left alone so many intervals.
@@ -42,7 +46,22 @@ Result<std::unique_ptr<Balancing>> Balancing::make(sd_event* loop, const Log& lo
     return balancing;
 }
 
-void Balancing::start() { measure(); }
+void Balancing::start() {
+    measure();
+    if (stays_by_flow()) tick_->after(flow_tick);
+}
+
+/// By CPU, and the datapath sees pauses: no bucket ever moves, but any flow may.
+bool Balancing::stays_by_flow() const {
+    return has(team_.tables().hash_fields, HashField::cpu) && datapath_.moves_in_gaps();
+}
+
+void Balancing::watch_queues() {
+    const auto before = drains_;
+    read_queues();
+    if (drains_ != before) team_.pass();
+    tick_->after(flow_tick);
+}
 
 /// One interval: what left by each bucket since the last, and what follows from it.
 void Balancing::measure() {
@@ -131,6 +150,8 @@ Result<> Balancing::move(std::uint8_t bucket, Slot to, bool now) {
     const auto& tables = team_.tables();
     if (tables.mode != TransmitMode::hash)
         return fail(EINVAL, "the runner has no buckets to move: it does not hash");
+    if (has(tables.hash_fields, HashField::cpu))
+        return fail(EINVAL, "there are no buckets to move: the sending CPU decides");
     if ((tables.transmit & bit(to)) == 0) return fail(ENODEV, port_name(to) + " does not carry");
     const BucketMove wanted{.bucket = bucket,
                             .from = leaves_by(tables, bucket),
@@ -172,6 +193,7 @@ void Balancing::hold(const Tables& now, Tables& next) {
 
 /// While buckets wait: how long the queues are now, and whose waiting is over.
 void Balancing::tend() {
+    if (stays_by_flow()) return watch_queues();
     if (moves_.empty()) return;
     read_queues();
     const auto look = [this](std::uint8_t bucket) {
@@ -242,7 +264,9 @@ BalanceStatus Balancing::status() const {
                             .planned = planned_[port.slot.value],
                             .capacity = bytes_per_second(port.speed),
                             .segments = port.segments,
-                            .cpu_load = port.cpu_load};
+                            .cpu_load = port.cpu_load,
+                            .interrupt_cpus = port.interrupt_cpus,
+                            .cpus = cpus_of(tables.cpu_slots, port.slot)};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
         const auto found = ports.find(leaves_by(tables, bucket));
         if (found == ports.end()) continue;

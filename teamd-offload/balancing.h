@@ -4,6 +4,7 @@
 // are given another home; a bucket that moves is tended until its traffic has paused.
 #pragma once
 
+#include "base/cpu_list.h"
 #include "datapath/datapath.h"
 #include "kernel/netlink_socket.h"
 #include "log.h"
@@ -33,7 +34,8 @@ public:
         std::uint32_t speed = 0; ///< Mbit/s; 0 unknown
         bool segments = true;    ///< TSO is on
         bool transmits = false;
-        double cpu_load = 0; ///< of its interrupt CPUs, 0 to 1
+        double cpu_load = 0;    ///< of its interrupt CPUs, 0 to 1
+        CpuList interrupt_cpus; ///< none, or not known
     };
     /// Of the team that is balanced.
     struct Hooks {
@@ -73,6 +75,8 @@ private:
     void place();
     bool begin(const BucketMove& move);
     void tend();
+    bool stays_by_flow() const;
+    void watch_queues();
     void read_queues();
     void note(const Moves::Ended& ended);
     std::vector<BalancedPort> candidates(const std::vector<Port>& ports) const;

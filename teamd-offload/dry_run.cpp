@@ -2,7 +2,9 @@
 #include "dry_run.h"
 
 #include "datapath/datapath.h"
+#include "kernel/interrupt_cpus.h"
 #include "kernel/links.h"
+#include "plan/cpu_slots.h"
 #include "plan/make_plan.h"
 #include "plan/membership.h"
 #include "json/write.h"
@@ -17,6 +19,7 @@ constexpr std::uint32_t default_mtu = 1500;
 struct Found {
     std::vector<Member> members;
     std::vector<Candidate> candidates;
+    std::vector<ServedPort> served;
 };
 
 Result<Found> find_ports(const Links& links, const TeamConfig& config) {
@@ -32,6 +35,9 @@ Result<Found> find_ports(const Links& links, const TeamConfig& config) {
              .slot = slot,
              .own_address = link->address,
              .settings = {.prio = port.prio, .queue_id = port.queue_id.value_or(0), .user_linkup = {}}});
+        auto interrupt_cpus = read_interrupt_cpus(*link);
+        found.served.push_back(
+            {.slot = slot, .interrupt_cpus = interrupt_cpus ? *interrupt_cpus : CpuList{}});
         // As if every cable were in: a port that is down now has its place all the same.
         found.candidates.push_back({.port = link->index,
                                     .up = true,
@@ -49,7 +55,14 @@ const char* datapath_name(const Result<DatapathChoice>& choice) {
     return *choice == DatapathChoice::team ? "team" : "bpf";
 }
 
-json::Value value_of(const Links& links, const TeamPlan& plan, const std::string& device,
+json::Value list_of(const CpuList& cpus) {
+    json::Array list;
+    for (const auto cpu : cpus)
+        list.emplace_back(static_cast<std::int64_t>(cpu));
+    return list;
+}
+
+json::Value value_of(const Links& links, const TeamPlan& plan, const Found& found, const std::string& device,
                      const char* datapath) {
     json::Object ports;
     for (const auto& port : plan.ports) {
@@ -61,7 +74,11 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const std::string
                                       {"mtu", port.mtu},
                                       {"transmits", (plan.tables.transmit & SlotSet{1} << slot) != 0},
                                       {"receives", (plan.tables.receive & SlotSet{1} << slot) != 0},
-                                      {"buckets", std::int64_t{own}}}});
+                                      {"buckets", std::int64_t{own}},
+                                      {"interrupt_cpus", list_of(found.served[slot - 1].interrupt_cpus)}}});
+        if (has(plan.tables.hash_fields, HashField::cpu))
+            ports.back().value.set(
+                "cpus", list_of(cpus_of(plan.tables.cpu_slots, Slot{static_cast<std::uint8_t>(slot)})));
     }
     json::Array homes;
     for (const auto home : plan.homes)
@@ -89,18 +106,19 @@ int dry_run(const Configuration& configuration, const Options& options, const Lo
     team.address = configuration.team.hwaddr.value_or(
         found->members.empty() ? MacAddress{} : found->members.front().own_address);
     auto runner = make_runner(configuration.team.runner, std::nullopt);
-    const Premises premises{.runner = &configuration.team.runner,
-                            .team = &team,
-                            .inner = {},
-                            .members = found->members,
-                            .homes = {},
-                            .notify_peers = configuration.team.notify_peers,
-                            .mcast_rejoin = configuration.team.mcast_rejoin};
+    Premises premises{.runner = &configuration.team.runner,
+                      .team = &team,
+                      .inner = {},
+                      .members = found->members,
+                      .homes = {},
+                      .notify_peers = configuration.team.notify_peers,
+                      .mcast_rejoin = configuration.team.mcast_rejoin};
+    if (const auto online = read_online_cpus()) premises.cpu_slots = cpu_slots(found->served, *online);
     const auto plan = make_plan(premises, step(runner, found->candidates));
     const auto& device = configuration.team.device;
     const auto datapath = choose_datapath(options.datapath.value_or(configuration.team.datapath), *control,
                                           find_link(*links, device));
-    fmt::print("{}\n", json::write(value_of(*links, plan, device, datapath_name(datapath))));
+    fmt::print("{}\n", json::write(value_of(*links, plan, *found, device, datapath_name(datapath))));
     return 0;
 }
 

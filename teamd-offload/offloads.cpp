@@ -331,6 +331,7 @@ FeatureNames Offloads::kept(IfIndex device) const {
 bool Offloads::is_last(IfIndex port) const {
     const auto* device = find(port);
     return device != nullptr && device->contract.lacking != Lacking::accept &&
+           !team_.is_held(port) &&
            !lacking(device->plan, device->features).empty();
 }
 

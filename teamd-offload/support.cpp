@@ -28,6 +28,11 @@ std::vector<std::string> unheeded(const Configuration& configuration) {
     for (const auto* key : {"interrupts", "workers", "guard"})
         if (configuration.document.find(key) != nullptr)
             list.push_back(fmt::format("/{}: is kept, but nothing acts on it yet", key));
+    const auto& runner = configuration.team.runner;
+    const auto* balance = std::get_if<LoadBalanceRunner>(&runner);
+    if (balance != nullptr && balance->tx_balancer && has(hash_fields_of(runner), HashField::cpu))
+        list.emplace_back(
+            "/runner/tx_balancer: has no effect with \"cpu\" in tx_hash: the sending CPU decides");
     return list;
 }
 
@@ -37,6 +42,13 @@ std::vector<std::string> unheeded_by_bpf(const TeamConfig& config) {
         if (port.queue_id)
             list.push_back(fmt::format("/ports/{}/queue_id: has no effect on the bpf datapath", name));
     return list;
+}
+
+std::vector<std::string> unheeded_by_driver(const TeamConfig& config) {
+    if (!has(hash_fields_of(config.runner), HashField::cpu)) return {};
+    return {
+        "/runner/tx_hash: by the team driver a flow whose sender moves to another CPU changes its port at "
+        "once, and may be overtaken by itself; the bpf datapath waits for a pause"};
 }
 
 std::string describe(const TeamStatus& status) {

@@ -18,6 +18,9 @@ std::vector<std::string> unheeded(const Configuration& configuration);
 /// The same for what only the team driver has.
 std::vector<std::string> unheeded_by_bpf(const TeamConfig& config);
 
+/// The same for what only the BPF datapath has.
+std::vector<std::string> unheeded_by_driver(const TeamConfig& config);
+
 /// A team's state in one line, for the log and for systemctl status.
 std::string describe(const TeamStatus& status);
 

@@ -16,6 +16,7 @@
 #include "offload_trial.h"
 #include "offloads.h"
 #include "plan/changes.h"
+#include "port_cpus.h"
 #include "watch/port_watch.h"
 
 #include <memory>
@@ -121,6 +122,7 @@ private:
     // team_balance.cpp: what balancing needs to know
     Result<> start_balancing(sd_event* loop);
     std::vector<Balancing::Port> balanced_ports() const;
+    std::vector<PortCpus::Port> ports_with_cpus() const;
 
     // team_requests.cpp: the control socket
     PortStatus port_status(const Port& port) const;
@@ -141,6 +143,7 @@ private:
     std::unique_ptr<Announcer> announcer_;
     std::unique_ptr<Balancing> balancing_;
     std::unique_ptr<Offloads> offloads_;
+    std::unique_ptr<PortCpus> port_cpus_;
     std::optional<Timer> timer_;            ///< when a delay of a link watch is over
     std::optional<Timer> look_again_timer_; ///< for what the kernel tells nobody
     std::function<void(Error)> failed_;

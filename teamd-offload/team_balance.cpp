@@ -16,6 +16,11 @@ Result<> Team::start_balancing(sd_event* loop) {
                                      configuration_.team.balance);
     if (!balancing) return tl::unexpected(balancing.error());
     balancing_ = std::move(*balancing);
+    auto cpus = PortCpus::make(
+        loop, log_,
+        {.links = [this]() -> const Links& { return observer_->links(); }, .changed = [this] { pass(); }});
+    if (!cpus) return tl::unexpected(cpus.error());
+    port_cpus_ = std::move(*cpus);
     return {};
 }
 
@@ -28,7 +33,15 @@ std::vector<Balancing::Port> Team::balanced_ports() const {
                         .speed = port.modes.speed.value_or(0),
                         .segments = offloads_->features(port.index).active.contains(tso),
                         .transmits = (tables_.transmit & bit(port.slot)) != 0,
-                        .cpu_load = 0});
+                        .cpu_load = port_cpus_->load(port.index),
+                        .interrupt_cpus = port_cpus_->interrupt_cpus(port.index)});
+    return list;
+}
+
+std::vector<PortCpus::Port> Team::ports_with_cpus() const {
+    std::vector<PortCpus::Port> list;
+    for (const auto& port : ports_)
+        list.push_back({.index = port.index, .slot = port.slot, .has_link = port.had_link});
     return list;
 }
 

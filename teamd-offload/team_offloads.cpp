@@ -16,7 +16,7 @@ Result<> Team::start_offloads(sd_event* loop) {
         loop, log_, ethtool_, datapath_->tends_ports(),
         {.remember = [this](IfIndex port,
                             const FeatureSettings& before) { return remember_features(port, before); },
-         .is_held = [](IfIndex) { return false; },
+         .is_held = [this](IfIndex port) { return trial_->held(port) != nullptr; },
          .changed = [this] { pass(); },
          .new_modes = new_modes});
     if (!offloads) return tl::unexpected(offloads.error());

@@ -39,6 +39,7 @@ void Team::pass() {
     }
     if (const auto here = offloads_->deadline(); here && (!deadline || *here < *deadline)) deadline = here;
     carrier_news_->follow(followed);
+    if (tables_.mode == TransmitMode::hash) port_cpus_->follow(ports_with_cpus());
     if (deadline)
         timer_->at(*deadline);
     else
@@ -95,6 +96,8 @@ TeamPlan Team::plan(const Decision& decision) const {
     premises.measured = configuration_.team.balance.on;
     premises.leaving = balancing_->leaving();
     premises.drain = balancing_->drains();
+    if (has(hash_fields_of(configuration_.team.runner), HashField::cpu))
+        premises.cpu_slots = port_cpus_->slots(ports_with_cpus());
     premises.tags = takes_tags(observer_->links(), *premises.team);
     premises.other_addresses = takes_other_addresses(unicast_list_, *premises.team);
     for (const auto& port : ports_) {

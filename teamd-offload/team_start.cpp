@@ -34,15 +34,17 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, TeamOptio
     auto links = control->read_all();
     if (!links) return tl::unexpected(links.error());
     const auto* existing = options.recreate ? nullptr : find_link(*links, configuration.team.device);
-    auto datapath = open_datapath(options.datapath, *control, existing);
+    auto datapath =
+        open_datapath(options.datapath, *control, existing, hash_fields_of(configuration.team.runner));
     if (!datapath) return tl::unexpected(datapath.error());
 
     std::unique_ptr<Team> team(new Team(std::move(configuration), std::move(options), log,
                                         std::move(*control), std::move(*ethtool), std::move(*datapath)));
     team->failed_ = std::move(failed);
-    if (team->datapath_->name() == "bpf")
-        for (const auto& sentence : unheeded_by_bpf(team->configuration_.team))
-            log(Level::warning, sentence);
+    const bool by_bpf = team->datapath_->name() == "bpf";
+    for (const auto& sentence :
+         by_bpf ? unheeded_by_bpf(team->configuration_.team) : unheeded_by_driver(team->configuration_.team))
+        log(Level::warning, sentence);
     if (auto opened = team->open(loop); !opened) {
         team->abandon();
         return tl::unexpected(opened.error());

@@ -22,6 +22,7 @@ HashFields fields_of(std::string_view word) {
         {"udp", HashFields{} | udp},
         {"sctp", HashFields{} | sctp},
         {"l4", tcp | udp | sctp},
+        {"cpu", HashFields{} | cpu},
     });
     const auto* found = std::ranges::find(fields, word, [](const auto& entry) { return entry.first; });
     return found == fields.end() ? HashFields{} : found->second;
@@ -80,6 +81,8 @@ BalanceConfig balance_of(const Section& section, const RunnerConfig& runner) {
                           .least_gain = section.integer<std::uint32_t>("least_gain")};
     const auto* balancer = tx_balancer_of(runner);
     if (balancer == nullptr) return balance; // it does not hash
+    // The sending CPU decides: there is nothing to move.
+    if (has(hash_fields_of(runner), HashField::cpu)) return balance;
     balance.on = *balancer || (section.written("aware") != nullptr && balance.aware);
     if (*balancer) balance.interval = (*balancer)->balancing_interval;
     return balance;

@@ -23,11 +23,20 @@ Value hash_of(HashFields fields) {
 Value rounded(double rate) { return static_cast<std::int64_t>(std::llround(rate)); }
 Value per_cent(double part) { return std::round(part * 1000) / 10; }
 
+Value list_of(const CpuList& cpus) {
+    json::Array list;
+    for (const auto cpu : cpus)
+        list.emplace_back(static_cast<std::int64_t>(cpu));
+    return list;
+}
+
 Value balance_port_of(const PortBalance& port) {
     return Object{{"bulk_bytes_per_second", rounded(port.bulk)},
                   {"bytes_per_second", rounded(port.bytes)},
                   {"capacity_bytes_per_second", rounded(port.capacity)},
                   {"cpu_load_percent", per_cent(port.cpu_load)},
+                  {"cpus", list_of(port.cpus)},
+                  {"interrupt_cpus", list_of(port.interrupt_cpus)},
                   {"packets_per_second", rounded(port.packets)},
                   {"planned_bytes_per_second", rounded(port.planned)},
                   {"segments", port.segments}};

@@ -13,6 +13,7 @@
 #include <bpf/libbpf.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <vector>
@@ -27,6 +28,7 @@ static_assert(static_cast<unsigned>(HashField::ipv6) == TEAMO_HASH_IPV6);
 static_assert(static_cast<unsigned>(HashField::tcp) == TEAMO_HASH_TCP);
 static_assert(static_cast<unsigned>(HashField::udp) == TEAMO_HASH_UDP);
 static_assert(static_cast<unsigned>(HashField::sctp) == TEAMO_HASH_SCTP);
+static_assert(static_cast<unsigned>(HashField::cpu) == TEAMO_HASH_CPU);
 static_assert(static_cast<unsigned>(TransmitMode::broadcast) == TEAMO_MODE_BROADCAST);
 static_assert(bucket_count == TEAMO_BUCKETS && max_ports + 1 == TEAMO_SLOTS);
 
@@ -87,6 +89,7 @@ struct BpfDatapath::Programs {
     int buckets() const { return bpf_map__fd(skeleton->maps.teamo_buckets); }
     int last_sent() const { return bpf_map__fd(skeleton->maps.teamo_last_sent); }
     int drains() const { return bpf_map__fd(skeleton->maps.teamo_drains); }
+    int cpu_slots() const { return bpf_map__fd(skeleton->maps.teamo_cpu_slots); }
     int bucket_counters() const { return bpf_map__fd(skeleton->maps.teamo_bucket_counters); }
     int counters() const { return bpf_map__fd(skeleton->maps.teamo_port_counters); }
     int transmit() const { return bpf_program__fd(skeleton->progs.teamo_transmit); }
@@ -96,11 +99,12 @@ struct BpfDatapath::Programs {
 BpfDatapath::BpfDatapath(std::unique_ptr<Programs> programs) : programs_(std::move(programs)) {}
 BpfDatapath::~BpfDatapath() = default;
 
-Result<std::unique_ptr<BpfDatapath>> BpfDatapath::load() {
+Result<std::unique_ptr<BpfDatapath>> BpfDatapath::load(bool by_cpu) {
     libbpf_set_print(say_nothing);
     auto programs = std::make_unique<Programs>();
     programs->skeleton.reset(teamo_forward__open());
     if (!programs->skeleton) return fail_errno(errno, "the BPF datapath cannot be opened");
+    if (!by_cpu) static_cast<void>(bpf_map__set_max_entries(programs->skeleton->maps.teamo_flows, 1));
     if (const int error = teamo_forward__load(programs->skeleton.get()); error < 0)
         return fail_errno(-error, "the kernel does not load the BPF datapath (5.15 or later is needed)");
     auto entries = Entries::open(programs->buckets());
@@ -132,6 +136,20 @@ Result<> BpfDatapath::write_drains(const Tables& now, const Tables& next) {
         if (now.drain[slot] == next.drain[slot]) continue;
         const auto nanoseconds = static_cast<std::uint64_t>(next.drain[slot].count());
         if (auto done = write(programs_->drains(), slot, &nanoseconds); !done) return done;
+    }
+    return {};
+}
+
+Result<> BpfDatapath::write_cpu_slots(const Tables& now, const Tables& next, bool all) {
+    if (!has(next.hash_fields, HashField::cpu)) return {};
+    const auto slot_of = [](const Tables& tables, std::uint32_t cpu) {
+        return cpu < tables.cpu_slots.size() ? tables.cpu_slots[cpu] : Slot{0};
+    };
+    const auto cpus = all ? TEAMO_CPUS : std::max(now.cpu_slots.size(), next.cpu_slots.size());
+    for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
+        const auto slot = slot_of(next, cpu);
+        if (!all && slot_of(now, cpu) == slot) continue;
+        if (auto done = write(programs_->cpu_slots(), cpu, &slot.value); !done) return done;
     }
     return {};
 }
@@ -187,8 +205,10 @@ Result<> BpfDatapath::apply(const Tables& tables) {
     before.buckets = after.buckets = Buckets{};
     before.leaving = after.leaving = {};
     before.drain = after.drain = {};
+    before.cpu_slots = after.cpu_slots = {};
     if (before != after)
         if (auto done = write_team(tables); !done) return done;
+    if (auto done = write_cpu_slots(now, tables, now == Tables{}); !done) return done;
     if (auto done = write_buckets(now, tables, now == Tables{}); !done) return done;
     if (auto done = write_live(tables.transmit, tables.receive); !done) return done;
     applied_ = tables;

@@ -10,8 +10,9 @@ namespace teamo {
 
 class BpfDatapath final : public Datapath {
 public:
-    /// Loads programs and maps; nothing hangs anywhere yet.
-    static Result<std::unique_ptr<BpfDatapath>> load();
+    /// Loads programs and maps; nothing hangs anywhere yet. Tables by which CPUs choose (HashField::cpu) need
+    /// a datapath that was loaded with `by_cpu`: a place for every flow, some 5 MB.
+    static Result<std::unique_ptr<BpfDatapath>> load(bool by_cpu);
     ~BpfDatapath() override;
 
     std::string_view name() const override { return "bpf"; }
@@ -40,6 +41,7 @@ private:
     Result<> write_live(SlotSet transmit, SlotSet receive);
     Result<> write_team(const Tables& tables);
     Result<> write_drains(const Tables& now, const Tables& next);
+    Result<> write_cpu_slots(const Tables& now, const Tables& next, bool all);
     Result<> write_buckets(const Tables& now, const Tables& next, bool all);
 
     std::unique_ptr<Programs> programs_;

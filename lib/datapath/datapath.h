@@ -76,7 +76,8 @@ public:
 /// where the kernel has it, else BPF. Never `automatic`.
 Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing);
 
+/// `fields`: what its tables will hash by.
 Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
-                                                const Link* existing);
+                                                const Link* existing, HashFields fields);
 
 } // namespace teamo

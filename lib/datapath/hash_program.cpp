@@ -206,6 +206,12 @@ void HashProgram::add_ipv6(ClassicBpf::Label done) {
 }
 
 std::vector<sock_filter> HashProgram::make() {
+    if (has(fields_, HashField::cpu)) {
+        load(BPF_W, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_CPU));
+        code_.emit(BPF_ALU | BPF_AND | BPF_K, TEAMO_BUCKETS - 1);
+        code_.emit(BPF_RET | BPF_A);
+        return code_.finish();
+    }
     if (fields_ == 0) {
         code_.emit(BPF_RET | BPF_K, 0);
         return code_.finish();

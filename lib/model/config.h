@@ -61,9 +61,14 @@ enum class HashField : std::uint32_t {
     tcp = 1U << 4,
     udp = 1U << 5,
     sctp = 1U << 6,
-    cpu = 1U << 7, ///< ours (APA's LB_CPU): the port whose interrupt CPU sends; nothing else counts then
+    cpu = 1U << 7, ///< ours (APA's LB_CPU): the port whose interrupts the sending CPU serves; the others
+                   ///< serve packets whose CPU has no port that carries
 };
 using HashFields = std::uint32_t; ///< a set of HashField
+
+constexpr bool has(HashFields fields, HashField field) {
+    return (fields & static_cast<HashFields>(field)) != 0;
+}
 
 constexpr HashFields operator|(HashField a, HashField b) {
     return static_cast<HashFields>(a) | static_cast<HashFields>(b);
@@ -121,6 +126,13 @@ using RunnerConfig = std::variant<BroadcastRunner, RoundRobinRunner, RandomRunne
 constexpr const char* name_of(const RunnerConfig& runner) {
     constexpr std::array names{"broadcast", "roundrobin", "random", "activebackup", "loadbalance", "lacp"};
     return names[runner.index()];
+}
+
+/// What it hashes by; nothing where it does not hash.
+constexpr HashFields hash_fields_of(const RunnerConfig& runner) {
+    if (const auto* balance = std::get_if<LoadBalanceRunner>(&runner)) return balance->tx_hash;
+    if (const auto* lacp = std::get_if<LacpRunner>(&runner)) return lacp->tx_hash;
+    return 0;
 }
 
 // ---- ports and the team ----------------------------------------------------------------------

@@ -52,7 +52,7 @@ struct Tables {
     std::array<std::chrono::nanoseconds, max_ports + 1>
         drain{}; ///< by slot: all that left by it is gone then
     /// With HashField::cpu: by CPU number, the slot of the port whose interrupts that CPU serves; a CPU
-    /// beyond the list has none.
+    /// beyond the list has none. A bucket then is a CPU, modulo 256.
     std::vector<Slot> cpu_slots;
     std::array<PortSettings, max_ports + 1> settings{}; ///< by slot
     Repetition notify_peers, mcast_rejoin;              ///< as configured
@@ -61,6 +61,9 @@ struct Tables {
 
 /// Where a bucket leaves now, one that moves and has not yet paused included.
 constexpr Slot leaves_by(const Tables& tables, std::size_t bucket) {
+    if (has(tables.hash_fields, HashField::cpu) && bucket < tables.cpu_slots.size())
+        if (const auto slot = tables.cpu_slots[bucket]; slot && (tables.transmit & bit(slot)) != 0)
+            return slot;
     const auto leaving = tables.leaving[bucket];
     if (leaving && (tables.transmit & bit(leaving)) != 0) return leaving;
     return leaves_by(tables.buckets[bucket], tables.transmit);

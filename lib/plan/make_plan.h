@@ -35,6 +35,7 @@ struct Premises {
     bool measured = false;                    ///< homes follow measured loads
     std::array<Slot, bucket_count> leaving{}; ///< as Tables has it
     std::array<std::chrono::nanoseconds, max_ports + 1> drain{}; ///< as Tables has it
+    std::vector<Slot> cpu_slots{};                               ///< as Tables has it
     Repetition notify_peers{}, mcast_rejoin{};
     SegmentLimits limited_to{};   ///< the team's own limits as an earlier plan set them; zeros: none did
     bool tended = false;          ///< the kernel sees to the ports' MTU and filters and the team's carrier

@@ -47,30 +47,44 @@ std::string plain_table(const TeamState& state) {
     return table_of(titles, rows);
 }
 
+bool is_by_cpu(const BalanceStatus& balance) { return has(balance.tx_hash, HashField::cpu); }
+
+/// "2 at 28 %", or "-" for a port without interrupts.
+std::string interrupts_of(const PortBalance& port) {
+    if (port.interrupt_cpus.empty()) return "-";
+    return fmt::format("{} at {:.0f} %", text_of(port.interrupt_cpus), 100 * port.cpu_load);
+}
+
 std::string load_table(const TeamState& state) {
     const auto& balance = *state.balance;
+    const bool by_cpu = is_by_cpu(balance);
     std::vector<Row> rows;
     for (const auto& port : state.ports) {
         const auto* found = find_balance(state, port.name);
         const auto load = found ? *found : PortBalance{};
         auto row = link_cells(port);
-        row.push_back(std::to_string(port.buckets));
+        if (by_cpu)
+            row.push_back(load.cpus.empty() ? "-" : text_of(load.cpus));
+        else
+            row.push_back(std::to_string(port.buckets));
         row.push_back(balance.counted ? megabits(load.bytes) : "-");
         row.push_back(balance.counted ? share(load.bytes, load.capacity) : "-");
         row.push_back(balance.config.on && load.planned > 0 ? megabits(load.planned) : "-");
         row.push_back(balance.counted ? share(load.bulk, load.bytes) : "-");
         row.push_back(load.segments ? "on" : "off");
-        row.push_back(fmt::format("{:.0f} %", 100 * load.cpu_load));
+        row.push_back(interrupts_of(load));
         rows.push_back(std::move(row));
     }
-    return table_of({"port", "link", "speed", "transmits", "buckets", "load", "of speed", "planned", "bulk",
-                     "TSO", "IRQ CPU"},
+    return table_of({"port", "link", "speed", "transmits", by_cpu ? "sent by CPU" : "buckets", "load",
+                     "of speed", "planned", "bulk", "TSO", "IRQ CPU"},
                     rows);
 }
 
 std::string mode_line(const BalanceStatus& balance) {
     std::string line = "balancing: ";
-    if (!balance.config.on)
+    if (is_by_cpu(balance))
+        line += "none, the sending CPU decides (tx_hash has \"cpu\")";
+    else if (!balance.config.on)
         line += "off (runner.tx_balancer is not configured)";
     else
         line += fmt::format("on, every {}, by loads{}", duration(balance.config.interval),
@@ -94,6 +108,13 @@ std::string moves_table(const std::vector<MoveStatus>& moves) {
 Value rounded(double rate) { return static_cast<std::int64_t>(std::llround(rate)); }
 Value per_cent(double part) { return std::round(part * 1000) / 10; }
 
+Value list_of(const CpuList& cpus) {
+    json::Array list;
+    for (const auto cpu : cpus)
+        list.emplace_back(static_cast<std::int64_t>(cpu));
+    return list;
+}
+
 Value port_json(const TeamState& state, const PortStatus& port) {
     Value row = Object{{"buckets", port.buckets},
                        {"link_up", port.link_up},
@@ -104,6 +125,8 @@ Value port_json(const TeamState& state, const PortStatus& port) {
         row.set("bytes_per_second", rounded(load->bytes));
         row.set("capacity_bytes_per_second", rounded(load->capacity));
         row.set("cpu_load_percent", per_cent(load->cpu_load));
+        row.set("cpus", list_of(load->cpus));
+        row.set("interrupt_cpus", list_of(load->interrupt_cpus));
         row.set("packets_per_second", rounded(load->packets));
         row.set("planned_bytes_per_second", rounded(load->planned));
         row.set("segments", load->segments);

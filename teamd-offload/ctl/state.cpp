@@ -113,6 +113,14 @@ void read_buckets(const json::Value& buckets, BalanceStatus& balance) {
     }
 }
 
+CpuList cpus_of(const json::Value& port, std::string_view key) {
+    CpuList cpus;
+    if (const auto* list = child(port, key).array())
+        for (const auto& cpu : *list)
+            if (cpu.integer()) cpus.push_back(static_cast<unsigned>(*cpu.integer()));
+    return cpus;
+}
+
 PortBalance port_balance_of(const std::string& name, const json::Value& port) {
     return {.name = name,
             .bytes = rate(port, "bytes_per_second"),
@@ -121,7 +129,9 @@ PortBalance port_balance_of(const std::string& name, const json::Value& port) {
             .planned = rate(port, "planned_bytes_per_second"),
             .capacity = rate(port, "capacity_bytes_per_second"),
             .segments = flag(port, "segments"),
-            .cpu_load = part(port, "cpu_load_percent")};
+            .cpu_load = part(port, "cpu_load_percent"),
+            .interrupt_cpus = cpus_of(port, "interrupt_cpus"),
+            .cpus = cpus_of(port, "cpus")};
 }
 
 MoveStatus move_of(const json::Value& move) {

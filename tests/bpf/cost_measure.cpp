@@ -42,6 +42,11 @@ TEST(Cost, OfTheProgramsPerPacket) {
              all_slots);
     transmit("l3 and l4, IPv4", v4, l3_l4, all_slots);
     transmit("l3 and l4, IPv6", v6, l3_l4, all_slots);
+    for (std::uint32_t cpu = 0; cpu < 64; ++cpu)
+        programs.set_cpu_slot(cpu, 3);
+    programs.set_drain(3, 20'000'000);
+    transmit("cpu, a flow that stays, IPv4", v4, TEAMO_HASH_CPU, all_slots);
+    transmit("cpu, a flow that stays, IPv6", v6, TEAMO_HASH_CPU, all_slots);
     programs.team.mode = TEAMO_MODE_ROUNDROBIN;
     transmit("round robin", v4, 0, all_slots);
     programs.team.port_ifindex[3] = 1;

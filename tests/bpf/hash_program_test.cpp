@@ -8,6 +8,7 @@
 #include "classic_program.h"
 #include "hash_cases.h"
 #include "programs.h"
+#include "support/on_cpu.h"
 
 #include <gmock/gmock.h>
 
@@ -88,6 +89,17 @@ TEST_F(HashProgram, ReturnsTheBucketAndNothingElse) {
 TEST_F(HashProgram, OfNoFieldsIsBucketZero) {
     EXPECT_EQ(on_wire(lengthened(start().vlan(5).ipv4(ip()).tcp(1, 2).bytes()), 0), 0U);
     EXPECT_EQ(wire_.left_by(hash_program(0), lengthened(start().ipv4(ip()).bytes())), std::nullopt);
+}
+
+TEST_F(HashProgram, ByCpuIsTheSendingOneWhateverElseIsHashed) {
+    const auto frame = lengthened(start().ipv4(ip()).tcp(1111, 2222).bytes());
+    for (const auto cpu : usable_cpus()) {
+        const OnCpu here(cpu);
+        for (const auto fields : {std::uint32_t{TEAMO_HASH_CPU}, TEAMO_HASH_CPU | everything}) {
+            EXPECT_EQ(on_wire(frame, fields), cpu % TEAMO_BUCKETS);
+            EXPECT_EQ(classic_bucket_of(frame, fields), cpu % TEAMO_BUCKETS);
+        }
+    }
 }
 
 /// Cut at every length, against the transmit program: BPF_PROG_TEST_RUN takes what is short for IP only

@@ -102,6 +102,10 @@ void Programs::set_drain(std::uint32_t slot, std::uint64_t nanoseconds) {
     put(skeleton_->maps.teamo_drains, slot, nanoseconds);
 }
 
+void Programs::set_cpu_slot(std::uint32_t cpu, std::uint8_t slot) {
+    put(skeleton_->maps.teamo_cpu_slots, cpu, slot);
+}
+
 void Programs::set_last_sent(std::uint64_t nanoseconds) {
     for (std::uint32_t bucket = 0; bucket < TEAMO_BUCKETS; bucket++)
         put(skeleton_->maps.teamo_last_sent, bucket, nanoseconds);

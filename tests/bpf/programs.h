@@ -63,6 +63,8 @@ public:
     teamo_counters counters_of(std::uint32_t slot) const;
     teamo_bucket_counters bucket_counters_of(std::uint32_t bucket) const;
     void set_drain(std::uint32_t slot, std::uint64_t nanoseconds);
+    /// The slot of the port whose interrupts that CPU serves.
+    void set_cpu_slot(std::uint32_t cpu, std::uint8_t slot);
     /// Of all buckets, CLOCK_MONOTONIC.
     void set_last_sent(std::uint64_t nanoseconds);
     /// What every run does first: `team` and `live` take effect, the counters are zero.

@@ -15,6 +15,8 @@
 #define TEAMO_BUCKETS 256u
 #define TEAMO_SLOTS 9u /* slot 0 is none, 1 to 8 are ports */
 #define TEAMO_NO_SLOT 0u
+#define TEAMO_CPUS 8192u  /* as many as any kernel is built for (CONFIG_NR_CPUS) */
+#define TEAMO_FLOWS 65536u /* that are remembered where the hash is by CPU */
 
 /* The fragments of a transmit hash: the bits of HashField in lib/model/config.h. */
 #define TEAMO_HASH_ETH (1u << 0)
@@ -24,7 +26,7 @@
 #define TEAMO_HASH_TCP (1u << 4)
 #define TEAMO_HASH_UDP (1u << 5)
 #define TEAMO_HASH_SCTP (1u << 6)
-#define TEAMO_HASH_CPU (1u << 7) /* by the CPU that sends; what else is hashed does not count then */
+#define TEAMO_HASH_CPU (1u << 7) /* by the CPU that sends; the rest serves where its port is not live */
 
 enum teamo_mode {
 	TEAMO_MODE_HASH = 0,       /* bucket = hash of the flow: loadbalance, and activebackup with one slot */
@@ -66,8 +68,10 @@ struct teamo_bucket {
  *
  * Map "teamo_last_sent", TEAMO_BUCKETS elements of __u64: see buckets.bpf.h. */
 
-/* Map "teamo_cpu_slots", one __u8 for each possible CPU: the slot of the port whose interrupts it serves.
- * Written by the daemon, read where the hash is by CPU (TEAMO_HASH_CPU). */
+/* Map "teamo_cpu_slots", TEAMO_CPUS elements of __u8: the slot of the port whose interrupts the CPU serves.
+ * Written by the daemon, read where the hash is by CPU (TEAMO_HASH_CPU). A bucket is a CPU there: number
+ * modulo TEAMO_BUCKETS; but the orders in "teamo_buckets" are those of the flow's hash by the other fragments,
+ * for packets whose CPU has no slot that is live. */
 
 /* Map "teamo_bucket_counters", per CPU, TEAMO_BUCKETS elements. Written per packet where there is a choice
  * of ports, read by the daemon. */

@@ -20,6 +20,7 @@
 
 #include "abi.h"
 #include "buckets.bpf.h"
+#include "cpu_choice.bpf.h"
 #include "parse.bpf.h"
 
 #define TEAMO_ALL_SLOTS (((1u << TEAMO_SLOTS) - 1) & ~(1u << TEAMO_NO_SLOT))
@@ -145,7 +146,8 @@ int teamo_transmit(struct __sk_buff *skb)
 	if (!team || !live)
 		return TC_ACT_SHOT;
 	tx = TEAMO_READ_ONCE(live->tx) & TEAMO_ALL_SLOTS;
-	if (!(tx & (tx - 1))) /* one port or none: nothing to choose */
+	/* One port or none: nothing to choose, and but for "cpu" nothing to remember. */
+	if (!(tx & (tx - 1)) && !(team->hash_fields & TEAMO_HASH_CPU))
 		return teamo_leave_by(skb, team, teamo_slot_of(tx));
 
 	switch (team->mode) {
@@ -158,6 +160,10 @@ int teamo_transmit(struct __sk_buff *skb)
 	case TEAMO_MODE_BROADCAST:
 		return teamo_leave_by_all(skb, team, tx);
 	default:
+		if (team->hash_fields & TEAMO_HASH_CPU) {
+			slot = teamo_slot_by_cpu(skb, team->hash_fields, tx);
+			break;
+		}
 		bucket = teamo_bucket_of(teamo_packet_hash(skb, team->hash_fields));
 		teamo_count_bucket(skb, bucket);
 		slot = teamo_slot_in_bucket(bucket, tx);

@@ -103,6 +103,8 @@ TEST(ReadConfiguration, makes_a_hash_of_its_fragments) {
         {R"(["l3"])", ipv4 | ipv6},
         {R"(["l4"])", (tcp | udp) | sctp},
         {R"(["eth", "l3", "eth", "tcp"])", ((eth | ipv4) | ipv6) | tcp},
+        {R"(["cpu"])", 128U},
+        {R"(["cpu", "l3"])", (cpu | ipv4) | ipv6},
         {"[]", 0U}, // as with teamd: what is written counts, and nothing is written
     };
     for (const auto& [text, hash] : hashes) {
@@ -110,6 +112,16 @@ TEST(ReadConfiguration, makes_a_hash_of_its_fragments) {
             team(fmt::format(R"({{"runner": {{"name": "loadbalance", "tx_hash": {}}}}})", text));
         EXPECT_EQ(std::get<LoadBalanceRunner>(read.runner).tx_hash, hash) << text;
     }
+}
+
+TEST(ReadConfiguration, balances_nothing_where_the_cpu_decides) {
+    const auto read = [](std::string_view hash) {
+        return team(fmt::format(R"({{"balance": {{"aware": true}}, "runner": {{"name": "loadbalance",
+                                     "tx_hash": {}, "tx_balancer": {{"name": "basic"}}}}}})",
+                                hash));
+    };
+    EXPECT_TRUE(read(R"(["l3"])").balance.on);
+    EXPECT_FALSE(read(R"(["l3", "cpu"])").balance.on);
 }
 
 TEST(ReadConfiguration, counts_the_balancing_interval_in_tenths_of_a_second) {

@@ -46,7 +46,9 @@ BalanceStatus balance() {
                      .planned = 9e8,
                      .capacity = 125e6,
                      .segments = false,
-                     .cpu_load = 0.25}};
+                     .cpu_load = 0.25,
+                     .interrupt_cpus = {3},
+                     .cpus = {1, 3}}};
     status.moves = {{.bucket = 200,
                      .from = "eth1",
                      .to = "eth2",

@@ -60,6 +60,36 @@ TEST(Plan, of_loadbalance_gives_every_port_the_teams_address_and_mtu) {
     EXPECT_EQ(plan.tables.hash_fields, default_tx_hash);
 }
 
+TEST(Plan, by_cpu_lets_flows_wait_for_a_queue_that_nobody_has_seen) {
+    using namespace std::chrono_literals;
+    const Case one{.runner =
+                       LoadBalanceRunner{.tx_hash = HashField::cpu | HashField::ipv4, .tx_balancer = {}}};
+    auto premises = one.premises();
+    premises.cpu_slots = {Slot{2}, Slot{1}};
+    premises.drain[2] = 300ms;
+    const auto tables = make_plan(premises, both).tables;
+    EXPECT_EQ(tables.cpu_slots, premises.cpu_slots);
+    EXPECT_EQ(tables.drain[1], 20ms);
+    EXPECT_EQ(tables.drain[2], 300ms);
+    EXPECT_EQ(tables.drain[3], 0ms);
+    const Case by_flow{.runner = LoadBalanceRunner{}};
+    premises.runner = &by_flow.runner;
+    EXPECT_EQ(make_plan(premises, both).tables.cpu_slots, std::vector<Slot>{});
+}
+
+TEST(Plan, by_cpu_has_a_bucket_for_each_cpu_that_leaves_by_its_port_while_that_carries) {
+    const Case one{.runner = LoadBalanceRunner{.tx_hash = HashFields{} | HashField::cpu, .tx_balancer = {}}};
+    auto premises = one.premises();
+    premises.cpu_slots = {Slot{2}, Slot{1}, Slot{2}};
+    auto tables = make_plan(premises, both).tables;
+    EXPECT_EQ(leaves_by(tables, 0), Slot{2});
+    EXPECT_EQ(leaves_by(tables, 1), Slot{1});
+    EXPECT_EQ(leaves_by(tables, 2), Slot{2});
+    EXPECT_EQ(leaves_by(tables, 200), tables.buckets[200][0]) << "no CPU of that number";
+    tables = make_plan(premises, only_second).tables;
+    EXPECT_EQ(leaves_by(tables, 1), Slot{2});
+}
+
 TEST(Plan, has_no_carrier_when_no_port_carries) {
     EXPECT_FALSE(make_plan(Case{.runner = LoadBalanceRunner{}}.premises(), none).carrier);
 }
