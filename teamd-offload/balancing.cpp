@@ -199,7 +199,7 @@ void Balancing::tend() {
     const auto look = [this](std::uint8_t bucket) {
         const auto counted = datapath_.read_bucket(bucket);
         return Moves::Seen{.moved = datapath_.moves_in_gaps() && datapath_.has_moved(bucket),
-                           .packets = counted ? counted->packets : 0};
+                           .packets = counted ? std::optional(counted->packets) : std::nullopt};
     };
     for (const auto& ended : moves_.step(Clock::now(), team_.tables().transmit, drains_, config_, look)) {
         if (ended.end == MoveEnd::given_up) {

@@ -31,6 +31,9 @@ inline constexpr std::string_view port_back = "ed8d357b190a413b88cfd03a7afd3504"
 inline constexpr std::string_view active_changed = "6bbaaf3d57d643e49d1776575a93bb74";
 inline constexpr std::string_view resync = "019914d38f3f454a981f7e9333388be1";
 inline constexpr std::string_view adopted = "c18a0a4b11ec410ea12e242f2bd2e83b";
+inline constexpr std::string_view offload_repaired = "ffc4c950434f4078b36321be699e58fe";
+inline constexpr std::string_view offload_given_up = "c6935afb85984fdabd560608a86cde61";
+inline constexpr std::string_view offload_lacking = "42bae7a2a395452eac5605b42b9f7c1f";
 inline constexpr std::string_view config_refused = "d313b7b3e54f48988b33c41b8ab31659";
 } // namespace message_id
 

@@ -13,6 +13,8 @@
 #include "kernel/ethtool.h"
 #include "kernel/journal.h"
 #include "observer.h"
+#include "offload_trial.h"
+#include "offloads.h"
 #include "plan/changes.h"
 #include "port_cpus.h"
 #include "watch/port_watch.h"
@@ -58,9 +60,9 @@ private:
         std::string name; ///< as the configuration has it
         PortConfig config;
         PortWatch watch;
-        LinkStatus modes;  ///< speed and duplex as last read
-        Features features; ///< as they were when it had joined
+        LinkStatus modes; ///< speed and duplex as last read
         bool had_link = false;
+        Repair mtu_repair{};
     };
 
     Team(Configuration configuration, TeamOptions options, Log& log, LinkControl control, Ethtool ethtool,
@@ -96,6 +98,7 @@ private:
     TeamPlan plan(const Decision& decision) const;
     void put_into_effect(const TeamPlan& plan);
     void apply(const std::vector<Change>& list);
+    std::vector<Change> without_quarrels(std::vector<Change> list);
     Result<> apply(const Change& change);
     void announce(bool by_kernel);
     void say_what_changed(const Decision& decision);
@@ -104,11 +107,17 @@ private:
     // team_reception.cpp: what ports take in and must not do; everything put back
     void look_at_uppers();
     bool look_at_team();
+    bool look_at_limits();
     void look_again();
-    Result<Features> settle_features(const Link& link);
     void note_addresses(const Link& link, PortBefore& port);
     Result<> put_back(const PortBefore& port);
     Result<> put_back_features(const PortBefore& port);
+
+    // team_offloads.cpp: the offload contract
+    Result<> start_offloads(sd_event* loop);
+    Result<> remember_features(IfIndex port, const FeatureSettings& before);
+    void read_modes(Port& port);
+    OffloadStatus offload_status() const;
 
     // team_balance.cpp: what balancing needs to know
     Result<> start_balancing(sd_event* loop);
@@ -130,9 +139,11 @@ private:
     std::optional<Io> datapath_events_;
     std::unique_ptr<Observer> observer_;
     std::unique_ptr<CarrierNews> carrier_news_;
+    std::unique_ptr<OffloadTrial> trial_;
     std::unique_ptr<Announcer> announcer_;
     std::unique_ptr<Balancing> balancing_;
     std::unique_ptr<PortCpus> port_cpus_;
+    std::unique_ptr<Offloads> offloads_;
     std::optional<Timer> timer_;            ///< when a delay of a link watch is over
     std::optional<Timer> look_again_timer_; ///< for what the kernel tells nobody
     std::function<void(Error)> failed_;
@@ -151,7 +162,7 @@ private:
     std::vector<std::pair<IfIndex, std::uint32_t>> uppers_; ///< master, then devices on the team with IFF_*
     std::vector<MacAddress> unicast_list_;                  ///< the team's, as read when uppers_ last changed
     std::string complaint_;                                 ///< what the datapath was last refused
-    SegmentLimits lowered_to_;                              ///< the team's, where a plan lowered them
+    SegmentLimits limited_to_;                              ///< the team's, as a plan set them
     std::uint32_t mtu_ = 0;                                 ///< the team's last MTU that every port took
 };
 

@@ -31,7 +31,7 @@ std::vector<Balancing::Port> Team::balanced_ports() const {
                         .slot = port.slot,
                         .name = port.name,
                         .speed = port.modes.speed.value_or(0),
-                        .segments = port.features.active.contains("tx-tcp-segmentation"),
+                        .segments = offloads_->features(port.index).active.contains(tso),
                         .transmits = (tables_.transmit & bit(port.slot)) != 0,
                         .cpu_load = port_cpus_->load(port.index),
                         .interrupt_cpus = port_cpus_->interrupt_cpus(port.index)});

@@ -27,15 +27,17 @@ void Team::pass() {
     decide();
     join_appeared();
     step_watches();
-    if (step(runner_, candidates()) != decision_) decide();
+    const bool other_offloads = offloads_->step(Clock::now());
+    if (other_offloads || step(runner_, candidates()) != decision_) decide();
 
     std::set<IfIndex> followed;
     std::optional<Clock::time_point> deadline;
     for (const auto& port : ports_) {
         followed.insert(port.index);
-        if (const auto here = port.watch.deadline(); here && (!deadline || *here < *deadline))
-            deadline = here;
+        for (const auto& here : {port.watch.deadline(), port.mtu_repair.deadline()})
+            if (here && (!deadline || *here < *deadline)) deadline = here;
     }
+    if (const auto here = offloads_->deadline(); here && (!deadline || *here < *deadline)) deadline = here;
     carrier_news_->follow(followed);
     if (tables_.mode == TransmitMode::hash) port_cpus_->follow(ports_with_cpus());
     if (deadline)
@@ -57,7 +59,10 @@ void Team::step_watches() {
         const auto* link = find_link(observer_->links(), port.index);
         const bool has_link = link != nullptr && link->has_link();
         // Speed and duplex are those of a link: they are read when there is a new one.
-        if (has_link && !port.had_link) port.modes = ethtool_.read_link_modes(port.index);
+        if (has_link && !port.had_link) {
+            read_modes(port);
+            offloads_->doubt(port.index);
+        }
         port.had_link = has_link;
         port.watch.step(has_link, now);
     }
@@ -71,7 +76,8 @@ std::vector<Candidate> Team::candidates() const {
                         .prio = port.config.prio,
                         .sticky = port.config.sticky,
                         .speed = port.modes.speed.value_or(0),
-                        .duplex = port.modes.duplex});
+                        .duplex = port.modes.duplex,
+                        .last = offloads_->is_last(port.index)});
     return list;
 }
 
@@ -83,7 +89,7 @@ TeamPlan Team::plan(const Decision& decision) const {
                       .homes = journal_.homes,
                       .notify_peers = configuration_.team.notify_peers,
                       .mcast_rejoin = configuration_.team.mcast_rejoin,
-                      .lowered_to = lowered_to_,
+                      .limited_to = limited_to_,
                       .tended = datapath_->tends_ports()};
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
         if (tables_.ports[slot]) premises.known |= bit(Slot{slot});
@@ -102,11 +108,12 @@ TeamPlan Team::plan(const Decision& decision) const {
             {.index = port.index,
              .slot = port.slot,
              .own_address = was == journal_.ports.end() ? premises.team->address : was->address,
-             .filters_tags = filters_tags(port.features),
+             .filters_tags = filters_tags(offloads_->features(port.index)),
              .settings = {.prio = port.config.prio,
                           .queue_id = port.config.queue_id.value_or(0),
                           .user_linkup = as_linked ? std::nullopt : std::optional(port.watch.up())},
-             .gso_max = link == nullptr ? SegmentLimits{} : link->gso_max});
+             .gso_max = link == nullptr ? SegmentLimits{} : link->gso_max,
+             .segments = offloads_->features(port.index).active.contains(tso)});
     }
     return make_plan(premises, decision);
 }
@@ -133,7 +140,7 @@ void Team::put_into_effect(const TeamPlan& plan) {
                  fmt::format("decided on device {}: link {}, prio {}, {} Mbit/s{}", port.port.value,
                              port.up ? "up" : "down", port.prio, port.speed, port.sticky ? ", sticky" : ""));
     say_what_changed(decision_);
-    apply(changes(observer_->links(), plan));
+    apply(without_quarrels(changes(observer_->links(), plan)));
     if (plan.carrier && (backup ? lost || gained : lost)) announce(gained && datapath_->announces_gains());
     fail_with(datapath_->apply(plan.tables));
     const bool others = tables_.transmit != plan.tables.transmit || tables_.ports != plan.tables.ports;
@@ -142,6 +149,32 @@ void Team::put_into_effect(const TeamPlan& plan) {
     journal_.active = decision_.active;
     if (auto kept = keep_journal(); !kept) log_(Level::warning, kept.error().text);
     if (others && options_.changed) options_.changed();
+}
+
+/// A port's MTU that somebody else sets, while the team's stays, is put right as offloads are: not for ever.
+std::vector<Change> Team::without_quarrels(std::vector<Change> list) {
+    const auto* team = find_link(observer_->links(), device_.team);
+    if (team == nullptr || team->mtu != mtu_) return list; // the team's own was set: ports follow
+    for (auto& port : ports_) {
+        const auto sets_mtu = [&port](const Change& change) {
+            const auto* set = std::get_if<SetMtu>(&change);
+            return set != nullptr && set->device == port.index;
+        };
+        const auto found = std::ranges::find_if(list, sets_mtu);
+        const bool wrong = found != list.end() && std::ranges::find(refused_, *found) == refused_.end();
+        const auto act = port.mtu_repair.step(wrong, Clock::now());
+        if (!wrong) continue;
+        const auto mtu = find_link(observer_->links(), port.index)->mtu;
+        if (act == Repair::Act::attempt)
+            log_(Level::notice, fmt::format("port {}: MTU {} is not the team's; set to {} again", port.name,
+                                            mtu, team->mtu));
+        if (act == Repair::Act::give_up)
+            log_(Level::warning,
+                 fmt::format("port {}: MTU {} was set by somebody else time and again, and is left so",
+                             port.name, mtu));
+        if (act != Repair::Act::attempt) list.erase(found);
+    }
+    return list;
 }
 
 void Team::apply(const std::vector<Change>& list) {
@@ -184,7 +217,7 @@ Result<> Team::apply(const Change& change) {
                             },
                             [&](const SetSegmentLimits& set) {
                                 auto done = control_.set_segment_limits(index, set.to);
-                                if (done) link->gso_max = lowered_to_ = set.to;
+                                if (done) link->gso_max = limited_to_ = set.to;
                                 return tell(std::move(done),
                                             fmt::format("segmentation limits {} bytes, {} segments",
                                                         set.to.size, set.to.segs));

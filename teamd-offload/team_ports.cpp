@@ -30,6 +30,7 @@ PortConfig Team::config_of(std::string_view port) const {
         std::ranges::find_if(configured, [port](const auto& entry) { return entry.first == port; });
     if (found != configured.end()) return found->second;
     PortConfig config;
+    config.offload = configuration_.team.offload;
     if (!configuration_.team.link_watches.empty()) config.link_watches = configuration_.team.link_watches;
     return config;
 }
@@ -60,12 +61,13 @@ Result<> Team::join(const Link& link) {
     note_addresses(link, journal_.ports.back());
     auto done = keep_journal();
     // While it does not carry yet: some drivers reset the card for it.
-    auto features = done ? settle_features(link) : Features{};
-    if (!features) done = tl::unexpected(features.error());
+    if (done) done = offloads_->add(link, config.offload, {});
+    if (done) journal_.ports.back().offloads = offloads_->kept(link.index);
     if (done)
         done = make_port(control_, *datapath_, name(), link, team->mtu, address, journal_.ports.back(),
                          [this] { return keep_journal(); });
     if (!done) {
+        offloads_->remove(link.index);
         static_cast<void>(put_back(journal_.ports.back())); // the first failure is told
         journal_.ports.pop_back();
         static_cast<void>(keep_journal());
@@ -79,7 +81,6 @@ Result<> Team::join(const Link& link) {
                       .config = std::move(config),
                       .watch = std::move(watch),
                       .modes = {},
-                      .features = std::move(*features),
                       .had_link = false});
     log_(Level::info, fmt::format("port {} joined", link.name), message_id::none, {{"PORT", link.name}});
     observer_->catch_up();
@@ -90,8 +91,10 @@ Result<> Team::leave(IfIndex port) {
     const auto found = std::ranges::find(ports_, port, &Port::index);
     if (found == ports_.end()) return fail(ENODEV, "is no port of the team");
     const auto name_there = found->name;
+    trial_->end(port);
     ports_.erase(found);
-    pass(); // its buckets are with the others before it stops
+    offloads_->remove(port); // what is put back now is not put right
+    pass();                  // its buckets are with the others before it stops
     const auto* was = before(port);
     if (was == nullptr) return {};
     auto restored = put_back(*was);
@@ -108,10 +111,13 @@ void Team::forget_vanished() {
     for (const auto& port : ports_) {
         if (!gone(port.index)) continue;
         log_(Level::warning, fmt::format("port {}: its device is gone", port.name));
+        trial_->end(port.index);
         const auto& configured = configuration_.team.ports;
         if (std::ranges::any_of(configured, [&port](const auto& entry) { return entry.first == port.name; }))
             awaited_.insert(port.name);
     }
+    for (const auto& port : ports_)
+        if (gone(port.index)) offloads_->remove(port.index);
     std::erase_if(ports_, [&gone](const Port& port) { return gone(port.index); });
     std::erase_if(journal_.ports, [&gone](const PortBefore& port) { return gone(port.index); });
 }
@@ -127,6 +133,8 @@ void Team::follow_masters() {
             gone.push_back(port);
     for (const auto& port : gone) {
         log_(Level::notice, fmt::format("port {} was taken out by somebody else", port.name));
+        offloads_->remove(port.index);
+        trial_->end(port.index);
         std::erase_if(ports_, [&port](const Port& one) { return one.index == port.index; });
         std::erase_if(journal_.ports, [&port](const PortBefore& one) { return one.index == port.index; });
         journal_.removed_by_hand.push_back(port.name);

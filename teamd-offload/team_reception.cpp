@@ -45,34 +45,26 @@ bool Team::look_at_team() {
     return true;
 }
 
-void Team::look_again() {
-    if (datapath_->tends_ports()) return; // the driver hands the team's lists down itself
-    if (look_at_team()) pass();
-    look_again_timer_->after(look_again_after);
+/// Of a port's new gso_max_size the kernel tells nobody (net/core/rtnetlink.c: do_setlink). True: some have
+/// changed.
+bool Team::look_at_limits() {
+    bool changed = false;
+    for (const auto& port : ports_) {
+        auto* known = observer_->edit(port.index);
+        const auto now = control_.read(port.index);
+        if (known == nullptr || !now || now->gso_max == known->gso_max) continue;
+        known->gso_max = now->gso_max;
+        changed = true;
+    }
+    return changed;
 }
 
-/// Switches off what a port must not do, and what it was goes into the journal before. A port whose features
-/// cannot be read or changed is used as it is.
-Result<Features> Team::settle_features(const Link& link) {
-    auto features = ethtool_.read_features(link.index);
-    if (!features) {
-        log_(Level::warning, fmt::format("port {}: {}", link.name, features.error().text));
-        return Features{};
-    }
-    const auto off = unwanted(*features);
-    if (off.empty() || datapath_->tends_ports()) return features;
-    for (const auto& entry : off)
-        before(link.index)->features.emplace(entry.first, true);
-    if (auto kept = keep_journal(); !kept) return tl::unexpected(kept.error());
-    auto settled = ethtool_.set_features(link.index, off);
-    if (!settled) {
-        log_(Level::warning, fmt::format("port {}: {}", link.name, settled.error().text));
-        return features;
-    }
-    for (const auto& entry : missing(*settled, off))
-        log_(Level::warning,
-             fmt::format("port {}: {} stays on, its driver does not switch it off", link.name, entry.first));
-    return settled;
+void Team::look_again() {
+    const bool limits = look_at_limits();
+    // The team's driver hands its lists down itself.
+    const bool lists = !datapath_->tends_ports() && look_at_team();
+    if (limits || lists) pass();
+    look_again_timer_->after(look_again_after);
 }
 
 /// The device is still as it was; disable_ipv6 will take its IPv6 addresses, static ones too.

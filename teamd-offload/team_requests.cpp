@@ -122,8 +122,12 @@ struct Team::Answering {
         return {};
     }
 
-    Reply operator()(const control::OffloadTry& /*request*/) const {
-        return Refusal{.code = "OpNotSupp", .message = "Operation not supported."};
+    Reply operator()(const control::OffloadTry& request) const {
+        const auto* port = team.find_port(request.port);
+        if (port == nullptr) return no_such_device();
+        if (auto tried = team.trial_->ask(port->index, port->name, request.state); !tried)
+            return refusal("OffloadTryFail", "Failed to try an offload", tried.error());
+        return {};
     }
 };
 
@@ -187,6 +191,7 @@ control::Reply Team::update_port(const control::PortConfigUpdate& request) {
         if (config.link_watches != port.config.link_watches)
             port.watch =
                 PortWatch(config.link_watches, configuration_.team.link_watch_policy, port.watch.up());
+        offloads_->change(port.index, config.offload);
         port.config = std::move(config);
     }
     pass();
@@ -220,6 +225,7 @@ TeamStatus Team::status() {
         status.ports.push_back(std::move(one));
     }
     if (speed != 0) status.link.speed = speed;
+    status.offload = offload_status();
     if (tables_.mode == TransmitMode::hash && device_.team) status.balance = balancing_->status();
     return status;
 }

@@ -69,7 +69,12 @@ Result<> Team::open(sd_event* loop) {
     if (!look_again_timer) return tl::unexpected(look_again_timer.error());
     look_again_timer_.emplace(std::move(*look_again_timer));
 
+    // Before the ports are looked at: an earlier daemon may have left one without its TSO.
+    auto trial = OffloadTrial::make(loop, log_, ethtool_, name());
+    if (!trial) return tl::unexpected(trial.error());
+    trial_ = std::move(*trial);
     if (auto started = start_balancing(loop); !started) return started;
+    if (auto started = start_offloads(loop); !started) return started;
     if (auto good = check_ports(); !good) return good;
     if (options_.recreate)
         if (auto replaced = remove_existing(); !replaced) return replaced;
@@ -162,6 +167,8 @@ Result<> Team::make_device() {
     mtu_ = team->mtu;
     journal_.team = device_.team;
     journal_.inner = device_.inner;
+    offloads_->add_team(*team, configuration_.team.offload, {});
+    journal_.offloads = offloads_->kept(device_.team);
     runner_ = make_runner(configuration_.team.runner, std::nullopt);
     if (auto kept = keep_journal(); !kept) return kept;
     return datapath_->attach_team(device_, plan(decision_).tables);
@@ -177,7 +184,9 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     if (!journal)
         log_(Level::warning, fmt::format("what was there before is not known: {}", journal.error().text));
     if (journal && *journal) journal_ = written_ = std::move(**journal);
-    lowered_to_ = team->gso_max; // by whom is not known; the ports decide
+    limited_to_ = team->gso_max; // by whom is not known; the ports decide
+    offloads_->add_team(*team, configuration_.team.offload, journal_.offloads);
+    journal_.offloads = offloads_->kept(device_.team);
     journal_.team = device_.team;
     journal_.inner = device_.inner;
     const auto known = std::move(journal_.ports);
@@ -207,10 +216,15 @@ Result<> Team::adopt_device(const TeamDevice& device) {
         if (entry.second.permanent_address) port.address = *entry.second.permanent_address;
         if (auto adopted = adopt(port); !adopted) return adopted;
     }
-    for (auto& port : ports_) {
-        auto features = settle_features(*find_link(observer_->links(), port.index));
-        if (!features) return within(fmt::format("port {}", port.name), std::move(features.error()));
-        port.features = std::move(*features);
+    for (const auto& port : ports_) {
+        // It carries already: one that lacks something is not refused any more.
+        auto contract = port.config.offload;
+        if (contract.lacking == Lacking::refuse) contract.lacking = Lacking::demote;
+        auto* was = before(port.index);
+        if (auto added = offloads_->add(*find_link(observer_->links(), port.index), contract, was->offloads);
+            !added)
+            return within(fmt::format("port {}", port.name), std::move(added.error()));
+        was->offloads = offloads_->kept(port.index);
     }
     runner_ = make_runner(configuration_.team.runner, journal_.active);
     decision_ = step(runner_, candidates());
@@ -237,7 +251,6 @@ Result<> Team::adopt_port(const Link& link, Slot slot) {
                       .config = config,
                       .watch = PortWatch(config.link_watches, configuration_.team.link_watch_policy, up),
                       .modes = ethtool_.read_link_modes(link.index),
-                      .features = {},
                       .had_link = up});
     return {};
 }
@@ -267,6 +280,7 @@ void Team::abandon() {
 
 void Team::stop() {
     observer_->catch_up();
+    trial_->end(); // before its port gets back what it had as none
     if (options_.keep_on_stop) {
         log_(Level::info, "stopped; device and ports stay as they are");
         return;

@@ -16,8 +16,10 @@ std::string did_you_mean(std::string_view written, std::span<const std::string_v
 
 std::string word_fault(const Key& key, const std::string& written) {
     if (key.words.empty() || std::ranges::find(key.words, written) != key.words.end()) return {};
-    return fmt::format("unknown {} {}, known are {}{}", key.name() == "name" ? key.parent() : key.name(),
-                       json::quote(written), fmt::join(key.words, ", "), did_you_mean(written, key.words));
+    // "runner.name" is a runner; of an offload the key says more than the table's name for it.
+    const auto what = key.name() == "name" ? key.parent() : key.name() == "FEATURE" ? "value" : key.name();
+    return fmt::format("unknown {} {}, known are {}{}", what, json::quote(written),
+                       fmt::join(key.words, ", "), did_you_mean(written, key.words));
 }
 
 std::string range_fault(const Key& key, std::int64_t number) {
@@ -50,20 +52,17 @@ public:
 private:
     void unknown(const json::Member& member, std::string_view path, const Where& where) {
         if (diagnostics_.has_warned_enough()) return;
-        std::vector<std::string_view> known;
-        for (const auto* key : members_of(path))
-            known.push_back(key->name());
-        diagnostics_.warning(
-            where.member(member.key, member.key_place),
-            fmt::format("unknown key {}{}", json::quote(member.key), did_you_mean(member.key, known)));
+        diagnostics_.warning(where.member(member.key, member.key_place),
+                             fmt::format("unknown key {}{}", json::quote(member.key),
+                                         did_you_mean(member.key, member_names(path))));
     }
 
     void value(const Key& key, const json::Value& value, const Where& where, std::string_view user) {
         if (auto text = fault_of(key, value); !text.empty()) {
             const auto fault = has_shape(key.shape, value) ? key.value_fault(user) : key.wrong_shape;
             diagnostics_.error(where, text + consequence(key, fault), fault);
-        } else if (key.shape == Shape::object && !members_of(key.path).empty()) {
-            members(*value.object(), key.path, where, user);
+        } else if (key.shape == Shape::object && !members_of(key.inner()).empty()) {
+            members(*value.object(), key.inner(), where, user);
         } else if (key.shape == Shape::ports) {
             for (const auto& port : *value.object())
                 this->value(*find_key("ports.PORTIFNAME"), port.value, where.member(port), runner_);

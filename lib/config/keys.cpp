@@ -2,10 +2,12 @@
 #include "config/keys.h"
 
 #include "base/match.h"
+#include "model/offload.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace teamo::config {
 namespace {
@@ -26,6 +28,7 @@ constexpr auto tipc = std::to_array<std::string_view>({"tipc"});
 constexpr Range any_int{-2147483648LL, 2147483647};
 constexpr Range u16{0, 65535};
 constexpr std::int64_t zero = 0;
+constexpr std::string_view offload = "offload", feature = "FEATURE";
 
 // wrong_shape is refused where teamd cannot write its default back, or needs the value; wrong_value is
 // tolerated where teamd looks at what it got and takes its default.
@@ -250,6 +253,11 @@ constexpr auto table = std::to_array<Key>({
      .shape = watches,
      .wrong_shape = refused,
      .help = "As link_watch, for this port, besides the team's."},
+    {.path = "ports.PORTIFNAME.offload",
+     .shape = object,
+     .wrong_shape = refused,
+     .members_of = "offload",
+     .help = "As offload, for this port, before the team's."},
     {.path = "datapath",
      .shape = string,
      .fallback = "auto"sv,
@@ -259,7 +267,28 @@ constexpr auto table = std::to_array<Key>({
     {.path = "offload",
      .shape = object,
      .wrong_shape = refused,
-     .help = "What happens to a port that lacks a segmentation or checksum offload."},
+     .help = "Which of the ports' offloads shall be on, and what is done about a port that lacks one."},
+    {.path = "offload.FEATURE",
+     .shape = string,
+     .words = offload_wish_words,
+     .wrong_shape = refused,
+     .help = "For one offload by ethtool's name (tx-tcp-segmentation) or for a group of them (tso): keep on "
+             "what was on, require it, or switch it off. Without it the offload is kept, and TSO required "
+             "where any port has it."},
+    {.path = "offload.lacking",
+     .shape = string,
+     .fallback = "accept"sv,
+     .words = lacking_words,
+     .wrong_shape = refused,
+     .help =
+         "What becomes of a port that lacks what is required: used as it is, used while no other is up, or "
+         "not taken in."},
+    {.path = "offload.repair",
+     .shape = boolean,
+     .fallback = true,
+     .wrong_shape = refused,
+     .help = "Switch on again what somebody else has switched off, and the other way round; otherwise it is "
+             "only logged."},
     {.path = "balance",
      .shape = object,
      .wrong_shape = refused,
@@ -344,9 +373,19 @@ const Key* find_key(std::string_view path) {
     return found == table.end() ? nullptr : found;
 }
 
-const Key* find_member(std::string_view parent, std::string_view name) {
+std::vector<std::string_view> member_names(std::string_view path) {
+    std::vector<std::string_view> names;
     for (const auto& key : table)
-        if (key.parent() == parent && key.name() == name) return &key;
+        if (key.parent() == path && key.name() != feature) names.push_back(key.name());
+    if (path == offload) std::ranges::copy(offload_names(), std::back_inserter(names));
+    return names;
+}
+
+const Key* find_member(std::string_view parent, std::string_view name) {
+    if (parent == offload && name != feature && !offloads_named(name).empty())
+        return find_key("offload.FEATURE");
+    for (const auto& key : table)
+        if (key.parent() == parent && key.name() == name && name != feature) return &key;
     return nullptr;
 }
 

@@ -48,9 +48,12 @@ struct Key {               // NOLINT(clang-analyzer-optin.performance.Padding): 
     bool required = false;                       ///< by those in used_by
     Fault wrong_shape = Fault::tolerated;
     Fault wrong_value = Fault::refused;
+    std::string_view members_of{}; ///< whose members an object has; empty: its own
     std::string_view help{};
 
     std::string_view name() const { return path.substr(path.rfind('.') + 1); }
+    /// The path under which its members stand in the table.
+    std::string_view inner() const { return members_of.empty() ? path : members_of; }
     /// The path of the object it stands in; empty for the top level.
     std::string_view parent() const { return path.substr(0, path.rfind('.') + 1 == 0 ? 0 : path.rfind('.')); }
     bool is_used_by(std::string_view user) const;
@@ -65,9 +68,12 @@ std::span<const Key> keys();
 
 /// The keys an object at that path can have. A port's link watch has those of "link_watch".
 std::vector<const Key*> members_of(std::string_view path);
+/// Their names as one can write them, offloads included.
+std::vector<std::string_view> member_names(std::string_view path);
 
 /// The key of that path, or nullptr.
 const Key* find_key(std::string_view path);
+/// Under "offload" every name of an offload is "offload.FEATURE".
 const Key* find_member(std::string_view parent, std::string_view name);
 
 // The words are in the order of the enumerators and alternatives of model/config.h.

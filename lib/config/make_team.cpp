@@ -137,17 +137,34 @@ std::vector<LinkWatch> watches_of(const Section& holder) {
     return watches;
 }
 
-PortConfig port_of(const json::Value& value, const std::vector<LinkWatch>& team_watches) {
+/// `base`: what holds where nothing is written.
+OffloadContract offload_of(const Section& section, OffloadContract base) {
+    if (section.written("lacking") != nullptr) base.lacking = static_cast<Lacking>(section.word("lacking"));
+    if (section.written("repair") != nullptr) base.repair = section.boolean("repair");
+    // A group first and a feature of its own after it, in whichever order they were written.
+    for (const bool groups : {true, false})
+        for (const auto name : offload_names()) {
+            const bool is_group = find_offload(name) == nullptr;
+            if (is_group != groups || section.written(name) == nullptr) continue;
+            const auto wish = static_cast<OffloadWish>(section.word(name));
+            for (const auto feature : offloads_named(name))
+                base.wishes.insert_or_assign(std::string(feature), wish);
+        }
+    return base;
+}
+
+PortConfig port_of(const json::Value& value, const TeamConfig& team) {
     const Section section(&value, "ports.PORTIFNAME");
     PortConfig port{.queue_id = std::nullopt,
                     .prio = section.integer<std::int32_t>("prio"),
                     .sticky = section.boolean("sticky"),
                     .lacp_prio = section.integer<std::uint16_t>("lacp_prio"),
                     .lacp_key = section.integer<std::uint16_t>("lacp_key"),
-                    .link_watches = watches_of(section)};
+                    .link_watches = watches_of(section),
+                    .offload = offload_of(section.below("offload"), team.offload)};
     if (const auto* queue_id = section.written("queue_id"))
         port.queue_id = static_cast<std::uint16_t>(*queue_id->integer());
-    port.link_watches.insert(port.link_watches.end(), team_watches.begin(), team_watches.end());
+    port.link_watches.insert(port.link_watches.end(), team.link_watches.begin(), team.link_watches.end());
     if (port.link_watches.empty()) port.link_watches.emplace_back(EthtoolWatch{});
     return port;
 }
@@ -167,10 +184,11 @@ TeamConfig make_team(const json::Value& document, std::string_view device) {
     team.link_watch_policy = static_cast<LinkWatchPolicy>(top.word("link_watch_policy"));
     team.datapath = static_cast<DatapathChoice>(top.word("datapath"));
     team.balance = balance_of(top.below("balance"), team.runner);
+    team.offload = offload_of(top.below("offload"), {});
     team.link_watches = watches_of(top);
     if (const auto* ports = top.written("ports"))
         for (const auto& port : *ports->object())
-            team.ports.emplace_back(port.key, port_of(port.value, team.link_watches));
+            team.ports.emplace_back(port.key, port_of(port.value, team));
     return team;
 }
 

@@ -19,7 +19,7 @@ const json::Value* Section::written(std::string_view name) const {
     return value != nullptr && fault_of(key(name), *value).empty() ? value : nullptr;
 }
 
-Section Section::below(std::string_view name) const { return {written(name), key(name).path}; }
+Section Section::below(std::string_view name) const { return {written(name), key(name).inner()}; }
 
 // A value that counts has the type of its key; the second look is for the compiler's sake.
 bool Section::boolean(std::string_view name) const {

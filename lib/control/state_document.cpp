@@ -3,6 +3,7 @@
 
 #include "base/match.h"
 #include "control/balance_document.h"
+#include "control/offload_document.h"
 
 #include <fmt/format.h>
 
@@ -160,6 +161,7 @@ json::Value state_document(const TeamStatus& status) {
             ports.push_back({port.name, port_of(port)});
         document.set("ports", std::move(ports));
     }
+    if (status.offload) document.set("offload", offload_document(*status.offload));
     if (status.balance) document.set("balance", balance_document(*status.balance));
     if (auto runner = runner_of(status)) document.set("runner", std::move(*runner));
     return document;

@@ -165,12 +165,12 @@ Result<> BpfDatapath::write_buckets(const Tables& now, const Tables& next, bool 
             if (auto done = write(programs_->last_sent(), bucket, &time); !done) return done;
         }
         const auto entry = (*programs_->entries)[bucket];
+        const auto wanted = abi_of(next.buckets[bucket], next.leaving[bucket]);
         auto waiting = abi_of(now.buckets[bucket], now.leaving[bucket]);
-        if (!begins && next.leaving[bucket] &&
-            !entry.compare_exchange_strong(waiting, abi_of(next.buckets[bucket], next.leaving[bucket])))
+        if (begins || !next.leaving[bucket])
+            entry = wanted;
+        else if (!entry.compare_exchange_strong(waiting, wanted))
             entry = abi_of(next.buckets[bucket], Slot{0}); // it has moved meanwhile and is not pulled back
-        else
-            entry = abi_of(next.buckets[bucket], next.leaving[bucket]);
     }
     return {};
 }

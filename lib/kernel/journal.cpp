@@ -17,6 +17,13 @@ constexpr std::int64_t version = 1;
 
 std::string path_of(std::string_view team) { return fmt::format("{}/{}.json", journal_directory, team); }
 
+json::Array value_of(const FeatureNames& names) {
+    json::Array list;
+    for (const auto& name : names)
+        list.emplace_back(name);
+    return list;
+}
+
 json::Value value_of(const PortBefore& port) {
     json::Value value(json::Object{});
     value.set("ifindex", port.index.value);
@@ -34,6 +41,7 @@ json::Value value_of(const PortBefore& port) {
             features.set(name, on);
         value.set("features", std::move(features));
     }
+    if (!port.offloads.empty()) value.set("offloads", value_of(port.offloads));
     json::Array addresses;
     for (const auto& address : port.ipv6_addresses)
         addresses.emplace_back(json::Object{{"address", text_of(address)},
@@ -69,6 +77,14 @@ FeatureSettings parse_features(const json::Value* value) {
     return features;
 }
 
+FeatureNames parse_names(const json::Value* value) {
+    FeatureNames names;
+    if (value == nullptr || value->array() == nullptr) return names;
+    for (const auto& entry : *value->array())
+        if (const auto* name = entry.string(); name != nullptr) names.insert(*name);
+    return names;
+}
+
 std::vector<DeviceAddress> parse_addresses(const json::Value* value, IfIndex device) {
     std::vector<DeviceAddress> addresses;
     if (value == nullptr || value->array() == nullptr) return addresses;
@@ -99,6 +115,7 @@ Result<PortBefore> parse_port(const json::Value& value) {
     port.disable_ipv6 = boolean(value, "disable_ipv6");
     port.made_clsact = boolean(value, "made_clsact").value_or(false);
     port.features = parse_features(value.find("features"));
+    port.offloads = parse_names(value.find("offloads"));
     port.ipv6_addresses = parse_addresses(value.find("ipv6_addresses"), port.index);
     return port;
 }
@@ -116,6 +133,7 @@ std::string text_of(const Journal& journal) {
     for (const auto home : journal.homes)
         homes.push_back(static_cast<char>('0' + home.value));
     value.set("homes", homes);
+    if (!journal.offloads.empty()) value.set("offloads", value_of(journal.offloads));
     json::Array ports, removed;
     for (const auto& port : journal.ports)
         ports.push_back(value_of(port));
@@ -141,6 +159,7 @@ Result<Journal> parse_journal(std::string_view content) {
     for (std::size_t bucket = 0; bucket < std::min(homes.size(), journal.homes.size()); ++bucket)
         if (homes[bucket] >= '0' && homes[bucket] <= '8')
             journal.homes[bucket] = Slot{static_cast<std::uint8_t>(homes[bucket] - '0')};
+    journal.offloads = parse_names(value->find("offloads"));
     if (const auto* ports = value->find("ports"); ports != nullptr && ports->array() != nullptr)
         for (const auto& entry : *ports->array()) {
             auto port = parse_port(entry);

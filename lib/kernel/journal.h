@@ -29,6 +29,7 @@ struct PortBefore {
     std::optional<bool> disable_ipv6;          ///< none: the kernel has no IPv6
     bool made_clsact = false;                  ///< the qdisc is ours to take away
     FeatureSettings features;                  ///< those that were changed for the team, as they were
+    FeatureNames offloads{};                   ///< that were on when it joined
     std::vector<DeviceAddress> ipv6_addresses; ///< static ones that disable_ipv6 takes; oldest first
     bool operator==(const PortBefore&) const = default;
 };
@@ -38,6 +39,7 @@ struct Journal {
     IfIndex team, inner;
     std::optional<IfIndex> active;            ///< activebackup's port
     std::array<Slot, bucket_count> homes{};   ///< where the hash buckets live
+    FeatureNames offloads{};                  ///< of the team's device, as it was made
     std::vector<PortBefore> ports;            ///< in the order they joined
     std::vector<std::string> removed_by_hand; ///< configured ports that somebody took out
     bool operator==(const Journal&) const = default;

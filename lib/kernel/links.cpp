@@ -17,12 +17,14 @@ constexpr int netkit_peer_info = 1; // IFLA_NETKIT_PEER_INFO
 constexpr int netkit_policy = 3;    // IFLA_NETKIT_POLICY, for the end that people see
 constexpr int netkit_mode = 5;      // IFLA_NETKIT_MODE
 constexpr std::uint32_t netkit_l2 = 0, netkit_drop = 2;
+constexpr int gso_ipv4_max_size = 63; // IFLA_GSO_IPV4_MAX_SIZE, kernel 6.3
+constexpr int last_attribute = std::max<int>(gso_ipv4_max_size, IFLA_MAX);
 } // namespace
 
 namespace teamo {
 namespace {
 
-using Attributes = std::array<nlattr*, IFLA_MAX + 1>;
+using Attributes = std::array<nlattr*, last_attribute + 1>;
 
 std::string text_of_attribute(const nlattr* attribute) {
     if (attribute == nullptr) return {};
@@ -100,8 +102,8 @@ private:
 std::optional<Link> parse_link(const nlmsghdr* message) {
     if (message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK) return std::nullopt;
     Attributes attributes{};
-    if (nlmsg_parse(const_cast<nlmsghdr*>(message), sizeof(ifinfomsg), attributes.data(), IFLA_MAX, nullptr) <
-        0)
+    if (nlmsg_parse(const_cast<nlmsghdr*>(message), sizeof(ifinfomsg), attributes.data(), last_attribute,
+                    nullptr) < 0)
         return std::nullopt;
     const auto* header = static_cast<const ifinfomsg*>(nlmsg_data(message));
     // A bridge speaks of its ports in the same group (AF_BRIDGE), and wireless events carry a name and no
@@ -122,8 +124,10 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.lower = IfIndex{number_of(attributes[IFLA_LINK])};
     link.lower_elsewhere = attributes[IFLA_LINK_NETNSID] != nullptr;
     link.promiscuity = number_of(attributes[IFLA_PROMISCUITY]);
-    link.gso_max = {number_of(attributes[IFLA_GSO_MAX_SIZE]), number_of(attributes[IFLA_GSO_MAX_SEGS])};
-    link.tso_max = {number_of(attributes[IFLA_TSO_MAX_SIZE]), number_of(attributes[IFLA_TSO_MAX_SEGS])};
+    link.gso_max = {number_of(attributes[IFLA_GSO_MAX_SIZE]), number_of(attributes[IFLA_GSO_MAX_SEGS]),
+                    number_of(attributes[gso_ipv4_max_size])};
+    link.tso_max = {number_of(attributes[IFLA_TSO_MAX_SIZE]), number_of(attributes[IFLA_TSO_MAX_SEGS]),
+                    number_of(attributes[IFLA_TSO_MAX_SIZE])};
     link.alias = text_of_attribute(attributes[IFLA_IFALIAS]);
     link.altnames = altnames_of(attributes[IFLA_PROP_LIST]);
     return link;
@@ -235,6 +239,8 @@ Result<> LinkControl::set_segment_limits(IfIndex index, const SegmentLimits& lim
     auto message = link_message(RTM_SETLINK, index, 0);
     nla_put_u32(message.get(), IFLA_GSO_MAX_SIZE, limits.size);
     nla_put_u32(message.get(), IFLA_GSO_MAX_SEGS, limits.segs);
+    // After the other: the kernel sets both by that (net/core/dev.h: netif_set_gso_max_size).
+    if (limits.ipv4_size != 0) nla_put_u32(message.get(), gso_ipv4_max_size, limits.ipv4_size);
     return socket_.request(std::move(message));
 }
 

@@ -46,8 +46,9 @@ constexpr std::string_view name_of(MoveReason reason) {
 struct BucketMove {
     std::uint8_t bucket = 0;
     Slot from, to;
-    /// By how much the fullest port's share of the mean falls (0.1 is ten per cent); or the bulk that gets
-    /// to a capable port, as a share of all.
+    /// By how much the fuller of the two ports falls, as a share of the mean of all (0.1 is ten per cent); of
+    /// two buckets that change places each has what both bring. Or the bulk that gets to a capable port, as a
+    /// share of all. Never negative; 0 for by_hand and membership.
     double gain = 0;
     MoveReason reason = MoveReason::load;
     bool operator==(const BucketMove&) const = default;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/mac_address.h"
+#include "model/offload.h"
 
 #include <array>
 #include <chrono>
@@ -143,6 +144,7 @@ struct PortConfig {
     std::uint16_t lacp_prio = 255, lacp_key = 0;
     /// The port's own watches first, then the team's, as teamd instantiates them; never empty (ethtool).
     std::vector<LinkWatch> link_watches{EthtoolWatch{}};
+    OffloadContract offload{}; ///< the team's, with the port's own words in its place
     bool operator==(const PortConfig&) const = default;
 };
 
@@ -178,6 +180,7 @@ struct TeamConfig {
     std::vector<LinkWatch> link_watches;                   ///< the team's own, for ports that come later
     std::vector<std::pair<std::string, PortConfig>> ports; ///< by device name, in the file's order
     DatapathChoice datapath = DatapathChoice::automatic;
+    OffloadContract offload{}; ///< for ports that come later, and the team's own device
     BalanceConfig balance;
     bool operator==(const TeamConfig&) const = default;
 };

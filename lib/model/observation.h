@@ -15,8 +15,9 @@ namespace teamo {
 
 /// How large a packet may be that segmentation still cuts (GSO); 0: the kernel does not say.
 struct SegmentLimits {
-    std::uint32_t size = 0; ///< bytes
-    std::uint32_t segs = 0; ///< segments it is cut into
+    std::uint32_t size = 0;      ///< bytes
+    std::uint32_t segs = 0;      ///< segments it is cut into
+    std::uint32_t ipv4_size = 0; ///< bytes of one with IPv4, which has a limit of its own since kernel 6.3
     bool operator==(const SegmentLimits&) const = default;
 };
 
@@ -35,7 +36,7 @@ struct Link {
     IfIndex lower;                               ///< IFLA_LINK: what it stands on, or a veth's other end
     bool lower_elsewhere = false;                ///< `lower` is a number of another namespace
     std::uint32_t promiscuity = 0;               ///< how many want everything
-    SegmentLimits gso_max;                       ///< IFLA_GSO_MAX_SIZE, IFLA_GSO_MAX_SEGS: as set
+    SegmentLimits gso_max;                       ///< IFLA_GSO_MAX_SIZE, _SEGS, IFLA_GSO_IPV4_MAX_SIZE: as set
     SegmentLimits tso_max;                       ///< IFLA_TSO_MAX_*: the most it can be set to
     std::string alias;
     std::vector<std::string> altnames;

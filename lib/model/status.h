@@ -6,6 +6,7 @@
 #include "base/named.h"
 #include "model/balance_status.h"
 #include "model/config.h"
+#include "model/offload_status.h"
 
 #include <sys/types.h>
 
@@ -59,6 +60,7 @@ struct TeamStatus {
     std::string device_kind;                ///< "veth", "netkit" or "team"
     std::vector<PortStatus> ports;          ///< in the order they joined
     std::optional<BalanceStatus> balance;   ///< of teams that hash
+    std::optional<OffloadStatus> offload;
     // what the state document has under "setup"
     pid_t pid = 0;
     std::string pid_file;

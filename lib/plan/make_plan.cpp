@@ -47,14 +47,14 @@ MacAddress port_address(const Member& member, const MacAddress& team, HwaddrPoli
     return team;
 }
 
-constexpr SegmentLimits legacy_limits{65536, 65535}; // GSO_LEGACY_MAX_SIZE, GSO_MAX_SEGS
+constexpr SegmentLimits legacy_limits{65536, 65535, 65536}; // GSO_LEGACY_MAX_SIZE, GSO_MAX_SEGS
 
-/// A limit is lowered to what the least port takes, and comes back as far as we lowered it. What an
-/// administrator lowered further stays, and above the usual one only he raises it.
-std::uint32_t limit(std::uint32_t now, std::uint32_t least, std::uint32_t lowered_to, std::uint32_t usual) {
+/// A limit follows the least port's, up too: whoever raises his cards' above the usual one (BIG TCP) wants
+/// large packets. What an administrator lowered on the team itself stays.
+std::uint32_t limit(std::uint32_t now, std::uint32_t least, std::uint32_t set, std::uint32_t usual) {
     if (now == 0 || least == 0) return now;
     if (now > least) return least;
-    return now == lowered_to ? std::max(now, std::min(least, usual)) : now;
+    return now == set || now == usual ? least : now;
 }
 
 SegmentLimits team_limits(const Premises& premises) {
@@ -62,13 +62,21 @@ SegmentLimits team_limits(const Premises& premises) {
     const auto lower = [](std::uint32_t& limit, std::uint32_t by) {
         if (by != 0 && (limit == 0 || by < limit)) limit = by;
     };
+    const bool any = std::ranges::any_of(premises.members, &Member::segments);
+    bool limited = false;
     for (const auto& member : premises.members) {
+        if (any && !member.segments) continue;
         lower(least.size, member.gso_max.size);
         lower(least.segs, member.gso_max.segs);
+        lower(least.ipv4_size, member.gso_max.ipv4_size);
+        limited = true;
     }
+    if (!limited) return premises.team->gso_max; // there is nothing to follow
     const auto& now = premises.team->gso_max;
-    return {limit(now.size, least.size, premises.lowered_to.size, legacy_limits.size),
-            limit(now.segs, least.segs, premises.lowered_to.segs, legacy_limits.segs)};
+    const auto& set = premises.limited_to;
+    return {limit(now.size, least.size, set.size, legacy_limits.size),
+            limit(now.segs, least.segs, set.segs, legacy_limits.segs),
+            limit(now.ipv4_size, least.ipv4_size, set.ipv4_size, legacy_limits.ipv4_size)};
 }
 
 /// Where every flow waits for its own pause the queues are looked at ten times a second, and not as closely

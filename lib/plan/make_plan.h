@@ -21,6 +21,7 @@ struct Member {
     bool filters_tags = false; ///< it drops VLAN tags that it was not told of, and that cannot be changed
     PortSettings settings{};
     SegmentLimits gso_max{}; ///< of its device
+    bool segments = true;    ///< its TSO is on
     bool operator==(const Member&) const = default;
 };
 
@@ -36,7 +37,7 @@ struct Premises {
     std::array<std::chrono::nanoseconds, max_ports + 1> drain{}; ///< as Tables has it
     std::vector<Slot> cpu_slots{};                               ///< as Tables has it
     Repetition notify_peers{}, mcast_rejoin{};
-    SegmentLimits lowered_to{};   ///< the team's own limits as an earlier plan lowered them; zeros: none did
+    SegmentLimits limited_to{};   ///< the team's own limits as an earlier plan set them; zeros: none did
     bool tended = false;          ///< the kernel sees to the ports' MTU and filters and the team's carrier
     bool tags = false;            ///< somebody above the team takes frames with VLAN tags
     bool other_addresses = false; ///< the team's list of unicast addresses has more than its own
@@ -56,8 +57,9 @@ struct PortPlan {
 struct TeamPlan {
     MacAddress address;   ///< of the team
     bool carrier = false; ///< of the team
-    /// Of the team: no packet may be larger than the least of its ports can cut itself (kernels before 6.19
-    /// do not see to it: net/core/dev.c, netdev_compute_master_upper_features).
+    /// Of the team: no packet is larger than the least of its ports that segment at all can cut itself
+    /// (kernels before 6.19 do not see to it: net/core/dev.c, netdev_compute_master_upper_features). A port
+    /// that leaves it to software anyway sets no limit to the others.
     SegmentLimits gso_max;
     Homes homes{}; ///< where the buckets shall live
     Tables tables;

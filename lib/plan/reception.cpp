@@ -7,7 +7,6 @@
 namespace teamo {
 namespace {
 constexpr std::array<std::string_view, 2> tag_filters{"rx-vlan-filter", "rx-vlan-stag-filter"};
-constexpr std::string_view lro = "rx-lro";
 } // namespace
 
 bool takes_tags(const Links& links, const Link& team) {
@@ -26,7 +25,7 @@ bool takes_other_addresses(const std::vector<MacAddress>& unicast_list, const Li
 
 FeatureSettings unwanted(const Features& features) {
     FeatureSettings settings;
-    for (const auto name : {tag_filters[0], tag_filters[1], lro})
+    for (const auto name : tag_filters)
         if (features.active.contains(name) && features.changeable.contains(name))
             settings.emplace(name, false);
     return settings;

@@ -20,8 +20,7 @@ bool takes_tags(const Links& links, const Link& team);
 bool takes_other_addresses(const std::vector<MacAddress>& unicast_list, const Link& team);
 
 /// Features of a device that are on and can and must be off while it is a port. rx-vlan-filter and
-/// rx-vlan-stag-filter: the card drops tags it was not told of, and nobody tells it. rx-lro: what was merged
-/// cannot be forwarded as it came (net/core/dev.c: netif_disable_lro); GRO merges so that it can.
+/// rx-vlan-stag-filter: the card drops tags it was not told of, and nobody tells it.
 FeatureSettings unwanted(const Features& features);
 
 /// Whether the card drops frames with tags that it was not told of.

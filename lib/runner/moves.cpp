@@ -22,7 +22,7 @@ std::optional<MoveEnd> end_of(Moves::Waiting& waiting, Moves::Time now, SlotSet 
                               const Moves::Seen& seen) {
     if (seen.moved) return MoveEnd::in_gap;
     if ((live & bit(waiting.move.from)) == 0) return MoveEnd::forced;
-    if (waiting.packets != seen.packets) {
+    if (!seen.packets || waiting.packets != seen.packets) {
         waiting.packets = seen.packets;
         waiting.quiet_since = now;
     } else if (now - waiting.quiet_since >= drain) {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace teamo {
@@ -27,8 +28,9 @@ public:
 
     /// What is seen of a bucket that waits.
     struct Seen {
-        bool moved = false;        ///< the datapath has seen the pause and moved it
-        std::uint64_t packets = 0; ///< that it has sent so far
+        bool moved = false; ///< the datapath has seen the pause and moved it
+        /// That it has sent so far; where that is not known it does not pause.
+        std::optional<std::uint64_t> packets;
     };
     struct Ended {
         BucketMove move;

@@ -13,7 +13,9 @@ const Candidate* find(std::span<const Candidate> ports, std::optional<IfIndex> p
     return found == ports.end() ? nullptr : &*found;
 }
 
-auto rank(const Candidate& port) { return std::tuple(port.prio, port.speed, port.duplex == Duplex::full); }
+auto rank(const Candidate& port) {
+    return std::tuple(!port.last, port.prio, port.speed, port.duplex == Duplex::full);
+}
 
 /// The best port that is up; among equals the one that carries already, then the first that joined.
 const Candidate* best(std::span<const Candidate> ports, const Candidate* current) {
@@ -30,7 +32,7 @@ Decision ActiveBackup::step(std::span<const Candidate> ports) {
     if (!by_hand) chosen_among_.clear();
 
     const auto* current = find(ports, active_);
-    const bool stays = current != nullptr && current->up && (current->sticky || by_hand);
+    const bool stays = current != nullptr && current->up && ((current->sticky && !current->last) || by_hand);
     const auto* next = stays ? current : best(ports, current);
     active_ = next == nullptr ? std::nullopt : std::optional(next->port);
 
@@ -52,10 +54,12 @@ bool ActiveBackup::choose(IfIndex port, std::span<const Candidate> ports) {
 }
 
 Decision AllPorts::step(std::span<const Candidate> ports) {
+    const auto is_wanted = [](const Candidate& port) { return port.up && !port.last; };
+    const bool wanted = std::ranges::any_of(ports, is_wanted);
     Decision decision;
     for (const auto& port : ports) {
         decision.receive.push_back(port.port);
-        if (port.up) decision.transmit.push_back(port.port);
+        if (port.up && (!port.last || !wanted)) decision.transmit.push_back(port.port);
     }
     return decision;
 }

@@ -22,6 +22,7 @@ struct Candidate {
     bool sticky = false;
     std::uint32_t speed = 0; ///< Mbit/s; 0 is unknown
     Duplex duplex = Duplex::unknown;
+    bool last = false; ///< to carry only where no other can: it lacks an offload ("lacking": "demote")
     bool operator==(const Candidate&) const = default;
 };
 
@@ -32,8 +33,9 @@ struct Decision {
     bool operator==(const Decision&) const = default;
 };
 
-/// One port carries, the others wait (teamd_runner_activebackup.c). The best is the highest prio, then
-/// the fastest, then full duplex; teamd's "or" between them lets a fast port of low prio win.
+/// One port carries, the others wait (teamd_runner_activebackup.c). The best is one that is
+/// not to be the last, then the highest prio, then the fastest, then full duplex; teamd's "or" between them
+/// lets a fast port of low prio win.
 class ActiveBackup {
 public:
     /// `active`: the port that carried in the life of an earlier daemon.
@@ -50,7 +52,8 @@ private:
     std::vector<Candidate> chosen_among_; ///< how the ports stood when one was chosen by hand
 };
 
-/// Every port that is up carries; what arrives is delivered from any port, since it did arrive.
+/// Every port that is up carries, those that are to be the last only where there are no others; what arrives
+/// is delivered from any port, since it did arrive.
 class AllPorts {
 public:
     static Decision step(std::span<const Candidate> ports);

@@ -29,20 +29,31 @@ _teamoctl() {
     for ((index = 1; index < COMP_CWORD; index++)); do
         word=${COMP_WORDS[index]}
         case $word in
-        -Z | --force-zmq) ((index++)) ;;
+        -Z | --force-zmq | --measure) ((index++)) ;;
         -*) ;;
         *) words+=("$word") ;;
         esac
     done
 
-    local choices=
-    if [[ $current == -* ]]; then
+    local choices= before=${COMP_WORDS[COMP_CWORD - 1]}
+    # "=" is a word of its own to readline: --measure = eth1.
+    [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
+    if [[ $current == = && $before == --measure ]]; then
+        current=
+        choices=$(_teamoctl_ports "${words[0]}")
+    elif [[ $before == --measure ]]; then
+        choices=$(_teamoctl_ports "${words[0]}")
+    elif [[ $current == -* ]]; then
         choices='-h --help -v --verbose -o --oneline -D --force-dbus -Z --force-zmq= -U --force-usock --json'
+        case "${words[*]:1}" in
+        doctor) choices+=' --measure=' ;;
+        'port remove'*) choices+=' -n --dry-run' ;;
+        esac
     elif ((${#words[@]} == 0)); then
         choices=$(_teamoctl_teams)
     else
         case "${words[*]:1}" in
-        '') choices='config state port balance stats' ;;
+        '') choices='config state port balance stats doctor' ;;
         config) choices='dump' ;;
         'config dump') choices='noports actual' ;;
         state) choices='dump view item' ;;
@@ -56,7 +67,15 @@ _teamoctl() {
         'port config') choices='update dump' ;;
         'port config update') choices=$(_teamoctl_devices "${words[0]}") ;;
         'port config dump') choices=$(_teamoctl_ports "${words[0]}") ;;
-        balance) choices='show' ;;
+        balance) choices='show hash move freeze thaw' ;;
+        'balance hash'*) choices='src dst tcp udp sctp icmp icmp6 gre esp proto sport dport smac dmac vlan' ;;
+        'balance move') ;;
+        'balance move '*)
+            case $((${#words[@]} - 3)) in
+            1) choices=$(_teamoctl_ports "${words[0]}") ;;
+            2) choices='now' ;;
+            esac
+            ;;
         esac
     fi
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current")

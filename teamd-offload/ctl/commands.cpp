@@ -43,7 +43,8 @@ std::span<const Command> commands() {
         {.path = "port add", .run = port_add, .parameters = {"PORTDEV"}},
         {.path = "port remove",
          .run = port_remove,
-         .parameters = {"PORTDEV"}},
+         .parameters = {"PORTDEV"},
+         .rehearse = rehearse_port_remove},
         {.path = "port present", .run = port_present, .parameters = {"PORTDEV"}},
         {.path = "port config"},
         {.path = "port config update", .run = port_config_update, .parameters = {"PORTDEV", "PORTCONFIG"}},
@@ -64,6 +65,7 @@ std::span<const Command> commands() {
         {.path = "balance freeze", .run = balance_freeze},
         {.path = "balance thaw", .run = balance_thaw},
         {.path = "stats", .run = stats_show, .json = true},
+        {.path = "doctor", .run = doctor, .json = true, .measure = true},
     };
     return table;
 }

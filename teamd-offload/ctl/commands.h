@@ -54,6 +54,8 @@ Result<> check_balance_move(Arguments arguments);
 Result<> balance_move(Session& session, Arguments arguments);
 Result<> balance_freeze(Session& session, Arguments);
 Result<> balance_thaw(Session& session, Arguments);
+Result<> doctor(Session& session, Arguments);
+Result<> rehearse_port_remove(Session& session, Arguments arguments);
 Result<> stats_show(Session& session, Arguments);
 
 } // namespace teamo::ctl

@@ -3,13 +3,13 @@
 // By which port a packet leaves, given the maps.
 #include "programs.h"
 #include "support/net_ns.h"
+#include "support/one_cpu.h"
 #include "support/packet.h"
 #include "support/packet_socket.h"
 
 #include <gmock/gmock.h>
 
 #include <net/if.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -27,24 +27,6 @@ teamo_bucket in_order(std::initializer_list<std::uint8_t> slots) {
     std::copy(slots.begin(), slots.end(), order.slot);
     return order;
 }
-
-/// Keeps the thread on the CPU where it is.
-class OneCpu {
-public:
-    OneCpu() {
-        sched_getaffinity(0, sizeof before_, &before_);
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
-        sched_setaffinity(0, sizeof one, &one);
-    }
-    OneCpu(const OneCpu&) = delete;
-    OneCpu& operator=(const OneCpu&) = delete;
-    ~OneCpu() { sched_setaffinity(0, sizeof before_, &before_); }
-
-private:
-    cpu_set_t before_{};
-};
 
 class Transmit : public testing::Test {
 protected:

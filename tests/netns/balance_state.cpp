@@ -14,6 +14,13 @@ unsigned BalanceState::buckets_of(const std::string& name) const {
     return static_cast<unsigned>(std::ranges::count(port, name));
 }
 
+std::vector<unsigned> BalanceState::heavy(double bytes_per_second) const {
+    std::vector<unsigned> list;
+    for (unsigned bucket = 0; bucket < bytes.size(); ++bucket)
+        if (bytes[bucket] > bytes_per_second) list.push_back(bucket);
+    return list;
+}
+
 BalanceState balance_of(const TeamUnderTest& team) {
     const auto dumped = team.teamoctl({"state", "dump"});
     rapidjson::Document document;
@@ -42,6 +49,13 @@ BalanceState balance_of(const TeamUnderTest& team) {
             ++state.pending;
         else
             state.ends.push_back(end);
+        state.moves.push_back({.bucket = move["bucket"].GetUint(),
+                               .from = move["from"].GetString(),
+                               .to = move["to"].GetString(),
+                               .reason = move["reason"].GetString(),
+                               .end = end,
+                               .gain = move["gain_percent"].GetDouble(),
+                               .waited = milliseconds(move["waited_ms"].GetInt64())});
     }
     return state;
 }

@@ -2,14 +2,13 @@
 //
 // What an administrator asks of a team, and tells it, beyond teamdctl's commands.
 #include "netns/configs.h"
+#include "netns/operators.h"
 #include "support/frames.h"
 #include "support/packet_socket.h"
 #include "support/socket_address.h"
+#include "support/traffic.h"
 
 #include <gmock/gmock.h>
-
-#include <set>
-#include <sstream>
 
 namespace teamo::test {
 namespace {
@@ -18,20 +17,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-using Words = std::vector<std::string>;
-
-Words words_of(const std::string& line) {
-    std::istringstream stream(line);
-    Words words;
-    for (std::string word; stream >> word;)
-        words.push_back(word);
-    return words;
-}
-
-Output ask(const TeamUnderTest& team, const std::string& line, const Words& options = {}) {
-    return team.teamoctl(words_of(line), options);
-}
 
 std::string hashing(const std::string& fields) {
     return fmt::format(R"({{"name": "loadbalance", "tx_hash": [{}]}})", fields);
@@ -60,8 +45,8 @@ std::string port_taken(const Cabling& wires, const std::string& to, std::uint16_
     std::string port;
     const auto seen = [&] {
         for (unsigned number = 1; number <= wires.ports(); ++number)
-            for (const auto& frame : far[number - 1].drain(0, 1ms))
-                if (from_offset(frame.frame, 14 + (ipv6 ? 40 : 20) + 8).starts_with(payload))
+            while (const auto frame = far[number - 1].receive(1ms))
+                if (from_offset(frame->frame, 14 + (ipv6 ? 40 : 20) + 8).starts_with(payload))
                     port = Cabling::port(number);
         return !port.empty();
     };

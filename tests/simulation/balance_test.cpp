@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The balancer over hours of traffic, beside libteam's and beside none, on the same trace.
+// The balancer over hours of Zipf-distributed traffic, beside libteam's and beside none, on the same trace.
+//
+// Two figures for how full the fullest port is, over the mean of all: `placed`, of the flows' mean rates, is
+// what the placement is worth; `left`, of the bytes that left in each interval, has the flows' noise in it
+// too, which nobody can know beforehand. Both are averages over the intervals after the warm-up.
 #include "basic_balancer.h"
 #include "traffic.h"
 
@@ -19,8 +23,10 @@ using namespace std::chrono_literals;
 
 constexpr auto interval = 5s; // teamd's balancing_interval
 constexpr double seconds = 5;
+constexpr double total = 100e6; // bytes/s, of 125e6 that a port can
+// Long enough for an average: the placement drifts and is mended every few minutes, and of half as many
+// intervals one of 43 steady runs has 1.053.
 constexpr int warm_up = 20, measured = 200; // intervals
-constexpr std::array<std::uint32_t, 5> seeds{1, 2, 3, 4, 5};
 
 std::vector<Slot> slots(int count) {
     std::vector<Slot> list;
@@ -59,13 +65,12 @@ double fullest(const Homes& homes, const std::array<double, bucket_count>& bytes
 /// One way to place buckets, and what came of it after the warm-up.
 struct Contestant {
     Homes homes{};
-    double actual = 0;   ///< what left in each interval: fullest over mean, summed
-    double expected = 0; ///< the same of the flows' mean rates: what the placement is worth without noise
+    double left = 0, placed = 0;
     std::size_t moves = 0;
 
-    void score(const AllBucketCounters& left, const Traffic& traffic, std::size_t ports) {
-        actual += fullest(homes, bytes_of(left), ports) / measured;
-        expected += fullest(homes, traffic.expected(), ports) / measured;
+    void score(const AllBucketCounters& bytes, const Traffic& traffic, std::size_t ports) {
+        left += fullest(homes, bytes_of(bytes), ports) / measured;
+        placed += fullest(homes, traffic.expected(), ports) / measured;
     }
     double moves_per_interval() const { return static_cast<double>(moves) / measured; }
 };
@@ -73,11 +78,13 @@ struct Contestant {
 struct Outcome {
     Contestant ours, basic, fixed;
     double largest = 0; ///< the largest bucket over a port's fair share, at any time
+    double least = 0;   ///< what no placement is better than: an even share or the largest bucket, on average
+    bool has_giants() const { return largest > 1; }
 };
 
 Outcome contest(std::uint32_t seed, double exponent, int port_count, Unrest unrest) {
     Engine engine(seed);
-    Traffic traffic(engine, zipf_flows(engine, 2000, exponent, 100e6), unrest);
+    Traffic traffic(engine, zipf_flows(engine, 2000, exponent, total), unrest);
     const auto ports = slots(port_count);
     std::vector<BalancedPort> carrying;
     for (const auto slot : ports)
@@ -95,8 +102,9 @@ Outcome contest(std::uint32_t seed, double exponent, int port_count, Unrest unre
         if (round >= warm_up) {
             for (auto* one : {&outcome.ours, &outcome.basic, &outcome.fixed})
                 one->score(left, traffic, ports.size());
-            const auto bytes = traffic.expected();
-            outcome.largest = std::max(outcome.largest, std::ranges::max(bytes) * port_count / 100e6);
+            const double largest = std::ranges::max(traffic.expected()) * port_count / total;
+            outcome.largest = std::max(outcome.largest, largest);
+            outcome.least += std::max(1.0, largest) / measured;
         }
         const auto next = basic_balancer(outcome.basic.homes, bytes_of(left), ports);
         if (round >= warm_up) outcome.basic.moves += differences(outcome.basic.homes, next);
@@ -105,31 +113,90 @@ Outcome contest(std::uint32_t seed, double exponent, int port_count, Unrest unre
     return outcome;
 }
 
-void print_head(const char* title, Unrest unrest) {
-    std::printf("%s: noise %.0f %%, churn %.2f %% of flows per interval\n", title, unrest.noise * 100,
+struct Run {
+    double exponent = 0;
+    int ports = 0;
+    std::uint32_t seed = 0;
+    Outcome outcome;
+};
+
+void print(const std::vector<Run>& runs, Unrest unrest) {
+    std::printf("noise %.0f %%, churn %.1f %% of the flows in an interval\n", unrest.noise * 100,
                 unrest.churn * 100);
-    std::printf("%-9s%-6s%-5s%-9s| %-22s%-6s| %-22s%-6s| %s\n", "exponent", "ports", "seed", "largest",
-                "ours max/mean (noise)", "moves", "basic max/mean (noise)", "moves", "static");
+    std::printf(
+        "exponent ports seed largest |   ours: placed  left  moves |  basic: placed  left  moves | static\n");
+    for (const auto& [exponent, ports, seed, of] : runs)
+        std::printf("%8.1f %5d %4u %7.2f | %14.3f %5.3f %6.2f | %14.3f %5.3f %6.1f | %6.3f\n", exponent,
+                    ports, seed, of.largest, of.ours.placed, of.ours.left, of.ours.moves_per_interval(),
+                    of.basic.placed, of.basic.left, of.basic.moves_per_interval(), of.fixed.placed);
 }
 
-void print(double exponent, int ports, std::uint32_t seed, const Outcome& outcome) {
-    std::printf("%-9.1f%-6d%-5u%-9.2f| %-6.3f (%.3f)       %6.2f | %-6.3f (%.3f)       %6.1f | %.3f\n",
-                exponent, ports, seed, outcome.largest, outcome.ours.expected, outcome.ours.actual,
-                outcome.ours.moves_per_interval(), outcome.basic.expected, outcome.basic.actual,
-                outcome.basic.moves_per_interval(), outcome.fixed.expected);
-}
-
-void explore(const char* title, Unrest unrest) {
-    print_head(title, unrest);
+std::vector<Run> run_all(Unrest unrest) {
+    std::vector<Run> runs;
     for (const double exponent : {0.8, 1.0, 1.2, 1.4})
         for (const int ports : {2, 4, 8})
-            for (const auto seed : seeds)
-                print(exponent, ports, seed, contest(seed, exponent, ports, unrest));
+            for (std::uint32_t seed = 1; seed <= last_seed(5); ++seed)
+                runs.push_back({.exponent = exponent,
+                                .ports = ports,
+                                .seed = seed,
+                                .outcome = contest(seed, exponent, ports, unrest)});
+    print(runs, unrest);
+    return runs;
 }
 
-TEST(Balance, explore) {
-    explore("steady", {.noise = 0.1, .churn = 0.001});
-    explore("noisy", {.noise = 0.3, .churn = 0.01});
+std::string name(const Run& run) {
+    return "exponent " + std::to_string(run.exponent) + ", ports " + std::to_string(run.ports) + ", seed " +
+           std::to_string(run.seed);
+}
+
+constexpr Unrest quiet{.noise = 0, .churn = 0.001}, steady{.noise = 0.1, .churn = 0.001},
+    unsteady{.noise = 0.3, .churn = 0.01};
+
+TEST(Balance, of_quiet_flows_has_the_fullest_port_at_1_05_of_the_mean_at_most_in_bytes_that_left) {
+    for (const auto& run : run_all(quiet)) {
+        EXPECT_LE(run.outcome.ours.left, run.outcome.least + 0.05) << name(run);
+        if (run.outcome.has_giants()) continue;
+        EXPECT_LE(run.outcome.ours.left, 1.05) << name(run);
+    }
+}
+
+TEST(Balance, of_noisy_flows_is_worth_1_05_of_the_mean_at_most_and_costs_hardly_a_move) {
+    int without_giants = 0, left_more = 0;
+    for (const auto& run : run_all(steady)) {
+        const auto& [ours, basic, fixed, largest, least] = run.outcome;
+        EXPECT_LE(ours.placed, least + 0.05) << name(run);
+        EXPECT_LT(ours.moves_per_interval(), 1) << name(run);
+        EXPECT_GT(basic.moves_per_interval(), 100) << name(run);
+        if (run.outcome.has_giants()) continue;
+        EXPECT_LE(ours.placed, 1.05) << name(run);
+        ++without_giants;
+        left_more += ours.left > 1.05;
+    }
+    EXPECT_GT(without_giants, 30);
+    std::printf(
+        "left: above 1.05 in %d of %d runs without a bucket above a fair share: the noise of few flows\n",
+        left_more, without_giants);
+}
+
+/// 30 % of noise in each flow and interval, and a flow lives for eight minutes: 1.05 is out of anybody's
+/// reach.
+TEST(Balance, of_unsteady_flows_is_nearer_to_even_than_the_basic_one_for_a_fiftieth_of_its_moves) {
+    double ours = 0, basic = 0, our_moves = 0, basic_moves = 0;
+    int without_giants = 0;
+    for (const auto& run : run_all(unsteady)) {
+        our_moves += run.outcome.ours.moves_per_interval();
+        basic_moves += run.outcome.basic.moves_per_interval();
+        if (run.outcome.has_giants()) continue;
+        // Below the tolerance, where nothing is moved, the basic one may be ahead by a hair.
+        EXPECT_LE(run.outcome.ours.placed, run.outcome.basic.placed + 0.01) << name(run);
+        ours += run.outcome.ours.placed;
+        basic += run.outcome.basic.placed;
+        ++without_giants;
+    }
+    EXPECT_LT(our_moves * 50, basic_moves);
+    EXPECT_LT(ours, basic);
+    std::printf("placed, on average of %d: ours %.3f, basic %.3f\n", without_giants, ours / without_giants,
+                basic / without_giants);
 }
 
 } // namespace

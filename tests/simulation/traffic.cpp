@@ -4,6 +4,7 @@
 #include "datapath/bpf/flow_hash.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
 
 namespace teamo::simulation {
@@ -41,11 +42,12 @@ std::vector<Flow> zipf_flows(Engine& engine, std::size_t count, double exponent,
 
 AllBucketCounters Traffic::pass(double seconds) {
     AllBucketCounters left{};
+    // The mean of exp(noise * normal) is not 1 but this.
+    const double mean = std::exp(unrest_.noise * unrest_.noise / 2);
     for (auto& flow : flows_) {
         if (uniform(*engine_) < unrest_.churn) flow.bucket = random_bucket(*engine_);
-        // The mean of exp(noise * normal) is not 1 but this.
-        const double mean = std::exp(unrest_.noise * unrest_.noise / 2);
-        const double bytes = flow.bytes * seconds * std::exp(unrest_.noise * normal(*engine_)) / mean;
+        const double noise = unrest_.noise > 0 ? std::exp(unrest_.noise * normal(*engine_)) / mean : 1;
+        const double bytes = flow.bytes * seconds * noise;
         auto& bucket = left[flow.bucket];
         bucket.bytes += static_cast<std::uint64_t>(bytes);
         bucket.packets += static_cast<std::uint64_t>(bytes / flow.packet);
@@ -64,6 +66,11 @@ std::array<double, bucket_count> Traffic::expected() const {
     for (const auto& flow : flows_)
         bytes[flow.bucket] += flow.bytes;
     return bytes;
+}
+
+std::uint32_t last_seed(std::uint32_t usual) {
+    const char* asked = std::getenv("TEAMO_SIMULATION_SEEDS");
+    return asked == nullptr ? usual : static_cast<std::uint32_t>(std::strtoul(asked, nullptr, 10));
 }
 
 } // namespace teamo::simulation

@@ -56,4 +56,7 @@ private:
     AllBucketCounters counters_{};
 };
 
+/// Runs are made with the seeds from 1 to this: to `usual`, or to what TEAMO_SIMULATION_SEEDS says.
+std::uint32_t last_seed(std::uint32_t usual);
+
 } // namespace teamo::simulation

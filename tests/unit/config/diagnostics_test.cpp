@@ -49,10 +49,23 @@ TEST(Diagnostics, name_the_nearest_known_key_and_keep_the_unknown_one) {
 }
 
 TEST(Diagnostics, do_not_look_into_what_is_ours_or_unknown) {
-    EXPECT_THAT(complaints(R"({"offload": {"x": 1}, "balance": {"x": 1}, "interrupts": {"x": 1},
-                               "workers": [1], "guard": "x"})"),
-                IsEmpty());
+    EXPECT_THAT(complaints(R"({"interrupts": {"x": 1}, "workers": [1], "guard": "x"})"), IsEmpty());
     EXPECT_THAT(complaints(R"({"unknown": {"x": 1}})"), SizeIs(1));
+}
+
+TEST(Diagnostics, know_every_offload_by_name) {
+    EXPECT_THAT(complaints(R"({"offload": {"tx-tcp-segmentation": "keep", "tso": "require", "lro": "off"}})"),
+                IsEmpty());
+    EXPECT_THAT(
+        complaints(R"({"offload": {"tx-tcp-segmentatoin": "keep"}})"),
+        ElementsAre(
+            R"(1:14: warning: /offload/tx-tcp-segmentatoin: unknown key "tx-tcp-segmentatoin"; did you mean "tx-tcp-segmentation"?)"));
+    EXPECT_THAT(complaints(R"({"offload": {"FEATURE": "keep"}})"), SizeIs(1));
+    EXPECT_THAT(
+        complaints(R"({"ports": {"eth1": {"offload": {"tso": "on"}}}})"),
+        ElementsAre(
+            R"(1:40: error: /ports/eth1/offload/tso: unknown value "on", known are keep, require, off)"));
+    EXPECT_EQ(verdict(R"({"offload": {"lacking": "ignore"}})"), Verdict::refused);
 }
 
 TEST(Diagnostics, are_exact_about_place_and_meaning) {

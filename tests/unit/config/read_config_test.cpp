@@ -157,6 +157,33 @@ TEST(ReadConfiguration, reads_every_option_of_a_port) {
               (PortConfig{.queue_id = 0, .prio = std::numeric_limits<std::int32_t>::min()}));
 }
 
+TEST(ReadConfiguration, keeps_offloads_where_nothing_is_written) {
+    const auto read = team(R"({"ports": {"eth1": {}}})");
+    EXPECT_EQ(read.offload, OffloadContract{});
+    EXPECT_EQ(read.offload.lacking, Lacking::accept);
+    EXPECT_TRUE(read.offload.repair);
+    EXPECT_EQ(read.ports[0].second.offload, OffloadContract{});
+}
+
+TEST(ReadConfiguration, reads_the_offload_contract_of_the_team_and_of_a_port) {
+    const auto read = team(R"({
+        "offload": {"tx-tcp-segmentation": "require", "gro": "off", "lacking": "demote", "repair": false},
+        "ports": {"eth1": {"offload": {"tso": "off", "tx-tcp6-segmentation": "keep", "lacking": "refuse"}},
+                  "eth2": {}}})");
+    using enum OffloadWish;
+    EXPECT_EQ(read.offload.wishes,
+              (decltype(read.offload.wishes){{"tx-tcp-segmentation", require}, {"rx-gro", off}}));
+    EXPECT_EQ(read.offload.lacking, Lacking::demote);
+    EXPECT_FALSE(read.offload.repair);
+    const auto& own = read.ports[0].second.offload;
+    EXPECT_EQ(own.wishes.at("tx-tcp-segmentation"), off);
+    EXPECT_EQ(own.wishes.at("tx-tcp6-segmentation"), keep); // the one before its group
+    EXPECT_EQ(own.wishes.at("rx-gro"), off);
+    EXPECT_EQ(own.lacking, Lacking::refuse);
+    EXPECT_FALSE(own.repair);
+    EXPECT_EQ(read.ports[1].second.offload, read.offload);
+}
+
 TEST(ReadConfiguration, takes_port_names_literally_and_in_the_files_order) {
     const auto read = team(R"({"ports": {"eth1.100": {"prio": 5}, "eth0": {}, "a[b]": {"prio": 6}}})");
     ASSERT_EQ(read.ports.size(), 3U);

@@ -207,9 +207,10 @@ TEST(Verdict, of_a_wrong_type_is_an_error_for_every_key) {
         std::string pointer;
         auto path = key.path;
         for (auto dot = path.rfind('.'); !path.empty(); dot = path.rfind('.')) {
-            const auto name = path.substr(dot + 1);
-            inner = json::Object{{name == "PORTIFNAME" ? "eth1" : std::string(name), std::move(inner)}};
-            pointer.insert(0, fmt::format("/{}", name == "PORTIFNAME" ? "eth1" : name));
+            const auto word = path.substr(dot + 1);
+            const auto name = word == "PORTIFNAME" ? "eth1" : word == "FEATURE" ? "tso" : word;
+            inner = json::Object{{std::string(name), std::move(inner)}};
+            pointer.insert(0, fmt::format("/{}", name));
             path = dot == std::string_view::npos ? "" : path.substr(0, dot);
         }
         const auto read = read_configuration(inner);

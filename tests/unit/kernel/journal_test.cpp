@@ -41,7 +41,9 @@ Journal sample() {
                       .disable_ipv6 = std::nullopt,
                       .made_clsact = false,
                       .features = {},
+                      .offloads = {"rx-gro", "tx-tcp-segmentation"},
                       .ipv6_addresses = {}}};
+    journal.offloads = {"tx-tcp-segmentation"};
     journal.removed_by_hand = {"eth7"};
     return journal;
 }

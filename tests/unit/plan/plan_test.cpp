@@ -115,11 +115,38 @@ TEST(Plan, offers_no_larger_packet_than_the_least_port_can_cut_and_takes_back_on
     EXPECT_THAT(changes({{team, one.device}}, make_plan(premises, both)),
                 testing::Contains(Change{SetSegmentLimits{team, least}}));
 
-    one.device.gso_max = premises.lowered_to = least;
+    one.device.gso_max = premises.limited_to = least;
     premises.members.pop_back();
     EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{65536, 65535}));
     one.device.gso_max = {20000, 64}; // by hand, meanwhile
     EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{20000, 65535}));
+}
+
+TEST(Plan, lets_no_port_that_segments_in_software_limit_the_others) {
+    Case one{.runner = LoadBalanceRunner{}};
+    one.device.gso_max = {65536, 65535, 65536};
+    one.device.tso_max = {524280, 65535, 524280};
+    auto premises = one.premises();
+    premises.members[0].gso_max = {65536, 65535, 65536};
+    premises.members[1].gso_max = {16384, 16, 16384};
+    premises.members[1].segments = false;
+    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{65536, 65535, 65536}));
+    premises.members[0].segments = false; // now there is none that cuts
+    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{16384, 16, 16384}));
+}
+
+TEST(Plan, offers_big_packets_where_every_port_that_segments_takes_them) {
+    Case one{.runner = LoadBalanceRunner{}};
+    one.device.gso_max = {65536, 65535, 65536};
+    one.device.tso_max = {524280, 65535, 524280};
+    auto premises = one.premises();
+    premises.members[0].gso_max = {185000, 65535, 150000};
+    premises.members[1].gso_max = {200000, 65535, 65536};
+    const SegmentLimits big{185000, 65535, 65536};
+    EXPECT_EQ(make_plan(premises, both).gso_max, big);
+    one.device.gso_max = premises.limited_to = big;
+    premises.members[0].gso_max.size = 65536; // and back
+    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{65536, 65535, 65536}));
 }
 
 TEST(Plan, makes_ports_promiscuous_while_the_team_is) {

@@ -61,11 +61,10 @@ TEST(OtherAddresses, are_all_but_the_teams_own) {
     EXPECT_TRUE(takes_other_addresses({team.address, {{2, 0, 0, 0, 0, 2}}}, team));
 }
 
-TEST(Unwanted, are_filters_of_tags_and_lro_where_they_are_on_and_can_be_changed) {
+TEST(Unwanted, are_filters_of_tags_where_they_are_on_and_can_be_changed) {
     const FeatureNames all{"rx-gro", "rx-lro", "rx-vlan-filter", "rx-vlan-stag-filter"};
     EXPECT_THAT(unwanted({.active = all, .wanted = all, .changeable = all}),
-                ElementsAre(Pair("rx-lro", false), Pair("rx-vlan-filter", false),
-                            Pair("rx-vlan-stag-filter", false)));
+                ElementsAre(Pair("rx-vlan-filter", false), Pair("rx-vlan-stag-filter", false)));
     EXPECT_THAT(unwanted({.active = all, .wanted = all, .changeable = {"rx-gro"}}), IsEmpty());
     EXPECT_THAT(unwanted({.active = {"rx-gro"}, .wanted = all, .changeable = all}), IsEmpty());
 }

@@ -19,7 +19,7 @@ BucketMove move(std::uint8_t bucket, MoveReason reason = MoveReason::load, doubl
 
 class MovesTest : public testing::Test {
 protected:
-    std::vector<Moves::Ended> at(Moves::Time now, std::uint64_t packets, bool moved = false,
+    std::vector<Moves::Ended> at(Moves::Time now, std::optional<std::uint64_t> packets, bool moved = false,
                                  SlotSet live = both) {
         Moves::Drains drains{};
         drains.fill(3ms);
@@ -48,6 +48,14 @@ TEST_F(MovesTest, counters_at_rest_for_the_drain_time_are_a_gap) {
     EXPECT_THAT(at(start + 6ms, 11),
                 ElementsAre(Moves::Ended{.move = move(7), .end = MoveEnd::in_gap, .waited = 6ms}));
     EXPECT_TRUE(moves_.empty());
+}
+
+TEST_F(MovesTest, a_counter_that_cannot_be_read_is_not_at_rest) {
+    moves_.begin(move(7), start);
+    for (auto now = start; now < start + 100ms; now += 5ms)
+        EXPECT_THAT(at(now, std::nullopt), IsEmpty());
+    EXPECT_THAT(at(start + 100ms, 10), IsEmpty());
+    EXPECT_THAT(at(start + 104ms, 10), testing::SizeIs(1));
 }
 
 TEST_F(MovesTest, what_the_datapath_has_moved_has_ended) {

@@ -118,5 +118,30 @@ TEST(AllPorts, send_by_those_that_are_up_and_deliver_from_all) {
     EXPECT_EQ(decision.active, std::nullopt);
 }
 
+Candidate last(Candidate candidate) {
+    candidate.last = true;
+    return candidate;
+}
+
+TEST(AllPorts, leave_out_the_last_while_another_is_up) {
+    EXPECT_THAT(AllPorts::step(std::vector{last(port(first, true)), port(second, true)}).transmit,
+                ElementsAre(second));
+    EXPECT_THAT(AllPorts::step(std::vector{last(port(first, true)), port(second, false)}).transmit,
+                ElementsAre(first));
+    EXPECT_THAT(AllPorts::step(std::vector{last(port(first, true)), port(second, true)}).receive,
+                ElementsAre(first, second));
+}
+
+TEST(ActiveBackup, takes_the_last_only_where_there_is_no_other) {
+    ActiveBackup runner;
+    EXPECT_THAT(runner.step(std::vector{last(port(first, true, 100)), port(second, true)}).active,
+                Optional(second));
+    EXPECT_THAT(runner.step(std::vector{last(port(first, true, 100)), port(second, false)}).active,
+                Optional(first));
+    // Not even a sticky one stays then.
+    EXPECT_THAT(runner.step(std::vector{sticky(last(port(first, true))), port(second, true)}).active,
+                Optional(second));
+}
+
 } // namespace
 } // namespace teamo

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "model/offload_status.h"
+#include "json/value.h"
+
+namespace teamo::control {
+
+/// What the state document has under "offload".
+json::Value offload_document(const OffloadStatus& status);
+
+} // namespace teamo::control

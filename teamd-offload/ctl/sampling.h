@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "ctl/load.h"
+#include "ctl/session.h"
+
+namespace teamo::ctl {
+
+/// A state, and what changed in the second before it.
+struct Sample {
+    TeamState before, state;
+    Rates rates;
+};
+
+/// Takes a second. It is measured anew, since the daemon's own figures are as old as its interval.
+Result<Sample> take_sample(Session& session);
+
+} // namespace teamo::ctl
