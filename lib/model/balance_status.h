@@ -47,8 +47,8 @@ struct PortBalance {
     double capacity = 0;                     ///< bytes per second; 0 unknown
     bool segments = true;                    ///< TSO is on
     double cpu_load = 0;                     ///< of its interrupt CPUs, 0 to 1
-    CpuList interrupt_cpus;                  ///< none: it has no interrupts, or they are not known
-    CpuList cpus;                            ///< that send by it, where the hash is by CPU
+    CpuList interrupt_cpus{};                ///< none: it has no interrupts, or they are not known
+    CpuList cpus{};                          ///< that send by it, where the hash is by CPU
     bool operator==(const PortBalance&) const = default;
 };
 
