@@ -275,6 +275,11 @@ double bytes_per_skb(const Cabling& wires, std::initializer_list<const char*> po
     return static_cast<double>(sent.tx_bytes) / static_cast<double>(sent.tx_packets);
 }
 
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    return values.at(values.size() / 2);
+}
+
 TEST(PoorPort, that_joins_takes_nothing_from_the_packets_of_the_others) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(
@@ -287,18 +292,25 @@ TEST(PoorPort, that_joins_takes_nothing_from_the_packets_of_the_others) {
                            .to = &wires.client(),
                            .address = client_v4,
                            .rates = std::vector<double>(12, 12e6)});
-    const auto alone = bytes_per_skb(wires, {"eth1", "eth2"});
+    std::vector<double> alone, with_it, poor;
     wires.lay(3);
-    ASSERT_TRUE(becomes("true", [&] { return team.item("ports.eth3.datapath.transmits"); }));
-    EXPECT_FALSE(has(wires, "eth3", tcp4));
-    const auto with_it = bytes_per_skb(wires, {"eth1", "eth2"});
-    const auto poor = bytes_per_skb(wires, {"eth3"});
-    fmt::print("bytes an skb: {:.0f} before, {:.0f} with eth3, which has {:.0f}\n", alone, with_it, poor);
-    RecordProperty("before", static_cast<int>(alone));
-    RecordProperty("with_it", static_cast<int>(with_it));
-    EXPECT_GE(with_it, 0.9 * alone);
-    EXPECT_LT(poor, 2000) << "or it is no poor port";
-    EXPECT_TRUE(has(wires, "team0", tcp4));
+    for (int round = 0; round < 3; ++round) {
+        ASSERT_TRUE(becomes("true", [&] { return team.item("ports.eth3.datapath.transmits"); }));
+        EXPECT_FALSE(has(wires, "eth3", tcp4));
+        EXPECT_TRUE(has(wires, "team0", tcp4));
+        with_it.push_back(bytes_per_skb(wires, {"eth1", "eth2"}));
+        poor.push_back(bytes_per_skb(wires, {"eth3"}));
+        ASSERT_EQ(0, team.teamdctl({"port", "remove", "eth3"}).status);
+        alone.push_back(bytes_per_skb(wires, {"eth1", "eth2"}));
+        ASSERT_EQ(0, team.teamdctl({"port", "add", "eth3"}).status);
+    }
+    fmt::print("bytes an skb: {:.0f} with eth3, which has {:.0f}, and {:.0f} without (medians of 3)\n",
+               median(with_it), median(poor), median(alone));
+    RecordProperty("alone", static_cast<int>(median(alone)));
+    RecordProperty("with_it", static_cast<int>(median(with_it)));
+    // How large TCP makes them also depends on who else works on this machine; cut ones have 1500 at most.
+    EXPECT_GE(median(with_it), 0.8 * median(alone));
+    EXPECT_LT(median(poor), 2000) << "or it is no poor port";
 }
 
 TEST(Packets, stay_whole_at_every_mtu_and_on_a_vlan) {
@@ -345,7 +357,9 @@ TEST(TeamLimits, follow_the_ports_that_segment_up_and_down) {
     if (!sh(wires.host(), "ip link set eth1 gso_max_size 150000").err.empty())
         GTEST_SKIP() << "no BIG TCP in this kernel";
     wires.host().ip("link set eth2 gso_max_size 130000");
-    EXPECT_TRUE(becomes(130'000U, [&] { return gso_max(wires, "team0"); }));
+    // The driver's device takes no more than the usual (net/core/dev.c: netif_set_tso_max_size).
+    const unsigned raised = by_driver(wires) ? 65'536 : 130'000;
+    EXPECT_TRUE(becomes(raised, [&] { return gso_max(wires, "team0"); }));
     wires.host().ip("link set eth2 gso_max_size 30000");
     EXPECT_TRUE(becomes(30'000U, [&] { return gso_max(wires, "team0"); }));
     wires.host().ip("link set eth1 gso_max_size 65536\nlink set eth2 gso_max_size 65536");
