@@ -34,8 +34,8 @@ public:
         std::uint32_t speed = 0; ///< Mbit/s; 0 unknown
         bool segments = true;    ///< TSO is on
         bool transmits = false;
-        double cpu_load = 0;    ///< of its interrupt CPUs, 0 to 1
-        CpuList interrupt_cpus; ///< none, or not known
+        double cpu_load = 0;      ///< of its interrupt CPUs, 0 to 1
+        CpuList interrupt_cpus{}; ///< none, or not known
     };
     /// Of the team that is balanced.
     struct Hooks {

@@ -155,7 +155,7 @@ Result<> Offloads::add(const Link& port, const OffloadContract& contract, const 
         !lacks.empty() && contract.lacking == Lacking::refuse) {
         devices_.pop_back();
         make_plans();
-        return fail(ENOTSUP, fmt::format("lacks {}, and \"lacking\" is \"refuse\"", text_of(lacks)));
+        return fail(EOPNOTSUPP, fmt::format("lacks {}, and \"lacking\" is \"refuse\"", text_of(lacks)));
     }
     return {};
 }
@@ -330,8 +330,7 @@ FeatureNames Offloads::kept(IfIndex device) const {
 
 bool Offloads::is_last(IfIndex port) const {
     const auto* device = find(port);
-    return device != nullptr && device->contract.lacking != Lacking::accept &&
-           !team_.is_held(port) &&
+    return device != nullptr && device->contract.lacking != Lacking::accept && !team_.is_held(port) &&
            !lacking(device->plan, device->features).empty();
 }
 

@@ -38,7 +38,7 @@ public:
 
     /// A port joins: its offloads become what the contract says. `kept`: what it had when it joined, from an
     /// earlier daemon; empty: what it has now. A port whose features cannot be read or changed is used as it
-    /// is. ENOTSUP: it lacks something, and such ports are refused.
+    /// is. EOPNOTSUPP: it lacks something, and such ports are refused.
     Result<> add(const Link& port, const OffloadContract& contract, const FeatureNames& kept);
     /// The team's own device, which is watched, and is not told to switch anything off.
     void add_team(const Link& team, const OffloadContract& contract, const FeatureNames& kept);

@@ -142,8 +142,8 @@ private:
     std::unique_ptr<OffloadTrial> trial_;
     std::unique_ptr<Announcer> announcer_;
     std::unique_ptr<Balancing> balancing_;
-    std::unique_ptr<Offloads> offloads_;
     std::unique_ptr<PortCpus> port_cpus_;
+    std::unique_ptr<Offloads> offloads_;
     std::optional<Timer> timer_;            ///< when a delay of a link watch is over
     std::optional<Timer> look_again_timer_; ///< for what the kernel tells nobody
     std::function<void(Error)> failed_;

@@ -268,8 +268,16 @@ Result<> Team::join_configured() {
             awaited_.insert(entry.first);
             continue;
         }
-        if (auto joined = join(*link); !joined)
-            return within(fmt::format("port {}", entry.first), std::move(joined.error()));
+        auto joined = join(*link);
+        if (!joined && joined.error().number == EOPNOTSUPP &&
+            entry.second.offload.lacking == Lacking::refuse) {
+            log_(Level::warning, fmt::format("port {}: {}; not taken in", entry.first, joined.error().text),
+                 message_id::offload_lacking, {{"PORT", entry.first}});
+            awaited_.insert(entry.first); // it may come back as a better one
+            refused_ports_.insert(entry.first);
+            continue;
+        }
+        if (!joined) return within(fmt::format("port {}", entry.first), std::move(joined.error()));
     }
     return {};
 }

@@ -84,8 +84,6 @@ struct Run {
 };
 
 Run run_with(const Cabling& wires, bool aware) {
-    for (const auto* poor : {"eth3", "eth4"})
-        must(wires.host(), fmt::format("ethtool -K {} tso off", poor));
     TeamUnderTest team(poor_config(aware));
     bring_up(wires, team);
     if (!reaches(wires.host(), client_v4)) throw SetupError("the client does not answer");

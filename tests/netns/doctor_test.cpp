@@ -121,7 +121,7 @@ TEST(PortRemoveRehearsal, lists_a_connection_with_its_process_and_changes_nothin
 
 TEST(PortRemoveRehearsal, names_the_offloads_that_the_others_have_not) {
     const Cabling wires(3, FarSide::open);
-    const TeamUnderTest team(loadbalance(3));
+    const TeamUnderTest team(team_config(by_flow, ports_object(3), R"("offload": {"repair": false}, )"));
     bring_up(wires, team);
     EXPECT_THAT(ask(team, "port remove -n eth1").out, HasSubstr("  offloads: the others have what it has\n"));
     must(wires.host(), "ethtool -K eth2 tx-tcp-segmentation off && ip link set eth3 gso_max_size 20000");
@@ -262,7 +262,7 @@ TEST(Doctor, finds_nothing_wrong_with_a_team_in_good_health) {
 
 TEST(Doctor, names_a_pulled_cable_lost_tso_and_what_mends_them) {
     const Cabling wires(3, FarSide::lag_switch);
-    const TeamUnderTest team(loadbalance(3));
+    const TeamUnderTest team(team_config(by_flow, ports_object(3), R"("offload": {"repair": false}, )"));
     bring_up(wires, team);
     ASSERT_EQ("team0: nothing is wrong\n", ask(team, "doctor").out);
     wires.pull(2);

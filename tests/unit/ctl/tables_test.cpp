@@ -25,7 +25,8 @@ TEST(BalanceTables, show_loads_and_the_last_moves) {
                         .planned = 50e6,
                         .capacity = 125e6,
                         .segments = true,
-                        .cpu_load = 0.31};
+                        .cpu_load = 0.31,
+                        .interrupt_cpus = {0, 3}};
     balance.ports[1].segments = false;
     balance.moves = {{.bucket = 7,
                       .from = "eth1",
@@ -36,15 +37,26 @@ TEST(BalanceTables, show_loads_and_the_last_moves) {
                       .waited = 12ms,
                       .ago = 4s}};
     EXPECT_EQ(balance_text(state), "port  link        speed  transmits  buckets        load  of speed     "
-                                   "planned    bulk  TSO  IRQ CPU\n"
+                                   "planned    bulk  TSO      IRQ CPU\n"
                                    "eth1    up  1000 Mbit/s        yes       64  500 Mbit/s    50.0 %  400 "
-                                   "Mbit/s  20.0 %   on     31 %\n"
+                                   "Mbit/s  20.0 %   on  0,3 at 31 %\n"
                                    "eth2    up  1000 Mbit/s        yes       64    0 Mbit/s     0.0 %        "
-                                   "   -       -  off      0 %\n"
+                                   "   -       -  off            -\n"
                                    "balancing: on, every 5.0 s, by loads, offloads and interrupt CPUs\n"
                                    "last moves:\n"
                                    "bucket  from    to      why    gain     ended  waited    ago\n"
                                    "7       eth1  eth2  offload  12.5 %  in a gap   12 ms  4.0 s\n");
+}
+
+TEST(BalanceTables, show_the_cpus_that_send_by_a_port_where_they_decide) {
+    auto state = good_team(2);
+    state.balance->tx_hash = HashFields{} | HashField::cpu;
+    state.balance->ports[0].cpus = {0, 1, 2, 5};
+    const auto text = balance_text(state);
+    EXPECT_THAT(text, HasSubstr("sent by CPU"));
+    EXPECT_THAT(text, HasSubstr("0-2,5"));
+    EXPECT_THAT(text, HasSubstr("balancing: none, the sending CPU decides"));
+    EXPECT_THAT(text, Not(HasSubstr("buckets")));
 }
 
 TEST(BalanceTables, say_what_is_not_measured_and_not_done) {
