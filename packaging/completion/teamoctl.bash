@@ -53,7 +53,7 @@ _teamoctl() {
         choices=$(_teamoctl_teams)
     else
         case "${words[*]:1}" in
-        '') choices='config state port balance stats doctor' ;;
+        '') choices='config state port balance offload stats doctor' ;;
         config) choices='dump' ;;
         'config dump') choices='noports actual' ;;
         state) choices='dump view item' ;;
@@ -68,6 +68,7 @@ _teamoctl() {
         'port config update') choices=$(_teamoctl_devices "${words[0]}") ;;
         'port config dump') choices=$(_teamoctl_ports "${words[0]}") ;;
         balance) choices='show hash move freeze thaw' ;;
+        offload) choices='show' ;;
         'balance hash'*) choices='src dst tcp udp sctp icmp icmp6 gre esp proto sport dport smac dmac vlan' ;;
         'balance move') ;;
         'balance move '*)

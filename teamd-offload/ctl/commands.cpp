@@ -64,6 +64,8 @@ std::span<const Command> commands() {
          .check = check_balance_move},
         {.path = "balance freeze", .run = balance_freeze},
         {.path = "balance thaw", .run = balance_thaw},
+        {.path = "offload", .run = offload_show, .json = true},
+        {.path = "offload show", .run = offload_show, .json = true},
         {.path = "stats", .run = stats_show, .json = true},
         {.path = "doctor", .run = doctor, .json = true, .measure = true},
     };

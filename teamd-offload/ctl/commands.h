@@ -55,6 +55,7 @@ Result<> balance_move(Session& session, Arguments arguments);
 Result<> balance_freeze(Session& session, Arguments);
 Result<> balance_thaw(Session& session, Arguments);
 Result<> doctor(Session& session, Arguments);
+Result<> offload_show(Session& session, Arguments);
 Result<> rehearse_port_remove(Session& session, Arguments arguments);
 Result<> stats_show(Session& session, Arguments);
 

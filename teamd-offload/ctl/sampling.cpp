@@ -13,8 +13,12 @@ Result<Sample> take_sample(Session& session) {
     std::this_thread::sleep_for(std::chrono::seconds(1));
     auto state = session.state();
     if (!state) return tl::unexpected(state.error());
-    auto rates = rates_between(*before, *state, Clock::now() - start);
-    return Sample{.before = std::move(*before), .state = std::move(*state), .rates = std::move(rates)};
+    const auto between = Clock::now() - start;
+    auto rates = rates_between(*before, *state, between);
+    return Sample{.before = std::move(*before),
+                  .state = std::move(*state),
+                  .between = between,
+                  .rates = std::move(rates)};
 }
 
 } // namespace teamo::ctl

@@ -9,6 +9,7 @@ namespace teamo::ctl {
 /// A state, and what changed in the second before it.
 struct Sample {
     TeamState before, state;
+    std::chrono::duration<double> between{0}; ///< the two
     Rates rates;
 };
 

@@ -165,6 +165,42 @@ BalanceStatus balance_of(const json::Value& document) {
     return balance;
 }
 
+FeatureNames features_of(const json::Value& device, std::string_view key) {
+    FeatureNames names;
+    if (const auto* list = child(device, key).array())
+        for (const auto& name : *list)
+            if (name.string()) names.insert(*name.string());
+    return names;
+}
+
+DeviceOffloads offloads_of(const std::string& name, const json::Value& device) {
+    const auto& limits = child(device, "gso_max");
+    const auto limit = [&](std::string_view key) { return static_cast<std::uint32_t>(count(limits, key)); };
+    return {.name = name,
+            .active = features_of(device, "active"),
+            .changeable = features_of(device, "changeable"),
+            .shall_be_on = features_of(device, "on"),
+            .shall_be_off = features_of(device, "off"),
+            .required = features_of(device, "required"),
+            .lacking = features_of(device, "lacking"),
+            .repaired = static_cast<unsigned>(count(device, "repaired")),
+            .gave_up = flag(device, "gave_up"),
+            .last = flag(device, "last"),
+            .gso_max = {.size = limit("bytes"), .segs = limit("segments"), .ipv4_size = limit("ipv4_bytes")}};
+}
+
+OffloadStatus offload_of(const std::string& team, const json::Value& document) {
+    using enum Lacking;
+    OffloadStatus status{.lacking = named(document, "lacking", {accept, demote, refuse}),
+                         .repair = flag(document, "repair"),
+                         .team = offloads_of(team, child(document, "team")),
+                         .ports = {}};
+    if (const auto* ports = child(document, "ports").object())
+        for (const auto& port : *ports)
+            status.ports.push_back(offloads_of(port.key, port.value));
+    return status;
+}
+
 } // namespace
 
 Result<TeamState> read_state(json::Value document) {
@@ -181,6 +217,7 @@ Result<TeamState> read_state(json::Value document) {
         for (const auto& port : *ports)
             state.ports.push_back(port_of(port.key, port.value));
     if (const auto* balance = document.find("balance")) state.balance = balance_of(*balance);
+    if (const auto* offload = document.find("offload")) state.offload = offload_of(state.name, *offload);
     state.document = std::move(document);
     return state;
 }

@@ -16,6 +16,7 @@ struct TeamState {
     MacAddress address;
     std::vector<PortStatus> ports;        ///< without their watches
     std::optional<BalanceStatus> balance; ///< of teams that hash; of its configuration `on` and `aware`
+    std::optional<OffloadStatus> offload; ///< of daemons that tell
     json::Value document;                 ///< all of it, for keys of others
     bool operator==(const TeamState&) const = default;
 };

@@ -76,6 +76,27 @@ TEST(States, are_read_as_the_daemon_writes_them) {
     EXPECT_EQ(state->balance, status.balance);
 }
 
+TEST(States, have_the_offloads_as_the_daemon_writes_them) {
+    auto status = team();
+    status.offload = {.lacking = Lacking::demote,
+                      .repair = true,
+                      .team = {.name = "team0", .active = {"rx-gro"}, .gso_max = {65536, 65535, 65536}},
+                      .ports = {{.name = "eth1",
+                                 .active = {"rx-gro", "rx-lro"},
+                                 .changeable = {"rx-gro"},
+                                 .shall_be_on = {"rx-gro"},
+                                 .shall_be_off = {"rx-lro"},
+                                 .required = {"tx-tcp-segmentation"},
+                                 .lacking = {"tx-tcp-segmentation"},
+                                 .repaired = 3,
+                                 .gave_up = true,
+                                 .last = true,
+                                 .gso_max = {1, 2, 3}}}};
+    const auto state = read_state(control::state_document(status));
+    ASSERT_TRUE(state.has_value());
+    EXPECT_EQ(state->offload, status.offload);
+}
+
 TEST(States, of_teams_that_do_not_hash_have_no_balance) {
     const auto state = read_state(control::state_document(team()));
     ASSERT_TRUE(state.has_value());
