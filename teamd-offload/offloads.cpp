@@ -107,7 +107,8 @@ void Offloads::make_plans() {
                                      .in_team = device.is_team ? FeatureNames{} : in_team,
                                      .forwards = !tended_ && !device.is_team});
         if (device.is_team) {
-            std::erase_if(device.plan.settings, [](const auto& entry) { return !entry.second; });
+            std::erase_if(device.plan.settings,
+                          [](const auto& entry) { return !entry.second || entry.first == lro; });
             device.plan.required.clear();
         } else if (!tended_) {
             device.plan.settings.merge(unwanted(device.features));
@@ -117,9 +118,10 @@ void Offloads::make_plans() {
 
 FeatureSettings Offloads::wrong(const Device& device) const {
     auto settings = missing(device.features, device.plan.settings);
-    for (const auto& [name, on] : device.refused)
-        if (const auto found = settings.find(name); found != settings.end() && found->second == on)
-            settings.erase(found);
+    for (const auto* settled : {&device.refused, &device.conceded})
+        for (const auto& [name, on] : *settled)
+            if (const auto found = settings.find(name); found != settings.end() && found->second == on)
+                settings.erase(found);
     return settings;
 }
 
@@ -183,6 +185,7 @@ void Offloads::change(IfIndex port, const OffloadContract& contract) {
     if (device == nullptr || device->contract == contract) return;
     device->contract = contract;
     device->refused.clear();
+    device->conceded.clear();
     device->repair = {};
     make_plans();
 }
@@ -206,19 +209,21 @@ void Offloads::read_anew(Device& device) {
     device.went.merge(went);
     device.features = std::move(*features);
     device.refused.clear();
-    news_ = true;
+    news_ = plans_due_ = true;
 }
 
 bool Offloads::step(Time now) {
     for (auto& device : devices_)
-        if (device.in_doubt) read_anew(device);
-    make_plans();
+        if (device.in_doubt && !team_.is_held(device.index)) read_anew(device);
+    if (std::exchange(plans_due_, false)) make_plans();
     for (auto& device : devices_)
         if (!team_.is_held(device.index)) tend(device, now);
+    if (std::exchange(plans_due_, false)) make_plans();
     return std::exchange(news_, false);
 }
 
 void Offloads::tend(Device& device, Time now) {
+    forgive(device, now);
     const auto settings = wrong(device);
     if (settings.empty()) {
         device.went.clear();
@@ -227,25 +232,43 @@ void Offloads::tend(Device& device, Time now) {
     } else if (!device.contract.repair) {
         say_left(device, settings);
     } else {
-        switch (device.repair.step(true, now)) {
-        case Repair::Act::nothing: break;
-        case Repair::Act::give_up:
-            log_(Level::warning,
-                 fmt::format("{}: {} time and again, and is left so", device.title,
-                             describe(settings, "goes off", "comes on")),
-                 message_id::offload_given_up, {{"PORT", device.name}});
-            break;
-        case Repair::Act::attempt: {
-            if (!device.is_team && !team_.remember(device.index, before(device, settings))) break;
-            if (set(device, settings)) {
-                ++device.repaired;
-                say_repaired(device, settings);
-            }
-            device.went.clear();
-        }
-        }
+        repair(device, settings, now);
     }
-    if (!device.in_doubt) say_lacking(device);
+    say_lacking(device);
+}
+
+void Offloads::repair(Device& device, const FeatureSettings& settings, Time now) {
+    const auto earlier = device.repair;
+    switch (device.repair.step(true, now)) {
+    case Repair::Act::nothing: return;
+    case Repair::Act::give_up:
+        log_(Level::warning,
+             fmt::format("{}: {} time and again, and is left so", device.title,
+                         describe(settings, "goes off", "comes on")),
+             message_id::offload_given_up, {{"PORT", device.name}});
+        device.conceded.insert(settings.begin(), settings.end());
+        device.conceded_at = now;
+        device.repair = {}; // for the others
+        return;
+    case Repair::Act::attempt:
+        if (!device.is_team && !team_.remember(device.index, before(device, settings))) return;
+        if (set(device, settings)) {
+            ++device.repaired;
+            say_repaired(device, settings);
+        } else {
+            device.repair = earlier; // that was no quarrel
+        }
+        device.went.clear();
+    }
+}
+
+/// What was conceded is ours again once it has been right for a time of peace.
+void Offloads::forgive(Device& device, Time now) {
+    if (device.conceded.empty()) return;
+    if (!missing(device.features, device.conceded).empty())
+        device.conceded_at = now;
+    else if (now - device.conceded_at >= Repair::peace)
+        device.conceded.clear();
 }
 
 /// False: the driver did none of it.
@@ -258,13 +281,14 @@ bool Offloads::set(Device& device, const FeatureSettings& settings) {
         return false;
     }
     device.features = as_seen(device, std::move(*after));
-    news_ = true;
+    news_ = plans_due_ = true;
     device.refused = missing(device.features, settings);
-    if (!device.refused.empty())
+    if (!device.refused.empty() && device.refused != device.said_refused)
         log_(Level::warning,
              fmt::format("{}: {}", device.title,
                          describe(device.refused, "stays off, its driver does not switch it on",
                                   "stays on, its driver does not switch it off")));
+    device.said_refused = device.refused;
     return device.refused.size() < settings.size();
 }
 
@@ -313,7 +337,9 @@ void Offloads::say_lacking(Device& device) const {
 std::optional<Offloads::Time> Offloads::deadline() const {
     std::optional<Time> first;
     for (const auto& device : devices_)
-        if (const auto here = device.repair.deadline(); here && (!first || *here < *first)) first = here;
+        if (const auto here = device.repair.deadline();
+            here && !team_.is_held(device.index) && (!first || *here < *first))
+            first = here;
     return first;
 }
 
@@ -330,7 +356,7 @@ FeatureNames Offloads::kept(IfIndex device) const {
 
 bool Offloads::is_last(IfIndex port) const {
     const auto* device = find(port);
-    return device != nullptr && device->contract.lacking != Lacking::accept && !team_.is_held(port) &&
+    return device != nullptr && device->contract.lacking != Lacking::accept &&
            !lacking(device->plan, device->features).empty();
 }
 
@@ -345,7 +371,7 @@ DeviceOffloads Offloads::status(IfIndex index) const {
             .required = device->plan.required,
             .lacking = lacking(device->plan, device->features),
             .repaired = device->repaired,
-            .gave_up = device->repair.has_given_up(),
+            .gave_up = !device->conceded.empty(),
             .last = is_last(index),
             .gso_max = {}};
 }

@@ -26,7 +26,7 @@ public:
     struct Hooks {
         /// Keeps what settings of a port were before they are changed; one that is kept already stays.
         std::function<Result<>(IfIndex port, const FeatureSettings& before)> remember;
-        /// Whose features are somebody's to play with for now.
+        /// Whose features are somebody's to play with for now: what they are like meanwhile does not count.
         std::function<bool(IfIndex port)> is_held;
         std::function<void()> changed;          ///< a pass is due
         std::function<void(IfIndex)> new_modes; ///< somebody set a device's speed or duplex
@@ -69,10 +69,13 @@ private:
         FeatureNames kept{};
         OffloadPlan plan{};
         Repair repair{};
+        FeatureSettings conceded{}; ///< left as somebody else wants it
+        Time conceded_at{};
         FeatureNames went{};       ///< what changed since it was last right, and not by us
         FeatureSettings refused{}; ///< what its driver did not do when it was told
-        FeatureNames said{};       ///< what it was said to lack
-        FeatureNames left{};       ///< what was said to be left as somebody else has it
+        FeatureSettings said_refused{};
+        FeatureNames said{}; ///< what it was said to lack
+        FeatureNames left{}; ///< what was said to be left as somebody else has it
         unsigned repaired = 0;
         bool in_doubt = false;
     };
@@ -89,6 +92,8 @@ private:
     FeatureSettings wrong(const Device& device) const;
     void read_anew(Device& device);
     void tend(Device& device, Time now);
+    void repair(Device& device, const FeatureSettings& settings, Time now);
+    static void forgive(Device& device, Time now);
     bool set(Device& device, const FeatureSettings& settings);
     void say_repaired(const Device& device, const FeatureSettings& settings) const;
     void say_left(Device& device, const FeatureSettings& settings) const;
@@ -101,7 +106,8 @@ private:
     std::optional<EthtoolEvents> events_; ///< none: this kernel tells nothing
     std::optional<Io> io_;
     std::vector<Device> devices_;
-    bool news_ = false;
+    bool news_ = false;      ///< since the last step
+    bool plans_due_ = false; ///< what they are made from has changed
 };
 
 } // namespace teamo

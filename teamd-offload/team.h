@@ -112,6 +112,7 @@ private:
     void note_addresses(const Link& link, PortBefore& port);
     Result<> put_back(const PortBefore& port);
     Result<> put_back_features(const PortBefore& port);
+    Result<> let_go(const PortBefore& port);
 
     // team_offloads.cpp: the offload contract
     Result<> start_offloads(sd_event* loop);

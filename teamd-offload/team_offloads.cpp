@@ -28,6 +28,7 @@ Result<> Team::remember_features(IfIndex port, const FeatureSettings& settings) 
     auto* was = before(port);
     if (was == nullptr) return fail(ENODEV, "is no port of the team");
     was->features.insert(settings.begin(), settings.end());
+    if (was->offloads.empty()) was->offloads = offloads_->kept(port); // before anything is switched
     auto kept = keep_journal();
     if (!kept) log_(Level::warning, kept.error().text);
     return kept;

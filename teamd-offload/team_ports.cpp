@@ -61,7 +61,11 @@ Result<> Team::join(const Link& link) {
     note_addresses(link, journal_.ports.back());
     auto done = keep_journal();
     // While it does not carry yet: some drivers reset the card for it.
-    if (done) done = offloads_->add(link, config.offload, {});
+    auto contract = config.offload;
+    // One that carries already, in a team that is taken over, is not thrown out.
+    if (link.master == device_.team && contract.lacking == Lacking::refuse)
+        contract.lacking = Lacking::demote;
+    if (done) done = offloads_->add(link, contract, {});
     if (done) journal_.ports.back().offloads = offloads_->kept(link.index);
     if (done)
         done = make_port(control_, *datapath_, name(), link, team->mtu, address, journal_.ports.back(),
@@ -138,7 +142,7 @@ void Team::follow_masters() {
         std::erase_if(ports_, [&port](const Port& one) { return one.index == port.index; });
         std::erase_if(journal_.ports, [&port](const PortBefore& one) { return one.index == port.index; });
         journal_.removed_by_hand.push_back(port.name);
-        if (auto released = release_port(control_, name(), port); !released)
+        if (auto released = let_go(port); !released)
             log_(Level::warning, fmt::format("port {}: {}", port.name, released.error().text));
     }
     std::vector<Link> come;

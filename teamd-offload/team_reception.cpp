@@ -105,10 +105,21 @@ Result<> Team::put_back(const PortBefore& port) {
     return {};
 }
 
+/// Of a port that somebody else took out what is still ours is undone.
+Result<> Team::let_go(const PortBefore& port) {
+    auto released = release_port(control_, name(), port);
+    auto restored = port.features.empty() ? Result<>() : put_back_features(port);
+    return released ? restored : released;
+}
+
 Result<> Team::put_back_features(const PortBefore& port) {
     auto features = ethtool_.read_features(port.index);
     if (!features) return tl::unexpected(features.error());
-    const auto settings = missing(*features, port.features);
+    // Also what was only asked for: a driver may do it later.
+    FeatureSettings settings;
+    for (const auto& [name, on] : port.features)
+        if (features->active.contains(name) != on || features->wanted.contains(name) != on)
+            settings.emplace(name, on);
     if (settings.empty()) return {};
     features = ethtool_.set_features(port.index, settings);
     if (!features) return tl::unexpected(features.error());

@@ -202,7 +202,7 @@ Result<> Team::adopt_device(const TeamDevice& device) {
         if (link == nullptr) continue;
         if (datapath_->tends_ports() && link->master != device_.team) {
             // Taken out while no daemon ran: what is still ours on it goes.
-            static_cast<void>(release_port(control_, name(), port));
+            static_cast<void>(let_go(port));
             journal_.removed_by_hand.push_back(port.name);
             continue;
         }

@@ -13,6 +13,7 @@ constexpr auto checksum_ipv4 =
 constexpr auto checksum_ipv6 =
     std::to_array<std::string_view>({"tx-checksum-ip-generic", "tx-checksum-ipv6"});
 constexpr auto gather = std::to_array<std::string_view>({scatter_gather});
+constexpr auto tso_itself = std::to_array<std::string_view>({tso});
 constexpr auto receive_checksum = std::to_array<std::string_view>({"rx-checksum"});
 
 struct Need {
@@ -25,10 +26,11 @@ constexpr auto needs = std::to_array<Need>({
     {tso, checksum_ipv4},
     {tso6, gather},
     {tso6, checksum_ipv6},
-    {"tx-tcp-ecn-segmentation", gather},
-    {"tx-tcp-mangleid-segmentation", gather},
-    {"tx-tcp-mangleid-segmentation", checksum_ipv4},
+    {"tx-tcp-ecn-segmentation", tso_itself},
+    {"tx-tcp-mangleid-segmentation", tso_itself},
     {"tx-udp-segmentation", gather},
+    {"tx-udp-segmentation", checksum_ipv4},
+    {"tls-hw-tx-offload", checksum_ipv4},
     {"tx-generic-segmentation", gather},
     {"rx-gro-hw", receive_checksum},
     {"tls-hw-rx-offload", receive_checksum},
@@ -41,15 +43,16 @@ bool is_off(const OffloadContract& contract, std::string_view feature) {
     return wish != nullptr && *wish == OffloadWish::off;
 }
 
-/// Whether what the feature needs is to be off, or is not there and nobody asks for it.
+/// Whether something the feature needs shall be off, and nothing else serves instead.
 bool is_undone(const OffloadPremises& premises, std::string_view feature) {
-    const auto there = [&](std::string_view needed) {
-        const auto& features = premises.features;
-        return !is_off(*premises.contract, needed) &&
-               (features.active.contains(needed) || features.changeable.contains(needed));
+    const auto shall_be_off = [&](std::string_view needed) { return is_off(*premises.contract, needed); };
+    const auto serves = [&](std::string_view needed) {
+        return !shall_be_off(needed) &&
+               (premises.features.active.contains(needed) || premises.features.changeable.contains(needed));
     };
     return std::ranges::any_of(needs, [&](const Need& need) {
-        return need.feature == feature && std::ranges::none_of(need.any_of, there);
+        return need.feature == feature && std::ranges::any_of(need.any_of, shall_be_off) &&
+               std::ranges::none_of(need.any_of, serves);
     });
 }
 
@@ -61,9 +64,30 @@ const OffloadWish* wish_here(const OffloadPremises& premises, std::string_view f
         return *written != keep || kept ? written : nullptr;
     }
     if (is_undone(premises, feature)) return nullptr;
-    if (feature == lro && premises.forwards) return &off;
+    // The kernel switches LRO off where somebody above the team forwards, and means it.
+    if (feature == lro) return premises.forwards ? &off : nullptr;
     if (is_tso(feature) && premises.in_team.contains(feature)) return &require;
     return premises.kept.contains(feature) ? &keep : nullptr;
+}
+
+/// Plans that a feature be on, with what it needs; not at all where the device has not what it needs, since
+/// the kernel would drop it again.
+void switch_on(const OffloadPremises& premises, std::string_view feature, FeatureSettings& settings) {
+    const auto& active = premises.features.active;
+    const auto& changeable = premises.features.changeable;
+    if (!changeable.contains(feature)) return;
+    FeatureSettings with_it{{std::string(feature), true}};
+    for (const auto& need : needs) {
+        const auto is_active = [&](std::string_view needed) { return active.contains(needed); };
+        const auto can_be = [&](std::string_view needed) {
+            return changeable.contains(needed) && !is_off(*premises.contract, needed);
+        };
+        if (need.feature != feature || std::ranges::any_of(need.any_of, is_active)) continue;
+        const auto found = std::ranges::find_if(need.any_of, can_be);
+        if (found == need.any_of.end()) return;
+        with_it.emplace(*found, true);
+    }
+    settings.merge(with_it);
 }
 
 } // namespace
@@ -78,8 +102,10 @@ OffloadPlan plan_offloads(const OffloadPremises& premises) {
     for (const auto& offload : offload_catalogue()) {
         const auto* wish = wish_here(premises, offload.name);
         if (wish == nullptr) continue;
-        const bool on = *wish != OffloadWish::off;
-        if (premises.features.changeable.contains(offload.name)) plan.settings.emplace(offload.name, on);
+        if (*wish != OffloadWish::off)
+            switch_on(premises, offload.name, plan.settings);
+        else if (premises.features.changeable.contains(offload.name))
+            plan.settings.insert_or_assign(std::string(offload.name), false);
         if (*wish == OffloadWish::require) plan.required.emplace(offload.name);
     }
     return plan;

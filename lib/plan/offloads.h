@@ -15,7 +15,7 @@ struct OffloadPremises {
     FeatureNames kept;    ///< what was on when it joined
     FeatureNames in_team; ///< of TSO, what any port of the team has: tso_of()
     /// Frames that arrive here may be sent on, and what LRO merged cannot be sent on as it came
-    /// (net/core/dev.c: netif_disable_lro). Without a word about it LRO is off then.
+    /// (net/core/dev.c: netif_disable_lro). Without a word about it LRO is off then, and else left alone.
     bool forwards = false;
 };
 

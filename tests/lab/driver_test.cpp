@@ -86,11 +86,15 @@ TEST(Driver, is_told_the_link_only_while_the_watch_says_otherwise) {
 
 TEST(Driver, takes_in_what_others_attach_and_lets_go_what_they_take_out) {
     const auto before = as_it_is("eth1");
-    TeamUnderTest team(R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}}})",
+    const auto features = [] { return in_guest("ethtool -k eth1"); };
+    const auto offloads = features();
+    TeamUnderTest team(R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}},
+                           "offload": {"tso": "off"}})",
                        {"--datapath", "team"});
     ASSERT_TRUE(carries(team, "eth0"));
     in_guest("ip link set eth1 down; ip link set eth1 master team0");
     ASSERT_TRUE(carries(team, "eth1"));
+    EXPECT_THAT(features(), HasSubstr("tcp-segmentation-offload: off"));
     EXPECT_THAT(look(NetNs::current(), "eth1").altnames, testing::Contains("teamo-port-team0-2"));
     EXPECT_TRUE(becomes(true, [] {
         return mapping().find("128 " + std::to_string(look(NetNs::current(), "eth1").index)) !=
@@ -100,6 +104,7 @@ TEST(Driver, takes_in_what_others_attach_and_lets_go_what_they_take_out) {
     EXPECT_TRUE(becomes(std::string(""), [&] { return team.item("ports.eth1.link.up"); }));
     EXPECT_EQ("true", team.item("ports.eth0.link_watches.up"));
     EXPECT_EQ("", difference(before, snapshot(NetNs::current(), "eth1")));
+    EXPECT_EQ("", difference(offloads, features()));
     EXPECT_EQ(0, team.stop());
 }
 

@@ -161,7 +161,7 @@ std::string tried(const std::string& port, const std::string& state) {
 
 TEST(OffloadTrial, switches_and_puts_back) {
     const Cabling wires(2, FarSide::open);
-    const TeamUnderTest team(loadbalance(2));
+    const TeamUnderTest team(team_config(by_flow, ports_object(2), R"("offload": {"repair": false}, )"));
     bring_up(wires, team);
     for (const std::string before : {"on", "off"}) {
         must(wires.host(), "ethtool -K eth1 tx-tcp-segmentation " + before);
@@ -177,6 +177,23 @@ TEST(OffloadTrial, switches_and_puts_back) {
     EXPECT_THAT(tried("eth1", "perhaps"), StartsWith("REPLY_ERROR\nOffloadTryFail\n"));
     EXPECT_THAT(tried("eth9", "on"), StartsWith("REPLY_ERROR\nNoSuchDev\n"));
     EXPECT_EQ("REPLY_SUCCESS\n", tried("eth2", "end")) << "what does not run is ended already";
+}
+
+TEST(OffloadTrial, is_nothing_to_be_repaired) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    const auto before = must(wires.host(), "ethtool -k eth1");
+    for (const auto* state : {"off", "on", "off", "end"}) {
+        EXPECT_EQ("REPLY_SUCCESS\n", tried("eth1", state));
+        EXPECT_EQ("0", team.item("offload.ports.eth1.repaired"));
+    }
+    EXPECT_EQ("", difference(before, must(wires.host(), "ethtool -k eth1")));
+    // What comes after is seen after what the trial left of news.
+    must(wires.host(), "ethtool -K eth2 tso off");
+    EXPECT_TRUE(becomes("1", [&] { return team.item("offload.ports.eth2.repaired"); }));
+    EXPECT_EQ("0", team.item("offload.ports.eth1.repaired"));
+    EXPECT_THAT(team.log(), testing::Not(HasSubstr("port eth1: tx-tcp")));
 }
 
 TEST(OffloadTrial, ends_with_the_membership_of_its_port) {

@@ -100,7 +100,20 @@ TEST(Offloads, that_need_what_the_card_has_not_are_not_asked_for) {
     card.premises.features.changeable = card.premises.features.active =
         without(of_a_card, {"tx-checksum-ip-generic"});
     card.premises.in_team = {"tx-tcp-segmentation"};
-    EXPECT_THAT(card.plan().required, IsEmpty());
+    EXPECT_THAT(card.plan().settings, Not(Contains(Key("tx-tcp-segmentation"))));
+    EXPECT_THAT(card.plan().required, ElementsAre("tx-tcp-segmentation"))
+        << "the poorest card is no exception";
+}
+
+TEST(Offloads, that_need_what_was_off_bring_it_with_them) {
+    Card card;
+    card.premises.kept = card.premises.features.active =
+        without(of_a_card, {"tx-checksum-ip-generic", "tx-scatter-gather", "tx-tcp-segmentation",
+                            "tx-tcp6-segmentation", "tx-generic-segmentation"});
+    EXPECT_THAT(card.plan().settings, Not(Contains(Key("tx-scatter-gather"))));
+    card.premises.in_team = {"tx-tcp-segmentation"};
+    for (const auto* name : {"tx-checksum-ip-generic", "tx-scatter-gather", "tx-tcp-segmentation"})
+        EXPECT_THAT(card.plan().settings, Contains(Pair(name, true)));
 }
 
 TEST(Offloads, of_lro_are_off_where_frames_are_sent_on_and_nobody_asks_for_them) {
@@ -108,7 +121,7 @@ TEST(Offloads, of_lro_are_off_where_frames_are_sent_on_and_nobody_asks_for_them)
     card.premises.features.active.insert("rx-lro");
     card.premises.features.changeable.insert("rx-lro");
     card.premises.kept.insert("rx-lro");
-    EXPECT_THAT(card.plan().settings, Contains(Pair("rx-lro", true)));
+    EXPECT_THAT(card.plan().settings, Not(Contains(Key("rx-lro"))));
     card.premises.forwards = true;
     EXPECT_THAT(card.plan().settings, Contains(Pair("rx-lro", false)));
     card.contract.wishes = {{"rx-lro", keep}};
