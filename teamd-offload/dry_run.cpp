@@ -2,11 +2,13 @@
 #include "dry_run.h"
 
 #include "datapath/datapath.h"
+#include "kernel/ethtool.h"
 #include "kernel/interrupt_cpus.h"
 #include "kernel/links.h"
 #include "plan/cpu_slots.h"
 #include "plan/make_plan.h"
 #include "plan/membership.h"
+#include "plan/offloads.h"
 #include "json/write.h"
 
 #include <algorithm>
@@ -16,14 +18,44 @@ namespace {
 
 constexpr std::uint32_t default_mtu = 1500;
 
+/// What a port's offloads are, and what becomes of them.
+struct PortOffloads {
+    const OffloadContract* contract = nullptr;
+    Features features;
+    OffloadPlan plan;
+};
+
 struct Found {
     std::vector<Member> members;
     std::vector<Candidate> candidates;
     std::vector<ServedPort> served;
+    std::vector<PortOffloads> offloads; ///< as `members`
 };
+
+/// As if all ports joined together. Features that cannot be read are none.
+void settle_offloads(Found& found, bool forwards) {
+    FeatureNames in_team;
+    for (const auto& port : found.offloads)
+        in_team.merge(tso_of(*port.contract, {}, port.features));
+    for (std::size_t number = 0; number < found.offloads.size(); ++number) {
+        auto& port = found.offloads[number];
+        port.plan = plan_offloads({.contract = port.contract,
+                                   .features = port.features,
+                                   .kept = offloads_in(port.features.active),
+                                   .in_team = in_team,
+                                   .forwards = forwards});
+        auto after = port.features;
+        for (const auto& [name, on] : port.plan.settings)
+            on ? static_cast<void>(after.active.insert(name)) : static_cast<void>(after.active.erase(name));
+        found.members[number].segments = after.active.contains(tso);
+        found.candidates[number].last =
+            port.contract->lacking != Lacking::accept && !lacking(port.plan, after).empty();
+    }
+}
 
 Result<Found> find_ports(const Links& links, const TeamConfig& config) {
     Found found;
+    auto ethtool = Ethtool::open();
     for (const auto& [name, port] : config.ports) {
         const auto* link = find_link(links, name);
         if (link == nullptr) continue;
@@ -38,6 +70,10 @@ Result<Found> find_ports(const Links& links, const TeamConfig& config) {
         auto interrupt_cpus = read_interrupt_cpus(*link);
         found.served.push_back(
             {.slot = slot, .interrupt_cpus = interrupt_cpus ? *interrupt_cpus : CpuList{}});
+        auto features = ethtool ? ethtool->read_features(link->index) : Result<Features>(Features{});
+        found.offloads.push_back({.contract = &port.offload,
+                                  .features = features ? std::move(*features) : Features{},
+                                  .plan = {}});
         // As if every cable were in: a port that is down now has its place all the same.
         found.candidates.push_back({.port = link->index,
                                     .up = true,
@@ -62,6 +98,20 @@ json::Value list_of(const CpuList& cpus) {
     return list;
 }
 
+/// What a start would switch, and what it could not help.
+json::Value value_of(const PortOffloads& offloads) {
+    json::Object change;
+    for (const auto& [name, on] : missing(offloads.features, offloads.plan.settings))
+        change.push_back({name, on ? "on" : "off"});
+    json::Array kept, lacks;
+    for (const auto& [name, on] : offloads.plan.settings)
+        if (on && offloads.features.active.contains(name)) kept.emplace_back(name);
+    for (const auto& name : lacking(offloads.plan, offloads.features))
+        if (!offloads.plan.settings.contains(name)) lacks.emplace_back(name);
+    return json::Object{
+        {"change", std::move(change)}, {"keep", std::move(kept)}, {"lacking", std::move(lacks)}};
+}
+
 json::Value value_of(const Links& links, const TeamPlan& plan, const Found& found, const std::string& device,
                      const char* datapath) {
     json::Object ports;
@@ -75,7 +125,8 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const Found& foun
                                       {"transmits", (plan.tables.transmit & SlotSet{1} << slot) != 0},
                                       {"receives", (plan.tables.receive & SlotSet{1} << slot) != 0},
                                       {"buckets", std::int64_t{own}},
-                                      {"interrupt_cpus", list_of(found.served[slot - 1].interrupt_cpus)}}});
+                                      {"interrupt_cpus", list_of(found.served[slot - 1].interrupt_cpus)},
+                                      {"offloads", value_of(found.offloads[slot - 1])}}});
         if (has(plan.tables.hash_fields, HashField::cpu))
             ports.back().value.set(
                 "cpus", list_of(cpus_of(plan.tables.cpu_slots, Slot{static_cast<std::uint8_t>(slot)})));
@@ -114,10 +165,12 @@ int dry_run(const Configuration& configuration, const Options& options, const Lo
                       .notify_peers = configuration.team.notify_peers,
                       .mcast_rejoin = configuration.team.mcast_rejoin};
     if (const auto online = read_online_cpus()) premises.cpu_slots = cpu_slots(found->served, *online);
-    const auto plan = make_plan(premises, step(runner, found->candidates));
     const auto& device = configuration.team.device;
     const auto datapath = choose_datapath(options.datapath.value_or(configuration.team.datapath), *control,
                                           find_link(*links, device));
+    settle_offloads(*found, /*forwards=*/!datapath || *datapath != DatapathChoice::team);
+    premises.members = found->members;
+    const auto plan = make_plan(premises, step(runner, found->candidates));
     fmt::print("{}\n", json::write(value_of(*links, plan, *found, device, datapath_name(datapath))));
     return 0;
 }

@@ -287,13 +287,18 @@ TEST(PoorPort, that_joins_takes_nothing_from_the_packets_of_the_others) {
                     R"({"eth1": {}, "eth2": {}, "eth3": {"offload": {"tso": "off", "gso": "off"}}})"));
     bring_up(wires, team);
     ASSERT_TRUE(reaches(wires.host(), client_v4));
-    // Each as fast as a GigE port: what is waited for is the port, and packets are as large as they can be.
+    // TCP makes packets as large as what it may send in a millisecond, and so smaller where somebody else
+    // keeps the CPU busy, as who cuts for eth3 does. Here there is always more to send than a packet holds.
+    must(wires.host(), "sysctl -qw net.ipv4.tcp_min_tso_segs=44");
+    wires.lay(3);
+    for (const auto* port : {"eth1", "eth2", "eth3"})
+        must(wires.host(),
+             fmt::format("tc qdisc add dev {} root tbf rate 100mbit burst 128k limit 16m", port));
     const BulkFlows flows({.from = &wires.host(),
                            .to = &wires.client(),
                            .address = client_v4,
-                           .rates = std::vector<double>(12, 12e6)});
+                           .rates = std::vector<double>(12, 0)});
     std::vector<double> alone, with_it, poor;
-    wires.lay(3);
     for (int round = 0; round < 3; ++round) {
         ASSERT_TRUE(becomes("true", [&] { return team.item("ports.eth3.datapath.transmits"); }));
         EXPECT_FALSE(has(wires, "eth3", tcp4));
@@ -309,7 +314,7 @@ TEST(PoorPort, that_joins_takes_nothing_from_the_packets_of_the_others) {
     RecordProperty("alone", static_cast<int>(median(alone)));
     RecordProperty("with_it", static_cast<int>(median(with_it)));
     // How large TCP makes them also depends on who else works on this machine; cut ones have 1500 at most.
-    EXPECT_GE(median(with_it), 0.8 * median(alone));
+    EXPECT_GE(median(with_it), 0.75 * median(alone));
     EXPECT_LT(median(poor), 2000) << "or it is no poor port";
 }
 

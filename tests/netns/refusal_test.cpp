@@ -192,6 +192,23 @@ TEST(DryRun, prints_the_plan_and_touches_nothing) {
     EXPECT_EQ("", difference(before, everything(wires)));
 }
 
+TEST(DryRun, says_which_offloads_a_start_would_switch) {
+    const Cabling wires(2, FarSide::open);
+    must(wires.host(), "ethtool -K eth2 tx-tcp-segmentation off");
+    const auto planned = daemon_on(
+        team_config(by_flow, R"({"eth1": {"offload": {"tx-udp-segmentation": "off",
+                                                      "tx-esp-segmentation": "require",
+                                                      "lacking": "demote"}}, "eth2": {}})"),
+        {"--dry-run"});
+    rapidjson::Document plan;
+    ASSERT_FALSE(plan.Parse(planned.out.c_str()).HasParseError()) << planned.out;
+    const auto& first = plan["ports"]["eth1"];
+    EXPECT_STREQ("off", first["offloads"]["change"]["tx-udp-segmentation"].GetString());
+    EXPECT_STREQ("tx-esp-segmentation", first["offloads"]["lacking"][0].GetString());
+    EXPECT_FALSE(first["transmits"].GetBool()) << "it is demoted";
+    EXPECT_STREQ("on", plan["ports"]["eth2"]["offloads"]["change"]["tx-tcp-segmentation"].GetString());
+}
+
 TEST(Check, lets_run_what_teamd_lets_run) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(R"({"name": "loadbalance", "tx_hash": ["eth", "ipv5"]})",
