@@ -9,10 +9,10 @@ namespace teamo {
 
 /// The device that the packets are cut for.
 struct Segmentation {
-    std::uint32_t mtu = 1500;   ///< bytes, 576 to 65535
-    bool scatter_gather = true; ///< without it every segment is copied together
-    bool checksum = true;       ///< without it every segment is summed by the CPU
-    auto operator<=>(const Segmentation&) const = default;
+    std::uint32_t mtu = 1500;                              ///< bytes, 576 to 65535
+    bool scatter_gather = true;                            ///< without it every segment is copied together
+    bool checksum = true;                                  ///< without it every segment is summed by the CPU
+    auto operator<=>(const Segmentation&) const = default; // NOLINT(modernize-use-nullptr): as in named.h
 };
 
 /// Nanoseconds of CPU time that a KiB of bulk costs, from the system call until the driver has it: medians of

@@ -14,7 +14,6 @@ using testing::Contains;
 using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
@@ -153,6 +152,17 @@ TEST(OffloadRemarks, name_who_sets_the_largest_packet) {
     offload.team.gso_max.size = 30000;
     EXPECT_THAT(offload_remarks(offload),
                 Contains("team0: a packet may have 30000 bytes, as somebody set it; its ports take 65536"));
+}
+
+TEST(OffloadRemarks, know_the_limits_of_segments_and_of_ipv4) {
+    auto offload = good_offloads(2);
+    offload.ports[0].gso_max = {.size = 65536, .segs = 64, .ipv4_size = 40000};
+    offload.team.gso_max = {.size = 65536, .segs = 64, .ipv4_size = 40000};
+    EXPECT_THAT(
+        offload_remarks(offload),
+        ElementsAre(
+            "eth1 holds the team back: a packet may have 64 segments, the others take 65535",
+            "eth1 holds the team back: a packet may have 40000 bytes by IPv4, the others take 65536"));
 }
 
 TEST(OffloadRemarks, say_when_the_team_itself_has_no_tso) {
