@@ -328,7 +328,7 @@ void Offloads::say_lacking(Device& device) const {
     device.said = std::move(lacks);
     if (device.said.empty()) return;
     const auto consequence = device.contract.lacking == Lacking::accept
-                                 ? "its packets are segmented in software"
+                                 ? "it is used all the same"
                                  : "it carries only while no other port can";
     log_(Level::warning, fmt::format("{}: lacks {}; {}", device.title, text_of(device.said), consequence),
          message_id::offload_lacking, {{"PORT", device.name}});

@@ -21,8 +21,10 @@ std::optional<MacAddress> parse_mac_address(std::string_view text) {
         auto part = text.substr(0, colon);
         text.remove_prefix(last ? text.size() : colon + 1);
 
-        while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
-        while (!part.empty() && part.back() == ' ') part.remove_suffix(1);
+        while (!part.empty() && part.front() == ' ')
+            part.remove_prefix(1);
+        while (!part.empty() && part.back() == ' ')
+            part.remove_suffix(1);
         if (part.empty() || part.size() > 2) return std::nullopt;
         const auto* end = part.data() + part.size();
         const auto [stop, error] = std::from_chars(part.data(), end, address.bytes[index], 16);

@@ -10,8 +10,10 @@ namespace {
 /// Optimal string alignment distance (Damerau 1964, restricted): neighbours swapped count as one.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-    for (std::size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
-    for (std::size_t j = 0; j <= b.size(); ++j) cost[0][j] = j;
+    for (std::size_t i = 0; i <= a.size(); ++i)
+        cost[i][0] = i;
+    for (std::size_t j = 0; j <= b.size(); ++j)
+        cost[0][j] = j;
     for (std::size_t i = 1; i <= a.size(); ++i)
         for (std::size_t j = 1; j <= b.size(); ++j) {
             const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;

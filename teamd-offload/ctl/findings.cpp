@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/findings.h"
 
+#include "config/config_file.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,11 +30,6 @@ Value trial_json(const Trial& trial) {
     return document;
 }
 
-bool says_off(const Value* offload) {
-    const auto* tso = offload ? offload->find("tx-tcp-segmentation") : nullptr;
-    return tso && tso->string() && *tso->string() == "off";
-}
-
 } // namespace
 
 Findings all_findings(const Readings& readings) {
@@ -47,11 +44,14 @@ Findings all_findings(const Readings& readings) {
 }
 
 bool tso_is_unwanted(const json::Value& configuration, std::string_view port) {
-    const auto* ports = configuration.find("ports");
-    const auto* own = ports ? ports->find(port) : nullptr;
-    const auto* offload = own ? own->find("offload") : nullptr;
-    if (offload && offload->find("tx-tcp-segmentation")) return says_off(offload);
-    return says_off(configuration.find("offload"));
+    const auto read = read_configuration(configuration, "");
+    if (!read.configuration) return false;
+    const auto& team = read.configuration->team;
+    const auto own =
+        std::ranges::find_if(team.ports, [port](const auto& entry) { return entry.first == port; });
+    const auto& wishes = (own == team.ports.end() ? team.offload : own->second.offload).wishes;
+    const auto wish = wishes.find(tso);
+    return wish != wishes.end() && wish->second == OffloadWish::off;
 }
 
 std::string text_of(const std::string& team, const Findings& findings) {

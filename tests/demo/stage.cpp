@@ -115,8 +115,12 @@ unsigned Stage::busiest_port(test::milliseconds over) const {
 }
 
 void Stage::keep_tso(bool keep) const {
-    for (unsigned number = 1; number <= cables; ++number)
-        test::must(host(), fmt::format("ethtool -K {} tso {}", Cabling::port(number), keep ? "on" : "off"));
+    // ethtool -K would not do: the daemon puts back what somebody else switches.
+    const std::string contract = keep ? "{}" : R"({"offload": {"tso": "off"}})";
+    for (unsigned number = 1; number <= cables; ++number) {
+        const auto told = team_.teamoctl({"port", "config", "update", Cabling::port(number), contract});
+        if (told.status != 0) throw SetupError(told.err);
+    }
 }
 
 unsigned Stage::carrying() const {

@@ -195,11 +195,10 @@ TEST(DryRun, prints_the_plan_and_touches_nothing) {
 TEST(DryRun, says_which_offloads_a_start_would_switch) {
     const Cabling wires(2, FarSide::open);
     must(wires.host(), "ethtool -K eth2 tx-tcp-segmentation off");
-    const auto planned = daemon_on(
-        team_config(by_flow, R"({"eth1": {"offload": {"tx-udp-segmentation": "off",
+    const auto planned = daemon_on(team_config(by_flow, R"({"eth1": {"offload": {"tx-udp-segmentation": "off",
                                                       "tx-esp-segmentation": "require",
                                                       "lacking": "demote"}}, "eth2": {}})"),
-        {"--dry-run"});
+                                   {"--dry-run"});
     rapidjson::Document plan;
     ASSERT_FALSE(plan.Parse(planned.out.c_str()).HasParseError()) << planned.out;
     const auto& first = plan["ports"]["eth1"];

@@ -99,6 +99,7 @@ TEST(Findings, say_nothing_of_tso_that_the_configuration_has_off) {
     readings.devices["eth2"].features.active = {"rx-gro"};
     EXPECT_THAT(seen(readings), ElementsAre("warning eth2"));
     for (const auto* text : {R"({"ports": {"eth2": {"offload": {"tx-tcp-segmentation": "off"}}}})",
+                             R"({"ports": {"eth2": {"offload": {"tso": "off"}}}})",
                              R"({"offload": {"tx-tcp-segmentation": "off"}})"}) {
         readings.configuration = *json::parse(text);
         EXPECT_THAT(seen(readings), IsEmpty()) << text;
