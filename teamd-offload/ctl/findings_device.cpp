@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/findings.h"
 
+#include "model/offload.h"
+
 #include <fmt/format.h>
 
 namespace teamo::ctl {
 namespace {
 
 using enum Severity;
-
-constexpr std::string_view tso = "tx-tcp-segmentation";
 
 void add_mtu(const std::string& name, const Device& port, const std::string& team_name, const Device& team,
              Findings& findings) {

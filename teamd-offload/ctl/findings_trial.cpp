@@ -55,8 +55,7 @@ std::vector<std::string> ports_to_measure(const Readings& readings) {
         const auto rate = readings.rates.find(port.name);
         const auto device = readings.devices.find(port.name);
         if (port.transmits && rate != readings.rates.end() && device != readings.devices.end() &&
-            device->second.features.active.contains("tx-tcp-segmentation") &&
-            is_near_saturation(port, rate->second))
+            device->second.features.active.contains(tso) && is_near_saturation(port, rate->second))
             ports.push_back(port.name);
     }
     return ports;
