@@ -9,6 +9,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 
@@ -158,19 +159,22 @@ TEST(Balancing, moves_a_bucket_by_hand_in_a_gap_and_tells_of_it) {
     tell(team, {"freeze"});
     Stream stream(
         {.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 50, .size = 1000});
+    // A port whose link was found up late has its own moves first.
+    ASSERT_TRUE(becomes(0U, [&] { return balance_of(team).pending; }));
     std::vector<unsigned> busy;
     ASSERT_TRUE(eventually("one bucket", [&] { return (busy = balance_of(team).heavy(20e3)).size() == 1; }));
     const auto from = balance_of(team).port.at(busy[0]), to = std::string(from == "eth1" ? "eth2" : "eth1");
     tell(team, {"move", std::to_string(busy[0]), to});
-    ASSERT_TRUE(eventually("it has ended", [&] { return !balance_of(team).ends.empty(); }));
-    const auto state = balance_of(team);
+    const auto by_hand = [](const auto& move) { return move.reason == "by hand" && move.end != "pending"; };
+    auto state = balance_of(team);
+    ASSERT_TRUE(eventually("it has ended",
+                           [&] { return std::ranges::any_of((state = balance_of(team)).moves, by_hand); }));
     EXPECT_EQ(to, state.port.at(busy[0]));
-    ASSERT_EQ(1U, state.moves.size());
-    const auto& move = state.moves[0];
+    EXPECT_EQ(1, std::ranges::count_if(state.moves, by_hand));
+    const auto& move = *std::ranges::find_if(state.moves, by_hand);
     EXPECT_EQ(busy[0], move.bucket);
     EXPECT_EQ(from, move.from);
     EXPECT_EQ(to, move.to);
-    EXPECT_EQ("by hand", move.reason);
     EXPECT_EQ("in a gap", move.end);
     // Where it really leaves, the far end sees.
     const auto far = to == "eth1" ? Cabling::far_end(1) : Cabling::far_end(2);
