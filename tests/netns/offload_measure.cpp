@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How soon an offload is on again that somebody has switched off.
+#include "kernel/ethtool.h"
+#include "netns/configs.h"
+#include "support/eventually.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace teamo::test {
+namespace {
+
+constexpr auto tcp4 = "tx-tcp-segmentation";
+
+TEST(OffloadRepair, comes_within_100_ms) {
+    constexpr unsigned rounds = 7; // of eight that do not wait
+    const Cabling wires(4, FarSide::open);
+    const TeamUnderTest team(loadbalance(4));
+    bring_up(wires, team);
+    auto other = wires.host().inside([] { return Ethtool::open(); });
+    ASSERT_TRUE(other);
+    const IfIndex eth1{look(wires.host(), "eth1").index};
+    const auto is_on = [&] {
+        const auto read = other->read_features(eth1);
+        return read && read->active.contains(tcp4);
+    };
+    std::vector<double> took;
+    for (unsigned round = 1; round <= rounds; ++round) {
+        const auto start = SteadyClock::now();
+        must(wires.host(), "ethtool -K eth1 tso off");
+        ASSERT_TRUE(eventually("TSO is on again", is_on));
+        took.push_back(std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count());
+        ASSERT_TRUE(becomes(std::to_string(round), [&] { return team.item("offload.ports.eth1.repaired"); }));
+    }
+    std::ranges::sort(took);
+    fmt::print("on again {:.1f} ms after ethtool was started (median of {}; {:.1f} at most)\n",
+               took[rounds / 2], rounds, took.back());
+    RecordProperty("milliseconds", static_cast<int>(took[rounds / 2]));
+    EXPECT_LT(took.back(), 100);
+}
+
+} // namespace
+} // namespace teamo::test
