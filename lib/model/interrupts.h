@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -52,6 +53,11 @@ enum class VectorSource : std::uint8_t {
     together ///< nothing tells the queues apart: all vectors are one group
 };
 
+constexpr const char* name_of(VectorSource source) {
+    constexpr std::array names{"none", "netdev", "names", "counts", "together"};
+    return names[static_cast<std::size_t>(source)];
+}
+
 struct PortInterrupts {
     VectorSource source = VectorSource::none;
     std::vector<QueueVectors> queues; ///< by queue number
@@ -62,6 +68,15 @@ struct PortInterrupts {
     std::vector<CpuList> rps; ///< by receive queue: rps_cpus
     bool operator==(const PortInterrupts&) const = default;
 };
+
+/// All of its vectors, the queues' first.
+inline std::vector<Vector> vectors_of(const PortInterrupts& port) {
+    std::vector<Vector> all;
+    for (const auto& queue : port.queues)
+        all.insert(all.end(), queue.vectors.begin(), queue.vectors.end());
+    all.insert(all.end(), port.others.begin(), port.others.end());
+    return all;
+}
 
 // ---- what can be set ---------------------------------------------------------------------------
 
@@ -79,5 +94,18 @@ struct CpuSetting {
 };
 
 using CpuSettings = std::map<CpuSetting, CpuList>;
+
+/// One that was set: what it was before, and what it was set to. It is only put back while it is still ours.
+struct SetCpuList {
+    CpuList before, ours;
+    bool operator==(const SetCpuList&) const = default;
+};
+
+using SetCpus = std::map<CpuSetting, SetCpuList>;
+
+constexpr const char* name_of(CpuSetting::Kind kind) {
+    constexpr std::array names{"irq", "thread", "xps", "rps"};
+    return names[static_cast<std::size_t>(kind)];
+}
 
 } // namespace teamo
