@@ -8,8 +8,12 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <iostream>
 #include <map>
+#include <random>
 #include <set>
+#include <string>
 
 namespace teamo {
 
@@ -87,6 +91,47 @@ inline std::vector<std::string> who_moves(const InterruptPlan& plan) {
     for (const auto& port : plan.ports)
         if (port.moves) names.push_back(port.name);
     return names;
+}
+
+// ---- random ones -------------------------------------------------------------------------------
+
+class Random {
+public:
+    explicit Random(unsigned seed) : numbers_(seed) {}
+    unsigned below(unsigned limit) { return std::uniform_int_distribution<unsigned>(0, limit - 1)(numbers_); }
+    bool chance(double probability) { return std::bernoulli_distribution(probability)(numbers_); }
+
+private:
+    std::mt19937 numbers_;
+};
+
+/// Printed, and what TEAMO_SEED says where it is set.
+inline unsigned seed_of_test() {
+    const auto* given = std::getenv("TEAMO_SEED"); // NOLINT(concurrency-mt-unsafe)
+    const auto seed = given != nullptr ? static_cast<unsigned>(std::stoul(given)) : std::random_device{}();
+    std::cout << "TEAMO_SEED=" << seed << '\n';
+    return seed;
+}
+
+inline CpuTopology random_topology(Random& random, unsigned count) {
+    CpuTopology topology;
+    const auto nodes = 1 + random.below(3), threads = 1 + random.below(3),
+               per_cache = threads * (1 + random.below(2));
+    for (unsigned number = 0; number < count; ++number)
+        topology.cpus.push_back({number, number / threads * threads, number / per_cache * per_cache,
+                                 number / per_cache % nodes, random.chance(0.2) ? 512U : 1024U});
+    topology.distances.assign(nodes, std::vector<unsigned>(nodes, 10));
+    for (unsigned from = 0; from < nodes; ++from)
+        for (unsigned to = 0; to < nodes; ++to)
+            if (from != to) topology.distances[from][to] = 11 + 10 * random.below(3);
+    return topology;
+}
+
+inline CpuList random_cpus(Random& random, unsigned count, double probability) {
+    CpuList cpus;
+    for (unsigned number = 0; number < count; ++number)
+        if (random.chance(probability)) cpus.push_back(number);
+    return cpus;
 }
 
 } // namespace teamo
