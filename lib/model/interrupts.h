@@ -21,10 +21,11 @@ namespace teamo {
 /// One interrupt line or MSI vector that has a handler.
 struct Vector {
     unsigned irq = 0;    ///< in /proc/irq
-    std::string name;    ///< of its handler: "eth0-rx-0"
+    std::string name{};  ///< of its handler: "eth0-rx-0"
     bool movable = true; ///< false: the kernel lets nobody set its affinity (a managed one)
-    CpuList affinity;    ///< smp_affinity_list: where it may go
-    CpuList effective; ///< where it goes; only true once it has come since affinity was set. Empty: not told
+    CpuList affinity{};  ///< smp_affinity_list: where it may go
+    CpuList
+        effective{}; ///< where it goes; only true once it has come since affinity was set. Empty: not told
     std::uint64_t count = 0; ///< how often it came, on all CPUs
     bool operator==(const Vector&) const = default;
 };
@@ -32,15 +33,15 @@ struct Vector {
 /// A kernel thread that polls a queue in the place of its interrupt's CPU (threaded NAPI).
 struct NapiThread {
     pid_t pid = 0;
-    CpuList affinity;
+    CpuList affinity{};
     bool operator==(const NapiThread&) const = default;
 };
 
 /// What serves one queue: its receive and transmit vectors together.
 struct QueueVectors {
     unsigned queue = 0;
-    std::vector<Vector> vectors; ///< at least one
-    std::optional<NapiThread> thread;
+    std::vector<Vector> vectors{}; ///< at least one
+    std::optional<NapiThread> thread{};
     bool operator==(const QueueVectors&) const = default;
 };
 
@@ -60,18 +61,18 @@ constexpr const char* name_of(VectorSource source) {
 
 struct PortInterrupts {
     VectorSource source = VectorSource::none;
-    std::vector<QueueVectors> queues; ///< by queue number
-    std::vector<Vector> others;       ///< tell of the link, of commands done
-    int node = -1;                    ///< NUMA node of its device; -1: none
+    std::vector<QueueVectors> queues{}; ///< by queue number
+    std::vector<Vector> others{};       ///< tell of the link, of commands done
+    int node = -1;                      ///< NUMA node of its device; -1: none
     unsigned receive_queues = 0, transmit_queues = 0;
-    std::vector<CpuList> xps; ///< by transmit queue: xps_cpus; empty where there is only one
-    std::vector<CpuList> rps; ///< by receive queue: rps_cpus
+    std::vector<CpuList> xps{}; ///< by transmit queue: xps_cpus; empty where there is only one
+    std::vector<CpuList> rps{}; ///< by receive queue: rps_cpus
     bool operator==(const PortInterrupts&) const = default;
 };
 
 /// All of its vectors, the queues' first.
 inline std::vector<Vector> vectors_of(const PortInterrupts& port) {
-    std::vector<Vector> all;
+    std::vector<Vector> all{};
     for (const auto& queue : port.queues)
         all.insert(all.end(), queue.vectors.begin(), queue.vectors.end());
     all.insert(all.end(), port.others.begin(), port.others.end());
@@ -97,7 +98,7 @@ using CpuSettings = std::map<CpuSetting, CpuList>;
 
 /// One that was set: what it was before, and what it was set to. It is only put back while it is still ours.
 struct SetCpuList {
-    CpuList before, ours;
+    CpuList before{}, ours{};
     bool operator==(const SetCpuList&) const = default;
 };
 

@@ -16,11 +16,10 @@ queues=1
 devices=() topology=(-smp "$cpus" -m 2048)
 if [ -n "$numa" ]; then
     topology=(-smp "$cpus,sockets=2,cores=$((cpus / 4)),threads=2" -m 2048)
-    # The guest finds the higher bus number first.
-    for node in 0 1; do
+    for node in 1 0; do # the guest finds first what was made last
         topology+=(-object "memory-backend-ram,id=memory$node,size=1024M"
             -numa "node,nodeid=$node,cpus=$((node * cpus / 2))-$(((node + 1) * cpus / 2 - 1)),memdev=memory$node")
-        devices+=(-device "pxb-pcie,id=side$node,bus_nr=$((64 * (2 - node))),bus=pcie.0,numa_node=$node")
+        devices+=(-device "pxb-pcie,id=side$node,bus_nr=$((64 * (node + 1))),bus=pcie.0,numa_node=$node")
     done
     topology+=(-numa "dist,src=0,dst=1,val=20")
 fi
