@@ -33,23 +33,6 @@ void add(CpuSettings& settings, Kind kind, const std::vector<CpuList>& masks) {
 
 } // namespace
 
-CpuSettings settings_of(const PortInterrupts& port) {
-    CpuSettings settings;
-    const auto note = [&settings](const Vector& vector) {
-        settings.insert_or_assign({.kind = Kind::irq, .number = vector.irq}, vector.affinity);
-    };
-    for (const auto& queue : port.queues) {
-        for (const auto& vector : queue.vectors)
-            note(vector);
-        if (queue.thread) settings.insert_or_assign(of(*queue.thread), queue.thread->affinity);
-    }
-    for (const auto& vector : port.others)
-        note(vector);
-    add(settings, Kind::xps, port.xps);
-    add(settings, Kind::rps, port.rps);
-    return settings;
-}
-
 CpuSettings interrupt_settings(const PortInterrupts& port, const std::vector<unsigned>& cpus,
                                const CpuTopology& topology, const InterruptConfig& config) {
     CpuSettings settings;

@@ -9,9 +9,6 @@
 
 namespace teamo {
 
-/// What is set now, of everything that can be.
-CpuSettings settings_of(const PortInterrupts& port);
-
 /// What shall be set. `cpus`: by queue, as planned; empty: nothing. Vectors beside the queues' go with the
 /// first one. What the kernel lets nobody set is left out.
 CpuSettings interrupt_settings(const PortInterrupts& port, const std::vector<unsigned>& cpus,
