@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace teamo {
 namespace {
@@ -26,6 +27,13 @@ bool take(std::string_view& text, char character) {
 
 } // namespace
 
+CpuList cpu_list_of(std::vector<unsigned> numbers) {
+    std::ranges::sort(numbers);
+    numbers.erase(std::unique(numbers.begin(), numbers.end()),
+                  numbers.end()); // clang 14 lacks that of ranges
+    return numbers;
+}
+
 std::optional<CpuList> parse_cpu_list(std::string_view text) {
     if (text.ends_with('\n')) text.remove_suffix(1);
     CpuList cpus;
@@ -39,10 +47,7 @@ std::optional<CpuList> parse_cpu_list(std::string_view text) {
             cpus.push_back(cpu);
     } while (take(text, ','));
     if (!text.empty()) return std::nullopt;
-    std::ranges::sort(cpus);
-    const auto doubled = std::ranges::unique(cpus);
-    cpus.erase(doubled.begin(), doubled.end());
-    return cpus;
+    return cpu_list_of(std::move(cpus));
 }
 
 std::string text_of(const CpuList& cpus) {
