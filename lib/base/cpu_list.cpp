@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <utility>
 
 namespace teamo {
 namespace {
@@ -27,12 +28,6 @@ bool take(std::string_view& text, char character) {
     return true;
 }
 
-void make_set(CpuList& cpus) {
-    std::ranges::sort(cpus);
-    const auto doubled = std::ranges::unique(cpus);
-    cpus.erase(doubled.begin(), doubled.end());
-}
-
 constexpr unsigned group_bits = 32;
 
 /// Takes a group of a mask, eight hexadecimal digits at most, from the front of the text.
@@ -47,6 +42,13 @@ std::optional<std::uint32_t> take_group(std::string_view& text) {
 
 } // namespace
 
+CpuList cpu_list_of(std::vector<unsigned> numbers) {
+    std::ranges::sort(numbers);
+    numbers.erase(std::unique(numbers.begin(), numbers.end()),
+                  numbers.end()); // clang 14 lacks that of ranges
+    return numbers;
+}
+
 std::optional<CpuList> parse_cpu_list(std::string_view text) {
     if (text.ends_with('\n')) text.remove_suffix(1);
     CpuList cpus;
@@ -60,8 +62,7 @@ std::optional<CpuList> parse_cpu_list(std::string_view text) {
             cpus.push_back(cpu);
     } while (take(text, ','));
     if (!text.empty()) return std::nullopt;
-    make_set(cpus);
-    return cpus;
+    return cpu_list_of(std::move(cpus));
 }
 
 std::string text_of(const CpuList& cpus) {
@@ -111,8 +112,7 @@ std::string mask_of(const CpuList& cpus) {
 
 CpuList united(CpuList one, const CpuList& other) {
     one.insert(one.end(), other.begin(), other.end());
-    make_set(one);
-    return one;
+    return cpu_list_of(std::move(one));
 }
 
 } // namespace teamo

@@ -5,11 +5,18 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace teamo {
 namespace {
 
 bool contains(const CpuList& cpus, unsigned cpu) { return std::ranges::find(cpus, cpu) != cpus.end(); }
+
+/// One of a CPU's.
+struct Seat {
+    std::size_t number = 0;
+    unsigned cpu = 0;
+};
 
 /// The network: takers -> seats -> cores -> end. A CPU has several seats where CPUs are short: who sits in
 /// the j-th pays for j others. The heaviest sits in the first then, and each pair costs the lighter one's
@@ -23,21 +30,21 @@ public:
         find_cores();
         end_of_cpus_ = first_cpu_node() + static_cast<MinCostFlow::Node>(cpus_.size() * seats_);
         flow_ = MinCostFlow(end_of_cpus_ + asked_.takers.size());
+        offers_.reserve(asked_.takers.size() * cpus_.size() * seats_);
         for (std::size_t index = 0; index < cpus_.size(); ++index)
             join_to_core(index);
         for (const auto& taker : asked_.takers)
             join_to_cpus(taker);
     }
 
-    std::vector<CpuList> result() {
+    /// By taker.
+    std::vector<std::vector<Seat>> result() {
         for (std::size_t index = 0; index < asked_.takers.size(); ++index)
             for (unsigned count = 0; count < asked_.takers[index].count; ++count)
                 if (!flow_.send(taker_node(index), end)) break;
-        std::vector<CpuList> given(asked_.takers.size());
-        for (const auto& [taker, cpu, arc] : offers_)
-            if (flow_.carries(arc)) given[taker].push_back(cpu);
-        for (auto& cpus : given)
-            std::ranges::sort(cpus);
+        std::vector<std::vector<Seat>> given(asked_.takers.size());
+        for (const auto& [taker, seat, arc] : offers_)
+            if (flow_.carries(arc)) given[taker].push_back(seat);
         return given;
     }
 
@@ -51,7 +58,7 @@ private:
     };
     struct Offer {
         std::size_t taker = 0;
-        unsigned cpu = 0;
+        Seat seat;
         MinCostFlow::Arc arc = 0;
     };
 
@@ -108,8 +115,8 @@ private:
             if (contains(taker.own, cpu.number)) continue;
             auto cost = cost_of(taker, cpu);
             for (std::size_t seat = 0; seat < seats_; ++seat) {
-                offers_.push_back({taker_index, cpu.number,
-                                   flow_.add(taker_node(taker_index), seat_node(index, seat), cost)});
+                const auto arc = flow_.add(taker_node(taker_index), seat_node(index, seat), cost);
+                offers_.push_back({taker_index, {seat, cpu.number}, arc});
                 cost = cost + cost_of_sharing(taker.weight);
             }
         }
@@ -142,8 +149,50 @@ private:
     std::vector<Offer> offers_;
 };
 
+/// Takers of one CPU that are all the same, as those of a new team, count as one taker of several: one node
+/// to look at in place of all.
+class Groups {
+public:
+    explicit Groups(const Assignment& assignment) : asked_(assignment), merged_(assignment) {
+        merged_.takers.clear();
+        for (std::size_t index = 0; index < asked_.takers.size(); ++index)
+            group_of(asked_.takers[index]).push_back(index);
+        for (std::size_t group = 0; group < members_.size(); ++group)
+            if (members_[group].size() > 1)
+                merged_.takers[group].count = static_cast<unsigned>(members_[group].size());
+    }
+
+    std::vector<CpuList> result() {
+        auto seats = Network(merged_).result();
+        std::vector<CpuList> given(asked_.takers.size());
+        for (std::size_t group = 0; group < members_.size(); ++group) {
+            std::ranges::sort(seats[group], {}, [](const Seat& seat) {
+                return std::tuple(seat.number, seat.cpu == 0, seat.cpu);
+            });
+            for (std::size_t index = 0; index < seats[group].size(); ++index)
+                given[members_[group][index % members_[group].size()]].push_back(seats[group][index].cpu);
+        }
+        for (auto& cpus : given)
+            std::ranges::sort(cpus);
+        return given;
+    }
+
+private:
+    std::vector<std::size_t>& group_of(const Taker& taker) {
+        const auto same = taker.count == 1 ? std::ranges::find(merged_.takers, taker) : merged_.takers.end();
+        if (same != merged_.takers.end())
+            return members_[static_cast<std::size_t>(same - merged_.takers.begin())];
+        merged_.takers.push_back(taker);
+        return members_.emplace_back();
+    }
+
+    const Assignment& asked_;
+    Assignment merged_; ///< its takers are the groups
+    std::vector<std::vector<std::size_t>> members_;
+};
+
 } // namespace
 
-std::vector<CpuList> assign_cpus(const Assignment& assignment) { return Network(assignment).result(); }
+std::vector<CpuList> assign_cpus(const Assignment& assignment) { return Groups(assignment).result(); }
 
 } // namespace teamo

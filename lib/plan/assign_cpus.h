@@ -18,6 +18,7 @@ struct Taker {
     CpuList now{};                  ///< where it is
     CpuList own{};                  ///< it has these already; also among `taken`
     std::optional<unsigned> home{}; ///< the cache that its CPUs should have in common
+    bool operator==(const Taker&) const = default;
 };
 
 /// A CPU that somebody has.

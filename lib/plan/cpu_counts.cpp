@@ -9,14 +9,11 @@
 namespace teamo {
 namespace {
 
-/// What a port is bound to: its node, or none where that has no CPU for it.
-constexpr int anywhere = -1;
-
 class Counting {
 public:
     Counting(const CpuTopology& topology, const CpuList& free, const CpuList& taken,
              const std::vector<CountedPort>& ports)
-        : ports_(ports), counts_(ports.size()), bound_(ports.size(), anywhere) {
+        : ports_(ports), counts_(ports.size()), bound_(ports.size()) {
         std::set<unsigned> cores;
         for (const auto number : taken)
             if (const auto* cpu = topology.find(number)) cores.insert(cpu->core);
@@ -46,27 +43,23 @@ private:
         unsigned used = 0;
     };
 
-    Node* node_of(std::size_t port) {
-        const auto node = nodes_.find(bound_[port]);
-        return node == nodes_.end() ? nullptr : &node->second;
-    }
-
     void take_first(std::size_t port) {
         counts_[port] = std::max(1U, ports_[port].fixed);
         if (const auto node = nodes_.find(ports_[port].node);
             node != nodes_.end() && node->second.used < node->second.threads)
-            bound_[port] = ports_[port].node;
+            bound_[port] = &node->second;
         if (ports_[port].fixed == 0) use(port);
     }
 
-    void use(std::size_t port) { ++(bound_[port] == anywhere ? used_anywhere_ : node_of(port)->used); }
-    void leave(std::size_t port) { --(bound_[port] == anywhere ? used_anywhere_ : node_of(port)->used); }
+    unsigned& used(std::size_t port) { return bound_[port] == nullptr ? used_anywhere_ : bound_[port]->used; }
+    void use(std::size_t port) { ++used(port); }
+    void leave(std::size_t port) { --used(port); }
 
-    bool is_core_left(std::size_t port) {
+    bool is_core_left(std::size_t port) const {
         auto used = used_anywhere_;
         for (const auto& [number, node] : nodes_)
             used += std::min(node.used, node.cores);
-        const auto* node = node_of(port);
+        const auto* node = bound_[port];
         return used < cores_ && (node == nullptr || node->used < node->cores);
     }
 
@@ -123,8 +116,8 @@ private:
 
     const std::vector<CountedPort>& ports_;
     std::vector<unsigned> counts_;
-    std::vector<int> bound_;
     std::map<int, Node> nodes_;
+    std::vector<Node*> bound_; ///< its node; none where that has no CPU for it
     unsigned cores_ = 0, used_anywhere_ = 0;
 };
 

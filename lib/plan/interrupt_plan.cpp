@@ -13,18 +13,11 @@
 namespace teamo {
 namespace {
 
-CpuList distinct(std::vector<unsigned> cpus) {
-    std::ranges::sort(cpus);
-    const auto doubled = std::ranges::unique(cpus);
-    cpus.erase(doubled.begin(), doubled.end());
-    return cpus;
-}
-
 bool contains(const CpuList& cpus, unsigned cpu) { return std::ranges::binary_search(cpus, cpu); }
 
 /// Whom the administrator names may be isolated: that is what he wrote.
 CpuList eligible_cpus(const CpuTopology& topology, CpuList allowed) {
-    allowed = distinct(std::move(allowed));
+    allowed = cpu_list_of(std::move(allowed));
     CpuList cpus;
     for (const auto& cpu : topology.cpus)
         if (cpu.online && (allowed.empty() ? !cpu.isolated : contains(allowed, cpu.number)))
@@ -35,6 +28,7 @@ CpuList eligible_cpus(const CpuTopology& topology, CpuList allowed) {
 /// In an order that is always the same: "eth2" before "eth10".
 std::vector<const PlannedPort*> in_order(const std::vector<PlannedPort>& ports) {
     std::vector<const PlannedPort*> order;
+    order.reserve(ports.size());
     for (const auto& port : ports)
         order.push_back(&port);
     std::ranges::sort(order, {},
@@ -62,7 +56,7 @@ public:
         for (std::size_t index = 0; index < ports_.size(); ++index) {
             auto cpus = assignment.takers[index].own;
             cpus.insert(cpus.end(), given[index].begin(), given[index].end());
-            place(*ports_[index], distinct(std::move(cpus)), placed(plan, index));
+            place(*ports_[index], cpu_list_of(std::move(cpus)), placed(plan, index));
         }
         explain(plan);
         return plan;
@@ -86,7 +80,7 @@ private:
         CpuList cpus;
         for (std::size_t queue = 0; queue < port.queues; ++queue)
             if (const auto cpu = fixed_cpu(port, queue)) cpus.push_back(*cpu);
-        return distinct(std::move(cpus));
+        return cpu_list_of(std::move(cpus));
     }
 
     /// Where the queues that can be moved are.
@@ -94,7 +88,7 @@ private:
         CpuList cpus;
         for (std::size_t queue = 0; queue < std::min<std::size_t>(port.queues, port.now.size()); ++queue)
             if (!fixed_cpu(port, queue)) cpus.push_back(port.now[queue]);
-        return distinct(std::move(cpus));
+        return cpu_list_of(std::move(cpus));
     }
 
     Assignment asked() const {
@@ -152,7 +146,7 @@ private:
         const auto fixed = static_cast<unsigned>(own.size());
         auto now = present_cpus(port);
         now.insert(now.end(), own.begin(), own.end());
-        now = distinct(std::move(now));
+        now = cpu_list_of(std::move(now));
         std::erase_if(now, [this](unsigned cpu) { return !contains(eligible_, cpu); });
         return {port.node, fixed, std::max(1U, port.standby ? fixed : fixed + movable_queues(port)),
                 static_cast<unsigned>(now.size()), port.load};
@@ -168,12 +162,12 @@ private:
     void explain(InterruptPlan& plan) const {
         Occupancy occupancy;
         for (std::size_t index = 0; index < ports_.size(); ++index)
-            for (const auto cpu : distinct(placed(plan, index).cpus))
+            for (const auto cpu : cpu_list_of(placed(plan, index).cpus))
                 occupancy.ports[cpu].push_back(ports_[index]->name);
         for (const auto& claim : premises_.claims)
             occupancy.claims[claim.cpu].push_back(claim.owner);
         for (auto& port : plan.ports)
-            port.shares_with = sharers(occupancy, distinct(port.cpus), port.name);
+            port.shares_with = sharers(occupancy, cpu_list_of(port.cpus), port.name);
         for (std::size_t index = 0; index < ports_.size(); ++index) {
             auto& port = placed(plan, index);
             port.reason = placement_reason(premises_, eligible_, occupancy, *ports_[index], port);

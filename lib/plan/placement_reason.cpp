@@ -26,13 +26,6 @@ std::string joined(const std::vector<std::string>& names) {
     return text;
 }
 
-CpuList distinct(std::vector<unsigned> cpus) {
-    std::ranges::sort(cpus);
-    const auto doubled = std::ranges::unique(cpus);
-    cpus.erase(doubled.begin(), doubled.end());
-    return cpus;
-}
-
 bool has_several_nodes(const CpuTopology& topology) {
     return std::ranges::adjacent_find(topology.cpus, std::ranges::not_equal_to{}, &Cpu::node) !=
            topology.cpus.end();
@@ -74,6 +67,27 @@ std::string of_speed(const CpuTopology& topology, const CpuList& cpus) {
     return cpus.size() == 1 ? "a slower one" : "slower ones among them";
 }
 
+bool is_kept_on(const PlannedPort& port, unsigned cpu) {
+    for (std::size_t queue = 0; queue < port.queues; ++queue)
+        if (fixed_cpu(port, queue) == cpu) return true;
+    return false;
+}
+
+/// Those on a CPU with others because the kernel keeps them there; nobody if somebody shares for another
+/// reason.
+std::vector<std::string> kept_together(const InterruptPremises& premises, const Occupancy& occupancy) {
+    std::set<std::string> together;
+    for (const auto& [cpu, names] : occupancy.ports) {
+        const auto& others = who(occupancy.claims, cpu);
+        if (names.size() + others.size() < 2) continue;
+        for (const auto& port : premises.ports)
+            if (std::ranges::find(names, port.name) != names.end() && !is_kept_on(port, cpu)) return {};
+        together.insert(names.begin(), names.end());
+        together.insert(others.begin(), others.end());
+    }
+    return {together.begin(), together.end()};
+}
+
 } // namespace
 
 std::vector<std::string> sharers(const Occupancy& occupancy, const CpuList& cpus, const std::string& name) {
@@ -91,7 +105,7 @@ std::vector<std::string> sharers(const Occupancy& occupancy, const CpuList& cpus
 std::string placement_reason(const InterruptPremises& premises, const CpuList& eligible,
                              const Occupancy& occupancy, const PlannedPort& port, const PlacedPort& placed) {
     if (placed.cpus.empty()) return "no CPU may serve interrupts";
-    const auto cpus = distinct(placed.cpus);
+    const auto cpus = cpu_list_of(placed.cpus);
     bool all_fixed = true;
     for (std::size_t queue = 0; queue < port.queues; ++queue)
         all_fixed = all_fixed && fixed_cpu(port, queue);
@@ -134,7 +148,8 @@ std::string degraded_because(const InterruptPremises& premises, const CpuList& e
     auto text = counted(premises.ports.size(), "port");
     if (!others.empty()) text += " and " + std::to_string(others.size()) + " of other teams";
     text += ", " + counted(eligible.size(), "CPU") + ": ";
-    if (most < 2) return text + "the kernel keeps some together"; // on CPUs that are not eligible
+    if (const auto together = kept_together(premises, occupancy); !together.empty())
+        return text + "the kernel keeps " + joined(together) + " together";
     return text + (fewest == most ? counted(most, "port") + " share each CPU"
                                   : "up to " + counted(most, "port") + " share a CPU");
 }

@@ -96,13 +96,6 @@ PortInterruptStatus read_port(const std::string& name, const json::Value& value)
     return port;
 }
 
-CpuList once_each(std::vector<unsigned> numbers) {
-    std::ranges::sort(numbers);
-    const auto doubled = std::ranges::unique(numbers);
-    numbers.erase(doubled.begin(), doubled.end());
-    return numbers;
-}
-
 std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
 
 /// Where its queues' interrupts come to now.
@@ -113,7 +106,7 @@ std::string arrives(const PortInterruptStatus& port) {
             const auto& where = vector.effective.empty() ? vector.affinity : vector.effective;
             all.insert(all.end(), where.begin(), where.end());
         }
-    return or_dash(text_of(once_each(std::move(all))));
+    return or_dash(text_of(cpu_list_of(std::move(all))));
 }
 
 std::size_t how_many(const PortInterruptStatus& port, Standing which) {
@@ -188,7 +181,7 @@ std::string interrupts_text(const InterruptStatus& interrupts) {
     std::vector<Row> rows;
     for (const auto& port : interrupts.ports)
         rows.push_back({port.name, std::to_string(port.now.queues.size()),
-                        or_dash(text_of(once_each(port.cpus))), arrives(port), sending_by(port),
+                        or_dash(text_of(cpu_list_of(port.cpus))), arrives(port), sending_by(port),
                         std::to_string(count_of(port)), std::to_string(port.repaired), state_of(port)});
     auto text = table_of(
         {"port", "queues", "CPU", "arrive at", "sent from", "interrupts", "repaired", "state"}, rows);

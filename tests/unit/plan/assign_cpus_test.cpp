@@ -118,8 +118,11 @@ Assignment random_assignment(Random& random, const CpuTopology& topology) {
     }
     const auto nodes = static_cast<unsigned>(topology.distances.size());
     for (auto count = 1 + random.below(4); count > 0; --count)
-        asked.takers.push_back({static_cast<int>(random.below(nodes + 1)) - 1, 1, 1 + random.below(4),
-                                random.chance(0.5) ? random_cpus(random, cpus, 0.3) : CpuList{}});
+        if (!asked.takers.empty() && random.chance(0.3))
+            asked.takers.push_back(asked.takers.back()); // the same ports are usual
+        else
+            asked.takers.push_back({static_cast<int>(random.below(nodes + 1)) - 1, 1, 1 + random.below(4),
+                                    random.chance(0.5) ? random_cpus(random, cpus, 0.3) : CpuList{}});
     for (auto left = static_cast<unsigned>(free.size()); left > asked.takers.size(); --left) {
         auto& taker = asked.takers[random.below(static_cast<unsigned>(asked.takers.size()))];
         if (taker.count == 3 || !random.chance(0.6)) continue;

@@ -45,11 +45,300 @@ TEST(InterruptPlan, gives_a_second_team_the_cpus_that_the_first_left) {
     EXPECT_THAT(second.degraded, IsEmpty());
 }
 
-TEST(InterruptPlan, gives_several_queues_cpus_of_their_own) {
+TEST(InterruptPlan, pairs_alike_ports_where_each_cpu_has_two) {
+    const auto topology = flat(4);
+    EXPECT_THAT(firsts(plan_interrupts({&topology, ports(8)})), ElementsAre(1, 2, 3, 0, 1, 2, 3, 0));
+}
+
+TEST(InterruptPlan, says_who_shares_with_a_claim) {
+    const auto topology = flat(3);
+    const auto plan = plan_interrupts({&topology, ports(3), {}, {{"team1 eth8", 1}, {"team1 eth9", 2}}});
+    EXPECT_THAT(firsts(plan), ElementsAre(1, 2, 0));
+    EXPECT_THAT(plan.ports[0].shares_with, ElementsAre("team1 eth8"));
+    EXPECT_THAT(plan.ports[2].shares_with, IsEmpty());
+    EXPECT_EQ(plan.ports[0].reason, "CPU 1, shared with team1 eth8: 3 CPUs for 3 ports and other teams");
+    EXPECT_EQ(plan.degraded, "3 ports and 2 of other teams, 3 CPUs: up to 2 ports share a CPU");
+}
+
+TEST(InterruptPlan, shares_with_a_standby_claim_before_an_active_one) {
+    const auto topology = flat(2);
+    const auto plan =
+        plan_interrupts({&topology, ports(1), {}, {{"team1 eth8", 1}, {"team1 eth9", 0, 1, true}}});
+    EXPECT_THAT(firsts(plan), ElementsAre(0));
+}
+
+TEST(InterruptPlan, lets_standby_ports_share_first) {
+    const auto topology = flat(4);
+    auto list = ports(6);
+    list[0].standby = list[1].standby = list[2].standby = true;
+    const auto plan = plan_interrupts({&topology, list});
+    const std::set<unsigned> active{plan.ports[3].cpus[0], plan.ports[4].cpus[0], plan.ports[5].cpus[0]};
+    EXPECT_THAT(active, testing::SizeIs(3));
+}
+
+TEST(InterruptPlan, gives_ports_with_little_to_do_the_company) {
+    const auto topology = flat(3);
+    auto list = ports(5);
+    for (const auto heavy : {1U, 2U, 4U})
+        list[heavy].load = 10;
+    const auto plan = plan_interrupts({&topology, list});
+    const std::set<unsigned> heavy{plan.ports[1].cpus[0], plan.ports[2].cpus[0], plan.ports[4].cpus[0]};
+    EXPECT_THAT(heavy, testing::SizeIs(3));
+    EXPECT_EQ(plan.degraded, "5 ports, 3 CPUs: up to 2 ports share a CPU");
+}
+
+// ---- which CPUs --------------------------------------------------------------------------------
+
+TEST(InterruptPlan, leaves_isolated_cpus_alone) {
+    auto topology = flat(8);
+    for (unsigned number = 4; number < 8; ++number)
+        topology.cpus[number].isolated = true;
+    EXPECT_THAT(firsts(plan_interrupts({&topology, ports(4)})), ElementsAre(1, 2, 3, 0));
+    EXPECT_EQ(plan_interrupts({&topology, ports(8)}).degraded, "8 ports, 4 CPUs: 2 ports share each CPU");
+}
+
+TEST(InterruptPlan, takes_the_administrators_cpus_at_his_word) {
+    auto topology = flat(8);
+    topology.cpus[5].isolated = true;
+    topology.cpus[6].online = false;
+    const auto plan = plan_interrupts({&topology, ports(2), {5, 6, 7}});
+    EXPECT_THAT(firsts(plan), ElementsAre(5, 7));
+    EXPECT_THAT(plan.degraded, IsEmpty());
+}
+
+TEST(InterruptPlan, says_that_there_is_no_cpu) {
+    auto topology = flat(2);
+    const auto none = plan_interrupts({&topology, ports(1), {7}});
+    EXPECT_THAT(none.ports[0].cpus, IsEmpty());
+    EXPECT_EQ(none.ports[0].reason, "no CPU may serve interrupts");
+    EXPECT_EQ(none.degraded, "no CPU may serve interrupts: none of 7 is online");
+    for (auto& cpu : topology.cpus)
+        cpu.isolated = true;
+    EXPECT_EQ(plan_interrupts({&topology, ports(1)}).degraded,
+              "no CPU may serve interrupts: all are isolated");
+    EXPECT_THAT(plan_interrupts({&topology, {}}).ports, IsEmpty());
+}
+
+/// As in the lab: 2 nodes, 2 cores each, 2 threads each; siblings are 4 apart.
+TEST(InterruptPlan, gives_4_ports_a_core_each_of_their_own_node) {
+    const auto topology = server(2, 2, 2, 2);
+    auto list = ports(4);
+    for (std::size_t index = 0; index < 4; ++index)
+        list[index].node = index < 2 ? 1 : 0;
+    const auto plan = plan_interrupts({&topology, list});
+    EXPECT_THAT(firsts(plan), ElementsAre(2, 3, 1, 4)); // 4 is a thread of core 0, and CPU 0 comes last
+    EXPECT_EQ(plan.ports[0].reason, "CPU 2: on its node 1, a core of its own");
+}
+
+TEST(InterruptPlan, prefers_a_sibling_at_home_to_a_core_abroad_and_that_to_sharing) {
+    const auto topology = server(2, 2, 2, 2);
+    const auto plan = plan_interrupts({&topology, ports(5, "eth", 1, 0)});
+    const auto by_cpu = ports_by_cpu(plan);
+    EXPECT_THAT(by_cpu, ElementsAre(Pair(0, 1), Pair(1, 1), Pair(2, 1), Pair(4, 1), Pair(5, 1)));
+    EXPECT_EQ(plan.ports[0].reason, "CPU 1: on its node 0, beside eth3 on its core");
+    EXPECT_EQ(plan.ports[1].reason, "CPU 2: off its node 0, a core of its own");
+}
+
+TEST(InterruptPlan, prefers_fast_cores_and_slow_ones_to_their_siblings) {
+    auto topology = server(1, 4, 2, 4); // 4 fast cores of 2 threads
+    for (unsigned number = 8; number < 12; ++number)
+        topology.cpus.push_back({number, number, 8, 0, 512});
+    EXPECT_THAT(ports_by_cpu(plan_interrupts({&topology, ports(4)})),
+                ElementsAre(Pair(1, 1), Pair(2, 1), Pair(3, 1), Pair(4, 1)));
+    const auto plan = plan_interrupts({&topology, ports(6)});
+    EXPECT_THAT(ports_by_cpu(plan),
+                ElementsAre(Pair(1, 1), Pair(2, 1), Pair(3, 1), Pair(4, 1), Pair(8, 1), Pair(9, 1)));
+    EXPECT_EQ(plan.ports[4].reason, "CPU 8: its own, a slower one");
+}
+
+// ---- a server with 64 CPUs: 2 nodes, 16 cores each, 2 threads each, 8 cores behind a cache -----------
+
+class Server64 : public testing::Test {
+protected:
+    CpuTopology topology = server(2, 16, 2, 8);
+
+    unsigned cores_of(const PlacedPort& port) const {
+        std::set<unsigned> cores;
+        for (const auto cpu : port.cpus)
+            cores.insert(topology.find(cpu)->core);
+        return static_cast<unsigned>(cores.size());
+    }
+    std::set<unsigned> nodes_of(const PlacedPort& port) const {
+        std::set<unsigned> nodes;
+        for (const auto cpu : port.cpus)
+            nodes.insert(topology.find(cpu)->node);
+        return nodes;
+    }
+    std::set<unsigned> caches_of(const PlacedPort& port) const {
+        std::set<unsigned> caches;
+        for (const auto cpu : port.cpus)
+            caches.insert(topology.find(cpu)->cache);
+        return caches;
+    }
+};
+
+TEST_F(Server64, has_8_ports_4_of_each_node_on_cores_of_their_node) {
+    auto list = ports(8);
+    for (std::size_t index = 0; index < 8; ++index)
+        list[index].node = static_cast<int>(index % 2);
+    EXPECT_THAT(firsts(plan_interrupts({&topology, list})), ElementsAre(1, 16, 2, 17, 3, 18, 4, 19));
+}
+
+TEST_F(Server64, has_8_ports_of_node_0_on_8_cores_of_node_0) {
+    EXPECT_THAT(firsts(plan_interrupts({&topology, ports(8, "eth", 1, 0)})),
+                ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+}
+
+TEST_F(Server64, has_4_ports_with_8_queues_behind_a_cache_each) {
+    auto list = ports(4, "eth", 8);
+    for (std::size_t index = 0; index < 4; ++index)
+        list[index].node = static_cast<int>(index / 2);
+    const auto plan = plan_interrupts({&topology, list});
+    std::set<unsigned> caches;
+    for (const auto& port : plan.ports) {
+        EXPECT_EQ(cores_of(port), 8U);
+        EXPECT_THAT(caches_of(port), testing::SizeIs(1)) << port.reason;
+        caches.merge(caches_of(port));
+    }
+    EXPECT_THAT(caches, testing::SizeIs(4));
+    EXPECT_THAT(nodes_of(plan.ports[0]), ElementsAre(0));
+    EXPECT_THAT(nodes_of(plan.ports[3]), ElementsAre(1));
+    EXPECT_EQ(plan.ports[1].reason, "CPUs 8-15: on its node 0, cores of its own");
+    EXPECT_THAT(plan.degraded, IsEmpty());
+}
+
+TEST_F(Server64, has_queues_beyond_the_cores_of_a_node_together_rather_than_abroad) {
+    const auto plan = plan_interrupts({&topology, ports(4, "eth", 8, 0)});
+    for (const auto& port : plan.ports) {
+        EXPECT_EQ(cores_of(port), 4U);
+        EXPECT_THAT(cpus_of(port), testing::SizeIs(4));
+        EXPECT_THAT(nodes_of(port), ElementsAre(0));
+        EXPECT_THAT(caches_of(port), testing::SizeIs(1));
+    }
+}
+
+TEST_F(Server64, has_ports_of_an_isolated_node_on_the_other) {
+    for (auto& cpu : topology.cpus)
+        cpu.isolated = cpu.node == 1;
+    const auto plan = plan_interrupts({&topology, ports(4, "eth", 4, 1)});
+    for (const auto& port : plan.ports) {
+        EXPECT_EQ(cores_of(port), 4U);
+        EXPECT_THAT(nodes_of(port), ElementsAre(0));
+        EXPECT_THAT(caches_of(port), testing::SizeIs(1));
+    }
+}
+
+TEST_F(Server64, has_no_port_on_isolated_second_threads) {
+    for (unsigned number = 32; number < 64; ++number)
+        topology.cpus[number].isolated = true;
+    const auto plan = plan_interrupts({&topology, ports(33)});
+    EXPECT_EQ(plan.degraded, "33 ports, 32 CPUs: up to 2 ports share a CPU");
+    EXPECT_THAT(ports_by_cpu(plan), testing::SizeIs(32));
+    EXPECT_LT(ports_by_cpu(plan).rbegin()->first, 32U);
+}
+
+TEST_F(Server64, has_33_ports_on_siblings_before_they_share) {
+    const auto plan = plan_interrupts({&topology, ports(33)});
+    EXPECT_THAT(plan.degraded, IsEmpty());
+    EXPECT_THAT(ports_by_cpu(plan), testing::SizeIs(33));
+}
+
+// ---- several queues ----------------------------------------------------------------------------
+
+TEST(InterruptPlan, gives_2_ports_with_4_queues_4_of_8_cpus_each) {
     const auto topology = flat(8);
     const auto plan = plan_interrupts({&topology, ports(2, "eth", 4)});
+    EXPECT_THAT(cpus_of(plan.ports[0]), testing::SizeIs(4));
     EXPECT_THAT(ports_by_cpu(plan), testing::SizeIs(8));
     EXPECT_THAT(plan.degraded, IsEmpty());
+}
+
+TEST(InterruptPlan, gives_further_cpus_to_who_has_more_to_do) {
+    const auto topology = flat(8);
+    auto list = ports(3, "eth", 4);
+    list[2].load = 6;
+    const auto plan = plan_interrupts({&topology, list});
+    EXPECT_THAT(cpus_of(plan.ports[0]), testing::SizeIs(2));
+    EXPECT_THAT(cpus_of(plan.ports[1]), testing::SizeIs(2));
+    EXPECT_THAT(cpus_of(plan.ports[2]), testing::SizeIs(4));
+}
+
+TEST(InterruptPlan, gives_a_standby_port_one_cpu) {
+    const auto topology = flat(8);
+    auto list = ports(2, "eth", 4);
+    list[1].standby = true;
+    const auto plan = plan_interrupts({&topology, list});
+    EXPECT_THAT(cpus_of(plan.ports[0]), testing::SizeIs(4));
+    EXPECT_THAT(cpus_of(plan.ports[1]), testing::SizeIs(1));
+}
+
+TEST(InterruptPlan, has_all_queues_of_a_port_on_one_cpu_where_there_are_no_more) {
+    const auto topology = flat(2);
+    const auto plan = plan_interrupts({&topology, ports(2, "eth", 4)});
+    EXPECT_THAT(plan.ports[0].cpus, ElementsAre(1, 1, 1, 1));
+    EXPECT_THAT(plan.ports[1].cpus, ElementsAre(0, 0, 0, 0));
+}
+
+TEST(InterruptPlan, makes_a_team_with_many_cpus_give_back_what_a_second_needs) {
+    const auto topology = flat(8);
+    const auto first = plan_interrupts({&topology, ports(4, "eth", 4)});
+    EXPECT_THAT(ports_by_cpu(first), testing::SizeIs(8));
+    const auto second = plan_interrupts({&topology, ports(4, "eno", 4), {}, claims_of(first, "team0")});
+    EXPECT_NE(second.degraded, "");
+    const auto yielding =
+        plan_interrupts({&topology, after(first, ports(4, "eth", 4)), {}, claims_of(second, "team1")});
+    EXPECT_THAT(yielding.degraded, IsEmpty());
+    const auto settled =
+        plan_interrupts({&topology, after(second, ports(4, "eno", 4)), {}, claims_of(yielding, "team0")});
+    EXPECT_THAT(settled.degraded, IsEmpty());
+    EXPECT_THAT(who_moves(settled), IsEmpty());
+}
+
+// ---- queues that the kernel keeps --------------------------------------------------------------
+
+TEST(InterruptPlan, plans_around_a_queue_that_cannot_be_moved) {
+    const auto topology = flat(4);
+    auto list = ports(4);
+    list[3].now = {1};
+    list[3].fixed = {1};
+    const auto plan = plan_interrupts({&topology, list});
+    EXPECT_THAT(firsts(plan), ElementsAre(2, 3, 0, 1));
+    EXPECT_EQ(plan.ports[3].reason, "the kernel keeps it on CPU 1: its own");
+    EXPECT_FALSE(plan.ports[3].moves);
+}
+
+TEST(InterruptPlan, counts_a_fixed_queues_cpu_as_the_ports_own) {
+    const auto topology = flat(4);
+    auto list = ports(2, "eth", 2);
+    list[0].fixed = {2, std::nullopt};
+    const auto plan = plan_interrupts({&topology, list});
+    EXPECT_THAT(plan.ports[0].cpus, ElementsAre(2, testing::Ne(2)));
+    EXPECT_THAT(ports_by_cpu(plan), testing::SizeIs(4));
+    // Where CPUs are short, its other queue goes there too.
+    const auto crowded = plan_interrupts({&topology, [&] {
+                                              auto more = ports(4, "eth", 2);
+                                              more[0].fixed = {2, std::nullopt};
+                                              return more;
+                                          }()});
+    EXPECT_THAT(crowded.ports[0].cpus, ElementsAre(2, 2));
+    EXPECT_THAT(crowded.degraded, IsEmpty());
+}
+
+TEST(InterruptPlan, has_other_queues_elsewhere_when_one_is_kept_where_none_should_be) {
+    auto topology = flat(4);
+    topology.cpus[3].isolated = true;
+    auto list = ports(1, "eth", 2);
+    list[0].fixed = {3, std::nullopt};
+    EXPECT_THAT(plan_interrupts({&topology, list}).ports[0].cpus, ElementsAre(3, 1));
+}
+
+TEST(InterruptPlan, says_that_the_kernel_keeps_ports_together) {
+    const auto topology = flat(4);
+    auto list = ports(2);
+    list[0].fixed = list[1].fixed = {3};
+    const auto plan = plan_interrupts({&topology, list});
+    EXPECT_THAT(firsts(plan), ElementsAre(3, 3));
+    EXPECT_EQ(plan.degraded, "2 ports, 4 CPUs: the kernel keeps eth0 and eth1 together");
 }
 
 } // namespace

@@ -52,6 +52,10 @@ TEST(PlanSpeed, of_64_ports_on_512_cpus_is_milliseconds) {
     takes("64 ports with 4 queues, 512 CPUs", {&topology, on_four_nodes(4)}, 200);
     takes("64 ports with 8 queues, 512 CPUs", {&topology, on_four_nodes(8)}, 200);
     takes("64 ports on 16 CPUs of 512", {&topology, on_four_nodes(1), parse_cpu_list("0-15").value()}, 40);
+    auto crowded = on_four_nodes(1); // no two the same
+    for (std::size_t index = 0; index < crowded.size(); ++index)
+        crowded[index].now = {static_cast<unsigned>(index * 7 % 24)};
+    takes("64 ports, now on 24 CPUs of 512", {&topology, crowded}, 40);
     const auto plan = plan_interrupts({&topology, on_four_nodes(4)});
     takes("as before", {&topology, after(plan, on_four_nodes(4))}, 200);
 }
