@@ -216,6 +216,7 @@ void IrqBalance::absent() {
             "irqbalance runs without a socket, and cannot be asked to leave our interrupts alone";
     }
     without_socket_ = process;
+    written_ = {};
     end_round(std::move(status), places_.look_again, true);
 }
 
