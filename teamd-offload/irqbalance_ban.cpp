@@ -207,9 +207,11 @@ void IrqBalance::settle(const IrqBalanceSetup& setup) {
 void IrqBalance::absent() {
     Status status;
     status.asked = asking_;
-    // Without a socket for a whole interval of ours: not one that is just starting.
+    // Not one that is just starting or ending.
     const auto process = find_irqbalance_process(places_.proc);
-    if (process && process == without_socket_) {
+    const auto now = Clock::now();
+    if (process != without_socket_) without_socket_since_ = now;
+    if (process && now - without_socket_since_ >= places_.look_again / 2) {
         status.present = true;
         status.pid = *process;
         status.complaint =

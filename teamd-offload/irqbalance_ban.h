@@ -105,6 +105,7 @@ private:
     IrqBalanceSocket socket_;
     std::chrono::seconds interval_{0}; ///< of that irqbalance
     std::optional<pid_t> without_socket_;
+    Clock::time_point without_socket_since_;
     BansAsked record_;
 
     /// What was asked last and what the list was then: the same is not asked again for the same list.
