@@ -40,8 +40,7 @@ std::optional<CpuList> parse_cpu_list(std::string_view text) {
     } while (take(text, ','));
     if (!text.empty()) return std::nullopt;
     std::ranges::sort(cpus);
-    const auto doubled = std::ranges::unique(cpus);
-    cpus.erase(doubled.begin(), doubled.end());
+    cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end()); // clang 14 has no subrange of libstdc++ 12
     return cpus;
 }
 
