@@ -6,6 +6,7 @@
 #include "kernel/files.h"
 #include "kernel/port_interrupts.h"
 #include "kernel/restore_cpus.h"
+#include "kernel/udev_policy.h"
 #include "plan/interrupt_settings.h"
 
 #include <algorithm>
@@ -70,6 +71,11 @@ Result<std::unique_ptr<Interrupts>> Interrupts::make(sd_event* loop, const Log& 
     auto timer = Timer::make(loop, [self = interrupts.get()] { self->look(); });
     if (!timer) return tl::unexpected(timer.error());
     interrupts->timer_.emplace(std::move(*timer));
+    if (config.irqbalance) {
+        auto irqbalance = IrqBalance::make(loop, log, interrupts->team_name_, {});
+        if (!irqbalance) return tl::unexpected(irqbalance.error());
+        interrupts->irqbalance_ = std::move(*irqbalance);
+    }
     return interrupts;
 }
 
@@ -124,6 +130,32 @@ void Interrupts::look() {
     make_plan();
     for (auto& port : ports_)
         tend(port, cpus_changed);
+    keep_irqbalance_out();
+}
+
+void Interrupts::keep_irqbalance_out() {
+    if (!irqbalance_) return;
+    BannedIrqs irqs;
+    for (const auto& port : ports_)
+        for (const auto& entry : port.wanted)
+            if (entry.first.kind == Kind::irq) irqs.insert(entry.first.number);
+    irqbalance_->keep_out(std::move(irqs));
+}
+
+/// The loop has ended by now: one of its own takes back what was asked, as long as that is worth waiting for.
+void Interrupts::end() {
+    constexpr auto patience = 2s;
+    if (!irqbalance_ || !irqbalance_->status().present) return;
+    irqbalance_.reset();
+    auto loop = make_loop();
+    if (!loop) return;
+    auto irqbalance = IrqBalance::make(loop->get(), log_, team_name_, {});
+    if (!irqbalance) return;
+    bool done = false;
+    (*irqbalance)->release([&done] { done = true; });
+    const auto start = Clock::now();
+    while (!done && Clock::now() - start < patience)
+        if (sd_event_run(loop->get(), std::chrono::microseconds(100ms).count()) < 0) return;
 }
 
 /// True where a CPU went or came.
@@ -156,6 +188,9 @@ void Interrupts::read(Followed& port) {
     const auto told = family_.read(port.port.index);
     auto read = read_port_interrupts(link->second, told ? *told : NetdevQueues{});
     if (!read) return; // on its way out, or not to be seen from here
+    if (port.came_up)
+        if (const auto udev = read_udev_irq_policy(port.port.index); udev && *udev)
+            port.udev = fmt::format("{} in {}", (*udev)->setting, (*udev)->file);
     port.in_doubt = false;
     const auto queues = static_cast<unsigned>(read->queues.size());
     if (queues != 0 && queues != port.queues) {
@@ -230,7 +265,14 @@ void Interrupts::tend(Followed& port, bool cpus_changed) {
 
 DriftCause Interrupts::cause(const Followed& port, const CpuSetting& drifted, bool cpus_changed) const {
     DriftFacts facts{.cpus_changed = cpus_changed, .came_up = port.came_up};
-    if (drifted.kind == Kind::irq) facts.as_hint = is_as_hinted(drifted.number);
+    if (drifted.kind != Kind::irq) return cause_of(facts);
+    facts.as_hint = is_as_hinted(drifted.number);
+    facts.udev = port.udev;
+    if (irqbalance_) {
+        const auto& status = irqbalance_->status();
+        if (status.present && !status.honoured.contains(drifted.number))
+            facts.irqbalance = fmt::format("irqbalance (pid {})", status.pid);
+    }
     return cause_of(facts);
 }
 
@@ -308,8 +350,30 @@ void Interrupts::put_back(Followed& port) {
     port.plan = {};
 }
 
+/// Sentences.
+std::vector<std::string> Interrupts::writers() const {
+    std::vector<std::string> list;
+    if (irqbalance_ && irqbalance_->status().present) {
+        const auto& status = irqbalance_->status();
+        const bool honoured = std::ranges::includes(status.honoured, status.asked);
+        const auto how = !status.complaint.empty() ? ": " + status.complaint
+                         : honoured                ? " leaves the ports' interrupts alone"
+                                                   : " is asked to leave the ports' interrupts alone";
+        list.push_back(fmt::format("irqbalance (pid {}){}", status.pid, how));
+    }
+    for (const auto& port : ports_)
+        if (!port.udev.empty())
+            list.push_back(
+                fmt::format("systemd-udevd places the interrupts of {} too: {}", port.port.name, port.udev));
+    return list;
+}
+
 InterruptStatus Interrupts::status() const {
-    InterruptStatus status{.policy = config_.policy, .managed = managed_, .degraded = degraded_};
+    InterruptStatus status{.policy = config_.policy,
+                           .managed = managed_,
+                           .degraded = degraded_,
+                           .writers = writers(),
+                           .ports = {}};
     for (const auto& port : ports_) {
         PortInterruptStatus one{.name = port.port.name,
                                 .now = port.now,

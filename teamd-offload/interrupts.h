@@ -4,6 +4,7 @@
 // somebody else moves them. The kernel tells nobody of a new affinity, so it is looked at twice a second.
 #pragma once
 
+#include "irqbalance_ban.h"
 #include "kernel/port_interrupts.h"
 #include "log.h"
 #include "loop.h"
@@ -46,6 +47,8 @@ public:
     void follow(const std::vector<Port>& ports);
     /// It came up, or was reset: its vectors are read anew.
     void doubt(IfIndex port);
+    /// The team ends: what others were asked for its sake is taken back.
+    void end();
     /// False: everything is put back, and stays so until true. At first it is as the policy says.
     void manage(bool managed);
 
@@ -65,6 +68,7 @@ private:
         unsigned repaired = 0;
         bool contested = false, in_doubt = true, came_up = true;
         std::string drift{};
+        std::string udev{}; ///< by which udevd places it too: "IRQAffinityPolicy=spread in FILE"
     };
 
     Interrupts(const Log& log, std::string team, const InterruptConfig& config, Hooks hooks,
@@ -87,6 +91,8 @@ private:
     void set(Followed& port, const CpuSettings& settings);
     void say_placed(Followed& port) const;
     void put_back(Followed& port);
+    void keep_irqbalance_out();
+    std::vector<std::string> writers() const;
     void forget_stale(Followed& port);
 
     const Log& log_;
@@ -94,6 +100,7 @@ private:
     InterruptConfig config_;
     Hooks team_;
     std::optional<Timer> timer_;
+    std::unique_ptr<IrqBalance> irqbalance_; ///< none: it is not to be asked
     bool managed_;
     NetdevFamily family_;
 

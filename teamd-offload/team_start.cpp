@@ -303,6 +303,7 @@ void Team::stop() {
     if (find_link(observer_->links(), device_.team) != nullptr)
         if (auto removed = control_.remove(device_.team); !removed)
             log_(Level::warning, fmt::format("device {} is still there: {}", name(), removed.error().text));
+    interrupts_->end();
     remove_journal(name());
 }
 
