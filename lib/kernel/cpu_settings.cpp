@@ -70,9 +70,10 @@ CpuSettings read_cpu_settings(const PortInterrupts& port) {
     CpuSettings settings;
     for (const auto& queue : port.queues) {
         add(settings, queue.vectors);
-        if (queue.thread)
-            settings[{.kind = CpuSetting::Kind::thread, .number = static_cast<unsigned>(queue.thread->pid)}] =
-                queue.thread->affinity;
+        for (const auto& thread : {queue.thread, queue.second_thread})
+            if (thread)
+                settings[{.kind = CpuSetting::Kind::thread, .number = static_cast<unsigned>(thread->pid)}] =
+                    thread->affinity;
     }
     add(settings, port.others);
     add(settings, CpuSetting::Kind::xps, port.xps);

@@ -17,14 +17,38 @@ namespace {
 constexpr unsigned cpu_limit = 8192;
 using Sets = std::array<cpu_set_t, cpu_limit / CPU_SETSIZE>;
 
-std::map<unsigned, pid_t> told_threads(const NetdevQueues& told) {
-    std::map<unsigned, pid_t> threads;
+void give(QueueVectors& queue, pid_t thread) {
+    if (queue.thread && queue.thread->pid == thread) return;
+    if (auto affinity = read_thread_affinity(thread))
+        (queue.thread ? queue.second_thread : queue.thread) =
+            NapiThread{.pid = thread, .affinity = std::move(*affinity)};
+}
+
+/// True if the netdev family tells of any.
+bool give_told(PortInterrupts& port, const NetdevQueues& told) {
+    bool any = false;
     for (const bool receive : {true, false})
-        for (const auto& queue : told.queues)
-            if (const auto napi = std::ranges::find(told.napis, queue.napi, &NetdevNapi::id);
-                queue.receive == receive && napi != told.napis.end() && napi->thread)
-                threads.emplace(queue.queue, *napi->thread);
-    return threads;
+        for (const auto& queue : told.queues) {
+            const auto napi = std::ranges::find(told.napis, queue.napi, &NetdevNapi::id);
+            if (queue.receive != receive || napi == told.napis.end() || !napi->thread) continue;
+            any = true;
+            if (const auto group = std::ranges::find(port.queues, queue.queue, &QueueVectors::queue);
+                group != port.queues.end())
+                give(*group, *napi->thread);
+        }
+    return any;
+}
+
+/// The queue of each vector, by the vectors' numbers: of igb receive queues' come first.
+std::vector<QueueVectors*> by_vector(PortInterrupts& port) {
+    std::map<unsigned, QueueVectors*> queues;
+    for (auto& queue : port.queues)
+        for (const auto& vector : queue.vectors)
+            queues.emplace(vector.irq, &queue);
+    std::vector<QueueVectors*> list;
+    for (const auto& [irq, queue] : queues)
+        list.push_back(queue);
+    return list;
 }
 
 /// By the number of their NAPI. A transmitting one of virtio's has the number 0 and is no queue's own
@@ -48,23 +72,18 @@ std::map<unsigned, pid_t> named_threads(const std::string& name, const std::stri
 
 void find_threads(PortInterrupts& port, const DeviceFolder& folder, const std::string& name,
                   const NetdevQueues& told, const std::string& root) {
-    const auto give = [](QueueVectors& queue, pid_t thread) {
-        if (auto affinity = read_thread_affinity(thread))
-            queue.thread = NapiThread{.pid = thread, .affinity = std::move(*affinity)};
-    };
-    if (const auto threads = told_threads(told); !threads.empty()) {
-        for (auto& queue : port.queues)
-            if (const auto found = threads.find(queue.queue); found != threads.end())
-                give(queue, found->second);
-        return;
-    }
+    if (give_told(port, told)) return;
     // A look at every process only where threads are switched on.
     if (port.queues.empty() || sysfs::number(folder.net / "threaded").value_or(0) == 0) return;
     const auto threads = named_threads(name, root);
-    if (threads.size() != port.queues.size()) return;
-    auto queue = port.queues.begin();
+    std::vector<QueueVectors*> places;
+    for (auto& queue : port.queues)
+        places.push_back(&queue);
+    if (threads.size() != places.size()) places = by_vector(port);
+    if (threads.size() != places.size()) return;
+    auto place = places.begin();
     for (const auto& [napi, thread] : threads)
-        give(*queue++, thread);
+        give(**place++, thread);
 }
 
 Result<CpuList> read_thread_affinity(pid_t thread) {

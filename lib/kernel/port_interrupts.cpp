@@ -53,10 +53,12 @@ Result<> refresh(PortInterrupts& port, const std::string& root) {
     for (auto& queue : port.queues) {
         for (auto& vector : queue.vectors)
             if (auto done = refresh(vector, root); !done) return done;
-        if (!queue.thread) continue;
-        auto affinity = read_thread_affinity(queue.thread->pid);
-        if (!affinity) return fail(ESTALE, std::move(affinity.error().text));
-        queue.thread->affinity = std::move(*affinity);
+        for (auto* thread : {&queue.thread, &queue.second_thread}) {
+            if (!*thread) continue;
+            auto affinity = read_thread_affinity((*thread)->pid);
+            if (!affinity) return fail(ESTALE, std::move(affinity.error().text));
+            (*thread)->affinity = std::move(*affinity);
+        }
     }
     for (auto& vector : port.others)
         if (auto done = refresh(vector, root); !done) return done;

@@ -42,6 +42,7 @@ struct QueueVectors {
     unsigned queue = 0;
     std::vector<Vector> vectors{}; ///< at least one
     std::optional<NapiThread> thread{};
+    std::optional<NapiThread> second_thread{}; ///< where receiving and sending have one each (igb)
     bool operator==(const QueueVectors&) const = default;
 };
 
@@ -108,5 +109,14 @@ constexpr const char* name_of(CpuSetting::Kind kind) {
     constexpr std::array names{"irq", "thread", "xps", "rps"};
     return names[static_cast<std::size_t>(kind)];
 }
+
+/// A CPU that another team of this machine has given to one of its ports.
+struct CpuClaim {
+    std::string owner; ///< "team1 eth4"
+    unsigned cpu = 0;
+    double load = 1;
+    bool standby = false;
+    bool operator==(const CpuClaim&) const = default;
+};
 
 } // namespace teamo

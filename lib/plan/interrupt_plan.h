@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model/cpus.h"
+#include "model/interrupts.h"
 
 #include <optional>
 #include <span>
@@ -23,14 +24,6 @@ struct PlannedPort {
     std::vector<double> loads{}; ///< by queue: share of the port's packets; empty: even
     double load = 1;             ///< of the port beside the others: packets, or its speed
     bool standby = false;        ///< carries nothing while others do
-};
-
-/// A CPU that another team of this machine has given to one of its ports.
-struct CpuClaim {
-    std::string owner; ///< "team1 eth4"
-    unsigned cpu = 0;
-    double load = 1;
-    bool standby = false;
 };
 
 struct InterruptPremises {

@@ -41,8 +41,8 @@ CpuSettings interrupt_settings(const PortInterrupts& port, const std::vector<uns
         const auto cpu = cpus[index % cpus.size()];
         for (const auto& vector : port.queues[index].vectors)
             place(settings, vector, cpu);
-        if (const auto& thread = port.queues[index].thread)
-            settings.insert_or_assign(of(*thread), CpuList{cpu});
+        for (const auto& thread : {port.queues[index].thread, port.queues[index].second_thread})
+            if (thread) settings.insert_or_assign(of(*thread), CpuList{cpu});
     }
     for (const auto& vector : port.others)
         place(settings, vector, cpus.front());

@@ -28,7 +28,8 @@ TEST(CpuSettings, are_what_of_a_port_can_be_set) {
     PortInterrupts port;
     port.queues = {{.queue = 0,
                     .vectors = {vector_of(24, {1}), vector_of(25, {2}, false)},
-                    .thread = NapiThread{.pid = 612, .affinity = {0, 1}}}};
+                    .thread = NapiThread{.pid = 612, .affinity = {0, 1}},
+                    .second_thread = NapiThread{.pid = 613, .affinity = {1}}}};
     port.others = {vector_of(26, {0})};
     port.xps = {{1}, {}};
     port.rps = {{}};
@@ -36,6 +37,7 @@ TEST(CpuSettings, are_what_of_a_port_can_be_set) {
                 ElementsAre(Pair(CpuSetting{.kind = Kind::irq, .number = 24}, CpuList{1}),
                             Pair(CpuSetting{.kind = Kind::irq, .number = 26}, CpuList{0}),
                             Pair(CpuSetting{.kind = Kind::thread, .number = 612}, CpuList{0, 1}),
+                            Pair(CpuSetting{.kind = Kind::thread, .number = 613}, CpuList{1}),
                             Pair(CpuSetting{.kind = Kind::xps, .number = 0}, CpuList{1}),
                             Pair(CpuSetting{.kind = Kind::xps, .number = 1}, CpuList{}),
                             Pair(CpuSetting{.kind = Kind::rps, .number = 0}, CpuList{})));

@@ -205,6 +205,7 @@ TEST_F(PortVectors, have_threads_by_name) {
     ASSERT_TRUE(port.queues.at(0).thread && port.queues.at(1).thread);
     EXPECT_EQ(port.queues[0].thread->pid, ::getpid());
     EXPECT_EQ(port.queues[1].thread->pid, ::getppid());
+    file("sys/devices/" + card + "/msi_irqs/26", "msix");
     file("proc/1/comm", "napi/eth0-12");
     EXPECT_FALSE(read(link).queues.at(0).thread) << "nobody knows whose which one is";
 }
@@ -213,6 +214,26 @@ TEST_F(PortVectors, are_none_of_another_device_of_that_name) {
     auto link = network_device("eth0", 2, card);
     link.index = IfIndex{7};
     EXPECT_EQ(read_port_interrupts(link, {}, root()).error().number, ENODEV);
+}
+
+TEST_F(PortVectors, of_igb_with_queues_apart_have_a_thread_each) {
+    const auto link = network_device("eth0", 2, card, 2, 1);
+    file("sys/class/net/eth0/threaded", "1");
+    vector(31, "eth0-rx-0", card);
+    vector(32, "eth0-rx-1", card);
+    vector(33, "eth0-tx-0", card);
+    vector(34, "eth0", card);
+    // These processes are this test, its parent and the first of all.
+    file(fmt::format("proc/{}/comm", ::getpid()), "napi/eth0-9");
+    file(fmt::format("proc/{}/comm", ::getppid()), "napi/eth0-10");
+    file("proc/1/comm", "napi/eth0-11");
+    const auto port = read(link);
+    ASSERT_EQ(groups(port), "0: 31 33; 1: 32");
+    ASSERT_TRUE(port.queues[0].thread && port.queues[0].second_thread && port.queues[1].thread);
+    EXPECT_EQ(port.queues[0].thread->pid, ::getpid());
+    EXPECT_EQ(port.queues[0].second_thread->pid, 1);
+    EXPECT_EQ(port.queues[1].thread->pid, ::getppid());
+    EXPECT_FALSE(port.queues[1].second_thread);
 }
 
 class Refreshed : public PortVectors {

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/cpu_claims.h"
+
+#include "kernel/files.h"
+#include "kernel/sysfs.h"
+#include "json/parse.h"
+#include "json/write.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <thread>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t version = 1;
+constexpr std::string_view suffix = ".cpus";
+// The lock is held for a few writes. Whoever has it longer is stopped, and we have ports to tend.
+constexpr auto patience = 200ms, pause = 5ms;
+
+std::string text(const json::Value& value, std::string_view key) {
+    const auto* member = value.find(key);
+    const auto* string = member == nullptr ? nullptr : member->string();
+    return string == nullptr ? std::string() : *string;
+}
+
+std::int64_t integer(const json::Value& value, std::string_view key) {
+    const auto* member = value.find(key);
+    const auto* number = member == nullptr ? nullptr : member->integer();
+    return number == nullptr ? 0 : *number;
+}
+
+double real(const json::Value* value) {
+    if (value == nullptr) return 0;
+    if (const auto* number = value->integer()) return static_cast<double>(*number);
+    return value->real() == nullptr ? 0 : *value->real();
+}
+
+std::optional<unsigned> number_of(std::string_view text) {
+    unsigned number = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || rest != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+json::Value value_of(const PortClaim& port) {
+    json::Value irqs(json::Object{});
+    for (const auto& [irq, cpus] : port.irqs)
+        irqs.set(std::to_string(irq), text_of(cpus));
+    json::Value value(json::Object{});
+    value.set("port", port.port);
+    value.set("cpus", text_of(port.cpus));
+    value.set("irqs", std::move(irqs));
+    value.set("load", port.load);
+    value.set("standby", port.standby);
+    return value;
+}
+
+Result<PortClaim> parse_port(const json::Value& value) {
+    PortClaim port;
+    port.port = text(value, "port");
+    auto cpus = parse_cpu_list(text(value, "cpus"));
+    port.load = real(value.find("load"));
+    if (port.port.empty() || !cpus || cpus->empty() || !(port.load >= 0))
+        return fail(EBADMSG, "a port makes no sense");
+    port.cpus = std::move(*cpus);
+    if (const auto* standby = value.find("standby"); standby != nullptr && standby->boolean() != nullptr)
+        port.standby = *standby->boolean();
+    if (const auto* irqs = value.find("irqs"); irqs != nullptr && irqs->object() != nullptr)
+        for (const auto& [key, list, place] : *irqs->object()) {
+            const auto irq = number_of(key);
+            auto to = list.string() == nullptr ? std::nullopt : parse_cpu_list(*list.string());
+            if (!irq || !to) return fail(EBADMSG, "an interrupt makes no sense");
+            port.irqs.emplace(*irq, std::move(*to));
+        }
+    return port;
+}
+
+/// proc(5), /proc/PID/stat: field 22; the second is a name in brackets that may hold anything. None: no such
+/// process.
+std::optional<std::uint64_t> start_time(pid_t pid, const std::string& root) {
+    const auto stat = read_file(fmt::format("{}/proc/{}/stat", root, pid), 4096);
+    if (!stat) return std::nullopt;
+    const auto name_end = stat->rfind(')');
+    if (name_end == std::string::npos) return std::nullopt;
+    std::string_view rest = std::string_view(*stat).substr(name_end + 1);
+    for (unsigned field = 2; field < 22; ++field) {
+        const auto space = rest.find(' ');
+        if (space == std::string_view::npos) return std::nullopt;
+        rest.remove_prefix(space + 1);
+    }
+    std::uint64_t ticks = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), ticks);
+    return error == std::errc{} ? std::optional(ticks) : std::nullopt;
+}
+
+Result<UniqueFd> locked(const std::string& path) {
+    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!fd) return fail_errno(errno, path);
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (::flock(fd.get(), LOCK_EX | LOCK_NB) < 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) return fail_errno(errno, path);
+        if (std::chrono::steady_clock::now() > end)
+            return fail(EAGAIN, path + ": another team's daemon does not let go of the lock");
+        std::this_thread::sleep_for(pause);
+    }
+    return fd;
+}
+
+} // namespace
+
+std::string text_of(const TeamClaims& claims) {
+    json::Array ports;
+    for (const auto& port : claims.ports)
+        ports.push_back(value_of(port));
+    json::Value value(json::Object{});
+    value.set("version", version);
+    value.set("pid", static_cast<std::int64_t>(claims.pid));
+    value.set("start_time", static_cast<std::int64_t>(claims.start_time));
+    value.set("ports", std::move(ports));
+    return json::write(value) + "\n";
+}
+
+Result<TeamClaims> parse_claims(std::string_view content) {
+    const auto value = json::parse(content);
+    if (!value) return fail(EBADMSG, value.error().text);
+    if (integer(*value, "version") != version) return fail(EBADMSG, "of another version of the program");
+    TeamClaims claims;
+    claims.pid = static_cast<pid_t>(integer(*value, "pid"));
+    claims.start_time = static_cast<std::uint64_t>(integer(*value, "start_time"));
+    const auto* ports = value->find("ports");
+    if (claims.pid <= 0 || ports == nullptr || ports->array() == nullptr)
+        return fail(EBADMSG, "no claims of a daemon");
+    for (const auto& entry : *ports->array()) {
+        auto port = parse_port(entry);
+        if (!port) return tl::unexpected(port.error());
+        claims.ports.push_back(std::move(*port));
+    }
+    return claims;
+}
+
+Result<CpuClaims> CpuClaims::lock(std::string directory, std::string root) {
+    if (::mkdir(directory.c_str(), 0755) < 0 && errno != EEXIST) return fail_errno(errno, directory);
+    auto fd = locked(directory + "/cpus.lock");
+    if (!fd) return tl::unexpected(fd.error());
+    return CpuClaims(std::move(directory), std::move(root), std::move(*fd));
+}
+
+std::string CpuClaims::path_of(std::string_view team) const {
+    return fmt::format("{}/{}{}", directory_, team, suffix);
+}
+
+bool CpuClaims::lives(const TeamClaims& claims) const {
+    return start_time(claims.pid, root_) == claims.start_time;
+}
+
+bool CpuClaims::holds(const PortClaim& port) const {
+    return std::ranges::any_of(port.irqs, [this](const auto& irq) {
+        return sysfs::cpus(fmt::format("{}/proc/irq/{}/smp_affinity_list", root_, irq.first)) == irq.second;
+    });
+}
+
+std::vector<CpuClaim> CpuClaims::others(std::string_view team) const {
+    std::vector<CpuClaim> all;
+    for (const std::string_view name : sysfs::names_in(directory_)) {
+        if (!name.ends_with(suffix)) continue;
+        const auto owner = name.substr(0, name.size() - suffix.size());
+        if (owner == team) continue;
+        const auto content = read_file(path_of(owner));
+        if (!content) continue;
+        const auto claims = parse_claims(*content);
+        if (!claims) continue;
+        const bool alive = lives(*claims);
+        for (const auto& port : claims->ports)
+            if (alive || holds(port))
+                for (const auto cpu : port.cpus)
+                    all.push_back({.owner = fmt::format("{} {}", owner, port.port),
+                                   .cpu = cpu,
+                                   .load = port.load / static_cast<double>(port.cpus.size()),
+                                   .standby = port.standby});
+    }
+    return all;
+}
+
+Result<> CpuClaims::write(std::string_view team, std::vector<PortClaim> ports) {
+    const auto pid = ::getpid();
+    const auto started = start_time(pid, root_);
+    if (!started) return fail(ENOENT, fmt::format("/proc/{}/stat tells no start time", pid));
+    return replace_file(path_of(team),
+                        text_of(TeamClaims{.pid = pid, .start_time = *started, .ports = std::move(ports)}));
+}
+
+void CpuClaims::remove(std::string_view team) { ::unlink(path_of(team).c_str()); }
+
+} // namespace teamo
