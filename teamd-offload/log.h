@@ -34,6 +34,9 @@ inline constexpr std::string_view adopted = "c18a0a4b11ec410ea12e242f2bd2e83b";
 inline constexpr std::string_view offload_repaired = "ffc4c950434f4078b36321be699e58fe";
 inline constexpr std::string_view offload_given_up = "c6935afb85984fdabd560608a86cde61";
 inline constexpr std::string_view offload_lacking = "42bae7a2a395452eac5605b42b9f7c1f";
+inline constexpr std::string_view interrupts_degraded = "a9fe4e64606c466db791c756b358e1ee";
+inline constexpr std::string_view interrupts_repaired = "13ff64381bb24d45b913f96db391c56f";
+inline constexpr std::string_view interrupts_contested = "77a099aa713245d8ae3c109ac8dca161";
 inline constexpr std::string_view config_refused = "d313b7b3e54f48988b33c41b8ab31659";
 } // namespace message_id
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "loop.h"
 
+#include <sys/inotify.h>
+
 namespace teamo {
 
 Result<EventLoop> make_loop() {
@@ -66,6 +68,23 @@ Result<Signal> Signal::make(sd_event* loop, int number, Action action) {
 int Signal::came(sd_event_source* /*source*/, const struct signalfd_siginfo* /*info*/,
                  void* action) noexcept {
     (*static_cast<Action*>(action))();
+    return 0;
+}
+
+Result<Inotify> Inotify::make(sd_event* loop, const std::string& path, std::uint32_t events, Action action) {
+    auto kept = std::make_unique<Action>(std::move(action));
+    sd_event_source* source = nullptr;
+    if (const int error =
+            sd_event_add_inotify(loop, &source, path.c_str(), events, &Inotify::happened, kept.get());
+        error < 0)
+        return fail_errno(-error, path);
+    return Inotify(std::move(kept), EventSource(source));
+}
+
+int Inotify::happened(sd_event_source* /*source*/, const inotify_event* event, void* action) noexcept {
+    // A copy: the action may destroy its own Inotify, as when the folder is gone.
+    const Action copy = *static_cast<Action*>(action);
+    copy(event->mask, event->len > 0 ? std::string_view(event->name) : std::string_view());
     return 0;
 }
 

@@ -11,6 +11,8 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace teamo {
 
@@ -68,6 +70,21 @@ private:
     Signal(std::unique_ptr<Action> action, EventSource source)
         : action_(std::move(action)), source_(std::move(source)) {}
     static int came(sd_event_source* source, const struct signalfd_siginfo* info, void* action) noexcept;
+
+    std::unique_ptr<Action> action_;
+    EventSource source_;
+};
+
+/// What happens in a folder, or to it (inotify(7)).
+class Inotify {
+public:
+    using Action = std::function<void(std::uint32_t events, std::string_view name)>; ///< IN_CREATE, …
+    static Result<Inotify> make(sd_event* loop, const std::string& path, std::uint32_t events, Action action);
+
+private:
+    Inotify(std::unique_ptr<Action> action, EventSource source)
+        : action_(std::move(action)), source_(std::move(source)) {}
+    static int happened(sd_event_source* source, const struct inotify_event* event, void* action) noexcept;
 
     std::unique_ptr<Action> action_;
     EventSource source_;

@@ -25,7 +25,7 @@ Result<> check_supported(const TeamConfig& config) {
 
 std::vector<std::string> unheeded(const Configuration& configuration) {
     std::vector<std::string> list;
-    for (const auto* key : {"interrupts", "workers", "guard"})
+    for (const auto* key : {"workers", "guard"})
         if (configuration.document.find(key) != nullptr)
             list.push_back(fmt::format("/{}: is kept, but nothing acts on it yet", key));
     const auto& runner = configuration.team.runner;

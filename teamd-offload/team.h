@@ -10,6 +10,7 @@
 #include "config/config_file.h"
 #include "control/usock_message.h"
 #include "datapath/datapath.h"
+#include "interrupts.h"
 #include "kernel/ethtool.h"
 #include "kernel/journal.h"
 #include "observer.h"
@@ -120,6 +121,10 @@ private:
     void read_modes(Port& port);
     OffloadStatus offload_status() const;
 
+    // team_interrupts.cpp: the ports' interrupt CPUs
+    Result<> start_interrupts(sd_event* loop);
+    std::vector<Interrupts::Port> ports_with_interrupts() const;
+
     // team_balance.cpp: what balancing needs to know
     Result<> start_balancing(sd_event* loop);
     std::vector<Balancing::Port> balanced_ports() const;
@@ -145,6 +150,7 @@ private:
     std::unique_ptr<Balancing> balancing_;
     std::unique_ptr<PortCpus> port_cpus_;
     std::unique_ptr<Offloads> offloads_;
+    std::unique_ptr<Interrupts> interrupts_;
     std::optional<Timer> timer_;            ///< when a delay of a link watch is over
     std::optional<Timer> look_again_timer_; ///< for what the kernel tells nobody
     std::function<void(Error)> failed_;

@@ -39,6 +39,7 @@ void Team::pass() {
     }
     if (const auto here = offloads_->deadline(); here && (!deadline || *here < *deadline)) deadline = here;
     carrier_news_->follow(followed);
+    interrupts_->follow(ports_with_interrupts());
     if (tables_.mode == TransmitMode::hash) port_cpus_->follow(ports_with_cpus());
     if (deadline)
         timer_->at(*deadline);

@@ -4,6 +4,7 @@
 #include "team.h"
 
 #include "kernel/hardware_addresses.h"
+#include "kernel/restore_cpus.h"
 #include "plan/reception.h"
 #include "port_device.h"
 
@@ -99,6 +100,8 @@ Result<> Team::put_back(const PortBefore& port) {
         if (!done && done.error().number != ENODEV)
             failed.append(failed.empty() ? "" : "; ").append(done.error().text);
     };
+    // First: a card that goes down with the next step may lose its vectors.
+    if (const auto* link = find_link(observer_->links(), port.index)) attempt(restore_cpus(*link, port.cpus));
     attempt(restore_port(control_, *datapath_, name(), port));
     if (!port.features.empty()) attempt(put_back_features(port));
     if (!failed.empty()) return fail(EIO, failed);
@@ -109,6 +112,8 @@ Result<> Team::put_back(const PortBefore& port) {
 Result<> Team::let_go(const PortBefore& port) {
     auto released = release_port(control_, name(), port);
     auto restored = port.features.empty() ? Result<>() : put_back_features(port);
+    if (const auto* link = find_link(observer_->links(), port.index); restored && link != nullptr)
+        restored = restore_cpus(*link, port.cpus);
     return released ? restored : released;
 }
 

@@ -4,6 +4,7 @@
 #include "team.h"
 
 #include "base/match.h"
+#include "control/interrupt_document.h"
 #include "control/state_document.h"
 #include "runner/buckets.h"
 #include "json/write.h"
@@ -122,6 +123,18 @@ struct Team::Answering {
         return {};
     }
 
+    Reply operator()(const control::InterruptsPlan& /*request*/) const {
+        return json::write(control::interrupt_document(team.interrupts_->rehearse()));
+    }
+
+    Reply operator()(const control::InterruptsManage& request) const {
+        if (request.managed != "true" && request.managed != "false")
+            return refusal("InvalidArgs", "Failed to manage interrupts",
+                           {EINVAL, "it is \"true\" or \"false\""});
+        team.interrupts_->manage(request.managed == "true");
+        return {};
+    }
+
     Reply operator()(const control::OffloadTry& request) const {
         const auto* port = team.find_port(request.port);
         if (port == nullptr) return no_such_device();
@@ -226,6 +239,7 @@ TeamStatus Team::status() {
     }
     if (speed != 0) status.link.speed = speed;
     status.offload = offload_status();
+    status.interrupts = interrupts_->status();
     if (tables_.mode == TransmitMode::hash && device_.team) status.balance = balancing_->status();
     return status;
 }

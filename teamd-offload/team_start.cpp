@@ -75,6 +75,7 @@ Result<> Team::open(sd_event* loop) {
     trial_ = std::move(*trial);
     if (auto started = start_balancing(loop); !started) return started;
     if (auto started = start_offloads(loop); !started) return started;
+    if (auto started = start_interrupts(loop); !started) return started;
     if (auto good = check_ports(); !good) return good;
     if (options_.recreate)
         if (auto replaced = remove_existing(); !replaced) return replaced;

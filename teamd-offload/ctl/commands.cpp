@@ -66,6 +66,11 @@ std::span<const Command> commands() {
         {.path = "balance thaw", .run = balance_thaw},
         {.path = "offload", .run = offload_show, .json = true},
         {.path = "offload show", .run = offload_show, .json = true},
+        {.path = "interrupts", .run = interrupts_show, .json = true},
+        {.path = "interrupts show", .run = interrupts_show, .json = true},
+        {.path = "interrupts plan", .run = interrupts_plan, .json = true},
+        {.path = "interrupts apply", .run = interrupts_apply},
+        {.path = "interrupts restore", .run = interrupts_restore},
         {.path = "stats", .run = stats_show, .json = true},
         {.path = "doctor", .run = doctor, .json = true, .measure = true},
     };

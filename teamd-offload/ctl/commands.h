@@ -56,6 +56,10 @@ Result<> balance_freeze(Session& session, Arguments);
 Result<> balance_thaw(Session& session, Arguments);
 Result<> doctor(Session& session, Arguments);
 Result<> offload_show(Session& session, Arguments);
+Result<> interrupts_show(Session& session, Arguments);
+Result<> interrupts_plan(Session& session, Arguments);
+Result<> interrupts_apply(Session& session, Arguments);
+Result<> interrupts_restore(Session& session, Arguments);
 Result<> rehearse_port_remove(Session& session, Arguments arguments);
 Result<> stats_show(Session& session, Arguments);
 

@@ -85,6 +85,8 @@ if [ ! -e "$cache/linux-$kernel.done" ]; then
     fetch "$suite" "linux-$kernel" "$package"
 fi
 fetch bookworm tools busybox-static
+# Unpacked and never installed: as a service it would move the interrupts of the machine that tests.
+fetch bookworm irqbalance irqbalance
 # QEMU 10: igb, and an e1000e that tells of a lost link (7.2's stays silent). It is unpacked beside the machine's
 # own, whose package is installed for the libraries that it brings.
 fetch bookworm-backports qemu qemu-system-x86 qemu-system-common qemu-system-data seabios

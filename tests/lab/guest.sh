@@ -24,6 +24,12 @@ ip link set lo up
 modprobe tun
 modprobe "${nic/virtio/virtio_net}"
 mkdir -p /dev/virtio-ports
+# QEMU tells of them by and by, and a busy machine takes its time (drivers/char/virtio_console.c: control work).
+for _ in {1..300}; do
+    names=$(cat /sys/class/virtio-ports/*/name 2>/dev/null)
+    [[ $names == *teamo.peer* && $names == *teamo.status* && $names == *teamo.out* && $names == *teamo.err* ]] && break
+    sleep 0.1
+done
 for port in /sys/class/virtio-ports/*; do
     ln -sf "/dev/${port##*/}" "/dev/virtio-ports/$(cat "$port/name")"
 done

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/irqbalance_bans.h"
+
+#include "json/parse.h"
+#include "json/write.h"
+
+#include <algorithm>
+#include <charconv>
+#include <concepts>
+#include <optional>
+#include <vector>
+
+namespace teamo {
+namespace {
+
+constexpr std::size_t old_buffer = 500;     ///< irqbalance.c: sock_handle, up to 1.9.4
+constexpr std::size_t new_buffer = 16384;   ///< since 1.9.5; a request that fills it is refused
+constexpr unsigned most_irqs = 1U << 24;    ///< more than any kernel has
+constexpr std::size_t longest_mask = 8192U; ///< a digit for four CPUs, and commas
+
+/// Words between single blanks.
+class Words {
+public:
+    explicit Words(std::string_view text) : rest_(text) {}
+    bool at_end() const { return rest_.empty(); }
+    std::string_view next() {
+        const auto end = std::min(rest_.find(' '), rest_.size());
+        const auto word = rest_.substr(0, end);
+        rest_.remove_prefix(std::min(end + 1, rest_.size()));
+        return word;
+    }
+
+private:
+    std::string_view rest_;
+};
+
+template <std::unsigned_integral Number>
+std::optional<Number> number(std::string_view word) {
+    Number value = 0;
+    const auto read = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (word.empty() || read.ec != std::errc() || read.ptr != word.data() + word.size()) return std::nullopt;
+    return value;
+}
+
+/// "KEY NUMBER".
+template <std::unsigned_integral Number>
+std::optional<Number> number_of(std::string_view key, Words& words) {
+    if (words.next() != key) return std::nullopt;
+    return number<Number>(words.next());
+}
+
+json::Array value_of(const BannedIrqs& irqs) {
+    json::Array list;
+    for (const auto irq : irqs)
+        list.emplace_back(static_cast<std::int64_t>(irq));
+    return list;
+}
+
+BannedIrqs parse_irqs(const json::Value* value) {
+    BannedIrqs irqs;
+    if (value == nullptr || value->array() == nullptr) return irqs;
+    for (const auto& entry : *value->array())
+        if (const auto* irq = entry.integer(); irq != nullptr && *irq >= 0 && *irq < most_irqs)
+            irqs.insert(static_cast<unsigned>(*irq));
+    return irqs;
+}
+
+} // namespace
+
+Result<IrqBalanceSetup> parse_irqbalance_setup(std::string_view reply) {
+    if (reply.empty()) return fail(EACCES, "irqbalance closed the connection without an answer");
+    const auto nonsense = [] { return fail(EBADMSG, "irqbalance's answer makes no sense"); };
+    IrqBalanceSetup setup;
+    Words words(reply);
+    const auto seconds = number_of<unsigned>("SLEEP", words);
+    if (!seconds) return nonsense();
+    setup.seconds = *seconds;
+    while (!words.at_end()) {
+        const auto key = words.next();
+        const auto value = words.next();
+        if (key == "BANNED") {
+            setup.banned_cpus = value;
+            const bool mask = value.size() <= longest_mask &&
+                              value.find_first_not_of("0123456789abcdefABCDEF,") == std::string_view::npos;
+            return mask && words.at_end() ? Result<IrqBalanceSetup>(std::move(setup)) : nonsense();
+        }
+        const auto irq = number<unsigned>(value);
+        if (key != "IRQ" || !irq || *irq >= most_irqs) return nonsense();
+        if (!number_of<std::uint64_t>("LOAD", words) || !number_of<std::uint64_t>("DIFF", words))
+            return nonsense();
+        if (words.next() != "CLASS") return nonsense();
+        words.next(); // of one that was banned before it was ever seen: whatever
+        setup.banned.insert(*irq);
+    }
+    return nonsense();
+}
+
+std::string text_of(const BansAsked& asked) {
+    json::Value value(json::Object{});
+    value.set("pid", static_cast<std::int64_t>(asked.pid));
+    value.set("found", value_of(asked.found));
+    json::Value teams(json::Object{});
+    for (const auto& [team, irqs] : asked.teams)
+        teams.set(team, value_of(irqs));
+    value.set("teams", std::move(teams));
+    return json::write(value) + "\n";
+}
+
+Result<BansAsked> parse_bans_asked(std::string_view text) {
+    const auto value = json::parse(text);
+    if (!value) return fail(EBADMSG, value.error().text);
+    BansAsked asked;
+    const auto* pid = value->find("pid");
+    if (pid == nullptr || pid->integer() == nullptr) return fail(EBADMSG, "no pid in it");
+    asked.pid = static_cast<pid_t>(*pid->integer());
+    asked.found = parse_irqs(value->find("found"));
+    if (const auto* teams = value->find("teams"); teams != nullptr && teams->object() != nullptr)
+        for (const auto& member : *teams->object())
+            asked.teams[member.key] = parse_irqs(&member.value);
+    return asked;
+}
+
+BannedIrqs bans_wanted(const BannedIrqs& current, const BansAsked& asked, const std::string& team,
+                       const BannedIrqs& wanted) {
+    auto bans = current;
+    if (const auto before = asked.teams.find(team); before != asked.teams.end())
+        for (const auto irq : before->second) {
+            const bool others = std::ranges::any_of(asked.teams, [&](const auto& other) {
+                return other.first != team && other.second.contains(irq);
+            });
+            if (!others && !asked.found.contains(irq)) bans.erase(irq);
+        }
+    bans.insert(wanted.begin(), wanted.end());
+    return bans;
+}
+
+Result<std::string> ban_request(const BannedIrqs& bans, const BannedIrqs& ours) {
+    std::string request = "settings ban irqs";
+    if (bans.empty()) return request + " NONE";
+    // Foreign ones first. A zero ends the list but where it is its first (strtoul in a loop), so it is.
+    std::vector<unsigned> order(bans.begin(), bans.end());
+    std::ranges::stable_sort(order, {}, [&](unsigned irq) {
+        return irq == 0 ? 0 : ours.contains(irq) ? 2 : 1;
+    });
+    for (const auto irq : order) {
+        const auto word = fmt::format(" {}", irq);
+        const auto end = request.size() + word.size();
+        if (end > old_buffer && !ours.contains(irq))
+            return fail(EMSGSIZE, "its list of interrupts to be left alone is long already, and irqbalance "
+                                  "before 1.9.5 would forget a part");
+        if (end >= new_buffer) break;
+        if (request.size() < old_buffer && end > old_buffer) request.resize(old_buffer, ' ');
+        request += word;
+    }
+    return request;
+}
+
+} // namespace teamo

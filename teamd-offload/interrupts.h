@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The interrupts of one team's ports at work: read, planned, put where they shall be, and put right when
+// somebody else moves them. The kernel tells nobody of a new affinity, so it is looked at twice a second.
+#pragma once
+
+#include "kernel/port_interrupts.h"
+#include "log.h"
+#include "loop.h"
+#include "model/interrupt_status.h"
+#include "model/observation.h"
+#include "plan/drift.h"
+#include "plan/interrupt_plan.h"
+#include "plan/repair.h"
+#include "watch/port_watch.h"
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace teamo {
+
+class Interrupts {
+public:
+    /// What is followed.
+    struct Port {
+        IfIndex index;
+        std::string name;
+        bool up = false;      ///< IFF_UP: most cards have no vectors before
+        double load = 1;      ///< beside the others
+        bool standby = false; ///< carries nothing while others do
+        bool operator==(const Port&) const = default;
+    };
+    /// Of the team.
+    struct Hooks {
+        std::function<const Links&()> links;
+        std::function<SetCpus*(IfIndex port)> set; ///< in the journal; nullptr: it is no port any more
+        std::function<Result<>()> keep;            ///< the journal
+    };
+
+    static Result<std::unique_ptr<Interrupts>> make(sd_event* loop, const Log& log, std::string team,
+                                                    const InterruptConfig& config, Hooks hooks);
+
+    /// From now on these.
+    void follow(const std::vector<Port>& ports);
+    /// It came up, or was reset: its vectors are read anew.
+    void doubt(IfIndex port);
+    /// False: everything is put back, and stays so until true. At first it is as the policy says.
+    void manage(bool managed);
+
+    InterruptStatus status() const;
+    /// What would be done, whatever the policy: read and planned anew, nothing changed.
+    InterruptStatus rehearse();
+
+private:
+    struct Followed {
+        Port port;
+        PortInterrupts now{};
+        unsigned queues = 0; ///< it had when it last had any
+        PlacedPort plan{};
+        CpuSettings wanted{};
+        std::map<CpuSetting, std::string> refused{}; ///< what the kernel did not do, and why
+        Repair repair{};
+        unsigned repaired = 0;
+        bool contested = false, in_doubt = true, came_up = true;
+        std::string drift{};
+    };
+
+    Interrupts(const Log& log, std::string team, const InterruptConfig& config, Hooks hooks,
+               NetdevFamily family)
+        : log_(log),
+          team_name_(std::move(team)),
+          config_(config),
+          team_(std::move(hooks)),
+          managed_(config.policy == InterruptPolicy::unique),
+          family_(std::move(family)) {}
+
+    void look();
+    bool read_cpus();
+    void read(Followed& port);
+    InterruptPlan plan(const std::vector<CpuClaim>& claims) const;
+    void make_plan();
+    void tend(Followed& port, bool cpus_changed);
+    void repair(Followed& port, const CpuSettings& drifted, bool cpus_changed);
+    DriftCause cause(const Followed& port, const CpuSetting& drifted, bool cpus_changed) const;
+    void set(Followed& port, const CpuSettings& settings);
+    void say_placed(Followed& port) const;
+    void put_back(Followed& port);
+    void forget_stale(Followed& port);
+
+    const Log& log_;
+    std::string team_name_;
+    InterruptConfig config_;
+    Hooks team_;
+    std::optional<Timer> timer_;
+    bool managed_;
+    NetdevFamily family_;
+
+    CpuTopology topology_;
+    std::string online_; ///< as last read, to see a change cheaply
+    Clock::time_point topology_at_{}, claims_at_{};
+    std::vector<Followed> ports_;
+    bool plan_due_ = true;
+    std::string degraded_;
+    std::string complaint_; ///< why the CPUs or the claims could not be read; said once
+};
+
+} // namespace teamo

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lab/far_switch.h"
+
+#include "lab/lab.h"
+#include "support/frames.h"
+#include "support/packet_socket.h"
+#include "support/team_under_test.h"
+
+namespace teamo::test {
+
+FarSwitch::FarSwitch(unsigned ports) {
+    std::string lines = "ip link del br0 2>/dev/null; ip link add br0 type bridge; ";
+    for (unsigned port = 0; port < ports; ++port)
+        lines += fmt::format("ip link set tap{} master br0; ", port);
+    Lab::must_peer(lines +
+                   "ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; "
+                   "pgrep -x ping >/dev/null || (ping -b -i 0.05 10.9.0.255 </dev/null >/dev/null 2>&1 &)");
+}
+
+void FarSwitch::flood(const TeamUnderTest&) {
+    must(NetNs::current(), "ip link set team0 up");
+    flooding_ = std::jthread([](const std::stop_token& stop) {
+        // To a link-local address: the switch does not send it back by the other cables.
+        const auto frame =
+            ethernet(mac("01:80:c2:00:00:0e"), mac("02:00:00:00:00:02"), ether_experiment, "so");
+        try {
+            for (const PacketSocket team(NetNs::current(), "team0"); !stop.stop_requested();) {
+                team.send(frame);
+                std::this_thread::sleep_for(5ms);
+            }
+        } catch (const SetupError&) { // the team is gone
+        }
+    });
+}
+
+} // namespace teamo::test

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "lab/irq_files.h"
+
+#include "support/team_under_test.h"
+
+#include <rapidjson/document.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace teamo::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string line_of(const fs::path& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+bool bears(const std::string& handler, const std::string& name) {
+    return handler == name || handler.starts_with(name + "-");
+}
+
+} // namespace
+
+std::vector<IrqLine> vectors_of(const std::string& card) {
+    const auto device = fs::canonical("/sys/class/net/" + card + "/device").filename().string();
+    std::vector<IrqLine> lines;
+    for (const auto& irq : fs::directory_iterator("/proc/irq"))
+        if (irq.is_directory())
+            for (const auto& handler : fs::directory_iterator(irq))
+                if (const auto name = handler.path().filename().string();
+                    handler.is_directory() && (bears(name, card) || bears(name, device)))
+                    lines.push_back({static_cast<unsigned>(std::stoul(irq.path().filename())), name});
+    std::ranges::sort(lines, {}, &IrqLine::irq);
+    return lines;
+}
+
+CpuList effective(unsigned irq) {
+    return parse_cpu_list(line_of(fmt::format("/proc/irq/{}/effective_affinity_list", irq)))
+        .value_or(CpuList{});
+}
+
+std::vector<std::uint64_t> counts(unsigned irq) {
+    std::stringstream line(line_of(fmt::format("/sys/kernel/irq/{}/per_cpu_count", irq)));
+    std::vector<std::uint64_t> list;
+    for (std::string number; std::getline(line, number, ',');)
+        list.push_back(std::stoull(number));
+    return list;
+}
+
+std::map<unsigned, std::string> all_affinities() {
+    std::map<unsigned, std::string> all;
+    for (const auto& irq : fs::directory_iterator("/proc/irq"))
+        if (irq.is_directory())
+            for (const auto& handler : fs::directory_iterator(irq))
+                if (handler.is_directory())
+                    all[static_cast<unsigned>(std::stoul(irq.path().filename()))] =
+                        line_of(irq.path() / "smp_affinity_list");
+    return all;
+}
+
+std::string pci_address(const std::string& card) {
+    auto device = fs::canonical("/sys/class/net/" + card + "/device");
+    if (device.filename().string().starts_with("virtio")) device = device.parent_path();
+    return device.filename();
+}
+
+std::string driver(const std::string& card) {
+    auto device = fs::canonical("/sys/class/net/" + card + "/device");
+    if (device.filename().string().starts_with("virtio")) device = device.parent_path();
+    return fs::canonical(device / "driver").filename();
+}
+
+CpuList planned_cpus(const TeamUnderTest& team, const std::string& port) {
+    rapidjson::Document document;
+    document.Parse(team.teamoctl({"interrupts"}, {"--json"}).out.c_str());
+    std::set<unsigned> cpus;
+    if (!document.HasParseError() && document.HasMember("ports") && document["ports"].HasMember(port.c_str()))
+        for (const auto& cpu : document["ports"][port.c_str()]["cpus"].GetArray())
+            cpus.insert(cpu.GetUint());
+    return {cpus.begin(), cpus.end()};
+}
+
+} // namespace teamo::test
