@@ -60,26 +60,32 @@ private:
     }
 
     unsigned best_for(const Taker& taker, unsigned need) const {
-        return std::ranges::min_element(
-                   caches_, {},
-                   [&](const auto& pair) {
-                       const auto& [number, cache] = pair;
-                       return std::tuple(cache.room == 0, asked_.topology->distance(taker.node, cache.node),
-                                         need - std::min(need, cache.room), cache.room, number);
-                   })
+        return std::ranges::min_element(caches_, {},
+                                        [&](const auto& pair) {
+                                            const auto& [number, cache] = pair;
+                                            return std::tuple(
+                                                asked_.topology->distance(taker.node, cache.node),
+                                                need - std::min(need, cache.room), cache.room, number);
+                                        })
             ->first;
     }
 
     /// What does not go in at home, goes where it would next.
     void move_in(const Taker& taker) {
         auto need = taker.count;
-        for (auto home = caches_.find(*taker.home); need > 0; home = caches_.find(best_for(taker, need))) {
-            if (home == caches_.end()) return;
-            const auto goes_in = std::min(need, home->second.room);
-            if (goes_in == 0 && home->first != *taker.home) return; // all are full
-            home->second.room -= goes_in;
-            need -= goes_in;
+        if (const auto home = caches_.find(*taker.home); home != caches_.end())
+            need -= fill(home->second, need);
+        while (need > 0 && !caches_.empty()) {
+            auto& next = caches_.at(best_for(taker, need));
+            if (next.room == 0) return; // so all are full
+            need -= fill(next, need);
         }
+    }
+
+    static unsigned fill(Cache& cache, unsigned need) {
+        const auto goes_in = std::min(need, cache.room);
+        cache.room -= goes_in;
+        return goes_in;
     }
 
     Assignment& asked_;

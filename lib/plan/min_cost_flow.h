@@ -40,7 +40,7 @@ private:
 
     std::vector<HalfArc> arcs_; ///< each beside its reverse
     std::vector<std::vector<std::uint32_t>> arcs_of_;
-    std::vector<PlacementCost> price_; ///< with them no open arc costs less than nothing
+    std::vector<PlacementCost> price_; ///< with them no open arc costs less than nothing: no node twice
     std::vector<PlacementCost> distance_;
     std::vector<std::uint32_t> way_; ///< the arc a node was reached by
     std::vector<Reached> heap_;

@@ -294,6 +294,12 @@ TEST(InterruptPlan, makes_a_team_with_many_cpus_give_back_what_a_second_needs) {
     EXPECT_THAT(who_moves(settled), IsEmpty());
 }
 
+TEST(InterruptPlan, gives_no_second_thread_to_a_further_queue) {
+    const auto topology = server(1, 4, 2, 4);
+    const auto plan = plan_interrupts({&topology, ports(2, "eth", 8)});
+    EXPECT_THAT(ports_by_cpu(plan), ElementsAre(Pair(1, 1), Pair(2, 1), Pair(3, 1), Pair(4, 1)));
+}
+
 // ---- queues that the kernel keeps --------------------------------------------------------------
 
 TEST(InterruptPlan, plans_around_a_queue_that_cannot_be_moved) {

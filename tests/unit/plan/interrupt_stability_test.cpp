@@ -102,10 +102,17 @@ TEST(Stability, keeps_the_counts_of_cpus_while_loads_breathe) {
     const auto topology = flat(6);
     auto list = ports(2, "eth", 4);
     list = after(plan(topology, list), list); // 3 each
-    list[0].load = 1.5;
+    list[0].load = 1.7;                       // 0.57 for each of its CPUs, and 0.5 where one is given up
     EXPECT_THAT(who_moves(plan(topology, list)), IsEmpty());
     list[0].load = 3;
     EXPECT_THAT(cpus_of(plan(topology, list).ports[0]), testing::SizeIs(4));
+}
+
+TEST(Stability, lets_a_port_grow_behind_the_cache_where_it_is) {
+    const auto topology = server(1, 12, 1, 4);
+    auto list = ports(1, "eth", 4);
+    list[0].now = {8, 9, 10, 10};
+    EXPECT_THAT(cpus_of(plan(topology, list).ports[0]), ElementsAre(8, 9, 10, 11));
 }
 
 TEST(Stability, keeps_who_shares_while_loads_breathe) {
