@@ -6,6 +6,7 @@
 
 #include "base/mac_address.h"
 #include "model/offload.h"
+#include "model/workers.h"
 
 #include <array>
 #include <chrono>
@@ -182,6 +183,7 @@ struct TeamConfig {
     DatapathChoice datapath = DatapathChoice::automatic;
     OffloadContract offload{}; ///< for ports that come later, and the team's own device
     BalanceConfig balance;
+    std::vector<WorkerRule> workers{}; ///< in the file's order: the first that fits a process counts
     bool operator==(const TeamConfig&) const = default;
 };
 
