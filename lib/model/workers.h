@@ -91,4 +91,20 @@ struct WorkerPlacement {
     bool operator==(const WorkerPlacement&) const = default;
 };
 
+// ---- what was done -------------------------------------------------------------------------------
+
+/// A process that is bound, and what its threads were like before: all that is needed to undo it.
+struct WorkerBinding {
+    struct Thread {
+        std::uint64_t started = 0; ///< a thread's number may have another bearer later
+        CpuList before;
+        bool operator==(const Thread&) const = default;
+    };
+    ProcessId id;
+    CpuList cpus;   ///< what its threads show now: what was asked for, less what its cpuset has not
+    CpuList before; ///< of its first thread; those made since have inherited ours, and get this
+    std::map<pid_t, Thread> threads;
+    bool operator==(const WorkerBinding&) const = default;
+};
+
 } // namespace teamo
