@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/cpu_list.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 
 namespace teamo {
 namespace {
@@ -24,6 +27,24 @@ bool take(std::string_view& text, char character) {
     return true;
 }
 
+void make_set(CpuList& cpus) {
+    std::ranges::sort(cpus);
+    const auto doubled = std::ranges::unique(cpus);
+    cpus.erase(doubled.begin(), doubled.end());
+}
+
+constexpr unsigned group_bits = 32;
+
+/// Takes a group of a mask, eight hexadecimal digits at most, from the front of the text.
+std::optional<std::uint32_t> take_group(std::string_view& text) {
+    std::uint32_t bits = 0;
+    const auto most = std::min<std::size_t>(text.size(), group_bits / 4);
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + most, bits, 16);
+    if (error != std::errc{}) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+    return bits;
+}
+
 } // namespace
 
 std::optional<CpuList> parse_cpu_list(std::string_view text) {
@@ -39,9 +60,7 @@ std::optional<CpuList> parse_cpu_list(std::string_view text) {
             cpus.push_back(cpu);
     } while (take(text, ','));
     if (!text.empty()) return std::nullopt;
-    std::ranges::sort(cpus);
-    const auto doubled = std::ranges::unique(cpus);
-    cpus.erase(doubled.begin(), doubled.end());
+    make_set(cpus);
     return cpus;
 }
 
@@ -57,6 +76,43 @@ std::string text_of(const CpuList& cpus) {
         first = std::next(last);
     }
     return text;
+}
+
+std::optional<CpuList> parse_cpu_mask(std::string_view text) {
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    std::vector<std::uint32_t> groups;
+    do {
+        const auto bits = take_group(text);
+        if (!bits) return std::nullopt;
+        groups.push_back(*bits);
+    } while (take(text, ','));
+    if (!text.empty()) return std::nullopt;
+    CpuList cpus;
+    unsigned first = 0;
+    for (auto bits = groups.rbegin(); bits != groups.rend(); ++bits, first += group_bits) {
+        if (first >= cpu_limit && *bits != 0) return std::nullopt;
+        for (unsigned bit = 0; bit < group_bits; ++bit)
+            if ((*bits >> bit & 1U) != 0) cpus.push_back(first + bit);
+    }
+    return cpus;
+}
+
+std::string mask_of(const CpuList& cpus) {
+    std::vector<std::uint32_t> groups(1);
+    for (const auto cpu : cpus) {
+        if (cpu / group_bits >= groups.size()) groups.resize(cpu / group_bits + 1);
+        groups[cpu / group_bits] |= std::uint32_t{1} << cpu % group_bits;
+    }
+    std::string text = fmt::format("{:x}", groups.back());
+    for (auto bits = std::next(groups.rbegin()); bits != groups.rend(); ++bits)
+        text += fmt::format(",{:08x}", *bits);
+    return text;
+}
+
+CpuList united(CpuList one, const CpuList& other) {
+    one.insert(one.end(), other.begin(), other.end());
+    make_set(one);
+    return one;
 }
 
 } // namespace teamo

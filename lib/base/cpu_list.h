@@ -18,4 +18,14 @@ std::optional<CpuList> parse_cpu_list(std::string_view text);
 /// "0-3,6"; "" for none.
 std::string text_of(const CpuList& cpus);
 
+/// As the kernel writes masks of CPUs: "ff" or "00000003,ffffffff" and a line's end, 32 CPUs a group, the
+/// highest first. None where it is something else, or tells of a CPU of 8192 or more.
+std::optional<CpuList> parse_cpu_mask(std::string_view text);
+
+/// "3,00000001" for CPUs 0, 32 and 33; "0" for none.
+std::string mask_of(const CpuList& cpus);
+
+/// What is in either.
+CpuList united(CpuList one, const CpuList& other);
+
 } // namespace teamo

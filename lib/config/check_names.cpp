@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "config/check_names.h"
 
+#include "base/cpu_list.h"
 #include "base/named.h"
 #include "model/workers.h"
 #include "json/quote.h"
@@ -46,6 +47,16 @@ void check_hwaddr(const json::Value& document, const Where& top, Diagnostics& di
     diagnostics.error(top.member("hwaddr", hwaddr->place()),
                       fmt::format("{} is no hardware address; one looks like 52:54:00:aa:bb:cc",
                                   json::quote(*hwaddr->string())));
+}
+
+void check_cpus(const json::Value& document, const Where& top, Diagnostics& diagnostics) {
+    const auto* interrupts = document.find("interrupts");
+    const auto* cpus = interrupts == nullptr ? nullptr : interrupts->find("cpus");
+    if (cpus == nullptr || cpus->string() == nullptr) return;
+    if (const auto list = parse_cpu_list(*cpus->string()); list && !list->empty()) return;
+    diagnostics.error(
+        top.member("interrupts", interrupts->place()).member("cpus", cpus->place()),
+        fmt::format("{} is no list of CPUs; one looks like 0-3,6", json::quote(*cpus->string())));
 }
 
 void check_bearer(const json::Value& watch, const Where& where, Diagnostics& diagnostics) {
@@ -121,6 +132,7 @@ void check_names(const json::Value& document, std::string_view device, Diagnosti
     const Where top{"", document.place()};
     check_device(document, top, device, diagnostics);
     check_hwaddr(document, top, diagnostics);
+    check_cpus(document, top, diagnostics);
     check_bearers(document, top, diagnostics);
     check_ports(document, top, diagnostics);
     check_workers(document, top, diagnostics);

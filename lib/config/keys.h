@@ -88,6 +88,7 @@ inline constexpr auto link_watch_words =
     std::to_array<std::string_view>({"ethtool", "arp_ping", "nsna_ping", "tipc"});
 inline constexpr auto link_watch_policy_words = std::to_array<std::string_view>({"any", "all"});
 inline constexpr auto datapath_words = std::to_array<std::string_view>({"auto", "team", "bpf"});
+inline constexpr auto interrupt_policy_words = std::to_array<std::string_view>({"unique", "off"});
 inline constexpr auto tx_hash_words = std::to_array<std::string_view>(
     {"eth", "vlan", "ipv4", "ipv6", "ip", "l3", "tcp", "udp", "sctp", "l4", "cpu"});
 inline constexpr auto worker_policy_words = std::to_array<std::string_view>({"follow", "spread", "off"});

@@ -153,6 +153,17 @@ OffloadContract offload_of(const Section& section, OffloadContract base) {
     return base;
 }
 
+InterruptConfig interrupts_of(const Section& section) {
+    InterruptConfig interrupts{.policy = static_cast<InterruptPolicy>(section.word("policy")),
+                               .cpus = {},
+                               .xps = section.boolean("xps"),
+                               .rps = section.boolean("rps"),
+                               .irqbalance = section.boolean("irqbalance")};
+    if (const auto* cpus = section.written("cpus"))
+        interrupts.cpus = parse_cpu_list(*cpus->string()).value_or(CpuList{});
+    return interrupts;
+}
+
 PortConfig port_of(const json::Value& value, const TeamConfig& team) {
     const Section section(&value, "ports.PORTIFNAME");
     PortConfig port{.queue_id = std::nullopt,
@@ -202,6 +213,7 @@ TeamConfig make_team(const json::Value& document, std::string_view device) {
     team.datapath = static_cast<DatapathChoice>(top.word("datapath"));
     team.balance = balance_of(top.below("balance"), team.runner);
     team.offload = offload_of(top.below("offload"), {});
+    team.interrupts = interrupts_of(top.below("interrupts"));
     team.workers = workers_of(top);
     team.link_watches = watches_of(top);
     if (const auto* ports = top.written("ports"))

@@ -3,6 +3,7 @@
 
 #include "base/match.h"
 #include "control/balance_document.h"
+#include "control/interrupt_document.h"
 #include "control/offload_document.h"
 
 #include <fmt/format.h>
@@ -162,6 +163,7 @@ json::Value state_document(const TeamStatus& status) {
         document.set("ports", std::move(ports));
     }
     if (status.offload) document.set("offload", offload_document(*status.offload));
+    if (status.interrupts) document.set("interrupts", interrupt_document(*status.interrupts));
     if (status.balance) document.set("balance", balance_document(*status.balance));
     if (auto runner = runner_of(status)) document.set("runner", std::move(*runner));
     return document;

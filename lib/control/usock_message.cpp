@@ -51,6 +51,9 @@ constexpr std::array methods{
            [](Arguments&& given) -> Request {
                return OffloadTry{std::move(given[0]), std::move(given[1])};
            }},
+    Method{"InterruptsPlan", 0, [](Arguments&&) -> Request { return InterruptsPlan{}; }},
+    Method{"InterruptsManage", 1,
+           [](Arguments&& given) -> Request { return InterruptsManage{std::move(given[0])}; }},
 };
 static_assert(methods.size() == std::variant_size_v<Request>);
 
@@ -71,6 +74,8 @@ std::vector<std::string_view> arguments_of(const Request& request) {
                           [](const OffloadTry& trial) -> List {
                               return {trial.port, trial.state};
                           },
+                          [](const InterruptsManage& manage) -> List { return {manage.managed}; },
+                          [](const InterruptsPlan&) -> List { return {}; },
                           [](const ConfigDump&) -> List { return {}; },
                           [](const ConfigDumpActual&) -> List { return {}; },
                           [](const StateDump&) -> List { return {}; },

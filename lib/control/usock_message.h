@@ -66,10 +66,19 @@ struct OffloadTry {
     std::string port, state;
     bool operator==(const OffloadTry&) const = default;
 };
+/// Where the ports' interrupts would be put, as the state has "interrupts"; changes nothing.
+struct InterruptsPlan {
+    bool operator==(const InterruptsPlan&) const = default;
+};
+/// "true": they are put where the plan says, and kept there; "false": as they were before, and left alone.
+struct InterruptsManage {
+    std::string managed;
+    bool operator==(const InterruptsManage&) const = default;
+};
 
-using Request =
-    std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump, ConfigDumpActual,
-                 StateDump, StateItemValueGet, StateItemValueSet, BalanceMove, BalanceFreeze, OffloadTry>;
+using Request = std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump,
+                             ConfigDumpActual, StateDump, StateItemValueGet, StateItemValueSet, BalanceMove,
+                             BalanceFreeze, OffloadTry, InterruptsPlan, InterruptsManage>;
 
 /// Why a request was not done: teamd's code and message, as libteamdctl prints them.
 struct Refusal {

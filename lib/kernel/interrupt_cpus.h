@@ -5,20 +5,22 @@
 
 #include "base/cpu_list.h"
 #include "base/result.h"
+#include "kernel/cpu_topology.h"
+#include "model/interrupts.h"
 #include "model/observation.h"
 
 #include <string>
 
 namespace teamo {
 
-/// The CPUs to which the kernel sends the interrupts of the device's queues now (effective_affinity_list).
-/// None where there are no interrupts to speak of: virtual devices, and cards that are down, which have
-/// handed theirs back. A vector that only tells of configuration or of the link does not count beside others,
-/// nor does one that has never come (/sys/kernel/irq) beside some that have. ENODEV: the device is gone, or
-/// /sys shows another network namespace than this process's. `root`: where /sys and /proc are.
-Result<CpuList> read_interrupt_cpus(const Link& link, const std::string& root = "");
+/// The CPUs to which the kernel sends the interrupts of the port's queues now, pure. None where there are no
+/// interrupts to speak of: virtual devices, and cards that are down, which have handed theirs back. A vector
+/// that only tells of configuration or of the link does not count beside others, nor does one that has never
+/// come beside some that have.
+CpuList interrupt_cpus(const PortInterrupts& port);
 
-/// The CPUs that are online.
-Result<CpuList> read_online_cpus(const std::string& root = "");
+/// Of the device. ENODEV: the device is gone, or /sys shows another network namespace than this process's.
+/// `root`: where /sys and /proc are.
+Result<CpuList> read_interrupt_cpus(const Link& link, const std::string& root = "");
 
 } // namespace teamo

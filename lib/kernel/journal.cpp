@@ -24,6 +24,17 @@ json::Array value_of(const FeatureNames& names) {
     return list;
 }
 
+/// CPUs stand as the kernel writes them: a list of numbers would be long on a large machine.
+json::Array value_of(const SetCpus& settings) {
+    json::Array list;
+    for (const auto& [setting, cpus] : settings)
+        list.emplace_back(json::Object{{"kind", name_of(setting.kind)},
+                                       {"number", setting.number},
+                                       {"before", text_of(cpus.before)},
+                                       {"ours", text_of(cpus.ours)}});
+    return list;
+}
+
 json::Value value_of(const PortBefore& port) {
     json::Value value(json::Object{});
     value.set("ifindex", port.index.value);
@@ -42,6 +53,7 @@ json::Value value_of(const PortBefore& port) {
         value.set("features", std::move(features));
     }
     if (!port.offloads.empty()) value.set("offloads", value_of(port.offloads));
+    if (!port.cpus.empty()) value.set("cpus", value_of(port.cpus));
     json::Array addresses;
     for (const auto& address : port.ipv6_addresses)
         addresses.emplace_back(json::Object{{"address", text_of(address)},
@@ -85,6 +97,20 @@ FeatureNames parse_names(const json::Value* value) {
     return names;
 }
 
+SetCpus parse_cpus(const json::Value* value) {
+    using enum CpuSetting::Kind;
+    SetCpus settings;
+    if (value == nullptr || value->array() == nullptr) return settings;
+    for (const auto& entry : *value->array())
+        for (const auto kind : {irq, thread, xps, rps}) {
+            auto before = parse_cpu_list(text(entry, "before")), ours = parse_cpu_list(text(entry, "ours"));
+            if (text(entry, "kind") != name_of(kind) || !before || !ours) continue;
+            settings.insert_or_assign({.kind = kind, .number = number(entry, "number")},
+                                      SetCpuList{.before = std::move(*before), .ours = std::move(*ours)});
+        }
+    return settings;
+}
+
 std::vector<DeviceAddress> parse_addresses(const json::Value* value, IfIndex device) {
     std::vector<DeviceAddress> addresses;
     if (value == nullptr || value->array() == nullptr) return addresses;
@@ -116,6 +142,7 @@ Result<PortBefore> parse_port(const json::Value& value) {
     port.made_clsact = boolean(value, "made_clsact").value_or(false);
     port.features = parse_features(value.find("features"));
     port.offloads = parse_names(value.find("offloads"));
+    port.cpus = parse_cpus(value.find("cpus"));
     port.ipv6_addresses = parse_addresses(value.find("ipv6_addresses"), port.index);
     return port;
 }

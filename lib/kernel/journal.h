@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "kernel/addresses.h"
 #include "model/features.h"
+#include "model/interrupts.h"
 
 #include <array>
 #include <cstdint>
@@ -30,6 +31,7 @@ struct PortBefore {
     bool made_clsact = false;                  ///< the qdisc is ours to take away
     FeatureSettings features;                  ///< those that were changed for the team, as they were
     FeatureNames offloads{};                   ///< that were on when it joined
+    SetCpus cpus{};                            ///< what of its interrupts was set, and is not as it was
     std::vector<DeviceAddress> ipv6_addresses; ///< static ones that disable_ipv6 takes; oldest first
     bool operator==(const PortBefore&) const = default;
 };

@@ -4,6 +4,7 @@
 // The options, their defaults and ranges are teamd.conf(5)'s; lib/config makes it from text.
 #pragma once
 
+#include "base/cpu_list.h"
 #include "base/mac_address.h"
 #include "model/offload.h"
 #include "model/workers.h"
@@ -171,6 +172,20 @@ struct BalanceConfig {
     bool operator==(const BalanceConfig&) const = default;
 };
 
+enum class InterruptPolicy : std::uint8_t {
+    unique, ///< a CPU of its own for each port, as long as there are enough
+    off,    ///< nothing of a port's interrupts is touched
+};
+
+/// Which CPUs serve the ports' interrupts (our key "interrupts").
+struct InterruptConfig {
+    InterruptPolicy policy = InterruptPolicy::unique;
+    CpuList cpus{}; ///< to choose from; empty: all that are not isolated
+    bool xps = true, rps = false;
+    bool irqbalance = true; ///< is asked to leave the ports' interrupts alone
+    bool operator==(const InterruptConfig&) const = default;
+};
+
 struct TeamConfig {
     std::string device; ///< empty: the first free "team%d"
     std::uint32_t debug_level = 0;
@@ -183,6 +198,7 @@ struct TeamConfig {
     DatapathChoice datapath = DatapathChoice::automatic;
     OffloadContract offload{}; ///< for ports that come later, and the team's own device
     BalanceConfig balance;
+    InterruptConfig interrupts{};
     std::vector<WorkerRule> workers{}; ///< in the file's order: the first that fits a process counts
     bool operator==(const TeamConfig&) const = default;
 };

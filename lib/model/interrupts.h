@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -20,10 +21,11 @@ namespace teamo {
 /// One interrupt line or MSI vector that has a handler.
 struct Vector {
     unsigned irq = 0;    ///< in /proc/irq
-    std::string name;    ///< of its handler: "eth0-rx-0"
+    std::string name{};  ///< of its handler: "eth0-rx-0"
     bool movable = true; ///< false: the kernel lets nobody set its affinity (a managed one)
-    CpuList affinity;    ///< smp_affinity_list: where it may go
-    CpuList effective; ///< where it goes; only true once it has come since affinity was set. Empty: not told
+    CpuList affinity{};  ///< smp_affinity_list: where it may go
+    CpuList
+        effective{}; ///< where it goes; only true once it has come since affinity was set. Empty: not told
     std::uint64_t count = 0; ///< how often it came, on all CPUs
     bool operator==(const Vector&) const = default;
 };
@@ -31,15 +33,15 @@ struct Vector {
 /// A kernel thread that polls a queue in the place of its interrupt's CPU (threaded NAPI).
 struct NapiThread {
     pid_t pid = 0;
-    CpuList affinity;
+    CpuList affinity{};
     bool operator==(const NapiThread&) const = default;
 };
 
 /// What serves one queue: its receive and transmit vectors together.
 struct QueueVectors {
     unsigned queue = 0;
-    std::vector<Vector> vectors; ///< at least one
-    std::optional<NapiThread> thread;
+    std::vector<Vector> vectors{}; ///< at least one
+    std::optional<NapiThread> thread{};
     bool operator==(const QueueVectors&) const = default;
 };
 
@@ -52,16 +54,30 @@ enum class VectorSource : std::uint8_t {
     together ///< nothing tells the queues apart: all vectors are one group
 };
 
+constexpr const char* name_of(VectorSource source) {
+    constexpr std::array names{"none", "netdev", "names", "counts", "together"};
+    return names[static_cast<std::size_t>(source)];
+}
+
 struct PortInterrupts {
     VectorSource source = VectorSource::none;
-    std::vector<QueueVectors> queues; ///< by queue number
-    std::vector<Vector> others;       ///< tell of the link, of commands done
-    int node = -1;                    ///< NUMA node of its device; -1: none
+    std::vector<QueueVectors> queues{}; ///< by queue number
+    std::vector<Vector> others{};       ///< tell of the link, of commands done
+    int node = -1;                      ///< NUMA node of its device; -1: none
     unsigned receive_queues = 0, transmit_queues = 0;
-    std::vector<CpuList> xps; ///< by transmit queue: xps_cpus; empty where there is only one
-    std::vector<CpuList> rps; ///< by receive queue: rps_cpus
+    std::vector<CpuList> xps{}; ///< by transmit queue: xps_cpus; empty where there is only one
+    std::vector<CpuList> rps{}; ///< by receive queue: rps_cpus
     bool operator==(const PortInterrupts&) const = default;
 };
+
+/// All of its vectors, the queues' first.
+inline std::vector<Vector> vectors_of(const PortInterrupts& port) {
+    std::vector<Vector> all{};
+    for (const auto& queue : port.queues)
+        all.insert(all.end(), queue.vectors.begin(), queue.vectors.end());
+    all.insert(all.end(), port.others.begin(), port.others.end());
+    return all;
+}
 
 // ---- what can be set ---------------------------------------------------------------------------
 
@@ -79,5 +95,18 @@ struct CpuSetting {
 };
 
 using CpuSettings = std::map<CpuSetting, CpuList>;
+
+/// One that was set: what it was before, and what it was set to. It is only put back while it is still ours.
+struct SetCpuList {
+    CpuList before{}, ours{};
+    bool operator==(const SetCpuList&) const = default;
+};
+
+using SetCpus = std::map<CpuSetting, SetCpuList>;
+
+constexpr const char* name_of(CpuSetting::Kind kind) {
+    constexpr std::array names{"irq", "thread", "xps", "rps"};
+    return names[static_cast<std::size_t>(kind)];
+}
 
 } // namespace teamo

@@ -6,6 +6,7 @@
 #include "base/named.h"
 #include "model/balance_status.h"
 #include "model/config.h"
+#include "model/interrupt_status.h"
 #include "model/offload_status.h"
 
 #include <sys/types.h>
@@ -61,6 +62,7 @@ struct TeamStatus {
     std::vector<PortStatus> ports;          ///< in the order they joined
     std::optional<BalanceStatus> balance;   ///< of teams that hash
     std::optional<OffloadStatus> offload;
+    std::optional<InterruptStatus> interrupts;
     // what the state document has under "setup"
     pid_t pid = 0;
     std::string pid_file;

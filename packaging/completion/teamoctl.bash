@@ -53,7 +53,7 @@ _teamoctl() {
         choices=$(_teamoctl_teams)
     else
         case "${words[*]:1}" in
-        '') choices='config state port balance offload stats doctor' ;;
+        '') choices='config state port balance offload interrupts stats doctor' ;;
         config) choices='dump' ;;
         'config dump') choices='noports actual' ;;
         state) choices='dump view item' ;;

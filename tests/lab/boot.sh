@@ -13,7 +13,16 @@ mount -t sysfs sysfs /sys
 ip link set lo up
 queues=1
 [ "$nic" != virtio ] || queues=4
-devices=()
+devices=() topology=(-smp "$cpus" -m 2048)
+if [ -n "$numa" ]; then
+    topology=(-smp "$cpus,sockets=2,cores=$((cpus / 4)),threads=2" -m 2048)
+    for node in 1 0; do # the guest finds first what was made last
+        topology+=(-object "memory-backend-ram,id=memory$node,size=1024M"
+            -numa "node,nodeid=$node,cpus=$((node * cpus / 2))-$(((node + 1) * cpus / 2 - 1)),memdev=memory$node")
+        devices+=(-device "pxb-pcie,id=side$node,bus_nr=$((64 * (node + 1))),bus=pcie.0,numa_node=$node")
+    done
+    topology+=(-numa "dist,src=0,dst=1,val=20")
+fi
 for ((port = 0; port < ports; port++)); do
     if [ $queues -gt 1 ]; then ip tuntap add dev "tap$port" mode tap multi_queue; else ip tuntap add dev "tap$port" mode tap; fi
     # The wire says nothing by itself.
@@ -21,12 +30,17 @@ for ((port = 0; port < ports; port++)); do
     ip link set "tap$port" up
     devices+=(-netdev "tap,id=net$port,ifname=tap$port,script=no,downscript=no,vhost=off,queues=$queues")
     address=52:54:00:00:01:0$((port + 1))
+    bus=
+    if [ -n "$numa" ]; then
+        devices+=(-device "pcie-root-port,id=bus$port,bus=side$((2 * port / ports)),chassis=$((port + 1)),slot=$port")
+        bus=,bus=bus$port
+    fi
     case $nic in
-        virtio) devices+=(-device "virtio-net-pci,netdev=net$port,id=port$port,romfile=,mac=$address,mq=on,vectors=$((2 * queues + 2))") ;;
+        virtio) devices+=(-device "virtio-net-pci,netdev=net$port,id=port$port,romfile=,mac=$address$bus,mq=on,vectors=$((2 * queues + 2))") ;;
         # With its virtual functions it takes a bus of its own.
-        igb) devices+=(-device "pcie-root-port,id=bus$port,chassis=$((port + 1))"
-            -device "igb,bus=bus$port,netdev=net$port,id=port$port,romfile=,mac=$address") ;;
-        *) devices+=(-device "$nic,netdev=net$port,id=port$port,romfile=,mac=$address") ;;
+        igb) [ -n "$bus" ] || devices+=(-device "pcie-root-port,id=bus$port,chassis=$((port + 1))")
+            devices+=(-device "igb,bus=bus$port,netdev=net$port,id=port$port,romfile=,mac=$address") ;;
+        *) devices+=(-device "$nic,netdev=net$port,id=port$port,romfile=,mac=$address$bus") ;;
     esac
 done
 
@@ -35,7 +49,7 @@ qemu=("$cache/qemu/usr/bin/qemu-system-x86_64" -L "$cache/qemu/usr/share/qemu" -
 # /dev/kvm may open and hang every guest all the same; and instructions are counted by TCG only.
 if [ -n "$icount" ]; then qemu+=(-accel tcg,thread=single -icount shift=0); else qemu+=(-accel tcg,thread=multi); fi
 
-qemu+=(-cpu max -smp "$cpus" -m 2048 -nodefaults -display none -no-reboot
+qemu+=(-cpu "max${numa:+,vendor=GenuineIntel}" "${topology[@]}" -nodefaults -display none -no-reboot
     -kernel "$root/boot/vmlinuz-$version" -initrd "$cache/initramfs-$kernel"
     -append "console=ttyS0 quiet loglevel=1 oops=panic panic=1 net.ifnames=0 fstab=no lab.lab=$here lab.run=$run lab.modules=$root/lib/modules/$version lab.nic=$nic lab.init=$init lab.interactive=$interactive $arguments"
     -virtfs "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap"

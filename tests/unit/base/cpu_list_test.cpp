@@ -27,5 +27,28 @@ TEST(ListOfCpus, is_written_in_ranges) {
     EXPECT_EQ(text_of(CpuList{}), "");
 }
 
+TEST(MaskOfCpus, is_read_as_the_kernel_writes_it) {
+    EXPECT_THAT(parse_cpu_mask("f5\n"), Optional(CpuList{0, 2, 4, 5, 6, 7}));
+    EXPECT_THAT(parse_cpu_mask("00000003,80000000"), Optional(CpuList{31, 32, 33}));
+    EXPECT_THAT(parse_cpu_mask("0"), Optional(CpuList{}));
+    for (const auto* text : {"", "\n", "x", "1,", ",1", "123456789", "0x1", "-1", "1 2"})
+        EXPECT_EQ(parse_cpu_mask(text), std::nullopt) << text;
+    std::string large = "1";
+    for (unsigned group = 0; group < 256; ++group)
+        large += ",00000000";
+    EXPECT_EQ(parse_cpu_mask(large), std::nullopt) << "CPU 8192";
+    EXPECT_THAT(parse_cpu_mask(large.replace(0, 1, "0")), Optional(CpuList{}));
+}
+
+TEST(MaskOfCpus, is_written_in_groups_of_32) {
+    EXPECT_EQ(mask_of({0, 2, 4, 5, 6, 7}), "f5");
+    EXPECT_EQ(mask_of({31, 32, 33}), "3,80000000");
+    EXPECT_EQ(mask_of({64}), "1,00000000,00000000");
+    EXPECT_EQ(mask_of({}), "0");
+    EXPECT_THAT(parse_cpu_mask(mask_of({0, 40, 8191})), Optional(CpuList{0, 40, 8191}));
+}
+
+TEST(ListsOfCpus, are_united) { EXPECT_EQ(united({0, 5}, {1, 5}), (CpuList{0, 1, 5})); }
+
 } // namespace
 } // namespace teamo

@@ -49,8 +49,21 @@ TEST(Diagnostics, name_the_nearest_known_key_and_keep_the_unknown_one) {
 }
 
 TEST(Diagnostics, do_not_look_into_what_is_ours_or_unknown) {
-    EXPECT_THAT(complaints(R"({"interrupts": {"x": 1}, "guard": "x"})"), IsEmpty());
+    EXPECT_THAT(complaints(R"({"guard": "x"})"), IsEmpty());
     EXPECT_THAT(complaints(R"({"unknown": {"x": 1}})"), SizeIs(1));
+}
+
+TEST(Diagnostics, know_a_list_of_cpus) {
+    EXPECT_THAT(complaints(R"({"interrupts": {"policy": "off", "cpus": "0-3,6", "xps": false}})"), IsEmpty());
+    for (const auto* cpus : {"", "0-", "3-1", "all", "9999999"})
+        EXPECT_THAT(complaints(fmt::format(R"({{"interrupts": {{"cpus": "{}"}}}})", cpus)),
+                    ElementsAre(fmt::format(R"(1:25: error: /interrupts/cpus: "{}" is no list of CPUs; one )"
+                                            "looks like 0-3,6",
+                                            cpus)));
+    EXPECT_THAT(
+        complaints(R"({"interrupts": {"policy": "uniqe"}})"),
+        ElementsAre(R"(1:27: error: /interrupts/policy: unknown policy "uniqe", known are unique, off; )"
+                    R"(did you mean "unique"?)"));
 }
 
 TEST(Diagnostics, know_every_offload_by_name) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Threads that poll queues (threaded NAPI), and the CPUs they may run on.
+#pragma once
+
+#include "base/result.h"
+#include "kernel/device_folder.h"
+#include "kernel/netdev_queues.h"
+#include "model/interrupts.h"
+
+#include <string>
+
+namespace teamo {
+
+/// Gives each queue of the port its thread. Where the netdev family does not tell it is by the threads'
+/// names, "napi/eth0-8197": numbers rise in the order of the queues, so only where there are as many as
+/// queues.
+void find_threads(PortInterrupts& port, const DeviceFolder& folder, const std::string& name,
+                  const NetdevQueues& told, const std::string& root);
+
+/// ESRCH: there is no such thread.
+Result<CpuList> read_thread_affinity(pid_t thread);
+Result<> write_thread_affinity(pid_t thread, const CpuList& cpus);
+
+} // namespace teamo

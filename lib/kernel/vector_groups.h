@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Which vectors serve a queue together. Pure.
+#pragma once
+
+#include "kernel/netdev_queues.h"
+#include "model/interrupts.h"
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace teamo {
+
+/// Puts the vectors into `port`, whose numbers of queues are known (0: not told). `bears`: names of its
+/// device.
+void group_vectors(PortInterrupts& port, std::vector<Vector> vectors, const NetdevQueues& told,
+                   std::span<const std::string> bears);
+
+/// What was counted at one time.
+struct InterruptSample {
+    std::map<unsigned, std::uint64_t> vectors; ///< how often each came, by number
+    std::vector<std::uint64_t> packets;        ///< by receive queue
+};
+
+/// Which vectors serve which queue, by number of the vector, as far as it is certain: between the samples one
+/// queue alone took in packets, and one vector came, more than others by far. Traffic on all queues at once
+/// teaches nothing.
+std::map<unsigned, unsigned> learn_groups(const InterruptSample& before, const InterruptSample& after);
+
+/// Divides the one group of a port whose vectors nothing tells apart (VectorSource::together), as soon as
+/// each of its receive queues has a vector; what is left tells of other things. True if it has.
+bool divide(PortInterrupts& port, const std::map<unsigned, unsigned>& learned);
+
+} // namespace teamo

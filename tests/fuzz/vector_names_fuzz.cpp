@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Any names, one a line, the first the device's, give a role each.
+#include "kernel/vector_names.h"
+
+#include <cstdlib>
+
+using namespace teamo;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    std::string_view text(reinterpret_cast<const char*>(bytes), size);
+    std::vector<std::string> names;
+    for (std::size_t end = 0; end != std::string_view::npos && names.size() < 64;
+         text.remove_prefix(end + 1)) {
+        end = text.find('\n');
+        names.emplace_back(text.substr(0, end));
+        if (end == std::string_view::npos) break;
+    }
+    const std::vector<std::string> bears{names.front()};
+    const auto roles = roles_of(names, bears);
+    if (roles.size() != names.size()) std::abort();
+    for (const auto& role : roles)
+        if (role.queue >= 65536) std::abort();
+    return 0;
+}

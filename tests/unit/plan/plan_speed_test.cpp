@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How long a plan of the largest machines takes.
+#include "interrupt_cases.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+
+namespace teamo {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
+constexpr bool is_fast_build = false;
+#else
+constexpr bool is_fast_build = true;
+#endif
+
+double milliseconds(const InterruptPremises& premises) {
+    std::vector<double> times;
+    for (int run = 0; run < 7; ++run) {
+        const auto begin = std::chrono::steady_clock::now();
+        const auto plan = plan_interrupts(premises);
+        times.push_back(
+            std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+        EXPECT_FALSE(plan.ports.empty());
+    }
+    std::ranges::sort(times);
+    return times[times.size() / 2];
+}
+
+/// 512 CPUs of 4 nodes, the ports of all nodes.
+std::vector<PlannedPort> on_four_nodes(unsigned queues) {
+    auto list = ports(64, "eth", queues);
+    for (std::size_t index = 0; index < list.size(); ++index)
+        list[index].node = static_cast<int>(index % 4);
+    return list;
+}
+
+void takes(const std::string& what, const InterruptPremises& premises, double most) {
+    const auto time = milliseconds(premises);
+    std::cout << what << ": " << time << " ms\n";
+    EXPECT_TRUE(!is_fast_build || time < most) << what;
+}
+
+// The bounds are several times what was measured: they are to find what grows too fast, not a busy machine.
+TEST(PlanSpeed, of_64_ports_on_512_cpus_is_milliseconds) {
+    const auto topology = server(4, 64, 2, 8);
+    takes("64 ports on 4 nodes, 512 CPUs", {&topology, on_four_nodes(1)}, 40);
+    takes("64 ports of one node, 512 CPUs", {&topology, ports(64, "eth", 1, 0)}, 40);
+    takes("64 ports of no node, 512 CPUs", {&topology, ports(64)}, 40);
+    takes("64 ports with 4 queues, 512 CPUs", {&topology, on_four_nodes(4)}, 200);
+    takes("64 ports with 8 queues, 512 CPUs", {&topology, on_four_nodes(8)}, 200);
+    takes("64 ports on 16 CPUs of 512", {&topology, on_four_nodes(1), parse_cpu_list("0-15").value()}, 40);
+    const auto plan = plan_interrupts({&topology, on_four_nodes(4)});
+    takes("as before", {&topology, after(plan, on_four_nodes(4))}, 200);
+}
+
+} // namespace
+} // namespace teamo
