@@ -4,6 +4,7 @@
 #include "kernel/cpu_settings.h"
 #include "kernel/cpu_topology.h"
 #include "kernel/files.h"
+#include "kernel/journal.h"
 #include "kernel/port_interrupts.h"
 #include "kernel/restore_cpus.h"
 #include "kernel/udev_policy.h"
@@ -144,6 +145,7 @@ void Interrupts::keep_irqbalance_out() {
 
 /// The loop has ended by now: one of its own takes back what was asked, as long as that is worth waiting for.
 void Interrupts::end() {
+    if (auto claims = CpuClaims::lock(std::string(journal_directory))) claims->remove(team_name_);
     constexpr auto patience = 2s;
     if (!irqbalance_ || !irqbalance_->status().present) return;
     irqbalance_.reset();
@@ -229,10 +231,19 @@ InterruptPlan Interrupts::plan(const std::vector<CpuClaim>& claims) const {
 void Interrupts::make_plan() {
     const auto now = Clock::now();
     if (!managed_ || (!plan_due_ && now - claims_at_ < seldom)) return;
-    const std::vector<CpuClaim> others;
+    // One daemon at a time looks what is free and takes it.
+    auto claims = CpuClaims::lock(std::string(journal_directory));
+    if (!claims && claims.error().number == EAGAIN) return; // with the next look
+    if (!claims && complaint_ != claims.error().text) log_(Level::warning, complaint_ = claims.error().text);
     claims_at_ = now;
     plan_due_ = false;
-    auto made = plan(others);
+    adopt(plan(claims ? claims->others(team_name_) : std::vector<CpuClaim>{}));
+    if (!claims) return;
+    if (auto written = claims->write(team_name_, this->claims()); !written)
+        log_(Level::warning, written.error().text);
+}
+
+void Interrupts::adopt(InterruptPlan made) {
     for (auto& placed : made.ports)
         for (auto& port : ports_)
             if (port.port.name == placed.name) {
@@ -245,6 +256,22 @@ void Interrupts::make_plan() {
         log_(Level::warning, fmt::format("not every port has an interrupt CPU of its own: {}", made.degraded),
              message_id::interrupts_degraded);
     degraded_ = std::move(made.degraded);
+}
+
+std::vector<PortClaim> Interrupts::claims() const {
+    std::vector<PortClaim> claims;
+    for (const auto& port : ports_) {
+        if (port.plan.cpus.empty()) continue;
+        PortClaim claim{.port = port.port.name,
+                        .cpus = cpu_list_of(port.plan.cpus),
+                        .irqs = {},
+                        .load = port.port.load,
+                        .standby = port.port.standby};
+        for (const auto& [setting, cpus] : interrupt_settings(port.now, port.plan.cpus, topology_, config_))
+            if (setting.kind == Kind::irq) claim.irqs.emplace(setting.number, cpus);
+        claims.push_back(std::move(claim));
+    }
+    return claims;
 }
 
 void Interrupts::tend(Followed& port, bool cpus_changed) {
@@ -396,7 +423,8 @@ InterruptStatus Interrupts::rehearse() {
     static_cast<void>(read_cpus());
     for (auto& port : ports_)
         read(port);
-    const auto made = plan({});
+    const auto claims = CpuClaims::lock(std::string(journal_directory));
+    const auto made = plan(claims ? claims->others(team_name_) : std::vector<CpuClaim>{});
     auto status = this->status();
     status.degraded = made.degraded;
     for (auto& port : status.ports) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "irqbalance_ban.h"
+#include "kernel/cpu_claims.h"
 #include "kernel/port_interrupts.h"
 #include "log.h"
 #include "loop.h"
@@ -85,6 +86,8 @@ private:
     void read(Followed& port);
     InterruptPlan plan(const std::vector<CpuClaim>& claims) const;
     void make_plan();
+    void adopt(InterruptPlan made);
+    std::vector<PortClaim> claims() const;
     void tend(Followed& port, bool cpus_changed);
     void repair(Followed& port, const CpuSettings& drifted, bool cpus_changed);
     DriftCause cause(const Followed& port, const CpuSetting& drifted, bool cpus_changed) const;

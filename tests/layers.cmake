@@ -12,8 +12,9 @@ set(may_plan     base model runner)
 set(may_announce base)
 set(may_kernel   base json model)
 set(may_datapath base model kernel)
+set(may_workers  base model kernel)
 set(may_control  base json model runner)
-set(known base json model config runner watch plan announce kernel datapath control)
+set(known base json model config runner watch plan announce kernel datapath workers control)
 
 # A folder that is not named here would go unchecked.
 file(GLOB folders RELATIVE ${LIB} ${LIB}/*)

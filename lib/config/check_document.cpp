@@ -70,6 +70,18 @@ private:
             words(key, *value.array(), where, user);
         } else if (key.shape == Shape::watches) {
             watches(value, where);
+        } else if (key.shape == Shape::objects) {
+            objects(key, *value.array(), where, user);
+        }
+    }
+
+    void objects(const Key& key, const json::Array& array, const Where& where, std::string_view user) {
+        for (std::size_t index = 0; index < array.size(); ++index) {
+            const auto element = where.element(index, array[index].place());
+            if (const auto* object = array[index].object())
+                members(*object, key.inner(), element, user);
+            else
+                diagnostics_.error(element, fmt::format("must be an object, not {}", type_of(array[index])));
         }
     }
 
@@ -118,6 +130,7 @@ bool has_shape(Shape shape, const json::Value& value) {
     case Shape::object:
     case Shape::ports: return value.object() != nullptr;
     case Shape::array:
+    case Shape::objects:
     case Shape::strings: return value.array() != nullptr;
     case Shape::watches: return value.object() != nullptr || value.array() != nullptr;
     }

@@ -3,6 +3,7 @@
 
 #include "base/cpu_list.h"
 #include "base/named.h"
+#include "model/workers.h"
 #include "json/quote.h"
 
 #include <algorithm>
@@ -91,6 +92,40 @@ void check_ports(const json::Value& document, const Where& top, Diagnostics& dia
     }
 }
 
+/// A rule that names nobody would hold for all, and one that names two is a question.
+void check_worker(const json::Value& rule, const Where& where, Diagnostics& diagnostics) {
+    std::string_view first;
+    for (const auto selector : worker_selector_names) {
+        const auto* written = rule.find(selector);
+        if (written == nullptr) continue;
+        const auto here = where.member(selector, written->place());
+        if (!first.empty())
+            diagnostics.error(here, fmt::format("{} stands here already: a rule has one of {}", first,
+                                                fmt::join(worker_selector_names, ", ")));
+        else
+            first = selector;
+        const auto* text = written->string();
+        if (text != nullptr && text->empty())
+            diagnostics.error(here, "is empty");
+        else if (text != nullptr && selector == "cgroup" && !text->starts_with('/'))
+            diagnostics.error(here,
+                              "is no path of a control group: one looks like /system.slice/foo.service");
+    }
+    if (first.empty())
+        diagnostics.error(where, fmt::format("does not say whose processes: one of {} is missing",
+                                             fmt::join(worker_selector_names, ", ")));
+}
+
+void check_workers(const json::Value& document, const Where& top, Diagnostics& diagnostics) {
+    const auto* workers = document.find("workers");
+    const auto* array = workers == nullptr ? nullptr : workers->array();
+    if (array == nullptr) return;
+    const auto where = top.member("workers", workers->place());
+    for (std::size_t index = 0; index < array->size(); ++index)
+        if ((*array)[index].object() != nullptr)
+            check_worker((*array)[index], where.element(index, (*array)[index].place()), diagnostics);
+}
+
 } // namespace
 
 void check_names(const json::Value& document, std::string_view device, Diagnostics& diagnostics) {
@@ -100,6 +135,7 @@ void check_names(const json::Value& document, std::string_view device, Diagnosti
     check_cpus(document, top, diagnostics);
     check_bearers(document, top, diagnostics);
     check_ports(document, top, diagnostics);
+    check_workers(document, top, diagnostics);
 }
 
 } // namespace teamo::config

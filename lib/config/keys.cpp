@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "config/keys.h"
 
-#include "base/match.h"
 #include "model/offload.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <iterator>
 
 namespace teamo::config {
 namespace {
@@ -28,7 +22,6 @@ constexpr auto tipc = std::to_array<std::string_view>({"tipc"});
 constexpr Range any_int{-2147483648LL, 2147483647};
 constexpr Range u16{0, 65535};
 constexpr std::int64_t zero = 0;
-constexpr std::string_view offload = "offload", feature = "FEATURE";
 
 // wrong_shape is refused where teamd cannot write its default back, or needs the value; wrong_value is
 // tolerated where teamd looks at what it got and takes its default.
@@ -347,72 +340,36 @@ constexpr auto table = std::to_array<Key>({
      .wrong_shape = refused,
      .help = "Ask irqbalance to leave the ports' interrupts alone."},
     {.path = "workers",
-     .shape = array,
+     .shape = objects,
      .wrong_shape = refused,
-     .help = "Which processes run where their packets arrive."},
+     .help = "Which processes run where their packets arrive; the first rule that fits one counts."},
+    {.path = "workers.unit",
+     .shape = string,
+     .wrong_shape = refused,
+     .help = "Processes of a systemd unit; the name may have * and ?."},
+    {.path = "workers.cgroup",
+     .shape = string,
+     .wrong_shape = refused,
+     .help = "Processes of a control group, and of those below it."},
+    {.path = "workers.command",
+     .shape = string,
+     .wrong_shape = refused,
+     .help = "Processes of that name (ps -o comm); it may have * and ?."},
+    {.path = "workers.user",
+     .shape = string,
+     .wrong_shape = refused,
+     .help = "Processes of a user, by name or number."},
+    {.path = "workers.policy",
+     .shape = string,
+     .fallback = "follow"sv,
+     .words = worker_policy_words,
+     .wrong_shape = refused,
+     .help = "To where their packets arrive, a CPU to each, or left alone."},
     {.path = "guard", .shape = string, .wrong_shape = refused, .help = "Which packets the team lets pass."},
 });
 
 } // namespace
 
-std::string_view name_of(Shape shape) {
-    switch (shape) {
-    case string: return "a string";
-    case integer: return "an integer";
-    case boolean: return "true or false";
-    case object: return "an object";
-    case array: return "an array";
-    case strings: return "an array of strings";
-    case watches: return "an object or an array of objects";
-    case Shape::ports: return "an object";
-    }
-    return "?";
-}
-
-std::string text_of(const Fallback& fallback) {
-    return std::visit(Match{
-                          [](std::monostate) { return std::string(); },
-                          [](bool flag) { return std::string(flag ? "true" : "false"); },
-                          [](std::int64_t number) { return fmt::format("{}", number); },
-                          [](std::string_view text) {
-                              return text.starts_with('[') ? std::string(text) : fmt::format("\"{}\"", text);
-                          },
-                      },
-                      fallback);
-}
-
-bool Key::is_used_by(std::string_view user) const {
-    return used_by.empty() || std::ranges::find(used_by, user) != used_by.end();
-}
-
 std::span<const Key> keys() { return table; }
-
-std::vector<const Key*> members_of(std::string_view path) {
-    std::vector<const Key*> members;
-    for (const auto& key : table)
-        if (key.parent() == path) members.push_back(&key);
-    return members;
-}
-
-const Key* find_key(std::string_view path) {
-    const auto* found = std::ranges::find(table, path, &Key::path);
-    return found == table.end() ? nullptr : found;
-}
-
-std::vector<std::string_view> member_names(std::string_view path) {
-    std::vector<std::string_view> names;
-    for (const auto& key : table)
-        if (key.parent() == path && key.name() != feature) names.push_back(key.name());
-    if (path == offload) std::ranges::copy(offload_names(), std::back_inserter(names));
-    return names;
-}
-
-const Key* find_member(std::string_view parent, std::string_view name) {
-    if (parent == offload && name != feature && !offloads_named(name).empty())
-        return find_key("offload.FEATURE");
-    for (const auto& key : table)
-        if (key.parent() == parent && key.name() == name && name != feature) return &key;
-    return nullptr;
-}
 
 } // namespace teamo::config

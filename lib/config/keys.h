@@ -22,6 +22,7 @@ enum class Shape : std::uint8_t {
     object,
     array,
     strings, ///< an array of strings
+    objects, ///< an array of objects, each with the members that stand below
     watches, ///< a link watch, or an array of them
     ports,   ///< an object whose names are devices, each with the members of ports.PORTIFNAME
 };
@@ -90,6 +91,7 @@ inline constexpr auto datapath_words = std::to_array<std::string_view>({"auto", 
 inline constexpr auto interrupt_policy_words = std::to_array<std::string_view>({"unique", "off"});
 inline constexpr auto tx_hash_words = std::to_array<std::string_view>(
     {"eth", "vlan", "ipv4", "ipv6", "ip", "l3", "tcp", "udp", "sctp", "l4", "cpu"});
+inline constexpr auto worker_policy_words = std::to_array<std::string_view>({"follow", "spread", "off"});
 inline constexpr auto tx_balancer_words = std::to_array<std::string_view>({"basic"});
 
 } // namespace teamo::config

@@ -180,6 +180,23 @@ PortConfig port_of(const json::Value& value, const TeamConfig& team) {
     return port;
 }
 
+std::vector<WorkerRule> workers_of(const Section& top) {
+    std::vector<WorkerRule> rules;
+    const auto* written = top.written("workers");
+    if (written == nullptr) return rules;
+    for (const auto& value : *written->array()) {
+        const Section section(&value, "workers");
+        WorkerRule rule{.policy = static_cast<WorkerPolicy>(section.word("policy"))};
+        for (std::size_t selector = 0; selector < worker_selector_names.size(); ++selector)
+            if (const auto* name = section.written(worker_selector_names[selector])) {
+                rule.selector = static_cast<WorkerSelector>(selector);
+                rule.name = *name->string();
+            }
+        rules.push_back(std::move(rule));
+    }
+    return rules;
+}
+
 } // namespace
 
 TeamConfig make_team(const json::Value& document, std::string_view device) {
@@ -197,6 +214,7 @@ TeamConfig make_team(const json::Value& document, std::string_view device) {
     team.balance = balance_of(top.below("balance"), team.runner);
     team.offload = offload_of(top.below("offload"), {});
     team.interrupts = interrupts_of(top.below("interrupts"));
+    team.workers = workers_of(top);
     team.link_watches = watches_of(top);
     if (const auto* ports = top.written("ports"))
         for (const auto& port : *ports->object())

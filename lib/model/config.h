@@ -7,6 +7,7 @@
 #include "base/cpu_list.h"
 #include "base/mac_address.h"
 #include "model/offload.h"
+#include "model/workers.h"
 
 #include <array>
 #include <chrono>
@@ -198,6 +199,7 @@ struct TeamConfig {
     OffloadContract offload{}; ///< for ports that come later, and the team's own device
     BalanceConfig balance;
     InterruptConfig interrupts{};
+    std::vector<WorkerRule> workers{}; ///< in the file's order: the first that fits a process counts
     bool operator==(const TeamConfig&) const = default;
 };
 

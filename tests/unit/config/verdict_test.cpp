@@ -49,6 +49,8 @@ TEST(Verdict, on_global_options) {
         {R"({"balance": true})", refused},
         {R"({"interrupts": []})", refused},
         {R"({"workers": {}})", refused},
+        {R"({"workers": []})", good},
+        {R"({"workers": [1]})", refused},
         {R"({"guard": {}})", refused},
     };
     for (const auto& [text, expected] : cases)
@@ -212,6 +214,11 @@ TEST(Verdict, of_a_wrong_type_is_an_error_for_every_key) {
             inner = json::Object{{std::string(name), std::move(inner)}};
             pointer.insert(0, fmt::format("/{}", name));
             path = dot == std::string_view::npos ? "" : path.substr(0, dot);
+            if (const auto* holder = config::find_key(path);
+                holder && holder->shape == config::Shape::objects) {
+                inner = json::Array{std::move(inner)};
+                pointer.insert(0, "/0");
+            }
         }
         const auto read = read_configuration(inner);
         const auto found = std::ranges::find(read.diagnostics, pointer, &Diagnostic::pointer);

@@ -52,7 +52,6 @@ TEST(InterruptSettings, take_a_polling_thread_along) {
     EXPECT_EQ(CpuList{2}, interrupt_settings(threaded, {2}, four_cpus(), {}).at({Kind::thread, 77}));
     threaded.queues[0].second_thread = NapiThread{.pid = 78, .affinity = {1}}; // igb
     EXPECT_EQ(CpuList{2}, interrupt_settings(threaded, {2}, four_cpus(), {}).at({Kind::thread, 78}));
-    EXPECT_EQ(CpuList{1}, settings_of(threaded).at({Kind::thread, 78}));
 }
 
 TEST(InterruptSettings, spread_a_card_of_several_queues) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "model/workers.h"
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace teamo {
+
+/// The first rule that fits the worker, or nullptr. `users`: the numbers of the users that rules name.
+const WorkerRule* rule_for(const Worker& worker, std::span<const WorkerRule> rules,
+                           const std::map<std::string, uid_t>& users);
+
+/// "worker@*.service": * is any letters or none, ? is one; all else is itself.
+bool matches(std::string_view pattern, std::string_view name);
+
+} // namespace teamo

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "workers/affinity.h"
+
+#include "base/handle.h"
+#include "kernel/files.h"
+#include "workers/process_text.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+namespace teamo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_cpus = 8192; // of any kernel; cpu_set_t has 1024
+constexpr std::size_t word_bits = 8 * sizeof(unsigned long);
+using Mask = std::array<unsigned long, most_cpus / word_bits>;
+
+Result<> write_affinity(pid_t thread, const CpuList& cpus) {
+    Mask mask{};
+    for (const auto cpu : cpus)
+        if (cpu < most_cpus) mask[cpu / word_bits] |= 1UL << (cpu % word_bits);
+    if (::syscall(SYS_sched_setaffinity, thread, sizeof mask, mask.data()) == 0) return {};
+    const int error = errno;
+    const auto what = fmt::format("thread {} cannot run on CPU {}", thread, text_of(cpus));
+    if (error == EINVAL)
+        return fail(EINVAL, what + ": its cpuset has none of them, or the kernel lets nobody move it");
+    return fail_errno(error, what);
+}
+
+std::vector<pid_t> threads_of(pid_t process) {
+    std::vector<pid_t> threads;
+    std::error_code gone;
+    for (fs::directory_iterator entry(fmt::format("/proc/{}/task", process), gone), end;
+         !gone && entry != end; entry.increment(gone)) {
+        const auto name = entry->path().filename().native();
+        pid_t thread = 0;
+        std::from_chars(name.data(), name.data() + name.size(), thread);
+        if (thread > 0) threads.push_back(thread);
+    }
+    return threads;
+}
+
+/// When it started; none: it is gone.
+std::optional<std::uint64_t> start_of(const std::string& folder) {
+    const auto text = read_file(folder + "/stat", 4096);
+    const auto stat = text ? parse_stat(*text) : std::nullopt;
+    return stat ? std::optional(stat->started) : std::nullopt;
+}
+std::optional<std::uint64_t> start_of(pid_t process, pid_t thread) {
+    return start_of(fmt::format("/proc/{}/task/{}", process, thread));
+}
+
+/// A process, and not whoever gets its number.
+class Target {
+public:
+    static Result<Target> open(ProcessId id) {
+        UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, id.pid, 0)));
+        if (!process && errno != ESRCH) return fail_errno(errno, fmt::format("process {}", id.pid));
+        // Asked after the descriptor was opened: so it is this process's.
+        if (!process || start_of(fmt::format("/proc/{}", id.pid)) != id.started)
+            return fail(ESRCH, fmt::format("process {} is gone", id.pid));
+        return Target(id.pid, std::move(process));
+    }
+
+    pid_t pid() const { return pid_; }
+    bool is_there() const {
+        pollfd ended{.fd = process_.get(), .events = POLLIN, .revents = 0};
+        return ::poll(&ended, 1, 0) == 0;
+    }
+
+private:
+    Target(pid_t pid, UniqueFd process) : pid_(pid), process_(std::move(process)) {}
+
+    pid_t pid_;
+    UniqueFd process_;
+};
+
+/// Threads make threads, which have the mask of who made them: only when two passes in a row found nothing to
+/// do has none slipped through between the listing and the setting. `step` says whether it did something.
+Result<> until_all(const Target& target, const std::function<Result<bool>(pid_t)>& step) {
+    constexpr int most_passes = 1000;
+    for (int pass = 0, quiet = 0; pass < most_passes; ++pass) {
+        if (!target.is_there()) return fail(ESRCH, fmt::format("process {} is gone", target.pid()));
+        bool did = false;
+        for (const auto thread : threads_of(target.pid())) {
+            auto done = step(thread);
+            if (!done && done.error().number == ESRCH) continue;
+            if (!done) return tl::unexpected(std::move(done.error()));
+            did = did || *done;
+        }
+        quiet = did ? 0 : quiet + 1;
+        if (quiet == 2) return {};
+    }
+    return fail(EAGAIN, fmt::format("process {} makes threads faster than they can be bound", target.pid()));
+}
+
+/// Binding one process, thread by thread.
+class Binder {
+public:
+    Binder(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier)
+        : wanted_(cpus), earlier_(earlier) {
+        std::ranges::sort(wanted_);
+        binding_.id = id;
+        binding_.cpus = wanted_;
+        if (earlier.id == id) {
+            binding_.before = earlier.before;
+            binding_.threads = earlier.threads;
+        } else {
+            earlier_ = {};
+        }
+    }
+
+    Result<bool> bind(pid_t thread) {
+        const auto now = read_affinity(thread);
+        if (!now) return tl::unexpected(now.error());
+        if (*now == binding_.cpus) return false;
+        const auto started = start_of(binding_.id.pid, thread);
+        if (!started) return false;
+        if (auto set = write_affinity(thread, wanted_); !set) return tl::unexpected(std::move(set.error()));
+        const auto shown = read_affinity(thread);
+        if (!shown) return tl::unexpected(shown.error());
+        note(thread, *started, *now);
+        // A cpuset takes some away: that is what threads made from now on inherit.
+        binding_.cpus = *shown;
+        return *shown != *now;
+    }
+
+    const WorkerBinding& binding() const { return binding_; }
+
+private:
+    void note(pid_t thread, std::uint64_t started, const CpuList& now) {
+        const auto known = binding_.threads.find(thread);
+        if (known != binding_.threads.end() && known->second.started == started) return;
+        // Bound by us before, or the child of a thread that was.
+        const bool ours = !earlier_.cpus.empty() && now == earlier_.cpus;
+        if (binding_.before.empty()) binding_.before = now;
+        binding_.threads[thread] = {.started = started, .before = ours ? earlier_.before : now};
+    }
+
+    CpuList wanted_;
+    WorkerBinding earlier_, binding_;
+};
+
+} // namespace
+
+Result<CpuList> read_affinity(pid_t thread) {
+    Mask mask{};
+    if (::syscall(SYS_sched_getaffinity, thread, sizeof mask, mask.data()) < 0)
+        return fail_errno(errno, fmt::format("affinity of thread {}", thread));
+    CpuList cpus;
+    for (unsigned cpu = 0; cpu < most_cpus; ++cpu)
+        if ((mask[cpu / word_bits] >> (cpu % word_bits) & 1) != 0) cpus.push_back(cpu);
+    return cpus;
+}
+
+Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier) {
+    if (cpus.empty()) return fail(EINVAL, "no CPU to bind to");
+    const auto target = Target::open(id);
+    if (!target) return tl::unexpected(target.error());
+    Binder binder(id, cpus, earlier);
+    auto bound = until_all(*target, [&binder](pid_t thread) { return binder.bind(thread); });
+    auto binding = binder.binding();
+    // Threads that ended need no notes, and their numbers are given away.
+    std::erase_if(binding.threads,
+                  [&id](const auto& one) { return start_of(id.pid, one.first) != one.second.started; });
+    if (bound) return binding;
+    if (bound.error().number != ESRCH) static_cast<void>(release_process(binding));
+    return within(fmt::format("process {}", id.pid), std::move(bound.error()));
+}
+
+Result<> release_process(const WorkerBinding& binding) {
+    const auto free = [&binding](pid_t thread) -> Result<bool> {
+        const auto now = read_affinity(thread);
+        if (!now) return tl::unexpected(now.error());
+        if (*now != binding.cpus) return false;
+        const auto known = binding.threads.find(thread);
+        const bool noted =
+            known != binding.threads.end() && start_of(binding.id.pid, thread) == known->second.started;
+        const auto& before = noted ? known->second.before : binding.before;
+        if (before.empty() || before == *now) return false;
+        if (auto set = write_affinity(thread, before); !set) return tl::unexpected(std::move(set.error()));
+        const auto shown = read_affinity(thread);
+        return shown && *shown != *now;
+    };
+    const auto target = Target::open(binding.id);
+    auto released = target ? until_all(*target, free) : Result<>(tl::unexpected(target.error()));
+    if (!released && released.error().number != ESRCH)
+        return within(fmt::format("process {}", binding.id.pid), std::move(released.error()));
+    return {};
+}
+
+} // namespace teamo

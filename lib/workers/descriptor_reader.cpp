@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "workers/descriptor_reader.h"
+
+#include "base/handle.h"
+#include "kernel/socket_owners.h"
+#include "workers/processes.h"
+
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+#include <set>
+
+namespace teamo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_descriptors = 1'000'000;
+constexpr std::uint8_t listening = 10; // net/tcp_states.h: TCP_LISTEN
+
+template <class Value>
+bool ask(int socket, int level, int option, Value& value) {
+    socklen_t size = sizeof value;
+    return ::getsockopt(socket, level, option, &value, &size) == 0;
+}
+
+/// None for a socket of another kind, and for one that listens.
+std::optional<SocketTraffic> tcp_traffic(int socket) {
+    int protocol = 0, family = 0, cpu = -1;
+    unsigned napi = 0;
+    std::uint64_t cookie = 0;
+    tcp_info info{};
+    if (!ask(socket, SOL_SOCKET, SO_PROTOCOL, protocol) || protocol != IPPROTO_TCP ||
+        !ask(socket, SOL_SOCKET, SO_DOMAIN, family) || (family != AF_INET && family != AF_INET6) ||
+        !ask(socket, IPPROTO_TCP, TCP_INFO, info) || info.tcpi_state == listening ||
+        !ask(socket, SOL_SOCKET, SO_COOKIE, cookie))
+        return std::nullopt;
+    SocketTraffic traffic{
+        .cookie = cookie, .bytes = info.tcpi_bytes_received, .packets = info.tcpi_data_segs_in};
+    if (ask(socket, SOL_SOCKET, SO_INCOMING_CPU, cpu) && cpu >= 0) traffic.cpu = static_cast<unsigned>(cpu);
+    if (ask(socket, SOL_SOCKET, SO_INCOMING_NAPI_ID, napi)) traffic.napi = napi;
+    return traffic;
+}
+
+/// What looking at one process came to.
+struct Look {
+    std::size_t seen = 0; ///< descriptors
+    int refused = 0;      ///< errno: its descriptors may not be borrowed
+};
+
+Look look_at(pid_t pid, std::vector<SocketTraffic>& sockets) {
+    Look look;
+    const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (!process) return {.refused = errno == ESRCH ? 0 : errno};
+    std::set<std::uint64_t> known; // a process may have one socket under several descriptors
+    std::error_code gone;          // a process may end at any moment
+    for (fs::directory_iterator entry(fmt::format("/proc/{}/fd", pid), gone), end; !gone && entry != end;
+         entry.increment(gone)) {
+        ++look.seen;
+        std::error_code closed;
+        const auto target = fs::read_symlink(entry->path(), closed);
+        const auto inode = closed ? std::nullopt : socket_inode(target.native());
+        if (!inode || !known.insert(*inode).second) continue;
+        const auto& name = entry->path().filename().native();
+        int number = -1;
+        std::from_chars(name.data(), name.data() + name.size(), number);
+        const UniqueFd socket(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), number, 0)));
+        if (!socket && (errno == EPERM || errno == ENOSYS)) {
+            look.refused = errno;
+            return look;
+        }
+        auto traffic = socket ? tcp_traffic(socket.get()) : std::nullopt;
+        if (!traffic) continue;
+        traffic->process = pid;
+        sockets.push_back(*traffic);
+    }
+    return look;
+}
+
+} // namespace
+
+Result<std::vector<SocketTraffic>> read_descriptors() {
+    std::vector<SocketTraffic> sockets;
+    std::size_t seen = 0;
+    int refused = 0;
+    for (const auto pid : all_processes()) {
+        if (seen >= most_descriptors) break;
+        const auto look = look_at(pid, sockets);
+        seen += look.seen;
+        if (look.refused != 0) refused = look.refused;
+        if (refused == ENOSYS) break;
+    }
+    // Some processes may be traced by nobody; that of all of them none has a TCP socket is no reason to ask.
+    if (sockets.empty() && refused != 0)
+        return fail_errno(refused, "the processes' sockets cannot be borrowed");
+    return sockets;
+}
+
+} // namespace teamo

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "workers/process_text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace teamo {
+namespace {
+
+/// What stands before the next `separator`, which goes too; the rest where there is none.
+std::string_view take(std::string_view& text, char separator) {
+    const auto end = text.find(separator);
+    const auto part = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    return part;
+}
+
+template <class Number>
+std::optional<Number> whole(std::string_view text) {
+    Number number{};
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+constexpr std::size_t longest_unit_name = 255; // systemd: UNIT_NAME_MAX
+
+/// What a unit may be that holds processes.
+constexpr auto unit_kinds =
+    std::to_array<std::string_view>({".service", ".scope", ".socket", ".mount", ".swap"});
+
+bool is_unit(std::string_view name) {
+    if (name.size() > longest_unit_name) return false;
+    const auto dot = name.rfind('.');
+    if (dot == std::string_view::npos || dot == 0 || name.front() == '@') return false;
+    if (std::ranges::find(unit_kinds, name.substr(dot)) == unit_kinds.end()) return false;
+    return std::ranges::all_of(name, [](char letter) {
+        return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+               (letter >= '0' && letter <= '9') ||
+               std::string_view(":-_.\\@").find(letter) != std::string_view::npos;
+    });
+}
+
+/// mountinfo writes blanks, tabs, line ends and backslashes as \040 and its like.
+std::string unescape(std::string_view text) {
+    std::string plain;
+    while (!text.empty()) {
+        unsigned code = 0;
+        if (text.size() >= 4 && text[0] == '\\') {
+            const auto [stop, error] = std::from_chars(text.data() + 1, text.data() + 4, code, 8);
+            if (error == std::errc{} && stop == text.data() + 4 && code < 256) {
+                plain += static_cast<char>(code);
+                text.remove_prefix(4);
+                continue;
+            }
+        }
+        plain += text.front();
+        text.remove_prefix(1);
+    }
+    return plain;
+}
+
+} // namespace
+
+std::optional<ProcessStat> parse_stat(std::string_view text) {
+    // The name is in brackets and may have brackets of its own; nothing behind it has.
+    const auto open = text.find('('), close = text.rfind(')');
+    if (open == std::string_view::npos || close == std::string_view::npos || close < open)
+        return std::nullopt;
+    ProcessStat stat{.command = std::string(text.substr(open + 1, close - open - 1))};
+    text.remove_prefix(close + 1);
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    if (!text.starts_with(' ')) return std::nullopt;
+    text.remove_prefix(1);
+    constexpr unsigned state = 3, user = 14, system = 15, threads = 20, started = 22;
+    for (unsigned field = state; field <= started; ++field) {
+        const auto word = take(text, ' ');
+        if (field != user && field != system && field != threads && field != started) continue;
+        const auto number = whole<std::uint64_t>(word);
+        if (!number) return std::nullopt;
+        if (field == threads)
+            stat.threads = static_cast<unsigned>(std::min<std::uint64_t>(*number, 1U << 22)); // PID_MAX_LIMIT
+        else
+            (field == started ? stat.started : stat.ticks) += *number;
+    }
+    return stat;
+}
+
+std::optional<uid_t> parse_user(std::string_view status) {
+    while (!status.empty()) {
+        auto line = take(status, '\n');
+        if (!line.starts_with("Uid:\t")) continue;
+        take(line, '\t');
+        take(line, '\t'); // the real one
+        return whole<uid_t>(take(line, '\t'));
+    }
+    return std::nullopt;
+}
+
+std::string parse_cgroup(std::string_view text) {
+    std::string_view unified, systemd;
+    while (!text.empty()) {
+        auto line = take(text, '\n');
+        const auto hierarchy = take(line, ':'), controllers = take(line, ':');
+        if (!line.starts_with('/')) continue;
+        if (hierarchy == "0" && controllers.empty()) unified = line;
+        if (controllers == "name=systemd") systemd = line;
+    }
+    // Of a group that was removed while a process was in it.
+    for (auto* path : {&unified, &systemd})
+        if (constexpr std::string_view deleted = " (deleted)"; path->ends_with(deleted))
+            path->remove_suffix(deleted.size());
+    return std::string(unified.size() <= 1 && !systemd.empty() ? systemd : unified);
+}
+
+std::string unit_of(std::string_view cgroup) {
+    while (!cgroup.empty()) {
+        auto name = take(cgroup, '/');
+        if (name.empty() || name.ends_with(".slice")) continue;
+        // A name that the kernel could take for one of its files has this before it.
+        if (name.starts_with('_')) name.remove_prefix(1);
+        return std::string(is_unit(name) ? name : "");
+    }
+    return {};
+}
+
+std::vector<std::string> parse_cgroup_mounts(std::string_view mountinfo) {
+    std::vector<std::string> mounts;
+    while (!mountinfo.empty()) {
+        auto line = take(mountinfo, '\n');
+        constexpr std::string_view dash = " - ";
+        const auto end = line.find(dash);
+        if (end == std::string_view::npos) continue;
+        auto type = line.substr(end + dash.size());
+        if (take(type, ' ') != "cgroup2") continue;
+        auto head = line.substr(0, end);
+        for (int field = 1; field <= 4; ++field) // id, parent, device, root
+            take(head, ' ');
+        if (const auto where = take(head, ' '); where.starts_with('/')) mounts.push_back(unescape(where));
+    }
+    std::ranges::reverse(mounts);
+    return mounts;
+}
+
+} // namespace teamo

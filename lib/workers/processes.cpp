@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "workers/processes.h"
+
+#include "kernel/files.h"
+#include "workers/process_text.h"
+
+#include <pwd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+
+namespace teamo {
+namespace {
+
+constexpr std::size_t most_text = 65536; // of one file; a cgroup's path has 4096 bytes at the most
+
+template <class Number>
+std::optional<Number> whole(std::string_view text) {
+    Number number{};
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+tl::unexpected<Error> gone(pid_t pid) { return fail(ESRCH, fmt::format("process {} is gone", pid)); }
+
+std::optional<uid_t> find_user(const std::string& name) {
+    if (const auto number = whole<uid_t>(name)) return number;
+    std::vector<char> room(16384);
+    passwd entry{};
+    passwd* found = nullptr;
+    if (getpwnam_r(name.c_str(), &entry, room.data(), room.size(), &found) != 0 || found == nullptr)
+        return std::nullopt;
+    return found->pw_uid;
+}
+
+} // namespace
+
+Result<ProcessReading> read_process(pid_t pid, const std::string& root) {
+    const auto folder = fmt::format("{}/proc/{}", root, pid);
+    const auto stat_now = [&folder]() -> std::optional<ProcessStat> {
+        const auto text = read_file(folder + "/stat", most_text);
+        return text ? parse_stat(*text) : std::nullopt;
+    };
+    const auto stat = stat_now();
+    const auto status = read_file(folder + "/status", most_text),
+               cgroup = read_file(folder + "/cgroup", most_text);
+    const auto user = status ? parse_user(*status) : std::nullopt;
+    const auto again = stat_now();
+    if (!stat || !user || !again || again->started != stat->started) return gone(pid);
+    auto path = cgroup ? parse_cgroup(*cgroup) : std::string(); // a kernel without control groups
+    auto unit = unit_of(path);
+    return ProcessReading{.worker = {.id = {.pid = pid, .started = stat->started},
+                                     .command = stat->command,
+                                     .user = *user,
+                                     .cgroup = std::move(path),
+                                     .unit = std::move(unit),
+                                     .threads = stat->threads},
+                          .ticks = again->ticks};
+}
+
+std::vector<pid_t> all_processes(const std::string& root) {
+    std::vector<pid_t> list;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(root + "/proc", error), end; !error && entry != end;
+         entry.increment(error))
+        if (const auto pid = whole<pid_t>(entry->path().filename().native())) list.push_back(*pid);
+    std::ranges::sort(list);
+    return list;
+}
+
+std::map<std::string, uid_t> resolve_users(std::span<const WorkerRule> rules) {
+    std::map<std::string, uid_t> users;
+    for (const auto& rule : rules)
+        if (rule.selector == WorkerSelector::user && !users.contains(rule.name))
+            if (const auto user = find_user(rule.name)) users.emplace(rule.name, *user);
+    return users;
+}
+
+} // namespace teamo

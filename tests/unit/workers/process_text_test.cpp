@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "workers/process_text.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr auto tail = " S 1 2 3 4 5 6 7 8 9 10 30 12 13 14 20 0 9 0 4711 18 19 20\n";
+
+TEST(ProcessStat, has_the_name_the_time_the_threads_and_the_start) {
+    EXPECT_EQ(parse_stat(std::string("42 (nginx)") + tail),
+              (ProcessStat{.command = "nginx", .ticks = 42, .threads = 9, .started = 4711}));
+}
+
+TEST(ProcessStat, has_whatever_name_a_process_gave_itself) {
+    for (const auto* name : {"a b", "(sd-pam)", ") S 1 2", "", "x)\n(y"})
+        EXPECT_EQ(parse_stat("1 (" + std::string(name) + ")" + tail).value().command, name);
+}
+
+TEST(ProcessStat, is_none_where_it_is_cut_off_or_something_else) {
+    const auto whole = std::string("42 (nginx)") + tail;
+    for (std::size_t size = 0; size < whole.find("4711"); ++size)
+        EXPECT_EQ(parse_stat(whole.substr(0, size)), std::nullopt) << size;
+    for (const auto* text : {")(", "1 )x( S 1", "1 (a)S 1 2"})
+        EXPECT_EQ(parse_stat(text), std::nullopt) << text;
+    EXPECT_EQ(parse_stat("1 (a) S 1 2 3 4 5 6 7 8 9 10 x 12 13 14 20 0 9 0 4711 18"), std::nullopt);
+}
+
+TEST(ProcessStatus, has_the_effective_user) {
+    EXPECT_EQ(parse_user("Name:\tnginx\nUmask:\t0022\nUid:\t0\t33\t0\t0\nGid:\t1\t1\t1\t1\n"), 33U);
+    EXPECT_EQ(parse_user("Uid:\t0\t4294967295\t0\t0\n"), 4294967295U);
+    for (const auto* text : {"", "Name:\tUid:\n", "Uid:\t0\n", "Uid:\t0\tx\t0\t0\n"})
+        EXPECT_EQ(parse_user(text), std::nullopt) << text;
+}
+
+TEST(ProcessCgroup, is_that_of_the_unified_hierarchy) {
+    EXPECT_EQ(parse_cgroup("0::/system.slice/nginx.service\n"), "/system.slice/nginx.service");
+    EXPECT_EQ(parse_cgroup("4:memory:/x\n0::/a:b\n"), "/a:b");
+    EXPECT_EQ(parse_cgroup("0::/system.slice/old.service (deleted)\n"), "/system.slice/old.service");
+}
+
+TEST(ProcessCgroup, is_systemds_own_where_the_unified_one_is_not_used) {
+    EXPECT_EQ(parse_cgroup("9:name=systemd:/system.slice/a.service\n8:pids:/x\n0::/\n"),
+              "/system.slice/a.service");
+    EXPECT_EQ(parse_cgroup("9:name=systemd:/system.slice/a.service\n"), "/system.slice/a.service");
+    EXPECT_EQ(parse_cgroup("0::/\n"), "/");
+    for (const auto* text : {"", "8:pids:/x\n", "0::", "::\n", "0:/x\n"})
+        EXPECT_EQ(parse_cgroup(text), "") << text;
+}
+
+TEST(Units, are_the_first_folder_below_the_slices) {
+    const std::pair<const char*, const char*> cases[] = {
+        {"/system.slice/nginx.service", "nginx.service"},
+        {"/system.slice/nginx.service/workers", "nginx.service"},
+        {"/system.slice/system-worker.slice/worker@3.service", "worker@3.service"},
+        {R"(/system.slice/system-w.slice/w@a\x2db.service)", R"(w@a\x2db.service)"},
+        {"/system.slice/foo@bar.service/_sub.service", "foo@bar.service"},
+        {"/system.slice/_cpu.scope", "cpu.scope"}, // escaped
+        {"/user.slice/user-1000.slice/session-3.scope", "session-3.scope"},
+        {"/user.slice/user-1000.slice/user@1000.service/app.slice/x.service", "user@1000.service"},
+        {"/init.scope", "init.scope"},
+        {"/dev-hugepages.mount", "dev-hugepages.mount"},
+        {"/a.slice/b.slice", ""},
+        {"/docker/0123456789ab", ""},
+        {"/system.slice/docker-01.scope", "docker-01.scope"},
+        {"/.service", ""},
+        {"/@x.service", ""},
+        {"/a b.service", ""},
+        {"/", ""},
+        {"", ""},
+    };
+    for (const auto& [cgroup, unit] : cases)
+        EXPECT_EQ(unit_of(cgroup), unit) << cgroup;
+    EXPECT_EQ(unit_of("/" + std::string(250, 'a') + ".service"), "");
+}
+
+TEST(CgroupMounts, are_those_of_the_unified_hierarchy_the_latest_first) {
+    EXPECT_THAT(
+        parse_cgroup_mounts("26 25 0:22 / /sys rw,nosuid - sysfs sysfs rw\n"
+                            "30 26 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
+                            "31 26 0:26 / /run/c\\040d\\134e rw - cgroup2 none rw\n"
+                            "32 26 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"),
+        ElementsAre("/run/c d\\e", "/sys/fs/cgroup"));
+    EXPECT_THAT(parse_cgroup_mounts("x - cgroup2\n - cgroup2 \n1 2 3 4 5\n"), IsEmpty());
+}
+
+} // namespace
+} // namespace teamo

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Binding real processes, and what comes back.
+#include "child.h"
+#include "support/on_cpu.h"
+#include "workers/affinity.h"
+
+#include <gmock/gmock.h>
+#include <sys/syscall.h>
+
+#include <filesystem>
+#include <thread>
+
+namespace teamo::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<pid_t> threads_of(pid_t process) {
+    std::vector<pid_t> threads;
+    std::error_code gone;
+    for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process), gone))
+        threads.push_back(std::stoi(entry.path().filename()));
+    return threads;
+}
+
+/// The masks of all its threads that there are.
+std::set<CpuList> masks_of(pid_t process) {
+    std::set<CpuList> masks;
+    for (const auto thread : threads_of(process))
+        if (const auto mask = read_affinity(thread)) masks.insert(*mask);
+    return masks;
+}
+
+/// Makes threads that live for a moment and make threads themselves, for ever.
+int spawn_threads(int pipe) {
+    const auto spawn = [] {
+        for (;;) {
+            std::thread([] { std::thread([] { std::this_thread::sleep_for(1ms); }).join(); }).join();
+        }
+    };
+    std::vector<std::thread> spawners;
+    for (int made = 0; made < 8; ++made)
+        spawners.emplace_back(spawn);
+    say(pipe);
+    return ::pause();
+}
+
+/// Has this many threads that sleep.
+auto sleep_in(unsigned threads) {
+    return [threads](int pipe) {
+        std::vector<std::thread> sleepers;
+        for (unsigned made = 1; made < threads; ++made)
+            sleepers.emplace_back([] { ::pause(); });
+        say(pipe);
+        return ::pause();
+    };
+}
+
+void set_mask(pid_t thread, const CpuList& cpus) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const auto cpu : cpus)
+        CPU_SET(cpu, &set);
+    ASSERT_EQ(0, ::sched_setaffinity(thread, sizeof set, &set));
+}
+
+class Binding : public testing::Test {
+protected:
+    void SetUp() override {
+        if (all_.size() < 2) GTEST_SKIP() << "one CPU only";
+    }
+    const CpuList all_ = usable_cpus();
+    const CpuList first_{all_.front()}, last_{all_.back()};
+};
+
+TEST_F(Binding, holds_for_every_thread_and_comes_off_them_again) {
+    const Child child(sleep_in(5));
+    child.await_word();
+    const auto bound = bind_process(child.id(), last_);
+    ASSERT_TRUE(bound) << bound.error().text;
+    EXPECT_EQ(bound->cpus, last_);
+    EXPECT_EQ(bound->before, all_);
+    EXPECT_EQ(bound->threads.size(), 5U);
+    EXPECT_EQ(masks_of(child.pid()), std::set{last_});
+    ASSERT_TRUE(release_process(*bound));
+    EXPECT_EQ(masks_of(child.pid()), std::set{all_});
+}
+
+TEST_F(Binding, catches_threads_that_are_made_meanwhile) {
+    const Child child(spawn_threads);
+    child.await_word();
+    for (int round = 0; round < 20; ++round) {
+        const auto bound = bind_process(child.id(), last_);
+        ASSERT_TRUE(bound) << bound.error().text;
+        EXPECT_TRUE(stays(
+            "all threads are bound", [&] { return masks_of(child.pid()) == std::set{last_}; }, 20ms));
+        ASSERT_TRUE(release_process(*bound));
+        EXPECT_TRUE(stays(
+            "all threads are free", [&] { return masks_of(child.pid()) == std::set{all_}; }, 20ms));
+    }
+}
+
+TEST_F(Binding, puts_back_to_each_thread_its_own) {
+    const Child child(sleep_in(3));
+    child.await_word();
+    const auto threads = threads_of(child.pid());
+    ASSERT_EQ(threads.size(), 3U);
+    set_mask(threads[1], first_);
+    const auto bound = bind_process(child.id(), last_);
+    ASSERT_TRUE(bound);
+    ASSERT_TRUE(release_process(*bound));
+    EXPECT_EQ(read_affinity(threads[0]).value(), all_);
+    EXPECT_EQ(read_affinity(threads[1]).value(), first_);
+    EXPECT_EQ(read_affinity(threads[2]).value(), all_);
+}
+
+TEST_F(Binding, that_changes_remembers_what_was_before_the_first) {
+    const Child child(sleep_in(2));
+    child.await_word();
+    auto bound = bind_process(child.id(), last_);
+    ASSERT_TRUE(bound);
+    bound = bind_process(child.id(), first_, *bound);
+    ASSERT_TRUE(bound);
+    EXPECT_EQ(masks_of(child.pid()), std::set{first_});
+    ASSERT_TRUE(release_process(*bound));
+    EXPECT_EQ(masks_of(child.pid()), std::set{all_});
+}
+
+TEST_F(Binding, that_somebody_else_has_changed_is_theirs) {
+    const Child child(sleep_in(2));
+    child.await_word();
+    const auto bound = bind_process(child.id(), last_);
+    ASSERT_TRUE(bound);
+    set_mask(child.pid(), first_);
+    ASSERT_TRUE(release_process(*bound));
+    EXPECT_EQ(masks_of(child.pid()), (std::set{first_, all_}));
+}
+
+TEST_F(Binding, twice_is_once) {
+    const Child child(sleep_in(2));
+    child.await_word();
+    const auto once = bind_process(child.id(), last_);
+    ASSERT_TRUE(once);
+    EXPECT_EQ(bind_process(child.id(), last_, *once).value(), *once);
+}
+
+TEST_F(Binding, is_not_for_whoever_has_the_number_later) {
+    const Child child(sleep_in(1));
+    child.await_word();
+    auto id = child.id();
+    ++id.started;
+    const auto bound = bind_process(id, last_);
+    ASSERT_FALSE(bound);
+    EXPECT_EQ(bound.error().number, ESRCH);
+    EXPECT_EQ(masks_of(child.pid()), std::set{all_});
+    EXPECT_TRUE(release_process({.id = id, .cpus = all_, .before = last_, .threads = {}})); // nothing to do
+    EXPECT_EQ(masks_of(child.pid()), std::set{all_});
+}
+
+TEST_F(Binding, to_cpus_that_are_not_there_is_refused_and_changes_nothing) {
+    const Child child(sleep_in(2));
+    child.await_word();
+    const auto bound = bind_process(child.id(), {8000});
+    ASSERT_FALSE(bound);
+    EXPECT_EQ(bound.error().number, EINVAL);
+    EXPECT_THAT(bound.error().text, HasSubstr("cannot run on CPU 8000: its cpuset has none of them"));
+    EXPECT_EQ(masks_of(child.pid()), std::set{all_});
+    EXPECT_EQ(bind_process(child.id(), {}).error().number, EINVAL);
+}
+
+TEST_F(Binding, to_cpus_of_which_one_is_there_holds_that_one) {
+    const Child child(sleep_in(2));
+    child.await_word();
+    const auto bound = bind_process(child.id(), {all_.back(), 8000});
+    ASSERT_TRUE(bound) << bound.error().text;
+    EXPECT_EQ(bound->cpus, last_);
+    ASSERT_TRUE(release_process(*bound));
+    EXPECT_EQ(masks_of(child.pid()), std::set{all_});
+}
+
+TEST_F(Binding, of_anothers_process_is_refused_without_the_right) {
+    const Child victim(sleep_in(1));
+    victim.await_word();
+    const auto id = victim.id();
+    const Child other([&](int /*pipe*/) {
+        constexpr uid_t nobody = 65534;
+        if (::setresuid(nobody, nobody, nobody) < 0) return 1;
+        const auto bound = bind_process(id, last_);
+        return !bound && bound.error().number == EPERM ? 42 : 2;
+    });
+    EXPECT_EQ(other.wait(), 42);
+    EXPECT_EQ(masks_of(victim.pid()), std::set{all_});
+}
+
+TEST(Processes, are_read_as_they_are) {
+    const Child child(sleep_in(3));
+    child.await_word();
+    const auto read = read_process(child.pid());
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->worker.command, "workers_root_te"); // 15 bytes
+    EXPECT_EQ(read->worker.user, ::getuid());
+    EXPECT_EQ(read->worker.threads, 3U);
+    EXPECT_GT(read->worker.id.started, 0U);
+    EXPECT_THAT(all_processes(), testing::IsSupersetOf({child.pid(), ::getpid()}));
+    EXPECT_EQ(read_process(4'000'000).error().number, ESRCH);
+}
+
+} // namespace
+} // namespace teamo::test
