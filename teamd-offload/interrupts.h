@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The interrupts of one team's ports at work: read, planned, put where they shall be, and put right when
-// somebody else moves them. The kernel tells nobody of a new affinity, so it is looked at twice a second.
+// somebody else moves them. The kernel tells nobody of a new affinity, so it is looked at four times a second.
 #pragma once
 
 #include "irqbalance_ban.h"

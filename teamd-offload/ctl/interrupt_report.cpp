@@ -109,12 +109,23 @@ std::string arrives(const PortInterruptStatus& port) {
     return or_dash(text_of(cpu_list_of(std::move(all))));
 }
 
-std::size_t how_many(const PortInterruptStatus& port, Standing which) {
-    std::size_t count = 0;
-    for (const auto& vector : vectors_of(port.now)) {
-        const auto wanted = port.wanted.find({.kind = CpuSetting::Kind::irq, .number = vector.irq});
-        if (wanted != port.wanted.end() && standing(vector, wanted->second) == which) ++count;
-    }
+bool stands(const PortInterruptStatus& port, const Vector& vector, Standing how) {
+    const auto wanted = port.wanted.find({.kind = CpuSetting::Kind::irq, .number = vector.irq});
+    return wanted != port.wanted.end() && standing(vector, wanted->second) == how;
+}
+
+bool has_astray(const PortInterruptStatus& port) {
+    return std::ranges::any_of(vectors_of(port.now), [&port](const Vector& vector) {
+        return stands(port, vector, Standing::astray);
+    });
+}
+
+/// Of the queues: those that tell of the link hardly ever come.
+std::ptrdiff_t to_come(const PortInterruptStatus& port) {
+    std::ptrdiff_t count = 0;
+    for (const auto& queue : port.now.queues)
+        count += std::ranges::count_if(
+            queue.vectors, [&port](const Vector& vector) { return stands(port, vector, Standing::waiting); });
     return count;
 }
 
@@ -122,10 +133,9 @@ std::string state_of(const PortInterruptStatus& port) {
     if (port.now.queues.empty()) return "no interrupts";
     if (port.contested) return "contested";
     if (port.cpus.empty()) return "left alone";
-    if (how_many(port, Standing::astray) != 0) return "astray";
+    if (has_astray(port)) return "astray";
     if (!port.refused.empty()) return "refused";
-    if (const auto waiting = how_many(port, Standing::waiting); waiting != 0)
-        return fmt::format("{} to come", waiting);
+    if (const auto waiting = to_come(port); waiting != 0) return fmt::format("{} to come", waiting);
     return port.shares.empty() ? "right" : "shared";
 }
 

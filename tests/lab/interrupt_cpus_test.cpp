@@ -21,6 +21,7 @@ namespace {
 using testing::ElementsAre;
 
 constexpr const char* config = R"({"device": "team0", "runner": {"name": "loadbalance", "tx_hash": ["cpu"]},
+                                   "interrupts": {"policy": "off"},
                                    "ports": {"eth0": {}, "eth1": {}}})";
 
 /// All vectors that bear the name of the card, or of its virtio device.

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <sstream>
 
 namespace teamo::test {
@@ -47,6 +46,10 @@ CpuList effective(unsigned irq) {
         .value_or(CpuList{});
 }
 
+CpuList affinity(unsigned irq) {
+    return parse_cpu_list(line_of(fmt::format("/proc/irq/{}/smp_affinity_list", irq))).value_or(CpuList{});
+}
+
 std::vector<std::uint64_t> counts(unsigned irq) {
     std::stringstream line(line_of(fmt::format("/sys/kernel/irq/{}/per_cpu_count", irq)));
     std::vector<std::uint64_t> list;
@@ -78,14 +81,18 @@ std::string driver(const std::string& card) {
     return fs::canonical(device / "driver").filename();
 }
 
-CpuList planned_cpus(const TeamUnderTest& team, const std::string& port) {
+std::map<std::string, CpuList> planned_cpus(const TeamUnderTest& team) {
     rapidjson::Document document;
     document.Parse(team.teamoctl({"interrupts"}, {"--json"}).out.c_str());
-    std::set<unsigned> cpus;
-    if (!document.HasParseError() && document.HasMember("ports") && document["ports"].HasMember(port.c_str()))
-        for (const auto& cpu : document["ports"][port.c_str()]["cpus"].GetArray())
-            cpus.insert(cpu.GetUint());
-    return {cpus.begin(), cpus.end()};
+    std::map<std::string, CpuList> plan;
+    if (document.HasParseError() || !document.HasMember("ports")) return plan;
+    for (const auto& port : document["ports"].GetObject()) {
+        std::vector<unsigned> cpus;
+        for (const auto& cpu : port.value["cpus"].GetArray())
+            cpus.push_back(cpu.GetUint());
+        plan[port.name.GetString()] = cpu_list_of(std::move(cpus));
+    }
+    return plan;
 }
 
 } // namespace teamo::test

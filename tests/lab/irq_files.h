@@ -22,6 +22,7 @@ struct IrqLine {
 /// Of handlers that bear the card's name, or its virtio device's.
 std::vector<IrqLine> vectors_of(const std::string& card);
 CpuList effective(unsigned irq);
+CpuList affinity(unsigned irq);
 /// How often it came, by CPU.
 std::vector<std::uint64_t> counts(unsigned irq);
 /// smp_affinity_list of every interrupt that bears a name, by number.
@@ -30,7 +31,7 @@ std::map<unsigned, std::string> all_affinities();
 std::string pci_address(const std::string& card);
 std::string driver(const std::string& card);
 
-/// The CPUs that the daemon says it gave to a port.
-CpuList planned_cpus(const TeamUnderTest& team, const std::string& port);
+/// By port, the CPUs that the daemon says it gave it.
+std::map<std::string, CpuList> planned_cpus(const TeamUnderTest& team);
 
 } // namespace teamo::test

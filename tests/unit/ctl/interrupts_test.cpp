@@ -2,6 +2,7 @@
 #include "control/interrupt_document.h"
 #include "ctl/interrupt_report.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace teamo::ctl {
