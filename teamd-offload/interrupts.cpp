@@ -147,7 +147,8 @@ void Interrupts::keep_irqbalance_out() {
 
 /// The loop has ended by now: one of its own takes back what was asked, as long as that is worth waiting for.
 void Interrupts::end() {
-    if (auto claims = CpuClaims::lock(std::string(journal_directory))) claims->remove(team_name_);
+    if (claimed_)
+        if (auto claims = CpuClaims::lock(std::string(journal_directory))) claims->remove(team_name_);
     constexpr auto patience = 2s;
     if (!irqbalance_ || !irqbalance_->status().present) return;
     irqbalance_.reset();
@@ -233,6 +234,8 @@ InterruptPlan Interrupts::plan(const std::vector<CpuClaim>& claims) const {
 void Interrupts::make_plan() {
     const auto now = Clock::now();
     if (!managed_ || (!plan_due_ && now - claims_at_ < seldom)) return;
+    const auto has_some = [](const Followed& port) { return port.queues != 0; };
+    if (!claimed_ && std::ranges::none_of(ports_, has_some)) return;
     // One daemon at a time looks what is free and takes it.
     auto claims = CpuClaims::lock(std::string(journal_directory));
     if (!claims && claims.error().number == EAGAIN) return; // with the next look
@@ -241,6 +244,7 @@ void Interrupts::make_plan() {
     plan_due_ = false;
     adopt(plan(claims ? claims->others(team_name_) : std::vector<CpuClaim>{}));
     if (!claims) return;
+    claimed_ = true;
     if (auto written = claims->write(team_name_, this->claims()); !written)
         log_(Level::warning, written.error().text);
 }

@@ -111,7 +111,7 @@ private:
     std::string online_; ///< as last read, to see a change cheaply
     Clock::time_point topology_at_{}, claims_at_{};
     std::vector<Followed> ports_;
-    bool plan_due_ = true;
+    bool plan_due_ = true, claimed_ = false;
     std::string degraded_;
     std::string complaint_; ///< why the CPUs or the claims could not be read; said once
 };

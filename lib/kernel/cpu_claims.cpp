@@ -102,8 +102,10 @@ std::optional<std::uint64_t> start_time(pid_t pid, const std::string& root) {
     return error == std::errc{} ? std::optional(ticks) : std::nullopt;
 }
 
+/// The folder itself is what is locked: a file for that would be left behind, or go while another waits for
+/// it.
 Result<UniqueFd> locked(const std::string& path) {
-    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     if (!fd) return fail_errno(errno, path);
     const auto end = std::chrono::steady_clock::now() + patience;
     while (::flock(fd.get(), LOCK_EX | LOCK_NB) < 0) {
@@ -149,7 +151,7 @@ Result<TeamClaims> parse_claims(std::string_view content) {
 
 Result<CpuClaims> CpuClaims::lock(std::string directory, std::string root) {
     if (::mkdir(directory.c_str(), 0755) < 0 && errno != EEXIST) return fail_errno(errno, directory);
-    auto fd = locked(directory + "/cpus.lock");
+    auto fd = locked(directory);
     if (!fd) return tl::unexpected(fd.error());
     return CpuClaims(std::move(directory), std::move(root), std::move(*fd));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Which CPUs other teams of this machine have given to their ports, so that two do not take one. Each daemon
-// writes its own into DIRECTORY/TEAM.cpus, and holds DIRECTORY/cpus.lock from reading the others' until that
+// writes its own into DIRECTORY/TEAM.cpus, and holds a lock on DIRECTORY from reading the others' until that
 // is done.
 #pragma once
 
