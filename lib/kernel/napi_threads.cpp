@@ -2,6 +2,7 @@
 #include "kernel/napi_threads.h"
 
 #include "kernel/sysfs.h"
+#include "kernel/vector_names.h"
 
 #include <sched.h>
 
@@ -39,16 +40,41 @@ bool give_told(PortInterrupts& port, const NetdevQueues& told) {
     return any;
 }
 
-/// The queue of each vector, by the vectors' numbers: of igb receive queues' come first.
-std::vector<QueueVectors*> by_vector(PortInterrupts& port) {
-    std::map<unsigned, QueueVectors*> queues;
+using Places = std::vector<QueueVectors*>; ///< null: of a queue that is not in use, but has a NAPI
+
+/// Where so many threads belong, in the order of their NAPIs: drivers make one for each queue (virtio: for
+/// each receive queue) or for each vector of a queue (igb), those not in use included. None: neither.
+Places places_of(PortInterrupts& port, std::span<const std::string> bears, std::size_t threads) {
+    std::map<unsigned, std::pair<std::string, QueueVectors*>>
+        vectors; // by number: igb's receiving ones first
     for (auto& queue : port.queues)
         for (const auto& vector : queue.vectors)
-            queues.emplace(vector.irq, &queue);
-    std::vector<QueueVectors*> list;
-    for (const auto& [irq, queue] : queues)
-        list.push_back(queue);
-    return list;
+            vectors[vector.irq] = {vector.name, &queue};
+    for (const auto& vector : port.others)
+        vectors[vector.irq] = {vector.name, nullptr};
+    std::vector<std::string> names;
+    for (const auto& [irq, vector] : vectors)
+        names.push_back(vector.first);
+    const auto roles = roles_of(names, bears);
+    Places by_vector;
+    std::map<unsigned, QueueVectors*> by_queue; // as the names count
+    auto role = roles.begin();
+    for (const auto& [irq, vector] : vectors) {
+        if (const auto one = *role++; one.kind == VectorRole::Kind::queue) {
+            by_vector.push_back(vector.second);
+            by_queue.emplace(one.queue, vector.second);
+        }
+    }
+    if (threads == by_queue.size()) {
+        Places places;
+        for (const auto& [number, queue] : by_queue)
+            places.push_back(queue);
+        return places;
+    }
+    if (threads == by_vector.size()) return by_vector;
+    // Names tell nothing: one thread for the one group.
+    if (by_vector.empty() && threads == 1 && port.queues.size() == 1) return {port.queues.data()};
+    return {};
 }
 
 /// By the number of their NAPI. A transmitting one of virtio's has the number 0 and is no queue's own
@@ -76,14 +102,12 @@ void find_threads(PortInterrupts& port, const DeviceFolder& folder, const std::s
     // A look at every process only where threads are switched on.
     if (port.queues.empty() || sysfs::number(folder.net / "threaded").value_or(0) == 0) return;
     const auto threads = named_threads(name, root);
-    std::vector<QueueVectors*> places;
-    for (auto& queue : port.queues)
-        places.push_back(&queue);
-    if (threads.size() != places.size()) places = by_vector(port);
-    if (threads.size() != places.size()) return;
+    const std::array<std::string, 2> bears{name, folder.device.filename().string()};
+    const auto places = places_of(port, bears, threads.size());
+    if (places.empty()) return;
     auto place = places.begin();
     for (const auto& [napi, thread] : threads)
-        give(**place++, thread);
+        if (auto* queue = *place++) give(*queue, thread);
 }
 
 Result<CpuList> read_thread_affinity(pid_t thread) {

@@ -236,6 +236,23 @@ TEST_F(PortVectors, of_igb_with_queues_apart_have_a_thread_each) {
     EXPECT_FALSE(port.queues[1].second_thread);
 }
 
+TEST_F(PortVectors, of_virtio_have_a_thread_a_pair_also_where_some_are_not_in_use) {
+    const std::string pci = "pci0000:00/0000:00:03.0";
+    const auto link = network_device("eth0", 2, pci + "/virtio5", 1, 1);
+    file("sys/class/net/eth0/threaded", "1");
+    for (unsigned queue = 0; queue < 2; ++queue) { // ethtool -L: one of two
+        vector(31 + 2 * queue, fmt::format("virtio5-input.{}", queue), pci);
+        vector(32 + 2 * queue, fmt::format("virtio5-output.{}", queue), pci);
+    }
+    file(fmt::format("proc/{}/comm", ::getpid()), "napi/eth0-9");
+    file(fmt::format("proc/{}/comm", ::getppid()), "napi/eth0-10");
+    const auto port = read(link);
+    ASSERT_EQ(groups(port), "0: 31 32");
+    ASSERT_TRUE(port.queues[0].thread);
+    EXPECT_EQ(port.queues[0].thread->pid, ::getpid());
+    EXPECT_FALSE(port.queues[0].second_thread) << "that of the idle pair";
+}
+
 class Refreshed : public PortVectors {
 protected:
     Refreshed() : link_(network_device("eth0", 2, card)) {
