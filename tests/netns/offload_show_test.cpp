@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // teamoctl offload: who holds the team back, and what that costs, beside real traffic.
-#include "kernel/segmentation_cost.h"
 #include "netns/balance_state.h"
 #include "netns/configs.h"
 #include "netns/operators.h"
@@ -167,28 +166,6 @@ TEST(OffloadShow, says_why_it_measures_nothing) {
         }))
         << said.out << said.err;
     EXPECT_EQ(0, said.status);
-}
-
-/// The least of some, which other work on the machine has disturbed least.
-SegmentationCost least_cost(const Segmentation& device) {
-    SegmentationCost least;
-    for (int number = 0; number < 3; ++number) {
-        const auto cost = measure_segmentation(device);
-        if (!cost) throw SetupError(cost.error().text);
-        if (number == 0 || cost->cut < least.cut) least = *cost;
-    }
-    return least;
-}
-
-TEST(SegmentationCost, is_more_for_smaller_segments_and_for_what_is_summed_or_copied) {
-    const auto usual = least_cost({}), jumbo = least_cost({.mtu = 9000});
-    // Measured, in ns for a KiB: 50 whole; cut 274 at an MTU of 1500 and 74 at 9000, 99 summed, 120 copied.
-    EXPECT_GT(usual.whole, 0);
-    EXPECT_GT(usual.cut, 1.5 * usual.whole);
-    EXPECT_GT(usual.cut - usual.whole, 2 * (jumbo.cut - jumbo.whole));
-    EXPECT_GT(least_cost({.mtu = 9000, .checksum = false}).cut, 1.12 * jumbo.cut);
-    EXPECT_GT(least_cost({.mtu = 9000, .scatter_gather = false}).cut, 1.2 * jumbo.cut);
-    EXPECT_GT(least_cost({.mtu = 65535}).cut, 0);
 }
 
 } // namespace
