@@ -68,6 +68,7 @@ _teamoctl() {
         'port config update') choices=$(_teamoctl_devices "${words[0]}") ;;
         'port config dump') choices=$(_teamoctl_ports "${words[0]}") ;;
         balance) choices='show hash move freeze thaw' ;;
+        interrupts) choices='show plan apply restore' ;;
         offload) choices='show' ;;
         'balance hash'*) choices='src dst tcp udp sctp icmp icmp6 gre esp proto sport dport smac dmac vlan' ;;
         'balance move') ;;

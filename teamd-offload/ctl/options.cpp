@@ -64,7 +64,7 @@ std::string help_on_options(std::string_view program) {
                        "    -D --force-dbus          Force to use D-Bus interface\n"
                        "    -Z --force-zmq=ADDRESS   Force to use ZeroMQ interface [-Z[Address]]\n"
                        "    -U --force-usock         Force to use UNIX domain socket interface\n"
-                       "       --json                For programs (balance, offload, stats, doctor, -n)\n"
+                       "       --json                For programs (balance, interrupts, offload, stats, doctor, -n)\n"
                        "    -n --dry-run             Say what would be, change nothing (port remove)\n"
                        "       --measure=PORTDEV     Measure this port with and without TSO (doctor)\n",
                        program);
