@@ -66,7 +66,7 @@ Look look_at(pid_t pid, std::vector<SocketTraffic>& sockets) {
         const auto target = fs::read_symlink(entry->path(), closed);
         const auto inode = closed ? std::nullopt : socket_inode(target.native());
         if (!inode || !known.insert(*inode).second) continue;
-        const auto& name = entry->path().filename().native();
+        const auto name = entry->path().filename().string();
         int number = -1;
         std::from_chars(name.data(), name.data() + name.size(), number);
         const UniqueFd socket(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), number, 0)));
