@@ -108,14 +108,14 @@ Result<> until_all(const Target& target, const std::function<Result<bool>(pid_t)
 /// Binding one process, thread by thread.
 class Binder {
 public:
-    Binder(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier)
-        : wanted_(cpus), earlier_(earlier) {
+    Binder(ProcessId id, CpuList cpus, WorkerBinding earlier)
+        : wanted_(std::move(cpus)), earlier_(std::move(earlier)) {
         std::ranges::sort(wanted_);
         binding_.id = id;
         binding_.cpus = wanted_;
-        if (earlier.id == id) {
-            binding_.before = earlier.before;
-            binding_.threads = earlier.threads;
+        if (earlier_.id == id) {
+            binding_.before = earlier_.before;
+            binding_.threads = earlier_.threads;
         } else {
             earlier_ = {};
         }
