@@ -11,6 +11,7 @@
 #include "plan/interrupt_settings.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace teamo {
 namespace {
@@ -109,11 +110,12 @@ void Interrupts::doubt(IfIndex port) {
 }
 
 void Interrupts::manage(bool managed) {
-    if (managed == managed_) return;
-    managed_ = managed;
-    if (!managed)
+    if (!managed && managed_) {
         for (auto& port : ports_)
             put_back(port);
+        unclaim();
+    }
+    managed_ = managed;
     for (auto& port : ports_) {
         port.repair = {};
         port.contested = false;
@@ -121,6 +123,11 @@ void Interrupts::manage(bool managed) {
     }
     plan_due_ = true;
     look();
+}
+
+void Interrupts::unclaim() {
+    if (!std::exchange(claimed_, false)) return;
+    if (auto claims = CpuClaims::lock(std::string(journal_directory))) claims->remove(team_name_);
 }
 
 void Interrupts::look() {
@@ -147,8 +154,7 @@ void Interrupts::keep_irqbalance_out() {
 
 /// The loop has ended by now: one of its own takes back what was asked, as long as that is worth waiting for.
 void Interrupts::end() {
-    if (claimed_)
-        if (auto claims = CpuClaims::lock(std::string(journal_directory))) claims->remove(team_name_);
+    unclaim();
     constexpr auto patience = 2s;
     if (!irqbalance_ || !irqbalance_->status().present) return;
     irqbalance_.reset();
@@ -203,16 +209,17 @@ void Interrupts::read(Followed& port) {
         plan_due_ = true;
     }
     port.now = std::move(*read);
-    if (queues != 0) forget_stale(port);
+    if (queues != 0) forget_stale(link->second, port);
 }
 
-/// A vector that is no more needs nothing put back.
-void Interrupts::forget_stale(Followed& port) {
+/// A vector that is no more needs nothing put back. One that is only without a handler for now does.
+void Interrupts::forget_stale(const Link& link, const Followed& port) {
     auto* journal = team_.set(port.port.index);
     if (journal == nullptr) return;
     const auto there = read_cpu_settings(port.now);
-    const auto gone =
-        std::erase_if(*journal, [&there](const auto& entry) { return !there.contains(entry.first); });
+    const auto gone = std::erase_if(*journal, [&](const auto& entry) {
+        return !there.contains(entry.first) && !read_cpu_setting(link, entry.first);
+    });
     if (gone != 0) static_cast<void>(team_.keep()); // said by keep's other callers
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The interrupts of one team's ports at work: read, planned, put where they shall be, and put right when
-// somebody else moves them. The kernel tells nobody of a new affinity, so it is looked at four times a second.
+// somebody else moves them. The kernel tells nobody of a new affinity, so it is looked at four times a
+// second.
 #pragma once
 
 #include "irqbalance_ban.h"
@@ -96,7 +97,8 @@ private:
     void put_back(Followed& port);
     void keep_irqbalance_out();
     std::vector<std::string> writers() const;
-    void forget_stale(Followed& port);
+    void forget_stale(const Link& link, const Followed& port);
+    void unclaim();
 
     const Log& log_;
     std::string team_name_;
