@@ -396,7 +396,7 @@ std::vector<std::string> Interrupts::writers() const {
     if (irqbalance_ && irqbalance_->status().present) {
         const auto& status = irqbalance_->status();
         const bool honoured = std::ranges::includes(status.honoured, status.asked);
-        const auto how = !status.complaint.empty() ? ": " + status.complaint
+        const auto how = !status.complaint.empty() ? " is there: " + status.complaint
                          : honoured                ? " leaves the ports' interrupts alone"
                                                    : " is asked to leave the ports' interrupts alone";
         list.push_back(fmt::format("irqbalance (pid {}){}", status.pid, how));
