@@ -103,12 +103,6 @@ void Interrupts::follow(const std::vector<Port>& ports) {
     timer_->after(0s); // behind whatever is being done about a lost port
 }
 
-void Interrupts::doubt(IfIndex port) {
-    for (auto& one : ports_)
-        if (one.port.index == port) one.in_doubt = one.came_up = true;
-    timer_->after(0s);
-}
-
 void Interrupts::manage(bool managed) {
     if (!managed && managed_) {
         for (auto& port : ports_)
@@ -135,8 +129,10 @@ void Interrupts::look() {
     const auto has_some = [](const Followed& port) { return port.queues != 0; };
     timer_->after(std::ranges::any_of(ports_, has_some) ? interval : seldom);
     const bool cpus_changed = read_cpus();
-    for (auto& port : ports_)
+    for (auto& port : ports_) {
+        if (cpus_changed) port.in_doubt = true; // virtio_net writes its queues' masks anew then
         read(port);
+    }
     make_plan();
     for (auto& port : ports_)
         tend(port, cpus_changed);
@@ -367,8 +363,11 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
         log_(Level::warning, fmt::format("port {}: {}", port.port.name, done.error().text), message_id::none,
              {{"PORT", port.port.name}});
     }
-    // Seen as it is now, not as it was asked for.
-    if (!refresh(port.now)) port.in_doubt = true;
+    // Seen as it is now, not as it was asked for; the queues' masks are not among what refresh() reads.
+    const auto is_mask = [](const auto& entry) {
+        return entry.first.kind == Kind::xps || entry.first.kind == Kind::rps;
+    };
+    if (!refresh(port.now) || std::ranges::any_of(settings, is_mask)) port.in_doubt = true;
 }
 
 void Interrupts::say_placed(Followed& port) const {

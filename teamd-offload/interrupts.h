@@ -47,8 +47,6 @@ public:
 
     /// From now on these.
     void follow(const std::vector<Port>& ports);
-    /// It came up, or was reset: its vectors are read anew.
-    void doubt(IfIndex port);
     /// The team ends: what others were asked for its sake is taken back.
     void end();
     /// False: everything is put back, and stays so until true. At first it is as the policy says.
