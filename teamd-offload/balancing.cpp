@@ -13,9 +13,11 @@ using namespace std::chrono_literals;
 
 /// How often buckets that wait are looked at. With the team driver it is also how finely a pause is seen.
 constexpr auto tick = 5ms;
-/// How often queues are looked at where every flow waits for its own pause, which is all the time. A plan has
-/// such drain times for that (make_plan.cpp).
-constexpr auto flow_tick = 100ms;
+/// How often queues are looked at where every flow waits for its own pause, which is all the time: twice in
+/// the shortest drain time that a plan has for that (make_plan.cpp), so that no flow's pause is over before a
+/// burst has been seen; less often while nothing is sent.
+constexpr auto flow_tick = 10ms;
+constexpr auto quiet_tick = 100ms;
 constexpr auto least_interval = 100ms;
 constexpr std::size_t remembered = 32;
 /// A bucket that would not pause is left alone so many intervals.
@@ -57,10 +59,16 @@ bool Balancing::stays_by_flow() const {
 }
 
 void Balancing::watch_queues() {
-    const auto before = drains_;
+    const auto sent = sent_;
     read_queues();
-    if (drains_ != before) team_.pass();
-    tick_->after(flow_tick);
+    // A longer queue is news at once, a shorter one can wait.
+    const bool longer = !std::ranges::equal(drains_, told_, std::less_equal{});
+    if (longer || (drains_ != told_ && Clock::now() - told_at_ >= quiet_tick)) {
+        told_ = drains_;
+        told_at_ = Clock::now();
+        team_.pass();
+    }
+    tick_->after(sent_ != sent ? flow_tick : quiet_tick);
 }
 
 /// One interval: what left by each bucket since the last, and what follows from it.
@@ -216,8 +224,12 @@ void Balancing::read_queues() {
     auto read = teamo::read_queues(socket_);
     if (!read) return; // the bounds stay as they were
     const auto now = Clock::now();
-    for (const auto& port : team_.ports())
-        drains_[port.slot.value] = rounded_up(queues_[port.index].step((*read)[port.index], port.speed, now));
+    sent_ = 0;
+    for (const auto& port : team_.ports()) {
+        const auto& queue = (*read)[port.index];
+        sent_ += queue.sent;
+        drains_[port.slot.value] = rounded_up(queues_[port.index].step(queue, port.speed, now));
+    }
 }
 
 void Balancing::note(const Moves::Ended& ended) {

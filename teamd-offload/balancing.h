@@ -98,6 +98,9 @@ private:
     Moves moves_;
     std::map<IfIndex, DrainBound> queues_;
     Moves::Drains drains_{};
+    std::uint64_t sent_ = 0; ///< bytes through the ports' queues, of all ports
+    Moves::Drains told_{};   ///< which of the bounds the tables know, where flows wait
+    Clock::time_point told_at_;
     std::set<std::uint8_t> at_once_;                    ///< buckets that do not wait: an administrator's word
     std::map<std::uint8_t, Clock::time_point> resting_; ///< buckets that gave up: not asked again before
 
