@@ -7,6 +7,7 @@
 #include "netns/configs.h"
 #include "support/flows.h"
 #include "support/traffic.h"
+#include "support/world.h"
 
 #include <gmock/gmock.h>
 
@@ -100,6 +101,7 @@ Seen with_moves(bool wait_for_gap, std::string_view how) {
 // one in a gigabyte is nobody's fault. Moves at once get 6 to 8.
 TEST(Moves, of_buckets_in_use_overtake_little) {
     const auto in_gaps = with_moves(/*wait_for_gap=*/true, "in gaps");
+    furnish_world();
     const auto at_once = with_moves(/*wait_for_gap=*/false, "at once");
     EXPECT_LE(late_per_gigabyte(in_gaps), std::max(1.0, late_per_gigabyte(at_once) / 2));
     RecordProperty("out_of_order_in_gaps", static_cast<int>(in_gaps.out_of_order));
