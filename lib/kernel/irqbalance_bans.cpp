@@ -136,7 +136,7 @@ BannedIrqs bans_wanted(const BannedIrqs& current, const BansAsked& asked, const 
 
 Result<std::string> ban_request(const BannedIrqs& bans, const BannedIrqs& ours) {
     std::string request = "settings ban irqs";
-    if (bans.empty()) return request + " NONE";
+    if (bans.empty()) return request.append(" NONE");
     // Foreign ones first. A zero ends the list but where it is its first (strtoul in a loop), so it is.
     std::vector<unsigned> order(bans.begin(), bans.end());
     std::ranges::stable_sort(order, {}, [&](unsigned irq) {
