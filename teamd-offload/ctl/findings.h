@@ -50,6 +50,7 @@ Findings device_findings(const Readings& readings);   ///< MTU, TSO
 Findings balance_findings(const Readings& readings);
 Findings drop_findings(const Readings& readings);
 Findings trial_findings(const Readings& readings);
+Findings proof_findings(const Readings& readings); ///< what `interrupts prove` has found to buy nothing
 
 /// From where on a driver may send less with TSO than without, as a share of its speed.
 constexpr double near_saturation = 0.8;
