@@ -439,9 +439,13 @@ std::vector<Interrupts::Arrival> Interrupts::arrivals() const {
     std::vector<Arrival> list;
     for (const auto& port : ports_) {
         Arrival one{.index = port.port.index, .name = port.port.name, .cpus = {}, .polls = port.polls};
-        for (const auto& queue : port.now.queues)
-            for (const auto& vector : queue.vectors)
-                one.cpus = united(one.cpus, vector.effective.empty() ? vector.affinity : vector.effective);
+        // A vector that has not come since it was set still shows where it came last.
+        if (managed_ && !port.contested) one.cpus = cpu_list_of(port.plan.cpus);
+        if (one.cpus.empty())
+            for (const auto& queue : port.now.queues)
+                for (const auto& vector : queue.vectors)
+                    one.cpus =
+                        united(one.cpus, vector.effective.empty() ? vector.affinity : vector.effective);
         list.push_back(std::move(one));
     }
     return list;
