@@ -124,12 +124,17 @@ TEST(Placement, counts_all_functions_of_a_card) {
 }
 
 TEST(Placement, believes_no_link_of_the_least_kind) {
-    auto readings = well_placed(1);
-    auto& place = readings.places["eth1"];
-    place.current = place.card = gen1_x1;
+    auto readings = well_placed(2);
+    put_on_one_card(readings, gen1_x1);
+    for (auto& [port, place] : readings.places)
+        place.card = gen1_x1;
     EXPECT_EQ(said(readings), nothing);
-    place.above[0] = gen1_x1;
+    // Nor of a bridge above cards that tell of none.
+    for (auto& [port, place] : readings.places)
+        place.address = "0000:" + port.substr(3) + "0:00.0", place.current = place.card = {};
     EXPECT_EQ(said(readings), nothing);
+    readings.places["eth1"].above[0] = readings.places["eth2"].above[0] = {.speed = 2.5, .width = 2};
+    EXPECT_THAT(said(readings), StartsWith("warning: team0: eth1 and eth2 are behind 0000:00:01.0"));
 }
 
 TEST(Placement, names_cards_behind_a_bridge_that_carries_less_than_they_do) {
