@@ -57,6 +57,7 @@ Findings trial_findings(const Readings& readings);
 Findings placement_findings(const Readings& readings);   ///< slots, PCI Express links, NUMA nodes
 Findings interrupt_findings(const Readings& readings);   ///< from the state document's "interrupts"
 Findings aggregation_findings(const Readings& readings); ///< what the far end makes of the ports
+Findings proof_findings(const Readings& readings);       ///< what `interrupts prove` has found to buy nothing
 
 /// From where on a driver may send less with TSO than without, as a share of its speed.
 constexpr double near_saturation = 0.8;
