@@ -399,9 +399,9 @@ std::vector<std::string> Interrupts::writers() const {
     if (irqbalance_ && irqbalance_->status().present) {
         const auto& status = irqbalance_->status();
         const bool honoured = std::ranges::includes(status.honoured, status.asked);
-        const auto how = !status.complaint.empty() ? " is there: " + status.complaint
-                         : honoured                ? " leaves the ports' interrupts alone"
-                                                   : " is asked to leave the ports' interrupts alone";
+        const auto how = !status.complaint.empty()
+                             ? " is there: " + status.complaint
+                             : fmt::format("{}{}", honoured ? " leaves" : " is asked to leave", left_alone);
         list.push_back(fmt::format("irqbalance (pid {}){}", status.pid, how));
     }
     for (const auto& port : ports_)
