@@ -79,10 +79,11 @@ static __always_inline __u32 teamo_number_here(const struct task_struct *task)
 {
 	const struct task_struct *reader = bpf_get_current_task_btf();
 	unsigned int level = reader->thread_pid->level;
-	const struct pid *pid = task->group_leader->thread_pid;
+	/* A plain number: verifiers before 6.2 let nobody add to a pointer that they know. */
+	const struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
 	int number = 0;
 
-	if (pid->level < level)
+	if (BPF_CORE_READ(pid, level) < level)
 		return 0;
 	/* An index that is not a constant is no member that libbpf could find. */
 	bpf_probe_read_kernel(&number, sizeof(number),
