@@ -17,14 +17,14 @@ FarSwitch::FarSwitch(unsigned ports) {
                    "pgrep -x ping >/dev/null || (ping -b -i 0.05 10.9.0.255 </dev/null >/dev/null 2>&1 &)");
 }
 
-void FarSwitch::flood(const TeamUnderTest&) {
-    must(NetNs::current(), "ip link set team0 up");
-    flooding_ = std::jthread([](const std::stop_token& stop) {
+void FarSwitch::flood(const TeamUnderTest&, const std::string& device) {
+    must(NetNs::current(), fmt::format("ip link set {} up", device));
+    flooding_.emplace_back([device](const std::stop_token& stop) {
         // To a link-local address: the switch does not send it back by the other cables.
         const auto frame =
             ethernet(mac("01:80:c2:00:00:0e"), mac("02:00:00:00:00:02"), ether_experiment, "so");
         try {
-            for (const PacketSocket team(NetNs::current(), "team0"); !stop.stop_requested();) {
+            for (const PacketSocket team(NetNs::current(), device); !stop.stop_requested();) {
                 team.send(frame);
                 std::this_thread::sleep_for(5ms);
             }
