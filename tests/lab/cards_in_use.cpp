@@ -29,8 +29,10 @@ std::string config_of(const std::vector<std::string>& cards, const std::string& 
 void CardsInUse::SetUp() {
     cards_ = cards(Lab::ports());
     far_.emplace(Lab::ports());
+    std::string line;
     for (const auto& card : cards_)
-        must(NetNs::current(), fmt::format("ip link set {} up", card));
+        line += fmt::format("ip link set {} up; ", card);
+    must(NetNs::current(), line);
     for (const auto& vector : vectors_of(cards_.front()))
         must(NetNs::current(), fmt::format("echo 0-1 > /proc/irq/{}/smp_affinity_list", vector.irq));
 }
