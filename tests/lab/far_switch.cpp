@@ -2,9 +2,12 @@
 #include "lab/far_switch.h"
 
 #include "lab/lab.h"
+#include "support/eventually.h"
 #include "support/frames.h"
 #include "support/packet_socket.h"
 #include "support/team_under_test.h"
+
+#include <cstdlib>
 
 namespace teamo::test {
 
@@ -12,9 +15,13 @@ FarSwitch::FarSwitch(unsigned ports) {
     std::string lines = "ip link del br0 2>/dev/null; ip link add br0 type bridge; ";
     for (unsigned port = 0; port < ports; ++port)
         lines += fmt::format("ip link set tap{} master br0; ", port);
+    // The host need not have a ping.
+    const std::string busybox = std::getenv("TEAMO_LAB_BUSYBOX");
     Lab::must_peer(lines +
-                   "ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; "
-                   "pgrep -x ping >/dev/null || (ping -b -i 0.05 10.9.0.255 </dev/null >/dev/null 2>&1 &)");
+                   "ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; pgrep -x busybox >/dev/null || (" +
+                   busybox + " ping -i 0.05 10.9.0.255 </dev/null >/dev/null 2>&1 &)");
+    if (!eventually("it sends", [] { return Lab::peer("pgrep -x busybox").status == 0; }))
+        throw SetupError("nothing is sent into the cables");
 }
 
 void FarSwitch::flood(const TeamUnderTest&, const std::string& device) {

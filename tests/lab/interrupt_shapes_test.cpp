@@ -13,6 +13,7 @@
 #include "support/net_ns.h"
 #include "support/team_under_test.h"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -129,7 +130,7 @@ protected:
     virtual unsigned first_cpu(unsigned) const { return 0; }
 
     static void send_to(unsigned cpu, const std::string& card) {
-        std::string line;
+        std::string line = "set -e; ";
         for (const auto& vector : vectors_of(card))
             line += fmt::format("echo {} > /proc/irq/{}/smp_affinity_list; ", cpu, vector.irq);
         must(NetNs::current(), line);
@@ -137,7 +138,16 @@ protected:
             return std::ranges::any_of(vectors_of(card), [cpu](const IrqLine& vector) {
                 return effective(vector.irq) == CpuList{cpu};
             });
-        }));
+        })) << told_of(card);
+    }
+
+    static std::string told_of(const std::string& card) {
+        std::string text;
+        for (const auto& vector : vectors_of(card))
+            text += fmt::format("{} may come to CPU {}, came to {}, by CPU {} times\n", vector.name,
+                                teamo::text_of(affinity(vector.irq)), teamo::text_of(effective(vector.irq)),
+                                fmt::join(counts(vector.irq), " "));
+        return text;
     }
 
     /// The daemon has said where they go, and every vector of the cards is there.
