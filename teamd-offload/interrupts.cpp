@@ -199,6 +199,10 @@ void Interrupts::read(Followed& port) {
         if (const auto udev = read_udev_irq_policy(port.port.index); udev && *udev)
             port.udev = fmt::format("{} in {}", (*udev)->setting, (*udev)->file);
     port.in_doubt = false;
+    port.polls.clear();
+    if (told)
+        for (const auto& napi : told->napis)
+            port.polls.push_back(napi.id);
     const auto queues = static_cast<unsigned>(read->queues.size());
     if (queues != 0 && queues != port.queues) {
         port.queues = queues;
@@ -429,6 +433,18 @@ InterruptStatus Interrupts::status() const {
         status.ports.push_back(std::move(one));
     }
     return status;
+}
+
+std::vector<Interrupts::Arrival> Interrupts::arrivals() const {
+    std::vector<Arrival> list;
+    for (const auto& port : ports_) {
+        Arrival one{.index = port.port.index, .name = port.port.name, .cpus = {}, .polls = port.polls};
+        for (const auto& queue : port.now.queues)
+            for (const auto& vector : queue.vectors)
+                one.cpus = united(one.cpus, vector.effective.empty() ? vector.affinity : vector.effective);
+        list.push_back(std::move(one));
+    }
+    return list;
 }
 
 InterruptStatus Interrupts::rehearse() {

@@ -53,6 +53,15 @@ public:
     void manage(bool managed);
 
     InterruptStatus status() const;
+    const CpuTopology& topology() const { return topology_; }
+    /// Where a port's packets arrive now.
+    struct Arrival {
+        IfIndex index;
+        std::string name;
+        CpuList cpus;                ///< of its queues' interrupts; empty: it has none
+        std::vector<unsigned> polls; ///< NAPI numbers of its queues; empty: not told
+    };
+    std::vector<Arrival> arrivals() const;
     /// What would be done, whatever the policy: read and planned anew, nothing changed.
     InterruptStatus rehearse();
 
@@ -60,7 +69,8 @@ private:
     struct Followed {
         Port port;
         PortInterrupts now{};
-        unsigned queues = 0; ///< it had when it last had any
+        std::vector<unsigned> polls{}; ///< NAPI numbers
+        unsigned queues = 0;           ///< it had when it last had any
         PlacedPort plan{};
         CpuSettings wanted{};
         std::map<CpuSetting, std::string> refused{}; ///< what the kernel did not do, and why

@@ -25,9 +25,8 @@ Result<> check_supported(const TeamConfig& config) {
 
 std::vector<std::string> unheeded(const Configuration& configuration) {
     std::vector<std::string> list;
-    for (const auto* key : {"workers", "guard"})
-        if (configuration.document.find(key) != nullptr)
-            list.push_back(fmt::format("/{}: is kept, but nothing acts on it yet", key));
+    if (configuration.document.find("guard") != nullptr)
+        list.emplace_back("/guard: is kept, but nothing acts on it yet");
     const auto& runner = configuration.team.runner;
     const auto* balance = std::get_if<LoadBalanceRunner>(&runner);
     if (balance != nullptr && balance->tx_balancer && has(hash_fields_of(runner), HashField::cpu))

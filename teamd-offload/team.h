@@ -19,6 +19,7 @@
 #include "plan/changes.h"
 #include "port_cpus.h"
 #include "watch/port_watch.h"
+#include "workers.h"
 
 #include <memory>
 #include <set>
@@ -125,6 +126,10 @@ private:
     Result<> start_interrupts(sd_event* loop);
     std::vector<Interrupts::Port> ports_with_interrupts() const;
 
+    // team_workers.cpp: processes that follow their packets
+    Result<> start_workers(sd_event* loop);
+    void release_left_workers();
+
     // team_balance.cpp: what balancing needs to know
     Result<> start_balancing(sd_event* loop);
     std::vector<Balancing::Port> balanced_ports() const;
@@ -151,6 +156,7 @@ private:
     std::unique_ptr<PortCpus> port_cpus_;
     std::unique_ptr<Offloads> offloads_;
     std::unique_ptr<Interrupts> interrupts_;
+    std::unique_ptr<Workers> workers_;
     std::optional<Timer> timer_;            ///< when a delay of a link watch is over
     std::optional<Timer> look_again_timer_; ///< for what the kernel tells nobody
     std::function<void(Error)> failed_;

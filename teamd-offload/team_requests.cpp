@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 namespace teamo {
 namespace {
@@ -22,6 +23,17 @@ Refusal no_such_device() { return {.code = "NoSuchDev", .message = "No such devi
 
 Refusal refusal(std::string_view code, std::string_view teamds_words, const Error& error) {
     return {.code = std::string(code), .message = fmt::format("{}: {}.", teamds_words, error.text)};
+}
+
+Reply about_process(const std::string& text, std::string_view failed,
+                    const std::function<Result<>(pid_t)>& act) {
+    pid_t pid = 0;
+    const auto* end = text.data() + text.size();
+    if (const auto [stop, error] = std::from_chars(text.data(), end, pid);
+        error != std::errc{} || stop != end || pid <= 0)
+        return refusal("InvalidArgs", failed, {EINVAL, text + " is no process number"});
+    if (auto done = act(pid); !done) return refusal("WorkersFail", failed, done.error());
+    return {};
 }
 
 } // namespace
@@ -135,6 +147,28 @@ struct Team::Answering {
         return {};
     }
 
+    Reply operator()(const control::WorkersBind& request) const {
+        if (request.policy != "follow" && request.policy != "spread")
+            return refusal("InvalidArgs", "Failed to bind a worker",
+                           {EINVAL, request.policy + " is no policy; it is \"follow\" or \"spread\""});
+        const auto policy = request.policy == "spread" ? WorkerPolicy::spread : WorkerPolicy::follow;
+        return about_process(request.process, "Failed to bind a worker",
+                             [&](pid_t pid) { return team.workers_->bind(pid, policy); });
+    }
+
+    Reply operator()(const control::WorkersRelease& request) const {
+        return about_process(request.process, "Failed to release a worker",
+                             [&](pid_t pid) { return team.workers_->release(pid); });
+    }
+
+    Reply operator()(const control::WorkersManage& request) const {
+        if (request.managed != "true" && request.managed != "false")
+            return refusal("InvalidArgs", "Failed to manage workers",
+                           {EINVAL, "it is \"true\" or \"false\""});
+        team.workers_->manage(request.managed == "true");
+        return {};
+    }
+
     Reply operator()(const control::OffloadTry& request) const {
         const auto* port = team.find_port(request.port);
         if (port == nullptr) return no_such_device();
@@ -240,6 +274,7 @@ TeamStatus Team::status() {
     if (speed != 0) status.link.speed = speed;
     status.offload = offload_status();
     status.interrupts = interrupts_->status();
+    status.workers = workers_->status();
     if (tables_.mode == TransmitMode::hash && device_.team) status.balance = balancing_->status();
     return status;
 }

@@ -76,6 +76,7 @@ Result<> Team::open(sd_event* loop) {
     if (auto started = start_balancing(loop); !started) return started;
     if (auto started = start_offloads(loop); !started) return started;
     if (auto started = start_interrupts(loop); !started) return started;
+    if (auto started = start_workers(loop); !started) return started;
     if (auto good = check_ports(); !good) return good;
     if (options_.recreate)
         if (auto replaced = remove_existing(); !replaced) return replaced;
@@ -86,6 +87,8 @@ Result<> Team::open(sd_event* loop) {
     if (auto joined = join_configured(); !joined) return joined;
     pass();
     balancing_->start();
+    release_left_workers();
+    workers_->start();
     look_again();
     return listen(loop);
 }
@@ -132,7 +135,7 @@ Result<> Team::remove_existing() {
 /// Ports of a team whose device is gone, as when somebody removed it while no daemon ran: they are put back
 /// before anything else looks at them, for what they are like now is not what they were.
 void Team::clear_leftovers() {
-    const auto journal = read_journal(name());
+    auto journal = read_journal(name());
     std::vector<PortBefore> left;
     if (journal && *journal) left = (*journal)->ports;
     for (const auto& entry : observer_->links()) {
@@ -146,6 +149,7 @@ void Team::clear_leftovers() {
             log_(Level::warning, fmt::format("port {}: {}", port.name, restored.error().text));
     if (!left.empty())
         log_(Level::notice, fmt::format("put back {} ports of an earlier team of this name", left.size()));
+    if (journal && *journal) release_workers((*journal)->workers, log_);
     remove_journal(name());
     observer_->catch_up();
 }
@@ -294,6 +298,7 @@ void Team::stop() {
         log_(Level::info, "stopped; device and ports stay as they are");
         return;
     }
+    workers_->manage(false);
     awaited_.clear(); // who leaves now does not come back
     while (!ports_.empty()) {
         const auto port = ports_.back();

@@ -5,6 +5,7 @@
 #include "control/balance_document.h"
 #include "control/interrupt_document.h"
 #include "control/offload_document.h"
+#include "control/worker_document.h"
 
 #include <fmt/format.h>
 
@@ -164,6 +165,7 @@ json::Value state_document(const TeamStatus& status) {
     }
     if (status.offload) document.set("offload", offload_document(*status.offload));
     if (status.interrupts) document.set("interrupts", interrupt_document(*status.interrupts));
+    if (status.workers) document.set("workers", worker_document(*status.workers));
     if (status.balance) document.set("balance", balance_document(*status.balance));
     if (auto runner = runner_of(status)) document.set("runner", std::move(*runner));
     return document;

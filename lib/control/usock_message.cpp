@@ -54,6 +54,14 @@ constexpr std::array methods{
     Method{"InterruptsPlan", 0, [](Arguments&&) -> Request { return InterruptsPlan{}; }},
     Method{"InterruptsManage", 1,
            [](Arguments&& given) -> Request { return InterruptsManage{std::move(given[0])}; }},
+    Method{"WorkersBind", 2,
+           [](Arguments&& given) -> Request {
+               return WorkersBind{std::move(given[0]), std::move(given[1])};
+           }},
+    Method{"WorkersRelease", 1,
+           [](Arguments&& given) -> Request { return WorkersRelease{std::move(given[0])}; }},
+    Method{"WorkersManage", 1,
+           [](Arguments&& given) -> Request { return WorkersManage{std::move(given[0])}; }},
 };
 static_assert(methods.size() == std::variant_size_v<Request>);
 
@@ -75,6 +83,11 @@ std::vector<std::string_view> arguments_of(const Request& request) {
                               return {trial.port, trial.state};
                           },
                           [](const InterruptsManage& manage) -> List { return {manage.managed}; },
+                          [](const WorkersBind& bind) -> List {
+                              return {bind.process, bind.policy};
+                          },
+                          [](const WorkersRelease& release) -> List { return {release.process}; },
+                          [](const WorkersManage& manage) -> List { return {manage.managed}; },
                           [](const InterruptsPlan&) -> List { return {}; },
                           [](const ConfigDump&) -> List { return {}; },
                           [](const ConfigDumpActual&) -> List { return {}; },

@@ -76,9 +76,26 @@ struct InterruptsManage {
     bool operator==(const InterruptsManage&) const = default;
 };
 
-using Request = std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump,
-                             ConfigDumpActual, StateDump, StateItemValueGet, StateItemValueSet, BalanceMove,
-                             BalanceFreeze, OffloadTry, InterruptsPlan, InterruptsManage>;
+/// A process is a worker from now on, whatever the rules say; `policy` is "follow" or "spread".
+struct WorkersBind {
+    std::string process, policy;
+    bool operator==(const WorkersBind&) const = default;
+};
+/// A process is left alone from now on, whatever the rules say.
+struct WorkersRelease {
+    std::string process;
+    bool operator==(const WorkersRelease&) const = default;
+};
+/// "true": workers are bound; "false": all are released, and left alone.
+struct WorkersManage {
+    std::string managed;
+    bool operator==(const WorkersManage&) const = default;
+};
+
+using Request =
+    std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump, ConfigDumpActual,
+                 StateDump, StateItemValueGet, StateItemValueSet, BalanceMove, BalanceFreeze, OffloadTry,
+                 InterruptsPlan, InterruptsManage, WorkersBind, WorkersRelease, WorkersManage>;
 
 /// Why a request was not done: teamd's code and message, as libteamdctl prints them.
 struct Refusal {

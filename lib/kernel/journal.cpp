@@ -35,6 +35,29 @@ json::Array value_of(const SetCpus& settings) {
     return list;
 }
 
+json::Value value_of(const WorkerBinding& bound) {
+    json::Array threads;
+    for (const auto& [thread, was] : bound.threads)
+        threads.emplace_back(json::Object{{"thread", static_cast<std::int64_t>(thread)},
+                                          {"started", static_cast<std::int64_t>(was.started)},
+                                          {"before", text_of(was.before)}});
+    return json::Object{{"process", static_cast<std::int64_t>(bound.id.pid)},
+                        {"started", static_cast<std::int64_t>(bound.id.started)},
+                        {"cpus", text_of(bound.cpus)},
+                        {"before", text_of(bound.before)},
+                        {"threads", std::move(threads)}};
+}
+
+json::Value value_of(const BoundWorkers& workers) {
+    json::Array processes, units;
+    for (const auto& bound : workers.processes)
+        processes.push_back(value_of(bound));
+    for (const auto& [unit, bound] : workers.units)
+        units.emplace_back(
+            json::Object{{"unit", unit}, {"cpus", text_of(bound.cpus)}, {"before", text_of(bound.before)}});
+    return json::Object{{"processes", std::move(processes)}, {"units", std::move(units)}};
+}
+
 json::Value value_of(const PortBefore& port) {
     json::Value value(json::Object{});
     value.set("ifindex", port.index.value);
@@ -67,6 +90,12 @@ std::uint32_t number(const json::Value& value, std::string_view key) {
     const auto* member = value.find(key);
     const auto* integer = member == nullptr ? nullptr : member->integer();
     return integer == nullptr ? 0 : static_cast<std::uint32_t>(*integer);
+}
+
+std::int64_t large_number(const json::Value& value, std::string_view key) {
+    const auto* member = value.find(key);
+    const auto* integer = member == nullptr ? nullptr : member->integer();
+    return integer == nullptr ? 0 : *integer;
 }
 
 std::string text(const json::Value& value, std::string_view key) {
@@ -126,6 +155,45 @@ std::vector<DeviceAddress> parse_addresses(const json::Value* value, IfIndex dev
     return addresses;
 }
 
+const json::Array& array(const json::Value& value, std::string_view key) {
+    static const json::Array none;
+    const auto* member = value.find(key);
+    const auto* found = member == nullptr ? nullptr : member->array();
+    return found == nullptr ? none : *found;
+}
+
+CpuList parse_cpus(const json::Value& value, std::string_view key) {
+    return parse_cpu_list(text(value, key)).value_or(CpuList{});
+}
+
+WorkerBinding parse_binding(const json::Value& value) {
+    WorkerBinding bound{.id = {.pid = static_cast<pid_t>(large_number(value, "process")),
+                               .started = static_cast<std::uint64_t>(large_number(value, "started"))},
+                        .cpus = parse_cpus(value, "cpus"),
+                        .before = parse_cpus(value, "before"),
+                        .threads = {}};
+    for (const auto& entry : array(value, "threads"))
+        bound.threads.insert_or_assign(
+            static_cast<pid_t>(large_number(entry, "thread")),
+            WorkerBinding::Thread{.started = static_cast<std::uint64_t>(large_number(entry, "started")),
+                                  .before = parse_cpus(entry, "before")});
+    return bound;
+}
+
+BoundWorkers parse_workers(const json::Value* value) {
+    BoundWorkers workers;
+    if (value == nullptr) return workers;
+    for (const auto& entry : array(*value, "processes"))
+        if (auto bound = parse_binding(entry); bound.id.pid > 0 && !bound.cpus.empty())
+            workers.processes.push_back(std::move(bound));
+    for (const auto& entry : array(*value, "units"))
+        if (auto unit = text(entry, "unit"); !unit.empty())
+            workers.units.insert_or_assign(
+                std::move(unit),
+                UnitBinding{.cpus = parse_cpus(entry, "cpus"), .before = parse_cpus(entry, "before")});
+    return workers;
+}
+
 Result<PortBefore> parse_port(const json::Value& value) {
     PortBefore port;
     port.index = IfIndex{number(value, "ifindex")};
@@ -168,6 +236,7 @@ std::string text_of(const Journal& journal) {
         removed.emplace_back(name);
     value.set("ports", std::move(ports));
     value.set("removed_by_hand", std::move(removed));
+    if (!journal.workers.empty()) value.set("workers", value_of(journal.workers));
     return json::write(value) + "\n";
 }
 
@@ -197,6 +266,7 @@ Result<Journal> parse_journal(std::string_view content) {
         removed != nullptr && removed->array() != nullptr)
         for (const auto& entry : *removed->array())
             if (entry.string() != nullptr) journal.removed_by_hand.push_back(*entry.string());
+    journal.workers = parse_workers(value->find("workers"));
     return journal;
 }
 

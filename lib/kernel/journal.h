@@ -10,6 +10,7 @@
 #include "kernel/addresses.h"
 #include "model/features.h"
 #include "model/interrupts.h"
+#include "model/workers.h"
 
 #include <array>
 #include <cstdint>
@@ -44,6 +45,7 @@ struct Journal {
     FeatureNames offloads{};                  ///< of the team's device, as it was made
     std::vector<PortBefore> ports;            ///< in the order they joined
     std::vector<std::string> removed_by_hand; ///< configured ports that somebody took out
+    BoundWorkers workers{};                   ///< processes that do not run where they did before
     bool operator==(const Journal&) const = default;
 };
 

@@ -8,6 +8,7 @@
 #include "model/config.h"
 #include "model/interrupt_status.h"
 #include "model/offload_status.h"
+#include "model/worker_status.h"
 
 #include <sys/types.h>
 
@@ -63,6 +64,7 @@ struct TeamStatus {
     std::optional<BalanceStatus> balance;   ///< of teams that hash
     std::optional<OffloadStatus> offload;
     std::optional<InterruptStatus> interrupts;
+    std::optional<WorkersStatus> workers;
     // what the state document has under "setup"
     pid_t pid = 0;
     std::string pid_file;

@@ -31,6 +31,10 @@ enum class WorkerPolicy : std::uint8_t {
     spread, ///< a CPU each
     off,    ///< left alone
 };
+constexpr const char* name_of(WorkerPolicy policy) {
+    constexpr std::array names{"follow", "spread", "off"};
+    return names[static_cast<std::size_t>(policy)];
+}
 
 struct WorkerRule {
     WorkerSelector selector = WorkerSelector::unit;
@@ -105,6 +109,20 @@ struct WorkerBinding {
     CpuList before; ///< of its first thread; those made since have inherited ours, and get this
     std::map<pid_t, Thread> threads;
     bool operator==(const WorkerBinding&) const = default;
+};
+
+/// AllowedCPUs= of a systemd unit that was set; before: empty: all.
+struct UnitBinding {
+    CpuList cpus, before;
+    bool operator==(const UnitBinding&) const = default;
+};
+
+/// All that is bound.
+struct BoundWorkers {
+    std::vector<WorkerBinding> processes{};
+    std::map<std::string, UnitBinding> units{};
+    bool empty() const { return processes.empty() && units.empty(); }
+    bool operator==(const BoundWorkers&) const = default;
 };
 
 } // namespace teamo

@@ -6,6 +6,8 @@
 namespace teamo {
 namespace {
 
+constexpr IfIndex loopback{1}; // in every network namespace (include/net/net_namespace.h: LOOPBACK_IFINDEX)
+
 template <class Map, class Key>
 const std::string* look_up(const Map& map, const Key& key) {
     const auto found = map.find(key);
@@ -21,6 +23,7 @@ const std::string* port_of(const SocketTraffic& socket, const PortTraces& ports)
 void add(WorkerMeter::Traffic& traffic, const SocketTraffic& socket, const PortTraces& ports,
          std::uint64_t bytes, std::uint64_t packets) {
     if (bytes == 0 && packets == 0) return;
+    if (socket.device == loopback) return; // came from this machine, on the sender's CPU
     auto& process = traffic[socket.process];
     process.bytes += bytes;
     process.packets += packets;

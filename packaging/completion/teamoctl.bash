@@ -53,7 +53,7 @@ _teamoctl() {
         choices=$(_teamoctl_teams)
     else
         case "${words[*]:1}" in
-        '') choices='config state port balance offload interrupts stats doctor' ;;
+        '') choices='config state port balance offload interrupts workers stats doctor' ;;
         config) choices='dump' ;;
         'config dump') choices='noports actual' ;;
         state) choices='dump view item' ;;
@@ -69,6 +69,8 @@ _teamoctl() {
         'port config dump') choices=$(_teamoctl_ports "${words[0]}") ;;
         balance) choices='show hash move freeze thaw' ;;
         interrupts) choices='show plan apply restore' ;;
+        workers) choices='show bind release run apply restore' ;;
+        'workers bind '*) choices='follow spread' ;;
         offload) choices='show' ;;
         'balance hash'*) choices='src dst tcp udp sctp icmp icmp6 gre esp proto sport dport smac dmac vlan' ;;
         'balance move') ;;

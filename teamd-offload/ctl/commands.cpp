@@ -8,6 +8,7 @@ namespace {
 
 /// src, dst, proto, sport, dport, smac, dmac and two VLANs with their values are 18 words.
 constexpr std::size_t longest_packet = 64;
+constexpr std::size_t longest_command_line = 4096;
 
 /// The row whose path is `above` and one word more that starts with `word`.
 const Command* below(std::string_view above, std::string_view word) {
@@ -71,6 +72,17 @@ std::span<const Command> commands() {
         {.path = "interrupts plan", .run = interrupts_plan, .json = true},
         {.path = "interrupts apply", .run = interrupts_apply},
         {.path = "interrupts restore", .run = interrupts_restore},
+        {.path = "workers", .run = workers_show, .json = true},
+        {.path = "workers show", .run = workers_show, .json = true},
+        {.path = "workers bind",
+         .run = workers_bind,
+         .parameters = {"PID"},
+         .more = 1,
+         .check = check_workers_bind},
+        {.path = "workers release", .run = workers_release, .parameters = {"PID"}},
+        {.path = "workers run", .run = workers_run, .parameters = {"COMMAND"}, .more = longest_command_line},
+        {.path = "workers apply", .run = workers_apply},
+        {.path = "workers restore", .run = workers_restore},
         {.path = "stats", .run = stats_show, .json = true},
         {.path = "doctor", .run = doctor, .json = true, .measure = true},
     };

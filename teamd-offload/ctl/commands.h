@@ -60,6 +60,13 @@ Result<> interrupts_show(Session& session, Arguments);
 Result<> interrupts_plan(Session& session, Arguments);
 Result<> interrupts_apply(Session& session, Arguments);
 Result<> interrupts_restore(Session& session, Arguments);
+Result<> workers_show(Session& session, Arguments);
+Result<> check_workers_bind(Arguments arguments);
+Result<> workers_bind(Session& session, Arguments arguments);
+Result<> workers_release(Session& session, Arguments arguments);
+Result<> workers_run(Session& session, Arguments arguments);
+Result<> workers_apply(Session& session, Arguments);
+Result<> workers_restore(Session& session, Arguments);
 Result<> rehearse_port_remove(Session& session, Arguments arguments);
 Result<> stats_show(Session& session, Arguments);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/interrupt_report.h"
 
+#include "ctl/fields.h"
 #include "ctl/table.h"
 #include "plan/interrupt_settings.h"
 
@@ -10,43 +11,6 @@
 
 namespace teamo::ctl {
 namespace {
-
-const json::Value& child(const json::Value& in, std::string_view key) {
-    static const json::Value none;
-    const auto* found = in.find(key);
-    return found == nullptr ? none : *found;
-}
-
-std::string text(const json::Value& in, std::string_view key) {
-    const auto* found = child(in, key).string();
-    return found == nullptr ? std::string() : *found;
-}
-
-std::int64_t number(const json::Value& in, std::string_view key) {
-    const auto* found = child(in, key).integer();
-    return found == nullptr ? 0 : *found;
-}
-
-bool flag(const json::Value& in, std::string_view key) {
-    const auto* found = child(in, key).boolean();
-    return found != nullptr && *found;
-}
-
-CpuList cpus(const json::Value& in, std::string_view key) {
-    return parse_cpu_list(text(in, key)).value_or(CpuList{});
-}
-
-/// Each element of an array, by a function of it.
-template <class Element, class Read>
-std::vector<Element> list(const json::Value& in, std::string_view key, Read read) {
-    std::vector<Element> elements;
-    if (const auto* array = child(in, key).array())
-        for (const auto& element : *array)
-            elements.push_back(read(element));
-    return elements;
-}
-
-std::string string_of(const json::Value& value) { return value.string() == nullptr ? "" : *value.string(); }
 
 Vector read_vector(const json::Value& value, CpuSettings& wanted) {
     Vector vector{.irq = static_cast<unsigned>(number(value, "irq")),

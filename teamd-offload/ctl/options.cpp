@@ -57,17 +57,18 @@ Result<Options> read_options(int argc, char** argv) {
 }
 
 std::string help_on_options(std::string_view program) {
-    return fmt::format("{} [options] teamdevname command [command args]\n"
-                       "    -h --help                Show this help\n"
-                       "    -v --verbose             Increase output verbosity\n"
-                       "    -o --oneline             Force output to one line if possible\n"
-                       "    -D --force-dbus          Force to use D-Bus interface\n"
-                       "    -Z --force-zmq=ADDRESS   Force to use ZeroMQ interface [-Z[Address]]\n"
-                       "    -U --force-usock         Force to use UNIX domain socket interface\n"
-                       "       --json                For programs (balance, interrupts, offload, stats, doctor, -n)\n"
-                       "    -n --dry-run             Say what would be, change nothing (port remove)\n"
-                       "       --measure=PORTDEV     Measure this port with and without TSO (doctor)\n",
-                       program);
+    return fmt::format(
+        "{} [options] teamdevname command [command args]\n"
+        "    -h --help                Show this help\n"
+        "    -v --verbose             Increase output verbosity\n"
+        "    -o --oneline             Force output to one line if possible\n"
+        "    -D --force-dbus          Force to use D-Bus interface\n"
+        "    -Z --force-zmq=ADDRESS   Force to use ZeroMQ interface [-Z[Address]]\n"
+        "    -U --force-usock         Force to use UNIX domain socket interface\n"
+        "       --json                For programs (balance and the others that are ours, -n)\n"
+        "    -n --dry-run             Say what would be, change nothing (port remove)\n"
+        "       --measure=PORTDEV     Measure this port with and without TSO (doctor)\n",
+        program);
 }
 
 } // namespace teamo::ctl

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "model/worker_status.h"
+#include "json/value.h"
+
+namespace teamo::control {
+
+/// What the state document has under "workers".
+json::Value worker_document(const WorkersStatus& status);
+
+} // namespace teamo::control

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "workers.h"
+
+#include "kernel/cpu_topology.h"
+#include "workers/affinity.h"
+#include "workers/flow_steering.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds window = WorkerSettings{}.window;
+constexpr auto seldom = 5s; ///< what changes seldom: which CPUs there are
+
+PortTraces traces_of(const std::vector<Interrupts::Arrival>& arrivals) {
+    PortTraces traces;
+    std::set<unsigned> shared;
+    for (const auto& port : arrivals) {
+        traces.devices[port.index] = port.name;
+        for (const auto poll : port.polls)
+            traces.polls[poll] = port.name;
+        for (const auto cpu : port.cpus)
+            if (!traces.cpus.emplace(cpu, port.name).second) shared.insert(cpu);
+    }
+    std::erase_if(traces.cpus, [&shared](const auto& entry) { return shared.contains(entry.first); });
+    return traces;
+}
+
+std::string title_of(const Worker& worker) {
+    return fmt::format("{} (process {})", worker.command, worker.id.pid);
+}
+
+} // namespace
+
+Result<std::unique_ptr<Workers>> Workers::make(sd_event* loop, const Log& log, std::vector<WorkerRule> rules,
+                                               Hooks hooks) {
+    std::unique_ptr<Workers> workers(new Workers(log, std::move(rules), std::move(hooks)));
+    auto window_timer = Timer::make(loop, [self = workers.get()] { self->begin_window(); });
+    if (!window_timer) return tl::unexpected(window_timer.error());
+    workers->window_.emplace(std::move(*window_timer));
+    auto sample_timer = Timer::make(loop, [self = workers.get()] { self->end_window(); });
+    if (!sample_timer) return tl::unexpected(sample_timer.error());
+    workers->sample_.emplace(std::move(*sample_timer));
+    return workers;
+}
+
+void Workers::start() {
+    users_ = resolve_users(rules_);
+    for (const auto& rule : rules_)
+        if (rule.selector == WorkerSelector::user && !users_.contains(rule.name))
+            log_(Level::warning,
+                 fmt::format("/workers: there is no user {}: no process is chosen by that", rule.name));
+    if (is_wanted()) window_->after(0s);
+}
+
+void Workers::begin_window() {
+    if (!is_wanted()) return;
+    window_->after(window);
+    if (is_refused()) return;
+    if (!sight_) {
+        sight_.emplace();
+        if (const auto cannot = sight_->cannot_see(); !cannot.empty())
+            log_(Level::notice, "workers: " + cannot);
+    }
+    if (const auto length = sight_->start_sample())
+        sample_->after(*length);
+    else
+        end_window();
+}
+
+/// With RFS the packets follow their process, and each would follow the other.
+bool Workers::is_refused() {
+    std::vector<std::string> ports;
+    for (const auto& port : team_.arrivals())
+        ports.push_back(port.name);
+    auto conflict = flow_steering_conflict(ports);
+    if (conflict != refused_) {
+        log_(conflict.empty() ? Level::notice : Level::warning,
+             conflict.empty() ? "workers: RFS is off now; they follow their packets again"
+                              : "workers are left alone: " + conflict);
+        refused_ = std::move(conflict);
+        if (!refused_.empty()) {
+            release_workers(team_.bound(), log_);
+            status_.clear();
+            keep();
+        }
+    }
+    return !refused_.empty();
+}
+
+void Workers::end_window() {
+    if (!is_wanted() || !sight_) return;
+    const auto now = Clock::now();
+    if (now - topology_at_ >= seldom) {
+        if (auto topology = read_cpu_topology()) topology_ = std::move(*topology);
+        topology_at_ = now;
+    }
+    const auto arrivals = team_.arrivals();
+    const auto seen =
+        sight_->look({.rules = rules_, .users = users_, .by_hand = by_hand_}, traces_of(arrivals), now);
+    if (!seen) return complain(seen.error().text);
+    complaint_.clear();
+    status_.clear();
+    const auto placements = planner_.step(premises(*seen, arrivals), now);
+    const auto before = team_.bound();
+    for (const auto& one : *seen) {
+        const auto placement = std::ranges::find(placements, one.active.worker.id, &WorkerPlacement::id);
+        if (placement != placements.end()) tend(one, *placement);
+    }
+    forget_gone();
+    if (team_.bound() != before) keep();
+}
+
+WorkerPremises Workers::premises(const std::vector<WorkerSight::Seen>& seen,
+                                 const std::vector<Interrupts::Arrival>& arrivals) {
+    WorkerPremises premises{.topology = &topology_, .interrupts = interrupt_load()};
+    for (const auto& port : arrivals)
+        premises.ports.push_back({.name = port.name, .cpus = port.cpus});
+    for (const auto& one : seen)
+        premises.workers.push_back(one.active);
+    return premises;
+}
+
+std::map<unsigned, double> Workers::interrupt_load() {
+    std::map<unsigned, double> load;
+    auto times = read_cpu_times();
+    if (!times) return load;
+    for (const auto& [cpu, later] : *times)
+        if (const auto earlier = cpu_times_.find(cpu); earlier != cpu_times_.end())
+            load[cpu] = load_between(earlier->second, later).interrupts;
+    cpu_times_ = std::move(*times);
+    return load;
+}
+
+WorkerBinding* Workers::find(ProcessId id) {
+    auto& processes = team_.bound().processes;
+    const auto found = std::ranges::find(processes, id, &WorkerBinding::id);
+    return found == processes.end() ? nullptr : &*found;
+}
+
+/// One worker: bound where it shall be, or released, and what is to be said of it.
+void Workers::tend(const WorkerSight::Seen& seen, const WorkerPlacement& placement) {
+    const auto& worker = seen.active.worker;
+    WorkerStatus status{.worker = worker,
+                        .rule = seen.rule,
+                        .policy = seen.active.policy,
+                        .traffic = seen.active.traffic,
+                        .work = seen.active.work,
+                        .cpus = placement.cpus,
+                        .reason = placement.reason};
+    if (placement.cpus.empty()) {
+        release(worker.id);
+        if (!worker.unit.empty() && units_) units_->release(worker.unit, team_.bound());
+    } else if (auto bound = bind(seen, placement.cpus); !bound) {
+        status.cpus.clear();
+        status.reason = bound.error().text;
+    }
+    status_.push_back(std::move(status));
+}
+
+Result<> Workers::bind(const WorkerSight::Seen& seen, const CpuList& cpus) {
+    const auto& worker = seen.active.worker;
+    const auto* known = find(worker.id);
+    if (known == nullptr && seen.by_unit) {
+        if (!units_) units_.emplace();
+        if (units_->bind(worker, cpus, team_.bound(), Clock::now())) return {};
+    }
+    // New threads have the mask of who made them, who may have made them before it was bound.
+    auto& asked = asked_[worker.id];
+    if (known != nullptr && asked.cpus == cpus && asked.threads == worker.threads) return {};
+    if (const auto failed = failed_.find(worker.id); failed != failed_.end() && failed->second.cpus == cpus)
+        return fail(EPERM, failed->second.text);
+    // Before anything is changed it is known how to undo it.
+    if (known == nullptr) {
+        auto before = read_affinity(worker.id.pid);
+        if (!before) return tl::unexpected(before.error());
+        team_.bound().processes.push_back(
+            {.id = worker.id, .cpus = cpus, .before = std::move(*before), .threads = {}});
+        if (auto kept = team_.keep(); !kept) {
+            team_.bound().processes.pop_back();
+            return kept;
+        }
+    }
+    const bool moves = known == nullptr || asked.cpus != cpus;
+    auto bound = bind_process(worker.id, cpus, known == nullptr ? WorkerBinding{} : *known);
+    auto* entry = find(worker.id);
+    if (!bound) {
+        std::erase_if(team_.bound().processes, [&](const auto& one) { return one.id == worker.id; });
+        if (bound.error().number != ESRCH && bound.error().number != EAGAIN) {
+            log_(Level::warning, fmt::format("worker {}: {}", title_of(worker), bound.error().text));
+            failed_[worker.id] = {.cpus = cpus, .text = bound.error().text};
+        }
+        return tl::unexpected(bound.error());
+    }
+    failed_.erase(worker.id);
+    asked = {.cpus = cpus, .threads = worker.threads};
+    *entry = std::move(*bound);
+    if (moves)
+        log_(Level::info, fmt::format("worker {}: runs on CPU {}", title_of(worker), text_of(entry->cpus)));
+    return {};
+}
+
+void Workers::release(ProcessId id) {
+    const auto* known = find(id);
+    if (known == nullptr) return;
+    if (auto released = release_process(*known); !released) log_(Level::warning, released.error().text);
+    std::erase_if(team_.bound().processes, [id](const auto& one) { return one.id == id; });
+    log_(Level::info, fmt::format("process {} runs where it did before", id.pid));
+}
+
+/// Processes that ended, or that no rule fits any more.
+void Workers::forget_gone() {
+    const auto is_seen = [this](ProcessId id) {
+        return std::ranges::any_of(status_, [id](const auto& one) { return one.worker.id == id; });
+    };
+    std::vector<ProcessId> gone;
+    for (const auto& bound : team_.bound().processes)
+        if (!is_seen(bound.id)) gone.push_back(bound.id);
+    for (const auto id : gone)
+        release(id);
+    std::vector<std::string> units;
+    for (const auto& entry : team_.bound().units)
+        if (std::ranges::none_of(status_, [&](const auto& one) { return one.worker.unit == entry.first; }))
+            units.push_back(entry.first);
+    for (const auto& unit : units)
+        if (units_) units_->release(unit, team_.bound());
+    std::erase_if(asked_, [this](const auto& entry) { return find(entry.first) == nullptr; });
+    std::erase_if(failed_, [&](const auto& entry) { return !is_seen(entry.first); });
+    std::erase_if(by_hand_, [](const auto& entry) {
+        const auto reading = read_process(entry.first.pid);
+        return !reading || reading->worker.id != entry.first;
+    });
+}
+
+void Workers::keep() {
+    if (auto kept = team_.keep(); !kept) log_(Level::warning, kept.error().text);
+}
+
+void Workers::complain(const std::string& text) {
+    if (text != complaint_) log_(Level::warning, "workers: " + text);
+    complaint_ = text;
+}
+
+void Workers::manage(bool managed) {
+    if (managed == managed_) return;
+    managed_ = managed;
+    failed_.clear();
+    if (managed) {
+        planner_ = WorkerPlanner();
+        if (is_wanted()) window_->after(0s);
+        return;
+    }
+    window_->stop();
+    release_workers(team_.bound(), log_);
+    for (auto& worker : status_) {
+        worker.cpus.clear();
+        worker.reason = "released by an administrator";
+    }
+    keep();
+}
+
+Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {
+    auto reading = read_process(pid);
+    if (!reading) return tl::unexpected(reading.error());
+    if (!managed_) return fail(EBUSY, "all workers were released by hand; first: workers apply");
+    if (is_refused()) return fail(EBUSY, refused_);
+    const bool begins = !is_wanted();
+    by_hand_[reading->worker.id] = policy;
+    if (begins) window_->after(0s);
+    return {};
+}
+
+Result<> Workers::release(pid_t pid) {
+    const auto reading = read_process(pid);
+    if (!reading) return tl::unexpected(reading.error());
+    const auto id = reading->worker.id;
+    if (!by_hand_.contains(id) &&
+        std::ranges::none_of(status_, [&](const auto& one) { return one.worker.id == id; }))
+        return fail(ENOENT, fmt::format("process {} is no worker of this team", pid));
+    release(id);
+    if (units_) units_->release(reading->worker.unit, team_.bound());
+    by_hand_[id] = WorkerPolicy::off;
+    for (auto& one : status_)
+        if (one.worker.id == id) {
+            one.cpus.clear();
+            one.reason = "policy off";
+        }
+    keep();
+    return {};
+}
+
+WorkersStatus Workers::status() const {
+    return {.managed = managed_,
+            .refused = refused_,
+            .cannot_see = sight_ ? sight_->cannot_see() : std::string(),
+            .complaint = complaint_,
+            .rules = rules_,
+            .workers = status_};
+}
+
+void release_workers(BoundWorkers& bound, const Log& log) {
+    for (const auto& process : bound.processes)
+        if (auto released = release_process(process); !released) log(Level::warning, released.error().text);
+    bound.processes.clear();
+    UnitBinder binder;
+    while (!bound.units.empty())
+        binder.release(std::string(bound.units.begin()->first), bound);
+}
+
+} // namespace teamo

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Processes run where their packets arrive. Between veths packets arrive on the CPU that sends them, so a
+// client that is bound to a CPU says where its server belongs.
+#include "netns/configs.h"
+#include "support/on_cpu.h"
+#include "support/traffic.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+namespace teamo::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+std::vector<unsigned> affinity(pid_t thread) {
+    cpu_set_t set;
+    std::vector<unsigned> cpus;
+    if (sched_getaffinity(thread, sizeof set, &set) < 0) return cpus;
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    return cpus;
+}
+
+std::string with_workers(std::string_view rules) {
+    return team_config(by_flow, ports_object(2),
+                       rules.empty() ? std::string() : fmt::format(R"("workers": {}, )", rules));
+}
+
+class FollowingWorkers : public testing::Test {
+protected:
+    void SetUp() override {
+        if (cpus_.size() < 2) GTEST_SKIP() << "one CPU";
+    }
+
+    Process server(int port, std::vector<std::string> before = {}) const {
+        auto words = std::move(before);
+        words.insert(words.end(), {"iperf3", "-s", "-p", std::to_string(port)});
+        return Process::start({.argv = std::move(words), .in = &wires_.host()});
+    }
+    /// Sends to it from one CPU, without end.
+    Process client(unsigned cpu, int port) const {
+        return Process::start(
+            {.argv = {"taskset", "-c", std::to_string(cpu), "iperf3", "-c", std::string(team_v4), "-p",
+                      std::to_string(port), "-t", "600", "-b", "80M"},
+             .in = &wires_.client()});
+    }
+    void listens(int port) const {
+        ASSERT_TRUE(eventually("the server listens", [&] {
+            return run({.argv = {"ss", "-Hltn", fmt::format("sport = {}", port)}, .in = &wires_.host()})
+                       .out != "";
+        }));
+    }
+
+    const std::vector<unsigned> cpus_ = usable_cpus();
+    const Cabling wires_{2, FarSide::lag_switch};
+};
+
+constexpr auto soon = 20s; // three windows of a second, and a machine that is busy
+
+TEST_F(FollowingWorkers, run_where_their_packets_arrive_and_as_before_once_the_team_stops) {
+    TeamUnderTest team(with_workers(R"([{"command": "iperf3", "policy": "follow"}])"));
+    bring_up(wires_, team);
+    const auto worker = server(5201);
+    listens(5201);
+    {
+        const auto traffic = client(cpus_[1], 5201);
+        EXPECT_TRUE(becomes(
+            std::vector{cpus_[1]}, [&] { return affinity(worker.pid()); }, soon));
+        const auto shown = team.teamoctl({"workers"}).out;
+        EXPECT_THAT(shown, HasSubstr("iperf3"));
+        EXPECT_THAT(shown, HasSubstr(fmt::format("% of its traffic arrives on CPU {}", cpus_[1])));
+    }
+    {
+        const auto traffic = client(cpus_[0], 5201);
+        EXPECT_TRUE(becomes(
+            std::vector{cpus_[0]}, [&] { return affinity(worker.pid()); }, soon));
+    }
+    team.stop();
+    EXPECT_EQ(cpus_, affinity(worker.pid()));
+}
+
+TEST_F(FollowingWorkers, of_a_killed_daemon_are_released_by_the_next) {
+    TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
+    bring_up(wires_, team);
+    const auto worker = server(5201);
+    listens(5201);
+    {
+        const auto traffic = client(cpus_[1], 5201);
+        ASSERT_TRUE(becomes(
+            std::vector{cpus_[1]}, [&] { return affinity(worker.pid()); }, soon));
+    }
+    team.kill();
+    EXPECT_EQ(std::vector{cpus_[1]}, affinity(worker.pid()));
+    team.start();
+    EXPECT_EQ(cpus_, affinity(worker.pid()));
+    EXPECT_THAT(team.log(), HasSubstr("released 1 processes that an earlier daemon had bound"));
+}
+
+TEST_F(FollowingWorkers, are_bound_and_released_by_hand) {
+    TeamUnderTest team(with_workers(""));
+    bring_up(wires_, team);
+    const auto worker = server(5201);
+    listens(5201);
+    const auto traffic = client(cpus_[1], 5201);
+    EXPECT_EQ(0, team.teamoctl({"workers", "bind", std::to_string(worker.pid())}).status);
+    EXPECT_TRUE(becomes(
+        std::vector{cpus_[1]}, [&] { return affinity(worker.pid()); }, soon));
+    EXPECT_THAT(team.teamoctl({"workers"}).out, HasSubstr("by hand"));
+    EXPECT_EQ(0, team.teamoctl({"workers", "release", std::to_string(worker.pid())}).status);
+    EXPECT_EQ(cpus_, affinity(worker.pid()));
+}
+
+TEST_F(FollowingWorkers, are_started_as_such) {
+    TeamUnderTest team(with_workers(""));
+    bring_up(wires_, team);
+    const auto worker = server(5201, {teamoctl_program(), "team0", "workers", "run", "--"});
+    listens(5201);
+    const auto traffic = client(cpus_[1], 5201);
+    EXPECT_TRUE(becomes(
+        std::vector{cpus_[1]}, [&] { return affinity(worker.pid()); }, soon));
+}
+
+TEST_F(FollowingWorkers, have_a_cpu_each_where_they_are_spread) {
+    TeamUnderTest team(with_workers(R"([{"command": "iperf3", "policy": "spread"}])"));
+    bring_up(wires_, team);
+    const auto one = server(5201), other = server(5202);
+    listens(5201);
+    listens(5202);
+    const auto to_one = client(cpus_[0], 5201), to_other = client(cpus_[0], 5202);
+    EXPECT_TRUE(eventually(
+        "a CPU each", [&] { return affinity(one.pid()).size() == 1 && affinity(other.pid()).size() == 1; },
+        soon));
+    EXPECT_NE(affinity(one.pid()), affinity(other.pid()));
+    EXPECT_EQ(0, team.teamoctl({"workers", "restore"}).status);
+    EXPECT_EQ(cpus_, affinity(one.pid()));
+    EXPECT_EQ(cpus_, affinity(other.pid()));
+}
+
+/// BPF objects that the daemon holds.
+std::size_t held_programs(pid_t pid) {
+    std::size_t count = 0;
+    for (const auto& entry : fs::directory_iterator(fmt::format("/proc/{}/fd", pid))) {
+        std::error_code gone;
+        if (fs::read_symlink(entry, gone).native().find("bpf") != std::string::npos) ++count;
+    }
+    return count;
+}
+
+TEST_F(FollowingWorkers, are_not_looked_for_where_nobody_asks) {
+    const TeamUnderTest team(with_workers(""));
+    bring_up(wires_, team);
+    const auto before = held_programs(team.pid());
+    EXPECT_TRUE(stays(
+        "nothing is read", [&] { return held_programs(team.pid()) == before; }, 1500ms));
+    EXPECT_THAT(team.teamoctl({"workers"}).out, HasSubstr("no rule chooses a process"));
+    const auto worker = server(5201);
+    ASSERT_EQ(0, team.teamoctl({"workers", "bind", std::to_string(worker.pid())}).status);
+    EXPECT_TRUE(eventually("the reader is loaded", [&] { return held_programs(team.pid()) > before; }));
+}
+
+TEST_F(FollowingWorkers, that_are_none_are_refused) {
+    const TeamUnderTest team(with_workers(""));
+    const auto worker = server(5201);
+    const auto refused = [&](std::vector<std::string> words) {
+        const auto answer = team.teamoctl(words);
+        EXPECT_NE(0, answer.status);
+        return answer.err;
+    };
+    EXPECT_THAT(refused({"workers", "bind", "4000000"}), HasSubstr("process 4000000 is gone"));
+    EXPECT_THAT(refused({"workers", "bind", "0"}), HasSubstr("0 is no process number"));
+    EXPECT_THAT(refused({"workers", "bind", "1", "hop"}), HasSubstr("\"hop\" is no policy"));
+    EXPECT_THAT(refused({"workers", "release", std::to_string(worker.pid())}),
+                HasSubstr("is no worker of this team"));
+}
+
+} // namespace
+} // namespace teamo::test
