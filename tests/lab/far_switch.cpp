@@ -16,10 +16,12 @@ FarSwitch::FarSwitch(unsigned ports) {
     for (unsigned port = 0; port < ports; ++port)
         lines += fmt::format("ip link set tap{} master br0; ", port);
     // The host need not have a ping.
-    const std::string busybox = std::getenv("TEAMO_LAB_BUSYBOX");
-    Lab::must_peer(lines +
-                   "ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; pgrep -x busybox >/dev/null || (" +
-                   busybox + " ping -i 0.05 10.9.0.255 </dev/null >/dev/null 2>&1 &)");
+    const char* busybox = std::getenv("TEAMO_LAB_BUSYBOX");
+    if (busybox == nullptr) throw SetupError("no lab");
+    Lab::must_peer(
+        fmt::format("{}ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; pgrep -x busybox >/dev/null || "
+                    "({} ping -i 0.05 10.9.0.255 </dev/null >/dev/null 2>&1 &)",
+                    lines, busybox));
     if (!eventually("it sends", [] { return Lab::peer("pgrep -x busybox").status == 0; }))
         throw SetupError("nothing is sent into the cables");
 }
