@@ -399,9 +399,9 @@ std::vector<std::string> Interrupts::writers() const {
     if (irqbalance_ && irqbalance_->status().present) {
         const auto& status = irqbalance_->status();
         const bool honoured = std::ranges::includes(status.honoured, status.asked);
-        const auto how = !status.complaint.empty() ? " is there: " + status.complaint
-                         : honoured                ? " leaves the ports' interrupts alone"
-                                                   : " is asked to leave the ports' interrupts alone";
+        const auto how = !status.complaint.empty()
+                             ? " is there: " + status.complaint
+                             : fmt::format("{}{}", honoured ? " leaves" : " is asked to leave", left_alone);
         list.push_back(fmt::format("irqbalance (pid {}){}", status.pid, how));
     }
     for (const auto& port : ports_)
@@ -439,9 +439,13 @@ std::vector<Interrupts::Arrival> Interrupts::arrivals() const {
     std::vector<Arrival> list;
     for (const auto& port : ports_) {
         Arrival one{.index = port.port.index, .name = port.port.name, .cpus = {}, .polls = port.polls};
-        for (const auto& queue : port.now.queues)
-            for (const auto& vector : queue.vectors)
-                one.cpus = united(one.cpus, vector.effective.empty() ? vector.affinity : vector.effective);
+        // A vector that has not come since it was set still shows where it came last.
+        if (managed_ && !port.contested) one.cpus = cpu_list_of(port.plan.cpus);
+        if (one.cpus.empty())
+            for (const auto& queue : port.now.queues)
+                for (const auto& vector : queue.vectors)
+                    one.cpus =
+                        united(one.cpus, vector.effective.empty() ? vector.affinity : vector.effective);
         list.push_back(std::move(one));
     }
     return list;

@@ -25,6 +25,24 @@ Refusal refusal(std::string_view code, std::string_view teamds_words, const Erro
     return {.code = std::string(code), .message = fmt::format("{}: {}.", teamds_words, error.text)};
 }
 
+std::optional<Proof> read_proof(const control::ProofKeep& request) {
+    Proof proof;
+    const auto read = [](const std::string& text, std::uint64_t& figure) {
+        const auto* end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data(), end, figure);
+        return error == std::errc{} && stop == end && figure <= INT64_MAX;
+    };
+    if (!read(request.bytes_without, proof.bytes_without) || !read(request.bytes_with, proof.bytes_with) ||
+        !read(request.cpu_without, proof.cpu_without) || !read(request.cpu_with, proof.cpu_with))
+        return std::nullopt;
+    for (const auto bought : {Bought::unclear, Bought::nothing, Bought::something, Bought::harm})
+        if (request.bought == name_of(bought)) {
+            proof.bought = bought;
+            return proof;
+        }
+    return std::nullopt;
+}
+
 Reply about_process(const std::string& text, std::string_view failed,
                     const std::function<Result<>(pid_t)>& act) {
     pid_t pid = 0;
@@ -169,6 +187,14 @@ struct Team::Answering {
         return {};
     }
 
+    Reply operator()(const control::ProofKeep& request) const {
+        const auto proof = read_proof(request);
+        if (!proof || (request.step != "interrupts" && request.step != "workers"))
+            return refusal("InvalidArgs", "Failed to keep a proof", {EINVAL, "it makes no sense"});
+        team.proofs_[request.step] = *proof;
+        return {};
+    }
+
     Reply operator()(const control::OffloadTry& request) const {
         const auto* port = team.find_port(request.port);
         if (port == nullptr) return no_such_device();
@@ -275,6 +301,7 @@ TeamStatus Team::status() {
     status.offload = offload_status();
     status.interrupts = interrupts_->status();
     status.workers = workers_->status();
+    status.proofs = proofs_;
     if (tables_.mode == TransmitMode::hash && device_.team) status.balance = balancing_->status();
     return status;
 }

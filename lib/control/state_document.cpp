@@ -131,6 +131,17 @@ const char* name_of(AggSelectPolicy policy) {
     return "?";
 }
 
+Value proofs_of(const std::map<std::string, Proof>& proofs) {
+    Object steps;
+    for (const auto& [step, proof] : proofs)
+        steps.push_back({step, Object{{"bought", name_of(proof.bought)},
+                                      {"bytes_with", number(proof.bytes_with)},
+                                      {"bytes_without", number(proof.bytes_without)},
+                                      {"cpu_ns_per_kib_with", number(proof.cpu_with)},
+                                      {"cpu_ns_per_kib_without", number(proof.cpu_without)}}});
+    return steps;
+}
+
 /// None for the runners of which teamd says nothing.
 std::optional<Value> runner_of(const TeamStatus& status) {
     return std::visit(Match{
@@ -167,6 +178,7 @@ json::Value state_document(const TeamStatus& status) {
     if (status.interrupts) document.set("interrupts", interrupt_document(*status.interrupts));
     if (status.workers) document.set("workers", worker_document(*status.workers));
     if (status.balance) document.set("balance", balance_document(*status.balance));
+    if (!status.proofs.empty()) document.set("proofs", proofs_of(status.proofs));
     if (auto runner = runner_of(status)) document.set("runner", std::move(*runner));
     return document;
 }

@@ -62,6 +62,15 @@ constexpr std::array methods{
            [](Arguments&& given) -> Request { return WorkersRelease{std::move(given[0])}; }},
     Method{"WorkersManage", 1,
            [](Arguments&& given) -> Request { return WorkersManage{std::move(given[0])}; }},
+    Method{"ProofKeep", 6,
+           [](Arguments&& given) -> Request {
+               return ProofKeep{.step = std::move(given[0]),
+                                .bytes_without = std::move(given[1]),
+                                .bytes_with = std::move(given[2]),
+                                .cpu_without = std::move(given[3]),
+                                .cpu_with = std::move(given[4]),
+                                .bought = std::move(given[5])};
+           }},
 };
 static_assert(methods.size() == std::variant_size_v<Request>);
 
@@ -87,6 +96,10 @@ std::vector<std::string_view> arguments_of(const Request& request) {
                               return {bind.process, bind.policy};
                           },
                           [](const WorkersRelease& release) -> List { return {release.process}; },
+                          [](const ProofKeep& proof) -> List {
+                              return {proof.step,        proof.bytes_without, proof.bytes_with,
+                                      proof.cpu_without, proof.cpu_with,      proof.bought};
+                          },
                           [](const WorkersManage& manage) -> List { return {manage.managed}; },
                           [](const InterruptsPlan&) -> List { return {}; },
                           [](const ConfigDump&) -> List { return {}; },

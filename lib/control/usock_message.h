@@ -92,10 +92,17 @@ struct WorkersManage {
     bool operator==(const WorkersManage&) const = default;
 };
 
+/// What `interrupts prove` has measured of a step, "interrupts" or "workers": bytes per second and CPU
+/// nanoseconds per KiB without it and with it, and what it bought (name_of(Bought)). Kept for the state.
+struct ProofKeep {
+    std::string step, bytes_without, bytes_with, cpu_without, cpu_with, bought;
+    bool operator==(const ProofKeep&) const = default;
+};
+
 using Request =
     std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump, ConfigDumpActual,
                  StateDump, StateItemValueGet, StateItemValueSet, BalanceMove, BalanceFreeze, OffloadTry,
-                 InterruptsPlan, InterruptsManage, WorkersBind, WorkersRelease, WorkersManage>;
+                 InterruptsPlan, InterruptsManage, WorkersBind, WorkersRelease, WorkersManage, ProofKeep>;
 
 /// Why a request was not done: teamd's code and message, as libteamdctl prints them.
 struct Refusal {

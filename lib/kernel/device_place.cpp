@@ -61,6 +61,7 @@ Result<DevicePlace> read_device_place(const Link& link, const std::string& root)
     for (auto bridge = device.parent_path(); is_pci_address(bridge.filename().string());
          bridge = bridge.parent_path()) {
         place.path.insert(place.path.begin(), bridge.filename().string());
+        place.above.insert(place.above.begin(), read_link(bridge, "current"));
         const auto most = read_link(bridge, "max");
         if (most.is_known() && (!place.slot.is_known() || most.mbits() < place.slot.mbits()))
             place.slot = most;

@@ -27,10 +27,11 @@ struct PcieLink {
 struct DevicePlace {
     std::string address;           ///< "0000:03:00.0"; empty: not on the PCI bus
     std::vector<std::string> path; ///< bridges above it, the root port first
+    std::vector<PcieLink> above{}; ///< by `path`: the bridges' own links as they run now
     int node = -1;                 ///< NUMA node; -1: none
-    PcieLink current;              ///< as it runs now
-    PcieLink card;                 ///< the most the card can do
-    PcieLink slot; ///< the most all bridges above can do, the least of them; not known: no bridge
+    PcieLink current{};            ///< as it runs now
+    PcieLink card{};               ///< the most the card can do
+    PcieLink slot{}; ///< the most all bridges above can do, the least of them; not known: no bridge
     bool operator==(const DevicePlace&) const = default;
 
     /// What card and slot could do together.

@@ -23,6 +23,9 @@ struct PortInterruptStatus {
     bool operator==(const PortInterruptStatus&) const = default;
 };
 
+/// How a sentence of `writers` ends about one who leaves the ports alone, or is just being asked to.
+inline constexpr std::string_view left_alone = " the ports' interrupts alone";
+
 struct InterruptStatus {
     InterruptPolicy policy = InterruptPolicy::unique;
     bool managed = true;                ///< false: put back by an administrator until told otherwise

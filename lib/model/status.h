@@ -8,6 +8,7 @@
 #include "model/config.h"
 #include "model/interrupt_status.h"
 #include "model/offload_status.h"
+#include "model/proof.h"
 #include "model/worker_status.h"
 
 #include <sys/types.h>
@@ -65,6 +66,7 @@ struct TeamStatus {
     std::optional<OffloadStatus> offload;
     std::optional<InterruptStatus> interrupts;
     std::optional<WorkersStatus> workers;
+    std::map<std::string, Proof> proofs{}; ///< by step: what was measured last
     // what the state document has under "setup"
     pid_t pid = 0;
     std::string pid_file;

@@ -6,6 +6,8 @@
 #include "ctl/measuring.h"
 #include "ctl/output.h"
 #include "ctl/sampling.h"
+#include "kernel/cpu_topology.h"
+#include "kernel/device_place.h"
 #include "kernel/ethtool.h"
 #include "kernel/links.h"
 #include "kernel/queues.h"
@@ -43,6 +45,8 @@ Result<> read_devices(Readings& readings) {
                                   .mtu = link->mtu,
                                   .features = ethtool->read_features(index).value_or(Features{}),
                                   .queue_dropped = 0};
+        if (auto place = read_device_place(*link); place && index != readings.state.ifindex)
+            readings.places[name] = std::move(*place);
     };
     add(readings.state.name, readings.state.ifindex);
     for (const auto& port : readings.state.ports)
@@ -62,6 +66,7 @@ Result<Readings> read_all(Session& session) {
     readings.state = std::move(sample->state);
     readings.rates = std::move(sample->rates);
     if (auto read = read_devices(readings); !read) return tl::unexpected(read.error());
+    readings.topology = read_cpu_topology().value_or(CpuTopology{}); // needed for notes only
     const auto dropped_then = read_drops(readings.state);
     if (!dropped_then) return tl::unexpected(dropped_then.error());
     for (const auto& [port, count] : *dropped_then) {

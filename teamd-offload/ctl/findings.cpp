@@ -35,7 +35,8 @@ Value trial_json(const Trial& trial) {
 Findings all_findings(const Readings& readings) {
     Findings all;
     for (auto* findings :
-         {carrying_findings, device_findings, drop_findings, balance_findings, trial_findings}) {
+         {carrying_findings, device_findings, drop_findings, balance_findings, trial_findings, proof_findings,
+          placement_findings, interrupt_findings, aggregation_findings}) {
         const auto some = findings(readings);
         all.insert(all.end(), some.begin(), some.end());
     }

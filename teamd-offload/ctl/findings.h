@@ -5,6 +5,8 @@
 
 #include "ctl/load.h"
 #include "ctl/trial.h"
+#include "model/cpus.h"
+#include "model/device_place.h"
 #include "model/features.h"
 #include "model/queue.h"
 
@@ -43,6 +45,8 @@ struct Readings {
     std::map<std::string, Device, std::less<>> devices; ///< the ports and the team, by name
     json::Value configuration;                          ///< as `config dump` has it
     std::vector<Trial> trials;
+    std::map<std::string, DevicePlace, std::less<>> places{}; ///< the ports', as far as /sys shows them
+    CpuTopology topology{};                                   ///< empty: not known
 };
 
 Findings carrying_findings(const Readings& readings); ///< who carries, links, speeds
@@ -50,6 +54,10 @@ Findings device_findings(const Readings& readings);   ///< MTU, TSO
 Findings balance_findings(const Readings& readings);
 Findings drop_findings(const Readings& readings);
 Findings trial_findings(const Readings& readings);
+Findings placement_findings(const Readings& readings);   ///< slots, PCI Express links, NUMA nodes
+Findings interrupt_findings(const Readings& readings);   ///< from the state document's "interrupts"
+Findings aggregation_findings(const Readings& readings); ///< what the far end makes of the ports
+Findings proof_findings(const Readings& readings);       ///< what `interrupts prove` has found to buy nothing
 
 /// From where on a driver may send less with TSO than without, as a share of its speed.
 constexpr double near_saturation = 0.8;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/leaving.h"
 
+#include "ctl/fields.h"
 #include "ctl/units.h"
 
 #include <algorithm>
@@ -123,6 +124,25 @@ Value flows_json(const Flows& flows) {
 
 } // namespace
 
+namespace {
+
+void count_workers(const TeamState& state, Leaving& leaving) {
+    const auto* document = state.document.find("workers");
+    if (document == nullptr) return;
+    for (const auto& worker : list<json::Value>(*document, "workers", [](const auto& one) { return one; })) {
+        if (text(worker, "cpus").empty()) continue;
+        leaving.workers.push_back(worker);
+        const auto* by_port = child(worker, "bytes_by_port").object();
+        if (by_port == nullptr || by_port->empty()) continue;
+        const auto bytes = [](const auto& entry) {
+            return entry.value.integer() == nullptr ? 0 : *entry.value.integer();
+        };
+        if (std::ranges::max_element(*by_port, {}, bytes)->key == leaving.port) ++leaving.fed_by_it;
+    }
+}
+
+} // namespace
+
 Leaving leaving_of(const TeamState& state, const PortStatus& port, const Rates& rates) {
     Leaving leaving;
     leaving.port = port.name;
@@ -137,7 +157,7 @@ Leaving leaving_of(const TeamState& state, const PortStatus& port, const Rates& 
     if (const auto rate = rates.find(port.name); rate != rates.end()) leaving.port_load = rate->second;
     for (const auto* other : carriers(state))
         if (other->name != port.name) leaving.heirs.push_back(other->name);
-    if (const auto* workers = state.document.find("workers")) leaving.workers = *workers;
+    count_workers(state, leaving);
     leaving.rest = capacity_without(state, port.name);
     leaving.team_load = team_load(state, rates);
     leaving.refusal = refusal_of(leaving);
@@ -156,10 +176,11 @@ std::optional<bool> leaves_by(const TeamState& state, const PortStatus& port,
 std::string text_of(const Leaving& leaving) {
     auto text = fmt::format("without {} (nothing is changed):\n", leaving.port) + buckets_line(leaving) +
                 flows_text(leaving.flows);
-    const auto bound =
-        leaving.workers && leaving.workers->array() ? leaving.workers->array()->size() : std::size_t{0};
-    text += bound == 0 ? std::string("  workers: none are bound\n")
-                       : fmt::format("  workers: {} bound\n", counted(bound, "is", "are"));
+    const auto bound = leaving.workers.size();
+    text += bound == 0
+                ? std::string("  workers: none are bound\n")
+                : fmt::format("  workers: {} bound, of which {} most by it\n", counted(bound, "is", "are"),
+                              counted(leaving.fed_by_it, "receives", "receive"));
     if (leaving.rest.ports != 0) text += offloads_text(leaving.offloads);
     text += leaving.rest.ports == 0 ? std::string("  capacity: no other port carries\n")
                                     : fmt::format("  capacity: {}: {}\n", comparison(leaving),
@@ -180,7 +201,7 @@ json::Value json_of(const std::string& team, const Leaving& leaving) {
         {"suffices", !leaving.refusal.has_value()},
         {"team", team},
         {"team_bytes_per_second", rounded(leaving.team_load)},
-        {"workers", leaving.workers ? *leaving.workers : Value(json::Array{})},
+        {"workers", leaving.workers},
     };
 }
 

@@ -31,7 +31,8 @@ struct Leaving {
     double port_load = 0;              ///< bytes per second by the port
     std::vector<std::string> heirs;    ///< ports that carry without it
     Flows flows;
-    std::optional<json::Value> workers; ///< the state's key, where there is one
+    json::Array workers;       ///< those that are bound, as the state has them
+    std::size_t fed_by_it = 0; ///< of these, those that receive most by the port
     OffloadChange offloads;
     Capacity rest;
     double team_load = 0;

@@ -29,4 +29,11 @@ std::string counted(std::size_t count, std::string_view one, std::string_view ma
     return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
+std::string listed(const std::vector<std::string>& names) {
+    std::string text;
+    for (std::size_t index = 0; index < names.size(); ++index)
+        text += (index == 0 ? "" : index + 1 == names.size() ? " and " : ", ") + names[index];
+    return text;
+}
+
 } // namespace teamo::ctl

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace teamo::ctl {
 
@@ -17,6 +18,8 @@ std::string share(double part, double whole);
 std::string duration(std::chrono::milliseconds time);
 /// "1 bucket", "3 buckets".
 std::string counted(std::size_t count, std::string_view one, std::string_view many);
+/// "eth1, eth2 and eth3".
+std::string listed(const std::vector<std::string>& names);
 
 constexpr double bytes_per_megabit = 125e3;
 

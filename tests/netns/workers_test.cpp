@@ -165,6 +165,7 @@ TEST_F(FollowingWorkers, are_not_looked_for_where_nobody_asks) {
 TEST_F(FollowingWorkers, that_are_none_are_refused) {
     const TeamUnderTest team(with_workers(""));
     const auto worker = server(5201);
+    EXPECT_THAT(team.teamoctl({"interrupts", "prove"}).err, HasSubstr("nothing is placed here"));
     const auto refused = [&](std::vector<std::string> words) {
         const auto answer = team.teamoctl(words);
         EXPECT_NE(0, answer.status);

@@ -2,6 +2,7 @@
 #include "ctl/leaving.h"
 
 #include "support.h"
+#include "json/parse.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,6 +42,20 @@ TEST(Leavings, say_who_is_touched_and_whether_the_rest_can_carry) {
               "  workers: none are bound\n"
               "  offloads: the others have what it has\n"
               "  capacity: the other 3 ports carry 3000 Mbit/s, the team sends 412 Mbit/s: they can\n");
+}
+
+TEST(Leavings, tell_of_the_workers_that_receive_most_by_the_port) {
+    auto state = good_team();
+    auto document = json::parse(R"({"workers": {"workers": [
+        {"pid": 1, "cpus": "0", "bytes_by_port": {"eth1": 9, "eth2": 1}},
+        {"pid": 2, "cpus": "1", "bytes_by_port": {"eth2": 9}},
+        {"pid": 3, "cpus": "", "bytes_by_port": {"eth1": 9}}]}})");
+    ASSERT_TRUE(document);
+    state.document = std::move(*document);
+    const auto some = leaving(state, {});
+    EXPECT_EQ(2U, some.workers.size());
+    EXPECT_THAT(text_of(some),
+                testing::HasSubstr("  workers: 2 are bound, of which 1 receives most by it\n"));
 }
 
 TEST(Leavings, show_twenty_connections_and_count_the_rest) {

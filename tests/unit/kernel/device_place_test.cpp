@@ -48,9 +48,13 @@ TEST_F(Place, below_a_switch_is_as_good_as_the_least_bridge_above) {
     pcie(first, "max", "8.0 GT/s PCIe", "4");
     pcie(second, "max", "16.0 GT/s PCIe", "16");
     pcie(third, "max", "16.0 GT/s PCIe", "8");
+    pcie(first, "current", "2.5 GT/s PCIe", "4");
+    pcie(third, "current", "8.0 GT/s PCIe", "8");
     pcie(card, "max", "8 GT/s", "8");
     const auto place = read(link);
     EXPECT_THAT(place.path, ElementsAre("0000:00:01.0", "0000:01:00.0", "0000:02:04.0"));
+    EXPECT_THAT(place.above, ElementsAre(PcieLink{.speed = 2.5, .width = 4}, PcieLink{},
+                                         PcieLink{.speed = 8, .width = 8}));
     EXPECT_EQ(place.slot, (PcieLink{.speed = 8, .width = 4}));
     EXPECT_EQ(place.best(), (PcieLink{.speed = 8, .width = 4}));
 }
