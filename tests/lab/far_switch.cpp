@@ -2,9 +2,12 @@
 #include "lab/far_switch.h"
 
 #include "lab/lab.h"
+#include "support/eventually.h"
 #include "support/frames.h"
 #include "support/packet_socket.h"
 #include "support/team_under_test.h"
+
+#include <cstdlib>
 
 namespace teamo::test {
 
@@ -12,19 +15,25 @@ FarSwitch::FarSwitch(unsigned ports) {
     std::string lines = "ip link del br0 2>/dev/null; ip link add br0 type bridge; ";
     for (unsigned port = 0; port < ports; ++port)
         lines += fmt::format("ip link set tap{} master br0; ", port);
-    Lab::must_peer(lines +
-                   "ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; "
-                   "pgrep -x ping >/dev/null || (ping -b -i 0.05 10.9.0.255 </dev/null >/dev/null 2>&1 &)");
+    // The host need not have a ping.
+    const char* busybox = std::getenv("TEAMO_LAB_BUSYBOX");
+    if (busybox == nullptr) throw SetupError("no lab");
+    Lab::must_peer(
+        fmt::format("{}ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; pgrep -x busybox >/dev/null || "
+                    "({} ping -i 0.05 10.9.0.255 </dev/null >/dev/null 2>&1 &)",
+                    lines, busybox));
+    if (!eventually("it sends", [] { return Lab::peer("pgrep -x busybox").status == 0; }))
+        throw SetupError("nothing is sent into the cables");
 }
 
-void FarSwitch::flood(const TeamUnderTest&) {
-    must(NetNs::current(), "ip link set team0 up");
-    flooding_ = std::jthread([](const std::stop_token& stop) {
+void FarSwitch::flood(const TeamUnderTest&, const std::string& device) {
+    must(NetNs::current(), fmt::format("ip link set {} up", device));
+    flooding_.emplace_back([device](const std::stop_token& stop) {
         // To a link-local address: the switch does not send it back by the other cables.
         const auto frame =
             ethernet(mac("01:80:c2:00:00:0e"), mac("02:00:00:00:00:02"), ether_experiment, "so");
         try {
-            for (const PacketSocket team(NetNs::current(), "team0"); !stop.stop_requested();) {
+            for (const PacketSocket team(NetNs::current(), device); !stop.stop_requested();) {
                 team.send(frame);
                 std::this_thread::sleep_for(5ms);
             }

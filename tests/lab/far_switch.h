@@ -4,7 +4,9 @@
 // since on most machines an interrupt comes to its new CPU when it next comes.
 #pragma once
 
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace teamo::test {
 
@@ -15,10 +17,10 @@ public:
     explicit FarSwitch(unsigned ports);
 
     /// From now on frames leave by the team too, until this ends; the team's device is put up.
-    void flood(const TeamUnderTest& team);
+    void flood(const TeamUnderTest& team, const std::string& device = "team0");
 
 private:
-    std::jthread flooding_;
+    std::vector<std::jthread> flooding_;
 };
 
 } // namespace teamo::test

@@ -4,7 +4,7 @@
 #include "kernel/interrupt_cpus.h"
 
 #include "kernel/links.h"
-#include "lab/lab.h"
+#include "lab/far_switch.h"
 #include "support/frames.h"
 #include "support/links.h"
 #include "support/on_cpu.h"
@@ -43,15 +43,6 @@ CpuList interrupts_of(const std::string& card) {
     const auto cpus = read_interrupt_cpus(*link);
     if (!cpus) throw SetupError(cpus.error().text);
     return *cpus;
-}
-
-/// A switch at the far ends that sends something into every cable again and again: on most machines an
-/// interrupt comes to its new CPU when it next comes.
-void make_far_side() {
-    Lab::must_peer("ip link del br0 2>/dev/null; ip link add br0 type bridge; "
-                   "ip link set tap0 master br0; ip link set tap1 master br0; "
-                   "ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; "
-                   "pgrep -x ping >/dev/null || (ping -b -i 0.05 10.9.0.255 </dev/null >/dev/null 2>&1 &)");
 }
 
 class RealInterrupts : public testing::TestWithParam<const char*> {
@@ -102,7 +93,7 @@ protected:
 };
 
 TEST_P(RealInterrupts, say_by_which_port_a_cpu_sends) {
-    make_far_side();
+    const FarSwitch far(2);
     for (const auto* card : {"eth0", "eth1"}) // virtio: one queue, for a second might fall idle
         static_cast<void>(sh(NetNs::current(), fmt::format("ethtool -L {} combined 1", card)));
     TeamUnderTest team(config, {"--datapath", GetParam()});

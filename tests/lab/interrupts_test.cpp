@@ -2,9 +2,8 @@
 //
 // Every card of a team has an interrupt CPU of its own, and keeps it whatever happens.
 #include "base/cpu_list.h"
-#include "lab/far_switch.h"
+#include "lab/cards_in_use.h"
 #include "lab/irq_files.h"
-#include "lab/lab.h"
 #include "support/eventually.h"
 #include "support/net_ns.h"
 #include "support/team_under_test.h"
@@ -16,19 +15,12 @@
 namespace teamo::test {
 namespace {
 
-std::string config(unsigned ports, const std::string& more = "") {
-    std::string text = R"({"device": "team0", "runner": {"name": "roundrobin"}, )" + more + R"("ports": {)";
-    for (unsigned port = 0; port < ports; ++port)
-        text += fmt::format(R"({}"eth{}": {{}})", port == 0 ? "" : ", ", port);
-    return text + "}}";
-}
-
 /// What keeps a card's vectors from being where the daemon says, or "". The one that tells of the link hardly
 /// ever comes, and only then would go where it is sent.
 std::string astray(const std::map<std::string, CpuList>& plan) {
     for (const auto& [card, cpus] : plan)
         for (const auto& vector : vectors_of(card)) {
-            const auto where = vector.name == card ? affinity(vector.irq) : effective(vector.irq);
+            const auto where = tells_of_link(vector) ? affinity(vector.irq) : effective(vector.irq);
             if (where.size() != 1 || !std::ranges::includes(cpus, where))
                 return fmt::format("{} ({}) comes to CPU {}, not {}", vector.irq, vector.name,
                                    teamo::text_of(where), teamo::text_of(cpus));
@@ -36,24 +28,14 @@ std::string astray(const std::map<std::string, CpuList>& plan) {
     return "";
 }
 
-class InterruptCpus : public testing::Test {
+class InterruptCpus : public CardsInUse {
 protected:
-    void SetUp() override {
-        ports_ = Lab::ports();
-        far_.emplace(ports_);
-        // Cards that were in use before, one of them placed by an administrator.
-        for (unsigned port = 0; port < ports_; ++port)
-            must(NetNs::current(), fmt::format("ip link set eth{} up", port));
-        for (const auto& vector : vectors_of("eth0"))
-            must(NetNs::current(), fmt::format("echo 0-1 > /proc/irq/{}/smp_affinity_list", vector.irq));
-    }
-
     /// Each card has CPUs, no CPU has two cards, and all vectors come there.
     std::string wrong(const TeamUnderTest& team) const {
         const auto given = planned_cpus(team);
         std::set<unsigned> all;
         std::size_t count = 0;
-        if (given.size() != ports_) return "not all are ports";
+        if (given.size() != cards_.size()) return "not all are ports";
         for (const auto& [card, cpus] : given) {
             if (cpus.empty()) return card + " has no CPU";
             if (vectors_of(card).empty()) return card + " has no vectors";
@@ -78,8 +60,6 @@ protected:
     }
 
     static constexpr auto soon = 2s, give_up = 30s;
-    unsigned ports_ = 0;
-    std::optional<FarSwitch> far_;
 };
 
 TEST_F(InterruptCpus, are_one_for_each_port_and_stay_so) {
@@ -88,7 +68,7 @@ TEST_F(InterruptCpus, are_one_for_each_port_and_stay_so) {
     std::vector<unsigned> of_first;
     for (const auto& vector : vectors_of("eth0"))
         of_first.push_back(vector.irq);
-    TeamUnderTest team(config(ports_));
+    TeamUnderTest team(config_of(cards_));
     far_->flood(team);
     ASSERT_TRUE(eventually(
         "all are placed", [&] { return wrong(team).empty(); }, 20s))
@@ -96,11 +76,10 @@ TEST_F(InterruptCpus, are_one_for_each_port_and_stay_so) {
     fmt::print("{}{}", team.teamoctl({"interrupts"}).out, team.teamoctl({"interrupts", "plan"}).out);
 
     // Traffic arrives there, and nowhere else.
-    for (unsigned port = 0; port < ports_; ++port) {
-        const auto card = fmt::format("eth{}", port);
+    for (const auto& card : cards_) {
         const auto cpus = planned_cpus(team).at(card);
         for (const auto& vector : vectors_of(card)) {
-            if (vector.name == card) continue; // of the link: it hardly ever comes
+            if (tells_of_link(vector)) continue; // it hardly ever comes
             const auto then = counts(vector.irq);
             ASSERT_TRUE(eventually("it comes", [&] { return counts(vector.irq) != then; })) << vector.name;
             const auto now = counts(vector.irq);
@@ -144,7 +123,7 @@ TEST_F(InterruptCpus, are_one_for_each_port_and_stay_so) {
 
 TEST_F(InterruptCpus, are_put_back_after_a_kill_by_the_next_start) {
     const auto before = all_affinities();
-    TeamUnderTest team(config(ports_));
+    TeamUnderTest team(config_of(cards_));
     far_->flood(team);
     ASSERT_TRUE(eventually(
         "all are placed", [&] { return wrong(team).empty(); }, 20s))
@@ -163,7 +142,7 @@ TEST_F(InterruptCpus, are_put_back_after_a_kill_by_the_next_start) {
 
 TEST_F(InterruptCpus, are_left_alone_where_the_policy_is_off) {
     const auto before = all_affinities();
-    TeamUnderTest team(config(ports_, R"("interrupts": {"policy": "off"}, )"));
+    TeamUnderTest team(config_of(cards_, R"("interrupts": {"policy": "off"}, )"));
     far_->flood(team);
     std::this_thread::sleep_for(2s);
     EXPECT_EQ(before, all_affinities());

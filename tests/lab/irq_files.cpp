@@ -41,6 +41,10 @@ std::vector<IrqLine> vectors_of(const std::string& card) {
     return lines;
 }
 
+bool tells_of_link(const IrqLine& vector) {
+    return vector.name.find('-') == std::string::npos || vector.name.ends_with("-config");
+}
+
 CpuList effective(unsigned irq) {
     return parse_cpu_list(line_of(fmt::format("/proc/irq/{}/effective_affinity_list", irq)))
         .value_or(CpuList{});

@@ -21,6 +21,8 @@ struct IrqLine {
 
 /// Of handlers that bear the card's name, or its virtio device's.
 std::vector<IrqLine> vectors_of(const std::string& card);
+/// Not of a queue: it hardly ever comes.
+bool tells_of_link(const IrqLine& vector);
 CpuList effective(unsigned irq);
 CpuList affinity(unsigned irq);
 /// How often it came, by CPU.
