@@ -87,8 +87,9 @@ Result<std::vector<SocketTraffic>> SocketReader::read() const {
         return std::tuple(record.process, record.cookie);
     };
     std::ranges::sort(*records, {}, key);
-    const auto doubled = std::ranges::unique(*records, {}, key);
-    records->erase(doubled.begin(), doubled.end());
+    // Not std::ranges::unique: clang 14 cannot read g++ 12's subrange.
+    const auto same = [&key](const auto& one, const auto& other) { return key(one) == key(other); };
+    records->erase(std::unique(records->begin(), records->end(), same), records->end());
 
     std::vector<SocketTraffic> sockets;
     sockets.reserve(records->size());
