@@ -4,8 +4,13 @@
 // to.
 #include "irqbalance_ban.h"
 #include "kernel/files.h"
+#include "lab/cards_in_use.h"
+#include "lab/far_switch.h"
+#include "lab/irq_files.h"
+#include "lab/lab.h"
 #include "support/net_ns.h"
 #include "support/process.h"
+#include "support/team_under_test.h"
 
 #include <gmock/gmock.h>
 
@@ -152,6 +157,61 @@ TEST_F(RealIrqBalance, leaves_the_ports_interrupts_alone_for_as_long_as_it_is_as
         }
         end(irqbalance);
     }
+}
+
+/// The whole daemon, with traffic, for two minutes in which irqbalance starts, is told to look again, and is
+/// started anew.
+class TeamBesideIrqBalance : public RealIrqBalance {
+protected:
+    TeamBesideIrqBalance() { far_.emplace(Lab::ports()); }
+
+    /// What of the ports' vectors is not on the planned CPU, or "".
+    static std::string astray(const TeamUnderTest& team) {
+        for (const auto& [card, cpus] : planned_cpus(team))
+            for (const auto& vector : vectors_of(card))
+                if (const auto where = affinity(vector.irq); cpus.empty() || where != cpus)
+                    return fmt::format("{} is on CPU {}, not {}", vector.name, teamo::text_of(where),
+                                       teamo::text_of(cpus));
+        return "";
+    }
+
+    std::optional<FarSwitch> far_;
+};
+
+TEST_F(TeamBesideIrqBalance, keeps_its_interrupts_for_two_minutes) {
+    constexpr auto a_third = 40s;
+    const TeamUnderTest team(config_of(cards(Lab::ports())));
+    far_->flood(team);
+    ASSERT_TRUE(eventually(
+        "all are placed", [&] { return astray(team).empty(); }, 20s))
+        << astray(team);
+    const auto plan = planned_cpus(team);
+    std::map<unsigned, CpuList> wanted;
+    for (const auto& [card, cpus] : plan)
+        for (const auto& vector : vectors_of(card))
+            wanted[vector.irq] = cpus;
+    unsigned looks = 0;
+    const auto all_stay = [&] {
+        return stays(
+            "every interrupt is in its place",
+            [&] {
+                ++looks;
+                return std::ranges::all_of(wanted,
+                                           [](const auto& one) { return affinity(one.first) == one.second; });
+            },
+            a_third);
+    };
+    auto first = start_irqbalance();
+    EXPECT_TRUE(all_stay()) << "after its start " << astray(team) << team.log();
+    first.signal(SIGHUP);
+    EXPECT_TRUE(all_stay()) << "after SIGHUP " << astray(team) << team.log();
+    end(first);
+    auto second = start_irqbalance();
+    EXPECT_TRUE(all_stay()) << "after it was started anew " << astray(team) << team.log();
+    fmt::print("{} looks in {} s\n{}", looks, 3 * a_third.count(), team.teamoctl({"interrupts"}).out);
+    EXPECT_THAT(team.teamoctl({"interrupts"}).out, testing::HasSubstr("leaves the ports' interrupts alone"));
+    EXPECT_EQ(plan, planned_cpus(team));
+    end(second);
 }
 
 } // namespace

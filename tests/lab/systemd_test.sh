@@ -33,6 +33,7 @@ cmake --install build --prefix /usr >/dev/null
 mkdir -p /etc/teamd-offload
 cat >/etc/teamd-offload/team0.conf <<END
 {"device": "team0", "datapath": "$datapath", "runner": {"name": "loadbalance"},
+ "workers": [{"unit": "fed.service", "policy": "follow"}],
  "ports": {"eth0": {}, "eth1": {}, "eth2": {}, "eth3": {}}}
 END
 systemctl daemon-reload
@@ -51,6 +52,25 @@ grep -q "Active: active (running)" <<<"$status" || fail "status is not active"
 grep -q "Status: \"loadbalance over $datapath (.*4 of 4 ports carry" <<<"$status" || fail "no status line of the team"
 step "started: active, its status line says how the team stands, four ports carry"
 
+# A unit of one process, fed by all cables: systemd is asked to bind it.
+cat >/etc/systemd/system/fed.service <<END
+[Service]
+ExecStart=$TEAMO_LAB_BUSYBOX nc -l -p 7000
+StandardOutput=null
+END
+systemctl daemon-reload
+systemctl start fed.service || fail "systemctl start fed.service"
+ip link set team0 up; ip addr add 10.9.0.1/24 dev team0
+build/bin/teamo-lab peer 'ip link add br0 type bridge; for tap in tap0 tap1 tap2 tap3; do ip link set $tap master br0; done; ip addr add 10.9.0.2/24 dev br0; ip link set br0 up'
+reaches() { [[ $(build/bin/teamo-lab peer "timeout 1 bash -c '</dev/tcp/10.9.0.1/22' 2>&1") == *refused* ]]; }
+await 20 reaches || fail "the far end does not reach the team"
+build/bin/teamo-lab peer "bash -c 'while head -c 20000 /dev/zero && sleep 0.1; do :; done > /dev/tcp/10.9.0.1/7000' </dev/null >/dev/null 2>&1 &"
+allowed() { systemctl show --property=AllowedCPUs --value fed.service; }
+is_bound() { [[ $(allowed) =~ ^[0-9]+$ ]]; }
+await 30 is_bound || fail "fed.service is not bound: $(teamoctl team0 workers)"
+teamoctl team0 workers
+step "fed.service: AllowedCPUs=$(allowed)"
+
 ip -o monitor link >/run/links &
 monitor=$!
 pid=$(systemctl show --property=MainPID --value "$unit")
@@ -64,6 +84,7 @@ step "killed: started again, no link was seen down or deleted"
 
 systemctl stop "$unit" || fail "systemctl stop"
 ! ip link show team0 >/dev/null 2>&1 || fail "team0 is still there"
+[ -z "$(allowed)" ] || fail "fed.service still has AllowedCPUs=$(allowed)"
 after=$(ports_as_they_are)
 difference=$(diff <(echo "$before") <(echo "$after")) || fail "the ports are not as they were: $difference"
 step "stopped: team0 is gone, the ports are as they were"
