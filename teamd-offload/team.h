@@ -157,7 +157,7 @@ private:
     std::unique_ptr<Offloads> offloads_;
     std::unique_ptr<Interrupts> interrupts_;
     std::unique_ptr<Workers> workers_;
-    std::map<std::string, Proof> proofs_; ///< by step, what somebody has measured
+    std::map<std::string, Proof> proofs_;   ///< by step, what somebody has measured
     std::optional<Timer> timer_;            ///< when a delay of a link watch is over
     std::optional<Timer> look_again_timer_; ///< for what the kernel tells nobody
     std::function<void(Error)> failed_;

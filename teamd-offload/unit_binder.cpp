@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Where systemd did not answer it is left in peace so long: an answer is waited for.
+/// Where systemd did not answer it is left in peace so long: links wait while it is asked.
 constexpr auto rest = 60s;
 
 bool is_alone(const Worker& worker) {
@@ -22,53 +22,79 @@ bool is_alone(const Worker& worker) {
     return processes && std::ranges::count(*processes, '\n') == 1;
 }
 
+bool runs_within(pid_t process, const CpuList& cpus) {
+    const auto shown = read_affinity(process);
+    return shown && std::ranges::includes(cpus, *shown);
+}
+
+/// Back to what was before, where it is still ours.
+Result<> undo(const UnitCpus& systemd, const std::string& unit, const UnitBinding& bound) {
+    const auto now = systemd.read(unit);
+    if (!now) return tl::unexpected(now.error());
+    return *now == bound.cpus ? systemd.set(unit, bound.before) : Result<>{};
+}
+
 } // namespace
 
-UnitCpus* UnitBinder::bus(Clock::time_point now) {
+UnitCpus* UnitBinder::bus() {
     if (bus_) return &*bus_;
-    if (now < ask_again_) return nullptr;
+    if (Clock::now() < ask_again_) return nullptr;
     if (auto opened = UnitCpus::open())
         bus_.emplace(std::move(*opened));
     else
-        ask_again_ = now + rest;
+        leave_in_peace();
     return bus_ ? &*bus_ : nullptr;
 }
 
-bool UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& bound, Clock::time_point now) {
-    const auto known = bound.units.find(worker.unit);
-    if (known != bound.units.end() && known->second.cpus == cpus) {
-        // Asked for in an earlier window; without the cpuset controller it has no effect.
-        const auto shown = read_affinity(worker.id.pid);
-        return shown && std::ranges::includes(cpus, *shown);
-    }
-    if (worker.unit.empty() || !is_alone(worker)) return false;
-    auto* systemd = bus(now);
-    if (systemd == nullptr) return false;
-    const auto set = [&]() -> Result<> {
-        if (known != bound.units.end()) {
-            known->second.cpus = cpus;
-        } else {
-            auto before = systemd->read(worker.unit);
-            if (!before) return tl::unexpected(before.error());
-            bound.units[worker.unit] = {.cpus = cpus, .before = std::move(*before)};
-        }
-        return systemd->set(worker.unit, cpus);
-    };
-    if (set()) return true;
+void UnitBinder::leave_in_peace() {
     bus_.reset();
-    ask_again_ = now + rest;
+    ask_again_ = Clock::now() + rest;
+}
+
+bool UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& bound,
+                      const std::function<Result<>()>& keep) {
+    if (worker.unit.empty()) return false;
+    const auto known = bound.units.find(worker.unit);
+    const bool is_noted = known != bound.units.end();
+    const auto by_threads = [&] {
+        if (is_noted) static_cast<void>(release(worker.unit, bound));
+        return false;
+    };
+    // It may have made others since.
+    if (!is_alone(worker)) return by_threads();
+    // Asked for in an earlier window; without the cpuset controller it has no effect.
+    if (is_noted && known->second.cpus == cpus) return runs_within(worker.id.pid, cpus) || by_threads();
+    auto* systemd = bus();
+    if (systemd == nullptr) return by_threads();
+    auto before = is_noted ? Result<CpuList>(known->second.before) : systemd->read(worker.unit);
+    if (!before) {
+        leave_in_peace();
+        return by_threads();
+    }
+    const auto earlier = is_noted ? std::optional(known->second) : std::nullopt;
+    bound.units[worker.unit] = {.cpus = cpus, .before = std::move(*before)};
+    if (keep() && systemd->set(worker.unit, cpus)) return true;
+    if (earlier)
+        bound.units[worker.unit] = *earlier;
+    else
+        bound.units.erase(worker.unit);
+    leave_in_peace();
     return false;
 }
 
-void UnitBinder::release(const std::string& unit, BoundWorkers& bound) {
+Result<> UnitBinder::release(const std::string& unit, BoundWorkers& bound) {
     const auto known = bound.units.find(unit);
-    if (known == bound.units.end()) return;
-    if (auto* systemd = bus(Clock::now())) {
-        // Only what is still ours.
-        const auto now = systemd->read(unit);
-        if (now && *now == known->second.cpus) static_cast<void>(systemd->set(unit, known->second.before));
+    if (known == bound.units.end()) return {};
+    auto* systemd = bus();
+    if (systemd == nullptr)
+        return fail(EAGAIN, fmt::format("{} keeps AllowedCPUs={}: systemd cannot be asked", unit,
+                                        text_of(known->second.cpus)));
+    if (auto undone = undo(*systemd, unit, known->second); !undone) {
+        leave_in_peace();
+        return undone;
     }
     bound.units.erase(known);
+    return {};
 }
 
 } // namespace teamo

@@ -9,6 +9,7 @@
 #include "watch/port_watch.h"
 #include "workers/unit_cpus.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,14 +17,17 @@ namespace teamo {
 
 class UnitBinder {
 public:
-    /// Whether the unit is bound there now, or will be in a moment. `bound`: what is noted of units; what is
-    /// new there must be kept. False: it is to be bound thread by thread.
-    bool bind(const Worker& worker, const CpuList& cpus, BoundWorkers& bound, Clock::time_point now);
-    /// Whoever has it bound by us has it no longer.
-    void release(const std::string& unit, BoundWorkers& bound);
+    /// Whether the unit is bound there now, or will be in a moment. False: the worker is to be bound thread
+    /// by thread, and nothing of the unit is bound. `bound`: what is noted of units; `keep` keeps the note.
+    bool bind(const Worker& worker, const CpuList& cpus, BoundWorkers& bound,
+              const std::function<Result<>()>& keep);
+    /// Whoever has it bound by us has it no longer. The note stays where systemd did not answer; EAGAIN: it
+    /// is not asked again before a minute has gone by.
+    Result<> release(const std::string& unit, BoundWorkers& bound);
 
 private:
-    UnitCpus* bus(Clock::time_point now);
+    UnitCpus* bus();
+    void leave_in_peace();
 
     std::optional<UnitCpus> bus_;
     Clock::time_point ask_again_{};

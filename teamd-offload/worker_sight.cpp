@@ -46,17 +46,25 @@ std::optional<std::chrono::milliseconds> WorkerSight::start_sample() {
         return std::nullopt;
     }
     sampling_ = true;
+    sampling_since_ = Clock::now();
     return sample_length;
 }
 
-std::vector<SocketTraffic> WorkerSight::end_sample(const std::vector<SocketTraffic>& sockets) {
+WorkerSight::Sample WorkerSight::end_sample() {
     if (!std::exchange(sampling_, false)) return {};
-    const auto sample = sampler_->stop();
-    if (!sample) {
-        sampler_complaint_ = sample.error().text;
+    auto rows = sampler_->stop();
+    if (!rows) {
+        sampler_complaint_ = rows.error().text;
         return {};
     }
-    return with_processes(*sample, sockets);
+    return {.rows = std::move(*rows), .seconds = seconds_between(sampling_since_, Clock::now())};
+}
+
+void WorkerSight::forget() {
+    static_cast<void>(end_sample());
+    meter_ = {};
+    known_.clear();
+    looked_at_.reset();
 }
 
 void WorkerSight::choose(Known& known, const Asked& asked) const {
@@ -102,14 +110,14 @@ std::optional<double> WorkerSight::look_at(pid_t pid, const Asked& asked, Clock:
 
 Result<std::vector<WorkerSight::Seen>> WorkerSight::look(const Asked& asked, const PortTraces& ports,
                                                          Clock::time_point now) {
+    const auto sample = end_sample(); // before the long look at the sockets, in which it would go on to count
     const auto sockets = source_.read();
-    if (!sockets) {
-        static_cast<void>(end_sample({}));
-        return tl::unexpected(sockets.error());
-    }
-    const auto sample = end_sample(*sockets);
-    constexpr double scale = static_cast<double>(window.count()) / sample_length.count();
-    auto traffic = meter_.step(*sockets, ports, sample, scale);
+    if (!sockets) return tl::unexpected(sockets.error());
+    seconds_ = looked_at_ ? std::max(seconds_between(*looked_at_, now), 0.001)
+                          : std::chrono::duration<double>(window).count();
+    looked_at_ = now;
+    auto traffic = meter_.step(*sockets, ports, with_processes(sample.rows, *sockets),
+                               seconds_ / std::max(sample.seconds, 0.001));
 
     std::set<pid_t> processes, with_udp;
     for (const auto& socket : *sockets) {
@@ -118,6 +126,9 @@ Result<std::vector<WorkerSight::Seen>> WorkerSight::look(const Asked& asked, con
     }
     for (const auto& entry : asked.by_hand)
         processes.insert(entry.first.pid);
+    // A worker whose last connection has just ended is one all the same.
+    for (const auto& [pid, known] : known_)
+        if (!known.rule.empty()) processes.insert(pid);
     std::erase_if(known_, [&processes](const auto& entry) { return !processes.contains(entry.first); });
     udp_ = false;
     std::vector<Seen> seen;

@@ -42,8 +42,13 @@ public:
     /// none, or it cannot be done.
     std::optional<std::chrono::milliseconds> start_sample();
 
-    /// The window that ends now. The first one knows of no traffic yet.
+    /// What was counted until now says nothing of the window to come.
+    void forget();
+
+    /// The window that ends now, with the traffic of all of it. The first one knows of none yet.
     Result<std::vector<Seen>> look(const Asked& asked, const PortTraces& ports, Clock::time_point now);
+    /// Length of the window that was looked at last.
+    double seconds() const { return seconds_; }
 
 private:
     struct Known {
@@ -53,7 +58,11 @@ private:
         bool by_unit = false;
         Clock::time_point at;
     };
-    std::vector<SocketTraffic> end_sample(const std::vector<SocketTraffic>& sockets);
+    struct Sample {
+        std::vector<SocketTraffic> rows;
+        double seconds = 1;
+    };
+    Sample end_sample();
     void choose(Known& known, const Asked& asked) const;
     std::optional<double> look_at(pid_t pid, const Asked& asked, Clock::time_point now);
 
@@ -61,6 +70,9 @@ private:
     std::optional<UdpSampler> sampler_;
     std::string sampler_complaint_;
     bool sampling_ = false, udp_ = false;
+    Clock::time_point sampling_since_{};
+    std::optional<Clock::time_point> looked_at_;
+    double seconds_ = 1;
     WorkerMeter meter_;
     std::map<pid_t, Known> known_;
 };

@@ -15,7 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds window = WorkerSettings{}.window;
-constexpr auto seldom = 5s; ///< what changes seldom: which CPUs there are
+constexpr auto seldom = 5s;          ///< what changes seldom: which CPUs there are
+constexpr auto until_next_try = 60s; ///< of what could not be bound
 
 PortTraces traces_of(const std::vector<Interrupts::Arrival>& arrivals) {
     PortTraces traces;
@@ -29,6 +30,19 @@ PortTraces traces_of(const std::vector<Interrupts::Arrival>& arrivals) {
     }
     std::erase_if(traces.cpus, [&shared](const auto& entry) { return shared.contains(entry.first); });
     return traces;
+}
+
+ProcessTraffic per_second(ProcessTraffic traffic, double seconds) {
+    const auto scaled = [seconds](std::uint64_t& count) {
+        count = static_cast<std::uint64_t>(static_cast<double>(count) / seconds);
+    };
+    scaled(traffic.bytes);
+    scaled(traffic.packets);
+    for (auto& entry : traffic.by_cpu)
+        scaled(entry.second);
+    for (auto& entry : traffic.by_port)
+        scaled(entry.second);
+    return traffic;
 }
 
 std::string title_of(const Worker& worker) {
@@ -89,6 +103,7 @@ bool Workers::is_refused() {
             status_.clear();
             keep();
         }
+        begin_anew();
     }
     return !refused_.empty();
 }
@@ -149,13 +164,13 @@ void Workers::tend(const WorkerSight::Seen& seen, const WorkerPlacement& placeme
     WorkerStatus status{.worker = worker,
                         .rule = seen.rule,
                         .policy = seen.active.policy,
-                        .traffic = seen.active.traffic,
+                        .traffic = per_second(seen.active.traffic, sight_->seconds()),
                         .work = seen.active.work,
                         .cpus = placement.cpus,
                         .reason = placement.reason};
     if (placement.cpus.empty()) {
         release(worker.id);
-        if (!worker.unit.empty() && units_) units_->release(worker.unit, team_.bound());
+        release_unit(worker.unit);
     } else if (auto bound = bind(seen, placement.cpus); !bound) {
         status.cpus.clear();
         status.reason = bound.error().text;
@@ -168,12 +183,15 @@ Result<> Workers::bind(const WorkerSight::Seen& seen, const CpuList& cpus) {
     const auto* known = find(worker.id);
     if (known == nullptr && seen.by_unit) {
         if (!units_) units_.emplace();
-        if (units_->bind(worker, cpus, team_.bound(), Clock::now())) return {};
+        if (units_->bind(worker, cpus, team_.bound(), team_.keep)) return {};
+    } else {
+        release_unit(worker.unit); // its threads could not leave that
     }
     // New threads have the mask of who made them, who may have made them before it was bound.
     auto& asked = asked_[worker.id];
     if (known != nullptr && asked.cpus == cpus && asked.threads == worker.threads) return {};
-    if (const auto failed = failed_.find(worker.id); failed != failed_.end() && failed->second.cpus == cpus)
+    if (const auto failed = failed_.find(worker.id);
+        failed != failed_.end() && failed->second.cpus == cpus && Clock::now() < failed->second.again)
         return fail(EPERM, failed->second.text);
     // Before anything is changed it is known how to undo it.
     if (known == nullptr) {
@@ -191,15 +209,17 @@ Result<> Workers::bind(const WorkerSight::Seen& seen, const CpuList& cpus) {
     auto* entry = find(worker.id);
     if (!bound) {
         std::erase_if(team_.bound().processes, [&](const auto& one) { return one.id == worker.id; });
-        if (bound.error().number != ESRCH && bound.error().number != EAGAIN) {
+        if (bound.error().number != ESRCH) {
             log_(Level::warning, fmt::format("worker {}: {}", title_of(worker), bound.error().text));
-            failed_[worker.id] = {.cpus = cpus, .text = bound.error().text};
+            failed_[worker.id] = {
+                .cpus = cpus, .text = bound.error().text, .again = Clock::now() + until_next_try};
         }
         return tl::unexpected(bound.error());
     }
     failed_.erase(worker.id);
     asked = {.cpus = cpus, .threads = worker.threads};
     *entry = std::move(*bound);
+    keep();
     if (moves)
         log_(Level::info, fmt::format("worker {}: runs on CPU {}", title_of(worker), text_of(entry->cpus)));
     return {};
@@ -208,9 +228,20 @@ Result<> Workers::bind(const WorkerSight::Seen& seen, const CpuList& cpus) {
 void Workers::release(ProcessId id) {
     const auto* known = find(id);
     if (known == nullptr) return;
-    if (auto released = release_process(*known); !released) log_(Level::warning, released.error().text);
+    const auto reading = read_process(id.pid);
+    const bool is_there = reading && reading->worker.id == id;
+    if (auto released = release_process(*known); !released)
+        log_(Level::warning, released.error().text);
+    else if (is_there)
+        log_(Level::info, fmt::format("worker {}: runs where it did before", title_of(reading->worker)));
     std::erase_if(team_.bound().processes, [id](const auto& one) { return one.id == id; });
-    log_(Level::info, fmt::format("process {} runs where it did before", id.pid));
+}
+
+void Workers::release_unit(const std::string& unit) {
+    if (!team_.bound().units.contains(unit)) return;
+    if (!units_) units_.emplace();
+    if (auto released = units_->release(unit, team_.bound()); !released && released.error().number != EAGAIN)
+        log_(Level::warning, fmt::format("unit {} stays bound: {}", unit, released.error().text));
 }
 
 /// Processes that ended, or that no rule fits any more.
@@ -228,7 +259,7 @@ void Workers::forget_gone() {
         if (std::ranges::none_of(status_, [&](const auto& one) { return one.worker.unit == entry.first; }))
             units.push_back(entry.first);
     for (const auto& unit : units)
-        if (units_) units_->release(unit, team_.bound());
+        release_unit(unit);
     std::erase_if(asked_, [this](const auto& entry) { return find(entry.first) == nullptr; });
     std::erase_if(failed_, [&](const auto& entry) { return !is_seen(entry.first); });
     std::erase_if(by_hand_, [](const auto& entry) {
@@ -250,18 +281,25 @@ void Workers::manage(bool managed) {
     if (managed == managed_) return;
     managed_ = managed;
     failed_.clear();
+    begin_anew();
     if (managed) {
-        planner_ = WorkerPlanner();
         if (is_wanted()) window_->after(0s);
         return;
     }
     window_->stop();
+    sample_->stop();
     release_workers(team_.bound(), log_);
     for (auto& worker : status_) {
         worker.cpus.clear();
         worker.reason = "released by an administrator";
     }
     keep();
+}
+
+/// What was counted before is of another time.
+void Workers::begin_anew() {
+    planner_ = WorkerPlanner();
+    if (sight_) sight_->forget();
 }
 
 Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {
@@ -283,7 +321,7 @@ Result<> Workers::release(pid_t pid) {
         std::ranges::none_of(status_, [&](const auto& one) { return one.worker.id == id; }))
         return fail(ENOENT, fmt::format("process {} is no worker of this team", pid));
     release(id);
-    if (units_) units_->release(reading->worker.unit, team_.bound());
+    release_unit(reading->worker.unit);
     by_hand_[id] = WorkerPolicy::off;
     for (auto& one : status_)
         if (one.worker.id == id) {
@@ -308,8 +346,9 @@ void release_workers(BoundWorkers& bound, const Log& log) {
         if (auto released = release_process(process); !released) log(Level::warning, released.error().text);
     bound.processes.clear();
     UnitBinder binder;
-    while (!bound.units.empty())
-        binder.release(std::string(bound.units.begin()->first), bound);
+    for (const auto& [unit, binding] : std::map(bound.units))
+        if (auto released = binder.release(unit, bound); !released)
+            log(Level::warning, released.error().text);
 }
 
 } // namespace teamo

@@ -57,7 +57,9 @@ private:
     Result<> bind(const WorkerSight::Seen& seen, const CpuList& cpus);
     WorkerBinding* find(ProcessId id);
     void release(ProcessId id);
+    void release_unit(const std::string& unit);
     void forget_gone();
+    void begin_anew();
     void keep();
     void complain(const std::string& text);
 
@@ -80,6 +82,7 @@ private:
     struct Failure {
         CpuList cpus;
         std::string text;
+        Clock::time_point again; ///< before that it is not tried there again
     };
     /// What a process was last bound by: what the kernel shows of it is less where its cpuset has less.
     struct Asked {
@@ -87,7 +90,7 @@ private:
         unsigned threads = 0;
     };
     std::map<ProcessId, Asked> asked_;
-    std::map<ProcessId, Failure> failed_; ///< to be bound there; not tried again as long as that stands
+    std::map<ProcessId, Failure> failed_;
     std::vector<WorkerStatus> status_;
 };
 

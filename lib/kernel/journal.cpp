@@ -14,6 +14,8 @@ namespace teamo {
 namespace {
 
 constexpr std::int64_t version = 1;
+/// A bound process has an entry for each of its threads, some 200 bytes.
+constexpr std::size_t longest = std::size_t{64} << 20;
 
 std::string path_of(std::string_view team) { return fmt::format("{}/{}.json", journal_directory, team); }
 
@@ -241,7 +243,7 @@ std::string text_of(const Journal& journal) {
 }
 
 Result<Journal> parse_journal(std::string_view content) {
-    const auto value = json::parse(content);
+    const auto value = json::parse(content, {.bytes = longest});
     if (!value) return fail(EBADMSG, value.error().text);
     if (number(*value, "version") != version) return fail(EBADMSG, "of another version of the program");
 
@@ -272,7 +274,7 @@ Result<Journal> parse_journal(std::string_view content) {
 
 Result<std::optional<Journal>> read_journal(std::string_view team) {
     const auto path = path_of(team);
-    auto content = read_file(path);
+    auto content = read_file(path, longest);
     if (!content && content.error().number == ENOENT) return std::optional<Journal>();
     if (!content) return tl::unexpected(content.error());
     auto journal = parse_journal(*content);

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -89,8 +90,11 @@ private:
 /// Threads make threads, which have the mask of who made them: only when two passes in a row found nothing to
 /// do has none slipped through between the listing and the setting. `step` says whether it did something.
 Result<> until_all(const Target& target, const std::function<Result<bool>(pid_t)>& step) {
-    constexpr int most_passes = 1000;
-    for (int pass = 0, quiet = 0; pass < most_passes; ++pass) {
+    using Clock = std::chrono::steady_clock;
+    constexpr int enough_passes = 5;
+    constexpr std::chrono::milliseconds patience(500); // links wait meanwhile
+    const auto start = Clock::now();
+    for (int pass = 0, quiet = 0; pass < enough_passes || Clock::now() - start < patience; ++pass) {
         if (!target.is_there()) return fail(ESRCH, fmt::format("process {} is gone", target.pid()));
         bool did = false;
         for (const auto thread : threads_of(target.pid())) {
@@ -175,7 +179,12 @@ Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const Work
     std::erase_if(binding.threads,
                   [&id](const auto& one) { return start_of(id.pid, one.first) != one.second.started; });
     if (bound) return binding;
-    if (bound.error().number != ESRCH) static_cast<void>(release_process(binding));
+    if (bound.error().number != ESRCH) {
+        static_cast<void>(release_process(binding));
+        // Threads that it did not come to are where an earlier binding had them.
+        binding.cpus = earlier.id == id ? earlier.cpus : CpuList{};
+        if (!binding.cpus.empty()) static_cast<void>(release_process(binding));
+    }
     return within(fmt::format("process {}", id.pid), std::move(bound.error()));
 }
 

@@ -45,7 +45,7 @@ Result<> wait(Clock::duration time) {
     const auto end = Clock::now() + time;
     while (Clock::now() < end && interrupted == 0)
         std::this_thread::sleep_for(std::min<Clock::duration>(100ms, end - Clock::now()));
-    return interrupted == 0 ? Result<>{} : fail(EINTR, "ended by a signal; all is as it was");
+    return interrupted == 0 ? Result<>{} : fail(EINTR, "ended by a signal");
 }
 
 struct Reading {
@@ -148,6 +148,14 @@ Result<> measure_all(Session& session, const json::Value& before, json::Object& 
     return {};
 }
 
+Result<> put_back(const Session& session, const json::Value& before) {
+    auto anew = Session::open(session.team(), session.options());
+    if (!anew) return tl::unexpected(anew.error());
+    for (const auto* step : {&interrupts, &workers})
+        if (auto back = set(*anew, *step, flag(child(before, step->name), "managed")); !back) return back;
+    return {};
+}
+
 } // namespace
 
 Result<> interrupts_prove(Session& session, Arguments) {
@@ -158,10 +166,11 @@ Result<> interrupts_prove(Session& session, Arguments) {
         std::signal(number, [](int) { interrupted = 1; });
     json::Object figures;
     auto outcome = measure_all(session, before, figures);
-    // Also after a failure, which may have come later than the first change.
-    for (const auto* step : {&interrupts, &workers})
-        if (auto back = set(session, *step, flag(child(before, step->name), "managed")); !back && outcome)
-            outcome = back;
+    // Also after a failure, which may have come later than the first change, and have closed the connection.
+    if (auto back = put_back(session, before); !back)
+        outcome =
+            fail(back.error().number,
+                 fmt::format("not put back: {}; then: interrupts apply, workers apply", back.error().text));
     if (outcome && session.options().json) session.print(json::Value(std::move(figures)));
     return outcome;
 }
