@@ -122,11 +122,14 @@ void Balancing::place() {
     if (ports.size() < 2) return;
     const auto now = Clock::now();
     std::erase_if(resting_, [now](const auto& entry) { return entry.second <= now; });
-    const auto placement = teamo::place(places(), loads_, ports, {.aware = config_.aware});
+    RestingBuckets resting;
+    for (const auto& [bucket, until] : resting_)
+        resting.set(bucket);
+    const auto placement = teamo::place(places(), loads_, ports, {.aware = config_.aware}, resting);
     planned_ = placement.planned;
     std::size_t begun = 0;
     for (const auto& move : placement.moves)
-        if (!resting_.contains(move.bucket) && begin(move)) ++begun;
+        if (begin(move)) ++begun;
     if (begun == 0) return;
     log_(Level::info, fmt::format("balance: {} of {} buckets get another port", begun, bucket_count));
     team_.pass();

@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds interval = 250ms; ///< some 0.2 ms of CPU each with eight ports
-/// What changes seldom, and of which nobody tells: cpuset partitions, other teams' claims.
+/// What changes seldom, and of which nobody tells: cpuset partitions, other teams' claims, the queues' masks.
 constexpr std::chrono::milliseconds seldom = 5s;
 
 using Kind = CpuSetting::Kind;
@@ -188,7 +188,9 @@ bool Interrupts::read_cpus() {
 void Interrupts::read(Followed& port) {
     const auto link = team_.links().find(port.port.index);
     if (link == team_.links().end()) return;
-    if (!port.in_doubt && refresh(port.now)) {
+    const auto now = Clock::now();
+    const bool fresh = !port.in_doubt && (port.queues == 0 || now - port.read_at < seldom);
+    if (fresh && refresh(port.now)) {
         // A card that is up and had no vectors may get some later than its link says so.
         if (!port.now.queues.empty() || port.queues == 0) return;
     }
@@ -199,6 +201,7 @@ void Interrupts::read(Followed& port) {
         if (const auto udev = read_udev_irq_policy(port.port.index); udev && *udev)
             port.udev = fmt::format("{} in {}", (*udev)->setting, (*udev)->file);
     port.in_doubt = false;
+    port.read_at = now;
     port.polls.clear();
     if (told)
         for (const auto& napi : told->napis)

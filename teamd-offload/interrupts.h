@@ -51,9 +51,9 @@ public:
     void end();
     /// False: everything is put back, and stays so until true. At first it is as the policy says.
     void manage(bool managed);
+    bool managed() const { return managed_; }
 
     InterruptStatus status() const;
-    const CpuTopology& topology() const { return topology_; }
     /// Where a port's packets arrive now.
     struct Arrival {
         IfIndex index;
@@ -77,6 +77,7 @@ private:
         Repair repair{};
         unsigned repaired = 0;
         bool contested = false, in_doubt = true, came_up = true;
+        Clock::time_point read_at{};
         std::string drift{};
         std::string udev{}; ///< by which udevd places it too: "IRQAffinityPolicy=spread in FILE"
     };

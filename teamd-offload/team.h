@@ -18,6 +18,7 @@
 #include "offloads.h"
 #include "plan/changes.h"
 #include "port_cpus.h"
+#include "proof_trial.h"
 #include "watch/port_watch.h"
 #include "workers.h"
 
@@ -129,6 +130,7 @@ private:
     // team_workers.cpp: processes that follow their packets
     Result<> start_workers(sd_event* loop);
     void release_left_workers();
+    Result<> start_proof_trial(sd_event* loop);
 
     // team_balance.cpp: what balancing needs to know
     Result<> start_balancing(sd_event* loop);
@@ -157,6 +159,7 @@ private:
     std::unique_ptr<Offloads> offloads_;
     std::unique_ptr<Interrupts> interrupts_;
     std::unique_ptr<Workers> workers_;
+    std::unique_ptr<ProofTrial> proof_trial_;
     std::map<std::string, Proof> proofs_;   ///< by step, what somebody has measured
     std::optional<Timer> timer_;            ///< when a delay of a link watch is over
     std::optional<Timer> look_again_timer_; ///< for what the kernel tells nobody

@@ -25,12 +25,21 @@ Refusal refusal(std::string_view code, std::string_view teamds_words, const Erro
     return {.code = std::string(code), .message = fmt::format("{}: {}.", teamds_words, error.text)};
 }
 
+/// A number and nothing else.
+template <class Number>
+std::optional<Number> whole(const std::string& text) {
+    Number number = 0;
+    const auto* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc{} && stop == end ? std::optional(number) : std::nullopt;
+}
+
 std::optional<Proof> read_proof(const control::ProofKeep& request) {
     Proof proof;
     const auto read = [](const std::string& text, std::uint64_t& figure) {
-        const auto* end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data(), end, figure);
-        return error == std::errc{} && stop == end && figure <= INT64_MAX;
+        const auto number = whole<std::uint64_t>(text);
+        figure = number.value_or(0);
+        return number && figure <= INT64_MAX;
     };
     if (!read(request.bytes_without, proof.bytes_without) || !read(request.bytes_with, proof.bytes_with) ||
         !read(request.cpu_without, proof.cpu_without) || !read(request.cpu_with, proof.cpu_with))
@@ -43,14 +52,19 @@ std::optional<Proof> read_proof(const control::ProofKeep& request) {
     return std::nullopt;
 }
 
+/// What is "true" or "false".
+Reply told(const std::string& text, std::string_view failed, const std::function<void(bool)>& act) {
+    if (text != "true" && text != "false")
+        return refusal("InvalidArgs", failed, {EINVAL, "it is \"true\" or \"false\""});
+    act(text == "true");
+    return {};
+}
+
 Reply about_process(const std::string& text, std::string_view failed,
                     const std::function<Result<>(pid_t)>& act) {
-    pid_t pid = 0;
-    const auto* end = text.data() + text.size();
-    if (const auto [stop, error] = std::from_chars(text.data(), end, pid);
-        error != std::errc{} || stop != end || pid <= 0)
-        return refusal("InvalidArgs", failed, {EINVAL, text + " is no process number"});
-    if (auto done = act(pid); !done) return refusal("WorkersFail", failed, done.error());
+    const auto pid = whole<pid_t>(text);
+    if (!pid || *pid <= 0) return refusal("InvalidArgs", failed, {EINVAL, text + " is no process number"});
+    if (auto done = act(*pid); !done) return refusal("WorkersFail", failed, done.error());
     return {};
 }
 
@@ -128,10 +142,8 @@ struct Team::Answering {
     }
 
     Reply operator()(const control::BalanceMove& request) const {
-        unsigned bucket = bucket_count;
-        const auto* end = request.bucket.data() + request.bucket.size();
-        if (const auto [stop, error] = std::from_chars(request.bucket.data(), end, bucket);
-            error != std::errc{} || stop != end || bucket >= bucket_count)
+        const auto bucket = whole<unsigned>(request.bucket);
+        if (!bucket || *bucket >= bucket_count)
             return refusal("InvalidArgs", "Failed to move bucket",
                            {EINVAL, request.bucket + " is no bucket; they are 0 to 255"});
         if (request.when != "gap" && request.when != "now")
@@ -140,17 +152,15 @@ struct Team::Answering {
         const auto* port = team.find_port(request.port);
         if (port == nullptr) return no_such_device();
         if (auto moved =
-                team.balancing_->move(static_cast<std::uint8_t>(bucket), port->slot, request.when == "now");
+                team.balancing_->move(static_cast<std::uint8_t>(*bucket), port->slot, request.when == "now");
             !moved)
             return refusal("BalanceMoveFail", "Failed to move bucket", moved.error());
         return {};
     }
 
     Reply operator()(const control::BalanceFreeze& request) const {
-        if (request.frozen != "true" && request.frozen != "false")
-            return refusal("InvalidArgs", "Failed to freeze", {EINVAL, "it is \"true\" or \"false\""});
-        team.balancing_->freeze(request.frozen == "true");
-        return {};
+        return told(request.frozen, "Failed to freeze",
+                    [this](bool frozen) { team.balancing_->freeze(frozen); });
     }
 
     Reply operator()(const control::InterruptsPlan& /*request*/) const {
@@ -158,11 +168,8 @@ struct Team::Answering {
     }
 
     Reply operator()(const control::InterruptsManage& request) const {
-        if (request.managed != "true" && request.managed != "false")
-            return refusal("InvalidArgs", "Failed to manage interrupts",
-                           {EINVAL, "it is \"true\" or \"false\""});
-        team.interrupts_->manage(request.managed == "true");
-        return {};
+        return told(request.managed, "Failed to manage interrupts",
+                    [this](bool managed) { team.proof_trial_->settle("interrupts", managed); });
     }
 
     Reply operator()(const control::WorkersBind& request) const {
@@ -180,10 +187,13 @@ struct Team::Answering {
     }
 
     Reply operator()(const control::WorkersManage& request) const {
-        if (request.managed != "true" && request.managed != "false")
-            return refusal("InvalidArgs", "Failed to manage workers",
-                           {EINVAL, "it is \"true\" or \"false\""});
-        team.workers_->manage(request.managed == "true");
+        return told(request.managed, "Failed to manage workers",
+                    [this](bool managed) { team.proof_trial_->settle("workers", managed); });
+    }
+
+    Reply operator()(const control::ProofTry& request) const {
+        if (auto tried = team.proof_trial_->ask(request.step, request.state); !tried)
+            return refusal("ProofTryFail", "Failed to try without", tried.error());
         return {};
     }
 
@@ -220,13 +230,10 @@ control::Reply Team::set_item(const std::string& path, const std::string& value)
                        .message = fmt::format("Failed to set item value: {}.", why)};
     };
     if (path == "setup.debug_level") {
-        std::uint32_t level = 0;
-        const auto* end = value.data() + value.size();
-        if (const auto [stop, error] = std::from_chars(value.data(), end, level);
-            error != std::errc{} || stop != end || level > INT32_MAX)
-            return failed("the level is a number from 0 up");
-        configuration_.team.debug_level = level;
-        log_.set_debug(level > 0);
+        const auto level = whole<std::uint32_t>(value);
+        if (!level || *level > INT32_MAX) return failed("the level is a number from 0 up");
+        configuration_.team.debug_level = *level;
+        log_.set_debug(*level > 0);
         return {};
     }
     if (path == "runner.active_port")

@@ -77,6 +77,7 @@ Result<> Team::open(sd_event* loop) {
     if (auto started = start_offloads(loop); !started) return started;
     if (auto started = start_interrupts(loop); !started) return started;
     if (auto started = start_workers(loop); !started) return started;
+    if (auto started = start_proof_trial(loop); !started) return started;
     if (auto good = check_ports(); !good) return good;
     if (options_.recreate)
         if (auto replaced = remove_existing(); !replaced) return replaced;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What binding workers needs to know of a team.
+// What binding workers, and proving what it buys, needs to know of a team.
 #include "team.h"
 
 namespace teamo {
@@ -12,6 +12,19 @@ Result<> Team::start_workers(sd_event* loop) {
                                   .keep = [this] { return keep_journal(); }});
     if (!workers) return tl::unexpected(workers.error());
     workers_ = std::move(*workers);
+    return {};
+}
+
+Result<> Team::start_proof_trial(sd_event* loop) {
+    auto trial = ProofTrial::make(loop, log_,
+                                  {{"interrupts",
+                                    {.managed = [this] { return interrupts_->managed(); },
+                                     .manage = [this](bool on) { interrupts_->manage(on); }}},
+                                   {"workers",
+                                    {.managed = [this] { return workers_->managed(); },
+                                     .manage = [this](bool on) { workers_->manage(on); }}}});
+    if (!trial) return tl::unexpected(trial.error());
+    proof_trial_ = std::move(*trial);
     return {};
 }
 

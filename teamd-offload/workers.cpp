@@ -193,19 +193,11 @@ Result<> Workers::bind(const WorkerSight::Seen& seen, const CpuList& cpus) {
     if (const auto failed = failed_.find(worker.id);
         failed != failed_.end() && failed->second.cpus == cpus && Clock::now() < failed->second.again)
         return fail(EPERM, failed->second.text);
-    // Before anything is changed it is known how to undo it.
-    if (known == nullptr) {
-        auto before = read_affinity(worker.id.pid);
-        if (!before) return tl::unexpected(before.error());
-        team_.bound().processes.push_back(
-            {.id = worker.id, .cpus = cpus, .before = std::move(*before), .threads = {}});
-        if (auto kept = team_.keep(); !kept) {
-            team_.bound().processes.pop_back();
-            return kept;
-        }
-    }
+    const auto earlier = known == nullptr ? WorkerBinding{} : *known;
     const bool moves = known == nullptr || asked.cpus != cpus;
-    auto bound = bind_process(worker.id, cpus, known == nullptr ? WorkerBinding{} : *known);
+    if (moves)
+        if (auto noted = note(worker.id, cpus); !noted) return noted;
+    auto bound = bind_process(worker.id, cpus, earlier);
     auto* entry = find(worker.id);
     if (!bound) {
         std::erase_if(team_.bound().processes, [&](const auto& one) { return one.id == worker.id; });
@@ -223,6 +215,22 @@ Result<> Workers::bind(const WorkerSight::Seen& seen, const CpuList& cpus) {
     if (moves)
         log_(Level::info, fmt::format("worker {}: runs on CPU {}", title_of(worker), text_of(entry->cpus)));
     return {};
+}
+
+/// Before anything is changed it is known how to undo it.
+Result<> Workers::note(ProcessId id, const CpuList& cpus) {
+    const auto before = team_.bound();
+    if (auto* known = find(id)) {
+        known->leaving = std::exchange(known->cpus, cpus);
+    } else {
+        auto affinity = read_affinity(id.pid);
+        if (!affinity) return tl::unexpected(affinity.error());
+        team_.bound().processes.push_back(
+            {.id = id, .cpus = cpus, .leaving = {}, .before = std::move(*affinity), .threads = {}});
+    }
+    auto kept = team_.keep();
+    if (!kept) team_.bound() = before;
+    return kept;
 }
 
 void Workers::release(ProcessId id) {

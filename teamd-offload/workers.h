@@ -34,6 +34,7 @@ public:
     void start();
     /// What is bound is as it was before, and stays so until true.
     void manage(bool managed);
+    bool managed() const { return managed_; }
     /// A process by hand. ESRCH: there is none. EBUSY: the kernel steers flows.
     Result<> bind(pid_t pid, WorkerPolicy policy);
     /// Left alone whatever rules say.
@@ -52,9 +53,9 @@ private:
     WorkerPremises premises(const std::vector<WorkerSight::Seen>& seen,
                             const std::vector<Interrupts::Arrival>& arrivals);
     std::map<unsigned, double> interrupt_load();
-    void apply(const std::vector<WorkerPlacement>& placements);
     void tend(const WorkerSight::Seen& seen, const WorkerPlacement& placement);
     Result<> bind(const WorkerSight::Seen& seen, const CpuList& cpus);
+    Result<> note(ProcessId id, const CpuList& cpus);
     WorkerBinding* find(ProcessId id);
     void release(ProcessId id);
     void release_unit(const std::string& unit);

@@ -62,6 +62,10 @@ constexpr std::array methods{
            [](Arguments&& given) -> Request { return WorkersRelease{std::move(given[0])}; }},
     Method{"WorkersManage", 1,
            [](Arguments&& given) -> Request { return WorkersManage{std::move(given[0])}; }},
+    Method{"ProofTry", 2,
+           [](Arguments&& given) -> Request {
+               return ProofTry{std::move(given[0]), std::move(given[1])};
+           }},
     Method{"ProofKeep", 6,
            [](Arguments&& given) -> Request {
                return ProofKeep{.step = std::move(given[0]),
@@ -96,6 +100,9 @@ std::vector<std::string_view> arguments_of(const Request& request) {
                               return {bind.process, bind.policy};
                           },
                           [](const WorkersRelease& release) -> List { return {release.process}; },
+                          [](const ProofTry& trial) -> List {
+                              return {trial.step, trial.state};
+                          },
                           [](const ProofKeep& proof) -> List {
                               return {proof.step,        proof.bytes_without, proof.bytes_with,
                                       proof.cpu_without, proof.cpu_with,      proof.bought};

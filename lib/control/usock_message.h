@@ -92,6 +92,12 @@ struct WorkersManage {
     bool operator==(const WorkersManage&) const = default;
 };
 
+/// What is managed, "interrupts" or "workers", for a measurement: "on", "off" for some seconds, or "end",
+/// which makes it as it was.
+struct ProofTry {
+    std::string step, state;
+    bool operator==(const ProofTry&) const = default;
+};
 /// What `interrupts prove` has measured of a step, "interrupts" or "workers": bytes per second and CPU
 /// nanoseconds per KiB without it and with it, and what it bought (name_of(Bought)). Kept for the state.
 struct ProofKeep {
@@ -99,10 +105,10 @@ struct ProofKeep {
     bool operator==(const ProofKeep&) const = default;
 };
 
-using Request =
-    std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump, ConfigDumpActual,
-                 StateDump, StateItemValueGet, StateItemValueSet, BalanceMove, BalanceFreeze, OffloadTry,
-                 InterruptsPlan, InterruptsManage, WorkersBind, WorkersRelease, WorkersManage, ProofKeep>;
+using Request = std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump,
+                             ConfigDumpActual, StateDump, StateItemValueGet, StateItemValueSet, BalanceMove,
+                             BalanceFreeze, OffloadTry, InterruptsPlan, InterruptsManage, WorkersBind,
+                             WorkersRelease, WorkersManage, ProofTry, ProofKeep>;
 
 /// Why a request was not done: teamd's code and message, as libteamdctl prints them.
 struct Refusal {

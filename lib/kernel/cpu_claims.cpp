@@ -3,6 +3,7 @@
 
 #include "kernel/files.h"
 #include "kernel/sysfs.h"
+#include "json/fields.h"
 #include "json/parse.h"
 #include "json/write.h"
 
@@ -26,22 +27,9 @@ constexpr std::string_view suffix = ".cpus";
 // The lock is held for a few writes. Whoever has it longer is stopped, and we have ports to tend.
 constexpr auto patience = 200ms, pause = 5ms;
 
-std::string text(const json::Value& value, std::string_view key) {
-    const auto* member = value.find(key);
-    const auto* string = member == nullptr ? nullptr : member->string();
-    return string == nullptr ? std::string() : *string;
-}
-
-std::int64_t integer(const json::Value& value, std::string_view key) {
-    const auto* member = value.find(key);
-    const auto* number = member == nullptr ? nullptr : member->integer();
-    return number == nullptr ? 0 : *number;
-}
-
-double real(const json::Value* value) {
-    if (value == nullptr) return 0;
-    if (const auto* number = value->integer()) return static_cast<double>(*number);
-    return value->real() == nullptr ? 0 : *value->real();
+double real(const json::Value& value) {
+    if (const auto* number = value.integer()) return static_cast<double>(*number);
+    return value.real() == nullptr ? 0 : *value.real();
 }
 
 std::optional<unsigned> number_of(std::string_view text) {
@@ -66,21 +54,18 @@ json::Value value_of(const PortClaim& port) {
 
 Result<PortClaim> parse_port(const json::Value& value) {
     PortClaim port;
-    port.port = text(value, "port");
-    auto cpus = parse_cpu_list(text(value, "cpus"));
-    port.load = real(value.find("load"));
-    if (port.port.empty() || !cpus || cpus->empty() || !(port.load >= 0))
+    port.port = json::text(value, "port");
+    port.cpus = json::cpus(value, "cpus");
+    port.load = real(json::child(value, "load"));
+    if (port.port.empty() || port.cpus.empty() || !(port.load >= 0))
         return fail(EBADMSG, "a port makes no sense");
-    port.cpus = std::move(*cpus);
-    if (const auto* standby = value.find("standby"); standby != nullptr && standby->boolean() != nullptr)
-        port.standby = *standby->boolean();
-    if (const auto* irqs = value.find("irqs"); irqs != nullptr && irqs->object() != nullptr)
-        for (const auto& [key, list, place] : *irqs->object()) {
-            const auto irq = number_of(key);
-            auto to = list.string() == nullptr ? std::nullopt : parse_cpu_list(*list.string());
-            if (!irq || !to) return fail(EBADMSG, "an interrupt makes no sense");
-            port.irqs.emplace(*irq, std::move(*to));
-        }
+    port.standby = json::flag(value, "standby");
+    for (const auto& [key, list, place] : json::object(value, "irqs")) {
+        const auto irq = number_of(key);
+        auto to = parse_cpu_list(json::string_of(list));
+        if (!irq || !to || to->empty()) return fail(EBADMSG, "an interrupt makes no sense");
+        port.irqs.emplace(*irq, std::move(*to));
+    }
     return port;
 }
 
@@ -134,10 +119,10 @@ std::string text_of(const TeamClaims& claims) {
 Result<TeamClaims> parse_claims(std::string_view content) {
     const auto value = json::parse(content);
     if (!value) return fail(EBADMSG, value.error().text);
-    if (integer(*value, "version") != version) return fail(EBADMSG, "of another version of the program");
+    if (json::number(*value, "version") != version) return fail(EBADMSG, "of another version of the program");
     TeamClaims claims;
-    claims.pid = static_cast<pid_t>(integer(*value, "pid"));
-    claims.start_time = static_cast<std::uint64_t>(integer(*value, "start_time"));
+    claims.pid = static_cast<pid_t>(json::number(*value, "pid"));
+    claims.start_time = static_cast<std::uint64_t>(json::number(*value, "start_time"));
     const auto* ports = value->find("ports");
     if (claims.pid <= 0 || ports == nullptr || ports->array() == nullptr)
         return fail(EBADMSG, "no claims of a daemon");

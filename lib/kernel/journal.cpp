@@ -2,6 +2,7 @@
 #include "kernel/journal.h"
 
 #include "kernel/files.h"
+#include "json/fields.h"
 #include "json/parse.h"
 #include "json/write.h"
 
@@ -46,6 +47,7 @@ json::Value value_of(const WorkerBinding& bound) {
     return json::Object{{"process", static_cast<std::int64_t>(bound.id.pid)},
                         {"started", static_cast<std::int64_t>(bound.id.started)},
                         {"cpus", text_of(bound.cpus)},
+                        {"leaving", text_of(bound.leaving)},
                         {"before", text_of(bound.before)},
                         {"threads", std::move(threads)}};
 }
@@ -88,132 +90,104 @@ json::Value value_of(const PortBefore& port) {
     return value;
 }
 
-std::uint32_t number(const json::Value& value, std::string_view key) {
-    const auto* member = value.find(key);
-    const auto* integer = member == nullptr ? nullptr : member->integer();
-    return integer == nullptr ? 0 : static_cast<std::uint32_t>(*integer);
-}
-
-std::int64_t large_number(const json::Value& value, std::string_view key) {
-    const auto* member = value.find(key);
-    const auto* integer = member == nullptr ? nullptr : member->integer();
-    return integer == nullptr ? 0 : *integer;
-}
-
-std::string text(const json::Value& value, std::string_view key) {
-    const auto* member = value.find(key);
-    const auto* string = member == nullptr ? nullptr : member->string();
-    return string == nullptr ? std::string() : *string;
+std::uint32_t small(const json::Value& value, std::string_view key) {
+    return static_cast<std::uint32_t>(json::number(value, key));
 }
 
 std::optional<bool> boolean(const json::Value& value, std::string_view key) {
-    const auto* member = value.find(key);
-    const auto* found = member == nullptr ? nullptr : member->boolean();
+    const auto* found = json::child(value, key).boolean();
     return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
-FeatureSettings parse_features(const json::Value* value) {
+FeatureSettings parse_features(const json::Object& written) {
     FeatureSettings features;
-    if (value == nullptr || value->object() == nullptr) return features;
-    for (const auto& member : *value->object())
+    for (const auto& member : written)
         if (const auto* on = member.value.boolean(); on != nullptr) features.emplace(member.key, *on);
     return features;
 }
 
-FeatureNames parse_names(const json::Value* value) {
+FeatureNames parse_names(const json::Array& written) {
     FeatureNames names;
-    if (value == nullptr || value->array() == nullptr) return names;
-    for (const auto& entry : *value->array())
+    for (const auto& entry : written)
         if (const auto* name = entry.string(); name != nullptr) names.insert(*name);
     return names;
 }
 
-SetCpus parse_cpus(const json::Value* value) {
+SetCpus parse_cpus(const json::Array& written) {
     using enum CpuSetting::Kind;
     SetCpus settings;
-    if (value == nullptr || value->array() == nullptr) return settings;
-    for (const auto& entry : *value->array())
+    for (const auto& entry : written)
         for (const auto kind : {irq, thread, xps, rps}) {
-            auto before = parse_cpu_list(text(entry, "before")), ours = parse_cpu_list(text(entry, "ours"));
-            if (text(entry, "kind") != name_of(kind) || !before || !ours) continue;
-            settings.insert_or_assign({.kind = kind, .number = number(entry, "number")},
+            auto before = parse_cpu_list(json::text(entry, "before")),
+                 ours = parse_cpu_list(json::text(entry, "ours"));
+            if (json::text(entry, "kind") != name_of(kind) || !before || !ours) continue;
+            settings.insert_or_assign({.kind = kind, .number = small(entry, "number")},
                                       SetCpuList{.before = std::move(*before), .ours = std::move(*ours)});
         }
     return settings;
 }
 
-std::vector<DeviceAddress> parse_addresses(const json::Value* value, IfIndex device) {
+std::vector<DeviceAddress> parse_addresses(const json::Array& written, IfIndex device) {
     std::vector<DeviceAddress> addresses;
-    if (value == nullptr || value->array() == nullptr) return addresses;
-    for (const auto& entry : *value->array()) {
+    for (const auto& entry : written) {
         DeviceAddress address;
-        const auto prefix = number(entry, "prefix");
-        if (!parse_ip_address(text(entry, "address"), address) || !address.ipv6 || prefix > 128) continue;
+        const auto prefix = small(entry, "prefix");
+        if (!parse_ip_address(json::text(entry, "address"), address) || !address.ipv6 || prefix > 128)
+            continue;
         address.device = device;
         address.prefix = static_cast<std::uint8_t>(prefix);
-        address.flags = number(entry, "flags");
+        address.flags = small(entry, "flags");
         addresses.push_back(address);
     }
     return addresses;
 }
 
-const json::Array& array(const json::Value& value, std::string_view key) {
-    static const json::Array none;
-    const auto* member = value.find(key);
-    const auto* found = member == nullptr ? nullptr : member->array();
-    return found == nullptr ? none : *found;
-}
-
-CpuList parse_cpus(const json::Value& value, std::string_view key) {
-    return parse_cpu_list(text(value, key)).value_or(CpuList{});
-}
-
 WorkerBinding parse_binding(const json::Value& value) {
-    WorkerBinding bound{.id = {.pid = static_cast<pid_t>(large_number(value, "process")),
-                               .started = static_cast<std::uint64_t>(large_number(value, "started"))},
-                        .cpus = parse_cpus(value, "cpus"),
-                        .before = parse_cpus(value, "before"),
+    WorkerBinding bound{.id = {.pid = static_cast<pid_t>(json::number(value, "process")),
+                               .started = static_cast<std::uint64_t>(json::number(value, "started"))},
+                        .cpus = json::cpus(value, "cpus"),
+                        .leaving = json::cpus(value, "leaving"),
+                        .before = json::cpus(value, "before"),
                         .threads = {}};
-    for (const auto& entry : array(value, "threads"))
+    for (const auto& entry : json::array(value, "threads"))
         bound.threads.insert_or_assign(
-            static_cast<pid_t>(large_number(entry, "thread")),
-            WorkerBinding::Thread{.started = static_cast<std::uint64_t>(large_number(entry, "started")),
-                                  .before = parse_cpus(entry, "before")});
+            static_cast<pid_t>(json::number(entry, "thread")),
+            WorkerBinding::Thread{.started = static_cast<std::uint64_t>(json::number(entry, "started")),
+                                  .before = json::cpus(entry, "before")});
     return bound;
 }
 
-BoundWorkers parse_workers(const json::Value* value) {
+BoundWorkers parse_workers(const json::Value& value) {
     BoundWorkers workers;
-    if (value == nullptr) return workers;
-    for (const auto& entry : array(*value, "processes"))
+    for (const auto& entry : json::array(value, "processes"))
         if (auto bound = parse_binding(entry); bound.id.pid > 0 && !bound.cpus.empty())
             workers.processes.push_back(std::move(bound));
-    for (const auto& entry : array(*value, "units"))
-        if (auto unit = text(entry, "unit"); !unit.empty())
+    for (const auto& entry : json::array(value, "units"))
+        if (auto unit = json::text(entry, "unit"); !unit.empty())
             workers.units.insert_or_assign(
                 std::move(unit),
-                UnitBinding{.cpus = parse_cpus(entry, "cpus"), .before = parse_cpus(entry, "before")});
+                UnitBinding{.cpus = json::cpus(entry, "cpus"), .before = json::cpus(entry, "before")});
     return workers;
 }
 
 Result<PortBefore> parse_port(const json::Value& value) {
     PortBefore port;
-    port.index = IfIndex{number(value, "ifindex")};
-    const auto slot = number(value, "slot");
-    port.name = text(value, "name");
-    const auto address = parse_mac_address(text(value, "address"));
+    port.index = IfIndex{small(value, "ifindex")};
+    const auto slot = small(value, "slot");
+    port.name = json::text(value, "name");
+    const auto address = parse_mac_address(json::text(value, "address"));
     if (!port.index || slot == 0 || slot > max_ports || !address)
         return fail(EBADMSG, "a port makes no sense");
     port.slot = Slot{static_cast<std::uint8_t>(slot)};
     port.address = *address;
-    port.mtu = number(value, "mtu");
-    port.flags = number(value, "flags");
+    port.mtu = small(value, "mtu");
+    port.flags = small(value, "flags");
     port.disable_ipv6 = boolean(value, "disable_ipv6");
     port.made_clsact = boolean(value, "made_clsact").value_or(false);
-    port.features = parse_features(value.find("features"));
-    port.offloads = parse_names(value.find("offloads"));
-    port.cpus = parse_cpus(value.find("cpus"));
-    port.ipv6_addresses = parse_addresses(value.find("ipv6_addresses"), port.index);
+    port.features = parse_features(json::object(value, "features"));
+    port.offloads = parse_names(json::array(value, "offloads"));
+    port.cpus = parse_cpus(json::array(value, "cpus"));
+    port.ipv6_addresses = parse_addresses(json::array(value, "ipv6_addresses"), port.index);
     return port;
 }
 
@@ -245,30 +219,26 @@ std::string text_of(const Journal& journal) {
 Result<Journal> parse_journal(std::string_view content) {
     const auto value = json::parse(content, {.bytes = longest});
     if (!value) return fail(EBADMSG, value.error().text);
-    if (number(*value, "version") != version) return fail(EBADMSG, "of another version of the program");
+    if (small(*value, "version") != version) return fail(EBADMSG, "of another version of the program");
 
     Journal journal;
-    if (const auto* inode = value->find("network_namespace"); inode != nullptr && inode->integer() != nullptr)
-        journal.network_namespace = static_cast<std::uint64_t>(*inode->integer());
-    journal.team = IfIndex{number(*value, "team")};
-    journal.inner = IfIndex{number(*value, "inner")};
-    if (const auto active = number(*value, "active"); active != 0) journal.active = IfIndex{active};
-    const auto homes = text(*value, "homes");
+    journal.network_namespace = static_cast<std::uint64_t>(json::number(*value, "network_namespace"));
+    journal.team = IfIndex{small(*value, "team")};
+    journal.inner = IfIndex{small(*value, "inner")};
+    if (const auto active = small(*value, "active"); active != 0) journal.active = IfIndex{active};
+    const auto homes = json::text(*value, "homes");
     for (std::size_t bucket = 0; bucket < std::min(homes.size(), journal.homes.size()); ++bucket)
         if (homes[bucket] >= '0' && homes[bucket] <= '8')
             journal.homes[bucket] = Slot{static_cast<std::uint8_t>(homes[bucket] - '0')};
-    journal.offloads = parse_names(value->find("offloads"));
-    if (const auto* ports = value->find("ports"); ports != nullptr && ports->array() != nullptr)
-        for (const auto& entry : *ports->array()) {
-            auto port = parse_port(entry);
-            if (!port) return tl::unexpected(port.error());
-            journal.ports.push_back(std::move(*port));
-        }
-    if (const auto* removed = value->find("removed_by_hand");
-        removed != nullptr && removed->array() != nullptr)
-        for (const auto& entry : *removed->array())
-            if (entry.string() != nullptr) journal.removed_by_hand.push_back(*entry.string());
-    journal.workers = parse_workers(value->find("workers"));
+    journal.offloads = parse_names(json::array(*value, "offloads"));
+    for (const auto& entry : json::array(*value, "ports")) {
+        auto port = parse_port(entry);
+        if (!port) return tl::unexpected(port.error());
+        journal.ports.push_back(std::move(*port));
+    }
+    for (const auto& entry : json::array(*value, "removed_by_hand"))
+        if (entry.string() != nullptr) journal.removed_by_hand.push_back(*entry.string());
+    journal.workers = parse_workers(json::child(*value, "workers"));
     return journal;
 }
 

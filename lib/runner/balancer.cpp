@@ -58,8 +58,8 @@ SlotSet gained_bulk(const Draft& before, const Draft& after) {
 } // namespace
 
 Placement place(const Homes& now, const BucketLoads& loads, std::span<const BalancedPort> ports,
-                const BalancePolicy& policy) {
-    Draft draft(now, loads, weigh(ports, policy.aware));
+                const BalancePolicy& policy, const RestingBuckets& resting) {
+    Draft draft(now, loads, weigh(ports, policy.aware), resting);
     if (draft.ports().empty()) return {.homes = now, .moves = {}, .planned = {}};
     const bool split = policy.aware && kinds_differ(draft.ports());
     give_homes(draft, split, policy);

@@ -7,6 +7,7 @@
 #include "model/balance.h"
 #include "runner/buckets.h"
 
+#include <bitset>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,9 @@ struct BalancePolicy {
     double spill = 0.9;
 };
 
+/// Buckets that stay where they are whatever they carry, as long as their port is there.
+using RestingBuckets = std::bitset<bucket_count>;
+
 struct Placement {
     Homes homes;
     /// How `homes` differs from what was, each bucket once. What its port lost first, then offload, then
@@ -54,10 +58,11 @@ struct Placement {
 /// - load: a port has more than the tolerance above what it shall have, which is as even as the kinds of
 ///   buckets and ports allow. A bucket of more than a port's fair share gets one nearly for itself, the
 ///   fastest, and the others are even on the rest. Idle buckets never move for load.
+/// What is `resting` moves for membership only, and the others are even around it.
 ///
 /// The same loads and ports again, with the homes that came out, give no moves. Without ports nothing
 /// changes.
 Placement place(const Homes& now, const BucketLoads& loads, std::span<const BalancedPort> ports,
-                const BalancePolicy& policy);
+                const BalancePolicy& policy, const RestingBuckets& resting = {});
 
 } // namespace teamo

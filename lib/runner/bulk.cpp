@@ -92,7 +92,7 @@ std::size_t Bulk::next_to_spill() const {
     std::size_t found = bucket_count;
     for (const auto bucket : bulk) {
         const double bytes = draft_->bytes(bucket);
-        if (bytes < least || !better_off_elsewhere(bytes)) continue;
+        if (draft_->rests(bucket) || bytes < least || !better_off_elsewhere(bytes)) continue;
         if (found == bucket_count || bytes >= excess) found = bucket;
     }
     return found;
@@ -125,7 +125,7 @@ void Bulk::gather() {
     for (const auto bucket : strays) {
         if (misplaced <= policy_.target / 2 * all) return;
         const auto& load = draft_->load(bucket);
-        if (!fits(load.bytes)) continue;
+        if (draft_->rests(bucket) || !fits(load.bytes)) continue;
         const auto* from = draft_->port(draft_->home(bucket));
         const auto& to = best(/*capable=*/true, load.bytes);
         draft_->move(bucket, to.slot, MoveReason::offload, load.bulk / all);

@@ -40,8 +40,9 @@ std::vector<WeighedPort> weigh(std::span<const BalancedPort> ports, bool aware) 
     return weighed;
 }
 
-Draft::Draft(const Homes& now, const BucketLoads& loads, std::vector<WeighedPort> ports)
-    : loads_(&loads), ports_(std::move(ports)), was_(now), homes_(now) {
+Draft::Draft(const Homes& now, const BucketLoads& loads, std::vector<WeighedPort> ports,
+             const RestingBuckets& resting)
+    : loads_(&loads), ports_(std::move(ports)), resting_(resting), was_(now), homes_(now) {
     index_.fill(-1);
     for (std::size_t at = 0; at < ports_.size(); ++at) {
         index_[ports_[at].slot.value] = static_cast<std::int8_t>(at);

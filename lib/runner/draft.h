@@ -21,13 +21,15 @@ std::vector<WeighedPort> weigh(std::span<const BalancedPort> ports, bool aware);
 
 class Draft {
 public:
-    Draft(const Homes& now, const BucketLoads& loads, std::vector<WeighedPort> ports);
+    Draft(const Homes& now, const BucketLoads& loads, std::vector<WeighedPort> ports,
+          const RestingBuckets& resting);
 
     const std::vector<WeighedPort>& ports() const { return ports_; }
     const WeighedPort* port(Slot slot) const;
     const BucketLoad& load(std::size_t bucket) const { return (*loads_)[bucket]; }
     double bytes(std::size_t bucket) const { return (*loads_)[bucket].bytes; }
     Slot home(std::size_t bucket) const { return homes_[bucket]; }
+    bool rests(std::size_t bucket) const { return resting_[bucket]; }
     /// Its home segments. False for the homeless.
     bool on_capable(std::size_t bucket) const;
 
@@ -56,6 +58,7 @@ private:
     };
     const BucketLoads* loads_;
     std::vector<WeighedPort> ports_;
+    RestingBuckets resting_;
     std::array<std::int8_t, max_ports + 1> index_{}; ///< into ports_, by slot; -1: none
     Homes was_, homes_;
     std::array<double, max_ports + 1> filled_{};

@@ -59,8 +59,9 @@ public:
     }
 
     Fair shares() {
-        for (const auto bucket : draft_->largest())
-            if (is_large(bucket)) settle(bucket);
+        for (const bool resting : {true, false}) // those have no choice
+            for (const auto bucket : draft_->largest())
+                if (draft_->rests(bucket) == resting && is_large(bucket)) settle(bucket);
         for (const auto& port : draft_->ports())
             if (is_open(port)) fair_.share[port.slot.value] = share(port);
         return fair_;
@@ -100,11 +101,12 @@ private:
             continue; // the less is left to share, the more ports have enough
     }
 
-    /// Home, where it has room there; else where it is lightest, and home if that is about the same.
+    /// Home, where it rests or has room there; else where it is lightest, and home if that is about the same.
     const WeighedPort* place_for(std::size_t bucket) const {
         const double bytes = draft_->bytes(bucket);
         const auto& home = *draft_->port(draft_->home(bucket));
         const WeighedPort* best = is_open(home, bucket) ? &home : nullptr;
+        if (draft_->rests(bucket)) return best;
         if (best != nullptr && settled_[home.slot.value] + bytes <= share(home) * rounding) return best;
         double least = best == nullptr ? 0 : with(home, bytes) - margin_ * draft_->mean();
         for (const auto& port : draft_->ports()) {

@@ -192,7 +192,7 @@ Result<> release_process(const WorkerBinding& binding) {
     const auto free = [&binding](pid_t thread) -> Result<bool> {
         const auto now = read_affinity(thread);
         if (!now) return tl::unexpected(now.error());
-        if (*now != binding.cpus) return false;
+        if (*now != binding.cpus && (binding.leaving.empty() || *now != binding.leaving)) return false;
         const auto known = binding.threads.find(thread);
         const bool noted =
             known != binding.threads.end() && start_of(binding.id.pid, thread) == known->second.started;

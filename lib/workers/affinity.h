@@ -17,8 +17,8 @@ Result<CpuList> read_affinity(pid_t thread);
 /// threads faster than they can be bound. On failure what was set is undone.
 Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier = {});
 
-/// Puts back what was before, for threads that are still as they were bound: who has another mask got it from
-/// somebody else. A process that is gone needs nothing.
+/// Puts back what was before, for threads that are still as they were bound, the move that is under way
+/// included: who has another mask got it from somebody else. A process that is gone needs nothing.
 Result<> release_process(const WorkerBinding& binding);
 
 } // namespace teamo

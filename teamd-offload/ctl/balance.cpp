@@ -21,13 +21,6 @@ Result<> show(Session& session, Document document, Text text) {
     return {};
 }
 
-/// For requests whose success has nothing to say.
-Result<> do_silently(Session& session, const control::Request& request) {
-    const auto done = session.call(request);
-    if (!done) return tl::unexpected(done.error());
-    return {};
-}
-
 } // namespace
 
 Result<> balance_show(Session& session, Arguments) { return show(session, balance_json, balance_text); }
@@ -48,15 +41,11 @@ Result<> check_balance_move(Arguments arguments) {
 
 Result<> balance_move(Session& session, Arguments arguments) {
     const bool now = arguments.size() > 2;
-    return do_silently(session, control::BalanceMove{arguments[0], arguments[1], now ? "now" : "gap"});
+    return session.tell(control::BalanceMove{arguments[0], arguments[1], now ? "now" : "gap"});
 }
 
-Result<> balance_freeze(Session& session, Arguments) {
-    return do_silently(session, control::BalanceFreeze{"true"});
-}
+Result<> balance_freeze(Session& session, Arguments) { return session.tell(control::BalanceFreeze{"true"}); }
 
-Result<> balance_thaw(Session& session, Arguments) {
-    return do_silently(session, control::BalanceFreeze{"false"});
-}
+Result<> balance_thaw(Session& session, Arguments) { return session.tell(control::BalanceFreeze{"false"}); }
 
 } // namespace teamo::ctl

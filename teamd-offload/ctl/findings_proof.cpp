@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "ctl/fields.h"
 #include "ctl/findings.h"
 #include "ctl/proof.h"
+#include "json/fields.h"
 
 #include <fmt/format.h>
 
 namespace teamo::ctl {
 namespace {
+
+using json::child;
+using json::number;
+using json::text;
 
 Proof read_proof(const json::Value& value) {
     const auto figure = [&value](const char* key) { return static_cast<std::uint64_t>(number(value, key)); };

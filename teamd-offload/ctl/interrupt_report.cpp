@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/interrupt_report.h"
 
-#include "ctl/fields.h"
 #include "ctl/table.h"
 #include "plan/interrupt_settings.h"
+#include "json/fields.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,14 @@
 
 namespace teamo::ctl {
 namespace {
+
+using json::child;
+using json::cpus;
+using json::flag;
+using json::list;
+using json::number;
+using json::string_of;
+using json::text;
 
 Vector read_vector(const json::Value& value, CpuSettings& wanted) {
     Vector vector{.irq = static_cast<unsigned>(number(value, "irq")),

@@ -6,15 +6,6 @@
 #include "ctl/output.h"
 
 namespace teamo::ctl {
-namespace {
-
-Result<> manage(Session& session, const char* managed) {
-    const auto done = session.call(control::InterruptsManage{managed});
-    if (!done) return tl::unexpected(done.error());
-    return {};
-}
-
-} // namespace
 
 Result<> interrupts_show(Session& session, Arguments) {
     const auto state = session.state();
@@ -38,8 +29,12 @@ Result<> interrupts_plan(Session& session, Arguments) {
     return {};
 }
 
-Result<> interrupts_apply(Session& session, Arguments) { return manage(session, "true"); }
+Result<> interrupts_apply(Session& session, Arguments) {
+    return session.tell(control::InterruptsManage{"true"});
+}
 
-Result<> interrupts_restore(Session& session, Arguments) { return manage(session, "false"); }
+Result<> interrupts_restore(Session& session, Arguments) {
+    return session.tell(control::InterruptsManage{"false"});
+}
 
 } // namespace teamo::ctl

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/leaving.h"
 
-#include "ctl/fields.h"
 #include "ctl/units.h"
+#include "json/fields.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace teamo::ctl {
 namespace {
+
+using json::child;
+using json::list;
+using json::text;
 
 using json::Object;
 using json::Value;

@@ -31,7 +31,7 @@ Result<Reading> read(Session& session, const std::string& name) {
 }
 
 Result<Round> measure_round(Session& session, const std::string& port, bool tso) {
-    if (auto set = session.call(control::OffloadTry{port, tso ? "on" : "off"}); !set)
+    if (auto set = session.tell(control::OffloadTry{port, tso ? "on" : "off"}); !set)
         return tl::unexpected(set.error());
     std::this_thread::sleep_for(settling);
     const auto before = read(session, port);
@@ -56,7 +56,7 @@ Result<Trial> measure_tso(Session& session, const std::string& port) {
             outcome = tl::unexpected(round.error());
     }
     // Also after a failure, which may have come later than the first switching.
-    const auto ended = session.call(control::OffloadTry{port, "end"});
+    const auto ended = session.tell(control::OffloadTry{port, "end"});
     if (!outcome) return tl::unexpected(outcome.error());
     if (!ended) return tl::unexpected(ended.error());
     return trial;

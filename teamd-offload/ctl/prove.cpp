@@ -3,17 +3,19 @@
 // interrupts prove: the present load without placed interrupts and with them, then without bound workers and
 // with them, in turn; and all as it was before.
 #include "ctl/commands.h"
-#include "ctl/fields.h"
 #include "ctl/output.h"
 #include "ctl/proof.h"
 #include "ctl/trial.h"
 #include "kernel/cpu_time.h"
+#include "json/fields.h"
 
 #include <csignal>
 #include <thread>
 
 namespace teamo::ctl {
 namespace {
+
+using json::child;
 
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
@@ -26,18 +28,11 @@ constexpr auto until_workers_are_bound = 4500ms;
 
 /// One thing that can be done without.
 struct Step {
-    std::string name;
-    control::Request (*manage)(bool on);
+    const char* name; ///< as the state and ProofTry have it
     Clock::duration until_on = settling;
 };
-
-const Step interrupts{.name = "interrupts", .manage = [](bool on) -> control::Request {
-                          return control::InterruptsManage{on ? "true" : "false"};
-                      }};
-const Step workers{
-    .name = "workers",
-    .manage = [](bool on) -> control::Request { return control::WorkersManage{on ? "true" : "false"}; },
-    .until_on = until_workers_are_bound};
+constexpr Step interrupts{.name = "interrupts"};
+constexpr Step workers{.name = "workers", .until_on = until_workers_are_bound};
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -66,13 +61,13 @@ Result<Reading> read(Session& session) {
     return reading;
 }
 
-Result<> set(Session& session, const Step& step, bool on) {
-    if (auto done = session.call(step.manage(on)); !done) return tl::unexpected(done.error());
-    return {};
+/// The daemon ends a trial by itself where nothing is heard for a while.
+Result<> set(Session& session, const Step& step, const char* state) {
+    return session.tell(control::ProofTry{.step = step.name, .state = state});
 }
 
 Result<ProofPair::Side> measure(Session& session, const Step& step, bool on) {
-    if (auto done = set(session, step, on); !done) return tl::unexpected(done.error());
+    if (auto done = set(session, step, on ? "on" : "off"); !done) return tl::unexpected(done.error());
     if (auto waited = wait(on ? step.until_on : settling); !waited) return tl::unexpected(waited.error());
     const auto before = read(session);
     if (!before) return tl::unexpected(before.error());
@@ -96,15 +91,13 @@ Result<Proof> measure(Session& session, const Step& step) {
     return prove(pairs);
 }
 
-Result<> keep(Session& session, const std::string& step, const Proof& proof) {
-    const auto done = session.call(control::ProofKeep{.step = step,
-                                                      .bytes_without = std::to_string(proof.bytes_without),
-                                                      .bytes_with = std::to_string(proof.bytes_with),
-                                                      .cpu_without = std::to_string(proof.cpu_without),
-                                                      .cpu_with = std::to_string(proof.cpu_with),
-                                                      .bought = name_of(proof.bought)});
-    if (!done) return tl::unexpected(done.error());
-    return {};
+Result<> keep(Session& session, const Step& step, const Proof& proof) {
+    return session.tell(control::ProofKeep{.step = step.name,
+                                           .bytes_without = std::to_string(proof.bytes_without),
+                                           .bytes_with = std::to_string(proof.bytes_with),
+                                           .cpu_without = std::to_string(proof.cpu_without),
+                                           .cpu_with = std::to_string(proof.cpu_with),
+                                           .bought = name_of(proof.bought)});
 }
 
 bool has_interrupts(const json::Value& document) {
@@ -121,38 +114,43 @@ bool has_workers(const json::Value& document) {
     return list != nullptr && !list->empty();
 }
 
-/// One step after the other, those that come later left off meanwhile.
-Result<> measure_all(Session& session, const json::Value& before, json::Object& figures) {
+std::vector<const Step*> steps_of(const json::Value& document) {
     std::vector<const Step*> steps;
-    if (has_interrupts(before)) steps.push_back(&interrupts);
-    if (has_workers(before)) steps.push_back(&workers);
-    if (steps.empty())
-        return fail(ENODATA, "no port has interrupts, and there are no workers: nothing is placed here");
+    if (has_interrupts(document)) steps.push_back(&interrupts);
+    if (has_workers(document)) steps.push_back(&workers);
+    return steps;
+}
+
+/// One step after the other, those that come later left off meanwhile.
+Result<> measure_all(Session& session, const std::vector<const Step*>& steps) {
     for (const auto* step : steps)
-        if (auto off = set(session, *step, false); !off) return off;
+        if (auto off = set(session, *step, "off"); !off) return off;
     for (const auto* step : steps) {
         const auto proof = measure(session, *step);
         if (!proof) return tl::unexpected(proof.error());
-        if (auto kept = keep(session, step->name, *proof); !kept) return kept;
-        if (session.options().json)
-            figures.push_back(
-                {step->name,
-                 json::Object{{"bought", name_of(proof->bought)},
-                              {"bytes_with", static_cast<std::int64_t>(proof->bytes_with)},
-                              {"bytes_without", static_cast<std::int64_t>(proof->bytes_without)},
-                              {"cpu_ns_per_kib_with", static_cast<std::int64_t>(proof->cpu_with)},
-                              {"cpu_ns_per_kib_without", static_cast<std::int64_t>(proof->cpu_without)}}});
-        else
-            put(text_of(step->name, *proof));
+        if (auto kept = keep(session, *step, *proof); !kept) return kept;
+        if (!session.options().json) put(text_of(step->name, *proof));
     }
     return {};
 }
 
-Result<> put_back(const Session& session, const json::Value& before) {
+/// By a connection of its own: a failure may have closed the other.
+Result<> put_back(const Session& session, const std::vector<const Step*>& steps) {
     auto anew = Session::open(session.team(), session.options());
     if (!anew) return tl::unexpected(anew.error());
-    for (const auto* step : {&interrupts, &workers})
-        if (auto back = set(*anew, *step, flag(child(before, step->name), "managed")); !back) return back;
+    for (const auto* step : steps)
+        if (auto ended = set(*anew, *step, "end"); !ended) return ended;
+    return {};
+}
+
+/// As the state has them.
+Result<> print_proofs(Session& session, const std::vector<const Step*>& steps) {
+    const auto state = session.state();
+    if (!state) return tl::unexpected(state.error());
+    json::Object figures;
+    for (const auto* step : steps)
+        figures.push_back({step->name, child(child(state->document, "proofs"), step->name)});
+    session.print(json::Value(std::move(figures)));
     return {};
 }
 
@@ -161,17 +159,16 @@ Result<> put_back(const Session& session, const json::Value& before) {
 Result<> interrupts_prove(Session& session, Arguments) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
-    const auto& before = state->document;
+    const auto steps = steps_of(state->document);
+    if (steps.empty())
+        return fail(ENODATA, "no port has interrupts, and there are no workers: nothing is placed here");
     for (const int number : {SIGINT, SIGTERM, SIGHUP})
         std::signal(number, [](int) { interrupted = 1; });
-    json::Object figures;
-    auto outcome = measure_all(session, before, figures);
-    // Also after a failure, which may have come later than the first change, and have closed the connection.
-    if (auto back = put_back(session, before); !back)
-        outcome =
-            fail(back.error().number,
-                 fmt::format("not put back: {}; then: interrupts apply, workers apply", back.error().text));
-    if (outcome && session.options().json) session.print(json::Value(std::move(figures)));
+    const auto outcome = measure_all(session, steps);
+    if (auto back = put_back(session, steps); !back)
+        return fail(back.error().number,
+                    fmt::format("all is as it was in some seconds, but not yet: {}", back.error().text));
+    if (outcome && session.options().json) return print_proofs(session, steps);
     return outcome;
 }
 

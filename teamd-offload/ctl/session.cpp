@@ -64,6 +64,11 @@ Result<std::string> Session::call(const control::Request& request) {
                       *reply);
 }
 
+Result<> Session::tell(const control::Request& request) {
+    if (const auto done = call(request); !done) return tl::unexpected(done.error());
+    return {};
+}
+
 Result<json::Value> Session::document(const control::Request& request) {
     const auto text = call(request);
     if (!text) return tl::unexpected(text.error());

@@ -19,6 +19,8 @@ public:
     /// The payload of the reply; a refusal is an Error with the daemon's reason. What was asked of which
     /// team is said by main, for every error alike.
     Result<std::string> call(const control::Request& request);
+    /// The same where there is none.
+    Result<> tell(const control::Request& request);
     /// The same where the payload is JSON.
     Result<json::Value> document(const control::Request& request);
     /// The daemon's state; ENOTSUP where it is a teamd.

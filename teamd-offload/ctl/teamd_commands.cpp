@@ -13,13 +13,6 @@ Result<> print_document(Session& session, const control::Request& request) {
     return {};
 }
 
-/// For requests whose success has nothing to say.
-Result<> do_silently(Session& session, const control::Request& request) {
-    const auto done = session.call(request);
-    if (!done) return tl::unexpected(done.error());
-    return {};
-}
-
 } // namespace
 
 Result<> config_dump(Session& session, Arguments) { return print_document(session, control::ConfigDump{}); }
@@ -55,15 +48,15 @@ Result<> state_item_get(Session& session, Arguments arguments) {
 }
 
 Result<> state_item_set(Session& session, Arguments arguments) {
-    return do_silently(session, control::StateItemValueSet{arguments[0], arguments[1]});
+    return session.tell(control::StateItemValueSet{arguments[0], arguments[1]});
 }
 
 Result<> port_add(Session& session, Arguments arguments) {
-    return do_silently(session, control::PortAdd{arguments[0]});
+    return session.tell(control::PortAdd{arguments[0]});
 }
 
 Result<> port_remove(Session& session, Arguments arguments) {
-    return do_silently(session, control::PortRemove{arguments[0]});
+    return session.tell(control::PortRemove{arguments[0]});
 }
 
 Result<> port_present(Session& session, Arguments arguments) {
@@ -75,7 +68,7 @@ Result<> port_present(Session& session, Arguments arguments) {
 }
 
 Result<> port_config_update(Session& session, Arguments arguments) {
-    return do_silently(session, control::PortConfigUpdate{arguments[0], arguments[1]});
+    return session.tell(control::PortConfigUpdate{arguments[0], arguments[1]});
 }
 
 Result<> port_config_dump(Session& session, Arguments arguments) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/worker_report.h"
 
-#include "ctl/fields.h"
 #include "ctl/table.h"
 #include "ctl/units.h"
+#include "json/fields.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +12,13 @@
 
 namespace teamo::ctl {
 namespace {
+
+using json::child;
+using json::cpus;
+using json::flag;
+using json::list;
+using json::number;
+using json::text;
 
 WorkerPolicy policy_of(const std::string& word) {
     for (const auto policy : {WorkerPolicy::follow, WorkerPolicy::spread})

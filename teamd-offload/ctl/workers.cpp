@@ -8,16 +8,6 @@
 #include <unistd.h>
 
 namespace teamo::ctl {
-namespace {
-
-Result<> ask(Session& session, const control::Request& request) {
-    const auto done = session.call(request);
-    if (!done) return tl::unexpected(done.error());
-    return {};
-}
-
-} // namespace
-
 Result<> workers_show(Session& session, Arguments) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
@@ -37,18 +27,18 @@ Result<> check_workers_bind(Arguments arguments) {
 }
 
 Result<> workers_bind(Session& session, Arguments arguments) {
-    return ask(session, control::WorkersBind{.process = arguments[0],
+    return session.tell(control::WorkersBind{.process = arguments[0],
                                              .policy = arguments.size() > 1 ? arguments[1] : "follow"});
 }
 
 Result<> workers_release(Session& session, Arguments arguments) {
-    return ask(session, control::WorkersRelease{arguments[0]});
+    return session.tell(control::WorkersRelease{arguments[0]});
 }
 
 /// This process becomes the command, and keeps its number and its start.
 Result<> workers_run(Session& session, Arguments arguments) {
     if (auto bound =
-            ask(session, control::WorkersBind{.process = std::to_string(::getpid()), .policy = "follow"});
+            session.tell(control::WorkersBind{.process = std::to_string(::getpid()), .policy = "follow"});
         !bound)
         return bound;
     std::vector<std::string> words(arguments.begin(), arguments.end());
@@ -60,10 +50,10 @@ Result<> workers_run(Session& session, Arguments arguments) {
     return fail_errno(errno, words[0]);
 }
 
-Result<> workers_apply(Session& session, Arguments) { return ask(session, control::WorkersManage{"true"}); }
+Result<> workers_apply(Session& session, Arguments) { return session.tell(control::WorkersManage{"true"}); }
 
 Result<> workers_restore(Session& session, Arguments) {
-    return ask(session, control::WorkersManage{"false"});
+    return session.tell(control::WorkersManage{"false"});
 }
 
 } // namespace teamo::ctl

@@ -221,6 +221,18 @@ void send_flows_to(const TeamUnderTest&) {
         "while :; do true <>/dev/tcp/10.9.0.1/9; sleep 0.02; done </dev/null >/dev/null 2>&1 & done'");
 }
 
+/// What is set by the daemon is nobody else's doing, and what somebody else sets does not stay.
+void expect_masks_to_be_kept(const TeamUnderTest& team, const std::string& card) {
+    EXPECT_THAT(team.log(), Not(HasSubstr("xps_cpus of")));
+    const auto path = fmt::format("/sys/class/net/{}/queues/tx-0/xps_cpus", card);
+    const auto ours = read_file(path);
+    ASSERT_TRUE(ours);
+    must(NetNs::current(), fmt::format("bash -c 'echo 0 >{}'", path));
+    EXPECT_TRUE(becomes(
+        *ours, [&] { return read_file(path).value_or(""); }, 20s));
+    EXPECT_THAT(team.log(), HasSubstr("xps_cpus of tx-0 went to no CPU"));
+}
+
 TEST_F(InterruptShapes, queues_of_a_card_have_cpus_of_their_own) {
     ASSERT_EQ(2, cards_.size());
     const auto online = cpus_in("online").size();
@@ -240,6 +252,7 @@ TEST_F(InterruptShapes, queues_of_a_card_have_cpus_of_their_own) {
     }
     EXPECT_EQ("", team.item("interrupts.degraded"));
     expect_to_arrive(cards_);
+    expect_masks_to_be_kept(team, cards_.front());
     EXPECT_EQ(0, team.stop());
     EXPECT_EQ(before_, all_affinities());
 }

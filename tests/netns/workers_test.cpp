@@ -3,6 +3,7 @@
 // Processes run where their packets arrive. Between veths packets arrive on the CPU that sends them, so a
 // client that is bound to a CPU says where its server belongs.
 #include "netns/configs.h"
+#include "support/control_socket.h"
 #include "support/on_cpu.h"
 #include "support/traffic.h"
 
@@ -160,6 +161,43 @@ TEST_F(FollowingWorkers, are_not_looked_for_where_nobody_asks) {
     const auto worker = server(5201);
     ASSERT_EQ(0, team.teamoctl({"workers", "bind", std::to_string(worker.pid())}).status);
     EXPECT_TRUE(eventually("the reader is loaded", [&] { return held_programs(team.pid()) > before; }));
+}
+
+TEST_F(FollowingWorkers, are_bound_again_when_who_measures_without_them_dies) {
+    const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
+    bring_up(wires_, team);
+    const auto worker = server(5201);
+    listens(5201);
+    const auto traffic = client(cpus_[1], 5201);
+    const auto is_bound = [&] { return affinity(worker.pid()) == std::vector{cpus_[1]}; };
+    ASSERT_TRUE(eventually("it is bound", is_bound, soon));
+    {
+        const auto prove = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "prove"}});
+        ASSERT_TRUE(eventually(
+            "it is released", [&] { return !is_bound(); }, soon));
+        prove.signal(SIGKILL);
+    }
+    EXPECT_EQ("false", team.item("workers.managed"));
+    EXPECT_TRUE(eventually("it is bound again", is_bound, 40s));
+    EXPECT_THAT(team.log(), HasSubstr("workers: nobody measures any more"));
+}
+
+TEST_F(FollowingWorkers, stay_released_when_an_administrator_says_so_amid_a_measurement) {
+    const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
+    const auto tell = [&](const std::string& method, const std::vector<std::string>& words) {
+        return ControlSocket::to("team0")->ask(method, words).value_or("nothing");
+    };
+    EXPECT_THAT(tell("ProofTry", {"ports", "off"}),
+                HasSubstr("what can be tried are interrupts and workers"));
+    EXPECT_THAT(tell("ProofTry", {"workers", "maybe"}), HasSubstr("a trial is on, off or end"));
+    tell("ProofTry", {"workers", "off"});
+    EXPECT_EQ("false", team.item("workers.managed"));
+    tell("ProofTry", {"workers", "end"});
+    EXPECT_EQ("true", team.item("workers.managed"));
+    tell("ProofTry", {"workers", "on"});
+    EXPECT_EQ(0, team.teamoctl({"workers", "restore"}).status);
+    tell("ProofTry", {"workers", "end"});
+    EXPECT_EQ("false", team.item("workers.managed"));
 }
 
 TEST_F(FollowingWorkers, that_are_none_are_refused) {

@@ -127,6 +127,17 @@ TEST_F(Binding, that_changes_remembers_what_was_before_the_first) {
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
 }
 
+TEST_F(Binding, that_was_cut_short_amid_a_move_comes_off_again) {
+    const Child child(sleep_in(3));
+    child.await_word();
+    auto bound = bind_process(child.id(), last_);
+    ASSERT_TRUE(bound);
+    set_mask(threads_of(child.pid())[1], first_);
+    bound->leaving = std::exchange(bound->cpus, first_);
+    ASSERT_TRUE(release_process(*bound));
+    EXPECT_EQ(masks_of(child.pid()), std::set{all_});
+}
+
 TEST_F(Binding, that_somebody_else_has_changed_is_theirs) {
     const Child child(sleep_in(2));
     child.await_word();
@@ -154,7 +165,8 @@ TEST_F(Binding, is_not_for_whoever_has_the_number_later) {
     ASSERT_FALSE(bound);
     EXPECT_EQ(bound.error().number, ESRCH);
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
-    EXPECT_TRUE(release_process({.id = id, .cpus = all_, .before = last_, .threads = {}})); // nothing to do
+    EXPECT_TRUE(release_process(
+        {.id = id, .cpus = all_, .leaving = {}, .before = last_, .threads = {}})); // nothing to do
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
 }
 

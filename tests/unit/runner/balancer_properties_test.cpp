@@ -19,6 +19,7 @@ struct Case {
     BucketLoads loads{};
     std::vector<BalancedPort> ports;
     BalancePolicy policy;
+    RestingBuckets resting;
 };
 
 class Dice {
@@ -82,10 +83,15 @@ Case some_case(std::uint32_t seed) {
                     .slot;
     some.policy.aware = dice.chance(0.8);
     if (dice.chance(0.2)) some.policy.spill = dice.real(0.1, 1);
+    if (const double share = dice.chance(0.3) ? dice.real(0, 0.5) : 0; share > 0)
+        for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+            some.resting[bucket] = dice.chance(share);
     return some;
 }
 
-Placement placed(const Case& some) { return place(some.homes, some.loads, some.ports, some.policy); }
+Placement placed(const Case& some) {
+    return place(some.homes, some.loads, some.ports, some.policy, some.resting);
+}
 
 const BalancedPort* port_of(const Case& some, Slot slot) {
     const auto found = std::ranges::find(some.ports, slot, &BalancedPort::slot);
@@ -222,6 +228,17 @@ TEST_F(Placements, move_idle_buckets_only_where_their_port_left) {
         for (const auto& move : placement.moves)
             ASSERT_TRUE(some.loads[move.bucket].bytes > 0 || move.reason == MoveReason::membership);
     });
+}
+
+TEST_F(Placements, move_what_rests_only_where_its_port_left) {
+    int resting = 0;
+    always([&resting](const Case& some, const Placement& placement) {
+        for (const auto& move : placement.moves) {
+            ASSERT_TRUE(!some.resting[move.bucket] || move.reason == MoveReason::membership);
+            resting += some.resting[move.bucket] ? 1 : 0;
+        }
+    });
+    EXPECT_GT(resting, 300);
 }
 
 TEST_F(Placements, move_little_where_little_changes) {

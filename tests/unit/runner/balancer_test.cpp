@@ -13,8 +13,10 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::IsEmpty;
+using ::testing::Ne;
 using ::testing::SizeIs;
 
 constexpr double gigabit = 125e6;
@@ -75,6 +77,19 @@ std::map<int, int> buckets_by_port(const Homes& homes) {
     for (const auto home : homes)
         ++counts[home.value];
     return counts;
+}
+
+/// Such a bucket would have been asked again and again, and the port stayed full for as long as it rests.
+TEST(Balancer, takes_others_where_the_best_bucket_rests) {
+    Setting setting(alike(2));
+    const auto best = setting.with(1, 20e6);
+    setting.many(6, 1, 10e6);
+    setting.many(4, 2, 10e6);
+    const auto placement = setting.placed();
+    ASSERT_THAT(placement.moves, ElementsAre(Field(&BucketMove::bucket, best)));
+    const auto others = place(setting.homes, setting.loads, setting.ports, {}, RestingBuckets{}.set(best));
+    EXPECT_THAT(others.moves, AllOf(SizeIs(2), Each(Field(&BucketMove::bucket, Ne(best)))));
+    EXPECT_EQ(others.planned, placement.planned);
 }
 
 TEST(Balancer, leaves_everything_where_it_is_without_ports) {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What this daemon places, left off and on for a measurement (teamoctl interrupts prove). Whoever measures
+// may die at any moment, so a trial ends by itself. A daemon that is started anew manages as it is
+// configured.
+#pragma once
+
+#include "log.h"
+#include "loop.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace teamo {
+
+class ProofTrial {
+public:
+    /// Something that can be left off.
+    struct Step {
+        std::function<bool()> managed;
+        std::function<void(bool)> manage;
+    };
+    using Steps = std::map<std::string, Step, std::less<>>; ///< "interrupts", "workers"
+
+    static Result<std::unique_ptr<ProofTrial>> make(sd_event* loop, const Log& log, Steps steps);
+
+    /// "on", "off": begins a trial of a step, or goes on with it; fifteen seconds after the last word all are
+    /// as before. "end": that step is. EINVAL: no such step, or another word.
+    Result<> ask(std::string_view step, std::string_view state);
+    /// An administrator's word: it ends a trial, and holds.
+    void settle(std::string_view step, bool managed);
+
+private:
+    ProofTrial(const Log& log, Steps steps) : log_(log), steps_(std::move(steps)) {}
+    void end(std::string_view step);
+
+    const Log& log_;
+    Steps steps_;
+    std::map<std::string, bool, std::less<>> before_; ///< of the steps that are tried
+    std::optional<Timer> limit_;
+};
+
+} // namespace teamo
