@@ -76,15 +76,19 @@ void Workers::begin_window() {
     if (!is_wanted()) return;
     window_->after(window);
     if (is_refused()) return;
-    if (!sight_) {
-        sight_.emplace();
-        if (const auto cannot = sight_->cannot_see(); !cannot.empty())
-            log_(Level::notice, "workers: " + cannot);
-    }
-    if (const auto length = sight_->start_sample())
+    if (!sight_) sight_.emplace();
+    const auto length = sight_->start_sample();
+    say_what_is_unseen();
+    if (length)
         sample_->after(*length);
     else
         end_window();
+}
+
+void Workers::say_what_is_unseen() {
+    auto unseen = sight_->cannot_see();
+    if (unseen != unseen_ && !unseen.empty()) log_(Level::notice, "workers: " + unseen);
+    unseen_ = std::move(unseen);
 }
 
 /// With RFS the packets follow their process, and each would follow the other.

@@ -63,6 +63,7 @@ private:
     void begin_anew();
     void keep();
     void complain(const std::string& text);
+    void say_what_is_unseen();
 
     const Log& log_;
     std::vector<WorkerRule> rules_;
@@ -78,7 +79,7 @@ private:
     Clock::time_point topology_at_{};
     AllCpuTimes cpu_times_;
     WorkerPlanner planner_;
-    std::string refused_, complaint_;
+    std::string refused_, complaint_, unseen_;
 
     struct Failure {
         CpuList cpus;

@@ -72,6 +72,7 @@ struct SocketTraffic {
     std::optional<unsigned> cpu{};   ///< that worked on its last packet; none: no packet yet
     unsigned napi = 0;               ///< the poll that brought its last packet; 0: not told
     IfIndex device{};                ///< by which its last packet came in; a team's packets come by the team
+    bool foreign = false;            ///< of another network namespace: so is `device`
     std::optional<unsigned> queue{}; ///< receive queue of that packet, where the driver tells it
     std::uint64_t bytes = 0, packets = 0;
     bool operator==(const SocketTraffic&) const = default;

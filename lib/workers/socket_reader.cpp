@@ -26,6 +26,7 @@ SocketTraffic traffic_of(const teamo_socket_record& record) {
                          .transport = record.protocol == IPPROTO_UDP ? Transport::udp : Transport::tcp,
                          .napi = record.napi,
                          .device = IfIndex{record.ifindex},
+                         .foreign = record.foreign != 0,
                          .bytes = record.bytes,
                          .packets = record.packets};
     if (record.cpu >= 0) socket.cpu = static_cast<unsigned>(record.cpu);

@@ -111,14 +111,15 @@ Result<std::string> find_unified_cgroup() {
 
 std::vector<SocketTraffic> with_processes(const std::vector<SocketTraffic>& sample,
                                           const std::vector<SocketTraffic>& sockets) {
-    std::multimap<std::uint64_t, pid_t> holders;
+    std::multimap<std::uint64_t, const SocketTraffic*> holders;
     for (const auto& socket : sockets)
-        if (socket.transport == Transport::udp) holders.emplace(socket.cookie, socket.process);
+        if (socket.transport == Transport::udp) holders.emplace(socket.cookie, &socket);
     std::vector<SocketTraffic> rows;
     for (auto row : sample) {
         const auto [begin, end] = holders.equal_range(row.cookie);
         for (auto holder = begin; holder != end; ++holder) {
-            row.process = holder->second;
+            row.process = holder->second->process;
+            row.foreign = holder->second->foreign;
             rows.push_back(row);
         }
     }

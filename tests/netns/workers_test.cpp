@@ -43,11 +43,21 @@ protected:
         return Process::start({.argv = std::move(words), .in = &wires_.host()});
     }
     /// Sends to it from one CPU, without end.
-    Process client(unsigned cpu, int port) const {
-        return Process::start(
-            {.argv = {"taskset", "-c", std::to_string(cpu), "iperf3", "-c", std::string(team_v4), "-p",
-                      std::to_string(port), "-t", "600", "-b", "80M"},
-             .in = &wires_.client()});
+    Process client(unsigned cpu, int port, std::vector<std::string> more = {}) const {
+        std::vector<std::string> words{"taskset",
+                                       "-c",
+                                       std::to_string(cpu),
+                                       "iperf3",
+                                       "-c",
+                                       std::string(team_v4),
+                                       "-p",
+                                       std::to_string(port),
+                                       "-t",
+                                       "600",
+                                       "-b",
+                                       "80M"};
+        words.insert(words.end(), more.begin(), more.end());
+        return Process::start({.argv = std::move(words), .in = &wires_.client()});
     }
     void listens(int port) const {
         ASSERT_TRUE(eventually("the server listens", [&] {
@@ -82,6 +92,21 @@ TEST_F(FollowingWorkers, run_where_their_packets_arrive_and_as_before_once_the_t
     }
     team.stop();
     EXPECT_EQ(cpus_, affinity(worker.pid()));
+}
+
+/// The kernel keeps no counters of a UDP socket: its packets are sampled, at the root of the control groups.
+TEST_F(FollowingWorkers, run_where_their_datagrams_arrive) {
+    must(NetNs::current(), "mkdir -p /run/cgroup");
+    must(NetNs::current(), "mount -t cgroup2 none /run/cgroup");
+    const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
+    bring_up(wires_, team);
+    const auto worker = server(5201);
+    listens(5201);
+    for (const auto cpu : {cpus_[1], cpus_[0]}) {
+        const auto traffic = client(cpu, 5201, {"-u"});
+        EXPECT_TRUE(becomes(
+            std::vector{cpu}, [&] { return affinity(worker.pid()); }, 5s));
+    }
 }
 
 TEST_F(FollowingWorkers, of_a_killed_daemon_are_released_by_the_next) {

@@ -4,6 +4,7 @@
 // that sent it.
 #include "sockets.h"
 
+#include "support/net_ns.h"
 #include "support/on_cpu.h"
 #include "workers/descriptor_reader.h"
 #include "workers/socket_source.h"
@@ -72,6 +73,17 @@ TEST_F(Sockets, are_known_by_the_cookie_that_their_owner_sees) {
     const auto found = std::ranges::find(own, cookie_of(client.get()), &SocketTraffic::cookie);
     ASSERT_NE(found, own.end());
     EXPECT_EQ(found->bytes, 0U);
+}
+
+TEST_F(Sockets, of_another_network_namespace_are_told_as_such) {
+    const auto other = NetNs::create();
+    const UniqueFd there(other.inside([] { return ::socket(AF_INET, SOCK_DGRAM, 0); })),
+        here(::socket(AF_INET, SOCK_DGRAM, 0));
+    std::map<std::uint64_t, bool> foreign;
+    for (const auto& socket : of(::getpid(), Transport::udp))
+        foreign[socket.cookie] = socket.foreign;
+    EXPECT_TRUE(foreign.at(cookie_of(there.get())));
+    EXPECT_FALSE(foreign.at(cookie_of(here.get())));
 }
 
 TEST_F(Sockets, that_a_process_has_twice_are_told_once) {

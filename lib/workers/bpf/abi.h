@@ -22,7 +22,8 @@ struct teamo_socket_record {
 	__u32 napi;
 	__u32 ifindex;
 	__u16 queue;    /* 0xffff: not told */
-	__u16 protocol; /* IPPROTO_TCP or IPPROTO_UDP */
+	__u8 protocol;  /* IPPROTO_TCP or IPPROTO_UDP */
+	__u8 foreign;   /* of another network namespace than the reader: its ifindex is none of the reader's */
 };
 
 /* What one CPU has brought to one socket since the sample began: sample.bpf.c. */

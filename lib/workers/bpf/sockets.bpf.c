@@ -29,7 +29,14 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct net;
+
+struct nsproxy {
+	struct net *net_ns;
+};
+
 struct task_struct {
+	struct nsproxy *nsproxy;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 };
@@ -45,7 +52,12 @@ struct bpf_iter__task_file {
 	struct file *file;
 };
 
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
 struct sock_common {
+	possible_net_t skc_net;
 	unsigned char skc_state;
 	unsigned short skc_family;
 	unsigned short skc_rx_queue_mapping;
@@ -101,6 +113,13 @@ static __always_inline __u32 teamo_device(const struct sock *sk)
 	return 0;
 }
 
+static __always_inline __u8 teamo_foreign(const struct sock *sk)
+{
+	const struct task_struct *reader = bpf_get_current_task_btf();
+
+	return BPF_CORE_READ(sk, __sk_common.skc_net.net) != BPF_CORE_READ(reader, nsproxy, net_ns);
+}
+
 SEC("iter/task_file")
 int teamo_sockets(struct bpf_iter__task_file *ctx)
 {
@@ -137,6 +156,7 @@ int teamo_sockets(struct bpf_iter__task_file *ctx)
 	record.cookie = bpf_get_socket_cookie(sk);
 	record.cpu = sk->__sk_common.skc_incoming_cpu;
 	record.ifindex = teamo_device(sk);
+	record.foreign = teamo_foreign(sk);
 	record.napi = bpf_core_field_exists(sk->sk_napi_id) ? sk->sk_napi_id : 0;
 	record.queue = bpf_core_field_exists(sk->__sk_common.skc_rx_queue_mapping) ?
 			       sk->__sk_common.skc_rx_queue_mapping :

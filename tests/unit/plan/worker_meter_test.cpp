@@ -53,6 +53,18 @@ TEST(WorkerMeter, knows_the_port_by_poll_by_device_and_by_cpu) {
     EXPECT_EQ(traffic.at(server).bytes, 15000U);
 }
 
+/// A container's device may have the number of a port here.
+TEST(WorkerMeter, does_not_take_a_device_of_another_namespace_for_a_port) {
+    WorkerMeter meter;
+    static_cast<void>(meter.step({}, ports));
+    auto foreign = socket(1, 5, 1000), by_poll = socket(2, 5, 2000);
+    foreign.device = by_poll.device = IfIndex{3};
+    foreign.foreign = by_poll.foreign = true;
+    by_poll.napi = 8193;
+    EXPECT_THAT(meter.step(std::vector{foreign, by_poll}, ports).at(server).by_port,
+                ElementsAre(Pair("eth1", 2000), Pair("eth5", 1000)));
+}
+
 TEST(WorkerMeter, shares_out_what_two_processes_have_open) {
     WorkerMeter meter;
     static_cast<void>(meter.step({}, ports));
