@@ -2,16 +2,23 @@
 #include "dry_run.h"
 
 #include "datapath/datapath.h"
+#include "kernel/cpu_claims.h"
+#include "kernel/cpu_topology.h"
 #include "kernel/ethtool.h"
 #include "kernel/interrupt_cpus.h"
+#include "kernel/journal.h"
 #include "kernel/links.h"
+#include "kernel/netdev_queues.h"
+#include "kernel/port_interrupts.h"
 #include "plan/cpu_slots.h"
+#include "plan/interrupt_plan.h"
 #include "plan/make_plan.h"
 #include "plan/membership.h"
 #include "plan/offloads.h"
 #include "json/write.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace teamo {
 namespace {
@@ -85,6 +92,26 @@ Result<Found> find_ports(const Links& links, const TeamConfig& config) {
     return found;
 }
 
+/// The cards that are up: others have no vectors yet. Empty where nothing would be placed.
+InterruptPlan plan_interrupt_cpus(const Links& links, const TeamConfig& config) {
+    const auto topology = read_cpu_topology();
+    if (!topology || config.interrupts.policy == InterruptPolicy::off) return {};
+    InterruptPremises premises{.topology = &*topology, .ports = {}, .allowed = config.interrupts.cpus};
+    auto family = NetdevFamily::open();
+    for (const auto& entry : config.ports) {
+        const auto* link = find_link(links, entry.first);
+        if (link == nullptr) continue;
+        const auto told = family ? family->read(link->index) : Result<NetdevQueues>(NetdevQueues{});
+        const auto interrupts = read_port_interrupts(*link, told ? *told : NetdevQueues{});
+        if (interrupts && !interrupts->queues.empty())
+            premises.ports.push_back(planned_port(entry.first, *interrupts));
+    }
+    const std::string directory(journal_directory);
+    if (std::filesystem::exists(directory)) // or there are no teams, and none is made
+        if (const auto claims = CpuClaims::lock(directory)) premises.claims = claims->others(config.device);
+    return plan_interrupts(premises);
+}
+
 /// Without the right to ask for the driver it stays open which one a start would take.
 const char* datapath_name(const Result<DatapathChoice>& choice) {
     if (!choice) return "auto";
@@ -112,8 +139,15 @@ json::Value value_of(const PortOffloads& offloads) {
         {"change", std::move(change)}, {"keep", std::move(kept)}, {"lacking", std::move(lacks)}};
 }
 
-json::Value value_of(const Links& links, const TeamPlan& plan, const Found& found, const std::string& device,
-                     const char* datapath) {
+json::Value value_of(const PlacedPort& placed) {
+    json::Array cpus;
+    for (const auto cpu : placed.cpus)
+        cpus.emplace_back(static_cast<std::int64_t>(cpu));
+    return json::Object{{"cpus", std::move(cpus)}, {"reason", placed.reason}};
+}
+
+json::Value value_of(const Links& links, const TeamPlan& plan, const Found& found,
+                     const InterruptPlan& interrupts, const std::string& device, const char* datapath) {
     json::Object ports;
     for (const auto& port : plan.ports) {
         const auto slot = static_cast<std::size_t>(std::ranges::find(plan.tables.ports, port.index) -
@@ -127,6 +161,8 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const Found& foun
                                       {"buckets", std::int64_t{own}},
                                       {"interrupt_cpus", list_of(found.served[slot - 1].interrupt_cpus)},
                                       {"offloads", value_of(found.offloads[slot - 1])}}});
+        const auto placed = std::ranges::find(interrupts.ports, ports.back().key, &PlacedPort::name);
+        if (placed != interrupts.ports.end()) ports.back().value.set("interrupts", value_of(*placed));
         if (has(plan.tables.hash_fields, HashField::cpu))
             ports.back().value.set(
                 "cpus", list_of(cpus_of(plan.tables.cpu_slots, Slot{static_cast<std::uint8_t>(slot)})));
@@ -171,7 +207,10 @@ int dry_run(const Configuration& configuration, const Options& options, const Lo
     settle_offloads(*found, /*forwards=*/!datapath || *datapath != DatapathChoice::team);
     premises.members = found->members;
     const auto plan = make_plan(premises, step(runner, found->candidates));
-    fmt::print("{}\n", json::write(value_of(*links, plan, *found, device, datapath_name(datapath))));
+    const auto interrupts =
+        options.no_ports ? InterruptPlan{} : plan_interrupt_cpus(*links, configuration.team);
+    fmt::print("{}\n",
+               json::write(value_of(*links, plan, *found, interrupts, device, datapath_name(datapath))));
     return 0;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What there is, and where it shall be.
 #include "interrupts.h"
 
 #include "kernel/cpu_settings.h"
@@ -19,48 +21,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds interval = 250ms; ///< some 0.2 ms of CPU each with eight ports
-/// What changes seldom, and of which nobody tells: cpuset partitions, other teams' claims, the queues' masks.
+/// What changes seldom, and of which nobody tells: cpuset partitions, other teams' claims.
 constexpr std::chrono::milliseconds seldom = 5s;
+/// The queues' masks are read under the kernel's lock of all devices, for which a lost link would wait too.
+constexpr std::chrono::milliseconds until_masks = 30s;
 
 using Kind = CpuSetting::Kind;
-
-/// As the log and the state speak of it: "interrupt 33 (eth0-rx-0)".
-std::string title_of(const CpuSetting& setting, const PortInterrupts& port) {
-    if (setting.kind == Kind::xps) return fmt::format("xps_cpus of tx-{}", setting.number);
-    if (setting.kind == Kind::rps) return fmt::format("rps_cpus of rx-{}", setting.number);
-    if (setting.kind == Kind::thread) return fmt::format("the NAPI thread {}", setting.number);
-    std::string name;
-    for (const auto& vector : vectors_of(port))
-        if (vector.irq == setting.number) name = vector.name;
-    return fmt::format("interrupt {} ({})", setting.number, name);
-}
-
-std::string cpus_text(const CpuList& cpus) {
-    if (cpus.empty()) return "no CPU";
-    return fmt::format("CPU{} {}", cpus.size() == 1 ? "" : "s", text_of(cpus));
-}
-
-/// The CPU of each queue at present, where each has just one.
-std::vector<unsigned> cpus_now(const PortInterrupts& port) {
-    std::vector<unsigned> cpus;
-    for (const auto& queue : port.queues) {
-        const auto& vector = queue.vectors.front();
-        const auto& where = vector.effective.empty() ? vector.affinity : vector.effective;
-        if (where.size() != 1) return {};
-        cpus.push_back(where.front());
-    }
-    return cpus;
-}
-
-std::vector<std::optional<unsigned>> fixed_of(const PortInterrupts& port) {
-    std::vector<std::optional<unsigned>> fixed;
-    for (const auto& queue : port.queues) {
-        const auto held = std::ranges::find(queue.vectors, false, &Vector::movable);
-        const bool known = held != queue.vectors.end() && held->effective.size() == 1;
-        fixed.push_back(known ? std::optional(held->effective.front()) : std::nullopt);
-    }
-    return fixed;
-}
 
 } // namespace
 
@@ -111,7 +77,7 @@ void Interrupts::manage(bool managed) {
     }
     managed_ = managed;
     for (auto& port : ports_) {
-        port.repair = {};
+        port.repair = port.mask_repair = {};
         port.contested = false;
         port.refused.clear();
     }
@@ -129,6 +95,7 @@ void Interrupts::look() {
     const auto has_some = [](const Followed& port) { return port.queues != 0; };
     timer_->after(std::ranges::any_of(ports_, has_some) ? interval : seldom);
     const bool cpus_changed = read_cpus();
+    doubt_one();
     for (auto& port : ports_) {
         if (cpus_changed) port.in_doubt = true; // virtio_net writes its queues' masks anew then
         read(port);
@@ -185,12 +152,23 @@ bool Interrupts::read_cpus() {
     return changed && !first;
 }
 
+/// One port at a time, of those whose queues' masks are set.
+void Interrupts::doubt_one() {
+    const auto now = Clock::now();
+    const auto has_masks = [](const Followed& port) {
+        return std::ranges::any_of(port.wanted, [](const auto& entry) { return is_mask(entry.first); });
+    };
+    for (auto& port : ports_)
+        if (now - port.read_at >= until_masks && has_masks(port)) {
+            port.in_doubt = true;
+            return;
+        }
+}
+
 void Interrupts::read(Followed& port) {
     const auto link = team_.links().find(port.port.index);
     if (link == team_.links().end()) return;
-    const auto now = Clock::now();
-    const bool fresh = !port.in_doubt && (port.queues == 0 || now - port.read_at < seldom);
-    if (fresh && refresh(port.now)) {
+    if (!port.in_doubt && refresh(port.now)) {
         // A card that is up and had no vectors may get some later than its link says so.
         if (!port.now.queues.empty() || port.queues == 0) return;
     }
@@ -201,7 +179,7 @@ void Interrupts::read(Followed& port) {
         if (const auto udev = read_udev_irq_policy(port.port.index); udev && *udev)
             port.udev = fmt::format("{} in {}", (*udev)->setting, (*udev)->file);
     port.in_doubt = false;
-    port.read_at = now;
+    port.read_at = Clock::now();
     port.polls.clear();
     if (told)
         for (const auto& napi : told->napis)
@@ -229,15 +207,14 @@ void Interrupts::forget_stale(const Link& link, const Followed& port) {
 InterruptPlan Interrupts::plan(const std::vector<CpuClaim>& claims) const {
     InterruptPremises premises{
         .topology = &topology_, .ports = {}, .allowed = config_.cpus, .claims = claims};
-    for (const auto& port : ports_)
-        if (port.queues != 0)
-            premises.ports.push_back({.name = port.port.name,
-                                      .node = port.now.node,
-                                      .queues = port.queues,
-                                      .now = port.plan.cpus.empty() ? cpus_now(port.now) : port.plan.cpus,
-                                      .fixed = fixed_of(port.now),
-                                      .load = port.port.load,
-                                      .standby = port.port.standby});
+    for (const auto& port : ports_) {
+        if (port.queues == 0) continue;
+        auto& one = premises.ports.emplace_back(planned_port(port.port.name, port.now));
+        one.queues = port.queues; // it keeps its CPUs while it is down
+        if (!port.plan.cpus.empty()) one.now = port.plan.cpus;
+        one.load = port.port.load;
+        one.standby = port.port.standby;
+    }
     return plan_interrupts(premises);
 }
 
@@ -290,110 +267,10 @@ std::vector<PortClaim> Interrupts::claims() const {
     return claims;
 }
 
-void Interrupts::tend(Followed& port, bool cpus_changed) {
-    port.wanted = managed_ ? interrupt_settings(port.now, port.plan.cpus, topology_, config_) : CpuSettings{};
-    auto* journal = team_.set(port.port.index);
-    if (journal == nullptr) return;
-    CpuSettings fresh, drifted;
-    for (const auto& [setting, cpus] : missing(read_cpu_settings(port.now), port.wanted)) {
-        if (port.refused.contains(setting)) continue;
-        const auto known = journal->find(setting);
-        const bool was_ours = known != journal->end() && known->second.ours == cpus;
-        (was_ours ? drifted : fresh).emplace(setting, cpus);
-    }
-    if (!fresh.empty()) set(port, fresh);
-    repair(port, drifted, cpus_changed);
-    if (!port.now.queues.empty()) port.came_up = false;
-}
-
-DriftCause Interrupts::cause(const Followed& port, const CpuSetting& drifted, bool cpus_changed) const {
-    DriftFacts facts{.cpus_changed = cpus_changed, .came_up = port.came_up};
-    if (drifted.kind != Kind::irq) return cause_of(facts);
-    facts.as_hint = is_as_hinted(drifted.number);
-    facts.udev = port.udev;
-    if (irqbalance_) {
-        const auto& status = irqbalance_->status();
-        if (status.present && !status.honoured.contains(drifted.number))
-            facts.irqbalance = fmt::format("irqbalance (pid {})", status.pid);
-    }
-    return cause_of(facts);
-}
-
-void Interrupts::repair(Followed& port, const CpuSettings& drifted, bool cpus_changed) {
-    if (drifted.empty()) {
-        static_cast<void>(port.repair.step(false, Clock::now()));
-        port.contested = false;
-        return;
-    }
-    const auto& [first, cpus] = *drifted.begin();
-    const auto why = cause(port, first, cpus_changed);
-    const auto act = why.kernel ? Repair::Act::attempt : port.repair.step(true, Clock::now());
-    if (act == Repair::Act::nothing) return;
-    const auto now = read_cpu_settings(port.now);
-    const auto more = drifted.size() == 1 ? "" : fmt::format(" and {} more", drifted.size() - 1);
-    const auto what = fmt::format("{}{} went to {} {}", title_of(first, port.now), more,
-                                  cpus_text(now.at(first)), why.text);
-    port.drift = what;
-    if (act == Repair::Act::give_up) {
-        port.contested = true;
-        log_(Level::warning,
-             fmt::format("port {}: {}, time and again; it is left there. Who does so must be told to stop",
-                         port.port.name, what),
-             message_id::interrupts_contested, {{"PORT", port.port.name}});
-        return;
-    }
-    ++port.repaired;
-    log_(Level::notice, fmt::format("port {}: {}; back to {}", port.port.name, what, cpus_text(cpus)),
-         message_id::interrupts_repaired, {{"PORT", port.port.name}});
-    set(port, drifted);
-}
-
-/// What was before goes into the journal first.
-void Interrupts::set(Followed& port, const CpuSettings& settings) {
-    auto* journal = team_.set(port.port.index);
-    const auto now = read_cpu_settings(port.now);
-    for (const auto& [setting, cpus] : settings) {
-        const auto known =
-            journal->try_emplace(setting, SetCpuList{.before = now.at(setting), .ours = {}}).first;
-        known->second.ours = cpus;
-    }
-    if (auto kept = team_.keep(); !kept) {
-        log_(Level::warning, kept.error().text);
-        return; // what could not be put back is not touched
-    }
-    for (const auto& [setting, cpus] : settings) {
-        const auto done = write_cpu_setting(port.port.name, setting, cpus);
-        if (done || done.error().number == ENOENT || done.error().number == ESRCH)
-            continue;                                                                // it went meanwhile
-        if (done.error().number == EBUSY || done.error().number == EAGAIN) continue; // with the next look
-        port.refused.emplace(setting, done.error().text);
-        log_(Level::warning, fmt::format("port {}: {}", port.port.name, done.error().text), message_id::none,
-             {{"PORT", port.port.name}});
-    }
-    // Seen as it is now, not as it was asked for; the queues' masks are not among what refresh() reads.
-    const auto is_mask = [](const auto& entry) {
-        return entry.first.kind == Kind::xps || entry.first.kind == Kind::rps;
-    };
-    if (!refresh(port.now) || std::ranges::any_of(settings, is_mask)) port.in_doubt = true;
-}
-
 void Interrupts::say_placed(Followed& port) const {
     if (port.plan.cpus.empty()) return;
     log_(Level::info, fmt::format("port {}: interrupts: {}", port.port.name, port.plan.reason),
          message_id::none, {{"PORT", port.port.name}});
-}
-
-void Interrupts::put_back(Followed& port) {
-    auto* journal = team_.set(port.port.index);
-    if (journal == nullptr) return;
-    const auto link = team_.links().find(port.port.index);
-    if (link == team_.links().end()) return;
-    if (auto restored = restore_cpus(link->second, *journal); !restored)
-        log_(Level::warning, fmt::format("port {}: {}", port.port.name, restored.error().text));
-    journal->clear();
-    static_cast<void>(team_.keep());
-    port.in_doubt = true;
-    port.plan = {};
 }
 
 /// Sentences.

@@ -74,7 +74,7 @@ private:
         PlacedPort plan{};
         CpuSettings wanted{};
         std::map<CpuSetting, std::string> refused{}; ///< what the kernel did not do, and why
-        Repair repair{};
+        Repair repair{}, mask_repair{};              ///< of vectors and threads; of XPS and RPS
         unsigned repaired = 0;
         bool contested = false, in_doubt = true, came_up = true;
         Clock::time_point read_at{};
@@ -94,12 +94,13 @@ private:
     void look();
     bool read_cpus();
     void read(Followed& port);
+    void doubt_one();
     InterruptPlan plan(const std::vector<CpuClaim>& claims) const;
     void make_plan();
     void adopt(InterruptPlan made);
     std::vector<PortClaim> claims() const;
     void tend(Followed& port, bool cpus_changed);
-    void repair(Followed& port, const CpuSettings& drifted, bool cpus_changed);
+    void repair(Followed& port, Repair& tries, const CpuSettings& drifted, bool cpus_changed);
     DriftCause cause(const Followed& port, const CpuSetting& drifted, bool cpus_changed) const;
     void set(Followed& port, const CpuSettings& settings);
     void say_placed(Followed& port) const;

@@ -12,13 +12,15 @@ constexpr std::chrono::seconds longest_silence{15};
 Result<std::unique_ptr<ProofTrial>> ProofTrial::make(sd_event* loop, const Log& log, Steps steps) {
     std::unique_ptr<ProofTrial> trial(new ProofTrial(log, std::move(steps)));
     auto limit = Timer::make(loop, [self = trial.get()] {
-        for (const auto& entry : self->steps_)
-            if (self->before_.contains(entry.first)) {
+        for (const auto& entry : self->steps_) {
+            const auto tried = self->tried_.find(entry.first);
+            if (tried == self->tried_.end()) continue;
+            if (!tried->second.settled)
                 self->log_(
                     Level::notice,
                     fmt::format("{}: nobody measures any more, they are managed as before", entry.first));
-                self->end(entry.first);
-            }
+            self->end(entry.first);
+        }
     });
     if (!limit) return tl::unexpected(limit.error());
     trial->limit_.emplace(std::move(*limit));
@@ -30,22 +32,28 @@ Result<> ProofTrial::ask(std::string_view step, std::string_view state) {
     if (found == steps_.end()) return fail(EINVAL, "what can be tried are interrupts and workers");
     if (state != "on" && state != "off" && state != "end") return fail(EINVAL, "a trial is on, off or end");
     if (state == "end") {
-        end(step);
+        end(found->first);
         return {};
     }
-    before_.try_emplace(found->first, found->second.managed());
+    const auto tried = tried_.try_emplace(found->first, Tried{.before = found->second.managed()}).first;
+    if (tried->second.settled)
+        return fail(ECANCELED, fmt::format("somebody has told the {} what to do meanwhile", found->first));
     limit_->after(longest_silence);
     found->second.manage(state == "on");
     return {};
 }
 
-void ProofTrial::end(std::string_view step) {
-    if (const auto tried = before_.find(step); tried != before_.end()) settle(step, tried->second);
+void ProofTrial::end(const std::string& step) {
+    const auto tried = tried_.find(step);
+    if (tried == tried_.end()) return;
+    const auto [before, settled] = tried->second;
+    tried_.erase(tried);
+    if (tried_.empty()) limit_->stop();
+    if (!settled) steps_.at(step).manage(before);
 }
 
 void ProofTrial::settle(std::string_view step, bool managed) {
-    if (const auto tried = before_.find(step); tried != before_.end()) before_.erase(tried);
-    if (before_.empty()) limit_->stop();
+    if (const auto tried = tried_.find(step); tried != tried_.end()) tried->second.settled = true;
     steps_.find(step)->second.manage(managed);
 }
 

@@ -26,18 +26,23 @@ public:
     static Result<std::unique_ptr<ProofTrial>> make(sd_event* loop, const Log& log, Steps steps);
 
     /// "on", "off": begins a trial of a step, or goes on with it; fifteen seconds after the last word all are
-    /// as before. "end": that step is. EINVAL: no such step, or another word.
+    /// as before. "end": that step is. EINVAL: no such step, or another word. ECANCELED: an administrator has
+    /// had a say in it meanwhile.
     Result<> ask(std::string_view step, std::string_view state);
     /// An administrator's word: it ends a trial, and holds.
     void settle(std::string_view step, bool managed);
 
 private:
     ProofTrial(const Log& log, Steps steps) : log_(log), steps_(std::move(steps)) {}
-    void end(std::string_view step);
+    void end(const std::string& step);
 
     const Log& log_;
     Steps steps_;
-    std::map<std::string, bool, std::less<>> before_; ///< of the steps that are tried
+    struct Tried {
+        bool before = false;  ///< whether it was managed
+        bool settled = false; ///< an administrator has said how it shall be
+    };
+    std::map<std::string, Tried, std::less<>> tried_; ///< by step
     std::optional<Timer> limit_;
 };
 

@@ -2,7 +2,7 @@
 #include "unit_binder.h"
 
 #include "kernel/files.h"
-#include "workers/affinity.h"
+#include "kernel/thread_affinity.h"
 #include "workers/udp_sampler.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool is_alone(const Worker& worker) {
 }
 
 bool runs_within(pid_t process, const CpuList& cpus) {
-    const auto shown = read_affinity(process);
+    const auto shown = read_thread_affinity(process);
     return shown && std::ranges::includes(cpus, *shown);
 }
 

@@ -2,6 +2,7 @@
 #include "workers.h"
 
 #include "kernel/cpu_topology.h"
+#include "kernel/thread_affinity.h"
 #include "workers/affinity.h"
 #include "workers/flow_steering.h"
 
@@ -205,6 +206,7 @@ Result<> Workers::bind(const WorkerSight::Seen& seen, const CpuList& cpus) {
     auto* entry = find(worker.id);
     if (!bound) {
         std::erase_if(team_.bound().processes, [&](const auto& one) { return one.id == worker.id; });
+        keep();
         if (bound.error().number != ESRCH) {
             log_(Level::warning, fmt::format("worker {}: {}", title_of(worker), bound.error().text));
             failed_[worker.id] = {
@@ -227,10 +229,10 @@ Result<> Workers::note(ProcessId id, const CpuList& cpus) {
     if (auto* known = find(id)) {
         known->leaving = std::exchange(known->cpus, cpus);
     } else {
-        auto affinity = read_affinity(id.pid);
+        auto affinity = read_thread_affinity(id.pid);
         if (!affinity) return tl::unexpected(affinity.error());
         team_.bound().processes.push_back(
-            {.id = id, .cpus = cpus, .leaving = {}, .before = std::move(*affinity), .threads = {}});
+            {.id = id, .cpus = cpus, .leaving = *affinity, .before = *affinity, .threads = {}});
     }
     auto kept = team_.keep();
     if (!kept) team_.bound() = before;
@@ -303,7 +305,7 @@ void Workers::manage(bool managed) {
     release_workers(team_.bound(), log_);
     for (auto& worker : status_) {
         worker.cpus.clear();
-        worker.reason = "released by an administrator";
+        worker.reason = "workers are released until they are to be managed again";
     }
     keep();
 }
@@ -317,7 +319,10 @@ void Workers::begin_anew() {
 Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {
     auto reading = read_process(pid);
     if (!reading) return tl::unexpected(reading.error());
-    if (!managed_) return fail(EBUSY, "all workers were released by hand; first: workers apply");
+    if (!managed_)
+        return fail(
+            EBUSY,
+            "all workers are released, by hand or while interrupts prove measures; first: workers apply");
     if (is_refused()) return fail(EBUSY, refused_);
     const bool begins = !is_wanted();
     by_hand_[reading->worker.id] = policy;

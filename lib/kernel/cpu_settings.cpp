@@ -2,7 +2,7 @@
 #include "kernel/cpu_settings.h"
 
 #include "kernel/files.h"
-#include "kernel/napi_threads.h"
+#include "kernel/thread_affinity.h"
 
 namespace teamo {
 namespace {

@@ -2,9 +2,8 @@
 #include "kernel/napi_threads.h"
 
 #include "kernel/sysfs.h"
+#include "kernel/thread_affinity.h"
 #include "kernel/vector_names.h"
-
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
@@ -13,10 +12,6 @@
 
 namespace teamo {
 namespace {
-
-// As many CPUs as no kernel is built for more (base/cpu_list.cpp).
-constexpr unsigned cpu_limit = 8192;
-using Sets = std::array<cpu_set_t, cpu_limit / CPU_SETSIZE>;
 
 void give(QueueVectors& queue, pid_t thread) {
     if (queue.thread && queue.thread->pid == thread) return;
@@ -108,25 +103,6 @@ void find_threads(PortInterrupts& port, const DeviceFolder& folder, const std::s
     auto place = places.begin();
     for (const auto& [napi, thread] : threads)
         if (auto* queue = *place++) give(*queue, thread);
-}
-
-Result<CpuList> read_thread_affinity(pid_t thread) {
-    Sets sets{};
-    if (::sched_getaffinity(thread, sizeof sets, sets.data()) < 0)
-        return fail_errno(errno, fmt::format("affinity of thread {}", thread));
-    CpuList cpus;
-    for (unsigned cpu = 0; cpu < cpu_limit; ++cpu)
-        if (CPU_ISSET_S(cpu, sizeof sets, sets.data())) cpus.push_back(cpu);
-    return cpus;
-}
-
-Result<> write_thread_affinity(pid_t thread, const CpuList& cpus) {
-    Sets sets{};
-    for (const auto cpu : cpus)
-        if (cpu < cpu_limit) CPU_SET_S(cpu, sizeof sets, sets.data());
-    if (::sched_setaffinity(thread, sizeof sets, sets.data()) < 0)
-        return fail_errno(errno, fmt::format("affinity of thread {}", thread));
-    return {};
 }
 
 } // namespace teamo

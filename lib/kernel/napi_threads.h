@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Threads that poll queues (threaded NAPI), and the CPUs they may run on.
+// Threads that poll queues (threaded NAPI).
 #pragma once
 
 #include "base/result.h"
@@ -17,9 +17,5 @@ namespace teamo {
 /// queues.
 void find_threads(PortInterrupts& port, const DeviceFolder& folder, const std::string& name,
                   const NetdevQueues& told, const std::string& root);
-
-/// ESRCH: there is no such thread.
-Result<CpuList> read_thread_affinity(pid_t thread);
-Result<> write_thread_affinity(pid_t thread, const CpuList& cpus);
 
 } // namespace teamo

@@ -4,6 +4,7 @@
 #include "kernel/device_folder.h"
 #include "kernel/napi_threads.h"
 #include "kernel/sysfs.h"
+#include "kernel/thread_affinity.h"
 #include "kernel/vector_groups.h"
 #include "kernel/vector_list.h"
 

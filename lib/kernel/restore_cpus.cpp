@@ -4,8 +4,8 @@
 #include "kernel/cpu_settings.h"
 #include "kernel/device_folder.h"
 #include "kernel/files.h"
-#include "kernel/napi_threads.h"
 #include "kernel/sysfs.h"
+#include "kernel/thread_affinity.h"
 #include "kernel/vector_list.h"
 
 #include <algorithm>

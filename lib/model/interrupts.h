@@ -95,6 +95,11 @@ struct CpuSetting {
     auto operator<=>(const CpuSetting&) const = default; // NOLINT(modernize-use-nullptr): as named.h
 };
 
+/// A queue's choice of CPUs, and no place where something runs.
+constexpr bool is_mask(const CpuSetting& setting) {
+    return setting.kind == CpuSetting::Kind::xps || setting.kind == CpuSetting::Kind::rps;
+}
+
 using CpuSettings = std::map<CpuSetting, CpuList>;
 
 /// One that was set: what it was before, and what it was set to. It is only put back while it is still ours.

@@ -107,7 +107,7 @@ struct WorkerBinding {
     };
     ProcessId id;
     CpuList cpus;    ///< what its threads show now: what was asked for, less what its cpuset has not
-    CpuList leaving; ///< what those show that a move to `cpus` has not come to; none: it is done
+    CpuList leaving; ///< while they are bound: what those show that it has not come to; none: it is done
     CpuList before;  ///< of its first thread; those made since have inherited ours, and get this
     std::map<pid_t, Thread> threads;
     bool operator==(const WorkerBinding&) const = default;

@@ -26,6 +26,9 @@ struct PlannedPort {
     bool standby = false;        ///< carries nothing while others do
 };
 
+/// A port as it is, with all of its queues. Without vectors it has none, and is not for the plan.
+PlannedPort planned_port(std::string name, const PortInterrupts& port);
+
 struct InterruptPremises {
     const CpuTopology* topology = nullptr;
     std::vector<PlannedPort> ports; ///< their order does not count

@@ -67,8 +67,7 @@ private:
     }
 
     bool may_go(std::size_t bucket, const WeighedPort& to) const {
-        return !fair_.settled[bucket] && !draft_->rests(bucket) && allows((*sides_)[bucket], to) &&
-               draft_->bytes(bucket) <= share(to);
+        return !fair_.settled[bucket] && allows((*sides_)[bucket], to) && draft_->bytes(bucket) <= share(to);
     }
 
     /// Fills in what comes of it, and whether it is any good.

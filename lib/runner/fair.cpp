@@ -29,6 +29,8 @@ public:
         return even;
     }
 
+    void take(Side side, double bytes) { of(side) = std::max(0.0, of(side) - bytes); }
+
     double& of(Side side) { return side == Side::any ? free_ : bound_[side == Side::capable]; }
 
     /// False where what is bound to that side would have no port left.
@@ -59,9 +61,10 @@ public:
     }
 
     Fair shares() {
-        for (const bool resting : {true, false}) // those have no choice
-            for (const auto bucket : draft_->largest())
-                if (draft_->rests(bucket) == resting && is_large(bucket)) settle(bucket);
+        for (const auto bucket : draft_->largest())
+            if (draft_->rests(bucket)) settle_at(*draft_->port(draft_->home(bucket)), bucket);
+        for (const auto bucket : draft_->largest())
+            if (!draft_->rests(bucket) && is_large(bucket)) settle(bucket);
         for (const auto& port : draft_->ports())
             if (is_open(port)) fair_.share[port.slot.value] = share(port);
         return fair_;
@@ -93,20 +96,29 @@ private:
         if (place != &home)
             draft_->move(bucket, place->slot, MoveReason::load,
                          std::max(0.0, draft_->relief(home, *place, bytes)));
+        settle_at(*place, bucket);
+    }
+
+    void settle_at(const WeighedPort& place, std::size_t bucket) {
+        const double bytes = draft_->bytes(bucket);
         fair_.settled.set(bucket);
-        const auto slot = place->slot.value;
+        const auto slot = place.slot.value;
         settled_[slot] += bytes;
-        ((*sides_)[bucket] == Side::any ? free_ : bound_)[slot] += bytes;
+        if (is_open(place)) {
+            ((*sides_)[bucket] == Side::any ? free_ : bound_)[slot] += bytes;
+        } else { // what rests where there is too much already
+            pool_.take((*sides_)[bucket], bytes);
+            fair_.share[slot] = settled_[slot];
+        }
         while (close_one())
             continue; // the less is left to share, the more ports have enough
     }
 
-    /// Home, where it rests or has room there; else where it is lightest, and home if that is about the same.
+    /// Home, where it has room there; else where it is lightest, and home if that is about the same.
     const WeighedPort* place_for(std::size_t bucket) const {
         const double bytes = draft_->bytes(bucket);
         const auto& home = *draft_->port(draft_->home(bucket));
         const WeighedPort* best = is_open(home, bucket) ? &home : nullptr;
-        if (draft_->rests(bucket)) return best;
         if (best != nullptr && settled_[home.slot.value] + bytes <= share(home) * rounding) return best;
         double least = best == nullptr ? 0 : with(home, bytes) - margin_ * draft_->mean();
         for (const auto& port : draft_->ports()) {

@@ -12,7 +12,7 @@ namespace teamo {
 
 struct Fair {
     std::array<double, max_ports + 1> share{}; ///< by slot, bytes/s
-    std::bitset<bucket_count> settled;         ///< large ones, which have their port
+    std::bitset<bucket_count> settled;         ///< large ones and those that rest, which have their port
 };
 
 /// Even by weight, as far as the sides allow. Buckets that are larger than some port's share are settled

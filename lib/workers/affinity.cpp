@@ -3,15 +3,14 @@
 
 #include "base/handle.h"
 #include "kernel/files.h"
+#include "kernel/thread_affinity.h"
 #include "workers/process_text.h"
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -22,22 +21,6 @@ namespace teamo {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t most_cpus = 8192; // of any kernel; cpu_set_t has 1024
-constexpr std::size_t word_bits = 8 * sizeof(unsigned long);
-using Mask = std::array<unsigned long, most_cpus / word_bits>;
-
-Result<> write_affinity(pid_t thread, const CpuList& cpus) {
-    Mask mask{};
-    for (const auto cpu : cpus)
-        if (cpu < most_cpus) mask[cpu / word_bits] |= 1UL << (cpu % word_bits);
-    if (::syscall(SYS_sched_setaffinity, thread, sizeof mask, mask.data()) == 0) return {};
-    const int error = errno;
-    const auto what = fmt::format("thread {} cannot run on CPU {}", thread, text_of(cpus));
-    if (error == EINVAL)
-        return fail(EINVAL, what + ": its cpuset has none of them, or the kernel lets nobody move it");
-    return fail_errno(error, what);
-}
 
 std::vector<pid_t> threads_of(pid_t process) {
     std::vector<pid_t> threads;
@@ -109,6 +92,13 @@ Result<> until_all(const Target& target, const std::function<Result<bool>(pid_t)
     return fail(EAGAIN, fmt::format("process {} makes threads faster than they can be bound", target.pid()));
 }
 
+/// Of a binding that was cut short it is not known what a cpuset has left of what was asked for.
+bool is_bound_by(const WorkerBinding& binding, const CpuList& now) {
+    if (now == binding.cpus) return true;
+    if (binding.leaving.empty()) return false;
+    return now == binding.leaving || std::ranges::includes(binding.cpus, now);
+}
+
 /// Binding one process, thread by thread.
 class Binder {
 public:
@@ -126,13 +116,14 @@ public:
     }
 
     Result<bool> bind(pid_t thread) {
-        const auto now = read_affinity(thread);
+        const auto now = read_thread_affinity(thread);
         if (!now) return tl::unexpected(now.error());
         if (*now == binding_.cpus) return false;
         const auto started = start_of(binding_.id.pid, thread);
         if (!started) return false;
-        if (auto set = write_affinity(thread, wanted_); !set) return tl::unexpected(std::move(set.error()));
-        const auto shown = read_affinity(thread);
+        if (auto set = write_thread_affinity(thread, wanted_); !set)
+            return tl::unexpected(std::move(set.error()));
+        const auto shown = read_thread_affinity(thread);
         if (!shown) return tl::unexpected(shown.error());
         note(thread, *started, *now);
         // A cpuset takes some away: that is what threads made from now on inherit.
@@ -158,16 +149,6 @@ private:
 
 } // namespace
 
-Result<CpuList> read_affinity(pid_t thread) {
-    Mask mask{};
-    if (::syscall(SYS_sched_getaffinity, thread, sizeof mask, mask.data()) < 0)
-        return fail_errno(errno, fmt::format("affinity of thread {}", thread));
-    CpuList cpus;
-    for (unsigned cpu = 0; cpu < most_cpus; ++cpu)
-        if ((mask[cpu / word_bits] >> (cpu % word_bits) & 1) != 0) cpus.push_back(cpu);
-    return cpus;
-}
-
 Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier) {
     if (cpus.empty()) return fail(EINVAL, "no CPU to bind to");
     const auto target = Target::open(id);
@@ -190,16 +171,17 @@ Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const Work
 
 Result<> release_process(const WorkerBinding& binding) {
     const auto free = [&binding](pid_t thread) -> Result<bool> {
-        const auto now = read_affinity(thread);
+        const auto now = read_thread_affinity(thread);
         if (!now) return tl::unexpected(now.error());
-        if (*now != binding.cpus && (binding.leaving.empty() || *now != binding.leaving)) return false;
+        if (!is_bound_by(binding, *now)) return false;
         const auto known = binding.threads.find(thread);
         const bool noted =
             known != binding.threads.end() && start_of(binding.id.pid, thread) == known->second.started;
         const auto& before = noted ? known->second.before : binding.before;
         if (before.empty() || before == *now) return false;
-        if (auto set = write_affinity(thread, before); !set) return tl::unexpected(std::move(set.error()));
-        const auto shown = read_affinity(thread);
+        if (auto set = write_thread_affinity(thread, before); !set)
+            return tl::unexpected(std::move(set.error()));
+        const auto shown = read_thread_affinity(thread);
         return shown && *shown != *now;
     };
     const auto target = Target::open(binding.id);

@@ -8,9 +8,6 @@
 
 namespace teamo {
 
-/// Where a thread may run. ESRCH: it is gone.
-Result<CpuList> read_affinity(pid_t thread);
-
 /// Binds every thread, those too that are made meanwhile. `earlier`: what this process is bound by already,
 /// whose notes of what was before go on to count. ESRCH: the process is gone. EINVAL: its cpuset has none of
 /// the CPUs, or the kernel lets nobody move it. EPERM: another user's (CAP_SYS_NICE). EAGAIN: it makes

@@ -16,6 +16,7 @@ namespace teamo::ctl {
 namespace {
 
 using json::child;
+using json::flag;
 
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
@@ -47,14 +48,16 @@ struct Reading {
     double bytes = 0;
     std::chrono::microseconds busy{0};
     Clock::time_point at;
+    bool managed = false; ///< the step that is measured
 };
 
-Result<Reading> read(Session& session) {
+Result<Reading> read(Session& session, const Step& step) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
     const auto busy = read_busy_time();
     if (!busy) return tl::unexpected(busy.error());
-    Reading reading{.busy = *busy, .at = Clock::now()};
+    Reading reading{
+        .busy = *busy, .at = Clock::now(), .managed = flag(child(state->document, step.name), "managed")};
     for (const auto& port : state->ports)
         reading.bytes +=
             static_cast<double>(port.counters.rx_bytes) + static_cast<double>(port.counters.tx_bytes);
@@ -69,11 +72,13 @@ Result<> set(Session& session, const Step& step, const char* state) {
 Result<ProofPair::Side> measure(Session& session, const Step& step, bool on) {
     if (auto done = set(session, step, on ? "on" : "off"); !done) return tl::unexpected(done.error());
     if (auto waited = wait(on ? step.until_on : settling); !waited) return tl::unexpected(waited.error());
-    const auto before = read(session);
+    const auto before = read(session, step);
     if (!before) return tl::unexpected(before.error());
     if (auto waited = wait(round_time); !waited) return tl::unexpected(waited.error());
-    const auto after = read(session);
+    const auto after = read(session, step);
     if (!after) return tl::unexpected(after.error());
+    if (before->managed != on || after->managed != on) // this process was stopped, or somebody has had a say
+        return fail(ECANCELED, fmt::format("the {} did not stay as they were tried", step.name));
     const auto round = round_of(on, std::max(after->bytes - before->bytes, 0.0), after->at - before->at,
                                 after->busy - before->busy);
     return ProofPair::Side{.bytes = round.bytes, .cpu_per_kib = round.cpu_per_kib};

@@ -3,7 +3,7 @@
 // By which port a packet leaves, given the maps.
 #include "programs.h"
 #include "support/net_ns.h"
-#include "support/one_cpu.h"
+#include "support/on_cpu.h"
 #include "support/packet.h"
 #include "support/packet_socket.h"
 
@@ -111,7 +111,7 @@ TEST_F(Transmit, RoundRobinTakesExactTurns) {
     for (const unsigned slot : {2U, 3U, 5U, 8U})
         EXPECT_EQ(programs_.counters_of(slot).tx_packets, 100U) << slot;
 
-    const OneCpu one; // turns are counted by CPU
+    const OnCpu one(static_cast<unsigned>(sched_getcpu())); // turns are counted by CPU
     std::vector<std::uint32_t> order;
     for (int i = 0; i < 4; i++)
         order.push_back(programs_.transmit(some_packet()).slot);
@@ -121,7 +121,7 @@ TEST_F(Transmit, RoundRobinTakesExactTurns) {
 
 TEST_F(Transmit, RoundRobinGoesOnWhereALostPortWas) {
     programs_.team.mode = TEAMO_MODE_ROUNDROBIN;
-    const OneCpu one;
+    const OnCpu one(static_cast<unsigned>(sched_getcpu()));
     programs_.live.tx = slot_set({4, 5});
     while (programs_.transmit(some_packet()).slot != 5)
         ;

@@ -11,7 +11,10 @@
 #include "lab/lab.h"
 #include "support/eventually.h"
 #include "support/net_ns.h"
+#include "support/process.h"
 #include "support/team_under_test.h"
+#include "json/fields.h"
+#include "json/parse.h"
 
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -191,9 +194,24 @@ protected:
 
 // ---- too few CPUs ------------------------------------------------------------------------------
 
+/// What a start would do, by CPU.
+std::map<unsigned, unsigned> rehearsed(const std::string& config) {
+    const auto told = run({.argv = {daemon_program(), "--dry-run", "-c", config}});
+    std::map<unsigned, unsigned> loads;
+    const auto document = json::parse(told.out);
+    if (!document) return loads;
+    for (const auto& port : json::object(*document, "ports"))
+        for (const auto& cpu : json::array(json::child(port.value, "interrupts"), "cpus"))
+            ++loads[static_cast<unsigned>(cpu.integer() == nullptr ? 0 : *cpu.integer())];
+    return loads;
+}
+
 TEST_F(InterruptShapes, eight_cards_share_four_cpus_by_two) {
     ASSERT_EQ(8, cards_.size());
     ASSERT_EQ(4, cpus_in("online").size());
+    EXPECT_THAT(rehearsed(config_of(cards_)),
+                testing::ElementsAre(Pair(0, 2), Pair(1, 2), Pair(2, 2), Pair(3, 2)));
+    EXPECT_EQ(before_, all_affinities());
     TeamUnderTest team(config_of(cards_));
     far_->flood(team);
     ASSERT_TRUE(are_placed(team, cards_));
@@ -229,7 +247,7 @@ void expect_masks_to_be_kept(const TeamUnderTest& team, const std::string& card)
     ASSERT_TRUE(ours);
     must(NetNs::current(), fmt::format("bash -c 'echo 0 >{}'", path));
     EXPECT_TRUE(becomes(
-        *ours, [&] { return read_file(path).value_or(""); }, 20s));
+        *ours, [&] { return read_file(path).value_or(""); }, 60s));
     EXPECT_THAT(team.log(), HasSubstr("xps_cpus of tx-0 went to no CPU"));
 }
 

@@ -47,6 +47,8 @@ void set_link(unsigned number, bool up) {
 
 bool Lab::present() { return std::getenv("TEAMO_LAB") != nullptr; }
 
+bool Lab::at_length() { return std::getenv("TEAMO_LONG") != nullptr; }
+
 unsigned Lab::ports() {
     const char* number = std::getenv("TEAMO_LAB_PORTS");
     return number == nullptr ? 0 : static_cast<unsigned>(std::strtoul(number, nullptr, 10));

@@ -13,6 +13,8 @@ class Lab {
 public:
     /// Whether this process runs in a guest of the lab.
     static bool present();
+    /// Somebody wants figures, and times as long as they were once promised (TEAMO_LONG=1).
+    static bool at_length();
     /// Ports that the guest has: eth0 and up; their far ends are tap0 and up.
     static unsigned ports();
 

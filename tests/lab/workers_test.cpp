@@ -4,6 +4,7 @@
 // threads that they make.
 #include "base/cpu_list.h"
 #include "base/handle.h"
+#include "kernel/thread_affinity.h"
 #include "lab/irq_files.h"
 #include "lab/lab.h"
 #include "support/eventually.h"
@@ -51,12 +52,8 @@ CpuList cpus_of(pid_t process) {
     CpuList all;
     std::error_code gone;
     for (const auto& task : fs::directory_iterator(fmt::format("/proc/{}/task", process), gone)) {
-        cpu_set_t set;
-        if (sched_getaffinity(std::stoi(task.path().filename()), sizeof set, &set) < 0) continue;
-        CpuList cpus;
-        for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-            if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-        all = united(std::move(all), cpus);
+        all = united(std::move(all),
+                     read_thread_affinity(std::stoi(task.path().filename())).value_or(CpuList{}));
     }
     return all;
 }
@@ -137,13 +134,14 @@ TEST_F(EightWorkers, run_each_where_its_port_interrupts) {
     EXPECT_TRUE(eventually(
         "threads are made", [&] { return threads_of(workers.front().pid()) >= 6; }, 20s));
     EXPECT_EQ("", wrong());
-    // A figure, not judged: an emulator's caches are none.
-    auto prove = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "prove"}});
-    EXPECT_EQ(0, prove.wait(patient(60s))) << prove.err();
-    fmt::print("{}", prove.out());
-    EXPECT_TRUE(eventually(
-        "each is on its port's CPU again", [&] { return wrong().empty(); }, 20s))
-        << wrong();
+    if (Lab::at_length()) { // figures, not judged: an emulator's caches are none
+        auto prove = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "prove"}});
+        EXPECT_EQ(0, prove.wait(patient(60s))) << prove.err();
+        fmt::print("{}", prove.out());
+        EXPECT_TRUE(eventually(
+            "each is on its port's CPU again", [&] { return wrong().empty(); }, 20s))
+            << wrong();
+    }
     EXPECT_EQ(0, team.stop());
     for (const auto& worker : workers)
         EXPECT_EQ(cpus_of(::getpid()), cpus_of(worker.pid()));

@@ -4,7 +4,7 @@
 #include "netns/balance_state.h"
 #include "netns/configs.h"
 #include "support/flows.h"
-#include "support/one_cpu.h"
+#include "support/on_cpu.h"
 #include "support/traffic.h"
 
 #include <gmock/gmock.h>
@@ -242,7 +242,7 @@ TEST_P(Restless, buckets_are_forced_or_given_up_after_the_longest_wait) {
 TEST(Balancing, brings_buckets_back_to_a_port_in_gaps_so_that_nothing_is_overtaken) {
     // What several CPUs send at once the kernel puts out of order by itself: each has a queue of its own in
     // which packets wait for the far end of a veth. The daemon sends too.
-    const OneCpu together;
+    const OnCpu together(static_cast<unsigned>(sched_getcpu()));
     const Cabling wires(3, FarSide::lag_switch);
     const TeamUnderTest team(
         team_config(balancer(2), ports_object(3), R"("balance": {"longest_wait": 600000}, )"));

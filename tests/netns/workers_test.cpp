@@ -2,6 +2,7 @@
 //
 // Processes run where their packets arrive. Between veths packets arrive on the CPU that sends them, so a
 // client that is bound to a CPU says where its server belongs.
+#include "kernel/thread_affinity.h"
 #include "netns/configs.h"
 #include "support/control_socket.h"
 #include "support/on_cpu.h"
@@ -17,14 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-std::vector<unsigned> affinity(pid_t thread) {
-    cpu_set_t set;
-    std::vector<unsigned> cpus;
-    if (sched_getaffinity(thread, sizeof set, &set) < 0) return cpus;
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
-    return cpus;
-}
+CpuList affinity(pid_t thread) { return read_thread_affinity(thread).value_or(CpuList{}); }
 
 std::string with_workers(std::string_view rules) {
     return team_config(by_flow, ports_object(2),
@@ -221,6 +215,12 @@ TEST_F(FollowingWorkers, stay_released_when_an_administrator_says_so_amid_a_meas
     EXPECT_EQ("true", team.item("workers.managed"));
     tell("ProofTry", {"workers", "on"});
     EXPECT_EQ(0, team.teamoctl({"workers", "restore"}).status);
+    EXPECT_THAT(tell("ProofTry", {"workers", "on"}), HasSubstr("somebody has told the workers what to do"));
+    EXPECT_EQ("false", team.item("workers.managed"));
+    tell("ProofTry", {"workers", "end"});
+    EXPECT_EQ("false", team.item("workers.managed"));
+    tell("ProofTry", {"workers", "on"});
+    EXPECT_EQ("true", team.item("workers.managed"));
     tell("ProofTry", {"workers", "end"});
     EXPECT_EQ("false", team.item("workers.managed"));
 }

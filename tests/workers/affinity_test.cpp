@@ -2,6 +2,7 @@
 //
 // Binding real processes, and what comes back.
 #include "child.h"
+#include "kernel/thread_affinity.h"
 #include "support/on_cpu.h"
 #include "workers/affinity.h"
 
@@ -28,7 +29,7 @@ std::vector<pid_t> threads_of(pid_t process) {
 std::set<CpuList> masks_of(pid_t process) {
     std::set<CpuList> masks;
     for (const auto thread : threads_of(process))
-        if (const auto mask = read_affinity(thread)) masks.insert(*mask);
+        if (const auto mask = read_thread_affinity(thread)) masks.insert(*mask);
     return masks;
 }
 
@@ -110,9 +111,9 @@ TEST_F(Binding, puts_back_to_each_thread_its_own) {
     const auto bound = bind_process(child.id(), last_);
     ASSERT_TRUE(bound);
     ASSERT_TRUE(release_process(*bound));
-    EXPECT_EQ(read_affinity(threads[0]).value(), all_);
-    EXPECT_EQ(read_affinity(threads[1]).value(), first_);
-    EXPECT_EQ(read_affinity(threads[2]).value(), all_);
+    EXPECT_EQ(read_thread_affinity(threads[0]).value(), all_);
+    EXPECT_EQ(read_thread_affinity(threads[1]).value(), first_);
+    EXPECT_EQ(read_thread_affinity(threads[2]).value(), all_);
 }
 
 TEST_F(Binding, that_changes_remembers_what_was_before_the_first) {
@@ -135,6 +136,14 @@ TEST_F(Binding, that_was_cut_short_amid_a_move_comes_off_again) {
     set_mask(threads_of(child.pid())[1], first_);
     bound->leaving = std::exchange(bound->cpus, first_);
     ASSERT_TRUE(release_process(*bound));
+    EXPECT_EQ(masks_of(child.pid()), std::set{all_});
+    // And where a cpuset has less than what was asked for.
+    set_mask(threads_of(child.pid())[1], first_);
+    ASSERT_TRUE(release_process({.id = child.id(),
+                                 .cpus = united(first_, CpuList{8000}),
+                                 .leaving = all_,
+                                 .before = all_,
+                                 .threads = {}}));
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
 }
 

@@ -117,6 +117,8 @@ static __always_inline __u8 teamo_foreign(const struct sock *sk)
 {
 	const struct task_struct *reader = bpf_get_current_task_btf();
 
+	if (!bpf_core_field_exists(((possible_net_t *)0)->net)) /* CONFIG_NET_NS */
+		return 0;
 	return BPF_CORE_READ(sk, __sk_common.skc_net.net) != BPF_CORE_READ(reader, nsproxy, net_ns);
 }
 
@@ -129,6 +131,7 @@ int teamo_sockets(struct bpf_iter__task_file *ctx)
 	const struct tcp_sock *tcp;
 	struct socket *socket;
 	struct sock *sk;
+	__u16 protocol;
 
 	if (!task || !file)
 		return 0;
@@ -138,9 +141,10 @@ int teamo_sockets(struct bpf_iter__task_file *ctx)
 	sk = socket->sk;
 	if (!sk)
 		return 0;
-	record.protocol = sk->sk_protocol;
-	if (record.protocol != IPPROTO_TCP && record.protocol != IPPROTO_UDP)
+	protocol = sk->sk_protocol; /* of MPTCP more than a byte */
+	if (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP)
 		return 0;
+	record.protocol = protocol;
 	if (sk->__sk_common.skc_family != 2 && sk->__sk_common.skc_family != 10) /* AF_INET, AF_INET6 */
 		return 0;
 	if (record.protocol == IPPROTO_TCP) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/cpu_settings.h"
-#include "kernel/napi_threads.h"
+#include "kernel/thread_affinity.h"
 #include "tree.h"
 
 #include <gmock/gmock.h>

@@ -92,6 +92,19 @@ TEST(Balancer, takes_others_where_the_best_bucket_rests) {
     EXPECT_EQ(others.planned, placement.planned);
 }
 
+/// What rests is no water that could stand elsewhere.
+TEST(Balancer, evens_out_the_other_ports_beside_one_where_too_much_rests) {
+    Setting setting(alike(3));
+    RestingBuckets resting;
+    for (int count = 0; count < 5; ++count)
+        resting.set(setting.with(1, 50));
+    setting.many(10, 2, 10);
+    const auto placement = place(setting.homes, setting.loads, setting.ports, {}, resting);
+    EXPECT_EQ(placement.planned[1], 250);
+    EXPECT_EQ(placement.planned[2], 50);
+    EXPECT_EQ(placement.planned[3], 50);
+}
+
 TEST(Balancer, leaves_everything_where_it_is_without_ports) {
     const Setting setting(alike(2));
     const auto placement = place(setting.homes, setting.loads, {}, {});
