@@ -9,6 +9,7 @@
 #include "kernel/cpu_time.h"
 #include "json/fields.h"
 
+#include <algorithm>
 #include <csignal>
 #include <thread>
 
@@ -169,7 +170,7 @@ Result<> interrupts_prove(Session& session, Arguments) {
         return fail(ENODATA, "no port has interrupts, and there are no workers: nothing is placed here");
     for (const int number : {SIGINT, SIGTERM, SIGHUP})
         std::signal(number, [](int) { interrupted = 1; });
-    const auto outcome = measure_all(session, steps);
+    auto outcome = measure_all(session, steps);
     if (auto back = put_back(session, steps); !back)
         return fail(back.error().number,
                     fmt::format("all is as it was in some seconds, but not yet: {}", back.error().text));

@@ -29,8 +29,8 @@ public:
     void print(const json::Value& value) const;
 
 private:
-    Session(std::string team, const Options& options, control::Client client)
-        : team_(std::move(team)), options_(options), client_(std::move(client)) {}
+    Session(std::string team, Options options, control::Client client)
+        : team_(std::move(team)), options_(std::move(options)), client_(std::move(client)) {}
     Result<> check_device();
 
     std::string team_;
