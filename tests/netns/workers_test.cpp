@@ -99,7 +99,7 @@ TEST_F(FollowingWorkers, run_where_their_datagrams_arrive) {
     for (const auto cpu : {cpus_[1], cpus_[0]}) {
         const auto traffic = client(cpu, 5201, {"-u"});
         EXPECT_TRUE(becomes(
-            std::vector{cpu}, [&] { return affinity(worker.pid()); }, 5s));
+            std::vector{cpu}, [&] { return affinity(worker.pid()); }, soon));
     }
 }
 
