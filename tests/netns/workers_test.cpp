@@ -49,7 +49,7 @@ protected:
                                        "-t",
                                        "600",
                                        "-b",
-                                       "80M"};
+                                       "20M"};
         words.insert(words.end(), more.begin(), more.end());
         return Process::start({.argv = std::move(words), .in = &wires_.client()});
     }
