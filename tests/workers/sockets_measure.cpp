@@ -3,6 +3,7 @@
 // What one look at all sockets of the machine costs: it is taken once a second.
 #include "sockets.h"
 
+#include "support/figure.h"
 #include "workers/descriptor_reader.h"
 #include "workers/socket_reader.h"
 
@@ -85,8 +86,8 @@ TEST(SocketReading, of_40_000_sockets_takes_less_than_100_ms) {
         "BPF in {:.0f} ms\n",
         sockets, took[rounds / 2], rounds, took.front(), took.back(), cost[rounds / 2], without);
     RecordProperty("milliseconds", static_cast<int>(took[rounds / 2]));
-    EXPECT_LT(took.front(), 100);
-    EXPECT_LT(cost[rounds / 2], 100);
+    EXPECT_TRUE(at_most("milliseconds at least", took.front(), {.promised = 100, .defect = 500}));
+    EXPECT_TRUE(at_most("milliseconds of CPU", cost[rounds / 2], {.promised = 100, .defect = 500}));
 }
 
 } // namespace
