@@ -140,10 +140,7 @@ json::Value value_of(const PortOffloads& offloads) {
 }
 
 json::Value value_of(const PlacedPort& placed) {
-    json::Array cpus;
-    for (const auto cpu : placed.cpus)
-        cpus.emplace_back(static_cast<std::int64_t>(cpu));
-    return json::Object{{"cpus", std::move(cpus)}, {"reason", placed.reason}};
+    return json::Object{{"cpus", list_of(placed.cpus)}, {"reason", placed.reason}};
 }
 
 json::Value value_of(const Links& links, const TeamPlan& plan, const Found& found,

@@ -169,6 +169,10 @@ void Interrupts::read(Followed& port) {
     const auto link = team_.links().find(port.port.index);
     if (link == team_.links().end()) return;
     if (!port.in_doubt && refresh(port.now)) {
+        if (port.lessons.learn(port.now, link->second.name, Clock::now()))
+            log_(Level::info, fmt::format("port {}: its interrupts' counts have told its {} queues apart",
+                                          port.port.name, port.now.queues.size()));
+        found_queues(port);
         // A card that is up and had no vectors may get some later than its link says so.
         if (!port.now.queues.empty() || port.queues == 0) return;
     }
@@ -184,13 +188,18 @@ void Interrupts::read(Followed& port) {
     if (told)
         for (const auto& napi : told->napis)
             port.polls.push_back(napi.id);
-    const auto queues = static_cast<unsigned>(read->queues.size());
-    if (queues != 0 && queues != port.queues) {
-        port.queues = queues;
-        plan_due_ = true;
-    }
     port.now = std::move(*read);
-    if (queues != 0) forget_stale(link->second, port);
+    port.lessons.apply(port.now);
+    found_queues(port);
+    if (!port.now.queues.empty()) forget_stale(link->second, port);
+}
+
+/// Another number of them is another plan; a card that is down keeps its own.
+void Interrupts::found_queues(Followed& port) {
+    const auto queues = static_cast<unsigned>(port.now.queues.size());
+    if (queues == 0 || queues == port.queues) return;
+    port.queues = queues;
+    plan_due_ = true;
 }
 
 /// A vector that is no more needs nothing put back. One that is only without a handler for now does.

@@ -15,6 +15,7 @@
 #include "plan/drift.h"
 #include "plan/interrupt_plan.h"
 #include "plan/repair.h"
+#include "vector_lessons.h"
 #include "watch/port_watch.h"
 
 #include <functional>
@@ -69,6 +70,7 @@ private:
     struct Followed {
         Port port;
         PortInterrupts now{};
+        VectorLessons lessons{};
         std::vector<unsigned> polls{}; ///< NAPI numbers
         unsigned queues = 0;           ///< it had when it last had any
         PlacedPort plan{};
@@ -94,6 +96,7 @@ private:
     void look();
     bool read_cpus();
     void read(Followed& port);
+    void found_queues(Followed& port);
     void doubt_one();
     InterruptPlan plan(const std::vector<CpuClaim>& claims) const;
     void make_plan();

@@ -4,13 +4,13 @@
 #include "team.h"
 
 #include "base/match.h"
+#include "base/whole_number.h"
 #include "control/interrupt_document.h"
 #include "control/state_document.h"
 #include "runner/buckets.h"
 #include "json/write.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 
 namespace teamo {
@@ -25,19 +25,10 @@ Refusal refusal(std::string_view code, std::string_view teamds_words, const Erro
     return {.code = std::string(code), .message = fmt::format("{}: {}.", teamds_words, error.text)};
 }
 
-/// A number and nothing else.
-template <class Number>
-std::optional<Number> whole(const std::string& text) {
-    Number number = 0;
-    const auto* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    return error == std::errc{} && stop == end ? std::optional(number) : std::nullopt;
-}
-
 std::optional<Proof> read_proof(const control::ProofKeep& request) {
     Proof proof;
     const auto read = [](const std::string& text, std::uint64_t& figure) {
-        const auto number = whole<std::uint64_t>(text);
+        const auto number = whole_number<std::uint64_t>(text);
         figure = number.value_or(0);
         return number && figure <= INT64_MAX;
     };
@@ -62,7 +53,7 @@ Reply told(const std::string& text, std::string_view failed, const std::function
 
 Reply about_process(const std::string& text, std::string_view failed,
                     const std::function<Result<>(pid_t)>& act) {
-    const auto pid = whole<pid_t>(text);
+    const auto pid = whole_number<pid_t>(text);
     if (!pid || *pid <= 0) return refusal("InvalidArgs", failed, {EINVAL, text + " is no process number"});
     if (auto done = act(*pid); !done) return refusal("WorkersFail", failed, done.error());
     return {};
@@ -142,7 +133,7 @@ struct Team::Answering {
     }
 
     Reply operator()(const control::BalanceMove& request) const {
-        const auto bucket = whole<unsigned>(request.bucket);
+        const auto bucket = whole_number<unsigned>(request.bucket);
         if (!bucket || *bucket >= bucket_count)
             return refusal("InvalidArgs", "Failed to move bucket",
                            {EINVAL, request.bucket + " is no bucket; they are 0 to 255"});
@@ -230,7 +221,7 @@ control::Reply Team::set_item(const std::string& path, const std::string& value)
                        .message = fmt::format("Failed to set item value: {}.", why)};
     };
     if (path == "setup.debug_level") {
-        const auto level = whole<std::uint32_t>(value);
+        const auto level = whole_number<std::uint32_t>(value);
         if (!level || *level > INT32_MAX) return failed("the level is a number from 0 up");
         configuration_.team.debug_level = *level;
         log_.set_debug(*level > 0);

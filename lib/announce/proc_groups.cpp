@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "announce/proc_groups.h"
 
+#include "base/whole_number.h"
+
 #include <bit>
-#include <charconv>
 #include <optional>
 
 namespace teamo::announce {
@@ -25,16 +26,8 @@ std::string_view next_word(std::string_view& line) {
     return cut(line, blanks);
 }
 
-template <class Number>
-std::optional<Number> number(std::string_view word, int base) {
-    Number value{};
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
-    if (error != std::errc{} || end != word.data() + word.size()) return {};
-    return value;
-}
-
 std::optional<IfIndex> device_index(std::string_view word) {
-    const auto index = number<std::uint32_t>(word, 10);
+    const auto index = whole_number<std::uint32_t>(word, 10);
     if (!index || *index == 0) return {};
     return IfIndex{*index};
 }
@@ -42,7 +35,7 @@ std::optional<IfIndex> device_index(std::string_view word) {
 /// "%08X" of the address as it lies in memory: on a little-endian machine its bytes are turned round
 /// (igmp_mc_seq_show).
 std::optional<Ipv4Address> group4(std::string_view word) {
-    const auto memory = number<std::uint32_t>(word, 16);
+    const auto memory = whole_number<std::uint32_t>(word, 16);
     if (word.size() != 8 || !memory) return {};
     return Ipv4Address{std::bit_cast<std::array<std::uint8_t, 4>>(*memory)};
 }
@@ -52,7 +45,7 @@ std::optional<Ipv6Address> group6(std::string_view word) {
     Ipv6Address group;
     if (word.size() != group.bytes.size() * 2) return {};
     for (std::size_t i = 0; i < group.bytes.size(); i++) {
-        const auto byte = number<std::uint8_t>(word.substr(2 * i, 2), 16);
+        const auto byte = whole_number<std::uint8_t>(word.substr(2 * i, 2), 16);
         if (!byte) return {};
         group.bytes[i] = *byte;
     }
@@ -87,7 +80,7 @@ std::optional<IfIndex> take_device(std::string_view line, std::map<IfIndex, Ipv4
     const auto colon = line.find(':');
     if (!index || colon == std::string_view::npos) return {};
     line.remove_prefix(colon + 1);
-    const auto count = number<std::uint32_t>(next_word(line), 10);
+    const auto count = whole_number<std::uint32_t>(next_word(line), 10);
     const auto version = version_of(next_word(line));
     if (!count || !version) return {};
     devices[*index].version = *version;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/cpu_claims.h"
 
+#include "base/whole_number.h"
 #include "kernel/files.h"
 #include "kernel/sysfs.h"
 #include "json/fields.h"
@@ -32,13 +33,6 @@ double real(const json::Value& value) {
     return value.real() == nullptr ? 0 : *value.real();
 }
 
-std::optional<unsigned> number_of(std::string_view text) {
-    unsigned number = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || rest != text.data() + text.size()) return std::nullopt;
-    return number;
-}
-
 json::Value value_of(const PortClaim& port) {
     json::Value irqs(json::Object{});
     for (const auto& [irq, cpus] : port.irqs)
@@ -61,7 +55,7 @@ Result<PortClaim> parse_port(const json::Value& value) {
         return fail(EBADMSG, "a port makes no sense");
     port.standby = json::flag(value, "standby");
     for (const auto& [key, list, place] : json::object(value, "irqs")) {
-        const auto irq = number_of(key);
+        const auto irq = whole_number<unsigned>(key);
         auto to = parse_cpu_list(json::string_of(list));
         if (!irq || !to || to->empty()) return fail(EBADMSG, "an interrupt makes no sense");
         port.irqs.emplace(*irq, std::move(*to));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/irqbalance.h"
 
+#include "base/whole_number.h"
 #include "kernel/files.h"
 
 #include <poll.h>
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <string_view>
@@ -24,10 +24,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t longest_reply = std::size_t{64} << 10;
 
 std::optional<pid_t> pid_in(std::string_view digits) {
-    pid_t pid = 0;
-    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
-    if (read.ec != std::errc() || read.ptr != digits.data() + digits.size() || pid <= 0) return std::nullopt;
-    return pid;
+    const auto pid = whole_number<pid_t>(digits);
+    return pid && *pid > 0 ? pid : std::nullopt;
 }
 
 /// Of "irqbalance1234.sock".

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/irqbalance_bans.h"
 
+#include "base/whole_number.h"
+#include "json/fields.h"
 #include "json/parse.h"
 #include "json/write.h"
 
 #include <algorithm>
-#include <charconv>
 #include <concepts>
 #include <optional>
 #include <vector>
@@ -34,19 +35,11 @@ private:
     std::string_view rest_;
 };
 
-template <std::unsigned_integral Number>
-std::optional<Number> number(std::string_view word) {
-    Number value = 0;
-    const auto read = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (word.empty() || read.ec != std::errc() || read.ptr != word.data() + word.size()) return std::nullopt;
-    return value;
-}
-
 /// "KEY NUMBER".
 template <std::unsigned_integral Number>
 std::optional<Number> number_of(std::string_view key, Words& words) {
     if (words.next() != key) return std::nullopt;
-    return number<Number>(words.next());
+    return whole_number<Number>(words.next());
 }
 
 json::Array value_of(const BannedIrqs& irqs) {
@@ -56,10 +49,9 @@ json::Array value_of(const BannedIrqs& irqs) {
     return list;
 }
 
-BannedIrqs parse_irqs(const json::Value* value) {
+BannedIrqs irqs_in(const json::Value& in, std::string_view key) {
     BannedIrqs irqs;
-    if (value == nullptr || value->array() == nullptr) return irqs;
-    for (const auto& entry : *value->array())
+    for (const auto& entry : json::array(in, key))
         if (const auto* irq = entry.integer(); irq != nullptr && *irq >= 0 && *irq < most_irqs)
             irqs.insert(static_cast<unsigned>(*irq));
     return irqs;
@@ -84,7 +76,7 @@ Result<IrqBalanceSetup> parse_irqbalance_setup(std::string_view reply) {
                               value.find_first_not_of("0123456789abcdefABCDEF,") == std::string_view::npos;
             return mask && words.at_end() ? Result<IrqBalanceSetup>(std::move(setup)) : nonsense();
         }
-        const auto irq = number<unsigned>(value);
+        const auto irq = whole_number<unsigned>(value);
         if (key != "IRQ" || !irq || *irq >= most_irqs) return nonsense();
         if (!number_of<std::uint64_t>("LOAD", words) || !number_of<std::uint64_t>("DIFF", words))
             return nonsense();
@@ -113,10 +105,9 @@ Result<BansAsked> parse_bans_asked(std::string_view text) {
     const auto* pid = value->find("pid");
     if (pid == nullptr || pid->integer() == nullptr) return fail(EBADMSG, "no pid in it");
     asked.pid = static_cast<pid_t>(*pid->integer());
-    asked.found = parse_irqs(value->find("found"));
-    if (const auto* teams = value->find("teams"); teams != nullptr && teams->object() != nullptr)
-        for (const auto& member : *teams->object())
-            asked.teams[member.key] = parse_irqs(&member.value);
+    asked.found = irqs_in(*value, "found");
+    for (const auto& team : json::object(*value, "teams"))
+        asked.teams[team.key] = irqs_in(json::child(*value, "teams"), team.key);
     return asked;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/napi_threads.h"
 
+#include "base/whole_number.h"
 #include "kernel/sysfs.h"
 #include "kernel/thread_affinity.h"
 #include "kernel/vector_names.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 
 namespace teamo {
@@ -80,11 +80,8 @@ std::map<unsigned, pid_t> named_threads(const std::string& name, const std::stri
     for (const auto pid : sysfs::numbers_in(root + "/proc")) {
         const auto comm = sysfs::first_line(fmt::format("{}/proc/{}/comm", root, pid));
         if (!comm.starts_with(prefix)) continue;
-        unsigned napi = 0;
-        const auto* end = comm.data() + comm.size();
-        if (const auto [rest, error] = std::from_chars(comm.data() + prefix.size(), end, napi);
-            error == std::errc{} && rest == end && napi != 0)
-            threads.emplace(napi, static_cast<pid_t>(pid));
+        const auto napi = whole_number<unsigned>(std::string_view(comm).substr(prefix.size()));
+        if (napi && *napi != 0) threads.emplace(*napi, static_cast<pid_t>(pid));
     }
     return threads;
 }

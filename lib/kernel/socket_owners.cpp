@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/socket_owners.h"
 
+#include "base/whole_number.h"
 #include "kernel/files.h"
 
-#include <charconv>
 #include <filesystem>
 
 namespace teamo {
@@ -12,14 +12,6 @@ namespace {
 constexpr std::size_t most_descriptors = 1'000'000;
 
 namespace fs = std::filesystem;
-
-template <class Number>
-std::optional<Number> whole_number(std::string_view text) {
-    Number number{};
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (text.empty() || error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
-    return number;
-}
 
 std::string name_of(const fs::path& process) {
     auto name = read_file(process / "comm").value_or("?");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/sysfs.h"
 
+#include "base/whole_number.h"
 #include "kernel/files.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace teamo::sysfs {
 namespace {
@@ -12,15 +12,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_bytes = 65536;
-
-template <class Number>
-std::optional<Number> parse(std::string_view text) {
-    Number number{};
-    const auto* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc{} || rest != end) return std::nullopt;
-    return number;
-}
 
 } // namespace
 
@@ -38,7 +29,7 @@ std::vector<unsigned> numbers_in(const fs::path& folder, std::string_view prefix
     std::vector<unsigned> numbers;
     for (const auto& whole : names_in(folder))
         if (whole.starts_with(prefix))
-            if (const auto number = parse<unsigned>(std::string_view(whole).substr(prefix.size())))
+            if (const auto number = whole_number<unsigned>(std::string_view(whole).substr(prefix.size())))
                 numbers.push_back(*number);
     std::ranges::sort(numbers);
     return numbers;
@@ -49,7 +40,9 @@ std::string first_line(const fs::path& file) {
     return text ? text->substr(0, text->find('\n')) : std::string();
 }
 
-std::optional<std::int64_t> number(const fs::path& file) { return parse<std::int64_t>(first_line(file)); }
+std::optional<std::int64_t> number(const fs::path& file) {
+    return whole_number<std::int64_t>(first_line(file));
+}
 
 std::optional<CpuList> cpus(const fs::path& file) {
     const auto text = read_file(file, most_bytes);

@@ -2,6 +2,7 @@
 #include "workers/affinity.h"
 
 #include "base/handle.h"
+#include "base/whole_number.h"
 #include "kernel/files.h"
 #include "kernel/thread_affinity.h"
 #include "workers/process_text.h"
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -27,10 +27,8 @@ std::vector<pid_t> threads_of(pid_t process) {
     std::error_code gone;
     for (fs::directory_iterator entry(fmt::format("/proc/{}/task", process), gone), end;
          !gone && entry != end; entry.increment(gone)) {
-        const auto name = entry->path().filename().native();
-        pid_t thread = 0;
-        std::from_chars(name.data(), name.data() + name.size(), thread);
-        if (thread > 0) threads.push_back(thread);
+        if (const auto thread = whole_number<pid_t>(entry->path().filename().native()))
+            threads.push_back(*thread);
     }
     return threads;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "workers/process_text.h"
 
+#include "base/whole_number.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -14,14 +16,6 @@ std::string_view take(std::string_view& text, char separator) {
     const auto part = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     return part;
-}
-
-template <class Number>
-std::optional<Number> whole(std::string_view text) {
-    Number number{};
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
-    return number;
 }
 
 constexpr std::size_t longest_unit_name = 255; // systemd: UNIT_NAME_MAX
@@ -77,7 +71,7 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
     for (unsigned field = state; field <= started; ++field) {
         const auto word = take(text, ' ');
         if (field != user && field != system && field != threads && field != started) continue;
-        const auto number = whole<std::uint64_t>(word);
+        const auto number = whole_number<std::uint64_t>(word);
         if (!number) return std::nullopt;
         if (field == threads)
             stat.threads = static_cast<unsigned>(std::min<std::uint64_t>(*number, 1U << 22)); // PID_MAX_LIMIT
@@ -93,7 +87,7 @@ std::optional<uid_t> parse_user(std::string_view status) {
         if (!line.starts_with("Uid:\t")) continue;
         take(line, '\t');
         take(line, '\t'); // the real one
-        return whole<uid_t>(take(line, '\t'));
+        return whole_number<uid_t>(take(line, '\t'));
     }
     return std::nullopt;
 }

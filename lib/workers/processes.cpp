@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "workers/processes.h"
 
+#include "base/whole_number.h"
 #include "kernel/files.h"
 #include "workers/process_text.h"
 
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 
@@ -17,18 +17,10 @@ namespace {
 
 constexpr std::size_t most_text = 65536; // of one file; a cgroup's path has 4096 bytes at the most
 
-template <class Number>
-std::optional<Number> whole(std::string_view text) {
-    Number number{};
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
-    return number;
-}
-
 tl::unexpected<Error> gone(pid_t pid) { return fail(ESRCH, fmt::format("process {} is gone", pid)); }
 
 std::optional<uid_t> find_user(const std::string& name) {
-    if (const auto number = whole<uid_t>(name)) return number;
+    if (const auto number = whole_number<uid_t>(name)) return number;
     std::vector<char> room(16384);
     passwd entry{};
     passwd* found = nullptr;
@@ -67,7 +59,7 @@ std::vector<pid_t> all_processes(const std::string& root) {
     std::error_code error;
     for (std::filesystem::directory_iterator entry(root + "/proc", error), end; !error && entry != end;
          entry.increment(error))
-        if (const auto pid = whole<pid_t>(entry->path().filename().native())) list.push_back(*pid);
+        if (const auto pid = whole_number<pid_t>(entry->path().filename().native())) list.push_back(*pid);
     std::ranges::sort(list);
     return list;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/whole_number.h"
 #include "ctl/commands.h"
 #include "ctl/output.h"
 #include "ctl/tables.h"
-
-#include <charconv>
 
 namespace teamo::ctl {
 namespace {
@@ -29,10 +28,7 @@ Result<> stats_show(Session& session, Arguments) { return show(session, stats_js
 
 Result<> check_balance_move(Arguments arguments) {
     const auto& bucket = arguments[0];
-    std::size_t number = 0;
-    const auto* end = bucket.data() + bucket.size();
-    if (const auto [stop, error] = std::from_chars(bucket.data(), end, number);
-        error != std::errc{} || stop != end || number >= bucket_count)
+    if (const auto number = whole_number<std::size_t>(bucket); !number || *number >= bucket_count)
         return fail(EINVAL, fmt::format("\"{}\" is no bucket: 0 to {}.", bucket, bucket_count - 1));
     if (arguments.size() > 2 && arguments[2] != "now")
         return fail(EINVAL, fmt::format("\"{}\" is not \"now\".", arguments[2]));

@@ -9,6 +9,7 @@
 #include "kernel/cpu_topology.h"
 #include "kernel/device_place.h"
 #include "kernel/ethtool.h"
+#include "kernel/group_frames.h"
 #include "kernel/links.h"
 #include "kernel/queues.h"
 
@@ -30,6 +31,14 @@ Result<Drops> read_drops(const TeamState& state) {
         if (const auto queue = queues->find(port.ifindex); queue != queues->end())
             drops[port.name] = queue->second.dropped;
     return drops;
+}
+
+/// Refused to who has not the right (CAP_NET_RAW): then one thing less is known.
+Result<GroupFrames> listen_to_ports(const TeamState& state) {
+    std::vector<IfIndex> ports;
+    for (const auto& port : state.ports)
+        if (port.receives) ports.push_back(port.ifindex);
+    return GroupFrames::open(ports);
 }
 
 /// A device that went meanwhile is left out.
@@ -60,8 +69,10 @@ Result<Readings> read_all(Session& session) {
     if (!first) return tl::unexpected(first.error());
     const auto dropped = read_drops(*first);
     if (!dropped) return tl::unexpected(dropped.error());
+    auto frames = listen_to_ports(*first);
     auto sample = take_sample(session);
     if (!sample) return tl::unexpected(sample.error());
+    if (frames) readings.repeated = repeated_frames(frames->take(), first->address);
     readings.before = std::move(sample->before);
     readings.state = std::move(sample->state);
     readings.rates = std::move(sample->rates);

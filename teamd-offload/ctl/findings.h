@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ctl/load.h"
+#include "ctl/repeated_frames.h"
 #include "ctl/trial.h"
 #include "model/cpus.h"
 #include "model/device_place.h"
@@ -47,6 +48,7 @@ struct Readings {
     std::vector<Trial> trials;
     std::map<std::string, DevicePlace, std::less<>> places{}; ///< the ports', as far as /sys shows them
     CpuTopology topology{};                                   ///< empty: not known
+    RepeatedFrames repeated{}; ///< in that second; none seen where it may not be listened to
 };
 
 Findings carrying_findings(const Readings& readings); ///< who carries, links, speeds

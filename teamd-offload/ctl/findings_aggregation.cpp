@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Whether the far end takes the ports for what they are here. Nobody tells without LACP, but what comes in by
-// which port does. What the counters cannot tell: broadcasts that come once by each port, for broadcasts are
-// not counted by themselves.
+// which port does.
 #include "ctl/findings.h"
 #include "ctl/units.h"
 
@@ -22,6 +21,33 @@ constexpr double nearly_all = 0.99;
 // A port that has just joined has received nothing either; one that has sent so much is long there, and by
 // then it was not one connection alone, which sends by one port.
 constexpr std::uint64_t enough_sent = 10'000;
+
+constexpr const char* make_a_group =
+    "on the switch: the ports' links in one static group (no LACP), and its hash by addresses and ports";
+// One or two may be chance: a switch whose group has just changed.
+constexpr std::size_t enough_repeated = 3;
+
+/// The one proof: whoever aggregates the ports sends no frame by two of them. Not where each port may have a
+/// switch of its own (broadcast).
+bool add_repeated(const Readings& readings, Findings& findings) {
+    const auto& seen = readings.repeated;
+    if (seen.twice + seen.own < enough_repeated || readings.state.runner == "broadcast") return false;
+    std::vector<std::string> ports;
+    for (const auto& port : readings.state.ports)
+        if (seen.by.contains(port.ifindex)) ports.push_back(port.name);
+    const auto twice = fmt::format("{} of {} in a second came by more than one port", seen.twice,
+                                   counted(seen.seen, "broadcast or multicast", "broadcasts and multicasts"));
+    const auto own = fmt::format("{} of its own came back", seen.own);
+    findings.push_back({warning, readings.state.name,
+                        fmt::format("{} ({}): the switch does not aggregate the ports, and what it floods is "
+                                    "taken in more than once",
+                                    seen.twice == 0 ? own
+                                    : seen.own == 0 ? twice
+                                                    : twice + ", " + own,
+                                    listed(ports)),
+                        make_a_group});
+    return true;
+}
 
 /// A switch that does not aggregate may still learn the team's address by one port, and use that.
 void add_one_sided(const TeamState& state, Findings& findings) {
@@ -44,8 +70,7 @@ void add_one_sided(const TeamState& state, Findings& findings) {
          fmt::format("of what came in {:.1f} % came by {}, though it sends by {} too: the switch may not "
                      "aggregate the ports, or hash by what is the same in every packet",
                      100 * part, most->name, listed(idle)),
-         "on the switch: the ports' links in one static group (no LACP), and its hash by addresses and "
-         "ports"});
+         make_a_group});
 }
 
 // In a second. Below that it may be the flood of a large network, and a moment's difference between ports.
@@ -94,7 +119,7 @@ Findings aggregation_findings(const Readings& readings) {
     Findings findings;
     if (readings.state.runner == "activebackup")
         add_to_standby(readings, findings);
-    else
+    else if (!add_repeated(readings, findings))
         add_one_sided(readings.state, findings);
     return findings;
 }

@@ -12,9 +12,8 @@ namespace {
 
 using json::child;
 using json::list;
-using json::text;
-
 using json::Object;
+using json::text;
 using json::Value;
 
 constexpr std::size_t most_flows_shown = 20;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/packet.h"
 
+#include "base/whole_number.h"
 #include "datapath/bpf/flow_hash.h"
 
 #include <netinet/in.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace teamo::ctl {
 namespace {
@@ -32,10 +32,8 @@ std::optional<std::uint8_t> protocol_named(std::string_view name) {
 
 template <class Number>
 std::optional<Number> number_in(std::string_view text, unsigned most) {
-    unsigned number = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || stop != text.data() + text.size() || number > most) return std::nullopt;
-    return static_cast<Number>(number);
+    const auto number = whole_number<unsigned>(text);
+    return number && *number <= most ? std::optional(static_cast<Number>(*number)) : std::nullopt;
 }
 
 /// Sets what is not set yet, from a word that must be of its kind.

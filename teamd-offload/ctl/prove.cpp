@@ -107,17 +107,12 @@ Result<> keep(Session& session, const Step& step, const Proof& proof) {
 }
 
 bool has_interrupts(const json::Value& document) {
-    const auto* ports = child(child(document, "interrupts"), "ports").object();
-    if (ports == nullptr) return false;
-    return std::ranges::any_of(*ports, [](const auto& port) {
-        const auto* queues = child(port.value, "queues").array();
-        return queues != nullptr && !queues->empty();
-    });
+    return std::ranges::any_of(json::object(child(document, "interrupts"), "ports"),
+                               [](const auto& port) { return !json::array(port.value, "queues").empty(); });
 }
 
 bool has_workers(const json::Value& document) {
-    const auto* list = child(child(document, "workers"), "workers").array();
-    return list != nullptr && !list->empty();
+    return !json::array(child(document, "workers"), "workers").empty();
 }
 
 std::vector<const Step*> steps_of(const json::Value& document) {

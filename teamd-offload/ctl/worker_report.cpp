@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/worker_report.h"
 
+#include "base/whole_number.h"
 #include "ctl/table.h"
 #include "ctl/units.h"
 #include "json/fields.h"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace teamo::ctl {
 namespace {
@@ -39,15 +39,10 @@ ProcessTraffic read_traffic(const json::Value& value) {
                            .packets = count(value, "packets_per_second"),
                            .by_cpu = {},
                            .by_port = {}};
-    if (const auto* by_cpu = child(value, "bytes_by_cpu").object())
-        for (const auto& entry : *by_cpu) {
-            unsigned cpu = 0;
-            std::from_chars(entry.key.data(), entry.key.data() + entry.key.size(), cpu);
-            traffic.by_cpu[cpu] = count_of(entry.value);
-        }
-    if (const auto* by_port = child(value, "bytes_by_port").object())
-        for (const auto& entry : *by_port)
-            traffic.by_port[entry.key] = count_of(entry.value);
+    for (const auto& entry : json::object(value, "bytes_by_cpu"))
+        if (const auto cpu = whole_number<unsigned>(entry.key)) traffic.by_cpu[*cpu] = count_of(entry.value);
+    for (const auto& entry : json::object(value, "bytes_by_port"))
+        traffic.by_port[entry.key] = count_of(entry.value);
     return traffic;
 }
 

@@ -72,9 +72,25 @@ boot() {
     { cat 2>/dev/null || cat >/dev/null; } <err >&2 &
     readers+=($!)
     # In a shell of its own, whose words of a QEMU that died are not needed: it is told below, in one line.
-    ("${qemu[@]}" "${devices[@]}" <$input 2>qemu.log; exit $?) 2>/dev/null || qemu_status=$?
+    rm -f status
+    give_up_in_time &
+    local watchdog=$!
+    ("${qemu[@]}" -pidfile qemu.pid "${devices[@]}" <$input 2>qemu.log; exit $?) 2>/dev/null || qemu_status=$?
+    kill $watchdog 2>/dev/null || true
     : <>out <>err # lets go a reader whom QEMU never came to
     wait "${readers[@]}"
+}
+
+# A guest that has not begun its command by then never will: seen in some hours and in others not, it stands idle before
+# its first line, or waits for virtio devices that do not come.
+patience=${TEAMO_LAB_PATIENCE:-200}
+give_up_in_time() {
+    for ((waited = 0; waited < patience; waited++)); do
+        sleep 1
+        [ ! -s status ] || return 0
+    done
+    echo "lab: the guest has not begun its command in $patience s" >&2
+    kill -KILL "$(cat qemu.pid)"
 }
 
 # Seen once in some thirty boots, on a busy machine, while a guest set up its devices: QEMU aborts with
@@ -83,7 +99,7 @@ boot() {
 for _ in 1 2 3; do
     qemu_status=0
     boot
-    mapfile -t told <status
+    mapfile -t told < <(cat status 2>/dev/null)
     [ $qemu_status -ne 0 ] && [ ${#told[@]} -eq 0 ] || break
     echo "lab: QEMU ended with $qemu_status before the command began: $(tail -n 1 qemu.log)" >&2
 done

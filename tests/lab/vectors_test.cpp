@@ -4,9 +4,12 @@
 #include "kernel/cpu_settings.h"
 #include "kernel/links.h"
 #include "kernel/port_interrupts.h"
+#include "kernel/vector_groups.h"
+#include "lab/lab.h"
 #include "support/eventually.h"
 #include "support/net_ns.h"
 #include "support/process.h"
+#include "vector_lessons.h"
 
 #include <gmock/gmock.h>
 #include <sys/utsname.h>
@@ -152,6 +155,58 @@ TEST_F(Vectors, have_a_thread_for_each_queue_where_threads_poll) {
         EXPECT_THAT(queue.thread->affinity, ElementsAre(1));
         EXPECT_EQ(queue.second_thread.has_value(), apart) << "igb whose queues are apart";
     }
+}
+
+/// As a driver would show them that tells nothing by their names.
+PortInterrupts without_names(const PortInterrupts& port) {
+    auto vectors = vectors_of(port);
+    for (auto& vector : vectors)
+        vector.name.clear();
+    PortInterrupts nameless = port;
+    group_vectors(nameless, std::move(vectors), {}, {});
+    return nameless;
+}
+
+/// Each queue's vector is one of those that its queue has by name: the one that it receives by.
+void expect_queues_of(const PortInterrupts& named, const PortInterrupts& port) {
+    EXPECT_EQ(VectorSource::counts, port.source);
+    ASSERT_EQ(named.queues.size(), port.queues.size());
+    for (std::size_t queue = 0; queue < named.queues.size(); ++queue) {
+        ASSERT_EQ(1, port.queues[queue].vectors.size());
+        const auto irq = port.queues[queue].vectors[0].irq;
+        EXPECT_THAT(named.queues[queue].vectors, testing::Contains(testing::Field(&Vector::irq, irq)))
+            << queue;
+    }
+}
+
+// Datagrams to many of its addresses, each of which the card gives to one queue; hardly any is answered.
+TEST_F(Vectors, counts_tell_of_them_what_their_names_say) {
+    const auto named = read();
+    if (virtio_ || named.receive_queues < 2) GTEST_SKIP() << "a card that spreads by address, in queues";
+    must(host_, "for last in $(seq 2 60); do ip addr add 10.9.0.$last/24 dev eth0; done");
+    Lab::must_peer("ip addr add 10.9.0.1/24 dev tap0");
+    auto port = without_names(named);
+    ASSERT_EQ(VectorSource::together, port.source);
+    VectorLessons lessons;
+    auto clock = VectorLessons::Clock::now(); // that of the lessons: nobody waits for the next
+    bool learned = false;
+    for (unsigned last = 2; last <= 60 && !learned; ++last) {
+        clock += 10s;
+        EXPECT_FALSE(lessons.learn(port, "eth0", clock));
+        Lab::must_peer(fmt::format("bash -c 'exec 3<>/dev/udp/10.9.0.{}/9; for count in $(seq 150); do "
+                                   "printf x >&3 2>/dev/null; sleep 0.005; done; true'",
+                                   last));
+        ASSERT_TRUE(refresh(port));
+        learned = lessons.learn(port, "eth0", clock);
+    }
+    must(host_, "ip addr flush dev eth0");
+    print(port);
+    ASSERT_TRUE(learned);
+    expect_queues_of(named, port);
+    // What was learned once is known when the port is read again.
+    auto again = without_names(read());
+    lessons.apply(again);
+    expect_queues_of(named, again);
 }
 
 TEST_F(Vectors, queues_choices_of_cpus_are_written_and_read) {

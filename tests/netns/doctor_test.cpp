@@ -314,6 +314,50 @@ void shape(const Cabling& wires) {
     must(wires.host(), "tc qdisc add dev eth1 root tbf rate 100mbit burst 256kb latency 50ms");
 }
 
+/// Broadcasts of the client, fifty in a second and no two the same.
+std::jthread broadcasts_of(const Cabling& wires) {
+    auto socket = socket_in(wires.client(), AF_INET, SOCK_DGRAM);
+    constexpr int yes = 1;
+    if (::setsockopt(socket.get(), SOL_SOCKET, SO_BROADCAST, &yes, sizeof yes) < 0)
+        throw SetupError(errno_text(errno));
+    return std::jthread([socket = std::move(socket)](const std::stop_token& stop) {
+        const SocketAddress all("10.0.0.255", service);
+        for (unsigned number = 0; !stop.stop_requested(); ++number) {
+            ::sendto(socket.get(), &number, sizeof number, 0, all.get(), all.size);
+            std::this_thread::sleep_for(20ms);
+        }
+    });
+}
+
+TEST(Doctor, says_that_a_switch_does_not_aggregate_the_ports) {
+    const Cabling wires(2, FarSide::learning_switch);
+    const TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    const auto broadcasts = broadcasts_of(wires);
+    std::string said;
+    EXPECT_TRUE(eventually(
+        "doctor says so",
+        [&] {
+            said = team.teamoctl({"doctor"}).out;
+            return said.find("the switch does not aggregate the ports") != std::string::npos;
+        },
+        20s))
+        << said;
+    EXPECT_THAT(said, HasSubstr("in a second came by more than one port"));
+    EXPECT_THAT(said, HasSubstr("(eth1 and eth2)"));
+}
+
+TEST(Doctor, says_nothing_of_broadcasts_of_a_switch_that_does) {
+    const Cabling wires(2, FarSide::lag_switch);
+    const TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    const auto broadcasts = broadcasts_of(wires);
+    ASSERT_TRUE(eventually("they come", [&] {
+        return counters(wires.host(), "eth1").rx_packets + counters(wires.host(), "eth2").rx_packets > 60;
+    }));
+    EXPECT_THAT(team.teamoctl({"doctor"}).out, Not(HasSubstr("aggregate")));
+}
+
 TEST(Doctor, does_not_blame_tso_where_it_makes_no_difference) {
     const Cabling wires(1, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(1));

@@ -57,6 +57,30 @@ TEST(Aggregation, is_not_doubted_for_little_or_for_what_is_new) {
     EXPECT_EQ(said(readings), nothing);
 }
 
+TEST(Aggregation, is_denied_where_frames_come_by_more_than_one_port) {
+    auto readings = one_sided();
+    const auto& ports = readings.state.ports;
+    readings.repeated = {.seen = 14, .twice = 12, .own = 0, .by = {ports[0].ifindex, ports[2].ifindex}};
+    EXPECT_EQ(
+        said(readings),
+        "warning: team0: 12 of 14 broadcasts and multicasts in a second came by more than one port (eth1 and "
+        "eth3): the switch does not aggregate the ports, and what it floods is taken in more than once\n"
+        "    on the switch: the ports' links in one static group (no LACP), and its hash by addresses and "
+        "ports\n");
+    readings.repeated = {.seen = 14, .twice = 0, .own = 3, .by = {ports[1].ifindex}};
+    EXPECT_THAT(said(readings), testing::HasSubstr("team0: 3 of its own came back (eth2): the switch"));
+    readings.repeated = {.seen = 14, .twice = 2, .own = 1, .by = {ports[1].ifindex}};
+    EXPECT_THAT(said(readings), testing::HasSubstr("more than one port, 1 of its own came back (eth2)"));
+    readings.repeated.own = 0;
+    EXPECT_THAT(said(readings), testing::Not(testing::HasSubstr("more than one port")))
+        << "two may be chance";
+    readings.repeated.twice = 12;
+    for (const auto* runner : {"broadcast", "activebackup"}) {
+        readings.state.runner = runner;
+        EXPECT_THAT(said(readings), testing::Not(testing::HasSubstr("more than one port"))) << runner;
+    }
+}
+
 /// eth1 is active and eth2 stands by; what came in a second.
 Readings standing_by(std::uint64_t by_active, std::uint64_t by_other) {
     auto readings = good_readings(2);
