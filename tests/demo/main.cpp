@@ -111,7 +111,8 @@ void judge(Report& report, double single, const Compared& kept, const Compared& 
 
 void show_throughput(Report& report, const Stage& stage) {
     const auto single = single_ports(report, stage);
-    report.step("the team, TSO kept and taken away in turn (\"offload\": {\"tso\": \"off\"} for its four ports);");
+    report.step(
+        "the team, TSO kept and taken away in turn (\"offload\": {\"tso\": \"off\"} for its four ports);");
     report.step("CPU is the whole machine's, so both ends', over 1,024 bytes");
     Compared kept, taken;
     for (int round = 0; round < rounds; ++round)
