@@ -8,6 +8,7 @@
 #include "kernel/files.h"
 #include "kernel/journal.h"
 #include "kernel/port_interrupts.h"
+#include "kernel/queue_packets.h"
 #include "kernel/restore_cpus.h"
 #include "kernel/udev_policy.h"
 #include "plan/interrupt_settings.h"
@@ -99,6 +100,7 @@ void Interrupts::look() {
     for (auto& port : ports_) {
         if (cpus_changed) port.in_doubt = true; // virtio_net writes its queues' masks anew then
         read(port);
+        if (managed_) learn(port);
     }
     make_plan();
     for (auto& port : ports_)
@@ -169,10 +171,6 @@ void Interrupts::read(Followed& port) {
     const auto link = team_.links().find(port.port.index);
     if (link == team_.links().end()) return;
     if (!port.in_doubt && refresh(port.now)) {
-        if (port.lessons.learn(port.now, link->second.name, Clock::now()))
-            log_(Level::info, fmt::format("port {}: its interrupts' counts have told its {} queues apart",
-                                          port.port.name, port.now.queues.size()));
-        found_queues(port);
         // A card that is up and had no vectors may get some later than its link says so.
         if (!port.now.queues.empty() || port.queues == 0) return;
     }
@@ -192,6 +190,15 @@ void Interrupts::read(Followed& port) {
     port.lessons.apply(port.now);
     found_queues(port);
     if (!port.now.queues.empty()) forget_stale(link->second, port);
+}
+
+void Interrupts::learn(Followed& port) {
+    const auto now = Clock::now();
+    if (!port.lessons.wants_sample(port.now, now)) return;
+    if (!port.lessons.learn(port.now, read_interrupt_sample(port.now, port.port.name), now)) return;
+    log_(Level::info, fmt::format("port {}: its interrupts' counts have told its {} queues apart",
+                                  port.port.name, port.now.queues.size()));
+    found_queues(port);
 }
 
 /// Another number of them is another plan; a card that is down keeps its own.

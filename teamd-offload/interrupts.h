@@ -8,6 +8,7 @@
 #include "irqbalance_ban.h"
 #include "kernel/cpu_claims.h"
 #include "kernel/port_interrupts.h"
+#include "kernel/vector_lessons.h"
 #include "log.h"
 #include "loop.h"
 #include "model/interrupt_status.h"
@@ -15,7 +16,6 @@
 #include "plan/drift.h"
 #include "plan/interrupt_plan.h"
 #include "plan/repair.h"
-#include "vector_lessons.h"
 #include "watch/port_watch.h"
 
 #include <functional>
@@ -96,6 +96,7 @@ private:
     void look();
     bool read_cpus();
     void read(Followed& port);
+    void learn(Followed& port);
     void found_queues(Followed& port);
     void doubt_one();
     InterruptPlan plan(const std::vector<CpuClaim>& claims) const;

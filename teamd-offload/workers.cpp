@@ -127,12 +127,13 @@ void Workers::end_window() {
     complaint_.clear();
     status_.clear();
     const auto placements = planner_.step(premises(*seen, arrivals), now);
+    const auto before = team_.bound();
     for (const auto& one : *seen) {
         const auto placement = std::ranges::find(placements, one.active.worker.id, &WorkerPlacement::id);
         if (placement != placements.end()) tend(one, *placement);
     }
     forget_gone();
-    keep();
+    if (team_.bound() != before) keep();
 }
 
 WorkerPremises Workers::premises(const std::vector<WorkerSight::Seen>& seen,

@@ -2,20 +2,26 @@
 #include "kernel/queue_packets.h"
 
 #include "base/handle.h"
+#include "kernel/sysfs.h"
 
 #include <linux/ethtool.h>
+#include <linux/netlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <map>
+#include <new>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace teamo {
 namespace {
@@ -62,7 +68,8 @@ std::optional<Numbered> of_receive_queue(std::string name) {
 class Device {
 public:
     static Result<Device> open(const std::string& name) {
-        UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        // Any socket does for that, and the service has none of AF_INET (as ethtool(8) does it).
+        UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC));
         if (!socket) return fail_errno(errno, "no socket");
         return Device(std::move(socket), name);
     }
@@ -95,17 +102,48 @@ Result<std::uint32_t> count_statistics(Device& device) {
     return count;
 }
 
-// The kernel fills in as many as the driver has by then: between two questions that may have become another
-// number (ethtool -L), so both say how many they have room for, and the kernel refuses or cuts what is more
-// (net/ethtool/ioctl.c: ethtool_get_strings, ethtool_get_stats). Room is kept for twice as many all the same.
+/// Room for an answer of that size, and not a byte more: what is longer meets a page that cannot be written.
+/// Kernels do not ask how much there is room for, and write as many as the driver has by then
+/// (net/ethtool/ioctl.c: ethtool_get_strings, ethtool_get_stats); somebody may have changed that since it was
+/// counted (ethtool -L).
+class Room {
+public:
+    static Result<Room> of(std::size_t size) {
+        const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+        const auto usable = (size + page - 1) / page * page;
+        auto* start = ::mmap(nullptr, usable + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (start == MAP_FAILED) return fail_errno(errno, "room for statistics");
+        Room room(start, usable + page, static_cast<char*>(start) + (usable - size));
+        if (::mprotect(start, usable, PROT_READ | PROT_WRITE) < 0)
+            return fail_errno(errno, "room for statistics");
+        return room;
+    }
+    Room(Room&& other) noexcept
+        : start_(std::exchange(other.start_, nullptr)), length_(other.length_), answer_(other.answer_) {}
+    Room& operator=(Room&&) = delete;
+    ~Room() {
+        if (start_ != nullptr) ::munmap(start_, length_);
+    }
+    void* get() { return answer_; }
+
+private:
+    Room(void* start, std::size_t length, void* answer) : start_(start), length_(length), answer_(answer) {}
+    void* start_;
+    std::size_t length_;
+    void* answer_;
+};
+
+/// Another number of statistics than a moment ago.
+tl::unexpected<Error> changed() { return fail(EAGAIN, "the statistics have changed"); }
 
 Result<std::vector<std::string>> read_names(Device& device, std::uint32_t count) {
-    std::vector<std::uint64_t> room((sizeof(ethtool_gstrings) + 2UL * count * ETH_GSTRING_LEN) / 8 + 1);
-    auto* request = reinterpret_cast<ethtool_gstrings*>(room.data());
-    *request = {.cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_STATS, .len = count};
+    auto room = Room::of(sizeof(ethtool_gstrings) + std::size_t{count} * ETH_GSTRING_LEN);
+    if (!room) return tl::unexpected(room.error());
+    auto* request =
+        new (room->get()) ethtool_gstrings{.cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_STATS, .len = count};
     if (auto done = device.ask(request, "the names of the statistics"); !done)
-        return tl::unexpected(done.error());
-    if (request->len != count) return fail(EAGAIN, "the statistics have changed");
+        return done.error().number == EFAULT ? changed() : tl::unexpected(done.error());
+    if (request->len != count) return changed();
     std::vector<std::string> names;
     const auto* text = reinterpret_cast<const char*>(request->data);
     for (std::uint32_t at = 0; at < count; ++at, text += ETH_GSTRING_LEN)
@@ -114,13 +152,13 @@ Result<std::vector<std::string>> read_names(Device& device, std::uint32_t count)
 }
 
 Result<std::vector<std::uint64_t>> read_values(Device& device, std::uint32_t count) {
-    std::vector<std::uint64_t> room(sizeof(ethtool_stats) / 8 + 2UL * count + 1);
-    auto* request = reinterpret_cast<ethtool_stats*>(room.data());
-    *request = {.cmd = ETHTOOL_GSTATS, .n_stats = count};
-    if (auto done = device.ask(request, "the statistics"); !done) return tl::unexpected(done.error());
-    if (request->n_stats != count) return fail(EAGAIN, "the statistics have changed");
-    const auto* first = room.data() + sizeof(ethtool_stats) / 8;
-    return std::vector<std::uint64_t>(first, first + count);
+    auto room = Room::of(sizeof(ethtool_stats) + std::size_t{count} * sizeof(std::uint64_t));
+    if (!room) return tl::unexpected(room.error());
+    auto* request = new (room->get()) ethtool_stats{.cmd = ETHTOOL_GSTATS, .n_stats = count};
+    if (auto done = device.ask(request, "the statistics"); !done)
+        return done.error().number == EFAULT ? changed() : tl::unexpected(done.error());
+    if (request->n_stats != count) return changed();
+    return std::vector<std::uint64_t>(request->data, request->data + count);
 }
 
 } // namespace
@@ -159,6 +197,17 @@ Result<std::vector<std::uint64_t>> read_queue_packets(const std::string& device,
     for (const auto at : places)
         packets.push_back((*values)[at]);
     return packets;
+}
+
+Result<InterruptSample> read_interrupt_sample(const PortInterrupts& port, const std::string& device) {
+    auto packets = read_queue_packets(device, port.receive_queues);
+    if (!packets) return tl::unexpected(packets.error());
+    const auto sent = sysfs::number("/sys/class/net/" + device + "/statistics/tx_packets");
+    InterruptSample sample{
+        .vectors = {}, .packets = std::move(*packets), .sent = static_cast<std::uint64_t>(sent.value_or(0))};
+    for (const auto& vector : vectors_of(port))
+        sample.vectors.emplace(vector.irq, vector.count);
+    return sample;
 }
 
 } // namespace teamo

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "kernel/vector_groups.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +20,12 @@ namespace teamo {
 /// rx_ucast_packets". Empty where none does for each of them. Pure.
 std::vector<std::size_t> find_queue_packets(std::span<const std::string> names, unsigned queues);
 
-/// By receive queue. ENOTSUP: the driver does not count by queue; ENODEV: there is no such device. The kernel
-/// holds the lock of all devices meanwhile, and some cards are asked by their firmware.
+/// By receive queue. ENOTSUP, EOPNOTSUPP: the driver does not count by queue; EAGAIN: it counts another
+/// number of them than a moment ago; ENODEV: there is no such device. The kernel holds the lock of all
+/// devices meanwhile, and some cards are asked by their firmware.
 Result<std::vector<std::uint64_t>> read_queue_packets(const std::string& device, unsigned queues);
+
+/// With what the port's vectors have counted (refresh).
+Result<InterruptSample> read_interrupt_sample(const PortInterrupts& port, const std::string& device);
 
 } // namespace teamo

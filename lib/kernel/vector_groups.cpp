@@ -111,12 +111,13 @@ std::map<unsigned, unsigned> learn_groups(const InterruptSample& before, const I
         queues[queue] = more(before.packets[queue], after.packets[queue]);
     const auto vector = mover(vectors, least_interrupts);
     const auto queue = mover(queues, least_packets);
-    if (!vector || !queue) return {};
+    if (!vector || !queue || more(before.sent, after.sent) * 2 > queues[*queue]) return {};
     return {{*vector, *queue}};
 }
 
 bool divide(PortInterrupts& port, const std::map<unsigned, unsigned>& learned) {
-    if (port.source != VectorSource::together || port.queues.size() != 1) return false;
+    if (port.source != VectorSource::together || port.queues.size() != 1 || port.queues.front().thread)
+        return false;
     std::set<unsigned> known;
     for (const auto& vector : port.queues.front().vectors)
         if (const auto found = learned.find(vector.irq);

@@ -22,15 +22,18 @@ void group_vectors(PortInterrupts& port, std::vector<Vector> vectors, const Netd
 struct InterruptSample {
     std::map<unsigned, std::uint64_t> vectors; ///< how often each came, by number
     std::vector<std::uint64_t> packets;        ///< by receive queue
+    std::uint64_t sent = 0;                    ///< packets of all queues
 };
 
-/// Which vectors serve which queue, by number of the vector, as far as it is certain: between the samples one
+/// Which vectors serve which queue, by number of the vector, as far as two samples tell: between them one
 /// queue alone took in packets, and one vector came, more than others by far. Traffic on all queues at once
-/// teaches nothing.
+/// teaches nothing, and sending nothing either: the vector that comes may be that of a queue that sends, and
+/// the packets that come in what it gets for answers.
 std::map<unsigned, unsigned> learn_groups(const InterruptSample& before, const InterruptSample& after);
 
 /// Divides the one group of a port whose vectors nothing tells apart (VectorSource::together), as soon as
-/// each of its receive queues has a vector; what is left tells of other things. True if it has.
+/// each of its receive queues has a vector; what is left tells of other things. True if it has. Never where a
+/// thread polls for all of them.
 bool divide(PortInterrupts& port, const std::map<unsigned, unsigned>& learned);
 
 } // namespace teamo

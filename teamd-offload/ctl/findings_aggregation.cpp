@@ -38,14 +38,15 @@ bool add_repeated(const Readings& readings, Findings& findings) {
     const auto twice = fmt::format("{} of {} in a second came by more than one port", seen.twice,
                                    counted(seen.seen, "broadcast or multicast", "broadcasts and multicasts"));
     const auto own = fmt::format("{} of its own came back", seen.own);
-    findings.push_back({warning, readings.state.name,
-                        fmt::format("{} ({}): the switch does not aggregate the ports, and what it floods is "
-                                    "taken in more than once",
-                                    seen.twice == 0 ? own
-                                    : seen.own == 0 ? twice
-                                                    : twice + ", " + own,
-                                    listed(ports)),
-                        make_a_group});
+    findings.push_back(
+        {warning, readings.state.name,
+         fmt::format("{} ({}): the switch does not aggregate the ports, or sends each frame by "
+                     "all of them, and it is taken in more than once",
+                     seen.twice == 0 ? own
+                     : seen.own == 0 ? twice
+                                     : twice + ", " + own,
+                     listed(ports)),
+         make_a_group});
     return true;
 }
 

@@ -76,19 +76,20 @@ boot() {
     give_up_in_time &
     local watchdog=$!
     ("${qemu[@]}" -pidfile qemu.pid "${devices[@]}" <$input 2>qemu.log; exit $?) 2>/dev/null || qemu_status=$?
-    kill $watchdog 2>/dev/null || true
+    [ -s status ] || kill $watchdog 2>/dev/null || true # else it has ended by itself
     : <>out <>err # lets go a reader whom QEMU never came to
     wait "${readers[@]}"
 }
 
 # A guest that has not begun its command by then never will: seen in some hours and in others not, it stands idle before
 # its first line, or waits for virtio devices that do not come.
-patience=${TEAMO_LAB_PATIENCE:-200}
+patience=${TEAMO_LAB_PATIENCE:-120}
 give_up_in_time() {
     for ((waited = 0; waited < patience; waited++)); do
         sleep 1
         [ ! -s status ] || return 0
     done
+    [ ! -s status ] || return 0
     echo "lab: the guest has not begun its command in $patience s" >&2
     kill -KILL "$(cat qemu.pid)"
 }

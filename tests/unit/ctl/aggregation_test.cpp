@@ -64,7 +64,8 @@ TEST(Aggregation, is_denied_where_frames_come_by_more_than_one_port) {
     EXPECT_EQ(
         said(readings),
         "warning: team0: 12 of 14 broadcasts and multicasts in a second came by more than one port (eth1 and "
-        "eth3): the switch does not aggregate the ports, and what it floods is taken in more than once\n"
+        "eth3): the switch does not aggregate the ports, or sends each frame by all of them, and it is taken "
+        "in more than once\n"
         "    on the switch: the ports' links in one static group (no LACP), and its hash by addresses and "
         "ports\n");
     readings.repeated = {.seen = 14, .twice = 0, .own = 3, .by = {ports[1].ifindex}};
