@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <new>
+#include <span>
 
 namespace teamo {
 namespace {
@@ -25,9 +26,9 @@ NlMessage connections_dump(std::uint8_t family) {
 }
 
 /// The kernel has all sixteen bytes, of which IPv4 uses the first four.
-IpAddress address_of(bool ipv6, const __be32 (&words)[4]) {
+IpAddress address_of(bool ipv6, std::span<const __be32, 4> words) {
     IpAddress address{.ipv6 = ipv6};
-    std::copy_n(reinterpret_cast<const std::uint8_t*>(words), ipv6 ? 16 : 4, address.bytes.begin());
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(words.data()), ipv6 ? 16 : 4, address.bytes.begin());
     return unmapped(address);
 }
 

@@ -91,8 +91,8 @@ std::vector<Vector> list_vectors(const DeviceFolder& folder, const std::string& 
         std::ranges::any_of(listed, [&](const Interrupt& one) { return !handler_of(one, own).empty(); });
     const auto is_its = [&](const std::string& handler) { return shared ? own(handler) : by_name(handler); };
     for (const auto& one : listed) {
-        auto handler = handler_of(one, is_its);
-        add(one, handler.empty() && !shared ? one.handlers.front() : std::move(handler));
+        const auto handler = handler_of(one, is_its);
+        add(one, handler.empty() && !shared ? one.handlers.front() : handler);
     }
     const auto is_there = [&](unsigned irq) {
         return std::ranges::find(vectors, irq, &Vector::irq) != vectors.end();
