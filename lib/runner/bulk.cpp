@@ -2,6 +2,7 @@
 #include "runner/bulk.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <utility>
 
@@ -28,13 +29,13 @@ bool kinds_differ(const std::vector<WeighedPort>& ports) {
     return std::ranges::any_of(ports, segments) && !std::ranges::all_of(ports, segments);
 }
 
+constexpr double unlimited = std::numeric_limits<double>::infinity();
+
 Bulk::Bulk(Draft& draft, const BalancePolicy& policy) : draft_(&draft), policy_(policy) {
     for (const auto& port : draft.ports()) {
         (port.segments ? capable_weight_ : poor_weight_) += port.weight;
         if (!port.segments) best_poor_weight_ = std::max(best_poor_weight_, port.weight);
-        if (port.segments)
-            limit_ +=
-                port.capacity > 0 ? policy.spill * port.capacity : std::numeric_limits<double>::infinity();
+        if (port.segments) limit_ += port.capacity > 0 ? policy.spill * port.capacity : unlimited;
     }
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         if (const auto* home = draft.port(draft.home(bucket)); home != nullptr && is_bulk(draft.load(bucket)))
@@ -72,6 +73,7 @@ const WeighedPort& Bulk::best(bool capable, double bytes) const {
             least = cost;
         }
     }
+    assert(best != nullptr); // kinds_differ(): there are both
     return *best;
 }
 
