@@ -32,9 +32,13 @@ Value queue_of(const PortInterruptStatus& port, const QueueVectors& queue) {
     for (const auto& vector : queue.vectors)
         vectors.push_back(vector_of(port, vector));
     Value value = Object{{"queue", queue.queue}, {"vectors", std::move(vectors)}};
-    if (queue.thread)
-        value.set("thread", Object{{"affinity", text_of(queue.thread->affinity)},
-                                   {"pid", static_cast<std::int64_t>(queue.thread->pid)}});
+    const auto add = [&value](const char* key, const std::optional<NapiThread>& thread) {
+        if (thread)
+            value.set(key, Object{{"affinity", text_of(thread->affinity)},
+                                  {"pid", static_cast<std::int64_t>(thread->pid)}});
+    };
+    add("thread", queue.thread);
+    add("second_thread", queue.second_thread);
     return value;
 }
 

@@ -29,9 +29,9 @@ Result<> stats_show(Session& session, Arguments) { return show(session, stats_js
 Result<> check_balance_move(Arguments arguments) {
     const auto& bucket = arguments[0];
     if (const auto number = whole_number<std::size_t>(bucket); !number || *number >= bucket_count)
-        return fail(EINVAL, fmt::format("\"{}\" is no bucket: 0 to {}.", bucket, bucket_count - 1));
+        return fail(EINVAL, fmt::format(R"("{}" is no bucket: 0 to {}.)", bucket, bucket_count - 1));
     if (arguments.size() > 2 && arguments[2] != "now")
-        return fail(EINVAL, fmt::format("\"{}\" is not \"now\".", arguments[2]));
+        return fail(EINVAL, fmt::format(R"("{}" is not "now".)", arguments[2]));
     return {};
 }
 

@@ -32,18 +32,20 @@ Vector read_vector(const json::Value& value, CpuSettings& wanted) {
     return vector;
 }
 
+std::optional<NapiThread> read_thread(const json::Value& value) {
+    if (value.object() == nullptr) return std::nullopt;
+    return NapiThread{.pid = static_cast<pid_t>(number(value, "pid")), .affinity = cpus(value, "affinity")};
+}
+
 PortInterruptStatus read_port(const std::string& name, const json::Value& value) {
     using enum VectorSource;
     PortInterruptStatus port{.name = name};
     const auto vector = [&port](const json::Value& each) { return read_vector(each, port.wanted); };
     const auto queue = [&](const json::Value& each) {
-        QueueVectors read{.queue = static_cast<unsigned>(number(each, "queue")),
-                          .vectors = list<Vector>(each, "vectors", vector),
-                          .thread = std::nullopt};
-        if (const auto& thread = child(each, "thread"); thread.object() != nullptr)
-            read.thread = NapiThread{.pid = static_cast<pid_t>(number(thread, "pid")),
-                                     .affinity = cpus(thread, "affinity")};
-        return read;
+        return QueueVectors{.queue = static_cast<unsigned>(number(each, "queue")),
+                            .vectors = list<Vector>(each, "vectors", vector),
+                            .thread = read_thread(child(each, "thread")),
+                            .second_thread = read_thread(child(each, "second_thread"))};
     };
     const auto mask = [](const json::Value& each) {
         return parse_cpu_list(string_of(each)).value_or(CpuList{});
@@ -68,7 +70,7 @@ PortInterruptStatus read_port(const std::string& name, const json::Value& value)
     return port;
 }
 
-std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
 /// Where its queues' interrupts come to now.
 std::string arrives(const PortInterruptStatus& port) {

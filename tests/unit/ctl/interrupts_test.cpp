@@ -35,6 +35,7 @@ TEST(Interrupts, are_read_as_they_were_written) {
     status.writers = {"irqbalance (pid 812) leaves them alone"};
     status.managed = false;
     status.ports[0].now.queues[0].thread = NapiThread{.pid = 77, .affinity = {2}};
+    status.ports[0].now.queues[0].second_thread = NapiThread{.pid = 78, .affinity = {3}};
     status.ports[0].now.node = 1;
     status.ports[0].now.xps = {{0, 1}, {2, 3}};
     status.ports[0].shares = {"eth1"};
