@@ -14,7 +14,7 @@ namespace teamo {
 struct IpAddress {
     bool ipv6 = false;
     std::array<std::uint8_t, 16> bytes{}; ///< network order; the first four for IPv4, the rest zero
-    auto operator<=>(const IpAddress&) const = default;
+    auto operator<=>(const IpAddress&) const = default; // NOLINT(modernize-use-nullptr): as named.h
 };
 
 /// "10.0.0.1", "fd00::1".

@@ -13,7 +13,6 @@
 namespace teamo::ctl {
 namespace {
 
-using json::child;
 using json::cpus;
 using json::flag;
 using json::list;
