@@ -157,7 +157,7 @@ Result<> Offloads::add(const Link& port, const OffloadContract& contract, const 
         !lacks.empty() && contract.lacking == Lacking::refuse) {
         devices_.pop_back();
         make_plans();
-        return fail(EOPNOTSUPP, fmt::format("lacks {}, and \"lacking\" is \"refuse\"", text_of(lacks)));
+        return fail(EOPNOTSUPP, fmt::format(R"(lacks {}, and "lacking" is "refuse")", text_of(lacks)));
     }
     return {};
 }

@@ -121,8 +121,16 @@ Run run_with(const Cabling& wires, bool aware) {
     return run;
 }
 
+/// How much of a CPU others take while nothing runs here.
+double taken_by_others() {
+    const auto before = busy_time();
+    std::this_thread::sleep_for(1s);
+    return std::chrono::duration<double>(busy_time() - before).count();
+}
+
 TEST(Balance, puts_bulk_where_tso_is_and_saves_a_quarter_of_the_cpu) {
     const Cabling wires(4, FarSide::lag_switch);
+    const auto others = taken_by_others();
     std::vector<double> aware, unaware;
     for (int round = 0; round < 3; ++round) {
         const auto knows = run_with(wires, true);
@@ -135,6 +143,8 @@ TEST(Balance, puts_bulk_where_tso_is_and_saves_a_quarter_of_the_cpu) {
     fmt::print("CPU a KB: {:.3f} against {:.3f}, ratio {:.3f} (medians of 3)\n", median(aware),
                median(unaware), ratio);
     RecordProperty("ratio_percent", static_cast<int>(ratio * 100));
+    // The CPU time is the whole machine's.
+    if (others > 0.3) GTEST_SKIP() << fmt::format("others take {:.0f} % of a CPU: not judged", others * 100);
     EXPECT_TRUE(at_most("CPU a KB, ratio", ratio, {.promised = 0.75, .defect = 0.95}));
 }
 
