@@ -49,9 +49,13 @@ qemu=("$cache/qemu/usr/bin/qemu-system-x86_64" -L "$cache/qemu/usr/share/qemu" -
 # /dev/kvm may open and hang every guest all the same; and instructions are counted by TCG only.
 if [ -n "$icount" ]; then qemu+=(-accel tcg,thread=single -icount shift=0); else qemu+=(-accel tcg,thread=multi); fi
 
+# With several CPUs a guest takes their TSCs for unsynchronized, since it cannot know, and then asks the emulated HPET
+# for the time: each look at the clock waits for QEMU's one lock, and on a busy machine guests were seen to stand still,
+# at boot and later. Here it is the host's TSC, the same for all. The other tries a timer against the clock.
+clock="tsc=reliable no_timer_check"
 qemu+=(-cpu "max${numa:+,vendor=GenuineIntel}" "${topology[@]}" -nodefaults -display none -no-reboot
     -kernel "$root/boot/vmlinuz-$version" -initrd "$cache/initramfs-$kernel"
-    -append "console=ttyS0 quiet loglevel=1 oops=panic panic=1 net.ifnames=0 fstab=no lab.lab=$here lab.run=$run lab.modules=$root/lib/modules/$version lab.nic=$nic lab.init=$init lab.interactive=$interactive $arguments"
+    -append "console=ttyS0 quiet loglevel=1 oops=panic panic=1 net.ifnames=0 fstab=no lab.lab=$here lab.run=$run lab.modules=$root/lib/modules/$version lab.nic=$nic lab.init=$init lab.interactive=$interactive $clock $arguments"
     -virtfs "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap"
     -serial file:kernel.log -chardev stdio,id=console,signal=off -serial chardev:console
     -chardev socket,id=qmp,path=qmp,server=on,wait=off -mon chardev=qmp,mode=control
