@@ -47,7 +47,7 @@ done
 export LD_LIBRARY_PATH=$cache/qemu/usr/lib/x86_64-linux-gnu
 qemu=("$cache/qemu/usr/bin/qemu-system-x86_64" -L "$cache/qemu/usr/share/qemu" -L "$cache/qemu/usr/share/seabios" -M q35)
 # /dev/kvm may open and hang every guest all the same; and instructions are counted by TCG only.
-if [ -n "$icount" ]; then qemu+=(-accel tcg,thread=single -icount shift=0); else qemu+=(-accel tcg,thread=multi); fi
+if [ -n "$icount" ]; then qemu+=(-accel tcg,thread=single -icount shift=0); else qemu+=(-accel "tcg,thread=${TEAMO_LAB_TCG:-multi}"); fi
 
 # With several CPUs a guest takes their TSCs for unsynchronized, since it cannot know, and then asks the emulated HPET
 # for the time: each look at the clock waits for QEMU's one lock, and on a busy machine guests were seen to stand still,
