@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/group_frames.h"
 
+#include "kernel/classic_bpf.h"
+
+#include <arpa/inet.h>
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -19,27 +20,31 @@ constexpr std::uint32_t known_to_kernel(std::uint32_t field) {
     return static_cast<std::uint32_t>(SKF_AD_OFF) + field;
 }
 
+std::vector<sock_filter> group_filter() {
+    ClassicBpf code;
+    const auto take = code.label(), drop = code.label();
+    const auto load = [&code](unsigned size, std::uint32_t at) { code.emit(BPF_LD | size | BPF_ABS, at); };
+    load(BPF_B, known_to_kernel(SKF_AD_PKTTYPE));
+    code.jump_if(BPF_JEQ, PACKET_OUTGOING, drop);
+    load(BPF_B, known_to_kernel(SKF_AD_VLAN_TAG_PRESENT));
+    code.jump_unless(BPF_JEQ, 0, drop);
+    load(BPF_B, 0);
+    code.jump_unless(BPF_JSET, 1, drop); // a group's address
+    load(BPF_W, 0);
+    code.jump_unless(BPF_JEQ, 0x0180c200, take);
+    load(BPF_H, 4);
+    code.jump_unless(BPF_JGT, 0x000f, drop);
+    code.place(take);
+    code.emit(BPF_RET | BPF_K, GroupFrames::most_bytes);
+    code.place(drop);
+    code.emit(BPF_RET | BPF_K, 0);
+    return code.finish();
+}
+
 /// Nothing else costs more than this on its way, and nothing else fills the socket.
 Result<> attach_filter(int socket) {
-    constexpr std::uint16_t load_word = BPF_LD | BPF_W | BPF_ABS, load_half = BPF_LD | BPF_H | BPF_ABS,
-                            load_byte = BPF_LD | BPF_B | BPF_ABS, jump_equal = BPF_JMP | BPF_JEQ | BPF_K,
-                            jump_set = BPF_JMP | BPF_JSET | BPF_K, jump_greater = BPF_JMP | BPF_JGT | BPF_K,
-                            give = BPF_RET | BPF_K;
-    std::array<sock_filter, 12> program{{
-        {load_byte, 0, 0, known_to_kernel(SKF_AD_PKTTYPE)},
-        {jump_equal, 9, 0, PACKET_OUTGOING},
-        {load_byte, 0, 0, known_to_kernel(SKF_AD_VLAN_TAG_PRESENT)},
-        {jump_equal, 0, 7, 0},
-        {load_byte, 0, 0, 0},
-        {jump_set, 0, 5, 1}, // a group's address
-        {load_word, 0, 0, 0},
-        {jump_equal, 0, 2, 0x0180c200},
-        {load_half, 0, 0, 4},
-        {jump_greater, 0, 1, 0x000f},
-        {give, 0, 0, GroupFrames::most_bytes},
-        {give, 0, 0, 0},
-    }};
-    const sock_fprog all{.len = program.size(), .filter = program.data()};
+    auto program = group_filter();
+    const sock_fprog all{.len = static_cast<unsigned short>(program.size()), .filter = program.data()};
     if (::setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &all, sizeof all) < 0)
         return fail_errno(errno, "a filter of frames");
     return {};
@@ -55,7 +60,7 @@ Result<UniqueFd> listen_at(IfIndex port) {
         return fail_errno(errno, "the time of frames");
     sockaddr_ll at{};
     at.sll_family = AF_PACKET;
-    at.sll_protocol = __builtin_bswap16(ETH_P_ALL);
+    at.sll_protocol = htons(ETH_P_ALL);
     at.sll_ifindex = static_cast<int>(port.value);
     if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) < 0)
         return fail_errno(errno, fmt::format("listening at device {}", port.value));

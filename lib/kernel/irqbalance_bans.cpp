@@ -49,9 +49,10 @@ json::Array value_of(const BannedIrqs& irqs) {
     return list;
 }
 
-BannedIrqs irqs_in(const json::Value& in, std::string_view key) {
+BannedIrqs irqs_of(const json::Value& list) {
     BannedIrqs irqs;
-    for (const auto& entry : json::array(in, key))
+    if (list.array() == nullptr) return irqs;
+    for (const auto& entry : *list.array())
         if (const auto* irq = entry.integer(); irq != nullptr && *irq >= 0 && *irq < most_irqs)
             irqs.insert(static_cast<unsigned>(*irq));
     return irqs;
@@ -105,9 +106,9 @@ Result<BansAsked> parse_bans_asked(std::string_view text) {
     const auto* pid = value->find("pid");
     if (pid == nullptr || pid->integer() == nullptr) return fail(EBADMSG, "no pid in it");
     asked.pid = static_cast<pid_t>(*pid->integer());
-    asked.found = irqs_in(*value, "found");
+    asked.found = irqs_of(json::child(*value, "found"));
     for (const auto& team : json::object(*value, "teams"))
-        asked.teams[team.key] = irqs_in(json::child(*value, "teams"), team.key);
+        asked.teams[team.key] = irqs_of(team.value);
     return asked;
 }
 

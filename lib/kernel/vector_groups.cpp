@@ -115,21 +115,27 @@ std::map<unsigned, unsigned> learn_groups(const InterruptSample& before, const I
     return {{*vector, *queue}};
 }
 
+bool can_be_divided(const PortInterrupts& port) {
+    return port.source == VectorSource::together && port.queues.size() == 1 && port.receive_queues >= 2 &&
+           port.queues.front().vectors.size() >= port.receive_queues && !port.queues.front().thread;
+}
+
 bool divide(PortInterrupts& port, const std::map<unsigned, unsigned>& learned) {
-    if (port.source != VectorSource::together || port.queues.size() != 1 || port.queues.front().thread)
-        return false;
+    if (!can_be_divided(port)) return false;
+    const auto queue_of = [&](const Vector& vector) -> std::optional<unsigned> {
+        const auto found = learned.find(vector.irq);
+        if (found == learned.end() || found->second >= port.receive_queues) return std::nullopt;
+        return found->second;
+    };
     std::set<unsigned> known;
     for (const auto& vector : port.queues.front().vectors)
-        if (const auto found = learned.find(vector.irq);
-            found != learned.end() && found->second < port.receive_queues)
-            known.insert(found->second);
-    if (port.receive_queues < 2 || known.size() < port.receive_queues) return false;
+        if (const auto queue = queue_of(vector)) known.insert(*queue);
+    if (known.size() < port.receive_queues) return false;
     auto vectors = std::move(port.queues.front().vectors);
     port.queues.clear();
     for (auto& vector : vectors)
-        if (const auto found = learned.find(vector.irq);
-            found != learned.end() && found->second < port.receive_queues)
-            put(port, found->second, std::move(vector));
+        if (const auto queue = queue_of(vector))
+            put(port, *queue, std::move(vector));
         else
             port.others.push_back(std::move(vector));
     port.source = VectorSource::counts;

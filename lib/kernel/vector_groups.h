@@ -27,13 +27,16 @@ struct InterruptSample {
 
 /// Which vectors serve which queue, by number of the vector, as far as two samples tell: between them one
 /// queue alone took in packets, and one vector came, more than others by far. Traffic on all queues at once
-/// teaches nothing, and sending nothing either: the vector that comes may be that of a queue that sends, and
-/// the packets that come in what it gets for answers.
+/// teaches nothing. Nor do packets that come in while more than half as many are sent: they may be
+/// answers, and the vector that of the queue that sends.
 std::map<unsigned, unsigned> learn_groups(const InterruptSample& before, const InterruptSample& after);
 
-/// Divides the one group of a port whose vectors nothing tells apart (VectorSource::together), as soon as
-/// each of its receive queues has a vector; what is left tells of other things. True if it has. Never where a
-/// thread polls for all of them.
+/// Whether there is anything to learn: vectors that nothing tells apart (VectorSource::together), one for
+/// each of several receive queues, and no thread that polls for all of them.
+bool can_be_divided(const PortInterrupts& port);
+
+/// Divides that one group as soon as each of the receive queues has a vector; what is left tells of other
+/// things. True if it has.
 bool divide(PortInterrupts& port, const std::map<unsigned, unsigned>& learned);
 
 } // namespace teamo

@@ -37,9 +37,7 @@ void VectorLessons::apply(PortInterrupts& port) {
 }
 
 bool VectorLessons::wants_sample(const PortInterrupts& port, Time now) const {
-    if (uncounted_ || port.source != VectorSource::together || port.receive_queues < 2 ||
-        port.queues.front().vectors.size() < port.receive_queues)
-        return false;
+    if (uncounted_ || !can_be_divided(port)) return false;
     return begun_ ? now - begun_at_ >= window : now >= next_;
 }
 

@@ -50,8 +50,8 @@ qemu=("$cache/qemu/usr/bin/qemu-system-x86_64" -L "$cache/qemu/usr/share/qemu" -
 if [ -n "$icount" ]; then qemu+=(-accel tcg,thread=single -icount shift=0); else qemu+=(-accel "tcg,thread=${TEAMO_LAB_TCG:-multi}"); fi
 
 # With several CPUs a guest takes their TSCs for unsynchronized, since it cannot know, and then asks the emulated HPET
-# for the time: each look at the clock waits for QEMU's one lock, and on a busy machine guests were seen to stand still,
-# at boot and later. Here it is the host's TSC, the same for all. The other tries a timer against the clock.
+# for the time, each time under QEMU's one lock. Here it is the host's TSC, the same for all. The second: no try of a
+# timer that a busy machine may delay.
 clock="tsc=reliable no_timer_check"
 qemu+=(-cpu "max${numa:+,vendor=GenuineIntel}" "${topology[@]}" -nodefaults -display none -no-reboot
     -kernel "$root/boot/vmlinuz-$version" -initrd "$cache/initramfs-$kernel"
@@ -75,10 +75,10 @@ boot() {
     local readers=($!)
     { cat 2>/dev/null || cat >/dev/null; } <err >&2 &
     readers+=($!)
-    # In a shell of its own, whose words of a QEMU that died are not needed: it is told below, in one line.
     rm -f status
     give_up_in_time &
     local watchdog=$!
+    # In a shell of its own, whose words of a QEMU that died are not needed: it is told below, in one line.
     ("${qemu[@]}" -pidfile qemu.pid "${devices[@]}" <$input 2>qemu.log; exit $?) 2>/dev/null || qemu_status=$?
     [ -s status ] || kill $watchdog 2>/dev/null || true # else it has ended by itself
     : <>out <>err # lets go a reader whom QEMU never came to

@@ -3,6 +3,7 @@
 // What the way through a team costs the CPU, by us and by those we are compared with, in one boot of one CPU
 // whose nanoseconds are instructions (lab -i): TCP between two namespaces over veth ports, sender and
 // receiver counted.
+#include "support/figure.h"
 #include "support/links.h"
 #include "support/socket_address.h"
 #include "support/team_under_test.h"
@@ -132,11 +133,6 @@ Cost transmit(const NetNs& far) {
     return {.per_kilobyte = busy * 1e9 / (transfer / 1024.0),
             .skb = static_cast<double>(after.first - before.first) /
                    static_cast<double>(after.second - before.second)};
-}
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    return values[values.size() / 2];
 }
 
 /// Median costs of all contenders by turns, with and without TSO.

@@ -16,11 +16,6 @@
 namespace teamo::test {
 namespace {
 
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    return values.at(values.size() / 2);
-}
-
 /// What the far ends have received, by port.
 std::vector<double> arrived(const Cabling& wires) {
     std::vector<double> bytes;

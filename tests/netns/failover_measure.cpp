@@ -19,11 +19,6 @@ namespace {
 
 constexpr unsigned rate = 10'000;
 
-double median(std::vector<std::uint64_t> values) {
-    std::ranges::sort(values);
-    return static_cast<double>(values[values.size() / 2]);
-}
-
 double worst(const std::vector<std::uint64_t>& values) {
     return static_cast<double>(std::ranges::max(values));
 }

@@ -2,6 +2,7 @@
 //
 // The offload contract, as ethtool(8) sees it and as packets notice it.
 #include "netns/configs.h"
+#include "support/figure.h"
 #include "support/flows.h"
 #include "support/traffic.h"
 
@@ -263,11 +264,6 @@ double bytes_per_skb(const Cabling& wires, std::initializer_list<const char*> po
     std::this_thread::sleep_for(1s);
     const auto sent = all() - before;
     return static_cast<double>(sent.tx_bytes) / static_cast<double>(sent.tx_packets);
-}
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    return values.at(values.size() / 2);
 }
 
 TEST(PoorPort, that_joins_takes_nothing_from_the_packets_of_the_others) {

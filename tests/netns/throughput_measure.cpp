@@ -62,11 +62,6 @@ private:
     TeamUnderTest team_;
 };
 
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    return values.at(values.size() / 2);
-}
-
 struct Compared {
     double ratio = 0;   ///< the team's throughput over the plain veth's: the median of the rounds' ratios
     double per_skb = 0; ///< bytes

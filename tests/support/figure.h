@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string_view>
+#include <vector>
 
 namespace teamo::test {
 
@@ -15,6 +17,13 @@ namespace teamo::test {
 struct Bounds {
     double promised = 0, defect = 0;
 };
+
+/// The upper of the middle two; of at least one.
+template <class Number>
+double median(std::vector<Number> values) {
+    std::ranges::sort(values);
+    return static_cast<double>(values.at(values.size() / 2));
+}
 
 /// Prints the figure with what was promised.
 testing::AssertionResult at_most(std::string_view what, double figure, Bounds bounds);

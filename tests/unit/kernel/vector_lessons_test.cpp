@@ -153,6 +153,9 @@ TEST_F(Lessons, are_none_where_they_cannot_be) {
     auto few = nameless();
     few.receive_queues = 4;
     EXPECT_FALSE(lessons_.wants_sample(few, now_)) << "more queues than vectors";
+    auto threaded = nameless();
+    threaded.queues.front().thread = NapiThread{.pid = 7};
+    EXPECT_FALSE(lessons_.wants_sample(threaded, now_)) << "one thread polls for all";
     EXPECT_TRUE(lessons_.wants_sample(port_, now_));
     lessons_.learn(port_, fail(EAGAIN, ""), now_);
     EXPECT_FALSE(lessons_.wants_sample(port_, now_ + 1s));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "datapath/classic_bpf.h"
+#include "kernel/classic_bpf.h"
 
 #include <cassert>
 
