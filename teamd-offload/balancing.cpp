@@ -23,12 +23,12 @@ constexpr std::size_t remembered = 32;
 /// A bucket that would not pause is left alone so many intervals.
 constexpr int rest_intervals = 10;
 /// Drain times are told in steps: not every byte in a queue is news.
-constexpr auto step = std::chrono::nanoseconds(250us);
+constexpr auto drain_step = std::chrono::nanoseconds(250us);
 
 double bytes_per_second(std::uint32_t megabits) { return megabits * 125e3; }
 
 std::chrono::nanoseconds rounded_up(std::chrono::nanoseconds time) {
-    return (time + step - 1ns) / step * step;
+    return (time + drain_step - 1ns) / drain_step * drain_step;
 }
 
 } // namespace

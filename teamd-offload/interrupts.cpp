@@ -21,9 +21,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds interval = 250ms; ///< some 0.2 ms of CPU each with eight ports
+constexpr std::chrono::milliseconds look_every = 250ms; ///< some 0.2 ms of CPU each with eight ports
 /// What changes seldom, and of which nobody tells: cpuset partitions, other teams' claims.
-constexpr std::chrono::milliseconds seldom = 5s;
+constexpr std::chrono::milliseconds look_seldom = 5s;
 /// The queues' masks are read under the kernel's lock of all devices, for which a lost link would wait too.
 constexpr std::chrono::milliseconds until_masks = 30s;
 
@@ -94,7 +94,7 @@ void Interrupts::unclaim() {
 void Interrupts::look() {
     // Virtual devices have none, and what comes up is told of (follow).
     const auto has_some = [](const Followed& port) { return port.queues != 0; };
-    timer_->after(std::ranges::any_of(ports_, has_some) ? interval : seldom);
+    timer_->after(std::ranges::any_of(ports_, has_some) ? look_every : look_seldom);
     const bool cpus_changed = read_cpus();
     doubt_one();
     for (auto& port : ports_) {
@@ -139,7 +139,7 @@ bool Interrupts::read_cpus() {
     auto online = read_file("/sys/devices/system/cpu/online", 65536);
     const bool changed = online && *online != online_;
     const auto now = Clock::now();
-    if (!changed && now - topology_at_ < seldom) return false;
+    if (!changed && now - topology_at_ < look_seldom) return false;
     auto topology = read_cpu_topology();
     if (!topology) {
         if (complaint_ != topology.error().text) log_(Level::warning, topology.error().text);
@@ -236,7 +236,7 @@ InterruptPlan Interrupts::plan(const std::vector<CpuClaim>& claims) const {
 
 void Interrupts::make_plan() {
     const auto now = Clock::now();
-    if (!managed_ || (!plan_due_ && now - claims_at_ < seldom)) return;
+    if (!managed_ || (!plan_due_ && now - claims_at_ < look_seldom)) return;
     const auto has_some = [](const Followed& port) { return port.queues != 0; };
     if (!claimed_ && std::ranges::none_of(ports_, has_some)) return;
     // One daemon at a time looks what is free and takes it.

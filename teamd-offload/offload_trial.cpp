@@ -15,10 +15,10 @@ namespace teamo {
 namespace {
 
 /// As long as a client is believed to be there after its last word.
-constexpr std::chrono::seconds longest_silence{5};
+constexpr std::chrono::seconds longest_trial_silence{5};
 
 /// What `ethtool -K DEVICE tso` switches (NETIF_F_ALL_TSO).
-constexpr std::array<std::string_view, 4> tso{"tx-tcp-segmentation", "tx-tcp6-segmentation",
+constexpr std::array<std::string_view, 4> tso_features{"tx-tcp-segmentation", "tx-tcp6-segmentation",
                                               "tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation"};
 
 std::string path_of(std::string_view team) { return fmt::format("{}/{}.tso", journal_directory, team); }
@@ -26,9 +26,9 @@ std::string path_of(std::string_view team) { return fmt::format("{}/{}.tso", jou
 /// The features that a trial switches, as they are: those for TCP as such, and what of the others is on.
 FeatureSettings switched_by_trial(const Features& features) {
     FeatureSettings settings;
-    for (const auto name : tso) {
+    for (const auto name : tso_features) {
         const bool on = features.active.contains(name);
-        const bool plain = name == tso[0] || name == tso[1];
+        const bool plain = name == tso_features[0] || name == tso_features[1];
         if (features.changeable.contains(name) && (on || plain)) settings.emplace(name, on);
     }
     return settings;
@@ -122,7 +122,7 @@ Result<> OffloadTrial::ask(IfIndex port, const std::string& name, std::string_vi
     if (tried_ && tried_->index != port) return fail(EBUSY, tried_->name + " is being measured");
     if (!tried_)
         if (auto begun = begin(port, name); !begun) return begun;
-    limit_->after(longest_silence);
+    limit_->after(longest_trial_silence);
     const auto wanted = all(tried_->before, state == "on");
     const auto now = ethtool_.set_features(port, wanted);
     if (now && missing(*now, wanted).empty()) return {};

@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// How often: some 0.1 ms of CPU each.
-constexpr auto interval = 2s;
+constexpr auto look_interval = 2s;
 constexpr double smoothing = 15; // seconds
 
 } // namespace
@@ -35,7 +35,7 @@ void PortCpus::follow(std::vector<Port> ports) {
 }
 
 void PortCpus::look() {
-    timer_->after(interval);
+    timer_->after(look_interval);
     read_load();
     if (read_interrupts()) hooks_.changed();
 }

@@ -3,7 +3,7 @@
 // What placing interrupts needs to know of a team.
 #include "team.h"
 
-#include <net/if.h>
+#include <linux/if.h>
 
 namespace teamo {
 

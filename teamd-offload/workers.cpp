@@ -15,8 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds window = WorkerSettings{}.window;
-constexpr auto seldom = 5s;          ///< what changes seldom: which CPUs there are
+constexpr auto topology_age = 5s;    ///< which CPUs there are changes seldom
 constexpr auto until_next_try = 60s; ///< of what could not be bound
 
 PortTraces traces_of(const std::vector<Interrupts::Arrival>& arrivals) {
@@ -75,7 +74,7 @@ void Workers::start() {
 
 void Workers::begin_window() {
     if (!is_wanted()) return;
-    window_->after(window);
+    window_->after(WorkerSettings{}.window);
     if (is_refused()) return;
     if (!sight_) sight_.emplace();
     const auto length = sight_->start_sample();
@@ -116,7 +115,7 @@ bool Workers::is_refused() {
 void Workers::end_window() {
     if (!is_wanted() || !sight_) return;
     const auto now = Clock::now();
-    if (now - topology_at_ >= seldom) {
+    if (now - topology_at_ >= topology_age) {
         if (auto topology = read_cpu_topology()) topology_ = std::move(*topology);
         topology_at_ = now;
     }

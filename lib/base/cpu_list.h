@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,9 @@ std::optional<CpuList> parse_cpu_mask(std::string_view text);
 
 /// "3,00000001" for CPUs 0, 32 and 33; "0" for none.
 std::string mask_of(const CpuList& cpus);
+
+/// Whether a list in ascending order has that CPU.
+inline bool contains(const CpuList& cpus, unsigned cpu) { return std::ranges::binary_search(cpus, cpu); }
 
 /// What is in either.
 CpuList united(CpuList one, const CpuList& other);

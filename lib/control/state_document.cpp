@@ -15,8 +15,6 @@ namespace {
 using json::Object;
 using json::Value;
 
-Value number(std::uint64_t count) { return static_cast<std::int64_t>(count); }
-
 /// teamd passes on what the kernel's team driver keeps (team_core.c, __team_port_change_send): without a
 /// link 0 and "half", and with one what ethtool says, where an unknown speed reads -1 and any duplex that
 /// is not half reads "full".
@@ -84,11 +82,11 @@ Value link_watches_of(const PortStatus& port) {
 Value datapath_of(const PortStatus& port) {
     const auto& counters = port.counters;
     return Object{{"buckets", port.buckets},
-                  {"counters", Object{{"rx_bytes", number(counters.rx_bytes)},
-                                      {"rx_dropped", number(counters.rx_dropped)},
-                                      {"rx_packets", number(counters.rx_packets)},
-                                      {"tx_bytes", number(counters.tx_bytes)},
-                                      {"tx_packets", number(counters.tx_packets)}}},
+                  {"counters", Object{{"rx_bytes", json::counted(counters.rx_bytes)},
+                                      {"rx_dropped", json::counted(counters.rx_dropped)},
+                                      {"rx_packets", json::counted(counters.rx_packets)},
+                                      {"tx_bytes", json::counted(counters.tx_bytes)},
+                                      {"tx_packets", json::counted(counters.tx_packets)}}},
                   {"receives", port.receives},
                   {"transmits", port.transmits}};
 }
@@ -135,10 +133,10 @@ Value proofs_of(const std::map<std::string, Proof>& proofs) {
     Object steps;
     for (const auto& [step, proof] : proofs)
         steps.push_back({step, Object{{"bought", name_of(proof.bought)},
-                                      {"bytes_with", number(proof.bytes_with)},
-                                      {"bytes_without", number(proof.bytes_without)},
-                                      {"cpu_ns_per_kib_with", number(proof.cpu_with)},
-                                      {"cpu_ns_per_kib_without", number(proof.cpu_without)}}});
+                                      {"bytes_with", json::counted(proof.bytes_with)},
+                                      {"bytes_without", json::counted(proof.bytes_without)},
+                                      {"cpu_ns_per_kib_with", json::counted(proof.cpu_with)},
+                                      {"cpu_ns_per_kib_without", json::counted(proof.cpu_without)}}});
     return steps;
 }
 

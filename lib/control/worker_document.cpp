@@ -9,30 +9,28 @@ namespace {
 using json::Object;
 using json::Value;
 
-Value number(std::uint64_t count) { return static_cast<std::int64_t>(count); }
-
 Value worker_of(const WorkerStatus& status) {
     Object by_cpu, by_port;
     for (const auto& [cpu, bytes] : status.traffic.by_cpu)
-        by_cpu.push_back({std::to_string(cpu), number(bytes)});
+        by_cpu.push_back({std::to_string(cpu), json::counted(bytes)});
     for (const auto& [port, bytes] : status.traffic.by_port)
-        by_port.push_back({port, number(bytes)});
+        by_port.push_back({port, json::counted(bytes)});
     const auto& worker = status.worker;
     return Object{{"bytes_by_cpu", std::move(by_cpu)},
                   {"bytes_by_port", std::move(by_port)},
-                  {"bytes_per_second", number(status.traffic.bytes)},
+                  {"bytes_per_second", json::counted(status.traffic.bytes)},
                   {"cgroup", worker.cgroup},
                   {"command", worker.command},
                   {"cpu_percent", static_cast<std::int64_t>(std::llround(100 * status.work))},
                   {"cpus", text_of(status.cpus)},
-                  {"packets_per_second", number(status.traffic.packets)},
+                  {"packets_per_second", json::counted(status.traffic.packets)},
                   {"pid", static_cast<std::int64_t>(worker.id.pid)},
                   {"policy", name_of(status.policy)},
                   {"reason", status.reason},
                   {"rule", status.rule},
                   {"threads", worker.threads},
                   {"unit", worker.unit},
-                  {"user", number(worker.user)}};
+                  {"user", json::counted(worker.user)}};
 }
 
 } // namespace

@@ -29,6 +29,12 @@ inline std::int64_t number(const Value& in, std::string_view key) {
     return found == nullptr ? 0 : *found;
 }
 
+/// A number that is never negative; one that is reads as 0.
+inline std::uint64_t count(const Value& in, std::string_view key) {
+    const auto value = number(in, key);
+    return value < 0 ? 0 : static_cast<std::uint64_t>(value);
+}
+
 inline bool flag(const Value& in, std::string_view key) {
     const auto* found = child(in, key).boolean();
     return found != nullptr && *found;

@@ -4,6 +4,7 @@
 // about a meaning, not only one about the syntax, can name line and column.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -107,6 +108,12 @@ inline Value::Value(std::string value) : data_(std::move(value)) {}
 inline Value::Value(std::string_view value) : data_(std::string(value)) {}
 inline Value::Value(Array value) : data_(std::move(value)) {}
 inline Value::Value(Object value) : data_(std::move(value)) {}
+
+/// A counter; jansson has no unsigned integer.
+inline Value counted(std::uint64_t count) { return static_cast<std::int64_t>(count); }
+
+/// A figure as the nearest integer.
+inline Value rounded(double figure) { return static_cast<std::int64_t>(std::llround(figure)); }
 
 /// The name of its type as a person says it: "an object", "a string", …
 std::string_view type_of(const Value& value);

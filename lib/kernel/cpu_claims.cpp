@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t version = 1;
+constexpr std::int64_t claims_version = 1;
 constexpr std::string_view suffix = ".cpus";
 // The lock is held for a few writes. Whoever has it longer is stopped, and we have ports to tend.
 constexpr auto patience = 200ms, pause = 5ms;
@@ -46,7 +46,7 @@ json::Value value_of(const PortClaim& port) {
     return value;
 }
 
-Result<PortClaim> parse_port(const json::Value& value) {
+Result<PortClaim> parse_claim(const json::Value& value) {
     PortClaim port;
     port.port = json::text(value, "port");
     port.cpus = json::cpus(value, "cpus");
@@ -103,7 +103,7 @@ std::string text_of(const TeamClaims& claims) {
     for (const auto& port : claims.ports)
         ports.push_back(value_of(port));
     json::Value value(json::Object{});
-    value.set("version", version);
+    value.set("version", claims_version);
     value.set("pid", static_cast<std::int64_t>(claims.pid));
     value.set("start_time", static_cast<std::int64_t>(claims.start_time));
     value.set("ports", std::move(ports));
@@ -113,7 +113,7 @@ std::string text_of(const TeamClaims& claims) {
 Result<TeamClaims> parse_claims(std::string_view content) {
     const auto value = json::parse(content);
     if (!value) return fail(EBADMSG, value.error().text);
-    if (json::number(*value, "version") != version) return fail(EBADMSG, "of another version of the program");
+    if (json::number(*value, "version") != claims_version) return fail(EBADMSG, "of another version of the program");
     TeamClaims claims;
     claims.pid = static_cast<pid_t>(json::number(*value, "pid"));
     claims.start_time = static_cast<std::uint64_t>(json::number(*value, "start_time"));
@@ -121,7 +121,7 @@ Result<TeamClaims> parse_claims(std::string_view content) {
     if (claims.pid <= 0 || ports == nullptr || ports->array() == nullptr)
         return fail(EBADMSG, "no claims of a daemon");
     for (const auto& entry : *ports->array()) {
-        auto port = parse_port(entry);
+        auto port = parse_claim(entry);
         if (!port) return tl::unexpected(port.error());
         claims.ports.push_back(std::move(*port));
     }

@@ -12,7 +12,7 @@ namespace {
 
 // Documentation/filesystems/proc.rst: user nice system idle iowait irq softirq steal, then guest times, which
 // user and nice hold already.
-constexpr int columns = 8, idle = 3, iowait = 4;
+constexpr int column_count = 8, idle_column = 3, iowait_column = 4;
 
 } // namespace
 
@@ -23,14 +23,14 @@ Result<std::chrono::microseconds> parse_busy_time(std::string_view stat, long ti
     const auto* at = stat.data() + head.size();
     const auto* const end = stat.data() + stat.size();
     std::int64_t busy = 0;
-    for (int column = 0; column < columns; ++column) {
+    for (int column = 0; column < column_count; ++column) {
         while (at != end && *at == ' ')
             ++at;
         std::int64_t ticks = 0;
         const auto [stop, error] = std::from_chars(at, end, ticks);
         if (error != std::errc{}) return fail(EBADMSG, "/proc/stat: too few columns");
         at = stop;
-        if (column != idle && column != iowait) busy += ticks;
+        if (column != idle_column && column != iowait_column) busy += ticks;
     }
     return std::chrono::microseconds(busy * 1'000'000 / ticks_per_second);
 }

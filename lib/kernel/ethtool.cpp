@@ -17,12 +17,6 @@ namespace {
 
 constexpr const char* no_family = "this kernel has no ethtool netlink (CONFIG_ETHTOOL_NETLINK)";
 
-std::span<const std::byte> attributes_of(const nlmsghdr* message) {
-    const std::span<const std::byte> whole(static_cast<const std::byte*>(nlmsg_data(message)),
-                                           static_cast<std::size_t>(nlmsg_datalen(message)));
-    return whole.subspan(std::min<std::size_t>(GENL_HDRLEN, whole.size()));
-}
-
 LinkStatus parse_link_modes(const nlmsghdr* message) {
     LinkStatus status;
     std::array<nlattr*, ETHTOOL_A_LINKMODES_MAX + 1> attributes{};
@@ -80,7 +74,7 @@ Result<Features> Ethtool::read_features(IfIndex index) {
         return make_request(ETHTOOL_MSG_FEATURES_GET, ETHTOOL_A_FEATURES_HEADER, index);
     };
     const auto take = [&features](const nlmsghdr* message) {
-        features = parse_features(attributes_of(message));
+        features = parse_features(generic_attributes(message));
     };
     auto read = socket_.dump(make, take, [] {});
     if (!read) return within("features", std::move(read.error()));

@@ -14,7 +14,7 @@
 namespace teamo {
 namespace {
 
-constexpr std::int64_t version = 1;
+constexpr std::int64_t journal_version = 1;
 /// A bound process has an entry for each of its threads, some 200 bytes.
 constexpr std::size_t longest = std::size_t{64} << 20;
 
@@ -195,7 +195,7 @@ Result<PortBefore> parse_port(const json::Value& value) {
 
 std::string text_of(const Journal& journal) {
     json::Value value(json::Object{});
-    value.set("version", version);
+    value.set("version", journal_version);
     value.set("network_namespace", static_cast<std::int64_t>(journal.network_namespace));
     value.set("team", journal.team.value);
     value.set("inner", journal.inner.value);
@@ -219,7 +219,7 @@ std::string text_of(const Journal& journal) {
 Result<Journal> parse_journal(std::string_view content) {
     const auto value = json::parse(content, {.bytes = longest});
     if (!value) return fail(EBADMSG, value.error().text);
-    if (small(*value, "version") != version) return fail(EBADMSG, "of another version of the program");
+    if (small(*value, "version") != journal_version) return fail(EBADMSG, "of another version of the program");
 
     Journal journal;
     journal.network_namespace = static_cast<std::uint64_t>(json::number(*value, "network_namespace"));

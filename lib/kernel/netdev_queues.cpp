@@ -17,12 +17,6 @@ enum QueueAttribute : int { queue_id = 1, queue_ifindex, queue_type, queue_napi 
 enum NapiAttribute : int { napi_ifindex = 1, napi_id, napi_irq, napi_pid };
 constexpr std::uint32_t type_receive = 0, type_transmit = 1;
 
-std::span<const std::byte> attributes_of(const nlmsghdr* message) {
-    const std::span<const std::byte> whole(static_cast<const std::byte*>(nlmsg_data(message)),
-                                           static_cast<std::size_t>(nlmsg_datalen(message)));
-    return whole.subspan(std::min<std::size_t>(GENL_HDRLEN, whole.size()));
-}
-
 std::optional<std::uint32_t> number(std::span<const std::byte> attributes, int type) {
     // libnl does not change what it looks at.
     auto* first = reinterpret_cast<nlattr*>(const_cast<std::byte*>(attributes.data()));
@@ -76,10 +70,10 @@ Result<NetdevQueues> NetdevFamily::read(IfIndex index) {
     NetdevQueues told;
     if (family_ == 0) return told;
     const auto add_queue = [&told](const nlmsghdr* message) {
-        if (auto queue = parse_netdev_queue(attributes_of(message))) told.queues.push_back(*queue);
+        if (auto queue = parse_netdev_queue(generic_attributes(message))) told.queues.push_back(*queue);
     };
     const auto add_napi = [&told](const nlmsghdr* message) {
-        if (auto napi = parse_netdev_napi(attributes_of(message))) told.napis.push_back(*napi);
+        if (auto napi = parse_netdev_napi(generic_attributes(message))) told.napis.push_back(*napi);
     };
     if (auto read = dump(queue_get, queue_ifindex, index, add_queue); !read)
         return tl::unexpected(read.error());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/netlink_socket.h"
 
+#include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <netlink/attr.h>
 #include <netlink/errno.h>
@@ -163,6 +164,12 @@ Result<NetlinkSocket::Received> NetlinkSocket::receive(const Receiver& receiver)
         else if (error < 0)
             return fail(EPROTO, fmt::format("netlink events: {}", nl_geterror(error)));
     }
+}
+
+std::span<const std::byte> generic_attributes(const nlmsghdr* message) {
+    const std::span<const std::byte> whole(static_cast<const std::byte*>(nlmsg_data(message)),
+                                           static_cast<std::size_t>(nlmsg_datalen(message)));
+    return whole.subspan(std::min<std::size_t>(GENL_HDRLEN, whole.size()));
 }
 
 } // namespace teamo

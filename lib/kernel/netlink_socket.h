@@ -11,8 +11,10 @@
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 
+#include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <span>
 
 namespace teamo {
 
@@ -53,5 +55,8 @@ private:
     NlSocket socket_;
     int protocol_;
 };
+
+/// The attributes of a generic netlink message, behind its header; they live as long as the message.
+std::span<const std::byte> generic_attributes(const nlmsghdr* message);
 
 } // namespace teamo

@@ -9,7 +9,7 @@
 namespace teamo {
 namespace {
 
-using Device = Handle<sd_device, sd_device_unref>;
+using UdevDevice = Handle<sd_device, sd_device_unref>;
 
 constexpr std::string_view key = "IRQAffinityPolicy";
 
@@ -90,7 +90,7 @@ Result<std::optional<UdevIrqPolicy>> read_udev_irq_policy(IfIndex device) {
     sd_device* found = nullptr;
     if (const int error = sd_device_new_from_ifindex(&found, static_cast<int>(device.value)); error < 0)
         return fail_errno(-error, fmt::format("device {}", device.value));
-    const Device owned(found);
+    const UdevDevice owned(found);
     const auto file = property(found, "ID_NET_LINK_FILE");
     if (file.empty()) return std::optional<UdevIrqPolicy>();
     std::vector<std::string> paths{std::string(file)};

@@ -8,8 +8,6 @@
 namespace teamo {
 namespace {
 
-constexpr bool contains(const CpuList& cpus, unsigned cpu) { return std::ranges::binary_search(cpus, cpu); }
-
 class Dealing {
 public:
     Dealing(std::span<const ServedPort> ports, const CpuList& online)

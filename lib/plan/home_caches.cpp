@@ -9,9 +9,9 @@
 namespace teamo {
 namespace {
 
-class Homes {
+class CacheChoice {
 public:
-    explicit Homes(Assignment& assignment) : asked_(assignment) {
+    explicit CacheChoice(Assignment& assignment) : asked_(assignment) {
         std::set<unsigned> cores;
         for (const auto& taken : asked_.taken)
             if (const auto* cpu = asked_.topology->find(taken.cpu)) cores.insert(cpu->core);
@@ -94,6 +94,6 @@ private:
 
 } // namespace
 
-void choose_homes(Assignment& assignment) { Homes(assignment).choose(); }
+void choose_homes(Assignment& assignment) { CacheChoice(assignment).choose(); }
 
 } // namespace teamo

@@ -13,8 +13,6 @@
 namespace teamo {
 namespace {
 
-bool contains(const CpuList& cpus, unsigned cpu) { return std::ranges::binary_search(cpus, cpu); }
-
 /// Whom the administrator names may be isolated: that is what he wrote.
 CpuList eligible_cpus(const CpuTopology& topology, CpuList allowed) {
     allowed = cpu_list_of(std::move(allowed));

@@ -8,9 +8,9 @@
 namespace teamo {
 namespace {
 
-class Dealing {
+class QueueDealing {
 public:
-    Dealing(const PlannedPort& port, const CpuList& cpus)
+    QueueDealing(const PlannedPort& port, const CpuList& cpus)
         : port_(port),
           is_loaded_(std::ranges::any_of(port.loads, [](double load) { return load > 0; })),
           cpus_(port.queues) {
@@ -28,7 +28,7 @@ public:
 
     bool has_nowhere_to_go() const { return loads_.empty() && !movable_.empty(); }
 
-    Dealing& leave_where_they_are() {
+    QueueDealing& leave_where_they_are() {
         std::erase_if(movable_, [this](std::size_t queue) {
             if (!loads_.contains(now(queue))) return false;
             put(queue, now(queue));
@@ -38,7 +38,7 @@ public:
     }
 
     /// The largest first, to who has the least (Graham 1969).
-    Dealing& deal_out() {
+    QueueDealing& deal_out() {
         for (const auto queue : movable_)
             put(queue, std::ranges::min_element(loads_, {}, [&](const auto& pair) {
                            return std::tuple(pair.second, pair.first != now(queue), pair.first);
@@ -88,7 +88,7 @@ private:
 
 std::vector<unsigned> queue_cpus(const PlannedPort& port, const CpuList& cpus) {
     constexpr double worth_it = 0.8;
-    Dealing kept(port, cpus);
+    QueueDealing kept(port, cpus);
     if (kept.has_nowhere_to_go()) return {};
     auto dealt = kept;
     kept.leave_where_they_are().deal_out();

@@ -11,6 +11,7 @@ namespace teamo::ctl {
 namespace {
 
 using json::Object;
+using json::rounded;
 using json::Value;
 
 constexpr std::size_t most_moves_shown = 10;
@@ -105,7 +106,6 @@ std::string moves_table(const std::vector<MoveStatus>& moves) {
     return table_of({"bucket", "from", "to", "why", "gain", "ended", "waited", "ago"}, rows);
 }
 
-Value rounded(double rate) { return static_cast<std::int64_t>(std::llround(rate)); }
 Value per_cent(double part) { return std::round(part * 1000) / 10; }
 
 Value list_of(const CpuList& cpus) {

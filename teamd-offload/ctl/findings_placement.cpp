@@ -20,7 +20,7 @@ constexpr PcieLink pretended{.speed = 2.5, .width = 1};
 
 bool is_real(const PcieLink& link) { return link.is_known() && link != pretended; }
 
-std::string text_of(const PcieLink& link) {
+std::string link_text(const PcieLink& link) {
     return fmt::format("{:g} GT/s x{} ({:.0f} Mbit/s)", link.speed, link.width, link.mbits());
 }
 
@@ -84,18 +84,18 @@ void add_card(const TeamState& state, const Card& card, Findings& findings) {
     if (const auto best = card.place->best(); card.place->slot.is_known() && now.mbits() < best.mbits())
         findings.push_back(
             {severity, where,
-             fmt::format("{} runs at {}, though slot and card can do {}{}", whose, text_of(now),
-                         text_of(best), loss),
+             fmt::format("{} runs at {}, though slot and card can do {}{}", whose, link_text(now),
+                         link_text(best), loss),
              fmt::format("take {} out and seat it anew, or try another slot", card.place->address)});
     else if (now.mbits() < most.mbits())
         findings.push_back({severity, where,
-                            fmt::format("{} runs at {}{}; it could at {}{}", whose, text_of(now),
+                            fmt::format("{} runs at {}{}; it could at {}{}", whose, link_text(now),
                                         card.place->slot.is_known() ? ", for its slot can do no more" : "",
-                                        text_of(most), loss),
+                                        link_text(most), loss),
                             fmt::format("a slot of {:g} GT/s and {} lanes for {}", most.speed, most.width,
                                         card.place->address)});
     else if (too_little && !alone)
-        findings.push_back({warning, where, fmt::format("{} runs at {}{}", whose, text_of(now), loss),
+        findings.push_back({warning, where, fmt::format("{} runs at {}{}", whose, link_text(now), loss),
                             "let some of the ports be another card's"});
 }
 
@@ -146,7 +146,7 @@ void add_bridge(const TeamState& state, const Bridge& bridge, Findings& findings
     findings.push_back(
         {warning, bridge.where(state),
          fmt::format("{} behind {}, whose link runs at {}: too little for {:.0f} Mbit/s",
-                     alone ? "is" : listed(bridge.names()) + " are", bridge.address, text_of(bridge.link),
+                     alone ? "is" : listed(bridge.names()) + " are", bridge.address, link_text(bridge.link),
                      wanted),
          fmt::format("{} to a slot behind another root port  (lspci -tv)", alone ? "its card" : "a card")});
 }

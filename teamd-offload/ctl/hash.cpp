@@ -5,18 +5,12 @@
 #include "ctl/output.h"
 #include "ctl/packet.h"
 #include "ctl/surroundings.h"
+#include "ctl/units.h"
 
 #include <algorithm>
 
 namespace teamo::ctl {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const auto& word : words)
-        text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
 
 std::string hashed(const TeamState& state) {
     std::vector<std::string> names;

@@ -80,7 +80,7 @@ std::string arrives(const PortInterruptStatus& port) {
             const auto& where = vector.effective.empty() ? vector.affinity : vector.effective;
             all.insert(all.end(), where.begin(), where.end());
         }
-    return or_dash(text_of(cpu_list_of(std::move(all))));
+    return or_dash(teamo::text_of(cpu_list_of(std::move(all))));
 }
 
 bool stands(const PortInterruptStatus& port, const Vector& vector, Standing how) {
@@ -116,7 +116,7 @@ std::string state_of(const PortInterruptStatus& port) {
 std::string sending_by(const PortInterruptStatus& port) {
     std::string text;
     for (const auto& mask : port.now.xps)
-        text += (text.empty() ? "" : " ") + or_dash(text_of(mask));
+        text += (text.empty() ? "" : " ") + or_dash(teamo::text_of(mask));
     return or_dash(text);
 }
 
@@ -165,7 +165,7 @@ std::string interrupts_text(const InterruptStatus& interrupts) {
     std::vector<Row> rows;
     for (const auto& port : interrupts.ports)
         rows.push_back({port.name, std::to_string(port.now.queues.size()),
-                        or_dash(text_of(cpu_list_of(port.cpus))), arrives(port), sending_by(port),
+                        or_dash(teamo::text_of(cpu_list_of(port.cpus))), arrives(port), sending_by(port),
                         std::to_string(count_of(port)), std::to_string(port.repaired), state_of(port)});
     auto text = table_of(
         {"port", "queues", "CPU", "arrive at", "sent from", "interrupts", "repaired", "state"}, rows);

@@ -13,17 +13,11 @@ namespace {
 using json::child;
 using json::list;
 using json::Object;
+using json::rounded;
 using json::text;
 using json::Value;
 
 constexpr std::size_t most_flows_shown = 20;
-
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const auto& name : names)
-        text += (text.empty() ? "" : ", ") + name;
-    return text;
-}
 
 std::string others(const Leaving& leaving) {
     return leaving.rest.ports == 1 ? std::string("the other port carries")
@@ -102,8 +96,6 @@ Value offloads_json(const OffloadChange& change) {
                   {"gso_max_size_then", static_cast<std::int64_t>(change.gso_max_then)},
                   {"lost", std::move(lost)}};
 }
-
-Value rounded(double rate) { return static_cast<std::int64_t>(std::llround(rate)); }
 
 Value flow_json(const Flow& flow) {
     return Object{{"bucket", flow.bucket ? Value(static_cast<int>(*flow.bucket)) : Value()},

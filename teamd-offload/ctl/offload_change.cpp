@@ -9,7 +9,7 @@ namespace teamo::ctl {
 namespace {
 
 /// Besides everything "-segmentation": what spares the CPU work or copies packet by packet.
-constexpr std::array<std::string_view, 10> others{
+constexpr std::array<std::string_view, 10> other_features{
     "tx-scatter-gather", "tx-checksum-ipv4",  "tx-checksum-ipv6",  "tx-checksum-sctp", "rx-checksum",
     "rx-gro-hw",         "tls-hw-tx-offload", "tls-hw-rx-offload", "esp-hw-offload",   "macsec-hw-offload"};
 
@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 10> others{
 bool is_offload(std::string_view feature) {
     const bool variant = feature == "tx-tcp-ecn-segmentation" || feature == "tx-tcp-mangleid-segmentation";
     return (feature.ends_with("-segmentation") && !variant) ||
-           std::ranges::find(others, feature) != others.end();
+           std::ranges::find(other_features, feature) != other_features.end();
 }
 
 /// A card sums by protocol, or whatever it is told to: the latter does for both (NETIF_F_HW_CSUM).

@@ -9,6 +9,7 @@ namespace teamo::ctl {
 namespace {
 
 using json::Object;
+using json::rounded;
 using json::Value;
 
 struct Column {
@@ -96,7 +97,6 @@ std::string legend(const std::string& table) {
     return text;
 }
 
-Value rounded(double rate) { return static_cast<std::int64_t>(std::llround(rate)); }
 Value tenths(double value) { return std::round(value * 10) / 10; }
 
 Value cost_json(const PortCost& cost, const std::string& unmeasured) {

@@ -13,12 +13,6 @@ namespace {
 
 using Side = ProofPair::Side;
 
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    const auto middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 struct Change {
     double median = 1;              ///< of the pairs' ratios, with to without
     std::size_t less = 0, more = 0; ///< pairs whose ratio is clearly on that side
@@ -52,7 +46,7 @@ double median_of(const std::vector<ProofPair>& pairs, Side ProofPair::*side, dou
     return median(values);
 }
 
-std::uint64_t rounded(double figure) {
+std::uint64_t to_count(double figure) {
     return static_cast<std::uint64_t>(std::llround(std::max(figure, 0.0)));
 }
 
@@ -83,9 +77,9 @@ Proof prove(const std::vector<ProofPair>& pairs) {
             usable.push_back(pair);
     if (usable.size() < pairs_of_a_proof) return {};
     const auto in_ns = [&](Side ProofPair::*side) {
-        return rounded(1000 * median_of(usable, side, &Side::cpu_per_kib));
+        return to_count(1000 * median_of(usable, side, &Side::cpu_per_kib));
     };
-    const auto bytes = [&](Side ProofPair::*side) { return rounded(median_of(usable, side, &Side::bytes)); };
+    const auto bytes = [&](Side ProofPair::*side) { return to_count(median_of(usable, side, &Side::bytes)); };
     Proof proof{.bytes_without = bytes(&ProofPair::without),
                 .bytes_with = bytes(&ProofPair::with),
                 .cpu_without = in_ns(&ProofPair::without),

@@ -22,16 +22,16 @@ using json::flag;
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr auto round_time = 2s;
+constexpr auto window_time = 2s;
 /// What is on its way, and what is cached, is done with.
-constexpr auto settling = 500ms;
+constexpr auto pause = 500ms;
 /// Three windows of a second must say the same before a worker is bound.
 constexpr auto until_workers_are_bound = 4500ms;
 
 /// One thing that can be done without.
 struct Step {
     const char* name; ///< as the state and ProofTry have it
-    Clock::duration until_on = settling;
+    Clock::duration until_on = pause;
 };
 constexpr Step interrupts{.name = "interrupts"};
 constexpr Step workers{.name = "workers", .until_on = until_workers_are_bound};
@@ -45,19 +45,19 @@ Result<> wait(Clock::duration time) {
     return interrupted == 0 ? Result<>{} : fail(EINTR, "ended by a signal");
 }
 
-struct Reading {
+struct WindowReading {
     double bytes = 0;
     std::chrono::microseconds busy{0};
     Clock::time_point at;
     bool managed = false; ///< the step that is measured
 };
 
-Result<Reading> read(Session& session, const Step& step) {
+Result<WindowReading> read(Session& session, const Step& step) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
     const auto busy = read_busy_time();
     if (!busy) return tl::unexpected(busy.error());
-    Reading reading{
+    WindowReading reading{
         .busy = *busy, .at = Clock::now(), .managed = flag(child(state->document, step.name), "managed")};
     for (const auto& port : state->ports)
         reading.bytes +=
@@ -72,10 +72,10 @@ Result<> set(Session& session, const Step& step, const char* state) {
 
 Result<ProofPair::Side> measure(Session& session, const Step& step, bool on) {
     if (auto done = set(session, step, on ? "on" : "off"); !done) return tl::unexpected(done.error());
-    if (auto waited = wait(on ? step.until_on : settling); !waited) return tl::unexpected(waited.error());
+    if (auto waited = wait(on ? step.until_on : pause); !waited) return tl::unexpected(waited.error());
     const auto before = read(session, step);
     if (!before) return tl::unexpected(before.error());
-    if (auto waited = wait(round_time); !waited) return tl::unexpected(waited.error());
+    if (auto waited = wait(window_time); !waited) return tl::unexpected(waited.error());
     const auto after = read(session, step);
     if (!after) return tl::unexpected(after.error());
     if (before->managed != on || after->managed != on) // this process was stopped, or somebody has had a say

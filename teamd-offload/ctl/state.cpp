@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/state.h"
 
+#include "json/fields.h"
+
 #include <algorithm>
 
 namespace teamo::ctl {
 namespace {
 
-const json::Value& child(const json::Value& in, std::string_view key) {
-    static const json::Value none;
-    const auto* found = in.find(key);
-    return found ? *found : none;
-}
-
-std::int64_t number(const json::Value& in, std::string_view key) {
-    const auto* found = child(in, key).integer();
-    return found ? *found : 0;
-}
-
-std::uint64_t count(const json::Value& in, std::string_view key) {
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(number(in, key), 0));
-}
+using json::child;
+using json::count;
+using json::flag;
+using json::number;
+using json::text;
 
 /// A share that is written in per cent, with or without a fraction.
 double part(const json::Value& in, std::string_view key) {
@@ -29,16 +22,6 @@ double part(const json::Value& in, std::string_view key) {
 }
 
 double rate(const json::Value& in, std::string_view key) { return static_cast<double>(number(in, key)); }
-
-bool flag(const json::Value& in, std::string_view key) {
-    const auto* found = child(in, key).boolean();
-    return found && *found;
-}
-
-std::string text(const json::Value& in, std::string_view key) {
-    const auto* found = child(in, key).string();
-    return found ? *found : std::string();
-}
 
 template <class Enum>
 Enum named(const json::Value& in, std::string_view key, std::initializer_list<Enum> all) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/trial.h"
+#include "ctl/units.h"
 
 #include <algorithm>
 
@@ -7,12 +8,6 @@ namespace teamo::ctl {
 namespace {
 
 constexpr double header = 66;
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    const auto middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 struct Range {
     double least, most;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace teamo::ctl {
@@ -34,6 +35,14 @@ std::string listed(const std::vector<std::string>& names) {
     for (std::size_t index = 0; index < names.size(); ++index)
         text += (index == 0 ? "" : index + 1 == names.size() ? " and " : ", ") + names[index];
     return text;
+}
+
+std::string joined(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+
+double median(std::vector<double> values) {
+    std::ranges::sort(values);
+    const auto middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 } // namespace teamo::ctl

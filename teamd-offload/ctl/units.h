@@ -20,6 +20,10 @@ std::string duration(std::chrono::milliseconds time);
 std::string counted(std::size_t count, std::string_view one, std::string_view many);
 /// "eth1, eth2 and eth3".
 std::string listed(const std::vector<std::string>& names);
+/// "a, b, c"
+std::string joined(const std::vector<std::string>& names);
+/// Of at least one; the mean of the middle two where their number is even.
+double median(std::vector<double> values);
 
 constexpr double bytes_per_megabit = 125e3;
 

@@ -13,6 +13,7 @@
 namespace teamo::ctl {
 namespace {
 
+using json::count;
 using json::cpus;
 using json::flag;
 using json::list;
@@ -23,10 +24,6 @@ WorkerPolicy policy_of(const std::string& word) {
     for (const auto policy : {WorkerPolicy::follow, WorkerPolicy::spread})
         if (word == name_of(policy)) return policy;
     return WorkerPolicy::off;
-}
-
-std::uint64_t count(const json::Value& in, std::string_view key) {
-    return static_cast<std::uint64_t>(number(in, key));
 }
 
 std::uint64_t count_of(const json::Value& value) {
@@ -91,7 +88,7 @@ Row row_of(const WorkerStatus& one) {
             top_of(one.traffic.by_cpu, one.traffic.bytes),
             top_of(one.traffic.by_port, one.traffic.bytes),
             fmt::format("{:.0f} %", 100 * one.work),
-            one.cpus.empty() ? "-" : text_of(one.cpus)};
+            one.cpus.empty() ? "-" : teamo::text_of(one.cpus)};
 }
 
 } // namespace
