@@ -37,6 +37,7 @@ Pull pull_cable(const Stage& stage, const Stream& stream) {
         pull.first = stream.next();
         stage.pull(pull.port);
         (void)stream.flows(pull_rate / 10); // where nothing flows any more, the losses say so
+        (void)test::eventually("the kernel's news", [&news] { return news.heard_at().has_value(); });
         pull.news = news.heard_at().value_or(pull.first);
     }
     // What was sent in the last 50 ms may still be under way.
@@ -75,24 +76,29 @@ long over(const std::vector<double>& losses, double packets) {
     return std::ranges::count_if(losses, [packets](double lost) { return lost > packets; });
 }
 
-/// Why a few pulls may lose too much without a defect, which loses it again and again.
+/// Why a few pulls may lose too much without a defect: they do beside others' work, and where a machine's
+/// CPUs are themselves held up now and then.
 std::string excuse_for(long bad, std::size_t pulls, const OtherWork& others) {
     if (const auto busy = others.excuse(); !busy.empty()) return busy;
-    return bad == 1 ? fmt::format("this machine, at 1 of {} pulls", pulls) : "";
+    const auto few = static_cast<long>(pulls) / 8;
+    return bad <= few ? fmt::format("{} of {} pulls only", bad, pulls) : "";
 }
 
 std::string slow_kernel(double packets) {
     return fmt::format("this kernel tells {:.1f} ms late", 1000.0 * packets / pull_rate);
 }
 
-/// What the kernel takes to tell is the machine's doing, up to a length that no work of others explains. What
-/// is lost after is the daemon's: one that asked for the carriers every 10 ms would lose 50 packets.
+/// What no work of others explains, in packets.
+double longest(const OtherWork& others) { return others.excuse().empty() ? 100 : 1'000; }
+
+/// What the kernel takes to tell is the machine's doing, up to the longest. What is lost after is the
+/// daemon's: one that asked for the carriers every 10 ms would lose 50 packets.
 void judge_median(Report& report, const OtherWork& others, const Losses& lost) {
     const auto all = median(lost.by_pull), own = median(lost.after_news);
-    const auto longest = others.excuse().empty() ? 100 : 1'000;
-    report.expect("lost by a pulled cable, median", loss(all), "<= 10 packets, 1.0 ms",
-                  {.kept = all <= 10,
-                   .excuse = all <= longest && own <= 10 ? slow_kernel(median(lost.before_news)) : ""});
+    report.expect(
+        "lost by a pulled cable, median", loss(all), "<= 10 packets, 1.0 ms",
+        {.kept = all <= 10,
+         .excuse = all <= longest(others) && own <= 10 ? slow_kernel(median(lost.before_news)) : ""});
     report.expect("of it after the kernel's news, median", loss(own), "<= 10 packets, 1.0 ms",
                   {.kept = own <= 10});
 }
@@ -109,11 +115,13 @@ void judge_worst(Report& report, const OtherWork& others, const Losses& lost) {
                   "<= 100 packets, 10.0 ms", {.kept = all <= 100, .excuse = excuse});
 }
 
+/// Both ends have to take the cable back, and a packet that comes before the far end did is lost.
 void judge_plugs(Report& report, const OtherWork& others, const Losses& lost) {
     const auto worst = std::ranges::max(lost.by_plug);
-    const auto excuse = excuse_for(over(lost.by_plug, 10), lost.by_plug.size(), others);
+    const bool rarely = median(lost.by_plug) <= 10 && worst <= longest(others);
     report.expect("lost by putting it back, worst", loss(worst), "<= 10 packets, 1.0 ms",
-                  {.kept = worst <= 10, .excuse = worst <= 200 ? excuse : ""});
+                  {.kept = worst <= 10,
+                   .excuse = rarely ? excuse_for(over(lost.by_plug, 10), lost.by_plug.size(), others) : ""});
 }
 
 /// Pulls the cable to one client, again and again.

@@ -5,11 +5,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace teamo::demo {
 namespace {
 
-bool is_defect(const Outcome& outcome) { return !outcome.kept && outcome.excuse.empty(); }
+/// As with every figure (support/figure.h): TEAMO_PROMISES=1 holds a quiet machine to what is promised.
+bool is_excused(const Outcome& outcome) {
+    const auto* held = std::getenv("TEAMO_PROMISES");
+    return !outcome.excuse.empty() && (held == nullptr || std::string_view(held) != "1");
+}
+
+bool is_defect(const Outcome& outcome) { return !outcome.kept && !is_excused(outcome); }
 
 std::string verdict(const Outcome& outcome) {
     if (outcome.kept) return "yes";
