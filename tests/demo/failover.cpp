@@ -22,7 +22,7 @@ struct Pull {
     unsigned port = 0, taken_over_by = 0;
     std::uint64_t first = 0;   ///< sent when the cable was pulled
     std::uint64_t news = 0;    ///< sent when the kernel told of it
-    std::uint64_t between = 0; ///< sent when another port carried, before the cable was put back
+    std::uint64_t between = 0; ///< sent when the cable was put back; another port carried for long
     std::uint64_t end = 0;     ///< sent when all of it was over
 };
 
@@ -40,14 +40,13 @@ Pull pull_cable(const Stage& stage, const Stream& stream) {
         (void)test::eventually("the kernel's news", [&news] { return news.heard_at().has_value(); });
         pull.news = news.heard_at().value_or(pull.first);
     }
-    // What was sent in the last 50 ms may still be under way.
-    pull.between = std::max(pull.first, stream.next() - pull_rate / 20);
     stage.await_carrying(cables - 1);
     pull.taken_over_by = stage.busiest_port(50ms);
+    pull.between = stream.next();
     stage.plug(pull.port);
     stage.await_carrying(cables);
     (void)stream.flows(pull_rate / 10);
-    pull.end = stream.next() - pull_rate / 20;
+    pull.end = stream.next();
     return pull;
 }
 
