@@ -27,6 +27,6 @@ status=$?
 cat "$out"
 [ "$status" -eq 0 ] || exit "$status"
 rows=$(grep -cE '\| (yes|no: .*)$' "$out")
-[ "$rows" -eq 8 ] || { echo "the table has $rows rows, not 8"; exit 1; }
+[ "$rows" -eq 9 ] || { echo "the table has $rows rows, not 9"; exit 1; }
 after=$(what_is_there)
 [ "$before" = "$after" ] || { printf 'left behind:\n%s\nbefore it was\n%s\n' "$after" "$before"; exit 1; }

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 
 namespace teamo::demo {
 
@@ -95,6 +96,14 @@ void Stage::add_client(unsigned number) {
 }
 
 unsigned Stage::index_of(unsigned port) const { return test::look(host(), Cabling::port(port)).index; }
+
+std::uint64_t Stage::daemon_sleeps() const {
+    constexpr std::string_view key = "voluntary_ctxt_switches:";
+    std::ifstream status(fmt::format("/proc/{}/status", team_.pid()));
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with(key)) return std::stoull(line.substr(key.size()));
+    throw SetupError("the daemon does not run");
+}
 
 /// By one call of our own. ip(8) would start meanwhile and end meanwhile, beside those who hear of the link:
 /// a pull by it lost 5 to 10 times as many packets where the CPUs had other work.

@@ -36,6 +36,8 @@ public:
     const test::NetNs& client(unsigned number) const { return clients_.at(number); }
     static std::string address_of(unsigned client);
     unsigned index_of(unsigned port) const;
+    /// How often the team's daemon has gone to sleep so far.
+    std::uint64_t daemon_sleeps() const;
     const test::TeamUnderTest& team() const { return team_; }
 
     /// What each port sent, and what all clients' devices received, as devices count: a GSO packet once.
