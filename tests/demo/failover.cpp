@@ -114,7 +114,7 @@ void judge_worst(Report& report, const OtherWork& others, const Losses& lost) {
                   "<= 100 packets, 10.0 ms", {.kept = all <= 100, .excuse = excuse});
 }
 
-/// Both ends have to take the cable back, and a packet that comes before the far end did is lost.
+/// A defect loses packets again and again.
 void judge_plugs(Report& report, const OtherWork& others, const Losses& lost) {
     const auto worst = std::ranges::max(lost.by_plug);
     const bool rarely = median(lost.by_plug) <= 10 && worst <= longest(others);

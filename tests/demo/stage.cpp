@@ -105,8 +105,9 @@ std::uint64_t Stage::daemon_sleeps() const {
     throw SetupError("the daemon does not run");
 }
 
-/// By one call of our own. ip(8) would start meanwhile and end meanwhile, beside those who hear of the link:
-/// a pull by it lost 5 to 10 times as many packets where the CPUs had other work.
+/// By one call of our own. ip(8) starts and ends meanwhile, beside those who hear of the link: on two CPUs
+/// that had other work a pull by it lost 55 packets (median of 20), one by this call 1 to 14 (medians of 20
+/// to 30).
 void Stage::set_far_end(unsigned cable, bool up) const {
     ifreq request{};
     Cabling::far_end(cable).copy(request.ifr_name, sizeof request.ifr_name - 1);
