@@ -8,6 +8,12 @@
 
 namespace teamo::demo {
 
+/// Whether an expectation came true.
+struct Outcome {
+    bool kept = false;
+    std::string excuse{}; ///< where it did not: why that is the machine's doing; empty for a defect
+};
+
 /// What the demo says while it works, and the table at its end.
 class Report {
 public:
@@ -16,14 +22,14 @@ public:
     /// Somebody else's output, indented.
     void quote(std::string_view text) const;
 
-    void expect(std::string what, std::string measured, std::string expected, bool came_true);
-    /// Prints the table; true if all came true.
+    void expect(std::string what, std::string measured, std::string expected, Outcome outcome);
+    /// Prints the table; false if it shows a defect.
     bool conclude() const;
 
 private:
     struct Row {
         std::string what, measured, expected;
-        bool came_true;
+        Outcome outcome;
     };
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     std::vector<Row> rows_;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "demo/measure.h"
+#include "demo/transfer.h"
 
 #include "demo/cpu_time.h"
-#include "support/traffic.h"
+#include "support/links.h"
 
 #include <rapidjson/document.h>
 
 #include <algorithm>
+#include <limits>
 #include <thread>
 
 namespace teamo::demo {
@@ -54,6 +55,22 @@ double sum_of(std::vector<test::Process>& senders) {
     return sum;
 }
 
+struct Sent {
+    double bytes = 0, packets = 0; ///< by all ports
+    double least_bytes = std::numeric_limits<double>::max();
+};
+
+Sent growth(const std::vector<test::Counters>& before, const std::vector<test::Counters>& after) {
+    Sent sent;
+    for (std::size_t port = 0; port < after.size(); ++port) {
+        const auto one = after[port] - before[port];
+        sent.bytes += static_cast<double>(one.tx_bytes);
+        sent.packets += static_cast<double>(one.tx_packets);
+        sent.least_bytes = std::min(sent.least_bytes, static_cast<double>(one.tx_bytes));
+    }
+    return sent;
+}
+
 } // namespace
 
 Transfer transfer(const Stage& stage, std::chrono::seconds length) {
@@ -61,45 +78,20 @@ Transfer transfer(const Stage& stage, std::chrono::seconds length) {
     std::this_thread::sleep_for(ramp);
     const auto start = test::SteadyClock::now();
     const CpuMeter cpu;
-    const auto sent_before = stage.sent(), arrived_before = stage.arrived();
+    const auto sent_before = stage.sent();
+    const auto arrived_before = stage.arrived();
     std::this_thread::sleep_for(length - ramp - rest);
-    const auto arrived = stage.arrived() - arrived_before, sent = stage.sent() - sent_before;
+    const auto arrived = stage.arrived() - arrived_before;
+    const auto sent = growth(sent_before, stage.sent());
     const auto busy = static_cast<double>(cpu.busy().count());
     const std::chrono::duration<double, std::micro> time = test::SteadyClock::now() - start;
 
     const auto bytes = static_cast<double>(std::max<std::uint64_t>(payload(arrived), 1));
     return {.megabits = bytes * 8 / time.count(),
             .iperf3_megabits = sum_of(senders),
-            .bytes_per_skb = static_cast<double>(sent.tx_bytes) /
-                             static_cast<double>(std::max<std::uint64_t>(sent.tx_packets, 1)),
+            .bytes_per_skb = sent.bytes / std::max(sent.packets, 1.0),
+            .least_share = sent.least_bytes / std::max(sent.bytes, 1.0),
             .cpu_per_kb = busy / (bytes / 1024)};
-}
-
-Pull pull_cable(const Stage& stage, unsigned client) {
-    test::Stream stream({.from = &stage.host(),
-                         .to = &stage.client(client),
-                         .address = Stage::address_of(client),
-                         .rate = pull_rate});
-    Pull pull{.port = stage.busiest_port(50ms)};
-    const auto before = stream.next();
-    stage.wires().pull(pull.port);
-    (void)stream.flows(pull_rate / 10); // where nothing flows any more, the losses say so
-    // What was sent in the last 50 ms may still be under way.
-    const auto between = std::max(before, stream.next() - pull_rate / 20);
-    stage.await_carrying(cables - 1);
-    pull.taken_over_by = stage.busiest_port(50ms);
-    stage.wires().plug(pull.port);
-    stage.await_carrying(cables);
-    (void)stream.flows(pull_rate / 10);
-    stream.stop();
-    pull.lost = stream.tally(before, between).lost;
-    pull.lost_by_plug = stream.tally(between, stream.next()).lost;
-    return pull;
-}
-
-double median(std::vector<double> values) {
-    std::ranges::sort(values);
-    return values.at(values.size() / 2);
 }
 
 } // namespace teamo::demo

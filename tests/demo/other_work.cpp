@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "demo/other_work.h"
+
+#include "demo/cpu_time.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace teamo::demo {
+
+void OtherWork::look(const Report& report) {
+    using namespace std::chrono_literals;
+    constexpr std::chrono::duration<double, std::micro> time = 300ms;
+    const CpuMeter others;
+    std::this_thread::sleep_for(time);
+    // Idle time is counted a little late where CPUs are full: more than all of them is none.
+    const auto all = static_cast<double>(std::thread::hardware_concurrency());
+    const auto cpus = std::clamp(static_cast<double>(others.busy().count()) / time.count(), 0.0, all);
+    most_ = std::max(most_, cpus);
+    report.step(fmt::format("others keep {:.2f} CPUs of this machine busy (best is none)", cpus));
+}
+
+std::string OtherWork::excuse() const {
+    constexpr double next_to_nothing = 0.25;
+    return most_ < next_to_nothing ? "" : fmt::format("others keep {:.2f} CPUs busy", most_);
+}
+
+} // namespace teamo::demo
