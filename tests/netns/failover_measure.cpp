@@ -30,11 +30,16 @@ void report(std::string_view what, const std::vector<std::uint64_t>& lost) {
     testing::Test::RecordProperty("worst", static_cast<int>(worst(lost)));
 }
 
-/// A millisecond is ten packets. News of a link that are heard late or by a poll cost a thousand and more.
+/// A millisecond is ten packets. A daemon that looks every ten milliseconds, and is not told, loses 50 in the
+/// median; what else the machine does makes a few of them long, and not half of them.
+constexpr Bounds few{.promised = 10, .defect = 30};
+
 void expect_few(const std::vector<std::uint64_t>& lost) {
-    EXPECT_TRUE(at_most("median", median(lost), {.promised = 10, .defect = 100}));
+    EXPECT_TRUE(at_most("median", median(lost), few));
     EXPECT_TRUE(at_most("worst", worst(lost), {.promised = 100, .defect = 1'000}));
 }
+
+constexpr Rounds pulls{.shown = 15, .measured = 15};
 
 /// Waits until the kernel's network lock is free: the namespaces of a test before are taken apart under it,
 /// for seconds, and every link event waits for it.
@@ -68,10 +73,10 @@ std::string watch_of(unsigned port) { return fmt::format("ports.{}.link_watches.
 
 /// Pulls the cable that carries the stream, as often as that, and puts it back; what each pull lost.
 std::vector<std::uint64_t> pull_cables(const Cabling& wires, const TeamUnderTest& team, Stream& stream,
-                                       int pulls) {
+                                       int times) {
     await_free_network_lock();
     std::vector<std::uint64_t> lost;
-    for (int count = 0; count < pulls; ++count) {
+    for (int count = 0; count < times; ++count) {
         const auto port = carrying_port(wires, stream);
         const auto first = stream.next();
         wires.pull(port);
@@ -89,14 +94,14 @@ TEST(Failover, of_loadbalance_loses_few_packets_a_pulled_cable) {
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
     Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
-    const auto lost = pull_cables(wires, team, stream, 12);
+    const auto lost = pull_cables(wires, team, stream, rounds(pulls));
     stream.stop();
-    report("12 pulls", lost);
+    report("pulls", lost);
     expect_few(lost);
     const auto all = stream.tally();
     const auto by_pulls = std::accumulate(lost.begin(), lost.end(), std::uint64_t{0});
     EXPECT_TRUE(at_most("lost by putting cables back", static_cast<double>(all.lost - by_pulls),
-                        {.promised = 12, .defect = 200}))
+                        {.promised = 12, .defect = 50}))
         << text_of(all);
     EXPECT_EQ(0U, all.duplicated);
 }
@@ -108,7 +113,7 @@ TEST(Failover, of_activebackup_loses_few_packets_a_pulled_cable_each_way) {
     Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
     Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = rate});
     std::vector<std::uint64_t> lost_out, lost_in;
-    for (int count = 0; count < 12; ++count) {
+    for (int count = 0; count < rounds(pulls); ++count) {
         const unsigned port = team.item("runner.active_port") == "eth1" ? 1 : 2;
         const auto first_out = out.next(), first_in = in.next();
         wires.pull(port);
@@ -146,8 +151,11 @@ void expect_followed(const char* what, Change change) {
     in.stop();
     report(fmt::format("{}, out", what), lost_out);
     report(fmt::format("{}, in", what), lost_in);
-    for (const auto& lost : {lost_out, lost_in})
+    // A change that always takes its time shows in the median; one of them can meet a busy machine.
+    for (const auto& lost : {lost_out, lost_in}) {
+        EXPECT_TRUE(at_most("median", median(lost), few));
         EXPECT_TRUE(at_most("worst", worst(lost), {.promised = 10, .defect = 500}));
+    }
     EXPECT_EQ(0U, in.tally().duplicated + out.tally().duplicated);
 }
 
@@ -172,7 +180,7 @@ TEST(ActivePort, that_comes_back_is_followed_by_inbound_traffic) {
     bring_up(wires, team);
     Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = rate});
     std::vector<std::uint64_t> lost;
-    for (int round = 0; round < 4; ++round) {
+    for (int round = 0; round < 6; ++round) {
         wires.pull(1);
         ASSERT_TRUE(becomes("eth2", [&] { return team.item("runner.active_port"); }));
         ASSERT_TRUE(in.flows(200));
@@ -183,7 +191,7 @@ TEST(ActivePort, that_comes_back_is_followed_by_inbound_traffic) {
         lost.push_back(in.tally(first, in.next() - 500).lost);
     }
     report("a better port comes back, in", lost);
-    EXPECT_TRUE(at_most("median", median(lost), {.promised = 10, .defect = 100}));
+    EXPECT_TRUE(at_most("median", median(lost), few));
 }
 
 /// The kernel gathers news of a lost link here, for up to a second, as it does for a card. What the daemon
@@ -193,10 +201,10 @@ TEST(Failover, on_ports_whose_news_come_late_is_bounded) {
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
     Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
-    const auto lost = pull_cables(wires, team, stream, 12);
+    const auto lost = pull_cables(wires, team, stream, rounds(pulls));
     stream.stop();
-    report("12 pulls with late news", lost);
-    EXPECT_TRUE(at_most("median", median(lost), {.promised = 110, .defect = 1'000}));
+    report("pulls with late news", lost);
+    EXPECT_TRUE(at_most("median", median(lost), {.promised = 110, .defect = 250}));
     EXPECT_TRUE(at_most("worst", worst(lost), {.promised = 300, .defect = 3'000}));
 }
 
