@@ -67,7 +67,7 @@ TEST_P(Adoption, of_activebackup_keeps_the_port_that_was_chosen) {
     TeamUnderTest team(team_config(activebackup, ports_object(2)));
     bring_up(wires, team);
     team.set_item("runner.active_port", "eth2");
-    ASSERT_TRUE(becomes("eth2", [&] { return team.item("runner.active_port"); }));
+    ASSERT_TRUE(team.await_item("runner.active_port", "eth2"));
     Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 20'000});
     team.kill();
     team.start(GetParam() ? std::vector<std::string>{"-o"} : std::vector<std::string>{});
@@ -84,7 +84,7 @@ TEST(AdoptionAfter, a_cable_was_pulled_finds_the_port_down) {
     team.kill();
     wires.pull(2);
     team.start();
-    EXPECT_TRUE(becomes("false", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    EXPECT_TRUE(team.await_link("eth2", false));
     Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4});
     out.stop();
     EXPECT_EQ(0U, out.tally().lost);

@@ -48,7 +48,7 @@ inline std::string ranked_activebackup(unsigned ports) {
 inline void bring_up(const Cabling& wires, const TeamUnderTest& team) {
     for (unsigned number = 1; number <= wires.ports(); ++number) {
         const auto path = fmt::format("ports.{}.link_watches.up", Cabling::port(number));
-        if (!becomes(std::string("true"), [&] { return team.item(path); }))
+        if (!team.await_item(path, "true"))
             throw SetupError(path + " does not become true");
     }
     wires.address();

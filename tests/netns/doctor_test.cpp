@@ -138,7 +138,7 @@ TEST(PortRemoveRehearsal, refuses_the_last_port_that_carries) {
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
     wires.pull(2);
-    ASSERT_TRUE(becomes("false", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    ASSERT_TRUE(team.await_link("eth2", false));
     const auto last = ask(team, "port remove -n eth1");
     EXPECT_EQ(1, last.status);
     EXPECT_EQ("team0: port remove eth1: it is the last port that carries\n", last.err);
@@ -191,7 +191,7 @@ TEST(OffloadTrial, is_nothing_to_be_repaired) {
     EXPECT_EQ("", difference(before, must(wires.host(), "ethtool -k eth1")));
     // What comes after is seen after what the trial left of news.
     must(wires.host(), "ethtool -K eth2 tso off");
-    EXPECT_TRUE(becomes("1", [&] { return team.item("offload.ports.eth2.repaired"); }));
+    EXPECT_TRUE(team.await_item("offload.ports.eth2.repaired", "1"));
     EXPECT_EQ("0", team.item("offload.ports.eth1.repaired"));
     EXPECT_THAT(team.log(), testing::Not(HasSubstr("port eth1: tx-tcp")));
 }
@@ -212,7 +212,7 @@ TEST(OffloadTrial, ends_with_the_device_of_its_port) {
     bring_up(wires, team);
     ASSERT_EQ("REPLY_SUCCESS\n", tried("eth1", "off"));
     wires.host().ip("link del eth1");
-    ASSERT_TRUE(becomes("", [&] { return team.item("ports.eth1.link.up"); }));
+    ASSERT_TRUE(team.await_item("ports.eth1.link.up", ""));
     EXPECT_EQ("REPLY_SUCCESS\n", tried("eth2", "off"));
 }
 
@@ -284,7 +284,7 @@ TEST(Doctor, names_a_pulled_cable_lost_tso_and_what_mends_them) {
     ASSERT_EQ("team0: nothing is wrong\n", ask(team, "doctor").out);
     wires.pull(2);
     must(wires.host(), "ethtool -K eth3 tso off");
-    ASSERT_TRUE(becomes("false", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    ASSERT_TRUE(team.await_link("eth2", false));
     const auto said = ask(team, "doctor");
     EXPECT_EQ(1, said.status);
     EXPECT_EQ("", said.err);
@@ -295,7 +295,7 @@ TEST(Doctor, names_a_pulled_cable_lost_tso_and_what_mends_them) {
               said.out);
     wires.pull(1);
     wires.pull(3);
-    ASSERT_TRUE(becomes("false", [&] { return team.item("ports.eth3.link_watches.up"); }));
+    ASSERT_TRUE(team.await_link("eth3", false));
     const auto worse = ask(team, "doctor", {"--json"});
     EXPECT_EQ(1, worse.status);
     EXPECT_THAT(worse.out, HasSubstr("no port carries"));

@@ -84,7 +84,7 @@ std::vector<std::uint64_t> pull_cables(const Cabling& wires, const TeamUnderTest
         const auto end = stream.next() - 500;
         lost.push_back(stream.tally(first, end).lost);
         wires.plug(port);
-        EXPECT_TRUE(becomes("true", [&] { return team.item(watch_of(port)); }));
+        EXPECT_TRUE(team.await_link(Cabling::port(port)));
     }
     return lost;
 }
@@ -121,7 +121,7 @@ TEST(Failover, of_activebackup_loses_few_packets_a_pulled_cable_each_way) {
         lost_out.push_back(out.tally(first_out, out.next() - 500).lost);
         lost_in.push_back(in.tally(first_in, in.next() - 500).lost);
         wires.plug(port);
-        EXPECT_TRUE(becomes("true", [&] { return team.item(watch_of(port)); }));
+        EXPECT_TRUE(team.await_link(Cabling::port(port)));
     }
     report("out", lost_out);
     report("in", lost_in);
@@ -142,7 +142,7 @@ void expect_followed(const char* what, Change change) {
         const std::string next = team.item("runner.active_port") == "eth1" ? "eth2" : "eth1";
         const auto first_out = out.next(), first_in = in.next();
         change(team, next);
-        EXPECT_TRUE(becomes(next, [&] { return team.item("runner.active_port"); }));
+        EXPECT_TRUE(team.await_item("runner.active_port", next));
         EXPECT_TRUE(out.flows(1'000) && in.flows(1'000));
         lost_out.push_back(out.tally(first_out, out.next() - 500).lost);
         lost_in.push_back(in.tally(first_in, in.next() - 500).lost);
@@ -182,11 +182,11 @@ TEST(ActivePort, that_comes_back_is_followed_by_inbound_traffic) {
     std::vector<std::uint64_t> lost;
     for (int round = 0; round < 6; ++round) {
         wires.pull(1);
-        ASSERT_TRUE(becomes("eth2", [&] { return team.item("runner.active_port"); }));
+        ASSERT_TRUE(team.await_item("runner.active_port", "eth2"));
         ASSERT_TRUE(in.flows(200));
         const auto first = in.next();
         wires.plug(1);
-        ASSERT_TRUE(becomes("eth1", [&] { return team.item("runner.active_port"); }));
+        ASSERT_TRUE(team.await_item("runner.active_port", "eth1"));
         ASSERT_TRUE(in.flows(1'000));
         lost.push_back(in.tally(first, in.next() - 500).lost);
     }

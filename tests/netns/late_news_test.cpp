@@ -20,13 +20,13 @@ int losses(const TeamUnderTest& team) {
 
 /// A loss that is over before the kernel's second is: of one that short it never tells.
 void expect_flap_seen(const Cabling& wires, const TeamUnderTest& team, milliseconds length) {
-    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    ASSERT_TRUE(team.await_link("eth1"));
     const int seen = losses(team);
     wires.pull(1);
     std::this_thread::sleep_for(length);
     wires.plug(1);
     EXPECT_TRUE(becomes(seen + 1, [&] { return losses(team); })) << length.count() << " ms";
-    EXPECT_TRUE(becomes("true", [&] { return team.item(watched_up); })) << length.count() << " ms";
+    EXPECT_TRUE(team.await_link("eth1")) << length.count() << " ms";
 }
 
 TEST(LateNews, hide_no_flap_and_not_its_end) {
@@ -42,7 +42,7 @@ TEST(LateNews, hide_no_flap_and_not_its_end) {
     wires.pull(1);
     wires.plug(1);
     wires.pull(1);
-    EXPECT_TRUE(becomes("false", [&] { return team.item(watched_up); }));
+    EXPECT_TRUE(team.await_link("eth1", false));
     EXPECT_TRUE(stays(
         "down", [&] { return team.item(watched_up) == "false"; }, 1500ms));
 }
@@ -83,14 +83,14 @@ testing::AssertionResult stays_awake(const TeamUnderTest& team) {
 TEST(LateNews, of_no_port_leave_the_daemon_asleep) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
-    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    ASSERT_TRUE(team.await_link("eth1"));
     EXPECT_TRUE(eventually("asleep", [&] { return asleep(team); }));
 }
 
 TEST(LateNews, keep_the_daemon_awake_only_while_there_is_a_carrier_to_lose) {
     const Cabling wires(2, FarSide::open, News::gathered);
     const TeamUnderTest team(loadbalance(2), {"-g"});
-    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    ASSERT_TRUE(team.await_link("eth1"));
     // A kernel that lets itself be traced is never asked.
     if (team.log().find("lost carriers are asked for") != std::string::npos)
         EXPECT_TRUE(stays_awake(team));
@@ -98,7 +98,7 @@ TEST(LateNews, keep_the_daemon_awake_only_while_there_is_a_carrier_to_lose) {
         EXPECT_TRUE(eventually("asleep", [&] { return asleep(team); })) << "with programs";
     wires.pull(1);
     wires.pull(2);
-    ASSERT_TRUE(becomes("false", [&] { return team.item(watched_up); }));
+    ASSERT_TRUE(team.await_link("eth1", false));
     EXPECT_TRUE(eventually("asleep", [&] { return asleep(team); }));
 }
 

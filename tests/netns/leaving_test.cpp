@@ -107,7 +107,7 @@ TEST(LeavingAfter, activebackup_policies_puts_addresses_back) {
             fmt::format(R"({{"name": "activebackup", "hwaddr_policy": "{}"}})", policy), ports_object(2)));
         bring_up(wires, team);
         wires.pull(1);
-        ASSERT_TRUE(becomes("eth2", [&] { return team.item("runner.active_port"); }));
+        ASSERT_TRUE(team.await_item("runner.active_port", "eth2"));
         wires.plug(1);
         EXPECT_EQ(0, team.stop()) << policy;
         expect_as(before, wires);
@@ -122,7 +122,7 @@ TEST(LeavingAfter, a_port_vanished_still_puts_the_other_back) {
     TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
     wires.host().ip("link del eth2");
-    EXPECT_TRUE(becomes("", [&] { return team.item("ports.eth2.link.up"); }));
+    EXPECT_TRUE(team.await_item("ports.eth2.link.up", ""));
     EXPECT_EQ(0, team.stop());
     EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth1")));
 }

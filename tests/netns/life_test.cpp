@@ -101,7 +101,7 @@ TEST(Daemon, takes_no_ports_with_option_n) {
     const TeamUnderTest team(loadbalance(2), {"-n"});
     EXPECT_EQ("", team.item("ports.eth1.link.up"));
     ASSERT_EQ(0, team.teamdctl({"port", "add", "eth1"}).status);
-    EXPECT_TRUE(becomes("true", [&] { return team.item("ports.eth1.link.up"); }));
+    EXPECT_TRUE(team.await_item("ports.eth1.link.up", "true"));
 }
 
 TEST(Daemon, listens_nowhere_with_option_u) {
@@ -225,7 +225,7 @@ TEST(Daemon, takes_a_port_that_appears_later) {
     EXPECT_THAT(team.log(), HasSubstr("eth2")) << "a warning names what is missing";
     EXPECT_EQ("", team.item("ports.eth2.link.up"));
     wires.lay(2);
-    EXPECT_TRUE(becomes("true", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    EXPECT_TRUE(team.await_link("eth2"));
     bring_up(wires, team);
     wires.pull(1);
     EXPECT_TRUE(reaches(wires.host(), client_v4)) << "it carries";
@@ -234,12 +234,12 @@ TEST(Daemon, takes_a_port_that_appears_later) {
 TEST(Daemon, takes_a_port_back_that_vanished_and_came_again) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2));
-    EXPECT_TRUE(becomes("true", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    EXPECT_TRUE(team.await_link("eth2"));
     wires.host().ip("link del eth2");
-    EXPECT_TRUE(becomes("", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    EXPECT_TRUE(team.await_item("ports.eth2.link_watches.up", ""));
     EXPECT_EQ("true", team.item("ports.eth1.link_watches.up"));
     wires.lay(2);
-    EXPECT_TRUE(becomes("true", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    EXPECT_TRUE(team.await_link("eth2"));
 }
 
 TEST(Daemon, bears_a_hardware_address_from_its_configuration) {

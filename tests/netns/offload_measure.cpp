@@ -32,7 +32,7 @@ TEST(OffloadRepair, comes_within_100_ms) {
         must(wires.host(), "ethtool -K eth1 tso off");
         ASSERT_TRUE(eventually("TSO is on again", is_on));
         took.push_back(std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count());
-        ASSERT_TRUE(becomes(std::to_string(round), [&] { return team.item("offload.ports.eth1.repaired"); }));
+        ASSERT_TRUE(team.await_item("offload.ports.eth1.repaired", std::to_string(round)));
     }
     RecordProperty("milliseconds", static_cast<int>(median(took)));
     EXPECT_TRUE(at_most("ms since ethtool was started", took, {.promised = 100, .defect = 300}));

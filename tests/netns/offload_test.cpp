@@ -125,7 +125,7 @@ TEST(OffloadRepair, comes_each_time_and_says_one_line) {
     bring_up(wires, team);
     for (unsigned round = 1; round <= rounds; ++round) {
         ethtool(wires, "eth1 tso off");
-        ASSERT_TRUE(becomes(std::to_string(round), [&] { return team.item("offload.ports.eth1.repaired"); }));
+        ASSERT_TRUE(team.await_item("offload.ports.eth1.repaired", std::to_string(round)));
         EXPECT_TRUE(has(wires, "eth1", tcp4));
     }
     EXPECT_EQ(rounds, lines_with(team.log(), "went off; switched on again")) << "one line each";
@@ -216,7 +216,7 @@ TEST(PoorPort, is_used_and_complained_of_once_where_it_is_accepted) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(lacking("accept"));
     bring_up(wires, team);
-    EXPECT_TRUE(becomes("true", [&] { return team.item("ports.eth1.datapath.transmits"); }));
+    EXPECT_TRUE(team.await_item("ports.eth1.datapath.transmits", "true"));
     ethtool(wires, "eth1 gro off");
     ethtool(wires, "eth1 tso off");
     EXPECT_TRUE(eventually("TSO is on again", [&] { return has(wires, "eth1", tcp4); }));
@@ -227,19 +227,19 @@ TEST(PoorPort, carries_only_while_no_other_can_where_it_is_demoted) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(lacking("demote"));
     bring_up(wires, team);
-    EXPECT_TRUE(becomes("false", [&] { return team.item("ports.eth1.datapath.transmits"); }));
+    EXPECT_TRUE(team.await_item("ports.eth1.datapath.transmits", "false"));
     EXPECT_EQ("true", team.item("ports.eth1.datapath.receives"));
     wires.pull(2);
-    EXPECT_TRUE(becomes("true", [&] { return team.item("ports.eth1.datapath.transmits"); }));
+    EXPECT_TRUE(team.await_item("ports.eth1.datapath.transmits", "true"));
     wires.plug(2);
-    EXPECT_TRUE(becomes("false", [&] { return team.item("ports.eth1.datapath.transmits"); }));
+    EXPECT_TRUE(team.await_item("ports.eth1.datapath.transmits", "false"));
 }
 
 TEST(PoorPort, is_not_taken_in_where_it_is_refused_and_the_others_go_on) {
     const Cabling wires(2, FarSide::open);
     const auto before = snapshot(wires.host(), "eth1");
     const TeamUnderTest team(lacking("refuse"));
-    EXPECT_TRUE(becomes("true", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    EXPECT_TRUE(team.await_link("eth2"));
     EXPECT_EQ("", team.item("ports.eth1.link_watches.up"));
     EXPECT_THAT(team.log(), HasSubstr("port eth1: lacks tx-esp-segmentation, and \"lacking\" is \"refuse\""));
     EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth1")));
@@ -286,7 +286,7 @@ TEST(PoorPort, that_joins_takes_nothing_from_the_packets_of_the_others) {
                            .rates = std::vector<double>(12, 0)});
     std::vector<double> alone, with_it, poor;
     for (int round = 0; round < 3; ++round) {
-        ASSERT_TRUE(becomes("true", [&] { return team.item("ports.eth3.datapath.transmits"); }));
+        ASSERT_TRUE(team.await_item("ports.eth3.datapath.transmits", "true"));
         EXPECT_FALSE(has(wires, "eth3", tcp4));
         EXPECT_TRUE(has(wires, "team0", tcp4));
         with_it.push_back(bytes_per_skb(wires, {"eth1", "eth2"}));
