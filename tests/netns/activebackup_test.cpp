@@ -14,14 +14,9 @@ namespace {
 
 const MacAddress neighbour = mac("02:00:00:00:00:02");
 
-auto active_port(const TeamUnderTest& team) {
-    return [&team] { return team.item("runner.active_port"); };
-}
+std::string active_port(const TeamUnderTest& team) { return team.item("runner.active_port"); }
 auto address_of(const Cabling& wires, std::string device) {
     return [&wires, device = std::move(device)] { return look(wires.host(), device).address; };
-}
-auto watch_of(const TeamUnderTest& team, std::string port) {
-    return [&team, path = fmt::format("ports.{}.link_watches.up", port)] { return team.item(path); };
 }
 bool is_experiment(const Seen& seen) {
     return ethertype_of(seen.frame) == ether_experiment && !seen.outgoing;
@@ -49,13 +44,13 @@ TEST(ActiveBackup, stays_with_a_sticky_port) {
     wires.plug(2);
     ASSERT_TRUE(team.await_link("eth2"));
     EXPECT_TRUE(stays(
-        "eth1 active", [&] { return active_port(team)() == "eth1"; }, 100ms));
+        "eth1 active", [&] { return active_port(team) == "eth1"; }, 100ms));
     wires.pull(1);
     EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
     wires.plug(1);
     ASSERT_TRUE(team.await_link("eth1"));
     EXPECT_TRUE(stays(
-        "eth2 active", [&] { return active_port(team)() == "eth2"; }, 100ms));
+        "eth2 active", [&] { return active_port(team) == "eth2"; }, 100ms));
 }
 
 TEST(ActiveBackup, has_no_active_port_without_a_link) {
@@ -84,7 +79,7 @@ TEST(ActiveBackup, takes_the_port_that_teamdctl_names) {
     team.set_item("runner.active_port", "eth2");
     EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
     EXPECT_NE(0, team.teamdctl({"state", "item", "set", "runner.active_port", "eth7"}).status);
-    EXPECT_EQ("eth2", active_port(team)());
+    EXPECT_EQ("eth2", active_port(team));
 }
 
 std::string with_policy(std::string_view policy) {

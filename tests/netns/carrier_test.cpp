@@ -56,8 +56,6 @@ TEST(Carrier, of_the_team_is_down_when_started_without_cables) {
     EXPECT_TRUE(becomes("UP", [&] { return look(wires.host(), "team0").operstate; }));
 }
 
-constexpr const char* watched_up = "ports.eth1.link_watches.up";
-
 std::string with_delays(milliseconds up, milliseconds down) {
     const auto watch =
         fmt::format(R"("link_watch": {{"name": "ethtool", "delay_up": {}, "delay_down": {}}}, )", up.count(),
@@ -69,9 +67,8 @@ std::string with_delays(milliseconds up, milliseconds down) {
 constexpr milliseconds delay = 1500ms;
 
 /// How long it took from then until the watch says so.
-milliseconds until_watch_says(const TeamUnderTest& team, std::string_view verdict,
-                              SteadyClock::time_point start) {
-    EXPECT_TRUE(becomes(std::string(verdict), [&] { return team.item(watched_up); }));
+milliseconds until_watch_says(const TeamUnderTest& team, bool up, SteadyClock::time_point start) {
+    EXPECT_TRUE(team.await_link("eth1", up));
     return since(start);
 }
 
@@ -79,13 +76,13 @@ TEST(LinkWatch, counts_a_link_as_up_after_delay_up) {
     const Cabling wires(2, FarSide::open);
     wires.pull(1);
     const TeamUnderTest team(with_delays(delay, 0ms));
-    ASSERT_EQ("false", team.item(watched_up));
+    ASSERT_FALSE(team.link_is_up("eth1"));
     const auto plugged = SteadyClock::now();
     wires.plug(1);
-    EXPECT_GE(until_watch_says(team, "true", plugged), delay);
+    EXPECT_GE(until_watch_says(team, true, plugged), delay);
     const auto pulled = SteadyClock::now();
     wires.pull(1);
-    EXPECT_LT(until_watch_says(team, "false", pulled), delay) << "which is not that of a lost link";
+    EXPECT_LT(until_watch_says(team, false, pulled), delay) << "which is not that of a lost link";
 }
 
 TEST(LinkWatch, counts_a_link_as_down_after_delay_down) {
@@ -95,7 +92,7 @@ TEST(LinkWatch, counts_a_link_as_down_after_delay_down) {
     const auto pulled = SteadyClock::now();
     wires.pull(1);
     EXPECT_TRUE(team.await_item("ports.eth1.link.up", "false"));
-    EXPECT_GE(until_watch_says(team, "false", pulled), delay);
+    EXPECT_GE(until_watch_says(team, false, pulled), delay);
     EXPECT_EQ("1", team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
 }
 
@@ -107,7 +104,7 @@ TEST(LinkWatch, forgets_a_link_that_turns_back_within_its_delay) {
     ASSERT_TRUE(team.await_item("ports.eth1.link.up", "false"));
     wires.plug(1);
     EXPECT_TRUE(stays(
-        "up", [&] { return team.item(watched_up) == "true"; }, delay + 300ms));
+        "up", [&] { return team.link_is_up("eth1"); }, delay + 300ms));
     EXPECT_EQ("0", team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
 }
 
@@ -121,7 +118,7 @@ TEST(LinkWatch, of_team_and_port_both_count) {
     EXPECT_TRUE(team.await_item("ports.eth1.link_watches.list.link_watch_1.up", "false"));
     EXPECT_EQ("true", team.item("ports.eth1.link_watches.list.link_watch_0.up"))
         << "the port's own comes first";
-    EXPECT_EQ("true", team.item(watched_up)) << "any of them suffices";
+    EXPECT_TRUE(team.link_is_up("eth1")) << "any of them suffices";
 }
 
 /// A request that comes between an event and its handling must not take the event for itself.

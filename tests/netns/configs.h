@@ -46,11 +46,8 @@ inline std::string ranked_activebackup(unsigned ports) {
 /// Waits until the team's watches say that all links are up, gives it its addresses, and waits until all that
 /// packets pass is in operation.
 inline void bring_up(const Cabling& wires, const TeamUnderTest& team) {
-    for (unsigned number = 1; number <= wires.ports(); ++number) {
-        const auto path = fmt::format("ports.{}.link_watches.up", Cabling::port(number));
-        if (!team.await_item(path, "true"))
-            throw SetupError(path + " does not become true");
-    }
+    for (unsigned number = 1; number <= wires.ports(); ++number)
+        if (const auto up = team.await_link(Cabling::port(number)); !up) throw SetupError(up.message());
     wires.address();
     if (exists(wires.host(), "tmo0")) await_operation(wires.host(), "tmo0"); // the driver has none
 }

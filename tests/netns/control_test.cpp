@@ -151,7 +151,7 @@ TEST(Teamdctl, adds_and_removes_ports) {
     EXPECT_THAT(port({"add", "eth9"}).err, HasSubstr("NoSuchDev"));
     EXPECT_THAT(port({"add", "lo"}).err, HasSubstr("PortAddFail"));
     EXPECT_THAT(port({"add", "team0"}).err, HasSubstr("PortAddFail"));
-    EXPECT_EQ("true", running.team.item("ports.eth1.link_watches.up"));
+    EXPECT_TRUE(running.team.link_is_up("eth1"));
 }
 
 TEST(Teamdctl, updates_and_dumps_a_ports_configuration) {

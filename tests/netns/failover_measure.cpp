@@ -69,8 +69,6 @@ unsigned carrying_port(const Cabling& wires, const Stream& stream) {
     return static_cast<unsigned>(std::ranges::max_element(sent) - sent.begin()) + 1;
 }
 
-std::string watch_of(unsigned port) { return fmt::format("ports.{}.link_watches.up", Cabling::port(port)); }
-
 /// Pulls the cable that carries the stream, as often as that, and puts it back; what each pull lost.
 std::vector<std::uint64_t> pull_cables(const Cabling& wires, const TeamUnderTest& team, Stream& stream,
                                        int times) {

@@ -174,13 +174,15 @@ TEST(Neighbours, filters_that_came_later_stay_with_their_qdisc) {
 }
 
 TEST(Neighbours, xdp_program_on_a_port_runs_on) {
-    const Cabling wires(2, FarSide::lag_switch);
+    const Cabling wires(1, FarSide::lag_switch);
     wires.peer().ip("link set p1 mtu 1500"); // veth takes XDP only where a packet fits a page
     const ForeignXdp on_port(wires.host(), "eth1");
-    TeamUnderTest team(loadbalance(2));
+    TeamUnderTest team(loadbalance(1));
     bring_up(wires, team);
+    const auto before = on_port.seen();
     EXPECT_TRUE(reaches(wires.host(), client_v4));
     EXPECT_TRUE(reaches(wires.client(), team_v4));
+    EXPECT_GE(on_port.seen(), before + 2) << "an answer, and a question";
     EXPECT_TRUE(on_port.attached());
     EXPECT_EQ(0, team.stop());
     EXPECT_TRUE(on_port.attached());
