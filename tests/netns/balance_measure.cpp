@@ -62,13 +62,11 @@ constexpr double bulk_rate = 37.5e6; // bytes/s each
 constexpr auto period = 5s;
 
 std::string poor_config(bool aware) {
-    return fmt::format(
-        R"({{"device": "team0", "balance": {{"aware": {}}},
-             "runner": {{"name": "loadbalance", "tx_hash": ["ipv4", "l4"],
-                         "tx_balancer": {{"name": "basic", "balancing_interval": 5}}}},
-             "ports": {{"eth1": {{}}, "eth2": {{}}, "eth3": {{"offload": {{"tso": "off"}}}},
-                        "eth4": {{"offload": {{"tso": "off"}}}}}}}})",
-        aware);
+    return team_config(R"({"name": "loadbalance", "tx_hash": ["ipv4", "l4"],
+                           "tx_balancer": {"name": "basic", "balancing_interval": 5}})",
+                       R"({"eth1": {}, "eth2": {}, "eth3": {"offload": {"tso": "off"}},
+                           "eth4": {"offload": {"tso": "off"}}})",
+                       fmt::format(R"("balance": {{"aware": {}}}, )", aware));
 }
 
 struct Run {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "support/cabling.h"
+#include "support/configs.h"
 #include "support/process.h"
 #include "support/team_under_test.h"
 
@@ -16,21 +17,11 @@ namespace teamo::test {
 
 /// Ports eth1 … ethN, each with `port_options` as its object.
 inline std::string ports_object(unsigned ports, std::string_view port_options = "{}") {
-    std::string object;
+    std::vector<std::string> names;
     for (unsigned number = 1; number <= ports; ++number)
-        object += fmt::format("{}\"{}\": {}", number == 1 ? "" : ", ", Cabling::port(number), port_options);
-    return "{" + object + "}";
+        names.push_back(Cabling::port(number));
+    return ports_object(names, port_options);
 }
-
-/// `more` are members of the whole, each with a comma behind it.
-inline std::string team_config(std::string_view runner, std::string_view ports, std::string_view more = "") {
-    return fmt::format(R"({{{}"device": "team0", "runner": {}, "ports": {}}})", more, runner, ports);
-}
-
-inline constexpr std::string_view by_flow =
-                                      R"({"name": "loadbalance", "tx_hash": ["eth", "ipv4", "ipv6", "l4"]})",
-                                  by_mac = R"({"name": "loadbalance", "tx_hash": ["eth"]})",
-                                  activebackup = R"({"name": "activebackup"})";
 
 inline std::string loadbalance(unsigned ports) { return team_config(by_flow, ports_object(ports)); }
 

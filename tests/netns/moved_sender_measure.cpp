@@ -3,7 +3,7 @@
 // The hash "cpu", and a sender that goes from one CPU to the other: no flow overtakes itself. A machine whose
 // CPUs stand still now and then gets packets of one port out of order too (a device's packets wait on the CPU
 // that sent them), up to 8 of 12,000 segments with a static hash, so a few are nobody's fault; flows that
-// went over at once would be half of the datagrams, and XXX of the segments.
+// went over at once would be half of the datagrams, and a thousand of the segments (of eight connections).
 #include "netns/configs.h"
 #include "support/flows.h"
 #include "support/on_cpu.h"

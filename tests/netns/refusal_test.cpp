@@ -70,8 +70,7 @@ TEST(Refusal, of_a_port_that_has_a_master_names_both) {
 
 TEST(Refusal, of_a_port_of_another_team_names_both) {
     const Cabling wires(3, FarSide::open);
-    TeamUnderTest other(R"({"device": "team1", "runner": {"name": "loadbalance"}, "ports": {"eth3": {}}})",
-                        {}, "team1");
+    TeamUnderTest other(team_config(by_flow, R"({"eth3": {}})", "", "team1"), {}, "team1");
     const auto config = team_config(by_flow, R"({"eth1": {}, "eth3": {}})");
     auto before = everything(wires);
     auto refused = daemon_on(config);
@@ -86,8 +85,7 @@ TEST(Refusal, of_a_port_of_another_team_names_both) {
 
 TEST(Refusal, of_a_team_as_a_port_of_a_team) {
     const Cabling wires(3, FarSide::open);
-    const TeamUnderTest other(
-        R"({"device": "team1", "runner": {"name": "loadbalance"}, "ports": {"eth3": {}}})", {}, "team1");
+    const TeamUnderTest other(team_config(by_flow, R"({"eth3": {}})", "", "team1"), {}, "team1");
     const auto before = everything(wires);
     expect_refused(wires, before, daemon_on(team_config(by_flow, R"({"eth1": {}, "team1": {}})")), "team1");
 }
@@ -196,11 +194,20 @@ TEST(Check, names_every_error_by_place_and_touches_nothing) {
 TEST(DryRun, prints_the_plan_and_touches_nothing) {
     const Cabling wires(2, FarSide::open);
     const auto before = everything(wires);
-    const auto planned = daemon_on(loadbalance(2), {"--dry-run"});
+    const auto planned = daemon_on(loadbalance(2), {"--dry-run", "--datapath", "bpf"});
     EXPECT_EQ(0, planned.status) << planned.err;
     rapidjson::Document plan;
-    EXPECT_FALSE(plan.Parse(planned.out.c_str()).HasParseError()) << planned.out;
-    EXPECT_THAT(planned.out, HasSubstr("eth2"));
+    ASSERT_FALSE(plan.Parse(planned.out.c_str()).HasParseError()) << planned.out;
+    EXPECT_STREQ("team0", plan["team"]["device"].GetString());
+    EXPECT_STREQ("bpf", plan["team"]["datapath"].GetString());
+    for (const auto* port : {"eth1", "eth2"}) {
+        EXPECT_TRUE(plan["ports"][port]["transmits"].GetBool()) << port;
+        EXPECT_TRUE(plan["ports"][port]["receives"].GetBool()) << port;
+        EXPECT_EQ(128, plan["ports"][port]["buckets"].GetInt()) << port;
+        EXPECT_EQ(1500, plan["ports"][port]["mtu"].GetInt()) << port;
+        EXPECT_STREQ(plan["team"]["address"].GetString(), plan["ports"][port]["address"].GetString());
+    }
+    EXPECT_EQ(256U, plan["buckets"].Size());
     EXPECT_EQ("", difference(before, everything(wires)));
 }
 

@@ -26,10 +26,15 @@ void append(std::vector<std::string>& words, const std::vector<std::string>& mor
     words.insert(words.end(), more.begin(), more.end());
 }
 
+/// Where nothing is said: every guest of the lab has the driver.
+const char* usual_datapath() {
+    return std::getenv("TEAMO_LAB") != nullptr ? "--datapath team" : "--datapath bpf";
+}
+
 /// Without the datapath among them where `arguments` name one: the daemon refuses an option that comes twice.
 std::vector<std::string> options_for_all(const std::vector<std::string>& arguments) {
     const bool named = std::ranges::find(arguments, datapath_option) != arguments.end();
-    std::istringstream words(from_environment("TEAMO_DAEMON_OPTIONS", "--datapath bpf"));
+    std::istringstream words(from_environment("TEAMO_DAEMON_OPTIONS", usual_datapath()));
     std::vector<std::string> options;
     for (std::string word; words >> word;) {
         if (named && word == datapath_option)

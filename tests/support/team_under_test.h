@@ -34,8 +34,8 @@ Output daemon_on(std::string_view config, std::vector<std::string> arguments = {
 
 /// One team's daemon in the foreground, in this process's network namespace. Its log is shown when the
 /// test has failed. Options for all come from the environment's TEAMO_DAEMON_OPTIONS; without it they are
-/// "--datapath bpf", so that the datapath is never what this kernel happens to have. A test's own --datapath
-/// wins.
+/// "--datapath bpf", in the lab "--datapath team", and never what the kernel happens to have. A test's own
+/// --datapath wins.
 class TeamUnderTest {
 public:
     /// Returns once its control socket answers; throws SetupError with its log where it does not.
