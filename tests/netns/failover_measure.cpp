@@ -30,13 +30,21 @@ void report(std::string_view what, const std::vector<std::uint64_t>& lost) {
     testing::Test::RecordProperty("worst", static_cast<int>(worst(lost)));
 }
 
-/// A millisecond is ten packets. A daemon that looks every ten milliseconds, and is not told, loses 50 in the
-/// median; what else the machine does makes a few of them long, and not half of them.
+/// A millisecond is ten packets.
 constexpr Bounds few{.promised = 10, .defect = 30};
 
+/// What the luckier quarter loses at most. A daemon that looks every ten milliseconds, and is not told, loses
+/// 0 to 100, as it comes, so 25 there; one that is told loses none unless the machine is busy, and it is not
+/// each time.
+double lower_quartile(std::vector<std::uint64_t> lost) {
+    std::ranges::sort(lost);
+    return static_cast<double>(lost.at(lost.size() / 4));
+}
+
 void expect_few(const std::vector<std::uint64_t>& lost) {
-    EXPECT_TRUE(at_most("median", median(lost), few));
-    EXPECT_TRUE(at_most("worst", worst(lost), {.promised = 100, .defect = 1'000}));
+    EXPECT_TRUE(at_most("lower quartile", lower_quartile(lost), {.promised = 10, .defect = 12}));
+    EXPECT_TRUE(at_most("median", median(lost), {.promised = 10, .defect = 300}));
+    EXPECT_TRUE(at_most("worst", worst(lost), {.promised = 100, .defect = 2'000}));
 }
 
 constexpr Rounds pulls{.shown = 15, .measured = 15};
