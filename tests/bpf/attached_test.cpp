@@ -75,7 +75,7 @@ protected:
     Programs programs_;
 };
 
-TEST_F(Attached, APacketInPiecesHashesAsOneInOnePiece) {
+TEST_F(Attached, a_packet_in_pieces_hashes_as_one_in_one_piece) {
     const PacketSocket wire(ns_, "wire");
     for (std::uint16_t port = 1; port <= 16; port++)
         for (const bool ipv4 : {true, false}) {
@@ -98,7 +98,7 @@ TEST_F(Attached, APacketInPiecesHashesAsOneInOnePiece) {
         }
 }
 
-TEST_F(Attached, WhatTheWireBringsArrivesOnTheTeam) {
+TEST_F(Attached, what_the_wire_brings_arrives_on_the_team) {
     programs_.write_maps();
     const auto frame = PacketBuilder(peer, own).ipv4({}).udp(1, 2).payload(100).bytes();
     const PacketSocket team(ns_, "team0"), wire(ns_, "wire");

@@ -40,7 +40,7 @@ std::uint32_t result(const std::vector<sock_filter>& program) {
     return low_byte_by_kernel(program, Bytes(64));
 }
 
-TEST(ClassicBpf, WritesInstructionsAsTheyCome) {
+TEST(ClassicBpf, writes_instructions_as_they_come) {
     ClassicBpf code;
     code.emit(load_value, 5);
     code.emit(give_back);
@@ -51,7 +51,7 @@ TEST(ClassicBpf, WritesInstructionsAsTheyCome) {
     EXPECT_EQ(program[1].code, give_back);
 }
 
-TEST(ClassicBpf, JumpsConditionallyIfSoOrUnlessSo) {
+TEST(ClassicBpf, jumps_conditionally_if_so_or_unless_so) {
     for (const std::size_t between : {0U, 10U, 253U, 254U, 300U, 3000U}) {
         const auto if_seven = [](ClassicBpf& code, auto there) { code.jump_if(BPF_JEQ, 7, there); };
         const auto if_eight = [](ClassicBpf& code, auto there) { code.jump_if(BPF_JEQ, 8, there); };
@@ -64,7 +64,7 @@ TEST(ClassicBpf, JumpsConditionallyIfSoOrUnlessSo) {
     }
 }
 
-TEST(ClassicBpf, ComparesWithX) {
+TEST(ClassicBpf, compares_with_x) {
     for (const std::uint32_t x : {6U, 7U}) {
         ClassicBpf code;
         const auto greater = code.label();
@@ -78,12 +78,12 @@ TEST(ClassicBpf, ComparesWithX) {
     }
 }
 
-TEST(ClassicBpf, JumpsAlwaysOverAnyDistance) {
+TEST(ClassicBpf, jumps_always_over_any_distance) {
     for (const std::size_t between : {0U, 255U, 256U, 3000U})
         EXPECT_EQ(result(jumping(between, [](ClassicBpf& code, auto there) { code.jump(there); })), 2U);
 }
 
-TEST(ClassicBpf, TakesASecondInstructionOnlyWhereOneDoesNotReach) {
+TEST(ClassicBpf, takes_a_second_instruction_only_where_one_does_not_reach) {
     const auto size = [](std::size_t between) {
         const auto branch = [](ClassicBpf& code, auto there) { code.jump_if(BPF_JEQ, 7, there); };
         return jumping(between, branch).size() - between;
@@ -92,7 +92,7 @@ TEST(ClassicBpf, TakesASecondInstructionOnlyWhereOneDoesNotReach) {
     EXPECT_EQ(size(254), size(0) + 1) << "a jump by 256";
 }
 
-TEST(ClassicBpf, AJumpThatGrowsMakesOthersGrow) {
+TEST(ClassicBpf, a_jump_that_grows_makes_others_grow) {
     // The first jump reaches 255 only while the second, over 256 and so of two instructions, is one.
     ClassicBpf code;
     const auto near = code.label(), far = code.label();
@@ -112,7 +112,7 @@ TEST(ClassicBpf, AJumpThatGrowsMakesOthersGrow) {
     EXPECT_EQ(result(program), 3U);
 }
 
-TEST(ClassicBpf, LabelsOfManyJumpsMayShareAPlace) {
+TEST(ClassicBpf, labels_of_many_jumps_may_share_a_place) {
     ClassicBpf code;
     const auto one = code.label(), other = code.label();
     code.emit(load_value, 7);
@@ -125,7 +125,7 @@ TEST(ClassicBpf, LabelsOfManyJumpsMayShareAPlace) {
     EXPECT_EQ(result(code.finish()), 7U);
 }
 
-TEST(HashProgramSize, IsBelowTheKernelsLimitAndOnlyWhatTheFieldsAskFor) {
+TEST(HashProgramSize, is_below_the_kernels_limit_and_only_what_the_fields_ask_for) {
     constexpr std::uint32_t all = 0x7f;
     const auto size = [](std::uint32_t fields) { return hash_program(fields).size(); };
     for (std::uint32_t fields = 0; fields <= all; fields++) {

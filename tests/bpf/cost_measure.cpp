@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a packet costs in the programs, in nanoseconds: a million runs, the least of five means. It counts
-// neither the redirect itself nor the devices.
+// What a packet costs in the programs, in nanoseconds: the means of many runs each, which are short enough
+// that some of them have the CPU for themselves. It counts neither the redirect itself nor the devices.
 #include "programs.h"
 #include "support/figure.h"
 #include "support/packet.h"
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <iostream>
+#include <functional>
+#include <vector>
 
 namespace teamo::test {
 namespace {
@@ -18,23 +18,26 @@ constexpr MacAddress peer{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}}, own{{0x02, 0x11
 constexpr std::uint32_t l3_l4 =
     TEAMO_HASH_IPV4 | TEAMO_HASH_IPV6 | TEAMO_HASH_TCP | TEAMO_HASH_UDP | TEAMO_HASH_SCTP;
 
-std::uint32_t least(const std::function<Verdict()>& run) {
-    std::uint32_t nanoseconds = ~0U;
-    for (int i = 0; i < 5; i++)
-        nanoseconds = std::min(nanoseconds, run().nanoseconds);
-    return nanoseconds;
+constexpr std::uint32_t in_a_row = 100'000;
+
+std::vector<double> nanoseconds(const std::function<Verdict()>& run) {
+    std::vector<double> means;
+    for (int round = 0; round < 25; ++round)
+        means.push_back(run().nanoseconds);
+    return means;
 }
 
-TEST(Cost, OfTheProgramsPerPacket) {
+TEST(Cost, of_the_programs_per_packet) {
     const auto v4 = PacketBuilder(peer, own).ipv4({}).tcp(1, 2).payload(1000).bytes();
     const auto v6 = PacketBuilder(peer, own).ipv6({}).tcp(1, 2).payload(1000).bytes();
+    constexpr Bounds bounds{.promised = 200, .defect = 400};
     Programs programs;
     const auto transmit = [&](const char* what, const Bytes& packet, std::uint32_t fields,
                               std::uint32_t live) {
         programs.team.hash_fields = fields;
         programs.live.tx = live;
-        const auto cost = least([&] { return programs.transmit(packet, 1'000'000); });
-        EXPECT_TRUE(at_most(fmt::format("{}, ns", what), cost, {.promised = 200, .defect = 1'000}));
+        const auto cost = nanoseconds([&] { return programs.transmit(packet, in_a_row); });
+        EXPECT_TRUE(at_most(fmt::format("{}, ns", what), cost, bounds));
     };
     transmit("one live slot", v4, l3_l4, slot_set({4}));
     transmit("eth", v4, TEAMO_HASH_ETH, all_slots);
@@ -50,8 +53,9 @@ TEST(Cost, OfTheProgramsPerPacket) {
     programs.team.mode = TEAMO_MODE_ROUNDROBIN;
     transmit("round robin", v4, 0, all_slots);
     programs.team.port_ifindex[3] = 1;
-    const auto receive = least([&] { return programs.run(programs.receive_program(), v4, 0, 0, 1'000'000); });
-    std::cout << "receive: " << receive << " ns\n";
+    const auto receive =
+        nanoseconds([&] { return programs.run(programs.receive_program(), v4, 0, 0, in_a_row); });
+    EXPECT_TRUE(at_most("receive, ns", receive, bounds));
 }
 
 } // namespace

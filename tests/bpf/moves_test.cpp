@@ -34,13 +34,13 @@ protected:
     Programs programs_;
 };
 
-TEST_F(MovingBuckets, GoOnByTheSlotTheyLeaveAsLongAsTheyDoNotPause) {
+TEST_F(MovingBuckets, go_on_by_the_slot_they_leave_as_long_as_they_do_not_pause) {
     programs_.set_drain(3, never);
     for (int count = 0; count < 10; ++count)
         EXPECT_EQ(slot(), 3U);
 }
 
-TEST_F(MovingBuckets, LeaveByTheNewSlotAfterThePauseAndStayThere) {
+TEST_F(MovingBuckets, leave_by_the_new_slot_after_the_pause_and_stay_there) {
     programs_.set_drain(3, 1'000'000);
     programs_.set_last_sent(now() - 2'000'000);
     EXPECT_EQ(slot(), 5U);
@@ -48,7 +48,7 @@ TEST_F(MovingBuckets, LeaveByTheNewSlotAfterThePauseAndStayThere) {
     EXPECT_EQ(slot(), 5U);
 }
 
-TEST_F(MovingBuckets, CountAPauseFromTheirLastPacketOn) {
+TEST_F(MovingBuckets, count_a_pause_from_their_last_packet_on) {
     programs_.set_drain(3, 300'000'000);
     programs_.set_last_sent(now() - 290'000'000);
     EXPECT_EQ(slot(), 3U);
@@ -57,7 +57,7 @@ TEST_F(MovingBuckets, CountAPauseFromTheirLastPacketOn) {
     EXPECT_EQ(slot(), 3U);
 }
 
-TEST_F(MovingBuckets, LeaveASlotThatIsLostAtOnce) {
+TEST_F(MovingBuckets, leave_a_slot_that_is_lost_at_once) {
     programs_.set_drain(3, never);
     programs_.live.tx = all_slots & ~slot_set({3});
     EXPECT_EQ(slot(), 5U);
@@ -65,7 +65,7 @@ TEST_F(MovingBuckets, LeaveASlotThatIsLostAtOnce) {
     EXPECT_EQ(slot(), 5U); // and do not go back when it returns
 }
 
-TEST_F(MovingBuckets, AreSettledByPacketsOfTheirOwnOnly) {
+TEST_F(MovingBuckets, are_settled_by_packets_of_their_own_only) {
     programs_.set_drain(3, 1'000'000);
     const auto one = some_packet(1), other = some_packet(2);
     programs_.team.hash_fields = TEAMO_HASH_TCP;
@@ -78,7 +78,7 @@ TEST_F(MovingBuckets, AreSettledByPacketsOfTheirOwnOnly) {
     EXPECT_EQ(programs_.transmit(other).slot, 3U);
 }
 
-TEST_F(MovingBuckets, CountWhatLeavesByEachBucket) {
+TEST_F(MovingBuckets, count_what_leaves_by_each_bucket) {
     programs_.set_drain(3, at_once);
     const auto bucket = programs_.bucket_of(some_packet(), TEAMO_HASH_TCP);
     const auto before = programs_.bucket_counters_of(bucket);

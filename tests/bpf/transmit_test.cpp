@@ -37,7 +37,7 @@ protected:
     Programs programs_;
 };
 
-TEST_F(Transmit, LeavesByTheFirstLiveSlotOfItsBucket) {
+TEST_F(Transmit, leaves_by_the_first_live_slot_of_its_bucket) {
     prefer({3, 5, 8, 1});
     const std::array<std::pair<std::uint32_t, std::uint32_t>, 5> expected = {{{all_slots, 3},
                                                                               {slot_set({1, 2, 3, 8}), 3},
@@ -52,14 +52,14 @@ TEST_F(Transmit, LeavesByTheFirstLiveSlotOfItsBucket) {
     }
 }
 
-TEST_F(Transmit, CountsPacketsWithTheirEthernetHeader) {
+TEST_F(Transmit, counts_packets_with_their_ethernet_header) {
     const auto verdict = programs_.transmit(some_packet(), 3);
     EXPECT_EQ(verdict.counters.tx_packets, 3U);
     EXPECT_EQ(verdict.counters.tx_bytes, 3 * some_packet().size());
     EXPECT_EQ(verdict.counters.rx_packets, 0U);
 }
 
-TEST_F(Transmit, WithNoLiveSlotDropsAndCountsInSlotNone) {
+TEST_F(Transmit, with_no_live_slot_drops_and_counts_in_slot_none) {
     for (const std::uint32_t live : {0U, 1U, 1U << 9, 1U | 1U << 31}) {
         programs_.live.tx = live;
         const auto verdict = programs_.transmit(some_packet());
@@ -69,7 +69,7 @@ TEST_F(Transmit, WithNoLiveSlotDropsAndCountsInSlotNone) {
     }
 }
 
-TEST_F(Transmit, ABucketThatNamesNoLiveSlotDrops) {
+TEST_F(Transmit, a_bucket_that_names_no_live_slot_drops) {
     programs_.live.tx = slot_set({4, 5});
     for (const auto& order : {in_order({}), in_order({1, 2}), in_order({0, 9, 200, 255})}) {
         programs_.prefer([&](std::uint32_t) { return order; });
@@ -77,12 +77,12 @@ TEST_F(Transmit, ABucketThatNamesNoLiveSlotDrops) {
     }
 }
 
-TEST_F(Transmit, UnusedPlacesInAnOrderAreNoPorts) {
+TEST_F(Transmit, unused_places_in_an_order_are_no_ports) {
     prefer({0, 0, 0, 0, 0, 0, 0, 7});
     EXPECT_EQ(programs_.transmit(some_packet()).slot, 7U);
 }
 
-TEST_F(Transmit, ALiveSlotWithoutADeviceDrops) {
+TEST_F(Transmit, a_live_slot_without_a_device_drops) {
     prefer({2});
     programs_.team.port_ifindex[2] = 0;
     const auto verdict = programs_.transmit(some_packet());
@@ -90,7 +90,7 @@ TEST_F(Transmit, ALiveSlotWithoutADeviceDrops) {
     EXPECT_EQ(verdict.slots, slot_set({0}));
 }
 
-TEST_F(Transmit, ASingleLiveSlotIsTakenWhateverTheMode) {
+TEST_F(Transmit, a_single_live_slot_is_taken_whatever_the_mode) {
     prefer({});
     for (const auto mode :
          {TEAMO_MODE_HASH, TEAMO_MODE_ROUNDROBIN, TEAMO_MODE_RANDOM, TEAMO_MODE_BROADCAST}) {
@@ -104,7 +104,7 @@ TEST_F(Transmit, ASingleLiveSlotIsTakenWhateverTheMode) {
     }
 }
 
-TEST_F(Transmit, RoundRobinTakesExactTurns) {
+TEST_F(Transmit, round_robin_takes_exact_turns) {
     programs_.team.mode = TEAMO_MODE_ROUNDROBIN;
     programs_.live.tx = slot_set({2, 3, 5, 8});
     programs_.transmit(some_packet(), 400);
@@ -119,7 +119,7 @@ TEST_F(Transmit, RoundRobinTakesExactTurns) {
     EXPECT_THAT(order, testing::ElementsAre(2, 3, 5, 8));
 }
 
-TEST_F(Transmit, RoundRobinGoesOnWhereALostPortWas) {
+TEST_F(Transmit, round_robin_goes_on_where_a_lost_port_was) {
     programs_.team.mode = TEAMO_MODE_ROUNDROBIN;
     const OnCpu one(static_cast<unsigned>(sched_getcpu()));
     programs_.live.tx = slot_set({4, 5});
@@ -130,7 +130,7 @@ TEST_F(Transmit, RoundRobinGoesOnWhereALostPortWas) {
     EXPECT_EQ(programs_.transmit(some_packet()).slot, 3U);
 }
 
-TEST_F(Transmit, RandomSpreadsByTheBuckets) {
+TEST_F(Transmit, random_spreads_by_the_buckets) {
     programs_.team.mode = TEAMO_MODE_RANDOM;
     programs_.live.tx = slot_set({1, 2, 3, 4});
     programs_.prefer(
@@ -140,7 +140,7 @@ TEST_F(Transmit, RandomSpreadsByTheBuckets) {
         EXPECT_NEAR(static_cast<double>(programs_.counters_of(slot).tx_packets), 10'000, 500) << slot;
 }
 
-TEST_F(Transmit, BroadcastSendsACopyByEveryLiveSlot) {
+TEST_F(Transmit, broadcast_sends_a_copy_by_every_live_slot) {
     const auto ns = NetNs::create();
     for (const char* name : {"port1", "port4", "port8"})
         ns.ip(std::string("link add ") + name + " type veth peer name " + name + "_far\nlink set " + name +
@@ -165,7 +165,7 @@ TEST_F(Transmit, BroadcastSendsACopyByEveryLiveSlot) {
     });
 }
 
-TEST_F(Transmit, BroadcastDoesNotCountACopyThatNobodyTook) {
+TEST_F(Transmit, broadcast_does_not_count_a_copy_that_nobody_took) {
     programs_.team.mode = TEAMO_MODE_BROADCAST; // the ports' devices do not exist
     programs_.live.tx = slot_set({2, 3});
     EXPECT_EQ(programs_.transmit(some_packet()).slots, slot_set({3}));

@@ -14,14 +14,9 @@ namespace {
 
 const MacAddress neighbour = mac("02:00:00:00:00:02");
 
-auto active_port(const TeamUnderTest& team) {
-    return [&team] { return team.item("runner.active_port"); };
-}
+std::string active_port(const TeamUnderTest& team) { return team.item("runner.active_port"); }
 auto address_of(const Cabling& wires, std::string device) {
     return [&wires, device = std::move(device)] { return look(wires.host(), device).address; };
-}
-auto watch_of(const TeamUnderTest& team, std::string port) {
-    return [&team, path = fmt::format("ports.{}.link_watches.up", port)] { return team.item(path); };
 }
 bool is_experiment(const Seen& seen) {
     return ethertype_of(seen.frame) == ether_experiment && !seen.outgoing;
@@ -31,13 +26,13 @@ TEST(ActiveBackup, prefers_the_higher_prio_and_goes_back_to_it) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(
         team_config(activebackup, R"({"eth1": {"prio": -10}, "eth2": {"prio": 100}, "eth3": {}})"));
-    EXPECT_TRUE(becomes("eth2", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
     wires.pull(2);
-    EXPECT_TRUE(becomes("eth3", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth3"));
     wires.pull(3);
-    EXPECT_TRUE(becomes("eth1", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth1"));
     wires.plug(2);
-    EXPECT_TRUE(becomes("eth2", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
 }
 
 TEST(ActiveBackup, stays_with_a_sticky_port) {
@@ -45,17 +40,17 @@ TEST(ActiveBackup, stays_with_a_sticky_port) {
     wires.pull(2);
     const TeamUnderTest team(
         team_config(activebackup, R"({"eth1": {"prio": -10, "sticky": true}, "eth2": {"prio": 100}})"));
-    EXPECT_TRUE(becomes("eth1", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth1"));
     wires.plug(2);
-    ASSERT_TRUE(becomes("true", watch_of(team, "eth2")));
+    ASSERT_TRUE(team.await_link("eth2"));
     EXPECT_TRUE(stays(
-        "eth1 active", [&] { return active_port(team)() == "eth1"; }, 100ms));
+        "eth1 active", [&] { return active_port(team) == "eth1"; }, 100ms));
     wires.pull(1);
-    EXPECT_TRUE(becomes("eth2", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
     wires.plug(1);
-    ASSERT_TRUE(becomes("true", watch_of(team, "eth1")));
+    ASSERT_TRUE(team.await_link("eth1"));
     EXPECT_TRUE(stays(
-        "eth2 active", [&] { return active_port(team)() == "eth2"; }, 100ms));
+        "eth2 active", [&] { return active_port(team) == "eth2"; }, 100ms));
 }
 
 TEST(ActiveBackup, has_no_active_port_without_a_link) {
@@ -63,28 +58,28 @@ TEST(ActiveBackup, has_no_active_port_without_a_link) {
     const TeamUnderTest team(ranked_activebackup(2));
     wires.pull(1);
     wires.pull(2);
-    EXPECT_TRUE(becomes("", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", ""));
     EXPECT_EQ(0, team.teamdctl({"state", "view"}).status);
     wires.plug(2);
-    EXPECT_TRUE(becomes("eth2", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
 }
 
 TEST(ActiveBackup, follows_a_prio_that_is_changed_while_it_runs) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
-    EXPECT_TRUE(becomes("eth1", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth1"));
     ASSERT_EQ(0, team.teamdctl({"port", "config", "update", "eth2", R"({"prio": 1000})"}).status);
-    EXPECT_TRUE(becomes("eth2", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
 }
 
 TEST(ActiveBackup, takes_the_port_that_teamdctl_names) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
-    EXPECT_TRUE(becomes("eth1", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth1"));
     team.set_item("runner.active_port", "eth2");
-    EXPECT_TRUE(becomes("eth2", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
     EXPECT_NE(0, team.teamdctl({"state", "item", "set", "runner.active_port", "eth7"}).status);
-    EXPECT_EQ("eth2", active_port(team)());
+    EXPECT_EQ("eth2", active_port(team));
 }
 
 std::string with_policy(std::string_view policy) {
@@ -107,7 +102,7 @@ TEST(HwaddrPolicy, same_all_gives_every_port_the_teams_address_and_puts_it_back)
     EXPECT_TRUE(becomes(teams, address_of(wires, "eth1")));
     EXPECT_TRUE(becomes(teams, address_of(wires, "eth2")));
     wires.pull(1);
-    EXPECT_TRUE(becomes("eth2", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
     EXPECT_EQ(teams, look(wires.host(), "team0").address);
     wires.host().ip("link set team0 address 02:00:00:00:07:07");
     EXPECT_TRUE(becomes("02:00:00:00:07:07", address_of(wires, "eth2"))) << "ports follow a new address";
@@ -121,7 +116,7 @@ TEST(HwaddrPolicy, by_active_gives_the_team_the_active_ports_address) {
     const Cabling wires(2, FarSide::open);
     const Own own(wires);
     TeamUnderTest team(with_policy("by_active"));
-    EXPECT_TRUE(becomes("eth1", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth1"));
     EXPECT_TRUE(becomes(own.eth1, address_of(wires, "team0")));
     wires.pull(1);
     EXPECT_TRUE(becomes(own.eth2, address_of(wires, "team0")));
@@ -133,7 +128,7 @@ TEST(HwaddrPolicy, only_active_gives_the_teams_address_to_the_active_port_alone)
     const Cabling wires(2, FarSide::open);
     const Own own(wires);
     TeamUnderTest team(with_policy("only_active"));
-    EXPECT_TRUE(becomes("eth1", active_port(team)));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth1"));
     wires.host().ip("link set team0 address 02:00:00:00:07:07");
     EXPECT_TRUE(becomes("02:00:00:00:07:07", address_of(wires, "eth1")));
     EXPECT_EQ(own.eth2, look(wires.host(), "eth2").address);
@@ -147,7 +142,7 @@ TEST(StandbyPort, delivers_nothing_to_the_team_or_the_host) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     bring_up(wires, team);
-    ASSERT_TRUE(becomes("eth1", active_port(team)));
+    ASSERT_TRUE(team.await_item("runner.active_port", "eth1"));
     const PacketSocket on_team(wires.host(), "team0"), on_port(wires.host(), "eth2", ether_experiment);
     const PacketSocket standby(wires.peer(), "p2"), active(wires.peer(), "p1");
     const auto own = mac(look(wires.host(), "team0").address);
@@ -170,7 +165,7 @@ TEST(StandbyPort, keeps_link_local_control_frames_for_its_own_sockets) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     bring_up(wires, team);
-    ASSERT_TRUE(becomes("eth1", active_port(team)));
+    ASSERT_TRUE(team.await_item("runner.active_port", "eth1"));
     const PacketSocket on_port(wires.host(), "eth2", ether_lldp), on_team(wires.host(), "team0", ether_lldp);
     const PacketSocket standby(wires.peer(), "p2");
     standby.send(ethernet(mac("01:80:c2:00:00:0e"), neighbour, ether_lldp, "who is there"));
@@ -182,7 +177,7 @@ TEST(StandbyPort, sends_nothing) {
     const Cabling wires(2, FarSide::learning_switch);
     const TeamUnderTest team(ranked_activebackup(2));
     bring_up(wires, team);
-    ASSERT_TRUE(becomes("eth1", active_port(team)));
+    ASSERT_TRUE(team.await_item("runner.active_port", "eth1"));
     ASSERT_TRUE(reaches(wires.host(), client_v4));
     const auto before = counters(wires.host(), "eth2").tx_packets;
     ASSERT_TRUE(carries_tcp(wires.host(), wires.client(), client_v4, 1'000'000));

@@ -101,7 +101,7 @@ TEST(Announcement, follows_a_switch_of_the_active_port_by_hand) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     const Membership groups(wires, team);
-    ASSERT_TRUE(becomes("eth1", [&] { return team.item("runner.active_port"); }));
+    ASSERT_TRUE(team.await_item("runner.active_port", "eth1"));
     const PacketSocket far(wires.peer(), "p2");
     team.set_item("runner.active_port", "eth2");
     expect_told(listen(far));
@@ -111,7 +111,7 @@ TEST(Announcement, follows_a_pulled_cable) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     const Membership groups(wires, team);
-    ASSERT_TRUE(becomes("eth1", [&] { return team.item("runner.active_port"); }));
+    ASSERT_TRUE(team.await_item("runner.active_port", "eth1"));
     const PacketSocket far(wires.peer(), "p2");
     wires.pull(1);
     expect_told(listen(far));
@@ -122,7 +122,7 @@ TEST(Announcement, follows_a_port_lost_by_loadbalance) {
     const TeamUnderTest team(team_config(by_flow, ports_object(2),
                                          R"("notify_peers": {"count": 1}, "mcast_rejoin": {"count": 1}, )"));
     const Membership groups(wires, team);
-    ASSERT_TRUE(becomes("true", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    ASSERT_TRUE(team.await_link("eth2"));
     const PacketSocket far(wires.peer(), "p2");
     wires.pull(1);
     expect_told(listen(far));
@@ -133,7 +133,7 @@ TEST(Announcement, is_repeated_as_often_and_as_far_apart_as_configured) {
     const TeamUnderTest team(team_config(activebackup, R"({"eth1": {"prio": 10}, "eth2": {}})",
                                          R"("notify_peers": {"count": 3, "interval": 100}, )"));
     bring_up(wires, team);
-    ASSERT_TRUE(becomes("eth1", [&] { return team.item("runner.active_port"); }));
+    ASSERT_TRUE(team.await_item("runner.active_port", "eth1"));
     const PacketSocket far(wires.peer(), "p2", ether_arp);
     team.set_item("runner.active_port", "eth2");
     std::vector<std::chrono::nanoseconds> times;

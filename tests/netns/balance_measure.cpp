@@ -6,12 +6,12 @@
 #include "support/figure.h"
 #include "support/flows.h"
 #include "support/traffic.h"
+#include "support/world.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <numeric>
-#include <random>
 
 namespace teamo::test {
 namespace {
@@ -62,13 +62,11 @@ constexpr double bulk_rate = 37.5e6; // bytes/s each
 constexpr auto period = 5s;
 
 std::string poor_config(bool aware) {
-    return fmt::format(
-        R"({{"device": "team0", "balance": {{"aware": {}}},
-             "runner": {{"name": "loadbalance", "tx_hash": ["ipv4", "l4"],
-                         "tx_balancer": {{"name": "basic", "balancing_interval": 5}}}},
-             "ports": {{"eth1": {{}}, "eth2": {{}}, "eth3": {{"offload": {{"tso": "off"}}}},
-                        "eth4": {{"offload": {{"tso": "off"}}}}}}}})",
-        aware);
+    return team_config(R"({"name": "loadbalance", "tx_hash": ["ipv4", "l4"],
+                           "tx_balancer": {"name": "basic", "balancing_interval": 5}})",
+                       R"({"eth1": {}, "eth2": {}, "eth3": {"offload": {"tso": "off"}},
+                           "eth4": {"offload": {"tso": "off"}}})",
+                       fmt::format(R"("balance": {{"aware": {}}}, )", aware));
 }
 
 struct Run {
@@ -123,32 +121,38 @@ double taken_by_others() {
     return std::chrono::duration<double>(busy_time() - before).count();
 }
 
-TEST(Balance, puts_bulk_where_tso_is_and_saves_a_quarter_of_the_cpu) {
-    const Cabling wires(4, FarSide::lag_switch);
-    const auto others = taken_by_others();
+Run expect_as_planned(const Cabling& wires) {
+    const auto run = run_with(wires, /*aware=*/true);
+    EXPECT_TRUE(at_least("share of the capable ports", run.capable, {.promised = 0.95, .defect = 0.8}));
+    EXPECT_TRUE(at_most("distance from the plan", run.off_plan, {.promised = 0.10, .defect = 0.25}));
+    return run;
+}
+
+/// The CPU time is the whole machine's: so what it saves is a measurement, and a defect is in the shares.
+void expect_a_quarter_saved(const Cabling& wires) {
+    fmt::print("others take {:.0f} % of a CPU\n", taken_by_others() * 100);
     std::vector<double> aware, unaware;
     for (int round = 0; round < 3; ++round) {
-        const auto knows = run_with(wires, true);
-        EXPECT_TRUE(at_least("share of the capable ports", knows.capable, {.promised = 0.95, .defect = 0.8}));
-        EXPECT_TRUE(at_most("distance from the plan", knows.off_plan, {.promised = 0.10, .defect = 0.25}));
-        aware.push_back(knows.per_kb);
-        unaware.push_back(run_with(wires, false).per_kb);
+        aware.push_back(expect_as_planned(wires).per_kb);
+        unaware.push_back(run_with(wires, /*aware=*/false).per_kb);
     }
     const double ratio = median(aware) / median(unaware);
-    fmt::print("CPU a KB: {:.3f} against {:.3f}, ratio {:.3f} (medians of 3)\n", median(aware),
-               median(unaware), ratio);
-    RecordProperty("ratio_percent", static_cast<int>(ratio * 100));
-    // The CPU time is the whole machine's.
-    if (others > 0.3) GTEST_SKIP() << fmt::format("others take {:.0f} % of a CPU: not judged", others * 100);
-    EXPECT_TRUE(at_most("CPU a KB, ratio", ratio, {.promised = 0.75, .defect = 0.95}));
+    fmt::print("CPU a KB: {:.3f} against {:.3f} (medians of 3)\n", median(aware), median(unaware));
+    testing::Test::RecordProperty("ratio_percent", static_cast<int>(ratio * 100));
+    EXPECT_TRUE(at_most("CPU a KB, ratio", ratio, {.promised = 0.75, .defect = 0.85}));
+}
+
+TEST(Balance, puts_bulk_where_tso_is_and_saves_a_quarter_of_the_cpu) {
+    const Cabling wires(4, FarSide::lag_switch);
+    if (promises_are_held())
+        expect_a_quarter_saved(wires);
+    else
+        expect_as_planned(wires);
 }
 
 // ---- flows whose sizes follow Zipf's law, over shaped ports -----------------------------------
 
-class ZipfFlows : public testing::TestWithParam<unsigned> {};
-
-TEST_P(ZipfFlows, leave_evenly_once_measured) {
-    const unsigned ports = GetParam();
+void expect_even_leaving(unsigned ports) {
     constexpr unsigned flows = 400;
     constexpr double exponent = 0.8, port_rate = 25e6; // bytes/s: 200 Mbit/s each
     const Cabling wires(ports, FarSide::lag_switch);
@@ -187,18 +191,25 @@ TEST_P(ZipfFlows, leave_evenly_once_measured) {
         "{} ports: fullest over mean {:.3f} at first ({} Mbit/s), {:.3f} once measured ({} Mbit/s); the "
         "fullest bucket has {:.2f} of a port's share\n",
         ports, hashed.first, hashed.second, measured.first, measured.second, fullest_bucket);
-    RecordProperty("fullest_over_mean_percent", static_cast<int>(measured.first * 100));
+    testing::Test::RecordProperty(fmt::format("fullest_over_mean_percent_of_{}_ports", ports),
+                                  static_cast<int>(measured.first * 100));
     std::string moves;
     for (const auto& move : state.moves)
         moves += fmt::format("\nbucket {} {} to {}, {}, {} after {} ms, gain {:.1f} %", move.bucket,
                              move.from, move.to, move.reason, move.end, move.waited.count(), move.gain);
-    if (fullest_bucket <= 1) {
-        EXPECT_TRUE(at_most("fullest over mean", measured.first, {.promised = 1.05, .defect = 1.15}))
-            << "moves:" << moves;
+    // One bucket is all that a port can be left with.
+    const double least = std::max(1.0, fullest_bucket);
+    EXPECT_TRUE(
+        at_most("fullest over mean", measured.first, {.promised = 1.05 * least, .defect = 1.15 * least}))
+        << "moves:" << moves;
+}
+
+TEST(ZipfFlows, leave_evenly_once_measured) {
+    for (const auto ports : promises_are_held() ? std::vector{2U, 4U, 8U} : std::vector{8U}) {
+        expect_even_leaving(ports);
+        furnish_world();
     }
 }
-INSTANTIATE_TEST_SUITE_P(Balance, ZipfFlows, testing::Values(2U, 4U, 8U),
-                         [](const auto& param) { return fmt::format("over_{}_ports", param.param); });
 
 } // namespace
 } // namespace teamo::test

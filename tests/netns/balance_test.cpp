@@ -288,16 +288,16 @@ TEST(Balancing, brings_buckets_back_to_a_port_in_gaps_so_that_nothing_is_overtak
         });
     };
     EXPECT_TRUE(eventually("the streams' buckets are back", back));
-    // By the driver a packet can come between the daemon's last look and its write, and does where CPUs are
-    // emulated and stand still meanwhile (docs/adr/0012).
-    const bool exact = !by_driver(wires) && std::getenv("TEAMO_LAB") == nullptr;
-    for (const auto& stream : streams)
-        if (exact) {
-            EXPECT_EQ(0U, stream->tally().reordered) << text_of(stream->tally());
-        }
     const auto state = balance_of(team);
     EXPECT_THAT(state.moves, Contains(Field(&ReportedMove::reason, "membership")));
     EXPECT_THAT(state.ends, Not(Contains("forced")));
+    // By the driver a packet can come between the daemon's last look and its write, and does where CPUs are
+    // emulated and stand still meanwhile (docs/adr/0012).
+    if (by_driver(wires) || std::getenv("TEAMO_LAB") != nullptr)
+        GTEST_SKIP() << "all but this is judged: that nothing is overtaken, by BPF and on CPUs that do not "
+                        "stand still";
+    for (const auto& stream : streams)
+        EXPECT_EQ(0U, stream->tally().reordered) << text_of(stream->tally());
 }
 
 } // namespace

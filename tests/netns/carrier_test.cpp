@@ -21,7 +21,7 @@ TEST(Carrier, of_the_team_follows_its_ports) {
     };
     EXPECT_TRUE(eventually("up with both cables", [&] { return team_is(true); }));
     wires.pull(1);
-    EXPECT_TRUE(becomes("false", [&] { return team.item("ports.eth1.link.up"); }));
+    EXPECT_TRUE(team.await_item("ports.eth1.link.up", "false"));
     EXPECT_TRUE(stays(
         "up with one cable", [&] { return team_is(true); }, 100ms));
     wires.pull(2);
@@ -56,8 +56,6 @@ TEST(Carrier, of_the_team_is_down_when_started_without_cables) {
     EXPECT_TRUE(becomes("UP", [&] { return look(wires.host(), "team0").operstate; }));
 }
 
-constexpr const char* watched_up = "ports.eth1.link_watches.up";
-
 std::string with_delays(milliseconds up, milliseconds down) {
     const auto watch =
         fmt::format(R"("link_watch": {{"name": "ethtool", "delay_up": {}, "delay_down": {}}}, )", up.count(),
@@ -69,9 +67,8 @@ std::string with_delays(milliseconds up, milliseconds down) {
 constexpr milliseconds delay = 1500ms;
 
 /// How long it took from then until the watch says so.
-milliseconds until_watch_says(const TeamUnderTest& team, std::string_view verdict,
-                              SteadyClock::time_point start) {
-    EXPECT_TRUE(becomes(std::string(verdict), [&] { return team.item(watched_up); }));
+milliseconds until_watch_says(const TeamUnderTest& team, bool up, SteadyClock::time_point start) {
+    EXPECT_TRUE(team.await_link("eth1", up));
     return since(start);
 }
 
@@ -79,35 +76,35 @@ TEST(LinkWatch, counts_a_link_as_up_after_delay_up) {
     const Cabling wires(2, FarSide::open);
     wires.pull(1);
     const TeamUnderTest team(with_delays(delay, 0ms));
-    ASSERT_EQ("false", team.item(watched_up));
+    ASSERT_FALSE(team.link_is_up("eth1"));
     const auto plugged = SteadyClock::now();
     wires.plug(1);
-    EXPECT_GE(until_watch_says(team, "true", plugged), delay);
+    EXPECT_GE(until_watch_says(team, true, plugged), delay);
     const auto pulled = SteadyClock::now();
     wires.pull(1);
-    EXPECT_LT(until_watch_says(team, "false", pulled), delay) << "which is not that of a lost link";
+    EXPECT_LT(until_watch_says(team, false, pulled), delay) << "which is not that of a lost link";
 }
 
 TEST(LinkWatch, counts_a_link_as_down_after_delay_down) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(with_delays(0ms, delay));
-    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    ASSERT_TRUE(team.await_link("eth1"));
     const auto pulled = SteadyClock::now();
     wires.pull(1);
-    EXPECT_TRUE(becomes("false", [&] { return team.item("ports.eth1.link.up"); }));
-    EXPECT_GE(until_watch_says(team, "false", pulled), delay);
+    EXPECT_TRUE(team.await_item("ports.eth1.link.up", "false"));
+    EXPECT_GE(until_watch_says(team, false, pulled), delay);
     EXPECT_EQ("1", team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
 }
 
 TEST(LinkWatch, forgets_a_link_that_turns_back_within_its_delay) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(with_delays(0ms, delay));
-    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    ASSERT_TRUE(team.await_link("eth1"));
     wires.pull(1);
-    ASSERT_TRUE(becomes("false", [&] { return team.item("ports.eth1.link.up"); }));
+    ASSERT_TRUE(team.await_item("ports.eth1.link.up", "false"));
     wires.plug(1);
     EXPECT_TRUE(stays(
-        "up", [&] { return team.item(watched_up) == "true"; }, delay + 300ms));
+        "up", [&] { return team.link_is_up("eth1"); }, delay + 300ms));
     EXPECT_EQ("0", team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
 }
 
@@ -116,19 +113,19 @@ TEST(LinkWatch, of_team_and_port_both_count) {
     const TeamUnderTest team(team_config(
         by_flow, R"({"eth1": {"link_watch": {"name": "ethtool", "delay_down": 60000}}, "eth2": {}})",
         R"("link_watch": {"name": "ethtool"}, )"));
-    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    ASSERT_TRUE(team.await_link("eth1"));
     wires.pull(1);
-    EXPECT_TRUE(becomes("false", [&] { return team.item("ports.eth1.link_watches.list.link_watch_1.up"); }));
+    EXPECT_TRUE(team.await_item("ports.eth1.link_watches.list.link_watch_1.up", "false"));
     EXPECT_EQ("true", team.item("ports.eth1.link_watches.list.link_watch_0.up"))
         << "the port's own comes first";
-    EXPECT_EQ("true", team.item(watched_up)) << "any of them suffices";
+    EXPECT_TRUE(team.link_is_up("eth1")) << "any of them suffices";
 }
 
 /// A request that comes between an event and its handling must not take the event for itself.
 TEST(LinkWatch, sees_a_lost_link_while_clients_ask_all_the_time) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
-    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    ASSERT_TRUE(team.await_link("eth1"));
     const std::jthread asking([](const std::stop_token& stop) {
         const auto client = ControlSocket::to("team0");
         while (!stop.stop_requested())
@@ -136,9 +133,9 @@ TEST(LinkWatch, sees_a_lost_link_while_clients_ask_all_the_time) {
     });
     for (int round = 0; round < 60; ++round) {
         wires.pull(1);
-        ASSERT_TRUE(becomes("false", [&] { return team.item(watched_up); })) << "round " << round;
+        ASSERT_TRUE(team.await_link("eth1", false)) << "round " << round;
         wires.plug(1);
-        ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); })) << "round " << round;
+        ASSERT_TRUE(team.await_link("eth1")) << "round " << round;
     }
 }
 
@@ -155,7 +152,7 @@ void make_noise0(const NetNs& host) {
 TEST(LinkWatch, sees_what_it_was_not_told_after_a_flood_of_messages) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2));
-    ASSERT_TRUE(becomes("true", [&] { return team.item(watched_up); }));
+    ASSERT_TRUE(team.await_link("eth1"));
     make_noise0(wires.host());
     std::string flood;
     for (int count = 0; count < 4'000; ++count)
@@ -165,9 +162,9 @@ TEST(LinkWatch, sees_what_it_was_not_told_after_a_flood_of_messages) {
     wires.pull(1);
     wires.host().ip("link set noise0 alias last");
     team.signal(SIGCONT);
-    EXPECT_TRUE(becomes("false", [&] { return team.item(watched_up); }));
+    EXPECT_TRUE(team.await_link("eth1", false));
     wires.plug(1);
-    EXPECT_TRUE(becomes("true", [&] { return team.item(watched_up); })) << "events are heard again";
+    EXPECT_TRUE(team.await_link("eth1")) << "events are heard again";
     EXPECT_THAT(team.log(), testing::HasSubstr("link events were lost")) << "or the flood was none";
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "support/cabling.h"
+#include "support/configs.h"
 #include "support/process.h"
 #include "support/team_under_test.h"
 
@@ -16,21 +17,11 @@ namespace teamo::test {
 
 /// Ports eth1 … ethN, each with `port_options` as its object.
 inline std::string ports_object(unsigned ports, std::string_view port_options = "{}") {
-    std::string object;
+    std::vector<std::string> names;
     for (unsigned number = 1; number <= ports; ++number)
-        object += fmt::format("{}\"{}\": {}", number == 1 ? "" : ", ", Cabling::port(number), port_options);
-    return "{" + object + "}";
+        names.push_back(Cabling::port(number));
+    return ports_object(names, port_options);
 }
-
-/// `more` are members of the whole, each with a comma behind it.
-inline std::string team_config(std::string_view runner, std::string_view ports, std::string_view more = "") {
-    return fmt::format(R"({{{}"device": "team0", "runner": {}, "ports": {}}})", more, runner, ports);
-}
-
-inline constexpr std::string_view by_flow =
-                                      R"({"name": "loadbalance", "tx_hash": ["eth", "ipv4", "ipv6", "l4"]})",
-                                  by_mac = R"({"name": "loadbalance", "tx_hash": ["eth"]})",
-                                  activebackup = R"({"name": "activebackup"})";
 
 inline std::string loadbalance(unsigned ports) { return team_config(by_flow, ports_object(ports)); }
 
@@ -46,11 +37,8 @@ inline std::string ranked_activebackup(unsigned ports) {
 /// Waits until the team's watches say that all links are up, gives it its addresses, and waits until all that
 /// packets pass is in operation.
 inline void bring_up(const Cabling& wires, const TeamUnderTest& team) {
-    for (unsigned number = 1; number <= wires.ports(); ++number) {
-        const auto path = fmt::format("ports.{}.link_watches.up", Cabling::port(number));
-        if (!becomes(std::string("true"), [&] { return team.item(path); }))
-            throw SetupError(path + " does not become true");
-    }
+    for (unsigned number = 1; number <= wires.ports(); ++number)
+        if (const auto up = team.await_link(Cabling::port(number)); !up) throw SetupError(up.message());
     wires.address();
     if (exists(wires.host(), "tmo0")) await_operation(wires.host(), "tmo0"); // the driver has none
 }

@@ -25,7 +25,7 @@ struct Running {
     TeamUnderTest team;
     explicit Running(const std::string& config = loadbalance(2)) : team(config) {
         for (const auto* port : {"eth1", "eth2"})
-            if (!becomes("true", [&] { return team.item(fmt::format("ports.{}.link.up", port)); }))
+            if (!team.await_item(fmt::format("ports.{}.link.up", port), "true"))
                 throw SetupError("a link does not come up");
     }
 };
@@ -146,12 +146,12 @@ TEST(Teamdctl, adds_and_removes_ports) {
     EXPECT_THAT(port({"remove", "eth2"}).err, HasSubstr("PortRemoveFail"));
     EXPECT_EQ(0, port({"add", "eth2"}).status);
     EXPECT_EQ(0, port({"present", "eth2"}).status);
-    EXPECT_TRUE(becomes("true", [&] { return running.team.item("ports.eth2.link_watches.up"); }));
+    EXPECT_TRUE(running.team.await_link("eth2"));
     EXPECT_THAT(port({"add", "eth2"}).err, HasSubstr("PortAddFail"));
     EXPECT_THAT(port({"add", "eth9"}).err, HasSubstr("NoSuchDev"));
     EXPECT_THAT(port({"add", "lo"}).err, HasSubstr("PortAddFail"));
     EXPECT_THAT(port({"add", "team0"}).err, HasSubstr("PortAddFail"));
-    EXPECT_EQ("true", running.team.item("ports.eth1.link_watches.up"));
+    EXPECT_TRUE(running.team.link_is_up("eth1"));
 }
 
 TEST(Teamdctl, updates_and_dumps_a_ports_configuration) {
@@ -288,10 +288,10 @@ TEST(ControlSocketOf, daemon_keeps_the_options_of_a_port_with_dots_in_its_name) 
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link set eth1 name eth1.100");
     const TeamUnderTest team(team_config(activebackup, R"({"eth1.100": {"prio": 5}})"));
-    EXPECT_TRUE(becomes("true", [&] { return team.item(R"(ports."eth1.100".link.up)"); }));
+    EXPECT_TRUE(team.await_item(R"(ports."eth1.100".link.up)", "true"));
     EXPECT_THAT(team.teamdctl({"config", "dump"}).out, Not(HasSubstr("\"100\"")));
     EXPECT_THAT(team.teamdctl({"port", "config", "dump", "eth1.100"}).out, HasSubstr("\"prio\": 5"));
-    EXPECT_TRUE(becomes("eth1.100", [&] { return team.item("runner.active_port"); }));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth1.100"));
 }
 
 } // namespace

@@ -30,11 +30,24 @@ void report(std::string_view what, const std::vector<std::uint64_t>& lost) {
     testing::Test::RecordProperty("worst", static_cast<int>(worst(lost)));
 }
 
-/// A millisecond is ten packets. News of a link that are heard late or by a poll cost a thousand and more.
-void expect_few(const std::vector<std::uint64_t>& lost) {
-    EXPECT_TRUE(at_most("median", median(lost), {.promised = 10, .defect = 100}));
-    EXPECT_TRUE(at_most("worst", worst(lost), {.promised = 100, .defect = 1'000}));
+/// A millisecond is ten packets.
+constexpr Bounds few{.promised = 10, .defect = 30};
+
+/// What the luckier quarter loses at most. A daemon that looks every ten milliseconds, and is not told, loses
+/// 0 to 100, as it comes, so 25 there; one that is told loses none unless the machine is busy, and it is not
+/// each time.
+double lower_quartile(std::vector<std::uint64_t> lost) {
+    std::ranges::sort(lost);
+    return static_cast<double>(lost.at(lost.size() / 4));
 }
+
+void expect_few(const std::vector<std::uint64_t>& lost) {
+    EXPECT_TRUE(at_most("lower quartile", lower_quartile(lost), {.promised = 10, .defect = 12}));
+    EXPECT_TRUE(at_most("median", median(lost), {.promised = 10, .defect = 300}));
+    EXPECT_TRUE(at_most("worst", worst(lost), {.promised = 100, .defect = 2'000}));
+}
+
+constexpr Rounds pulls{.shown = 15, .measured = 15};
 
 /// Waits until the kernel's network lock is free: the namespaces of a test before are taken apart under it,
 /// for seconds, and every link event waits for it.
@@ -64,14 +77,12 @@ unsigned carrying_port(const Cabling& wires, const Stream& stream) {
     return static_cast<unsigned>(std::ranges::max_element(sent) - sent.begin()) + 1;
 }
 
-std::string watch_of(unsigned port) { return fmt::format("ports.{}.link_watches.up", Cabling::port(port)); }
-
 /// Pulls the cable that carries the stream, as often as that, and puts it back; what each pull lost.
 std::vector<std::uint64_t> pull_cables(const Cabling& wires, const TeamUnderTest& team, Stream& stream,
-                                       int pulls) {
+                                       int times) {
     await_free_network_lock();
     std::vector<std::uint64_t> lost;
-    for (int count = 0; count < pulls; ++count) {
+    for (int count = 0; count < times; ++count) {
         const auto port = carrying_port(wires, stream);
         const auto first = stream.next();
         wires.pull(port);
@@ -79,7 +90,7 @@ std::vector<std::uint64_t> pull_cables(const Cabling& wires, const TeamUnderTest
         const auto end = stream.next() - 500;
         lost.push_back(stream.tally(first, end).lost);
         wires.plug(port);
-        EXPECT_TRUE(becomes("true", [&] { return team.item(watch_of(port)); }));
+        EXPECT_TRUE(team.await_link(Cabling::port(port)));
     }
     return lost;
 }
@@ -89,14 +100,14 @@ TEST(Failover, of_loadbalance_loses_few_packets_a_pulled_cable) {
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
     Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
-    const auto lost = pull_cables(wires, team, stream, 12);
+    const auto lost = pull_cables(wires, team, stream, rounds(pulls));
     stream.stop();
-    report("12 pulls", lost);
+    report("pulls", lost);
     expect_few(lost);
     const auto all = stream.tally();
     const auto by_pulls = std::accumulate(lost.begin(), lost.end(), std::uint64_t{0});
     EXPECT_TRUE(at_most("lost by putting cables back", static_cast<double>(all.lost - by_pulls),
-                        {.promised = 12, .defect = 200}))
+                        {.promised = 12, .defect = 50}))
         << text_of(all);
     EXPECT_EQ(0U, all.duplicated);
 }
@@ -108,7 +119,7 @@ TEST(Failover, of_activebackup_loses_few_packets_a_pulled_cable_each_way) {
     Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
     Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = rate});
     std::vector<std::uint64_t> lost_out, lost_in;
-    for (int count = 0; count < 12; ++count) {
+    for (int count = 0; count < rounds(pulls); ++count) {
         const unsigned port = team.item("runner.active_port") == "eth1" ? 1 : 2;
         const auto first_out = out.next(), first_in = in.next();
         wires.pull(port);
@@ -116,7 +127,7 @@ TEST(Failover, of_activebackup_loses_few_packets_a_pulled_cable_each_way) {
         lost_out.push_back(out.tally(first_out, out.next() - 500).lost);
         lost_in.push_back(in.tally(first_in, in.next() - 500).lost);
         wires.plug(port);
-        EXPECT_TRUE(becomes("true", [&] { return team.item(watch_of(port)); }));
+        EXPECT_TRUE(team.await_link(Cabling::port(port)));
     }
     report("out", lost_out);
     report("in", lost_in);
@@ -137,7 +148,7 @@ void expect_followed(const char* what, Change change) {
         const std::string next = team.item("runner.active_port") == "eth1" ? "eth2" : "eth1";
         const auto first_out = out.next(), first_in = in.next();
         change(team, next);
-        EXPECT_TRUE(becomes(next, [&] { return team.item("runner.active_port"); }));
+        EXPECT_TRUE(team.await_item("runner.active_port", next));
         EXPECT_TRUE(out.flows(1'000) && in.flows(1'000));
         lost_out.push_back(out.tally(first_out, out.next() - 500).lost);
         lost_in.push_back(in.tally(first_in, in.next() - 500).lost);
@@ -146,8 +157,11 @@ void expect_followed(const char* what, Change change) {
     in.stop();
     report(fmt::format("{}, out", what), lost_out);
     report(fmt::format("{}, in", what), lost_in);
-    for (const auto& lost : {lost_out, lost_in})
+    // A change that always takes its time shows in the median; one of them can meet a busy machine.
+    for (const auto& lost : {lost_out, lost_in}) {
+        EXPECT_TRUE(at_most("median", median(lost), few));
         EXPECT_TRUE(at_most("worst", worst(lost), {.promised = 10, .defect = 500}));
+    }
     EXPECT_EQ(0U, in.tally().duplicated + out.tally().duplicated);
 }
 
@@ -172,18 +186,18 @@ TEST(ActivePort, that_comes_back_is_followed_by_inbound_traffic) {
     bring_up(wires, team);
     Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = rate});
     std::vector<std::uint64_t> lost;
-    for (int round = 0; round < 4; ++round) {
+    for (int round = 0; round < 6; ++round) {
         wires.pull(1);
-        ASSERT_TRUE(becomes("eth2", [&] { return team.item("runner.active_port"); }));
+        ASSERT_TRUE(team.await_item("runner.active_port", "eth2"));
         ASSERT_TRUE(in.flows(200));
         const auto first = in.next();
         wires.plug(1);
-        ASSERT_TRUE(becomes("eth1", [&] { return team.item("runner.active_port"); }));
+        ASSERT_TRUE(team.await_item("runner.active_port", "eth1"));
         ASSERT_TRUE(in.flows(1'000));
         lost.push_back(in.tally(first, in.next() - 500).lost);
     }
     report("a better port comes back, in", lost);
-    EXPECT_TRUE(at_most("median", median(lost), {.promised = 10, .defect = 100}));
+    EXPECT_TRUE(at_most("median", median(lost), few));
 }
 
 /// The kernel gathers news of a lost link here, for up to a second, as it does for a card. What the daemon
@@ -193,10 +207,10 @@ TEST(Failover, on_ports_whose_news_come_late_is_bounded) {
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
     Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
-    const auto lost = pull_cables(wires, team, stream, 12);
+    const auto lost = pull_cables(wires, team, stream, rounds(pulls));
     stream.stop();
-    report("12 pulls with late news", lost);
-    EXPECT_TRUE(at_most("median", median(lost), {.promised = 110, .defect = 1'000}));
+    report("pulls with late news", lost);
+    EXPECT_TRUE(at_most("median", median(lost), {.promised = 110, .defect = 250}));
     EXPECT_TRUE(at_most("worst", worst(lost), {.promised = 300, .defect = 3'000}));
 }
 

@@ -144,8 +144,8 @@ TEST(Forwarding, of_two_teams_stays_apart) {
     };
     const TeamUnderTest first(alone("team0", "eth1")), second(alone("team1", "eth2"), {}, "team1");
     wires.host().ip("link set team0 up\nlink set team1 up");
-    ASSERT_TRUE(becomes("true", [&] { return first.item("ports.eth1.link_watches.up"); }));
-    ASSERT_TRUE(becomes("true", [&] { return second.item("ports.eth2.link_watches.up"); }));
+    ASSERT_TRUE(first.await_link("eth1"));
+    ASSERT_TRUE(second.await_link("eth2"));
     // By the driver a team has no inner end.
     for (const auto* device : {"team0", "team1", "tmo0", "tmo1"})
         if (exists(wires.host(), device)) await_operation(wires.host(), device);

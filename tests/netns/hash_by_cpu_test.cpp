@@ -67,13 +67,13 @@ TEST_F(HashByCpu, sends_by_another_port_while_the_cpus_own_carries_not) {
     const TeamUnderTest team(team_config(by_cpu_and_mac, ports_object(3)));
     bring_up(wires, team);
     wires.pull(1);
-    ASSERT_TRUE(becomes("false", [&] { return team.item("ports.eth1.link_watches.up"); }));
+    ASSERT_TRUE(team.await_link("eth1", false));
     const auto meanwhile = sent_from(wires, cpus_[0], 0);
     EXPECT_EQ(0U, meanwhile[0]);
     EXPECT_EQ(flows_each, meanwhile[1] + meanwhile[2]);
     EXPECT_THAT(sent_from(wires, cpus_[1], 100), ElementsAre(0, flows_each, 0)) << "is not touched";
     wires.plug(1);
-    ASSERT_TRUE(becomes("true", [&] { return team.item("ports.eth1.link_watches.up"); }));
+    ASSERT_TRUE(team.await_link("eth1"));
     await_operation(wires.host(), "eth1");
     EXPECT_THAT(sent_from(wires, cpus_[0], 200), ElementsAre(flows_each, 0, 0));
 }

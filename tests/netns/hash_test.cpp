@@ -109,7 +109,7 @@ TEST(Hash, moves_the_flows_of_a_lost_port_and_no_others) {
     const auto before = flows(wires);
     ASSERT_EQ(256U, before.size());
     wires.pull(2);
-    ASSERT_TRUE(becomes("false", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    ASSERT_TRUE(team.await_link("eth2", false));
     const auto without = flows(wires);
     ASSERT_EQ(256U, without.size());
     std::map<unsigned, unsigned> inherited;
@@ -124,7 +124,7 @@ TEST(Hash, moves_the_flows_of_a_lost_port_and_no_others) {
         EXPECT_GE(inherited[port], 8U) << "a third of about 64";
     }
     wires.plug(2);
-    ASSERT_TRUE(becomes("true", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    ASSERT_TRUE(team.await_link("eth2"));
     EXPECT_EQ(before, flows(wires)) << "all go home";
 }
 

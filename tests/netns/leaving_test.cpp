@@ -107,7 +107,7 @@ TEST(LeavingAfter, activebackup_policies_puts_addresses_back) {
             fmt::format(R"({{"name": "activebackup", "hwaddr_policy": "{}"}})", policy), ports_object(2)));
         bring_up(wires, team);
         wires.pull(1);
-        ASSERT_TRUE(becomes("eth2", [&] { return team.item("runner.active_port"); }));
+        ASSERT_TRUE(team.await_item("runner.active_port", "eth2"));
         wires.plug(1);
         EXPECT_EQ(0, team.stop()) << policy;
         expect_as(before, wires);
@@ -122,7 +122,7 @@ TEST(LeavingAfter, a_port_vanished_still_puts_the_other_back) {
     TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
     wires.host().ip("link del eth2");
-    EXPECT_TRUE(becomes("", [&] { return team.item("ports.eth2.link.up"); }));
+    EXPECT_TRUE(team.await_item("ports.eth2.link.up", ""));
     EXPECT_EQ(0, team.stop());
     EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth1")));
 }
@@ -136,7 +136,7 @@ TEST(LeavingWith, no_quit_destroy_leaves_all_in_place) {
     EXPECT_EQ("", difference(before, snapshot(wires.host(), "team0") + snapshot(wires.host(), "eth1")));
 }
 
-TEST(Neighbours, filters_of_others_on_a_port_stay_and_work) {
+TEST(Neighbours, filters_of_others_on_a_port_stay) {
     const Cabling wires(2, FarSide::lag_switch);
     must(wires.host(), "tc qdisc add dev eth1 clsact;"
                        "tc filter add dev eth1 ingress prio 40 protocol ip u32 match u32 0 0 classid 1:1;"
@@ -174,33 +174,44 @@ TEST(Neighbours, filters_that_came_later_stay_with_their_qdisc) {
 }
 
 TEST(Neighbours, xdp_program_on_a_port_runs_on) {
-    const Cabling wires(2, FarSide::lag_switch);
+    const Cabling wires(1, FarSide::lag_switch);
     wires.peer().ip("link set p1 mtu 1500"); // veth takes XDP only where a packet fits a page
     const ForeignXdp on_port(wires.host(), "eth1");
-    TeamUnderTest team(loadbalance(2));
+    TeamUnderTest team(loadbalance(1));
     bring_up(wires, team);
+    const auto before = on_port.seen();
     EXPECT_TRUE(reaches(wires.host(), client_v4));
     EXPECT_TRUE(reaches(wires.client(), team_v4));
+    EXPECT_GE(on_port.seen(), before + 2) << "an answer, and a question";
     EXPECT_TRUE(on_port.attached());
     EXPECT_EQ(0, team.stop());
     EXPECT_TRUE(on_port.attached());
 }
 
-TEST(Neighbours, bpf_filter_of_others_pinned_beside_ours_stays) {
-    const Cabling wires(2, FarSide::lag_switch);
-    const auto pin = pinned_foreign_filter();
-    must(
-        wires.host(),
-        "tc qdisc add dev eth1 clsact; tc filter add dev eth1 ingress prio 3 handle 9 bpf da object-pinned " +
-            pin);
-    const auto before = must(wires.host(), "tc filter show dev eth1 ingress prio 3");
-    TeamUnderTest team(loadbalance(2));
+TEST(Neighbours, bpf_filters_of_others_beside_ours_stay_and_see_every_packet) {
+    const Cabling wires(1, FarSide::lag_switch);
+    const PinnedFilter in("foreign_in"), out("foreign_out");
+    must(wires.host(), fmt::format("tc qdisc add dev eth1 clsact;"
+                                   "tc filter add dev eth1 ingress prio 3 handle 9 bpf da object-pinned {};"
+                                   "tc filter add dev eth1 egress prio 3 handle 9 bpf da object-pinned {}",
+                                   in.path(), out.path()));
+    const auto filters = "tc filter show dev eth1 ingress prio 3; tc filter show dev eth1 egress prio 3";
+    const auto before = must(wires.host(), filters);
+    TeamUnderTest team(loadbalance(1));
     bring_up(wires, team);
     EXPECT_TRUE(reaches(wires.client(), team_v4)) << "a filter that says 'go on' is followed by ours";
-    EXPECT_EQ(before, must(wires.host(), "tc filter show dev eth1 ingress prio 3"));
+    const auto seen_in = in.seen(), seen_out = out.seen();
+    Stream stream({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 1'000});
+    Stream back({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 1'000});
+    EXPECT_TRUE(stream.flows(100) && back.flows(100));
+    stream.stop();
+    back.stop();
+    EXPECT_GE(in.seen() - seen_in, stream.next());
+    EXPECT_GE(out.seen() - seen_out, back.next());
+    EXPECT_EQ(before, must(wires.host(), filters));
     EXPECT_EQ(0, team.stop());
-    EXPECT_EQ(before, must(wires.host(), "tc filter show dev eth1 ingress prio 3"));
-    EXPECT_EQ(pin + "\n", must(wires.host(), "ls " + pin));
+    EXPECT_EQ(before, must(wires.host(), filters));
+    EXPECT_EQ(in.path() + "\n", must(wires.host(), "ls " + in.path()));
 }
 
 } // namespace

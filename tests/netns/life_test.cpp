@@ -75,7 +75,7 @@ TEST(Daemon, writes_its_pid_where_it_is_told) {
 
 TEST(Daemon, takes_its_configuration_and_name_from_the_command_line) {
     const Cabling wires(1, FarSide::open);
-    auto running = Process::start({.argv = {daemon_program(), "-t", "team7", "-c", loadbalance(1)}});
+    auto running = Process::start({.argv = daemon_command({"-t", "team7", "-c", loadbalance(1)})});
     ASSERT_TRUE(eventually("team7 answers", [] { return socket_exists("team7"); })) << running.err();
     EXPECT_TRUE(exists(wires.host(), "team7"));
     const auto dump = ControlSocket::to("team7")->ask("ConfigDump");
@@ -89,7 +89,7 @@ TEST(Daemon, takes_the_first_free_name_where_it_is_given_none) {
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link add dev team0 type bridge");
     auto running = Process::start(
-        {.argv = {daemon_program(), "-c", R"({"ports": {"eth1": {}}, "runner": {"name": "loadbalance"}})"}});
+        {.argv = daemon_command({"-c", R"({"ports": {"eth1": {}}, "runner": {"name": "loadbalance"}})"})});
     EXPECT_TRUE(eventually("team1 answers", [] { return socket_exists("team1"); })) << running.err();
     running.signal(SIGTERM);
     EXPECT_EQ(0, running.wait(long_enough));
@@ -101,13 +101,13 @@ TEST(Daemon, takes_no_ports_with_option_n) {
     const TeamUnderTest team(loadbalance(2), {"-n"});
     EXPECT_EQ("", team.item("ports.eth1.link.up"));
     ASSERT_EQ(0, team.teamdctl({"port", "add", "eth1"}).status);
-    EXPECT_TRUE(becomes("true", [&] { return team.item("ports.eth1.link.up"); }));
+    EXPECT_TRUE(team.await_item("ports.eth1.link.up", "true"));
 }
 
 TEST(Daemon, listens_nowhere_with_option_u) {
     const Cabling wires(1, FarSide::open);
     const ConfigFile config(loadbalance(1));
-    auto running = Process::start({.argv = {daemon_program(), "-u", "-f", config.path()}});
+    auto running = Process::start({.argv = daemon_command({"-u", "-f", config.path()})});
     EXPECT_TRUE(eventually("team0", [&] { return exists(wires.host(), "team0"); }));
     EXPECT_TRUE(eventually("pid file", [] { return file_exists("/run/teamd/team0.pid"); }));
     EXPECT_FALSE(file_exists("/run/teamd/team0.sock"));
@@ -205,7 +205,7 @@ TEST(Daemon, tells_systemd_that_it_is_ready_alive_and_stopping) {
     ServiceManager manager;
     const ConfigFile config(loadbalance(2));
     auto running = Process::start(
-        {.argv = {daemon_program(), "-f", config.path()},
+        {.argv = daemon_command({"-f", config.path()}),
          .environment = {fmt::format("NOTIFY_SOCKET={}", ServiceManager::path), "WATCHDOG_USEC=200000"}});
     EXPECT_TRUE(manager.told("READY=1"));
     EXPECT_TRUE(socket_exists("team0")) << "ready means that it answers";
@@ -225,7 +225,7 @@ TEST(Daemon, takes_a_port_that_appears_later) {
     EXPECT_THAT(team.log(), HasSubstr("eth2")) << "a warning names what is missing";
     EXPECT_EQ("", team.item("ports.eth2.link.up"));
     wires.lay(2);
-    EXPECT_TRUE(becomes("true", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    EXPECT_TRUE(team.await_link("eth2"));
     bring_up(wires, team);
     wires.pull(1);
     EXPECT_TRUE(reaches(wires.host(), client_v4)) << "it carries";
@@ -234,12 +234,12 @@ TEST(Daemon, takes_a_port_that_appears_later) {
 TEST(Daemon, takes_a_port_back_that_vanished_and_came_again) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2));
-    EXPECT_TRUE(becomes("true", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    EXPECT_TRUE(team.await_link("eth2"));
     wires.host().ip("link del eth2");
-    EXPECT_TRUE(becomes("", [&] { return team.item("ports.eth2.link_watches.up"); }));
-    EXPECT_EQ("true", team.item("ports.eth1.link_watches.up"));
+    EXPECT_TRUE(team.await_item("ports.eth2.link_watches.up", ""));
+    EXPECT_TRUE(team.link_is_up("eth1"));
     wires.lay(2);
-    EXPECT_TRUE(becomes("true", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    EXPECT_TRUE(team.await_link("eth2"));
 }
 
 TEST(Daemon, bears_a_hardware_address_from_its_configuration) {

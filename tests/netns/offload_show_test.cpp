@@ -133,7 +133,8 @@ TEST(OffloadShow, takes_the_bulk_that_the_datapath_counts_by_bucket) {
     const Cabling wires(3, FarSide::lag_switch);
     const TeamUnderTest team(team_config(counted_often, eth3_without_tso));
     bring_up(wires, team);
-    if (by_driver(wires)) return; // it counts for who balances, and who balances takes bulk away from eth3
+    if (by_driver(wires))
+        GTEST_SKIP() << "the driver counts for a team that balances, and that takes bulk away from eth3";
     ASSERT_TRUE(reaches(wires.host(), client_v4));
     const BulkFlows flows(
         {.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rates = {20e6}});

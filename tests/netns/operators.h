@@ -3,6 +3,7 @@
 // What teamoctl is asked, as an administrator types it.
 #pragma once
 
+#include "support/net_ns.h"
 #include "support/team_under_test.h"
 
 #include <sstream>
@@ -21,6 +22,12 @@ inline Words words_of(const std::string& line) {
 
 inline Output ask(const TeamUnderTest& team, const std::string& line, const Words& options = {}) {
     return team.teamoctl(words_of(line), options);
+}
+
+/// Whether a port has TSO: "on" or "off".
+inline std::string tso_of(const NetNs& in, const std::string& port) {
+    const auto said = must(in, fmt::format("ethtool -k {} | grep 'tx-tcp-segmentation:'", port));
+    return words_of(said).at(1);
 }
 
 } // namespace teamo::test

@@ -70,8 +70,7 @@ TEST(Refusal, of_a_port_that_has_a_master_names_both) {
 
 TEST(Refusal, of_a_port_of_another_team_names_both) {
     const Cabling wires(3, FarSide::open);
-    TeamUnderTest other(R"({"device": "team1", "runner": {"name": "loadbalance"}, "ports": {"eth3": {}}})",
-                        {}, "team1");
+    TeamUnderTest other(team_config(by_flow, R"({"eth3": {}})", "", "team1"), {}, "team1");
     const auto config = team_config(by_flow, R"({"eth1": {}, "eth3": {}})");
     auto before = everything(wires);
     auto refused = daemon_on(config);
@@ -86,8 +85,7 @@ TEST(Refusal, of_a_port_of_another_team_names_both) {
 
 TEST(Refusal, of_a_team_as_a_port_of_a_team) {
     const Cabling wires(3, FarSide::open);
-    const TeamUnderTest other(
-        R"({"device": "team1", "runner": {"name": "loadbalance"}, "ports": {"eth3": {}}})", {}, "team1");
+    const TeamUnderTest other(team_config(by_flow, R"({"eth3": {}})", "", "team1"), {}, "team1");
     const auto before = everything(wires);
     expect_refused(wires, before, daemon_on(team_config(by_flow, R"({"eth1": {}, "team1": {}})")), "team1");
 }
@@ -103,7 +101,8 @@ TEST(Refusal, of_a_device_that_is_no_ethernet) {
 TEST(Refusal, of_more_ports_than_a_team_can_have) {
     const Cabling wires(9, FarSide::open);
     const auto before = everything(wires);
-    expect_refused(wires, before, daemon_on(loadbalance(9)), "8");
+    expect_refused(wires, before, daemon_on(loadbalance(9)),
+                   "/ports/eth9: this is one port too many: a team has 8 at most");
 }
 
 TEST(Refusal, of_a_runner_that_this_version_has_not_says_so) {
@@ -112,31 +111,42 @@ TEST(Refusal, of_a_runner_that_this_version_has_not_says_so) {
     expect_refused(wires, before, daemon_on(team_config(R"({"name": "lacp"})", ports_object(2))), "lacp");
 }
 
-class RefusalWithout : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Privileges, RefusalWithout,
-                         testing::Values("all", "net_admin", "bpf,-sys_admin", "perfmon,-sys_admin"),
-                         [](const auto& with) {
-                             std::string name(with.param);
-                             std::erase_if(name, [](char letter) { return letter == ',' || letter == '-'; });
-                             return name;
-                         });
+struct Privilege {
+    const char *name, *without, *missing;
+};
+std::ostream& operator<<(std::ostream& out, const Privilege& privilege) { return out << privilege.name; }
+
+/// What `argv` does without those capabilities, which setpriv(1) takes from it.
+std::vector<std::string> with_capabilities(const std::string& change, const std::vector<std::string>& argv) {
+    std::vector<std::string> words{"setpriv", "--bounding-set=" + change, "--inh-caps=" + change};
+    words.insert(words.end(), argv.begin(), argv.end());
+    return words;
+}
+
+class RefusalWithout : public testing::TestWithParam<Privilege> {};
+INSTANTIATE_TEST_SUITE_P(
+    Privileges, RefusalWithout,
+    testing::Values(Privilege{"all", "-all", "CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF, CAP_PERFMON"},
+                    Privilege{"net_admin", "-net_admin", "CAP_NET_ADMIN"},
+                    Privilege{"net_raw", "-net_raw", "CAP_NET_RAW"},
+                    Privilege{"bpf_sys_admin", "-bpf,-sys_admin", "CAP_BPF"},
+                    Privilege{"perfmon_sys_admin", "-perfmon,-sys_admin", "CAP_PERFMON"}),
+    [](const auto& privilege) { return privilege.param.name; });
 
 TEST_P(RefusalWithout, privilege_names_what_is_missing) {
     const Cabling wires(2, FarSide::open);
     const auto before = everything(wires);
     const ConfigFile config(loadbalance(2));
-    const auto without = fmt::format("-{}", GetParam());
-    const auto refused = run({.argv = {"setpriv", "--bounding-set=" + without, "--inh-caps=" + without,
-                                       daemon_program(), "-f", config.path()}});
-    expect_refused(wires, before, refused, "CAP_");
+    const auto refused =
+        run({.argv = with_capabilities(GetParam().without, daemon_command({"-f", config.path()}))});
+    expect_refused(wires, before, refused, fmt::format("missing privilege: {};", GetParam().missing));
 }
 
 TEST(Start, needs_four_capabilities_and_no_more) {
     const Cabling wires(2, FarSide::lag_switch);
     const ConfigFile config(loadbalance(2));
     const std::string four = "-all,+net_admin,+net_raw,+bpf,+perfmon";
-    auto running = Process::start({.argv = {"setpriv", "--bounding-set=" + four, "--inh-caps=" + four,
-                                            daemon_program(), "-f", config.path()}});
+    auto running = Process::start({.argv = with_capabilities(four, daemon_command({"-f", config.path()}))});
     EXPECT_TRUE(eventually("the team", [] { return std::filesystem::exists("/run/teamd/team0.sock"); }))
         << running.err();
     wires.address();
@@ -184,11 +194,20 @@ TEST(Check, names_every_error_by_place_and_touches_nothing) {
 TEST(DryRun, prints_the_plan_and_touches_nothing) {
     const Cabling wires(2, FarSide::open);
     const auto before = everything(wires);
-    const auto planned = daemon_on(loadbalance(2), {"--dry-run"});
+    const auto planned = daemon_on(loadbalance(2), {"--dry-run", "--datapath", "bpf"});
     EXPECT_EQ(0, planned.status) << planned.err;
     rapidjson::Document plan;
-    EXPECT_FALSE(plan.Parse(planned.out.c_str()).HasParseError()) << planned.out;
-    EXPECT_THAT(planned.out, HasSubstr("eth2"));
+    ASSERT_FALSE(plan.Parse(planned.out.c_str()).HasParseError()) << planned.out;
+    EXPECT_STREQ("team0", plan["team"]["device"].GetString());
+    EXPECT_STREQ("bpf", plan["team"]["datapath"].GetString());
+    for (const auto* port : {"eth1", "eth2"}) {
+        EXPECT_TRUE(plan["ports"][port]["transmits"].GetBool()) << port;
+        EXPECT_TRUE(plan["ports"][port]["receives"].GetBool()) << port;
+        EXPECT_EQ(128, plan["ports"][port]["buckets"].GetInt()) << port;
+        EXPECT_EQ(1500, plan["ports"][port]["mtu"].GetInt()) << port;
+        EXPECT_STREQ(plan["team"]["address"].GetString(), plan["ports"][port]["address"].GetString());
+    }
+    EXPECT_EQ(256U, plan["buckets"].Size());
     EXPECT_EQ("", difference(before, everything(wires)));
 }
 

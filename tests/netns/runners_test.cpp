@@ -65,7 +65,7 @@ TEST(Runner, roundrobin_leaves_out_a_port_without_a_link) {
     const TeamUnderTest team(runner("roundrobin"));
     bring_up(wires, team);
     wires.pull(2);
-    ASSERT_TRUE(becomes("false", [&] { return team.item("ports.eth2.link_watches.up"); }));
+    ASSERT_TRUE(team.await_link("eth2", false));
     const auto counts = arrivals(wires, 100);
     EXPECT_EQ(100U, counts[0] + counts[2]);
 }

@@ -2,6 +2,7 @@
 //
 // What following buys on this machine: CPU time for a KiB, and throughput, bound and not bound in turn.
 #include "netns/configs.h"
+#include "support/figure.h"
 #include "support/on_cpu.h"
 
 #include <gmock/gmock.h>
@@ -9,7 +10,10 @@
 namespace teamo::test {
 namespace {
 
-TEST(FollowingWorkers, are_proved_to_buy_something_or_not) {
+// What it buys is this machine's affair, so only harm is a fault. How it is worked out is in
+// unit/ctl/proof_test.cpp.
+TEST(FollowingWorkers, are_proved_and_do_no_harm) {
+    if (!promises_are_held()) GTEST_SKIP() << "a measurement: ./quickstart measure takes it";
     if (usable_cpus().size() < 2) GTEST_SKIP() << "one CPU";
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(
@@ -37,8 +41,7 @@ TEST(FollowingWorkers, are_proved_to_buy_something_or_not) {
     EXPECT_THAT(prove.out(), testing::HasSubstr("workers: "));
     EXPECT_THAT(prove.out(), testing::HasSubstr("CPU time per KiB with it"));
     EXPECT_EQ("true", team.item("workers.managed"));
-    EXPECT_THAT(team.item("proofs.workers.bought"),
-                testing::AnyOf("something", "nothing", "harm", "unclear"));
+    EXPECT_THAT(team.item("proofs.workers.bought"), testing::AnyOf("something", "nothing", "unclear"));
 }
 
 } // namespace

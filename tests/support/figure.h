@@ -18,6 +18,15 @@ struct Bounds {
     double promised = 0, defect = 0;
 };
 
+/// TEAMO_PROMISES=1.
+bool promises_are_held();
+
+/// How often a figure is taken: what a defect needs to show itself, and what a promise is held to by.
+struct Rounds {
+    int shown = 1, measured = 1;
+};
+inline int rounds(Rounds number) { return promises_are_held() ? number.measured : number.shown; }
+
 /// The upper of the middle two; of at least one.
 template <class Number>
 double median(std::vector<Number> values) {
@@ -28,5 +37,9 @@ double median(std::vector<Number> values) {
 /// Prints the figure with what was promised.
 testing::AssertionResult at_most(std::string_view what, double figure, Bounds bounds);
 testing::AssertionResult at_least(std::string_view what, double figure, Bounds bounds);
+
+/// Of times that other work on the machine can only make longer: the promise is of their median, and a defect
+/// is in the shortest too.
+testing::AssertionResult at_most(std::string_view what, const std::vector<double>& times, Bounds bounds);
 
 } // namespace teamo::test

@@ -18,7 +18,11 @@ std::string text_of(const Tally& tally) {
                        static_cast<double>(tally.silence.count()) / 1000);
 }
 
-Stream::Stream(const Way& way) : rate_(way.rate), size_(std::max(way.size, sizeof(std::uint64_t))) {
+Stream::Stream(const Way& way)
+    : rate_(way.rate),
+      size_(std::max(way.size, sizeof(std::uint64_t))),
+      burst_(way.burst),
+      pause_(way.pause) {
     connect(way);
     last_arrival_ = SteadyClock::now();
     receiving_ = std::jthread([this](const std::stop_token& stop) { receive_all(stop); });
@@ -54,17 +58,25 @@ void Stream::await_first() {
     if (!eventually("", arrived)) throw SetupError("no packet arrives");
 }
 
+namespace {
+
+void add(timespec& time, std::int64_t nanoseconds) {
+    const auto sum = time.tv_nsec + nanoseconds;
+    time.tv_sec += sum / 1'000'000'000;
+    time.tv_nsec = sum % 1'000'000'000;
+}
+
+} // namespace
+
 void Stream::send_all(const std::stop_token& stop) {
     std::vector<std::byte> packet(size_);
     timespec deadline{};
     ::clock_gettime(CLOCK_MONOTONIC, &deadline);
-    const long step = 1'000'000'000L / rate_;
+    const std::int64_t step = 1'000'000'000L / rate_;
+    const auto in_a_burst = static_cast<std::uint64_t>(burst_.count()) * rate_ / 1'000;
     while (!stop.stop_requested()) {
-        deadline.tv_nsec += step;
-        if (deadline.tv_nsec >= 1'000'000'000L) {
-            deadline.tv_nsec -= 1'000'000'000L;
-            ++deadline.tv_sec;
-        }
+        add(deadline, step);
+        if (in_a_burst > 0 && next_ % in_a_burst == 0) add(deadline, pause_.count() * 1'000'000);
         ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nullptr);
         const std::uint64_t number = next_;
         std::memcpy(packet.data(), &number, sizeof number);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -13,6 +14,8 @@
 
 namespace teamo::test {
 namespace {
+
+constexpr std::string_view datapath_option = "--datapath";
 
 std::string from_environment(const char* name, const char* otherwise) {
     const char* set = std::getenv(name);
@@ -23,12 +26,26 @@ void append(std::vector<std::string>& words, const std::vector<std::string>& mor
     words.insert(words.end(), more.begin(), more.end());
 }
 
-std::vector<std::string> with_options_for_all(std::vector<std::string> argv) {
-    std::istringstream options(from_environment("TEAMO_DAEMON_OPTIONS", ""));
-    for (std::string option; options >> option;)
-        argv.push_back(option);
-    return argv;
+/// Where nothing is said: every guest of the lab has the driver.
+const char* usual_datapath() {
+    return std::getenv("TEAMO_LAB") != nullptr ? "--datapath team" : "--datapath bpf";
 }
+
+/// Without the datapath among them where `arguments` name one: the daemon refuses an option that comes twice.
+std::vector<std::string> options_for_all(const std::vector<std::string>& arguments) {
+    const bool named = std::ranges::find(arguments, datapath_option) != arguments.end();
+    std::istringstream words(from_environment("TEAMO_DAEMON_OPTIONS", usual_datapath()));
+    std::vector<std::string> options;
+    for (std::string word; words >> word;) {
+        if (named && word == datapath_option)
+            words >> word;
+        else
+            options.push_back(word);
+    }
+    return options;
+}
+
+std::string link_item(const std::string& port) { return fmt::format("ports.{}.link_watches.up", port); }
 
 Output control(const std::string& program, const std::string& device, const std::vector<std::string>& words,
                const std::vector<std::string>& options) {
@@ -51,10 +68,15 @@ ConfigFile::ConfigFile(std::string_view text) {
     std::ofstream(path_) << text;
 }
 
-Output daemon(const std::vector<std::string>& arguments, milliseconds patience) {
-    auto argv = with_options_for_all({daemon_program()});
+std::vector<std::string> daemon_command(const std::vector<std::string>& arguments) {
+    std::vector<std::string> argv{daemon_program()};
+    append(argv, options_for_all(arguments));
     append(argv, arguments);
-    return run({.argv = argv}, patience);
+    return argv;
+}
+
+Output daemon(const std::vector<std::string>& arguments, milliseconds patience) {
+    return run({.argv = daemon_command(arguments)}, patience);
 }
 
 Output daemon_on(std::string_view config, std::vector<std::string> arguments, milliseconds patience) {
@@ -76,10 +98,10 @@ TeamUnderTest::~TeamUnderTest() {
 
 void TeamUnderTest::start(const std::vector<std::string>& arguments) {
     earlier_log_ = log();
-    auto argv = with_options_for_all({daemon_program(), "-f", config_.path()});
-    append(argv, arguments);
+    auto words = arguments;
+    append(words, {"-f", config_.path()});
     process_.reset();
-    process_.emplace(Process::start({.argv = argv}));
+    process_.emplace(Process::start({.argv = daemon_command(words)}));
     await_answer();
 }
 
@@ -121,6 +143,20 @@ void TeamUnderTest::set_item(const std::string& path, const std::string& value) 
     const auto done = teamdctl({"state", "item", "set", path, value});
     if (done.status != 0) throw SetupError(fmt::format("state item set {} {}: {}", path, value, done.err));
 }
+
+testing::AssertionResult TeamUnderTest::await_item(const std::string& path, const std::string& value,
+                                                   milliseconds patience) const {
+    const auto came = becomes(
+        value, [&] { return item(path); }, patience);
+    return came ? came : testing::AssertionFailure() << path << ": " << came.message();
+}
+
+testing::AssertionResult TeamUnderTest::await_link(const std::string& port, bool up,
+                                                   milliseconds patience) const {
+    return await_item(link_item(port), up ? "true" : "false", patience);
+}
+
+bool TeamUnderTest::link_is_up(const std::string& port) const { return item(link_item(port)) == "true"; }
 
 Output TeamUnderTest::teamdctl(const std::vector<std::string>& words,
                                const std::vector<std::string>& options) const {

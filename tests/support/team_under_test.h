@@ -24,6 +24,8 @@ private:
     std::string path_; ///< in the test's own /run, which ends with it
 };
 
+/// The daemon with `arguments` behind the options for all (below).
+std::vector<std::string> daemon_command(const std::vector<std::string>& arguments);
 /// The daemon with `arguments`, to its end: for what it refuses and for -e, -k, -v, --check.
 Output daemon(const std::vector<std::string>& arguments, milliseconds patience = 10s);
 /// The same for a file with that text, given with -f.
@@ -31,7 +33,9 @@ Output daemon_on(std::string_view config, std::vector<std::string> arguments = {
                  milliseconds patience = 10s);
 
 /// One team's daemon in the foreground, in this process's network namespace. Its log is shown when the
-/// test has failed. Options for all (a datapath, say) come from the environment's TEAMO_DAEMON_OPTIONS.
+/// test has failed. Options for all come from the environment's TEAMO_DAEMON_OPTIONS; without it they are
+/// "--datapath bpf", in the lab "--datapath team", and never what the kernel happens to have. A test's own
+/// --datapath wins.
 class TeamUnderTest {
 public:
     /// Returns once its control socket answers; throws SetupError with its log where it does not.
@@ -57,6 +61,14 @@ public:
     /// What `teamdctl TEAM state item get PATH` prints; "" where there is no such item.
     std::string item(const std::string& path) const;
     void set_item(const std::string& path, const std::string& value) const;
+    /// Waits until the item has that value; "" where there shall be none.
+    testing::AssertionResult await_item(const std::string& path, const std::string& value,
+                                        milliseconds patience = long_enough) const;
+    /// Waits until the watches of that port say that its link is up, or that it is down.
+    testing::AssertionResult await_link(const std::string& port, bool up = true,
+                                        milliseconds patience = long_enough) const;
+    /// What they say now.
+    bool link_is_up(const std::string& port) const;
     /// Debian's teamdctl and our teamoctl with these words after the team's name.
     Output teamdctl(const std::vector<std::string>& words,
                     const std::vector<std::string>& options = {}) const;

@@ -36,6 +36,8 @@ public:
         unsigned rate = 10'000;
         std::uint16_t port = 5001;
         std::size_t size = 64; ///< bytes of payload
+        /// Of one that pauses: sends at its rate for `burst`, nothing for `pause`, and so on.
+        milliseconds burst{0}, pause{0};
     };
 
     /// Returns when the first packet arrived (neighbours are known then); throws SetupError if none does.
@@ -71,6 +73,7 @@ private:
 
     unsigned rate_;
     std::size_t size_;
+    milliseconds burst_, pause_;
     UniqueFd sender_, receiver_;
     std::atomic<std::uint64_t> next_{0};
     mutable std::mutex mutex_; ///< of what follows

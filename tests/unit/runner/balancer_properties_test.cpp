@@ -6,7 +6,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -242,7 +241,8 @@ TEST_F(Placements, move_what_rests_only_where_its_port_left) {
 }
 
 TEST_F(Placements, move_little_where_little_changes) {
-    always([](const Case& some, const Placement& placement) {
+    std::size_t judged = 0;
+    always([&judged](const Case& some, const Placement& placement) {
         if (some.ports.size() < 2) return;
         Dice dice(static_cast<std::uint32_t>(some.ports.size()));
         auto later = some;
@@ -259,28 +259,9 @@ TEST_F(Placements, move_little_where_little_changes) {
             load = {.bytes = load.bytes * factor, .packets = load.packets, .bulk = load.bulk * factor};
         }
         ASSERT_LE(placed(later).moves.size(), 12U);
+        ++judged;
     });
-}
-
-TEST(Placement, of_256_buckets_on_eight_ports_takes_less_than_a_millisecond_as_printed) {
-    using Clock = std::chrono::steady_clock;
-    std::chrono::duration<double, std::micro> longest{0}, sum{0};
-    std::size_t moves = 0, rounds = 0;
-    for (std::uint32_t seed = 1; seed <= 400; ++seed) {
-        auto some = some_case(seed);
-        some.ports.clear();
-        for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
-            some.ports.push_back({.slot = Slot{slot}, .capacity = 125e6, .segments = slot % 2 == 0});
-        const auto begun = Clock::now();
-        moves += placed(some).moves.size();
-        const std::chrono::duration<double, std::micro> took = Clock::now() - begun;
-        longest = std::max(longest, took);
-        sum += took;
-        ++rounds;
-    }
-    std::printf("place(): %.0f us on average, %.0f us at most, %.1f moves on average\n",
-                sum.count() / static_cast<double>(rounds), longest.count(),
-                static_cast<double>(moves) / static_cast<double>(rounds));
+    EXPECT_GE(judged, 200U) << "or none of them was like that";
 }
 
 } // namespace
