@@ -28,7 +28,7 @@ void know_neighbours(const Cabling& wires) {
         wires.host().ip(fmt::format("neigh replace {} dev team0 lladdr 02:00:00:00:00:02", address));
 }
 
-constexpr std::uint16_t service = 7000;
+constexpr std::uint16_t served_port = 7000;
 
 /// One datagram by the kernel's own stack, and the port that it is seen to leave by.
 std::string port_taken(const Cabling& wires, const std::string& to, std::uint16_t source_port) {
@@ -36,7 +36,7 @@ std::string port_taken(const Cabling& wires, const std::string& to, std::uint16_
     std::vector<PacketSocket> far;
     for (unsigned number = 1; number <= wires.ports(); ++number)
         far.emplace_back(wires.peer(), Cabling::far_end(number), ipv6 ? ether_ipv6 : ether_ipv4);
-    const SocketAddress from(ipv6 ? team_v6 : team_v4, source_port), target(to, service);
+    const SocketAddress from(ipv6 ? team_v6 : team_v4, source_port), target(to, served_port);
     const auto socket = socket_in(wires.host(), target.family(), SOCK_DGRAM);
     const std::string payload = fmt::format("flow {}", source_port);
     if (::bind(socket.get(), from.get(), from.size) < 0 ||
@@ -75,7 +75,7 @@ TEST_P(BalanceHash, says_where_packets_go) {
         for (std::uint16_t number = 0; number < 6; ++number) {
             const auto source_port = static_cast<std::uint16_t>(20000 + 977 * number);
             const auto answer = ask(team, fmt::format("balance hash src {} dst {} udp sport {} dport {}",
-                                                      from, to, source_port, service));
+                                                      from, to, source_port, served_port));
             ASSERT_EQ(0, answer.status) << answer.err;
             EXPECT_THAT(answer.out,
                         HasSubstr(fmt::format(" leaves by {} (then eth", port_taken(wires, to, source_port))))
@@ -130,7 +130,7 @@ TEST(BalanceMove, sends_a_flow_by_the_port_it_names) {
     bring_up(wires, team);
     know_neighbours(wires);
     const std::string flow =
-        fmt::format("balance hash src {} dst {} udp sport 20000 dport {}", team_v4, client_v4, service);
+        fmt::format("balance hash src {} dst {} udp sport 20000 dport {}", team_v4, client_v4, served_port);
     const auto bucket = bucket_in(ask(team, flow).out);
     for (const auto* port : {"eth3", "eth1", "eth2"}) {
         const auto moved = ask(team, fmt::format("balance move {} {} now", bucket, port));

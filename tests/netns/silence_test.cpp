@@ -18,7 +18,7 @@ std::string static_addresses(const NetNs& in, std::string_view device) {
                         device));
 }
 
-void furnish(const Cabling& wires) {
+void give_addresses(const Cabling& wires) {
     wires.host().ip("link set eth1 up\n"
                     "addr add fd00:1::6/128 dev eth1 nodad\naddr add fd00:1::5/64 dev eth1 nodad\n"
                     "addr add 10.7.0.5/24 dev eth1\n"
@@ -27,7 +27,7 @@ void furnish(const Cabling& wires) {
 
 TEST(Silence, takes_a_ports_ipv6_addresses_and_gives_static_ones_back) {
     const Cabling wires(2, FarSide::open);
-    furnish(wires);
+    give_addresses(wires);
     const auto before = static_addresses(wires.host(), "eth1");
     TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -42,7 +42,7 @@ TEST(Silence, takes_a_ports_ipv6_addresses_and_gives_static_ones_back) {
 
 TEST(Silence, gives_static_addresses_back_after_a_first_start_that_was_killed) {
     const Cabling wires(2, FarSide::open);
-    furnish(wires);
+    give_addresses(wires);
     const auto before = static_addresses(wires.host(), "eth1");
     TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);

@@ -43,7 +43,7 @@ TEST(Visibility, device_counts_what_passed_both_ways) {
     EXPECT_EQ(0U, passed.tx_dropped + passed.rx_dropped);
 }
 
-std::size_t lines_with(const std::string& text, std::string_view words) {
+std::size_t count_lines(const std::string& text, std::string_view words) {
     std::size_t count = 0;
     for (auto at = text.find(words); at != std::string::npos; at = text.find(words, at + 1))
         ++count;
@@ -63,11 +63,11 @@ TEST(Visibility, tcpdump_on_the_team_sees_both_directions_once) {
     for (std::size_t count = 0; count < echoes; ++count)
         EXPECT_TRUE(answers_echo(wires.host(), client_v4));
     const auto all = [&] {
-        return lines_with(tcpdump.out(), "10.0.0.2 > 10.0.0.1: ICMP echo reply") == echoes;
+        return count_lines(tcpdump.out(), "10.0.0.2 > 10.0.0.1: ICMP echo reply") == echoes;
     };
     EXPECT_TRUE(eventually("every answer seen", all));
-    EXPECT_EQ(echoes, lines_with(tcpdump.out(), "10.0.0.1 > 10.0.0.2: ICMP echo request"));
-    EXPECT_EQ(2 * echoes, lines_with(tcpdump.out(), "ICMP")) << tcpdump.out();
+    EXPECT_EQ(echoes, count_lines(tcpdump.out(), "10.0.0.1 > 10.0.0.2: ICMP echo request"));
+    EXPECT_EQ(2 * echoes, count_lines(tcpdump.out(), "ICMP")) << tcpdump.out();
 }
 
 TEST(Visibility, large_packets_reach_the_port_whole) {

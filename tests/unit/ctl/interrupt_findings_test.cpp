@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-PortInterruptStatus port(const std::string& name, unsigned irq, unsigned cpu) {
+PortInterruptStatus port_on(const std::string& name, unsigned irq, unsigned cpu) {
     PortInterruptStatus status{.name = name};
     status.now.queues = {
         {.queue = 0, .vectors = {{.irq = irq, .name = name, .affinity = {cpu}, .effective = {cpu}}}}};
@@ -22,7 +22,7 @@ PortInterruptStatus port(const std::string& name, unsigned irq, unsigned cpu) {
     return status;
 }
 
-InterruptStatus two() { return {.ports = {port("eth1", 33, 2), port("eth2", 36, 3)}}; }
+InterruptStatus two_ports() { return {.ports = {port_on("eth1", 33, 2), port_on("eth2", 36, 3)}}; }
 
 Readings with(const InterruptStatus& status) {
     auto readings = good_readings();
@@ -36,13 +36,13 @@ std::string said(const InterruptStatus& status) { return said(with(status)); }
 constexpr auto nothing = "team0: nothing is wrong\n";
 
 TEST(InterruptFindings, are_none_where_each_port_has_a_cpu) {
-    EXPECT_EQ(said(two()), nothing);
-    EXPECT_THAT(all_findings(with(two())), IsEmpty());
+    EXPECT_EQ(said(two_ports()), nothing);
+    EXPECT_THAT(all_findings(with(two_ports())), IsEmpty());
     EXPECT_EQ(said(good_readings()), nothing) << "an older daemon";
 }
 
 TEST(InterruptFindings, name_who_moves_them_time_and_again) {
-    auto status = two();
+    auto status = two_ports();
     status.ports[1].drift = "interrupt 36 (eth2) went to CPU 0 by irqbalance (pid 812) probably";
     EXPECT_EQ(said(status), nothing) << "put back";
     status.ports[1].contested = true;
@@ -53,7 +53,7 @@ TEST(InterruptFindings, name_who_moves_them_time_and_again) {
 }
 
 TEST(InterruptFindings, name_what_the_kernel_refused) {
-    auto status = two();
+    auto status = two_ports();
     status.ports[0].refused = {"interrupt 33: Input/output error", "xps_cpus: Operation not permitted"};
     EXPECT_EQ(said(status), "note: eth1: the kernel refused what was to be set: interrupt 33: Input/output "
                             "error, and 1 more\n"
@@ -63,24 +63,24 @@ TEST(InterruptFindings, name_what_the_kernel_refused) {
 }
 
 TEST(InterruptFindings, leave_too_few_cpus_at_a_note_unless_somebody_left_some_out) {
-    auto status = two();
+    auto status = two_ports();
     status.degraded = "9 ports, 8 CPUs: up to 2 ports share a CPU";
     auto readings = with(status);
     EXPECT_EQ(said(readings),
-              "note: team0: not every port has an interrupt CPU of its own: 9 ports, 8 CPUs: up "
+              "note: team0: not every port_on has an interrupt CPU of its own: 9 ports, 8 CPUs: up "
               "to 2 ports share a CPU\n"
               "    more CPUs, or fewer ports\n");
     readings.configuration = *json::parse(R"({"interrupts": {"cpus": "0-1"}})");
-    EXPECT_THAT(said(readings), StartsWith("warning: team0: not every port"));
+    EXPECT_THAT(said(readings), StartsWith("warning: team0: not every port_on"));
     EXPECT_THAT(said(readings), HasSubstr("more CPUs: \"interrupts\""));
     status.degraded = "no CPU may serve interrupts: all are isolated";
     status.ports[0].cpus.clear();
     status.ports[1].cpus.clear();
-    EXPECT_THAT(said(status), StartsWith("warning: team0: not every port"));
+    EXPECT_THAT(said(status), StartsWith("warning: team0: not every port_on"));
 }
 
 TEST(InterruptFindings, name_others_who_place_interrupts_unless_they_do_as_asked) {
-    auto status = two();
+    auto status = two_ports();
     status.writers = {fmt::format("irqbalance (pid 812) leaves{}", left_alone),
                       fmt::format("irqbalance (pid 812) is asked to leave{}", left_alone)};
     EXPECT_EQ(said(status), nothing);
@@ -97,7 +97,7 @@ TEST(InterruptFindings, name_others_who_place_interrupts_unless_they_do_as_asked
 }
 
 TEST(InterruptFindings, name_ports_that_share_a_cpu_because_nobody_places_them) {
-    auto status = two();
+    auto status = two_ports();
     status.managed = false;
     status.policy = InterruptPolicy::off;
     status.writers = {"irqbalance (pid 812) is there: it does not answer"};

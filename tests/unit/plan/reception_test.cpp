@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-Link device(std::uint32_t index, std::string kind, const Link* below = nullptr) {
+Link device_of_kind(std::uint32_t index, std::string kind, const Link* below = nullptr) {
     Link link;
     link.index = IfIndex{index};
     link.name = "dev" + std::to_string(index);
@@ -27,34 +27,34 @@ bool tags(Link team, std::initializer_list<Link> others) {
 }
 
 TEST(Tags, are_for_a_vlan_device_at_any_height) {
-    const auto team = device(1, "veth");
+    const auto team = device_of_kind(1, "veth");
     EXPECT_FALSE(tags(team, {}));
-    EXPECT_TRUE(tags(team, {device(2, "vlan", &team)}));
-    const auto macvlan = device(2, "macvlan", &team);
+    EXPECT_TRUE(tags(team, {device_of_kind(2, "vlan", &team)}));
+    const auto macvlan = device_of_kind(2, "macvlan", &team);
     EXPECT_FALSE(tags(team, {macvlan}));
-    EXPECT_TRUE(tags(team, {macvlan, device(3, "vlan", &macvlan)}));
-    const auto outer = device(2, "vlan", &team);
-    EXPECT_TRUE(tags(team, {outer, device(3, "vlan", &outer)})) << "QinQ";
+    EXPECT_TRUE(tags(team, {macvlan, device_of_kind(3, "vlan", &macvlan)}));
+    const auto outer = device_of_kind(2, "vlan", &team);
+    EXPECT_TRUE(tags(team, {outer, device_of_kind(3, "vlan", &outer)})) << "QinQ";
 }
 
 TEST(Tags, are_not_for_a_vlan_device_elsewhere) {
-    const auto team = device(1, "veth"), other = device(2, "");
-    EXPECT_FALSE(tags(team, {other, device(3, "vlan", &other)}));
-    auto foreign = device(3, "vlan", &team);
-    foreign.lower_elsewhere = true; // the number is another device's, in another namespace
+    const auto team = device_of_kind(1, "veth"), other = device_of_kind(2, "");
+    EXPECT_FALSE(tags(team, {other, device_of_kind(3, "vlan", &other)}));
+    auto foreign = device_of_kind(3, "vlan", &team);
+    foreign.lower_elsewhere = true; // the number is another device_of_kind's, in another namespace
     EXPECT_FALSE(tags(team, {foreign}));
 }
 
 TEST(Tags, are_for_a_bridge_and_not_for_a_vrf) {
-    auto team = device(1, "veth");
+    auto team = device_of_kind(1, "veth");
     team.master = IfIndex{2};
-    EXPECT_TRUE(tags(team, {device(2, "bridge")}));
+    EXPECT_TRUE(tags(team, {device_of_kind(2, "bridge")}));
     EXPECT_TRUE(tags(team, {})) << "of a kind that is not known";
-    EXPECT_FALSE(tags(team, {device(2, "vrf")}));
+    EXPECT_FALSE(tags(team, {device_of_kind(2, "vrf")}));
 }
 
 TEST(OtherAddresses, are_all_but_the_teams_own) {
-    auto team = device(1, "veth");
+    auto team = device_of_kind(1, "veth");
     team.address = {{2, 0, 0, 0, 0, 1}};
     EXPECT_FALSE(takes_other_addresses({}, team));
     EXPECT_FALSE(takes_other_addresses({team.address}, team));
