@@ -53,7 +53,7 @@ TEST(Doctor, finds_nothing_wrong_with_a_team_in_good_health) {
     EXPECT_EQ("team0: nothing is wrong\n", said.out);
 }
 
-TEST(Doctor, names_a_pulled_cable_lost_tso_and_what_mends_them) {
+TEST(Doctor, names_a_pulled_cable_lost_tso_and_what_repairs_them) {
     const Cabling wires(3, FarSide::lag_switch);
     const TeamUnderTest team(team_config(by_flow, ports_object(3), R"("offload": {"repair": false}, )"));
     bring_up(wires, team);

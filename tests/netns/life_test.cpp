@@ -242,7 +242,7 @@ TEST(Daemon, takes_a_port_back_that_vanished_and_came_again) {
     EXPECT_TRUE(team.await_link("eth2"));
 }
 
-TEST(Daemon, bears_a_hardware_address_from_its_configuration) {
+TEST(Daemon, has_the_hardware_address_of_its_configuration) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, ports_object(2), R"("hwaddr": "02:AA:bb:00:00:01", )"));
     EXPECT_EQ("02:aa:bb:00:00:01", look(wires.host(), "team0").address);
