@@ -102,12 +102,15 @@ give_up_in_time() {
 # Seen once in some thirty boots, on a busy machine, while a guest set up its devices: QEMU aborts with
 # "iotlb_to_section: Assertion" (QEMU issue 1921 has the same assertion, with several CPUs). Where the command has
 # not begun nothing is lost by another boot.
-for _ in 1 2 3; do
+# Each further boot is one line in a file, since a machine that needs many is not well.
+for boots_left in 2 1 0; do
     qemu_status=0
     boot
     mapfile -t told < <(cat status 2>/dev/null)
     [ ${#told[@]} -eq 0 ] || break
-    echo "lab: QEMU ended with $qemu_status before the command began: $(tail -n 1 qemu.log kernel.log | tr '\n' ' ')" >&2
+    reason="QEMU ended with $qemu_status before the command began: $(tail -n 1 qemu.log kernel.log | tr '\n' ' ')"
+    echo "lab: $reason" >&2
+    [ $boots_left -eq 0 ] || echo "$asked_by: $reason" >>"$retries"
 done
 [ ${#told[@]} -lt 2 ] || exit "${told[1]}"
 echo "lab: the guest ended before its command did (QEMU's exit status: $qemu_status); last words:" >&2

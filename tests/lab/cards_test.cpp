@@ -6,6 +6,7 @@
 #include "support/links.h"
 #include "support/team_under_test.h"
 #include "support/traffic.h"
+// lab: *FourCards.* in -k 6.1 -p 4, 40 s
 
 #include <gmock/gmock.h>
 

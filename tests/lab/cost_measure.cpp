@@ -8,6 +8,8 @@
 #include "support/socket_address.h"
 #include "support/team_under_test.h"
 #include "support/traffic.h"
+// lab: LabCost.* in -k 6.1 -p 2 -i, compare
+// lab: LabCost.* in -k 6.12 -p 2 -i, compare
 
 #include <gmock/gmock.h>
 #include <sys/socket.h>

@@ -5,6 +5,7 @@
 #include "lab/lab.h"
 #include "support/links.h"
 #include "support/team_under_test.h"
+// lab: Driver.* *PoorPort.* in -k 6.12 -p 2, 30 s
 
 #include <gmock/gmock.h>
 

@@ -6,6 +6,7 @@
 #include "lab/numbered.h"
 #include "support/links.h"
 #include "support/team_under_test.h"
+// lab: LabFailover.* in -k 6.12 -p 2, compare
 
 #include <gmock/gmock.h>
 

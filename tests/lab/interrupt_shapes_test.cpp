@@ -206,6 +206,8 @@ std::map<unsigned, unsigned> rehearsed(const std::string& config) {
     return loads;
 }
 
+// Who shares what is assign_cpus' (unit tests); here a kernel and cards do it, which need not be seen each time.
+// lab: InterruptShapes.eight_cards_* in -k 6.1 -p 8 -c 4, 30 s, long
 TEST_F(InterruptShapes, eight_cards_share_four_cpus_by_two) {
     ASSERT_EQ(8, cards_.size());
     ASSERT_EQ(4, cpus_in("online").size());
@@ -251,6 +253,8 @@ void expect_masks_to_be_kept(const TeamUnderTest& team, const std::string& card)
     EXPECT_THAT(team.log(), HasSubstr("xps_cpus of tx-0 went to no CPU"));
 }
 
+// lab: InterruptShapes.queues_* in -k 6.12 -n igb -p 2 -c 4, 60 s
+// lab: InterruptShapes.queues_* in -k 6.12 -n virtio -p 2 -c 8, 60 s, long
 TEST_F(InterruptShapes, queues_of_a_card_have_cpus_of_their_own) {
     ASSERT_EQ(2, cards_.size());
     const auto online = cpus_in("online").size();
@@ -286,6 +290,7 @@ CpuList claimed_by(const std::string& team) {
     return cpus;
 }
 
+// lab: InterruptShapes.two_teams_* in -k 6.1 -p 8 -c 8, 30 s
 TEST_F(InterruptShapes, two_teams_share_no_cpu) {
     ASSERT_EQ(8, cards_.size());
     ASSERT_EQ(8, cpus_in("online").size());
@@ -313,6 +318,8 @@ TEST_F(InterruptShapes, two_teams_share_no_cpu) {
 
 // ---- nodes, sibling threads and isolated CPUs --------------------------------------------------
 
+// lab: InterruptNodes.*-InterruptNodes.siblings_* in -k 6.1 -p 8 -c 8 -m -a isolcpus=1-2, 60 s
+// lab: InterruptNodes.siblings_* in -k 6.1 -p 8 -c 8 -m -a isolcpus=1-2, 30 s, long
 /// Two nodes of two cores of two threads, four cards at each; two threads of the first node are isolated.
 class InterruptNodes : public InterruptShapes {
 protected:

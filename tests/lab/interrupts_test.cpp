@@ -7,6 +7,7 @@
 #include "support/eventually.h"
 #include "support/net_ns.h"
 #include "support/team_under_test.h"
+// lab: InterruptCpus.* in -k 6.1 -p 8 -c 8, 60 s
 
 #include <gmock/gmock.h>
 

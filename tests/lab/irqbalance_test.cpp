@@ -11,6 +11,7 @@
 #include "support/net_ns.h"
 #include "support/process.h"
 #include "support/team_under_test.h"
+// lab: RealIrqBalance.* TeamBesideIrqBalance.* in -k 6.1 -p 2, 60 s
 
 #include <gmock/gmock.h>
 

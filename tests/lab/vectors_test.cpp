@@ -10,6 +10,9 @@
 #include "support/eventually.h"
 #include "support/net_ns.h"
 #include "support/process.h"
+// lab: Vectors.* in -k 6.1 -p 2, 10 s
+// lab: Vectors.* in -k 6.12 -n igb -p 2 -c 4, 40 s
+// lab: Vectors.* in -k 6.12 -n virtio -p 2, 10 s
 
 #include <gmock/gmock.h>
 #include <sys/utsname.h>

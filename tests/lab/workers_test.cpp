@@ -12,6 +12,7 @@
 #include "support/socket_address.h"
 #include "support/team_under_test.h"
 #include "workers/child.h"
+// lab: EightWorkers.* in -k 6.1 -p 8 -c 8, 30 s
 
 #include <gmock/gmock.h>
 

@@ -6,6 +6,8 @@
 #include "support/packet_socket.h"
 #include "support/team_under_test.h"
 #include "support/traffic.h"
+// lab: ActiveBackup.* by team, 40 s
+// lab: StandbyPort.* by bpf, 40 s, long
 
 #include <gmock/gmock.h>
 

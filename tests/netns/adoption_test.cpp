@@ -3,6 +3,8 @@
 // Traffic needs no daemon, and a new one takes over what a dead one left.
 #include "netns/configs.h"
 #include "support/traffic.h"
+// lab: *Adoption.* by team, 40 s
+// lab: *Adoption.* AdoptionAfter.* by bpf, 60 s, long
 
 #include <gmock/gmock.h>
 

@@ -4,6 +4,7 @@
 #include "netns/configs.h"
 #include "support/process.h"
 #include "support/team_under_test.h"
+// lab: LinkWatch.sees_* by none: a link's news are the same by every datapath
 
 #include <gmock/gmock.h>
 

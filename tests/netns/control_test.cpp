@@ -2,6 +2,7 @@
 //
 // The control socket, driven by Debian's own teamdctl; teamoctl beside it.
 #include "netns/configs.h"
+// lab: Teamdctl.* Teamoctl.* OfTeamoctl/* ControlSocketOf.* by none: the socket is the same by every datapath
 
 #include <gmock/gmock.h>
 

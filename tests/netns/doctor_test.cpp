@@ -7,6 +7,7 @@
 #include "netns/operators.h"
 #include "support/socket_address.h"
 #include "support/traffic.h"
+// lab: Doctor.* OffloadTrial.* PortRemoveRehearsal.* by none: teamoctl makes the same of every datapath's state
 
 #include <gmock/gmock.h>
 

@@ -9,6 +9,9 @@
 #include "support/socket_address.h"
 #include "support/team_under_test.h"
 #include "support/traffic.h"
+// lab: Forwarding.* by team, 40 s
+// lab: Forwarding.* by bpf, 40 s
+// lab: *ForwardingOverPorts.* by bpf, 60 s, long
 
 #include <gmock/gmock.h>
 

@@ -7,6 +7,7 @@
 #include "support/packet_socket.h"
 #include "support/team_under_test.h"
 #include "support/traffic.h"
+// lab: Frames.* by bpf, 20 s
 
 #include <gmock/gmock.h>
 

@@ -7,6 +7,7 @@
 #include "support/packet_socket.h"
 #include "support/process.h"
 #include "support/traffic.h"
+// lab: Harness.* by none: no daemon runs
 
 #include <gmock/gmock.h>
 

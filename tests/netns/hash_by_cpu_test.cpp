@@ -6,6 +6,7 @@
 #include "support/frames.h"
 #include "support/on_cpu.h"
 #include "support/packet_socket.h"
+// lab: HashByCpu.* by bpf, 20 s
 
 #include <gmock/gmock.h>
 

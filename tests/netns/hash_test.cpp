@@ -6,6 +6,7 @@
 #include "support/frames.h"
 #include "support/packet_socket.h"
 #include "support/socket_address.h"
+// lab: Hash.* by bpf, 40 s, long
 
 #include <gmock/gmock.h>
 

@@ -3,6 +3,7 @@
 // packaging/irqbalance/teamd-offload-policy, which irqbalance asks for each interrupt that is new to it.
 #include "kernel/journal.h"
 #include "support/process.h"
+// lab: IrqBalancePolicy.* by none: no daemon runs
 
 #include <gmock/gmock.h>
 

@@ -5,6 +5,7 @@
 #include "irqbalance_ban.h"
 #include "support/irqbalance_server.h"
 #include "support/process.h"
+// lab: IrqBalanceBan.* by none: no datapath is made
 
 #include <gmock/gmock.h>
 #include <unistd.h>

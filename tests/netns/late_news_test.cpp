@@ -2,6 +2,7 @@
 //
 // Ports of whose lost carrier the kernel tells late, as it does of a card's (support/cabling.h: News).
 #include "netns/configs.h"
+// lab: LateNews.* by none: a link's news are the same by every datapath
 
 #include <gmock/gmock.h>
 

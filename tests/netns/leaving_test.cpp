@@ -4,6 +4,8 @@
 #include "netns/configs.h"
 #include "netns/foreign_programs.h"
 #include "support/traffic.h"
+// lab: LeavingAfter.* by team, 40 s
+// lab: LeavingAfter.* Neighbours.* by bpf, 60 s, long
 
 #include <gmock/gmock.h>
 

@@ -3,6 +3,7 @@
 // teamd's options, and a daemon's way from start to end.
 #include "netns/configs.h"
 #include "support/traffic.h"
+// lab: Daemon.* by none: options and signals are the same by every datapath
 
 #include <gmock/gmock.h>
 

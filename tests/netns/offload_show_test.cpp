@@ -6,6 +6,7 @@
 #include "netns/operators.h"
 #include "support/flows.h"
 #include "support/traffic.h"
+// lab: OffloadShow.* by none: teamoctl makes the same of every datapath's state
 
 #include <gmock/gmock.h>
 #include <rapidjson/document.h>

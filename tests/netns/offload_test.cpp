@@ -5,6 +5,7 @@
 #include "support/figure.h"
 #include "support/flows.h"
 #include "support/traffic.h"
+// lab: OffloadContract.* by team, 40 s
 
 #include "kernel/ethtool.h"
 

@@ -7,6 +7,7 @@
 #include "support/packet_socket.h"
 #include "support/socket_address.h"
 #include "support/traffic.h"
+// lab: *BalanceHash.* Options.* by none: teamoctl makes the same of every datapath's state
 
 #include <gmock/gmock.h>
 

@@ -3,6 +3,7 @@
 // What cannot be done is said in one line, and nothing half-made is left behind.
 #include "netns/configs.h"
 #include "support/traffic.h"
+// lab: Check.* DryRun.* Privileges/* by none: no datapath is made
 
 #include <gmock/gmock.h>
 #include <rapidjson/document.h>

@@ -5,6 +5,7 @@
 #include "support/far_ends.h"
 #include "support/frames.h"
 #include "support/packet_socket.h"
+// lab: Runner.* by bpf, 40 s, long
 
 #include <gmock/gmock.h>
 

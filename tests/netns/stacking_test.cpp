@@ -5,6 +5,7 @@
 #include "support/process.h"
 #include "support/team_under_test.h"
 #include "support/traffic.h"
+// lab: Stacking.* by bpf, 20 s
 
 #include <gmock/gmock.h>
 

@@ -2,6 +2,7 @@
 //
 // What udevd's database says of a device, and the file that is named there. The database is a stand-in.
 #include "kernel/udev_policy.h"
+// lab: UdevIrqPolicy.* by none: no daemon runs
 
 #include "support/net_ns.h"
 #include "support/process.h"

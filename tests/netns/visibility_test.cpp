@@ -5,6 +5,7 @@
 #include "support/process.h"
 #include "support/team_under_test.h"
 #include "support/traffic.h"
+// lab: Visibility.* by bpf, 40 s, long
 
 #include <gmock/gmock.h>
 

@@ -7,6 +7,7 @@
 #include "support/control_socket.h"
 #include "support/on_cpu.h"
 #include "support/traffic.h"
+// lab: FollowingWorkers.* by none: a process is bound the same by every datapath
 
 #include <gmock/gmock.h>
 
