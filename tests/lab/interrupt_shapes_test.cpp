@@ -104,19 +104,22 @@ Counts counts_of(const std::vector<std::string>& cards) {
     return all;
 }
 
-/// Each card had some since then, and those that had are in place: what waits for its next interrupt may be
-/// elsewhere until then.
-bool have_come(const std::vector<std::string>& cards, const Counts& then) {
-    return std::ranges::all_of(cards, [&then](const std::string& card) {
+/// What is missing until each card had some since then, and those that had are in place, or "". What waits
+/// for its next interrupt may be elsewhere until then.
+std::string missing(const std::vector<std::string>& cards, const Counts& then) {
+    for (const auto& card : cards) {
         bool some = false;
         for (const auto& [irq, now] : counts_of({card})) {
             const auto before = then.find(irq);
             if (before == then.end() || now == before->second) continue;
-            if (!is_in_place(irq)) return false;
+            if (!is_in_place(irq))
+                return fmt::format("{} of {} comes to CPU {}, not {}", irq, card,
+                                   teamo::text_of(effective(irq)), teamo::text_of(affinity(irq)));
             some = true;
         }
-        return some;
-    });
+        if (!some) return card + " has no interrupt";
+    }
+    return "";
 }
 
 class InterruptShapes : public CardsInUse {
@@ -167,19 +170,32 @@ protected:
         return testing::AssertionSuccess();
     }
 
+    static testing::AssertionResult all_come(const std::vector<std::string>& cards, const Counts& then) {
+        std::string last;
+        if (auto came = eventually(
+                "they come", [&] { return (last = missing(cards, then)).empty(); }, 20s);
+            !came)
+            return came << ": " << last;
+        return testing::AssertionSuccess();
+    }
+    static std::string told_of(const std::vector<std::string>& cards) {
+        std::string text;
+        for (const auto& card : cards)
+            text += told_of(card);
+        return text;
+    }
+
     /// Interrupts come there, and once they do nowhere else.
     static void expect_to_arrive(const std::vector<std::string>& cards) {
         auto then = counts_of(cards);
-        ASSERT_TRUE(eventually(
-            "they come", [&] { return have_come(cards, then); }, 20s));
+        ASSERT_TRUE(all_come(cards, then)) << told_of(cards);
         // Who is in place is seen first: the one interrupt that finds its new CPU comes to the old one.
         const auto idle = std::erase_if(then, [](const auto& vector) { return !is_in_place(vector.first); });
         for (auto& [irq, by_cpu] : then)
             by_cpu = counts(irq);
         fmt::print("{} vectors of queues are in place, {} wait for their next interrupt\n", then.size(),
                    idle);
-        ASSERT_TRUE(eventually(
-            "they come again", [&] { return have_come(cards, then); }, 20s));
+        ASSERT_TRUE(all_come(cards, then)) << told_of(cards);
         for (const auto& [irq, before] : then) {
             const auto now = counts(irq);
             for (unsigned cpu = 0; cpu < now.size(); ++cpu)
@@ -206,8 +222,8 @@ std::map<unsigned, unsigned> rehearsed(const std::string& config) {
     return loads;
 }
 
-// Who shares what is assign_cpus' (unit tests); here a kernel and cards do it, which need not be seen each time.
-// lab: InterruptShapes.eight_cards_* in -k 6.1 -p 8 -c 4, 30 s, long
+// Who shares what is assign_cpus' (unit tests); here a kernel and cards do it, which need not be seen each
+// time. lab: InterruptShapes.eight_cards_* in -k 6.1 -p 8 -c 4, 30 s, long
 TEST_F(InterruptShapes, eight_cards_share_four_cpus_by_two) {
     ASSERT_EQ(8, cards_.size());
     ASSERT_EQ(4, cpus_in("online").size());

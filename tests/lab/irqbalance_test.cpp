@@ -160,8 +160,7 @@ TEST_F(RealIrqBalance, leaves_the_ports_interrupts_alone_for_as_long_as_it_is_as
     }
 }
 
-/// The whole daemon, with traffic, for two minutes in which irqbalance starts, is told to look again, and is
-/// started anew.
+/// The whole daemon, with traffic, while irqbalance starts, is told to look again, and is started anew.
 class TeamBesideIrqBalance : public RealIrqBalance {
 protected:
     TeamBesideIrqBalance() { far_.emplace(Lab::ports()); }
@@ -179,9 +178,8 @@ protected:
     std::optional<FarSwitch> far_;
 };
 
-/// irqbalance looks every ten seconds.
 TEST_F(TeamBesideIrqBalance, keeps_its_interrupts) {
-    const auto a_third = Lab::at_length() ? 40s : 15s;
+    const auto a_third = Lab::at_length() ? 40s : until_it_has_placed;
     const TeamUnderTest team(config_of(cards(Lab::ports())));
     far_->flood(team);
     ASSERT_TRUE(eventually(
