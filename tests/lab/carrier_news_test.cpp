@@ -47,7 +47,7 @@ protected:
             patience);
     }
 
-    const TeamUnderTest team_{config, {"-g", "--datapath", "bpf"}};
+    TeamUnderTest team_{config, {"-g", "--datapath", "bpf"}};
 };
 
 TEST_F(CarrierNews, come_before_the_kernels_own) {
@@ -60,6 +60,7 @@ TEST_F(CarrierNews, come_before_the_kernels_own) {
         Lab::plug(0);
         ASSERT_TRUE(is_up("true", patience));
     }
+    EXPECT_EQ(0, team_.stop());
 }
 
 TEST_F(CarrierNews, of_a_flap_end_as_it_ends) {
@@ -79,6 +80,7 @@ TEST_F(CarrierNews, of_a_flap_end_as_it_ends) {
         "down", [&] { return team_.item("ports.eth0.link_watches.up") == "false"; }, 3s));
     Lab::plug(0);
     EXPECT_TRUE(is_up("true", patience));
+    EXPECT_EQ(0, team_.stop());
 }
 
 } // namespace

@@ -4,19 +4,20 @@
 # One boot's steps in its guest, each a line of shell: all of them, whatever becomes of those before. steps.sh STEP…
 set -u
 
-# The next step finds what a boot gives: no team, no team driver, ports down, far ends by themselves.
+# The next step finds what a boot gives: new ports, no team and no driver of teams, far ends by themselves.
 put_back() {
     local link left=
     for link in /sys/class/net/*; do
         link=${link##*/}
         case $link in
-            lo | bonding_masters) ;;
-            eth*) ip link set "$link" nomaster down; ip addr flush dev "$link" ;;
+            lo | eth* | bonding_masters) ;;
             *) left+=" $link"; ip link del "$link" ;;
         esac
     done 2>/dev/null
     [ -z "$left" ] || echo "== left behind:$left"
+    modprobe -r "${TEAMO_LAB_NIC/virtio/virtio_net}" && modprobe "${TEAMO_LAB_NIC/virtio/virtio_net}"
     lsmod | awk '/^team/ { print $1 }' | xargs -r modprobe -r -a 2>/dev/null
+    rm -rf /run/teamd-offload
     build/bin/teamo-lab peer 'for link in $(ls /sys/class/net); do
         case $link in
             lo) ;;
