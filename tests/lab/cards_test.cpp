@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A team of four real cards: what it says of itself, how its traffic leaves, and what a pulled cable changes.
+//
+// lab: *FourCards.* in -k 6.1 -p 4, 40 s
 #include "lab/lab.h"
 #include "lab/skb_sizes.h"
 #include "support/links.h"
 #include "support/team_under_test.h"
 #include "support/traffic.h"
-// lab: *FourCards.* in -k 6.1 -p 4, 40 s
 
 #include <gmock/gmock.h>
 

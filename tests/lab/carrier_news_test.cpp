@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A card's cable is pulled: the kernel tells within a second, the daemon must not wait for that.
+//
+// lab: CarrierNews.* in -k 6.1 -p 2, 25 s
 #include "kernel/files.h"
 #include "lab/lab.h"
 #include "support/team_under_test.h"
-// lab: CarrierNews.* in -k 6.1 -p 2, 25 s
 
 #include <gmock/gmock.h>
 

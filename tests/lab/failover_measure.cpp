@@ -2,11 +2,12 @@
 //
 // What a pulled cable of a real port costs, by us and by those we are compared with, in one boot: packets
 // lost at a known rate between the guest and a counter outside.
+//
+// lab: LabFailover.* in -k 6.12 -p 2, compare
 #include "lab/lab.h"
 #include "lab/numbered.h"
 #include "support/links.h"
 #include "support/team_under_test.h"
-// lab: LabFailover.* in -k 6.12 -p 2, compare
 
 #include <gmock/gmock.h>
 

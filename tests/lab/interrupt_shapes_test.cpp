@@ -222,8 +222,8 @@ std::map<unsigned, unsigned> rehearsed(const std::string& config) {
     return loads;
 }
 
-// Who shares what is assign_cpus' (unit tests); here a kernel and cards do it, which need not be seen each
-// time. lab: InterruptShapes.eight_cards_* in -k 6.1 -p 8 -c 4, 30 s, long
+// Who shares what is shown by the unit tests of assign_cpus; that cards follow need not be seen each time.
+// lab: InterruptShapes.eight_cards_* in -k 6.1 -p 8 -c 4, 30 s, long
 TEST_F(InterruptShapes, eight_cards_share_four_cpus_by_two) {
     ASSERT_EQ(8, cards_.size());
     ASSERT_EQ(4, cpus_in("online").size());

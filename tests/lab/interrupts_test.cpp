@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Every card of a team has an interrupt CPU of its own, and keeps it whatever happens.
+//
+// lab: InterruptCpus.* in -k 6.1 -p 8 -c 8, 60 s
 #include "base/cpu_list.h"
 #include "lab/cards_in_use.h"
 #include "lab/irq_files.h"
 #include "support/eventually.h"
 #include "support/net_ns.h"
 #include "support/team_under_test.h"
-// lab: InterruptCpus.* in -k 6.1 -p 8 -c 8, 60 s
 
 #include <gmock/gmock.h>
 

@@ -2,6 +2,8 @@
 //
 // The real irqbalance beside real cards' interrupts: it moves them, and leaves them alone when it is asked
 // to.
+//
+// lab: RealIrqBalance.* TeamBesideIrqBalance.* in -k 6.1 -p 2, 60 s
 #include "irqbalance_ban.h"
 #include "kernel/files.h"
 #include "lab/cards_in_use.h"
@@ -11,7 +13,6 @@
 #include "support/net_ns.h"
 #include "support/process.h"
 #include "support/team_under_test.h"
-// lab: RealIrqBalance.* TeamBesideIrqBalance.* in -k 6.1 -p 2, 60 s
 
 #include <gmock/gmock.h>
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Real cards drop what they were not told to hear. The cables of all ports lead into one switch outside.
+//
+// Each card by one datapath, and at length by the other.
+// lab: *Strictness.*/team in -k 6.1 -p 2, 60 s
+// lab: *Strictness.*/bpf in -k 6.12 -n igb -p 2 -c 4, 60 s
+// lab: *Strictness.*/bpf in -k 6.1 -p 2, 60 s, long
+// lab: *Strictness.*/team in -k 6.12 -n igb -p 2 -c 4, 60 s, long
 #include "kernel/ethtool.h"
 #include "lab/lab.h"
 #include "support/links.h"
 #include "support/process.h"
 #include "support/team_under_test.h"
 #include "support/traffic.h"
-// Each card by one datapath, and at length by the other.
-// lab: *Strictness.*/team in -k 6.1 -p 2, 60 s
-// lab: *Strictness.*/bpf in -k 6.12 -n igb -p 2 -c 4, 60 s
-// lab: *Strictness.*/bpf in -k 6.1 -p 2, 60 s, long
-// lab: *Strictness.*/team in -k 6.12 -n igb -p 2 -c 4, 60 s, long
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>

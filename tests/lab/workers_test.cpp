@@ -2,6 +2,8 @@
 //
 // Eight processes, each fed by a cable of its own, run each on the interrupt CPU of that port, with all the
 // threads that they make.
+//
+// lab: EightWorkers.* in -k 6.1 -p 8 -c 8, 30 s
 #include "base/cpu_list.h"
 #include "base/handle.h"
 #include "kernel/thread_affinity.h"
@@ -12,7 +14,6 @@
 #include "support/socket_address.h"
 #include "support/team_under_test.h"
 #include "workers/child.h"
-// lab: EightWorkers.* in -k 6.1 -p 8 -c 8, 30 s
 
 #include <gmock/gmock.h>
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // One port carries, the others wait.
+//
+// lab: ActiveBackup.* by team, 40 s
+// lab: StandbyPort.* by bpf, 40 s, long
 #include "netns/configs.h"
 #include "support/frames.h"
 #include "support/packet_socket.h"
 #include "support/team_under_test.h"
 #include "support/traffic.h"
-// lab: ActiveBackup.* by team, 40 s
-// lab: StandbyPort.* by bpf, 40 s, long
 
 #include <gmock/gmock.h>
 

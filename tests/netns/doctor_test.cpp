@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What would be and what is wrong: port remove --dry-run, doctor, and the trials of TSO that it makes.
+//
+// lab: Doctor.* OffloadTrial.* PortRemoveRehearsal.* by none: it is the same by every datapath
 #include "base/result.h"
 #include "netns/configs.h"
 #include "netns/foreign_programs.h"
 #include "netns/operators.h"
 #include "support/socket_address.h"
 #include "support/traffic.h"
-// lab: Doctor.* OffloadTrial.* PortRemoveRehearsal.* by none: teamoctl makes the same of every datapath's state
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What a host does with its team: packets both ways, whatever their kind.
+//
+// lab: Forwarding.* by team, 40 s
+// lab: Forwarding.* by bpf, 40 s
+// lab: *ForwardingOverPorts.* by bpf, 60 s, long
 #include "netns/configs.h"
 #include "support/far_ends.h"
 #include "support/frames.h"
@@ -9,9 +13,6 @@
 #include "support/socket_address.h"
 #include "support/team_under_test.h"
 #include "support/traffic.h"
-// lab: Forwarding.* by team, 40 s
-// lab: Forwarding.* by bpf, 40 s
-// lab: *ForwardingOverPorts.* by bpf, 60 s, long
 
 #include <gmock/gmock.h>
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Frames as they are on the wire: tags, sizes, foreign addresses.
+//
+// lab: Frames.* by bpf, 20 s
 #include "netns/configs.h"
 #include "support/far_ends.h"
 #include "support/frames.h"
 #include "support/packet_socket.h"
 #include "support/team_under_test.h"
 #include "support/traffic.h"
-// lab: Frames.* by bpf, 20 s
 
 #include <gmock/gmock.h>
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The harness itself on a plain cable: what it does not see, no test above it can.
+//
+// lab: Harness.* by none: no daemon runs
 #include "support/cabling.h"
 #include "support/frames.h"
 #include "support/links.h"
 #include "support/packet_socket.h"
 #include "support/process.h"
 #include "support/traffic.h"
-// lab: Harness.* by none: no daemon runs
 
 #include <gmock/gmock.h>
 

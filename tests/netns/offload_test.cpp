@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The offload contract, as ethtool(8) sees it and as packets notice it.
+//
+// lab: OffloadContract.* by team, 40 s
 #include "netns/configs.h"
 #include "support/figure.h"
 #include "support/flows.h"
 #include "support/traffic.h"
-// lab: OffloadContract.* by team, 40 s
 
 #include "kernel/ethtool.h"
 
