@@ -95,7 +95,7 @@ give_up_in_time() {
         [ ! -s status ] || return 0
     done
     [ ! -s status ] || return 0
-    echo "lab: the guest has not begun its command in $patience s" >&2
+    echo "the guest has not begun its command in $patience s" >gave_up
     kill -KILL "$(cat qemu.pid)"
 }
 
@@ -108,7 +108,9 @@ for boots_left in 2 1 0; do
     boot
     mapfile -t told < <(cat status 2>/dev/null)
     [ ${#told[@]} -eq 0 ] || break
-    reason="QEMU ended with $qemu_status before the command began: $(tail -n 1 qemu.log kernel.log | tr '\n' ' ')"
+    reason="QEMU ended with $qemu_status before the command began: $(tail -qn 1 qemu.log kernel.log | tr '\n' ' ')"
+    [ ! -s gave_up ] || reason=$(cat gave_up)
+    rm -f gave_up
     echo "lab: $reason" >&2
     [ $boots_left -eq 0 ] || echo "$asked_by: $reason" >>"$retries"
 done

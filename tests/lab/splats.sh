@@ -4,7 +4,7 @@
 # Reads the kernel's log of a guest: shows where it complains since the command began, and fails where that is a defect.
 # What a busy machine does to an emulated CPU or card is shown, and none: it stands still for seconds.
 awk '
-/lab: the command begins/ { shown = bad = 0; next }
+/lab: the command begins/ { shown = bad = trace = 0; next }
 /soft lockup|workqueue lockup|rcu.*(stall|starved)|blocked for more than|NETDEV WATCHDOG|dev_watchdog|unregister_netdevice: waiting|clocksource/ {
     lines[shown++] = $0
     next
