@@ -2,7 +2,7 @@
 //
 // A team of four real cards: what it says of itself, how its traffic leaves, and what a pulled cable changes.
 //
-// lab: *FourCards.* in -k 6.1 -p 8 -c 8, 40 s
+// lab: *FourCards.* in -k 6.1 -p 8 -c 8, 20 s
 #include "lab/lab.h"
 #include "lab/skb_sizes.h"
 #include "support/links.h"

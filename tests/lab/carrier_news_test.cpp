@@ -2,7 +2,7 @@
 //
 // A card's cable is pulled: the kernel tells within a second, the daemon must not wait for that.
 //
-// lab: CarrierNews.* in -k 6.1 -p 2, 25 s
+// lab: CarrierNews.* in -k 6.1 -p 2, 15 s
 #include "kernel/files.h"
 #include "lab/lab.h"
 #include "support/team_under_test.h"

@@ -3,7 +3,7 @@
 // What only the kernel's team driver has: options that teamnl shows, ports that others attach, devices that
 // others made. And what a team offers that has a poor port, by either datapath.
 //
-// lab: Driver.* *PoorPort.* in -k 6.12 -p 2, 30 s
+// lab: Driver.* *PoorPort.* in -k 6.12 -p 2, 20 s
 #include "lab/far_switch.h"
 #include "support/links.h"
 #include "support/team_under_test.h"

@@ -269,7 +269,7 @@ void expect_masks_to_be_kept(const TeamUnderTest& team, const std::string& card)
     EXPECT_THAT(team.log(), HasSubstr("xps_cpus of tx-0 went to no CPU"));
 }
 
-// lab: InterruptShapes.queues_* in -k 6.12 -n igb -p 2 -c 4, 60 s
+// lab: InterruptShapes.queues_* in -k 6.12 -n igb -p 2 -c 4, 20 s
 // lab: InterruptShapes.queues_* in -k 6.12 -n virtio -p 2 -c 8, 60 s, long
 TEST_F(InterruptShapes, queues_of_a_card_have_cpus_of_their_own) {
     ASSERT_EQ(2, cards_.size());
@@ -306,7 +306,7 @@ CpuList claimed_by(const std::string& team) {
     return cpus;
 }
 
-// lab: InterruptShapes.two_teams_* in -k 6.1 -p 8 -c 8, 30 s
+// lab: InterruptShapes.two_teams_* in -k 6.1 -p 8 -c 8, 6 s
 TEST_F(InterruptShapes, two_teams_share_no_cpu) {
     ASSERT_EQ(8, cards_.size());
     ASSERT_EQ(8, cpus_in("online").size());
@@ -334,7 +334,7 @@ TEST_F(InterruptShapes, two_teams_share_no_cpu) {
 
 // ---- nodes, sibling threads and isolated CPUs --------------------------------------------------
 
-// lab: InterruptNodes.*-InterruptNodes.siblings_* in -k 6.1 -p 8 -c 8 -m -a isolcpus=1-2, 60 s
+// lab: InterruptNodes.*-InterruptNodes.siblings_* in -k 6.1 -p 8 -c 8 -m -a isolcpus=1-2, 30 s
 // lab: InterruptNodes.siblings_* in -k 6.1 -p 8 -c 8 -m -a isolcpus=1-2, 30 s, long
 /// Two nodes of two cores of two threads, four cards at each; two threads of the first node are isolated.
 class InterruptNodes : public InterruptShapes {

@@ -2,7 +2,7 @@
 //
 // Every card of a team has an interrupt CPU of its own, and keeps it whatever happens.
 //
-// lab: InterruptCpus.* in -k 6.1 -p 8 -c 8, 60 s
+// lab: InterruptCpus.* in -k 6.1 -p 8 -c 8, 20 s
 #include "base/cpu_list.h"
 #include "lab/cards_in_use.h"
 #include "lab/irq_files.h"

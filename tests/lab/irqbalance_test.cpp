@@ -3,7 +3,7 @@
 // The real irqbalance beside real cards' interrupts: it moves them, and leaves them alone when it is asked
 // to.
 //
-// lab: RealIrqBalance.* TeamBesideIrqBalance.* in -k 6.1 -p 2, 60 s
+// lab: RealIrqBalance.* TeamBesideIrqBalance.* in -k 6.1 -p 2, 50 s
 #include "irqbalance_ban.h"
 #include "kernel/files.h"
 #include "lab/cards_in_use.h"

@@ -3,8 +3,8 @@
 #
 # In a guest with systemd as first process: the unit starts a team over real cards, says how it stands, is started
 # again when its daemon is killed, and puts the ports back. One argument: the datapath, team or bpf.
-# lab: systemd_test.sh team in -k 6.12 -s, 35 s
-# lab: systemd_test.sh bpf in -k 6.12 -s, 35 s
+# lab: systemd_test.sh team in -k 6.12 -s, 30 s
+# lab: systemd_test.sh bpf in -k 6.12 -s, 25 s
 set -euo pipefail
 datapath=$1
 unit=teamd-offload@team0.service

@@ -3,7 +3,7 @@
 // What real cards and drivers tell of their vectors, by queue.
 //
 // lab: Vectors.* in -k 6.1 -p 2, 10 s
-// lab: Vectors.* in -k 6.12 -n igb -p 2 -c 4, 40 s
+// lab: Vectors.* in -k 6.12 -n igb -p 2 -c 4, 30 s
 // lab: Vectors.* in -k 6.12 -n virtio -p 2, 10 s
 #include "kernel/cpu_settings.h"
 #include "kernel/links.h"

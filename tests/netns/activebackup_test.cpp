@@ -2,7 +2,7 @@
 //
 // One port carries, the others wait.
 //
-// lab: ActiveBackup.* by team, 40 s
+// lab: ActiveBackup.* by team, 15 s
 // lab: StandbyPort.* by bpf, 40 s, long
 #include "netns/configs.h"
 #include "support/frames.h"

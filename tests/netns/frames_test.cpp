@@ -2,7 +2,7 @@
 //
 // Frames as they are on the wire: tags, sizes, foreign addresses.
 //
-// lab: Frames.* by bpf, 20 s
+// lab: Frames.* by bpf, 18 s
 #include "netns/configs.h"
 #include "support/far_ends.h"
 #include "support/frames.h"

@@ -2,7 +2,7 @@
 //
 // The offload contract, as ethtool(8) sees it and as packets notice it.
 //
-// lab: OffloadContract.* by team, 40 s
+// lab: OffloadContract.* by team, 12 s
 #include "netns/configs.h"
 #include "support/figure.h"
 #include "support/flows.h"
