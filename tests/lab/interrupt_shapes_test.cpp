@@ -5,8 +5,8 @@
 // other.
 #include "kernel/cpu_claims.h"
 #include "kernel/files.h"
-#include "kernel/sysfs.h"
 #include "lab/cards_in_use.h"
+#include "lab/cpu_files.h"
 #include "lab/irq_files.h"
 #include "lab/lab.h"
 #include "support/eventually.h"
@@ -19,7 +19,6 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 
-#include <filesystem>
 #include <set>
 
 namespace teamo::test {
@@ -30,25 +29,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::Pair;
-
-const std::string system_cpus = "/sys/devices/system/cpu/";
-
-CpuList cpus_in(const std::string& file) { return sysfs::cpus(system_cpus + file).value_or(CpuList{}); }
-
-int node_of(unsigned cpu) {
-    for (int node = 0; node < 8; ++node)
-        if (std::filesystem::exists(fmt::format("{}cpu{}/node{}", system_cpus, cpu, node))) return node;
-    return -1;
-}
-
-int node_of(const std::string& card) {
-    return std::stoi(read_file("/sys/class/net/" + card + "/device/numa_node").value_or("-1"));
-}
-
-/// The first thread of its core.
-unsigned core_of(unsigned cpu) {
-    return cpus_in(fmt::format("cpu{}/topology/thread_siblings_list", cpu)).at(0);
-}
 
 /// "virtio1-input.3": 3.
 std::string queue_of(const IrqLine& vector) { return vector.name.substr(vector.name.find_last_of("-.") + 1); }
