@@ -3,6 +3,7 @@
 
 #include "datapath/hash_program.h"
 #include "kernel/link_stats.h"
+#include "kernel/traffic_control.h"
 #include "model/marks.h"
 
 #include <algorithm>
@@ -117,8 +118,10 @@ Result<bool> TeamDatapath::attach_port(IfIndex port) {
     return false;
 }
 
-Result<> TeamDatapath::detach_port(IfIndex port, bool /*made*/) {
+Result<> TeamDatapath::detach_port(IfIndex port, bool made) {
     baselines_.erase(port);
+    // Left by a team by BPF whose device is gone: it would take away whatever arrives.
+    if (auto detached = detach_ingress(port, made); !detached) return detached;
     const auto link = links_.read(port);
     if (!link || !link->master || (team_ && link->master != team_)) return {};
     return links_.set_master(port, {});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A team of four real cards: what it says of itself, how its traffic leaves, and what a pulled cable changes.
+//
+// lab: *FourCards.* in -k 6.1 -p 8 -c 8, 20 s
 #include "lab/lab.h"
 #include "lab/skb_sizes.h"
 #include "support/links.h"
@@ -9,6 +11,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace teamo::test {
@@ -28,21 +31,41 @@ void make_far_side() {
                            "pgrep -x iperf3 >/dev/null || iperf3 -s -D </dev/null >/dev/null 2>&1");
 }
 
-/// Sixteen connections to the far side for some seconds; bytes and skbs that each card was handed.
+/// Bytes and skbs that each card was handed.
 struct Share {
     std::uint64_t packets, bytes;
 };
-std::vector<Share> transmit(unsigned seconds) {
+using Shares = std::vector<Share>;
+
+/// Sixteen connections to the far side for some seconds.
+Shares transmit(unsigned seconds) {
     std::vector<std::unique_ptr<SkbSizes>> sizes;
     for (const auto& card : cards)
         sizes.push_back(std::make_unique<SkbSizes>(card));
     const auto sent =
         run({.argv = {"iperf3", "-c", "10.9.0.2", "-P", "16", "-t", std::to_string(seconds)}}, 120s);
     EXPECT_EQ(0, sent.status) << sent.err << sent.out;
-    std::vector<Share> shares;
+    Shares shares;
     for (const auto& one : sizes)
         shares.push_back({.packets = one->packets(), .bytes = one->bytes()});
     return shares;
+}
+
+/// Again with other connections until each of `ports` has sent: the hash of sixteen connections leaves out
+/// one of four ports in 4 of 100 times, one of three in 1 of 200.
+Shares transmit_by(const std::vector<std::size_t>& ports, unsigned seconds) {
+    Shares all(cards.size());
+    const auto has_sent = [&](std::size_t port) { return all[port].bytes > 0; };
+    for (int rounds = 0; rounds < 6 && !std::ranges::all_of(ports, has_sent); ++rounds) {
+        const auto shares = transmit(seconds);
+        for (std::size_t port = 0; port < cards.size(); ++port) {
+            all[port].bytes += shares[port].bytes;
+            all[port].packets += shares[port].packets;
+        }
+    }
+    for (const auto port : ports)
+        EXPECT_TRUE(has_sent(port)) << cards[port];
+    return all;
 }
 
 class FourCards : public testing::TestWithParam<const char*> {};
@@ -59,11 +82,10 @@ TEST_P(FourCards, carry_whole_packets_over_all_and_go_on_without_one) {
     fmt::print("{}", team.teamdctl({"state"}).out);
     ASSERT_TRUE(reaches(NetNs::current(), "10.9.0.2", 15s));
 
-    auto shares = transmit(5);
+    auto shares = transmit_by({0, 1, 2, 3}, 3);
     std::uint64_t bytes = 0, packets = 0;
     for (std::size_t port = 0; port < cards.size(); ++port) {
         fmt::print("{}: {} bytes, {} skbs\n", cards[port], shares[port].bytes, shares[port].packets);
-        EXPECT_GT(shares[port].bytes, 0U) << cards[port];
         bytes += shares[port].bytes;
         packets += shares[port].packets;
     }
@@ -74,10 +96,8 @@ TEST_P(FourCards, carry_whole_packets_over_all_and_go_on_without_one) {
     Lab::pull(1);
     EXPECT_TRUE(becomes(
         std::string("false"), [&] { return team.item("ports.eth1.link.up"); }, 15s));
-    shares = transmit(2);
+    shares = transmit_by({0, 2, 3}, 2);
     EXPECT_EQ(0U, shares[1].bytes);
-    for (const std::size_t port : {0, 2, 3})
-        EXPECT_GT(shares[port].bytes, 0U) << cards[port];
     Lab::plug(1);
     EXPECT_TRUE(becomes(
         std::string("true"), [&] { return team.item("ports.eth1.link.up"); }, 15s));

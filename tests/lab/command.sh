@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Runs the command in the guest, tells its exit status, and ends the guest. command.sh RUN INTERACTIVE
+# Runs the command in the guest, tells its exit status, and ends the guest. A kernel that complains of itself meanwhile
+# fails the command. command.sh RUN INTERACTIVE
 run=$1 interactive=$2
 here=${BASH_SOURCE%/*}
 ports=/dev/virtio-ports
@@ -17,13 +18,18 @@ else
     # Pipes, as a command has outside: no terminal changes the bytes, and who asks for one is told no.
     mkfifo /run/lab-out /run/lab-err
     for stream in out err; do "$here/../../build/bin/teamo-lab" relay $ports/teamo.$stream </run/lab-$stream & done
+    # Open for as long as there may be more to say.
+    exec 7>/run/lab-err
+    echo "lab: the command begins" >/dev/kmsg
     group=/sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup)/command
     mkdir "$group"
     (
         echo 0 >"$group/cgroup.procs"
         exec setsid -w bash "$run/command"
-    ) </dev/null >/run/lab-out 2>/run/lab-err
+    ) </dev/null >/run/lab-out 2>&7 7>&-
     result=$?
+    dmesg | "$here/splats.sh" >&7 || [ $result -ne 0 ] || result=1
+    exec 7>&-
     # What the command left behind would hold its pipes for ever.
     echo 1 >"$group/cgroup.kill"
     wait

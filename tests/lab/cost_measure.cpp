@@ -3,6 +3,9 @@
 // What the way through a team costs the CPU, by us and by those we are compared with, in one boot of one CPU
 // whose nanoseconds are instructions (lab -i): TCP between two namespaces over veth ports, sender and
 // receiver counted.
+//
+// lab: LabCost.* in -k 6.1 -p 2 -i, compare
+// lab: LabCost.* in -k 6.12 -p 2 -i, compare
 #include "support/figure.h"
 #include "support/links.h"
 #include "support/socket_address.h"

@@ -2,9 +2,12 @@
 //
 // What only the kernel's team driver has: options that teamnl shows, ports that others attach, devices that
 // others made. And what a team offers that has a poor port, by either datapath.
-#include "lab/lab.h"
+//
+// lab: Driver.* *PoorPort.* in -k 6.12 -p 2, 20 s
+#include "lab/far_switch.h"
 #include "support/links.h"
 #include "support/team_under_test.h"
+#include "support/traffic.h"
 
 #include <gmock/gmock.h>
 
@@ -136,6 +139,26 @@ TEST(Driver, port_that_was_taken_out_while_no_daemon_ran_stays_out) {
     EXPECT_EQ("", team.item("ports.eth1.link.up"));
     EXPECT_EQ("true", team.item("ports.eth0.link_watches.up"));
     EXPECT_EQ("", difference(before, snapshot(NetNs::current(), "eth1")));
+    EXPECT_EQ(0, team.stop());
+}
+
+TEST(Driver, hears_by_ports_of_a_team_by_bpf_whose_device_is_gone) {
+    const FarSwitch far(2);
+    constexpr const char* config =
+        R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})";
+    {
+        TeamUnderTest by_bpf(config, {"--datapath", "bpf"});
+        ASSERT_TRUE(carries(by_bpf, "eth0"));
+        by_bpf.kill();
+        in_guest("ip link del team0");
+    }
+    TeamUnderTest team(config, {"--datapath", "team"});
+    in_guest("ip addr add 10.9.0.1/24 dev team0; ip link set team0 up");
+    ASSERT_TRUE(carries(team, "eth0"));
+    ASSERT_TRUE(carries(team, "eth1"));
+    EXPECT_TRUE(reaches(NetNs::current(), "10.9.0.2", 15s));
+    for (const auto* port : {"eth0", "eth1"})
+        EXPECT_THAT(in_guest(fmt::format("tc qdisc show dev {}", port)), Not(HasSubstr("clsact"))) << port;
     EXPECT_EQ(0, team.stop());
 }
 

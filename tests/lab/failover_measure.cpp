@@ -2,6 +2,8 @@
 //
 // What a pulled cable of a real port costs, by us and by those we are compared with, in one boot: packets
 // lost at a known rate between the guest and a counter outside.
+//
+// lab: LabFailover.* in -k 6.12 -p 2, compare
 #include "lab/lab.h"
 #include "lab/numbered.h"
 #include "support/links.h"

@@ -18,12 +18,18 @@ FarSwitch::FarSwitch(unsigned ports) {
     // The host need not have a ping.
     const char* busybox = std::getenv("TEAMO_LAB_BUSYBOX");
     if (busybox == nullptr) throw SetupError("no lab");
-    Lab::must_peer(
-        fmt::format("{}ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; pgrep -x busybox >/dev/null || "
-                    "({} ping -i 0.05 10.9.0.255 </dev/null >/dev/null 2>&1 &)",
-                    lines, busybox));
-    if (!eventually("it sends", [] { return Lab::peer("pgrep -x busybox").status == 0; }))
-        throw SetupError("nothing is sent into the cables");
+    // One of its own: another's ends when it finds no way for a moment.
+    pinging_ = Lab::must_peer(fmt::format("{}ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; "
+                                          "{} ping -i 0.05 10.9.0.255 </dev/null >/dev/null 2>&1 & echo $!",
+                                          lines, busybox));
+    if (Lab::peer("kill -0 " + pinging_).status != 0) throw SetupError("nothing is sent into the cables");
+}
+
+FarSwitch::~FarSwitch() {
+    try {
+        Lab::peer("kill " + pinging_);
+    } catch (const SetupError&) { // it ends with the guest
+    }
 }
 
 void FarSwitch::flood(const TeamUnderTest&, const std::string& device) {

@@ -15,11 +15,15 @@ class TeamUnderTest;
 class FarSwitch {
 public:
     explicit FarSwitch(unsigned ports);
+    FarSwitch(const FarSwitch&) = delete;
+    FarSwitch& operator=(const FarSwitch&) = delete;
+    ~FarSwitch();
 
     /// From now on frames leave by the team too, until this ends; the team's device is put up.
     void flood(const TeamUnderTest& team, const std::string& device = "team0");
 
 private:
+    std::string pinging_; ///< a process outside
     std::vector<std::jthread> flooding_;
 };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Where real cards' interrupts arrive, and by which port a CPU sends therefore.
+//
+// lab: *RealInterrupts.* in -k 6.1 -p 2, 12 s
+// lab: *RealInterrupts.* in -k 6.12 -n virtio -p 2, 12 s
 #include "kernel/interrupt_cpus.h"
 
 #include "kernel/links.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Every card of a team has an interrupt CPU of its own, and keeps it whatever happens.
+//
+// lab: InterruptCpus.* in -k 6.1 -p 8 -c 8, 20 s
 #include "base/cpu_list.h"
 #include "lab/cards_in_use.h"
 #include "lab/irq_files.h"
@@ -46,7 +48,8 @@ protected:
         return astray(given);
     }
 
-    /// So within two seconds of what was done, by the guest's clock; what was seen is printed.
+    /// So within two seconds of what was done, of which an emulator on a busy machine makes eight; what was
+    /// seen is printed.
     testing::AssertionResult comes_right(const TeamUnderTest& team, std::string_view after) {
         const auto start = SteadyClock::now();
         std::string last;
@@ -54,7 +57,7 @@ protected:
             std::this_thread::sleep_for(20ms);
         const auto took = since(start);
         fmt::print("{}: right after {} ms\n", after, took.count());
-        if (last.empty() && took <= soon) return testing::AssertionSuccess();
+        if (last.empty() && took <= patient(soon)) return testing::AssertionSuccess();
         return testing::AssertionFailure() << after << ": after " << took.count() << " ms " << last << "\n"
                                            << team.teamoctl({"interrupts"}).out << team.log();
     }

@@ -2,6 +2,8 @@
 //
 // The real irqbalance beside real cards' interrupts: it moves them, and leaves them alone when it is asked
 // to.
+//
+// lab: RealIrqBalance.* TeamBesideIrqBalance.* in -k 6.1 -p 2, 50 s
 #include "irqbalance_ban.h"
 #include "kernel/files.h"
 #include "lab/cards_in_use.h"
@@ -159,8 +161,7 @@ TEST_F(RealIrqBalance, leaves_the_ports_interrupts_alone_for_as_long_as_it_is_as
     }
 }
 
-/// The whole daemon, with traffic, for two minutes in which irqbalance starts, is told to look again, and is
-/// started anew.
+/// The whole daemon, with traffic, while irqbalance starts, is told to look again, and is started anew.
 class TeamBesideIrqBalance : public RealIrqBalance {
 protected:
     TeamBesideIrqBalance() { far_.emplace(Lab::ports()); }
@@ -178,9 +179,8 @@ protected:
     std::optional<FarSwitch> far_;
 };
 
-/// irqbalance looks every ten seconds.
 TEST_F(TeamBesideIrqBalance, keeps_its_interrupts) {
-    const auto a_third = Lab::at_length() ? 40s : 15s;
+    const auto a_third = Lab::at_length() ? 40s : until_it_has_placed;
     const TeamUnderTest team(config_of(cards(Lab::ports())));
     far_->flood(team);
     ASSERT_TRUE(eventually(

@@ -2,6 +2,8 @@
 //
 // Eight processes, each fed by a cable of its own, run each on the interrupt CPU of that port, with all the
 // threads that they make.
+//
+// lab: EightWorkers.* in -k 6.1 -p 8 -c 8, 10 s
 #include "base/cpu_list.h"
 #include "base/handle.h"
 #include "kernel/thread_affinity.h"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // One port carries, the others wait.
+//
+// lab: ActiveBackup.* by team, 15 s
+// lab: StandbyPort.* by bpf, 40 s, long
 #include "netns/configs.h"
 #include "support/frames.h"
 #include "support/packet_socket.h"

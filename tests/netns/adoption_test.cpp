@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Traffic needs no daemon, and a new one takes over what a dead one left.
+//
+// lab: *Adoption.* by team, 40 s
+// lab: *Adoption.* AdoptionAfter.* by bpf, 60 s, long
 #include "netns/configs.h"
 #include "support/traffic.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The ethtool link watch, and the team's own carrier.
+//
+// lab: LinkWatch.sees_* by none: a link's news are the same by every datapath
 #include "netns/configs.h"
 #include "support/process.h"
 #include "support/team_under_test.h"

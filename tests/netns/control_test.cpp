@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The control socket, driven by Debian's own teamdctl; teamoctl beside it.
+//
+// lab: Teamdctl.* Teamoctl.* OfTeamoctl/* ControlSocketOf.* by none: the socket is the same by every datapath
 #include "netns/configs.h"
 
 #include <gmock/gmock.h>

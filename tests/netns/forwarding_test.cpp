@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What a host does with its team: packets both ways, whatever their kind.
+//
+// lab: Forwarding.* by team, 25 s
+// lab: Forwarding.* by bpf, 18 s
+// lab: *ForwardingOverPorts.* by bpf, 60 s, long
 #include "netns/configs.h"
 #include "support/far_ends.h"
 #include "support/frames.h"

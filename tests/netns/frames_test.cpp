@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Frames as they are on the wire: tags, sizes, foreign addresses.
+//
+// lab: Frames.* by bpf, 18 s
 #include "netns/configs.h"
 #include "support/far_ends.h"
 #include "support/frames.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The harness itself on a plain cable: what it does not see, no test above it can.
+//
+// lab: Harness.* by none: no daemon runs
 #include "support/cabling.h"
 #include "support/frames.h"
 #include "support/links.h"

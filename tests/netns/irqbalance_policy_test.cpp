@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // packaging/irqbalance/teamd-offload-policy, which irqbalance asks for each interrupt that is new to it.
+//
+// lab: IrqBalancePolicy.* by none: no daemon runs
 #include "kernel/journal.h"
 #include "support/process.h"
 

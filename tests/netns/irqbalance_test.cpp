@@ -2,6 +2,8 @@
 //
 // How irqbalance is asked to leave interrupts alone, with a stand-in for it; with the real one:
 // tests/lab/irqbalance_test.cpp.
+//
+// lab: IrqBalanceBan.* by none: no datapath is made
 #include "irqbalance_ban.h"
 #include "support/irqbalance_server.h"
 #include "support/process.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Ports of whose lost carrier the kernel tells late, as it does of a card's (support/cabling.h: News).
+//
+// lab: LateNews.* by none: a link's news are the same by every datapath
 #include "netns/configs.h"
 #include "netns/foreign_programs.h"
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What was there before the team is there again after it, and what others put beside it stays.
+//
+// lab: LeavingAfter.* by team, 40 s
+// lab: LeavingAfter.* Neighbours.* by bpf, 60 s, long
 #include "netns/configs.h"
 #include "netns/foreign_programs.h"
 #include "support/traffic.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // teamd's options, and a daemon's way from start to end.
+//
+// lab: Daemon.* by none: options and signals are the same by every datapath
 #include "netns/configs.h"
 #include "support/traffic.h"
 

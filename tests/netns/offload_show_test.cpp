@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // teamoctl offload: who holds the team back, and what that costs, beside real traffic.
+//
+// lab: OffloadShow.* by none: teamoctl makes the same of every datapath's state
 #include "netns/balance_state.h"
 #include "netns/configs.h"
 #include "netns/operators.h"

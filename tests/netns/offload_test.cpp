@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The offload contract, as ethtool(8) sees it and as packets notice it.
+//
+// lab: OffloadContract.* by team, 12 s
 #include "netns/configs.h"
 #include "support/figure.h"
 #include "support/flows.h"

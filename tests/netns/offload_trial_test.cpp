@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // TSO on and off for a while, as doctor measures it: whatever happens, it is put back.
+//
+// lab: OffloadTrial.* by none: it is the same by every datapath
 #include "netns/configs.h"
 #include "netns/operators.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What an administrator asks of a team, and tells it, beyond teamdctl's commands.
+//
+// lab: *BalanceHash.* Options.* by none: teamoctl makes the same of every datapath's state
 #include "netns/configs.h"
 #include "netns/operators.h"
 #include "support/frames.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What it would mean to remove a port: port remove --dry-run.
+//
+// lab: PortRemoveRehearsal.* by none: it is the same by every datapath
 #include "netns/configs.h"
 #include "netns/connection.h"
 #include "netns/operators.h"

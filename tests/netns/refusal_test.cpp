@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What cannot be done is said in one line, and nothing half-made is left behind.
+//
+// lab: Check.* DryRun.* Privileges/* by none: no datapath is made
 #include "netns/configs.h"
 #include "support/traffic.h"
 

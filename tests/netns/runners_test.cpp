@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The runners that choose a port without looking into the packet.
+//
+// lab: Runner.* by bpf, 40 s, long
 #include "netns/configs.h"
 #include "support/far_ends.h"
 #include "support/frames.h"

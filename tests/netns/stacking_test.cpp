@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Devices that people put on a team.
+//
+// lab: Stacking.* by bpf, 20 s
 #include "netns/configs.h"
 #include "support/process.h"
 #include "support/team_under_test.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What udevd's database says of a device, and the file that is named there. The database is a stand-in.
+//
+// lab: UdevIrqPolicy.* by none: no daemon runs
 #include "kernel/udev_policy.h"
 
 #include "support/net_ns.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What an administrator's own tools show of a team.
+//
+// lab: Visibility.* by bpf, 40 s, long
 #include "netns/configs.h"
 #include "support/process.h"
 #include "support/team_under_test.h"

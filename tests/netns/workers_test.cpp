@@ -2,6 +2,8 @@
 //
 // Processes run where their packets arrive. Between veths packets arrive on the CPU that sends them, so a
 // client that is bound to a CPU says where its server belongs.
+//
+// lab: FollowingWorkers.* by none: a process is bound the same by every datapath
 #include "kernel/thread_affinity.h"
 #include "netns/configs.h"
 #include "support/control_socket.h"

@@ -25,11 +25,16 @@ inline milliseconds since(SteadyClock::time_point then) {
 /// takes: a machine that is busy with other things takes seconds.
 inline constexpr milliseconds long_enough = 10s;
 
-/// The same in a guest of the lab, who on a busy machine has seconds of its own.
-inline milliseconds patient(milliseconds patience) {
-    static const bool emulated = std::getenv("TEAMO_LAB") != nullptr;
-    return emulated ? 4 * patience : patience;
+inline bool emulated() {
+    static const bool in_lab = std::getenv("TEAMO_LAB") != nullptr;
+    return in_lab;
 }
+
+/// The same in a guest of the lab, who on a busy machine has seconds of its own.
+inline milliseconds patient(milliseconds patience) { return emulated() ? 4 * patience : patience; }
+
+/// Until the next look. Who looks all the time keeps an emulated CPU from what is waited for.
+inline milliseconds until_next_look() { return emulated() ? 20ms : 2ms; }
 
 /// Polls until `holds()` is true; the failure says what was waited for, and for how long.
 template <class Condition>
@@ -38,8 +43,9 @@ testing::AssertionResult eventually(std::string_view what, Condition holds,
     const auto start = SteadyClock::now();
     while (!holds()) {
         if (since(start) > patient(patience))
-            return testing::AssertionFailure() << fmt::format("not within {} ms: {}", patience.count(), what);
-        std::this_thread::sleep_for(2ms);
+            return testing::AssertionFailure()
+                   << fmt::format("not within {} ms: {}", patient(patience).count(), what);
+        std::this_thread::sleep_for(until_next_look());
     }
     return testing::AssertionSuccess();
 }
@@ -52,8 +58,8 @@ testing::AssertionResult becomes(const Value& expected, Read read, milliseconds 
         "", [&] { return (last = read()) == expected; }, patience));
     if (came) return testing::AssertionSuccess();
     return testing::AssertionFailure()
-           << "after " << patience.count() << " ms it is still " << testing::PrintToString(last) << ", not "
-           << testing::PrintToString(expected);
+           << "after " << patient(patience).count() << " ms it is still " << testing::PrintToString(last)
+           << ", not " << testing::PrintToString(expected);
 }
 
 /// The condition holds all the time: checked again and again for as long as that.
@@ -64,7 +70,7 @@ testing::AssertionResult stays(std::string_view what, Condition holds, milliseco
         if (!holds())
             return testing::AssertionFailure()
                    << fmt::format("{} ms on, no longer: {}", since(start).count(), what);
-        std::this_thread::sleep_for(2ms);
+        std::this_thread::sleep_for(until_next_look());
     } while (since(start) < how_long);
     return testing::AssertionSuccess();
 }

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Reads what the tests say of the guests that they need (README.md), in lines like
+#   // lab: CarrierNews.* in -k 6.1 -p 2, 25 s
+#   // lab: Forwarding.* by team, 40 s
+# lab_read() leaves a list `lab_cases` of names, and for each: lab_guest_<name>, lab_set_<name> (test, long or compare),
+# lab_seconds_<name>, and lab_steps_<name>: lines of shell that run in that guest one after the other.
+# `lab_filters_<program>` is what a program's declarations select; `lab_errors` the lines that say nothing.
+cmake_policy(VERSION 3.20)
+
+# A word without spaces for a guest's options: "-k 6.1 -n igb -p 2" is 6.1_igb_p2.
+function(lab_name_of options result)
+    string(REGEX REPLACE "-[kn] " "" name "${options}")
+    string(REGEX REPLACE "-([pc]) " "\\1" name "${name}")
+    string(REGEX REPLACE "-a " "" name "${name}")
+    string(REGEX REPLACE "-m" "numa" name "${name}")
+    string(REGEX REPLACE "-s" "systemd" name "${name}")
+    string(REGEX REPLACE "-i" "counted" name "${name}")
+    string(REPLACE " " "_" name "${name}")
+    string(REGEX REPLACE "[^a-zA-Z0-9_.]" "_" name "${name}")
+    set(${result} "${name}" PARENT_SCOPE)
+endfunction()
+
+# lab_step(NAME GUEST SET SECONDS STEP): one more for that boot, which is made where it is not there yet.
+macro(lab_step name guest set seconds step)
+    if(NOT "${name}" IN_LIST lab_cases)
+        list(APPEND lab_cases "${name}")
+        set(lab_guest_${name} "${guest}")
+        set(lab_set_${name} "${set}")
+        set(lab_seconds_${name} 0)
+        set(lab_steps_${name} "")
+    endif()
+    math(EXPR lab_seconds_${name} "${lab_seconds_${name}} + ${seconds}")
+    list(APPEND lab_steps_${name} "${step}")
+endmacro()
+
+# One line of a file, in lab_read.
+macro(lab_declare file line)
+    string(REGEX REPLACE "^(//|#) lab: " "" words "${line}")
+    set(set test)
+    set(seconds 20)
+    if(words MATCHES ", long(,|$)")
+        set(set long)
+    elseif(words MATCHES ", compare(,|$)")
+        set(set compare)
+    endif()
+    if(words MATCHES ", ([0-9]+) s(,|$)")
+        set(seconds ${CMAKE_MATCH_1})
+    endif()
+    get_filename_component(folder "${file}" DIRECTORY)
+    get_filename_component(folder "${folder}" NAME)
+    set(suffix "")
+    if(NOT set STREQUAL test)
+        set(suffix .${set})
+    endif()
+    if(folder STREQUAL lab AND words MATCHES "^(.+) in (-[^,]+)(,.*)?$")
+        set(what "${CMAKE_MATCH_1}")
+        set(guest "${CMAKE_MATCH_2}")
+        lab_name_of("${guest}" name)
+        if(file MATCHES "\\.sh$")
+            lab_step(${name}${suffix} "${guest}" ${set} ${seconds} "tests/lab/${what}")
+        else()
+            set(program lab_test)
+            if(file MATCHES "_measure\\.cpp$")
+                set(program lab_measure)
+            endif()
+            string(REPLACE " " ":" filter "${what}")
+            lab_step(${name}${suffix} "${guest}" ${set} ${seconds} "build/bin/${program} '--gtest_filter=${filter}'")
+            list(APPEND lab_filters_${program} "${filter}")
+        endif()
+    elseif(folder STREQUAL netns AND words MATCHES "^(.+) by (none|team|bpf)([,:].*)?$")
+        set(filter "${CMAKE_MATCH_1}")
+        set(datapath ${CMAKE_MATCH_2})
+        string(REPLACE " " ":" filter "${filter}")
+        list(APPEND lab_filters_netns_test "${filter}")
+        if(NOT datapath STREQUAL none)
+            lab_step(${lab_boot_by_${datapath}}${suffix} "${lab_guest_by_${datapath}}" ${set} ${seconds}
+                "TEAMO_DAEMON_OPTIONS='--datapath ${datapath}' build/bin/netns_test '--gtest_filter=${filter}'")
+        endif()
+        if(NOT datapath STREQUAL bpf)
+            list(APPEND not_long_by_team "${filter}")
+        endif()
+    else()
+        list(APPEND lab_errors "${file}: ${line}")
+    endif()
+endmacro()
+
+macro(lab_read tests)
+    set(lab_cases "")
+    set(lab_errors "")
+    set(not_long_by_team "")
+    # Debian 12's kernel has the driver; by BPF another kernel has another verifier and other hooks.
+    set(lab_guest_by_team "-k 6.1 -p 2")
+    set(lab_guest_by_bpf "-k 6.12 -p 2")
+    # A boot of its own for the one, which takes long; the other shares that of the same guest.
+    set(lab_boot_by_team netns_by_team)
+    lab_name_of("${lab_guest_by_bpf}" lab_boot_by_bpf)
+    file(GLOB files ${tests}/lab/*_test.cpp ${tests}/lab/*_measure.cpp ${tests}/lab/*_test.sh ${tests}/lab/*_guest.sh
+        ${tests}/netns/*_test.cpp)
+    foreach(file IN LISTS files)
+        file(STRINGS "${file}" lines REGEX "^(//|#) lab: ")
+        foreach(line IN LISTS lines)
+            lab_declare("${file}" "${line}")
+        endforeach()
+    endforeach()
+    # Of the host's suite all the rest by the driver: nobody has to ask for it.
+    list(JOIN not_long_by_team ":" filter)
+    lab_step(${lab_boot_by_team}.long "${lab_guest_by_team}" long 600
+        "TEAMO_DAEMON_OPTIONS='--datapath team' build/bin/netns_test '--gtest_filter=-${filter}'")
+endmacro()
