@@ -11,7 +11,8 @@ devices="eth0 eth1 tmo0"
 as_they_are() {
     local device
     for device in $devices; do
-        ip -d link show dev "$device"
+        # linkwatch tells of the operational state by and by
+        ip -d link show dev "$device" | sed 's/ state [A-Z]*//'
         ip -o addr show dev "$device" | sed 's/valid_lft.*//'
         ip route show dev "$device"
         ip -6 route show dev "$device"
@@ -34,6 +35,9 @@ has_address() { ip -o -4 addr show dev "$1" | grep -qF "$2/"; }
 tar -C "$TEAMO_LAB_MANAGERS" -cf - . | tar -C / --keep-directory-symlink --no-overwrite-dir -xf -
 install_unit
 
+# As Debian's own, but the ports keep their names: those of the lab.
+mkdir -p /etc/systemd/network
+printf '[Match]\nOriginalName=*\n[Link]\nNamePolicy=\nMACAddressPolicy=persistent\n' >/etc/systemd/network/99-default.link
 systemctl start systemd-udevd.service || fail "udevd does not start"
 udevadm trigger --action=add --subsystem-match=net
 udevadm settle -t 60 || fail "udevd is not done"
@@ -48,11 +52,13 @@ property() { udevadm info --query=property --property="$2" --value "/sys/class/n
 for device in eth0 team0; do
     [ -z "$(property $device NM_UNMANAGED)" ] || fail "udev's rule speaks of $device"
 done
+# The inner device has a carrier as long as the team is up.
+ip link set team0 up
+await 20 grep -q 1 /sys/class/net/tmo0/carrier || fail "the inner device gets no carrier"
 before=$(as_they_are)
 step "udevd: the inner device is marked, two ports carry"
 
 # A file that matches all there is, and the team's own address; eth2 shows that such a file is heeded.
-mkdir -p /etc/systemd/network
 printf '[Match]\nName=team0\n[Network]\nAddress=10.9.0.1/24\n' >/etc/systemd/network/10-team.network
 printf '[Match]\nName=*\n[Link]\nMTUBytes=1400\n[Network]\nAddress=192.0.2.1/24\nLinkLocalAddressing=yes\n' \
     >/etc/systemd/network/90-all.network
@@ -86,6 +92,7 @@ step "networkd: a team that is made beside it is left alone"
 mkdir -p /etc/NetworkManager/conf.d
 printf '[keyfile]\nunmanaged-devices+=interface-name:eth0;interface-name:eth1\n' >/etc/NetworkManager/conf.d/ports.conf
 busctl call org.freedesktop.DBus /org/freedesktop/DBus org.freedesktop.DBus ReloadConfig >/dev/null
+await 20 grep -q 1 /sys/class/net/tmo0/carrier || fail "the new inner device gets no carrier"
 before=$(as_they_are)
 for way in start restart; do
     systemctl $way NetworkManager.service || fail "NetworkManager does not $way"
