@@ -98,6 +98,8 @@ for way in start restart; do
     systemctl $way NetworkManager.service || fail "NetworkManager does not $way"
     managed() { [[ $(nmcli -g GENERAL.STATE device show eth2 2>/dev/null) =~ \((connect|disconnected|unavailable) ]]; }
     await 60 managed || fail "NetworkManager does not manage eth2: $(nmcli device)"
+    # It may leave such a device alone of its own accord: that it has read our file must be seen too.
+    NetworkManager --print-config | grep -qxF 'match-device=interface-name:tmo*' || fail "NetworkManager has not read our file"
     for device in $devices; do
         await 30 nm_says "$device" unmanaged || fail "NetworkManager manages $device: $(nmcli device)"
     done
