@@ -85,29 +85,31 @@ Result<std::unique_ptr<Announcer>> Announcer::make(sd_event* loop, const Log& lo
     return announcer;
 }
 
-void Announcer::announce(IfIndex team, Repetition peers, Repetition groups) {
+void Announcer::announce(IfIndex team, Repetition peers, Repetition groups, bool kernel_tells) {
     peers_.team = groups_.team = team;
     peers_.left = peers;
     groups_.left = groups;
+    peers_.only_without_address = kernel_tells;
     next(peers_);
     next(groups_);
 }
 
 void Announcer::next(Round& round) {
     if (round.left.count == 0) return round.timer->stop();
-    send(round.team, round.what);
+    send(round);
     if (--round.left.count > 0) round.timer->after(round.left.interval);
 }
 
-void Announcer::send(IfIndex team, What what) {
+void Announcer::send(const Round& round) {
     const auto addresses = read_addresses();
     if (!addresses)
         return log_(Level::warning, fmt::format("neighbours are not told: {}", addresses.error().text));
-    const auto groups = what == What::groups ? read_groups() : Groups{};
-    for (const auto& [device, outlet] : speakers(links_(), team)) {
+    const auto groups = round.what == What::groups ? read_groups() : Groups{};
+    for (const auto& [device, outlet] : speakers(links_(), round.team)) {
         const auto speaker = speaker_of(*device, *addresses, groups);
-        const auto frames = what == What::peers ? announce::peer_announcements(speaker)
-                                                : announce::membership_reports(speaker);
+        if (round.only_without_address && !(speaker.ipv4.empty() && speaker.ipv6.empty())) continue;
+        const auto frames = round.what == What::peers ? announce::peer_announcements(speaker)
+                                                      : announce::membership_reports(speaker);
         for (const auto& frame : frames)
             if (auto sent = socket_.send(outlet, frame); !sent && sent.error().number != ENETDOWN)
                 log_(Level::warning,

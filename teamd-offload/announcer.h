@@ -21,7 +21,8 @@ public:
     static Result<std::unique_ptr<Announcer>> make(sd_event* loop, const Log& log,
                                                    std::function<const Links&()> links);
 
-    void announce(IfIndex team, Repetition peers, Repetition groups);
+    /// `kernel_tells`: of all addresses the kernel does by itself; who has none is left to us.
+    void announce(IfIndex team, Repetition peers, Repetition groups, bool kernel_tells);
 
 private:
     enum class What { peers, groups };
@@ -30,12 +31,13 @@ private:
         std::optional<Timer> timer;
         IfIndex team{};
         Repetition left{};
+        bool only_without_address = false;
     };
 
     Announcer(PacketSocket socket, const Log& log, std::function<const Links&()> links)
         : socket_(std::move(socket)), log_(log), links_(std::move(links)) {}
     void next(Round& round);
-    void send(IfIndex team, What what);
+    void send(const Round& round);
 
     PacketSocket socket_;
     const Log& log_;

@@ -239,8 +239,10 @@ void Team::announce(bool by_kernel) {
         if (!repetition.configured) repetition.count = std::max(repetition.count, 1U);
         return repetition;
     };
-    announcer_->announce(device_.team, left_to_us(configuration_.team.notify_peers),
-                         left_to_us(configuration_.team.mcast_rejoin));
+    const auto& peers = configuration_.team.notify_peers;
+    const bool kernel_tells = by_kernel && peers.count > 0;
+    announcer_->announce(device_.team, kernel_tells ? peers : left_to_us(peers),
+                         left_to_us(configuration_.team.mcast_rejoin), kernel_tells);
 }
 
 void Team::say_what_changed(const Decision& decision) {

@@ -106,7 +106,7 @@ Result<std::unique_ptr<BpfDatapath>> BpfDatapath::load(bool by_cpu) {
     if (!programs->skeleton) return fail_errno(errno, "the BPF datapath cannot be opened");
     if (!by_cpu) static_cast<void>(bpf_map__set_max_entries(programs->skeleton->maps.teamo_flows, 1));
     if (const int error = teamo_forward__load(programs->skeleton.get()); error < 0)
-        return fail_errno(-error, "the kernel does not load the BPF datapath (5.15 or later is needed)");
+        return fail_errno(-error, "the kernel does not load the BPF datapath (6.1 or later is needed)");
     auto entries = Entries::open(programs->buckets());
     if (!entries) return tl::unexpected(entries.error());
     programs->entries.emplace(std::move(*entries));

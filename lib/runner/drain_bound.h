@@ -24,9 +24,12 @@ private:
         QueueCounters reading;
         Time at;
     };
+    void measure(const Known& now);
+
     std::optional<Known> last_;
-    double longest_ = 0; ///< bytes; forgotten by half each tenth of a second
-    double rate_ = 0;    ///< bytes/s, measured; 0: nothing has waited
+    std::optional<Known> left_; ///< when packets were last seen to have left, and something has waited since
+    double longest_ = 0;        ///< bytes; forgotten by half each tenth of a second
+    double rate_ = 0;           ///< bytes/s, measured; 0: nothing has waited
 };
 
 } // namespace teamo

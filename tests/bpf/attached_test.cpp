@@ -2,6 +2,9 @@
 //
 // The programs where they belong, between real devices: a veth pair team0 ~ inner, and a port with a wire.
 // BPF_PROG_TEST_RUN makes only packets that lie in one piece; here is one that does not.
+//
+// lab: Attached.* in -k 6.1 -p 2, 5 s
+// lab: *-Tracing.*:Attached.* in -k 6.1 -p 2, 60 s, long
 #include "datapath/bpf/flow_hash.h"
 #include "programs.h"
 #include "support/net_ns.h"

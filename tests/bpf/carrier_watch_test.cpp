@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The programs on the kernel's carrier functions, where the kernel lets itself be traced.
+//
+// lab: Tracing.* in -k 6.1 -p 2, 5 s
 #include "datapath/carrier_watch.h"
 
 #include "support/eventually.h"

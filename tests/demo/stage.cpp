@@ -48,7 +48,7 @@ Stage::Stage(const std::string& config)
     : wires_(cables, test::FarSide::open),
       far_switch_(test::socket_in(wires_.peer(), AF_INET, SOCK_DGRAM)),
       far_config_(far_config),
-      team_((shape(), config)) {
+      team_((shape(), config), {"--datapath", "auto"}) {
     start_far_end();
     wires_.address();
     for (unsigned number = 0; number < client_count; ++number)

@@ -87,6 +87,8 @@ fi
 fetch bookworm tools busybox-static
 # Unpacked and never installed: as a service it would move the interrupts of the machine that tests.
 fetch bookworm irqbalance irqbalance
+# The same for who manages networks beside a team; systemd has networkd in its own package.
+fetch bookworm managers udev network-manager libnm0 libndp0
 # QEMU 10: igb, and an e1000e that tells of a lost link (7.2's stays silent). It is unpacked beside the machine's
 # own, whose package is installed for the libraries that it brings.
 fetch bookworm-backports qemu qemu-system-x86 qemu-system-common qemu-system-data seabios

@@ -2,6 +2,7 @@
 //
 // The hash "cpu": the port of the CPU that sends. moved_sender_measure.cpp has that no flow overtakes itself.
 //
+// lab: HashByCpu.* by team, 15 s
 // lab: HashByCpu.* by bpf, 15 s
 #include "netns/configs.h"
 #include "support/far_ends.h"

@@ -2,6 +2,7 @@
 //
 // Which port a packet leaves by.
 //
+// lab: Hash.* by team, 15 s
 // lab: Hash.* by bpf, 40 s, long
 #include "netns/configs.h"
 #include "support/far_ends.h"

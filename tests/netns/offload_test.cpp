@@ -3,6 +3,7 @@
 // The offload contract, as ethtool(8) sees it and as packets notice it.
 //
 // lab: OffloadContract.* by team, 12 s
+// lab: Packets.stay_whole_on_a_vlan* by bpf, 10 s
 #include "netns/configs.h"
 #include "support/figure.h"
 #include "support/flows.h"

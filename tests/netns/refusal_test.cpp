@@ -2,8 +2,10 @@
 //
 // What cannot be done is said in one line, and nothing half-made is left behind.
 //
+// lab: Refusal.of_the_team_driver* by team, 3 s
 // lab: Check.* DryRun.* Privileges/* by none: no datapath is made
 #include "netns/configs.h"
+#include "netns/team_driver.h"
 #include "support/traffic.h"
 
 #include <gmock/gmock.h>
@@ -159,9 +161,17 @@ TEST(Start, needs_four_capabilities_and_no_more) {
 }
 
 TEST(Refusal, of_the_team_driver_where_the_kernel_has_none) {
+    const NoOptionsForAll options;
     const Cabling wires(2, FarSide::open);
+    if (kernel_has_team_driver()) {
+        TeamUnderTest team(loadbalance(2), {"--datapath", "team"});
+        EXPECT_EQ("team", look(wires.host(), "team0").kind);
+        EXPECT_EQ(0, team.stop());
+        return;
+    }
     const auto before = everything(wires);
-    expect_refused(wires, before, daemon_on(loadbalance(2), {"--datapath", "team"}), "team");
+    expect_refused(wires, before, daemon_on(loadbalance(2), {"--datapath", "team"}),
+                   "this kernel has no team driver; use --datapath bpf");
 }
 
 TEST(Check, passes_every_example_of_libteam_utils) {

@@ -2,6 +2,7 @@
 //
 // The runners that choose a port without looking into the packet.
 //
+// lab: Runner.* by team, 15 s
 // lab: Runner.* by bpf, 40 s, long
 #include "netns/configs.h"
 #include "support/far_ends.h"

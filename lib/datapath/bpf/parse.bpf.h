@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
  *
  * A packet's part of the transmit hash. Reads only the headers that the hash fields ask for; what is cut
- * short or unknown adds nothing. Kernel 5.15 must verify it: no loop helper, no dynptr.
+ * short or unknown adds nothing. Kernel 6.1 must verify it: no loop helper, no dynptr.
  */
 #ifndef TEAMO_PARSE_BPF_H
 #define TEAMO_PARSE_BPF_H

@@ -38,17 +38,30 @@ TEST(DrainBound, of_a_queue_whose_rate_is_not_known_is_the_longest) {
 TEST(DrainBound, goes_by_the_rate_at_which_the_queue_is_emptied) {
     DrainBound bound;
     bound.step(queue(500'000, 0), gigabit_speed, start);
-    const auto drain = bound.step(queue(500'000, 125'000), gigabit_speed, start + 10ms);
+    bound.step(queue(500'000, 125'000), gigabit_speed, start + 10ms);
+    const auto drain = bound.step(queue(500'000, 250'000), gigabit_speed, start + 20ms);
     EXPECT_GT(drain, 40ms + 10ms); // the queue alone takes 40 ms, the ring another 10
     EXPECT_LT(drain, 100ms);
+}
+
+// 2 MB/s in packets of 64 KiB: of the readings every 5 ms each sixth or seventh sees one leave.
+TEST(DrainBound, is_long_enough_where_few_large_packets_leave) {
+    constexpr std::uint64_t packet = 65'536, rate = 2'000'000, waiting = 8 * packet;
+    DrainBound bound;
+    for (auto at = 0ms; at < 2s; at += 5ms) {
+        const auto left = at.count() * rate / 1000 / packet * packet;
+        EXPECT_GE(bound.step(queue(waiting, left), gigabit_speed, start + at), 1000ms * waiting / rate)
+            << at.count();
+    }
 }
 
 TEST(DrainBound, remembers_a_long_queue_for_a_while) {
     DrainBound bound;
     bound.step(queue(500'000, 0), gigabit_speed, start);
-    const auto full = bound.step(queue(500'000, 125'000), gigabit_speed, start + 10ms);
-    const auto soon = bound.step(queue(0, 700'000), gigabit_speed, start + 60ms);
-    const auto later = bound.step(queue(0, 700'000), gigabit_speed, start + 3s);
+    bound.step(queue(500'000, 125'000), gigabit_speed, start + 10ms);
+    const auto full = bound.step(queue(500'000, 250'000), gigabit_speed, start + 20ms);
+    const auto soon = bound.step(queue(0, 750'000), gigabit_speed, start + 60ms);
+    const auto later = bound.step(queue(0, 750'000), gigabit_speed, start + 3s);
     EXPECT_GT(soon, full / 2);
     EXPECT_LT(later, 4ms);
 }

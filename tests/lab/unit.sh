@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# For the tests in a guest with systemd as first process: the unit of the team team0, installed and configured.
+unit=teamd-offload@team0.service
+step() { printf '%s\n' "$*"; }
+fail() { printf 'FAILED: %s\n' "$*" >&2; systemctl --no-pager status "$unit" >&2 || true; exit 1; }
+# await SECONDS COMMAND…: polls until it succeeds
+await() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $end ] || return 1
+        sleep 0.1
+    done
+}
+# carry NUMBER: so many ports do
+carry() { [ "$(teamoctl team0 state dump 2>/dev/null | grep -c '"transmits": true')" = "$1" ]; }
+install_unit() {
+    cmake --install build --prefix /usr >/dev/null
+    systemctl daemon-reload
+}
+# configure DATAPATH PORT…
+configure() {
+    local datapath=$1 ports
+    shift
+    ports=$(printf '"%s": {}, ' "$@")
+    mkdir -p /etc/teamd-offload
+    cat >/etc/teamd-offload/team0.conf <<END
+{"device": "team0", "datapath": "$datapath", "runner": {"name": "loadbalance"}, "ports": {${ports%, }}}
+END
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Somebody removes the team's device.
+//
+// lab: LostDevice.* by team, 10 s
+#include "netns/configs.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// Two ports that somebody had set up in his own way, a team over them, and another MTU than theirs.
+class LostDevice : public testing::Test {
+protected:
+    LostDevice() : wires_(2, FarSide::open) {
+        wires_.host().ip("link set eth1 mtu 1400 address 02:00:00:00:01:01\n"
+                         "link set eth2 mtu 1300 allmulticast on");
+        must(wires_.host(), "echo 1 > /proc/sys/net/ipv6/conf/eth1/disable_ipv6");
+        before_ = ports();
+        team_.emplace(loadbalance(2));
+        bring_up(wires_, *team_);
+        wires_.host().ip("link set team0 mtu 4000 address 02:00:00:00:07:07");
+        for (const auto* port : {"eth1", "eth2"}) {
+            must_become(4000U, [&] { return look(wires_.host(), port).mtu; });
+            must_become(std::string("02:00:00:00:07:07"), [&] { return look(wires_.host(), port).address; });
+        }
+    }
+
+    std::string ports() const { return snapshot(wires_.host(), "eth1") + snapshot(wires_.host(), "eth2"); }
+
+    template <class Value, class Read>
+    static void must_become(const Value& value, Read read) {
+        if (const auto became = becomes(value, read); !became) throw SetupError(became.message());
+    }
+
+    const Cabling wires_;
+    std::string before_;
+    std::optional<TeamUnderTest> team_;
+};
+
+TEST_F(LostDevice, while_no_daemon_ran_puts_the_ports_back_before_a_new_one_is_made) {
+    team_->kill();
+    wires_.host().ip("link del team0");
+    ASSERT_NE("", difference(before_, ports())) << "nobody has put them back yet";
+    team_->start({"-n"}); // without ports: what they are like now is what they were put back to
+    EXPECT_TRUE(exists(wires_.host(), "team0"));
+    EXPECT_EQ("", difference(before_, ports()));
+    EXPECT_EQ(0, team_->stop());
+}
+
+TEST_F(LostDevice, while_no_daemon_ran_changes_nothing_of_what_ports_get_back_in_the_end) {
+    team_->kill();
+    wires_.host().ip("link del team0");
+    team_->start();
+    bring_up(wires_, *team_);
+    EXPECT_NE("02:00:00:00:07:07", look(wires_.host(), "team0").address) << "it is new";
+    EXPECT_EQ(0, team_->stop());
+    EXPECT_EQ("", difference(before_, ports()));
+}
+
+TEST_F(LostDevice, of_a_running_team_ends_the_daemon_with_status_2) {
+    wires_.host().ip("link del team0");
+    EXPECT_TRUE(eventually("it ends", [&] { return !team_->running(); }));
+    EXPECT_EQ(2, team_->stop());
+    EXPECT_THAT(team_->log(), HasSubstr("device team0 was removed by somebody else"));
+    EXPECT_EQ("", difference(before_, ports()));
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// An MTU that one of the ports does not take.
+//
+// lab: RefusedMtu.* by team, 5 s
+#include "netns/configs.h"
+
+namespace teamo::test {
+namespace {
+
+TEST(RefusedMtu, of_a_port_takes_the_team_back_to_its_former_one) {
+    constexpr unsigned former = 4000, most_of_a_tap = 65'521; // drivers/net/tun.c: MAX_MTU less its header
+    const Cabling wires(1, FarSide::open);
+    must(wires.host(), "ip tuntap add dev tap0 mode tap");
+    const TeamUnderTest team(team_config(by_flow, R"({"eth1": {}, "tap0": {}})"));
+    const auto mtu = [&](const char* device) {
+        return [&, device] { return look(wires.host(), device).mtu; };
+    };
+    wires.host().ip(fmt::format("link set team0 mtu {}", former));
+    for (const auto* device : {"eth1", "tap0"})
+        ASSERT_TRUE(becomes(former, mtu(device))) << device;
+    // The driver refuses at once, BPF's device takes it and is put back.
+    static_cast<void>(sh(wires.host(), fmt::format("ip link set team0 mtu {}", most_of_a_tap + 1)));
+    for (const auto* device : {"team0", "eth1", "tap0"})
+        EXPECT_TRUE(becomes(former, mtu(device))) << device;
+    wires.host().ip(fmt::format("link set team0 mtu {}", most_of_a_tap));
+    for (const auto* device : {"eth1", "tap0"})
+        EXPECT_TRUE(becomes(most_of_a_tap, mtu(device))) << device;
+    EXPECT_EQ(most_of_a_tap, look(wires.host(), "team0").mtu);
+}
+
+} // namespace
+} // namespace teamo::test
