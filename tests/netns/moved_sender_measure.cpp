@@ -27,7 +27,7 @@ void move_process_to(unsigned cpu) {
         sched_setaffinity(std::stoi(task.path().filename()), sizeof only, &only);
 }
 
-constexpr std::uint64_t few = 20;
+constexpr std::uint64_t few_late = 20;
 
 /// Behind eth1 there is always a queue, behind eth2 never: what goes over too early is there first.
 class MovedSender : public testing::Test {
@@ -75,7 +75,7 @@ TEST_F(MovedSender, of_datagrams_is_not_overtaken_by_itself) {
     const auto by_eth1 = counters(wires.host(), "eth1") - before;
     stream.stop();
     fmt::print("{}; {} by eth1\n", text_of(stream.tally()), by_eth1.tx_packets);
-    EXPECT_GE(few, stream.tally().reordered) << text_of(stream.tally());
+    EXPECT_GE(few_late, stream.tally().reordered) << text_of(stream.tally());
 }
 
 TEST_F(MovedSender, of_tcp_is_not_overtaken_by_itself) {
@@ -101,7 +101,7 @@ TEST_F(MovedSender, of_tcp_is_not_overtaken_by_itself) {
     const auto late = after.at("TCPOFOQueue") - before.at("TCPOFOQueue");
     fmt::print("{} bytes, {} segments out of order\n", bulk.received() - sent, late);
     EXPECT_GT(bulk.received() - sent, 6'000'000U);
-    EXPECT_GE(few, late);
+    EXPECT_GE(few_late, late);
 }
 
 } // namespace

@@ -54,7 +54,7 @@ void put_on_one_card(Readings& readings, const PcieLink& now) {
 
 std::string findings_of(const Readings& readings) { return text_of("team0", placement_findings(readings)); }
 
-constexpr auto no_finding = "team0: no_finding is wrong\n";
+constexpr auto no_finding = "team0: nothing is wrong\n";
 
 TEST(Placement, has_nothing_against_cards_that_run_as_they_can) {
     EXPECT_EQ(findings_of(well_placed()), no_finding);

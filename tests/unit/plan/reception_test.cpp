@@ -41,7 +41,7 @@ TEST(Tags, are_not_for_a_vlan_device_elsewhere) {
     const auto team = device_of_kind(1, "veth"), other = device_of_kind(2, "");
     EXPECT_FALSE(tags(team, {other, device_of_kind(3, "vlan", &other)}));
     auto foreign = device_of_kind(3, "vlan", &team);
-    foreign.lower_elsewhere = true; // the number is another device_of_kind's, in another namespace
+    foreign.lower_elsewhere = true; // the number is another device's, in another namespace
     EXPECT_FALSE(tags(team, {foreign}));
 }
 
