@@ -18,8 +18,8 @@ namespace {
 constexpr std::chrono::seconds longest_trial_silence{5};
 
 /// What `ethtool -K DEVICE tso` switches (NETIF_F_ALL_TSO).
-constexpr std::array<std::string_view, 4> tso_features{"tx-tcp-segmentation", "tx-tcp6-segmentation",
-                                              "tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation"};
+constexpr std::array<std::string_view, 4> tso_features{
+    "tx-tcp-segmentation", "tx-tcp6-segmentation", "tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation"};
 
 std::string path_of(std::string_view team) { return fmt::format("{}/{}.tso", journal_directory, team); }
 

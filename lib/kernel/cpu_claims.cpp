@@ -113,7 +113,8 @@ std::string text_of(const TeamClaims& claims) {
 Result<TeamClaims> parse_claims(std::string_view content) {
     const auto value = json::parse(content);
     if (!value) return fail(EBADMSG, value.error().text);
-    if (json::number(*value, "version") != claims_version) return fail(EBADMSG, "of another version of the program");
+    if (json::number(*value, "version") != claims_version)
+        return fail(EBADMSG, "of another version of the program");
     TeamClaims claims;
     claims.pid = static_cast<pid_t>(json::number(*value, "pid"));
     claims.start_time = static_cast<std::uint64_t>(json::number(*value, "start_time"));

@@ -219,7 +219,8 @@ std::string text_of(const Journal& journal) {
 Result<Journal> parse_journal(std::string_view content) {
     const auto value = json::parse(content, {.bytes = longest});
     if (!value) return fail(EBADMSG, value.error().text);
-    if (small(*value, "version") != journal_version) return fail(EBADMSG, "of another version of the program");
+    if (small(*value, "version") != journal_version)
+        return fail(EBADMSG, "of another version of the program");
 
     Journal journal;
     journal.network_namespace = static_cast<std::uint64_t>(json::number(*value, "network_namespace"));

@@ -37,7 +37,9 @@ std::string listed(const std::vector<std::string>& names) {
     return text;
 }
 
-std::string joined(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+std::string joined(const std::vector<std::string>& names) {
+    return fmt::format("{}", fmt::join(names, ", "));
+}
 
 double median(std::vector<double> values) {
     std::ranges::sort(values);

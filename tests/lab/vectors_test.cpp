@@ -187,8 +187,10 @@ void expect_queues_of(const PortInterrupts& named, const PortInterrupts& port) {
 TEST_F(Vectors, counts_tell_of_them_what_their_names_say) {
     const auto named = read();
     if (virtio_ || named.receive_queues < 2) GTEST_SKIP() << "a card that spreads by address, in queues";
-    must(host_, "for last in $(seq 2 60); do ip addr add 10.9.0.$last/24 dev eth0; done");
-    Lab::must_peer("ip addr add 10.9.0.1/24 dev tap0");
+    // The card's hash is linear and its key random: with addresses that differ in their last six bits alone
+    // one boot in twenty leaves queues out.
+    must(host_, "for last in $(seq 2 60); do ip addr add 10.9.$((37 * last % 256)).$last/16 dev eth0; done");
+    Lab::must_peer("ip addr add 10.9.0.1/16 dev tap0");
     auto port = without_names(named);
     ASSERT_EQ(VectorSource::together, port.source);
     VectorLessons lessons;
@@ -204,9 +206,9 @@ TEST_F(Vectors, counts_tell_of_them_what_their_names_say) {
         EXPECT_FALSE(count());
         // A shell that waits for nothing: a process for each pause takes longer than the pause.
         Lab::must_peer(
-            fmt::format("bash -c 'exec 3<>/dev/udp/10.9.0.{}/9 4<> <(:); for count in {{1..150}}; do "
+            fmt::format("bash -c 'exec 3<>/dev/udp/10.9.{}.{}/9 4<> <(:); for count in {{1..150}}; do "
                         "printf x >&3 2>/dev/null; read -t 0.005 -u 4; done; true'",
-                        last));
+                        37 * last % 256, last));
         ASSERT_TRUE(refresh(port));
         clock += 3s;
         learned = count();

@@ -2,7 +2,7 @@
 //
 // Somebody removes the team's device.
 //
-// lab: LostDevice.* by team, 10 s
+// lab: LostDevice.* by team, 25 s, long
 #include "netns/configs.h"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 //
 // The offload contract, as ethtool(8) sees it and as packets notice it.
 //
-// lab: OffloadContract.* by team, 12 s
+// lab: OffloadContract.* by team, 18 s, long
 // lab: Packets.stay_whole_on_a_vlan* by bpf, 10 s
 #include "netns/configs.h"
 #include "support/figure.h"

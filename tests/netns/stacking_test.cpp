@@ -2,7 +2,8 @@
 //
 // Devices that people put on a team.
 //
-// lab: Stacking.* by bpf, 20 s
+// lab: Stacking.* by bpf on 6.12, 20 s
+// lab: Stacking.* by bpf on 6.1, 20 s, long
 #include "netns/configs.h"
 #include "support/process.h"
 #include "support/team_under_test.h"

@@ -19,18 +19,20 @@ inline bool kernel_has_team_driver() {
     return sh(apart, "ip link add dev probe0 type team").status == 0;
 }
 
-/// As long as this lives, no option from the environment is added to the daemon's own: an option that is
-/// given twice is refused, whatever it says.
+/// As long as this lives, the daemon is given no options but a test's own, so none that names a datapath.
 class NoOptionsForAll {
 public:
     NoOptionsForAll() {
         if (const char* set = std::getenv(name)) options_ = set;
-        ::unsetenv(name);
+        ::setenv(name, "", 1);
     }
     NoOptionsForAll(const NoOptionsForAll&) = delete;
     NoOptionsForAll& operator=(const NoOptionsForAll&) = delete;
     ~NoOptionsForAll() {
-        if (options_) ::setenv(name, options_->c_str(), 1);
+        if (options_)
+            ::setenv(name, options_->c_str(), 1);
+        else
+            ::unsetenv(name);
     }
 
 private:

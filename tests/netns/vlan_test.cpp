@@ -2,7 +2,7 @@
 //
 // A VLAN device on a team, in a kernel that has such devices.
 //
-// lab: Vlan.* by team, 10 s
+// lab: Vlan.* by team, 15 s, long
 // lab: Vlan.* by bpf, 10 s
 #include "netns/configs.h"
 #include "support/flows.h"

@@ -55,9 +55,10 @@ TEST(InterruptFindings, name_who_moves_them_time_and_again) {
 TEST(InterruptFindings, name_what_the_kernel_refused) {
     auto status = two_ports();
     status.ports[0].refused = {"interrupt 33: Input/output error", "xps_cpus: Operation not permitted"};
-    EXPECT_EQ(found_in(status), "note: eth1: the kernel refused what was to be set: interrupt 33: Input/output "
-                            "error, and 1 more\n"
-                            "    to have it tried again: teamoctl team0 interrupts apply\n");
+    EXPECT_EQ(found_in(status),
+              "note: eth1: the kernel refused what was to be set: interrupt 33: Input/output "
+              "error, and 1 more\n"
+              "    to have it tried again: teamoctl team0 interrupts apply\n");
     status.ports[0].now.queues[0].vectors[0].affinity = {0};
     EXPECT_THAT(found_in(status), StartsWith("warning: eth1: the kernel refused")) << "it comes elsewhere";
 }

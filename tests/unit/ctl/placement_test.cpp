@@ -79,9 +79,10 @@ TEST(Placement, names_a_slot_that_is_less_than_its_card) {
     auto readings = well_placed();
     auto& place = readings.places["eth2"];
     place.current = place.slot = place.above[0] = gen2_x4;
-    EXPECT_EQ(findings_of(readings), "note: eth2: its card runs at 5 GT/s x4 (16000 Mbit/s), for its slot can do no "
-                              "more; it could at 8 GT/s x8 (63015 Mbit/s)\n"
-                              "    a slot of 8 GT/s and 8 lanes for 0000:02:00.0\n");
+    EXPECT_EQ(findings_of(readings),
+              "note: eth2: its card runs at 5 GT/s x4 (16000 Mbit/s), for its slot can do no "
+              "more; it could at 8 GT/s x8 (63015 Mbit/s)\n"
+              "    a slot of 8 GT/s and 8 lanes for 0000:02:00.0\n");
     readings.state.ports[1].link.speed = 25000;
     EXPECT_THAT(findings_of(readings), StartsWith("warning: eth2: its card runs at 5 GT/s x4"));
     EXPECT_THAT(findings_of(readings), testing::HasSubstr("(63015 Mbit/s): too little for 25000 Mbit/s\n"));
@@ -96,9 +97,10 @@ TEST(Placement, names_a_card_that_is_not_seated_well) {
     auto readings = well_placed();
     auto& place = readings.places["eth3"];
     place.current = place.above[0] = {.speed = 8, .width = 1};
-    EXPECT_EQ(findings_of(readings), "warning: eth3: its card runs at 8 GT/s x1 (7877 Mbit/s), though slot and card "
-                              "can do 8 GT/s x8 (63015 Mbit/s): too little for 10000 Mbit/s\n"
-                              "    take 0000:03:00.0 out and seat it anew, or try another slot\n");
+    EXPECT_EQ(findings_of(readings),
+              "warning: eth3: its card runs at 8 GT/s x1 (7877 Mbit/s), though slot and card "
+              "can do 8 GT/s x8 (63015 Mbit/s): too little for 10000 Mbit/s\n"
+              "    take 0000:03:00.0 out and seat it anew, or try another slot\n");
     readings.state.ports[2].link.speed = 1000;
     EXPECT_THAT(findings_of(readings), StartsWith("note: eth3: its card runs at 8 GT/s x1"));
 }
@@ -174,7 +176,8 @@ TEST(Placement, wants_ports_spread_over_the_nodes) {
               "    ports of a card in a slot of another node  "
               "(/sys/class/net/PORT/device/numa_node)\n");
     readings.places["eth3"].node = 0;
-    EXPECT_THAT(findings_of(readings), testing::HasSubstr("eth1, eth2, eth3 and eth4 on node 0, none on 1\n"));
+    EXPECT_THAT(findings_of(readings),
+                testing::HasSubstr("eth1, eth2, eth3 and eth4 on node 0, none on 1\n"));
     readings.state.runner = "activebackup";
     EXPECT_EQ(findings_of(readings), no_finding);
     readings.state.runner = "loadbalance";

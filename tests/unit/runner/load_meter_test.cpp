@@ -45,10 +45,12 @@ TEST(LoadMeter, smooths_alike_whether_asked_often_or_seldom) {
         meter->step(counted(1000), meter_start + 1s);
     }
     for (unsigned second = 2; second <= 10; ++second)
-        often.step(counted(1000 + std::uint64_t{3000} * (second - 1)), meter_start + std::chrono::seconds(second));
+        often.step(counted(1000 + std::uint64_t{3000} * (second - 1)),
+                   meter_start + std::chrono::seconds(second));
     seldom.step(counted(1000 + 3000 * 9), meter_start + 10s);
     const auto same = counted(1000 + 3000 * 9);
-    EXPECT_NEAR(often.step(same, meter_start + 11s)[7].bytes, seldom.step(same, meter_start + 11s)[7].bytes, 1e-6);
+    EXPECT_NEAR(often.step(same, meter_start + 11s)[7].bytes, seldom.step(same, meter_start + 11s)[7].bytes,
+                1e-6);
 }
 
 TEST(LoadMeter, smooths_nothing_without_a_time_constant) {
@@ -71,7 +73,8 @@ TEST(LoadMeter, keeps_its_answer_when_no_time_has_passed) {
     meter.step(counted(0), meter_start);
     const auto loads = meter.step(counted(4000), meter_start + 2s);
     EXPECT_EQ(meter.step(counted(9000), meter_start + 2s), loads);
-    EXPECT_GT(meter.step(counted(9000), meter_start + 4s)[7].bytes, loads[7].bytes) << "they were counted later";
+    EXPECT_GT(meter.step(counted(9000), meter_start + 4s)[7].bytes, loads[7].bytes)
+        << "they were counted later";
 }
 
 TEST(LoadMeter, lets_what_fell_silent_fade_to_nothing) {
