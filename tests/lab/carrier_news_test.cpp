@@ -12,8 +12,7 @@
 namespace teamo::test {
 namespace {
 
-constexpr milliseconds patience = 15s;  // an emulator's seconds
-constexpr milliseconds at_once = 300ms; // likewise; it is about one there, and ten at times
+constexpr milliseconds patience = 15s; // an emulator's seconds
 
 constexpr const char* config =
     R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})";
@@ -32,6 +31,10 @@ protected:
     static unsigned seen() {
         return static_cast<unsigned>(
             std::stoul(read_file("/sys/class/net/eth0/carrier_down_count").value_or("0")));
+    }
+    /// What linkwatch has made of the carrier, and told by netlink.
+    static bool kernel_says_up() {
+        return read_file("/sys/class/net/eth0/operstate").value_or("").starts_with("up");
     }
     /// A cable that is pulled for half a second: on a busy machine the driver may look when it is plugged in
     /// again, and then there was none.
@@ -54,13 +57,18 @@ protected:
 TEST_F(CarrierNews, come_before_the_kernels_own) {
     EXPECT_THAT(team_.log(), testing::HasSubstr("lost carriers are told by programs"))
         << "Debian's kernels let themselves be traced";
-    // One after the other: the kernel's second begins with the news before.
-    for (int round = 0; round < 6; ++round) {
+    // One after the other: the kernel's second begins with the news before. A busy machine may take that
+    // second from the daemon too, but not each time.
+    constexpr int rounds = 6;
+    int earlier = 0;
+    for (int round = 0; round < rounds; ++round) {
         Lab::pull(0);
-        EXPECT_TRUE(is_up("false", at_once)) << "round " << round;
+        ASSERT_TRUE(is_up("false", patience)) << "round " << round;
+        if (kernel_says_up()) ++earlier;
         Lab::plug(0);
         ASSERT_TRUE(is_up("true", patience));
     }
+    EXPECT_GE(earlier, rounds / 2);
     EXPECT_EQ(0, team_.stop());
 }
 

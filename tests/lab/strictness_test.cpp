@@ -4,9 +4,9 @@
 //
 // Each card by one datapath, and at length by the other.
 // lab: *Strictness.*/team in -k 6.1 -p 2, 50 s
-// lab: *Strictness.*/bpf in -k 6.12 -n igb -p 2 -c 4, 70 s
+// lab: *Strictness.*/bpf in -k 6.12 -n igb -p 2, 70 s
 // lab: *Strictness.*/bpf in -k 6.1 -p 2, 60 s, long
-// lab: *Strictness.*/team in -k 6.12 -n igb -p 2 -c 4, 60 s, long
+// lab: *Strictness.*/team in -k 6.12 -n igb -p 2, 60 s, long
 #include "kernel/ethtool.h"
 #include "lab/lab.h"
 #include "support/links.h"

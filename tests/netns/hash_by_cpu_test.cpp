@@ -3,7 +3,7 @@
 // The hash "cpu": the port of the CPU that sends. moved_sender_measure.cpp has that no flow overtakes itself.
 //
 // lab: HashByCpu.* by team, 20 s, long
-// lab: HashByCpu.* by bpf on 6.12, 15 s
+// lab: HashByCpu.* by bpf on 6.12, 15 s, long
 // lab: HashByCpu.* by bpf on 6.1, 15 s, long
 #include "netns/configs.h"
 #include "support/far_ends.h"

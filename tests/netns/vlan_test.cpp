@@ -5,7 +5,6 @@
 // lab: Vlan.* by team, 15 s, long
 // lab: Vlan.* by bpf, 10 s
 #include "netns/configs.h"
-#include "support/flows.h"
 #include "support/traffic.h"
 
 #include <gmock/gmock.h>
@@ -30,38 +29,9 @@ protected:
         ASSERT_TRUE(reaches(wires_.host(), vlan_client));
     }
 
-    /// What both ports have sent: a GSO packet counts once.
-    Counters sent() const {
-        Counters sum;
-        for (const auto* port : {"eth1", "eth2"}) {
-            const auto one = counters(wires_.host(), port);
-            sum.tx_bytes += one.tx_bytes, sum.tx_packets += one.tx_packets;
-        }
-        return sum;
-    }
-
     const Cabling wires_{2, FarSide::lag_switch};
     std::optional<TeamUnderTest> team_;
 };
-
-TEST_F(Vlan, packets_stay_whole_on_one_at_every_mtu) {
-    constexpr std::uint64_t enough = 4'000'000; // bytes: acknowledgements and a beginning weigh nothing then
-    for (const auto* mtu : {"1500", "9000", "1280"}) {
-        wires_.host().ip(fmt::format("link set team0 mtu {}", mtu));
-        ASSERT_TRUE(reaches(wires_.host(), vlan_client));
-        const BulkFlows flows({.from = &wires_.host(),
-                               .to = &wires_.client(),
-                               .address = vlan_client,
-                               .rates = std::vector<double>(4, 5e6)});
-        const auto before = sent();
-        ASSERT_TRUE(eventually(
-            "bulk", [&] { return (sent() - before).tx_bytes > enough; }, 30s));
-        const auto passed = sent() - before;
-        const auto size = passed.tx_bytes / passed.tx_packets;
-        fmt::print("{} bytes a packet at MTU {}\n", size, mtu);
-        EXPECT_GE(size, 10'000U) << "they are cut before they reach a port";
-    }
-}
 
 TEST_F(Vlan, has_the_offloads_of_the_team) {
     for (const auto* device : {"team0", "team0.7"}) {
