@@ -21,11 +21,13 @@ for name in "${names[@]}"; do
     command=$(sed -n 's/^red: //p' "$patch")
     git apply "$patch"
     cmake --build --preset release --target tests_of_what_is_shipped >build/broken.log || { tail -n 30 build/broken.log; exit 1; }
-    if bash -c "$command" >build/broken.log 2>&1; then
-        missed=$((missed + 1))
-        echo "$name: NOT FOUND by $command"
+    bash -c "$command" >build/broken.log 2>&1 && status=0 || status=$?
+    red=$(grep -aoE '^\[  FAILED  \] [A-Za-z0-9_]+[./][^ ,]+|ERROR: LeakSanitizer' build/broken.log | sed 's/\[  FAILED  \] //' | sort -u | head -n 5 | paste -sd ' ')
+    if [ $status -ne 0 ] && [ -n "$red" ]; then
+        echo "$name: found by $red"
     else
-        echo "$name: found: $(grep -aE '^\[  FAILED  \] [^ ]+\.|ERROR: LeakSanitizer' build/broken.log | sed 's/\[  FAILED  \] //; s/ (.*//' | sort -u | head -n 5 | paste -sd ' ')"
+        missed=$((missed + 1))
+        echo "$name: NOT FOUND by $command (exit status $status)"
     fi
     git checkout --quiet --force
 done
