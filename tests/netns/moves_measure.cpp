@@ -80,7 +80,7 @@ TEST(Moves, wait_for_a_gap_in_which_nothing_is_overtaken) {
     furnish_world();
     ASSERT_GE(at_once, 50) << "or there was nothing to overtake";
     const auto in_gaps = static_cast<double>(overtaken(/*wait_for_gap=*/true));
-    EXPECT_TRUE(at_most("overtaken in gaps", in_gaps, {.promised = at_once / 200, .defect = at_once / 5}));
+    EXPECT_TRUE(at_most("overtaken in gaps", in_gaps, {.promised = at_once / 50, .defect = at_once / 20}));
 }
 
 // ---- connections as fast as they can ---------------------------------------------------------
