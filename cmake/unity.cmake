@@ -4,13 +4,9 @@
 # which is quicker for those who change one.
 option(TEAMO_UNITY "compile files in batches" ON)
 
-# teamo_unity(TARGET [FILES…]): all files of the target, or but for FILES, which are compiled by themselves.
+# teamo_unity(TARGET): all files of the target, but for those with SKIP_UNITY_BUILD_INCLUSION.
 function(teamo_unity target)
-    if(NOT TEAMO_UNITY)
-        return()
-    endif()
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 7)
-    if(ARGN)
-        set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    if(TEAMO_UNITY)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 7)
     endif()
 endfunction()

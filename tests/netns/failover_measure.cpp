@@ -4,12 +4,10 @@
 // come without any change on a busy machine.
 #include "netns/configs.h"
 #include "support/figure.h"
+#include "support/network_lock.h"
 #include "support/traffic.h"
 
 #include <gmock/gmock.h>
-#include <net/if.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <numeric>
@@ -44,29 +42,12 @@ double lower_quartile(std::vector<std::uint64_t> lost) {
 void expect_few(const std::vector<std::uint64_t>& lost) {
     EXPECT_TRUE(at_most("lower quartile", lower_quartile(lost), {.promised = 10, .defect = 12}));
     EXPECT_TRUE(at_most("median", median(lost), {.promised = 10, .defect = 300}));
-    // Whoever takes namespaces apart holds the kernel's network lock, and one event waits for it a second and
-    // more; events that are lost, LinkWatch finds (carrier_test.cpp).
+    // A program that removes namespaces holds the kernel's network lock, and one event waits for it a second
+    // and more; events that are lost, LinkWatch finds (carrier_test.cpp).
     EXPECT_TRUE(at_most("worst", worst(lost), {.promised = 100, .defect = 30'000}));
 }
 
 constexpr Rounds pulls{.shown = 15, .measured = 15};
-
-/// Waits until the kernel's network lock is free: the namespaces of a test before are taken apart under it,
-/// for seconds, and every link event waits for it.
-void await_free_network_lock() {
-    const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    int quick = 0;
-    const auto is_free = [&] {
-        ifreq request{};
-        std::string_view("lo").copy(request.ifr_name, sizeof request.ifr_name - 1);
-        request.ifr_qlen = 1'000;
-        const auto start = SteadyClock::now();
-        ::ioctl(socket.get(), SIOCSIFTXQLEN, &request); // takes the lock (net/core/dev_ioctl.c)
-        quick = SteadyClock::now() - start < 1ms ? quick + 1 : 0;
-        return quick >= 100;
-    };
-    if (!eventually("", is_free, 30s)) throw SetupError("the kernel's network lock is taken all the time");
-}
 
 /// The port that most packets leave by now.
 unsigned carrying_port(const Cabling& wires, const Stream& stream) {
@@ -86,7 +67,8 @@ struct Losses {
 
 /// Pulls the cable that carries the stream, as often as that, and puts it back.
 Losses pull_cables(const Cabling& wires, const TeamUnderTest& team, Stream& stream, int times) {
-    await_free_network_lock();
+    if (!await_free_network_lock(30s, 100))
+        throw SetupError("the kernel's network lock is taken all the time");
     Losses lost;
     std::uint64_t settled = 0;
     for (int count = 0; count < times; ++count) {

@@ -34,10 +34,10 @@ void await_no_move(const TeamUnderTest& team) {
 
 // ---- datagrams in bursts, numbered -----------------------------------------------------------
 
-/// How many datagrams later ones overtake, while buckets go to and fro between a port in which a burst builds
-/// a queue and one in which nothing waits. What several CPUs send at once the kernel puts out of order by
-/// itself (each has a queue of its own in which packets wait for the far end of a veth), so one CPU sends it
-/// all.
+/// How many datagrams later ones overtake, while buckets move back and forth between a port in which a burst
+/// builds a queue and one in which nothing waits. What several CPUs send at once the kernel puts out of order
+/// by itself (each has a queue of its own in which packets wait for the far end of a veth), so one CPU sends
+/// it all.
 std::uint64_t overtaken(bool wait_for_gap) {
     const OnCpu together(static_cast<unsigned>(sched_getcpu()));
     const Cabling wires(2, FarSide::lag_switch);

@@ -11,7 +11,7 @@
 
 namespace teamo::test {
 
-bool await_free_network_lock(milliseconds patience) {
+bool await_free_network_lock(milliseconds patience, int looks) {
     const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     int quick = 0;
     const auto is_free = [&] {
@@ -21,7 +21,7 @@ bool await_free_network_lock(milliseconds patience) {
         const auto start = SteadyClock::now();
         ::ioctl(socket.get(), SIOCSIFTXQLEN, &request); // takes the lock (net/core/dev_ioctl.c)
         quick = SteadyClock::now() - start < 1ms ? quick + 1 : 0;
-        return quick >= 20;
+        return quick >= looks;
     };
     return static_cast<bool>(eventually("", is_free, patience));
 }
