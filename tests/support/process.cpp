@@ -2,10 +2,14 @@
 #include "support/process.h"
 
 #include "support/net_ns.h"
+#include "support/watched_calls.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -61,7 +65,35 @@ struct Child {
     int input, out, err;
     char** argv;
     char** environment;
+    const sock_fprog* filter; ///< none: nobody watches
+    int is_watched;           ///< readable when somebody does
 };
+
+/// Where the child has the descriptor by which it is watched until the parent has taken it.
+constexpr int listener_number = 250;
+
+/// Returns when the parent answers for what is called from here on.
+bool be_watched(const Child& child) {
+    const auto listener = static_cast<int>(
+        ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, child.filter));
+    std::uint64_t count = 0;
+    return listener >= 0 && ::dup3(listener, listener_number, O_CLOEXEC) == listener_number &&
+           ::close(listener) == 0 && ::read(child.is_watched, &count, sizeof count) == sizeof count;
+}
+
+void watch(pid_t process, WatchedCalls& calls, int is_watched) {
+    const UniqueFd handle(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+    UniqueFd listener;
+    for (const auto start = SteadyClock::now(); !listener && since(start) < patient(long_enough);) {
+        listener.reset(static_cast<int>(::syscall(SYS_pidfd_getfd, handle.get(), listener_number, 0)));
+        if (!listener) std::this_thread::sleep_for(1ms);
+    }
+    if (!listener) throw SetupError("a program cannot be watched (seccomp)");
+    calls.follow(process, std::move(listener));
+    const std::uint64_t one = 1;
+    if (::write(is_watched, &one, sizeof one) < 0)
+        throw SetupError("a watched program cannot be told to begin");
+}
 
 /// Between fork and exec of a process with threads: system calls only.
 [[noreturn]] void become(const Child& child) {
@@ -71,7 +103,8 @@ struct Child {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     const bool ready = (child.in == nullptr || ::setns(child.in->fd(), CLONE_NEWNET) == 0) &&
                        ::dup2(child.input, 0) == 0 && ::dup2(child.out, 1) == 1 && ::dup2(child.err, 2) == 2;
-    if (ready) ::execvpe(child.argv[0], child.argv, child.environment);
+    if (ready && (child.filter == nullptr || be_watched(child)))
+        ::execvpe(child.argv[0], child.argv, child.environment);
     ::dprintf(2, "cannot run %s: errno %d\n", child.argv[0], errno);
     ::_exit(127);
 }
@@ -92,16 +125,20 @@ Process Process::start(const Command& command) {
     auto environment = environment_with(command.environment);
     const auto argv = pointers_to(words);
     const auto env = pointers_to(environment);
+    const UniqueFd is_watched(::eventfd(0, EFD_CLOEXEC));
     const Child child{command.in,
                       input.get(),
                       out.get(),
                       err.get(),
                       const_cast<char**>(argv.data()),
-                      const_cast<char**>(env.data())};
+                      const_cast<char**>(env.data()),
+                      command.watched == nullptr ? nullptr : &WatchedCalls::filter(),
+                      is_watched.get()};
     const pid_t pid = ::fork();
     if (pid == 0) become(child);
     if (pid < 0) throw SetupError(fmt::format("fork: {}", std::strerror(errno)));
     UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (command.watched != nullptr) watch(pid, *command.watched, is_watched.get());
     return {pid, std::move(process), std::move(out), std::move(err)};
 }
 

@@ -14,6 +14,7 @@
 namespace teamo::test {
 
 class NetNs;
+class WatchedCalls;
 
 /// What a test builds upon could not be made. Ends the test with its text; it says nothing of the daemon.
 struct SetupError : std::runtime_error {
@@ -31,6 +32,7 @@ struct Command {
     const NetNs* in = nullptr; ///< none: where the calling thread is
     std::string input{};
     std::vector<std::string> environment{}; ///< in addition, "NAME=value"
+    WatchedCalls* watched = nullptr;        ///< outlives the process; none: nobody watches
 };
 
 /// A process that this test started; killed and reaped when the value goes.

@@ -96,16 +96,28 @@ TeamUnderTest::~TeamUnderTest() {
     if (testing::Test::HasFailure()) fmt::print("---- the daemon's log of {}\n{}----\n", device_, log());
 }
 
-void TeamUnderTest::start(const std::vector<std::string>& arguments) {
+TeamUnderTest::TeamUnderTest(std::string_view config, Later /*tag*/, std::string device)
+    : device_(std::move(device)), config_(config) {}
+
+void TeamUnderTest::run(const std::vector<std::string>& arguments, WatchedCalls* calls) {
     earlier_log_ = log();
     auto words = arguments;
     append(words, {"-f", config_.path()});
     process_.reset();
-    process_.emplace(Process::start({.argv = daemon_command(words)}));
-    await_answer();
+    process_.emplace(Process::start({.argv = daemon_command(words), .watched = calls}));
 }
 
-void TeamUnderTest::await_answer() {
+bool TeamUnderTest::try_to_start(WatchedCalls& calls, const std::vector<std::string>& arguments) {
+    run(arguments, &calls);
+    for (const auto start = SteadyClock::now(); !answers(); std::this_thread::sleep_for(2ms)) {
+        if (!process_->running()) return false;
+        if (since(start) > patient(long_enough)) throw SetupError("it does not answer; its log:\n" + log());
+    }
+    return true;
+}
+
+void TeamUnderTest::start(const std::vector<std::string>& arguments) {
+    run(arguments, nullptr);
     for (const auto start = SteadyClock::now(); !answers(); std::this_thread::sleep_for(2ms))
         if (!process_->running() || since(start) > patient(long_enough))
             throw SetupError(fmt::format("{} {}; its log:\n{}", daemon_program(),

@@ -41,18 +41,28 @@ public:
     /// Returns once its control socket answers; throws SetupError with its log where it does not.
     explicit TeamUnderTest(std::string_view config, const std::vector<std::string>& arguments = {},
                            std::string device = "team0");
+    /// Not started yet.
+    struct Later {
+        explicit Later(int /*so that {} is none*/) {}
+    };
+    inline static const Later later{0};
+    TeamUnderTest(std::string_view config, Later /*tag*/, std::string device = "team0");
     TeamUnderTest(const TeamUnderTest&) = delete;
     TeamUnderTest& operator=(const TeamUnderTest&) = delete;
     ~TeamUnderTest();
 
     /// Starts again after kill() or stop(); the options of the first start are not repeated.
     void start(const std::vector<std::string>& arguments = {});
+    /// The same under watch. False: it ended before it answered.
+    bool try_to_start(WatchedCalls& calls, const std::vector<std::string>& arguments = {});
     /// kill -9: what it had no chance to clean up stays.
     void kill();
     /// Ends it with the signal; its exit status, or none where it does not end.
     std::optional<int> stop(int signal = SIGTERM);
     void signal(int number) const;
     bool running();
+    /// How it ended; none: it runs, or was never started.
+    std::optional<int> ended() { return process_ ? process_->wait(0ms) : std::nullopt; }
     pid_t pid() const { return process_->pid(); }
     /// All it has logged, over all its starts.
     std::string log() const;
@@ -76,7 +86,7 @@ public:
                     const std::vector<std::string>& options = {}) const;
 
 private:
-    void await_answer();
+    void run(const std::vector<std::string>& arguments, WatchedCalls* calls);
 
     std::string device_;
     ConfigFile config_;
