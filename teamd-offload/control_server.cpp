@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "control_server.h"
 
+#include "kernel/files.h"
+
 #include <linux/sockios.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -29,7 +31,7 @@ Result<UniqueFd> listening(const std::string& path) {
     if (!socket) return fail_errno(errno, "control socket");
     // Before it has a name, so that there is no moment in which anybody may connect.
     ::fchmod(socket.get(), 0700);
-    ::unlink(path.c_str());
+    remove_file(path);
     if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) < 0)
         return fail_errno(errno, path);
     if (::listen(socket.get(), backlog) < 0) return fail_errno(errno, path);
@@ -70,7 +72,7 @@ Result<std::unique_ptr<ControlServer>> ControlServer::listen(sd_event* loop, std
     return server;
 }
 
-ControlServer::~ControlServer() { ::unlink(path_.c_str()); }
+ControlServer::~ControlServer() { remove_file(path_); }
 
 void ControlServer::accept() {
     UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));

@@ -108,7 +108,7 @@ InterruptPlan plan_interrupt_cpus(const Links& links, const TeamConfig& config) 
     }
     const std::string directory(journal_directory);
     if (std::filesystem::exists(directory)) // or there are no teams, and none is made
-        if (const auto claims = CpuClaims::lock(directory)) premises.claims = claims->others(config.device);
+        premises.claims = CpuClaims(directory).others(config.device);
     return plan_interrupts(premises);
 }
 

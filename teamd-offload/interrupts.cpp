@@ -22,6 +22,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds look_every = 250ms; ///< some 0.2 ms of CPU each with eight ports
+/// Another team's daemon needs the lock for a few writes.
+constexpr std::chrono::milliseconds look_for_lock = 20ms;
 /// What changes seldom, and of which nobody tells: cpuset partitions, other teams' claims.
 constexpr std::chrono::milliseconds look_seldom = 5s;
 /// The queues' masks are read under the kernel's lock of all devices, for which a lost link would wait too.
@@ -87,8 +89,7 @@ void Interrupts::manage(bool managed) {
 }
 
 void Interrupts::unclaim() {
-    if (!std::exchange(claimed_, false)) return;
-    if (auto claims = CpuClaims::lock(std::string(journal_directory))) claims->remove(team_name_);
+    if (std::exchange(claimed_, false)) CpuClaims(std::string(journal_directory)).remove(team_name_);
 }
 
 void Interrupts::look() {
@@ -240,15 +241,16 @@ void Interrupts::make_plan() {
     const auto has_some = [](const Followed& port) { return port.queues != 0; };
     if (!claimed_ && std::ranges::none_of(ports_, has_some)) return;
     // One daemon at a time looks what is free and takes it.
-    auto claims = CpuClaims::lock(std::string(journal_directory));
-    if (!claims && claims.error().number == EAGAIN) return; // with the next look
-    if (!claims && complaint_ != claims.error().text) log_(Level::warning, complaint_ = claims.error().text);
+    const CpuClaims claims{std::string(journal_directory)};
+    const auto lock = claims.try_lock();
+    if (lock && !*lock) return timer_->after(look_for_lock);
+    if (!lock && complaint_ != lock.error().text) log_(Level::warning, complaint_ = lock.error().text);
     claims_at_ = now;
     plan_due_ = false;
-    adopt(plan(claims ? claims->others(team_name_) : std::vector<CpuClaim>{}));
-    if (!claims) return;
+    adopt(plan(claims.others(team_name_)));
+    if (!lock) return;
     claimed_ = true;
-    if (auto written = claims->write(team_name_, this->claims()); !written)
+    if (auto written = claims.write(team_name_, this->claims()); !written)
         log_(Level::warning, written.error().text);
 }
 
@@ -351,8 +353,7 @@ InterruptStatus Interrupts::rehearse() {
     static_cast<void>(read_cpus());
     for (auto& port : ports_)
         read(port);
-    const auto claims = CpuClaims::lock(std::string(journal_directory));
-    const auto made = plan(claims ? claims->others(team_name_) : std::vector<CpuClaim>{});
+    const auto made = plan(CpuClaims(std::string(journal_directory)).others(team_name_));
     auto status = this->status();
     status.degraded = made.degraded;
     for (auto& port : status.ports) {

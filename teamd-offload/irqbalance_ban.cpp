@@ -4,8 +4,6 @@
 #include "base/cpu_list.h"
 #include "kernel/files.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 
@@ -56,21 +54,26 @@ Result<std::unique_ptr<IrqBalance>> IrqBalance::make(sd_event* loop, const Log& 
     });
     if (!timer) return tl::unexpected(timer.error());
     ban->timer_ = std::move(*timer);
-    if (auto watched = ban->watch(); !watched) return tl::unexpected(watched.error());
+    ban->watch();
     return ban;
 }
 
-Result<> IrqBalance::watch() {
+/// The kernel's numbers of watches may be used up (fs.inotify.*). Then irqbalance is looked for once in a
+/// while, which is no reason to leave a team without its daemon.
+void IrqBalance::watch() {
     const fs::path folder(places_.sockets);
     auto above =
         Inotify::make(loop_, folder.parent_path(), IN_CREATE | IN_MOVED_TO | IN_ONLYDIR,
                       [this, name = folder.filename().native()](std::uint32_t, std::string_view made) {
                           if (made == name) came_or_went();
                       });
-    if (!above) return tl::unexpected(above.error());
-    above_ = std::move(*above);
+    if (above)
+        above_ = std::move(*above);
+    else
+        log_(Level::warning, fmt::format("a start of irqbalance is noticed up to {} s late: {}",
+                                         std::chrono::ceil<std::chrono::seconds>(places_.look_again).count(),
+                                         above.error().text));
     came_or_went();
-    return {};
 }
 
 void IrqBalance::came_or_went() {
@@ -121,13 +124,10 @@ void IrqBalance::look() {
 Result<bool> IrqBalance::lock() {
     if (::mkdir(places_.record.c_str(), 0755) < 0 && errno != EEXIST)
         return fail_errno(errno, places_.record);
-    const auto path = record_path() + ".lock";
-    UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file) return fail_errno(errno, path);
-    if (::flock(file.get(), LOCK_EX | LOCK_NB) < 0)
-        return errno == EWOULDBLOCK ? Result<bool>(false) : fail_errno(errno, path);
-    lock_ = std::move(file);
-    return true;
+    auto lock = LockFile::try_take(record_path() + ".lock");
+    if (!lock) return tl::unexpected(lock.error());
+    if (*lock) lock_.emplace(std::move(**lock));
+    return lock->has_value();
 }
 
 void IrqBalance::ask_next_socket() {

@@ -8,6 +8,7 @@
 
 #include "kernel/irqbalance.h"
 #include "kernel/irqbalance_bans.h"
+#include "kernel/lock_file.h"
 #include "log.h"
 #include "loop.h"
 
@@ -67,7 +68,7 @@ private:
 
     enum class Stage : std::uint8_t { idle, reading, writing, verifying };
 
-    Result<> watch();
+    void watch();
     void came_or_went();
     void look();
     void ask_next_socket();
@@ -79,6 +80,7 @@ private:
     void failed(const Error& error);
     void end_round(Status status, Clock::duration next_look, bool final);
     void say(const Status& status);
+    /// False: another team asks just now.
     Result<bool> lock();
     std::string record_path() const { return places_.record + "/irqbalance-bans"; }
     BansAsked read_record(pid_t pid, const BannedIrqs& found) const;
@@ -92,7 +94,7 @@ private:
 
     std::optional<Inotify> folder_, above_; ///< the folder of the sockets, and where that comes and goes
     std::optional<Timer> timer_;            ///< the next look, or an answer's deadline
-    UniqueFd lock_; ///< against other teams, from the first question to the last answer
+    std::optional<LockFile> lock_; ///< against other teams, from the first question to the last answer
     std::optional<IrqBalanceExchange> exchange_;
     std::optional<Io> io_; // after what it watches
 

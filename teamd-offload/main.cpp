@@ -22,6 +22,10 @@ namespace teamo {
 namespace {
 
 constexpr int success = 0, failure = 1, runtime_failure = 2; // teamd's exit statuses
+// sysexits.h, EX_TEMPFAIL: the same start may succeed in a moment (the unit does not try again after 1).
+constexpr int try_again = 75;
+
+int status_of(const Error& error) { return is_passing(error) ? try_again : failure; }
 constexpr const char* run_directory = "/run/teamd";
 constexpr std::chrono::seconds kill_patience{30};
 
@@ -155,8 +159,9 @@ int Run::run(Configuration configuration, std::string pid_file, Daemonized* daem
 
     if (const auto started = start(std::move(configuration), std::move(pid_file)); !started) {
         log_(Level::error, started.error().text);
-        if (daemonized != nullptr) daemonized->started(failure);
-        return failure;
+        const int status = status_of(started.error());
+        if (daemonized != nullptr) daemonized->started(status);
+        return status;
     }
     ready();
     if (daemonized != nullptr) {
@@ -189,18 +194,19 @@ int run_team(const Options& options, Configuration configuration, Log& log, cons
         auto child = Daemonized::fork();
         if (!child) {
             log(Level::error, child.error().text);
-            return failure;
+            return status_of(child.error());
         }
         daemonized.emplace(std::move(*child));
     }
     if (::mkdir(run_directory, 0755) < 0 && errno != EEXIST) {
-        log(Level::error, fmt::format("{}: {}", run_directory, errno_text(errno)));
-        return failure;
+        const Error error{errno, fmt::format("{}: {}", run_directory, errno_text(errno))};
+        log(Level::error, error.text);
+        return status_of(error);
     }
     auto pid_file = PidFile::take(pid_path);
     if (!pid_file) {
         log(Level::error, pid_file.error().text);
-        return failure;
+        return status_of(pid_file.error());
     }
     wake_first();
     return Run(options, log).run(std::move(configuration), pid_path, daemonized ? &*daemonized : nullptr);
@@ -211,7 +217,7 @@ int main(const Options& options) {
     const auto text = configuration_text(options, log);
     if (!text) {
         log(Level::error, text.error().text);
-        return failure;
+        return status_of(text.error());
     }
     auto read = read_configuration(std::string_view(text->text), options.team_device);
     if (options.command == Options::Command::check_configuration)
@@ -233,7 +239,7 @@ int main(const Options& options) {
         auto links = control ? control->read_all() : Result<Links>(tl::unexpected(control.error()));
         if (!links) {
             log(Level::error, links.error().text);
-            return failure;
+            return status_of(links.error());
         }
         configuration.team.device = free_team_name(*links);
         configuration.document.set("device", configuration.team.device);

@@ -32,8 +32,10 @@ void Observer::catch_up() {
     const auto received = events_.receive([this](const nlmsghdr* message) { take(message); });
     if (!received || *received == NetlinkSocket::Received::lost) {
         log_(Level::warning, "link events were lost, reading every device anew", message_id::resync);
-        if (const auto read = refresh(); !read) log_(Level::error, read.error().text);
+        stale_ = true;
     }
+    if (stale_)
+        if (const auto read = refresh(); !read) log_(Level::error, read.error().text);
     for (const auto device : std::exchange(doubted_, {}))
         if (auto link = control_.read(device)) links_.insert_or_assign(device, std::move(*link));
 }
@@ -66,12 +68,24 @@ void Observer::take(const nlmsghdr* message) {
     links_.insert_or_assign(link->index, std::move(*link));
 }
 
+Result<Link> Observer::read_now(IfIndex device) {
+    catch_up();
+    auto link = control_.read(device);
+    if (link)
+        links_.insert_or_assign(device, *link);
+    else if (link.error().number == ENODEV)
+        links_.erase(device);
+    return link;
+}
+
 Result<> Observer::refresh() {
+    stale_ = true;
     // What waits is older than what is read now, and would overwrite it.
     if (auto drained = events_.receive({}); !drained) return tl::unexpected(drained.error());
     auto all = control_.read_all();
     if (!all) return tl::unexpected(all.error());
     links_ = std::move(*all);
+    stale_ = false;
     return {};
 }
 

@@ -26,8 +26,13 @@ public:
     void catch_up();
 
     /// Reads everything anew. For what the kernel keeps to itself: names and marks of a device that is down
-    /// change without an event (net/core/dev.c: netdev_state_change).
+    /// change without an event (net/core/dev.c: netdev_state_change). What fails is tried again by
+    /// catch_up().
     Result<> refresh();
+    /// The same of one device: ENODEV where it is gone.
+    Result<Link> read_now(IfIndex device);
+    /// Whether events were lost and what they told could not be read yet.
+    bool is_stale() const { return stale_; }
 
     /// Takes in the events that wait and reads these devices anew, then calls `changed`.
     void read_anew(const std::set<IfIndex>& devices);
@@ -50,6 +55,7 @@ private:
     std::function<void()> changed_;
     Links links_;
     std::set<IfIndex> doubted_; ///< to be read anew: of these an event says what may be no longer so
+    bool stale_ = false;
     std::optional<Io> io_;
 };
 

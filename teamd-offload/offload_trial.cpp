@@ -143,7 +143,7 @@ void OffloadTrial::end(IfIndex port) {
         log_(Level::warning,
              fmt::format("port {}: its driver does not put TSO back as it was", tried_->name));
     tried_.reset();
-    ::unlink(path_of(team_).c_str());
+    remove_file(path_of(team_));
 }
 
 } // namespace teamo

@@ -224,8 +224,10 @@ bool Offloads::step(Time now) {
 
 void Offloads::tend(Device& device, Time now) {
     forgive(device, now);
+    if (device.patience && !device.patience->is_over(now)) return;
     const auto settings = wrong(device);
     if (settings.empty()) {
+        device.patience.reset();
         device.went.clear();
         device.left.clear();
         static_cast<void>(device.repair.step(false, now));
@@ -275,11 +277,19 @@ void Offloads::forgive(Device& device, Time now) {
 bool Offloads::set(Device& device, const FeatureSettings& settings) {
     auto after = ethtool_.set_features(device.index, settings);
     if (!after) {
-        if (after.error().number != ENODEV)
-            log_(Level::warning, fmt::format("{}: {}", device.title, after.error().text));
-        device.refused = settings;
+        const bool passing = is_passing(after.error());
+        if (after.error().number != ENODEV && !device.patience)
+            log_(Level::warning, fmt::format("{}: {}{}", device.title, after.error().text,
+                                             passing ? "; it is tried again" : ""));
+        if (!passing) {
+            device.refused = settings;
+            return false;
+        }
+        if (!device.patience) device.patience.emplace();
+        device.patience->refused(Repair::Time::clock::now());
         return false;
     }
+    device.patience.reset();
     device.features = as_seen(device, std::move(*after));
     news_ = plans_due_ = true;
     device.refused = missing(device.features, settings);
@@ -336,10 +346,12 @@ void Offloads::say_lacking(Device& device) const {
 
 std::optional<Offloads::Time> Offloads::deadline() const {
     std::optional<Time> first;
-    for (const auto& device : devices_)
-        if (const auto here = device.repair.deadline();
-            here && !team_.is_held(device.index) && (!first || *here < *first))
-            first = here;
+    for (const auto& device : devices_) {
+        if (team_.is_held(device.index)) continue;
+        const auto again = device.patience ? std::optional(device.patience->next()) : std::nullopt;
+        for (const auto& here : {device.repair.deadline(), again})
+            if (here && (!first || *here < *first)) first = here;
+    }
     return first;
 }
 

@@ -11,6 +11,7 @@
 #include "model/observation.h"
 #include "model/offload_status.h"
 #include "plan/offloads.h"
+#include "plan/patience.h"
 #include "plan/repair.h"
 
 #include <functional>
@@ -71,8 +72,9 @@ private:
         Repair repair{};
         FeatureSettings conceded{}; ///< left as somebody else wants it
         Time conceded_at{};
-        FeatureNames went{};       ///< what changed since it was last right, and not by us
-        FeatureSettings refused{}; ///< what its driver did not do when it was told
+        FeatureNames went{};                ///< what changed since it was last right, and not by us
+        FeatureSettings refused{};          ///< what its driver did not do when it was told
+        std::optional<Patience> patience{}; ///< its driver was busy, and is asked again
         FeatureSettings said_refused{};
         FeatureNames said{}; ///< what it was said to lack
         FeatureNames left{}; ///< what was said to be left as somebody else has it

@@ -5,12 +5,12 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <charconv>
 #include <csignal>
+#include <initializer_list>
 #include <thread>
 
 namespace teamo {
@@ -26,49 +26,51 @@ std::optional<pid_t> pid_in(const std::string& path) {
     return error == std::errc{} && pid > 0 ? std::optional(pid) : std::nullopt;
 }
 
-bool is_locked(const std::string& path) {
-    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    return file && ::flock(file.get(), LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
-}
+std::string lock_of(const std::string& path) { return path + ".lock"; }
 
-/// teamd does not lock its pid file: there the number counts, if it is a teamd's.
-bool is_teamd(pid_t pid) {
+/// teamd holds no lock of ours: there the number counts, if its process has the name.
+bool is_called(pid_t pid, std::initializer_list<std::string_view> names) {
     const auto name = read_file(fmt::format("/proc/{}/comm", pid), 64);
-    return name && *name == "teamd\n";
+    return name && std::ranges::any_of(
+                       names, [&name](std::string_view one) { return *name == fmt::format("{}\n", one); });
 }
 
-/// The file locked, with our number in it; no descriptor while somebody else has it.
-Result<UniqueFd> lock(const std::string& path) {
-    if (running_by(path)) return UniqueFd();
-    UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+Result<> write_pid(const std::string& path) {
+    const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (!file) return fail_errno(errno, path);
-    if (::flock(file.get(), LOCK_EX | LOCK_NB) < 0) return UniqueFd();
-    // Whoever ended removed the path: a file that lost its name between open and lock locks nobody out.
-    struct stat here {
-    }, there{};
-    if (::fstat(file.get(), &here) < 0 || ::stat(path.c_str(), &there) < 0 || here.st_ino != there.st_ino)
-        return UniqueFd();
     const auto text = fmt::format("{}\n", ::getpid());
-    if (::ftruncate(file.get(), 0) < 0 ||
-        ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
         return fail_errno(errno, path);
-    return file;
+    return {};
+}
+
+/// None while somebody else has the team.
+Result<std::optional<LockFile>> try_lock(const std::string& path) {
+    if (running_by(path)) return std::optional<LockFile>();
+    return LockFile::try_take(lock_of(path));
 }
 
 } // namespace
 
 std::optional<pid_t> running_by(const std::string& path) {
     const auto pid = pid_in(path);
-    return pid && (is_locked(path) || is_teamd(*pid)) ? pid : std::nullopt;
+    if (!pid) return std::nullopt;
+    const auto held = LockFile::is_held(lock_of(path));
+    if (held && *held) return pid;
+    const bool lives = held ? is_called(*pid, {"teamd"}) : is_called(*pid, {"teamd", "teamd-offload"});
+    return lives ? pid : std::nullopt;
 }
 
 Result<PidFile> PidFile::take(std::string path) {
     // One that was killed a moment ago holds the lock until the kernel has taken it apart: it is waited for.
     const auto deadline = std::chrono::steady_clock::now() + dying_patience;
     while (true) {
-        auto file = lock(path);
-        if (!file) return tl::unexpected(file.error());
-        if (*file) return PidFile(std::move(path), std::move(*file));
+        auto lock = try_lock(path);
+        if (!lock) return tl::unexpected(lock.error());
+        if (*lock) {
+            if (auto written = write_pid(path); !written) return tl::unexpected(written.error());
+            return PidFile(std::move(path), std::move(**lock));
+        }
         if (std::chrono::steady_clock::now() > deadline) {
             const auto pid = pid_in(path);
             return fail(EEXIST, fmt::format("Daemon already running on PID {}.", pid.value_or(0)));
@@ -78,7 +80,8 @@ Result<PidFile> PidFile::take(std::string path) {
 }
 
 PidFile::~PidFile() {
-    if (file_) ::unlink(path_.c_str());
+    if (!lock_) return;
+    remove_file(path_); // the lock goes after it: who takes it next writes its own
 }
 
 Result<> kill_by(const std::string& path, std::chrono::seconds patience) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "base/handle.h"
-#include "base/result.h"
+#include "kernel/lock_file.h"
 
 #include <chrono>
 #include <optional>
@@ -11,22 +10,24 @@
 
 namespace teamo {
 
-/// A team's pid file, held locked while its daemon lives: the lock, not the number in it, says that one does.
+/// A team's pid file, which everybody may read, and the lock beside it (PATH.lock), which only its owner may
+/// open: the lock, not the number, says that a daemon lives.
 class PidFile {
 public:
     /// EEXIST: another daemon has the team.
     static Result<PidFile> take(std::string path);
     PidFile(PidFile&&) noexcept = default;
-    PidFile& operator=(PidFile&&) noexcept = default;
+    PidFile& operator=(PidFile&&) = delete;
     ~PidFile();
 
 private:
-    PidFile(std::string path, UniqueFd file) : path_(std::move(path)), file_(std::move(file)) {}
+    PidFile(std::string path, LockFile lock) : path_(std::move(path)), lock_(std::move(lock)) {}
     std::string path_;
-    UniqueFd file_;
+    std::optional<LockFile> lock_;
 };
 
-/// The daemon that runs by this pid file, ours or teamd.
+/// The daemon that runs by this pid file, ours or teamd. Who may not open the lock goes by the name of the
+/// process that has the number.
 std::optional<pid_t> running_by(const std::string& path);
 
 /// SIGTERM, and waits until it is gone. ESRCH: none runs; ETIMEDOUT: it did not end in time.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "port_device.h"
 
+#include "base/failures.h"
 #include "kernel/files.h"
 #include "model/marks.h"
 
@@ -24,14 +25,60 @@ PortBefore remember(const Link& link, Slot slot) {
             .ipv6_addresses = {}};
 }
 
-Result<> set_address(LinkControl& links, const Link& link, const MacAddress& address) {
+PortBefore remember_marked(const Link& link, Slot slot) {
+    auto before = remember(link, slot);
+    before.state = PortState::joined;
+    if (link.permanent_address) before.address = *link.permanent_address;
+    before.flags &= ~std::uint32_t{IFF_PROMISC | IFF_ALLMULTI};
+    // A port's own is off by our doing.
+    if (before.disable_ipv6) before.disable_ipv6 = read_disable_ipv6("default");
+    return before;
+}
+
+Result<> set_address(LinkControl& links, const Link& link, const MacAddress& address,
+                     const std::function<Result<>(bool down)>& around) {
     auto done = links.set_address(link.index, address);
     if (done || done.error().number != EBUSY || !link.is_up()) return done;
     // Some drivers change it only while the device is down (no IFF_LIVE_ADDR_CHANGE).
+    if (around)
+        if (auto noted = around(true); !noted) return noted;
     if (auto down = links.set_flags(link.index, 0, IFF_UP); !down) return down;
     done = links.set_address(link.index, address);
-    auto up = links.set_flags(link.index, IFF_UP, IFF_UP);
-    return done ? up : done;
+    if (auto up = links.set_flags(link.index, IFF_UP, IFF_UP); !up) return up;
+    if (around)
+        if (auto noted = around(false); done && !noted) return noted;
+    return done;
+}
+
+void send_away(std::vector<PortBefore>& ports, const std::function<bool(IfIndex)>& gone) {
+    std::erase_if(ports, [&gone](const PortBefore& port) {
+        const bool has_joined = port.state == PortState::joined || port.state == PortState::away;
+        return !has_joined && gone(port.index);
+    });
+    for (auto& port : ports) {
+        if (port.state != PortState::joined || !gone(port.index)) continue;
+        port.state = PortState::away;
+        port.index = {};
+        port.cpus.clear();
+        port.made_clsact = false; // went with the device
+    }
+}
+
+Result<> mark_port(LinkControl& links, std::string_view team, const Link& link, Slot slot) {
+    const auto mark = port_mark_of(link);
+    if (mark == PortMark{.team = std::string(team), .slot = slot}) return {};
+    if (auto done = links.add_altname(link.index, port_mark(team, slot)); !done)
+        return within("cannot be marked", std::move(done.error()));
+    // One that was away had another place.
+    return mark ? links.remove_altname(link.index, port_mark(team, mark->slot)) : Result<>();
+}
+
+Result<> unmark_port(LinkControl& links, std::string_view team, IfIndex port) {
+    const auto now = links.read(port);
+    if (!now) return now.error().number == ENODEV ? Result<>() : tl::unexpected(now.error());
+    const auto mark = port_mark_of(*now);
+    if (!mark || mark->team != team) return {};
+    return links.remove_altname(port, port_mark(team, mark->slot));
 }
 
 namespace {
@@ -49,32 +96,30 @@ Result<> fit_port(LinkControl& links, Datapath& datapath, const Link& link, std:
         if (auto done = set_address(links, link, *address); !done)
             return within(fmt::format("does not take the address {}", text_of(*address)),
                           std::move(done.error()));
-    auto attached = datapath.attach_port(link.index);
-    if (!attached) return tl::unexpected(attached.error());
-    if (*attached) {
+    const auto makes = datapath.makes_something(link.index);
+    if (!makes) return tl::unexpected(makes.error());
+    if (*makes && !before.made_clsact) {
         before.made_clsact = true;
         if (auto kept = keep(); !kept) return kept;
     }
-    return links.set_flags(link.index, IFF_UP | IFF_ALLMULTI, IFF_UP | IFF_ALLMULTI);
+    if (auto attached = datapath.attach_port(link.index); !attached) return attached;
+    constexpr std::uint32_t flags = IFF_UP | IFF_ALLMULTI;
+    if ((link.flags & flags) == flags) return {};
+    return links.set_flags(link.index, flags, flags);
 }
 
 /// The driver takes a port that is down, and opens it. What was a port of the team already stays as it is.
 Result<> hand_over(LinkControl& links, Datapath& datapath, const Link& link) {
     if (!link.master && link.is_up())
         if (auto down = links.set_flags(link.index, 0, IFF_UP); !down) return down;
-    auto attached = datapath.attach_port(link.index);
-    if (!attached) return tl::unexpected(attached.error());
-    return {};
+    return datapath.attach_port(link.index);
 }
 
 } // namespace
 
-Result<> make_port(LinkControl& links, Datapath& datapath, std::string_view team, const Link& link,
-                   std::uint32_t mtu, std::optional<MacAddress> address, PortBefore& before,
+Result<> make_port(LinkControl& links, Datapath& datapath, const Link& link, std::uint32_t mtu,
+                   std::optional<MacAddress> address, PortBefore& before,
                    const std::function<Result<>()>& keep) {
-    if (!port_mark_of(link))
-        if (auto done = links.add_altname(link.index, port_mark(team, before.slot)); !done)
-            return within("cannot be marked", std::move(done.error()));
     // A port that still makes IPv6 addresses of its own would claim the team's link-local address.
     if (before.disable_ipv6 && !*before.disable_ipv6)
         if (auto done = write_disable_ipv6(link.name, true); !done) return done;
@@ -82,40 +127,28 @@ Result<> make_port(LinkControl& links, Datapath& datapath, std::string_view team
                                   : fit_port(links, datapath, link, mtu, address, before, keep);
 }
 
-Result<> restore_port(LinkControl& links, Datapath& datapath, std::string_view team,
-                      const PortBefore& before) {
-    if (const auto there = links.read(before.index); !there)
-        return there.error().number == ENODEV ? Result<>() : tl::unexpected(there.error());
-    std::string failed;
-    const auto attempt = [&failed](Result<> done) {
-        if (!done) failed.append(failed.empty() ? "" : "; ").append(done.error().text);
-    };
-    attempt(datapath.detach_port(before.index, before.made_clsact));
+Result<> restore_port(LinkControl& links, Datapath& datapath, const PortBefore& before) {
+    Failures failures;
+    failures.add(datapath.detach_port(before.index, before.made_clsact));
     // Read only now: the team driver puts a part back itself.
     const auto read = links.read(before.index);
     if (!read) return read.error().number == ENODEV ? Result<>() : tl::unexpected(read.error());
     const auto& now = *read;
     // A device that was down goes down first: what follows is then nobody's traffic.
-    if ((before.flags & IFF_UP) == 0 && now.is_up()) attempt(links.set_flags(now.index, 0, IFF_UP));
-    if (now.address != before.address) attempt(set_address(links, now, before.address));
-    if (now.mtu != before.mtu) attempt(links.set_mtu(now.index, before.mtu));
-    attempt(links.set_flags(now.index, before.flags, put_back_flags));
-    attempt(release_port(links, team, before));
-    if (!failed.empty()) return fail(EIO, fmt::format("was not put back wholly: {}", failed));
-    return {};
+    if ((before.flags & IFF_UP) == 0 && now.is_up()) failures.add(links.set_flags(now.index, 0, IFF_UP));
+    if (now.address != before.address) failures.add(set_address(links, now, before.address));
+    if (now.mtu != before.mtu) failures.add(links.set_mtu(now.index, before.mtu));
+    failures.add(links.set_flags(now.index, before.flags, put_back_flags));
+    failures.add(release_port(before, now.name));
+    return failures.result();
 }
 
-Result<> release_port(LinkControl& links, std::string_view team, const PortBefore& before) {
-    const auto now = links.read(before.index);
-    if (!now) return now.error().number == ENODEV ? Result<>() : tl::unexpected(now.error());
-    Result<> enabled;
-    if (before.disable_ipv6 && !*before.disable_ipv6) enabled = write_disable_ipv6(now->name, false);
+Result<> release_port(const PortBefore& before, const std::string& name) {
+    Failures failures;
+    if (before.disable_ipv6 && !*before.disable_ipv6) failures.add(write_disable_ipv6(name, false));
     for (const auto& address : before.ipv6_addresses)
-        if (auto added = add_ipv6_address(address); enabled && !added) enabled = std::move(added);
-    const auto mark = port_mark_of(*now);
-    if (!mark || mark->team != team) return enabled;
-    auto unmarked = links.remove_altname(now->index, port_mark(team, mark->slot));
-    return enabled ? unmarked : enabled;
+        failures.add(add_ipv6_address(address));
+    return failures.result();
 }
 
 } // namespace teamo

@@ -6,6 +6,7 @@
 
 #include "announcer.h"
 #include "balancing.h"
+#include "base/failures.h"
 #include "carrier_news.h"
 #include "config/config_file.h"
 #include "control/usock_message.h"
@@ -17,6 +18,7 @@
 #include "offload_trial.h"
 #include "offloads.h"
 #include "plan/changes.h"
+#include "plan/patience.h"
 #include "port_cpus.h"
 #include "proof_trial.h"
 #include "watch/port_watch.h"
@@ -71,23 +73,38 @@ private:
     Team(Configuration configuration, TeamOptions options, Log& log, LinkControl control, Ethtool ethtool,
          std::unique_ptr<Datapath> datapath);
 
-    // team_start.cpp: the device, and what an earlier daemon left
+    // team_start.cpp: from nothing to a team, and back
     Result<> open(sd_event* loop);
     Result<> check_ports() const;
     Result<> remove_existing();
-    void clear_leftovers();
     Result<> make_device();
-    Result<> adopt_device(const TeamDevice& device);
-    Result<> adopt_port(const Link& link, Slot slot);
     Result<> join_configured();
     Result<> listen(sd_event* loop);
+    void await_leaving(Clock::time_point until);
+    void remove_device(Clock::time_point until);
+
+    // team_adopt.cpp: what an earlier daemon left
+    Result<> remove_half_made();
+    Result<std::optional<Journal>> read_own_journal();
+    Result<> clear_leftovers();
+    Result<> adopt_device(const TeamDevice& device);
+    void adopt_ports(const std::vector<PortBefore>& noted);
+    void adopt_port(const PortBefore& port, const Link& link);
+    void finish_begun();
 
     // team_ports.cpp: ports come and go
-    Result<> join(const Link& link);
+    Result<> join(IfIndex port);
+    Result<> take_in(const Link& link, const PortConfig& config, PortBefore& before);
     Result<> leave(IfIndex port);
+    Result<> settle(IfIndex port);
+    void settle_due();
     void forget_vanished();
     void follow_masters();
-    void join_appeared();
+    void note_refusal(const std::string& port, const Error& refusal);
+    bool is_worth_trying(const std::string& port, const Link& link) const;
+    void join_awaited();
+    PortBefore begin(const Link& link, Slot slot);
+    bool is_ours(const Link& link) const;
     PortConfig config_of(std::string_view port) const;
     Result<Slot> free_slot() const;
     Port* find_port(std::string_view name);
@@ -103,9 +120,12 @@ private:
     void apply(const std::vector<Change>& list);
     std::vector<Change> without_quarrels(std::vector<Change> list);
     Result<> apply(const Change& change);
+    Result<> note_taken_down(IfIndex port, bool down);
+    void complain(std::string& complaint, Patience& patience, std::string_view what, const Result<>& done);
     void announce(bool by_kernel);
     void say_what_changed(const Decision& decision);
     Result<> keep_journal();
+    std::optional<Clock::time_point> next_try() const;
 
     // team_reception.cpp: what ports take in and must not do; everything put back
     void look_at_uppers();
@@ -116,6 +136,7 @@ private:
     Result<> put_back(const PortBefore& port);
     Result<> put_back_features(const PortBefore& port);
     Result<> let_go(const PortBefore& port);
+    Result<> unmark(IfIndex port, const Failures& failures);
 
     // team_offloads.cpp: the offload contract
     Result<> start_offloads(sd_event* loop);
@@ -172,15 +193,27 @@ private:
     Decision decision_;
     Tables tables_;
     Journal journal_, written_; ///< as it is to be, and as it is in the file
-    std::vector<Change>
-        refused_; ///< changes that the kernel refused, not to be tried again as long as they stand
-    std::set<std::string> awaited_;       ///< configured ports whose devices are not there
-    std::set<std::string> refused_ports_; ///< of these, who appeared and could not join; complained of once
+    /// A change that the kernel refused: not tried again as long as it stands, unless the refusal may pass.
+    struct RefusedChange {
+        Change change;
+        std::optional<Patience> patience;
+    };
+    std::vector<RefusedChange> refused_;
+    /// A port whose device is there and could not join.
+    struct RefusedPort {
+        std::pair<IfIndex, std::vector<std::string>> seen; ///< master and marks then: others may let it in
+        std::string said;                                  ///< complained of once
+        std::optional<Patience> patience;                  ///< where it may pass by itself
+    };
+    std::set<std::string> awaited_;                         ///< configured ports that are not in
+    std::map<std::string, RefusedPort> refused_ports_;      ///< by name
+    std::map<IfIndex, Patience> leaving_;                   ///< ports that could not be put back yet
     std::vector<std::pair<IfIndex, std::uint32_t>> uppers_; ///< master, then devices on the team with IFF_*
     std::vector<MacAddress> unicast_list_;                  ///< the team's, as read when uppers_ last changed
-    std::string complaint_;                                 ///< what the datapath was last refused
-    SegmentLimits limited_to_;                              ///< the team's, as a plan set them
-    std::uint32_t mtu_ = 0;                                 ///< the team's last MTU that every port took
+    std::string complaint_, journal_complaint_; ///< what the datapath, and the journal, were last refused
+    Patience tables_patience_, journal_patience_;
+    SegmentLimits limited_to_; ///< the team's, as a plan set them
+    std::uint32_t mtu_ = 0;    ///< the team's last MTU that every port took
 };
 
 } // namespace teamo

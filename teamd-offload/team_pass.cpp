@@ -9,6 +9,8 @@
 #include "plan/reception.h"
 #include "port_device.h"
 
+#include <linux/if.h>
+
 #include <algorithm>
 
 namespace teamo {
@@ -20,12 +22,13 @@ void Team::pass() {
         return;
     }
     forget_vanished();
+    settle_due();
     follow_masters();
     look_at_uppers();
     // What carries is settled before anything slower: a lost port is out with one write.
     step_watches();
     decide();
-    join_appeared();
+    join_awaited();
     step_watches();
     const bool other_offloads = offloads_->step(Clock::now());
     if (other_offloads || step(runner_, candidates()) != decision_) decide();
@@ -37,7 +40,8 @@ void Team::pass() {
         for (const auto& here : {port.watch.deadline(), port.mtu_repair.deadline()})
             if (here && (!deadline || *here < *deadline)) deadline = here;
     }
-    if (const auto here = offloads_->deadline(); here && (!deadline || *here < *deadline)) deadline = here;
+    for (const auto& here : {offloads_->deadline(), next_try()})
+        if (here && (!deadline || *here < *deadline)) deadline = here;
     carrier_news_->follow(followed);
     interrupts_->follow(ports_with_interrupts());
     if (tables_.mode == TransmitMode::hash) port_cpus_->follow(ports_with_cpus());
@@ -47,7 +51,26 @@ void Team::pass() {
         timer_->stop();
 }
 
+/// When to pass again although nothing happens, since something was refused and may be done later.
+std::optional<Clock::time_point> Team::next_try() const {
+    std::optional<Clock::time_point> first;
+    const auto at = [&first](const Patience& patience) {
+        if (!first || patience.next() < *first) first = patience.next();
+    };
+    for (const auto& refused : refused_)
+        if (refused.patience) at(*refused.patience);
+    for (const auto& [port, refused] : refused_ports_)
+        if (refused.patience) at(*refused.patience);
+    for (const auto& [port, patience] : leaving_)
+        at(patience);
+    if (!complaint_.empty()) at(tables_patience_);
+    if (!journal_complaint_.empty()) at(journal_patience_);
+    return first;
+}
+
 void Team::decide() {
+    // Gone since this pass began: the next one ends it.
+    if (find_link(observer_->links(), device_.team) == nullptr) return;
     decision_ = step(runner_, candidates());
     auto next = plan(decision_);
     balancing_->hold(tables_, next.tables);
@@ -114,7 +137,8 @@ TeamPlan Team::plan(const Decision& decision) const {
                           .queue_id = port.config.queue_id.value_or(0),
                           .user_linkup = as_linked ? std::nullopt : std::optional(port.watch.up())},
              .gso_max = link == nullptr ? SegmentLimits{} : link->gso_max,
-             .segments = offloads_->features(port.index).active.contains(tso)});
+             .segments = offloads_->features(port.index).active.contains(tso),
+             .to_set_up = was != journal_.ports.end() && was->taken_down});
     }
     return make_plan(premises, decision);
 }
@@ -128,13 +152,8 @@ void Team::put_into_effect(const TeamPlan& plan) {
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
         if (plan.tables.ports[slot] == tables_.ports[slot])
             between.receive |= tables_.receive & bit(Slot{slot});
-    const auto fail_with = [this](const Result<>& done) {
-        const auto text = done ? std::string() : done.error().text;
-        if (!done && text != complaint_)
-            log_(Level::error, fmt::format("the datapath is not as it should be: {}", text));
-        complaint_ = text;
-    };
-    fail_with(datapath_->apply(between)); // before any word is said: a lost port is out with this write
+    // Before any word is said: a lost port is out with this write. What it could not do is done below.
+    static_cast<void>(datapath_->apply(between));
     if (plan.tables != tables_)
         for (const auto& port : candidates())
             log_(Level::debug,
@@ -143,13 +162,26 @@ void Team::put_into_effect(const TeamPlan& plan) {
     say_what_changed(decision_);
     apply(without_quarrels(changes(observer_->links(), plan)));
     if (plan.carrier && (backup ? lost || gained : lost)) announce(gained && datapath_->announces_gains());
-    fail_with(datapath_->apply(plan.tables));
+    complain(complaint_, tables_patience_,
+             "the datapath is not as it should be: ", datapath_->apply(plan.tables));
     const bool others = tables_.transmit != plan.tables.transmit || tables_.ports != plan.tables.ports;
     tables_ = plan.tables;
     journal_.homes = plan.homes;
     journal_.active = decision_.active;
-    if (auto kept = keep_journal(); !kept) log_(Level::warning, kept.error().text);
+    complain(journal_complaint_, journal_patience_, "", keep_journal());
     if (others && options_.changed) options_.changed();
+}
+
+/// Said once; tried again with a later pass.
+void Team::complain(std::string& complaint, Patience& patience, std::string_view what, const Result<>& done) {
+    if (done) {
+        complaint.clear();
+        patience = {};
+        return;
+    }
+    if (done.error().text != complaint) log_(Level::error, fmt::format("{}{}", what, done.error().text));
+    complaint = done.error().text;
+    patience.refused(Clock::now());
 }
 
 /// A port's MTU that somebody else sets, while the team's stays, is put right as offloads are: not for ever.
@@ -162,7 +194,8 @@ std::vector<Change> Team::without_quarrels(std::vector<Change> list) {
             return set != nullptr && set->device == port.index;
         };
         const auto found = std::ranges::find_if(list, sets_mtu);
-        const bool wrong = found != list.end() && std::ranges::find(refused_, *found) == refused_.end();
+        const bool wrong = found != list.end() &&
+                           std::ranges::find(refused_, *found, &RefusedChange::change) == refused_.end();
         const auto act = port.mtu_repair.step(wrong, Clock::now());
         if (!wrong) continue;
         const auto mtu = find_link(observer_->links(), port.index)->mtu;
@@ -179,17 +212,28 @@ std::vector<Change> Team::without_quarrels(std::vector<Change> list) {
 }
 
 void Team::apply(const std::vector<Change>& list) {
-    std::erase_if(refused_,
-                  [&list](const Change& change) { return std::ranges::find(list, change) == list.end(); });
+    std::erase_if(refused_, [&list](const RefusedChange& refused) {
+        return std::ranges::find(list, refused.change) == list.end();
+    });
     for (const auto& change : list) {
-        if (std::ranges::find(refused_, change) != refused_.end()) continue;
+        auto earlier = std::ranges::find(refused_, change, &RefusedChange::change);
+        const bool again = earlier != refused_.end();
+        if (again && !(earlier->patience && earlier->patience->is_over(Clock::now()))) continue;
         const auto done = apply(change);
+        if (done && again) refused_.erase(earlier);
         if (done) continue;
-        log_(Level::warning, done.error().text);
-        refused_.push_back(change);
+        if (!again) {
+            log_(Level::warning, done.error().text);
+            earlier = refused_.insert(refused_.end(), {.change = change, .patience = std::nullopt});
+        }
+        if (!is_passing(done.error()))
+            earlier->patience.reset();
+        else if (!earlier->patience)
+            earlier->patience.emplace();
+        if (earlier->patience) earlier->patience->refused(Clock::now());
         // One port that cannot take the team's MTU would lose every larger packet: the team keeps the one
         // that all ports had, as the kernel's driver does.
-        if (std::holds_alternative<SetMtu>(change) && mtu_ != 0) {
+        if (std::holds_alternative<SetMtu>(change) && !earlier->patience && mtu_ != 0) {
             if (control_.set_mtu(device_.team, mtu_)) observer_->edit(device_.team)->mtu = mtu_;
             return;
         }
@@ -201,34 +245,47 @@ Result<> Team::apply(const Change& change) {
     const auto index = std::visit([](const auto& one) { return one.device; }, change);
     auto* link = observer_->edit(index);
     if (link == nullptr) return {};
-    const auto tell = [link](Result<> done, std::string_view what) -> Result<> {
+    const auto tell = [name = link->name](Result<> done, std::string_view what) -> Result<> {
         if (!done && done.error().number != ENODEV)
-            return within(fmt::format("{}: {}", link->name, what), std::move(done.error()));
+            return within(fmt::format("{}: {}", name, what), std::move(done.error()));
         return {};
     };
-    return std::visit(Match{[&](const SetAddress& set) {
-                                auto done = set_address(control_, *link, set.to);
-                                if (done) link->address = set.to;
-                                return tell(std::move(done), fmt::format("address {}", text_of(set.to)));
-                            },
-                            [&](const SetMtu& set) {
-                                auto done = control_.set_mtu(index, set.to);
-                                if (done) link->mtu = set.to;
-                                return tell(std::move(done), fmt::format("MTU {}", set.to));
-                            },
-                            [&](const SetSegmentLimits& set) {
-                                auto done = control_.set_segment_limits(index, set.to);
-                                if (done) link->gso_max = limited_to_ = set.to;
-                                return tell(std::move(done),
-                                            fmt::format("segmentation limits {} bytes, {} segments",
-                                                        set.to.size, set.to.segs));
-                            },
-                            [&](const SetFlags& set) {
-                                auto done = control_.set_flags(index, set.flags, set.mask);
-                                if (done) link->flags = (link->flags & ~set.mask) | set.flags;
-                                return tell(std::move(done), "flags");
-                            }},
-                      change);
+    return std::visit(
+        Match{[&](const SetAddress& set) {
+                  auto done = set_address(control_, *link, set.to,
+                                          [this, index](bool down) { return note_taken_down(index, down); });
+                  if (done)
+                      link->address = set.to;
+                  else // how far it got is the device's to say
+                      static_cast<void>(observer_->read_now(index));
+                  return tell(std::move(done), fmt::format("address {}", text_of(set.to)));
+              },
+              [&](const SetMtu& set) {
+                  auto done = control_.set_mtu(index, set.to);
+                  if (done) link->mtu = set.to;
+                  return tell(std::move(done), fmt::format("MTU {}", set.to));
+              },
+              [&](const SetSegmentLimits& set) {
+                  auto done = control_.set_segment_limits(index, set.to);
+                  if (done) link->gso_max = limited_to_ = set.to;
+                  return tell(std::move(done), fmt::format("segmentation limits {} bytes, {} segments",
+                                                           set.to.size, set.to.segs));
+              },
+              [&](const SetFlags& set) {
+                  auto done = control_.set_flags(index, set.flags, set.mask);
+                  if (done) link->flags = (link->flags & ~set.mask) | set.flags;
+                  if (done && (set.flags & IFF_UP) != 0) done = note_taken_down(index, false);
+                  return tell(std::move(done), "flags");
+              }},
+        change);
+}
+
+/// A port that is down for a moment by our doing is set up again by whoever finds it so.
+Result<> Team::note_taken_down(IfIndex port, bool down) {
+    auto* was = before(port);
+    if (was == nullptr) return {};
+    was->taken_down = down;
+    return keep_journal();
 }
 
 /// `by_kernel`: where a count is set, the kernel does it.

@@ -61,10 +61,12 @@ bool Team::look_at_limits() {
 }
 
 void Team::look_again() {
+    const bool stale = observer_->is_stale();
+    if (stale) observer_->catch_up();
     const bool limits = look_at_limits();
     // The team's driver hands its lists down itself.
     const bool lists = !datapath_->tends_ports() && look_at_team();
-    if (limits || lists) pass();
+    if (stale || limits || lists) pass();
     look_again_timer_->after(look_again_after);
 }
 
@@ -95,26 +97,32 @@ void Team::note_addresses(const Link& link, PortBefore& port) {
 
 /// A device that is gone needs nothing. Goes on after a failure; all that failed is in the error.
 Result<> Team::put_back(const PortBefore& port) {
-    std::string failed;
-    const auto attempt = [&failed](Result<> done) {
-        if (!done && done.error().number != ENODEV)
-            failed.append(failed.empty() ? "" : "; ").append(done.error().text);
-    };
+    Failures failures;
     // First: a card that goes down with the next step may lose its vectors.
-    if (const auto* link = find_link(observer_->links(), port.index)) attempt(restore_cpus(*link, port.cpus));
-    attempt(restore_port(control_, *datapath_, name(), port));
-    if (!port.features.empty()) attempt(put_back_features(port));
-    if (!failed.empty()) return fail(EIO, failed);
-    return {};
+    if (const auto* link = find_link(observer_->links(), port.index))
+        failures.add(restore_cpus(*link, port.cpus));
+    failures.add(restore_port(control_, *datapath_, port));
+    if (!port.features.empty()) failures.add(put_back_features(port));
+    return unmark(port.index, failures);
+}
+
+/// The mark goes last, and stays while there is something to be tried again: without it nobody would know.
+Result<> Team::unmark(IfIndex port, const Failures& failures) {
+    if (auto failed = failures.result(); !failed) {
+        if (!failures.may_pass()) static_cast<void>(unmark_port(control_, name(), port));
+        return within("was not put back wholly", std::move(failed.error()));
+    }
+    return unmark_port(control_, name(), port);
 }
 
 /// Of a port that somebody else took out what is still ours is undone.
 Result<> Team::let_go(const PortBefore& port) {
-    auto released = release_port(control_, name(), port);
-    auto restored = port.features.empty() ? Result<>() : put_back_features(port);
-    if (const auto* link = find_link(observer_->links(), port.index); restored && link != nullptr)
-        restored = restore_cpus(*link, port.cpus);
-    return released ? restored : released;
+    Failures failures;
+    const auto* link = find_link(observer_->links(), port.index);
+    failures.add(release_port(port, link == nullptr ? port.name : link->name));
+    if (!port.features.empty()) failures.add(put_back_features(port));
+    if (link != nullptr) failures.add(restore_cpus(*link, port.cpus));
+    return unmark(port.index, failures);
 }
 
 Result<> Team::put_back_features(const PortBefore& port) {

@@ -72,10 +72,9 @@ struct Team::Answering {
         if (team.find_port(request.port) != nullptr)
             return refusal("PortAddFail", "Failed to add port",
                            {EEXIST, request.port + " is a port of this team already"});
-        if (auto joined = team.join(Link(*link)); !joined)
+        if (auto joined = team.join(link->index); !joined)
             return refusal("PortAddFail", "Failed to add port",
                            {0, request.port + " " + joined.error().text});
-        team.awaited_.erase(request.port);
         team.pass();
         return {};
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How a team begins and ends: the device made or adopted, and everything put back.
+// How a team begins and ends: its parts, its device, its configured ports, and everything put back.
 #include "team.h"
 
 #include "model/marks.h"
@@ -11,8 +11,16 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <ranges>
+#include <thread>
 
 namespace teamo {
+namespace {
+
+/// How long a stop tries to put back what was refused: short enough for who waits for it.
+constexpr std::chrono::seconds putting_back_patience{2};
+
+} // namespace
 
 Team::Team(Configuration configuration, TeamOptions options, Log& log, LinkControl control, Ethtool ethtool,
            std::unique_ptr<Datapath> datapath)
@@ -78,12 +86,17 @@ Result<> Team::open(sd_event* loop) {
     if (auto started = start_interrupts(loop); !started) return started;
     if (auto started = start_workers(loop); !started) return started;
     if (auto started = start_proof_trial(loop); !started) return started;
-    if (auto good = check_ports(); !good) return good;
-    if (options_.recreate)
+    if (options_.recreate) {
+        if (auto good = check_ports(); !good) return good;
         if (auto replaced = remove_existing(); !replaced) return replaced;
+    }
+    if (auto removed = remove_half_made(); !removed) return removed;
     const auto existing = datapath_->find_device(observer_->links(), name(), options_.take_over);
     if (!existing) return tl::unexpected(existing.error());
-    if (!*existing) clear_leftovers();
+    if (!*existing) {
+        if (auto cleared = clear_leftovers(); !cleared) return cleared;
+        if (auto good = check_ports(); !good) return good;
+    }
     if (auto made = *existing ? adopt_device(**existing) : make_device(); !made) return made;
     if (auto joined = join_configured(); !joined) return joined;
     pass();
@@ -129,30 +142,7 @@ Result<> Team::remove_existing() {
     if (auto removed = control_.remove(named->index); !removed)
         return within(fmt::format("device {} cannot be replaced", name()), std::move(removed.error()));
     observer_->catch_up();
-    if (ours) clear_leftovers();
-    return {};
-}
-
-/// Ports of a team whose device is gone, as when somebody removed it while no daemon ran: they are put back
-/// before anything else looks at them, for what they are like now is not what they were.
-void Team::clear_leftovers() {
-    auto journal = read_journal(name());
-    std::vector<PortBefore> left;
-    if (journal && *journal) left = (*journal)->ports;
-    for (const auto& entry : observer_->links()) {
-        const auto mark = port_mark_of(entry.second);
-        if (mark && mark->team == name() &&
-            std::ranges::find(left, entry.first, &PortBefore::index) == left.end())
-            left.push_back(remember(entry.second, mark->slot));
-    }
-    for (const auto& port : left)
-        if (auto restored = put_back(port); !restored)
-            log_(Level::warning, fmt::format("port {}: {}", port.name, restored.error().text));
-    if (!left.empty())
-        log_(Level::notice, fmt::format("put back {} ports of an earlier team of this name", left.size()));
-    if (journal && *journal) release_workers((*journal)->workers, log_);
-    remove_journal(name());
-    observer_->catch_up();
+    return ours ? clear_leftovers() : Result<>();
 }
 
 Result<> Team::make_device() {
@@ -163,10 +153,16 @@ Result<> Team::make_device() {
             if (const auto* link = find_link(observer_->links(), entry.first);
                 link != nullptr && address.is_zero())
                 address = link->address;
+    journal_.making = true; // or a kill before the device has its mark would leave somebody else's
+    if (auto kept = keep_journal(); !kept) return kept;
     auto device = datapath_->create_device(control_, name(), address);
-    if (!device) return tl::unexpected(device.error());
+    if (!device) {
+        if (journal_.ports.empty()) remove_journal(name());
+        return tl::unexpected(device.error());
+    }
     device_ = std::move(*device);
     made_device_ = true;
+    journal_.making = false;
     if (auto read = observer_->refresh(); !read) return read;
     const auto* team = find_link(observer_->links(), device_.team);
     if (team == nullptr) return fail(ENODEV, fmt::format("device {} vanished while it was made", name()));
@@ -180,115 +176,35 @@ Result<> Team::make_device() {
     return datapath_->attach_team(device_, plan(decision_).tables);
 }
 
-/// Goes on where a dead daemon left off. Nothing is taken down: our programs take the place of the running
-/// ones when their maps say the same as those do.
-Result<> Team::adopt_device(const TeamDevice& device) {
-    device_ = device;
-    const auto* team = find_link(observer_->links(), device_.team);
-    mtu_ = team->mtu;
-    auto journal = read_journal(name());
-    if (!journal)
-        log_(Level::warning, fmt::format("what was there before is not known: {}", journal.error().text));
-    if (journal && *journal) journal_ = written_ = std::move(**journal);
-    limited_to_ = team->gso_max; // by whom is not known; the ports decide
-    offloads_->add_team(*team, configuration_.team.offload, journal_.offloads);
-    journal_.offloads = offloads_->kept(device_.team);
-    journal_.team = device_.team;
-    journal_.inner = device_.inner;
-    const auto known = std::move(journal_.ports);
-    journal_.ports.clear();
-    // Known ones first and in their order; then those that bear the mark without an entry.
-    const auto adopt = [this](const PortBefore& port) {
-        journal_.ports.push_back(port);
-        const auto* link = find_link(observer_->links(), port.index);
-        return adopt_port(*link, port.slot);
-    };
-    for (const auto& port : known) {
-        const auto* link = find_link(observer_->links(), port.index);
-        if (link == nullptr) continue;
-        if (datapath_->tends_ports() && link->master != device_.team) {
-            // Taken out while no daemon ran: what is still ours on it goes.
-            static_cast<void>(let_go(port));
-            journal_.removed_by_hand.push_back(port.name);
-            continue;
-        }
-        if (auto adopted = adopt(port); !adopted) return adopted;
-    }
-    for (const auto& entry : observer_->links()) {
-        const auto mark = port_mark_of(entry.second);
-        if (!mark || mark->team != name() || before(entry.first) != nullptr) continue;
-        if (datapath_->tends_ports() && entry.second.master != device_.team) continue;
-        auto port = remember(entry.second, mark->slot);
-        if (entry.second.permanent_address) port.address = *entry.second.permanent_address;
-        if (auto adopted = adopt(port); !adopted) return adopted;
-    }
-    for (const auto& port : ports_) {
-        // It carries already: one that lacks something is not refused any more.
-        auto contract = port.config.offload;
-        if (contract.lacking == Lacking::refuse) contract.lacking = Lacking::demote;
-        auto* was = before(port.index);
-        if (auto added = offloads_->add(*find_link(observer_->links(), port.index), contract, was->offloads);
-            !added)
-            return within(fmt::format("port {}", port.name), std::move(added.error()));
-        was->offloads = offloads_->kept(port.index);
-    }
-    runner_ = make_runner(configuration_.team.runner, journal_.active);
-    decision_ = step(runner_, candidates());
-    // The journal's homes were made for these, and stay as they are.
-    for (const auto& port : ports_)
-        tables_.ports[port.slot.value] = port.index;
-    tables_ = plan(decision_).tables;
-    if (auto attached = datapath_->attach_team(device_, tables_); !attached) return attached;
-    for (const auto& port : ports_) {
-        auto attached = datapath_->attach_port(port.index);
-        if (!attached) return within(fmt::format("port {}", port.name), std::move(attached.error()));
-    }
-    log_(Level::notice, fmt::format("went on with the running team, {} ports", ports_.size()),
-         message_id::adopted);
-    return {};
-}
-
-Result<> Team::adopt_port(const Link& link, Slot slot) {
-    const auto config = config_of(link.name);
-    const bool up = link.has_link();
-    ports_.push_back({.index = link.index,
-                      .slot = slot,
-                      .name = link.name,
-                      .config = config,
-                      .watch = PortWatch(config.link_watches, configuration_.team.link_watch_policy, up),
-                      .modes = ethtool_.read_link_modes(link.index),
-                      .had_link = up});
-    return {};
-}
-
 Result<> Team::join_configured() {
     if (options_.without_ports) return {};
     for (const auto& entry : configuration_.team.ports) {
         if (find_port(entry.first) != nullptr) continue;
         if (std::ranges::find(journal_.removed_by_hand, entry.first) != journal_.removed_by_hand.end())
             continue;
+        awaited_.insert(entry.first);
         const auto* link = find_link(observer_->links(), entry.first);
         if (link == nullptr) {
             log_(Level::warning,
                  fmt::format("port {}: no such device yet; it joins when it appears", entry.first));
-            awaited_.insert(entry.first);
             continue;
         }
-        auto joined = join(*link);
-        if (!joined && joined.error().number == EOPNOTSUPP &&
-            entry.second.offload.lacking == Lacking::refuse) {
-            log_(Level::warning, fmt::format("port {}: {}; not taken in", entry.first, joined.error().text),
-                 message_id::offload_lacking, {{"PORT", entry.first}});
-            awaited_.insert(entry.first); // it may come back as a better one
-            refused_ports_.insert(entry.first);
-            continue;
-        }
-        if (!joined) return within(fmt::format("port {}", entry.first), std::move(joined.error()));
+        if (!is_worth_trying(entry.first, *link)) continue; // it was, a moment ago
+        const auto joined = join(link->index);
+        if (joined) continue;
+        const bool lacks_something =
+            joined.error().number == EOPNOTSUPP && entry.second.offload.lacking == Lacking::refuse;
+        // A team that carries goes on without it, and a new one does not wait for what may pass.
+        if (!made_device_ || lacks_something || is_passing(joined.error()))
+            note_refusal(entry.first, joined.error());
+        else
+            return within(fmt::format("port {}", entry.first), joined.error());
     }
     return {};
 }
 
 void Team::abandon() {
+    options_.keep_on_stop = false; // what was begun is not to be kept
     if (made_device_) stop();
 }
 
@@ -306,11 +222,38 @@ void Team::stop() {
         if (auto left = leave(port.index); !left)
             log_(Level::warning, fmt::format("port {}: {}", port.name, left.error().text));
     }
-    if (find_link(observer_->links(), device_.team) != nullptr)
-        if (auto removed = control_.remove(device_.team); !removed)
-            log_(Level::warning, fmt::format("device {} is still there: {}", name(), removed.error().text));
+    const auto until = Clock::now() + putting_back_patience;
+    await_leaving(until);
+    remove_device(until);
     interrupts_->end();
-    remove_journal(name());
+    if (leaving_.empty())
+        remove_journal(name());
+    else
+        log_(Level::warning, fmt::format("{} ports are not as they were; a start and a stop puts them back",
+                                         leaving_.size()));
+}
+
+/// Nobody is there afterwards to try again.
+void Team::await_leaving(Clock::time_point until) {
+    while (!leaving_.empty() && Clock::now() < until) {
+        const auto next = std::ranges::min(leaving_ | std::views::values, {}, &Patience::next).next();
+        std::this_thread::sleep_until(next);
+        settle_due();
+    }
+}
+
+void Team::remove_device(Clock::time_point until) {
+    Patience patience;
+    while (find_link(observer_->links(), device_.team) != nullptr) {
+        const auto removed = control_.remove(device_.team);
+        observer_->catch_up();
+        if (removed) return;
+        patience.refused(Clock::now());
+        if (!is_passing(removed.error()) || patience.next() > until)
+            return log_(Level::warning,
+                        fmt::format("device {} is still there: {}", name(), removed.error().text));
+        std::this_thread::sleep_until(patience.next());
+    }
 }
 
 } // namespace teamo

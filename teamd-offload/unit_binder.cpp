@@ -3,6 +3,7 @@
 
 #include "kernel/files.h"
 #include "kernel/thread_affinity.h"
+#include "workers/process_text.h"
 #include "workers/udp_sampler.h"
 
 #include <algorithm>
@@ -15,9 +16,12 @@ using namespace std::chrono_literals;
 /// Where systemd did not answer it is left in peace so long: links wait while it is asked.
 constexpr auto rest = 60s;
 
+/// The only process of its unit, as the whole of which it would be bound.
 bool is_alone(const Worker& worker) {
     const auto root = find_unified_cgroup();
-    if (!root || worker.cgroup.empty()) return false;
+    if (!root || !is_own_group(worker.cgroup, worker.unit)) return false;
+    const auto below = read_file(*root + worker.cgroup + "/cgroup.stat", 4096);
+    if (!below || parse_descendants(*below) != 0U) return false;
     const auto processes = read_file(*root + worker.cgroup + "/cgroup.procs", 4096);
     return processes && std::ranges::count(*processes, '\n') == 1;
 }
@@ -31,15 +35,18 @@ bool runs_within(pid_t process, const CpuList& cpus) {
 Result<> undo(const UnitCpus& systemd, const std::string& unit, const UnitBinding& bound) {
     const auto now = systemd.read(unit);
     if (!now) return tl::unexpected(now.error());
-    return *now == bound.cpus ? systemd.set(unit, bound.before) : Result<>{};
+    const bool ours = *now == bound.cpus || (!bound.leaving.empty() && *now == bound.leaving);
+    return ours ? systemd.set(unit, bound.before) : Result<>{};
 }
 
 } // namespace
 
+UnitBinder::UnitBinder() : UnitBinder(UnitCpus::open, is_alone) {}
+
 UnitCpus* UnitBinder::bus() {
     if (bus_) return &*bus_;
     if (Clock::now() < ask_again_) return nullptr;
-    if (auto opened = UnitCpus::open())
+    if (auto opened = open_())
         bus_.emplace(std::move(*opened));
     else
         leave_in_peace();
@@ -61,7 +68,7 @@ bool UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& b
         return false;
     };
     // It may have made others since.
-    if (!is_alone(worker)) return by_threads();
+    if (!is_alone_(worker)) return by_threads();
     // Asked for in an earlier window; without the cpuset controller it has no effect.
     if (is_noted && known->second.cpus == cpus) return runs_within(worker.id.pid, cpus) || by_threads();
     auto* systemd = bus();
@@ -72,8 +79,19 @@ bool UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& b
         return by_threads();
     }
     const auto earlier = is_noted ? std::optional(known->second) : std::nullopt;
-    bound.units[worker.unit] = {.cpus = cpus, .before = std::move(*before)};
-    if (keep() && systemd->set(worker.unit, cpus)) return true;
+    bound.units[worker.unit] = {
+        .cpus = cpus, .leaving = earlier ? earlier->cpus : CpuList{}, .before = std::move(*before)};
+    if (auto set = keep(); set) {
+        set = systemd->set(worker.unit, cpus);
+        if (set) {
+            bound.units[worker.unit].leaving.clear();
+            return true;
+        }
+        if (set.error().number == ETIMEDOUT) { // it may be carried out yet: the note stays
+            leave_in_peace();
+            return false;
+        }
+    }
     if (earlier)
         bound.units[worker.unit] = *earlier;
     else

@@ -17,6 +17,11 @@ namespace teamo {
 
 class UnitBinder {
 public:
+    UnitBinder();
+    /// `open`: how systemd is reached; `is_alone`: whether a worker is all that its unit has.
+    UnitBinder(std::function<Result<UnitCpus>()> open, std::function<bool(const Worker&)> is_alone)
+        : open_(std::move(open)), is_alone_(std::move(is_alone)) {}
+
     /// Whether the unit is bound there now, or will be in a moment. False: the worker is to be bound thread
     /// by thread, and nothing of the unit is bound. `bound`: what is noted of units; `keep` keeps the note.
     bool bind(const Worker& worker, const CpuList& cpus, BoundWorkers& bound,
@@ -29,6 +34,8 @@ private:
     UnitCpus* bus();
     void leave_in_peace();
 
+    std::function<Result<UnitCpus>()> open_;
+    std::function<bool(const Worker&)> is_alone_;
     std::optional<UnitCpus> bus_;
     Clock::time_point ask_again_{};
 };

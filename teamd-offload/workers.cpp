@@ -17,6 +17,9 @@ using namespace std::chrono_literals;
 
 constexpr auto topology_age = 5s;    ///< which CPUs there are changes seldom
 constexpr auto until_next_try = 60s; ///< of what could not be bound
+/// What binding may take of a window, since links wait meanwhile: what it does not come to has to wait for
+/// the next. Who makes threads without end costs two such times at most, and then a minute goes by.
+constexpr std::chrono::milliseconds window_budget = 20ms;
 
 PortTraces traces_of(const std::vector<Interrupts::Arrival>& arrivals) {
     PortTraces traces;
@@ -127,6 +130,7 @@ void Workers::end_window() {
     status_.clear();
     const auto placements = planner_.step(premises(*seen, arrivals), now);
     const auto before = team_.bound();
+    spent_ = {};
     for (const auto& one : *seen) {
         const auto placement = std::ranges::find(placements, one.active.worker.id, &WorkerPlacement::id);
         if (placement != placements.end()) tend(one, *placement);
@@ -197,11 +201,14 @@ Result<> Workers::bind(const WorkerSight::Seen& seen, const CpuList& cpus) {
     if (const auto failed = failed_.find(worker.id);
         failed != failed_.end() && failed->second.cpus == cpus && Clock::now() < failed->second.again)
         return fail(EPERM, failed->second.text);
+    if (spent_ >= window_budget) return fail(EAGAIN, "is bound with the next window");
+    const auto begun = Clock::now();
     const auto earlier = known == nullptr ? WorkerBinding{} : *known;
     const bool moves = known == nullptr || asked.cpus != cpus;
     if (moves)
         if (auto noted = note(worker.id, cpus); !noted) return noted;
-    auto bound = bind_process(worker.id, cpus, earlier);
+    auto bound = bind_process(worker.id, cpus, earlier, window_budget);
+    spent_ += Clock::now() - begun;
     auto* entry = find(worker.id);
     if (!bound) {
         std::erase_if(team_.bound().processes, [&](const auto& one) { return one.id == worker.id; });
@@ -243,7 +250,10 @@ void Workers::release(ProcessId id) {
     if (known == nullptr) return;
     const auto reading = read_process(id.pid);
     const bool is_there = reading && reading->worker.id == id;
-    if (auto released = release_process(*known); !released)
+    auto released = release_process(*known, window_budget);
+    // The note stays, and with the next window it is tried again.
+    if (!released && is_passing(released.error())) return complain(released.error().text);
+    if (!released)
         log_(Level::warning, released.error().text);
     else if (is_there)
         log_(Level::info, fmt::format("worker {}: runs where it did before", title_of(reading->worker)));

@@ -71,6 +71,7 @@ private:
     std::map<std::string, uid_t> users_;
     std::map<ProcessId, WorkerPolicy> by_hand_;
     bool managed_ = true;
+    Clock::duration spent_{}; ///< of this window, with binding
     std::optional<Timer> window_, sample_;
 
     std::optional<WorkerSight> sight_;

@@ -35,6 +35,23 @@ inline tl::unexpected<Error> fail(int number, std::string text) {
     return tl::unexpected<Error>(Error{number, std::move(text)});
 }
 
+/// Whether the same call may do in a moment what it refused now: busy, interrupted, or short of something.
+/// What is refused for another reason stays refused until somebody changes what is asked for.
+inline bool is_passing(const Error& error) {
+    switch (error.number) {
+    case EAGAIN:
+    case EBUSY:
+    case EINTR:
+    case ENOMEM:
+    case ENOBUFS:
+    case ENOSPC:
+    case EMFILE:
+    case ENFILE:
+    case ETIMEDOUT: return true;
+    default: return false;
+    }
+}
+
 /// The text of an errno, as strerror(3) says it, without its shared buffer.
 inline std::string errno_text(int number) {
     std::array<char, 128> buffer{};

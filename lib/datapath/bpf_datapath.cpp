@@ -228,12 +228,12 @@ Result<std::optional<TeamDevice>> BpfDatapath::find_device(const Links& links, c
 Result<> BpfDatapath::attach_team(const TeamDevice& device, const Tables& tables) {
     if (auto applied = apply(tables); !applied) return applied;
     if (device.kind == "netkit") return attach_netkit(device.team, programs_->transmit());
-    auto attached = attach_ingress(device.inner, programs_->transmit());
-    if (!attached) return tl::unexpected(attached.error());
-    return {};
+    return attach_ingress(device.inner, programs_->transmit());
 }
 
-Result<bool> BpfDatapath::attach_port(IfIndex port) { return attach_ingress(port, programs_->receive()); }
+Result<bool> BpfDatapath::makes_something(IfIndex port) const { return lacks_clsact(port); }
+
+Result<> BpfDatapath::attach_port(IfIndex port) { return attach_ingress(port, programs_->receive()); }
 
 Result<> BpfDatapath::detach_port(IfIndex port, bool made) { return detach_ingress(port, made); }
 

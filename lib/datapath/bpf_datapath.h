@@ -25,7 +25,8 @@ public:
     /// Hangs the transmit program on the device, in place of an older one.
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
     /// Hangs the receive program on a port, in place of an older one.
-    Result<bool> attach_port(IfIndex port) override;
+    Result<bool> makes_something(IfIndex port) const override;
+    Result<> attach_port(IfIndex port) override;
     Result<> detach_port(IfIndex port, bool made) override;
     /// Slots that stop carrying stop first, with one write; slots that start come last, when all they need
     /// is there.

@@ -38,18 +38,21 @@ public:
     /// say (notify_peers, mcast_rejoin).
     virtual bool announces_gains() const = 0;
 
-    /// Makes and marks the team's device, down. `name` may be "team%d". On failure nothing is left.
+    /// Makes and marks the team's device, down. `name` may be "team%d". On failure nothing is left; after a
+    /// kill there may be a device that is_half_made().
     virtual Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
                                              const MacAddress& address) = 0;
-    /// The device of that name; none where there is none. EBUSY: it is no team of ours. `take_over`: one
+    /// The device of that name; none where there is none. EEXIST: it is no team of ours. `take_over`: one
     /// that somebody else made will do, where it is of the kind.
     virtual Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
                                                           bool take_over) const = 0;
 
     /// Begins to carry for the device by these tables, in place of whoever did before.
     virtual Result<> attach_team(const TeamDevice& device, const Tables& tables) = 0;
-    /// Takes a port in. True: something was made for it (clsact) that detach_port() is to be told of.
-    virtual Result<bool> attach_port(IfIndex port) = 0;
+    /// Whether attach_port() will make something for the port (clsact) that detach_port() is to take away.
+    virtual Result<bool> makes_something(IfIndex port) const = 0;
+    /// Takes a port in.
+    virtual Result<> attach_port(IfIndex port) = 0;
     virtual Result<> detach_port(IfIndex port, bool made) = 0;
 
     /// Puts the tables into effect: what differs from how it is, nothing else; what is lost stops first.

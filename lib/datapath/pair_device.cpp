@@ -9,8 +9,6 @@
 namespace teamo {
 namespace {
 
-constexpr std::string_view inner_names =
-    "tmo%d"; // the kernel numbers them; a team's own name may fill all 15 letters
 constexpr std::uint32_t widest_mtu = 65535; // veth and netkit: ETH_MAX_MTU
 
 /// Quietness of the inner end: no addresses, no neighbours, no limit of its own on what passes.
@@ -27,6 +25,8 @@ Result<> set_up_inner(LinkControl& links, const Link& inner, const std::string& 
 
 /// netkit where the kernel has it: its program runs inside the transmit function, which saves a softirq.
 Result<std::string> create_pair(LinkControl& links, const std::string& name, const MacAddress& address) {
+    // The kernel numbers them; a team's own name may fill all 15 letters.
+    const auto inner_names = fmt::format("{}%d", inner_name_prefix);
     if (auto made = links.create_netkit(name, inner_names, address); made) return std::string("netkit");
     auto made = links.create_veth(name, inner_names, address);
     if (!made) return tl::unexpected(made.error());
@@ -78,7 +78,7 @@ Result<std::optional<TeamDevice>> find_pair_device(const Links& links, const std
     if (team == nullptr) return std::optional<TeamDevice>();
     if (find_altname(links, team_mark(name)) != team)
         return fail(
-            EBUSY,
+            EEXIST,
             fmt::format(
                 "device {0} exists and is no team of ours; remove it (ip link del {0}), or start with -r "
                 "to have it replaced",
@@ -86,7 +86,7 @@ Result<std::optional<TeamDevice>> find_pair_device(const Links& links, const std
     const auto* inner = find_altname(links, inner_mark(name));
     if (inner == nullptr)
         return fail(
-            EBUSY,
+            EEXIST,
             fmt::format("device {0} has lost its inner end; remove it (ip link del {0}), or start with -r",
                         name));
     return std::optional(TeamDevice{.team = team->index, .inner = inner->index, .kind = team->kind});

@@ -12,7 +12,7 @@ namespace teamo {
 /// Makes and marks the pair, down, with no carrier. `name` may be "team%d". On failure nothing is left.
 Result<TeamDevice> create_pair_device(LinkControl& links, const std::string& name, const MacAddress& address);
 
-/// The pair that bears the team's marks; none where there is none of that name. EBUSY: a device has the
+/// The pair that bears the team's marks; none where there is none of that name. EEXIST: a device has the
 /// name but not the mark, or the inner end is gone.
 Result<std::optional<TeamDevice>> find_pair_device(const Links& links, const std::string& name);
 

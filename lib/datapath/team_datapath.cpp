@@ -86,13 +86,14 @@ Result<std::optional<TeamDevice>> TeamDatapath::find_device(const Links& links, 
     if (team == nullptr) return std::optional<TeamDevice>();
     const bool ours = find_altname(links, team_mark(name)) == team;
     if (team->kind != kind)
-        return fail(EBUSY, fmt::format("device {0} exists and is none of the team driver; remove it (ip link "
-                                       "del {0}), or start with -r to have it replaced",
-                                       name));
+        return fail(EEXIST,
+                    fmt::format("device {0} exists and is none of the team driver; remove it (ip link "
+                                "del {0}), or start with -r to have it replaced",
+                                name));
     if (!ours && !take_over)
-        return fail(EBUSY, fmt::format("device {0} exists and is no team of ours; start with -o to take it "
-                                       "over, or with -r to have it replaced",
-                                       name));
+        return fail(EEXIST, fmt::format("device {0} exists and is no team of ours; start with -o to take it "
+                                        "over, or with -r to have it replaced",
+                                        name));
     return std::optional(TeamDevice{.team = team->index, .inner = {}, .kind = std::string(kind)});
 }
 
@@ -109,13 +110,13 @@ Result<> TeamDatapath::attach_team(const TeamDevice& device, const Tables& table
     return apply(tables);
 }
 
-Result<bool> TeamDatapath::attach_port(IfIndex port) {
+Result<> TeamDatapath::attach_port(IfIndex port) {
     const auto link = links_.read(port);
     if (!link) return tl::unexpected(link.error());
     if (link->master != team_)
-        if (auto done = links_.set_master(port, team_); !done) return tl::unexpected(done.error());
+        if (auto done = links_.set_master(port, team_); !done) return done;
     if (const auto counted = read_link_stats(stats_, port)) baselines_[port] = *counted;
-    return false;
+    return {};
 }
 
 Result<> TeamDatapath::detach_port(IfIndex port, bool made) {
@@ -123,7 +124,8 @@ Result<> TeamDatapath::detach_port(IfIndex port, bool made) {
     // Left by a team by BPF whose device is gone: it would take away whatever arrives.
     if (auto detached = detach_ingress(port, made); !detached) return detached;
     const auto link = links_.read(port);
-    if (!link || !link->master || (team_ && link->master != team_)) return {};
+    // Another master than the team is somebody else's, and none of the team's is left where it is gone.
+    if (!link || !team_ || link->master != team_) return {};
     return links_.set_master(port, {});
 }
 

@@ -26,8 +26,9 @@ public:
     Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
                                                   bool take_over) const override;
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
+    Result<bool> makes_something(IfIndex /*port*/) const override { return false; }
     /// The port must be down: the driver opens it (team_port_add).
-    Result<bool> attach_port(IfIndex port) override;
+    Result<> attach_port(IfIndex port) override;
     Result<> detach_port(IfIndex port, bool made) override;
     Result<> apply(const Tables& tables) override;
     Result<std::array<PortCounters, max_ports + 1>> read_counters() override;

@@ -8,25 +8,17 @@
 #include "json/parse.h"
 #include "json/write.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
-#include <thread>
 
 namespace teamo {
 namespace {
 
-using namespace std::chrono_literals;
-
 constexpr std::int64_t claims_version = 1;
 constexpr std::string_view suffix = ".cpus";
-// The lock is held for a few writes. Whoever has it longer is stopped, and we have ports to tend.
-constexpr auto patience = 200ms, pause = 5ms;
 
 double real(const json::Value& value) {
     if (const auto* number = value.integer()) return static_cast<double>(*number);
@@ -81,21 +73,6 @@ std::optional<std::uint64_t> start_time(pid_t pid, const std::string& root) {
     return error == std::errc{} ? std::optional(ticks) : std::nullopt;
 }
 
-/// The folder itself is what is locked: a file for that would be left behind, or go while another waits for
-/// it.
-Result<UniqueFd> locked(const std::string& path) {
-    UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-    if (!fd) return fail_errno(errno, path);
-    const auto end = std::chrono::steady_clock::now() + patience;
-    while (::flock(fd.get(), LOCK_EX | LOCK_NB) < 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR) return fail_errno(errno, path);
-        if (std::chrono::steady_clock::now() > end)
-            return fail(EAGAIN, path + ": another team's daemon does not let go of the lock");
-        std::this_thread::sleep_for(pause);
-    }
-    return fd;
-}
-
 } // namespace
 
 std::string text_of(const TeamClaims& claims) {
@@ -129,11 +106,9 @@ Result<TeamClaims> parse_claims(std::string_view content) {
     return claims;
 }
 
-Result<CpuClaims> CpuClaims::lock(std::string directory, std::string root) {
-    if (::mkdir(directory.c_str(), 0755) < 0 && errno != EEXIST) return fail_errno(errno, directory);
-    auto fd = locked(directory);
-    if (!fd) return tl::unexpected(fd.error());
-    return CpuClaims(std::move(directory), std::move(root), std::move(*fd));
+Result<std::optional<LockFile>> CpuClaims::try_lock() const {
+    if (::mkdir(directory_.c_str(), 0755) < 0 && errno != EEXIST) return fail_errno(errno, directory_);
+    return LockFile::try_take(directory_ + "/cpus.lock");
 }
 
 std::string CpuClaims::path_of(std::string_view team) const {
@@ -172,7 +147,7 @@ std::vector<CpuClaim> CpuClaims::others(std::string_view team) const {
     return all;
 }
 
-Result<> CpuClaims::write(std::string_view team, std::vector<PortClaim> ports) {
+Result<> CpuClaims::write(std::string_view team, std::vector<PortClaim> ports) const {
     const auto pid = ::getpid();
     const auto started = start_time(pid, root_);
     if (!started) return fail(ENOENT, fmt::format("/proc/{}/stat tells no start time", pid));
@@ -180,6 +155,6 @@ Result<> CpuClaims::write(std::string_view team, std::vector<PortClaim> ports) {
                         text_of(TeamClaims{.pid = pid, .start_time = *started, .ports = std::move(ports)}));
 }
 
-void CpuClaims::remove(std::string_view team) { ::unlink(path_of(team).c_str()); }
+void CpuClaims::remove(std::string_view team) const { remove_file(path_of(team)); }
 
 } // namespace teamo

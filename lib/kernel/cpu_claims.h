@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Which CPUs other teams of this machine have given to their ports, so that two do not take one. Each daemon
-// writes its own into DIRECTORY/TEAM.cpus, and holds a lock on DIRECTORY from reading the others' until that
-// is done.
+// writes its own into DIRECTORY/TEAM.cpus, and holds a lock (DIRECTORY/cpus.lock) from reading the others'
+// until that is done.
 #pragma once
 
-#include "base/handle.h"
-#include "base/result.h"
+#include "kernel/lock_file.h"
 #include "model/interrupts.h"
 
 #include <map>
@@ -36,9 +35,13 @@ struct TeamClaims {
 
 class CpuClaims {
 public:
-    /// EAGAIN: another daemon holds the lock for longer than it should (a stopped one): try again later.
     /// `root`: where /proc is.
-    static Result<CpuClaims> lock(std::string directory, std::string root = "");
+    explicit CpuClaims(std::string directory, std::string root = "")
+        : directory_(std::move(directory)), root_(std::move(root)) {}
+
+    /// For who reads and then writes. None: another daemon has it for the few writes it needs, or was stopped
+    /// while it had it: try again later.
+    Result<std::optional<LockFile>> try_lock() const;
 
     /// One for each CPU of each port of the others, the port's load divided among them. The claims of a
     /// daemon that is dead count as long as one of the port's interrupts still goes where it was sent: a team
@@ -46,17 +49,14 @@ public:
     std::vector<CpuClaim> others(std::string_view team) const;
 
     /// This process's.
-    Result<> write(std::string_view team, std::vector<PortClaim> ports);
-    void remove(std::string_view team);
+    Result<> write(std::string_view team, std::vector<PortClaim> ports) const;
+    void remove(std::string_view team) const;
 
 private:
-    CpuClaims(std::string directory, std::string root, UniqueFd lock)
-        : directory_(std::move(directory)), root_(std::move(root)), lock_(std::move(lock)) {}
     bool lives(const TeamClaims& claims) const;
     bool holds(const PortClaim& port) const;
     std::string path_of(std::string_view team) const;
     std::string directory_, root_;
-    UniqueFd lock_;
 };
 
 // Text and value, pure.

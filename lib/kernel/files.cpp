@@ -48,10 +48,20 @@ Result<> replace_file(const std::string& path, std::string_view content) {
     {
         const UniqueFd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
         if (!fd) return fail_errno(errno, fresh);
-        if (auto written = write_all(fd.get(), content, fresh); !written) return written;
+        if (auto written = write_all(fd.get(), content, fresh); !written) {
+            remove_file(fresh);
+            return written;
+        }
     }
-    if (std::rename(fresh.c_str(), path.c_str()) < 0) return fail_errno(errno, path);
-    return {};
+    if (std::rename(fresh.c_str(), path.c_str()) == 0) return {};
+    const int error = errno;
+    remove_file(fresh);
+    return fail_errno(error, path);
+}
+
+void remove_file(const std::string& path) {
+    for (int tries = 0; tries < 3; ++tries)
+        if (::unlink(path.c_str()) == 0 || !is_passing({errno, ""})) return;
 }
 
 Result<> write_into(const std::string& path, std::string_view content) {

@@ -20,6 +20,9 @@ Result<> replace_file(const std::string& path, std::string_view content);
 /// Writes into a file that is there already, such as a /proc entry.
 Result<> write_into(const std::string& path, std::string_view content);
 
+/// A file of ours that is to be gone; one that is not there is. Tries a few times where it may help.
+void remove_file(const std::string& path);
+
 /// net.ipv6.conf.DEVICE.disable_ipv6; none on a kernel without IPv6.
 std::optional<bool> read_disable_ipv6(std::string_view device);
 Result<> write_disable_ipv6(std::string_view device, bool disabled);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 
 namespace teamo {
 namespace {
@@ -57,8 +58,10 @@ json::Value value_of(const BoundWorkers& workers) {
     for (const auto& bound : workers.processes)
         processes.push_back(value_of(bound));
     for (const auto& [unit, bound] : workers.units)
-        units.emplace_back(
-            json::Object{{"unit", unit}, {"cpus", text_of(bound.cpus)}, {"before", text_of(bound.before)}});
+        units.emplace_back(json::Object{{"unit", unit},
+                                        {"cpus", text_of(bound.cpus)},
+                                        {"leaving", text_of(bound.leaving)},
+                                        {"before", text_of(bound.before)}});
     return json::Object{{"processes", std::move(processes)}, {"units", std::move(units)}};
 }
 
@@ -66,6 +69,8 @@ json::Value value_of(const PortBefore& port) {
     json::Value value(json::Object{});
     value.set("ifindex", port.index.value);
     value.set("slot", static_cast<int>(port.slot.value));
+    if (port.state != PortState::joined) value.set("state", name_of(port.state));
+    if (port.taken_down) value.set("taken_down", true);
     value.set("name", port.name);
     value.set("address", text_of(port.address));
     value.set("mtu", port.mtu);
@@ -164,19 +169,29 @@ BoundWorkers parse_workers(const json::Value& value) {
             workers.processes.push_back(std::move(bound));
     for (const auto& entry : json::array(value, "units"))
         if (auto unit = json::text(entry, "unit"); !unit.empty())
-            workers.units.insert_or_assign(
-                std::move(unit),
-                UnitBinding{.cpus = json::cpus(entry, "cpus"), .before = json::cpus(entry, "before")});
+            workers.units.insert_or_assign(std::move(unit),
+                                           UnitBinding{.cpus = json::cpus(entry, "cpus"),
+                                                       .leaving = json::cpus(entry, "leaving"),
+                                                       .before = json::cpus(entry, "before")});
     return workers;
+}
+
+PortState parse_state(std::string_view written) {
+    for (const auto state : {PortState::joining, PortState::leaving, PortState::away})
+        if (written == name_of(state)) return state;
+    return PortState::joined;
 }
 
 Result<PortBefore> parse_port(const json::Value& value) {
     PortBefore port;
+    port.state = parse_state(json::text(value, "state"));
+    port.taken_down = boolean(value, "taken_down").value_or(false);
     port.index = IfIndex{small(value, "ifindex")};
     const auto slot = small(value, "slot");
     port.name = json::text(value, "name");
     const auto address = parse_mac_address(json::text(value, "address"));
-    if (!port.index || slot == 0 || slot > max_ports || !address)
+    const bool has_index = port.state == PortState::away || port.index;
+    if (!has_index || slot == 0 || slot > max_ports || !address)
         return fail(EBADMSG, "a port makes no sense");
     port.slot = Slot{static_cast<std::uint8_t>(slot)};
     port.address = *address;
@@ -197,6 +212,7 @@ std::string text_of(const Journal& journal) {
     json::Value value(json::Object{});
     value.set("version", journal_version);
     value.set("network_namespace", static_cast<std::int64_t>(journal.network_namespace));
+    if (journal.making) value.set("making", true);
     value.set("team", journal.team.value);
     value.set("inner", journal.inner.value);
     if (journal.active) value.set("active", journal.active->value);
@@ -224,6 +240,7 @@ Result<Journal> parse_journal(std::string_view content) {
 
     Journal journal;
     journal.network_namespace = static_cast<std::uint64_t>(json::number(*value, "network_namespace"));
+    journal.making = boolean(*value, "making").value_or(false);
     journal.team = IfIndex{small(*value, "team")};
     journal.inner = IfIndex{small(*value, "inner")};
     if (const auto active = small(*value, "active"); active != 0) journal.active = IfIndex{active};
@@ -260,7 +277,14 @@ Result<> write_journal(std::string_view team, const Journal& journal) {
     return replace_file(path_of(team), text_of(journal));
 }
 
-void remove_journal(std::string_view team) { ::unlink(path_of(team).c_str()); }
+void remove_journal(std::string_view team) { remove_file(path_of(team)); }
+
+Result<std::string> set_journal_aside(std::string_view team) {
+    const auto path = path_of(team);
+    auto aside = path + ".unreadable";
+    if (std::rename(path.c_str(), aside.c_str()) < 0) return fail_errno(errno, path);
+    return aside;
+}
 
 std::uint64_t network_namespace() {
     struct stat status {};

@@ -59,13 +59,28 @@ int on_error(sockaddr_nl* /*from*/, nlmsgerr* error, void* context) noexcept {
     return NL_STOP;
 }
 
+/// Why libnl failed, just now: it has numbers of its own, fewer than the kernel's.
+int errno_of(int error) {
+    switch (-error) {
+    case NLE_INTR: return EINTR;
+    case NLE_AGAIN: return EAGAIN;
+    case NLE_NOMEM: return ENOMEM;
+    case NLE_BUSY: return EBUSY;
+    case NLE_FAILURE: return errno != 0 ? errno : EPROTO; // none of its own
+    default: return EPROTO;
+    }
+}
+
 int skip_sequence_check(nl_msg* /*message*/, void* /*context*/) noexcept { return NL_OK; }
 
 Result<NlSocket> connected(int protocol) {
     NlSocket socket(nl_socket_alloc());
     if (!socket) throw std::bad_alloc();
-    if (const int error = nl_connect(socket.get(), protocol); error < 0)
-        return fail(EPROTO, fmt::format("no netlink socket: {}", nl_geterror(error)));
+    errno = 0;
+    if (const int error = nl_connect(socket.get(), protocol); error < 0) {
+        const int number = errno_of(error);
+        return fail_errno(number, "no netlink socket");
+    }
     const int on = 1;
     // Old kernels lack it; then there is an errno and no text.
     static_cast<void>(
@@ -104,6 +119,15 @@ Result<NetlinkSocket> NetlinkSocket::listen(int protocol, std::initializer_list<
     return NetlinkSocket(std::move(*socket), protocol);
 }
 
+/// What is left of an exchange that was cut short would be taken for the next one's answer, and libnl has
+/// counted a message that was never sent (nl_complete_msg): so the next one has a new socket.
+Result<> NetlinkSocket::begin_anew(int error, std::string text) {
+    auto fresh = open(protocol_);
+    if (!fresh) return tl::unexpected(fresh.error());
+    socket_ = std::move(fresh->socket_);
+    return fail(error, std::move(text));
+}
+
 Result<> NetlinkSocket::exchange(nl_msg* message, const Receiver& receiver) {
     Answer answer{.receiver = &receiver, .error = 0, .text = {}, .done = false};
     Handle<nl_cb, nl_cb_put> callbacks(nl_cb_alloc(NL_CB_DEFAULT));
@@ -114,12 +138,12 @@ Result<> NetlinkSocket::exchange(nl_msg* message, const Receiver& receiver) {
     nl_cb_err(callbacks.get(), NL_CB_CUSTOM, on_error, &answer);
 
     if (const int error = nl_send_auto(socket_.get(), message); error < 0)
-        return fail(EPROTO, fmt::format("netlink: {}", nl_geterror(error)));
+        return begin_anew(errno_of(error), fmt::format("netlink: {}", nl_geterror(error)));
     while (!answer.done) {
         const int error = nl_recvmsgs(socket_.get(), callbacks.get());
-        if (error == -NLE_DUMP_INTR) return fail(EINTR, "the kernel's list changed while it was read");
+        if (error == -NLE_DUMP_INTR) return begin_anew(EINTR, "the kernel's list changed while it was read");
         if (error < 0 && answer.error == 0)
-            return fail(EPROTO, fmt::format("netlink: {}", nl_geterror(error)));
+            return begin_anew(errno_of(error), fmt::format("netlink: {}", nl_geterror(error)));
     }
     if (answer.error == 0) return {};
     const auto reason = errno_text(answer.error);
@@ -139,10 +163,6 @@ Result<> NetlinkSocket::dump(const std::function<NlMessage()>& make, const Recei
         const auto message = make();
         last = exchange(message.get(), receiver);
         if (last || last.error().number != EINTR) return last;
-        // What is left of the interrupted answer would be taken for the next one.
-        auto fresh = open(protocol_);
-        if (!fresh) return tl::unexpected(fresh.error());
-        socket_ = std::move(fresh->socket_);
     }
     return last;
 }

@@ -51,6 +51,7 @@ public:
 
 private:
     NetlinkSocket(NlSocket socket, int protocol) : socket_(std::move(socket)), protocol_(protocol) {}
+    Result<> begin_anew(int error, std::string text);
     Result<> exchange(nl_msg* message, const Receiver& receiver);
     NlSocket socket_;
     int protocol_;

@@ -33,6 +33,10 @@ std::optional<CpuList> read_mask(const std::filesystem::path& file) {
 std::optional<CpuList> read_cpu_setting(const Link& link, const CpuSetting& setting,
                                         const std::string& root) {
     if (setting.kind == Kind::thread) {
+        // Its number may be another's now (net/core/dev.c: napi_kthread_create).
+        constexpr std::string_view napi = "napi/";
+        const auto name = read_file(fmt::format("{}/proc/{}/comm", root, setting.number), 64);
+        if (!name || !name->starts_with(napi)) return std::nullopt;
         auto cpus = read_thread_affinity(static_cast<pid_t>(setting.number));
         return cpus ? std::optional(std::move(*cpus)) : std::nullopt;
     }

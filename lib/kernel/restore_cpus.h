@@ -12,7 +12,8 @@
 namespace teamo {
 
 /// As it is now; none where it is gone: an interrupt that is not the device's any more is as good as gone,
-/// since its number may be another's. A card that is down still has its own (/sys/…/msi_irqs).
+/// since its number may be another's, and so is a thread that is none of NAPI. A card that is down still has
+/// its own (/sys/…/msi_irqs).
 std::optional<CpuList> read_cpu_setting(const Link& link, const CpuSetting& setting,
                                         const std::string& root = "");
 

@@ -95,7 +95,7 @@ bool has_our_place(const Filter& filter) {
 }
 bool is_ours(const Filter& filter) { return has_our_place(filter) && filter.name.starts_with(our_names); }
 
-Result<bool> attach(IfIndex device, bpf_tc_attach_point point, std::uint32_t minor, int program) {
+Result<> attach(IfIndex device, bpf_tc_attach_point point, std::uint32_t minor, int program) {
     auto hook = hook_of(device, point);
     const int created = bpf_tc_hook_create(&hook);
     if (created < 0 && created != -EEXIST) return fail_errno(-created, "no clsact qdisc");
@@ -104,23 +104,45 @@ Result<bool> attach(IfIndex device, bpf_tc_attach_point point, std::uint32_t min
     if (!filters) return tl::unexpected(filters.error());
     for (const auto& filter : *filters)
         if (has_our_place(filter) && !is_ours(filter))
-            return fail(EBUSY, fmt::format("a tc filter that is not ours ({}) has priority {} handle {:#x}",
-                                           filter.name, our_priority, our_handle));
+            return fail(EEXIST, fmt::format("a tc filter that is not ours ({}) has priority {} handle {:#x}",
+                                            filter.name, our_priority, our_handle));
     auto place = our_place();
     place.prog_fd = program;
     // Replacing swaps the program under RCU (net/sched/cls_bpf.c): no packet meets an empty hook.
     place.flags = BPF_TC_F_REPLACE;
     if (const int error = bpf_tc_attach(&hook, &place); error < 0) return fail_errno(-error, "tc filter");
-    return created == 0;
+    return {};
 }
 
 } // namespace
 
-Result<bool> attach_ingress(IfIndex device, int program) {
+Result<bool> lacks_clsact(IfIndex device) {
+    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
+    if (!socket) return tl::unexpected(socket.error());
+    bool there = false;
+    // Asked for by its parent the kernel shows one, or nothing of one that was taken away
+    // (net/sched/sch_api.c: tc_get_qdisc).
+    auto read = socket->dump(
+        [device] {
+            auto message = make_message(RTM_GETQDISC, NLM_F_REQUEST | NLM_F_ACK | NLM_F_ECHO);
+            tcmsg header{};
+            header.tcm_family = AF_UNSPEC;
+            header.tcm_ifindex = static_cast<int>(device.value);
+            header.tcm_parent = TC_H_CLSACT;
+            if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0)
+                throw std::bad_alloc();
+            return message;
+        },
+        [&there](const nlmsghdr* message) { there = there || message->nlmsg_type == RTM_NEWQDISC; }, [] {});
+    if (!read && read.error().number != ENOENT) return within("qdiscs", std::move(read.error()));
+    return !there;
+}
+
+Result<> attach_ingress(IfIndex device, int program) {
     return attach(device, BPF_TC_INGRESS, TC_H_MIN_INGRESS, program);
 }
 
-Result<bool> attach_egress(IfIndex device, int program) {
+Result<> attach_egress(IfIndex device, int program) {
     return attach(device, BPF_TC_EGRESS, TC_H_MIN_EGRESS, program);
 }
 

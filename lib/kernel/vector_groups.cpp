@@ -90,7 +90,8 @@ void group_vectors(PortInterrupts& port, std::vector<Vector> vectors, const Netd
             put(port, queue, std::move(vectors[at]));
         else if (roles[at].kind == VectorRole::Kind::unknown && !named && !any_told)
             put(port, 0, std::move(vectors[at]));
-        else // also of queues that are not in use: ethtool -L has fewer than the card
+        else if (roles[at].kind != VectorRole::Kind::foreign) // also of queues that are not in use: ethtool
+                                                              // -L has fewer than the card
             port.others.push_back(std::move(vectors[at]));
     }
     if (any_told)

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 namespace teamo {
 namespace {
@@ -55,6 +56,16 @@ Vector vector_of(const Interrupt& interrupt, std::string name, const std::string
     return vector;
 }
 
+/// Numbered by the driver, as by mlx4 (dev_port, Documentation/ABI/testing/sysfs-class-net). The ports of
+/// virtual functions that stand beside a switch's own have no numbers of theirs.
+bool has_several_ports(const fs::path& network_devices) {
+    std::set<std::uint64_t> numbers;
+    for (const auto& name : sysfs::names_in(network_devices, true))
+        numbers.insert(
+            static_cast<std::uint64_t>(sysfs::number(network_devices / name / "dev_port").value_or(0)));
+    return numbers.size() > 1;
+}
+
 /// "0,17,0" by CPU.
 std::uint64_t sum_of(std::string_view counts) {
     std::uint64_t sum = 0;
@@ -85,10 +96,12 @@ std::vector<Vector> list_vectors(const DeviceFolder& folder, const std::string& 
         for (const auto& one : with_handlers(sysfs::numbers_in(root + "/proc/irq"), root))
             add(one, handler_of(one, by_name));
     const auto own = [&](const std::string& handler) { return handler.find(name) != std::string::npos; };
-    // Several ports in one function (an old mlx4 card), of which any may bear the name.
+    // Several ports in one function: what does not bear the port's name is known from elsewhere, or
+    // another's.
     const bool shared =
-        sysfs::names_in(folder.device / "net").size() > 1 &&
-        std::ranges::any_of(listed, [&](const Interrupt& one) { return !handler_of(one, own).empty(); });
+        has_several_ports(folder.device / "net") ||
+        (sysfs::names_in(folder.device / "net").size() > 1 &&
+         std::ranges::any_of(listed, [&](const Interrupt& one) { return !handler_of(one, own).empty(); }));
     const auto is_its = [&](const std::string& handler) { return shared ? own(handler) : by_name(handler); };
     for (const auto& one : listed) {
         const auto handler = handler_of(one, is_its);

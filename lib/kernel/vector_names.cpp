@@ -41,12 +41,14 @@ constexpr auto words = std::to_array<Word>({
     {.text = "q", .way = Way::both}, // mana, be2net
 });
 
-// Beside the queues: the link, commands, other functions of the card.
+// Beside the queues: the link, commands.
 constexpr auto others = std::to_array<std::string_view>(
     {"config", "control", "virtqueues-config", "misc", "event", "async", "cmd", "pages", "mgm", "mbox", "mbx",
      "mailbox", "health", "lsc", "exn", "admin", "notify", "hwc", "safety"});
-/// Of such a function even what counts like queues: "i40e-…:fdir-TxRx-0", "irdma-…-CEQ-3".
-constexpr auto foreign = std::to_array<std::string_view>({"fdir", "irdma", "-ceq-", "-aeq-"});
+/// Beside them though it counts like queues: "i40e-…:fdir-TxRx-0".
+constexpr auto never_queues = std::to_array<std::string_view>({"fdir"});
+/// Of RDMA, which places its own: "irdma-…-CEQ-3", "bnxt_re-nq-1".
+constexpr auto foreign = std::to_array<std::string_view>({"irdma", "-ceq-", "-aeq-", "bnxt_re"});
 
 struct Parsed {
     VectorRole::Kind kind = VectorRole::Kind::unknown;
@@ -97,7 +99,8 @@ std::optional<unsigned> take_last_number(std::string_view& core) {
 
 Parsed parse(std::string_view handler, std::span<const std::string> bears) {
     const auto whole = core_of(handler, bears);
-    if (has_any(whole, foreign)) return {.kind = VectorRole::Kind::other};
+    if (has_any(whole, foreign)) return {.kind = VectorRole::Kind::foreign};
+    if (has_any(whole, never_queues)) return {.kind = VectorRole::Kind::other};
     std::string_view core = whole;
     const auto number = take_last_number(core);
     if (number) {

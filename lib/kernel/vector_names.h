@@ -14,9 +14,10 @@ namespace teamo {
 
 struct VectorRole {
     enum class Kind : std::uint8_t {
-        queue,  ///< serves a queue
-        other,  ///< tells of the link, of commands done, of configuration
-        unknown ///< the name tells neither
+        queue,   ///< serves a queue
+        other,   ///< tells of the link, of commands done, of configuration
+        foreign, ///< serves another function of the card (RDMA): none of the port's
+        unknown  ///< the name tells neither
     };
     Kind kind = Kind::unknown;
     unsigned queue = 0; ///< of a queue's

@@ -16,6 +16,9 @@
 
 namespace teamo {
 
+/// What inner ends are named, with a number behind it.
+inline constexpr std::string_view inner_name_prefix = "tmo";
+
 std::string team_mark(std::string_view team);
 std::string inner_mark(std::string_view team);
 std::string port_mark(std::string_view team, Slot slot);

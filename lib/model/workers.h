@@ -115,7 +115,9 @@ struct WorkerBinding {
 
 /// AllowedCPUs= of a systemd unit that was set; before: empty: all.
 struct UnitBinding {
-    CpuList cpus, before;
+    CpuList cpus;
+    CpuList leaving; ///< while systemd has not said that it is done: what it was by us before
+    CpuList before;
     bool operator==(const UnitBinding&) const = default;
 };
 

@@ -16,6 +16,7 @@ std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
                                     (port.all_multicast ? std::uint32_t{IFF_ALLMULTI} : 0U);
         if (!port.tended && (link->flags & mask) != flags) list.push_back(SetFlags{port.index, flags, mask});
         if (link->address != port.address) list.push_back(SetAddress{port.index, port.address});
+        if (port.to_set_up && !link->is_up()) list.push_back(SetFlags{port.index, IFF_UP, IFF_UP});
     }
     const auto* team = find_link(links, plan.tables.team);
     if (team != nullptr && team->address != plan.address)

@@ -131,7 +131,8 @@ TeamPlan make_plan(const Premises& premises, const Decision& decision) {
              .mtu = premises.team->mtu,
              .promiscuous = hears_everything(premises, member),
              .all_multicast = true,
-             .tended = premises.tended});
+             .tended = premises.tended,
+             .to_set_up = member.to_set_up});
     }
     return plan;
 }

@@ -22,6 +22,7 @@ struct Member {
     PortSettings settings{};
     SegmentLimits gso_max{}; ///< of its device
     bool segments = true;    ///< its TSO is on
+    bool to_set_up = false;  ///< it is down by our doing
     bool operator==(const Member&) const = default;
 };
 
@@ -51,6 +52,7 @@ struct PortPlan {
     bool promiscuous = false;  ///< somebody above the team takes in what the port would not
     bool all_multicast = true; ///< a card drops groups it was not told of
     bool tended = false;       ///< MTU and filters are the kernel's to set
+    bool to_set_up = false;    ///< down or up is else the administrator's to say
     bool operator==(const PortPlan&) const = default;
 };
 

@@ -70,10 +70,10 @@ private:
 
 /// Threads make threads, which have the mask of who made them: only when two passes in a row found nothing to
 /// do has none slipped through between the listing and the setting. `step` says whether it did something.
-Result<> until_all(const Target& target, const std::function<Result<bool>(pid_t)>& step) {
+Result<> until_all(const Target& target, std::chrono::milliseconds patience,
+                   const std::function<Result<bool>(pid_t)>& step) {
     using Clock = std::chrono::steady_clock;
     constexpr int enough_passes = 5;
-    constexpr std::chrono::milliseconds patience(500); // links wait meanwhile
     const auto start = Clock::now();
     for (int pass = 0, quiet = 0; pass < enough_passes || Clock::now() - start < patience; ++pass) {
         if (!target.is_there()) return fail(ESRCH, fmt::format("process {} is gone", target.pid()));
@@ -147,27 +147,28 @@ private:
 
 } // namespace
 
-Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier) {
+Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier,
+                                   std::chrono::milliseconds patience) {
     if (cpus.empty()) return fail(EINVAL, "no CPU to bind to");
     const auto target = Target::open(id);
     if (!target) return tl::unexpected(target.error());
     Binder binder(id, cpus, earlier);
-    auto bound = until_all(*target, [&binder](pid_t thread) { return binder.bind(thread); });
+    auto bound = until_all(*target, patience, [&binder](pid_t thread) { return binder.bind(thread); });
     auto binding = binder.binding();
     // Threads that ended need no notes, and their numbers are given away.
     std::erase_if(binding.threads,
                   [&id](const auto& one) { return start_of(id.pid, one.first) != one.second.started; });
     if (bound) return binding;
     if (bound.error().number != ESRCH) {
-        static_cast<void>(release_process(binding));
+        static_cast<void>(release_process(binding, patience));
         // Threads that it did not come to are where an earlier binding had them.
         binding.cpus = earlier.id == id ? earlier.cpus : CpuList{};
-        if (!binding.cpus.empty()) static_cast<void>(release_process(binding));
+        if (!binding.cpus.empty()) static_cast<void>(release_process(binding, patience));
     }
     return within(fmt::format("process {}", id.pid), std::move(bound.error()));
 }
 
-Result<> release_process(const WorkerBinding& binding) {
+Result<> release_process(const WorkerBinding& binding, std::chrono::milliseconds patience) {
     const auto free = [&binding](pid_t thread) -> Result<bool> {
         const auto now = read_thread_affinity(thread);
         if (!now) return tl::unexpected(now.error());
@@ -183,7 +184,7 @@ Result<> release_process(const WorkerBinding& binding) {
         return shown && *shown != *now;
     };
     const auto target = Target::open(binding.id);
-    auto released = target ? until_all(*target, free) : Result<>(tl::unexpected(target.error()));
+    auto released = target ? until_all(*target, patience, free) : Result<>(tl::unexpected(target.error()));
     if (!released && released.error().number != ESRCH)
         return within(fmt::format("process {}", binding.id.pid), std::move(released.error()));
     return {};

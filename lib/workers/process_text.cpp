@@ -119,6 +119,20 @@ std::string unit_of(std::string_view cgroup) {
     return {};
 }
 
+bool is_own_group(std::string_view cgroup, std::string_view unit) {
+    auto last = cgroup.substr(cgroup.rfind('/') + 1);
+    if (last.starts_with('_')) last.remove_prefix(1); // as unit_of()
+    return !unit.empty() && last == unit;
+}
+
+std::optional<unsigned> parse_descendants(std::string_view cgroup_stat) {
+    while (!cgroup_stat.empty()) {
+        auto line = take(cgroup_stat, '\n');
+        if (take(line, ' ') == "nr_descendants") return whole_number<unsigned>(line);
+    }
+    return std::nullopt;
+}
+
 std::vector<std::string> parse_cgroup_mounts(std::string_view mountinfo) {
     std::vector<std::string> mounts;
     while (!mountinfo.empty()) {

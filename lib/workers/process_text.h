@@ -35,6 +35,13 @@ std::string parse_cgroup(std::string_view text);
 /// "user@1000.service". Empty: none.
 std::string unit_of(std::string_view cgroup);
 
+/// Whether the control group is the unit's own, and no part of what the unit divides among its processes
+/// (Delegate=, a user's manager, containers).
+bool is_own_group(std::string_view cgroup, std::string_view unit);
+
+/// Of a control group's cgroup.stat: how many groups are below it. None: the text does not say.
+std::optional<unsigned> parse_descendants(std::string_view cgroup_stat);
+
 /// Mount points of the unified hierarchy in /proc/self/mountinfo, the latest first.
 std::vector<std::string> parse_cgroup_mounts(std::string_view mountinfo);
 

@@ -8,6 +8,7 @@
 #include "lab/irq_files.h"
 #include "support/eventually.h"
 #include "support/net_ns.h"
+#include "support/nobody.h"
 #include "support/team_under_test.h"
 
 #include <gmock/gmock.h>
@@ -71,6 +72,7 @@ TEST_F(InterruptCpus, are_one_for_each_port_and_stay_so) {
     std::vector<unsigned> of_first;
     for (const auto& vector : vectors_of("eth0"))
         of_first.push_back(vector.irq);
+    const auto nobody = lock_all_that_nobody_may(); // who is in nobody's way
     TeamUnderTest team(config_of(cards_));
     far_->flood(team);
     ASSERT_TRUE(eventually(

@@ -6,6 +6,7 @@
 #include "netns/configs.h"
 #include "support/process.h"
 #include "support/team_under_test.h"
+#include "support/watched_calls.h"
 
 #include <gmock/gmock.h>
 
@@ -150,10 +151,13 @@ void make_noise0(const NetNs& host) {
     host.ip(names);
 }
 
-/// More messages than a receive buffer holds, while the daemon cannot read.
+/// More messages than a receive buffer holds, while the daemon cannot read; and then the list of devices
+/// changes while it is made, each time that the daemon asks for it.
 TEST(LinkWatch, sees_what_it_was_not_told_after_a_flood_of_messages) {
     const Cabling wires(2, FarSide::open);
-    TeamUnderTest team(loadbalance(2));
+    TeamUnderTest team(loadbalance(2), TeamUnderTest::later);
+    WatchedCalls calls;
+    ASSERT_TRUE(team.try_to_start(calls));
     ASSERT_TRUE(team.await_link("eth1"));
     make_noise0(wires.host());
     std::string flood;
@@ -163,6 +167,7 @@ TEST(LinkWatch, sees_what_it_was_not_told_after_a_flood_of_messages) {
     wires.host().ip(flood);
     wires.pull(1);
     wires.host().ip("link set noise0 alias last");
+    calls.refuse_lists(8);
     team.signal(SIGCONT);
     EXPECT_TRUE(team.await_link("eth1", false));
     wires.plug(1);

@@ -5,6 +5,7 @@
 #include "netns/configs.h"
 #include "support/figure.h"
 #include "support/network_lock.h"
+#include "support/nobody.h"
 #include "support/traffic.h"
 
 #include <gmock/gmock.h>
@@ -126,6 +127,39 @@ TEST(Failover, of_activebackup_loses_few_packets_a_pulled_cable_each_way) {
     report("in", lost_in);
     expect_few(lost_out);
     expect_few(lost_in);
+}
+
+/// What a user without any right may do to a daemon: lock, watch, read, signal, connect, and use up his share
+/// of watches and processes.
+Process make_trouble(const TeamUnderTest& team) {
+    return as_nobody(fmt::format(
+        "for i in $(seq 150); do tail -f /run/teamd/team0.pid & done >/dev/null 2>&1;"
+        "while :; do kill -9 {0}; kill -STOP {0}; cat /proc/{0}/* /run/teamd/* /run/teamd-offload/*;"
+        "teamdctl team0 state; echo x >/run/teamd/team0.sock; sleep 0.05; done >/dev/null 2>&1",
+        team.pid()));
+}
+
+TEST(Failover, is_as_quick_whatever_nobody_does) {
+    const Cabling wires(4, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(4));
+    bring_up(wires, team);
+    const auto holders = lock_all_that_nobody_may();
+    Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
+    std::vector<std::uint64_t> without, with;
+    for (int round = 0; round < 4; ++round) {
+        std::optional<Process> trouble;
+        if (round % 2 == 1) trouble.emplace(make_trouble(team));
+        const auto lost = pull_cables(wires, team, stream, rounds({.shown = 5, .measured = 10})).pulled;
+        (trouble ? with : without).insert((trouble ? with : without).end(), lost.begin(), lost.end());
+    }
+    report("pulls", without);
+    report("pulls in nobody's presence", with);
+    EXPECT_TRUE(at_most("median", median(with), {.promised = 10, .defect = 300}));
+    const auto trouble = make_trouble(team);
+    team.kill();
+    team.start();
+    EXPECT_TRUE(team.await_link("eth4"));
+    EXPECT_TRUE(stream.flows(100));
 }
 
 /// Lost each way by one change of the active port, no cable pulled.

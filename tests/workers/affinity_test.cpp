@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include <filesystem>
+#include <functional>
 #include <thread>
 
 namespace teamo::test {
@@ -99,6 +100,28 @@ TEST_F(Binding, catches_threads_that_are_made_meanwhile) {
         ASSERT_TRUE(release_process(*bound));
         EXPECT_TRUE(stays(
             "all threads are free", [&] { return masks_of(child.pid()) == std::set{all_}; }, 20ms));
+    }
+}
+
+/// As many as it can, one from the other, so that a listing never has them all.
+int make_threads_without_end(int pipe) {
+    std::function<void()> next = [&next] { std::thread(next).detach(); };
+    for (int made = 0; made < 64; ++made)
+        std::thread(next).detach();
+    say(pipe);
+    return ::pause();
+}
+
+/// Twelve of them in one window must not keep the daemon from its watchdog, for ten seconds: it is the two
+/// times of one that count (workers.cpp, window_budget).
+TEST_F(Binding, of_who_makes_threads_without_end_is_soon_over) {
+    const Child child(make_threads_without_end);
+    child.await_word();
+    for (int round = 0; round < 5; ++round) {
+        const auto start = SteadyClock::now();
+        const auto bound = bind_process(child.id(), last_, {}, 20ms);
+        if (bound) static_cast<void>(release_process(*bound, 20ms));
+        EXPECT_LT(since(start), 800ms) << "it was a second where nothing was caught";
     }
 }
 

@@ -123,6 +123,7 @@ static __always_inline int teamo_leave_by_all(struct __sk_buff *skb, const struc
 {
 	__u32 i;
 
+	skb->queue_mapping = 0; /* of the copies too: see teamo_leave_by() */
 	for (i = 1; i < TEAMO_SLOTS; i++) {
 		__u32 bit = live & -live;
 		__u32 slot = teamo_slot_of(bit);
@@ -130,8 +131,8 @@ static __always_inline int teamo_leave_by_all(struct __sk_buff *skb, const struc
 		live ^= bit;
 		if (!live)
 			return teamo_leave_by(skb, team, slot);
-		if (!bpf_clone_redirect(skb, teamo_port_of(team, slot), 0))
-			teamo_count_tx(skb, slot);
+		/* A copy that there was no memory for is a drop. */
+		teamo_count_tx(skb, bpf_clone_redirect(skb, teamo_port_of(team, slot), 0) ? TEAMO_NO_SLOT : slot);
 	}
 	return TC_ACT_SHOT;
 }

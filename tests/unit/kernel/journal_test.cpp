@@ -19,6 +19,7 @@ Journal sample() {
         journal.homes[bucket] = Slot{static_cast<std::uint8_t>(1 + bucket % 2)};
     journal.ports = {{.index = IfIndex{3},
                       .slot = Slot{1},
+                      .state = PortState::joined,
                       .name = "eth1",
                       .address = {{2, 0, 0, 0, 0, 1}},
                       .mtu = 1500,
@@ -34,6 +35,8 @@ Journal sample() {
                                           .flags = IFA_F_PERMANENT | IFA_F_NODAD}}},
                      {.index = IfIndex{5},
                       .slot = Slot{2},
+                      .state = PortState::leaving,
+                      .taken_down = true,
                       .name = "eth1.100",
                       .address = {{2, 0, 0, 0, 0, 2}},
                       .mtu = 9000,
@@ -43,6 +46,10 @@ Journal sample() {
                       .features = {},
                       .offloads = {"rx-gro", "tx-tcp-segmentation"},
                       .ipv6_addresses = {}}};
+    journal.ports.push_back({.index = {}, .slot = Slot{3}, .state = PortState::away, .name = "eth2"});
+    journal.ports.push_back(
+        {.index = IfIndex{9}, .slot = Slot{4}, .state = PortState::joining, .name = "eth3"});
+    journal.making = true;
     journal.offloads = {"tx-tcp-segmentation"};
     journal.removed_by_hand = {"eth7"};
     return journal;
@@ -57,7 +64,7 @@ TEST(Journal, says_after_reading_what_was_written) {
     EXPECT_EQ(*empty, Journal{});
 }
 
-TEST(Journal, of_a_version_that_knew_no_features_is_read) {
+TEST(Journal, of_a_version_that_knew_no_features_and_no_states_is_read) {
     const auto read = parse_journal(
         R"({"version": 1, "network_namespace": 7, "team": 12, "inner": 11, "homes": "", "ports": [{"ifindex": 3,
             "slot": 1, "name": "eth1", "address": "02:00:00:00:00:01", "mtu": 1500, "flags": 4098,
@@ -65,6 +72,7 @@ TEST(Journal, of_a_version_that_knew_no_features_is_read) {
     ASSERT_TRUE(read) << read.error().text;
     ASSERT_EQ(read->ports.size(), 1U);
     EXPECT_EQ(read->ports[0].features, FeatureSettings{});
+    EXPECT_EQ(read->ports[0].state, PortState::joined);
     EXPECT_TRUE(read->ports[0].ipv6_addresses.empty());
 }
 

@@ -133,6 +133,39 @@ TEST_F(PortVectors, of_mlx5_and_ena_are_found_though_their_names_are_not_the_por
     EXPECT_THAT(others(read(ena)), ElementsAre(60));
 }
 
+TEST_F(PortVectors, of_ice_are_none_of_its_rdma_functions) {
+    const auto link = network_device("eth0", 2, card, 2, 2);
+    vector(50, "ice-0000:01:00.0:misc", card);
+    vector(51, "ice-eth0-TxRx-0", card);
+    vector(52, "ice-eth0-TxRx-1", card);
+    vector(53, "irdma-ice-0000:01:00.0-AEQ", card);
+    vector(54, "irdma-ice-0000:01:00.0-CEQ-0", card);
+    const auto port = read(link);
+    EXPECT_EQ(groups(port), "0: 51; 1: 52");
+    EXPECT_THAT(others(port), ElementsAre(50)) << "who moves the others moves a storage's";
+}
+
+TEST_F(PortVectors, of_a_function_with_two_ports_are_those_that_the_kernel_tells_of) {
+    const auto first = network_device("eth0", 2, card, 2, 2), second = network_device("eth1", 3, card, 2, 2);
+    file("sys/devices/" + card + "/net/eth0/dev_port", "0");
+    file("sys/devices/" + card + "/net/eth1/dev_port", "1");
+    for (unsigned irq = 60; irq < 64; ++irq)
+        vector(irq, fmt::format("mlx4-{}@pci:0000:01:00.0", irq - 59), card);
+    EXPECT_EQ(groups(read(first)), "") << "nobody knows whose they are";
+    EXPECT_THAT(others(read(first)), IsEmpty());
+    EXPECT_EQ(groups(read(first, told({60, 61}))), "0: 60; 1: 61");
+    EXPECT_EQ(groups(read(second, told({62, 63}))), "0: 62; 1: 63");
+}
+
+TEST_F(PortVectors, of_a_port_beside_its_virtual_functions_ports_are_its_own) {
+    const auto link = network_device("eth0", 2, card, 2, 2);
+    network_device("eth0r0", 3, card);
+    vector(50, "mlx5_async0@pci:0000:08:00.0", card);
+    vector(51, "mlx5_comp0@pci:0000:08:00.0", card);
+    vector(52, "mlx5_comp1@pci:0000:08:00.0", card);
+    EXPECT_EQ(groups(read(link)), "0: 51; 1: 52");
+}
+
 TEST_F(PortVectors, go_with_the_kernels_numbers_where_names_have_others) {
     const auto link = network_device("eth0", 2, card, 2, 2);
     vector(40, "eth0-rx-5", card); // the driver counts otherwise

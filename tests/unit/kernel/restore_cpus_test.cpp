@@ -3,6 +3,7 @@
 #include "tree.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 namespace teamo {
 namespace {
@@ -51,6 +52,14 @@ TEST_F(Restored, is_no_interrupt_whose_number_is_anothers_now) {
     EXPECT_EQ("3", affinity(40));
     EXPECT_FALSE(read_cpu_setting(card_, {Kind::irq, 40}, root()));
     restore({{{Kind::irq, 99}, was_all}});
+}
+
+TEST_F(Restored, is_no_thread_whose_number_is_anothers_now) {
+    const auto number = static_cast<unsigned>(::getpid());
+    file(fmt::format("proc/{}/comm", number), "bash");
+    EXPECT_FALSE(read_cpu_setting(card_, {Kind::thread, number}, root()));
+    file(fmt::format("proc/{}/comm", number), "napi/eth0-12");
+    EXPECT_TRUE(read_cpu_setting(card_, {Kind::thread, number}, root()));
 }
 
 TEST_F(Restored, are_the_queues_masks) {

@@ -19,6 +19,7 @@ namespace {
 using testing::ElementsAre;
 
 constexpr auto other = VectorRole{.kind = VectorRole::Kind::other};
+constexpr auto foreign = VectorRole{.kind = VectorRole::Kind::foreign};
 constexpr auto unknown = VectorRole{.kind = VectorRole::Kind::unknown};
 
 VectorRole queue(unsigned number) { return {.kind = VectorRole::Kind::queue, .queue = number}; }
@@ -41,7 +42,7 @@ TEST(VectorNames, of_intel_cards) {
                 ElementsAre(other, queue(0), queue(1), other));
     EXPECT_THAT(roles({"ice-0000:01:00.0:misc", "ice-eth0-TxRx-0", "ice-eth0-TxRx-1",
                        "irdma-ice-0000:01:00.0-CEQ-0"}),
-                ElementsAre(other, queue(0), queue(1), other));
+                ElementsAre(other, queue(0), queue(1), foreign));
     EXPECT_THAT(roles({"iavf-0000:01:02.0:mbx", "iavf-eth0-TxRx-0"}), ElementsAre(other, queue(0)));
     EXPECT_THAT(roles({"idpf-0000:01:00.0-Mailbox-0", "idpf-eth0-TxRx-0"}), ElementsAre(other, queue(0)));
 }

@@ -116,5 +116,45 @@ TEST(Marks, say_team_and_slot) {
     }
 }
 
+/// Both ends of a pair as they are just after RTM_NEWLINK.
+Links new_pair() {
+    auto team = device(5, "team0"), inner = device(4, "tmo0");
+    team.kind = inner.kind = "veth";
+    team.lower = inner.index;
+    inner.lower = team.index;
+    return all({team, inner});
+}
+
+TEST(HalfMade, is_a_pair_whose_inner_end_bears_our_mark) {
+    auto links = new_pair();
+    EXPECT_FALSE(is_half_made(links, "team0", false)) << "anybody may have made it";
+    links.at(IfIndex{4}).altnames = {inner_mark("team0")};
+    EXPECT_TRUE(is_half_made(links, "team0", false));
+    EXPECT_FALSE(is_half_made(links, "team1", false));
+    links.at(IfIndex{5}).altnames = {team_mark("team0")};
+    EXPECT_FALSE(is_half_made(links, "team0", true)) << "it is whole";
+}
+
+TEST(HalfMade, is_what_the_journal_says_as_long_as_nobody_uses_it) {
+    auto links = new_pair();
+    EXPECT_TRUE(is_half_made(links, "team0", true));
+    auto& team = links.at(IfIndex{5});
+    team.flags = IFF_UP;
+    EXPECT_FALSE(is_half_made(links, "team0", true)) << "somebody has set it up";
+    team.flags = 0;
+    links.at(IfIndex{4}).name = "other";
+    EXPECT_FALSE(is_half_made(links, "team0", true));
+    links = all({device(5, "team0")});
+    links.at(IfIndex{5}).kind = "bridge";
+    EXPECT_FALSE(is_half_made(links, "team0", true));
+    links.at(IfIndex{5}).kind = "team";
+    EXPECT_TRUE(is_half_made(links, "team0", true));
+    auto port = device(6, "eth1");
+    port.master = IfIndex{5};
+    links.emplace(port.index, port);
+    EXPECT_FALSE(is_half_made(links, "team0", true));
+    EXPECT_FALSE(is_half_made({}, "team0", true));
+}
+
 } // namespace
 } // namespace teamo

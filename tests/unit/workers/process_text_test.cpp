@@ -88,5 +88,21 @@ TEST(CgroupMounts, are_those_of_the_unified_hierarchy_the_latest_first) {
     EXPECT_THAT(parse_cgroup_mounts("x - cgroup2\n - cgroup2 \n1 2 3 4 5\n"), IsEmpty());
 }
 
+TEST(OwnGroup, is_the_units_folder_and_nothing_below_it) {
+    EXPECT_TRUE(is_own_group("/system.slice/nginx.service", "nginx.service"));
+    EXPECT_TRUE(is_own_group("/system.slice/_cpu.service", "cpu.service"));
+    EXPECT_FALSE(
+        is_own_group("/user.slice/user-1000.slice/user@1000.service/app.slice/x.scope", "user@1000.service"));
+    EXPECT_FALSE(is_own_group("/system.slice/docker-1.scope/init.scope", "docker-1.scope"));
+    EXPECT_FALSE(is_own_group("/", ""));
+}
+
+TEST(OwnGroup, has_so_many_below_it_as_it_says) {
+    EXPECT_EQ(parse_descendants("nr_descendants 2\nnr_dying_descendants 7\n"), 2U);
+    EXPECT_EQ(parse_descendants("nr_dying_descendants 7\n"), std::nullopt);
+    EXPECT_EQ(parse_descendants("nr_descendants x"), std::nullopt);
+    EXPECT_EQ(parse_descendants(""), std::nullopt);
+}
+
 } // namespace
 } // namespace teamo
