@@ -107,8 +107,9 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
     for (const auto& [setting, cpus] : settings) {
         const auto done = write_cpu_setting(port.port.name, setting, cpus);
         if (done || done.error().number == ENOENT || done.error().number == ESRCH)
-            continue;                           // it went meanwhile
-        if (is_passing(done.error())) continue; // with the next look
+            continue; // it went meanwhile
+        // With the next look; but that a CPU has no vector left (ENOSPC) does not pass soon.
+        if (is_passing(done.error()) && done.error().number != ENOSPC) continue;
         port.refused.emplace(setting, done.error().text);
         log_(Level::warning, fmt::format("port {}: {}", port.port.name, done.error().text), message_id::none,
              {{"PORT", port.port.name}});

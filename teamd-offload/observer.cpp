@@ -57,6 +57,7 @@ void Observer::lost_carrier(const std::set<IfIndex>& devices) {
 void Observer::take(const nlmsghdr* message) {
     auto link = parse_link(message);
     if (!link) return;
+    ++news_;
     if (message->nlmsg_type == RTM_DELLINK) {
         links_.erase(link->index);
         return;
@@ -85,6 +86,7 @@ Result<> Observer::refresh() {
     auto all = control_.read_all();
     if (!all) return tl::unexpected(all.error());
     links_ = std::move(*all);
+    ++news_;
     stale_ = false;
     return {};
 }

@@ -41,6 +41,8 @@ public:
     void lost_carrier(const std::set<IfIndex>& devices);
 
     const Links& links() const { return links_; }
+    /// Rises with each event that was taken in.
+    std::uint64_t news() const { return news_; }
     /// What this process has just done itself, ahead of the event that will say so.
     Link* edit(IfIndex index);
 
@@ -56,6 +58,7 @@ private:
     Links links_;
     std::set<IfIndex> doubted_; ///< to be read anew: of these an event says what may be no longer so
     bool stale_ = false;
+    std::uint64_t news_ = 0;
     std::optional<Io> io_;
 };
 

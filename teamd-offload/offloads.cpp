@@ -155,9 +155,10 @@ Result<> Offloads::add(const Link& port, const OffloadContract& contract, const 
     }
     if (const auto lacks = lacking(added.plan, added.features);
         !lacks.empty() && contract.lacking == Lacking::refuse) {
+        const int number = added.patience ? EAGAIN : EOPNOTSUPP; // its driver was only busy
         devices_.pop_back();
         make_plans();
-        return fail(EOPNOTSUPP, fmt::format(R"(lacks {}, and "lacking" is "refuse")", text_of(lacks)));
+        return fail(number, fmt::format(R"(lacks {}, and "lacking" is "refuse")", text_of(lacks)));
     }
     return {};
 }
@@ -232,6 +233,7 @@ void Offloads::tend(Device& device, Time now) {
         device.left.clear();
         static_cast<void>(device.repair.step(false, now));
     } else if (!device.contract.repair) {
+        device.patience.reset();
         say_left(device, settings);
     } else {
         repair(device, settings, now);
@@ -241,7 +243,8 @@ void Offloads::tend(Device& device, Time now) {
 
 void Offloads::repair(Device& device, const FeatureSettings& settings, Time now) {
     const auto earlier = device.repair;
-    switch (device.repair.step(true, now)) {
+    // What was refused is no quarrel: it is asked for again.
+    switch (device.patience ? Repair::Act::attempt : device.repair.step(true, now)) {
     case Repair::Act::nothing: return;
     case Repair::Act::give_up:
         log_(Level::warning,
@@ -253,7 +256,7 @@ void Offloads::repair(Device& device, const FeatureSettings& settings, Time now)
         device.repair = {}; // for the others
         return;
     case Repair::Act::attempt:
-        if (!device.is_team && !team_.remember(device.index, before(device, settings))) return;
+        if (!device.is_team && !team_.remember(device.index, before(device, settings))) return wait(device);
         if (set(device, settings)) {
             ++device.repaired;
             say_repaired(device, settings);
@@ -273,6 +276,11 @@ void Offloads::forgive(Device& device, Time now) {
         device.conceded.clear();
 }
 
+void Offloads::wait(Device& device) {
+    if (!device.patience) device.patience.emplace();
+    device.patience->refused(Repair::Time::clock::now());
+}
+
 /// False: the driver did none of it.
 bool Offloads::set(Device& device, const FeatureSettings& settings) {
     auto after = ethtool_.set_features(device.index, settings);
@@ -285,8 +293,7 @@ bool Offloads::set(Device& device, const FeatureSettings& settings) {
             device.refused = settings;
             return false;
         }
-        if (!device.patience) device.patience.emplace();
-        device.patience->refused(Repair::Time::clock::now());
+        wait(device);
         return false;
     }
     device.patience.reset();

@@ -27,7 +27,6 @@ PortBefore remember(const Link& link, Slot slot) {
 
 PortBefore remember_marked(const Link& link, Slot slot) {
     auto before = remember(link, slot);
-    before.state = PortState::joined;
     if (link.permanent_address) before.address = *link.permanent_address;
     before.flags &= ~std::uint32_t{IFF_PROMISC | IFF_ALLMULTI};
     // A port's own is off by our doing.
@@ -40,10 +39,15 @@ Result<> set_address(LinkControl& links, const Link& link, const MacAddress& add
     auto done = links.set_address(link.index, address);
     if (done || done.error().number != EBUSY || !link.is_up()) return done;
     // Some drivers change it only while the device is down (no IFF_LIVE_ADDR_CHANGE).
-    if (around)
-        if (auto noted = around(true); !noted) return noted;
-    if (auto down = links.set_flags(link.index, 0, IFF_UP); !down) return down;
+    auto down = around ? around(true) : Result<>();
+    if (down) down = links.set_flags(link.index, 0, IFF_UP);
+    if (!down) {
+        if (around) static_cast<void>(around(false));
+        return down;
+    }
     done = links.set_address(link.index, address);
+    // One that does not take it while it is down either is not taken down once more.
+    if (!done && is_passing(done.error())) done.error().number = EIO;
     if (auto up = links.set_flags(link.index, IFF_UP, IFF_UP); !up) return up;
     if (around)
         if (auto noted = around(false); done && !noted) return noted;

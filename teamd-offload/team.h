@@ -104,6 +104,7 @@ private:
     bool is_worth_trying(const std::string& port, const Link& link) const;
     void join_awaited();
     PortBefore begin(const Link& link, Slot slot);
+    bool is_slave(const Link& link) const;
     bool is_ours(const Link& link) const;
     PortConfig config_of(std::string_view port) const;
     Result<Slot> free_slot() const;
@@ -160,6 +161,7 @@ private:
 
     // team_requests.cpp: the control socket
     PortStatus port_status(const Port& port) const;
+    std::vector<RefusedStatus> refused_status() const;
     struct Answering;
     control::Reply set_item(const std::string& path, const std::string& value);
     control::Reply update_port(const control::PortConfigUpdate& request);
@@ -196,6 +198,7 @@ private:
     /// A change that the kernel refused: not tried again as long as it stands, unless the refusal may pass.
     struct RefusedChange {
         Change change;
+        std::string said;
         std::optional<Patience> patience;
     };
     std::vector<RefusedChange> refused_;

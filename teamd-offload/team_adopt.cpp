@@ -51,7 +51,7 @@ Result<> Team::clear_leftovers() {
               [this](IfIndex port) { return find_link(observer_->links(), port) == nullptr; });
     for (const auto& [index, link] : observer_->links())
         if (is_ours(link) && before(index) == nullptr)
-            journal_.ports.push_back(remember_marked(link, port_mark_of(link)->slot));
+            journal_.ports.push_back(begin(link, port_mark_of(link)->slot));
     for (auto& port : journal_.ports)
         if (port.state != PortState::away) port.state = PortState::leaving;
     std::size_t left = 0;
@@ -93,7 +93,7 @@ Result<> Team::adopt_device(const TeamDevice& device) {
         auto* was = before(port.index);
         if (auto added = offloads_->add(*find_link(observer_->links(), port.index), contract, was->offloads);
             !added)
-            return within(fmt::format("port {}", port.name), std::move(added.error()));
+            log_(Level::warning, fmt::format("port {}: {}", port.name, added.error().text));
         was->offloads = offloads_->kept(port.index);
     }
     runner_ = make_runner(configuration_.team.runner, journal_.active);
@@ -104,8 +104,12 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     tables_ = plan(decision_).tables;
     if (auto attached = datapath_->attach_team(device_, tables_); !attached) return attached;
     for (const auto& port : ports_)
-        if (auto attached = datapath_->attach_port(port.index); !attached)
-            return within(fmt::format("port {}", port.name), std::move(attached.error()));
+        if (auto attached = datapath_->attach_port(port.index); !attached) {
+            // The others carry; one that is gone is found so by the first pass.
+            if (is_passing(attached.error()))
+                return within(fmt::format("port {}", port.name), std::move(attached.error()));
+            log_(Level::error, fmt::format("port {}: {}", port.name, attached.error().text));
+        }
     log_(Level::notice, fmt::format("went on with the running team, {} ports", ports_.size()),
          message_id::adopted);
     finish_begun();
@@ -126,8 +130,11 @@ void Team::adopt_ports(const std::vector<PortBefore>& noted) {
         } else if (port.state == PortState::joined && datapath_->tends_ports() &&
                    link->master != device_.team) {
             // Taken out while no daemon ran: what is still ours on it goes.
-            static_cast<void>(let_go(port));
             journal_.removed_by_hand.push_back(port.name);
+            if (auto released = let_go(port); !released && is_passing(released.error())) {
+                journal_.ports.push_back(port); // finish_begun()
+                journal_.ports.back().state = PortState::leaving;
+            }
         } else if (port.state == PortState::joined) {
             adopt_port(port, *link);
         } else {
@@ -140,7 +147,9 @@ void Team::adopt_ports(const std::vector<PortBefore>& noted) {
         const auto mark = port_mark_of(link);
         if (!mark || mark->team != name() || before(index) != nullptr) continue;
         if (datapath_->tends_ports() && link.master != device_.team) continue;
-        adopt_port(remember_marked(link, mark->slot), link);
+        auto port = begin(link, mark->slot);
+        port.state = PortState::joined;
+        adopt_port(port, link);
     }
 }
 
@@ -163,7 +172,10 @@ void Team::finish_begun() {
         if (port.state == PortState::leaving) static_cast<void>(settle(port.index));
         if (port.state != PortState::joining) continue;
         log_(Level::notice, fmt::format("port {}: it was only half a port; it joins now", port.name));
-        if (auto joined = join(port.index); !joined) note_refusal(port.name, joined.error());
+        if (auto joined = join(port.index); !joined) {
+            awaited_.insert(port.name);
+            note_refusal(port.name, joined.error());
+        }
     }
 }
 

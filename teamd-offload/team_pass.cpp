@@ -16,6 +16,7 @@
 namespace teamo {
 
 void Team::pass() {
+    const auto news = observer_->news();
     if (find_link(observer_->links(), device_.team) == nullptr) {
         if (const auto failed = std::exchange(failed_, nullptr))
             failed(Error{ENODEV, fmt::format("device {} was removed by somebody else", name())});
@@ -42,6 +43,8 @@ void Team::pass() {
     }
     for (const auto& here : {offloads_->deadline(), next_try()})
         if (here && (!deadline || *here < *deadline)) deadline = here;
+    // What was taken in meanwhile has been looked at in part only.
+    if (observer_->news() != news) deadline = Clock::now();
     carrier_news_->follow(followed);
     interrupts_->follow(ports_with_interrupts());
     if (tables_.mode == TransmitMode::hash) port_cpus_->follow(ports_with_cpus());
@@ -224,8 +227,10 @@ void Team::apply(const std::vector<Change>& list) {
         if (done) continue;
         if (!again) {
             log_(Level::warning, done.error().text);
-            earlier = refused_.insert(refused_.end(), {.change = change, .patience = std::nullopt});
+            earlier =
+                refused_.insert(refused_.end(), {.change = change, .said = {}, .patience = std::nullopt});
         }
+        earlier->said = done.error().text;
         if (!is_passing(done.error()))
             earlier->patience.reset();
         else if (!earlier->patience)
@@ -233,7 +238,7 @@ void Team::apply(const std::vector<Change>& list) {
         if (earlier->patience) earlier->patience->refused(Clock::now());
         // One port that cannot take the team's MTU would lose every larger packet: the team keeps the one
         // that all ports had, as the kernel's driver does.
-        if (std::holds_alternative<SetMtu>(change) && !earlier->patience && mtu_ != 0) {
+        if (std::holds_alternative<SetMtu>(change) && mtu_ != 0) {
             if (control_.set_mtu(device_.team, mtu_)) observer_->edit(device_.team)->mtu = mtu_;
             return;
         }

@@ -46,22 +46,28 @@ Result<Slot> Team::free_slot() const {
     return fail(E2BIG, fmt::format("the team has {} ports, which is the most", max_ports));
 }
 
+/// With the team driver the device itself says whose port it is.
+bool Team::is_slave(const Link& link) const {
+    return datapath_->tends_ports() && device_.team && link.master == device_.team;
+}
+
 /// What the journal says counts only for such a device.
 bool Team::is_ours(const Link& link) const {
     const auto mark = port_mark_of(link);
-    const bool is_slave = datapath_->tends_ports() && device_.team && link.master == device_.team;
-    return is_slave || (mark && mark->team == name());
+    return is_slave(link) || (mark && mark->team == name());
 }
 
 /// What a device was like before us. One that was away, as in a container's namespace, comes back as we left
 /// it.
 PortBefore Team::begin(const Link& link, Slot slot) {
-    auto before = remember(link, slot);
+    const auto mark = port_mark_of(link);
+    const bool marked = mark && mark->team == name();
+    auto before = marked ? remember_marked(link, slot) : remember(link, slot);
     const auto away = std::ranges::find_if(journal_.ports, [&link](const PortBefore& port) {
         return port.state == PortState::away && port.name == link.name;
     });
     if (away == journal_.ports.end()) return before;
-    if (is_ours(link)) { // its marks went with it (net/core/dev.c: __dev_change_net_namespace)
+    if (marked) { // its marks went with it (net/core/dev.c: __dev_change_net_namespace)
         before.address = away->address;
         before.mtu = away->mtu;
         before.flags = away->flags;
@@ -168,7 +174,10 @@ Result<> Team::leave(IfIndex port) {
 /// A port that is leaving is put back, and forgotten. What is refused and may pass is tried again (leaving_).
 Result<> Team::settle(IfIndex port) {
     const auto* was = before(port);
-    if (was == nullptr) return {};
+    if (was == nullptr) {
+        leaving_.erase(port);
+        return {};
+    }
     const auto now = observer_->read_now(port);
     Result<> settled;
     if (now && is_ours(*now))
@@ -226,13 +235,21 @@ void Team::follow_masters() {
         trial_->end(port);
         std::erase_if(ports_, [port](const Port& one) { return one.index == port; });
         journal_.removed_by_hand.push_back(was->name);
-        if (auto released = let_go(*was); !released)
+        if (auto released = let_go(*was); !released) {
             log_(Level::warning, fmt::format("port {}: {}", was->name, released.error().text));
+            if (is_passing(released.error())) {
+                was->state = PortState::leaving;
+                leaving_[port].refused(Clock::now());
+                continue;
+            }
+        }
         std::erase_if(journal_.ports, [port](const PortBefore& one) { return one.index == port; });
     }
     std::vector<Link> come;
     for (const auto& [index, link] : observer_->links())
-        if (link.master == device_.team && before(index) == nullptr && is_worth_trying(link.name, link))
+        if (const auto* known = before(index); link.master == device_.team &&
+                                               (known == nullptr || known->state == PortState::leaving) &&
+                                               is_worth_trying(link.name, link))
             come.push_back(link);
     for (const auto& link : come)
         if (auto joined = join(link.index); !joined) note_refusal(link.name, joined.error());
@@ -244,11 +261,10 @@ void Team::note_refusal(const std::string& port, const Error& refusal) {
     if (noted.said != refusal.text)
         log_(Level::warning, fmt::format("port {}: {}", port, noted.said = refusal.text));
     if (const auto* link = find_link(observer_->links(), port)) noted.seen = {link->master, link->altnames};
-    if (!is_passing(refusal))
-        noted.patience.reset();
-    else if (!noted.patience)
-        noted.patience.emplace();
+    if (is_passing(refusal) && !noted.patience) noted.patience.emplace();
     if (noted.patience) noted.patience->refused(Clock::now());
+    // Each try may take the device down for who uses it.
+    if (!is_passing(refusal) || noted.patience->times() >= Patience::many) noted.patience.reset();
 }
 
 bool Team::is_worth_trying(const std::string& port, const Link& link) const {
@@ -259,8 +275,10 @@ bool Team::is_worth_trying(const std::string& port, const Link& link) const {
 }
 
 void Team::join_awaited() {
+    // Who is not waited for any more is not tried again.
     std::erase_if(refused_ports_, [this](const auto& entry) {
-        return find_link(observer_->links(), entry.first) == nullptr;
+        const auto* link = find_link(observer_->links(), entry.first);
+        return link == nullptr || (!awaited_.contains(entry.first) && !is_slave(*link));
     });
     for (const auto& port : std::set(awaited_)) {
         const auto* link = find_link(observer_->links(), port);

@@ -25,6 +25,7 @@ constexpr std::chrono::seconds look_again_after{1};
 /// its event is not heard.
 void Team::look_at_uppers() {
     const auto* team = find_link(observer_->links(), device_.team);
+    if (team == nullptr) return;
     std::vector<std::pair<IfIndex, std::uint32_t>> uppers{{team->master, 0}};
     for (const auto& [index, link] : observer_->links())
         if (link.lower == device_.team && !link.lower_elsewhere && link.index != device_.inner)

@@ -299,8 +299,24 @@ TeamStatus Team::status() {
     status.interrupts = interrupts_->status();
     status.workers = workers_->status();
     status.proofs = proofs_;
+    status.refused = refused_status();
     if (tables_.mode == TransmitMode::hash && device_.team) status.balance = balancing_->status();
     return status;
+}
+
+std::vector<RefusedStatus> Team::refused_status() const {
+    std::vector<RefusedStatus> list;
+    for (const auto& [port, refused] : refused_ports_)
+        list.push_back({.where = port, .what = refused.said});
+    for (const auto& [port, patience] : leaving_)
+        for (const auto& entry : journal_.ports)
+            if (entry.index == port)
+                list.push_back({.where = entry.name, .what = "is not as it was before it was a port yet"});
+    for (const auto& refused : refused_)
+        list.push_back({.where = name(), .what = refused.said});
+    for (const auto* complaint : {&complaint_, &journal_complaint_})
+        if (!complaint->empty()) list.push_back({.where = name(), .what = *complaint});
+    return list;
 }
 
 PortStatus Team::port_status(const Port& port) const {

@@ -195,7 +195,8 @@ Result<> Team::join_configured() {
         const bool lacks_something =
             joined.error().number == EOPNOTSUPP && entry.second.offload.lacking == Lacking::refuse;
         // A team that carries goes on without it, and a new one does not wait for what may pass.
-        if (!made_device_ || lacks_something || is_passing(joined.error()))
+        const bool is_gone = joined.error().number == ENODEV;
+        if (!made_device_ || lacks_something || is_gone || is_passing(joined.error()))
             note_refusal(entry.first, joined.error());
         else
             return within(fmt::format("port {}", entry.first), joined.error());
@@ -235,9 +236,11 @@ void Team::stop() {
 
 /// Nobody is there afterwards to try again.
 void Team::await_leaving(Clock::time_point until) {
+    for (auto& [port, patience] : leaving_)
+        patience = {};
     while (!leaving_.empty() && Clock::now() < until) {
         const auto next = std::ranges::min(leaving_ | std::views::values, {}, &Patience::next).next();
-        std::this_thread::sleep_until(next);
+        std::this_thread::sleep_until(std::min(next, until));
         settle_due();
     }
 }

@@ -177,6 +177,12 @@ json::Value state_document(const TeamStatus& status) {
     if (status.workers) document.set("workers", worker_document(*status.workers));
     if (status.balance) document.set("balance", balance_document(*status.balance));
     if (!status.proofs.empty()) document.set("proofs", proofs_of(status.proofs));
+    if (!status.refused.empty()) {
+        json::Array list;
+        for (const auto& refused : status.refused)
+            list.emplace_back(Object{{"what", refused.what}, {"where", refused.where}});
+        document.set("refused", std::move(list));
+    }
     if (auto runner = runner_of(status)) document.set("runner", std::move(*runner));
     return document;
 }

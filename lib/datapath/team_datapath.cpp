@@ -13,6 +13,8 @@ namespace teamo {
 namespace {
 
 constexpr std::string_view kind = "team";
+/// drivers/net/team/team_core.c: __team_no_mode
+const std::string no_mode = "*NOMODE*";
 
 const char* mode_name(TransmitMode mode) {
     switch (mode) {
@@ -136,7 +138,9 @@ Result<> TeamDatapath::set_mode(TransmitMode mode) {
     if (now == TeamValue(wanted)) return {};
     auto set = driver_->set(option, wanted);
     if (!set && now)
-        return fail(set.error().number,
+        // A driver with ports does not change its mode, and says busy; one that has none yet may be asked
+        // again.
+        return fail(set.error().number == EBUSY && *now != TeamValue(no_mode) ? EEXIST : set.error().number,
                     fmt::format("the team is in mode {} and cannot change to {} ({}); start with -r to have "
                                 "it made anew",
                                 std::get<std::string>(*now), wanted, set.error().text));

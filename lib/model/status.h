@@ -52,6 +52,13 @@ struct PortStatus {
     bool operator==(const PortStatus&) const = default;
 };
 
+/// What was refused, and is not as it shall be since.
+struct RefusedStatus {
+    std::string where; ///< the team, or a device
+    std::string what;  ///< as it was logged
+    bool operator==(const RefusedStatus&) const = default;
+};
+
 struct TeamStatus {
     std::string name;
     IfIndex ifindex;
@@ -67,6 +74,7 @@ struct TeamStatus {
     std::optional<InterruptStatus> interrupts;
     std::optional<WorkersStatus> workers;
     std::map<std::string, Proof> proofs{}; ///< by step: what was measured last
+    std::vector<RefusedStatus> refused{};
     // what the state document has under "setup"
     pid_t pid = 0;
     std::string pid_file;

@@ -2,6 +2,7 @@
 #include "ctl/findings.h"
 
 #include "model/offload.h"
+#include "json/fields.h"
 
 #include <fmt/format.h>
 
@@ -34,6 +35,12 @@ void add_tso(const std::string& name, const Device& device, std::string_view pri
 Findings device_findings(const Readings& readings) {
     Findings findings;
     const auto& state = readings.state;
+    for (const auto& refused : json::array(state.document, "refused"))
+        findings.push_back(
+            {error, json::text(refused, "where"), json::text(refused, "what"),
+             fmt::format("journalctl -u teamd-offload@{}  (it is tried again by itself when that "
+                         "may have changed)",
+                         state.name)});
     const auto team = readings.devices.find(state.name);
     if (team == readings.devices.end()) return findings;
     add_tso(state.name, team->second, "every packet is cut before it comes to a port", findings);

@@ -70,6 +70,20 @@ TEST_P(LostJournal, lets_the_next_start_adopt_and_ports_get_their_permanent_addr
         EXPECT_EQ(address, address_of(port)) << port;
 }
 
+TEST_P(LostJournal, and_a_lost_device_give_ports_their_permanent_address_too) {
+    ASSERT_TRUE(both_carry());
+    team_->kill();
+    in_guest("ip link del team0");
+    ASSERT_TRUE(std::filesystem::remove(journal));
+    team_->start({"-n"});
+    for (const auto& [port, address] : permanent) {
+        EXPECT_EQ(address, address_of(port)) << port;
+        EXPECT_EQ("0\n", in_guest(fmt::format("cat /proc/sys/net/ipv6/conf/{}/disable_ipv6", port)));
+        EXPECT_TRUE(look(NetNs::current(), port).altnames.empty());
+    }
+    EXPECT_EQ(0, team_->stop());
+}
+
 TEST_P(LostJournal, that_cannot_be_read_is_said_and_is_as_one_that_is_gone) {
     ASSERT_TRUE(both_carry());
     team_->kill();

@@ -179,8 +179,10 @@ TEST(Passing, is_that_a_port_which_appears_is_in_a_bridge) {
     EXPECT_TRUE(eventually("it is refused", [&] {
         return team.log().find("port eth2: is a port of bridge0") != std::string::npos;
     }));
+    EXPECT_THAT(ask(team, "doctor").out, HasSubstr("is a port of bridge0 already"));
     wires.host().ip("link set eth2 nomaster");
     EXPECT_TRUE(team.await_link("eth2"));
+    EXPECT_THAT(ask(team, "state dump").out, Not(HasSubstr("is a port of bridge0")));
 }
 
 TEST(Passing, is_that_the_numbers_of_watches_are_used_up) {
