@@ -247,9 +247,7 @@ void Team::follow_masters() {
     }
     std::vector<Link> come;
     for (const auto& [index, link] : observer_->links())
-        if (const auto* known = before(index); link.master == device_.team &&
-                                               (known == nullptr || known->state == PortState::leaving) &&
-                                               is_worth_trying(link.name, link))
+        if (link.master == device_.team && before(index) == nullptr && is_worth_trying(link.name, link))
             come.push_back(link);
     for (const auto& link : come)
         if (auto joined = join(link.index); !joined) note_refusal(link.name, joined.error());
@@ -278,7 +276,9 @@ void Team::join_awaited() {
     // Who is not waited for any more is not tried again.
     std::erase_if(refused_ports_, [this](const auto& entry) {
         const auto* link = find_link(observer_->links(), entry.first);
-        return link == nullptr || (!awaited_.contains(entry.first) && !is_slave(*link));
+        if (link == nullptr) return true;
+        const bool comes_by_itself = is_slave(*link) && before(link->index) == nullptr; // follow_masters()
+        return !awaited_.contains(entry.first) && !comes_by_itself;
     });
     for (const auto& port : std::set(awaited_)) {
         const auto* link = find_link(observer_->links(), port);

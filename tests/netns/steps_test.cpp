@@ -183,6 +183,30 @@ TEST_P(KilledBefore, a_step_leaves_what_the_next_start_makes_whole) {
     });
 }
 
+/// Down, the address, up: a port on which it was killed in between is up again, and the active one.
+TEST(KilledInAnAddressChange, leaves_a_port_that_the_next_start_sets_up) {
+    for (const unsigned after : {1U, 2U, 3U}) {
+        const Cabling wires(2, FarSide::open);
+        TeamUnderTest team(
+            team_config(R"({"name": "activebackup", "hwaddr_policy": "only_active"})", ports_object(2)),
+            TeamUnderTest::later);
+        WatchedCalls calls;
+        calls.kill_in_address_change(after);
+        ASSERT_TRUE(team.try_to_start(calls));
+        ASSERT_TRUE(team.await_item("runner.active_port", "eth1") && team.await_link("eth2"));
+        const auto address = look(wires.host(), "team0").address;
+        wires.pull(1);
+        ASSERT_TRUE(eventually("it is killed", [&] { return !team.running(); }));
+        EXPECT_EQ(after == 1, look(wires.host(), "eth2").up()) << after;
+        team.start();
+        EXPECT_TRUE(team.await_link("eth2"));
+        EXPECT_TRUE(becomes(address, [&] { return look(wires.host(), "eth2").address; }));
+        EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
+        EXPECT_EQ(0, team.stop());
+        wires.host().ip("link del eth1\nlink del eth2");
+    }
+}
+
 TEST_P(Refused, step_is_taken_again) {
     each([](Life& life, unsigned step) {
         WatchedCalls calls;

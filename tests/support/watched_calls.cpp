@@ -139,6 +139,19 @@ bool is_list_of_devices(const seccomp_notif& call) {
     return header && header->nlmsg_type == RTM_GETLINK && (header->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
 }
 
+/// RTM_SETLINK; whether its first attribute is an address.
+std::optional<bool> sets_address(const seccomp_notif& call) {
+    if (call.data.nr != SYS_sendmsg) return std::nullopt;
+    const auto process = static_cast<pid_t>(call.pid);
+    const auto part = first_part(call);
+    const auto header = part ? peek<nlmsghdr>(process, *part) : std::nullopt;
+    if (!header || header->nlmsg_type != RTM_SETLINK) return std::nullopt;
+    constexpr auto before = NLMSG_LENGTH(sizeof(ifinfomsg));
+    if (header->nlmsg_len < before + sizeof(nlattr)) return false;
+    const auto attribute = peek<nlattr>(process, *part + before);
+    return attribute && attribute->nla_type == IFLA_ADDRESS;
+}
+
 /// What the call would change; none: nothing that counts.
 std::optional<std::string> step_of(const seccomp_notif& call, int handle) {
     const auto process = static_cast<pid_t>(call.pid);
@@ -212,6 +225,14 @@ void WatchedCalls::serve(const std::stop_token& stop) {
     }
 }
 
+int WatchedCalls::verdict_on_change(bool sets_address) {
+    if (!address_refused_) {
+        address_refused_ = sets_address;
+        return sets_address ? EBUSY : 0;
+    }
+    return ++set_since_address_ == killed_after_address_ ? -1 : 0;
+}
+
 void WatchedCalls::answer() {
     seccomp_notif call{};
     if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, &call) < 0) return; // killed meanwhile
@@ -227,6 +248,14 @@ void WatchedCalls::answer() {
     if (lists_to_refuse_ > 0 && is_list_of_devices(call)) {
         --lists_to_refuse_;
         refuse_with(EINTR);
+    }
+    if (const auto address = killed_after_address_ != 0 ? sets_address(call) : std::nullopt) {
+        const int verdict = verdict_on_change(*address);
+        if (verdict < 0) {
+            ::kill(process_, SIGKILL);
+            return;
+        }
+        if (verdict > 0) refuse_with(verdict);
     }
     if (const auto step = step_of(call, handle_.get())) {
         const auto number = ++count_;

@@ -41,6 +41,11 @@ public:
     /// also while the program runs.
     void refuse_lists(unsigned times) { lists_to_refuse_ = times; }
 
+    /// The first address that a device is given is refused (EBUSY), as by a driver that takes it only while
+    /// the device is down; SIGKILL comes before the so-many-th request after that which sets something of a
+    /// device.
+    void kill_in_address_change(unsigned after) { killed_after_address_ = after; }
+
     /// So many came so far.
     unsigned count() const { return count_; }
     /// What the step was that the program was killed before, or that was refused: "sendmsg 16".
@@ -54,9 +59,13 @@ public:
 private:
     void serve(const std::stop_token& stop);
     void answer();
+    /// Of a request that sets something of a device: 0, an errno, or -1 for the end.
+    int verdict_on_change(bool sets_address);
 
     unsigned killed_at_ = 0, refused_at_ = 0;
     int refusal_ = 0;
+    unsigned killed_after_address_ = 0, set_since_address_ = 0;
+    bool address_refused_ = false;
     std::map<int, int> refused_calls_;
     std::atomic<unsigned> count_{0}, lists_to_refuse_{0};
     mutable std::mutex mutex_; ///< of what follows
