@@ -2,7 +2,7 @@
 //
 // A daemon that is killed before any of the system calls by which it changes something, and one that has any
 // of them refused: from the first start over a lost link, a repaired offload and a port removed to the stop.
-// Each case has every sixteenth step, and takes each third of these; all of them with TEAMO_EVERY_STEP=1.
+// Each case has every sixteenth step, and takes each fifth of these; all of them with TEAMO_EVERY_STEP=1.
 // TEAMO_STEP=17 takes that one alone (with --gtest_filter='*KilledBefore*/0').
 //
 // lab: *KilledBefore.*/8 *Refused.*/6 by team, 15 s
@@ -146,7 +146,7 @@ protected:
             return;
         }
         // Odd numbers: all of the errors come. By the driver each bucket is a step, and a guest is slow.
-        const unsigned sample = emulated() ? 29 : 3;
+        const unsigned sample = emulated() ? 29 : 5;
         const unsigned stride = std::getenv("TEAMO_EVERY_STEP") != nullptr ? shards : sample * shards;
         unsigned tried = 0;
         for (unsigned step = 1 + GetParam(); !HasFailure(); step += stride) {
