@@ -243,7 +243,7 @@ void Offloads::tend(Device& device, Time now) {
 
 void Offloads::repair(Device& device, const FeatureSettings& settings, Time now) {
     const auto earlier = device.repair;
-    // What was refused is no quarrel: it is asked for again.
+    // Nobody else changed what was refused: it is asked for again.
     switch (device.patience ? Repair::Act::attempt : device.repair.step(true, now)) {
     case Repair::Act::nothing: return;
     case Repair::Act::give_up:
@@ -256,7 +256,8 @@ void Offloads::repair(Device& device, const FeatureSettings& settings, Time now)
         device.repair = {}; // for the others
         return;
     case Repair::Act::attempt:
-        if (!device.is_team && !team_.remember(device.index, before(device, settings))) return wait(device);
+        if (!device.is_team && !team_.remember(device.index, before(device, settings)))
+            return await_passing(device.patience, true, now);
         if (set(device, settings)) {
             ++device.repaired;
             say_repaired(device, settings);
@@ -276,11 +277,6 @@ void Offloads::forgive(Device& device, Time now) {
         device.conceded.clear();
 }
 
-void Offloads::wait(Device& device) {
-    if (!device.patience) device.patience.emplace();
-    device.patience->refused(Repair::Time::clock::now());
-}
-
 /// False: the driver did none of it.
 bool Offloads::set(Device& device, const FeatureSettings& settings) {
     auto after = ethtool_.set_features(device.index, settings);
@@ -289,11 +285,10 @@ bool Offloads::set(Device& device, const FeatureSettings& settings) {
         if (after.error().number != ENODEV && !device.patience)
             log_(Level::warning, fmt::format("{}: {}{}", device.title, after.error().text,
                                              passing ? "; it is tried again" : ""));
-        if (!passing) {
+        if (passing)
+            await_passing(device.patience, true, Repair::Time::clock::now());
+        else
             device.refused = settings;
-            return false;
-        }
-        wait(device);
         return false;
     }
     device.patience.reset();

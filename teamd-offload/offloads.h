@@ -97,7 +97,6 @@ private:
     void repair(Device& device, const FeatureSettings& settings, Time now);
     static void forgive(Device& device, Time now);
     bool set(Device& device, const FeatureSettings& settings);
-    static void wait(Device& device);
     void say_repaired(const Device& device, const FeatureSettings& settings) const;
     void say_left(Device& device, const FeatureSettings& settings) const;
     void say_lacking(Device& device) const;

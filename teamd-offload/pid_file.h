@@ -23,7 +23,7 @@ public:
 private:
     PidFile(std::string path, LockFile lock) : path_(std::move(path)), lock_(std::move(lock)) {}
     std::string path_;
-    std::optional<LockFile> lock_;
+    LockFile lock_;
 };
 
 /// The daemon that runs by this pid file, ours or teamd. Who may not open the lock goes by the name of the

@@ -15,7 +15,7 @@ namespace teamo {
 
 /// What a device is like, to be put back.
 PortBefore remember(const Link& link, Slot slot);
-/// The same for one that bears our mark and of which nothing is noted: as far as can be told from its
+/// The same for one that has our mark and of which nothing is noted: as far as can be told from its
 /// hardware and from what new devices are like.
 PortBefore remember_marked(const Link& link, Slot slot);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What an earlier daemon left, running or half done. What its journal says counts only for a device that
-// bears the team's mark now: numbers of devices are given away again.
+// has the team's mark now: numbers of devices are given away again.
 #include "team.h"
 
 #include "model/marks.h"
@@ -116,7 +116,7 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     return {};
 }
 
-/// Known ones first and in their order; then those that bear the mark without an entry.
+/// Known ones first and in their order; then those that have the mark and no entry.
 void Team::adopt_ports(const std::vector<PortBefore>& noted) {
     for (const auto& port : noted) {
         const auto* link = find_link(observer_->links(), port.index);
@@ -125,7 +125,7 @@ void Team::adopt_ports(const std::vector<PortBefore>& noted) {
         } else if (!is_ours(*link)) {
             if (port.state == PortState::joined)
                 log_(Level::warning,
-                     fmt::format("port {}: device {} does not bear its mark {}; it is left as it is",
+                     fmt::format("port {}: device {} does not have its mark {}; it is left as it is",
                                  port.name, link->name, port_mark(name(), port.slot)));
         } else if (port.state == PortState::joined && datapath_->tends_ports() &&
                    link->master != device_.team) {

@@ -231,11 +231,7 @@ void Team::apply(const std::vector<Change>& list) {
                 refused_.insert(refused_.end(), {.change = change, .said = {}, .patience = std::nullopt});
         }
         earlier->said = done.error().text;
-        if (!is_passing(done.error()))
-            earlier->patience.reset();
-        else if (!earlier->patience)
-            earlier->patience.emplace();
-        if (earlier->patience) earlier->patience->refused(Clock::now());
+        await_passing(earlier->patience, is_passing(done.error()), Clock::now());
         // One port that cannot take the team's MTU would lose every larger packet: the team keeps the one
         // that all ports had, as the kernel's driver does.
         if (std::holds_alternative<SetMtu>(change) && mtu_ != 0) {
@@ -285,7 +281,7 @@ Result<> Team::apply(const Change& change) {
         change);
 }
 
-/// A port that is down for a moment by our doing is set up again by whoever finds it so.
+/// A port that is down for a moment by our doing is set up again by who finds it so.
 Result<> Team::note_taken_down(IfIndex port, bool down) {
     auto* was = before(port);
     if (was == nullptr) return {};

@@ -114,7 +114,7 @@ Result<> Team::join(IfIndex port) {
     if (!done) {
         offloads_->remove(port);
         was->state = PortState::leaving;
-        static_cast<void>(settle(port)); // the first failure is told
+        static_cast<void>(settle(port)); // the first failure is returned
         return done;
     }
     was->state = PortState::joined;
@@ -259,10 +259,9 @@ void Team::note_refusal(const std::string& port, const Error& refusal) {
     if (noted.said != refusal.text)
         log_(Level::warning, fmt::format("port {}: {}", port, noted.said = refusal.text));
     if (const auto* link = find_link(observer_->links(), port)) noted.seen = {link->master, link->altnames};
-    if (is_passing(refusal) && !noted.patience) noted.patience.emplace();
-    if (noted.patience) noted.patience->refused(Clock::now());
+    await_passing(noted.patience, is_passing(refusal), Clock::now());
     // Each try may take the device down for who uses it.
-    if (!is_passing(refusal) || noted.patience->times() >= Patience::many) noted.patience.reset();
+    if (noted.patience && noted.patience->times() >= Patience::many) noted.patience.reset();
 }
 
 bool Team::is_worth_trying(const std::string& port, const Link& link) const {

@@ -22,7 +22,7 @@ namespace teamo {
 
 /// How far a port has got, and so what a later daemon has to do with it. An entry is written before its
 /// device is touched, the mark (model/marks.h) is the first thing that a device gets and the last that it
-/// loses: an entry counts only for a device that bears the mark.
+/// loses: an entry counts only for a device that has the mark.
 enum class PortState : std::uint8_t {
     joining, ///< on its way in: to be finished
     joined,

@@ -25,6 +25,9 @@ public:
     LockFile& operator=(LockFile&&) = delete;
     ~LockFile();
 
+    /// False: it was moved from.
+    explicit operator bool() const { return static_cast<bool>(file_); }
+
 private:
     LockFile(std::string path, UniqueFd file) : path_(std::move(path)), file_(std::move(file)) {}
     std::string path_;

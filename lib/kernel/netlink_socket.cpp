@@ -77,10 +77,8 @@ Result<NlSocket> connected(int protocol) {
     NlSocket socket(nl_socket_alloc());
     if (!socket) throw std::bad_alloc();
     errno = 0;
-    if (const int error = nl_connect(socket.get(), protocol); error < 0) {
-        const int number = errno_of(error);
-        return fail_errno(number, "no netlink socket");
-    }
+    if (const int error = nl_connect(socket.get(), protocol); error < 0)
+        return fail_errno(errno_of(error), "no netlink socket");
     const int on = 1;
     // Old kernels lack it; then there is an errno and no text.
     static_cast<void>(

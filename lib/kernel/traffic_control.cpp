@@ -45,12 +45,12 @@ bpf_tc_opts our_place() {
     return options;
 }
 
-NlMessage filter_dump(IfIndex device, std::uint32_t minor) {
-    auto message = make_message(RTM_GETTFILTER, NLM_F_REQUEST | NLM_F_DUMP);
+NlMessage tc_message(int type, int flags, IfIndex device, std::uint32_t parent) {
+    auto message = make_message(type, NLM_F_REQUEST | flags);
     tcmsg header{};
     header.tcm_family = AF_UNSPEC;
     header.tcm_ifindex = static_cast<int>(device.value);
-    header.tcm_parent = TC_H_MAKE(TC_H_CLSACT, minor);
+    header.tcm_parent = parent;
     if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
     return message;
 }
@@ -76,14 +76,16 @@ Result<std::vector<Filter>> read_filters(IfIndex device, std::uint32_t minor) {
     auto socket = NetlinkSocket::open(NETLINK_ROUTE);
     if (!socket) return tl::unexpected(socket.error());
     std::vector<Filter> filters;
-    auto read = socket->dump([device, minor] { return filter_dump(device, minor); },
-                             [&filters](const nlmsghdr* message) {
-                                 // The first message of a priority names its chain only; the filters have a
-                                 // handle.
-                                 if (auto filter = parse_filter(message); filter.handle != 0)
-                                     filters.push_back(std::move(filter));
-                             },
-                             [&filters] { filters.clear(); });
+    auto read = socket->dump(
+        [device, minor] {
+            return tc_message(RTM_GETTFILTER, NLM_F_DUMP, device, TC_H_MAKE(TC_H_CLSACT, minor));
+        },
+        [&filters](const nlmsghdr* message) {
+            // The first message of a priority names its chain only; the filters have a
+            // handle.
+            if (auto filter = parse_filter(message); filter.handle != 0) filters.push_back(std::move(filter));
+        },
+        [&filters] { filters.clear(); });
     if (!read && read.error().number != ENOENT && read.error().number != EINVAL &&
         read.error().number != ENODEV)
         return within("tc filters", std::move(read.error()));
@@ -120,19 +122,10 @@ Result<bool> lacks_clsact(IfIndex device) {
     auto socket = NetlinkSocket::open(NETLINK_ROUTE);
     if (!socket) return tl::unexpected(socket.error());
     bool there = false;
-    // Asked for by its parent the kernel shows one, or nothing of one that was taken away
-    // (net/sched/sch_api.c: tc_get_qdisc).
+    // Asked for by its parent the kernel shows one, to who wants an echo, or nothing of one that was taken
+    // away (net/sched/sch_api.c: tc_get_qdisc, qdisc_notify).
     auto read = socket->dump(
-        [device] {
-            auto message = make_message(RTM_GETQDISC, NLM_F_REQUEST | NLM_F_ACK | NLM_F_ECHO);
-            tcmsg header{};
-            header.tcm_family = AF_UNSPEC;
-            header.tcm_ifindex = static_cast<int>(device.value);
-            header.tcm_parent = TC_H_CLSACT;
-            if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0)
-                throw std::bad_alloc();
-            return message;
-        },
+        [device] { return tc_message(RTM_GETQDISC, NLM_F_ACK | NLM_F_ECHO, device, TC_H_CLSACT); },
         [&there](const nlmsghdr* message) { there = there || message->nlmsg_type == RTM_NEWQDISC; }, [] {});
     if (!read && read.error().number != ENOENT) return within("qdiscs", std::move(read.error()));
     return !there;

@@ -12,7 +12,7 @@ namespace teamo {
 Result<> may_join(const Links& links, const Link& device, std::string_view team);
 
 /// Whether the device of that name is one that a daemon was making for the team when it was killed: its inner
-/// end bears our mark, or a journal says so (`noted`) and it is as it is then, down, without a port.
+/// end has our mark, or a journal says so (`noted`) and it is as it is then, down, without a port.
 bool is_half_made(const Links& links, std::string_view team, bool noted);
 
 } // namespace teamo

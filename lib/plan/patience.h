@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 namespace teamo {
 
@@ -31,5 +32,12 @@ private:
     Time next_{};
     unsigned times_ = 0;
 };
+
+/// After a refusal: what may pass is waited for, longer each time; what may not is not tried again.
+inline void await_passing(std::optional<Patience>& patience, bool may_pass, Patience::Time now) {
+    if (!may_pass) return patience.reset();
+    if (!patience) patience.emplace();
+    patience->refused(now);
+}
 
 } // namespace teamo
