@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "control_server.h"
 
-#include "kernel/files.h"
+#include "kernel/files/files.h"
 
 #include <linux/sockios.h>
 #include <sys/epoll.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The daemon: options, configuration, one team, its loop, and the way back.
+#include "capabilities.h"
 #include "control_server.h"
 #include "daemonize.h"
 #include "dry_run.h"
-#include "kernel/capabilities.h"
-#include "kernel/files.h"
+#include "kernel/files/files.h"
 #include "options.h"
 #include "pid_file.h"
-#include "support.h"
-#include "team.h"
+#include "team/team.h"
+#include "unsupported.h"
 
 #include <sched.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "pid_file.h"
 
-#include "kernel/files.h"
+#include "kernel/files/files.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -7,7 +7,7 @@
 #include "datapath/netkit.h"
 #include "datapath/pair_device.h"
 #include "forward.skel.h"
-#include "kernel/traffic_control.h"
+#include "kernel/netlink/traffic_control.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

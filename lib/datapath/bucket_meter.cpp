@@ -3,7 +3,7 @@
 
 #include "base/handle.h"
 #include "datapath/bucket_counters.h"
-#include "kernel/traffic_control.h"
+#include "kernel/netlink/traffic_control.h"
 #include "meter.skel.h"
 
 #include <bpf/libbpf.h>

@@ -4,7 +4,7 @@
 #include "base/handle.h"
 #include "carrier.skel.h"
 #include "datapath/bpf/abi.h"
-#include "kernel/journal.h"
+#include "kernel/files/files.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

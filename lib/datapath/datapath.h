@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "kernel/links.h"
+#include "kernel/netlink/links.h"
 #include "model/balance.h"
 #include "model/status.h"
 #include "model/tables.h"

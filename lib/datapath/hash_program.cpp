@@ -2,7 +2,7 @@
 #include "datapath/hash_program.h"
 
 #include "datapath/bpf/flow_hash.h"
-#include "kernel/classic_bpf.h"
+#include "kernel/packets/classic_bpf.h"
 
 #include <linux/if_ether.h>
 #include <netinet/in.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "datapath/pair_device.h"
 
-#include "kernel/files.h"
+#include "kernel/files/files.h"
 #include "model/marks.h"
 
 #include <linux/if.h>

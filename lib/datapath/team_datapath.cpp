@@ -2,8 +2,8 @@
 #include "datapath/team_datapath.h"
 
 #include "datapath/hash_program.h"
-#include "kernel/link_stats.h"
-#include "kernel/traffic_control.h"
+#include "kernel/netlink/link_stats.h"
+#include "kernel/netlink/traffic_control.h"
 #include "model/marks.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 
 #include "datapath/bucket_meter.h"
 #include "datapath/datapath.h"
-#include "kernel/team_driver.h"
+#include "datapath/team_driver.h"
 
 #include <map>
 

@@ -3,8 +3,8 @@
 
 #include "base/handle.h"
 #include "base/whole_number.h"
-#include "kernel/files.h"
-#include "kernel/thread_affinity.h"
+#include "kernel/cpus/thread_affinity.h"
+#include "kernel/files/files.h"
 #include "workers/process_text.h"
 
 #include <poll.h>

@@ -2,7 +2,7 @@
 #include "workers/descriptor_reader.h"
 
 #include "base/handle.h"
-#include "kernel/socket_owners.h"
+#include "kernel/files/socket_owners.h"
 #include "workers/processes.h"
 
 #include <linux/tcp.h>

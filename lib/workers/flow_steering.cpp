@@ -4,7 +4,7 @@
 // receive queue (Documentation/networking/scaling.rst).
 #include "workers/flow_steering.h"
 
-#include "kernel/files.h"
+#include "kernel/files/files.h"
 
 #include <fmt/format.h>
 

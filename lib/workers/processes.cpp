@@ -2,7 +2,7 @@
 #include "workers/processes.h"
 
 #include "base/whole_number.h"
-#include "kernel/files.h"
+#include "kernel/files/files.h"
 #include "workers/process_text.h"
 
 #include <pwd.h>

@@ -2,7 +2,7 @@
 #include "workers/udp_sampler.h"
 
 #include "base/handle.h"
-#include "kernel/files.h"
+#include "kernel/files/files.h"
 #include "sample.skel.h"
 #include "workers/bpf/abi.h"
 #include "workers/process_text.h"

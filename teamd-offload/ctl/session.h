@@ -3,7 +3,7 @@
 
 #include "control/client.h"
 #include "ctl/options.h"
-#include "ctl/state.h"
+#include "ctl/report/state.h"
 #include "json/value.h"
 
 namespace teamo::ctl {

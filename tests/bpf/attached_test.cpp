@@ -7,9 +7,9 @@
 // lab: *-Tracing.*:Attached.* in -k 6.1 -p 2, 60 s, long
 #include "datapath/bpf/flow_hash.h"
 #include "programs.h"
-#include "support/net_ns.h"
-#include "support/packet.h"
-#include "support/packet_socket.h"
+#include "support/net/net_ns.h"
+#include "support/traffic/packet.h"
+#include "support/traffic/packet_socket.h"
 
 #include <bpf/libbpf.h>
 #include <gmock/gmock.h>

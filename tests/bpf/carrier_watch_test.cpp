@@ -6,7 +6,7 @@
 #include "datapath/carrier_watch.h"
 
 #include "support/eventually.h"
-#include "support/net_ns.h"
+#include "support/net/net_ns.h"
 
 #include <gmock/gmock.h>
 

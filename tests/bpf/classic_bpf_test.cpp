@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The assembler of classic BPF: which jumps it writes, and that the kernel takes and follows them.
-#include "kernel/classic_bpf.h"
+#include "kernel/packets/classic_bpf.h"
 
 #include "classic_program.h"
 #include "datapath/bpf/abi.h"

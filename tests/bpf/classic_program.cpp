@@ -3,7 +3,7 @@
 
 #include "base/handle.h"
 #include "datapath/hash_program.h"
-#include "support/process.h"
+#include "support/daemon/process.h"
 
 #include <arpa/inet.h>
 #include <linux/if_ether.h>

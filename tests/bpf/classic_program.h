@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "support/eventually.h"
-#include "support/net_ns.h"
+#include "support/net/net_ns.h"
 
 #include <linux/filter.h>
 

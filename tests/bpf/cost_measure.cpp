@@ -4,7 +4,7 @@
 // that some of them have the CPU for themselves. It counts neither the redirect itself nor the devices.
 #include "programs.h"
 #include "support/figure.h"
-#include "support/packet.h"
+#include "support/traffic/packet.h"
 
 #include <gmock/gmock.h>
 

@@ -3,7 +3,7 @@
 // The hash "cpu": by the port of the sending CPU, but not away from packets in flight.
 #include "hash_cases.h"
 #include "programs.h"
-#include "support/on_cpu.h"
+#include "support/traffic/on_cpu.h"
 
 #include <gmock/gmock.h>
 

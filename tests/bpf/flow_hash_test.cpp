@@ -25,7 +25,7 @@ constexpr std::uint32_t macs_and_ip = TEAMO_HASH_ETH | TEAMO_HASH_IPV4 | TEAMO_H
 constexpr std::uint32_t everything = macs_and_ip | TEAMO_HASH_VLAN | TEAMO_HASH_TCP | TEAMO_HASH_UDP;
 
 /// How full the fullest port is, 1 being its share, where ports own ranges of buckets (as
-/// lib/runner/buckets.h gives them out) and where they own every n-th.
+/// lib/balance/buckets.h gives them out) and where they own every n-th.
 struct Fullest {
     double by_range = 0, by_remainder = 0;
 };

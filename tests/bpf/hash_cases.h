@@ -4,7 +4,7 @@
 #pragma once
 
 #include "datapath/bpf/flow_hash.h"
-#include "support/packet.h"
+#include "support/traffic/packet.h"
 
 #include <array>
 #include <random>

@@ -8,7 +8,7 @@
 #include "classic_program.h"
 #include "hash_cases.h"
 #include "programs.h"
-#include "support/on_cpu.h"
+#include "support/traffic/on_cpu.h"
 
 #include <gmock/gmock.h>
 

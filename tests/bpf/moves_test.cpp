@@ -3,7 +3,7 @@
 // A bucket that moves goes on by the slot it leaves until its traffic has paused.
 #include "programs.h"
 #include "support/eventually.h"
-#include "support/packet.h"
+#include "support/traffic/packet.h"
 
 #include <gmock/gmock.h>
 

@@ -3,9 +3,9 @@
 // What a port keeps, what the team gets, and what nobody gets. The programs run on the loopback device
 // (index 1) where no frame has to come out.
 #include "programs.h"
-#include "support/net_ns.h"
-#include "support/packet.h"
-#include "support/packet_socket.h"
+#include "support/net/net_ns.h"
+#include "support/traffic/packet.h"
+#include "support/traffic/packet_socket.h"
 
 #include <gmock/gmock.h>
 

@@ -2,10 +2,10 @@
 //
 // By which port a packet leaves, given the maps.
 #include "programs.h"
-#include "support/net_ns.h"
-#include "support/on_cpu.h"
-#include "support/packet.h"
-#include "support/packet_socket.h"
+#include "support/net/net_ns.h"
+#include "support/traffic/on_cpu.h"
+#include "support/traffic/packet.h"
+#include "support/traffic/packet_socket.h"
 
 #include <gmock/gmock.h>
 

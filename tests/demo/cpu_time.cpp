@@ -6,7 +6,7 @@
 // (kernel: tick_nohz_stop_idle).
 #include "demo/cpu_time.h"
 
-#include "support/process.h"
+#include "support/daemon/process.h"
 
 #include <unistd.h>
 

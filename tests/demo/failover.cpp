@@ -3,7 +3,7 @@
 
 #include "demo/link_news.h"
 #include "support/figure.h"
-#include "support/network_lock.h"
+#include "support/net/network_lock.h"
 
 #include <algorithm>
 

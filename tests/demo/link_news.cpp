@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "demo/link_news.h"
 
-#include "support/socket_address.h"
+#include "support/net/socket_address.h"
 
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>

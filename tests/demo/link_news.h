@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "support/traffic.h"
+#include "support/traffic/traffic.h"
 
 #include <atomic>
 #include <optional>

@@ -4,7 +4,7 @@
 // pulled. Exit status 1 if that shows a defect; what a figure misses for the machine's sake is said only.
 #include "demo/failover.h"
 #include "demo/throughput.h"
-#include "support/world.h"
+#include "support/net/world.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "demo/stage.h"
 
-#include "support/control_socket.h"
-#include "support/links.h"
-#include "support/socket_address.h"
-#include "support/traffic.h"
+#include "support/daemon/control_socket.h"
+#include "support/net/links.h"
+#include "support/net/socket_address.h"
+#include "support/traffic/traffic.h"
 
 #include <net/if.h>
 #include <sys/ioctl.h>

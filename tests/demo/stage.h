@@ -4,9 +4,9 @@
 // addresses of their own.
 #pragma once
 
-#include "support/cabling.h"
-#include "support/process.h"
-#include "support/team_under_test.h"
+#include "support/daemon/process.h"
+#include "support/daemon/team_under_test.h"
+#include "support/net/cabling.h"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 #include "demo/transfer.h"
 
 #include "demo/cpu_time.h"
-#include "support/links.h"
+#include "support/net/links.h"
 
 #include <rapidjson/document.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A device's features as the kernel's answer has them: names that ethtool could have, or a reason.
-#include "kernel/feature_message.h"
+#include "kernel/ethtool/feature_message.h"
 
 #include <cstdlib>
 #include <vector>

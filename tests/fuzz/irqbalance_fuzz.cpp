@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What irqbalance answers, and what is then asked of it: every number is one that it said, or ours.
-#include "kernel/irqbalance_bans.h"
+#include "runtime/irqbalance_bans.h"
 
 #include <algorithm>
 #include <cstdint>

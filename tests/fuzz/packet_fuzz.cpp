@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A packet as an administrator describes it: a reason for what it is not, and a bucket for what it is.
-#include "ctl/packet.h"
+#include "ctl/packet/packet.h"
 
 #include <cstdlib>
 #include <sstream>

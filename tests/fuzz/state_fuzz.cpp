@@ -5,7 +5,7 @@
 // matter: bytes that are no JSON are changes to a whole document.
 #include "control/balance_document.h"
 #include "control/state_document.h"
-#include "ctl/tables.h"
+#include "ctl/report/tables.h"
 #include "json/parse.h"
 #include "json/write.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Any names, one a line, the first the device's, give a role each.
-#include "kernel/vector_names.h"
+#include "kernel/interrupts/vector_names.h"
 
 #include <cstdlib>
 

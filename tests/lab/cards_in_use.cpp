@@ -3,8 +3,8 @@
 
 #include "lab/irq_files.h"
 #include "lab/lab.h"
-#include "support/net_ns.h"
-#include "support/process.h"
+#include "support/daemon/process.h"
+#include "support/net/net_ns.h"
 
 #include <fmt/format.h>
 

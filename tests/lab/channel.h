@@ -5,7 +5,7 @@
 // the port: an answer begins with its request's mark, and what comes before one's own is passed over.
 #pragma once
 
-#include "support/process.h"
+#include "support/daemon/process.h"
 
 #include <optional>
 #include <string>

@@ -105,7 +105,7 @@ macro(lab_read tests)
     set(lab_guest_by_team "-k 6.1 -p 2")
     # By BPF each kernel has another verifier and other hooks: the oldest that is promised, and one with netkit.
     set(lab_guests_by_bpf "-k 6.1 -p 2" "-k 6.12 -p 2")
-    file(GLOB files ${tests}/lab/*_test.cpp ${tests}/lab/*_measure.cpp ${tests}/lab/*_test.sh ${tests}/lab/*_guest.sh
+    file(GLOB_RECURSE files ${tests}/lab/*_test.cpp ${tests}/lab/*_measure.cpp ${tests}/lab/*_test.sh ${tests}/lab/*_guest.sh
         ${tests}/netns/*_test.cpp ${tests}/bpf/*_test.cpp)
     foreach(file IN LISTS files)
         file(STRINGS "${file}" lines REGEX "^(//|#) lab: ")

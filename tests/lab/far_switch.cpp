@@ -2,10 +2,10 @@
 #include "lab/far_switch.h"
 
 #include "lab/lab.h"
+#include "support/daemon/team_under_test.h"
 #include "support/eventually.h"
-#include "support/frames.h"
-#include "support/packet_socket.h"
-#include "support/team_under_test.h"
+#include "support/traffic/frames.h"
+#include "support/traffic/packet_socket.h"
 
 #include <cstdlib>
 

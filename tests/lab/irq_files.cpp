@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lab/irq_files.h"
 
-#include "support/team_under_test.h"
+#include "support/daemon/team_under_test.h"
 
 #include <rapidjson/document.h>
 

@@ -3,7 +3,7 @@
 // The lab as a test in its guest sees it: the cables, and the peers at their far ends, who are outside.
 #pragma once
 
-#include "support/process.h"
+#include "support/daemon/process.h"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lab/numbered.h"
 
-#include "support/process.h"
-#include "support/socket_address.h"
+#include "support/daemon/process.h"
+#include "support/net/socket_address.h"
 
 #include <sys/socket.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "lab/skb_sizes.h"
 
-#include "support/process.h"
+#include "support/daemon/process.h"
 
 #include <arpa/inet.h>
 #include <linux/if_ether.h>

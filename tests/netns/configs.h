@@ -3,10 +3,10 @@
 // The configurations that most cases use.
 #pragma once
 
-#include "support/cabling.h"
-#include "support/configs.h"
-#include "support/process.h"
-#include "support/team_under_test.h"
+#include "support/daemon/configs.h"
+#include "support/daemon/process.h"
+#include "support/daemon/team_under_test.h"
+#include "support/net/cabling.h"
 
 #include <fmt/format.h>
 

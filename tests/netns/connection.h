@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/result.h"
-#include "support/cabling.h"
-#include "support/socket_address.h"
+#include "support/net/cabling.h"
+#include "support/net/socket_address.h"
 
 #include <sys/socket.h>
 

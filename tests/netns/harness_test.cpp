@@ -3,12 +3,12 @@
 // The harness itself on a plain cable: what it does not see, no test above it can.
 //
 // lab: Harness.* by none: no daemon runs
-#include "support/cabling.h"
-#include "support/frames.h"
-#include "support/links.h"
-#include "support/packet_socket.h"
-#include "support/process.h"
-#include "support/traffic.h"
+#include "support/daemon/process.h"
+#include "support/net/cabling.h"
+#include "support/net/links.h"
+#include "support/traffic/frames.h"
+#include "support/traffic/packet_socket.h"
+#include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // lib/kernel on a real kernel, beside what ethtool(8) and ip(8) say of the same device.
-#include "kernel/ethtool.h"
-#include "kernel/hardware_addresses.h"
-#include "kernel/links.h"
-#include "support/cabling.h"
-#include "support/process.h"
+#include "kernel/ethtool/ethtool.h"
+#include "kernel/netlink/hardware_addresses.h"
+#include "kernel/netlink/links.h"
+#include "support/daemon/process.h"
+#include "support/net/cabling.h"
 
 #include <gmock/gmock.h>
 

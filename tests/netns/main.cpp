@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "support/world.h"
+#include "support/net/world.h"
 
 #include <gtest/gtest.h>
 

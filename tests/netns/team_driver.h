@@ -3,8 +3,8 @@
 // For tests that choose the datapath themselves.
 #pragma once
 
-#include "support/net_ns.h"
-#include "support/process.h"
+#include "support/daemon/process.h"
+#include "support/net/net_ns.h"
 
 #include <cstdlib>
 #include <optional>

@@ -8,8 +8,8 @@
 #include "basic_balancer.h"
 #include "traffic.h"
 
-#include "runner/balancer.h"
-#include "runner/load_meter.h"
+#include "balance/balancer.h"
+#include "balance/load_meter.h"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "runner/buckets.h"
+#include "balance/buckets.h"
 
 #include <vector>
 

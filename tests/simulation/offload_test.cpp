@@ -3,8 +3,8 @@
 // Four ports, two with TSO off; eight bulk flows and 200 of requests and responses.
 #include "traffic.h"
 
-#include "runner/balancer.h"
-#include "runner/load_meter.h"
+#include "balance/balancer.h"
+#include "balance/load_meter.h"
 
 #include <gmock/gmock.h>
 

@@ -2,8 +2,8 @@
 //
 // Binding real processes, and what comes back.
 #include "child.h"
-#include "kernel/thread_affinity.h"
-#include "support/on_cpu.h"
+#include "kernel/cpus/thread_affinity.h"
+#include "support/traffic/on_cpu.h"
 #include "workers/affinity.h"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "support/process.h"
+#include "support/daemon/process.h"
 #include "workers/processes.h"
 
 #include <fcntl.h>

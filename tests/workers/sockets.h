@@ -3,7 +3,7 @@
 
 #include "child.h"
 #include "model/workers.h"
-#include "support/socket_address.h"
+#include "support/net/socket_address.h"
 
 #include <algorithm>
 #include <array>

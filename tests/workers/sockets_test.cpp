@@ -4,8 +4,8 @@
 // that sent it.
 #include "sockets.h"
 
-#include "support/net_ns.h"
-#include "support/on_cpu.h"
+#include "support/net/net_ns.h"
+#include "support/traffic/on_cpu.h"
 #include "workers/descriptor_reader.h"
 #include "workers/socket_source.h"
 #include "workers/udp_sampler.h"

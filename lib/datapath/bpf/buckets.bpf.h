@@ -19,77 +19,72 @@
 #include "abi.h"
 #include "meter.bpf.h"
 
-#define TEAMO_READ_ONCE(x) (*(const volatile typeof(x) *)&(x))
+#define TEAMO_READ_ONCE(x) (*(const volatile typeof(x)*)&(x))
 
 /* struct teamo_bucket as one number, slot[0] in its first byte. The daemon writes it through a mapping. */
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, TEAMO_BUCKETS);
-	__type(key, __u32);
-	__type(value, __u64);
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, TEAMO_BUCKETS);
+    __type(key, __u32);
+    __type(value, __u64);
 } teamo_buckets SEC(".maps");
 
 /* By bucket: when its last packet was sent (CLOCK_MONOTONIC, nanoseconds), as long as it moves. The daemon
  * writes the time when the move begins, before it marks the bucket as leaving. */
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, TEAMO_BUCKETS);
-	__type(key, __u32);
-	__type(value, __u64);
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, TEAMO_BUCKETS);
+    __type(key, __u32);
+    __type(value, __u64);
 } teamo_last_sent SEC(".maps");
 
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, TEAMO_SLOTS);
-	__type(key, __u32);
-	__type(value, __u64);
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, TEAMO_SLOTS);
+    __type(key, __u32);
+    __type(value, __u64);
 } teamo_drains SEC(".maps");
 
 /* Whether the bucket has paused long enough to leave the slot. Asked once a packet: it notes the time. */
-static __always_inline bool teamo_has_paused(__u32 bucket, __u32 slot)
-{
-	__u64 *last = bpf_map_lookup_elem(&teamo_last_sent, &bucket);
-	const __u64 *drain = bpf_map_lookup_elem(&teamo_drains, &slot);
-	__u64 now, before;
+static __always_inline bool teamo_has_paused(__u32 bucket, __u32 slot) {
+    __u64* last = bpf_map_lookup_elem(&teamo_last_sent, &bucket);
+    const __u64* drain = bpf_map_lookup_elem(&teamo_drains, &slot);
+    __u64 now, before;
 
-	if (!last || !drain)
-		return true;
-	now = bpf_ktime_get_ns();
-	before = TEAMO_READ_ONCE(*last);
-	*(volatile __u64 *)last = now;
-	/* Signed: another CPU may have noted a later time than this one's. */
-	return (__s64)(now - before) >= (__s64)*drain;
+    if (!last || !drain) return true;
+    now = bpf_ktime_get_ns();
+    before = TEAMO_READ_ONCE(*last);
+    *(volatile __u64*)last = now;
+    /* Signed: another CPU may have noted a later time than this one's. */
+    return (__s64)(now - before) >= (__s64)*drain;
 }
 
-static __always_inline __u32 teamo_slot_in_bucket(__u32 bucket, __u32 live)
-{
-	__u64 *entry = bpf_map_lookup_elem(&teamo_buckets, &bucket);
-	__u64 order, settled;
-	__u32 leaving;
-	int i;
+static __always_inline __u32 teamo_slot_in_bucket(__u32 bucket, __u32 live) {
+    __u64* entry = bpf_map_lookup_elem(&teamo_buckets, &bucket);
+    __u64 order, settled;
+    __u32 leaving;
+    int i;
 
-	if (!entry)
-		return TEAMO_NO_SLOT;
-	/* All eight at once: an order is never read half old, half new. */
-	order = bpf_be64_to_cpu(TEAMO_READ_ONCE(*entry));
-	leaving = order >> (56 + TEAMO_LEAVING_SHIFT);
-	if (leaving) {
-		settled = order & ~(0xfULL << (56 + TEAMO_LEAVING_SHIFT));
-		if (leaving < TEAMO_SLOTS && live >> leaving & 1 && !teamo_has_paused(bucket, leaving))
-			return leaving;
-		/* Unless the daemon has meanwhile written something else. */
-		__sync_val_compare_and_swap(entry, bpf_cpu_to_be64(order), bpf_cpu_to_be64(settled));
-		order = settled;
-	}
-	for (i = 0; i < 8; i++) {
-		__u32 slot = order >> 56;
+    if (!entry) return TEAMO_NO_SLOT;
+    /* All eight at once: an order is never read half old, half new. */
+    order = bpf_be64_to_cpu(TEAMO_READ_ONCE(*entry));
+    leaving = order >> (56 + TEAMO_LEAVING_SHIFT);
+    if (leaving) {
+        settled = order & ~(0xfULL << (56 + TEAMO_LEAVING_SHIFT));
+        if (leaving < TEAMO_SLOTS && live >> leaving & 1 && !teamo_has_paused(bucket, leaving))
+            return leaving;
+        /* Unless the daemon has meanwhile written something else. */
+        __sync_val_compare_and_swap(entry, bpf_cpu_to_be64(order), bpf_cpu_to_be64(settled));
+        order = settled;
+    }
+    for (i = 0; i < 8; i++) {
+        __u32 slot = order >> 56;
 
-		if (slot < TEAMO_SLOTS && live >> slot & 1)
-			return slot;
-		order <<= 8;
-	}
-	return TEAMO_NO_SLOT;
+        if (slot < TEAMO_SLOTS && live >> slot & 1) return slot;
+        order <<= 8;
+    }
+    return TEAMO_NO_SLOT;
 }
 
 #endif

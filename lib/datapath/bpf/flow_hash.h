@@ -51,75 +51,62 @@
 
 /* A flow as user space describes it. */
 struct teamo_flow {
-	__u64 dst_mac, src_mac;        /* 48 bits: the first byte is the highest */
-	__u32 vlan;                    /* VIDs, 12 bits each, the outermost highest; no priority, no DEI */
-	__u32 ip_version;              /* 4, 6, or 0 for neither */
-	__u32 dst_ip[4], src_ip[4];    /* an IPv4 address is word 3 */
-	__u32 protocol;                /* IPPROTO_*; 0 where no ports are to be had, as in any fragment */
-	__u32 dst_port, src_port;
+    __u64 dst_mac, src_mac;     /* 48 bits: the first byte is the highest */
+    __u32 vlan;                 /* VIDs, 12 bits each, the outermost highest; no priority, no DEI */
+    __u32 ip_version;           /* 4, 6, or 0 for neither */
+    __u32 dst_ip[4], src_ip[4]; /* an IPv4 address is word 3 */
+    __u32 protocol;             /* IPPROTO_*; 0 where no ports are to be had, as in any fragment */
+    __u32 dst_port, src_port;
 };
 
-static inline __attribute__((always_inline)) __u32 teamo_hash_macs(__u64 dst, __u64 src)
-{
-	__u64 low = (dst & 0xffffffff) * TEAMO_K_DST_MAC + (src & 0xffffffff) * TEAMO_K_SRC_MAC;
-	__u64 high = (dst >> 32) * TEAMO_K_DST_MAC_HIGH + (src >> 32) * TEAMO_K_SRC_MAC_HIGH;
+static inline __attribute__((always_inline)) __u32 teamo_hash_macs(__u64 dst, __u64 src) {
+    __u64 low = (dst & 0xffffffff) * TEAMO_K_DST_MAC + (src & 0xffffffff) * TEAMO_K_SRC_MAC;
+    __u64 high = (dst >> 32) * TEAMO_K_DST_MAC_HIGH + (src >> 32) * TEAMO_K_SRC_MAC_HIGH;
 
-	return (low + high) & 0xffffffff; /* the mask tells g++ that the rest is not wanted */
+    return (low + high) & 0xffffffff; /* the mask tells g++ that the rest is not wanted */
 }
 
-static inline __attribute__((always_inline)) __u32 teamo_hash_vlan(__u32 vlan)
-{
-	return vlan * TEAMO_K_VLAN;
-}
+static inline __attribute__((always_inline)) __u32 teamo_hash_vlan(__u32 vlan) { return vlan * TEAMO_K_VLAN; }
 
-static inline __attribute__((always_inline)) __u32 teamo_hash_ipv4(__u32 dst, __u32 src)
-{
-	return dst * TEAMO_K_DST_IP3 + src * TEAMO_K_SRC_IP3;
+static inline __attribute__((always_inline)) __u32 teamo_hash_ipv4(__u32 dst, __u32 src) {
+    return dst * TEAMO_K_DST_IP3 + src * TEAMO_K_SRC_IP3;
 }
 
 /* One word of both IPv6 addresses. */
-#define TEAMO_HASH_IPV6_WORD(word, dst, src) \
-	((dst) * TEAMO_K_DST_IP##word + (src) * TEAMO_K_SRC_IP##word)
+#define TEAMO_HASH_IPV6_WORD(word, dst, src) ((dst)*TEAMO_K_DST_IP##word + (src)*TEAMO_K_SRC_IP##word)
 
-static inline __attribute__((always_inline)) __u32 teamo_hash_ports(__u32 dst, __u32 src)
-{
-	return dst * TEAMO_K_DST_PORT + src * TEAMO_K_SRC_PORT;
+static inline __attribute__((always_inline)) __u32 teamo_hash_ports(__u32 dst, __u32 src) {
+    return dst * TEAMO_K_DST_PORT + src * TEAMO_K_SRC_PORT;
 }
 
 /* The fragment of the hash that asks for the ports of an IP protocol; 0 where none does. */
-static inline __attribute__((always_inline)) __u32 teamo_hash_field_of(__u32 protocol)
-{
-	return protocol == 6     ? TEAMO_HASH_TCP
-	       : protocol == 17  ? TEAMO_HASH_UDP
-	       : protocol == 132 ? TEAMO_HASH_SCTP
-				 : 0;
+static inline __attribute__((always_inline)) __u32 teamo_hash_field_of(__u32 protocol) {
+    return protocol == 6     ? TEAMO_HASH_TCP
+           : protocol == 17  ? TEAMO_HASH_UDP
+           : protocol == 132 ? TEAMO_HASH_SCTP
+                             : 0;
 }
 
-static inline __attribute__((always_inline)) __u32 teamo_bucket_of(__u32 hash)
-{
-	__u32 top = hash >> 24;
+static inline __attribute__((always_inline)) __u32 teamo_bucket_of(__u32 hash) {
+    __u32 top = hash >> 24;
 
-	return top & (TEAMO_BUCKETS - 1); /* the mask tells g++ that nothing is lost; a C cast is no C++ here */
+    return top & (TEAMO_BUCKETS - 1); /* the mask tells g++ that nothing is lost; a C cast is no C++ here */
 }
 
 /* The bucket of a flow while the team hashes `fields`. */
-static inline __u32 teamo_flow_bucket(const struct teamo_flow *flow, __u32 fields)
-{
-	const __u32 *dst = flow->dst_ip, *src = flow->src_ip;
-	__u32 hash = 0;
+static inline __u32 teamo_flow_bucket(const struct teamo_flow* flow, __u32 fields) {
+    const __u32 *dst = flow->dst_ip, *src = flow->src_ip;
+    __u32 hash = 0;
 
-	if (fields & TEAMO_HASH_ETH)
-		hash += teamo_hash_macs(flow->dst_mac, flow->src_mac);
-	if (fields & TEAMO_HASH_VLAN)
-		hash += teamo_hash_vlan(flow->vlan);
-	if (flow->ip_version == 4 && fields & TEAMO_HASH_IPV4)
-		hash += teamo_hash_ipv4(dst[3], src[3]);
-	if (flow->ip_version == 6 && fields & TEAMO_HASH_IPV6)
-		hash += TEAMO_HASH_IPV6_WORD(0, dst[0], src[0]) + TEAMO_HASH_IPV6_WORD(1, dst[1], src[1]) +
-			TEAMO_HASH_IPV6_WORD(2, dst[2], src[2]) + TEAMO_HASH_IPV6_WORD(3, dst[3], src[3]);
-	if (fields & teamo_hash_field_of(flow->protocol))
-		hash += teamo_hash_ports(flow->dst_port, flow->src_port);
-	return teamo_bucket_of(hash);
+    if (fields & TEAMO_HASH_ETH) hash += teamo_hash_macs(flow->dst_mac, flow->src_mac);
+    if (fields & TEAMO_HASH_VLAN) hash += teamo_hash_vlan(flow->vlan);
+    if (flow->ip_version == 4 && fields & TEAMO_HASH_IPV4) hash += teamo_hash_ipv4(dst[3], src[3]);
+    if (flow->ip_version == 6 && fields & TEAMO_HASH_IPV6)
+        hash += TEAMO_HASH_IPV6_WORD(0, dst[0], src[0]) + TEAMO_HASH_IPV6_WORD(1, dst[1], src[1]) +
+                TEAMO_HASH_IPV6_WORD(2, dst[2], src[2]) + TEAMO_HASH_IPV6_WORD(3, dst[3], src[3]);
+    if (fields & teamo_hash_field_of(flow->protocol))
+        hash += teamo_hash_ports(flow->dst_port, flow->src_port);
+    return teamo_bucket_of(hash);
 }
 
 /* NOLINTEND */

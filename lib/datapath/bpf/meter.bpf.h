@@ -12,22 +12,19 @@
 #include "abi.h"
 
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, TEAMO_BUCKETS);
-	__type(key, __u32);
-	__type(value, struct teamo_bucket_counters);
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, TEAMO_BUCKETS);
+    __type(key, __u32);
+    __type(value, struct teamo_bucket_counters);
 } teamo_bucket_counters SEC(".maps");
 
-static __always_inline void teamo_count_bucket(struct __sk_buff *skb, __u32 bucket)
-{
-	struct teamo_bucket_counters *counters = bpf_map_lookup_elem(&teamo_bucket_counters, &bucket);
+static __always_inline void teamo_count_bucket(struct __sk_buff* skb, __u32 bucket) {
+    struct teamo_bucket_counters* counters = bpf_map_lookup_elem(&teamo_bucket_counters, &bucket);
 
-	if (!counters)
-		return;
-	counters->packets++;
-	counters->bytes += skb->len;
-	if (skb->gso_size)
-		counters->gso_bytes += skb->len;
+    if (!counters) return;
+    counters->packets++;
+    counters->bytes += skb->len;
+    if (skb->gso_size) counters->gso_bytes += skb->len;
 }
 
 #endif

@@ -25,143 +25,122 @@
 #define TEAMO_IPV6_EXTENSIONS 6
 
 struct teamo_vlan_tag {
-	__be16 tci;
-	__be16 ethertype;
+    __be16 tci;
+    __be16 ethertype;
 };
 
 struct teamo_ports {
-	__be16 src, dst;
+    __be16 src, dst;
 };
 
 /*
  * A header where it lies, or a copy of it where it is not in the skb's linear part (a page that came
  * through a tap or a driver's receive page). A pull would cost every later user of the skb a new head.
  */
-static __always_inline const void *teamo_header(struct __sk_buff *skb, __u32 offset, void *copy, __u32 size)
-{
-	void *data = (void *)(long)skb->data;
-	void *end = (void *)(long)skb->data_end;
+static __always_inline const void* teamo_header(struct __sk_buff* skb, __u32 offset, void* copy, __u32 size) {
+    void* data = (void*)(long)skb->data;
+    void* end = (void*)(long)skb->data_end;
 
-	if (data + offset + size <= end)
-		return data + offset;
-	return bpf_skb_load_bytes(skb, offset, copy, size) ? NULL : copy;
+    if (data + offset + size <= end) return data + offset;
+    return bpf_skb_load_bytes(skb, offset, copy, size) ? NULL : copy;
 }
 
-static __always_inline __u32 teamo_parse_ports(struct __sk_buff *skb, __u32 offset)
-{
-	struct teamo_ports copy;
-	const struct teamo_ports *ports = teamo_header(skb, offset, &copy, sizeof(copy));
+static __always_inline __u32 teamo_parse_ports(struct __sk_buff* skb, __u32 offset) {
+    struct teamo_ports copy;
+    const struct teamo_ports* ports = teamo_header(skb, offset, &copy, sizeof(copy));
 
-	return ports ? teamo_hash_ports(bpf_ntohs(ports->dst), bpf_ntohs(ports->src)) : 0;
+    return ports ? teamo_hash_ports(bpf_ntohs(ports->dst), bpf_ntohs(ports->src)) : 0;
 }
 
-static __always_inline __u32 teamo_parse_ipv4(struct __sk_buff *skb, __u32 offset, __u32 fields)
-{
-	struct iphdr copy;
-	const struct iphdr *ip = teamo_header(skb, offset, &copy, sizeof(copy));
-	__u32 hash = 0;
+static __always_inline __u32 teamo_parse_ipv4(struct __sk_buff* skb, __u32 offset, __u32 fields) {
+    struct iphdr copy;
+    const struct iphdr* ip = teamo_header(skb, offset, &copy, sizeof(copy));
+    __u32 hash = 0;
 
-	if (!ip)
-		return 0;
-	if (fields & TEAMO_HASH_IPV4)
-		hash += teamo_hash_ipv4(bpf_ntohl(ip->daddr), bpf_ntohl(ip->saddr));
-	/* Later fragments have no ports: the first goes without too, else a datagram's parts overtake. */
-	if (!(fields & teamo_hash_field_of(ip->protocol)) || ip->frag_off & bpf_htons(TEAMO_IP_FRAGMENT) ||
-	    ip->ihl < 5)
-		return hash;
-	return hash + teamo_parse_ports(skb, offset + ip->ihl * 4);
+    if (!ip) return 0;
+    if (fields & TEAMO_HASH_IPV4) hash += teamo_hash_ipv4(bpf_ntohl(ip->daddr), bpf_ntohl(ip->saddr));
+    /* Later fragments have no ports: the first goes without too, else a datagram's parts overtake. */
+    if (!(fields & teamo_hash_field_of(ip->protocol)) || ip->frag_off & bpf_htons(TEAMO_IP_FRAGMENT) ||
+        ip->ihl < 5)
+        return hash;
+    return hash + teamo_parse_ports(skb, offset + ip->ihl * 4);
 }
 
 /* The ports behind an IPv6 header's extensions (RFC 8200, 4). A fragment header ends the walk. */
-static __always_inline __u32 teamo_parse_ipv6_ports(struct __sk_buff *skb, __u32 offset, __u32 next, __u32 fields)
-{
-	__u8 extension[2]; /* next header, length in 8 bytes less one */
-	int i;
+static __always_inline __u32 teamo_parse_ipv6_ports(struct __sk_buff* skb, __u32 offset, __u32 next,
+                                                    __u32 fields) {
+    __u8 extension[2]; /* next header, length in 8 bytes less one */
+    int i;
 
-	for (i = 0; i <= TEAMO_IPV6_EXTENSIONS; i++) {
-		__u32 field = teamo_hash_field_of(next);
+    for (i = 0; i <= TEAMO_IPV6_EXTENSIONS; i++) {
+        __u32 field = teamo_hash_field_of(next);
 
-		if (field)
-			return fields & field ? teamo_parse_ports(skb, offset) : 0;
-		if (next != IPPROTO_HOPOPTS && next != IPPROTO_ROUTING && next != IPPROTO_DSTOPTS)
-			return 0;
-		if (bpf_skb_load_bytes(skb, offset, extension, sizeof(extension)))
-			return 0;
-		next = extension[0];
-		offset += (extension[1] + 1) * 8;
-	}
-	return 0;
+        if (field) return fields & field ? teamo_parse_ports(skb, offset) : 0;
+        if (next != IPPROTO_HOPOPTS && next != IPPROTO_ROUTING && next != IPPROTO_DSTOPTS) return 0;
+        if (bpf_skb_load_bytes(skb, offset, extension, sizeof(extension))) return 0;
+        next = extension[0];
+        offset += (extension[1] + 1) * 8;
+    }
+    return 0;
 }
 
-static __always_inline __u32 teamo_parse_ipv6(struct __sk_buff *skb, __u32 offset, __u32 fields)
-{
-	struct ipv6hdr copy;
-	const struct ipv6hdr *ip = teamo_header(skb, offset, &copy, sizeof(copy));
-	__u32 hash = 0;
+static __always_inline __u32 teamo_parse_ipv6(struct __sk_buff* skb, __u32 offset, __u32 fields) {
+    struct ipv6hdr copy;
+    const struct ipv6hdr* ip = teamo_header(skb, offset, &copy, sizeof(copy));
+    __u32 hash = 0;
 
-	if (!ip)
-		return 0;
-	if (fields & TEAMO_HASH_IPV6) {
-		const __be32 *dst = ip->daddr.s6_addr32, *src = ip->saddr.s6_addr32;
+    if (!ip) return 0;
+    if (fields & TEAMO_HASH_IPV6) {
+        const __be32 *dst = ip->daddr.s6_addr32, *src = ip->saddr.s6_addr32;
 
-		hash += TEAMO_HASH_IPV6_WORD(0, bpf_ntohl(dst[0]), bpf_ntohl(src[0]));
-		hash += TEAMO_HASH_IPV6_WORD(1, bpf_ntohl(dst[1]), bpf_ntohl(src[1]));
-		hash += TEAMO_HASH_IPV6_WORD(2, bpf_ntohl(dst[2]), bpf_ntohl(src[2]));
-		hash += TEAMO_HASH_IPV6_WORD(3, bpf_ntohl(dst[3]), bpf_ntohl(src[3]));
-	}
-	if (!(fields & TEAMO_HASH_L4))
-		return hash;
-	return hash + teamo_parse_ipv6_ports(skb, offset + sizeof(*ip), ip->nexthdr, fields);
+        hash += TEAMO_HASH_IPV6_WORD(0, bpf_ntohl(dst[0]), bpf_ntohl(src[0]));
+        hash += TEAMO_HASH_IPV6_WORD(1, bpf_ntohl(dst[1]), bpf_ntohl(src[1]));
+        hash += TEAMO_HASH_IPV6_WORD(2, bpf_ntohl(dst[2]), bpf_ntohl(src[2]));
+        hash += TEAMO_HASH_IPV6_WORD(3, bpf_ntohl(dst[3]), bpf_ntohl(src[3]));
+    }
+    if (!(fields & TEAMO_HASH_L4)) return hash;
+    return hash + teamo_parse_ipv6_ports(skb, offset + sizeof(*ip), ip->nexthdr, fields);
 }
 
-static __always_inline bool teamo_is_vlan(__be16 ethertype)
-{
-	return ethertype == bpf_htons(ETH_P_8021Q) || ethertype == bpf_htons(ETH_P_8021AD);
+static __always_inline bool teamo_is_vlan(__be16 ethertype) {
+    return ethertype == bpf_htons(ETH_P_8021Q) || ethertype == bpf_htons(ETH_P_8021AD);
 }
 
 /* Eight bytes of the packet as a number: two of these are both addresses of an Ethernet header. */
-static __always_inline __u64 teamo_be64(const void *bytes)
-{
-	return bpf_be64_to_cpu(*(const __be64 *)bytes);
-}
+static __always_inline __u64 teamo_be64(const void* bytes) { return bpf_be64_to_cpu(*(const __be64*)bytes); }
 
 /* The hash of a packet. A tag hashes alike whether the skb carries it or the packet's bytes do. */
-static __always_inline __u32 teamo_packet_hash(struct __sk_buff *skb, __u32 fields)
-{
-	void *data = (void *)(long)skb->data;
-	void *end = (void *)(long)skb->data_end;
-	__u32 offset = ETH_HLEN;
-	__be16 ethertype;
-	__u32 hash = 0, vlan;
-	int i;
+static __always_inline __u32 teamo_packet_hash(struct __sk_buff* skb, __u32 fields) {
+    void* data = (void*)(long)skb->data;
+    void* end = (void*)(long)skb->data_end;
+    __u32 offset = ETH_HLEN;
+    __be16 ethertype;
+    __u32 hash = 0, vlan;
+    int i;
 
-	if (data + ETH_HLEN > end)
-		return 0;
-	if (fields & TEAMO_HASH_ETH)
-		hash = teamo_hash_macs(teamo_be64(data) >> 16, teamo_be64(data + 4) & 0xffffffffffffULL);
-	if (!(fields & ~TEAMO_HASH_ETH))
-		return hash;
+    if (data + ETH_HLEN > end) return 0;
+    if (fields & TEAMO_HASH_ETH)
+        hash = teamo_hash_macs(teamo_be64(data) >> 16, teamo_be64(data + 4) & 0xffffffffffffULL);
+    if (!(fields & ~TEAMO_HASH_ETH)) return hash;
 
-	ethertype = ((const struct ethhdr *)data)->h_proto;
-	vlan = skb->vlan_present ? skb->vlan_tci & TEAMO_VID : 0;
-	for (i = 0; i < TEAMO_VLAN_TAGS && teamo_is_vlan(ethertype); i++) {
-		struct teamo_vlan_tag copy;
-		const struct teamo_vlan_tag *tag = teamo_header(skb, offset, &copy, sizeof(copy));
+    ethertype = ((const struct ethhdr*)data)->h_proto;
+    vlan = skb->vlan_present ? skb->vlan_tci & TEAMO_VID : 0;
+    for (i = 0; i < TEAMO_VLAN_TAGS && teamo_is_vlan(ethertype); i++) {
+        struct teamo_vlan_tag copy;
+        const struct teamo_vlan_tag* tag = teamo_header(skb, offset, &copy, sizeof(copy));
 
-		if (!tag)
-			break;
-		vlan = vlan << 12 | (bpf_ntohs(tag->tci) & TEAMO_VID);
-		ethertype = tag->ethertype;
-		offset += sizeof(*tag);
-	}
-	if (fields & TEAMO_HASH_VLAN)
-		hash += teamo_hash_vlan(vlan);
+        if (!tag) break;
+        vlan = vlan << 12 | (bpf_ntohs(tag->tci) & TEAMO_VID);
+        ethertype = tag->ethertype;
+        offset += sizeof(*tag);
+    }
+    if (fields & TEAMO_HASH_VLAN) hash += teamo_hash_vlan(vlan);
 
-	if (ethertype == bpf_htons(ETH_P_IP) && fields & (TEAMO_HASH_IPV4 | TEAMO_HASH_L4))
-		hash += teamo_parse_ipv4(skb, offset, fields);
-	else if (ethertype == bpf_htons(ETH_P_IPV6) && fields & (TEAMO_HASH_IPV6 | TEAMO_HASH_L4))
-		hash += teamo_parse_ipv6(skb, offset, fields);
-	return hash;
+    if (ethertype == bpf_htons(ETH_P_IP) && fields & (TEAMO_HASH_IPV4 | TEAMO_HASH_L4))
+        hash += teamo_parse_ipv4(skb, offset, fields);
+    else if (ethertype == bpf_htons(ETH_P_IPV6) && fields & (TEAMO_HASH_IPV6 | TEAMO_HASH_L4))
+        hash += teamo_parse_ipv6(skb, offset, fields);
+    return hash;
 }
 
 #endif

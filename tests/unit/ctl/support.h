@@ -3,7 +3,7 @@
 // A team in good health, to be made ill by a test.
 #pragma once
 
-#include "ctl/findings.h"
+#include "ctl/doctor/findings.h"
 
 namespace teamo::ctl {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "kernel/cpu_time.h"
-#include "kernel/socket_owners.h"
+#include "kernel/cpus/cpu_time.h"
+#include "kernel/files/socket_owners.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

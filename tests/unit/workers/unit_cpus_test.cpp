@@ -3,7 +3,7 @@
 // AllowedCPUs= by the bus.
 #include "workers/unit_cpus.h"
 
-#include "support/fake_systemd.h"
+#include "support/daemon/fake_systemd.h"
 
 #include <gmock/gmock.h>
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// In this order: who has no port gets one; bulk leaves capable ports that are full, and comes to those that
+// are not (bulk.h); then every port's fair share is known (fair.h) and moves are sought towards it
+// (even_out.h). Each stage ends where it would do nothing if it began again, and no later one undoes an
+// earlier one's reason: so the whole has nothing to do a second time.
+#include "balance/balancer.h"
+
+#include "balance/bulk.h"
+#include "balance/placement_draft.h"
+#include "balance/rebalance.h"
+
+#include <algorithm>
+
+namespace teamo {
+namespace {
+
+using Counts = std::array<std::size_t, max_ports + 1>;
+
+/// What weighs comes first, the largest foremost, each to the port that is least full with it; what is idle
+/// evens out the numbers of buckets.
+void give_homes(Draft& draft, bool split, const BalancePolicy& policy) {
+    std::vector<std::size_t> homeless;
+    Counts counts{};
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+        if (draft.port(draft.home(bucket)) == nullptr)
+            homeless.push_back(bucket);
+        else
+            ++counts[draft.home(bucket).value];
+    std::ranges::stable_sort(homeless, std::greater<>{},
+                             [&draft](std::size_t bucket) { return draft.bytes(bucket); });
+    Bulk bulk(draft, policy);
+    for (const auto bucket : homeless) {
+        const double bytes = draft.bytes(bucket);
+        const bool to_capable = split && is_bulk(draft.load(bucket)) && bulk.fits(bytes);
+        const auto cost = [&](const WeighedPort& port) {
+            return std::pair{bytes > 0 ? draft.level(port, bytes) : 0,
+                             static_cast<double>(counts[port.slot.value] + 1) / port.weight};
+        };
+        const WeighedPort* best = nullptr;
+        for (const auto& port : draft.ports())
+            if ((!to_capable || port.segments) && (best == nullptr || cost(port) < cost(*best))) best = &port;
+        ++counts[best->slot.value];
+        draft.move(bucket, best->slot, MoveReason::membership, 0);
+        if (is_bulk(draft.load(bucket))) bulk.moved(bytes, nullptr, *best);
+    }
+}
+
+/// The ports that bulk came to between two drafts.
+SlotSet gained_bulk(const Draft& before, const Draft& after) {
+    SlotSet gained = 0;
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+        if (before.home(bucket) != after.home(bucket) && after.on_capable(bucket))
+            gained |= bit(after.home(bucket));
+    return gained;
+}
+
+} // namespace
+
+Placement place(const Homes& now, const BucketLoads& loads, std::span<const BalancedPort> ports,
+                const BalancePolicy& policy, const RestingBuckets& resting) {
+    Draft draft(now, loads, weigh(ports, policy.aware), resting);
+    if (draft.ports().empty()) return {.homes = now, .moves = {}, .planned = {}};
+    const bool split = policy.aware && kinds_differ(draft.ports());
+    give_homes(draft, split, policy);
+    if (draft.ports().size() < 2 || draft.total() <= 0) return draft.placement();
+    Sides sides{};
+    SlotSet gathered = 0;
+    if (split) {
+        Bulk bulk(draft, policy);
+        bulk.spill();
+        const auto before = draft;
+        bulk.gather();
+        gathered = gained_bulk(before, draft);
+        sides = bulk.sides();
+    }
+    even_out(draft, sides, policy, gathered);
+    return draft.placement();
+}
+
+} // namespace teamo

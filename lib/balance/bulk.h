@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Bulk goes where TSO is (balancer.cpp): which bucket is bulk, and what of it the capable ports take.
+#pragma once
+
+#include "balance/placement_draft.h"
+
+namespace teamo {
+
+/// What ports a bucket may be on, as far as load is concerned.
+enum class Side : std::uint8_t {
+    any,
+    capable, ///< bulk, where it belongs
+    poor,    ///< bulk that did not fit
+};
+using Sides = std::array<Side, bucket_count>;
+
+constexpr bool allows(Side side, const WeighedPort& port) {
+    return side == Side::any || port.segments == (side == Side::capable);
+}
+
+/// Some ports segment and some do not.
+bool kinds_differ(const std::vector<WeighedPort>& ports);
+
+/// Bulk enough to stay on its side.
+bool is_bulk(const BucketLoad& load);
+
+class Bulk {
+public:
+    Bulk(Draft& draft, const BalancePolicy& policy);
+
+    /// So many bytes/s of bulk could come to the capable ports without filling them.
+    bool fits(double bytes) const;
+    /// Takes from the capable ports what would fill them, if the others are better off.
+    void spill();
+    /// Brings bulk to the capable ports.
+    void gather();
+    Sides sides() const;
+    /// What somebody else moved, or did not count before.
+    void moved(double bytes, const WeighedPort* from, const WeighedPort& to);
+
+private:
+    bool better_off_elsewhere(double bytes) const;
+    std::size_t next_to_spill() const;
+    const WeighedPort& best(bool capable, double bytes) const;
+    double level_for_capable() const;
+
+    Draft* draft_;
+    BalancePolicy policy_;
+    double limit_ = 0; ///< bytes/s; infinite where a capacity is unknown
+    double capable_weight_ = 0, poor_weight_ = 0, best_poor_weight_ = 0;
+    std::array<double, max_ports + 1> bulk_on_{}; ///< bytes/s by slot
+    double here_ = 0, elsewhere_ = 0;             ///< bytes/s of bulk on the capable ports, on the others
+};
+
+} // namespace teamo

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "balance/fair_shares.h"
+
+#include <algorithm>
+
+namespace teamo {
+namespace {
+
+/// The ports that are still open, and the loads that are not closed in: two vessels, and water that may stand
+/// in either besides what is bound to one.
+class Pool {
+public:
+    Pool(const Draft& draft, const Sides& sides) {
+        for (const auto& port : draft.ports())
+            weight_[port.segments] += port.weight;
+        for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+            of(sides[bucket]) += draft.bytes(bucket);
+    }
+
+    double level(bool capable) const {
+        const double weight = weight_[0] + weight_[1];
+        if (weight <= 0) return 0;
+        const double even = (bound_[0] + bound_[1] + free_) / weight;
+        for (const bool side : {false, true}) {
+            if (weight_[side] <= 0 || bound_[side] <= even * weight_[side]) continue;
+            if (side == capable) return bound_[side] / weight_[side];
+            return weight_[capable] <= 0 ? 0 : (bound_[capable] + free_) / weight_[capable];
+        }
+        return even;
+    }
+
+    void take(Side side, double bytes) { of(side) = std::max(0.0, of(side) - bytes); }
+
+    double& of(Side side) { return side == Side::any ? free_ : bound_[side == Side::capable]; }
+
+    /// False where what is bound to that side would have no port left.
+    bool close(const WeighedPort& port, double bound, double free) {
+        const double rest = bound_[port.segments] - bound;
+        const bool last = weight_[port.segments] - port.weight < port.weight * 1e-9;
+        if (last && rest > bound_[port.segments] * 1e-9) return false;
+        weight_[port.segments] = last ? 0 : weight_[port.segments] - port.weight;
+        bound_[port.segments] = last ? 0 : std::max(0.0, rest);
+        free_ = std::max(0.0, free_ - free);
+        return true;
+    }
+
+private:
+    std::array<double, 2> weight_{}, bound_{}; ///< by WeighedPort::segments
+    double free_ = 0;
+};
+
+/// Sums of the same numbers in another order differ by less.
+constexpr double rounding = 1 + 1e-9;
+
+class Settling {
+public:
+    Settling(Draft& draft, const Sides& sides, double margin)
+        : draft_(&draft), sides_(&sides), margin_(margin), pool_(draft, sides) {
+        for (const auto& port : draft.ports())
+            open_ |= bit(port.slot);
+    }
+
+    Fair shares() {
+        for (const auto bucket : draft_->largest())
+            if (draft_->rests(bucket)) settle_at(*draft_->port(draft_->home(bucket)), bucket);
+        for (const auto bucket : draft_->largest())
+            if (!draft_->rests(bucket) && is_large(bucket)) settle(bucket);
+        for (const auto& port : draft_->ports())
+            if (is_open(port)) fair_.share[port.slot.value] = share(port);
+        return fair_;
+    }
+
+private:
+    bool is_open(const WeighedPort& port) const { return (open_ & bit(port.slot)) != 0; }
+    bool is_open(const WeighedPort& port, std::size_t bucket) const {
+        return is_open(port) && allows((*sides_)[bucket], port);
+    }
+    double share(const WeighedPort& port) const { return pool_.level(port.segments) * port.weight; }
+    double with(const WeighedPort& port, double bytes) const {
+        return (settled_[port.slot.value] + bytes) / port.weight;
+    }
+
+    /// There is a port whose share it exceeds. Its home does not matter: what is large shall remain so when
+    /// it has moved.
+    bool is_large(std::size_t bucket) const {
+        return std::ranges::any_of(draft_->ports(), [this, bucket](const WeighedPort& port) {
+            return is_open(port, bucket) && draft_->bytes(bucket) > share(port) * rounding;
+        });
+    }
+
+    void settle(std::size_t bucket) {
+        const auto* place = place_for(bucket);
+        if (place == nullptr) return;
+        const double bytes = draft_->bytes(bucket);
+        const auto& home = *draft_->port(draft_->home(bucket));
+        if (place != &home)
+            draft_->move(bucket, place->slot, MoveReason::load,
+                         std::max(0.0, draft_->relief(home, *place, bytes)));
+        settle_at(*place, bucket);
+    }
+
+    void settle_at(const WeighedPort& place, std::size_t bucket) {
+        const double bytes = draft_->bytes(bucket);
+        fair_.settled.set(bucket);
+        const auto slot = place.slot.value;
+        settled_[slot] += bytes;
+        if (is_open(place)) {
+            ((*sides_)[bucket] == Side::any ? free_ : bound_)[slot] += bytes;
+        } else { // what rests where there is too much already
+            pool_.take((*sides_)[bucket], bytes);
+            fair_.share[slot] = settled_[slot];
+        }
+        while (close_one())
+            continue; // the less is left to share, the more ports have enough
+    }
+
+    /// Home, where it has room there; else where it is lightest, and home if that is about the same.
+    const WeighedPort* place_for(std::size_t bucket) const {
+        const double bytes = draft_->bytes(bucket);
+        const auto& home = *draft_->port(draft_->home(bucket));
+        const WeighedPort* best = is_open(home, bucket) ? &home : nullptr;
+        if (best != nullptr && settled_[home.slot.value] + bytes <= share(home) * rounding) return best;
+        double least = best == nullptr ? 0 : with(home, bytes) - margin_ * draft_->mean();
+        for (const auto& port : draft_->ports()) {
+            if (!is_open(port, bucket) || (best != nullptr && with(port, bytes) >= least)) continue;
+            best = &port;
+            least = with(port, bytes);
+        }
+        return best;
+    }
+
+    bool close_one() {
+        for (const auto& port : draft_->ports()) {
+            const auto slot = port.slot.value;
+            if (!is_open(port) || settled_[slot] <= share(port) * rounding) continue;
+            if (!pool_.close(port, bound_[slot], free_[slot])) continue;
+            open_ &= ~bit(port.slot);
+            fair_.share[slot] = settled_[slot];
+            return true;
+        }
+        return false;
+    }
+
+    Draft* draft_;
+    const Sides* sides_;
+    double margin_;
+    Pool pool_;
+    SlotSet open_ = 0;
+    std::array<double, max_ports + 1> settled_{}, bound_{}, free_{}; ///< bytes/s that were settled, by slot
+    Fair fair_;
+};
+
+} // namespace
+
+Fair fair_shares(Draft& draft, const Sides& sides, double margin) {
+    return Settling(draft, sides, margin).shares();
+}
+
+} // namespace teamo

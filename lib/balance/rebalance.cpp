@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "balance/rebalance.h"
+
+#include "balance/fair_shares.h"
+
+#include <algorithm>
+
+namespace teamo {
+namespace {
+
+/// What takes less from what is too much is not worth it: shares of what the smaller port has at the mean.
+constexpr double least_by_move = 0.0005, least_by_swap = 0.005;
+
+/// A bucket that goes to a port, for another that comes back or for none.
+struct Step {
+    std::size_t bucket = bucket_count, other = bucket_count;
+    const WeighedPort* to = nullptr;
+    double fall = 0;   ///< bytes/s by which both ports together are less above their shares
+    double amount = 0; ///< bytes/s that go over
+    bool swaps() const { return other != bucket_count; }
+};
+
+class Search {
+public:
+    Search(Draft& draft, const Sides& sides, const BalancePolicy& policy, SlotSet gathered)
+        : draft_(&draft),
+          sides_(&sides),
+          policy_(policy),
+          gathered_(gathered),
+          fair_(fair_shares(draft, sides, policy.tolerance)) {}
+
+    /// Every step takes at least a fixed part from what is too much, and so it ends.
+    void run() {
+        SlotSet working = 0, stuck = 0;
+        while (const auto* port = most_above(working, stuck)) {
+            working |= bit(port->slot);
+            const auto step = best_step(*port);
+            if (step.to == nullptr) {
+                stuck |= bit(port->slot);
+                continue;
+            }
+            apply(*port, step);
+            stuck = 0;
+        }
+    }
+
+private:
+    double share(const WeighedPort& port) const { return fair_.share[port.slot.value]; }
+    double unit(const WeighedPort& port) const { return draft_->mean() * port.weight; }
+    double above(const WeighedPort& port, double more = 0) const {
+        return std::max(0.0, draft_->on(port) + more - share(port));
+    }
+
+    /// The port with the most to give, of those that have begun to give or have too much.
+    const WeighedPort* most_above(SlotSet working, SlotSet stuck) const {
+        const WeighedPort* found = nullptr;
+        double most = 0;
+        for (const auto& port : draft_->ports()) {
+            if ((stuck & bit(port.slot)) != 0) continue;
+            const double excess = above(port) / unit(port);
+            const bool begun = (working & bit(port.slot)) != 0;
+            if (excess <= (begun ? policy_.target : policy_.tolerance) || excess <= most) continue;
+            found = &port;
+            most = excess;
+        }
+        return found;
+    }
+
+    bool may_go(std::size_t bucket, const WeighedPort& to) const {
+        return !fair_.settled[bucket] && allows((*sides_)[bucket], to) && draft_->bytes(bucket) <= share(to);
+    }
+
+    /// Fills in what comes of it, and whether it is any good.
+    bool weigh(Step& step, const WeighedPort& from) const {
+        if (draft_->relief(from, *step.to, step.amount) <= 0) return false;
+        step.fall = above(from) + above(*step.to) - above(from, -step.amount) - above(*step.to, step.amount);
+        const double least = step.swaps() ? least_by_swap : least_by_move;
+        return step.fall >= least * std::min(unit(from), unit(*step.to));
+    }
+
+    /// More fall is better; of equal falls, the smaller amount.
+    bool better(const Step& one, const Step& than) const {
+        if (than.to == nullptr) return true;
+        const double least = 1e-9 * draft_->total();
+        if (one.fall > than.fall + least) return true;
+        return one.fall >= than.fall - least && one.amount < than.amount;
+    }
+
+    Step best_single(const WeighedPort& from, const std::vector<std::size_t>& buckets) const {
+        Step best;
+        for (const auto bucket : buckets)
+            for (const auto& to : draft_->ports()) {
+                if (&to == &from || !may_go(bucket, to)) continue;
+                Step step{.bucket = bucket, .to = &to, .amount = draft_->bytes(bucket)};
+                if (weigh(step, from) && better(step, best)) best = step;
+            }
+        return best;
+    }
+
+    /// What both ports gain grows with the amount up to what the one has too much or the other has room for,
+    /// and after a while falls: of all buckets that could come back only two neighbours are worth a look.
+    Step best_swap(const WeighedPort& from, const std::vector<std::size_t>& buckets) const {
+        Step best;
+        for (const auto& to : draft_->ports()) {
+            if (&to == &from) continue;
+            auto others = draft_->busy(to.slot);
+            std::erase_if(others, [&](std::size_t other) { return !may_go(other, from); });
+            const double wanted = std::min(above(from), std::max(0.0, share(to) - draft_->on(to)));
+            for (const auto bucket : buckets) {
+                if (!may_go(bucket, to)) continue;
+                const auto enough =
+                    std::ranges::lower_bound(others, draft_->bytes(bucket) - wanted, std::greater<>{},
+                                             [this](std::size_t other) { return draft_->bytes(other); });
+                const auto first = enough == others.begin() ? enough : enough - 1;
+                for (auto other = first; other != others.end() && other <= enough; ++other) {
+                    const double amount = draft_->bytes(bucket) - draft_->bytes(*other);
+                    Step step{.bucket = bucket, .other = *other, .to = &to, .amount = amount};
+                    if (amount > 0 && weigh(step, from) && better(step, best)) best = step;
+                }
+            }
+        }
+        return best;
+    }
+
+    /// A swap costs two moves: it is taken where one move does not do and it gives more than twice as much.
+    Step best_step(const WeighedPort& from) const {
+        const auto buckets = draft_->busy(from.slot);
+        const auto single = best_single(from, buckets);
+        if (single.to != nullptr && above(from) - single.fall <= policy_.target * unit(from)) return single;
+        const auto swap = best_swap(from, buckets);
+        return swap.to != nullptr && swap.fall > 2 * single.fall ? swap : single;
+    }
+
+    void apply(const WeighedPort& from, const Step& step) {
+        const double gain = draft_->relief(from, *step.to, step.amount);
+        const bool makes_room = (gathered_ & bit(from.slot)) != 0 && !step.to->segments;
+        const auto reason = makes_room ? MoveReason::offload : MoveReason::load;
+        draft_->move(step.bucket, step.to->slot, reason, gain);
+        if (step.swaps()) draft_->move(step.other, from.slot, reason, gain);
+    }
+
+    Draft* draft_;
+    const Sides* sides_;
+    BalancePolicy policy_;
+    SlotSet gathered_;
+    Fair fair_;
+};
+
+} // namespace
+
+void even_out(Draft& draft, const Sides& sides, const BalancePolicy& policy, SlotSet gathered) {
+    const auto before = draft;
+    Search(draft, sides, policy, gathered).run();
+    // A large bucket's new port may have had what nobody else could take.
+    if (draft.fullest() > before.fullest() * (1 + 1e-9)) draft = before;
+}
+
+} // namespace teamo

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The search for the fewest moves that make the loads even (balancer.cpp).
+#pragma once
+
+#include "balance/bulk.h"
+#include "balance/placement_draft.h"
+
+namespace teamo {
+
+/// Brings every port that has more than policy.tolerance of the mean above its fair share down to
+/// policy.target, as far as single moves and swaps of two do it. `gathered`: ports that bulk came to just
+/// now.
+void even_out(Draft& draft, const Sides& sides, const BalancePolicy& policy, SlotSet gathered);
+
+} // namespace teamo

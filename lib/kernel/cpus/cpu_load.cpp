@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/cpus/cpu_load.h"
+
+#include "kernel/files/files.h"
+
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace teamo {
+namespace {
+
+/// The columns of a line "cpuN …" in their order (proc(5)); guest time is contained in user and nice.
+enum Column : std::size_t { user, nice, system, idle, iowait, irq, softirq, steal, columns };
+
+std::optional<std::uint64_t> take_number(std::string_view& text) {
+    while (text.starts_with(' '))
+        text.remove_prefix(1);
+    std::uint64_t number = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{}) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+    return number;
+}
+
+void take_line(std::string_view line, AllCpuTimes& times) {
+    if (!line.starts_with("cpu")) return;
+    line.remove_prefix(3);
+    if (line.starts_with(' ')) return; // the sum of all
+    const auto cpu = take_number(line);
+    if (!cpu) return;
+    std::array<std::uint64_t, columns> counted{};
+    for (auto& one : counted) {
+        const auto number = take_number(line);
+        if (!number) return;
+        one = *number;
+    }
+    times[static_cast<unsigned>(*cpu)] = {.work = counted[user] + counted[nice] + counted[system] +
+                                                  counted[steal],
+                                          .interrupts = counted[irq] + counted[softirq],
+                                          .idle = counted[idle] + counted[iowait]};
+}
+
+} // namespace
+
+CpuLoad load_between(const CpuTimes& earlier, const CpuTimes& later) {
+    const auto passed = [](std::uint64_t from, std::uint64_t to) {
+        return to > from ? static_cast<double>(to - from) : 0;
+    };
+    const double work = passed(earlier.work, later.work),
+                 interrupts = passed(earlier.interrupts, later.interrupts),
+                 all = work + interrupts + passed(earlier.idle, later.idle);
+    if (all <= 0) return {};
+    return {.work = work / all, .interrupts = interrupts / all};
+}
+
+AllCpuTimes parse_cpu_times(std::string_view proc_stat) {
+    AllCpuTimes times;
+    while (!proc_stat.empty()) {
+        const auto end = proc_stat.find('\n');
+        take_line(proc_stat.substr(0, end), times);
+        if (end == std::string_view::npos) break;
+        proc_stat.remove_prefix(end + 1);
+    }
+    return times;
+}
+
+Result<AllCpuTimes> read_cpu_times() {
+    const auto text = read_file("/proc/stat");
+    if (!text) return tl::unexpected(text.error());
+    return parse_cpu_times(*text);
+}
+
+} // namespace teamo

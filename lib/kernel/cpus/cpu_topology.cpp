@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/cpus/cpu_topology.h"
+
+#include "kernel/files/files.h"
+#include "kernel/files/sysfs.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace teamo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned local = 10, unknown_distance = 255; // as drivers/base/node.c, include/linux/topology.h
+constexpr unsigned whole_capacity = 1024;
+// Efficient cores have some 0.6 of the others' performance (cpu_capacity of such machines on 6.12 and later,
+// which tell it themselves); that it is less is what counts.
+constexpr unsigned atom_capacity = 614, low_power_capacity = 410;
+
+std::optional<unsigned> lowest(const std::optional<CpuList>& cpus) {
+    return cpus && !cpus->empty() ? std::optional(cpus->front()) : std::nullopt;
+}
+
+/// The lowest CPU that shares the cache of the highest level.
+std::optional<unsigned> last_cache(const fs::path& cpu) {
+    std::int64_t highest = 0;
+    std::optional<unsigned> first;
+    for (const auto index : sysfs::numbers_in(cpu / "cache", "index")) {
+        const auto folder = cpu / "cache" / ("index" + std::to_string(index));
+        const auto level = sysfs::number(folder / "level").value_or(0);
+        if (level <= highest) continue;
+        if (const auto shared = lowest(sysfs::cpus(folder / "shared_cpu_list"))) {
+            highest = level;
+            first = shared;
+        }
+    }
+    return first;
+}
+
+Cpu read_cpu(const fs::path& system, unsigned number) {
+    const auto folder = system / "cpu" / ("cpu" + std::to_string(number));
+    const auto topology = folder / "topology";
+    Cpu cpu;
+    cpu.number = cpu.core = number;
+    for (const auto* name : {"core_cpus_list", "thread_siblings_list"}) // before 5.3 only the second
+        if (const auto first = lowest(sysfs::cpus(topology / name))) {
+            cpu.core = *first;
+            break;
+        }
+    // Virtual machines may tell of no caches: then it is the package.
+    auto cache = last_cache(folder);
+    if (!cache) cache = lowest(sysfs::cpus(topology / "package_cpus_list"));
+    cpu.cache = cache.value_or(cpu.core);
+    // nodeN/cpulist has those online; the link stays (drivers/base/node.c: register_cpu_under_node).
+    if (const auto nodes = sysfs::numbers_in(folder, "node"); !nodes.empty()) cpu.node = nodes.front();
+    if (const auto capacity = sysfs::number(folder / "cpu_capacity"); capacity && *capacity > 0)
+        cpu.capacity = static_cast<unsigned>(*capacity);
+    return cpu;
+}
+
+void take_nodes(const fs::path& nodes, CpuTopology& topology) {
+    for (const auto node : sysfs::numbers_in(nodes, "node"))
+        for (const auto number :
+             sysfs::cpus(nodes / ("node" + std::to_string(node)) / "cpulist").value_or(CpuList()))
+            if (const auto cpu = std::ranges::lower_bound(topology.cpus, number, {}, &Cpu::number);
+                cpu != topology.cpus.end() && cpu->number == number)
+                cpu->node = node;
+}
+
+std::vector<unsigned> numbers_of(std::string_view line) {
+    std::vector<unsigned> numbers;
+    while (!line.empty()) {
+        unsigned number = 0;
+        const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), number);
+        if (error == std::errc{}) numbers.push_back(number);
+        line.remove_prefix(error == std::errc{} ? static_cast<std::size_t>(rest - line.data()) : 1);
+    }
+    return numbers;
+}
+
+/// A row has a column for each node that is online, in their order: not by number.
+std::vector<std::vector<unsigned>> read_distances(const fs::path& nodes) {
+    auto online = sysfs::cpus(nodes / "online").value_or(CpuList());
+    if (online.empty()) online = sysfs::numbers_in(nodes, "node");
+    if (online.size() < 2) return {};
+    const std::size_t size = online.back() + 1;
+    std::vector<std::vector<unsigned>> distances(size, std::vector<unsigned>(size, unknown_distance));
+    for (std::size_t node = 0; node < size; ++node)
+        distances[node][node] = local;
+    for (const auto node : online) {
+        const auto row = numbers_of(sysfs::first_line(nodes / ("node" + std::to_string(node)) / "distance"));
+        for (std::size_t column = 0; column < std::min(row.size(), online.size()); ++column)
+            distances[node][online[column]] = row[column];
+    }
+    return distances;
+}
+
+/// x86 with two kinds of cores has a PMU for each (arch/x86/events/intel/core.c); cpu_capacity there is of
+/// kernel 6.12 and later.
+void take_hybrid(const fs::path& devices, CpuTopology& topology) {
+    const auto told = [](const Cpu& cpu) { return cpu.capacity != whole_capacity; };
+    if (std::ranges::any_of(topology.cpus, told) || !sysfs::cpus(devices / "cpu_core" / "cpus")) return;
+    const auto take = [&](const char* kind, unsigned capacity) {
+        for (const auto number : sysfs::cpus(devices / kind / "cpus").value_or(CpuList()))
+            if (const auto cpu = std::ranges::lower_bound(topology.cpus, number, {}, &Cpu::number);
+                cpu != topology.cpus.end() && cpu->number == number)
+                cpu->capacity = capacity;
+    };
+    take("cpu_atom", atom_capacity);
+    take("cpu_lowpower", low_power_capacity);
+}
+
+/// What the kernel was started with, and cpuset partitions made since, which stand only in the root cgroup.
+CpuList read_isolated(const fs::path& sys) {
+    CpuList isolated;
+    for (const auto* file : {"devices/system/cpu/isolated", "devices/system/cpu/nohz_full",
+                             "fs/cgroup/cpuset.cpus.isolated", "fs/cgroup/unified/cpuset.cpus.isolated"})
+        if (const auto cpus = sysfs::cpus(sys / file)) isolated = united(std::move(isolated), *cpus);
+    return isolated;
+}
+
+} // namespace
+
+Result<CpuTopology> read_cpu_topology(const std::string& root) {
+    const fs::path sys = root + "/sys", system = sys / "devices" / "system";
+    const auto online = read_online_cpus(root);
+    if (!online) return tl::unexpected(online.error());
+    const auto isolated = read_isolated(sys);
+    CpuTopology topology;
+    for (const auto number : united(sysfs::cpus(system / "cpu" / "present").value_or(CpuList()), *online)) {
+        auto cpu = read_cpu(system, number);
+        cpu.online = std::ranges::binary_search(*online, number);
+        cpu.isolated = std::ranges::binary_search(isolated, number);
+        topology.cpus.push_back(cpu);
+    }
+    take_nodes(system / "node", topology);
+    topology.distances = read_distances(system / "node");
+    take_hybrid(sys / "devices", topology);
+    return topology;
+}
+
+Result<CpuList> read_online_cpus(const std::string& root) {
+    const auto path = root + "/sys/devices/system/cpu/online";
+    const auto text = read_file(path, 65536);
+    if (!text) return tl::unexpected(text.error());
+    auto cpus = parse_cpu_list(*text);
+    if (!cpus) return fail(EINVAL, path + " is no list of CPUs");
+    return std::move(*cpus);
+}
+
+} // namespace teamo

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/named.h"
+#include "kernel/netlink/netlink_socket.h"
+#include "model/features.h"
+#include "model/status.h"
+
+namespace teamo {
+
+/// ethtool over generic netlink (kernel 5.6 and later; Documentation/networking/ethtool-netlink.rst).
+class Ethtool {
+public:
+    static Result<Ethtool> open();
+
+    /// Speed and duplex; unknown where the device has none to tell. `up` is left alone.
+    LinkStatus read_link_modes(IfIndex index);
+
+    Result<Features> read_features(IfIndex index);
+    /// Asks for the settings, and says how it is after that. A driver may refuse a part of them without an
+    /// error (ndo_fix_features): who must know compares.
+    Result<Features> set_features(IfIndex index, const FeatureSettings& settings);
+
+private:
+    Ethtool(NetlinkSocket socket, int family) : socket_(std::move(socket)), family_(family) {}
+    NlMessage make_request(std::uint8_t command, int header_attribute, IfIndex index) const;
+    NetlinkSocket socket_;
+    int family_; ///< 0: this kernel has no ethtool netlink
+};
+
+} // namespace teamo

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/ethtool/queue_statistics.h"
+
+#include "base/handle.h"
+#include "kernel/files/sysfs.h"
+
+#include <linux/ethtool.h>
+#include <linux/netlink.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <new>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace teamo {
+namespace {
+
+/// More than any driver has; what is asked for is room in memory.
+constexpr std::uint32_t most_statistics = 65'536;
+
+/// Of packets that were counted elsewhere too, or never came in.
+constexpr auto something_else =
+    std::to_array<std::string_view>({"tx", "xdp", "xsk", "prio", "drop", "err", "bad", "miss", "fail",
+                                     "alloc", "csum", "lro", "gro", "cache", "byte"});
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+struct Numbered {
+    std::string pattern; ///< the name with '#' for its number
+    unsigned number = 0;
+};
+
+/// Nothing where there is not exactly one number.
+std::optional<Numbered> take_number(std::string_view name) {
+    constexpr std::string_view digits = "0123456789";
+    const auto start = name.find_first_of(digits);
+    if (start == std::string_view::npos) return std::nullopt;
+    const auto end = std::min(name.find_first_not_of(digits, start), name.size());
+    if (name.find_first_of(digits, end) != std::string_view::npos) return std::nullopt;
+    Numbered found{.pattern = fmt::format("{}#{}", name.substr(0, start), name.substr(end))};
+    const auto [at, error] = std::from_chars(name.data() + start, name.data() + end, found.number);
+    if (error != std::errc()) return std::nullopt;
+    return found;
+}
+
+std::optional<Numbered> of_receive_queue(std::string name) {
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    if (!has(name, "rx")) return std::nullopt;
+    if (!has(name, "packets") && !has(name, "pkt") && !has(name, "cnt")) return std::nullopt;
+    if (std::ranges::any_of(something_else, [&name](auto part) { return has(name, part); }))
+        return std::nullopt;
+    return take_number(name);
+}
+
+/// What SIOCETHTOOL does to one device.
+class Device {
+public:
+    static Result<Device> open(const std::string& name) {
+        // Any socket does for that, and the service has none of AF_INET (as ethtool(8) does it).
+        UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC));
+        if (!socket) return fail_errno(errno, "no socket");
+        return Device(std::move(socket), name);
+    }
+    /// `request` begins with a command (linux/ethtool.h), and is where the kernel answers.
+    Result<> ask(void* request, std::string_view what) {
+        ifreq frame{};
+        name_.copy(frame.ifr_name, sizeof frame.ifr_name - 1);
+        frame.ifr_data = static_cast<char*>(request);
+        if (::ioctl(socket_.get(), SIOCETHTOOL, &frame) < 0)
+            return fail_errno(errno, fmt::format("{} of {}", what, name_));
+        return {};
+    }
+
+private:
+    Device(UniqueFd socket, std::string name) : socket_(std::move(socket)), name_(std::move(name)) {}
+    UniqueFd socket_;
+    std::string name_;
+};
+
+/// How many strings there are of ETH_SS_STATS.
+Result<std::uint32_t> count_statistics(Device& device) {
+    alignas(ethtool_sset_info) std::array<char, sizeof(ethtool_sset_info) + sizeof(std::uint32_t)> room{};
+    auto* request = reinterpret_cast<ethtool_sset_info*>(room.data());
+    request->cmd = ETHTOOL_GSSET_INFO;
+    request->sset_mask = 1ULL << ETH_SS_STATS;
+    if (auto done = device.ask(request, "the number of statistics"); !done)
+        return tl::unexpected(done.error());
+    const auto count = request->sset_mask == 0 ? 0 : request->data[0];
+    if (count == 0 || count > most_statistics) return fail(ENOTSUP, "no statistics");
+    return count;
+}
+
+/// Room for an answer of that size, and not a byte more: what is longer meets a page that cannot be written.
+/// Kernels do not ask how much there is room for, and write as many as the driver has by then
+/// (net/ethtool/ioctl.c: ethtool_get_strings, ethtool_get_stats); somebody may have changed that since it was
+/// counted (ethtool -L).
+class Room {
+public:
+    static Result<Room> of(std::size_t size) {
+        const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+        const auto usable = (size + page - 1) / page * page;
+        auto* start = ::mmap(nullptr, usable + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (start == MAP_FAILED) return fail_errno(errno, "room for statistics");
+        Room room(start, usable + page, static_cast<char*>(start) + (usable - size));
+        if (::mprotect(start, usable, PROT_READ | PROT_WRITE) < 0)
+            return fail_errno(errno, "room for statistics");
+        return room;
+    }
+    Room(Room&& other) noexcept
+        : start_(std::exchange(other.start_, nullptr)), length_(other.length_), answer_(other.answer_) {}
+    Room& operator=(Room&&) = delete;
+    ~Room() {
+        if (start_ != nullptr) ::munmap(start_, length_);
+    }
+    void* get() { return answer_; }
+
+private:
+    Room(void* start, std::size_t length, void* answer) : start_(start), length_(length), answer_(answer) {}
+    void* start_;
+    std::size_t length_;
+    void* answer_;
+};
+
+/// Another number of statistics than a moment ago.
+tl::unexpected<Error> changed() { return fail(EAGAIN, "the statistics have changed"); }
+
+Result<std::vector<std::string>> read_names(Device& device, std::uint32_t count) {
+    auto room = Room::of(sizeof(ethtool_gstrings) + std::size_t{count} * ETH_GSTRING_LEN);
+    if (!room) return tl::unexpected(room.error());
+    auto* request =
+        new (room->get()) ethtool_gstrings{.cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_STATS, .len = count};
+    if (auto done = device.ask(request, "the names of the statistics"); !done)
+        return done.error().number == EFAULT ? changed() : tl::unexpected(done.error());
+    if (request->len != count) return changed();
+    std::vector<std::string> names;
+    const auto* text = reinterpret_cast<const char*>(request->data);
+    for (std::uint32_t at = 0; at < count; ++at, text += ETH_GSTRING_LEN)
+        names.emplace_back(text, ::strnlen(text, ETH_GSTRING_LEN));
+    return names;
+}
+
+Result<std::vector<std::uint64_t>> read_values(Device& device, std::uint32_t count) {
+    auto room = Room::of(sizeof(ethtool_stats) + std::size_t{count} * sizeof(std::uint64_t));
+    if (!room) return tl::unexpected(room.error());
+    auto* request = new (room->get()) ethtool_stats{.cmd = ETHTOOL_GSTATS, .n_stats = count};
+    if (auto done = device.ask(request, "the statistics"); !done)
+        return done.error().number == EFAULT ? changed() : tl::unexpected(done.error());
+    if (request->n_stats != count) return changed();
+    return std::vector<std::uint64_t>(request->data, request->data + count);
+}
+
+} // namespace
+
+std::vector<std::size_t> find_queue_packets(std::span<const std::string> names, unsigned queues) {
+    std::map<std::string, std::map<unsigned, std::size_t>> by_pattern;
+    for (std::size_t at = 0; at < names.size(); ++at)
+        if (const auto found = of_receive_queue(names[at]); found && found->number < queues)
+            by_pattern[found->pattern].emplace(found->number, at);
+    std::vector<std::size_t> first;
+    for (const auto& [pattern, places] : by_pattern) {
+        // All of the packets are told before some kind of them.
+        if (queues == 0 || places.size() < queues ||
+            (!first.empty() && first.front() < places.begin()->second))
+            continue;
+        first.clear();
+        for (const auto& [number, at] : places)
+            first.push_back(at);
+    }
+    return first;
+}
+
+Result<std::vector<std::uint64_t>> read_queue_packets(const std::string& device, unsigned queues) {
+    auto opened = Device::open(device);
+    if (!opened) return tl::unexpected(opened.error());
+    const auto count = count_statistics(*opened);
+    if (!count) return tl::unexpected(count.error());
+    const auto names = read_names(*opened, *count);
+    if (!names) return tl::unexpected(names.error());
+    const auto places = find_queue_packets(*names, queues);
+    if (places.empty())
+        return fail(ENOTSUP, fmt::format("{} does not count packets by receive queue", device));
+    const auto values = read_values(*opened, *count);
+    if (!values) return tl::unexpected(values.error());
+    std::vector<std::uint64_t> packets;
+    for (const auto at : places)
+        packets.push_back((*values)[at]);
+    return packets;
+}
+
+Result<InterruptSample> read_interrupt_sample(const PortInterrupts& port, const std::string& device) {
+    auto packets = read_queue_packets(device, port.receive_queues);
+    if (!packets) return tl::unexpected(packets.error());
+    const auto sent = sysfs::number("/sys/class/net/" + device + "/statistics/tx_packets");
+    InterruptSample sample{
+        .vectors = {}, .packets = std::move(*packets), .sent = static_cast<std::uint64_t>(sent.value_or(0))};
+    for (const auto& vector : vectors_of(port))
+        sample.vectors.emplace(vector.irq, vector.count);
+    return sample;
+}
+
+} // namespace teamo

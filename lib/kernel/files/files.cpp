@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/files/files.h"
+
+#include "base/handle.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+
+namespace teamo {
+namespace {
+
+Result<> write_all(int fd, std::string_view content, const std::string& path) {
+    while (!content.empty()) {
+        const auto written = ::write(fd, content.data(), content.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return fail_errno(errno, path);
+        content.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return {};
+}
+
+std::string disable_ipv6_path(std::string_view device) {
+    return fmt::format("/proc/sys/net/ipv6/conf/{}/disable_ipv6", device);
+}
+
+} // namespace
+
+Result<std::string> read_file(const std::string& path, std::size_t most) {
+    const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!fd) return fail_errno(errno, path);
+    std::string content;
+    std::array<char, 16384> part; // filled by read before it is looked at
+    while (true) {
+        const auto got = ::read(fd.get(), part.data(), part.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return fail_errno(errno, path);
+        if (got == 0) return content;
+        content.append(part.data(), static_cast<std::size_t>(got));
+        if (content.size() > most) return fail(EFBIG, fmt::format("{}: longer than {} bytes", path, most));
+    }
+}
+
+Result<> replace_file(const std::string& path, std::string_view content) {
+    const auto fresh = path + ".new";
+    {
+        const UniqueFd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+        if (!fd) return fail_errno(errno, fresh);
+        if (auto written = write_all(fd.get(), content, fresh); !written) {
+            remove_file(fresh);
+            return written;
+        }
+    }
+    if (std::rename(fresh.c_str(), path.c_str()) == 0) return {};
+    const int error = errno;
+    remove_file(fresh);
+    return fail_errno(error, path);
+}
+
+void remove_file(const std::string& path) {
+    for (int tries = 0; tries < 3; ++tries)
+        if (::unlink(path.c_str()) == 0 || !is_passing({errno, ""})) return;
+}
+
+Result<> write_into(const std::string& path, std::string_view content) {
+    const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!fd) return fail_errno(errno, path);
+    return write_all(fd.get(), content, path);
+}
+
+std::optional<bool> read_disable_ipv6(std::string_view device) {
+    const auto content = read_file(disable_ipv6_path(device), 64);
+    if (!content || content->empty()) return std::nullopt;
+    return content->front() != '0';
+}
+
+Result<> write_disable_ipv6(std::string_view device, bool disabled) {
+    return write_into(disable_ipv6_path(device), disabled ? "1" : "0");
+}
+
+std::uint64_t network_namespace() {
+    struct stat status {};
+    return ::stat("/proc/thread-self/ns/net", &status) == 0 ? status.st_ino : 0;
+}
+
+} // namespace teamo

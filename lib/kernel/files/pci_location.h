@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.h"
+#include "model/observation.h"
+#include "model/pci_location.h"
+
+#include <string>
+
+namespace teamo {
+
+/// From sysfs. A virtual device stands nowhere: that is an answer. ENODEV: the device is gone, or /sys shows
+/// another network namespace than this process's. `root`: where /sys is.
+Result<DevicePlace> read_device_place(const Link& link, const std::string& root = "");
+
+} // namespace teamo

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/interrupts/interrupt_cpus.h"
+
+#include "kernel/interrupts/port_interrupts.h"
+
+#include <algorithm>
+
+namespace teamo {
+
+CpuList interrupt_cpus(const PortInterrupts& port) {
+    std::vector<const Vector*> serving;
+    for (const auto& queue : port.queues)
+        for (const auto& vector : queue.vectors)
+            serving.push_back(&vector);
+    if (serving.empty())
+        for (const auto& vector : port.others)
+            serving.push_back(&vector);
+    // A virtio device has vectors for queues that it does not use, and an idle one stays on its old CPU
+    // after its affinity has changed.
+    const auto has_come = [](const Vector* vector) { return vector->count > 0; };
+    const bool any = std::ranges::any_of(serving, has_come);
+    CpuList cpus;
+    for (const auto* vector : serving)
+        if (!any || has_come(vector))
+            cpus = united(std::move(cpus), vector->effective.empty() ? vector->affinity : vector->effective);
+    return cpus;
+}
+
+Result<CpuList> read_interrupt_cpus(const Link& link, const std::string& root) {
+    const auto port = read_port_interrupts(link, {}, root);
+    if (!port) return tl::unexpected(port.error());
+    return interrupt_cpus(*port);
+}
+
+} // namespace teamo

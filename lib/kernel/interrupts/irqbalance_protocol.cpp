@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/interrupts/irqbalance_protocol.h"
+
+#include "base/whole_number.h"
+
+#include <algorithm>
+#include <concepts>
+#include <optional>
+#include <vector>
+
+namespace teamo {
+namespace {
+
+constexpr std::size_t old_buffer = 500;     ///< irqbalance.c: sock_handle, up to 1.9.4
+constexpr std::size_t new_buffer = 16384;   ///< since 1.9.5; a request that fills it is refused
+constexpr std::size_t longest_mask = 8192U; ///< a digit for four CPUs, and commas
+
+/// Words between single blanks.
+class Words {
+public:
+    explicit Words(std::string_view text) : rest_(text) {}
+    bool at_end() const { return rest_.empty(); }
+    std::string_view next() {
+        const auto end = std::min(rest_.find(' '), rest_.size());
+        const auto word = rest_.substr(0, end);
+        rest_.remove_prefix(std::min(end + 1, rest_.size()));
+        return word;
+    }
+
+private:
+    std::string_view rest_;
+};
+
+/// "KEY NUMBER".
+template <std::unsigned_integral Number>
+std::optional<Number> number_of(std::string_view key, Words& words) {
+    if (words.next() != key) return std::nullopt;
+    return whole_number<Number>(words.next());
+}
+
+} // namespace
+
+Result<IrqBalanceSetup> parse_irqbalance_setup(std::string_view reply) {
+    if (reply.empty()) return fail(EACCES, "irqbalance closed the connection without an answer");
+    const auto nonsense = [] { return fail(EBADMSG, "irqbalance's answer makes no sense"); };
+    IrqBalanceSetup setup;
+    Words words(reply);
+    const auto seconds = number_of<unsigned>("SLEEP", words);
+    if (!seconds) return nonsense();
+    setup.seconds = *seconds;
+    while (!words.at_end()) {
+        const auto key = words.next();
+        const auto value = words.next();
+        if (key == "BANNED") {
+            setup.banned_cpus = value;
+            const bool mask = value.size() <= longest_mask &&
+                              value.find_first_not_of("0123456789abcdefABCDEF,") == std::string_view::npos;
+            return mask && words.at_end() ? Result<IrqBalanceSetup>(std::move(setup)) : nonsense();
+        }
+        const auto irq = whole_number<unsigned>(value);
+        if (key != "IRQ" || !irq || *irq >= most_irqs) return nonsense();
+        if (!number_of<std::uint64_t>("LOAD", words) || !number_of<std::uint64_t>("DIFF", words))
+            return nonsense();
+        if (words.next() != "CLASS") return nonsense();
+        words.next(); // of one that was banned before it was ever seen: whatever
+        setup.banned.insert(*irq);
+    }
+    return nonsense();
+}
+
+Result<std::string> ban_request(const BannedIrqs& bans, const BannedIrqs& ours) {
+    std::string request = "settings ban irqs";
+    if (bans.empty()) return request.append(" NONE");
+    // Foreign ones first. A zero ends the list but where it is its first (strtoul in a loop), so it is.
+    std::vector<unsigned> order(bans.begin(), bans.end());
+    std::ranges::stable_sort(order, {}, [&](unsigned irq) {
+        return irq == 0 ? 0 : ours.contains(irq) ? 2 : 1;
+    });
+    for (const auto irq : order) {
+        const auto word = fmt::format(" {}", irq);
+        const auto end = request.size() + word.size();
+        if (end > old_buffer && !ours.contains(irq))
+            return fail(EMSGSIZE, "its list of interrupts to be left alone is long already, and irqbalance "
+                                  "before 1.9.5 would forget a part");
+        if (end >= new_buffer) break;
+        if (request.size() < old_buffer && end > old_buffer) request.resize(old_buffer, ' ');
+        request += word;
+    }
+    return request;
+}
+
+} // namespace teamo

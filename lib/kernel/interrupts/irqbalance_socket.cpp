@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/interrupts/irqbalance_socket.h"
+
+#include "base/whole_number.h"
+#include "kernel/files/files.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <string_view>
+
+namespace teamo {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::size_t longest_reply = std::size_t{64} << 10;
+
+std::optional<pid_t> pid_in(std::string_view digits) {
+    const auto pid = whole_number<pid_t>(digits);
+    return pid && *pid > 0 ? pid : std::nullopt;
+}
+
+/// Of "irqbalance1234.sock".
+std::optional<pid_t> pid_of_socket(std::string_view name) {
+    constexpr std::string_view before = "irqbalance", after = ".sock";
+    if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size())
+        return std::nullopt;
+    return pid_in(name.substr(before.size(), name.size() - before.size() - after.size()));
+}
+
+bool lives(pid_t pid) { return ::kill(pid, 0) == 0 || errno != ESRCH; }
+
+/// With our credentials, as irqbalance-ui sends them (SCM_CREDENTIALS): it wants to see uid 0.
+ssize_t send_with_credentials(int socket, const std::string& request) {
+    const ucred ours{.pid = ::getpid(), .uid = ::geteuid(), .gid = ::getegid()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof ours)> control{};
+    iovec text{.iov_base = const_cast<char*>(request.data()), .iov_len = request.size()};
+    msghdr message{};
+    message.msg_iov = &text;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    auto* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_CREDENTIALS;
+    header->cmsg_len = CMSG_LEN(sizeof ours);
+    std::memcpy(CMSG_DATA(header), &ours, sizeof ours);
+    return ::sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+} // namespace
+
+std::vector<IrqBalanceSocket> find_irqbalance(const std::string& directory) {
+    struct Found {
+        IrqBalanceSocket socket;
+        timespec made;
+    };
+    std::vector<Found> found;
+    std::error_code error;
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const auto pid = pid_of_socket(entry->path().filename().native());
+        struct stat status {};
+        if (pid && ::lstat(entry->path().c_str(), &status) == 0 && S_ISSOCK(status.st_mode) && lives(*pid))
+            found.push_back({{*pid, entry->path().native()}, status.st_ctim});
+    }
+    std::ranges::sort(found, [](const Found& one, const Found& other) {
+        return std::pair(one.made.tv_sec, one.made.tv_nsec) >
+               std::pair(other.made.tv_sec, other.made.tv_nsec);
+    });
+    std::vector<IrqBalanceSocket> sockets;
+    for (auto& one : found)
+        sockets.push_back(std::move(one.socket));
+    return sockets;
+}
+
+std::optional<pid_t> find_irqbalance_process(const std::string& proc) {
+    std::error_code error;
+    for (fs::directory_iterator entry(proc, error), end; !error && entry != end; entry.increment(error)) {
+        const auto pid = pid_in(entry->path().filename().native());
+        if (!pid) continue;
+        const auto name = read_file(entry->path().native() + "/comm", 64);
+        if (name && *name == "irqbalance\n") return pid;
+    }
+    return std::nullopt;
+}
+
+Result<IrqBalanceExchange> IrqBalanceExchange::start(const std::string& path, const std::string& request,
+                                                     Clock::time_point deadline) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof address.sun_path) return fail_errno(ENAMETOOLONG, path);
+    path.copy(address.sun_path, path.size());
+    UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket) return fail_errno(errno, "no socket");
+    // Where the queue of those who wait is full this is EAGAIN at once, never EINPROGRESS (unix(7)).
+    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0)
+        return fail_errno(errno, path);
+    const auto sent = send_with_credentials(socket.get(), request);
+    if (sent < 0) return fail_errno(errno, path);
+    // It reads once: what comes later would never be seen.
+    if (static_cast<std::size_t>(sent) != request.size()) return fail_errno(EMSGSIZE, path);
+    return IrqBalanceExchange(std::move(socket), deadline);
+}
+
+std::uint32_t IrqBalanceExchange::events() { return EPOLLIN; }
+
+Result<IrqBalanceExchange::Progress> IrqBalanceExchange::step(Clock::time_point now) {
+    std::array<char, 4096> part; // filled by recv before it is looked at
+    while (true) {
+        const auto got = ::recv(socket_.get(), part.data(), part.size(), 0);
+        if (got > 0) {
+            reply_.append(part.data(), static_cast<std::size_t>(got));
+            if (reply_.size() >= longest_reply) return fail(EMSGSIZE, "irqbalance's answer does not end");
+            continue;
+        }
+        // A reset: it closed without having read all of the request, as up to 1.9.4 with more than 500 bytes.
+        if (got == 0 || errno == ECONNRESET) return Progress::done;
+        if (errno == EINTR) continue;
+        if (errno != EAGAIN) return fail_errno(errno, "irqbalance's answer");
+        if (now >= deadline_) return fail(ETIMEDOUT, "irqbalance does not answer");
+        return Progress::again;
+    }
+}
+
+Result<std::string> ask_irqbalance(const std::string& path, const std::string& request,
+                                   std::chrono::milliseconds patience) {
+    using Clock = IrqBalanceExchange::Clock;
+    auto exchange = IrqBalanceExchange::start(path, request, Clock::now() + patience);
+    if (!exchange) return tl::unexpected(exchange.error());
+    while (true) {
+        const auto progress = exchange->step(Clock::now());
+        if (!progress) return tl::unexpected(progress.error());
+        if (*progress == IrqBalanceExchange::Progress::done) return exchange->reply();
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(exchange->deadline() - Clock::now()).count();
+        pollfd waited{.fd = exchange->fd(), .events = POLLIN, .revents = 0};
+        ::poll(&waited, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
+    }
+}
+
+} // namespace teamo

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/interrupts/port_interrupts.h"
+
+#include "kernel/cpus/thread_affinity.h"
+#include "kernel/files/device_folder.h"
+#include "kernel/files/sysfs.h"
+#include "kernel/interrupts/napi_threads.h"
+#include "kernel/interrupts/vector_groups.h"
+#include "kernel/interrupts/vector_list.h"
+
+#include <array>
+
+namespace teamo {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of queues 0 to `count` - 1; none where the first has none (a single transmit queue: ENOENT).
+std::vector<CpuList> read_masks(const fs::path& queues, const char* kind, unsigned count, const char* file) {
+    std::vector<CpuList> masks;
+    for (unsigned queue = 0; queue < count; ++queue) {
+        const auto cpus =
+            parse_cpu_mask(sysfs::first_line(queues / fmt::format("{}-{}", kind, queue) / file));
+        if (!cpus && queue == 0) return {};
+        masks.push_back(cpus.value_or(CpuList()));
+    }
+    return masks;
+}
+
+} // namespace
+
+Result<PortInterrupts> read_port_interrupts(const Link& link, const NetdevQueues& told,
+                                            const std::string& root) {
+    const auto folder = find_device_folder(link, root);
+    if (!folder) return tl::unexpected(folder.error());
+    const auto queues = folder->net / "queues";
+    PortInterrupts port;
+    port.receive_queues = static_cast<unsigned>(sysfs::numbers_in(queues, "rx-").size());
+    port.transmit_queues = static_cast<unsigned>(sysfs::numbers_in(queues, "tx-").size());
+    port.xps = read_masks(queues, "tx", port.transmit_queues, "xps_cpus");
+    port.rps = read_masks(queues, "rx", port.receive_queues, "rps_cpus");
+    if (folder->device.empty()) return port;
+    port.node = static_cast<int>(sysfs::number(folder->bus / "numa_node").value_or(-1));
+    std::vector<unsigned> known;
+    for (const auto& napi : told.napis)
+        if (napi.irq) known.push_back(*napi.irq);
+    const std::array<std::string, 2> bears{link.name, folder->device.filename().string()};
+    group_vectors(port, list_vectors(*folder, link.name, known, root), told, bears);
+    find_threads(port, *folder, link.name, told, root);
+    return port;
+}
+
+Result<> refresh(PortInterrupts& port, const std::string& root) {
+    for (auto& queue : port.queues) {
+        for (auto& vector : queue.vectors)
+            if (auto done = refresh(vector, root); !done) return done;
+        for (auto* thread : {&queue.thread, &queue.second_thread}) {
+            if (!*thread) continue;
+            auto affinity = read_thread_affinity((*thread)->pid);
+            if (!affinity) return fail(ESTALE, std::move(affinity.error().text));
+            (*thread)->affinity = std::move(*affinity);
+        }
+    }
+    for (auto& vector : port.others)
+        if (auto done = refresh(vector, root); !done) return done;
+    return {};
+}
+
+} // namespace teamo

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/interrupts/vector_groups.h"
+
+#include "kernel/interrupts/vector_names.h"
+
+#include <algorithm>
+#include <set>
+
+namespace teamo {
+namespace {
+
+using Queues = std::map<unsigned, unsigned>; ///< by number of the vector
+
+/// By the netdev family. A vector that serves several queues goes with the lowest receiving one.
+Queues told_queues(const NetdevQueues& told) {
+    Queues queues;
+    for (const bool receive : {true, false})
+        for (const auto& queue : told.queues) {
+            if (queue.receive != receive) continue;
+            const auto napi = std::ranges::find(told.napis, queue.napi, &NetdevNapi::id);
+            if (napi == told.napis.end() || !napi->irq) continue;
+            const auto [known, fresh] = queues.emplace(*napi->irq, queue.queue);
+            if (!fresh && receive) known->second = std::min(known->second, queue.queue);
+        }
+    return queues;
+}
+
+/// Numbers in names are the driver's, not always the kernel's: where the family tells of a vector of that
+/// number, all of that number go with it.
+unsigned queue_of(unsigned number, const std::map<unsigned, unsigned>& known) {
+    const auto found = known.find(number);
+    return found == known.end() ? number : found->second;
+}
+
+void put(PortInterrupts& port, unsigned queue, Vector vector) {
+    const auto at = std::ranges::lower_bound(port.queues, queue, {}, &QueueVectors::queue);
+    const auto group = at != port.queues.end() && at->queue == queue
+                           ? at
+                           : port.queues.insert(at, {.queue = queue, .vectors = {}, .thread = {}});
+    group->vectors.push_back(std::move(vector));
+}
+
+std::uint64_t more(std::uint64_t before, std::uint64_t after) { return after > before ? after - before : 0; }
+
+/// The one that moved, if it moved by so much, and all others together by an eighth of that at most.
+template <class Moves>
+std::optional<unsigned> mover(const Moves& moves, std::uint64_t least) {
+    std::uint64_t most = 0, all = 0;
+    unsigned which = 0;
+    for (const auto& [number, by] : moves) {
+        all += by;
+        if (by > most) {
+            most = by;
+            which = number;
+        }
+    }
+    if (most < least || (all - most) * 8 > most) return std::nullopt;
+    return which;
+}
+
+} // namespace
+
+void group_vectors(PortInterrupts& port, std::vector<Vector> vectors, const NetdevQueues& told,
+                   std::span<const std::string> bears) {
+    port.source = VectorSource::none;
+    port.queues.clear();
+    port.others.clear();
+    if (vectors.empty()) return;
+    std::vector<std::string> names;
+    for (const auto& vector : vectors)
+        names.push_back(vector.name);
+    const auto roles = roles_of(names, bears);
+    const auto by_family = told_queues(told);
+    std::map<unsigned, unsigned> numbers; // the names' to the kernel's
+    bool named = false, any_told = false;
+    for (std::size_t at = 0; at < vectors.size(); ++at) {
+        const bool of_queue = roles[at].kind == VectorRole::Kind::queue;
+        named |= of_queue;
+        const auto found = by_family.find(vectors[at].irq);
+        if (found == by_family.end()) continue;
+        any_told = true;
+        if (of_queue) numbers.emplace(roles[at].queue, found->second);
+    }
+    const auto most = std::max(port.receive_queues, port.transmit_queues);
+    for (std::size_t at = 0; at < vectors.size(); ++at) {
+        if (const auto found = by_family.find(vectors[at].irq); found != by_family.end())
+            put(port, found->second, std::move(vectors[at]));
+        else if (const auto queue = queue_of(roles[at].queue, numbers);
+                 roles[at].kind == VectorRole::Kind::queue && (most == 0 || queue < most))
+            put(port, queue, std::move(vectors[at]));
+        else if (roles[at].kind == VectorRole::Kind::unknown && !named && !any_told)
+            put(port, 0, std::move(vectors[at]));
+        else if (roles[at].kind != VectorRole::Kind::foreign) // also of queues that are not in use: ethtool
+                                                              // -L has fewer than the card
+            port.others.push_back(std::move(vectors[at]));
+    }
+    if (any_told)
+        port.source = VectorSource::netdev;
+    else if (named && !port.queues.empty())
+        port.source = VectorSource::names;
+    else if (!port.queues.empty())
+        port.source = VectorSource::together;
+}
+
+std::map<unsigned, unsigned> learn_groups(const InterruptSample& before, const InterruptSample& after) {
+    constexpr std::uint64_t least_packets = 64, least_interrupts = 8;
+    std::map<unsigned, std::uint64_t> vectors, queues;
+    for (const auto& [irq, count] : after.vectors)
+        if (const auto earlier = before.vectors.find(irq); earlier != before.vectors.end())
+            vectors[irq] = more(earlier->second, count);
+    for (unsigned queue = 0; queue < std::min(before.packets.size(), after.packets.size()); ++queue)
+        queues[queue] = more(before.packets[queue], after.packets[queue]);
+    const auto vector = mover(vectors, least_interrupts);
+    const auto queue = mover(queues, least_packets);
+    if (!vector || !queue || more(before.sent, after.sent) * 2 > queues[*queue]) return {};
+    return {{*vector, *queue}};
+}
+
+bool can_be_divided(const PortInterrupts& port) {
+    return port.source == VectorSource::together && port.queues.size() == 1 && port.receive_queues >= 2 &&
+           port.queues.front().vectors.size() >= port.receive_queues && !port.queues.front().thread;
+}
+
+bool divide(PortInterrupts& port, const std::map<unsigned, unsigned>& learned) {
+    if (!can_be_divided(port)) return false;
+    const auto queue_of = [&](const Vector& vector) -> std::optional<unsigned> {
+        const auto found = learned.find(vector.irq);
+        if (found == learned.end() || found->second >= port.receive_queues) return std::nullopt;
+        return found->second;
+    };
+    std::set<unsigned> known;
+    for (const auto& vector : port.queues.front().vectors)
+        if (const auto queue = queue_of(vector)) known.insert(*queue);
+    if (known.size() < port.receive_queues) return false;
+    auto vectors = std::move(port.queues.front().vectors);
+    port.queues.clear();
+    for (auto& vector : vectors)
+        if (const auto queue = queue_of(vector))
+            put(port, *queue, std::move(vector));
+        else
+            port.others.push_back(std::move(vector));
+    port.source = VectorSource::counts;
+    return true;
+}
+
+} // namespace teamo

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/interrupts/vector_learning.h"
+
+#include <algorithm>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Some cards' statistics are a second old.
+constexpr auto window = 2s;
+/// Reading statistics holds the kernel's lock of all devices: less and less often where nothing new is
+/// learned.
+constexpr auto first_pause = 5s, longest_pause = 300s;
+/// So often a vector must have been seen to serve a queue, and no other one.
+constexpr unsigned enough = 3;
+
+} // namespace
+
+VectorLessons::Subject VectorLessons::subject_of(const PortInterrupts& port) {
+    Subject subject{.vectors = {}, .queues = port.receive_queues};
+    for (const auto& vector : vectors_of(port))
+        subject.vectors.emplace_back(vector.irq, vector.name);
+    std::ranges::sort(subject.vectors);
+    return subject;
+}
+
+void VectorLessons::apply(PortInterrupts& port) {
+    auto subject = subject_of(port);
+    if (subject != subject_) *this = {};
+    subject_ = std::move(subject);
+    std::map<unsigned, unsigned> known;
+    for (const auto& [irq, lesson] : lessons_)
+        if (lesson.times >= enough) known.emplace(irq, lesson.queue);
+    divide(port, known);
+}
+
+bool VectorLessons::wants_sample(const PortInterrupts& port, Time now) const {
+    if (uncounted_ || !can_be_divided(port)) return false;
+    return begun_ ? now - begun_at_ >= window : now >= next_;
+}
+
+/// True: something that was not known.
+bool VectorLessons::note(const std::map<unsigned, unsigned>& seen) {
+    bool fresh = false;
+    for (const auto& [irq, queue] : seen) {
+        auto& lesson = lessons_[irq];
+        if (lesson.queue != queue) lesson = {.queue = queue, .times = 0};
+        fresh |= lesson.times++ < enough;
+    }
+    return fresh;
+}
+
+bool VectorLessons::learn(PortInterrupts& port, Result<InterruptSample> sample, Time now) {
+    const auto before = std::exchange(begun_, std::nullopt);
+    pause_ = std::clamp<std::chrono::seconds>(pause_, first_pause, longest_pause);
+    next_ = now + pause_;
+    if (!sample) {
+        uncounted_ = sample.error().number == ENOTSUP || sample.error().number == EOPNOTSUPP;
+        return false;
+    }
+    if (!before) {
+        begun_ = std::move(*sample);
+        begun_at_ = now;
+        return false;
+    }
+    pause_ = note(learn_groups(*before, *sample)) ? first_pause : 2 * pause_;
+    apply(port);
+    return port.source == VectorSource::counts;
+}
+
+} // namespace teamo

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A PCI device lists its vectors in DEVICE/msi_irqs, a virtio device its PCI device's; some of these exist
+// before anybody has asked for them. /proc/irq/N has a folder for each handler, by name: so a vector without
+// one serves nobody, and devices without such a list are found by their names.
+#include "kernel/interrupts/vector_list.h"
+
+#include "kernel/files/sysfs.h"
+#include "kernel/interrupts/vector_names.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace teamo {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An interrupt and its handlers' names: more than one where devices share a line.
+struct Interrupt {
+    unsigned number = 0;
+    std::vector<std::string> handlers;
+};
+
+fs::path folder_of(const std::string& root, unsigned irq) {
+    return fs::path(root + "/proc/irq") / std::to_string(irq);
+}
+
+std::vector<Interrupt> with_handlers(const std::vector<unsigned>& numbers, const std::string& root) {
+    std::vector<Interrupt> list;
+    for (const auto number : numbers)
+        if (auto handlers = sysfs::names_in(folder_of(root, number), true); !handlers.empty())
+            list.push_back({.number = number, .handlers = std::move(handlers)});
+    return list;
+}
+
+/// The first of its handlers that passes; none: "".
+template <class Condition>
+std::string handler_of(const Interrupt& interrupt, Condition condition) {
+    const auto found = std::ranges::find_if(interrupt.handlers, condition);
+    return found == interrupt.handlers.end() ? std::string() : *found;
+}
+
+Vector vector_of(const Interrupt& interrupt, std::string name, const std::string& root) {
+    const auto folder = folder_of(root, interrupt.number);
+    Vector vector;
+    vector.irq = interrupt.number;
+    vector.name = std::move(name);
+    // A managed vector's file is read-only (6.12 and later); before, only writing tells (EIO).
+    std::error_code error;
+    const auto mode = fs::status(folder / "smp_affinity_list", error).permissions();
+    constexpr auto writable = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
+    vector.movable = error || (mode & writable) != fs::perms::none;
+    static_cast<void>(refresh(vector, root));
+    return vector;
+}
+
+/// Numbered by the driver, as by mlx4 (dev_port, Documentation/ABI/testing/sysfs-class-net). The ports of
+/// virtual functions that stand beside a switch's own have no numbers of theirs.
+bool has_several_ports(const fs::path& network_devices) {
+    std::set<std::uint64_t> numbers;
+    for (const auto& name : sysfs::names_in(network_devices, true))
+        numbers.insert(
+            static_cast<std::uint64_t>(sysfs::number(network_devices / name / "dev_port").value_or(0)));
+    return numbers.size() > 1;
+}
+
+/// "0,17,0" by CPU.
+std::uint64_t sum_of(std::string_view counts) {
+    std::uint64_t sum = 0;
+    while (!counts.empty()) {
+        std::uint64_t number = 0;
+        const auto [rest, error] = std::from_chars(counts.data(), counts.data() + counts.size(), number);
+        if (error == std::errc{}) sum += number;
+        counts.remove_prefix(error == std::errc{} ? static_cast<std::size_t>(rest - counts.data()) : 1);
+    }
+    return sum;
+}
+
+} // namespace
+
+std::vector<Vector> list_vectors(const DeviceFolder& folder, const std::string& name,
+                                 std::span<const unsigned> known, const std::string& root) {
+    std::vector<Vector> vectors;
+    if (folder.device.empty()) return vectors;
+    const auto device = folder.device.filename().string();
+    const auto by_name = [&](const std::string& handler) {
+        return is_named_after(handler, name) || is_named_after(handler, device);
+    };
+    const auto add = [&](const Interrupt& one, std::string handler) {
+        if (!handler.empty()) vectors.push_back(vector_of(one, std::move(handler), root));
+    };
+    auto listed = with_handlers(sysfs::numbers_in(folder.bus / "msi_irqs"), root);
+    if (listed.empty())
+        for (const auto& one : with_handlers(sysfs::numbers_in(root + "/proc/irq"), root))
+            add(one, handler_of(one, by_name));
+    const auto own = [&](const std::string& handler) { return handler.find(name) != std::string::npos; };
+    // Several ports in one function: what does not bear the port's name is known from elsewhere, or
+    // another's.
+    const bool shared =
+        has_several_ports(folder.device / "net") ||
+        (sysfs::names_in(folder.device / "net").size() > 1 &&
+         std::ranges::any_of(listed, [&](const Interrupt& one) { return !handler_of(one, own).empty(); }));
+    const auto is_its = [&](const std::string& handler) { return shared ? own(handler) : by_name(handler); };
+    for (const auto& one : listed) {
+        const auto handler = handler_of(one, is_its);
+        add(one, handler.empty() && !shared ? one.handlers.front() : handler);
+    }
+    const auto is_there = [&](unsigned irq) {
+        return std::ranges::find(vectors, irq, &Vector::irq) != vectors.end();
+    };
+    std::vector<unsigned> missing;
+    std::ranges::copy_if(known, std::back_inserter(missing), [&](unsigned irq) { return !is_there(irq); });
+    for (const auto& one : with_handlers(missing, root))
+        add(one, one.handlers.front());
+    std::ranges::sort(vectors, {}, &Vector::irq);
+    return vectors;
+}
+
+Result<> refresh(Vector& vector, const std::string& root) {
+    const auto folder = folder_of(root, vector.irq);
+    std::error_code error;
+    if (!fs::is_directory(folder / vector.name, error)) {
+        if (!fs::is_directory(folder, error))
+            return fail(ENOENT, fmt::format("there is no interrupt {} any more", vector.irq));
+        return fail(ESTALE, fmt::format("interrupt {} is no longer {}'s", vector.irq, vector.name));
+    }
+    vector.affinity = sysfs::cpus(folder / "smp_affinity_list").value_or(CpuList());
+    // Kernels without, and controllers that do not tell: empty.
+    vector.effective = sysfs::cpus(folder / "effective_affinity_list").value_or(CpuList());
+    vector.count =
+        sum_of(sysfs::first_line(root + "/sys/kernel/irq/" + std::to_string(vector.irq) + "/per_cpu_count"));
+    return {};
+}
+
+} // namespace teamo

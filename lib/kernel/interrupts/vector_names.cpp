@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Names of Linux 6.1 to 7.3 (drivers/net/ethernet, drivers/virtio): a word for the kind of queue, then its
+// number, then perhaps the card: "i40e-eth0-TxRx-3", "eth0-rx-0", "eth0-Tx-Rx-1",
+// "mlx5_comp4@pci:0000:01:00.0", "virtio0-input.2", "gve-ntfy-blk5@pci:…", "mana_q2@pci:…", "eth0_rxq1".
+#include "kernel/interrupts/vector_names.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <limits>
+
+namespace teamo {
+namespace {
+
+enum class Way : std::uint8_t { both, receive, transmit, block };
+
+struct Word {
+    std::string_view text;
+    Way way;
+};
+
+// The longer ones first: "rx" ends "txrx" too.
+constexpr auto words = std::to_array<Word>({
+    {.text = "tx-rx", .way = Way::both},        // ena
+    {.text = "txrx", .way = Way::both},         // Intel, bnxt, tg3, hns3
+    {.text = "rxtx", .way = Way::both},         // vmxnet3, nfp, enetc, octeontx2
+    {.text = "txr", .way = Way::both},          // alx
+    {.text = "ntfy-block.", .way = Way::block}, // gve
+    {.text = "ntfy-blk", .way = Way::block},    // gve
+    {.text = "input.", .way = Way::receive},    // virtio
+    {.text = "output.", .way = Way::transmit},  // virtio
+    {.text = "rxq", .way = Way::receive},       // hinic
+    {.text = "txq", .way = Way::transmit},      // hinic
+    {.text = "rx", .way = Way::receive},
+    {.text = "tx", .way = Way::transmit},
+    {.text = "fp", .way = Way::both},   // bnx2x, qede
+    {.text = "comp", .way = Way::both}, // mlx5
+    {.text = "mlx4", .way = Way::both},
+    {.text = "q", .way = Way::both}, // mana, be2net
+});
+
+// Beside the queues: the link, commands.
+constexpr auto others = std::to_array<std::string_view>(
+    {"config", "control", "virtqueues-config", "misc", "event", "async", "cmd", "pages", "mgm", "mbox", "mbx",
+     "mailbox", "health", "lsc", "exn", "admin", "notify", "hwc", "safety"});
+/// Beside them though it counts like queues: "i40e-…:fdir-TxRx-0".
+constexpr auto never_queues = std::to_array<std::string_view>({"fdir"});
+/// Of RDMA, which places its own: "irdma-…-CEQ-3", "bnxt_re-nq-1".
+constexpr auto foreign = std::to_array<std::string_view>({"irdma", "-ceq-", "-aeq-", "bnxt_re"});
+
+struct Parsed {
+    VectorRole::Kind kind = VectorRole::Kind::unknown;
+    Way way = Way::both;
+    unsigned number = 0;
+};
+
+bool is_one_of(char character, std::string_view characters) {
+    return characters.find(character) != std::string_view::npos;
+}
+bool is_between(char character) { return is_one_of(character, "-.:@_ "); }
+
+/// Without the device's own name and what stands behind '@', in small letters.
+std::string core_of(std::string_view handler, std::span<const std::string> bears) {
+    std::string core(handler.substr(0, handler.find('@')));
+    for (const auto& name : bears) {
+        if (name.empty()) continue;
+        for (auto at = core.find(name); at != std::string::npos; at = core.find(name, at + 1)) {
+            const auto end = at + name.size();
+            if ((at > 0 && !is_between(core[at - 1])) || (end < core.size() && !is_between(core[end])))
+                continue;
+            core.erase(at, name.size());
+            break;
+        }
+    }
+    std::ranges::transform(core, core.begin(), [](char letter) {
+        return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    });
+    return core;
+}
+
+bool has_any(std::string_view core, std::span<const std::string_view> parts) {
+    return std::ranges::any_of(
+        parts, [core](std::string_view part) { return core.find(part) != std::string_view::npos; });
+}
+
+/// Takes the number from the end; none where there is none, or one no card has so many queues for.
+std::optional<unsigned> take_last_number(std::string_view& core) {
+    constexpr unsigned limit = 65536;
+    const auto last = core.find_last_not_of("0123456789");
+    const auto digits = last == std::string_view::npos ? core : core.substr(last + 1);
+    unsigned number = 0;
+    const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc{} || rest != digits.data() + digits.size() || number >= limit) return std::nullopt;
+    core.remove_suffix(digits.size());
+    return number;
+}
+
+Parsed parse(std::string_view handler, std::span<const std::string> bears) {
+    const auto whole = core_of(handler, bears);
+    if (has_any(whole, foreign)) return {.kind = VectorRole::Kind::foreign};
+    if (has_any(whole, never_queues)) return {.kind = VectorRole::Kind::other};
+    std::string_view core = whole;
+    const auto number = take_last_number(core);
+    if (number) {
+        for (const auto& word : words) {
+            auto front = core;
+            if (!word.text.ends_with('.') && front.ends_with('-')) front.remove_suffix(1);
+            if (!front.ends_with(word.text)) continue;
+            front.remove_suffix(word.text.size());
+            // "mux-1" is no word of these.
+            if (front.empty() || is_between(front.back()))
+                return {.kind = VectorRole::Kind::queue, .way = word.way, .number = *number};
+        }
+    }
+    if (has_any(whole, others)) return {.kind = VectorRole::Kind::other};
+    if (number && core.ends_with('-')) // "eth0-3": r8125, sfc
+        return {.kind = VectorRole::Kind::queue, .way = Way::both, .number = *number};
+    return {};
+}
+
+/// tg3 counts its receiving ones from 1, mlx5 of a sub-function from anywhere.
+void count_from_zero(std::vector<Parsed>& all) {
+    for (const auto way : {Way::both, Way::receive, Way::transmit}) {
+        auto lowest = std::numeric_limits<unsigned>::max();
+        for (const auto& one : all)
+            if (one.kind == VectorRole::Kind::queue && one.way == way) lowest = std::min(lowest, one.number);
+        for (auto& one : all)
+            if (one.kind == VectorRole::Kind::queue && one.way == way) one.number -= lowest;
+    }
+}
+
+/// gve has the transmit queues' in the lower half, the receive queues' in the upper one
+/// (gve_tx_idx_to_ntfy, gve_rx_idx_to_ntfy).
+void halve_blocks(std::vector<Parsed>& all) {
+    const auto blocks = static_cast<unsigned>(
+        std::ranges::count_if(all, [](const Parsed& one) { return one.way == Way::block; }));
+    if (blocks < 2) return;
+    for (auto& one : all)
+        if (one.way == Way::block) one.number %= blocks / 2;
+}
+
+} // namespace
+
+std::vector<VectorRole> roles_of(std::span<const std::string> handlers, std::span<const std::string> bears) {
+    std::vector<Parsed> all;
+    all.reserve(handlers.size());
+    for (const auto& handler : handlers)
+        all.push_back(parse(handler, bears));
+    count_from_zero(all);
+    halve_blocks(all);
+    std::vector<VectorRole> roles;
+    roles.reserve(all.size());
+    for (std::size_t at = 0; at < all.size(); ++at) {
+        auto& role = roles.emplace_back(VectorRole{.kind = all[at].kind, .queue = all[at].number});
+        // "eth0" beside "eth0-rx-0": e1000e, igb, ixgbe, bnx2x.
+        if (role.kind == VectorRole::Kind::unknown &&
+            std::ranges::any_of(handlers, [&](const std::string& longer) {
+                return longer.size() > handlers[at].size() && is_named_after(longer, handlers[at]);
+            }))
+            role.kind = VectorRole::Kind::other;
+    }
+    return roles;
+}
+
+bool is_named_after(std::string_view handler, std::string_view device) {
+    return !device.empty() && handler.starts_with(device) &&
+           (handler.size() == device.size() || is_one_of(handler[device.size()], "-.:@"));
+}
+
+} // namespace teamo

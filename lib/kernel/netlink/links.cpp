@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/netlink/links.h"
+
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <linux/veth.h>
+#include <net/if.h>
+#include <netlink/attr.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+// What Debian 12's headers do not have yet (include/uapi/linux/if_link.h, kernel 6.7).
+namespace {
+constexpr int netkit_peer_info = 1; // IFLA_NETKIT_PEER_INFO
+constexpr int netkit_policy = 3;    // IFLA_NETKIT_POLICY, for the end that people see
+constexpr int netkit_mode = 5;      // IFLA_NETKIT_MODE
+constexpr std::uint32_t netkit_l2 = 0, netkit_drop = 2;
+constexpr int gso_ipv4_max_size = 63; // IFLA_GSO_IPV4_MAX_SIZE, kernel 6.3
+constexpr int last_attribute = std::max<int>(gso_ipv4_max_size, IFLA_MAX);
+} // namespace
+
+namespace teamo {
+namespace {
+
+using Attributes = std::array<nlattr*, last_attribute + 1>;
+
+std::string text_of_attribute(const nlattr* attribute) {
+    if (attribute == nullptr) return {};
+    const auto* text = static_cast<const char*>(nla_data(attribute));
+    const auto length = static_cast<std::size_t>(nla_len(attribute));
+    return {text, strnlen(text, length)};
+}
+
+std::optional<MacAddress> mac_of(const nlattr* attribute) {
+    MacAddress address;
+    if (attribute == nullptr || static_cast<std::size_t>(nla_len(attribute)) != address.bytes.size())
+        return std::nullopt;
+    std::copy_n(static_cast<const std::uint8_t*>(nla_data(attribute)), address.bytes.size(),
+                address.bytes.begin());
+    return address;
+}
+
+std::uint32_t number_of(const nlattr* attribute) {
+    return attribute != nullptr && nla_len(attribute) >= 4 ? nla_get_u32(attribute) : 0;
+}
+
+std::string kind_of(const nlattr* info) {
+    if (info == nullptr) return {};
+    return text_of_attribute(nla_find(static_cast<nlattr*>(nla_data(info)), nla_len(info), IFLA_INFO_KIND));
+}
+
+/// The VID of a VLAN device.
+std::uint16_t vlan_of(const nlattr* info) {
+    if (info == nullptr || kind_of(info) != "vlan") return 0;
+    const auto* data = nla_find(static_cast<nlattr*>(nla_data(info)), nla_len(info), IFLA_INFO_DATA);
+    if (data == nullptr) return 0;
+    const auto* id = nla_find(static_cast<nlattr*>(nla_data(data)), nla_len(data), IFLA_VLAN_ID);
+    return id == nullptr || nla_len(id) < 2 ? std::uint16_t{0} : nla_get_u16(id);
+}
+
+std::vector<std::string> altnames_of(nlattr* list) {
+    std::vector<std::string> names;
+    if (list == nullptr) return names;
+    auto* entry = static_cast<nlattr*>(nla_data(list));
+    for (int rest = nla_len(list); nla_ok(entry, rest) != 0; entry = nla_next(entry, &rest))
+        if (nla_type(entry) == IFLA_ALT_IFNAME) names.push_back(text_of_attribute(entry));
+    return names;
+}
+
+void put_text(nl_msg* message, int type, std::string_view text) {
+    const std::string terminated(text);
+    if (nla_put_string(message, type, terminated.c_str()) < 0) throw std::bad_alloc();
+}
+
+/// A message about one device; `extra` flags as RTM_NEWLINK takes them.
+NlMessage link_message(int type, IfIndex index, int extra, std::uint32_t flags = 0, std::uint32_t mask = 0) {
+    auto message = make_message(type, NLM_F_REQUEST | extra);
+    ifinfomsg header{};
+    header.ifi_family = AF_UNSPEC;
+    header.ifi_index = static_cast<int>(index.value);
+    header.ifi_flags = flags;
+    header.ifi_change = mask;
+    if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
+    return message;
+}
+
+struct Nest {
+    Nest(nl_msg* message, int type) : message_(message), start_(nla_nest_start(message, type)) {}
+    ~Nest() { nla_nest_end(message_, start_); }
+    Nest(const Nest&) = delete;
+    Nest& operator=(const Nest&) = delete;
+
+private:
+    nl_msg* message_;
+    nlattr* start_;
+};
+
+} // namespace
+
+std::optional<Link> parse_link(const nlmsghdr* message) {
+    if (message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK) return std::nullopt;
+    Attributes attributes{};
+    if (nlmsg_parse(const_cast<nlmsghdr*>(message), sizeof(ifinfomsg), attributes.data(), last_attribute,
+                    nullptr) < 0)
+        return std::nullopt;
+    const auto* header = static_cast<const ifinfomsg*>(nlmsg_data(message));
+    // A bridge speaks of its ports in the same group (AF_BRIDGE), and wireless events carry a name and no
+    // more: neither says how the device is.
+    if (header->ifi_family != AF_UNSPEC || attributes[IFLA_MTU] == nullptr) return std::nullopt;
+
+    Link link;
+    link.index = IfIndex{static_cast<std::uint32_t>(header->ifi_index)};
+    link.name = text_of_attribute(attributes[IFLA_IFNAME]);
+    link.address = mac_of(attributes[IFLA_ADDRESS]).value_or(MacAddress{});
+    link.permanent_address = mac_of(attributes[IFLA_PERM_ADDRESS]);
+    link.mtu = number_of(attributes[IFLA_MTU]);
+    link.flags = header->ifi_flags;
+    link.type = header->ifi_type;
+    link.kind = kind_of(attributes[IFLA_LINKINFO]);
+    link.vlan = vlan_of(attributes[IFLA_LINKINFO]);
+    link.master = IfIndex{number_of(attributes[IFLA_MASTER])};
+    link.lower = IfIndex{number_of(attributes[IFLA_LINK])};
+    link.lower_elsewhere = attributes[IFLA_LINK_NETNSID] != nullptr;
+    link.promiscuity = number_of(attributes[IFLA_PROMISCUITY]);
+    link.gso_max = {number_of(attributes[IFLA_GSO_MAX_SIZE]), number_of(attributes[IFLA_GSO_MAX_SEGS]),
+                    number_of(attributes[gso_ipv4_max_size])};
+    link.tso_max = {number_of(attributes[IFLA_TSO_MAX_SIZE]), number_of(attributes[IFLA_TSO_MAX_SEGS]),
+                    number_of(attributes[IFLA_TSO_MAX_SIZE])};
+    link.alias = text_of_attribute(attributes[IFLA_IFALIAS]);
+    link.altnames = altnames_of(attributes[IFLA_PROP_LIST]);
+    return link;
+}
+
+Result<LinkControl> LinkControl::open() {
+    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
+    if (!socket) return tl::unexpected(socket.error());
+    return LinkControl(std::move(*socket));
+}
+
+Result<Links> LinkControl::read_all() {
+    Links links;
+    const auto take = [&links](const nlmsghdr* message) {
+        if (auto link = parse_link(message)) links.insert_or_assign(link->index, std::move(*link));
+    };
+    auto read = socket_.dump([] { return link_message(RTM_GETLINK, IfIndex{}, NLM_F_DUMP); }, take,
+                             [&links] { links.clear(); });
+    if (!read) return within("the list of devices", std::move(read.error()));
+    return links;
+}
+
+Result<Link> LinkControl::read(IfIndex index) {
+    std::optional<Link> found;
+    const auto take = [&found](const nlmsghdr* message) { found = parse_link(message); };
+    auto read = socket_.dump([index] { return link_message(RTM_GETLINK, index, NLM_F_ACK); }, take, [] {});
+    if (!read) return tl::unexpected(read.error());
+    if (!found) return fail(ENODEV, errno_text(ENODEV));
+    return *found;
+}
+
+Result<> LinkControl::create_pair(std::string_view kind, std::string_view name, std::string_view inner,
+                                  const MacAddress& address) {
+    auto message = link_message(RTM_NEWLINK, IfIndex{}, NLM_F_CREATE | NLM_F_EXCL);
+    put_text(message.get(), IFLA_IFNAME, name);
+    if (!address.is_zero())
+        nla_put(message.get(), IFLA_ADDRESS, static_cast<int>(address.bytes.size()), address.bytes.data());
+    {
+        const Nest info(message.get(), IFLA_LINKINFO);
+        put_text(message.get(), IFLA_INFO_KIND, kind);
+        const Nest data(message.get(), IFLA_INFO_DATA);
+        const bool netkit = kind == "netkit";
+        if (netkit) {
+            nla_put_u32(message.get(), netkit_mode, netkit_l2);
+            // Without a program nothing may leak past the ports: the packets would go round in circles.
+            nla_put_u32(message.get(), netkit_policy, netkit_drop);
+        }
+        const Nest peer(message.get(), netkit ? netkit_peer_info : VETH_INFO_PEER);
+        const ifinfomsg header{};
+        if (nlmsg_append(message.get(), const_cast<ifinfomsg*>(&header), sizeof header, NLMSG_ALIGNTO) < 0)
+            throw std::bad_alloc();
+        put_text(message.get(), IFLA_IFNAME, inner);
+    }
+    return socket_.request(std::move(message));
+}
+
+Result<> LinkControl::create_veth(std::string_view name, std::string_view inner, const MacAddress& address) {
+    return create_pair("veth", name, inner, address);
+}
+
+Result<> LinkControl::create_netkit(std::string_view name, std::string_view inner,
+                                    const MacAddress& address) {
+    return create_pair("netkit", name, inner, address);
+}
+
+Result<> LinkControl::create_team(std::string_view name, const MacAddress& address) {
+    auto message = link_message(RTM_NEWLINK, IfIndex{}, NLM_F_CREATE | NLM_F_EXCL);
+    put_text(message.get(), IFLA_IFNAME, name);
+    if (!address.is_zero())
+        nla_put(message.get(), IFLA_ADDRESS, static_cast<int>(address.bytes.size()), address.bytes.data());
+    {
+        const Nest info(message.get(), IFLA_LINKINFO);
+        put_text(message.get(), IFLA_INFO_KIND, "team");
+    }
+    return socket_.request(std::move(message));
+}
+
+Result<bool> LinkControl::knows_kind(std::string_view kind) {
+    // A name that no device can have (dev_valid_name): the kernel looks for the kind, loading its module, and
+    // only then refuses the name.
+    auto message = link_message(RTM_NEWLINK, IfIndex{}, NLM_F_CREATE | NLM_F_EXCL);
+    put_text(message.get(), IFLA_IFNAME, "/");
+    {
+        const Nest info(message.get(), IFLA_LINKINFO);
+        put_text(message.get(), IFLA_INFO_KIND, kind);
+    }
+    auto made = socket_.request(std::move(message));
+    if (made) return fail(EPROTO, "the kernel made a device of an impossible name");
+    if (made.error().number == EOPNOTSUPP) return false;
+    if (made.error().number == EINVAL) return true;
+    return tl::unexpected(made.error());
+}
+
+Result<> LinkControl::remove(IfIndex index) { return socket_.request(link_message(RTM_DELLINK, index, 0)); }
+
+Result<> LinkControl::set_address(IfIndex index, const MacAddress& address) {
+    auto message = link_message(RTM_SETLINK, index, 0);
+    nla_put(message.get(), IFLA_ADDRESS, static_cast<int>(address.bytes.size()), address.bytes.data());
+    return socket_.request(std::move(message));
+}
+
+Result<> LinkControl::set_mtu(IfIndex index, std::uint32_t mtu) {
+    auto message = link_message(RTM_SETLINK, index, 0);
+    nla_put_u32(message.get(), IFLA_MTU, mtu);
+    return socket_.request(std::move(message));
+}
+
+Result<> LinkControl::set_segment_limits(IfIndex index, const SegmentLimits& limits) {
+    auto message = link_message(RTM_SETLINK, index, 0);
+    nla_put_u32(message.get(), IFLA_GSO_MAX_SIZE, limits.size);
+    nla_put_u32(message.get(), IFLA_GSO_MAX_SEGS, limits.segs);
+    // After the other: the kernel sets both by that (net/core/dev.h: netif_set_gso_max_size).
+    if (limits.ipv4_size != 0) nla_put_u32(message.get(), gso_ipv4_max_size, limits.ipv4_size);
+    return socket_.request(std::move(message));
+}
+
+Result<> LinkControl::set_flags(IfIndex index, std::uint32_t flags, std::uint32_t mask) {
+    return socket_.request(link_message(RTM_SETLINK, index, 0, flags & mask, mask));
+}
+
+Result<> LinkControl::set_master(IfIndex index, IfIndex master) {
+    auto message = link_message(RTM_SETLINK, index, 0);
+    nla_put_u32(message.get(), IFLA_MASTER, master.value);
+    return socket_.request(std::move(message));
+}
+
+Result<> LinkControl::set_alias(IfIndex index, std::string_view alias) {
+    auto message = link_message(RTM_SETLINK, index, 0);
+    nla_put(message.get(), IFLA_IFALIAS, static_cast<int>(alias.size()), alias.data());
+    return socket_.request(std::move(message));
+}
+
+Result<> LinkControl::add_altname(IfIndex index, std::string_view altname) {
+    auto message = link_message(RTM_NEWLINKPROP, index, NLM_F_CREATE | NLM_F_EXCL | NLM_F_APPEND);
+    {
+        const Nest list(message.get(), IFLA_PROP_LIST);
+        put_text(message.get(), IFLA_ALT_IFNAME, altname);
+    }
+    return socket_.request(std::move(message));
+}
+
+Result<> LinkControl::remove_altname(IfIndex index, std::string_view altname) {
+    auto message = link_message(RTM_DELLINKPROP, index, 0);
+    {
+        const Nest list(message.get(), IFLA_PROP_LIST);
+        put_text(message.get(), IFLA_ALT_IFNAME, altname);
+    }
+    return socket_.request(std::move(message));
+}
+
+} // namespace teamo

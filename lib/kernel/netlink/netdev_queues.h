@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Which interrupt and which thread serve a queue, as the kernel's netdev family tells (6.8 and later;
+// Documentation/netlink/specs/netdev.yaml).
+#pragma once
+
+#include "base/named.h"
+#include "kernel/netlink/netlink_socket.h"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace teamo {
+
+struct NetdevQueue {
+    unsigned queue = 0;
+    bool receive = true; ///< false: transmit
+    std::uint32_t napi = 0;
+    bool operator==(const NetdevQueue&) const = default;
+};
+
+struct NetdevNapi {
+    std::uint32_t id = 0;
+    std::optional<unsigned> irq; ///< only where the driver tells (netif_napi_set_irq)
+    std::optional<pid_t> thread; ///< threaded NAPI
+    bool operator==(const NetdevNapi&) const = default;
+};
+
+/// Of one device; empty while it is down, and where the kernel or the driver tells nothing.
+struct NetdevQueues {
+    std::vector<NetdevQueue> queues; ///< those with a NAPI
+    std::vector<NetdevNapi> napis;
+    bool operator==(const NetdevQueues&) const = default;
+};
+
+class NetdevFamily {
+public:
+    /// A kernel without the family is no failure: then there is nothing to read.
+    static Result<NetdevFamily> open();
+    bool is_there() const { return family_ != 0; }
+
+    Result<NetdevQueues> read(IfIndex index);
+
+private:
+    NetdevFamily(NetlinkSocket socket, int family) : socket_(std::move(socket)), family_(family) {}
+    Result<> dump(std::uint8_t command, int index_attribute, IfIndex index,
+                  const NetlinkSocket::Receiver& receiver);
+    NetlinkSocket socket_;
+    int family_;
+};
+
+// An answer's attributes as a value, pure; none where what is needed is missing.
+std::optional<NetdevQueue> parse_netdev_queue(std::span<const std::byte> attributes);
+std::optional<NetdevNapi> parse_netdev_napi(std::span<const std::byte> attributes);
+
+} // namespace teamo

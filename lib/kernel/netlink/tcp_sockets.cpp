@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/netlink/tcp_sockets.h"
+
+#include "kernel/netlink/netlink_socket.h"
+
+#include <linux/inet_diag.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include <algorithm>
+#include <new>
+#include <span>
+
+namespace teamo {
+namespace {
+
+NlMessage connections_dump(std::uint8_t family) {
+    auto message = make_message(SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP);
+    inet_diag_req_v2 request{};
+    request.sdiag_family = family;
+    request.sdiag_protocol = IPPROTO_TCP;
+    request.idiag_states = 1U << TCP_ESTABLISHED;
+    if (nlmsg_append(message.get(), &request, sizeof request, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
+    return message;
+}
+
+/// The kernel has all sixteen bytes, of which IPv4 uses the first four.
+IpAddress address_of(bool ipv6, std::span<const __be32, 4> words) {
+    IpAddress address{.ipv6 = ipv6};
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(words.data()), ipv6 ? 16 : 4, address.bytes.begin());
+    return unmapped(address);
+}
+
+} // namespace
+
+std::optional<TcpSocket> parse_tcp_socket(const nlmsghdr* message) {
+    if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
+        nlmsg_datalen(message) < static_cast<int>(sizeof(inet_diag_msg)))
+        return std::nullopt;
+    const auto* told = static_cast<const inet_diag_msg*>(nlmsg_data(message));
+    if (told->idiag_family != AF_INET && told->idiag_family != AF_INET6) return std::nullopt;
+    const bool ipv6 = told->idiag_family == AF_INET6;
+    return TcpSocket{.local = address_of(ipv6, told->id.idiag_src),
+                     .remote = address_of(ipv6, told->id.idiag_dst),
+                     .local_port = ntohs(told->id.idiag_sport),
+                     .remote_port = ntohs(told->id.idiag_dport),
+                     .device = IfIndex{told->id.idiag_if},
+                     .inode = told->idiag_inode};
+}
+
+Result<std::vector<TcpSocket>> read_tcp_connections() {
+    auto socket = NetlinkSocket::open(NETLINK_SOCK_DIAG);
+    if (!socket) return tl::unexpected(socket.error());
+    std::vector<TcpSocket> all;
+    for (const auto family : {std::uint8_t{AF_INET}, std::uint8_t{AF_INET6}}) {
+        std::vector<TcpSocket> some;
+        const auto take = [&some](const nlmsghdr* message) {
+            if (auto connection = parse_tcp_socket(message)) some.push_back(*connection);
+        };
+        const auto read =
+            socket->dump([family] { return connections_dump(family); }, take, [&some] { some.clear(); });
+        if (!read) return within("the TCP connections", read.error());
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+}
+
+} // namespace teamo

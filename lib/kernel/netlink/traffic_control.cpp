@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/netlink/traffic_control.h"
+
+#include "kernel/netlink/netlink_socket.h"
+
+#include <bpf/libbpf.h>
+#include <linux/pkt_cls.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <netlink/attr.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <vector>
+
+namespace teamo {
+namespace {
+
+// tc(8) numbers filters that name no priority from 49152 down, so ours comes after everybody's: what others
+// filter or count on the port, they see before it is the team's.
+constexpr std::uint32_t our_priority = 50000;
+constexpr std::uint32_t our_handle = 0x7ea0;
+// The kernel cuts a program's name to 15 letters, libbpf puts it before ":[id]".
+constexpr std::string_view our_names = "teamo_";
+
+struct Filter {
+    std::uint32_t priority = 0, handle = 0;
+    std::string name;
+};
+
+bpf_tc_hook hook_of(IfIndex device, bpf_tc_attach_point point) {
+    bpf_tc_hook hook{};
+    hook.sz = sizeof hook;
+    hook.ifindex = static_cast<int>(device.value);
+    hook.attach_point = point;
+    return hook;
+}
+
+bpf_tc_opts our_place() {
+    bpf_tc_opts options{};
+    options.sz = sizeof options;
+    options.handle = our_handle;
+    options.priority = our_priority;
+    return options;
+}
+
+NlMessage tc_message(int type, int flags, IfIndex device, std::uint32_t parent) {
+    auto message = make_message(type, NLM_F_REQUEST | flags);
+    tcmsg header{};
+    header.tcm_family = AF_UNSPEC;
+    header.tcm_ifindex = static_cast<int>(device.value);
+    header.tcm_parent = parent;
+    if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
+    return message;
+}
+
+Filter parse_filter(const nlmsghdr* message) {
+    std::array<nlattr*, TCA_MAX + 1> attributes{};
+    Filter filter;
+    if (nlmsg_parse(const_cast<nlmsghdr*>(message), sizeof(tcmsg), attributes.data(), TCA_MAX, nullptr) < 0)
+        return filter;
+    const auto* header = static_cast<const tcmsg*>(nlmsg_data(message));
+    filter.priority = TC_H_MAJ(header->tcm_info) >> 16;
+    filter.handle = header->tcm_handle;
+    if (auto* options = attributes[TCA_OPTIONS]; options != nullptr)
+        if (const auto* name =
+                nla_find(static_cast<nlattr*>(nla_data(options)), nla_len(options), TCA_BPF_NAME);
+            name != nullptr)
+            filter.name = nla_get_string(name);
+    return filter;
+}
+
+/// The filters of one side of clsact; none where there is no clsact.
+Result<std::vector<Filter>> read_filters(IfIndex device, std::uint32_t minor) {
+    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
+    if (!socket) return tl::unexpected(socket.error());
+    std::vector<Filter> filters;
+    auto read = socket->dump(
+        [device, minor] {
+            return tc_message(RTM_GETTFILTER, NLM_F_DUMP, device, TC_H_MAKE(TC_H_CLSACT, minor));
+        },
+        [&filters](const nlmsghdr* message) {
+            // The first message of a priority names its chain only; the filters have a
+            // handle.
+            if (auto filter = parse_filter(message); filter.handle != 0) filters.push_back(std::move(filter));
+        },
+        [&filters] { filters.clear(); });
+    if (!read && read.error().number != ENOENT && read.error().number != EINVAL &&
+        read.error().number != ENODEV)
+        return within("tc filters", std::move(read.error()));
+    return filters;
+}
+
+bool has_our_place(const Filter& filter) {
+    return filter.priority == our_priority && filter.handle == our_handle;
+}
+bool is_ours(const Filter& filter) { return has_our_place(filter) && filter.name.starts_with(our_names); }
+
+Result<> attach(IfIndex device, bpf_tc_attach_point point, std::uint32_t minor, int program) {
+    auto hook = hook_of(device, point);
+    const int created = bpf_tc_hook_create(&hook);
+    if (created < 0 && created != -EEXIST) return fail_errno(-created, "no clsact qdisc");
+
+    const auto filters = read_filters(device, minor);
+    if (!filters) return tl::unexpected(filters.error());
+    for (const auto& filter : *filters)
+        if (has_our_place(filter) && !is_ours(filter))
+            return fail(EEXIST, fmt::format("a tc filter that is not ours ({}) has priority {} handle {:#x}",
+                                            filter.name, our_priority, our_handle));
+    auto place = our_place();
+    place.prog_fd = program;
+    // Replacing swaps the program under RCU (net/sched/cls_bpf.c): no packet meets an empty hook.
+    place.flags = BPF_TC_F_REPLACE;
+    if (const int error = bpf_tc_attach(&hook, &place); error < 0) return fail_errno(-error, "tc filter");
+    return {};
+}
+
+} // namespace
+
+Result<bool> lacks_clsact(IfIndex device) {
+    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
+    if (!socket) return tl::unexpected(socket.error());
+    bool there = false;
+    // Asked for by its parent the kernel shows one, to who wants an echo, or nothing of one that was taken
+    // away (net/sched/sch_api.c: tc_get_qdisc, qdisc_notify).
+    auto read = socket->dump(
+        [device] { return tc_message(RTM_GETQDISC, NLM_F_ACK | NLM_F_ECHO, device, TC_H_CLSACT); },
+        [&there](const nlmsghdr* message) { there = there || message->nlmsg_type == RTM_NEWQDISC; }, [] {});
+    if (!read && read.error().number != ENOENT) return within("qdiscs", std::move(read.error()));
+    return !there;
+}
+
+Result<> attach_ingress(IfIndex device, int program) {
+    return attach(device, BPF_TC_INGRESS, TC_H_MIN_INGRESS, program);
+}
+
+Result<> attach_egress(IfIndex device, int program) {
+    return attach(device, BPF_TC_EGRESS, TC_H_MIN_EGRESS, program);
+}
+
+Result<> detach_ingress(IfIndex device, bool remove_clsact) {
+    const auto filters = read_filters(device, TC_H_MIN_INGRESS);
+    if (!filters) return tl::unexpected(filters.error());
+    auto hook = hook_of(device, BPF_TC_INGRESS);
+    if (std::ranges::any_of(*filters, is_ours)) {
+        auto place = our_place();
+        if (const int error = bpf_tc_detach(&hook, &place); error < 0 && error != -ENOENT)
+            return fail_errno(-error, "tc filter");
+    }
+    if (!remove_clsact) return {};
+    const auto left_in = read_filters(device, TC_H_MIN_INGRESS);
+    const auto left_out = read_filters(device, TC_H_MIN_EGRESS);
+    if (!left_in || !left_out || !left_in->empty() || !left_out->empty()) return {};
+    auto qdisc = hook_of(device, static_cast<bpf_tc_attach_point>(BPF_TC_INGRESS | BPF_TC_EGRESS));
+    if (const int error = bpf_tc_hook_destroy(&qdisc); error < 0 && error != -ENOENT)
+        return fail_errno(-error, "clsact qdisc");
+    return {};
+}
+
+} // namespace teamo

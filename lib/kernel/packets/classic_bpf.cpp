@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/packets/classic_bpf.h"
+
+#include <cassert>
+
+namespace teamo {
+namespace {
+constexpr auto nowhere = static_cast<std::size_t>(-1);
+constexpr std::size_t reach = 255; // of a conditional jump
+
+bool is_conditional(const sock_filter& code) {
+    return BPF_CLASS(code.code) == BPF_JMP && BPF_OP(code.code) != BPF_JA;
+}
+} // namespace
+
+ClassicBpf::Label ClassicBpf::label() {
+    places_.push_back(nowhere);
+    return {places_.size() - 1};
+}
+
+void ClassicBpf::place(Label label) {
+    assert(places_[label.number] == nowhere);
+    places_[label.number] = steps_.size();
+}
+
+void ClassicBpf::emit(unsigned code, std::uint32_t k) {
+    steps_.push_back({.code = {.code = static_cast<std::uint16_t>(code), .jt = 0, .jf = 0, .k = k}});
+}
+
+void ClassicBpf::jump(Label to) {
+    emit(BPF_JMP | BPF_JA);
+    steps_.back().to = to;
+}
+
+void ClassicBpf::branch(unsigned code, std::uint32_t k, bool when, Label to) {
+    emit(BPF_JMP | code, k);
+    steps_.back().to = to;
+    steps_.back().when = when;
+}
+
+void ClassicBpf::jump_if(unsigned comparison, std::uint32_t k, Label to) {
+    branch(comparison | BPF_K, k, true, to);
+}
+void ClassicBpf::jump_unless(unsigned comparison, std::uint32_t k, Label to) {
+    branch(comparison | BPF_K, k, false, to);
+}
+void ClassicBpf::jump_if_x(unsigned comparison, Label to) { branch(comparison | BPF_X, 0, true, to); }
+
+std::vector<std::size_t> ClassicBpf::positions(const std::vector<bool>& far) const {
+    std::vector<std::size_t> at{0};
+    for (std::size_t i = 0; i < steps_.size(); i++)
+        at.push_back(at.back() + (far[i] ? 2 : 1));
+    return at;
+}
+
+std::vector<sock_filter> ClassicBpf::finish() const {
+    std::vector<bool> far(steps_.size(), false);
+    auto at = positions(far);
+    const auto distance = [&](std::size_t step) {
+        const auto place = places_[steps_[step].to->number];
+        assert(place != nowhere && place > step);
+        return at[place] - at[step] - 1;
+    };
+    // A jump that becomes two pushes others' labels away: again, until none has become too short.
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (std::size_t i = 0; i < steps_.size(); i++)
+            if (steps_[i].to && is_conditional(steps_[i].code) && !far[i] && distance(i) > reach)
+                far[i] = grown = true;
+        at = positions(far);
+    }
+
+    std::vector<sock_filter> program;
+    for (std::size_t i = 0; i < steps_.size(); i++) {
+        auto code = steps_[i].code;
+        if (steps_[i].to && is_conditional(code)) {
+            auto& taken = steps_[i].when ? code.jt : code.jf;
+            auto& passed = steps_[i].when ? code.jf : code.jt;
+            if (far[i])
+                passed = 1; // over the unconditional one
+            else
+                taken = static_cast<std::uint8_t>(distance(i));
+        } else if (steps_[i].to) {
+            code.k = static_cast<std::uint32_t>(distance(i));
+        }
+        program.push_back(code);
+        if (far[i])
+            program.push_back({.code = BPF_JMP | BPF_JA,
+                               .jt = 0,
+                               .jf = 0,
+                               .k = static_cast<std::uint32_t>(distance(i) - 1)});
+    }
+    return program;
+}
+
+} // namespace teamo

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/packets/multicast_capture.h"
+
+#include "kernel/packets/classic_bpf.h"
+
+#include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstring>
+
+namespace teamo {
+namespace {
+
+/// A field that the kernel knows of a packet (Documentation/networking/filter.rst, "ancillary").
+constexpr std::uint32_t known_to_kernel(std::uint32_t field) {
+    return static_cast<std::uint32_t>(SKF_AD_OFF) + field;
+}
+
+std::vector<sock_filter> group_filter() {
+    ClassicBpf code;
+    const auto take = code.label(), drop = code.label();
+    const auto load = [&code](unsigned size, std::uint32_t at) { code.emit(BPF_LD | size | BPF_ABS, at); };
+    load(BPF_B, known_to_kernel(SKF_AD_PKTTYPE));
+    code.jump_if(BPF_JEQ, PACKET_OUTGOING, drop);
+    load(BPF_B, known_to_kernel(SKF_AD_VLAN_TAG_PRESENT));
+    code.jump_unless(BPF_JEQ, 0, drop);
+    load(BPF_B, 0);
+    code.jump_unless(BPF_JSET, 1, drop); // a group's address
+    load(BPF_W, 0);
+    code.jump_unless(BPF_JEQ, 0x0180c200, take);
+    load(BPF_H, 4);
+    code.jump_unless(BPF_JGT, 0x000f, drop);
+    code.place(take);
+    code.emit(BPF_RET | BPF_K, GroupFrames::most_bytes);
+    code.place(drop);
+    code.emit(BPF_RET | BPF_K, 0);
+    return code.finish();
+}
+
+/// Nothing else costs more than this on its way, and nothing else fills the socket.
+Result<> attach_filter(int socket) {
+    auto program = group_filter();
+    const sock_fprog all{.len = static_cast<unsigned short>(program.size()), .filter = program.data()};
+    if (::setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &all, sizeof all) < 0)
+        return fail_errno(errno, "a filter of frames");
+    return {};
+}
+
+Result<UniqueFd> listen_at(IfIndex port) {
+    // Protocol 0: nothing comes before it is told which, and where from.
+    UniqueFd socket(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket) return fail_errno(errno, "no packet socket");
+    if (auto done = attach_filter(socket.get()); !done) return tl::unexpected(done.error());
+    constexpr int yes = 1;
+    if (::setsockopt(socket.get(), SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof yes) < 0)
+        return fail_errno(errno, "the time of frames");
+    sockaddr_ll at{};
+    at.sll_family = AF_PACKET;
+    at.sll_protocol = htons(ETH_P_ALL);
+    at.sll_ifindex = static_cast<int>(port.value);
+    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) < 0)
+        return fail_errno(errno, fmt::format("listening at device {}", port.value));
+    return socket;
+}
+
+std::chrono::nanoseconds time_of(msghdr& message) {
+    for (auto* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part))
+        if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_TIMESTAMPNS) {
+            timespec when{};
+            std::memcpy(&when, CMSG_DATA(part), sizeof when);
+            return std::chrono::seconds(when.tv_sec) + std::chrono::nanoseconds(when.tv_nsec);
+        }
+    return {};
+}
+
+} // namespace
+
+Result<GroupFrames> GroupFrames::open(std::span<const IfIndex> ports) {
+    GroupFrames frames;
+    for (const auto port : ports) {
+        auto socket = listen_at(port);
+        if (!socket) return tl::unexpected(socket.error());
+        frames.ears_.push_back({.port = port, .socket = std::move(*socket)});
+    }
+    return frames;
+}
+
+std::vector<GroupFrame> GroupFrames::take() {
+    std::vector<GroupFrame> frames;
+    for (const auto& ear : ears_)
+        for (std::size_t count = 0; count < most_frames; ++count) {
+            std::array<char, most_bytes> bytes{};
+            alignas(cmsghdr) std::array<char, 128> control{};
+            iovec into{.iov_base = bytes.data(), .iov_len = bytes.size()};
+            msghdr message{};
+            message.msg_iov = &into;
+            message.msg_iovlen = 1;
+            message.msg_control = control.data();
+            message.msg_controllen = control.size();
+            const auto length = ::recvmsg(ear.socket.get(), &message, 0);
+            if (length < ETH_HLEN) break;
+            GroupFrame frame{.port = ear.port,
+                             .source = {},
+                             .bytes = std::string(bytes.data(), static_cast<std::size_t>(length)),
+                             .at = time_of(message)};
+            std::memcpy(frame.source.bytes.data(), bytes.data() + ETH_ALEN, ETH_ALEN);
+            frames.push_back(std::move(frame));
+        }
+    return frames;
+}
+
+} // namespace teamo

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/packets/segmentation_cost.h"
+
+#include "base/bytes.h"
+#include "kernel/ethtool/ethtool.h"
+#include "kernel/netlink/link_stats.h"
+#include "kernel/netlink/links.h"
+#include "model/offload.h"
+
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <thread>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+
+// 21 rounds of either kind: a round that was interrupted, or the first with cold caches, is no median. 32
+// packets are about 2 MiB and half a millisecond, which the clock resolves a thousandfold.
+constexpr std::size_t rounds = 21, packets_of_round = 32;
+constexpr std::uint32_t link_header = 14, ip_header = 20, tcp_header = 20, time_stamps = 12;
+constexpr std::uint32_t headers = link_header + ip_header + tcp_header;
+constexpr std::uint32_t largest_packet = 65535;            // an IPv4 packet's length has 16 bits
+constexpr std::uint32_t least_mtu = 576, most_mtu = 32000; // with more a packet is not two segments
+/// Segments do not fit into it and are dropped before they are received (net/core/dev.c: is_skb_forwardable);
+/// a GSO packet always does.
+constexpr std::uint32_t drain_mtu = 68;
+constexpr std::string_view checksum_feature = "tx-checksum-ip-generic"; // veth's
+
+/// What is sent: so many segments of so many bytes of payload, as TCP sends them.
+struct Bulk {
+    std::uint32_t segment, segments;
+    std::uint32_t payload() const { return segment * segments; }
+    double kibibytes() const { return payload() / 1024.0; }
+};
+
+Bulk bulk_for(std::uint32_t mtu) {
+    const auto segment = std::clamp(mtu, least_mtu, most_mtu) - ip_header - tcp_header - time_stamps;
+    return {.segment = segment, .segments = (largest_packet - ip_header - tcp_header) / segment};
+}
+
+/// virtio_net_hdr of linux/virtio_net.h, which a C++ compiler does not read; in the machine's own byte order.
+struct OffloadHeader {
+    std::uint8_t flags = 1;    // VIRTIO_NET_HDR_F_NEEDS_CSUM
+    std::uint8_t gso_type = 1; // VIRTIO_NET_HDR_GSO_TCPV4
+    std::uint16_t hdr_len = headers, gso_size;
+    std::uint16_t csum_start = link_header + ip_header, csum_offset = 16; // RFC 9293, 3.1
+};
+static_assert(sizeof(OffloadHeader) == 10);
+
+/// A GSO packet, to nobody: who receives it drops it (PACKET_OTHERHOST).
+Bytes gso_packet(const Bulk& bulk) {
+    const OffloadHeader offload{.gso_size = static_cast<std::uint16_t>(bulk.segment)};
+    FrameWriter frame;
+    frame.raw(std::as_bytes(std::span(&offload, 1)));
+    frame.mac(MacAddress{{0x02, 0, 0, 0, 0, 0xfe}}).mac(MacAddress{{0x02, 0, 0, 0, 0, 0xff}});
+    frame.big_endian(std::uint16_t{0x0800});
+    const auto length = ip_header + tcp_header + bulk.payload();
+    frame.big_endian(std::uint16_t{0x4500}).big_endian(static_cast<std::uint16_t>(length));
+    frame.big_endian(std::uint32_t{0}).big_endian(std::uint16_t{0x4006}).big_endian(std::uint16_t{0});
+    frame.big_endian(std::uint32_t{0xc0000201}).big_endian(std::uint32_t{0xc0000202}); // RFC 5737
+    frame.big_endian(std::uint16_t{1}).big_endian(std::uint16_t{9}).big_endian(std::uint64_t{0});
+    frame.big_endian(std::uint16_t{0x5010}).big_endian(std::uint16_t{0xffff}); // ACK
+    frame.big_endian(std::uint32_t{0}).raw(Bytes(bulk.payload()));
+    return frame.take();
+}
+
+double thread_nanoseconds() {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+}
+
+/// The two ends, in a network namespace that ends with this value and its thread.
+class Bench {
+public:
+    static Result<Bench> build(const Segmentation& device);
+    Result<SegmentationCost> measure();
+
+private:
+    Bench(LinkControl links, Ethtool ethtool, NetlinkSocket netlink, const Segmentation& device)
+        : links_(std::move(links)),
+          ethtool_(std::move(ethtool)),
+          netlink_(std::move(netlink)),
+          device_(device),
+          bulk_(bulk_for(device.mtu)),
+          packet_(gso_packet(bulk_)) {}
+    Result<> cable();
+    Result<> await_link();
+    Result<> open_socket();
+    Result<> switch_tso(bool on);
+    Result<double> round();
+
+    LinkControl links_;
+    Ethtool ethtool_;
+    NetlinkSocket netlink_;
+    Segmentation device_;
+    Bulk bulk_;
+    Bytes packet_;
+    IfIndex near_, far_;
+    UniqueFd socket_;
+};
+
+Result<Bench> Bench::build(const Segmentation& device) {
+    if (::unshare(CLONE_NEWNET) < 0) return fail_errno(errno, "cannot make a network namespace");
+    auto links = LinkControl::open();
+    if (!links) return tl::unexpected(links.error());
+    auto ethtool = Ethtool::open();
+    if (!ethtool) return tl::unexpected(ethtool.error());
+    auto netlink = NetlinkSocket::open(NETLINK_ROUTE);
+    if (!netlink) return tl::unexpected(netlink.error());
+    Bench bench(std::move(*links), std::move(*ethtool), std::move(*netlink), device);
+    if (auto cabled = bench.cable(); !cabled) return tl::unexpected(cabled.error());
+    if (auto opened = bench.open_socket(); !opened) return tl::unexpected(opened.error());
+    return bench;
+}
+
+Result<> Bench::cable() {
+    if (auto made = links_.create_veth("near", "far", MacAddress{}); !made) return made;
+    near_ = IfIndex{::if_nametoindex("near")};
+    far_ = IfIndex{::if_nametoindex("far")};
+    if (auto set = links_.set_mtu(near_, bulk_.segment + ip_header + tcp_header + time_stamps); !set)
+        return set;
+    if (auto set = links_.set_mtu(far_, drain_mtu); !set) return set;
+    for (const auto end : {near_, far_})
+        if (auto up = links_.set_flags(end, IFF_UP, IFF_UP); !up) return up;
+    return await_link();
+}
+
+/// Until the kernel has seen that there is a carrier, it drops what is sent (net/core/link_watch.c).
+Result<> Bench::await_link() {
+    const auto start = std::chrono::steady_clock::now();
+    for (;;) {
+        const auto link = links_.read(near_);
+        if (!link) return tl::unexpected(link.error());
+        if (link->has_link()) return {};
+        if (std::chrono::steady_clock::now() - start > 5s) return fail(ETIMEDOUT, "a veth pair gets no link");
+        std::this_thread::sleep_for(1ms);
+    }
+}
+
+Result<> Bench::open_socket() {
+    // Protocol 0: it receives nothing.
+    socket_ = UniqueFd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
+    constexpr int yes = 1;
+    constexpr timeval patience{.tv_sec = 1, .tv_usec = 0};
+    sockaddr_ll at{};
+    at.sll_family = AF_PACKET;
+    at.sll_ifindex = static_cast<int>(near_.value);
+    if (!socket_ || ::setsockopt(socket_.get(), SOL_PACKET, PACKET_VNET_HDR, &yes, sizeof yes) < 0 ||
+        ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) < 0 ||
+        ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) < 0)
+        return fail_errno(errno, "no packet socket");
+    return {};
+}
+
+Result<> Bench::switch_tso(bool on) {
+    const FeatureSettings settings{{std::string(tso), on},
+                                   {std::string(scatter_gather), on || device_.scatter_gather},
+                                   {std::string(checksum_feature), on || device_.checksum}};
+    const auto features = ethtool_.set_features(near_, settings);
+    if (!features) return tl::unexpected(features.error());
+    if (!missing(*features, settings).empty()) return fail(ENOTSUP, "veth's offloads cannot be switched");
+    return {};
+}
+
+/// Nanoseconds for a KiB.
+Result<double> Bench::round() {
+    const auto start = thread_nanoseconds();
+    for (std::size_t packet = 0; packet < packets_of_round; ++packet)
+        // ENOBUFS: the driver says that the far end dropped it, as it shall.
+        if (::send(socket_.get(), packet_.data(), packet_.size(), 0) < 0 && errno != ENOBUFS)
+            return fail_errno(errno, "a packet cannot be sent");
+    return (thread_nanoseconds() - start) / (packets_of_round * bulk_.kibibytes());
+}
+
+Result<SegmentationCost> Bench::measure() {
+    const auto before = read_link_stats(netlink_, far_);
+    if (!before) return tl::unexpected(before.error());
+    std::vector<double> whole, cut;
+    for (std::size_t number = 0; number < 2 * rounds; ++number) {
+        const bool on = number % 2 == 0;
+        if (auto switched = switch_tso(on); !switched) return tl::unexpected(switched.error());
+        const auto cost = round();
+        if (!cost) return tl::unexpected(cost.error());
+        (on ? whole : cut).push_back(*cost);
+    }
+    const auto after = read_link_stats(netlink_, far_);
+    if (!after) return tl::unexpected(after.error());
+    // Of the rounds without TSO every segment came there by itself, and of the others none.
+    constexpr auto packets = rounds * packets_of_round;
+    const auto dropped = after->rx_dropped - before->rx_dropped;
+    if (dropped < packets * bulk_.segments || dropped > packets * (bulk_.segments + 1))
+        return fail(ENOTSUP,
+                    fmt::format("{} segments arrived, and not {}", dropped, packets * bulk_.segments));
+    return SegmentationCost{.whole = median(std::move(whole)), .cut = median(std::move(cut))};
+}
+
+Result<SegmentationCost> measure_here(const Segmentation& device) {
+    auto bench = Bench::build(device);
+    if (!bench) return tl::unexpected(bench.error());
+    return bench->measure();
+}
+
+} // namespace
+
+Result<SegmentationCost> measure_segmentation(const Segmentation& device) {
+    Result<SegmentationCost> cost;
+    // unshare(2) is for the calling thread only: this one goes, and its namespace with it.
+    std::thread([&] { cost = measure_here(device); }).join();
+    return cost;
+}
+
+} // namespace teamo

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "plan/interrupts/cpu_counts.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace teamo {
+namespace {
+
+class Counting {
+public:
+    Counting(const CpuTopology& topology, const CpuList& free, const CpuList& taken,
+             const std::vector<CountedPort>& ports)
+        : ports_(ports), counts_(ports.size()), bound_(ports.size()) {
+        std::set<unsigned> cores;
+        for (const auto number : taken)
+            if (const auto* cpu = topology.find(number)) cores.insert(cpu->core);
+        for (const auto number : free)
+            if (const auto* cpu = topology.find(number)) {
+                auto& node = nodes_[static_cast<int>(cpu->node)];
+                ++node.threads;
+                if (cores.insert(cpu->core).second) ++node.cores;
+            }
+        for (const auto& [number, node] : nodes_)
+            cores_ += node.cores;
+    }
+
+    std::vector<unsigned> result() {
+        for (std::size_t port = 0; port < ports_.size(); ++port)
+            take_first(port);
+        deal([this](std::size_t port) { return std::min(ports_[port].now, ports_[port].most); });
+        deal([this](std::size_t port) { return ports_[port].most; });
+        while (shift()) {
+        }
+        return counts_;
+    }
+
+private:
+    struct Node {
+        unsigned threads = 0, cores = 0;
+        unsigned used = 0;
+    };
+
+    void take_first(std::size_t port) {
+        counts_[port] = std::max(1U, ports_[port].fixed);
+        if (const auto node = nodes_.find(ports_[port].node);
+            node != nodes_.end() && node->second.used < node->second.threads)
+            bound_[port] = &node->second;
+        if (ports_[port].fixed == 0) use(port);
+    }
+
+    unsigned& used(std::size_t port) { return bound_[port] == nullptr ? used_anywhere_ : bound_[port]->used; }
+    void use(std::size_t port) { ++used(port); }
+    void leave(std::size_t port) { --used(port); }
+
+    bool is_core_left(std::size_t port) const {
+        auto used = used_anywhere_;
+        for (const auto& [number, node] : nodes_)
+            used += std::min(node.used, node.cores);
+        const auto* node = bound_[port];
+        return used < cores_ && (node == nullptr || node->used < node->cores);
+    }
+
+    double load_per_cpu(std::size_t port, unsigned fewer = 0) const {
+        return ports_[port].load / (counts_[port] - fewer);
+    }
+
+    bool is_poorer(std::size_t port, std::size_t other) const {
+        const auto load = load_per_cpu(port), others = load_per_cpu(other);
+        return load != others ? load > others : counts_[port] < counts_[other];
+    }
+
+    template <class Limit>
+    void deal(const Limit& limit) {
+        for (;;) {
+            std::optional<std::size_t> poorest;
+            for (std::size_t port = 0; port < ports_.size(); ++port)
+                if (counts_[port] < limit(port) && is_core_left(port) &&
+                    (!poorest || is_poorer(port, *poorest)))
+                    poorest = port;
+            if (!poorest) return;
+            ++counts_[*poorest];
+            use(*poorest);
+        }
+    }
+
+    /// One CPU from a port that can do without to one that needs it.
+    bool shift() {
+        for (std::size_t to = 0; to < ports_.size(); ++to) {
+            if (counts_[to] >= ports_[to].most) continue;
+            std::optional<std::size_t> richest;
+            for (std::size_t from = 0; from < ports_.size(); ++from)
+                if (gives_up(from, to) && (!richest || load_per_cpu(from, 1) < load_per_cpu(*richest, 1)))
+                    richest = from;
+            if (!richest) continue;
+            --counts_[*richest];
+            leave(*richest);
+            ++counts_[to];
+            use(to);
+            return true;
+        }
+        return false;
+    }
+
+    bool gives_up(std::size_t from, std::size_t to) {
+        constexpr double worth_it = 1.2;
+        if (from == to || counts_[from] <= std::max(1U, ports_[from].fixed)) return false;
+        if (!(load_per_cpu(to) > worth_it * load_per_cpu(from, 1))) return false;
+        leave(from);
+        const bool fits = is_core_left(to);
+        use(from);
+        return fits;
+    }
+
+    const std::vector<CountedPort>& ports_;
+    std::vector<unsigned> counts_;
+    std::map<int, Node> nodes_;
+    std::vector<Node*> bound_; ///< its node; none where that has no CPU for it
+    unsigned cores_ = 0, used_anywhere_ = 0;
+};
+
+} // namespace
+
+std::vector<unsigned> cpu_counts(const CpuTopology& topology, const CpuList& free, const CpuList& taken,
+                                 const std::vector<CountedPort>& ports) {
+    return Counting(topology, free, taken, ports).result();
+}
+
+} // namespace teamo

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What turns the devices as they are into the devices as planned, and nothing else: equal in, nothing out.
+#pragma once
+
+#include "model/observation.h"
+#include "plan/team/make_plan.h"
+
+#include <variant>
+#include <vector>
+
+namespace teamo {
+
+struct SetAddress {
+    IfIndex device;
+    MacAddress to;
+    bool operator==(const SetAddress&) const = default;
+};
+struct SetMtu {
+    IfIndex device;
+    std::uint32_t to;
+    bool operator==(const SetMtu&) const = default;
+};
+/// IFF_* bits of `mask` become those of `flags`.
+struct SetFlags {
+    IfIndex device;
+    std::uint32_t flags, mask;
+    bool operator==(const SetFlags&) const = default;
+};
+struct SetSegmentLimits {
+    IfIndex device;
+    SegmentLimits to;
+    bool operator==(const SetSegmentLimits&) const = default;
+};
+using Change = std::variant<SetMtu, SetFlags, SetAddress, SetSegmentLimits>;
+
+/// In the order to apply them: a port's MTU and filters before its address, ports before the team, so that
+/// nothing is offered to a port that it cannot take yet; the team's carrier last.
+std::vector<Change> changes(const Links& links, const TeamPlan& plan);
+
+} // namespace teamo

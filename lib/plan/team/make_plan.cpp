@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "plan/team/make_plan.h"
+
+#include "base/match.h"
+
+#include <algorithm>
+
+namespace teamo {
+namespace {
+
+TransmitMode mode_of(const RunnerConfig& runner) {
+    return std::visit(Match{[](const BroadcastRunner&) { return TransmitMode::broadcast; },
+                            [](const RoundRobinRunner&) { return TransmitMode::roundrobin; },
+                            [](const RandomRunner&) { return TransmitMode::random; },
+                            [](const ActiveBackupRunner&) { return TransmitMode::activebackup; },
+                            [](const auto&) { return TransmitMode::hash; }},
+                      runner);
+}
+
+HwaddrPolicy policy_of(const RunnerConfig& runner) {
+    const auto* backup = std::get_if<ActiveBackupRunner>(&runner);
+    return backup == nullptr ? HwaddrPolicy::same_all : backup->hwaddr_policy;
+}
+
+SlotSet slots_of(const std::vector<Member>& members, const std::vector<IfIndex>& which) {
+    SlotSet slots = 0;
+    for (const auto& member : members)
+        if (std::ranges::find(which, member.index) != which.end()) slots |= bit(member.slot);
+    return slots;
+}
+
+/// by_active: the team has the address of the port that carries; while none does it keeps the last.
+MacAddress team_address(const Premises& premises, const Decision& decision) {
+    if (policy_of(*premises.runner) == HwaddrPolicy::by_active && decision.active)
+        for (const auto& member : premises.members)
+            if (member.index == *decision.active) return member.own_address;
+    return premises.team->address;
+}
+
+MacAddress port_address(const Member& member, const MacAddress& team, HwaddrPolicy policy,
+                        const Decision& decision) {
+    switch (policy) {
+    case HwaddrPolicy::same_all: return team;
+    case HwaddrPolicy::by_active: return member.own_address;
+    case HwaddrPolicy::only_active: return decision.active == member.index ? team : member.own_address;
+    }
+    return team;
+}
+
+constexpr SegmentLimits legacy_limits{65536, 65535, 65536}; // GSO_LEGACY_MAX_SIZE, GSO_MAX_SEGS
+
+/// A limit follows the least port's, up too: whoever raises his cards' above the usual one (BIG TCP) wants
+/// large packets. What an administrator lowered on the team itself stays.
+std::uint32_t limit(std::uint32_t now, std::uint32_t least, std::uint32_t set, std::uint32_t usual) {
+    if (now == 0 || least == 0) return now;
+    if (now > least) return least;
+    return now == set || now == usual ? least : now;
+}
+
+SegmentLimits team_limits(const Premises& premises) {
+    SegmentLimits least = premises.team->tso_max;
+    const auto lower = [](std::uint32_t& limit, std::uint32_t by) {
+        if (by != 0 && (limit == 0 || by < limit)) limit = by;
+    };
+    const bool any = std::ranges::any_of(premises.members, &Member::segments);
+    bool limited = false;
+    for (const auto& member : premises.members) {
+        if (any && !member.segments) continue;
+        lower(least.size, member.gso_max.size);
+        lower(least.segs, member.gso_max.segs);
+        lower(least.ipv4_size, member.gso_max.ipv4_size);
+        limited = true;
+    }
+    if (!limited) return premises.team->gso_max; // there is nothing to follow
+    const auto& now = premises.team->gso_max;
+    const auto& set = premises.limited_to;
+    return {limit(now.size, least.size, set.size, legacy_limits.size),
+            limit(now.segs, least.segs, set.segs, legacy_limits.segs),
+            limit(now.ipv4_size, least.ipv4_size, set.ipv4_size, legacy_limits.ipv4_size)};
+}
+
+/// Where every flow waits for its own pause the queues are looked at ten times a second, and not as closely
+/// as while a few buckets move: a queue of 2.5 MB at 1 Gbit/s may have come between two looks, and has gone
+/// after this. To wait longer than is needed costs nothing but the other port's cache.
+constexpr std::chrono::nanoseconds least_drain_by_flow = std::chrono::milliseconds(20);
+
+/// Addresses and tags could be given to each card one by one (RTM_NEWNEIGH with NTF_SELF; a hidden VLAN
+/// device on the port), and would then have to be counted, kept and taken back beside others' own. A port in
+/// promiscuous mode hears besides what its switch floods, which the team's device drops by its address.
+bool hears_everything(const Premises& premises, const Member& member) {
+    // Cards whose VLAN filter cannot be switched off open it in promiscuous mode (e1000e, igb, virtio-net).
+    return premises.team->promiscuity > 0 || premises.other_addresses ||
+           (premises.tags && member.filters_tags);
+}
+
+} // namespace
+
+TeamPlan make_plan(const Premises& premises, const Decision& decision) {
+    SlotSet members = 0;
+    for (const auto& member : premises.members)
+        members |= bit(member.slot);
+
+    TeamPlan plan;
+    plan.address = team_address(premises, decision);
+    plan.carrier = !decision.transmit.empty();
+    plan.gso_max = team_limits(premises);
+    plan.homes = settle(premises.homes, premises.known, members, premises.measured);
+    plan.tables.mode = mode_of(*premises.runner);
+    plan.tables.hash_fields = hash_fields_of(*premises.runner);
+    plan.tables.team = premises.team->index;
+    plan.tables.inner = premises.inner;
+    plan.tables.transmit = slots_of(premises.members, decision.transmit);
+    plan.tables.receive = slots_of(premises.members, decision.receive);
+    plan.tables.buckets = preferences(plan.homes, members);
+    plan.tables.leaving = premises.leaving;
+    plan.tables.drain = premises.drain;
+    if (has(plan.tables.hash_fields, HashField::cpu)) {
+        plan.tables.cpu_slots = premises.cpu_slots;
+        for (const auto& member : premises.members)
+            if (auto& drain = plan.tables.drain[member.slot.value]; drain < least_drain_by_flow)
+                drain = least_drain_by_flow;
+    }
+    plan.tables.notify_peers = premises.notify_peers;
+    plan.tables.mcast_rejoin = premises.mcast_rejoin;
+    for (const auto& member : premises.members) {
+        plan.tables.ports[member.slot.value] = member.index;
+        plan.tables.settings[member.slot.value] = member.settings;
+        plan.ports.push_back(
+            {.index = member.index,
+             .address = port_address(member, plan.address, policy_of(*premises.runner), decision),
+             .mtu = premises.team->mtu,
+             .promiscuous = hears_everything(premises, member),
+             .all_multicast = true,
+             .tended = premises.tended,
+             .to_set_up = member.to_set_up});
+    }
+    return plan;
+}
+
+} // namespace teamo

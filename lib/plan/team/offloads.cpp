@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "plan/team/offloads.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace teamo {
+namespace {
+
+constexpr auto checksum_ipv4 =
+    std::to_array<std::string_view>({"tx-checksum-ip-generic", "tx-checksum-ipv4"});
+constexpr auto checksum_ipv6 =
+    std::to_array<std::string_view>({"tx-checksum-ip-generic", "tx-checksum-ipv6"});
+constexpr auto gather = std::to_array<std::string_view>({scatter_gather});
+constexpr auto tso_itself = std::to_array<std::string_view>({tso});
+constexpr auto receive_checksum = std::to_array<std::string_view>({"rx-checksum"});
+
+struct Need {
+    std::string_view feature;
+    std::span<const std::string_view> any_of;
+};
+/// What the kernel switches off together with something else (net/core/dev.c: netdev_fix_features).
+constexpr auto needs = std::to_array<Need>({
+    {tso, gather},
+    {tso, checksum_ipv4},
+    {tso6, gather},
+    {tso6, checksum_ipv6},
+    {"tx-tcp-ecn-segmentation", tso_itself},
+    {"tx-tcp-mangleid-segmentation", tso_itself},
+    {"tx-udp-segmentation", gather},
+    {"tx-udp-segmentation", checksum_ipv4},
+    {"tls-hw-tx-offload", checksum_ipv4},
+    {"tx-generic-segmentation", gather},
+    {"rx-gro-hw", receive_checksum},
+    {"tls-hw-rx-offload", receive_checksum},
+});
+
+bool is_tso(std::string_view feature) { return feature == tso || feature == tso6; }
+
+bool is_off(const OffloadContract& contract, std::string_view feature) {
+    const auto* wish = wish_for(contract, feature);
+    return wish != nullptr && *wish == OffloadWish::off;
+}
+
+/// Whether something the feature needs shall be off, and nothing else serves instead.
+bool is_undone(const OffloadPremises& premises, std::string_view feature) {
+    const auto shall_be_off = [&](std::string_view needed) { return is_off(*premises.contract, needed); };
+    const auto serves = [&](std::string_view needed) {
+        return !shall_be_off(needed) &&
+               (premises.features.active.contains(needed) || premises.features.changeable.contains(needed));
+    };
+    return std::ranges::any_of(needs, [&](const Need& need) {
+        return need.feature == feature && std::ranges::any_of(need.any_of, shall_be_off) &&
+               std::ranges::none_of(need.any_of, serves);
+    });
+}
+
+/// None: the feature is as anybody likes.
+const OffloadWish* wish_here(const OffloadPremises& premises, std::string_view feature) {
+    static constexpr auto require = OffloadWish::require, keep = OffloadWish::keep, off = OffloadWish::off;
+    if (const auto* written = wish_for(*premises.contract, feature)) {
+        const bool kept = premises.kept.contains(feature);
+        return *written != keep || kept ? written : nullptr;
+    }
+    if (is_undone(premises, feature)) return nullptr;
+    // The kernel switches LRO off where somebody above the team forwards, and means it.
+    if (feature == lro) return premises.forwards ? &off : nullptr;
+    if (is_tso(feature) && premises.in_team.contains(feature)) return &require;
+    return premises.kept.contains(feature) ? &keep : nullptr;
+}
+
+/// Plans that a feature be on, with what it needs; not at all where the device has not what it needs, since
+/// the kernel would drop it again.
+void switch_on(const OffloadPremises& premises, std::string_view feature, FeatureSettings& settings) {
+    const auto& active = premises.features.active;
+    const auto& changeable = premises.features.changeable;
+    if (!changeable.contains(feature)) return;
+    FeatureSettings with_it{{std::string(feature), true}};
+    for (const auto& need : needs) {
+        const auto is_active = [&](std::string_view needed) { return active.contains(needed); };
+        const auto can_be = [&](std::string_view needed) {
+            return changeable.contains(needed) && !is_off(*premises.contract, needed);
+        };
+        if (need.feature != feature || std::ranges::any_of(need.any_of, is_active)) continue;
+        const auto found = std::ranges::find_if(need.any_of, can_be);
+        if (found == need.any_of.end()) return;
+        with_it.emplace(*found, true);
+    }
+    settings.merge(with_it);
+}
+
+} // namespace
+
+const OffloadWish* wish_for(const OffloadContract& contract, std::string_view feature) {
+    const auto found = contract.wishes.find(feature);
+    return found == contract.wishes.end() ? nullptr : &found->second;
+}
+
+OffloadPlan plan_offloads(const OffloadPremises& premises) {
+    OffloadPlan plan;
+    for (const auto& offload : offload_catalogue()) {
+        const auto* wish = wish_here(premises, offload.name);
+        if (wish == nullptr) continue;
+        if (*wish != OffloadWish::off)
+            switch_on(premises, offload.name, plan.settings);
+        else if (premises.features.changeable.contains(offload.name))
+            plan.settings.insert_or_assign(std::string(offload.name), false);
+        if (*wish == OffloadWish::require) plan.required.emplace(offload.name);
+    }
+    return plan;
+}
+
+FeatureNames tso_of(const OffloadContract& contract, const FeatureNames& kept, const Features& features) {
+    FeatureNames have;
+    for (const auto feature : {tso, tso6})
+        if (!is_off(contract, feature) && (kept.contains(feature) || features.active.contains(feature)))
+            have.emplace(feature);
+    return have;
+}
+
+FeatureNames lacking(const OffloadPlan& plan, const Features& features) {
+    FeatureNames list;
+    std::ranges::set_difference(plan.required, features.active, std::inserter(list, list.end()));
+    return list;
+}
+
+FeatureNames offloads_in(const FeatureNames& features) {
+    FeatureNames list;
+    for (const auto& offload : offload_catalogue())
+        if (features.contains(offload.name)) list.emplace(offload.name);
+    return list;
+}
+
+} // namespace teamo

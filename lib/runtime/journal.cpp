@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/journal.h"
+
+#include "kernel/files/files.h"
+#include "json/fields.h"
+#include "json/parse.h"
+#include "json/write.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace teamo {
+namespace {
+
+constexpr std::int64_t journal_version = 1;
+/// A bound process has an entry for each of its threads, some 200 bytes.
+constexpr std::size_t longest = std::size_t{64} << 20;
+
+std::string path_of(std::string_view team) { return fmt::format("{}/{}.json", journal_directory, team); }
+
+json::Array value_of(const FeatureNames& names) {
+    json::Array list;
+    for (const auto& name : names)
+        list.emplace_back(name);
+    return list;
+}
+
+/// CPUs stand as the kernel writes them: a list of numbers would be long on a large machine.
+json::Array value_of(const SetCpus& settings) {
+    json::Array list;
+    for (const auto& [setting, cpus] : settings)
+        list.emplace_back(json::Object{{"kind", name_of(setting.kind)},
+                                       {"number", setting.number},
+                                       {"before", text_of(cpus.before)},
+                                       {"ours", text_of(cpus.ours)}});
+    return list;
+}
+
+json::Value value_of(const WorkerBinding& bound) {
+    json::Array threads;
+    for (const auto& [thread, was] : bound.threads)
+        threads.emplace_back(json::Object{{"thread", static_cast<std::int64_t>(thread)},
+                                          {"started", static_cast<std::int64_t>(was.started)},
+                                          {"before", text_of(was.before)}});
+    return json::Object{{"process", static_cast<std::int64_t>(bound.id.pid)},
+                        {"started", static_cast<std::int64_t>(bound.id.started)},
+                        {"cpus", text_of(bound.cpus)},
+                        {"leaving", text_of(bound.leaving)},
+                        {"before", text_of(bound.before)},
+                        {"threads", std::move(threads)}};
+}
+
+json::Value value_of(const BoundWorkers& workers) {
+    json::Array processes, units;
+    for (const auto& bound : workers.processes)
+        processes.push_back(value_of(bound));
+    for (const auto& [unit, bound] : workers.units)
+        units.emplace_back(json::Object{{"unit", unit},
+                                        {"cpus", text_of(bound.cpus)},
+                                        {"leaving", text_of(bound.leaving)},
+                                        {"before", text_of(bound.before)}});
+    return json::Object{{"processes", std::move(processes)}, {"units", std::move(units)}};
+}
+
+json::Value value_of(const PortBefore& port) {
+    json::Value value(json::Object{});
+    value.set("ifindex", port.index.value);
+    value.set("slot", static_cast<int>(port.slot.value));
+    if (port.state != PortState::joined) value.set("state", name_of(port.state));
+    if (port.taken_down) value.set("taken_down", true);
+    value.set("name", port.name);
+    value.set("address", text_of(port.address));
+    value.set("mtu", port.mtu);
+    value.set("flags", port.flags);
+    if (port.disable_ipv6) value.set("disable_ipv6", *port.disable_ipv6);
+    value.set("made_clsact", port.made_clsact);
+    // Absent where there is nothing to say, as in the files of earlier versions.
+    if (!port.features.empty()) {
+        json::Value features(json::Object{});
+        for (const auto& [name, on] : port.features)
+            features.set(name, on);
+        value.set("features", std::move(features));
+    }
+    if (!port.offloads.empty()) value.set("offloads", value_of(port.offloads));
+    if (!port.cpus.empty()) value.set("cpus", value_of(port.cpus));
+    json::Array addresses;
+    for (const auto& address : port.ipv6_addresses)
+        addresses.emplace_back(json::Object{{"address", text_of(address)},
+                                            {"prefix", static_cast<int>(address.prefix)},
+                                            {"flags", address.flags}});
+    if (!addresses.empty()) value.set("ipv6_addresses", std::move(addresses));
+    return value;
+}
+
+std::uint32_t small(const json::Value& value, std::string_view key) {
+    return static_cast<std::uint32_t>(json::number(value, key));
+}
+
+std::optional<bool> boolean(const json::Value& value, std::string_view key) {
+    const auto* found = json::child(value, key).boolean();
+    return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
+FeatureSettings parse_features(const json::Object& written) {
+    FeatureSettings features;
+    for (const auto& member : written)
+        if (const auto* on = member.value.boolean(); on != nullptr) features.emplace(member.key, *on);
+    return features;
+}
+
+FeatureNames parse_names(const json::Array& written) {
+    FeatureNames names;
+    for (const auto& entry : written)
+        if (const auto* name = entry.string(); name != nullptr) names.insert(*name);
+    return names;
+}
+
+SetCpus parse_cpus(const json::Array& written) {
+    using enum CpuSetting::Kind;
+    SetCpus settings;
+    for (const auto& entry : written)
+        for (const auto kind : {irq, thread, xps, rps}) {
+            auto before = parse_cpu_list(json::text(entry, "before")),
+                 ours = parse_cpu_list(json::text(entry, "ours"));
+            if (json::text(entry, "kind") != name_of(kind) || !before || !ours) continue;
+            settings.insert_or_assign({.kind = kind, .number = small(entry, "number")},
+                                      SetCpuList{.before = std::move(*before), .ours = std::move(*ours)});
+        }
+    return settings;
+}
+
+std::vector<DeviceAddress> parse_addresses(const json::Array& written, IfIndex device) {
+    std::vector<DeviceAddress> addresses;
+    for (const auto& entry : written) {
+        DeviceAddress address;
+        const auto prefix = small(entry, "prefix");
+        if (!parse_ip_address(json::text(entry, "address"), address) || !address.ipv6 || prefix > 128)
+            continue;
+        address.device = device;
+        address.prefix = static_cast<std::uint8_t>(prefix);
+        address.flags = small(entry, "flags");
+        addresses.push_back(address);
+    }
+    return addresses;
+}
+
+WorkerBinding parse_binding(const json::Value& value) {
+    WorkerBinding bound{.id = {.pid = static_cast<pid_t>(json::number(value, "process")),
+                               .started = static_cast<std::uint64_t>(json::number(value, "started"))},
+                        .cpus = json::cpus(value, "cpus"),
+                        .leaving = json::cpus(value, "leaving"),
+                        .before = json::cpus(value, "before"),
+                        .threads = {}};
+    for (const auto& entry : json::array(value, "threads"))
+        bound.threads.insert_or_assign(
+            static_cast<pid_t>(json::number(entry, "thread")),
+            WorkerBinding::Thread{.started = static_cast<std::uint64_t>(json::number(entry, "started")),
+                                  .before = json::cpus(entry, "before")});
+    return bound;
+}
+
+BoundWorkers parse_workers(const json::Value& value) {
+    BoundWorkers workers;
+    for (const auto& entry : json::array(value, "processes"))
+        if (auto bound = parse_binding(entry); bound.id.pid > 0 && !bound.cpus.empty())
+            workers.processes.push_back(std::move(bound));
+    for (const auto& entry : json::array(value, "units"))
+        if (auto unit = json::text(entry, "unit"); !unit.empty())
+            workers.units.insert_or_assign(std::move(unit),
+                                           UnitBinding{.cpus = json::cpus(entry, "cpus"),
+                                                       .leaving = json::cpus(entry, "leaving"),
+                                                       .before = json::cpus(entry, "before")});
+    return workers;
+}
+
+PortState parse_state(std::string_view written) {
+    for (const auto state : {PortState::joining, PortState::leaving, PortState::away})
+        if (written == name_of(state)) return state;
+    return PortState::joined;
+}
+
+Result<PortBefore> parse_port(const json::Value& value) {
+    PortBefore port;
+    port.state = parse_state(json::text(value, "state"));
+    port.taken_down = boolean(value, "taken_down").value_or(false);
+    port.index = IfIndex{small(value, "ifindex")};
+    const auto slot = small(value, "slot");
+    port.name = json::text(value, "name");
+    const auto address = parse_mac_address(json::text(value, "address"));
+    const bool has_index = port.state == PortState::away || port.index;
+    if (!has_index || slot == 0 || slot > max_ports || !address)
+        return fail(EBADMSG, "a port makes no sense");
+    port.slot = Slot{static_cast<std::uint8_t>(slot)};
+    port.address = *address;
+    port.mtu = small(value, "mtu");
+    port.flags = small(value, "flags");
+    port.disable_ipv6 = boolean(value, "disable_ipv6");
+    port.made_clsact = boolean(value, "made_clsact").value_or(false);
+    port.features = parse_features(json::object(value, "features"));
+    port.offloads = parse_names(json::array(value, "offloads"));
+    port.cpus = parse_cpus(json::array(value, "cpus"));
+    port.ipv6_addresses = parse_addresses(json::array(value, "ipv6_addresses"), port.index);
+    return port;
+}
+
+} // namespace
+
+std::string text_of(const Journal& journal) {
+    json::Value value(json::Object{});
+    value.set("version", journal_version);
+    value.set("network_namespace", static_cast<std::int64_t>(journal.network_namespace));
+    if (journal.making) value.set("making", true);
+    value.set("team", journal.team.value);
+    value.set("inner", journal.inner.value);
+    if (journal.active) value.set("active", journal.active->value);
+    std::string homes;
+    for (const auto home : journal.homes)
+        homes.push_back(static_cast<char>('0' + home.value));
+    value.set("homes", homes);
+    if (!journal.offloads.empty()) value.set("offloads", value_of(journal.offloads));
+    json::Array ports, removed;
+    for (const auto& port : journal.ports)
+        ports.push_back(value_of(port));
+    for (const auto& name : journal.removed_by_hand)
+        removed.emplace_back(name);
+    value.set("ports", std::move(ports));
+    value.set("removed_by_hand", std::move(removed));
+    if (!journal.workers.empty()) value.set("workers", value_of(journal.workers));
+    return json::write(value) + "\n";
+}
+
+Result<Journal> parse_journal(std::string_view content) {
+    const auto value = json::parse(content, {.bytes = longest});
+    if (!value) return fail(EBADMSG, value.error().text);
+    if (small(*value, "version") != journal_version)
+        return fail(EBADMSG, "of another version of the program");
+
+    Journal journal;
+    journal.network_namespace = static_cast<std::uint64_t>(json::number(*value, "network_namespace"));
+    journal.making = boolean(*value, "making").value_or(false);
+    journal.team = IfIndex{small(*value, "team")};
+    journal.inner = IfIndex{small(*value, "inner")};
+    if (const auto active = small(*value, "active"); active != 0) journal.active = IfIndex{active};
+    const auto homes = json::text(*value, "homes");
+    for (std::size_t bucket = 0; bucket < std::min(homes.size(), journal.homes.size()); ++bucket)
+        if (homes[bucket] >= '0' && homes[bucket] <= '8')
+            journal.homes[bucket] = Slot{static_cast<std::uint8_t>(homes[bucket] - '0')};
+    journal.offloads = parse_names(json::array(*value, "offloads"));
+    for (const auto& entry : json::array(*value, "ports")) {
+        auto port = parse_port(entry);
+        if (!port) return tl::unexpected(port.error());
+        journal.ports.push_back(std::move(*port));
+    }
+    for (const auto& entry : json::array(*value, "removed_by_hand"))
+        if (entry.string() != nullptr) journal.removed_by_hand.push_back(*entry.string());
+    journal.workers = parse_workers(json::child(*value, "workers"));
+    return journal;
+}
+
+Result<std::optional<Journal>> read_journal(std::string_view team) {
+    const auto path = path_of(team);
+    auto content = read_file(path, longest);
+    if (!content && content.error().number == ENOENT) return std::optional<Journal>();
+    if (!content) return tl::unexpected(content.error());
+    auto journal = parse_journal(*content);
+    if (!journal) return within(path, std::move(journal.error()));
+    if (journal->network_namespace != network_namespace()) return std::optional<Journal>();
+    return std::optional(std::move(*journal));
+}
+
+Result<> write_journal(std::string_view team, const Journal& journal) {
+    if (::mkdir(std::string(journal_directory).c_str(), 0755) < 0 && errno != EEXIST)
+        return fail_errno(errno, journal_directory);
+    return replace_file(path_of(team), text_of(journal));
+}
+
+void remove_journal(std::string_view team) { remove_file(path_of(team)); }
+
+Result<std::string> set_journal_aside(std::string_view team) {
+    const auto path = path_of(team);
+    auto aside = path + ".unreadable";
+    if (std::rename(path.c_str(), aside.c_str()) < 0) return fail_errno(errno, path);
+    return aside;
+}
+
+} // namespace teamo

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "balancing/balancing.h"
+
+#include "kernel/netlink/qdisc_stats.h"
+#include "plan/team/cpu_slots.h"
+
+#include <algorithm>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How often buckets that wait are looked at. With the team driver it is also how finely a pause is seen.
+constexpr auto tick = 5ms;
+/// How often queues are looked at where every flow waits for its own pause, which is all the time: twice in
+/// the shortest drain time that a plan has for that (make_plan.cpp), so that no flow's pause is over before a
+/// burst has been seen; less often while nothing is sent.
+constexpr auto flow_tick = 10ms;
+constexpr auto quiet_tick = 100ms;
+constexpr auto least_interval = 100ms;
+constexpr std::size_t remembered = 32;
+/// A bucket that would not pause is left alone so many intervals.
+constexpr int rest_intervals = 10;
+/// Drain times are told in steps: not every byte in a queue is news.
+constexpr auto drain_step = std::chrono::nanoseconds(250us);
+
+double bytes_per_second(std::uint32_t megabits) { return megabits * 125e3; }
+
+std::chrono::nanoseconds rounded_up(std::chrono::nanoseconds time) {
+    return (time + drain_step - 1ns) / drain_step * drain_step;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Balancing>> Balancing::make(sd_event* loop, const Log& log, Datapath& datapath,
+                                                   Hooks team, const BalanceConfig& config) {
+    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
+    if (!socket) return tl::unexpected(socket.error());
+    std::unique_ptr<Balancing> balancing(
+        new Balancing(log, datapath, std::move(team), config, std::move(*socket)));
+    auto interval = Timer::make(loop, [self = balancing.get()] { self->measure(); });
+    if (!interval) return tl::unexpected(interval.error());
+    balancing->interval_.emplace(std::move(*interval));
+    auto ticking = Timer::make(loop, [self = balancing.get()] { self->tend(); });
+    if (!ticking) return tl::unexpected(ticking.error());
+    balancing->tick_.emplace(std::move(*ticking));
+    return balancing;
+}
+
+void Balancing::start() {
+    measure();
+    if (stays_by_flow()) tick_->after(flow_tick);
+}
+
+/// By CPU, and the datapath sees pauses: no bucket ever moves, but any flow may.
+bool Balancing::stays_by_flow() const {
+    return has(team_.tables().hash_fields, HashField::cpu) && datapath_.moves_in_gaps();
+}
+
+void Balancing::watch_queues() {
+    const auto sent = sent_;
+    read_queues();
+    // A longer queue is news at once, a shorter one can wait.
+    const bool longer = !std::ranges::equal(drains_, told_, std::less_equal{});
+    if (longer || (drains_ != told_ && Clock::now() - told_at_ >= quiet_tick)) {
+        told_ = drains_;
+        told_at_ = Clock::now();
+        team_.pass();
+    }
+    tick_->after(sent_ != sent ? flow_tick : quiet_tick);
+}
+
+/// One interval: what left by each bucket since the last, and what follows from it.
+void Balancing::measure() {
+    interval_->after(std::max<std::chrono::milliseconds>(config_.interval, least_interval));
+    const auto& tables = team_.tables();
+    // The driver counts nothing for who does not balance: a program of ours would have to.
+    if (tables.mode != TransmitMode::hash || (!config_.on && !datapath_.moves_in_gaps())) return;
+    read_queues();
+    AllBucketCounters counters{};
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
+        auto read = datapath_.read_bucket(static_cast<std::uint8_t>(bucket));
+        if (!read) {
+            counted_ = false;
+            if (read.error().number != EAGAIN && read.error().text != complaint_)
+                log_(Level::warning,
+                     fmt::format("balance: loads are not known: {}", complaint_ = read.error().text));
+            return;
+        }
+        counters[bucket] = *read;
+    }
+    counted_ = true;
+    loads_ = meter_.step(counters, Clock::now());
+    if (config_.on && !frozen_) place();
+}
+
+std::vector<BalancedPort> Balancing::candidates(const std::vector<Port>& ports) const {
+    std::vector<BalancedPort> list;
+    for (const auto& port : ports)
+        if (port.transmits)
+            list.push_back({.slot = port.slot,
+                            .capacity = bytes_per_second(port.speed),
+                            .segments = port.segments,
+                            .cpu_load = port.cpu_load});
+    return list;
+}
+
+/// Where the buckets leave, or will when they have paused. A port that is down keeps its buckets' homes; as
+/// long as it is, they are with the others.
+Homes Balancing::places() const {
+    Homes places = team_.homes();
+    const auto& tables = team_.tables();
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+        if (!moves_.waits(static_cast<std::uint8_t>(bucket)))
+            if (const auto slot = leaves_by(tables, bucket)) places[bucket] = slot;
+    return places;
+}
+
+void Balancing::place() {
+    const auto ports = candidates(team_.ports());
+    if (ports.size() < 2) return;
+    const auto now = Clock::now();
+    std::erase_if(resting_, [now](const auto& entry) { return entry.second <= now; });
+    RestingBuckets resting;
+    for (const auto& [bucket, until] : resting_)
+        resting.set(bucket);
+    const auto placement = teamo::place(places(), loads_, ports, {.aware = config_.aware}, resting);
+    planned_ = placement.planned;
+    std::size_t begun = 0;
+    for (const auto& move : placement.moves)
+        if (begin(move)) ++begun;
+    if (begun == 0) return;
+    log_(Level::info, fmt::format("balance: {} of {} buckets get another port", begun, bucket_count));
+    team_.pass();
+}
+
+/// False: it has been asked for already.
+bool Balancing::begin(const BucketMove& move) {
+    if (moves_.waits(move.bucket)) tend(); // it may have moved a moment ago, and must not be pulled back
+    auto& home = team_.homes()[move.bucket];
+    if (home == move.to) return false;
+    log_(Level::debug,
+         fmt::format("balance: bucket {} from {} to {}, {}, gain {:.1f} %", move.bucket, port_name(move.from),
+                     port_name(move.to), name_of(move.reason), move.gain * 100));
+    home = move.to;
+    const auto& tables = team_.tables();
+    // From where its packets leave now, which is not its home while that port is down.
+    auto begun = move;
+    begun.from = leaves_by(tables, move.bucket);
+    if (!config_.wait_for_gap || !begun.from) {
+        note({.move = move, .end = MoveEnd::forced, .waited = 0ms});
+        return true;
+    }
+    moves_.begin(begun, Clock::now());
+    tick_->after(tick);
+    return true;
+}
+
+Result<> Balancing::move(std::uint8_t bucket, Slot to, bool now) {
+    const auto& tables = team_.tables();
+    if (tables.mode != TransmitMode::hash)
+        return fail(EINVAL, "the runner has no buckets to move: it does not hash");
+    if (has(tables.hash_fields, HashField::cpu))
+        return fail(EINVAL, "there are no buckets to move: the sending CPU decides");
+    if ((tables.transmit & bit(to)) == 0) return fail(ENODEV, port_name(to) + " does not carry");
+    const BucketMove wanted{.bucket = bucket,
+                            .from = leaves_by(tables, bucket),
+                            .to = to,
+                            .gain = 0,
+                            .reason = MoveReason::by_hand};
+    if (now) {
+        moves_.cancel(bucket);
+        at_once_.insert(bucket);
+        team_.homes()[bucket] = to;
+        if (wanted.from != to) note({.move = wanted, .end = MoveEnd::forced, .waited = 0ms});
+    } else {
+        begin(wanted);
+    }
+    team_.pass();
+    return {};
+}
+
+void Balancing::hold(const Tables& now, Tables& next) {
+    if (!config_.on || !config_.wait_for_gap || next.mode != TransmitMode::hash || now.mode != next.mode)
+        return;
+    const auto at_once = std::exchange(at_once_, {});
+    bool any = false;
+    for (std::size_t index = 0; index < bucket_count; ++index) {
+        const auto bucket = static_cast<std::uint8_t>(index);
+        const auto was = leaves_by(now, index), will = leaves_by(next, index);
+        if (now.leaving[index] || at_once.contains(bucket)) continue; // it has waited
+        if (!was || was == will || (next.transmit & bit(was)) == 0 ||
+            now.ports[was.value] != next.ports[was.value] || moves_.waits(bucket))
+            continue;
+        moves_.begin({.bucket = bucket, .from = was, .to = will, .gain = 0, .reason = MoveReason::membership},
+                     Clock::now());
+        any = true;
+    }
+    if (!any) return;
+    next.leaving = moves_.leaving();
+    tick_->after(tick);
+}
+
+/// While buckets wait: how long the queues are now, and whose waiting is over.
+void Balancing::tend() {
+    if (stays_by_flow()) return watch_queues();
+    if (moves_.empty()) return;
+    read_queues();
+    const auto look = [this](std::uint8_t bucket) {
+        const auto counted = datapath_.read_bucket(bucket);
+        return Moves::Seen{.moved = datapath_.moves_in_gaps() && datapath_.has_moved(bucket),
+                           .packets = counted ? std::optional(counted->packets) : std::nullopt};
+    };
+    for (const auto& ended : moves_.step(Clock::now(), team_.tables().transmit, drains_, config_, look)) {
+        if (ended.end == MoveEnd::given_up) {
+            team_.homes()[ended.move.bucket] = ended.move.from;
+            resting_[ended.move.bucket] = Clock::now() + rest_intervals * config_.interval;
+        }
+        note(ended);
+    }
+    team_.pass();
+    if (!moves_.empty()) tick_->after(tick);
+}
+
+void Balancing::read_queues() {
+    auto read = teamo::read_queues(socket_);
+    if (!read) return; // the bounds stay as they were
+    const auto now = Clock::now();
+    sent_ = 0;
+    for (const auto& port : team_.ports()) {
+        const auto& queue = (*read)[port.index];
+        sent_ += queue.sent;
+        drains_[port.slot.value] = rounded_up(queues_[port.index].step(queue, port.speed, now));
+    }
+}
+
+void Balancing::note(const Moves::Ended& ended) {
+    past_.push_front({.status = {.bucket = ended.move.bucket,
+                                 .from = port_name(ended.move.from),
+                                 .to = port_name(ended.move.to),
+                                 .gain = ended.move.gain,
+                                 .reason = ended.move.reason,
+                                 .end = ended.end,
+                                 .waited = ended.waited},
+                      .at = Clock::now()});
+    if (past_.size() > remembered) past_.pop_back();
+    const auto& last = past_.front().status;
+    const auto line = fmt::format("balance: bucket {} {} {} to {} ({}) after {} ms", last.bucket,
+                                  ended.end == MoveEnd::given_up ? "does not move from" : "moved from",
+                                  last.from, last.to, name_of(last.end), last.waited.count());
+    // Only what may have cost somebody something is said aloud.
+    log_(ended.end == MoveEnd::forced && config_.wait_for_gap ? Level::notice : Level::debug, line);
+}
+
+std::string Balancing::port_name(Slot slot) const {
+    for (const auto& port : team_.ports())
+        if (port.slot == slot) return port.name;
+    return "no port";
+}
+
+BalanceStatus Balancing::status() const {
+    const auto& tables = team_.tables();
+    BalanceStatus status{.config = config_,
+                         .counted = counted_,
+                         .frozen = frozen_,
+                         .tx_hash = tables.hash_fields,
+                         .leaves_by = {},
+                         .then = {},
+                         .loads = loads_,
+                         .ports = {},
+                         .moves = {}};
+    std::map<Slot, PortBalance> ports;
+    for (const auto& port : team_.ports())
+        ports[port.slot] = {.name = port.name,
+                            .bytes = 0,
+                            .packets = 0,
+                            .bulk = 0,
+                            .planned = planned_[port.slot.value],
+                            .capacity = bytes_per_second(port.speed),
+                            .segments = port.segments,
+                            .cpu_load = port.cpu_load,
+                            .interrupt_cpus = port.interrupt_cpus,
+                            .cpus = cpus_of(tables.cpu_slots, port.slot)};
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
+        const auto found = ports.find(leaves_by(tables, bucket));
+        if (found == ports.end()) continue;
+        status.leaves_by[bucket] = found->second.name;
+        for (const auto next : tables.buckets[bucket])
+            if (next != found->first && (tables.transmit & bit(next)) != 0)
+                status.then[bucket].push_back(port_name(next));
+        found->second.bytes += loads_[bucket].bytes;
+        found->second.packets += loads_[bucket].packets;
+        found->second.bulk += loads_[bucket].bulk;
+    }
+    for (auto& entry : ports)
+        status.ports.push_back(std::move(entry.second));
+    const auto ago = [now = Clock::now()](Clock::time_point then) {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(now - then);
+    };
+    for (const auto& [bucket, waiting] : moves_.waiting())
+        status.moves.push_back({.bucket = bucket,
+                                .from = port_name(waiting.move.from),
+                                .to = port_name(waiting.move.to),
+                                .gain = waiting.move.gain,
+                                .reason = waiting.move.reason,
+                                .end = MoveEnd::pending,
+                                .waited = ago(waiting.since),
+                                .ago = ago(waiting.since)});
+    for (const auto& past : past_) {
+        status.moves.push_back(past.status);
+        status.moves.back().ago = ago(past.at);
+    }
+    return status;
+}
+
+} // namespace teamo

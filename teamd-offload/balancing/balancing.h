@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Measured balancing of one team: every interval the buckets' loads are read and, where it pays, some of them
+// are given another home; a bucket that moves is tended until its traffic has paused.
+#pragma once
+
+#include "balance/balancer.h"
+#include "balance/drain_bound.h"
+#include "balance/load_meter.h"
+#include "balance/moves.h"
+#include "base/cpu_list.h"
+#include "datapath/datapath.h"
+#include "kernel/netlink/netlink_socket.h"
+#include "log.h"
+#include "loop.h"
+#include "model/balance_status.h"
+#include "watch/port_watch.h"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+
+namespace teamo {
+
+class Balancing {
+public:
+    /// What balancing needs to know of a port.
+    struct Port {
+        IfIndex index;
+        Slot slot;
+        std::string name;
+        std::uint32_t speed = 0; ///< Mbit/s; 0 unknown
+        bool segments = true;    ///< TSO is on
+        bool transmits = false;
+        double cpu_load = 0;      ///< of its interrupt CPUs, 0 to 1
+        CpuList interrupt_cpus{}; ///< none, or not known
+    };
+    /// Of the team that is balanced.
+    struct Hooks {
+        std::function<std::vector<Port>()> ports;
+        std::function<const Tables&()> tables;
+        std::function<Homes&()> homes;
+        std::function<void()> pass; ///< homes, or buckets that wait, have changed
+    };
+
+    static Result<std::unique_ptr<Balancing>> make(sd_event* loop, const Log& log, Datapath& datapath,
+                                                   Hooks team, const BalanceConfig& config);
+    /// Begins to measure, and to move if the configuration says so.
+    void start();
+
+    // For the plan.
+    std::array<Slot, bucket_count> leaving() const { return moves_.leaving(); }
+    const Moves::Drains& drains() const { return drains_; }
+    /// Buckets that `next` would pull to another port at once wait for their pause instead, as long as their
+    /// old port carries. Where balancing is off they go at once, as with teamd.
+    void hold(const Tables& now, Tables& next);
+
+    /// By an administrator: a home for a bucket, in a gap of its traffic or now. EINVAL, ENODEV: no such.
+    Result<> move(std::uint8_t bucket, Slot to, bool now);
+    void freeze(bool frozen) { frozen_ = frozen; }
+
+    BalanceStatus status() const;
+
+private:
+    Balancing(const Log& log, Datapath& datapath, Hooks team, const BalanceConfig& config,
+              NetlinkSocket socket)
+        : log_(log),
+          datapath_(datapath),
+          team_(std::move(team)),
+          config_(config),
+          socket_(std::move(socket)) {}
+    void measure();
+    void place();
+    bool begin(const BucketMove& move);
+    void tend();
+    bool stays_by_flow() const;
+    void watch_queues();
+    void read_queues();
+    void note(const Moves::Ended& ended);
+    std::vector<BalancedPort> candidates(const std::vector<Port>& ports) const;
+    std::string port_name(Slot slot) const;
+    Homes places() const;
+
+    const Log& log_;
+    Datapath& datapath_;
+    Hooks team_;
+    BalanceConfig config_;
+    NetlinkSocket socket_; ///< for the queues
+    std::optional<Timer> interval_, tick_;
+
+    LoadMeter meter_{config_.interval};
+    BucketLoads loads_{};
+    bool counted_ = false, frozen_ = false;
+    std::string complaint_; ///< why it cannot be counted; said once
+    std::array<double, max_ports + 1> planned_{};
+    Moves moves_;
+    std::map<IfIndex, DrainBound> queues_;
+    Moves::Drains drains_{};
+    std::uint64_t sent_ = 0; ///< bytes through the ports' queues, of all ports
+    Moves::Drains told_{};   ///< which of the bounds the tables know, where flows wait
+    Clock::time_point told_at_;
+    std::set<std::uint8_t> at_once_;                    ///< buckets that do not wait: an administrator's word
+    std::map<std::uint8_t, Clock::time_point> resting_; ///< buckets that gave up: not asked again before
+
+    struct Past {
+        MoveStatus status;
+        Clock::time_point at;
+    };
+    std::deque<Past> past_; ///< the last moves that ended, latest first
+};
+
+} // namespace teamo

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What there is, and where it shall be.
+#include "cpus/interrupts.h"
+
+#include "kernel/cpus/cpu_topology.h"
+#include "kernel/ethtool/queue_statistics.h"
+#include "kernel/files/files.h"
+#include "kernel/interrupts/affinity_restore.h"
+#include "kernel/interrupts/affinity_settings.h"
+#include "kernel/interrupts/port_interrupts.h"
+#include "kernel/interrupts/udev_policy.h"
+#include "plan/interrupts/interrupt_settings.h"
+#include "runtime/journal.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds look_every = 250ms; ///< some 0.2 ms of CPU each with eight ports
+/// Another team's daemon needs the lock for a few writes.
+constexpr std::chrono::milliseconds look_for_lock = 20ms;
+/// What changes seldom, and of which nobody tells: cpuset partitions, other teams' claims.
+constexpr std::chrono::milliseconds look_seldom = 5s;
+/// The queues' masks are read under the kernel's lock of all devices, for which a lost link would wait too.
+constexpr std::chrono::milliseconds until_masks = 30s;
+
+using Kind = CpuSetting::Kind;
+
+} // namespace
+
+Result<std::unique_ptr<Interrupts>> Interrupts::make(sd_event* loop, const Log& log, std::string team,
+                                                     const InterruptConfig& config, Hooks hooks) {
+    auto family = NetdevFamily::open();
+    if (!family) return tl::unexpected(family.error());
+    std::unique_ptr<Interrupts> interrupts(
+        new Interrupts(log, std::move(team), config, std::move(hooks), std::move(*family)));
+    auto timer = Timer::make(loop, [self = interrupts.get()] { self->look(); });
+    if (!timer) return tl::unexpected(timer.error());
+    interrupts->timer_.emplace(std::move(*timer));
+    if (config.irqbalance) {
+        auto irqbalance = IrqBalance::make(loop, log, interrupts->team_name_, {});
+        if (!irqbalance) return tl::unexpected(irqbalance.error());
+        interrupts->irqbalance_ = std::move(*irqbalance);
+    }
+    return interrupts;
+}
+
+void Interrupts::follow(const std::vector<Port>& ports) {
+    bool changed = std::erase_if(ports_, [&ports](const Followed& one) {
+                       return std::ranges::find(ports, one.port.index, &Port::index) == ports.end();
+                   }) != 0;
+    for (const auto& port : ports) {
+        const auto found =
+            std::ranges::find(ports_, port.index, [](const auto& one) { return one.port.index; });
+        if (found == ports_.end()) {
+            ports_.push_back({.port = port});
+        } else if (found->port != port) {
+            if (port.up && !found->port.up) found->in_doubt = found->came_up = true;
+            found->port = port;
+        } else {
+            continue;
+        }
+        changed = true;
+    }
+    if (!changed) return;
+    plan_due_ = true;
+    timer_->after(0s); // behind whatever is being done about a lost port
+}
+
+void Interrupts::manage(bool managed) {
+    if (!managed && managed_) {
+        for (auto& port : ports_)
+            put_back(port);
+        unclaim();
+    }
+    managed_ = managed;
+    for (auto& port : ports_) {
+        port.repair = port.mask_repair = {};
+        port.contested = false;
+        port.refused.clear();
+    }
+    plan_due_ = true;
+    look();
+}
+
+void Interrupts::unclaim() {
+    if (std::exchange(claimed_, false)) CpuClaims(std::string(journal_directory)).remove(team_name_);
+}
+
+void Interrupts::look() {
+    // Virtual devices have none, and what comes up is told of (follow).
+    const auto has_some = [](const Followed& port) { return port.queues != 0; };
+    timer_->after(std::ranges::any_of(ports_, has_some) ? look_every : look_seldom);
+    const bool cpus_changed = read_cpus();
+    doubt_one();
+    for (auto& port : ports_) {
+        if (cpus_changed) port.in_doubt = true; // virtio_net writes its queues' masks anew then
+        read(port);
+        if (managed_) learn(port);
+    }
+    make_plan();
+    for (auto& port : ports_)
+        tend(port, cpus_changed);
+    keep_irqbalance_out();
+}
+
+void Interrupts::keep_irqbalance_out() {
+    if (!irqbalance_) return;
+    BannedIrqs irqs;
+    for (const auto& port : ports_)
+        for (const auto& entry : port.wanted)
+            if (entry.first.kind == Kind::irq) irqs.insert(entry.first.number);
+    irqbalance_->keep_out(std::move(irqs));
+}
+
+/// The loop has ended by now: one of its own takes back what was asked, as long as that is worth waiting for.
+void Interrupts::end() {
+    unclaim();
+    constexpr auto patience = 2s;
+    if (!irqbalance_ || !irqbalance_->status().present) return;
+    irqbalance_.reset();
+    auto loop = make_loop();
+    if (!loop) return;
+    auto irqbalance = IrqBalance::make(loop->get(), log_, team_name_, {});
+    if (!irqbalance) return;
+    bool done = false;
+    (*irqbalance)->release([&done] { done = true; });
+    const auto start = Clock::now();
+    while (!done && Clock::now() - start < patience)
+        if (sd_event_run(loop->get(), std::chrono::microseconds(100ms).count()) < 0) return;
+}
+
+/// True where a CPU went or came.
+bool Interrupts::read_cpus() {
+    auto online = read_file("/sys/devices/system/cpu/online", 65536);
+    const bool changed = online && *online != online_;
+    const auto now = Clock::now();
+    if (!changed && now - topology_at_ < look_seldom) return false;
+    auto topology = read_cpu_topology();
+    if (!topology) {
+        if (complaint_ != topology.error().text) log_(Level::warning, topology.error().text);
+        complaint_ = topology.error().text;
+        return false;
+    }
+    const bool first = online_.empty();
+    if (online) online_ = std::move(*online);
+    topology_at_ = now;
+    if (*topology != topology_) plan_due_ = true;
+    topology_ = std::move(*topology);
+    return changed && !first;
+}
+
+/// One port at a time, of those whose queues' masks are set.
+void Interrupts::doubt_one() {
+    const auto now = Clock::now();
+    const auto has_masks = [](const Followed& port) {
+        return std::ranges::any_of(port.wanted, [](const auto& entry) { return is_mask(entry.first); });
+    };
+    for (auto& port : ports_)
+        if (now - port.read_at >= until_masks && has_masks(port)) {
+            port.in_doubt = true;
+            return;
+        }
+}
+
+void Interrupts::read(Followed& port) {
+    const auto link = team_.links().find(port.port.index);
+    if (link == team_.links().end()) return;
+    if (!port.in_doubt && refresh(port.now)) {
+        // A card that is up and had no vectors may get some later than its link says so.
+        if (!port.now.queues.empty() || port.queues == 0) return;
+    }
+    const auto told = family_.read(port.port.index);
+    auto read = read_port_interrupts(link->second, told ? *told : NetdevQueues{});
+    if (!read) return; // on its way out, or not to be seen from here
+    if (port.came_up)
+        if (const auto udev = read_udev_irq_policy(port.port.index); udev && *udev)
+            port.udev = fmt::format("{} in {}", (*udev)->setting, (*udev)->file);
+    port.in_doubt = false;
+    port.read_at = Clock::now();
+    port.polls.clear();
+    if (told)
+        for (const auto& napi : told->napis)
+            port.polls.push_back(napi.id);
+    port.now = std::move(*read);
+    port.lessons.apply(port.now);
+    found_queues(port);
+    if (!port.now.queues.empty()) forget_stale(link->second, port);
+}
+
+void Interrupts::learn(Followed& port) {
+    const auto now = Clock::now();
+    if (!port.lessons.wants_sample(port.now, now)) return;
+    if (!port.lessons.learn(port.now, read_interrupt_sample(port.now, port.port.name), now)) return;
+    log_(Level::info, fmt::format("port {}: its interrupts' counts have told its {} queues apart",
+                                  port.port.name, port.now.queues.size()));
+    found_queues(port);
+}
+
+/// Another number of them is another plan; a card that is down keeps its own.
+void Interrupts::found_queues(Followed& port) {
+    const auto queues = static_cast<unsigned>(port.now.queues.size());
+    if (queues == 0 || queues == port.queues) return;
+    port.queues = queues;
+    plan_due_ = true;
+}
+
+/// A vector that is no more needs nothing put back. One that is only without a handler for now does.
+void Interrupts::forget_stale(const Link& link, const Followed& port) {
+    auto* journal = team_.set(port.port.index);
+    if (journal == nullptr) return;
+    const auto there = read_cpu_settings(port.now);
+    const auto gone = std::erase_if(*journal, [&](const auto& entry) {
+        return !there.contains(entry.first) && !read_cpu_setting(link, entry.first);
+    });
+    if (gone != 0) static_cast<void>(team_.keep()); // said by keep's other callers
+}
+
+InterruptPlan Interrupts::plan(const std::vector<CpuClaim>& claims) const {
+    InterruptPremises premises{
+        .topology = &topology_, .ports = {}, .allowed = config_.cpus, .claims = claims};
+    for (const auto& port : ports_) {
+        if (port.queues == 0) continue;
+        auto& one = premises.ports.emplace_back(planned_port(port.port.name, port.now));
+        one.queues = port.queues; // it keeps its CPUs while it is down
+        if (!port.plan.cpus.empty()) one.now = port.plan.cpus;
+        one.load = port.port.load;
+        one.standby = port.port.standby;
+    }
+    return plan_interrupts(premises);
+}
+
+void Interrupts::make_plan() {
+    const auto now = Clock::now();
+    if (!managed_ || (!plan_due_ && now - claims_at_ < look_seldom)) return;
+    const auto has_some = [](const Followed& port) { return port.queues != 0; };
+    if (!claimed_ && std::ranges::none_of(ports_, has_some)) return;
+    // One daemon at a time looks what is free and takes it.
+    const CpuClaims claims{std::string(journal_directory)};
+    const auto lock = claims.try_lock();
+    if (lock && !*lock) return timer_->after(look_for_lock);
+    if (!lock && complaint_ != lock.error().text) log_(Level::warning, complaint_ = lock.error().text);
+    claims_at_ = now;
+    plan_due_ = false;
+    adopt(plan(claims.others(team_name_)));
+    if (!lock) return;
+    claimed_ = true;
+    if (auto written = claims.write(team_name_, this->claims()); !written)
+        log_(Level::warning, written.error().text);
+}
+
+void Interrupts::adopt(InterruptPlan made) {
+    for (auto& placed : made.ports)
+        for (auto& port : ports_)
+            if (port.port.name == placed.name) {
+                const bool other = port.plan.cpus != placed.cpus;
+                port.plan = std::move(placed);
+                if (other) say_placed(port);
+                break;
+            }
+    if (made.degraded != degraded_ && !made.degraded.empty())
+        log_(Level::warning, fmt::format("not every port has an interrupt CPU of its own: {}", made.degraded),
+             message_id::interrupts_degraded);
+    degraded_ = std::move(made.degraded);
+}
+
+std::vector<PortClaim> Interrupts::claims() const {
+    std::vector<PortClaim> claims;
+    for (const auto& port : ports_) {
+        if (port.plan.cpus.empty()) continue;
+        PortClaim claim{.port = port.port.name,
+                        .cpus = cpu_list_of(port.plan.cpus),
+                        .irqs = {},
+                        .load = port.port.load,
+                        .standby = port.port.standby};
+        for (const auto& [setting, cpus] : interrupt_settings(port.now, port.plan.cpus, topology_, config_))
+            if (setting.kind == Kind::irq) claim.irqs.emplace(setting.number, cpus);
+        claims.push_back(std::move(claim));
+    }
+    return claims;
+}
+
+void Interrupts::say_placed(Followed& port) const {
+    if (port.plan.cpus.empty()) return;
+    log_(Level::info, fmt::format("port {}: interrupts: {}", port.port.name, port.plan.reason),
+         message_id::none, {{"PORT", port.port.name}});
+}
+
+/// Sentences.
+std::vector<std::string> Interrupts::writers() const {
+    std::vector<std::string> list;
+    if (irqbalance_ && irqbalance_->status().present) {
+        const auto& status = irqbalance_->status();
+        const bool honoured = std::ranges::includes(status.honoured, status.asked);
+        const auto how = !status.complaint.empty()
+                             ? " is there: " + status.complaint
+                             : fmt::format("{}{}", honoured ? " leaves" : " is asked to leave", left_alone);
+        list.push_back(fmt::format("irqbalance (pid {}){}", status.pid, how));
+    }
+    for (const auto& port : ports_)
+        if (!port.udev.empty())
+            list.push_back(
+                fmt::format("systemd-udevd places the interrupts of {} too: {}", port.port.name, port.udev));
+    return list;
+}
+
+InterruptStatus Interrupts::status() const {
+    InterruptStatus status{.policy = config_.policy,
+                           .managed = managed_,
+                           .degraded = degraded_,
+                           .writers = writers(),
+                           .ports = {}};
+    for (const auto& port : ports_) {
+        PortInterruptStatus one{.name = port.port.name,
+                                .now = port.now,
+                                .cpus = managed_ ? port.plan.cpus : std::vector<unsigned>{},
+                                .reason = port.plan.reason,
+                                .moves = false,
+                                .wanted = port.wanted,
+                                .shares = port.plan.shares_with};
+        for (const auto& entry : port.refused)
+            one.refused.push_back(entry.second);
+        one.repaired = port.repaired;
+        one.contested = port.contested;
+        one.drift = port.drift;
+        status.ports.push_back(std::move(one));
+    }
+    return status;
+}
+
+std::vector<Interrupts::Arrival> Interrupts::arrivals() const {
+    std::vector<Arrival> list;
+    for (const auto& port : ports_) {
+        Arrival one{.index = port.port.index, .name = port.port.name, .cpus = {}, .polls = port.polls};
+        // A vector that has not come since it was set still shows where it came last.
+        if (managed_ && !port.contested) one.cpus = cpu_list_of(port.plan.cpus);
+        if (one.cpus.empty())
+            for (const auto& queue : port.now.queues)
+                for (const auto& vector : queue.vectors)
+                    one.cpus =
+                        united(one.cpus, vector.effective.empty() ? vector.affinity : vector.effective);
+        list.push_back(std::move(one));
+    }
+    return list;
+}
+
+InterruptStatus Interrupts::rehearse() {
+    static_cast<void>(read_cpus());
+    for (auto& port : ports_)
+        read(port);
+    const auto made = plan(CpuClaims(std::string(journal_directory)).others(team_name_));
+    auto status = this->status();
+    status.degraded = made.degraded;
+    for (auto& port : status.ports) {
+        const auto placed = std::ranges::find(made.ports, port.name, &PlacedPort::name);
+        if (placed == made.ports.end()) continue;
+        port.cpus = placed->cpus;
+        port.reason = placed->reason;
+        port.shares = placed->shares_with;
+        port.moves = placed->moves;
+    }
+    return status;
+}
+
+} // namespace teamo

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What is set of a port's interrupts, put right when somebody else moves it, and put back.
+#include "cpus/interrupts.h"
+
+#include "kernel/interrupts/affinity_restore.h"
+#include "kernel/interrupts/affinity_settings.h"
+#include "plan/interrupts/interrupt_settings.h"
+
+#include <algorithm>
+
+namespace teamo {
+namespace {
+
+using Kind = CpuSetting::Kind;
+
+/// As the log and the state speak of it: "interrupt 33 (eth0-rx-0)".
+std::string title_of(const CpuSetting& setting, const PortInterrupts& port) {
+    if (setting.kind == Kind::xps) return fmt::format("xps_cpus of tx-{}", setting.number);
+    if (setting.kind == Kind::rps) return fmt::format("rps_cpus of rx-{}", setting.number);
+    if (setting.kind == Kind::thread) return fmt::format("the NAPI thread {}", setting.number);
+    std::string name;
+    for (const auto& vector : vectors_of(port))
+        if (vector.irq == setting.number) name = vector.name;
+    return fmt::format("interrupt {} ({})", setting.number, name);
+}
+
+std::string cpus_text(const CpuList& cpus) {
+    if (cpus.empty()) return "no CPU";
+    return fmt::format("CPU{} {}", cpus.size() == 1 ? "" : "s", text_of(cpus));
+}
+
+} // namespace
+
+void Interrupts::tend(Followed& port, bool cpus_changed) {
+    port.wanted = managed_ ? interrupt_settings(port.now, port.plan.cpus, topology_, config_) : CpuSettings{};
+    auto* journal = team_.set(port.port.index);
+    if (journal == nullptr) return;
+    CpuSettings fresh, drifted, drifted_masks;
+    for (const auto& [setting, cpus] : missing(read_cpu_settings(port.now), port.wanted)) {
+        if (port.refused.contains(setting)) continue;
+        const auto known = journal->find(setting);
+        const bool was_ours = known != journal->end() && known->second.ours == cpus;
+        (!was_ours ? fresh : is_mask(setting) ? drifted_masks : drifted).emplace(setting, cpus);
+    }
+    if (!fresh.empty()) set(port, fresh);
+    if (drifted.empty()) port.contested = false;
+    repair(port, port.repair, drifted, cpus_changed);
+    repair(port, port.mask_repair, drifted_masks, cpus_changed);
+    if (!port.now.queues.empty()) port.came_up = false;
+}
+
+DriftCause Interrupts::cause(const Followed& port, const CpuSetting& drifted, bool cpus_changed) const {
+    DriftFacts facts{.cpus_changed = cpus_changed, .came_up = port.came_up};
+    if (drifted.kind != Kind::irq) return cause_of(facts);
+    facts.as_hint = is_as_hinted(drifted.number);
+    facts.udev = port.udev;
+    if (irqbalance_) {
+        const auto& status = irqbalance_->status();
+        if (status.present && !status.honoured.contains(drifted.number))
+            facts.irqbalance = fmt::format("irqbalance (pid {})", status.pid);
+    }
+    return cause_of(facts);
+}
+
+void Interrupts::repair(Followed& port, Repair& tries, const CpuSettings& drifted, bool cpus_changed) {
+    if (drifted.empty()) {
+        static_cast<void>(tries.step(false, Clock::now()));
+        return;
+    }
+    const auto& [first, cpus] = *drifted.begin();
+    const auto why = cause(port, first, cpus_changed);
+    const auto act = why.kernel ? Repair::Act::attempt : tries.step(true, Clock::now());
+    if (act == Repair::Act::nothing) return;
+    const auto now = read_cpu_settings(port.now);
+    const auto more = drifted.size() == 1 ? "" : fmt::format(" and {} more", drifted.size() - 1);
+    const auto what = fmt::format("{}{} went to {} {}", title_of(first, port.now), more,
+                                  cpus_text(now.at(first)), why.text);
+    port.drift = what;
+    if (act == Repair::Act::give_up) {
+        if (!is_mask(first)) port.contested = true; // it does not say where its packets arrive
+        log_(Level::warning,
+             fmt::format("port {}: {}, time and again; it is left there. Who does so must be told to stop",
+                         port.port.name, what),
+             message_id::interrupts_contested, {{"PORT", port.port.name}});
+        return;
+    }
+    ++port.repaired;
+    log_(Level::notice, fmt::format("port {}: {}; back to {}", port.port.name, what, cpus_text(cpus)),
+         message_id::interrupts_repaired, {{"PORT", port.port.name}});
+    set(port, drifted);
+}
+
+/// What was before goes into the journal first.
+void Interrupts::set(Followed& port, const CpuSettings& settings) {
+    auto* journal = team_.set(port.port.index);
+    const auto now = read_cpu_settings(port.now);
+    for (const auto& [setting, cpus] : settings) {
+        const auto known =
+            journal->try_emplace(setting, SetCpuList{.before = now.at(setting), .ours = {}}).first;
+        known->second.ours = cpus;
+    }
+    if (auto kept = team_.keep(); !kept) {
+        log_(Level::warning, kept.error().text);
+        return; // what could not be put back is not touched
+    }
+    for (const auto& [setting, cpus] : settings) {
+        const auto done = write_cpu_setting(port.port.name, setting, cpus);
+        if (done || done.error().number == ENOENT || done.error().number == ESRCH)
+            continue; // it went meanwhile
+        // With the next look; but that a CPU has no vector left (ENOSPC) does not pass soon.
+        if (is_passing(done.error()) && done.error().number != ENOSPC) continue;
+        port.refused.emplace(setting, done.error().text);
+        log_(Level::warning, fmt::format("port {}: {}", port.port.name, done.error().text), message_id::none,
+             {{"PORT", port.port.name}});
+    }
+    // Seen as it is now, not as it was asked for; the queues' masks are not among what refresh() reads.
+    const auto of_masks = [](const auto& entry) { return is_mask(entry.first); };
+    if (!refresh(port.now) || std::ranges::any_of(settings, of_masks)) port.in_doubt = true;
+}
+
+void Interrupts::put_back(Followed& port) {
+    auto* journal = team_.set(port.port.index);
+    if (journal == nullptr) return;
+    const auto link = team_.links().find(port.port.index);
+    if (link == team_.links().end()) return;
+    if (auto restored = restore_cpus(link->second, *journal); !restored)
+        log_(Level::warning, fmt::format("port {}: {}", port.port.name, restored.error().text));
+    journal->clear();
+    static_cast<void>(team_.keep());
+    port.in_doubt = true;
+    port.plan = {};
+}
+
+} // namespace teamo

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpus/irqbalance_ban.h"
+
+#include "base/cpu_list.h"
+#include "kernel/files/files.h"
+
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+constexpr auto other_teams_turn = 50ms;
+constexpr auto first_retry = 20ms, last_retry = 10'000ms;
+// What comes with a start or an end, and passes, is not complained of: 80 ms, or 5 s where it waits its turn.
+constexpr unsigned patient_failures = 3, very_patient_failures = 8;
+
+/// "24-26,30", as lists of CPUs are written.
+std::string list_of(const BannedIrqs& irqs) { return text_of(CpuList(irqs.begin(), irqs.end())); }
+
+BannedIrqs both(const BannedIrqs& one, const BannedIrqs& other) {
+    BannedIrqs common;
+    std::ranges::set_intersection(one, other, std::inserter(common, common.end()));
+    return common;
+}
+
+/// What any of our teams asked for and was not there before.
+BannedIrqs ours(const BansAsked& asked) {
+    BannedIrqs all;
+    for (const auto& [team, irqs] : asked.teams)
+        all.insert(irqs.begin(), irqs.end());
+    for (const auto irq : asked.found)
+        all.erase(irq);
+    return all;
+}
+
+} // namespace
+
+Result<std::unique_ptr<IrqBalance>> IrqBalance::make(sd_event* loop, const Log& log, std::string team,
+                                                     Hooks hooks, Places places) {
+    std::unique_ptr<IrqBalance> ban(
+        new IrqBalance(loop, log, std::move(team), std::move(hooks), std::move(places)));
+    auto timer = Timer::make(loop, [self = ban.get()] {
+        if (self->exchange_)
+            self->answered();
+        else
+            self->look();
+    });
+    if (!timer) return tl::unexpected(timer.error());
+    ban->timer_ = std::move(*timer);
+    ban->watch();
+    return ban;
+}
+
+/// The kernel's numbers of watches may be used up (fs.inotify.*). Then irqbalance is looked for once in a
+/// while, which is no reason to leave a team without its daemon.
+void IrqBalance::watch() {
+    const fs::path folder(places_.sockets);
+    auto above =
+        Inotify::make(loop_, folder.parent_path(), IN_CREATE | IN_MOVED_TO | IN_ONLYDIR,
+                      [this, name = folder.filename().native()](std::uint32_t, std::string_view made) {
+                          if (made == name) came_or_went();
+                      });
+    if (above)
+        above_ = std::move(*above);
+    else
+        log_(Level::warning, fmt::format("a start of irqbalance is noticed up to {} s late: {}",
+                                         std::chrono::ceil<std::chrono::seconds>(places_.look_again).count(),
+                                         above.error().text));
+    came_or_went();
+}
+
+void IrqBalance::came_or_went() {
+    // The folder's own watch dies with it, so each new one gets its own. Without a folder there is none.
+    auto folder = Inotify::make(loop_, places_.sockets, IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR,
+                                [this](std::uint32_t events, std::string_view) {
+                                    if ((events & IN_IGNORED) != 0) return;
+                                    failures_ = 0;
+                                    look();
+                                });
+    folder_.reset();
+    if (folder) folder_ = std::move(*folder);
+    failures_ = 0;
+    look();
+}
+
+void IrqBalance::keep_out(BannedIrqs irqs) {
+    if (begun_ && irqs == wanted_) return;
+    begun_ = true;
+    wanted_ = std::move(irqs);
+    failures_ = 0;
+    look();
+}
+
+void IrqBalance::release(std::function<void()> done) {
+    begun_ = true;
+    wanted_.clear();
+    released_ = std::move(done);
+    failures_ = 0;
+    look();
+}
+
+// ---- a round: read the list, write it where it is not as it should be, read it again ----------
+
+void IrqBalance::look() {
+    if (!begun_) return;
+    again_ = stage_ != Stage::idle;
+    if (again_) return;
+    asking_ = wanted_;
+    sockets_ = find_irqbalance(places_.sockets);
+    if (sockets_.empty()) return absent();
+    const auto locked = lock();
+    if (!locked) return failed(locked.error());
+    if (!*locked) return timer_->after(other_teams_turn);
+    ask_next_socket();
+}
+
+Result<bool> IrqBalance::lock() {
+    if (::mkdir(places_.record.c_str(), 0755) < 0 && errno != EEXIST)
+        return fail_errno(errno, places_.record);
+    auto lock = LockFile::try_take(record_path() + ".lock");
+    if (!lock) return tl::unexpected(lock.error());
+    if (*lock) lock_.emplace(std::move(**lock));
+    return lock->has_value();
+}
+
+void IrqBalance::ask_next_socket() {
+    if (sockets_.empty()) return failed({ECONNREFUSED, "nobody listens at irqbalance's socket"});
+    socket_ = sockets_.front();
+    sockets_.erase(sockets_.begin());
+    stage_ = Stage::reading;
+    ask("setup");
+}
+
+void IrqBalance::ask(const std::string& request) {
+    auto exchange =
+        IrqBalanceExchange::start(socket_.path, request, Clock::now() + places_.patience + interval_);
+    if (!exchange) {
+        const auto number = exchange.error().number;
+        // What a killed one left, whose number another process has now; or one that does not listen yet.
+        if (stage_ == Stage::reading && (number == ECONNREFUSED || number == ENOENT))
+            return ask_next_socket();
+        return failed(exchange.error());
+    }
+    exchange_ = std::move(*exchange);
+    auto io = Io::make(loop_, exchange_->fd(), IrqBalanceExchange::events(), Priority::client,
+                       [this](std::uint32_t) { answered(); });
+    if (!io) return failed(io.error());
+    io_ = std::move(*io);
+    timer_->at(exchange_->deadline());
+}
+
+void IrqBalance::answered() {
+    const auto progress = exchange_->step(Clock::now());
+    if (!progress) return failed(progress.error());
+    if (*progress == IrqBalanceExchange::Progress::again) return;
+    const auto reply = exchange_->reply();
+    io_.reset();
+    exchange_.reset();
+    timer_->stop();
+    if (stage_ == Stage::writing) {
+        stage_ = Stage::verifying;
+        return ask("setup");
+    }
+    const auto setup = parse_irqbalance_setup(reply);
+    if (!setup) return failed(setup.error());
+    interval_ = std::chrono::seconds(std::min(setup->seconds, 3600U));
+    if (stage_ == Stage::reading) return read_list(*setup);
+    written_.list = setup->banned;
+    settle(*setup);
+}
+
+void IrqBalance::read_list(const IrqBalanceSetup& setup) {
+    record_ = read_record(socket_.pid, setup.banned);
+    const auto bans = bans_wanted(setup.banned, record_, team_, asking_);
+    if (bans == setup.banned) return settle(setup);
+    record_.teams[team_].insert(asking_.begin(), asking_.end());
+    const auto request = ban_request(bans, ours(record_));
+    if (!request) return failed(request.error());
+    // Each request makes it look at the whole machine anew: no war with who takes ours out again.
+    if (written_ == Written{socket_.pid, *request, setup.banned}) return settle(setup);
+    // Before the list, so that whoever comes after a crash knows what is ours.
+    if (auto kept = write_record(); !kept) return failed(kept.error());
+    written_ = {socket_.pid, *request, {}};
+    stage_ = Stage::writing;
+    ask(*request);
+}
+
+void IrqBalance::settle(const IrqBalanceSetup& setup) {
+    record_.teams[team_] = asking_;
+    if (asking_.empty()) record_.teams.erase(team_);
+    if (auto kept = write_record(); !kept) return failed(kept.error());
+    failures_ = 0;
+    Status status{true, socket_.pid, asking_, both(asking_, setup.banned), ""};
+    if (status.honoured != status.asked)
+        status.complaint = fmt::format("irqbalance takes in {} of {} interrupts that it is to leave alone",
+                                       status.honoured.size(), status.asked.size());
+    end_round(std::move(status), places_.look_again, true);
+}
+
+void IrqBalance::absent() {
+    Status status;
+    status.asked = asking_;
+    // Not one that is just starting or ending.
+    const auto process = find_irqbalance_process(places_.proc);
+    const auto now = Clock::now();
+    if (process != without_socket_) without_socket_since_ = now;
+    if (process && now - without_socket_since_ >= places_.look_again / 2) {
+        status.present = true;
+        status.pid = *process;
+        status.complaint =
+            "irqbalance runs without a socket, and cannot be asked to leave our interrupts alone";
+    }
+    without_socket_ = process;
+    written_ = {};
+    end_round(std::move(status), places_.look_again, true);
+}
+
+void IrqBalance::failed(const Error& error) {
+    ++failures_;
+    const bool may_pass = error.number == EAGAIN || error.number == ECONNREFUSED || error.number == ENOENT;
+    const auto bearable = may_pass ? very_patient_failures : patient_failures;
+    const bool final = failures_ >= bearable || error.number == ETIMEDOUT;
+    auto status = status_;
+    status.asked = asking_;
+    status.honoured = status.pid == socket_.pid ? both(asking_, status.honoured) : BannedIrqs();
+    if (final && error.number == ECONNREFUSED) {
+        status = {};
+        status.asked = asking_;
+    } else if (final) {
+        status.present = true;
+        status.pid = socket_.pid;
+        status.complaint =
+            fmt::format("irqbalance cannot be asked to leave our interrupts alone: {}", error.text);
+    }
+    const auto delay =
+        std::min<Clock::duration>(first_retry * (1U << std::min(failures_ - 1, 16U)), last_retry);
+    end_round(std::move(status), std::min<Clock::duration>(delay, places_.look_again), final);
+}
+
+void IrqBalance::end_round(Status status, Clock::duration next_look, bool final) {
+    io_.reset();
+    exchange_.reset();
+    lock_.reset();
+    stage_ = Stage::idle;
+    timer_->after(std::chrono::ceil<std::chrono::microseconds>(next_look));
+    const bool again = std::exchange(again_, false);
+    const bool changed = status != status_;
+    if (changed) say(status);
+    status_ = std::move(status);
+    if (again)
+        timer_->after(0us);
+    else if (final && released_) {
+        // Whoever is told may end us.
+        const auto done = std::exchange(released_, {});
+        return done();
+    }
+    if (changed && hooks_.changed) hooks_.changed();
+}
+
+void IrqBalance::say(const Status& status) {
+    if (!status.complaint.empty() && status.complaint != status_.complaint)
+        log_(Level::warning, status.complaint);
+    if (status_.present && !status.present) log_(Level::info, "irqbalance is gone");
+    const bool fresh = status.pid != status_.pid || status.honoured != status_.honoured;
+    if (status.complaint.empty() && !status.honoured.empty() && status.honoured == status.asked && fresh)
+        log_(Level::info, fmt::format("irqbalance (process {}) leaves interrupts {} alone", status.pid,
+                                      list_of(status.honoured)));
+}
+
+// ---- what the teams asked for ------------------------------------------------------------------
+
+BansAsked IrqBalance::read_record(pid_t pid, const BannedIrqs& found) const {
+    const auto text = read_file(record_path());
+    auto asked = text ? parse_bans_asked(*text) : Result<BansAsked>(BansAsked());
+    // Another irqbalance knows of none of us.
+    if (!asked || asked->pid != pid) return {pid, found, {}};
+    return std::move(*asked);
+}
+
+Result<> IrqBalance::write_record() const {
+    const auto text = text_of(record_);
+    const auto before = read_file(record_path());
+    return before && *before == text ? Result<>() : replace_file(record_path(), text);
+}
+
+} // namespace teamo

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpus/port_cpus.h"
+
+#include "kernel/interrupts/interrupt_cpus.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How often: some 0.1 ms of CPU each.
+constexpr auto look_interval = 2s;
+constexpr double smoothing = 15; // seconds
+
+} // namespace
+
+Result<std::unique_ptr<PortCpus>> PortCpus::make(sd_event* loop, const Log& log, Hooks hooks) {
+    std::unique_ptr<PortCpus> cpus(new PortCpus(log, std::move(hooks)));
+    auto timer = Timer::make(loop, [self = cpus.get()] { self->look(); });
+    if (!timer) return tl::unexpected(timer.error());
+    cpus->timer_.emplace(std::move(*timer));
+    return cpus;
+}
+
+void PortCpus::follow(std::vector<Port> ports) {
+    if (ports == followed_) return;
+    followed_ = std::move(ports);
+    std::erase_if(interrupt_cpus_, [this](const auto& entry) {
+        return std::ranges::find(followed_, entry.first, &Port::index) == followed_.end();
+    });
+    timer_->after(0s); // behind whatever is being done about a lost port
+}
+
+void PortCpus::look() {
+    timer_->after(look_interval);
+    read_load();
+    if (read_interrupts()) hooks_.changed();
+}
+
+/// True where something is other than it was.
+bool PortCpus::read_interrupts() {
+    bool changed = false;
+    if (auto online = read_online_cpus(); online && *online != online_) {
+        online_ = std::move(*online);
+        changed = true;
+    }
+    for (const auto& port : followed_)
+        if (read_interrupts_of(port.index)) changed = true;
+    return changed;
+}
+
+bool PortCpus::read_interrupts_of(IfIndex port) {
+    auto& known = interrupt_cpus_[port];
+    const auto link = hooks_.links().find(port);
+    if (link == hooks_.links().end()) return false;
+    auto cpus = read_interrupt_cpus(link->second);
+    if (!cpus || known == *cpus) return false; // on its way out, not to be seen from here, or as it was
+    known = std::move(*cpus);
+    log_(Level::info, fmt::format("port {}: {}", link->second.name,
+                                  known.empty() ? "has no interrupts now"
+                                                : fmt::format("interrupts at CPU {}", text_of(known))));
+    return true;
+}
+
+void PortCpus::read_load() {
+    const auto times = read_cpu_times();
+    if (!times) return;
+    const auto now = Clock::now();
+    const double seconds = read_at_ ? std::chrono::duration<double>(now - *read_at_).count() : 0;
+    const double weight = 1 - std::exp(-seconds / smoothing);
+    read_at_ = now;
+    std::erase_if(work_, [&times](const auto& entry) { return !times->contains(entry.first); });
+    for (const auto& [cpu, later] : *times) {
+        auto [entry, fresh] = work_.try_emplace(cpu);
+        auto& work = entry->second;
+        if (!fresh) {
+            const double share = load_between(work.times, later).work;
+            work.share = work.known ? work.share + weight * (share - work.share) : share;
+            work.known = true;
+        }
+        work.times = later;
+    }
+}
+
+const std::vector<Slot>& PortCpus::slots(const std::vector<Port>& ports) {
+    // What has not been asked yet is asked now: a team that is adopted shall not send elsewhere meanwhile.
+    if (online_.empty())
+        if (auto online = read_online_cpus()) online_ = std::move(*online);
+    for (const auto& port : ports)
+        if (!interrupt_cpus_.contains(port.index)) read_interrupts_of(port.index);
+    Dealt wanted{.ports = {}, .online = online_};
+    for (const auto& port : ports)
+        wanted.ports.push_back({.slot = port.slot, .interrupt_cpus = interrupt_cpus(port.index)});
+    if (wanted != dealt_) {
+        slots_ = cpu_slots(wanted.ports, wanted.online);
+        dealt_ = std::move(wanted);
+    }
+    return slots_;
+}
+
+const CpuList& PortCpus::interrupt_cpus(IfIndex port) const {
+    static const CpuList none;
+    const auto found = interrupt_cpus_.find(port);
+    return found == interrupt_cpus_.end() ? none : found->second;
+}
+
+double PortCpus::load(IfIndex port) const {
+    double sum = 0;
+    std::size_t count = 0;
+    for (const auto cpu : interrupt_cpus(port))
+        if (const auto found = work_.find(cpu); found != work_.end() && found->second.known) {
+            sum += found->second.share;
+            ++count;
+        }
+    return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+} // namespace teamo

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpus/unit_binder.h"
+
+#include "kernel/cpus/thread_affinity.h"
+#include "kernel/files/files.h"
+#include "workers/process_text.h"
+#include "workers/udp_sampler.h"
+
+#include <algorithm>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Where systemd did not answer it is left in peace so long: links wait while it is asked.
+constexpr auto rest = 60s;
+
+/// The only process of its unit, as the whole of which it would be bound.
+bool is_alone(const Worker& worker) {
+    const auto root = find_unified_cgroup();
+    if (!root || !is_own_group(worker.cgroup, worker.unit)) return false;
+    const auto below = read_file(*root + worker.cgroup + "/cgroup.stat", 4096);
+    if (!below || parse_descendants(*below) != 0U) return false;
+    const auto processes = read_file(*root + worker.cgroup + "/cgroup.procs", 4096);
+    return processes && std::ranges::count(*processes, '\n') == 1;
+}
+
+bool runs_within(pid_t process, const CpuList& cpus) {
+    const auto shown = read_thread_affinity(process);
+    return shown && std::ranges::includes(cpus, *shown);
+}
+
+/// Back to what was before, where it is still ours.
+Result<> undo(const UnitCpus& systemd, const std::string& unit, const UnitBinding& bound) {
+    const auto now = systemd.read(unit);
+    if (!now) return tl::unexpected(now.error());
+    const bool ours = *now == bound.cpus || (!bound.leaving.empty() && *now == bound.leaving);
+    return ours ? systemd.set(unit, bound.before) : Result<>{};
+}
+
+} // namespace
+
+UnitBinder::UnitBinder() : UnitBinder(UnitCpus::open, is_alone) {}
+
+UnitCpus* UnitBinder::bus() {
+    if (bus_) return &*bus_;
+    if (Clock::now() < ask_again_) return nullptr;
+    if (auto opened = open_())
+        bus_.emplace(std::move(*opened));
+    else
+        leave_in_peace();
+    return bus_ ? &*bus_ : nullptr;
+}
+
+void UnitBinder::leave_in_peace() {
+    bus_.reset();
+    ask_again_ = Clock::now() + rest;
+}
+
+bool UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& bound,
+                      const std::function<Result<>()>& keep) {
+    if (worker.unit.empty()) return false;
+    const auto known = bound.units.find(worker.unit);
+    const bool is_noted = known != bound.units.end();
+    const auto by_threads = [&] {
+        if (is_noted) static_cast<void>(release(worker.unit, bound));
+        return false;
+    };
+    // It may have made others since.
+    if (!is_alone_(worker)) return by_threads();
+    // Asked for in an earlier window; without the cpuset controller it has no effect.
+    if (is_noted && known->second.cpus == cpus) return runs_within(worker.id.pid, cpus) || by_threads();
+    auto* systemd = bus();
+    if (systemd == nullptr) return by_threads();
+    auto before = is_noted ? Result<CpuList>(known->second.before) : systemd->read(worker.unit);
+    if (!before) {
+        leave_in_peace();
+        return by_threads();
+    }
+    const auto earlier = is_noted ? std::optional(known->second) : std::nullopt;
+    bound.units[worker.unit] = {
+        .cpus = cpus, .leaving = earlier ? earlier->cpus : CpuList{}, .before = std::move(*before)};
+    if (auto set = keep(); set) {
+        set = systemd->set(worker.unit, cpus);
+        if (set) {
+            bound.units[worker.unit].leaving.clear();
+            return true;
+        }
+        if (set.error().number == ETIMEDOUT) { // it may be carried out yet: the note stays
+            leave_in_peace();
+            return false;
+        }
+    }
+    if (earlier)
+        bound.units[worker.unit] = *earlier;
+    else
+        bound.units.erase(worker.unit);
+    leave_in_peace();
+    return false;
+}
+
+Result<> UnitBinder::release(const std::string& unit, BoundWorkers& bound) {
+    const auto known = bound.units.find(unit);
+    if (known == bound.units.end()) return {};
+    auto* systemd = bus();
+    if (systemd == nullptr)
+        return fail(EAGAIN, fmt::format("{} keeps AllowedCPUs={}: systemd cannot be asked", unit,
+                                        text_of(known->second.cpus)));
+    if (auto undone = undo(*systemd, unit, known->second); !undone) {
+        leave_in_peace();
+        return undone;
+    }
+    bound.units.erase(known);
+    return {};
+}
+
+} // namespace teamo

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpus/worker_sampler.h"
+
+#include "plan/workers/worker_rules.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds sample_length = 50ms; ///< of each second; each packet costs 120 ns then
+constexpr std::chrono::milliseconds window = WorkerSettings{}.window;
+/// Who was no worker may become one: a process takes another name when it starts another program.
+constexpr auto stranger_again = 5s;
+
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double>(to - from).count();
+}
+
+} // namespace
+
+std::string WorkerSight::cannot_see() const {
+    if (!source_.cannot_see().empty() || sampler_complaint_.empty()) return source_.cannot_see();
+    return "UDP is not seen: " + sampler_complaint_;
+}
+
+std::optional<std::chrono::milliseconds> WorkerSight::start_sample() {
+    if (!udp_ || !sampler_complaint_.empty()) return std::nullopt;
+    const auto begin = [this]() -> Result<> {
+        if (!sampler_) {
+            auto sampler = UdpSampler::open();
+            if (!sampler) return tl::unexpected(sampler.error());
+            sampler_.emplace(std::move(*sampler));
+        }
+        const auto root = find_unified_cgroup();
+        if (!root) return tl::unexpected(root.error());
+        return sampler_->start(*root);
+    };
+    if (auto begun = begin(); !begun) {
+        sampler_complaint_ = begun.error().text;
+        return std::nullopt;
+    }
+    sampling_ = true;
+    sampling_since_ = Clock::now();
+    return sample_length;
+}
+
+WorkerSight::Sample WorkerSight::end_sample() {
+    if (!std::exchange(sampling_, false)) return {};
+    auto rows = sampler_->stop();
+    if (!rows) {
+        sampler_complaint_ = rows.error().text;
+        return {};
+    }
+    return {.rows = std::move(*rows), .seconds = seconds_between(sampling_since_, Clock::now())};
+}
+
+void WorkerSight::forget() {
+    static_cast<void>(end_sample());
+    meter_ = {};
+    known_.clear();
+    looked_at_.reset();
+}
+
+void WorkerSight::choose(Known& known, const Asked& asked) const {
+    const auto& worker = known.reading.worker;
+    known.rule.clear();
+    known.by_unit = false;
+    if (const auto named = asked.by_hand.find(worker.id); named != asked.by_hand.end()) {
+        known.rule = "by hand";
+        known.policy = named->second;
+    } else if (const auto* rule = rule_for(worker, asked.rules, asked.users)) {
+        known.rule = text_of(*rule);
+        known.policy = rule->policy;
+        known.by_unit = rule->selector == WorkerSelector::unit;
+    }
+}
+
+/// A worker's work since it was looked at last, in CPUs. None: it is no worker, or gone.
+std::optional<double> WorkerSight::look_at(pid_t pid, const Asked& asked, Clock::time_point now) {
+    const auto found = known_.find(pid);
+    const bool named =
+        std::ranges::any_of(asked.by_hand, [pid](const auto& entry) { return entry.first.pid == pid; });
+    if (found != known_.end() && found->second.rule.empty() && !named &&
+        now - found->second.at < stranger_again)
+        return std::nullopt;
+    auto reading = read_process(pid);
+    if (!reading) {
+        known_.erase(pid);
+        return std::nullopt;
+    }
+    double work = 0;
+    if (found != known_.end() && found->second.reading.worker.id == reading->worker.id &&
+        now > found->second.at) {
+        const auto before = found->second.reading.ticks;
+        work = static_cast<double>(std::max(reading->ticks, before) - before) /
+               static_cast<double>(sysconf(_SC_CLK_TCK)) / seconds_between(found->second.at, now);
+    }
+    auto& known = known_[pid];
+    known.reading = std::move(*reading);
+    known.at = now;
+    choose(known, asked);
+    return known.rule.empty() ? std::nullopt : std::optional(work);
+}
+
+Result<std::vector<WorkerSight::Seen>> WorkerSight::look(const Asked& asked, const PortTraces& ports,
+                                                         Clock::time_point now) {
+    const auto sample = end_sample(); // before the long look at the sockets, in which it would go on to count
+    const auto sockets = source_.read();
+    if (!sockets) return tl::unexpected(sockets.error());
+    seconds_ = looked_at_ ? std::max(seconds_between(*looked_at_, now), 0.001)
+                          : std::chrono::duration<double>(window).count();
+    looked_at_ = now;
+    auto traffic = meter_.step(*sockets, ports, with_processes(sample.rows, *sockets),
+                               seconds_ / std::max(sample.seconds, 0.001));
+
+    std::set<pid_t> processes, with_udp;
+    for (const auto& socket : *sockets) {
+        processes.insert(socket.process);
+        if (socket.transport == Transport::udp) with_udp.insert(socket.process);
+    }
+    for (const auto& entry : asked.by_hand)
+        processes.insert(entry.first.pid);
+    // A worker whose last connection has just ended is one all the same.
+    for (const auto& [pid, known] : known_)
+        if (!known.rule.empty()) processes.insert(pid);
+    std::erase_if(known_, [&processes](const auto& entry) { return !processes.contains(entry.first); });
+    udp_ = false;
+    std::vector<Seen> seen;
+    for (const auto pid : processes) {
+        const auto work = look_at(pid, asked, now);
+        if (!work) continue;
+        const auto& known = known_.at(pid);
+        if (known.policy != WorkerPolicy::off && with_udp.contains(pid)) udp_ = true;
+        seen.push_back({.active = {.worker = known.reading.worker,
+                                   .policy = known.policy,
+                                   .traffic = std::move(traffic[pid]),
+                                   .work = *work},
+                        .rule = known.rule,
+                        .by_unit = known.by_unit});
+    }
+    return seen;
+}
+
+} // namespace teamo

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cpus/workers.h"
+
+#include "kernel/cpus/cpu_topology.h"
+#include "kernel/cpus/thread_affinity.h"
+#include "workers/affinity.h"
+#include "workers/flow_steering.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto topology_age = 5s;    ///< which CPUs there are changes seldom
+constexpr auto until_next_try = 60s; ///< of what could not be bound
+/// What binding may take of a window, since links wait meanwhile: what it does not come to has to wait for
+/// the next. Who makes threads without end costs two such times at most, and then a minute goes by.
+constexpr std::chrono::milliseconds window_budget = 20ms;
+
+PortTraces traces_of(const std::vector<Interrupts::Arrival>& arrivals) {
+    PortTraces traces;
+    std::set<unsigned> shared;
+    for (const auto& port : arrivals) {
+        traces.devices[port.index] = port.name;
+        for (const auto poll : port.polls)
+            traces.polls[poll] = port.name;
+        for (const auto cpu : port.cpus)
+            if (!traces.cpus.emplace(cpu, port.name).second) shared.insert(cpu);
+    }
+    std::erase_if(traces.cpus, [&shared](const auto& entry) { return shared.contains(entry.first); });
+    return traces;
+}
+
+ProcessTraffic per_second(ProcessTraffic traffic, double seconds) {
+    const auto scaled = [seconds](std::uint64_t& count) {
+        count = static_cast<std::uint64_t>(static_cast<double>(count) / seconds);
+    };
+    scaled(traffic.bytes);
+    scaled(traffic.packets);
+    for (auto& entry : traffic.by_cpu)
+        scaled(entry.second);
+    for (auto& entry : traffic.by_port)
+        scaled(entry.second);
+    return traffic;
+}
+
+std::string title_of(const Worker& worker) {
+    return fmt::format("{} (process {})", worker.command, worker.id.pid);
+}
+
+} // namespace
+
+Result<std::unique_ptr<Workers>> Workers::make(sd_event* loop, const Log& log, std::vector<WorkerRule> rules,
+                                               Hooks hooks) {
+    std::unique_ptr<Workers> workers(new Workers(log, std::move(rules), std::move(hooks)));
+    auto window_timer = Timer::make(loop, [self = workers.get()] { self->begin_window(); });
+    if (!window_timer) return tl::unexpected(window_timer.error());
+    workers->window_.emplace(std::move(*window_timer));
+    auto sample_timer = Timer::make(loop, [self = workers.get()] { self->end_window(); });
+    if (!sample_timer) return tl::unexpected(sample_timer.error());
+    workers->sample_.emplace(std::move(*sample_timer));
+    return workers;
+}
+
+void Workers::start() {
+    users_ = resolve_users(rules_);
+    for (const auto& rule : rules_)
+        if (rule.selector == WorkerSelector::user && !users_.contains(rule.name))
+            log_(Level::warning,
+                 fmt::format("/workers: there is no user {}: no process is chosen by that", rule.name));
+    if (is_wanted()) window_->after(0s);
+}
+
+void Workers::begin_window() {
+    if (!is_wanted()) return;
+    window_->after(WorkerSettings{}.window);
+    if (is_refused()) return;
+    if (!sight_) sight_.emplace();
+    const auto length = sight_->start_sample();
+    say_what_is_unseen();
+    if (length)
+        sample_->after(*length);
+    else
+        end_window();
+}
+
+void Workers::say_what_is_unseen() {
+    auto unseen = sight_->cannot_see();
+    if (unseen != unseen_ && !unseen.empty()) log_(Level::notice, "workers: " + unseen);
+    unseen_ = std::move(unseen);
+}
+
+/// With RFS the packets follow their process, and each would follow the other.
+bool Workers::is_refused() {
+    std::vector<std::string> ports;
+    for (const auto& port : team_.arrivals())
+        ports.push_back(port.name);
+    auto conflict = flow_steering_conflict(ports);
+    if (conflict != refused_) {
+        log_(conflict.empty() ? Level::notice : Level::warning,
+             conflict.empty() ? "workers: RFS is off now; they follow their packets again"
+                              : "workers are left alone: " + conflict);
+        refused_ = std::move(conflict);
+        if (!refused_.empty()) {
+            release_workers(team_.bound(), log_);
+            status_.clear();
+            keep();
+        }
+        begin_anew();
+    }
+    return !refused_.empty();
+}
+
+void Workers::end_window() {
+    if (!is_wanted() || !sight_) return;
+    const auto now = Clock::now();
+    if (now - topology_at_ >= topology_age) {
+        if (auto topology = read_cpu_topology()) topology_ = std::move(*topology);
+        topology_at_ = now;
+    }
+    const auto arrivals = team_.arrivals();
+    const auto seen =
+        sight_->look({.rules = rules_, .users = users_, .by_hand = by_hand_}, traces_of(arrivals), now);
+    if (!seen) return complain(seen.error().text);
+    complaint_.clear();
+    status_.clear();
+    const auto placements = planner_.step(premises(*seen, arrivals), now);
+    const auto before = team_.bound();
+    spent_ = {};
+    for (const auto& one : *seen) {
+        const auto placement = std::ranges::find(placements, one.active.worker.id, &WorkerPlacement::id);
+        if (placement != placements.end()) tend(one, *placement);
+    }
+    forget_gone();
+    if (team_.bound() != before) keep();
+}
+
+WorkerPremises Workers::premises(const std::vector<WorkerSight::Seen>& seen,
+                                 const std::vector<Interrupts::Arrival>& arrivals) {
+    WorkerPremises premises{.topology = &topology_, .interrupts = interrupt_load()};
+    for (const auto& port : arrivals)
+        premises.ports.push_back({.name = port.name, .cpus = port.cpus});
+    for (const auto& one : seen)
+        premises.workers.push_back(one.active);
+    return premises;
+}
+
+std::map<unsigned, double> Workers::interrupt_load() {
+    std::map<unsigned, double> load;
+    auto times = read_cpu_times();
+    if (!times) return load;
+    for (const auto& [cpu, later] : *times)
+        if (const auto earlier = cpu_times_.find(cpu); earlier != cpu_times_.end())
+            load[cpu] = load_between(earlier->second, later).interrupts;
+    cpu_times_ = std::move(*times);
+    return load;
+}
+
+WorkerBinding* Workers::find(ProcessId id) {
+    auto& processes = team_.bound().processes;
+    const auto found = std::ranges::find(processes, id, &WorkerBinding::id);
+    return found == processes.end() ? nullptr : &*found;
+}
+
+/// One worker: bound where it shall be, or released, and what is to be said of it.
+void Workers::tend(const WorkerSight::Seen& seen, const WorkerPlacement& placement) {
+    const auto& worker = seen.active.worker;
+    WorkerStatus status{.worker = worker,
+                        .rule = seen.rule,
+                        .policy = seen.active.policy,
+                        .traffic = per_second(seen.active.traffic, sight_->seconds()),
+                        .work = seen.active.work,
+                        .cpus = placement.cpus,
+                        .reason = placement.reason};
+    if (placement.cpus.empty()) {
+        release(worker.id);
+        release_unit(worker.unit);
+    } else if (auto bound = bind(seen, placement.cpus); !bound) {
+        status.cpus.clear();
+        status.reason = bound.error().text;
+    }
+    status_.push_back(std::move(status));
+}
+
+Result<> Workers::bind(const WorkerSight::Seen& seen, const CpuList& cpus) {
+    const auto& worker = seen.active.worker;
+    const auto* known = find(worker.id);
+    if (known == nullptr && seen.by_unit) {
+        if (!units_) units_.emplace();
+        if (units_->bind(worker, cpus, team_.bound(), team_.keep)) return {};
+    } else {
+        release_unit(worker.unit); // its threads could not leave that
+    }
+    // New threads have the mask of who made them, who may have made them before it was bound.
+    auto& asked = asked_[worker.id];
+    if (known != nullptr && asked.cpus == cpus && asked.threads == worker.threads) return {};
+    if (const auto failed = failed_.find(worker.id);
+        failed != failed_.end() && failed->second.cpus == cpus && Clock::now() < failed->second.again)
+        return fail(EPERM, failed->second.text);
+    if (spent_ >= window_budget) return fail(EAGAIN, "is bound with the next window");
+    const auto begun = Clock::now();
+    const auto earlier = known == nullptr ? WorkerBinding{} : *known;
+    const bool moves = known == nullptr || asked.cpus != cpus;
+    if (moves)
+        if (auto noted = note(worker.id, cpus); !noted) return noted;
+    auto bound = bind_process(worker.id, cpus, earlier, window_budget);
+    spent_ += Clock::now() - begun;
+    auto* entry = find(worker.id);
+    if (!bound) {
+        std::erase_if(team_.bound().processes, [&](const auto& one) { return one.id == worker.id; });
+        keep();
+        if (bound.error().number != ESRCH) {
+            log_(Level::warning, fmt::format("worker {}: {}", title_of(worker), bound.error().text));
+            failed_[worker.id] = {
+                .cpus = cpus, .text = bound.error().text, .again = Clock::now() + until_next_try};
+        }
+        return tl::unexpected(bound.error());
+    }
+    failed_.erase(worker.id);
+    asked = {.cpus = cpus, .threads = worker.threads};
+    *entry = std::move(*bound);
+    keep();
+    if (moves)
+        log_(Level::info, fmt::format("worker {}: runs on CPU {}", title_of(worker), text_of(entry->cpus)));
+    return {};
+}
+
+/// Before anything is changed it is known how to undo it.
+Result<> Workers::note(ProcessId id, const CpuList& cpus) {
+    const auto before = team_.bound();
+    if (auto* known = find(id)) {
+        known->leaving = std::exchange(known->cpus, cpus);
+    } else {
+        auto affinity = read_thread_affinity(id.pid);
+        if (!affinity) return tl::unexpected(affinity.error());
+        team_.bound().processes.push_back(
+            {.id = id, .cpus = cpus, .leaving = *affinity, .before = *affinity, .threads = {}});
+    }
+    auto kept = team_.keep();
+    if (!kept) team_.bound() = before;
+    return kept;
+}
+
+void Workers::release(ProcessId id) {
+    const auto* known = find(id);
+    if (known == nullptr) return;
+    const auto reading = read_process(id.pid);
+    const bool is_there = reading && reading->worker.id == id;
+    auto released = release_process(*known, window_budget);
+    // The note stays, and with the next window it is tried again.
+    if (!released && is_passing(released.error())) return complain(released.error().text);
+    if (!released)
+        log_(Level::warning, released.error().text);
+    else if (is_there)
+        log_(Level::info, fmt::format("worker {}: runs where it did before", title_of(reading->worker)));
+    std::erase_if(team_.bound().processes, [id](const auto& one) { return one.id == id; });
+}
+
+void Workers::release_unit(const std::string& unit) {
+    if (!team_.bound().units.contains(unit)) return;
+    if (!units_) units_.emplace();
+    if (auto released = units_->release(unit, team_.bound()); !released && released.error().number != EAGAIN)
+        log_(Level::warning, fmt::format("unit {} stays bound: {}", unit, released.error().text));
+}
+
+/// Processes that ended, or that no rule fits any more.
+void Workers::forget_gone() {
+    const auto is_seen = [this](ProcessId id) {
+        return std::ranges::any_of(status_, [id](const auto& one) { return one.worker.id == id; });
+    };
+    std::vector<ProcessId> gone;
+    for (const auto& bound : team_.bound().processes)
+        if (!is_seen(bound.id)) gone.push_back(bound.id);
+    for (const auto id : gone)
+        release(id);
+    std::vector<std::string> units;
+    for (const auto& entry : team_.bound().units)
+        if (std::ranges::none_of(status_, [&](const auto& one) { return one.worker.unit == entry.first; }))
+            units.push_back(entry.first);
+    for (const auto& unit : units)
+        release_unit(unit);
+    std::erase_if(asked_, [this](const auto& entry) { return find(entry.first) == nullptr; });
+    std::erase_if(failed_, [&](const auto& entry) { return !is_seen(entry.first); });
+    std::erase_if(by_hand_, [](const auto& entry) {
+        const auto reading = read_process(entry.first.pid);
+        return !reading || reading->worker.id != entry.first;
+    });
+}
+
+void Workers::keep() {
+    if (auto kept = team_.keep(); !kept) log_(Level::warning, kept.error().text);
+}
+
+void Workers::complain(const std::string& text) {
+    if (text != complaint_) log_(Level::warning, "workers: " + text);
+    complaint_ = text;
+}
+
+void Workers::manage(bool managed) {
+    if (managed == managed_) return;
+    managed_ = managed;
+    failed_.clear();
+    begin_anew();
+    if (managed) {
+        if (is_wanted()) window_->after(0s);
+        return;
+    }
+    window_->stop();
+    sample_->stop();
+    release_workers(team_.bound(), log_);
+    for (auto& worker : status_) {
+        worker.cpus.clear();
+        worker.reason = "workers are released until they are to be managed again";
+    }
+    keep();
+}
+
+/// What was counted before is of another time.
+void Workers::begin_anew() {
+    planner_ = WorkerPlanner();
+    if (sight_) sight_->forget();
+}
+
+Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {
+    auto reading = read_process(pid);
+    if (!reading) return tl::unexpected(reading.error());
+    if (!managed_)
+        return fail(
+            EBUSY,
+            "all workers are released, by hand or while interrupts prove measures; first: workers apply");
+    if (is_refused()) return fail(EBUSY, refused_);
+    const bool begins = !is_wanted();
+    by_hand_[reading->worker.id] = policy;
+    if (begins) window_->after(0s);
+    return {};
+}
+
+Result<> Workers::release(pid_t pid) {
+    const auto reading = read_process(pid);
+    if (!reading) return tl::unexpected(reading.error());
+    const auto id = reading->worker.id;
+    if (!by_hand_.contains(id) &&
+        std::ranges::none_of(status_, [&](const auto& one) { return one.worker.id == id; }))
+        return fail(ENOENT, fmt::format("process {} is no worker of this team", pid));
+    release(id);
+    release_unit(reading->worker.unit);
+    by_hand_[id] = WorkerPolicy::off;
+    for (auto& one : status_)
+        if (one.worker.id == id) {
+            one.cpus.clear();
+            one.reason = "policy off";
+        }
+    keep();
+    return {};
+}
+
+WorkersStatus Workers::status() const {
+    return {.managed = managed_,
+            .refused = refused_,
+            .cannot_see = sight_ ? sight_->cannot_see() : std::string(),
+            .complaint = complaint_,
+            .rules = rules_,
+            .workers = status_};
+}
+
+void release_workers(BoundWorkers& bound, const Log& log) {
+    for (const auto& process : bound.processes)
+        if (auto released = release_process(process); !released) log(Level::warning, released.error().text);
+    bound.processes.clear();
+    UnitBinder binder;
+    for (const auto& [unit, binding] : std::map(bound.units))
+        if (auto released = binder.release(unit, bound); !released)
+            log(Level::warning, released.error().text);
+}
+
+} // namespace teamo

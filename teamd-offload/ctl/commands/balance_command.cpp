@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/whole_number.h"
+#include "ctl/commands.h"
+#include "ctl/output.h"
+#include "ctl/report/tables.h"
+
+namespace teamo::ctl {
+namespace {
+
+using Document = json::Value (*)(const TeamState&);
+using Text = std::string (*)(const TeamState&);
+
+Result<> show(Session& session, Document document, Text text) {
+    const auto state = session.state();
+    if (!state) return tl::unexpected(state.error());
+    if (session.options().json)
+        session.print(document(*state));
+    else
+        put(text(*state));
+    return {};
+}
+
+} // namespace
+
+Result<> balance_show(Session& session, Arguments) { return show(session, balance_json, balance_text); }
+
+Result<> stats_show(Session& session, Arguments) { return show(session, stats_json, stats_text); }
+
+Result<> check_balance_move(Arguments arguments) {
+    const auto& bucket = arguments[0];
+    if (const auto number = whole_number<std::size_t>(bucket); !number || *number >= bucket_count)
+        return fail(EINVAL, fmt::format(R"("{}" is no bucket: 0 to {}.)", bucket, bucket_count - 1));
+    if (arguments.size() > 2 && arguments[2] != "now")
+        return fail(EINVAL, fmt::format(R"("{}" is not "now".)", arguments[2]));
+    return {};
+}
+
+Result<> balance_move(Session& session, Arguments arguments) {
+    const bool now = arguments.size() > 2;
+    return session.tell(control::BalanceMove{arguments[0], arguments[1], now ? "now" : "gap"});
+}
+
+Result<> balance_freeze(Session& session, Arguments) { return session.tell(control::BalanceFreeze{"true"}); }
+
+Result<> balance_thaw(Session& session, Arguments) { return session.tell(control::BalanceFreeze{"false"}); }
+
+} // namespace teamo::ctl

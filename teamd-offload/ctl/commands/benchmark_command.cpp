@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// interrupts prove: the present load without placed interrupts and with them, then without bound workers and
+// with them, in turn; and all as it was before.
+#include "ctl/commands.h"
+#include "ctl/doctor/benchmark.h"
+#include "ctl/doctor/trial.h"
+#include "ctl/output.h"
+#include "kernel/cpus/cpu_time.h"
+#include "json/fields.h"
+
+#include <algorithm>
+#include <csignal>
+#include <thread>
+
+namespace teamo::ctl {
+namespace {
+
+using json::child;
+using json::flag;
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr auto window_time = 2s;
+/// What is on its way, and what is cached, is done with.
+constexpr auto pause = 500ms;
+/// Three windows of a second must say the same before a worker is bound.
+constexpr auto until_workers_are_bound = 4500ms;
+
+/// One thing that can be done without.
+struct Step {
+    const char* name; ///< as the state and ProofTry have it
+    Clock::duration until_on = pause;
+};
+constexpr Step interrupts{.name = "interrupts"};
+constexpr Step workers{.name = "workers", .until_on = until_workers_are_bound};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+Result<> wait(Clock::duration time) {
+    const auto end = Clock::now() + time;
+    while (Clock::now() < end && interrupted == 0)
+        std::this_thread::sleep_for(std::min<Clock::duration>(100ms, end - Clock::now()));
+    return interrupted == 0 ? Result<>{} : fail(EINTR, "ended by a signal");
+}
+
+struct WindowReading {
+    double bytes = 0;
+    std::chrono::microseconds busy{0};
+    Clock::time_point at;
+    bool managed = false; ///< the step that is measured
+};
+
+Result<WindowReading> read(Session& session, const Step& step) {
+    const auto state = session.state();
+    if (!state) return tl::unexpected(state.error());
+    const auto busy = read_busy_time();
+    if (!busy) return tl::unexpected(busy.error());
+    WindowReading reading{
+        .busy = *busy, .at = Clock::now(), .managed = flag(child(state->document, step.name), "managed")};
+    for (const auto& port : state->ports)
+        reading.bytes +=
+            static_cast<double>(port.counters.rx_bytes) + static_cast<double>(port.counters.tx_bytes);
+    return reading;
+}
+
+/// The daemon ends a trial by itself where nothing is heard for a while.
+Result<> set(Session& session, const Step& step, const char* state) {
+    return session.tell(control::ProofTry{.step = step.name, .state = state});
+}
+
+Result<ProofPair::Side> measure(Session& session, const Step& step, bool on) {
+    if (auto done = set(session, step, on ? "on" : "off"); !done) return tl::unexpected(done.error());
+    if (auto waited = wait(on ? step.until_on : pause); !waited) return tl::unexpected(waited.error());
+    const auto before = read(session, step);
+    if (!before) return tl::unexpected(before.error());
+    if (auto waited = wait(window_time); !waited) return tl::unexpected(waited.error());
+    const auto after = read(session, step);
+    if (!after) return tl::unexpected(after.error());
+    if (before->managed != on || after->managed != on) // this process was stopped, or somebody has had a say
+        return fail(ECANCELED, fmt::format("the {} did not stay as they were tried", step.name));
+    const auto round = round_of(on, std::max(after->bytes - before->bytes, 0.0), after->at - before->at,
+                                after->busy - before->busy);
+    return ProofPair::Side{.bytes = round.bytes, .cpu_per_kib = round.cpu_per_kib};
+}
+
+Result<Proof> measure(Session& session, const Step& step) {
+    std::vector<ProofPair> pairs;
+    while (pairs.size() < pairs_of_a_proof) {
+        const auto without = measure(session, step, false);
+        if (!without) return tl::unexpected(without.error());
+        const auto with = measure(session, step, true);
+        if (!with) return tl::unexpected(with.error());
+        pairs.push_back({.without = *without, .with = *with});
+    }
+    return prove(pairs);
+}
+
+Result<> keep(Session& session, const Step& step, const Proof& proof) {
+    return session.tell(control::ProofKeep{.step = step.name,
+                                           .bytes_without = std::to_string(proof.bytes_without),
+                                           .bytes_with = std::to_string(proof.bytes_with),
+                                           .cpu_without = std::to_string(proof.cpu_without),
+                                           .cpu_with = std::to_string(proof.cpu_with),
+                                           .bought = name_of(proof.bought)});
+}
+
+bool has_interrupts(const json::Value& document) {
+    return std::ranges::any_of(json::object(child(document, "interrupts"), "ports"),
+                               [](const auto& port) { return !json::array(port.value, "queues").empty(); });
+}
+
+bool has_workers(const json::Value& document) {
+    return !json::array(child(document, "workers"), "workers").empty();
+}
+
+std::vector<const Step*> steps_of(const json::Value& document) {
+    std::vector<const Step*> steps;
+    if (has_interrupts(document)) steps.push_back(&interrupts);
+    if (has_workers(document)) steps.push_back(&workers);
+    return steps;
+}
+
+/// One step after the other, those that come later left off meanwhile.
+Result<> measure_all(Session& session, const std::vector<const Step*>& steps) {
+    for (const auto* step : steps)
+        if (auto off = set(session, *step, "off"); !off) return off;
+    for (const auto* step : steps) {
+        const auto proof = measure(session, *step);
+        if (!proof) return tl::unexpected(proof.error());
+        if (auto kept = keep(session, *step, *proof); !kept) return kept;
+        if (!session.options().json) put(text_of(step->name, *proof));
+    }
+    return {};
+}
+
+/// By a connection of its own: a failure may have closed the other.
+Result<> put_back(const Session& session, const std::vector<const Step*>& steps) {
+    auto anew = Session::open(session.team(), session.options());
+    if (!anew) return tl::unexpected(anew.error());
+    for (const auto* step : steps)
+        if (auto ended = set(*anew, *step, "end"); !ended) return ended;
+    return {};
+}
+
+/// As the state has them.
+Result<> print_proofs(Session& session, const std::vector<const Step*>& steps) {
+    const auto state = session.state();
+    if (!state) return tl::unexpected(state.error());
+    json::Object figures;
+    for (const auto* step : steps)
+        figures.push_back({step->name, child(child(state->document, "proofs"), step->name)});
+    session.print(json::Value(std::move(figures)));
+    return {};
+}
+
+} // namespace
+
+Result<> interrupts_prove(Session& session, Arguments) {
+    const auto state = session.state();
+    if (!state) return tl::unexpected(state.error());
+    const auto steps = steps_of(state->document);
+    if (steps.empty())
+        return fail(ENODATA, "no port has interrupts, and there are no workers: nothing is placed here");
+    for (const int number : {SIGINT, SIGTERM, SIGHUP})
+        std::signal(number, [](int) { interrupted = 1; });
+    auto outcome = measure_all(session, steps);
+    if (auto back = put_back(session, steps); !back)
+        return fail(back.error().number,
+                    fmt::format("all is as it was in some seconds, but not yet: {}", back.error().text));
+    if (outcome && session.options().json) return print_proofs(session, steps);
+    return outcome;
+}
+
+} // namespace teamo::ctl

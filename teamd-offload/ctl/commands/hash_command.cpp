@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// balance hash: where a packet would go.
+#include "ctl/commands.h"
+#include "ctl/output.h"
+#include "ctl/packet/l2_context.h"
+#include "ctl/packet/packet.h"
+#include "ctl/units.h"
+
+#include <algorithm>
+
+namespace teamo::ctl {
+namespace {
+
+std::string hashed(const TeamState& state) {
+    std::vector<std::string> names;
+    if (const auto* balance = state.document.find("balance"))
+        if (const auto* list = balance->find("tx_hash"); list && list->array())
+            for (const auto& name : *list->array())
+                if (name.string()) names.push_back(*name.string());
+    return joined(names);
+}
+
+/// A runner that does not hash says by that where all packets go.
+Error without_hash(const TeamState& state) {
+    std::vector<std::string> ports;
+    for (const auto& port : state.ports)
+        if (port.transmits) ports.push_back(port.name);
+    const auto where = ports.empty() ? std::string("no port carries") : "packets leave by " + joined(ports);
+    return {ENOTSUP, fmt::format("the runner {} does not hash; {}", state.runner, where)};
+}
+
+/// Adds what the packet does not say and the hash looks at.
+Result<Packet> completed(Packet packet, const TeamState& state) {
+    const auto fields = state.balance->tx_hash;
+    const auto lacks = [&](const char* part) {
+        const auto missing = missing_parts(packet, fields);
+        return std::ranges::find(missing, part) != missing.end();
+    };
+    const bool vlan = (fields & static_cast<HashFields>(HashField::vlan)) != 0;
+    Result<> asked;
+    if (lacks("dmac") || (vlan && packet.vlans.empty())) {
+        const auto surroundings = Surroundings::read(state.ifindex);
+        if (!surroundings) return tl::unexpected(surroundings.error());
+        asked = surroundings->complete(packet);
+    }
+    if (!packet.smac) packet.smac = state.address;
+    const auto missing = missing_parts(packet, fields);
+    if (missing.empty()) return packet;
+    std::string why = fmt::format("the team hashes {}", hashed(state));
+    if (!asked && lacks("dmac"))
+        why = asked.error().text;
+    else if (packet.dst && lacks("dmac"))
+        why = fmt::format("the kernel does not know the neighbour for {} yet (ping it once)",
+                          text_of(*packet.dst));
+    return fail(EINVAL, fmt::format("the packet lacks {}: {}", joined(missing), why));
+}
+
+struct Answer {
+    std::uint8_t bucket = 0;
+    std::string port;
+    std::vector<std::string> then;
+};
+
+std::string text_of(const Answer& answer) {
+    if (answer.port.empty()) return fmt::format("bucket {} leaves by no port: none carries\n", answer.bucket);
+    const auto then = answer.then.empty()
+                          ? std::string()
+                          : fmt::format(" (then {} if {} fails)", joined(answer.then), answer.port);
+    return fmt::format("bucket {} leaves by {}{}\n", answer.bucket, answer.port, then);
+}
+
+json::Value json_of(const std::string& team, const Answer& answer) {
+    return json::Object{{"bucket", static_cast<int>(answer.bucket)},
+                        {"by_cpu", false},
+                        {"port", answer.port},
+                        {"team", team},
+                        {"then", json::Array(answer.then.begin(), answer.then.end())}};
+}
+
+void print_by_cpu(Session& session) {
+    if (session.options().json)
+        session.print(json::Object{{"bucket", nullptr},
+                                   {"by_cpu", true},
+                                   {"port", nullptr},
+                                   {"team", session.team()},
+                                   {"then", json::Array{}}});
+    else
+        put("the sending CPU decides (tx_hash has \"cpu\"): a packet leaves by the port whose interrupts "
+            "that "
+            "CPU serves, whatever is in it\n");
+}
+
+} // namespace
+
+Result<> check_balance_hash(Arguments arguments) {
+    const auto packet = parse_packet(arguments);
+    if (!packet) return tl::unexpected(packet.error());
+    return {};
+}
+
+Result<> balance_hash(Session& session, Arguments arguments) {
+    auto packet = parse_packet(arguments);
+    if (!packet) return tl::unexpected(packet.error());
+    const auto state = session.state();
+    if (!state) return tl::unexpected(state.error());
+    if (!state->balance) return tl::unexpected(without_hash(*state));
+    if ((state->balance->tx_hash & static_cast<HashFields>(HashField::cpu)) != 0) {
+        print_by_cpu(session);
+        return {};
+    }
+    const auto whole = completed(std::move(*packet), *state);
+    if (!whole) return tl::unexpected(whole.error());
+    const auto bucket = bucket_of(*whole, state->balance->tx_hash);
+    const Answer answer{
+        .bucket = bucket, .port = state->balance->leaves_by[bucket], .then = state->balance->then[bucket]};
+    if (session.options().json)
+        session.print(json_of(session.team(), answer));
+    else
+        put(text_of(answer));
+    return {};
+}
+
+} // namespace teamo::ctl

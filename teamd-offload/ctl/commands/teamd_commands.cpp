@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/commands.h"
+#include "ctl/output.h"
+#include "ctl/report/state_view.h"
+
+namespace teamo::ctl {
+namespace {
+
+Result<> print_document(Session& session, const control::Request& request) {
+    const auto document = session.document(request);
+    if (!document) return tl::unexpected(document.error());
+    session.print(*document);
+    return {};
+}
+
+} // namespace
+
+Result<> config_dump(Session& session, Arguments) { return print_document(session, control::ConfigDump{}); }
+
+Result<> config_dump_noports(Session& session, Arguments) {
+    auto document = session.document(control::ConfigDump{});
+    if (!document) return tl::unexpected(document.error());
+    document->erase("ports");
+    session.print(*document);
+    return {};
+}
+
+Result<> config_dump_actual(Session& session, Arguments) {
+    return print_document(session, control::ConfigDumpActual{});
+}
+
+Result<> state_dump(Session& session, Arguments) { return print_document(session, control::StateDump{}); }
+
+Result<> state_view(Session& session, Arguments) {
+    const auto document = session.document(control::StateDump{});
+    if (!document) return tl::unexpected(document.error());
+    const auto text = view_of_state(*document, session.options().verbosity > 0);
+    if (!text) return tl::unexpected(text.error());
+    put(*text);
+    return {};
+}
+
+Result<> state_item_get(Session& session, Arguments arguments) {
+    const auto value = session.call(control::StateItemValueGet{arguments[0]});
+    if (!value) return tl::unexpected(value.error());
+    put(*value + "\n");
+    return {};
+}
+
+Result<> state_item_set(Session& session, Arguments arguments) {
+    return session.tell(control::StateItemValueSet{arguments[0], arguments[1]});
+}
+
+Result<> port_add(Session& session, Arguments arguments) {
+    return session.tell(control::PortAdd{arguments[0]});
+}
+
+Result<> port_remove(Session& session, Arguments arguments) {
+    return session.tell(control::PortRemove{arguments[0]});
+}
+
+Result<> port_present(Session& session, Arguments arguments) {
+    const auto document = session.document(control::StateDump{});
+    if (!document) return tl::unexpected(document.error());
+    const auto* ports = document->find("ports");
+    if (ports && ports->find(arguments[0])) return {};
+    return fail(ENODEV, "the team has no such port");
+}
+
+Result<> port_config_update(Session& session, Arguments arguments) {
+    return session.tell(control::PortConfigUpdate{arguments[0], arguments[1]});
+}
+
+Result<> port_config_dump(Session& session, Arguments arguments) {
+    return print_document(session, control::PortConfigDump{arguments[0]});
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/doctor/benchmark.h"
+
+#include "ctl/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace teamo::ctl {
+namespace {
+
+using Side = ProofPair::Side;
+
+struct Change {
+    double median = 1;              ///< of the pairs' ratios, with to without
+    std::size_t less = 0, more = 0; ///< pairs whose ratio is clearly on that side
+};
+
+Change change_of(const std::vector<ProofPair>& pairs, double Side::*figure) {
+    Change change;
+    std::vector<double> ratios;
+    for (const auto& pair : pairs) {
+        ratios.push_back(pair.with.*figure / pair.without.*figure);
+        if (ratios.back() < 1) ++change.less;
+        if (ratios.back() > 1) ++change.more;
+    }
+    change.median = median(ratios);
+    return change;
+}
+
+/// -1: clearly less with it, 1: clearly more, 0: the same; none: not to be told.
+enum class Verdict : std::uint8_t { less, same, more, unclear };
+Verdict verdict(const Change& change, std::size_t pairs) {
+    if (std::abs(change.median - 1) <= least_difference) return Verdict::same;
+    if (change.median < 1 && change.less + 1 >= pairs) return Verdict::less;
+    if (change.median > 1 && change.more + 1 >= pairs) return Verdict::more;
+    return Verdict::unclear;
+}
+
+double median_of(const std::vector<ProofPair>& pairs, Side ProofPair::*side, double Side::*figure) {
+    std::vector<double> values;
+    for (const auto& pair : pairs)
+        values.push_back(pair.*side.*figure);
+    return median(values);
+}
+
+std::uint64_t to_count(double figure) {
+    return static_cast<std::uint64_t>(std::llround(std::max(figure, 0.0)));
+}
+
+std::string percent(std::uint64_t without, std::uint64_t with) {
+    if (without == 0) return "";
+    return fmt::format(" ({:+.1f} %)", 100 * (static_cast<double>(with) / static_cast<double>(without) - 1));
+}
+
+const char* sentence(Bought bought) {
+    switch (bought) {
+    case Bought::something: return "it buys something";
+    case Bought::nothing: return "it buys nothing";
+    case Bought::harm: return "it does harm";
+    case Bought::unclear: break;
+    }
+    return "it is not to be told, the rounds contradict one another";
+}
+
+} // namespace
+
+Proof prove(const std::vector<ProofPair>& pairs) {
+    // A second without a MiB is no load to go by.
+    constexpr double least_bytes = 1 << 20;
+    std::vector<ProofPair> usable;
+    for (const auto& pair : pairs)
+        if (std::min(pair.without.bytes, pair.with.bytes) >= least_bytes &&
+            std::min(pair.without.cpu_per_kib, pair.with.cpu_per_kib) > 0)
+            usable.push_back(pair);
+    if (usable.size() < pairs_of_a_proof) return {};
+    const auto in_ns = [&](Side ProofPair::*side) {
+        return to_count(1000 * median_of(usable, side, &Side::cpu_per_kib));
+    };
+    const auto bytes = [&](Side ProofPair::*side) { return to_count(median_of(usable, side, &Side::bytes)); };
+    Proof proof{.bytes_without = bytes(&ProofPair::without),
+                .bytes_with = bytes(&ProofPair::with),
+                .cpu_without = in_ns(&ProofPair::without),
+                .cpu_with = in_ns(&ProofPair::with)};
+    const auto cpu = verdict(change_of(usable, &Side::cpu_per_kib), usable.size());
+    const auto throughput = verdict(change_of(usable, &Side::bytes), usable.size());
+    using enum Verdict;
+    const bool gain = cpu == less || throughput == more, loss = cpu == more || throughput == less;
+    proof.bought = gain && !loss                       ? Bought::something
+                   : loss && !gain                     ? Bought::harm
+                   : cpu == same && throughput == same ? Bought::nothing
+                                                       : Bought::unclear;
+    return proof;
+}
+
+std::string text_of(const std::string& step, const Proof& proof) {
+    if (proof.bytes_with == 0) return fmt::format("{}: too little traffic to measure by\n", step);
+    return fmt::format(
+        "{}: {:.2f} µs of CPU time per KiB with it, {:.2f} without{}; {} with it, {} without{}: {}\n", step,
+        static_cast<double>(proof.cpu_with) / 1000, static_cast<double>(proof.cpu_without) / 1000,
+        percent(proof.cpu_without, proof.cpu_with), megabits(static_cast<double>(proof.bytes_with)),
+        megabits(static_cast<double>(proof.bytes_without)), percent(proof.bytes_without, proof.bytes_with),
+        sentence(proof.bought));
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/doctor/findings.h"
+#include "ctl/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace teamo::ctl {
+namespace {
+
+using enum Severity;
+
+constexpr double uneven = 1.25;     // the fullest port's share over the mean
+constexpr double worth_while = 0.1; // of what the team can carry: below that nobody waits for anybody
+
+struct Fullness {
+    std::string fullest;
+    double over_mean = 0; ///< its load by its capacity, over the team's by its
+    double of_team = 0;   ///< the team's load by its capacity
+};
+
+/// None where fewer than two ports transmit or a speed is not known.
+std::optional<Fullness> fullness_of(const Readings& readings) {
+    Fullness fullness;
+    double load = 0, capacity = 0, most = 0;
+    std::size_t ports = 0;
+    for (const auto& port : readings.state.ports) {
+        if (!port.transmits) continue;
+        const auto rate = readings.rates.find(port.name);
+        if (rate == readings.rates.end() || !port.link.speed) return std::nullopt;
+        const auto speed = *port.link.speed * bytes_per_megabit;
+        ++ports;
+        load += rate->second;
+        capacity += speed;
+        if (rate->second / speed <= most) continue;
+        most = rate->second / speed;
+        fullness.fullest = port.name;
+    }
+    if (ports < 2 || load <= 0) return std::nullopt;
+    fullness.of_team = load / capacity;
+    fullness.over_mean = most / fullness.of_team;
+    return fullness;
+}
+
+void add_uneven(const Readings& readings, Findings& findings) {
+    const auto& balance = *readings.state.balance;
+    const auto fullness = fullness_of(readings);
+    if (!fullness || fullness->over_mean <= uneven || fullness->of_team < worth_while) return;
+    const auto what = fmt::format("carries {:.2f} times its share of the load", fullness->over_mean);
+    if (!balance.config.on)
+        findings.push_back({warning, fullness->fullest, what + ", and balancing is off",
+                            R"(in the configuration: "runner": {…, "tx_balancer": {"name": "basic"}})"});
+    else if (balance.frozen)
+        findings.push_back({warning, fullness->fullest, what + ", and balancing is frozen",
+                            fmt::format("teamoctl {} balance thaw", readings.state.name)});
+}
+
+void add_forced(const TeamState& state, Findings& findings) {
+    std::size_t forced = 0, ended = 0;
+    for (const auto& move : state.balance->moves) {
+        // What an administrator wanted at once is no surprise.
+        if (move.end == MoveEnd::pending || move.reason == MoveReason::by_hand) continue;
+        ++ended;
+        if (move.end == MoveEnd::forced) ++forced;
+    }
+    if (forced == 0) return;
+    findings.push_back(
+        {note, state.name,
+         fmt::format("{} of the last {} did not wait for a pause: packets may have been "
+                     "overtaken",
+                     forced, counted(ended, "move", "moves")),
+         R"(in the configuration, to wait longer: "balance": {"longest_wait": MILLISECONDS})"});
+}
+
+} // namespace
+
+Findings balance_findings(const Readings& readings) {
+    Findings findings;
+    const auto& state = readings.state;
+    if (!state.balance) return findings;
+    const auto& balance = *state.balance;
+    if (balance.config.on && !balance.counted)
+        findings.push_back({warning, state.name,
+                            "is to be balanced, but the load of its buckets is not known",
+                            fmt::format("journalctl -u teamd-offload@{} -g balance", state.name)});
+    add_uneven(readings, findings);
+    if (balance.config.on && balance.frozen)
+        findings.push_back({note, state.name, "balancing is frozen: no bucket is moved for its load",
+                            fmt::format("teamoctl {} balance thaw", state.name)});
+    add_forced(state, findings);
+    return findings;
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/doctor/benchmark.h"
+#include "ctl/doctor/findings.h"
+#include "json/fields.h"
+
+#include <fmt/format.h>
+
+namespace teamo::ctl {
+namespace {
+
+using json::child;
+using json::number;
+using json::text;
+
+Proof read_proof(const json::Value& value) {
+    const auto figure = [&value](const char* key) { return static_cast<std::uint64_t>(number(value, key)); };
+    Proof proof{.bytes_without = figure("bytes_without"),
+                .bytes_with = figure("bytes_with"),
+                .cpu_without = figure("cpu_ns_per_kib_without"),
+                .cpu_with = figure("cpu_ns_per_kib_with")};
+    for (const auto bought : {Bought::nothing, Bought::something, Bought::harm})
+        if (text(value, "bought") == name_of(bought)) proof.bought = bought;
+    return proof;
+}
+
+} // namespace
+
+Findings proof_findings(const Readings& readings) {
+    Findings findings;
+    const auto* steps = child(readings.state.document, "proofs").object();
+    if (steps == nullptr) return findings;
+    for (const auto& member : *steps) {
+        const auto& step = member.key;
+        const auto proof = read_proof(member.value);
+        if (proof.bought != Bought::nothing && proof.bought != Bought::harm) continue;
+        auto what = text_of(step, proof);
+        what.pop_back(); // the line's end
+        findings.push_back(
+            Finding{proof.bought == Bought::harm ? Severity::warning : Severity::note, readings.state.name,
+                    "measured by interrupts prove: " + what,
+                    step == "interrupts"
+                        ? R"(in the configuration: "interrupts": {"policy": "off"})"
+                        : R"(in the configuration: "workers" without the rule, or with "policy": "off")"});
+    }
+    return findings;
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/doctor/findings.h"
+#include "ctl/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace teamo::ctl {
+namespace {
+
+using enum Severity;
+
+const Device* find_device(const Readings& readings, const std::string& name) {
+    const auto found = readings.devices.find(name);
+    return found == readings.devices.end() ? nullptr : &found->second;
+}
+
+void add_of_team(const TeamState& state, Findings& findings) {
+    const auto able = carriers(state).size();
+    if (state.ports.empty()) {
+        findings.push_back({error, state.name, "it has no port: nothing can be sent or received",
+                            fmt::format("teamoctl {} port add DEVICE", state.name)});
+    } else if (able == 0) {
+        findings.push_back({error, state.name, "no port carries: nothing can be sent or received",
+                            fmt::format("teamoctl {} state", state.name)});
+    } else if (able == 1 && state.ports.size() > 1) {
+        findings.push_back(
+            {warning, state.name,
+             fmt::format("only {} of {} can carry: should it fail, the team does",
+                         carriers(state).front()->name, counted(state.ports.size(), "port", "ports")),
+             fmt::format("teamoctl {} state", state.name)});
+    } else if (able == 1) {
+        findings.push_back(
+            {note, state.name,
+             fmt::format("{} is its only port: should it fail, the team does", state.ports.front().name),
+             fmt::format("teamoctl {} port add DEVICE", state.name)});
+    }
+}
+
+void add_link(const Readings& readings, const PortStatus& port, Findings& findings) {
+    const auto* device = find_device(readings, port.name);
+    if (device != nullptr && !device->up) {
+        findings.push_back({warning, port.name, "is set down", fmt::format("ip link set {} up", port.name)});
+    } else if (!port.link.up) {
+        findings.push_back({warning, port.name, "has no link: cable, or the switch's port",
+                            fmt::format("ethtool {}", port.name)});
+    } else if (!port.link_up) {
+        findings.push_back({warning, port.name, "has a link, but its link watches say that it is down",
+                            fmt::format("teamoctl -v {} state", readings.state.name)});
+    } else if (!port.link.speed) {
+        // Where loads are placed by capacity a port without one is guessed at.
+        const bool placed = readings.state.balance && readings.state.balance->config.on;
+        findings.push_back({placed ? warning : note, port.name,
+                            "its speed is not known: what it can carry is not known either",
+                            fmt::format("ethtool -s {} speed SPEED duplex full", port.name)});
+    }
+}
+
+} // namespace
+
+Findings carrying_findings(const Readings& readings) {
+    Findings findings;
+    add_of_team(readings.state, findings);
+    for (const auto& port : readings.state.ports)
+        add_link(readings, port, findings);
+    return findings;
+}
+
+} // namespace teamo::ctl

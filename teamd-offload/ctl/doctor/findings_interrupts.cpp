@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/doctor/findings.h"
+#include "ctl/report/interrupt_report.h"
+#include "ctl/units.h"
+
+#include "config/config_file.h"
+#include "plan/interrupts/interrupt_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace teamo::ctl {
+namespace {
+
+using enum Severity;
+
+std::string apply(const Readings& readings) {
+    return fmt::format("teamoctl {} interrupts apply", readings.state.name);
+}
+
+/// Whether the configuration says which CPUs there are to choose from.
+bool are_cpus_chosen(const Readings& readings) {
+    const auto read = read_configuration(readings.configuration, "");
+    return read.configuration && !read.configuration->team.interrupts.cpus.empty();
+}
+
+void add_contested(const Readings& readings, const PortInterruptStatus& port, Findings& findings) {
+    if (!port.contested) return;
+    findings.push_back({warning, port.name, fmt::format("{}, time and again, and is left there", port.drift),
+                        "stop who does so, then: " + apply(readings)});
+}
+
+bool is_astray(const PortInterruptStatus& port) {
+    return std::ranges::any_of(vectors_of(port.now), [&port](const Vector& vector) {
+        const auto wanted = port.wanted.find({.kind = CpuSetting::Kind::irq, .number = vector.irq});
+        return wanted != port.wanted.end() && standing(vector, wanted->second) == Standing::astray;
+    });
+}
+
+/// It matters where an interrupt comes elsewhere for it; XPS and RPS are little things.
+void add_refused(const Readings& readings, const PortInterruptStatus& port, Findings& findings) {
+    if (port.refused.empty()) return;
+    const auto more = port.refused.size() - 1;
+    findings.push_back({is_astray(port) ? warning : note, port.name,
+                        fmt::format("the kernel refused what was to be set: {}{}", port.refused.front(),
+                                    more == 0 ? "" : fmt::format(", and {} more", more)),
+                        "to have it tried again: " + apply(readings)});
+}
+
+void add_degraded(const Readings& readings, const InterruptStatus& interrupts, Findings& findings) {
+    if (interrupts.degraded.empty()) return;
+    const bool none = std::ranges::any_of(interrupts.ports, [](const PortInterruptStatus& port) {
+        return !port.now.queues.empty() && port.cpus.empty();
+    });
+    const bool chosen = are_cpus_chosen(readings);
+    // Too few CPUs are as they are, but for those that somebody left out.
+    findings.push_back({none || chosen ? warning : note, readings.state.name,
+                        "not every port has an interrupt CPU of its own: " + interrupts.degraded,
+                        chosen ? R"(in the configuration, more CPUs: "interrupts": {"cpus": "LIST"})"
+                        : none ? R"(in the configuration: "interrupts": {"cpus": "LIST"})"
+                               : "more CPUs, or fewer ports"});
+}
+
+void add_writer(const std::string& team, const std::string& writer, Findings& findings) {
+    if (writer.ends_with(left_alone)) return;
+    if (writer.starts_with("irqbalance"))
+        findings.push_back({warning, team, writer,
+                            "have it use /usr/share/teamd-offload/irqbalance/teamd-offload-policy, or stop "
+                            "it: systemctl stop irqbalance"});
+    else // once, as a device comes: that is put right
+        findings.push_back({note, team, writer, "take that out, then: udevadm control --reload"});
+}
+
+/// Where the queues' interrupts come to, as far as that is one CPU each.
+CpuList arrival(const PortInterruptStatus& port) {
+    std::vector<unsigned> cpus;
+    for (const auto& queue : port.now.queues)
+        for (const auto& vector : queue.vectors) {
+            const auto& where = vector.effective.empty() ? vector.affinity : vector.effective;
+            if (where.size() == 1) cpus.push_back(where.front());
+        }
+    return cpu_list_of(std::move(cpus));
+}
+
+/// Of those that nobody places.
+void add_shared(const Readings& readings, const InterruptStatus& interrupts, Findings& findings) {
+    std::map<unsigned, std::vector<std::string>> by_cpu;
+    for (const auto& port : interrupts.ports)
+        for (const auto cpu : arrival(port))
+            by_cpu[cpu].push_back(port.name);
+    std::vector<unsigned> cpus;
+    std::set<std::string> names;
+    for (const auto& [cpu, ports] : by_cpu) {
+        if (ports.size() < 2) continue;
+        cpus.push_back(cpu);
+        names.insert(ports.begin(), ports.end());
+    }
+    if (cpus.empty()) return;
+    const bool off = interrupts.policy == InterruptPolicy::off;
+    findings.push_back(
+        {warning, readings.state.name,
+         fmt::format("interrupts of {} come to the same CPU{} {}, and are left there{}",
+                     listed({names.begin(), names.end()}), cpus.size() == 1 ? "" : "s",
+                     teamo::text_of(cpu_list_of(cpus)), off ? ": interrupts.policy is \"off\"" : ""),
+         apply(readings)});
+}
+
+} // namespace
+
+Findings interrupt_findings(const Readings& readings) {
+    Findings findings;
+    const auto* document = readings.state.document.find("interrupts");
+    if (document == nullptr) return findings;
+    const auto interrupts = read_interrupts(*document);
+    if (!interrupts.managed) {
+        add_shared(readings, interrupts, findings);
+        return findings; // what others do with them is their affair
+    }
+    for (const auto& port : interrupts.ports) {
+        add_contested(readings, port, findings);
+        add_refused(readings, port, findings);
+    }
+    add_degraded(readings, interrupts, findings);
+    for (const auto& writer : interrupts.writers)
+        add_writer(readings.state.name, writer, findings);
+    return findings;
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The advice that HP's paper on APA gives by hand: ports spread evenly over the I/O bays, cards in slots that
+// are as fast as they are, and no more of them behind a link than it carries.
+#include "ctl/doctor/findings.h"
+#include "ctl/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace teamo::ctl {
+namespace {
+
+using enum Severity;
+
+/// What devices say that have no such link: parts of a system on chip (i40e_probe() knows some), emulated
+/// ones.
+constexpr PcieLink pretended{.speed = 2.5, .width = 1};
+
+bool is_real(const PcieLink& link) { return link.is_known() && link != pretended; }
+
+std::string link_text(const PcieLink& link) {
+    return fmt::format("{:g} GT/s x{} ({:.0f} Mbit/s)", link.speed, link.width, link.mbits());
+}
+
+/// Ports of the team that have something in common.
+struct Group {
+    std::vector<const PortStatus*> ports;
+
+    std::vector<std::string> names() const {
+        std::vector<std::string> list;
+        for (const auto* port : ports)
+            list.push_back(port->name);
+        return list;
+    }
+    /// Mbit/s that they may have to carry one way, as far as their speeds are known.
+    double wanted(const TeamState& state) const {
+        double sum = 0, most = 0;
+        for (const auto* port : ports) {
+            const double speed = port->link.speed.value_or(0);
+            sum += speed;
+            most = std::max(most, speed);
+        }
+        return state.runner == "activebackup" ? most : sum; // one of them at a time
+    }
+    /// Whom a finding is about.
+    std::string where(const TeamState& state) const {
+        return ports.size() == 1 ? ports.front()->name : state.name;
+    }
+};
+
+// ---- a card and its slot -----------------------------------------------------------------------
+
+struct Card : Group {
+    const DevicePlace* place = nullptr; ///< its functions have the same link
+};
+
+/// "0000:03:00" of "0000:03:00.1".
+std::string card_of(const DevicePlace& place) { return place.address.substr(0, place.address.rfind('.')); }
+
+std::map<std::string, Card> cards_of(const Readings& readings) {
+    std::map<std::string, Card> cards;
+    for (const auto& port : readings.state.ports) {
+        const auto place = readings.places.find(port.name);
+        if (place == readings.places.end() || place->second.address.empty()) continue;
+        auto& card = cards[card_of(place->second)];
+        card.ports.push_back(&port);
+        card.place = &place->second;
+    }
+    return cards;
+}
+
+void add_card(const TeamState& state, const Card& card, Findings& findings) {
+    const auto& [now, most] = std::pair(card.place->current, card.place->card);
+    if (!now.is_known() || !is_real(most)) return;
+    const bool alone = card.ports.size() == 1;
+    const auto wanted = card.wanted(state);
+    const bool too_little = wanted > now.mbits();
+    const auto whose = alone ? "its card" : "the card of " + listed(card.names());
+    const auto loss = too_little ? fmt::format(": too little for {:.0f} Mbit/s", wanted) : std::string();
+    const auto severity = too_little ? warning : note;
+    const auto where = card.where(state);
+    if (const auto best = card.place->best(); card.place->slot.is_known() && now.mbits() < best.mbits())
+        findings.push_back(
+            {severity, where,
+             fmt::format("{} runs at {}, though slot and card can do {}{}", whose, link_text(now),
+                         link_text(best), loss),
+             fmt::format("take {} out and seat it anew, or try another slot", card.place->address)});
+    else if (now.mbits() < most.mbits())
+        findings.push_back({severity, where,
+                            fmt::format("{} runs at {}{}; it could at {}{}", whose, link_text(now),
+                                        card.place->slot.is_known() ? ", for its slot can do no more" : "",
+                                        link_text(most), loss),
+                            fmt::format("a slot of {:g} GT/s and {} lanes for {}", most.speed, most.width,
+                                        card.place->address)});
+    else if (too_little && !alone)
+        findings.push_back({warning, where, fmt::format("{} runs at {}{}", whose, link_text(now), loss),
+                            "let some of the ports be another card's"});
+}
+
+// ---- links above the slots ---------------------------------------------------------------------
+
+struct Bridge : Group {
+    std::string address;
+    PcieLink link;
+    std::string card;                   ///< of all its ports; empty: there are several
+    const DevicePlace* place = nullptr; ///< of one of its ports
+};
+
+/// By port names: of several bridges above the same ports the one that carries least.
+std::map<std::vector<std::string>, Bridge> bridges_of(const Readings& readings) {
+    std::map<std::string, Bridge> all;
+    for (const auto& port : readings.state.ports) {
+        const auto found = readings.places.find(port.name);
+        if (found == readings.places.end()) continue;
+        const auto& place = found->second;
+        for (std::size_t step = 0; step < std::min(place.path.size(), place.above.size()); ++step) {
+            if (!is_real(place.above[step])) continue;
+            auto& bridge = all[place.path[step]];
+            bridge.address = place.path[step];
+            bridge.link = place.above[step];
+            bridge.card = bridge.ports.empty() || bridge.card == card_of(place) ? card_of(place) : "";
+            bridge.place = &place;
+            bridge.ports.push_back(&port);
+        }
+    }
+    std::map<std::vector<std::string>, Bridge> least;
+    for (auto& [address, bridge] : all) {
+        auto& kept = least.try_emplace(bridge.names(), bridge).first->second;
+        if (bridge.link.mbits() < kept.link.mbits()) kept = bridge;
+    }
+    return least;
+}
+
+/// What is as narrow as the card's own link is said of the card.
+bool is_the_cards(const Bridge& bridge) {
+    const auto& own = bridge.place->current;
+    return !bridge.card.empty() && own.is_known() && own.mbits() <= bridge.link.mbits();
+}
+
+void add_bridge(const TeamState& state, const Bridge& bridge, Findings& findings) {
+    const auto wanted = bridge.wanted(state);
+    if (wanted <= bridge.link.mbits() || is_the_cards(bridge)) return;
+    const bool alone = bridge.ports.size() == 1;
+    findings.push_back(
+        {warning, bridge.where(state),
+         fmt::format("{} behind {}, whose link runs at {}: too little for {:.0f} Mbit/s",
+                     alone ? "is" : listed(bridge.names()) + " are", bridge.address, link_text(bridge.link),
+                     wanted),
+         fmt::format("{} to a slot behind another root port  (lspci -tv)", alone ? "its card" : "a card")});
+}
+
+// ---- NUMA nodes --------------------------------------------------------------------------------
+
+void add_nodes(const Readings& readings, Findings& findings) {
+    if (readings.state.runner == "activebackup") return; // one carries at a time, on whichever node
+    std::map<unsigned, std::vector<std::string>> nodes;
+    for (const auto& cpu : readings.topology.cpus)
+        nodes[cpu.node];
+    if (nodes.size() < 2) return;
+    std::size_t known = 0, most = 0;
+    for (const auto& [port, place] : readings.places) {
+        if (place.node < 0) continue;
+        auto& names = nodes[static_cast<unsigned>(place.node)];
+        names.push_back(port);
+        most = std::max(most, names.size());
+        ++known;
+    }
+    if (most <= (known + nodes.size() - 1) / nodes.size()) return;
+    std::string text;
+    std::vector<std::string> empty;
+    for (const auto& [node, names] : nodes) {
+        if (names.empty())
+            empty.push_back(std::to_string(node));
+        else
+            text += fmt::format("{}{} on node {}", text.empty() ? "" : ", ", listed(names), node);
+    }
+    if (!empty.empty()) text += ", none on " + listed(empty);
+    findings.push_back({note, readings.state.name,
+                        "its ports are spread unevenly over the NUMA nodes: " + text,
+                        "ports of a card in a slot of another node  (/sys/class/net/PORT/device/numa_node)"});
+}
+
+} // namespace
+
+Findings placement_findings(const Readings& readings) {
+    Findings findings;
+    for (const auto& [address, card] : cards_of(readings))
+        add_card(readings.state, card, findings);
+    for (const auto& [ports, bridge] : bridges_of(readings))
+        add_bridge(readings.state, bridge, findings);
+    add_nodes(readings, findings);
+    return findings;
+}
+
+} // namespace teamo::ctl

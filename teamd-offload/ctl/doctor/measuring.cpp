@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/doctor/measuring.h"
+
+#include "kernel/cpus/cpu_time.h"
+
+#include <thread>
+
+namespace teamo::ctl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto round_time = std::chrono::seconds(1);
+/// For what is on its way when TSO is switched.
+constexpr auto settling = std::chrono::milliseconds(200);
+
+struct Reading {
+    PortCounters counters;
+    std::chrono::microseconds busy{0};
+    Clock::time_point at;
+};
+
+Result<Reading> read(Session& session, const std::string& name) {
+    const auto state = session.state();
+    if (!state) return tl::unexpected(state.error());
+    const auto* port = find_port(*state, name);
+    if (port == nullptr) return fail(ENODEV, name + " is no port any more");
+    const auto busy = read_busy_time();
+    if (!busy) return tl::unexpected(busy.error());
+    return Reading{.counters = port->counters, .busy = *busy, .at = Clock::now()};
+}
+
+Result<Round> measure_round(Session& session, const std::string& port, bool tso) {
+    if (auto set = session.tell(control::OffloadTry{port, tso ? "on" : "off"}); !set)
+        return tl::unexpected(set.error());
+    std::this_thread::sleep_for(settling);
+    const auto before = read(session, port);
+    if (!before) return tl::unexpected(before.error());
+    std::this_thread::sleep_for(round_time);
+    const auto after = read(session, port);
+    if (!after) return tl::unexpected(after.error());
+    return round_of(tso, payload_between(before->counters, after->counters), after->at - before->at,
+                    after->busy - before->busy);
+}
+
+} // namespace
+
+Result<Trial> measure_tso(Session& session, const std::string& port) {
+    Trial trial{.port = port, .rounds = {}};
+    Result<> outcome;
+    for (std::size_t number = 0; number < 2 * rounds_of_either && outcome; ++number) {
+        const auto round = measure_round(session, port, /*tso=*/number % 2 == 0);
+        if (round)
+            trial.rounds.push_back(*round);
+        else
+            outcome = tl::unexpected(round.error());
+    }
+    // Also after a failure, which may have come later than the first switching.
+    const auto ended = session.tell(control::OffloadTry{port, "end"});
+    if (!outcome) return tl::unexpected(outcome.error());
+    if (!ended) return tl::unexpected(ended.error());
+    return trial;
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/doctor/sampling.h"
+
+#include <thread>
+
+namespace teamo::ctl {
+
+Result<Sample> take_sample(Session& session) {
+    using Clock = std::chrono::steady_clock;
+    auto before = session.state();
+    if (!before) return tl::unexpected(before.error());
+    const auto start = Clock::now();
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    auto state = session.state();
+    if (!state) return tl::unexpected(state.error());
+    const auto between = Clock::now() - start;
+    auto rates = rates_between(*before, *state, between);
+    return Sample{.before = std::move(*before),
+                  .state = std::move(*state),
+                  .between = between,
+                  .rates = std::move(rates)};
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/packet/l2_context.h"
+
+#include "kernel/netlink/links.h"
+
+#include <linux/rtnetlink.h>
+
+#include <algorithm>
+
+namespace teamo::ctl {
+namespace {
+
+/// The VIDs that a packet of `device` has when it comes to the team, the outermost first.
+std::vector<std::uint16_t> vlans_of(const Links& links, IfIndex device, IfIndex team) {
+    std::vector<std::uint16_t> vids;
+    for (std::size_t height = 0; height < links.size() && device != team; ++height) {
+        const auto* link = find_link(links, device);
+        if (link == nullptr) break;
+        if (link->kind == "vlan") vids.insert(vids.begin(), link->vlan);
+        device = link->lower;
+    }
+    return vids;
+}
+
+} // namespace
+
+Result<Surroundings> Surroundings::read(IfIndex team) {
+    auto control = LinkControl::open();
+    if (!control) return tl::unexpected(control.error());
+    auto links = control->read_all();
+    if (!links) return tl::unexpected(links.error());
+    auto addresses = read_addresses();
+    if (!addresses) return tl::unexpected(addresses.error());
+    auto neighbours = read_neighbours();
+    if (!neighbours) return tl::unexpected(neighbours.error());
+    Surroundings read;
+    read.team_ = team;
+    read.links_ = std::move(*links);
+    read.addresses_ = std::move(*addresses);
+    read.neighbours_ = std::move(*neighbours);
+    return read;
+}
+
+bool Surroundings::is_on_team(IfIndex device) const {
+    if (device == team_) return true;
+    const auto *link = find_link(links_, device), *team = find_link(links_, team_);
+    return link != nullptr && team != nullptr && stands_on(links_, *link, *team);
+}
+
+bool Surroundings::has(const IpAddress& address) const {
+    return std::ranges::any_of(addresses_, [&](const DeviceAddress& own) {
+        return own.ipv6 == address.ipv6 && own.bytes == address.bytes && is_on_team(own.device);
+    });
+}
+
+Result<> Surroundings::complete(Packet& packet) const {
+    if (!packet.dst) return {};
+    // An address that is not ours is a guest's: the kernel has no route from it.
+    const auto from = packet.src && has(*packet.src) ? packet.src : std::nullopt;
+    const auto route = read_route(*packet.dst, from);
+    if (!route) return tl::unexpected(route.error());
+    if (!is_on_team(route->device)) {
+        const auto* device = find_link(links_, route->device);
+        return fail(EXDEV, fmt::format("the kernel sends to {} by {}, not by the team", text_of(*packet.dst),
+                                       device == nullptr ? "another device" : device->name));
+    }
+    if (packet.vlans.empty()) packet.vlans = vlans_of(links_, route->device, team_);
+    if (const auto* device = find_link(links_, route->device); device != nullptr && !packet.smac)
+        packet.smac = device->address;
+    if (packet.dmac) return {};
+    packet.dmac = multicast_mac(*packet.dst);
+    if (route->type == RTN_BROADCAST) packet.dmac = MacAddress{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
+    if (packet.dmac) return {};
+    const auto& hop = route->gateway ? *route->gateway : *packet.dst;
+    const auto known = std::ranges::find_if(neighbours_, [&](const Neighbour& neighbour) {
+        return neighbour.device == route->device && neighbour.address == hop;
+    });
+    if (known != neighbours_.end()) packet.dmac = known->mac;
+    return {};
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/packet/packet.h"
+
+#include "base/whole_number.h"
+#include "datapath/bpf/flow_hash.h"
+
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <array>
+
+namespace teamo::ctl {
+namespace {
+
+constexpr std::size_t most_vlans = 2; // 32 bits have room for no more of what the hash takes in
+constexpr unsigned highest_vid = 4094;
+
+struct Protocol {
+    std::string_view name;
+    std::uint8_t number;
+};
+constexpr std::array protocols{Protocol{"tcp", IPPROTO_TCP},      Protocol{"udp", IPPROTO_UDP},
+                               Protocol{"sctp", IPPROTO_SCTP},    Protocol{"icmp", IPPROTO_ICMP},
+                               Protocol{"icmp6", IPPROTO_ICMPV6}, Protocol{"gre", IPPROTO_GRE},
+                               Protocol{"esp", IPPROTO_ESP}};
+
+std::optional<std::uint8_t> protocol_named(std::string_view name) {
+    const auto* const found = std::ranges::find(protocols, name, &Protocol::name);
+    if (found == protocols.end()) return std::nullopt;
+    return found->number;
+}
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text, unsigned most) {
+    const auto number = whole_number<unsigned>(text);
+    return number && *number <= most ? std::optional(static_cast<Number>(*number)) : std::nullopt;
+}
+
+/// Sets what is not set yet, from a word that must be of its kind.
+template <class Part, class Parsed>
+Result<> set_once(std::optional<Part>& part, std::string_view key, const Parsed& parsed,
+                  std::string_view word, std::string_view kind) {
+    if (part) return fail(EINVAL, fmt::format("\"{}\" stands twice", key));
+    if (!parsed) return fail(EINVAL, fmt::format("{} \"{}\" is no {}", key, word, kind));
+    part = *parsed;
+    return {};
+}
+
+Result<> set_protocol(Packet& packet, std::string_view word) {
+    auto number = protocol_named(word);
+    if (!number) number = number_in<std::uint8_t>(word, 255);
+    if (!number) return fail(EINVAL, fmt::format("proto \"{}\" is no protocol of IP", word));
+    if (packet.protocol != 0) return fail(EINVAL, "the protocol stands twice");
+    packet.protocol = *number;
+    return {};
+}
+
+Result<> add_vlan(Packet& packet, std::string_view word) {
+    const auto vid = number_in<std::uint16_t>(word, highest_vid);
+    if (!vid || *vid == 0) return fail(EINVAL, fmt::format("vlan \"{}\" is no VLAN of 1 to 4094", word));
+    if (packet.vlans.size() == most_vlans) return fail(EINVAL, "more than two VLANs are not hashed");
+    packet.vlans.push_back(*vid);
+    return {};
+}
+
+Result<> set_part(Packet& packet, std::string_view key, std::string_view word) {
+    const auto port = [word] { return number_in<std::uint16_t>(word, 65535); };
+    if (key == "src") return set_once(packet.src, key, parse_ip(word), word, "IP address");
+    if (key == "dst") return set_once(packet.dst, key, parse_ip(word), word, "IP address");
+    if (key == "sport") return set_once(packet.sport, key, port(), word, "port");
+    if (key == "dport") return set_once(packet.dport, key, port(), word, "port");
+    if (key == "smac") return set_once(packet.smac, key, parse_mac_address(word), word, "hardware address");
+    if (key == "dmac") return set_once(packet.dmac, key, parse_mac_address(word), word, "hardware address");
+    if (key == "vlan") return add_vlan(packet, word);
+    if (key == "proto") return set_protocol(packet, word);
+    return fail(EINVAL, fmt::format("\"{}\" is no part of a packet: src, dst, tcp, udp, sctp, proto, sport, "
+                                    "dport, smac, dmac or vlan",
+                                    key));
+}
+
+Result<Packet> checked(Packet packet) {
+    if (packet.src && packet.dst && packet.src->ipv6 != packet.dst->ipv6)
+        return fail(EINVAL, "src and dst are not of one version of IP");
+    if ((packet.sport || packet.dport) && teamo_hash_field_of(packet.protocol) == 0)
+        return fail(EINVAL, "sport and dport need tcp, udp or sctp");
+    return packet;
+}
+
+std::uint64_t number_of(const MacAddress& address) {
+    std::uint64_t number = 0;
+    for (const auto byte : address.bytes)
+        number = number << 8 | byte;
+    return number;
+}
+
+/// Four words in host order, an IPv4 address as the last.
+void put_words(const IpAddress& address, std::span<std::uint32_t, 4> words) {
+    std::size_t at = address.ipv6 ? 0 : 3;
+    for (std::size_t byte = 0; byte < (address.ipv6 ? 16 : 4); byte += 4, ++at)
+        words[at] = std::uint32_t{address.bytes[byte]} << 24 | std::uint32_t{address.bytes[byte + 1]} << 16 |
+                    std::uint32_t{address.bytes[byte + 2]} << 8 | address.bytes[byte + 3];
+}
+
+} // namespace
+
+Result<Packet> parse_packet(std::span<const std::string> words) {
+    Packet packet;
+    for (std::size_t at = 0; at < words.size(); ++at) {
+        const auto& key = words[at];
+        if (teamo_hash_field_of(protocol_named(key).value_or(0)) != 0) {
+            if (auto set = set_protocol(packet, key); !set) return tl::unexpected(set.error());
+            continue;
+        }
+        if (at + 1 == words.size()) {
+            // So that an unknown word is said to be one, and not to lack its value.
+            auto known = set_part(packet, key, "");
+            return fail(EINVAL, known.error().text.find("is no part") != std::string::npos
+                                    ? known.error().text
+                                    : fmt::format("\"{}\" wants a value", key));
+        }
+        if (auto set = set_part(packet, key, words[++at]); !set) return tl::unexpected(set.error());
+    }
+    return checked(std::move(packet));
+}
+
+std::vector<std::string> missing_parts(const Packet& packet, HashFields fields) {
+    std::vector<std::string> missing;
+    const auto want = [&missing](bool there, const char* name) {
+        if (!there) missing.emplace_back(name);
+    };
+    const bool some_ip = packet.src || packet.dst || packet.protocol != 0;
+    const bool ipv6 = (packet.src && packet.src->ipv6) || (packet.dst && packet.dst->ipv6);
+    const bool version_known = packet.src || packet.dst;
+    const HashFields of_ip =
+        version_known ? (ipv6 ? TEAMO_HASH_IPV6 : TEAMO_HASH_IPV4) : (TEAMO_HASH_IPV4 | TEAMO_HASH_IPV6);
+    if (some_ip && (fields & of_ip) != 0) {
+        want(packet.src.has_value(), "src");
+        want(packet.dst.has_value(), "dst");
+    }
+    if ((fields & teamo_hash_field_of(packet.protocol)) != 0) {
+        want(packet.sport.has_value(), "sport");
+        want(packet.dport.has_value(), "dport");
+    }
+    if ((fields & TEAMO_HASH_ETH) != 0) {
+        want(packet.smac.has_value(), "smac");
+        want(packet.dmac.has_value(), "dmac");
+    }
+    return missing;
+}
+
+std::uint8_t bucket_of(const Packet& packet, HashFields fields) {
+    teamo_flow flow{};
+    flow.dst_mac = number_of(packet.dmac.value_or(MacAddress{}));
+    flow.src_mac = number_of(packet.smac.value_or(MacAddress{}));
+    for (const auto vid : packet.vlans)
+        flow.vlan = flow.vlan << 12 | vid;
+    if (packet.src || packet.dst)
+        flow.ip_version = (packet.src && packet.src->ipv6) || (packet.dst && packet.dst->ipv6) ? 6 : 4;
+    if (packet.dst) put_words(*packet.dst, flow.dst_ip);
+    if (packet.src) put_words(*packet.src, flow.src_ip);
+    flow.protocol = packet.protocol;
+    flow.dst_port = packet.dport.value_or(0);
+    flow.src_port = packet.sport.value_or(0);
+    return static_cast<std::uint8_t>(teamo_flow_bucket(&flow, fields));
+}
+
+} // namespace teamo::ctl

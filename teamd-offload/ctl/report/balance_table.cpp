@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/report/table.h"
+#include "ctl/report/tables.h"
+#include "ctl/units.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace teamo::ctl {
+namespace {
+
+using json::Object;
+using json::rounded;
+using json::Value;
+
+constexpr std::size_t most_moves_shown = 10;
+
+std::uint32_t sum_of_buckets(const TeamState& state) {
+    std::uint32_t sum = 0;
+    for (const auto& port : state.ports)
+        sum += port.buckets;
+    return sum;
+}
+
+std::string speed_of(const PortStatus& port) {
+    return port.link.speed ? fmt::format("{} Mbit/s", *port.link.speed) : std::string("-");
+}
+
+Row link_cells(const PortStatus& port) {
+    return {port.name, port.link_up ? "up" : "down", speed_of(port), port.transmits ? "yes" : "no"};
+}
+
+/// Of teams whose load is not measured by bucket. Runners without buckets have none to share.
+std::string plain_table(const TeamState& state) {
+    const auto all = sum_of_buckets(state);
+    Row titles{"port", "link", "speed", "transmits"};
+    if (all > 0) titles.insert(titles.end(), {"buckets", "share"});
+    std::vector<Row> rows;
+    for (const auto& port : state.ports) {
+        auto row = link_cells(port);
+        if (all > 0) {
+            row.push_back(std::to_string(port.buckets));
+            row.push_back(share(port.buckets, all));
+        }
+        rows.push_back(std::move(row));
+    }
+    return table_of(titles, rows);
+}
+
+bool is_by_cpu(const BalanceStatus& balance) { return has(balance.tx_hash, HashField::cpu); }
+
+/// "2 at 28 %", or "-" for a port without interrupts.
+std::string interrupts_of(const PortBalance& port) {
+    if (port.interrupt_cpus.empty()) return "-";
+    return fmt::format("{} at {:.0f} %", text_of(port.interrupt_cpus), 100 * port.cpu_load);
+}
+
+std::string load_table(const TeamState& state) {
+    const auto& balance = *state.balance;
+    const bool by_cpu = is_by_cpu(balance);
+    std::vector<Row> rows;
+    for (const auto& port : state.ports) {
+        const auto* found = find_balance(state, port.name);
+        const auto load = found ? *found : PortBalance{};
+        auto row = link_cells(port);
+        if (by_cpu)
+            row.push_back(load.cpus.empty() ? "-" : text_of(load.cpus));
+        else
+            row.push_back(std::to_string(port.buckets));
+        row.push_back(balance.counted ? megabits(load.bytes) : "-");
+        row.push_back(balance.counted ? share(load.bytes, load.capacity) : "-");
+        row.push_back(balance.config.on && load.planned > 0 ? megabits(load.planned) : "-");
+        row.push_back(balance.counted ? share(load.bulk, load.bytes) : "-");
+        row.push_back(load.segments ? "on" : "off");
+        row.push_back(interrupts_of(load));
+        rows.push_back(std::move(row));
+    }
+    return table_of({"port", "link", "speed", "transmits", by_cpu ? "sent by CPU" : "buckets", "load",
+                     "of speed", "planned", "bulk", "TSO", "IRQ CPU"},
+                    rows);
+}
+
+std::string mode_line(const BalanceStatus& balance) {
+    std::string line = "balancing: ";
+    if (is_by_cpu(balance))
+        line += "none, the sending CPU decides (tx_hash has \"cpu\")";
+    else if (!balance.config.on)
+        line += "off (runner.tx_balancer is not configured)";
+    else
+        line += fmt::format("on, every {}, by loads{}", duration(balance.config.interval),
+                            balance.config.aware ? ", offloads and interrupt CPUs" : " and speeds");
+    if (balance.frozen) line += "; frozen, no bucket is moved for its load";
+    if (!balance.counted) line += "; the datapath does not count by bucket, loads are not known";
+    return line + "\n";
+}
+
+std::string moves_table(const std::vector<MoveStatus>& moves) {
+    std::vector<Row> rows;
+    for (const auto& move : moves) {
+        if (rows.size() == most_moves_shown) break;
+        rows.push_back({std::to_string(move.bucket), move.from, move.to, std::string(name_of(move.reason)),
+                        move.gain > 0 ? fmt::format("{:.1f} %", 100 * move.gain) : std::string("-"),
+                        std::string(name_of(move.end)), duration(move.waited), duration(move.ago)});
+    }
+    return table_of({"bucket", "from", "to", "why", "gain", "ended", "waited", "ago"}, rows);
+}
+
+Value per_cent(double part) { return std::round(part * 1000) / 10; }
+
+Value list_of(const CpuList& cpus) {
+    json::Array list;
+    for (const auto cpu : cpus)
+        list.emplace_back(static_cast<std::int64_t>(cpu));
+    return list;
+}
+
+Value port_json(const TeamState& state, const PortStatus& port) {
+    Value row = Object{{"buckets", port.buckets},
+                       {"link_up", port.link_up},
+                       {"speed", port.link.speed ? Value(*port.link.speed) : Value(-1)},
+                       {"transmits", port.transmits}};
+    if (const auto* load = find_balance(state, port.name)) {
+        row.set("bulk_bytes_per_second", rounded(load->bulk));
+        row.set("bytes_per_second", rounded(load->bytes));
+        row.set("capacity_bytes_per_second", rounded(load->capacity));
+        row.set("cpu_load_percent", per_cent(load->cpu_load));
+        row.set("cpus", list_of(load->cpus));
+        row.set("interrupt_cpus", list_of(load->interrupt_cpus));
+        row.set("packets_per_second", rounded(load->packets));
+        row.set("planned_bytes_per_second", rounded(load->planned));
+        row.set("segments", load->segments);
+    }
+    return row;
+}
+
+} // namespace
+
+std::string balance_text(const TeamState& state) {
+    if (!state.balance) return plain_table(state);
+    auto text = load_table(state) + mode_line(*state.balance);
+    if (!state.balance->moves.empty()) text += "last moves:\n" + moves_table(state.balance->moves);
+    return text;
+}
+
+json::Value balance_json(const TeamState& state) {
+    Object ports;
+    for (const auto& port : state.ports)
+        ports.push_back({port.name, port_json(state, port)});
+    Value document =
+        Object{{"buckets", sum_of_buckets(state)}, {"ports", std::move(ports)}, {"team", state.name}};
+    if (const auto* balance = state.document.find("balance"))
+        for (const auto* key : {"aware", "counted", "frozen", "interval_ms", "moves", "on", "tx_hash"})
+            if (const auto* value = balance->find(key)) document.set(key, *value);
+    return document;
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/report/interrupt_report.h"
+
+#include "ctl/report/table.h"
+#include "plan/interrupts/interrupt_settings.h"
+#include "json/fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace teamo::ctl {
+namespace {
+
+using json::child;
+using json::cpus;
+using json::flag;
+using json::list;
+using json::number;
+using json::string_of;
+using json::text;
+
+Vector read_vector(const json::Value& value, CpuSettings& wanted) {
+    Vector vector{.irq = static_cast<unsigned>(number(value, "irq")),
+                  .name = text(value, "name"),
+                  .movable = flag(value, "movable"),
+                  .affinity = cpus(value, "affinity"),
+                  .effective = cpus(value, "effective"),
+                  .count = static_cast<std::uint64_t>(number(value, "count"))};
+    if (auto where = cpus(value, "wanted"); !where.empty())
+        wanted.insert_or_assign({.kind = CpuSetting::Kind::irq, .number = vector.irq}, std::move(where));
+    return vector;
+}
+
+std::optional<NapiThread> read_thread(const json::Value& value) {
+    if (value.object() == nullptr) return std::nullopt;
+    return NapiThread{.pid = static_cast<pid_t>(number(value, "pid")), .affinity = cpus(value, "affinity")};
+}
+
+PortInterruptStatus read_port(const std::string& name, const json::Value& value) {
+    using enum VectorSource;
+    PortInterruptStatus port{.name = name};
+    const auto vector = [&port](const json::Value& each) { return read_vector(each, port.wanted); };
+    const auto queue = [&](const json::Value& each) {
+        return QueueVectors{.queue = static_cast<unsigned>(number(each, "queue")),
+                            .vectors = list<Vector>(each, "vectors", vector),
+                            .thread = read_thread(child(each, "thread")),
+                            .second_thread = read_thread(child(each, "second_thread"))};
+    };
+    const auto mask = [](const json::Value& each) {
+        return parse_cpu_list(string_of(each)).value_or(CpuList{});
+    };
+    port.now.queues = list<QueueVectors>(value, "queues", queue);
+    port.now.others = list<Vector>(value, "others", vector);
+    port.now.xps = list<CpuList>(value, "xps", mask);
+    port.now.rps = list<CpuList>(value, "rps", mask);
+    port.now.node = static_cast<int>(number(value, "node"));
+    for (const auto source : {none, netdev, names, counts, together})
+        if (text(value, "source") == name_of(source)) port.now.source = source;
+    port.cpus = list<unsigned>(value, "cpus", [](const json::Value& each) {
+        return each.integer() == nullptr ? 0U : static_cast<unsigned>(*each.integer());
+    });
+    port.reason = text(value, "reason");
+    port.moves = flag(value, "moves");
+    port.shares = list<std::string>(value, "shares_with", string_of);
+    port.refused = list<std::string>(value, "refused", string_of);
+    port.repaired = static_cast<unsigned>(number(value, "repaired"));
+    port.contested = flag(value, "contested");
+    port.drift = text(value, "drift");
+    return port;
+}
+
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
+/// Where its queues' interrupts come to now.
+std::string arrives(const PortInterruptStatus& port) {
+    std::vector<unsigned> all;
+    for (const auto& queue : port.now.queues)
+        for (const auto& vector : queue.vectors) {
+            const auto& where = vector.effective.empty() ? vector.affinity : vector.effective;
+            all.insert(all.end(), where.begin(), where.end());
+        }
+    return or_dash(teamo::text_of(cpu_list_of(std::move(all))));
+}
+
+bool stands(const PortInterruptStatus& port, const Vector& vector, Standing how) {
+    const auto wanted = port.wanted.find({.kind = CpuSetting::Kind::irq, .number = vector.irq});
+    return wanted != port.wanted.end() && standing(vector, wanted->second) == how;
+}
+
+bool has_astray(const PortInterruptStatus& port) {
+    return std::ranges::any_of(vectors_of(port.now), [&port](const Vector& vector) {
+        return stands(port, vector, Standing::astray);
+    });
+}
+
+/// Of the queues: those that tell of the link hardly ever come.
+std::ptrdiff_t to_come(const PortInterruptStatus& port) {
+    std::ptrdiff_t count = 0;
+    for (const auto& queue : port.now.queues)
+        count += std::ranges::count_if(
+            queue.vectors, [&port](const Vector& vector) { return stands(port, vector, Standing::waiting); });
+    return count;
+}
+
+std::string state_of(const PortInterruptStatus& port) {
+    if (port.now.queues.empty()) return "no interrupts";
+    if (port.contested) return "contested";
+    if (port.cpus.empty()) return "left alone";
+    if (has_astray(port)) return "astray";
+    if (!port.refused.empty()) return "refused";
+    if (const auto waiting = to_come(port); waiting != 0) return fmt::format("{} to come", waiting);
+    return port.shares.empty() ? "right" : "shared";
+}
+
+std::string sending_by(const PortInterruptStatus& port) {
+    std::string text;
+    for (const auto& mask : port.now.xps)
+        text += (text.empty() ? "" : " ") + or_dash(teamo::text_of(mask));
+    return or_dash(text);
+}
+
+std::uint64_t count_of(const PortInterruptStatus& port) {
+    std::uint64_t count = 0;
+    for (const auto& vector : vectors_of(port.now))
+        count += vector.count;
+    return count;
+}
+
+} // namespace
+
+InterruptStatus read_interrupts(const json::Value& document) {
+    InterruptStatus status{.policy = text(document, "policy") == "off" ? InterruptPolicy::off
+                                                                       : InterruptPolicy::unique,
+                           .managed = flag(document, "managed"),
+                           .degraded = text(document, "degraded"),
+                           .writers = list<std::string>(document, "writers", string_of),
+                           .ports = {}};
+    if (const auto* ports = child(document, "ports").object())
+        for (const auto& port : *ports)
+            status.ports.push_back(read_port(port.key, port.value));
+    return status;
+}
+
+std::vector<std::string> interrupt_remarks(const InterruptStatus& interrupts) {
+    std::vector<std::string> remarks;
+    for (const auto& port : interrupts.ports)
+        if (port.contested) remarks.push_back(fmt::format("{}: {}, time and again", port.name, port.drift));
+    if (!interrupts.degraded.empty()) remarks.push_back(interrupts.degraded);
+    for (const auto& port : interrupts.ports)
+        for (const auto& refused : port.refused)
+            remarks.push_back(fmt::format("{}: {}", port.name, refused));
+    for (const auto& port : interrupts.ports)
+        if (!port.contested && !port.drift.empty())
+            remarks.push_back(fmt::format("{}: {}, and was put back", port.name, port.drift));
+    remarks.insert(remarks.end(), interrupts.writers.begin(), interrupts.writers.end());
+    if (!interrupts.managed)
+        remarks.emplace_back(interrupts.policy == InterruptPolicy::off
+                                 ? "interrupts are left alone: interrupts.policy is \"off\""
+                                 : "interrupts are as they were before the team, until: interrupts apply");
+    return remarks;
+}
+
+std::string interrupts_text(const InterruptStatus& interrupts) {
+    std::vector<Row> rows;
+    for (const auto& port : interrupts.ports)
+        rows.push_back({port.name, std::to_string(port.now.queues.size()),
+                        or_dash(teamo::text_of(cpu_list_of(port.cpus))), arrives(port), sending_by(port),
+                        std::to_string(count_of(port)), std::to_string(port.repaired), state_of(port)});
+    auto text = table_of(
+        {"port", "queues", "CPU", "arrive at", "sent from", "interrupts", "repaired", "state"}, rows);
+    for (const auto& remark : interrupt_remarks(interrupts))
+        text += remark + "\n";
+    return text;
+}
+
+std::string interrupt_plan_text(const InterruptStatus& interrupts) {
+    std::string text;
+    for (const auto& port : interrupts.ports) {
+        if (port.reason.empty())
+            text += fmt::format("{}: no interrupts to place\n", port.name);
+        else
+            text += fmt::format("{}: {}{}\n", port.name, port.reason, port.moves ? " (from elsewhere)" : "");
+    }
+    if (!interrupts.degraded.empty()) text += interrupts.degraded + "\n";
+    return text;
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/report/removal_impact.h"
+
+#include "ctl/units.h"
+#include "json/fields.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace teamo::ctl {
+namespace {
+
+using json::child;
+using json::list;
+using json::Object;
+using json::rounded;
+using json::text;
+using json::Value;
+
+constexpr std::size_t most_flows_shown = 20;
+
+std::string others(const Leaving& leaving) {
+    return leaving.rest.ports == 1 ? std::string("the other port carries")
+                                   : fmt::format("the other {} ports carry", leaving.rest.ports);
+}
+
+/// "the other 3 ports carry 3000 Mbit/s, the team sends 412 Mbit/s".
+std::string comparison(const Leaving& leaving) {
+    const auto unknown = leaving.rest.unknown.empty()
+                             ? std::string()
+                             : fmt::format(" (of {} the speed is not known)", joined(leaving.rest.unknown));
+    return fmt::format("{} {}{}, the team sends {}", others(leaving), megabits(leaving.rest.bytes), unknown,
+                       megabits(leaving.team_load));
+}
+
+std::optional<std::string> refusal_of(const Leaving& leaving) {
+    if (leaving.rest.ports == 0)
+        return leaving.transmits ? "it is the last port that carries" : "no other port carries";
+    if (leaving.team_load <= leaving.rest.bytes) return std::nullopt;
+    return comparison(leaving) + (leaving.rest.unknown.empty() ? ": too much" : ": it may be too much");
+}
+
+std::string buckets_line(const Leaving& leaving) {
+    if (leaving.buckets == 0)
+        return leaving.transmits ? fmt::format("  load: {} leave by it\n", megabits(leaving.port_load))
+                                 : "  load: nothing leaves by it now\n";
+    const auto load = leaving.bucket_load ? fmt::format(" with {}", megabits(*leaving.bucket_load)) : "";
+    const auto heirs = leaving.heirs.empty() ? std::string("nobody takes them")
+                                             : fmt::format("they move to {}", joined(leaving.heirs));
+    return fmt::format("  buckets: {} of {} leave by it{}; {}\n", leaving.buckets, bucket_count, load, heirs);
+}
+
+std::string end_of(const IpAddress& address, std::uint16_t port) {
+    return address.ipv6 ? fmt::format("[{}]:{}", text_of(address), port)
+                        : fmt::format("{}:{}", text_of(address), port);
+}
+
+std::string flow_line(const Flow& flow) {
+    const auto bucket = flow.bucket ? fmt::format("bucket {}, ", *flow.bucket) : "";
+    const auto owner = flow.owner ? fmt::format("{} ({})", flow.owner->name, flow.owner->pid)
+                                  : std::string("no process of this namespace");
+    return fmt::format("    {} -> {}: {}{}\n", end_of(flow.socket.local, flow.socket.local_port),
+                       end_of(flow.socket.remote, flow.socket.remote_port), bucket, owner);
+}
+
+std::string flows_text(const Flows& flows) {
+    auto text = fmt::format("  connections: {} of {} leave by it", flows.by_port.size(), flows.all);
+    if (flows.untold > 0) text += fmt::format("; of {} it cannot be told", flows.untold);
+    text += '\n';
+    for (std::size_t index = 0; index < std::min(flows.by_port.size(), most_flows_shown); ++index)
+        text += flow_line(flows.by_port[index]);
+    if (flows.by_port.size() > most_flows_shown)
+        text += fmt::format("    and {} more\n", flows.by_port.size() - most_flows_shown);
+    return text;
+}
+
+std::string offloads_text(const OffloadChange& change) {
+    std::string text;
+    const auto add = [&text](const std::string& line) { text += fmt::format("  offloads: {}\n", line); };
+    for (const auto& [offload, lacking] : change.lost)
+        add(fmt::format("without {} {} {}", offload, lacking.size() == 1 ? "is" : "are", joined(lacking)));
+    if (!change.gained.empty())
+        add(fmt::format("the others have {}, which it has not", joined(change.gained)));
+    if (change.gso_max_then > change.gso_max && change.gso_max != 0)
+        add(fmt::format("packets may be {} bytes large instead of {}", change.gso_max_then, change.gso_max));
+    if (text.empty()) add("the others have what it has");
+    return text;
+}
+
+Value offloads_json(const OffloadChange& change) {
+    json::Object lost;
+    for (const auto& [offload, lacking] : change.lost)
+        lost.push_back({offload, json::Array(lacking.begin(), lacking.end())});
+    return Object{{"gained", json::Array(change.gained.begin(), change.gained.end())},
+                  {"gso_max_size", static_cast<std::int64_t>(change.gso_max)},
+                  {"gso_max_size_then", static_cast<std::int64_t>(change.gso_max_then)},
+                  {"lost", std::move(lost)}};
+}
+
+Value flow_json(const Flow& flow) {
+    return Object{{"bucket", flow.bucket ? Value(static_cast<int>(*flow.bucket)) : Value()},
+                  {"local", text_of(flow.socket.local)},
+                  {"local_port", static_cast<int>(flow.socket.local_port)},
+                  {"pid", flow.owner ? Value(flow.owner->pid) : Value()},
+                  {"process", flow.owner ? Value(flow.owner->name) : Value()},
+                  {"remote", text_of(flow.socket.remote)},
+                  {"remote_port", static_cast<int>(flow.socket.remote_port)}};
+}
+
+Value flows_json(const Flows& flows) {
+    json::Array shown;
+    for (std::size_t index = 0; index < std::min(flows.by_port.size(), most_flows_shown); ++index)
+        shown.push_back(flow_json(flows.by_port[index]));
+    return Object{{"of_team", static_cast<std::int64_t>(flows.all)},
+                  {"shown", std::move(shown)},
+                  {"total", static_cast<std::int64_t>(flows.by_port.size())},
+                  {"untold", static_cast<std::int64_t>(flows.untold)}};
+}
+
+} // namespace
+
+namespace {
+
+void count_workers(const TeamState& state, Leaving& leaving) {
+    const auto* document = state.document.find("workers");
+    if (document == nullptr) return;
+    for (const auto& worker : list<json::Value>(*document, "workers", [](const auto& one) { return one; })) {
+        if (text(worker, "cpus").empty()) continue;
+        leaving.workers.push_back(worker);
+        const auto* by_port = child(worker, "bytes_by_port").object();
+        if (by_port == nullptr || by_port->empty()) continue;
+        const auto bytes = [](const auto& entry) {
+            return entry.value.integer() == nullptr ? 0 : *entry.value.integer();
+        };
+        if (std::ranges::max_element(*by_port, {}, bytes)->key == leaving.port) ++leaving.fed_by_it;
+    }
+}
+
+} // namespace
+
+Leaving leaving_of(const TeamState& state, const PortStatus& port, const Rates& rates) {
+    Leaving leaving;
+    leaving.port = port.name;
+    leaving.transmits = port.transmits;
+    leaving.buckets = port.buckets;
+    if (state.balance && state.balance->counted) {
+        leaving.bucket_load = 0;
+        for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+            if (state.balance->leaves_by[bucket] == port.name)
+                *leaving.bucket_load += state.balance->loads[bucket].bytes;
+    }
+    if (const auto rate = rates.find(port.name); rate != rates.end()) leaving.port_load = rate->second;
+    for (const auto* other : carriers(state))
+        if (other->name != port.name) leaving.heirs.push_back(other->name);
+    count_workers(state, leaving);
+    leaving.rest = capacity_without(state, port.name);
+    leaving.team_load = team_load(state, rates);
+    leaving.refusal = refusal_of(leaving);
+    return leaving;
+}
+
+std::optional<bool> leaves_by(const TeamState& state, const PortStatus& port,
+                              const std::optional<std::uint8_t>& bucket) {
+    if (!port.transmits) return false;
+    // The others send by all their ports in turn, or by the one that is active.
+    if (!state.balance) return true;
+    if (!bucket) return std::nullopt;
+    return state.balance->leaves_by[*bucket] == port.name;
+}
+
+std::string text_of(const Leaving& leaving) {
+    auto text = fmt::format("without {} (nothing is changed):\n", leaving.port) + buckets_line(leaving) +
+                flows_text(leaving.flows);
+    const auto bound = leaving.workers.size();
+    text += bound == 0
+                ? std::string("  workers: none are bound\n")
+                : fmt::format("  workers: {} bound, of which {} most by it\n", counted(bound, "is", "are"),
+                              counted(leaving.fed_by_it, "receives", "receive"));
+    if (leaving.rest.ports != 0) text += offloads_text(leaving.offloads);
+    text += leaving.rest.ports == 0 ? std::string("  capacity: no other port carries\n")
+                                    : fmt::format("  capacity: {}: {}\n", comparison(leaving),
+                                                  leaving.refusal ? "they cannot" : "they can");
+    return text;
+}
+
+json::Value json_of(const std::string& team, const Leaving& leaving) {
+    return Object{
+        {"buckets", static_cast<std::int64_t>(leaving.buckets)},
+        {"bytes_per_second", rounded(leaving.bucket_load.value_or(leaving.port_load))},
+        {"capacity_bytes_per_second", rounded(leaving.rest.bytes)},
+        {"connections", flows_json(leaving.flows)},
+        {"heirs", json::Array(leaving.heirs.begin(), leaving.heirs.end())},
+        {"offloads", offloads_json(leaving.offloads)},
+        {"port", leaving.port},
+        {"reason", leaving.refusal ? Value(*leaving.refusal) : Value()},
+        {"suffices", !leaving.refusal.has_value()},
+        {"team", team},
+        {"team_bytes_per_second", rounded(leaving.team_load)},
+        {"workers", leaving.workers},
+    };
+}
+
+} // namespace teamo::ctl

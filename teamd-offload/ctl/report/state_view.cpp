@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The text is that of teamdctl (libteam: utils/teamdctl.c), letter for letter: scripts read it.
+#include "ctl/report/state_view.h"
+
+#include <cstdint>
+
+namespace teamo::ctl {
+namespace {
+
+/// Writes lines, and remembers the first value that was missing instead of making every line fail.
+class View {
+public:
+    explicit View(bool verbose) : verbose_(verbose) {}
+
+    template <class... Parts>
+    void line(fmt::format_string<Parts...> form, Parts&&... parts) {
+        text_.append(2 * depth_, ' ');
+        fmt::format_to(std::back_inserter(text_), form, std::forward<Parts>(parts)...);
+        text_ += '\n';
+    }
+    template <class... Parts>
+    void detail(fmt::format_string<Parts...> form, Parts&&... parts) {
+        if (verbose_) line(form, std::forward<Parts>(parts)...);
+    }
+
+    template <class Inner>
+    void indented(Inner inner) {
+        ++depth_;
+        inner();
+        --depth_;
+    }
+
+    const json::Value& object(const json::Value& in, std::string_view key) {
+        static const json::Value none{json::Object{}};
+        const auto* found = in.find(key);
+        return found && found->object() ? *found : missing(key, none);
+    }
+    std::string string(const json::Value& in, std::string_view key) {
+        const auto* found = in.find(key);
+        return found && found->string() ? *found->string() : missing(key, std::string());
+    }
+    bool boolean(const json::Value& in, std::string_view key) {
+        const auto* found = in.find(key);
+        return found && found->boolean() ? *found->boolean() : missing(key, false);
+    }
+    /// libteamdctl's numbers are C ints: an unknown speed, the kernel's 2^32 - 1, is shown as -1.
+    std::int32_t integer(const json::Value& in, std::string_view key) {
+        const auto* found = in.find(key);
+        return found && found->integer() ? static_cast<std::int32_t>(*found->integer()) : missing(key, 0);
+    }
+    const char* yes_no(const json::Value& in, std::string_view key) {
+        return boolean(in, key) ? "yes" : "no";
+    }
+    const char* up_down(const json::Value& in, std::string_view key) {
+        return boolean(in, key) ? "up" : "down";
+    }
+
+    void refuse(std::string reason) {
+        if (refused_.empty()) refused_ = std::move(reason);
+    }
+    Result<std::string> take() {
+        if (!refused_.empty()) return fail(EPROTO, std::move(refused_));
+        return std::move(text_);
+    }
+
+private:
+    template <class T>
+    T missing(std::string_view key, T fallback) {
+        refuse(fmt::format("the daemon's state has no proper \"{}\"", key));
+        return fallback;
+    }
+    const json::Value& missing(std::string_view key, const json::Value& fallback) {
+        refuse(fmt::format("the daemon's state has no proper \"{}\"", key));
+        return fallback;
+    }
+
+    bool verbose_;
+    std::size_t depth_ = 0;
+    std::string text_, refused_;
+};
+
+void show_setup(View& view, const json::Value& setup) {
+    view.line("setup:");
+    view.indented([&] {
+        view.line("runner: {}", view.string(setup, "runner_name"));
+        view.detail("kernel team mode: {}", view.string(setup, "kernel_team_mode_name"));
+        view.detail("D-BUS enabled: {}", view.yes_no(setup, "dbus_enabled"));
+        view.detail("ZeroMQ enabled: {}", view.yes_no(setup, "zmq_enabled"));
+        view.detail("debug level: {}", view.integer(setup, "debug_level"));
+        view.detail("daemonized: {}", view.yes_no(setup, "daemonized"));
+        view.detail("PID: {}", view.integer(setup, "pid"));
+        view.detail("PID file: {}", view.string(setup, "pid_file"));
+    });
+}
+
+void show_ping(View& view, const json::Value& watch) {
+    view.detail("target host: {}", view.string(watch, "target_host"));
+    view.detail("interval: {}", view.integer(watch, "interval"));
+    view.detail("missed packets: {}/{}", view.integer(watch, "missed"), view.integer(watch, "missed_max"));
+}
+
+void show_watch_options(View& view, const std::string& name, const json::Value& watch) {
+    if (name == "ethtool") {
+        view.detail("link up delay: {}", view.integer(watch, "delay_up"));
+        view.detail("link down delay: {}", view.integer(watch, "delay_down"));
+    } else if (name == "arp_ping") {
+        view.detail("source host: {}", view.string(watch, "source_host"));
+        show_ping(view, watch);
+        view.detail("validate_active: {}", view.yes_no(watch, "validate_active"));
+        view.detail("validate_inactive: {}", view.yes_no(watch, "validate_inactive"));
+        view.detail("send_always: {}", view.yes_no(watch, "send_always"));
+        view.detail("initial wait: {}", view.integer(watch, "init_wait"));
+    } else if (name == "nsna_ping") {
+        show_ping(view, watch);
+        view.detail("initial wait: {}", view.integer(watch, "init_wait"));
+    } else if (name == "tipc") {
+        view.detail("tipc bearer: {}", view.string(watch, "tipc_bearer"));
+    } else {
+        view.refuse(fmt::format("the daemon's state has a link watch of the unknown kind \"{}\"", name));
+    }
+}
+
+void show_link_watches(View& view, const json::Value& watches) {
+    view.line("link watches:");
+    view.indented([&] {
+        view.line("link summary: {}", view.up_down(watches, "up"));
+        const auto* list = watches.find("list");
+        if (!list || !list->object()) return;
+        for (const auto& [instance, watch, place] : *list->object()) {
+            const auto name = view.string(watch, "name");
+            view.line("instance[{}]:", instance);
+            view.indented([&, &watch = watch] {
+                view.line("name: {}", name);
+                view.line("link: {}", view.up_down(watch, "up"));
+                view.line("down count: {}", view.integer(watch, "down_count"));
+                show_watch_options(view, name, watch);
+            });
+        }
+    });
+}
+
+void show_lacpdu(View& view, const char* title, const json::Value& pdu) {
+    view.detail("{} LACPDU info:", title);
+    view.indented([&] {
+        view.detail("system priority: {}", view.integer(pdu, "system_priority"));
+        view.detail("system: {}", view.string(pdu, "system"));
+        view.detail("key: {}", view.integer(pdu, "key"));
+        view.detail("port_priority: {}", view.integer(pdu, "port_priority"));
+        view.detail("port: {}", view.integer(pdu, "port"));
+        view.detail("state: 0x{:x}", static_cast<std::uint32_t>(view.integer(pdu, "state")));
+    });
+}
+
+void show_lacp_port(View& view, const json::Value& runner) {
+    const auto& aggregator = view.object(runner, "aggregator");
+    view.line("runner:");
+    view.indented([&] {
+        view.line("aggregator ID: {}{}", view.integer(aggregator, "id"),
+                  view.boolean(aggregator, "selected") ? ", Selected" : "");
+        view.line("selected: {}", view.yes_no(runner, "selected"));
+        view.line("state: {}", view.string(runner, "state"));
+        view.detail("key: {}", view.integer(runner, "key"));
+        view.detail("priority: {}", view.integer(runner, "prio"));
+        show_lacpdu(view, "actor", view.object(runner, "actor_lacpdu_info"));
+        show_lacpdu(view, "partner", view.object(runner, "partner_lacpdu_info"));
+    });
+}
+
+void show_port(View& view, const std::string& name, const json::Value& port, bool is_lacp) {
+    const auto& ifinfo = view.object(port, "ifinfo");
+    const auto& link = view.object(port, "link");
+    view.line("{}", name);
+    view.indented([&] {
+        view.detail("ifindex: {}", view.integer(ifinfo, "ifindex"));
+        view.detail("addr: {}", view.string(ifinfo, "dev_addr"));
+        view.detail("ethtool link: {}mbit/{}duplex/{}", view.integer(link, "speed"),
+                    view.string(link, "duplex"), view.up_down(link, "up"));
+        show_link_watches(view, view.object(port, "link_watches"));
+        if (is_lacp) show_lacp_port(view, view.object(port, "runner"));
+    });
+}
+
+void show_runner(View& view, const std::string& name, const json::Value& document) {
+    if (name != "activebackup" && name != "lacp") return;
+    const auto& runner = view.object(document, "runner");
+    view.line("runner:");
+    view.indented([&] {
+        if (name == "activebackup") {
+            view.line("active port: {}", view.string(runner, "active_port"));
+            return;
+        }
+        view.line("active: {}", view.yes_no(runner, "active"));
+        view.line("fast rate: {}", view.yes_no(runner, "fast_rate"));
+        view.detail("system priority: {}", view.integer(runner, "sys_prio"));
+    });
+}
+
+} // namespace
+
+Result<std::string> view_of_state(const json::Value& document, bool verbose) {
+    View view(verbose);
+    const auto& setup = view.object(document, "setup");
+    const auto runner = view.string(setup, "runner_name");
+    show_setup(view, setup);
+    const auto* ports = document.find("ports");
+    if (ports && ports->object()) {
+        view.line("ports:");
+        view.indented([&] {
+            for (const auto& port : *ports->object())
+                show_port(view, port.key, port.value, runner == "lacp");
+        });
+    }
+    show_runner(view, runner, document);
+    return view.take();
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "links/announcer.h"
+
+#include "announce/frames.h"
+#include "announce/proc_groups.h"
+#include "kernel/files/files.h"
+#include "kernel/netlink/addresses.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace teamo {
+namespace {
+
+struct Groups {
+    std::map<IfIndex, announce::Ipv4Groups> ipv4;
+    std::map<IfIndex, std::vector<announce::Ipv6Address>> ipv6;
+};
+
+/// What cannot be read is not announced: a kernel without IPv6 has no igmp6, and that is no fault.
+Groups read_groups() {
+    Groups groups;
+    if (const auto text = read_file("/proc/thread-self/net/igmp", announce::longest_group_list))
+        if (auto parsed = announce::parse_proc_igmp(*text)) groups.ipv4 = std::move(*parsed);
+    if (const auto text = read_file("/proc/thread-self/net/igmp6", announce::longest_group_list))
+        if (auto parsed = announce::parse_proc_igmp6(*text)) groups.ipv6 = std::move(*parsed);
+    return groups;
+}
+
+/// Who has addresses behind the team, and the device their frames leave by: the team, what stands on it at
+/// any height (VLANs, macvlans), and a bridge that it is a port of, whose frames would else be flooded.
+std::vector<std::pair<const Link*, IfIndex>> speakers(const Links& links, IfIndex team) {
+    std::vector<std::pair<const Link*, IfIndex>> list;
+    const auto* device = find_link(links, team);
+    if (device == nullptr) return list;
+    list.emplace_back(device, team);
+    if (const auto* bridge = find_link(links, device->master)) list.emplace_back(bridge, team);
+    for (std::size_t known = 0; known < list.size(); ++known)
+        for (const auto& [index, link] : links) {
+            const bool stands =
+                link.lower == list[known].first->index && !link.lower_elsewhere && link.kind != "veth";
+            const auto listed = [&link = link](const auto& entry) { return entry.first == &link; };
+            if (stands && std::ranges::none_of(list, listed)) list.emplace_back(&link, index);
+        }
+    return list;
+}
+
+announce::Speaker speaker_of(const Link& device, const std::vector<DeviceAddress>& addresses,
+                             const Groups& groups) {
+    announce::Speaker speaker;
+    speaker.mac = device.address;
+    for (const auto& address : addresses) {
+        if (address.device != device.index || address.tentative) continue;
+        if (address.ipv6) {
+            speaker.ipv6.push_back({address.bytes});
+        } else {
+            announce::Ipv4Address ipv4;
+            std::copy_n(address.bytes.begin(), ipv4.bytes.size(), ipv4.bytes.begin());
+            speaker.ipv4.push_back(ipv4);
+        }
+    }
+    if (const auto found = groups.ipv4.find(device.index); found != groups.ipv4.end()) {
+        speaker.ipv4_groups = found->second.groups;
+        speaker.igmp = found->second.version;
+    }
+    if (const auto found = groups.ipv6.find(device.index); found != groups.ipv6.end())
+        speaker.ipv6_groups = found->second;
+    const auto forwarding = read_file(fmt::format("/proc/sys/net/ipv6/conf/{}/forwarding", device.name), 64);
+    speaker.router = forwarding && forwarding->starts_with('1');
+    return speaker;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Announcer>> Announcer::make(sd_event* loop, const Log& log,
+                                                   std::function<const Links&()> links) {
+    auto socket = PacketSocket::open();
+    if (!socket) return tl::unexpected(socket.error());
+    std::unique_ptr<Announcer> announcer(new Announcer(std::move(*socket), log, std::move(links)));
+    for (auto* round : {&announcer->peers_, &announcer->groups_}) {
+        auto timer = Timer::make(loop, [raw = announcer.get(), round] { raw->next(*round); });
+        if (!timer) return tl::unexpected(timer.error());
+        round->timer.emplace(std::move(*timer));
+    }
+    return announcer;
+}
+
+void Announcer::announce(IfIndex team, Repetition peers, Repetition groups, bool kernel_tells) {
+    peers_.team = groups_.team = team;
+    peers_.left = peers;
+    groups_.left = groups;
+    peers_.only_without_address = kernel_tells;
+    next(peers_);
+    next(groups_);
+}
+
+void Announcer::next(Round& round) {
+    if (round.left.count == 0) return round.timer->stop();
+    send(round);
+    if (--round.left.count > 0) round.timer->after(round.left.interval);
+}
+
+void Announcer::send(const Round& round) {
+    const auto addresses = read_addresses();
+    if (!addresses)
+        return log_(Level::warning, fmt::format("neighbours are not told: {}", addresses.error().text));
+    const auto groups = round.what == What::groups ? read_groups() : Groups{};
+    for (const auto& [device, outlet] : speakers(links_(), round.team)) {
+        const auto speaker = speaker_of(*device, *addresses, groups);
+        if (round.only_without_address && !(speaker.ipv4.empty() && speaker.ipv6.empty())) continue;
+        const auto frames = round.what == What::peers ? announce::peer_announcements(speaker)
+                                                      : announce::membership_reports(speaker);
+        for (const auto& frame : frames)
+            if (auto sent = socket_.send(outlet, frame); !sent && sent.error().number != ENETDOWN)
+                log_(Level::warning,
+                     fmt::format("{}: neighbours are not told: {}", device->name, sent.error().text));
+    }
+}
+
+} // namespace teamo

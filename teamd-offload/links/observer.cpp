@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "links/observer.h"
+
+#include <linux/if.h>
+#include <linux/rtnetlink.h>
+#include <sys/epoll.h>
+
+namespace teamo {
+
+Result<std::unique_ptr<Observer>> Observer::make(const Log& log, std::function<void()> changed) {
+    auto events = NetlinkSocket::listen(NETLINK_ROUTE, {RTNLGRP_LINK});
+    if (!events) return tl::unexpected(events.error());
+    auto control = LinkControl::open();
+    if (!control) return tl::unexpected(control.error());
+    std::unique_ptr<Observer> observer(
+        new Observer(std::move(*events), std::move(*control), log, std::move(changed)));
+    if (auto read = observer->refresh(); !read) return tl::unexpected(read.error());
+    return observer;
+}
+
+Result<> Observer::listen(sd_event* loop) {
+    auto io = Io::make(loop, events_.fd(), EPOLLIN, Priority::link, [this](std::uint32_t) {
+        catch_up();
+        changed_();
+    });
+    if (!io) return tl::unexpected(io.error());
+    io_.emplace(std::move(*io));
+    return {};
+}
+
+void Observer::catch_up() {
+    const auto received = events_.receive([this](const nlmsghdr* message) { take(message); });
+    if (!received || *received == NetlinkSocket::Received::lost) {
+        log_(Level::warning, "link events were lost, reading every device anew", message_id::resync);
+        stale_ = true;
+    }
+    if (stale_)
+        if (const auto read = refresh(); !read) log_(Level::error, read.error().text);
+    for (const auto device : std::exchange(doubted_, {}))
+        if (auto link = control_.read(device)) links_.insert_or_assign(device, std::move(*link));
+}
+
+void Observer::read_anew(const std::set<IfIndex>& devices) {
+    doubted_.insert(devices.begin(), devices.end());
+    catch_up();
+    changed_();
+}
+
+void Observer::lost_carrier(const std::set<IfIndex>& devices) {
+    // RUNNING stays, which makes it an untold loss: an older event that still waits cannot undo it.
+    for (const auto device : devices)
+        if (auto* link = edit(device); link != nullptr) link->flags &= ~std::uint32_t{IFF_LOWER_UP};
+    changed_();
+    read_anew(devices);
+}
+
+void Observer::take(const nlmsghdr* message) {
+    auto link = parse_link(message);
+    if (!link) return;
+    ++news_;
+    if (message->nlmsg_type == RTM_DELLINK) {
+        links_.erase(link->index);
+        return;
+    }
+    // The carrier changes without the lock under which messages are made and sent: one that was made before
+    // a loss can be read after it is known, and one made meanwhile after the carrier is back.
+    const auto* known = find_link(links_, link->index);
+    if (loss_is_untold(*link) || (known != nullptr && loss_is_untold(*known))) doubted_.insert(link->index);
+    links_.insert_or_assign(link->index, std::move(*link));
+}
+
+Result<Link> Observer::read_now(IfIndex device) {
+    catch_up();
+    auto link = control_.read(device);
+    if (link)
+        links_.insert_or_assign(device, *link);
+    else if (link.error().number == ENODEV)
+        links_.erase(device);
+    return link;
+}
+
+Result<> Observer::refresh() {
+    stale_ = true;
+    // What waits is older than what is read now, and would overwrite it.
+    if (auto drained = events_.receive({}); !drained) return tl::unexpected(drained.error());
+    auto all = control_.read_all();
+    if (!all) return tl::unexpected(all.error());
+    links_ = std::move(*all);
+    ++news_;
+    stale_ = false;
+    return {};
+}
+
+Link* Observer::edit(IfIndex index) {
+    const auto found = links_.find(index);
+    return found == links_.end() ? nullptr : &found->second;
+}
+
+} // namespace teamo

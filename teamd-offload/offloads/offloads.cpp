@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "offloads/offloads.h"
+
+#include "plan/team/reception.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace teamo {
+namespace {
+
+FeatureNames names_of(const FeatureSettings& settings) {
+    FeatureNames names;
+    for (const auto& entry : settings)
+        names.insert(entry.first);
+    return names;
+}
+
+std::string text_of(const FeatureNames& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+
+FeatureNames those(const FeatureSettings& settings, bool on) {
+    FeatureNames names;
+    for (const auto& [name, state] : settings)
+        if (state == on) names.insert(name);
+    return names;
+}
+
+/// "tx-checksum-ipv4 went off, rx-gro-hw came on".
+std::string describe(const FeatureSettings& settings, std::string_view wrongly_off,
+                     std::string_view wrongly_on) {
+    const auto off = those(settings, true), on = those(settings, false);
+    auto text = off.empty() ? std::string() : fmt::format("{} {}", text_of(off), wrongly_off);
+    if (!off.empty() && !on.empty()) text += ", ";
+    if (!on.empty()) text += fmt::format("{} {}", text_of(on), wrongly_on);
+    return text;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Offloads>> Offloads::make(sd_event* loop, const Log& log, Ethtool& ethtool,
+                                                 bool tended, Hooks team) {
+    std::unique_ptr<Offloads> offloads(new Offloads(log, ethtool, tended, std::move(team)));
+    auto events = EthtoolEvents::open();
+    if (!events) {
+        log(Level::warning, fmt::format("offloads are not watched: {}", events.error().text));
+        return offloads;
+    }
+    offloads->events_.emplace(std::move(*events));
+    if (auto listening = offloads->listen(loop); !listening) return tl::unexpected(listening.error());
+    return offloads;
+}
+
+Result<> Offloads::listen(sd_event* loop) {
+    auto io =
+        Io::make(loop, events_->fd(), EPOLLIN, Priority::timer, [this](std::uint32_t) { take_events(); });
+    if (!io) return tl::unexpected(io.error());
+    io_.emplace(std::move(*io));
+    return {};
+}
+
+void Offloads::take_events() {
+    const auto seen = events_->take();
+    const bool lost = !seen || seen->lost;
+    if (lost) log_(Level::warning, "offload events were lost, reading every port anew", message_id::resync);
+    bool ours = false;
+    for (auto& device : devices_) {
+        if (!lost && !seen->features.contains(device.index)) continue;
+        device.in_doubt = ours = true;
+    }
+    for (const auto& device : devices_)
+        if (lost || seen->link_modes.contains(device.index)) {
+            team_.new_modes(device.index);
+            ours = true;
+        }
+    if (ours) team_.changed();
+}
+
+Offloads::Device* Offloads::find(IfIndex index) {
+    const auto found = std::ranges::find(devices_, index, &Device::index);
+    return found == devices_.end() ? nullptr : &*found;
+}
+
+const Offloads::Device* Offloads::find(IfIndex index) const {
+    const auto found = std::ranges::find(devices_, index, &Device::index);
+    return found == devices_.end() ? nullptr : &*found;
+}
+
+/// What the team's own device does follows from its ports (drivers/net/team/team_core.c: team_fix_features);
+/// what somebody asked of it is another matter, and the one that is watched.
+Features Offloads::as_seen(const Device& device, Features features) {
+    if (device.is_team) features.active = features.wanted;
+    return features;
+}
+
+/// One port's TSO is required of the others, so all plans are made together.
+void Offloads::make_plans() {
+    FeatureNames in_team;
+    for (const auto& device : devices_)
+        if (!device.is_team) in_team.merge(tso_of(device.contract, device.kept, device.features));
+    for (auto& device : devices_) {
+        device.plan = plan_offloads({.contract = &device.contract,
+                                     .features = device.features,
+                                     .kept = device.kept,
+                                     .in_team = device.is_team ? FeatureNames{} : in_team,
+                                     .forwards = !tended_ && !device.is_team});
+        if (device.is_team) {
+            std::erase_if(device.plan.settings,
+                          [](const auto& entry) { return !entry.second || entry.first == lro; });
+            device.plan.required.clear();
+        } else if (!tended_) {
+            device.plan.settings.merge(unwanted(device.features));
+        }
+    }
+}
+
+FeatureSettings Offloads::wrong(const Device& device) const {
+    auto settings = missing(device.features, device.plan.settings);
+    for (const auto* settled : {&device.refused, &device.conceded})
+        for (const auto& [name, on] : *settled)
+            if (const auto found = settings.find(name); found != settings.end() && found->second == on)
+                settings.erase(found);
+    return settings;
+}
+
+/// What the settings were before, as far as that is not what they shall be.
+FeatureSettings Offloads::before(const Device& device, const FeatureSettings& settings) {
+    FeatureSettings before;
+    for (const auto& [name, on] : settings)
+        if (find_offload(name) == nullptr || device.kept.contains(name) != on) before.emplace(name, !on);
+    return before;
+}
+
+Result<> Offloads::add(const Link& port, const OffloadContract& contract, const FeatureNames& kept) {
+    Device device{.index = port.index, .name = port.name, .title = "port " + port.name, .contract = contract};
+    auto features = ethtool_.read_features(port.index);
+    if (!features) {
+        log_(Level::warning, fmt::format("{}: {}", device.title, features.error().text));
+        devices_.push_back(std::move(device));
+        return {};
+    }
+    device.features = std::move(*features);
+    device.kept = kept.empty() ? offloads_in(device.features.active) : kept;
+    devices_.push_back(std::move(device));
+    make_plans();
+    auto& added = devices_.back();
+    if (const auto settings = wrong(added); !settings.empty()) {
+        if (auto remembered = team_.remember(port.index, before(added, settings)); !remembered) {
+            devices_.pop_back();
+            return remembered;
+        }
+        set(added, settings);
+    }
+    if (const auto lacks = lacking(added.plan, added.features);
+        !lacks.empty() && contract.lacking == Lacking::refuse) {
+        const int number = added.patience ? EAGAIN : EOPNOTSUPP; // its driver was only busy
+        devices_.pop_back();
+        make_plans();
+        return fail(number, fmt::format(R"(lacks {}, and "lacking" is "refuse")", text_of(lacks)));
+    }
+    return {};
+}
+
+void Offloads::add_team(const Link& team, const OffloadContract& contract, const FeatureNames& kept) {
+    Device device{.index = team.index,
+                  .name = team.name,
+                  .title = "device " + team.name,
+                  .is_team = true,
+                  .contract = contract};
+    if (auto features = ethtool_.read_features(team.index))
+        device.features = as_seen(device, std::move(*features));
+    device.kept = kept.empty() ? offloads_in(device.features.active) : kept;
+    devices_.push_back(std::move(device));
+    make_plans();
+}
+
+void Offloads::remove(IfIndex device) {
+    std::erase_if(devices_, [device](const Device& one) { return one.index == device; });
+    make_plans();
+}
+
+void Offloads::change(IfIndex port, const OffloadContract& contract) {
+    auto* device = find(port);
+    if (device == nullptr || device->contract == contract) return;
+    device->contract = contract;
+    device->refused.clear();
+    device->conceded.clear();
+    device->repair = {};
+    make_plans();
+}
+
+void Offloads::doubt(IfIndex device) {
+    if (auto* found = find(device); found != nullptr) {
+        found->in_doubt = true;
+        found->refused.clear(); // a driver may do with a new link what it did not do before
+    }
+}
+
+void Offloads::read_anew(Device& device) {
+    device.in_doubt = false;
+    auto features = ethtool_.read_features(device.index);
+    if (!features) return; // a device that is gone says so itself
+    *features = as_seen(device, std::move(*features));
+    if (*features == device.features) return;
+    FeatureNames went;
+    std::ranges::set_symmetric_difference(device.features.active, features->active,
+                                          std::inserter(went, went.end()));
+    device.went.merge(went);
+    device.features = std::move(*features);
+    device.refused.clear();
+    news_ = plans_due_ = true;
+}
+
+bool Offloads::step(Time now) {
+    for (auto& device : devices_)
+        if (device.in_doubt && !team_.is_held(device.index)) read_anew(device);
+    if (std::exchange(plans_due_, false)) make_plans();
+    for (auto& device : devices_)
+        if (!team_.is_held(device.index)) tend(device, now);
+    if (std::exchange(plans_due_, false)) make_plans();
+    return std::exchange(news_, false);
+}
+
+void Offloads::tend(Device& device, Time now) {
+    forgive(device, now);
+    if (device.patience && !device.patience->is_over(now)) return;
+    const auto settings = wrong(device);
+    if (settings.empty()) {
+        device.patience.reset();
+        device.went.clear();
+        device.left.clear();
+        static_cast<void>(device.repair.step(false, now));
+    } else if (!device.contract.repair) {
+        device.patience.reset();
+        say_left(device, settings);
+    } else {
+        repair(device, settings, now);
+    }
+    say_lacking(device);
+}
+
+void Offloads::repair(Device& device, const FeatureSettings& settings, Time now) {
+    const auto earlier = device.repair;
+    // Nobody else changed what was refused: it is asked for again.
+    switch (device.patience ? Repair::Act::attempt : device.repair.step(true, now)) {
+    case Repair::Act::nothing: return;
+    case Repair::Act::give_up:
+        log_(Level::warning,
+             fmt::format("{}: {} time and again, and is left so", device.title,
+                         describe(settings, "goes off", "comes on")),
+             message_id::offload_given_up, {{"PORT", device.name}});
+        device.conceded.insert(settings.begin(), settings.end());
+        device.conceded_at = now;
+        device.repair = {}; // for the others
+        return;
+    case Repair::Act::attempt:
+        if (!device.is_team && !team_.remember(device.index, before(device, settings)))
+            return await_passing(device.patience, true, now);
+        if (set(device, settings)) {
+            ++device.repaired;
+            say_repaired(device, settings);
+        } else {
+            device.repair = earlier; // that was no quarrel
+        }
+        device.went.clear();
+    }
+}
+
+/// What was conceded is ours again once it has been right for a time of peace.
+void Offloads::forgive(Device& device, Time now) {
+    if (device.conceded.empty()) return;
+    if (!missing(device.features, device.conceded).empty())
+        device.conceded_at = now;
+    else if (now - device.conceded_at >= Repair::peace)
+        device.conceded.clear();
+}
+
+/// False: the driver did none of it.
+bool Offloads::set(Device& device, const FeatureSettings& settings) {
+    auto after = ethtool_.set_features(device.index, settings);
+    if (!after) {
+        const bool passing = is_passing(after.error());
+        if (after.error().number != ENODEV && !device.patience)
+            log_(Level::warning, fmt::format("{}: {}{}", device.title, after.error().text,
+                                             passing ? "; it is tried again" : ""));
+        if (passing)
+            await_passing(device.patience, true, Repair::Time::clock::now());
+        else
+            device.refused = settings;
+        return false;
+    }
+    device.patience.reset();
+    device.features = as_seen(device, std::move(*after));
+    news_ = plans_due_ = true;
+    device.refused = missing(device.features, settings);
+    if (!device.refused.empty() && device.refused != device.said_refused)
+        log_(Level::warning,
+             fmt::format("{}: {}", device.title,
+                         describe(device.refused, "stays off, its driver does not switch it on",
+                                  "stays on, its driver does not switch it off")));
+    device.said_refused = device.refused;
+    return device.refused.size() < settings.size();
+}
+
+void Offloads::say_repaired(const Device& device, const FeatureSettings& settings) const {
+    FeatureSettings went, asked;
+    for (const auto& [name, on] : settings) {
+        if (device.features.active.contains(name) != on) continue;
+        (device.went.contains(name) ? went : asked).emplace(name, on);
+    }
+    if (!went.empty()) {
+        const auto back = those(went, false).empty()  ? "switched on again"
+                          : those(went, true).empty() ? "switched off again"
+                                                      : "switched back";
+        log_(Level::notice,
+             fmt::format("{}: {}; {}", device.title, describe(went, "went off", "came on"), back),
+             message_id::offload_repaired, {{"PORT", device.name}});
+    }
+    if (!asked.empty())
+        log_(Level::info, fmt::format("{}: {}", device.title,
+                                      describe(asked, "switched on, as the team requires", "switched off")));
+}
+
+void Offloads::say_left(Device& device, const FeatureSettings& settings) const {
+    auto names = names_of(settings);
+    if (names == device.left) return;
+    device.left = std::move(names);
+    log_(Level::warning,
+         fmt::format("{}: {}; left so, since \"repair\" is false", device.title,
+                     describe(settings, "is off", "is on")),
+         message_id::offload_lacking, {{"PORT", device.name}});
+}
+
+void Offloads::say_lacking(Device& device) const {
+    auto lacks = lacking(device.plan, device.features);
+    // What is about to be repaired, or is said to be left, is not complained of besides.
+    if (device.repair.deadline() || !device.left.empty() || lacks == device.said) return;
+    device.said = std::move(lacks);
+    if (device.said.empty()) return;
+    const auto consequence = device.contract.lacking == Lacking::accept
+                                 ? "it is used all the same"
+                                 : "it carries only while no other port can";
+    log_(Level::warning, fmt::format("{}: lacks {}; {}", device.title, text_of(device.said), consequence),
+         message_id::offload_lacking, {{"PORT", device.name}});
+}
+
+std::optional<Offloads::Time> Offloads::deadline() const {
+    std::optional<Time> first;
+    for (const auto& device : devices_) {
+        if (team_.is_held(device.index)) continue;
+        const auto again = device.patience ? std::optional(device.patience->next()) : std::nullopt;
+        for (const auto& here : {device.repair.deadline(), again})
+            if (here && (!first || *here < *first)) first = here;
+    }
+    return first;
+}
+
+const Features& Offloads::features(IfIndex device) const {
+    static const Features none;
+    const auto* found = find(device);
+    return found == nullptr ? none : found->features;
+}
+
+FeatureNames Offloads::kept(IfIndex device) const {
+    const auto* found = find(device);
+    return found == nullptr ? FeatureNames{} : found->kept;
+}
+
+bool Offloads::is_last(IfIndex port) const {
+    const auto* device = find(port);
+    return device != nullptr && device->contract.lacking != Lacking::accept &&
+           !lacking(device->plan, device->features).empty();
+}
+
+DeviceOffloads Offloads::status(IfIndex index) const {
+    const auto* device = find(index);
+    if (device == nullptr) return {};
+    return {.name = device->name,
+            .active = offloads_in(device->features.active),
+            .changeable = offloads_in(device->features.changeable),
+            .shall_be_on = those(device->plan.settings, true),
+            .shall_be_off = offloads_in(those(device->plan.settings, false)),
+            .required = device->plan.required,
+            .lacking = lacking(device->plan, device->features),
+            .repaired = device->repaired,
+            .gave_up = !device->conceded.empty(),
+            .last = is_last(index),
+            .gso_max = {}};
+}
+
+} // namespace teamo

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The offload contract of one team at work: what its ports' offloads shall be is made so, watched, and put
+// right when somebody else changes it.
+#pragma once
+
+#include "kernel/ethtool/ethtool.h"
+#include "kernel/ethtool/ethtool_events.h"
+#include "log.h"
+#include "loop.h"
+#include "model/observation.h"
+#include "model/offload_status.h"
+#include "plan/team/offloads.h"
+#include "plan/team/patience.h"
+#include "plan/team/repair.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace teamo {
+
+class Offloads {
+public:
+    using Time = Repair::Time;
+
+    struct Hooks {
+        /// Keeps what settings of a port were before they are changed; one that is kept already stays.
+        std::function<Result<>(IfIndex port, const FeatureSettings& before)> remember;
+        /// Whose features are somebody's to play with for now: what they are like meanwhile does not count.
+        std::function<bool(IfIndex port)> is_held;
+        std::function<void()> changed;          ///< a pass is due
+        std::function<void(IfIndex)> new_modes; ///< somebody set a device's speed or duplex
+    };
+
+    /// `tended`: the kernel's driver sees to VLAN filters and to LRO.
+    static Result<std::unique_ptr<Offloads>> make(sd_event* loop, const Log& log, Ethtool& ethtool,
+                                                  bool tended, Hooks team);
+
+    /// A port joins: its offloads become what the contract says. `kept`: what it had when it joined, from an
+    /// earlier daemon; empty: what it has now. A port whose features cannot be read or changed is used as it
+    /// is. EOPNOTSUPP: it lacks something, and such ports are refused.
+    Result<> add(const Link& port, const OffloadContract& contract, const FeatureNames& kept);
+    /// The team's own device, which is watched, and is not told to switch anything off.
+    void add_team(const Link& team, const OffloadContract& contract, const FeatureNames& kept);
+    void remove(IfIndex device);
+    void change(IfIndex port, const OffloadContract& contract);
+
+    /// Reads what may have changed, and puts right what is not as it shall be. True: what devices do has
+    /// changed since the last step.
+    bool step(Time now);
+    /// When to step though nothing happens.
+    std::optional<Time> deadline() const;
+    /// The device came back, or was reset: what it does is read anew with the next step.
+    void doubt(IfIndex device);
+
+    const Features& features(IfIndex device) const;
+    FeatureNames kept(IfIndex device) const;
+    /// To carry only where no other can.
+    bool is_last(IfIndex port) const;
+    DeviceOffloads status(IfIndex device) const;
+
+private:
+    struct Device {
+        IfIndex index;
+        std::string name, title; ///< "eth1", "port eth1"
+        bool is_team = false;
+        OffloadContract contract;
+        Features features{};
+        FeatureNames kept{};
+        OffloadPlan plan{};
+        Repair repair{};
+        FeatureSettings conceded{}; ///< left as somebody else wants it
+        Time conceded_at{};
+        FeatureNames went{};                ///< what changed since it was last right, and not by us
+        FeatureSettings refused{};          ///< what its driver did not do when it was told
+        std::optional<Patience> patience{}; ///< its driver was busy, and is asked again
+        FeatureSettings said_refused{};
+        FeatureNames said{}; ///< what it was said to lack
+        FeatureNames left{}; ///< what was said to be left as somebody else has it
+        unsigned repaired = 0;
+        bool in_doubt = false;
+    };
+
+    Offloads(const Log& log, Ethtool& ethtool, bool tended, Hooks team)
+        : log_(log), ethtool_(ethtool), tended_(tended), team_(std::move(team)) {}
+    Result<> listen(sd_event* loop);
+    void take_events();
+    static Features as_seen(const Device& device, Features features);
+    static FeatureSettings before(const Device& device, const FeatureSettings& settings);
+    Device* find(IfIndex index);
+    const Device* find(IfIndex index) const;
+    void make_plans();
+    FeatureSettings wrong(const Device& device) const;
+    void read_anew(Device& device);
+    void tend(Device& device, Time now);
+    void repair(Device& device, const FeatureSettings& settings, Time now);
+    static void forgive(Device& device, Time now);
+    bool set(Device& device, const FeatureSettings& settings);
+    void say_repaired(const Device& device, const FeatureSettings& settings) const;
+    void say_left(Device& device, const FeatureSettings& settings) const;
+    void say_lacking(Device& device) const;
+
+    const Log& log_;
+    Ethtool& ethtool_;
+    bool tended_;
+    Hooks team_;
+    std::optional<EthtoolEvents> events_; ///< none: this kernel tells nothing
+    std::optional<Io> io_;
+    std::vector<Device> devices_;
+    bool news_ = false;      ///< since the last step
+    bool plans_due_ = false; ///< what they are made from has changed
+};
+
+} // namespace teamo

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "unsupported.h"
+
+#include "watch/port_watch.h"
+
+#include <algorithm>
+
+namespace teamo {
+
+Result<> check_supported(const TeamConfig& config) {
+    if (std::holds_alternative<LacpRunner>(config.runner))
+        return fail(
+            ENOTSUP,
+            "runner lacp is not supported yet; use loadbalance with a static aggregate on the switch");
+    const auto check = [](const std::vector<LinkWatch>& watches) -> Result<> {
+        if (const auto name = unsupported_watch(watches); !name.empty())
+            return fail(ENOTSUP, fmt::format("link watch {} is not supported yet; use ethtool", name));
+        return {};
+    };
+    for (const auto& entry : config.ports)
+        if (auto good = check(entry.second.link_watches); !good)
+            return within(fmt::format("port {}", entry.first), good.error());
+    return check(config.link_watches);
+}
+
+std::vector<std::string> unheeded(const Configuration& configuration) {
+    std::vector<std::string> list;
+    if (configuration.document.find("guard") != nullptr)
+        list.emplace_back("/guard: is kept, but nothing acts on it yet");
+    const auto& runner = configuration.team.runner;
+    const auto* balance = std::get_if<LoadBalanceRunner>(&runner);
+    if (balance != nullptr && balance->tx_balancer && has(hash_fields_of(runner), HashField::cpu))
+        list.emplace_back(
+            "/runner/tx_balancer: has no effect with \"cpu\" in tx_hash: the sending CPU decides");
+    return list;
+}
+
+std::vector<std::string> unheeded_by_bpf(const TeamConfig& config) {
+    std::vector<std::string> list;
+    for (const auto& [name, port] : config.ports)
+        if (port.queue_id)
+            list.push_back(fmt::format("/ports/{}/queue_id: has no effect on the bpf datapath", name));
+    return list;
+}
+
+std::vector<std::string> unheeded_by_driver(const TeamConfig& config) {
+    if (!has(hash_fields_of(config.runner), HashField::cpu)) return {};
+    return {
+        "/runner/tx_hash: by the team driver a flow whose sender moves to another CPU changes its port at "
+        "once, and may be overtaken by itself; the bpf datapath waits for a pause"};
+}
+
+std::string describe(const TeamStatus& status) {
+    const auto carrying = std::ranges::count_if(status.ports, &PortStatus::transmits);
+    auto line = fmt::format("{} over {} ({}), {} of {} ports carry", name_of(status.runner), status.datapath,
+                            status.device_kind, carrying, status.ports.size());
+    if (status.link.speed) line += fmt::format(", {} Mbit/s", *status.link.speed);
+    if (status.active_port) line += fmt::format(", active {}", *status.active_port);
+    return line;
+}
+
+} // namespace teamo

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What a pulled cable of a real port costs, by us and by those we are compared with, in one boot: packets
+// lost at a known rate between the guest and a counter outside.
+//
+// lab: LabFailover.* in -k 6.12 -p 2, compare
+#include "lab/lab.h"
+#include "lab/numbered.h"
+#include "support/daemon/team_under_test.h"
+#include "support/net/links.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace teamo::test {
+namespace {
+
+constexpr unsigned rate = 2'000, pulls = 10;
+constexpr const char* far_address = "10.9.0.2";
+constexpr std::uint16_t far_port = 7000;
+constexpr const char* config =
+    R"({"device": "team0", "runner": {"name": "activebackup"}, "ports": {"eth0": {}, "eth1": {}}})";
+
+/// A device team0 over eth0 and eth1, one of them active, as somebody makes it; undone at the end.
+struct Contender {
+    std::string name;
+    std::function<void()> make, unmake;
+};
+
+void in_guest(const std::string& line) { must(NetNs::current(), line); }
+
+std::vector<Contender> contenders() {
+    static std::optional<TeamUnderTest> ours;
+    const auto with = [](const char* datapath) {
+        return Contender{.name = fmt::format("this daemon, {}", datapath),
+                         .make =
+                             [datapath] {
+                                 ours.emplace(config, std::vector<std::string>{"--datapath", datapath});
+                             },
+                         .unmake =
+                             [] {
+                                 EXPECT_EQ(0, ours->stop());
+                                 ours.reset();
+                             }};
+    };
+    const auto bonding = [](unsigned miimon) {
+        return Contender{
+            .name = fmt::format("bonding, miimon={}", miimon),
+            .make =
+                [miimon] {
+                    in_guest(fmt::format("modprobe bonding max_bonds=0; ip link add team0 type bond "
+                                         "mode active-backup miimon {}; ip link set eth0 master team0; "
+                                         "ip link set eth1 master team0",
+                                         miimon));
+                },
+            .unmake = [] { in_guest("ip link del team0; ip link set eth0 down; ip link set eth1 down"); }};
+    };
+    return {
+        with("team"),
+        with("bpf"),
+        {.name = "teamd 1.31",
+         .make =
+             [] { in_guest(fmt::format("teamd -d -t team0 -c '{}' </dev/null >/dev/null 2>&1", config)); },
+         .unmake = [] { in_guest("teamd -k -t team0"); }},
+        bonding(100),
+        bonding(10)};
+}
+
+/// Which of the two ports the packets leave by.
+unsigned active_port() {
+    const auto sent = [](const char* port) { return counters(NetNs::current(), port).tx_packets; };
+    for (;;) {
+        const auto first = sent("eth0"), second = sent("eth1");
+        std::this_thread::sleep_for(50ms);
+        const auto by_first = sent("eth0") - first, by_second = sent("eth1") - second;
+        if (by_first != 0 || by_second != 0) return by_first > by_second ? 0 : 1;
+    }
+}
+
+void await_links() {
+    for (const auto* port : {"eth0", "eth1"})
+        if (!eventually(
+                "link", [port] { return look(NetNs::current(), port).operstate == "UP"; }, 20s))
+            throw SetupError(std::string(port) + " has no link");
+}
+
+std::uint64_t median(std::vector<std::uint64_t> values) {
+    std::ranges::sort(values);
+    return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+std::vector<std::uint64_t> pull_cables() {
+    in_guest("ip addr add 10.9.0.1/24 dev team0; ip link set team0 up");
+    await_links();
+    const NumberedStream stream(far_address, far_port, rate);
+    std::vector<std::uint64_t> lost;
+    for (unsigned pull = 0; pull < pulls; ++pull) {
+        EXPECT_TRUE(stream.flows(1'000)) << "before a pull: without one nothing may be lost";
+        const auto port = active_port();
+        const auto first = stream.next();
+        Lab::pull(port);
+        EXPECT_TRUE(stream.flows(500));
+        const auto end = stream.next() - 200;
+        lost.push_back(stream.missing(first, end));
+        Lab::plug(port);
+        await_links();
+    }
+    return lost;
+}
+
+TEST(LabFailover, of_a_real_port_is_no_slower_than_that_of_others) {
+    Lab::must_peer("ip link add br0 type bridge; ip link set tap0 master br0; ip link set tap1 master br0; "
+                   "ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; "
+                   "build/bin/teamo-lab count 7000 </dev/null >/dev/null 2>&1 &");
+    std::uint64_t ours = 0, others = UINT64_MAX;
+    fmt::print("{:<20} {:>7} {:>6}   packets lost in each of {} pulls at {}/s\n", "", "median", "worst",
+               pulls, rate);
+    for (const auto& contender : contenders()) {
+        contender.make();
+        const auto lost = pull_cables();
+        contender.unmake();
+        fmt::print("{:<20} {:>7} {:>6}   {}\n", contender.name, median(lost), std::ranges::max(lost),
+                   fmt::join(lost, " "));
+        if (contender.name.starts_with("this"))
+            ours = std::max(ours, median(lost));
+        else
+            others = std::min(others, median(lost));
+    }
+    constexpr auto millisecond = rate / 1'000;
+    EXPECT_LE(ours, others + millisecond);
+}
+
+} // namespace
+} // namespace teamo::test

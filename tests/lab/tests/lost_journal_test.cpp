@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What a daemon makes of a running team whose journal is lost: only a real card has a permanent address.
+//
+// lab: *LostJournal.* in -k 6.1 -p 2, 20 s
+#include "lab/lab.h"
+#include "support/daemon/team_under_test.h"
+#include "support/net/links.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace teamo::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* journal = "/run/teamd-offload/team0.json";
+constexpr const char *administrators = "02:00:00:00:01:01", *teams = "02:00:00:00:07:07";
+const std::map<std::string, std::string> permanent{{"eth0", "52:54:00:00:01:01"},
+                                                   {"eth1", "52:54:00:00:01:02"}};
+
+std::string in_guest(const std::string& line) { return must(NetNs::current(), line); }
+std::string address_of(const std::string& device) { return look(NetNs::current(), device).address; }
+
+class LostJournal : public testing::TestWithParam<const char*> {
+protected:
+    LostJournal() {
+        in_guest(fmt::format("ip link set eth0 down; ip link set eth1 down; ip link set eth0 address {}",
+                             administrators));
+        team_.emplace(fmt::format(R"({{"device": "team0", "datapath": "{}", "hwaddr": "{}",
+                                      "runner": {{"name": "loadbalance"}}, "ports": {{"eth0": {{}}, "eth1": {{}}}}}})",
+                                  GetParam(), teams));
+    }
+    ~LostJournal() override {
+        team_.reset();
+        for (const auto& [port, address] : permanent)
+            in_guest(fmt::format("ip link set {} down; ip link set {} address {}", port, port, address));
+    }
+
+    testing::AssertionResult both_carry() const {
+        return eventually(
+            "both ports carry",
+            [&] {
+                return team_->item("ports.eth0.link_watches.up") == "true" &&
+                       team_->item("ports.eth1.link_watches.up") == "true";
+            },
+            20s);
+    }
+
+    std::optional<TeamUnderTest> team_;
+};
+
+TEST_P(LostJournal, lets_the_next_start_adopt_and_ports_get_their_permanent_address_in_the_end) {
+    ASSERT_TRUE(both_carry());
+    const auto index = look(NetNs::current(), "team0").index;
+    team_->kill();
+    ASSERT_TRUE(std::filesystem::remove(journal)) << "there was one";
+    team_->start();
+    EXPECT_THAT(team_->log(), HasSubstr("went on with the running team, 2 ports"));
+    EXPECT_TRUE(both_carry());
+    EXPECT_EQ(index, look(NetNs::current(), "team0").index);
+    for (const auto& entry : permanent)
+        EXPECT_EQ(teams, address_of(entry.first)) << "as long as it is a port";
+    EXPECT_EQ(0, team_->stop());
+    EXPECT_FALSE(exists(NetNs::current(), "team0"));
+    for (const auto& [port, address] : permanent)
+        EXPECT_EQ(address, address_of(port)) << port;
+}
+
+TEST_P(LostJournal, and_a_lost_device_give_ports_their_permanent_address_too) {
+    ASSERT_TRUE(both_carry());
+    team_->kill();
+    in_guest("ip link del team0");
+    ASSERT_TRUE(std::filesystem::remove(journal));
+    team_->start({"-n"});
+    for (const auto& [port, address] : permanent) {
+        EXPECT_EQ(address, address_of(port)) << port;
+        EXPECT_EQ("0\n", in_guest(fmt::format("cat /proc/sys/net/ipv6/conf/{}/disable_ipv6", port)));
+        EXPECT_TRUE(look(NetNs::current(), port).altnames.empty());
+    }
+    EXPECT_EQ(0, team_->stop());
+}
+
+TEST_P(LostJournal, that_cannot_be_read_is_said_and_is_as_one_that_is_gone) {
+    ASSERT_TRUE(both_carry());
+    team_->kill();
+    ASSERT_TRUE(std::filesystem::exists(journal));
+    std::ofstream(journal) << R"({"version": )";
+    team_->start();
+    EXPECT_THAT(team_->log(), HasSubstr("what was there before is not known: "));
+    EXPECT_TRUE(both_carry());
+    EXPECT_EQ(0, team_->stop());
+    for (const auto& [port, address] : permanent)
+        EXPECT_EQ(address, address_of(port)) << port;
+}
+
+TEST_P(LostJournal, would_have_said_which_address_a_port_had) {
+    ASSERT_TRUE(both_carry());
+    team_->kill();
+    team_->start();
+    EXPECT_EQ(0, team_->stop());
+    EXPECT_EQ(administrators, address_of("eth0")) << "with its journal";
+}
+
+INSTANTIATE_TEST_SUITE_P(By, LostJournal, testing::Values("team", "bpf"),
+                         [](const auto& which) { return std::string(which.param); });
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What real cards and drivers tell of their vectors, by queue.
+//
+// lab: Vectors.* in -k 6.1 -p 2, 10 s
+// lab: Vectors.* in -k 6.12 -n igb -p 2 -c 4, 30 s
+// lab: Vectors.* in -k 6.12 -n virtio -p 2, 10 s
+#include "kernel/ethtool/queue_statistics.h"
+#include "kernel/interrupts/affinity_settings.h"
+#include "kernel/interrupts/port_interrupts.h"
+#include "kernel/interrupts/vector_learning.h"
+#include "kernel/netlink/links.h"
+#include "lab/lab.h"
+#include "support/daemon/process.h"
+#include "support/eventually.h"
+#include "support/net/net_ns.h"
+
+#include <gmock/gmock.h>
+#include <sys/utsname.h>
+
+#include <cstdio>
+
+namespace teamo::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// So far the kernel here is a later one, major and minor.
+bool is_at_least(int major, int minor) {
+    utsname name{};
+    int its_major = 0, its_minor = 0;
+    if (::uname(&name) < 0 || std::sscanf(name.release, "%d.%d", &its_major, &its_minor) != 2) return false;
+    return std::pair(its_major, its_minor) >= std::pair(major, minor);
+}
+
+class Vectors : public testing::Test {
+protected:
+    Vectors() : family_(family()), virtio_(is_virtio()) { set_up(true); }
+    ~Vectors() override { must(host_, "echo 0 > /sys/class/net/eth0/threaded; ip link set eth0 down"); }
+
+    static NetdevFamily family() {
+        auto opened = NetdevFamily::open();
+        if (!opened) throw SetupError(opened.error().text);
+        return std::move(*opened);
+    }
+    bool is_virtio() const {
+        return sh(host_, "readlink -f /sys/class/net/eth0/device").out.find("/virtio") != std::string::npos;
+    }
+    void set_up(bool up) const { must(host_, fmt::format("ip link set eth0 {}", up ? "up" : "down")); }
+
+    static Link link() {
+        auto links = LinkControl::open();
+        if (!links) throw SetupError(links.error().text);
+        const auto all = links->read_all();
+        if (!all) throw SetupError(all.error().text);
+        const auto* found = find_link(*all, "eth0");
+        if (found == nullptr) throw SetupError("no eth0");
+        return *found;
+    }
+    NetdevQueues told() {
+        auto queues = family_.read(link().index);
+        if (!queues) throw SetupError(queues.error().text);
+        return *queues;
+    }
+    PortInterrupts read() {
+        auto port = read_port_interrupts(link(), told());
+        if (!port) throw SetupError(port.error().text);
+        return *port;
+    }
+    static void print(const PortInterrupts& port) {
+        for (const auto& queue : port.queues)
+            for (const auto& vector : queue.vectors)
+                fmt::print("queue {}: {} {} at CPU {} of {}, {} times{}\n", queue.queue, vector.irq,
+                           vector.name, text_of(vector.effective), text_of(vector.affinity), vector.count,
+                           queue.thread ? fmt::format(", thread {}", queue.thread->pid) : "");
+        for (const auto& vector : port.others)
+            fmt::print("other: {} {} of {}\n", vector.irq, vector.name, text_of(vector.affinity));
+    }
+
+    const NetNs host_ = NetNs::current();
+    NetdevFamily family_;
+    const bool virtio_;
+};
+
+TEST_F(Vectors, are_one_group_for_each_queue) {
+    const auto port = read();
+    print(port);
+    const auto from = told();
+    fmt::print("the netdev family tells of {} queues and {} NAPIs\n", from.queues.size(), from.napis.size());
+    ASSERT_GE(port.receive_queues, 1);
+    ASSERT_EQ(port.queues.size(), port.receive_queues);
+    for (unsigned queue = 0; queue < port.queues.size(); ++queue) {
+        EXPECT_EQ(port.queues[queue].queue, queue);
+        EXPECT_TRUE(std::ranges::all_of(port.queues[queue].vectors, &Vector::movable));
+    }
+    EXPECT_THAT(port.others, testing::Not(IsEmpty())) << "the link's, or of the configuration";
+    const bool irqs_told =
+        std::ranges::any_of(from.napis, [](const NetdevNapi& napi) { return napi.irq.has_value(); });
+    EXPECT_EQ(port.source, irqs_told && !from.queues.empty() ? VectorSource::netdev : VectorSource::names);
+}
+
+TEST_F(Vectors, are_told_by_the_netdev_family_where_there_is_one) {
+    EXPECT_EQ(family_.is_there(), is_at_least(6, 3));
+    EXPECT_EQ(!told().napis.empty(), is_at_least(6, 8));
+    set_up(false);
+    EXPECT_THAT(told().napis, IsEmpty());
+}
+
+TEST_F(Vectors, are_none_while_the_card_is_down) {
+    if (virtio_) GTEST_SKIP() << "virtio asks for them when it is found";
+    auto port = read();
+    set_up(false);
+    EXPECT_THAT(refresh(port).error().number, testing::AnyOf(ENOENT, ESTALE));
+    const auto down = read();
+    print(down);
+    EXPECT_EQ(down.source, VectorSource::none);
+    EXPECT_THAT(down.queues, IsEmpty());
+    EXPECT_THAT(down.others, IsEmpty());
+}
+
+TEST_F(Vectors, go_to_the_cpu_they_are_given) {
+    auto port = read();
+    const auto before = read_cpu_settings(port);
+    for (const auto& [setting, cpus] : before)
+        if (setting.kind == CpuSetting::Kind::irq) {
+            const auto written = write_cpu_setting("eth0", setting, {1});
+            EXPECT_TRUE(written) << written.error().text;
+        }
+    ASSERT_TRUE(refresh(port));
+    for (const auto& queue : port.queues)
+        for (const auto& vector : queue.vectors)
+            EXPECT_THAT(vector.affinity, ElementsAre(1)) << vector.name;
+    for (const auto& [setting, cpus] : before)
+        EXPECT_TRUE(write_cpu_setting("eth0", setting, cpus)) << text_of(setting);
+    EXPECT_EQ(read_cpu_settings(read()), before);
+}
+
+TEST_F(Vectors, are_refused_cpus_that_are_not) {
+    const auto irq = read().queues.at(0).vectors.at(0).irq;
+    const auto refused = write_cpu_setting("eth0", {.kind = CpuSetting::Kind::irq, .number = irq}, {700});
+    ASSERT_FALSE(refused);
+    fmt::print("{}\n", refused.error().text);
+    EXPECT_THAT(refused.error().number, testing::AnyOf(ERANGE, EINVAL, EOVERFLOW));
+}
+
+TEST_F(Vectors, have_a_thread_for_each_queue_where_threads_poll) {
+    must(host_, "echo 1 > /sys/class/net/eth0/threaded");
+    const auto port = read();
+    print(port);
+    for (const auto& [setting, cpus] : read_cpu_settings(port))
+        if (setting.kind == CpuSetting::Kind::thread) {
+            const auto written = write_cpu_setting("eth0", setting, {1});
+            EXPECT_TRUE(written) << written.error().text;
+        }
+    const bool apart = must(host_, "ls -d /proc/irq/*/eth0-tx-1 2>/dev/null || true").starts_with("/proc");
+    for (const auto& queue : read().queues) {
+        ASSERT_TRUE(queue.thread) << queue.queue;
+        EXPECT_THAT(queue.thread->affinity, ElementsAre(1));
+        EXPECT_EQ(queue.second_thread.has_value(), apart) << "igb whose queues are apart";
+    }
+}
+
+/// As a driver would show them that tells nothing by their names.
+PortInterrupts without_names(const PortInterrupts& port) {
+    auto vectors = vectors_of(port);
+    for (auto& vector : vectors)
+        vector.name.clear();
+    PortInterrupts nameless = port;
+    group_vectors(nameless, std::move(vectors), {}, {});
+    return nameless;
+}
+
+/// Each queue's vector is one of those that its queue has by name: the one that it receives by.
+void expect_queues_of(const PortInterrupts& named, const PortInterrupts& port) {
+    EXPECT_EQ(VectorSource::counts, port.source);
+    ASSERT_EQ(named.queues.size(), port.queues.size());
+    for (std::size_t queue = 0; queue < named.queues.size(); ++queue) {
+        ASSERT_EQ(1, port.queues[queue].vectors.size());
+        const auto irq = port.queues[queue].vectors[0].irq;
+        EXPECT_THAT(named.queues[queue].vectors, testing::Contains(testing::Field(&Vector::irq, irq)))
+            << queue;
+    }
+}
+
+// Datagrams to many of its addresses, each of which the card gives to one queue; hardly any is answered.
+TEST_F(Vectors, counts_tell_of_them_what_their_names_say) {
+    const auto named = read();
+    if (virtio_ || named.receive_queues < 2) GTEST_SKIP() << "a card that spreads by address, in queues";
+    // The card's hash is linear and its key random: with addresses that differ in their last six bits alone
+    // one boot in twenty leaves queues out.
+    must(host_, "for last in $(seq 2 60); do ip addr add 10.9.$((37 * last % 256)).$last/16 dev eth0; done");
+    Lab::must_peer("ip addr add 10.9.0.1/16 dev tap0");
+    auto port = without_names(named);
+    ASSERT_EQ(VectorSource::together, port.source);
+    VectorLessons lessons;
+    VectorLessons::Time clock{}; // theirs alone: nobody waits for the next window
+    const auto count = [&] {
+        EXPECT_TRUE(lessons.wants_sample(port, clock));
+        return lessons.learn(port, read_interrupt_sample(port, "eth0"), clock);
+    };
+    lessons.apply(port);
+    bool learned = false;
+    for (unsigned last = 2; last <= 60 && !learned; ++last) {
+        clock += 10min;
+        EXPECT_FALSE(count());
+        // A shell that waits for nothing: a process for each pause takes longer than the pause.
+        Lab::must_peer(
+            fmt::format("bash -c 'exec 3<>/dev/udp/10.9.{}.{}/9 4<> <(:); for count in {{1..150}}; do "
+                        "printf x >&3 2>/dev/null; read -t 0.005 -u 4; done; true'",
+                        37 * last % 256, last));
+        ASSERT_TRUE(refresh(port));
+        clock += 3s;
+        learned = count();
+    }
+    must(host_, "ip addr flush dev eth0");
+    print(port);
+    ASSERT_TRUE(learned);
+    expect_queues_of(named, port);
+    // What was learned once is known when the port is read again.
+    auto again = without_names(read());
+    lessons.apply(again);
+    expect_queues_of(named, again);
+}
+
+TEST_F(Vectors, queues_choices_of_cpus_are_written_and_read) {
+    const auto port = read();
+    for (const auto kind : {CpuSetting::Kind::xps, CpuSetting::Kind::rps}) {
+        const auto& masks = kind == CpuSetting::Kind::xps ? port.xps : port.rps;
+        if (masks.empty()) continue;
+        const CpuSetting setting{.kind = kind, .number = 0};
+        const auto written = write_cpu_setting("eth0", setting, {1});
+        EXPECT_TRUE(written) << written.error().text;
+        EXPECT_EQ(read_cpu_settings(read()).at(setting), CpuList{1});
+        EXPECT_TRUE(write_cpu_setting("eth0", setting, masks[0]));
+    }
+    EXPECT_EQ(port.xps.empty(), port.transmit_queues == 1);
+}
+
+} // namespace
+} // namespace teamo::test

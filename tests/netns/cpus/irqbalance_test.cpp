@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How irqbalance is asked to leave interrupts alone, with a stand-in for it; with the real one:
+// tests/lab/tests/irqbalance_test.cpp.
+//
+// lab: IrqBalanceBan.* by none: no datapath is made
+#include "cpus/irqbalance_ban.h"
+#include "support/daemon/irqbalance_server.h"
+#include "support/daemon/process.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+namespace teamo::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Manner = IrqBalanceServer::Manner;
+
+class IrqBalanceBan : public testing::Test {
+protected:
+    IrqBalanceBan() {
+        std::string name = fs::temp_directory_path() / "teamo-irqbalance-XXXXXX";
+        folder_ = ::mkdtemp(name.data());
+        fs::create_directories(sockets());
+        fs::create_directories(folder_ / "proc");
+        auto loop = make_loop();
+        if (!loop) throw SetupError(loop.error().text);
+        loop_ = std::move(*loop);
+    }
+    ~IrqBalanceBan() override { fs::remove_all(folder_); }
+
+    fs::path sockets() const { return folder_ / "run/irqbalance"; }
+
+    std::unique_ptr<IrqBalance> team(const std::string& name, std::chrono::milliseconds look_again = 60s) {
+        IrqBalance::Places places;
+        places.sockets = sockets();
+        places.record = folder_ / "record";
+        places.proc = folder_ / "proc";
+        places.patience = 1s;
+        places.look_again = look_again;
+        auto made = IrqBalance::make(loop_.get(), log_, name, {.changed = [this] { ++changes_; }}, places);
+        if (!made) throw SetupError(made.error().text);
+        return std::move(*made);
+    }
+
+    /// The loop runs until that is so. No turn of it takes long, whatever irqbalance does.
+    template <class Condition>
+    testing::AssertionResult comes(std::string_view what, Condition holds,
+                                   milliseconds patience = long_enough) {
+        return eventually(
+            what,
+            [&] {
+                const auto start = SteadyClock::now();
+                while (sd_event_run(loop_.get(), 0) > 0) {
+                }
+                slowest_ = std::max(slowest_, since(start));
+                return holds();
+            },
+            patience);
+    }
+    testing::AssertionResult honours(const IrqBalance& ban, const BannedIrqs& irqs) {
+        return comes("it honours " + testing::PrintToString(irqs), [&] {
+            return ban.status().honoured == irqs && ban.status().asked == irqs &&
+                   ban.status().complaint.empty();
+        });
+    }
+
+    fs::path folder_;
+    EventLoop loop_;
+    Log log_{"test", LogOutput::standard_error};
+    unsigned changes_ = 0;
+    milliseconds slowest_{0};
+    const pid_t pid_ = ::getpid();
+};
+
+TEST_F(IrqBalanceBan, joins_the_administrators_own_and_is_taken_back_alone) {
+    IrqBalanceServer server(sockets(), pid_, {5, 9});
+    const auto ban = team("team0");
+    ban->keep_out({24, 25});
+    ASSERT_TRUE(honours(*ban, {24, 25}));
+    EXPECT_THAT(server.banned(), ElementsAre(5, 9, 24, 25));
+    EXPECT_TRUE(server.knew_who_asked());
+    EXPECT_TRUE(ban->status().present);
+    EXPECT_EQ(pid_, ban->status().pid);
+    EXPECT_GT(changes_, 0U);
+    bool released = false;
+    ban->release([&] { released = true; });
+    ASSERT_TRUE(comes("released", [&] { return released; }));
+    EXPECT_THAT(server.banned(), ElementsAre(5, 9));
+}
+
+TEST_F(IrqBalanceBan, is_written_once) {
+    IrqBalanceServer server(sockets(), pid_);
+    const auto ban = team("team0", 20ms);
+    ban->keep_out({24, 25});
+    ASSERT_TRUE(honours(*ban, {24, 25}));
+    EXPECT_FALSE(comes(
+        "", [&] { return server.writes() != 1; }, 300ms))
+        << "each makes it look at all anew";
+}
+
+TEST_F(IrqBalanceBan, follows_the_numbers_that_the_ports_have) {
+    IrqBalanceServer server(sockets(), pid_, {25});
+    const auto ban = team("team0");
+    ban->keep_out({24, 25, 26});
+    ban->keep_out({25, 26, 31}); // while it asks
+    ASSERT_TRUE(honours(*ban, {25, 26, 31}));
+    EXPECT_THAT(server.banned(), ElementsAre(25, 26, 31));
+    ban->keep_out({30});
+    ASSERT_TRUE(honours(*ban, {30}));
+    EXPECT_THAT(server.banned(), ElementsAre(25, 30)) << "25 was there before us";
+}
+
+TEST_F(IrqBalanceBan, of_many_teams_at_once_lacks_none) {
+    IrqBalanceServer server(sockets(), pid_, {5});
+    std::vector<std::unique_ptr<IrqBalance>> teams;
+    for (unsigned number = 0; number < 4; ++number)
+        teams.push_back(team("team" + std::to_string(number)));
+    for (unsigned number = 0; number < 4; ++number)
+        teams[number]->keep_out({20 + number, 40});
+    for (unsigned number = 0; number < 4; ++number)
+        ASSERT_TRUE(honours(*teams[number], {20 + number, 40}));
+    EXPECT_THAT(server.banned(), ElementsAre(5, 20, 21, 22, 23, 40));
+    unsigned released = 0;
+    for (unsigned number = 0; number < 3; ++number)
+        teams[number]->release([&] { ++released; });
+    ASSERT_TRUE(comes("released", [&] { return released == 3; }));
+    EXPECT_THAT(server.banned(), ElementsAre(5, 23, 40)) << "the last team's stay";
+}
+
+TEST_F(IrqBalanceBan, of_a_killed_daemon_is_the_next_ones_to_take_back) {
+    IrqBalanceServer server(sockets(), pid_, {5});
+    auto killed = team("team0");
+    killed->keep_out({24, 25});
+    ASSERT_TRUE(honours(*killed, {24, 25}));
+    killed.reset();
+    const auto next = team("team0");
+    next->keep_out({25});
+    ASSERT_TRUE(honours(*next, {25}));
+    EXPECT_THAT(server.banned(), ElementsAre(5, 25));
+}
+
+TEST_F(IrqBalanceBan, is_asked_again_at_once_of_one_that_starts_anew) {
+    const auto ban = team("team0"); // before there is an irqbalance, or a folder for its socket
+    fs::remove_all(sockets());
+    ban->keep_out({24});
+    ASSERT_TRUE(comes("it is known to be absent", [&] { return !ban->status().present; }));
+    for (int start = 0; start < 3; ++start) {
+        fs::create_directories(sockets());
+        {
+            IrqBalanceServer server(sockets(), pid_, {5});
+            ASSERT_TRUE(honours(*ban, {24}));
+            EXPECT_THAT(server.banned(), ElementsAre(5, 24));
+        }
+        fs::remove_all(sockets());
+        ASSERT_TRUE(comes("it is gone", [&] { return !ban->status().present; }));
+        EXPECT_THAT(ban->status().honoured, IsEmpty());
+        EXPECT_EQ("", ban->status().complaint);
+    }
+}
+
+TEST_F(IrqBalanceBan, that_somebody_else_wiped_out_is_asked_again) {
+    IrqBalanceServer server(sockets(), pid_, {5});
+    const auto ban = team("team0", 20ms);
+    ban->keep_out({24});
+    ASSERT_TRUE(honours(*ban, {24}));
+    server.set_banned({6});
+    ASSERT_TRUE(comes("back", [&] { return server.banned() == BannedIrqs{6, 24}; }));
+}
+
+TEST_F(IrqBalanceBan, of_more_than_an_old_irqbalance_reads_is_said_to_be_in_part) {
+    IrqBalanceServer server(sockets(), pid_, {7}, 500);
+    const auto ban = team("team0", 20ms);
+    BannedIrqs many;
+    for (unsigned irq = 100; irq < 300; ++irq)
+        many.insert(irq);
+    ban->keep_out(many);
+    ASSERT_TRUE(comes("a complaint", [&] { return !ban->status().complaint.empty(); }));
+    EXPECT_THAT(ban->status().complaint, HasSubstr(" of 200 interrupts"));
+    const auto banned = server.banned();
+    EXPECT_GT(banned.size(), 110U);
+    EXPECT_TRUE(banned.contains(7));
+    for (const auto irq : banned)
+        EXPECT_TRUE(irq == 7 || many.contains(irq)) << irq;
+    EXPECT_FALSE(comes(
+        "", [&] { return server.writes() != 1; }, 300ms))
+        << "it would not help";
+}
+
+TEST_F(IrqBalanceBan, waits_for_one_that_sleeps_and_nobody_waits_for_that) {
+    IrqBalanceServer server(sockets(), pid_);
+    server.behave(Manner::asleep);
+    const auto ban = team("team0");
+    ban->keep_out({24});
+    ASSERT_TRUE(comes("a complaint", [&] { return !ban->status().complaint.empty(); }));
+    EXPECT_THAT(ban->status().complaint, HasSubstr("does not answer"));
+    EXPECT_LT(slowest_, 200ms);
+    server.behave(Manner::good);
+    ASSERT_TRUE(honours(*ban, {24}));
+}
+
+TEST_F(IrqBalanceBan, is_not_to_be_had_of_one_that_answers_nothing_or_nonsense) {
+    IrqBalanceServer server(sockets(), pid_);
+    const auto ban = team("team0");
+    server.behave(Manner::silent);
+    ban->keep_out({24});
+    for (const auto& [manner, word] :
+         {std::pair(Manner::silent, "without an answer"), std::pair(Manner::garbage, "makes no sense"),
+          std::pair(Manner::endless, "does not end")}) {
+        server.behave(manner);
+        ASSERT_TRUE(comes(
+            word, [&, said = word] { return ban->status().complaint.find(said) != std::string::npos; }));
+        EXPECT_THAT(ban->status().honoured, IsEmpty());
+    }
+    EXPECT_EQ(0U, server.writes());
+    server.behave(Manner::good);
+    ASSERT_TRUE(honours(*ban, {24}));
+}
+
+TEST_F(IrqBalanceBan, is_asked_of_no_socket_whose_irqbalance_is_dead) {
+    { const std::ofstream file(sockets() / "irqbalance999999999.sock"); }
+    EXPECT_THAT(find_irqbalance(sockets()), IsEmpty());
+    auto ended = Process::start({.argv = {"true"}});
+    ASSERT_TRUE(ended.wait(5s));
+    IrqBalanceServer dead(sockets(), ended.pid());
+    EXPECT_THAT(find_irqbalance(sockets()), IsEmpty());
+    IrqBalanceServer alive(sockets(), pid_);
+    EXPECT_THAT(find_irqbalance(sockets()),
+                ElementsAre(IrqBalanceSocket{pid_, sockets() / fmt::format("irqbalance{}.sock", pid_)}));
+    // For those who can wait.
+    const auto reply = ask_irqbalance(find_irqbalance(sockets())[0].path, "setup", 5s);
+    ASSERT_TRUE(reply) << reply.error().text;
+    EXPECT_EQ("SLEEP 10 BANNED 00", *reply);
+    alive.behave(Manner::asleep);
+    const auto none = ask_irqbalance(find_irqbalance(sockets())[0].path, "setup", 100ms);
+    ASSERT_FALSE(none);
+    EXPECT_EQ(ETIMEDOUT, none.error().number);
+}
+
+TEST_F(IrqBalanceBan, cannot_be_asked_where_there_is_no_socket) {
+    fs::create_directories(folder_ / "proc/77");
+    std::ofstream(folder_ / "proc/77/comm") << "irqbalance\n";
+    const auto ban = team("team0", 20ms);
+    ban->keep_out({24});
+    ASSERT_TRUE(comes("a complaint", [&] { return !ban->status().complaint.empty(); }));
+    EXPECT_THAT(ban->status().complaint, HasSubstr("without a socket"));
+    EXPECT_EQ(77, ban->status().pid);
+}
+
+} // namespace
+} // namespace teamo::test

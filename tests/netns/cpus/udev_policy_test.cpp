@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What udevd's database says of a device, and the file that is named there. The database is a stand-in.
+//
+// lab: UdevIrqPolicy.* by none: no daemon runs
+#include "kernel/interrupts/udev_policy.h"
+
+#include "support/daemon/process.h"
+#include "support/net/net_ns.h"
+
+#include <gmock/gmock.h>
+#include <net/if.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace teamo::test {
+namespace {
+
+TEST(UdevIrqPolicy, is_that_of_the_file_which_udevd_has_applied) {
+    NetNs::current().ip("link add eth0 type veth peer name far0");
+    const IfIndex eth0{if_nametoindex("eth0")};
+    const auto none = read_udev_irq_policy(eth0);
+    ASSERT_TRUE(none) << none.error().text;
+    EXPECT_EQ(std::nullopt, *none) << "udevd does not know it";
+
+    std::filesystem::create_directories("/run/udev/data");
+    std::filesystem::create_directories("/run/systemd/network/10-lan.link.d");
+    std::ofstream(fmt::format("/run/udev/data/n{}", eth0.value))
+        << "E:ID_NET_LINK_FILE=/run/systemd/network/10-lan.link\n"
+           "E:ID_NET_LINK_FILE_DROPINS=/run/systemd/network/10-lan.link.d/irq.conf\nV:1\n";
+    std::ofstream("/run/systemd/network/10-lan.link") << "[Link]\nIRQAffinityPolicy=spread\n";
+    auto policy = read_udev_irq_policy(eth0);
+    ASSERT_TRUE(policy) << policy.error().text;
+    EXPECT_EQ((UdevIrqPolicy{"/run/systemd/network/10-lan.link", "IRQAffinityPolicy=spread"}), *policy);
+
+    std::ofstream("/run/systemd/network/10-lan.link.d/irq.conf") << "[Link]\nIRQAffinityPolicy=single\n";
+    policy = read_udev_irq_policy(eth0);
+    ASSERT_TRUE(policy && *policy);
+    EXPECT_EQ("/run/systemd/network/10-lan.link.d/irq.conf", (*policy)->file);
+
+    EXPECT_FALSE(read_udev_irq_policy(IfIndex{9999}));
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A unit that is bound gets back what it had, also where systemd answers late.
+//
+// lab: UnitBinding.* by none: no team is made
+#include "cpus/unit_binder.h"
+#include "support/daemon/fake_systemd.h"
+#include "support/eventually.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::test {
+namespace {
+
+TEST(UnitBinding, that_systemd_carries_out_late_is_taken_back) {
+    FakeSystemd systemd("w@1.service");
+    UnitBinder binder([&] { return Result<UnitCpus>(systemd.connect()); },
+                      [](const Worker&) { return true; });
+    Worker worker;
+    worker.unit = "w@1.service";
+    BoundWorkers bound;
+    systemd.unit().late = 1500ms; // its patience is one second
+    EXPECT_FALSE(binder.bind(worker, {1}, bound, [] { return Result<>(); })) << "not as far as anybody knows";
+    ASSERT_TRUE(eventually("it is carried out after all", [&] { return !systemd.unit().cpus.empty(); }));
+    systemd.unit().late = 0ms;
+    UnitBinder later([&] { return Result<UnitCpus>(systemd.connect()); }, [](const Worker&) { return true; });
+    EXPECT_TRUE(later.release(worker.unit, bound));
+    EXPECT_THAT(systemd.unit().cpus, testing::IsEmpty());
+    EXPECT_TRUE(bound.empty());
+}
+
+} // namespace
+} // namespace teamo::test

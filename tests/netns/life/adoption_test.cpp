@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Traffic needs no daemon, and a new one takes over what a dead one left.
+//
+// lab: *Adoption.* by team, 40 s
+// lab: *Adoption.* AdoptionAfter.* by bpf, 60 s, long
+#include "netns/configs.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+
+#include <memory>
+
+namespace teamo::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// What `ip monitor link` says as long as this is there.
+class Monitor {
+public:
+    explicit Monitor(const Cabling& wires)
+        : wires_(wires), monitor_(Process::start({.argv = {"ip", "monitor", "link"}, .in = &wires.host()})) {
+        const auto hears = [&] {
+            wires_.host().ip("link set lo alias marked");
+            return !monitor_.out().empty();
+        };
+        if (!eventually("", hears)) throw SetupError("ip monitor is deaf");
+    }
+    std::string said() const { return monitor_.out(); }
+
+private:
+    const Cabling& wires_;
+    Process monitor_;
+};
+
+class Adoption : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(With, Adoption, testing::Bool(),
+                         [](const auto& with) { return with.param ? "option_o" : "no_option"; });
+
+TEST_P(Adoption, loses_no_packet_and_no_link) {
+    const Cabling wires(4, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(4));
+    bring_up(wires, team);
+    const auto address = look(wires.host(), "team0").address;
+    const auto index = look(wires.host(), "team0").index;
+    const Monitor monitor(wires);
+    Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 20'000});
+    Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 20'000});
+    for (int round = 1; round <= 3; ++round) {
+        team.kill();
+        EXPECT_TRUE(out.flows(2'000) && in.flows(2'000)) << "without a daemon";
+        team.start(GetParam() ? std::vector<std::string>{"-o"} : std::vector<std::string>{});
+        EXPECT_TRUE(out.flows(2'000) && in.flows(2'000)) << "round " << round;
+        EXPECT_TRUE(team.link_is_up("eth4")) << "round " << round;
+    }
+    out.stop();
+    in.stop();
+    fmt::print("out: {}\nin: {}\n", text_of(out.tally()), text_of(in.tally()));
+    EXPECT_EQ(0U, out.tally().lost + out.tally().duplicated) << text_of(out.tally());
+    EXPECT_EQ(0U, in.tally().lost + in.tally().duplicated) << text_of(in.tally());
+    EXPECT_THAT(monitor.said(), Not(HasSubstr("state DOWN")));
+    EXPECT_THAT(monitor.said(), Not(HasSubstr("LOWERLAYERDOWN")));
+    EXPECT_THAT(monitor.said(), Not(HasSubstr("Deleted")));
+    EXPECT_EQ(address, look(wires.host(), "team0").address);
+    EXPECT_EQ(index, look(wires.host(), "team0").index);
+}
+
+TEST_P(Adoption, of_activebackup_keeps_the_port_that_was_chosen) {
+    const Cabling wires(2, FarSide::learning_switch);
+    TeamUnderTest team(team_config(activebackup, ports_object(2)));
+    bring_up(wires, team);
+    team.set_item("runner.active_port", "eth2");
+    ASSERT_TRUE(team.await_item("runner.active_port", "eth2"));
+    Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 20'000});
+    team.kill();
+    team.start(GetParam() ? std::vector<std::string>{"-o"} : std::vector<std::string>{});
+    EXPECT_TRUE(in.flows());
+    EXPECT_EQ("eth2", team.item("runner.active_port"));
+    in.stop();
+    EXPECT_EQ(0U, in.tally().lost + in.tally().duplicated) << text_of(in.tally());
+}
+
+TEST(AdoptionAfter, a_cable_was_pulled_finds_the_port_down) {
+    const Cabling wires(2, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    team.kill();
+    wires.pull(2);
+    team.start();
+    EXPECT_TRUE(team.await_link("eth2", false));
+    // Half of them would leave by eth2.
+    std::vector<std::unique_ptr<Stream>> flows;
+    for (std::uint16_t port = 5001; port <= 5016; ++port)
+        flows.push_back(std::make_unique<Stream>(Stream::Way{
+            .from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 200, .port = port}));
+    for (const auto& flow : flows)
+        EXPECT_TRUE(flow->flows(20));
+    for (const auto& flow : flows) {
+        flow->stop();
+        EXPECT_EQ(0U, flow->tally().lost) << text_of(flow->tally());
+    }
+}
+
+TEST(AdoptionAfter, a_port_vanished_goes_on_with_the_others) {
+    const Cabling wires(3, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(3));
+    bring_up(wires, team);
+    team.kill();
+    wires.host().ip("link del eth2");
+    team.start();
+    EXPECT_EQ("", team.item("ports.eth2.link_watches.up"));
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+}
+
+TEST(AdoptionAfter, a_port_was_added_by_hand_keeps_it) {
+    const Cabling wires(3, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(2));
+    ASSERT_EQ(0, team.teamdctl({"port", "add", "eth3"}).status);
+    bring_up(wires, team);
+    team.kill();
+    team.start();
+    EXPECT_TRUE(team.link_is_up("eth3"));
+}
+
+TEST(AdoptionAfter, force_recreate_makes_a_new_device) {
+    const Cabling wires(2, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(2));
+    const auto index = look(wires.host(), "team0").index;
+    team.kill();
+    team.start({"-r"});
+    EXPECT_NE(index, look(wires.host(), "team0").index);
+    bring_up(wires, team);
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+}
+
+TEST(AdoptionAfter, no_quit_destroy_takes_what_was_left) {
+    const Cabling wires(2, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(2), {"-N"});
+    bring_up(wires, team);
+    Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 20'000});
+    EXPECT_EQ(0, team.stop());
+    EXPECT_TRUE(exists(wires.host(), "team0"));
+    EXPECT_TRUE(out.flows());
+    team.start();
+    EXPECT_TRUE(out.flows());
+    out.stop();
+    EXPECT_EQ(0U, out.tally().lost + out.tally().duplicated) << text_of(out.tally());
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Who carries the packets where nobody, or somebody, says so.
+//
+// lab: DatapathChoice.* by team, 10 s
+#include "netns/configs.h"
+#include "netns/team_driver.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::test {
+namespace {
+
+using testing::AnyOf;
+
+/// By the kind of the device that ip(8) shows, and by what the daemon says of itself.
+void expect_carried_by(const std::string& datapath, const Cabling& wires, const TeamUnderTest& team) {
+    const auto kind = look(wires.host(), "team0").kind;
+    if (datapath == "team")
+        EXPECT_EQ("team", kind);
+    else
+        EXPECT_THAT(kind, AnyOf("netkit", "veth"));
+    EXPECT_EQ(datapath, team.item("datapath.name"));
+}
+
+class DatapathChoice : public testing::Test {
+protected:
+    const NoOptionsForAll options_;
+    const Cabling wires_{2, FarSide::lag_switch};
+};
+
+TEST_F(DatapathChoice, auto_is_the_team_driver_where_the_kernel_has_it_and_bpf_where_not) {
+    const std::string expected = kernel_has_team_driver() ? "team" : "bpf";
+    fmt::print("expected here: {}\n", expected);
+    struct Case {
+        std::string more;
+        std::vector<std::string> options;
+    };
+    for (const auto& [more, options] : {Case{"", {}}, Case{R"("datapath": "auto", )", {}},
+                                        Case{R"("datapath": "bpf", )", {"--datapath", "auto"}}}) {
+        TeamUnderTest team(team_config(by_flow, ports_object(2), more), options);
+        bring_up(wires_, team);
+        expect_carried_by(expected, wires_, team);
+        EXPECT_TRUE(reaches(wires_.host(), client_v4));
+        EXPECT_EQ(0, team.stop());
+    }
+}
+
+TEST_F(DatapathChoice, auto_goes_on_with_what_a_running_team_has) {
+    TeamUnderTest team(loadbalance(2), {"--datapath", "bpf"});
+    const auto index = look(wires_.host(), "team0").index;
+    team.kill();
+    team.start({"--datapath", "auto"});
+    EXPECT_EQ(index, look(wires_.host(), "team0").index);
+    expect_carried_by("bpf", wires_, team);
+    EXPECT_EQ(0, team.stop());
+}
+
+TEST_F(DatapathChoice, option_wins_over_the_configuration) {
+    TeamUnderTest team(team_config(by_flow, ports_object(2), R"("datapath": "team", )"),
+                       {"--datapath", "bpf"});
+    expect_carried_by("bpf", wires_, team);
+    EXPECT_EQ(0, team.stop());
+}
+
+TEST_F(DatapathChoice, configuration_wins_over_what_the_kernel_has) {
+    TeamUnderTest team(team_config(by_flow, ports_object(2), R"("datapath": "bpf", )"));
+    expect_carried_by("bpf", wires_, team);
+    EXPECT_EQ(0, team.stop());
+}
+
+} // namespace
+} // namespace teamo::test

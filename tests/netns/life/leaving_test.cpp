@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What was there before the team is there again after it, and what others put beside it stays.
+//
+// lab: LeavingAfter.* by team, 40 s
+// lab: LeavingAfter.* Neighbours.* by bpf, 60 s, long
+#include "netns/configs.h"
+#include "netns/traffic/foreign_programs.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// Two ports that somebody had set up in his own way.
+void furnish(const Cabling& wires) {
+    wires.host().ip("link set eth1 mtu 1400 address 02:00:00:00:01:01 alias uplink\n"
+                    "link property add dev eth1 altname lan-a\n"
+                    "link set eth2 up\n"
+                    "link set eth2 promisc on\n"
+                    "link set eth2 allmulticast on");
+    must(wires.host(), "echo 1 > /proc/sys/net/ipv6/conf/eth1/disable_ipv6;"
+                       "echo 1 > /proc/sys/net/ipv6/conf/eth2/addr_gen_mode");
+}
+
+/// All that a team could leave: devices, files under /run, pinned programs.
+std::string traces(const Cabling& wires) {
+    return must(wires.host(),
+                "ip -br link | cut -d' ' -f1; find /run/teamd /run/teamd-offload /sys/fs/bpf ! -type d;"
+                "cat /proc/net/packet | wc -l");
+}
+
+struct Before {
+    explicit Before(const Cabling& wires)
+        : eth1(snapshot(wires.host(), "eth1")), eth2(snapshot(wires.host(), "eth2")), all(traces(wires)) {}
+    std::string eth1, eth2, all;
+};
+
+void expect_as(const Before& before, const Cabling& wires) {
+    EXPECT_EQ("", difference(before.eth1, snapshot(wires.host(), "eth1")));
+    EXPECT_TRUE(becomes("", [&] { return difference(before.eth2, snapshot(wires.host(), "eth2")); }))
+        << "the one that was up before";
+    EXPECT_EQ("", difference(before.all, traces(wires)));
+}
+
+void settle(const Cabling& wires) {
+    if (!eventually("", [&] { return look(wires.host(), "eth2").operstate == "UP"; }))
+        throw SetupError("eth2 does not come up");
+}
+
+class Leaving : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(By, Leaving, testing::Values(SIGTERM, SIGINT, SIGQUIT),
+                         testing::PrintToStringParamName());
+
+TEST_P(Leaving, puts_everything_back) {
+    const Cabling wires(2, FarSide::open);
+    furnish(wires);
+    settle(wires);
+    const Before before(wires);
+    TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    wires.host().ip("link set team0 mtu 4000 address 02:00:00:00:07:07");
+    ASSERT_TRUE(becomes("02:00:00:00:07:07", [&] { return look(wires.host(), "eth1").address; }));
+    EXPECT_EQ(0, team.stop(GetParam()));
+    expect_as(before, wires);
+}
+
+TEST(LeavingAfter, a_first_start_that_was_killed_puts_everything_back) {
+    const Cabling wires(2, FarSide::open);
+    furnish(wires);
+    settle(wires);
+    const Before before(wires);
+    TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    wires.host().ip("link set team0 mtu 4000");
+    ASSERT_TRUE(becomes(4000U, [&] { return look(wires.host(), "eth1").mtu; }));
+    for (int times = 0; times < 2; ++times) {
+        team.kill();
+        team.start();
+    }
+    EXPECT_EQ(0, team.stop());
+    expect_as(before, wires);
+}
+
+TEST(LeavingAfter, port_remove_puts_the_port_back_and_leaves_the_team) {
+    const Cabling wires(2, FarSide::open);
+    furnish(wires);
+    settle(wires);
+    const Before before(wires);
+    TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    ASSERT_EQ(0, team.teamdctl({"port", "remove", "eth1"}).status);
+    EXPECT_TRUE(becomes("", [&] { return difference(before.eth1, snapshot(wires.host(), "eth1")); }));
+    EXPECT_EQ("", team.item("ports.eth1.link.up"));
+    EXPECT_EQ("true", team.item("ports.eth2.link.up"));
+    EXPECT_EQ(0, team.stop());
+    expect_as(before, wires);
+}
+
+TEST(LeavingAfter, activebackup_policies_puts_addresses_back) {
+    for (const auto* policy : {"same_all", "by_active", "only_active"}) {
+        const Cabling wires(2, FarSide::open);
+        furnish(wires);
+        settle(wires);
+        const Before before(wires);
+        TeamUnderTest team(team_config(
+            fmt::format(R"({{"name": "activebackup", "hwaddr_policy": "{}"}})", policy), ports_object(2)));
+        bring_up(wires, team);
+        wires.pull(1);
+        ASSERT_TRUE(team.await_item("runner.active_port", "eth2"));
+        wires.plug(1);
+        EXPECT_EQ(0, team.stop()) << policy;
+        expect_as(before, wires);
+        wires.host().ip("link del eth1\nlink del eth2");
+    }
+}
+
+TEST(LeavingAfter, a_port_vanished_still_puts_the_other_back) {
+    const Cabling wires(2, FarSide::open);
+    furnish(wires);
+    const auto before = snapshot(wires.host(), "eth1");
+    TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    wires.host().ip("link del eth2");
+    EXPECT_TRUE(team.await_item("ports.eth2.link.up", ""));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth1")));
+}
+
+TEST(LeavingWith, no_quit_destroy_leaves_all_in_place) {
+    const Cabling wires(2, FarSide::open);
+    TeamUnderTest team(loadbalance(2), {"-N"});
+    bring_up(wires, team);
+    const auto before = snapshot(wires.host(), "team0") + snapshot(wires.host(), "eth1");
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ("", difference(before, snapshot(wires.host(), "team0") + snapshot(wires.host(), "eth1")));
+}
+
+TEST(Neighbours, filters_of_others_on_a_port_stay) {
+    const Cabling wires(2, FarSide::lag_switch);
+    must(wires.host(), "tc qdisc add dev eth1 clsact;"
+                       "tc filter add dev eth1 ingress prio 40 protocol ip u32 match u32 0 0 classid 1:1;"
+                       "tc filter add dev eth1 egress prio 40 protocol ip u32 match u32 0 0 classid 1:1");
+    const auto filters = "tc filter show dev eth1 ingress prio 40; tc filter show dev eth1 egress prio 40";
+    const auto before = must(wires.host(), filters);
+    const auto whole = snapshot(wires.host(), "eth1");
+    TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+    EXPECT_EQ(before, must(wires.host(), filters));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ(before, must(wires.host(), filters));
+    EXPECT_EQ("", difference(whole, snapshot(wires.host(), "eth1")));
+}
+
+TEST(Neighbours, clsact_of_others_without_a_filter_stays) {
+    const Cabling wires(2, FarSide::open);
+    must(wires.host(), "tc qdisc add dev eth1 clsact");
+    TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    EXPECT_EQ(0, team.stop());
+    EXPECT_THAT(must(wires.host(), "tc qdisc show dev eth1"), HasSubstr("clsact"));
+    EXPECT_EQ("", must(wires.host(), "tc filter show dev eth1 ingress"));
+}
+
+TEST(Neighbours, filters_that_came_later_stay_with_their_qdisc) {
+    const Cabling wires(2, FarSide::open);
+    TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    if (by_driver(wires)) must(wires.host(), "tc qdisc add dev eth1 clsact");
+    must(wires.host(), "tc filter add dev eth1 ingress prio 7 protocol ip u32 match u32 0 0 classid 1:7");
+    EXPECT_EQ(0, team.stop());
+    EXPECT_THAT(must(wires.host(), "tc filter show dev eth1 ingress"), HasSubstr("pref 7 u32"));
+}
+
+TEST(Neighbours, xdp_program_on_a_port_runs_on) {
+    const Cabling wires(1, FarSide::lag_switch);
+    wires.peer().ip("link set p1 mtu 1500"); // veth takes XDP only where a packet fits a page
+    const ForeignXdp on_port(wires.host(), "eth1");
+    TeamUnderTest team(loadbalance(1));
+    bring_up(wires, team);
+    const auto before = on_port.seen();
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+    EXPECT_TRUE(reaches(wires.client(), team_v4));
+    EXPECT_GE(on_port.seen(), before + 2) << "an answer, and a question";
+    EXPECT_TRUE(on_port.attached());
+    EXPECT_EQ(0, team.stop());
+    EXPECT_TRUE(on_port.attached());
+}
+
+TEST(Neighbours, bpf_filters_of_others_beside_ours_stay_and_see_every_packet) {
+    const Cabling wires(1, FarSide::lag_switch);
+    const PinnedFilter in("foreign_in"), out("foreign_out");
+    must(wires.host(), fmt::format("tc qdisc add dev eth1 clsact;"
+                                   "tc filter add dev eth1 ingress prio 3 handle 9 bpf da object-pinned {};"
+                                   "tc filter add dev eth1 egress prio 3 handle 9 bpf da object-pinned {}",
+                                   in.path(), out.path()));
+    const auto filters = "tc filter show dev eth1 ingress prio 3; tc filter show dev eth1 egress prio 3";
+    const auto before = must(wires.host(), filters);
+    TeamUnderTest team(loadbalance(1));
+    bring_up(wires, team);
+    EXPECT_TRUE(reaches(wires.client(), team_v4)) << "a filter that says 'go on' is followed by ours";
+    const auto seen_in = in.seen(), seen_out = out.seen();
+    Stream stream({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 1'000});
+    Stream back({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 1'000});
+    EXPECT_TRUE(stream.flows(100) && back.flows(100));
+    stream.stop();
+    back.stop();
+    EXPECT_GE(in.seen() - seen_in, stream.next());
+    EXPECT_GE(out.seen() - seen_out, back.next());
+    EXPECT_EQ(before, must(wires.host(), filters));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ(before, must(wires.host(), filters));
+    EXPECT_EQ(in.path() + "\n", must(wires.host(), "ls " + in.path()));
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// teamd's options, and a daemon's way from start to end.
+//
+// lab: Daemon.* by none: options and signals are the same by every datapath
+#include "netns/configs.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <array>
+#include <fstream>
+
+namespace teamo::test {
+namespace {
+
+using testing::HasSubstr;
+
+bool file_exists(const std::string& path) { return std::ifstream(path).good(); }
+bool socket_exists(std::string_view team) { return ControlSocket::to(team).has_value(); }
+
+std::string pid_in(const std::string& path) {
+    std::string text;
+    std::ifstream(path) >> text;
+    return text;
+}
+
+TEST(Daemon, goes_to_the_background_when_it_is_ready_and_is_killed_by_option) {
+    const Cabling wires(2, FarSide::open);
+    const ConfigFile config(loadbalance(2));
+    const auto started = daemon({"-d", "-f", config.path()});
+    ASSERT_EQ(0, started.status) << started.err;
+    EXPECT_TRUE(socket_exists("team0")) << "it answers when the first process ends";
+    EXPECT_TRUE(exists(wires.host(), "team0"));
+    EXPECT_TRUE(file_exists("/run/teamd/team0.pid"));
+    EXPECT_EQ(0, daemon({"-e", "-t", "team0"}).status);
+    EXPECT_EQ(0, daemon({"-e", "-f", config.path()}).status);
+    const auto killed = daemon({"-k", "-t", "team0"});
+    EXPECT_EQ(0, killed.status) << killed.err;
+    EXPECT_FALSE(exists(wires.host(), "team0"));
+    EXPECT_FALSE(file_exists("/run/teamd/team0.pid"));
+    EXPECT_EQ(1, daemon({"-e", "-t", "team0"}).status);
+    EXPECT_EQ(1, daemon({"-k", "-t", "team0"}).status);
+}
+
+TEST(Daemon, in_the_background_tells_a_failed_start_by_its_exit_status) {
+    const Cabling wires(1, FarSide::open);
+    const ConfigFile config(R"({"device": "team0", "runner": {"name": "nonsense"}})");
+    const auto started = daemon({"-d", "-f", config.path()});
+    EXPECT_EQ(1, started.status);
+    EXPECT_NE("", started.err);
+    EXPECT_FALSE(exists(wires.host(), "team0"));
+}
+
+TEST(Daemon, needs_a_name_for_check_and_kill) {
+    EXPECT_EQ(1, daemon({"-e"}).status);
+    EXPECT_EQ(1, daemon({"-k"}).status);
+    EXPECT_EQ(1, daemon({"-f", "/run/no.conf"}).status);
+    EXPECT_EQ(1, daemon({"--no-such-option"}).status);
+    EXPECT_EQ(0, daemon({"-h"}).status);
+    EXPECT_EQ(0, daemon({"-v"}).status);
+}
+
+TEST(Daemon, writes_its_pid_where_it_is_told) {
+    const Cabling wires(1, FarSide::open);
+    TeamUnderTest team(loadbalance(1), {"-p", "/run/elsewhere.pid"});
+    EXPECT_EQ(std::to_string(team.pid()), pid_in("/run/elsewhere.pid"));
+    EXPECT_EQ("/run/elsewhere.pid", team.item("setup.pid_file"));
+    EXPECT_EQ(std::to_string(team.pid()), team.item("setup.pid"));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_FALSE(file_exists("/run/elsewhere.pid"));
+    EXPECT_FALSE(socket_exists("team0"));
+}
+
+TEST(Daemon, takes_its_configuration_and_name_from_the_command_line) {
+    const Cabling wires(1, FarSide::open);
+    auto running = Process::start({.argv = daemon_command({"-t", "team7", "-c", loadbalance(1)})});
+    ASSERT_TRUE(eventually("team7 answers", [] { return socket_exists("team7"); })) << running.err();
+    EXPECT_TRUE(exists(wires.host(), "team7"));
+    const auto dump = ControlSocket::to("team7")->ask("ConfigDump");
+    EXPECT_THAT(payload_of(dump).value_or(""), HasSubstr(R"("device": "team7")"))
+        << "the name is written back";
+    running.signal(SIGTERM);
+    EXPECT_EQ(0, running.wait(long_enough));
+}
+
+TEST(Daemon, takes_the_first_free_name_where_it_is_given_none) {
+    const Cabling wires(1, FarSide::open);
+    wires.host().ip("link add dev team0 type bridge");
+    auto running = Process::start(
+        {.argv = daemon_command({"-c", R"({"ports": {"eth1": {}}, "runner": {"name": "loadbalance"}})"})});
+    EXPECT_TRUE(eventually("team1 answers", [] { return socket_exists("team1"); })) << running.err();
+    running.signal(SIGTERM);
+    EXPECT_EQ(0, running.wait(long_enough));
+    EXPECT_TRUE(exists(wires.host(), "team0"));
+}
+
+TEST(Daemon, takes_no_ports_with_option_n) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(loadbalance(2), {"-n"});
+    EXPECT_EQ("", team.item("ports.eth1.link.up"));
+    ASSERT_EQ(0, team.teamdctl({"port", "add", "eth1"}).status);
+    EXPECT_TRUE(team.await_item("ports.eth1.link.up", "true"));
+}
+
+TEST(Daemon, listens_nowhere_with_option_u) {
+    const Cabling wires(1, FarSide::open);
+    const ConfigFile config(loadbalance(1));
+    auto running = Process::start({.argv = daemon_command({"-u", "-f", config.path()})});
+    EXPECT_TRUE(eventually("team0", [&] { return exists(wires.host(), "team0"); }));
+    EXPECT_TRUE(eventually("pid file", [] { return file_exists("/run/teamd/team0.pid"); }));
+    EXPECT_FALSE(file_exists("/run/teamd/team0.sock"));
+    running.signal(SIGTERM);
+    EXPECT_EQ(0, running.wait(long_enough));
+}
+
+TEST(Daemon, of_the_same_team_is_refused_while_the_first_lives) {
+    const Cabling wires(2, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    for (const auto& option : {std::vector<std::string>{}, {"-o"}, {"-r"}, {"-d"}}) {
+        const auto second = daemon_on(loadbalance(2), option);
+        EXPECT_EQ(1, second.status);
+        EXPECT_THAT(second.err, HasSubstr(std::to_string(team.pid()))) << "who it is";
+    }
+    EXPECT_TRUE(team.answers());
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+}
+
+TEST(Daemon, does_not_take_a_device_that_is_somebody_elses) {
+    const Cabling wires(1, FarSide::open);
+    wires.host().ip("link add dev team0 type bridge");
+    const auto before = snapshot(wires.host(), "team0") + snapshot(wires.host(), "eth1");
+    const auto refused = daemon_on(loadbalance(1));
+    EXPECT_EQ(1, refused.status);
+    EXPECT_NE("", refused.err);
+    EXPECT_EQ("", difference(before, snapshot(wires.host(), "team0") + snapshot(wires.host(), "eth1")));
+}
+
+TEST(Daemon, replaces_a_device_of_that_name_when_forced) {
+    const Cabling wires(1, FarSide::open);
+    wires.host().ip("link add dev team0 type bridge");
+    const TeamUnderTest team(loadbalance(1), {"-r"});
+    EXPECT_NE("bridge", look(wires.host(), "team0").kind);
+    EXPECT_EQ("loadbalance", team.item("setup.runner_name"));
+}
+
+TEST(Daemon, told_to_take_over_makes_a_device_where_there_is_none) {
+    const Cabling wires(1, FarSide::open);
+    TeamUnderTest team(loadbalance(1), {"-o"});
+    EXPECT_TRUE(exists(wires.host(), "team0"));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_FALSE(exists(wires.host(), "team0"));
+}
+
+TEST(Daemon, logs_where_it_is_told) {
+    const Cabling wires(1, FarSide::open);
+    const auto refused =
+        daemon_on(R"({"device": "team0", "runner": {"name": "nonsense"}})", {"-l", "stdout"});
+    EXPECT_NE("", refused.out);
+    EXPECT_EQ("", refused.err);
+}
+
+TEST(Daemon, stays_though_a_hangup_comes) {
+    const Cabling wires(1, FarSide::open);
+    TeamUnderTest team(loadbalance(1));
+    team.signal(SIGHUP);
+    EXPECT_TRUE(team.answers());
+    EXPECT_TRUE(team.running());
+}
+
+/// A service manager's end of $NOTIFY_SOCKET.
+class ServiceManager {
+public:
+    ServiceManager() : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        fmt::format_to_n(address.sun_path, sizeof address.sun_path - 1, "{}", path);
+        if (::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) < 0)
+            throw SetupError("no notify socket");
+        const timeval patience{.tv_sec = 0, .tv_usec = 10'000};
+        ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    }
+    /// Whether it was told so, now or within the time.
+    bool told(std::string_view what, milliseconds patience = long_enough) {
+        for (const auto start = SteadyClock::now();;) {
+            if (said_.find(what) != std::string::npos) return true;
+            if (since(start) > patience) return false;
+            std::array<char, 4096> buffer{};
+            const auto size = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
+            if (size > 0) said_.append(buffer.data(), static_cast<std::size_t>(size)).append("\n");
+        }
+    }
+    void forget() { said_.clear(); }
+    static constexpr const char* path = "/run/notify";
+
+private:
+    UniqueFd socket_;
+    std::string said_;
+};
+
+TEST(Daemon, tells_systemd_that_it_is_ready_alive_and_stopping) {
+    const Cabling wires(2, FarSide::open);
+    ServiceManager manager;
+    const ConfigFile config(loadbalance(2));
+    auto running = Process::start(
+        {.argv = daemon_command({"-f", config.path()}),
+         .environment = {fmt::format("NOTIFY_SOCKET={}", ServiceManager::path), "WATCHDOG_USEC=200000"}});
+    EXPECT_TRUE(manager.told("READY=1"));
+    EXPECT_TRUE(socket_exists("team0")) << "ready means that it answers";
+    EXPECT_TRUE(manager.told("STATUS="));
+    for (int times = 0; times < 2; ++times) {
+        manager.forget();
+        EXPECT_TRUE(manager.told("WATCHDOG=1"));
+    }
+    running.signal(SIGTERM);
+    EXPECT_TRUE(manager.told("STOPPING=1"));
+    EXPECT_EQ(0, running.wait(long_enough));
+}
+
+TEST(Daemon, takes_a_port_that_appears_later) {
+    const Cabling wires(1, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(2));
+    EXPECT_THAT(team.log(), HasSubstr("eth2")) << "a warning names what is missing";
+    EXPECT_EQ("", team.item("ports.eth2.link.up"));
+    wires.lay(2);
+    EXPECT_TRUE(team.await_link("eth2"));
+    bring_up(wires, team);
+    wires.pull(1);
+    EXPECT_TRUE(reaches(wires.host(), client_v4)) << "it carries";
+}
+
+TEST(Daemon, takes_a_port_back_that_vanished_and_came_again) {
+    const Cabling wires(2, FarSide::open);
+    TeamUnderTest team(loadbalance(2));
+    EXPECT_TRUE(team.await_link("eth2"));
+    wires.host().ip("link del eth2");
+    EXPECT_TRUE(team.await_item("ports.eth2.link_watches.up", ""));
+    EXPECT_TRUE(team.link_is_up("eth1"));
+    wires.lay(2);
+    EXPECT_TRUE(team.await_link("eth2"));
+}
+
+TEST(Daemon, has_the_hardware_address_of_its_configuration) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(team_config(by_flow, ports_object(2), R"("hwaddr": "02:AA:bb:00:00:01", )"));
+    EXPECT_EQ("02:aa:bb:00:00:01", look(wires.host(), "team0").address);
+    EXPECT_TRUE(becomes("02:aa:bb:00:00:01", [&] { return look(wires.host(), "eth2").address; }));
+}
+
+} // namespace
+} // namespace teamo::test

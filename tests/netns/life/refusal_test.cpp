@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What cannot be done is said in one line, and nothing half-made is left behind.
+//
+// lab: Refusal.of_the_team_driver* by team, 3 s
+// lab: Check.* DryRun.* Privileges/* by none: no datapath is made
+#include "netns/configs.h"
+#include "netns/team_driver.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+#include <rapidjson/document.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace teamo::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// Devices, files, pins and the ports' settings.
+std::string everything(const Cabling& wires) {
+    return must(wires.host(),
+                "ip -br link | sort; find /run/teamd /run/teamd-offload /sys/fs/bpf ! -type d") +
+           snapshot(wires.host(), "eth1") + snapshot(wires.host(), "eth2");
+}
+
+/// Exit 1, one line that has these words, and the world as it was.
+void expect_refused(const Cabling& wires, const std::string& before, const Output& refused,
+                    std::string_view words) {
+    EXPECT_EQ(1, refused.status);
+    EXPECT_EQ(1, std::ranges::count(refused.err, '\n')) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr(words));
+    EXPECT_FALSE(exists(wires.host(), "team0"));
+    EXPECT_FALSE(ControlSocket::to("team0"));
+    EXPECT_EQ("", difference(before, everything(wires)));
+}
+
+TEST(Refusal, of_a_broken_configuration_names_the_place) {
+    const Cabling wires(2, FarSide::open);
+    const auto before = everything(wires);
+    struct Case {
+        const char *text, *words;
+    };
+    for (const auto& [text, words] : {
+             Case{R"({"device": "team0",,})", ".conf:1:20: error: "},
+             Case{"", ".conf:1:1: error: "},
+             Case{"[]", ".conf:1:1: error: "},
+             Case{"{\n  \"device\": \"team0\",\n  \"runner\": {\"name\": \"fastest\"}\n}",
+                  ".conf:3:22: error: /runner/name: "},
+             Case{R"({"device": "team0", "runner": {"name": "activebackup", "hwaddr_policy": "x"}})",
+                  "/runner/hwaddr_policy: "},
+             Case{R"({"device": "team0", "runner": {"name": "loadbalance"}, "hwaddr": "zz"})", "/hwaddr: "},
+             Case{R"({"device": "team0", "device": "team1"})", ".conf:1:21: error: "},
+         })
+        expect_refused(wires, before, daemon_on(text), words);
+}
+
+TEST(Refusal, of_a_missing_file_names_it) {
+    const Cabling wires(2, FarSide::open);
+    const auto before = everything(wires);
+    expect_refused(wires, before, daemon({"-f", "/run/nowhere.conf"}), "/run/nowhere.conf");
+}
+
+TEST(Refusal, of_a_port_that_has_a_master_names_both) {
+    const Cabling wires(2, FarSide::open);
+    wires.host().ip("link add dev bridge0 type bridge\nlink set eth2 master bridge0");
+    const auto before = everything(wires);
+    const auto refused = daemon_on(loadbalance(2));
+    expect_refused(wires, before, refused, "eth2");
+    EXPECT_THAT(refused.err, HasSubstr("bridge0"));
+}
+
+TEST(Refusal, of_a_port_of_another_team_names_both) {
+    const Cabling wires(3, FarSide::open);
+    TeamUnderTest other(team_config(by_flow, R"({"eth3": {}})", "", "team1"), {}, "team1");
+    const auto config = team_config(by_flow, R"({"eth1": {}, "eth3": {}})");
+    auto before = everything(wires);
+    auto refused = daemon_on(config);
+    expect_refused(wires, before, refused, "eth3");
+    EXPECT_THAT(refused.err, HasSubstr("team1"));
+    other.kill();
+    before = everything(wires);
+    refused = daemon_on(config);
+    expect_refused(wires, before, refused, "eth3");
+    EXPECT_THAT(refused.err, HasSubstr("team1")) << "its owner is dead, but it still carries";
+}
+
+TEST(Refusal, of_a_team_as_a_port_of_a_team) {
+    const Cabling wires(3, FarSide::open);
+    const TeamUnderTest other(team_config(by_flow, R"({"eth3": {}})", "", "team1"), {}, "team1");
+    const auto before = everything(wires);
+    expect_refused(wires, before, daemon_on(team_config(by_flow, R"({"eth1": {}, "team1": {}})")), "team1");
+}
+
+TEST(Refusal, of_a_device_that_is_no_ethernet) {
+    const Cabling wires(2, FarSide::open);
+    must(wires.host(), "ip tuntap add dev tun0 mode tun");
+    const auto before = everything(wires);
+    expect_refused(wires, before, daemon_on(team_config(by_flow, R"({"eth1": {}, "tun0": {}})")), "tun0");
+    expect_refused(wires, before, daemon_on(team_config(by_flow, R"({"eth1": {}, "lo": {}})")), "lo");
+}
+
+TEST(Refusal, of_more_ports_than_a_team_can_have) {
+    const Cabling wires(9, FarSide::open);
+    const auto before = everything(wires);
+    expect_refused(wires, before, daemon_on(loadbalance(9)),
+                   "/ports/eth9: this is one port too many: a team has 8 at most");
+}
+
+TEST(Refusal, of_a_runner_that_this_version_has_not_says_so) {
+    const Cabling wires(2, FarSide::open);
+    const auto before = everything(wires);
+    expect_refused(wires, before, daemon_on(team_config(R"({"name": "lacp"})", ports_object(2))), "lacp");
+}
+
+struct Privilege {
+    const char *name, *without, *missing;
+};
+std::ostream& operator<<(std::ostream& out, const Privilege& privilege) { return out << privilege.name; }
+
+/// What `argv` does without those capabilities, which setpriv(1) takes from it.
+std::vector<std::string> with_capabilities(const std::string& change, const std::vector<std::string>& argv) {
+    std::vector<std::string> words{"setpriv", "--bounding-set=" + change, "--inh-caps=" + change};
+    words.insert(words.end(), argv.begin(), argv.end());
+    return words;
+}
+
+class RefusalWithout : public testing::TestWithParam<Privilege> {};
+INSTANTIATE_TEST_SUITE_P(
+    Privileges, RefusalWithout,
+    testing::Values(Privilege{"all", "-all", "CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF, CAP_PERFMON"},
+                    Privilege{"net_admin", "-net_admin", "CAP_NET_ADMIN"},
+                    Privilege{"net_raw", "-net_raw", "CAP_NET_RAW"},
+                    Privilege{"bpf_sys_admin", "-bpf,-sys_admin", "CAP_BPF"},
+                    Privilege{"perfmon_sys_admin", "-perfmon,-sys_admin", "CAP_PERFMON"}),
+    [](const auto& privilege) { return privilege.param.name; });
+
+TEST_P(RefusalWithout, privilege_names_what_is_missing) {
+    const Cabling wires(2, FarSide::open);
+    const auto before = everything(wires);
+    const ConfigFile config(loadbalance(2));
+    const auto refused =
+        run({.argv = with_capabilities(GetParam().without, daemon_command({"-f", config.path()}))});
+    expect_refused(wires, before, refused, fmt::format("missing privilege: {};", GetParam().missing));
+}
+
+TEST(Start, needs_four_capabilities_and_no_more) {
+    const Cabling wires(2, FarSide::lag_switch);
+    const ConfigFile config(loadbalance(2));
+    const std::string four = "-all,+net_admin,+net_raw,+bpf,+perfmon";
+    auto running = Process::start({.argv = with_capabilities(four, daemon_command({"-f", config.path()}))});
+    EXPECT_TRUE(eventually("the team", [] { return std::filesystem::exists("/run/teamd/team0.sock"); }))
+        << running.err();
+    wires.address();
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+    running.signal(SIGTERM);
+    EXPECT_EQ(0, running.wait(long_enough)) << running.err();
+    EXPECT_FALSE(exists(wires.host(), "team0"));
+}
+
+TEST(Refusal, of_the_team_driver_where_the_kernel_has_none) {
+    const NoOptionsForAll options;
+    const Cabling wires(2, FarSide::open);
+    if (kernel_has_team_driver()) {
+        TeamUnderTest team(loadbalance(2), {"--datapath", "team"});
+        EXPECT_EQ("team", look(wires.host(), "team0").kind);
+        EXPECT_EQ(0, team.stop());
+        return;
+    }
+    const auto before = everything(wires);
+    expect_refused(wires, before, daemon_on(loadbalance(2), {"--datapath", "team"}),
+                   "this kernel has no team driver; use --datapath bpf");
+}
+
+TEST(Check, passes_every_example_of_libteam_utils) {
+    std::size_t examples = 0;
+    for (const auto& example : std::filesystem::directory_iterator("/usr/share/doc/libteam-utils/examples")) {
+        const auto checked = daemon({"--check", "-f", example.path()});
+        EXPECT_EQ(0, checked.status) << example.path() << "\n" << checked.out << checked.err;
+        ++examples;
+    }
+    EXPECT_GE(examples, 10U);
+}
+
+TEST(Check, names_every_error_by_place_and_touches_nothing) {
+    const Cabling wires(2, FarSide::open);
+    const auto before = everything(wires);
+    const auto checked =
+        daemon_on("{\n"
+                  "  \"device\": \"team0\",\n"
+                  "  \"runner\": {\"name\": \"loadbalance\", \"tx_hash\": [\"eth\", \"ipv5\"]},\n"
+                  "  \"ports\": {\"eth1\": {\"sticky\": \"true\", \"pri\": 3}}\n"
+                  "}\n",
+                  {"--check"});
+    EXPECT_EQ(1, checked.status);
+    const auto said = checked.out + checked.err;
+    EXPECT_THAT(said, HasSubstr(".conf:3:56: error: /runner/tx_hash/1: "));
+    EXPECT_THAT(said, HasSubstr(".conf:4:32: error: /ports/eth1/sticky: "));
+    EXPECT_THAT(said, HasSubstr(".conf:4:40: warning: /ports/eth1/pri: "));
+    EXPECT_THAT(said, HasSubstr("prio")) << "the nearest known name";
+    EXPECT_EQ("", difference(before, everything(wires)));
+}
+
+TEST(DryRun, prints_the_plan_and_touches_nothing) {
+    const Cabling wires(2, FarSide::open);
+    const auto before = everything(wires);
+    const auto planned = daemon_on(loadbalance(2), {"--dry-run", "--datapath", "bpf"});
+    EXPECT_EQ(0, planned.status) << planned.err;
+    rapidjson::Document plan;
+    ASSERT_FALSE(plan.Parse(planned.out.c_str()).HasParseError()) << planned.out;
+    EXPECT_STREQ("team0", plan["team"]["device"].GetString());
+    EXPECT_STREQ("bpf", plan["team"]["datapath"].GetString());
+    for (const auto* port : {"eth1", "eth2"}) {
+        EXPECT_TRUE(plan["ports"][port]["transmits"].GetBool()) << port;
+        EXPECT_TRUE(plan["ports"][port]["receives"].GetBool()) << port;
+        EXPECT_EQ(128, plan["ports"][port]["buckets"].GetInt()) << port;
+        EXPECT_EQ(1500, plan["ports"][port]["mtu"].GetInt()) << port;
+        EXPECT_STREQ(plan["team"]["address"].GetString(), plan["ports"][port]["address"].GetString());
+    }
+    EXPECT_EQ(256U, plan["buckets"].Size());
+    EXPECT_EQ("", difference(before, everything(wires)));
+}
+
+TEST(DryRun, says_which_offloads_a_start_would_switch) {
+    const Cabling wires(2, FarSide::open);
+    must(wires.host(), "ethtool -K eth2 tx-tcp-segmentation off");
+    const auto planned = daemon_on(team_config(by_flow, R"({"eth1": {"offload": {"tx-udp-segmentation": "off",
+                                                      "tx-esp-segmentation": "require",
+                                                      "lacking": "demote"}}, "eth2": {}})"),
+                                   {"--dry-run"});
+    rapidjson::Document plan;
+    ASSERT_FALSE(plan.Parse(planned.out.c_str()).HasParseError()) << planned.out;
+    const auto& first = plan["ports"]["eth1"];
+    EXPECT_STREQ("off", first["offloads"]["change"]["tx-udp-segmentation"].GetString());
+    EXPECT_STREQ("tx-esp-segmentation", first["offloads"]["lacking"][0].GetString());
+    EXPECT_FALSE(first["transmits"].GetBool()) << "it is demoted";
+    EXPECT_STREQ("on", plan["ports"]["eth2"]["offloads"]["change"]["tx-tcp-segmentation"].GetString());
+}
+
+TEST(Check, lets_run_what_teamd_lets_run) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(team_config(R"({"name": "loadbalance", "tx_hash": ["eth", "ipv5"]})",
+                                         R"({"eth1": {"sticky": "true"}, "eth2": {}})"));
+    EXPECT_THAT(team.log(), HasSubstr("/runner/tx_hash/1"));
+    EXPECT_THAT(team.log(), HasSubstr("/ports/eth1/sticky"));
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A daemon that is killed before any of the system calls by which it changes something, and one that has any
+// of them refused: from the first start over a lost link, a repaired offload and a port removed to the stop.
+// Each case has every sixteenth step, and takes each fifth of these; all of them with TEAMO_EVERY_STEP=1.
+// TEAMO_STEP=17 takes that one alone (with --gtest_filter='*KilledBefore*/0').
+//
+// lab: *KilledBefore.*/8 *Refused.*/6 by team, 15 s
+// lab: *KilledBefore.* *Refused.* by team, 300 s, long
+#include "netns/configs.h"
+#include "netns/life/operators.h"
+#include "support/daemon/watched_calls.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace teamo::test {
+namespace {
+
+constexpr unsigned ports = 3, shards = 16;
+constexpr const char* removed = "eth3"; ///< by hand, in each life
+
+std::vector<std::string> names() { return {"eth1", "eth2", "eth3"}; }
+
+/// activebackup gives its port the team's address when it is chosen.
+std::string config_of(bool backup) {
+    return team_config(backup ? R"({"name": "activebackup", "hwaddr_policy": "only_active"})" : by_flow,
+                       ports_object(ports));
+}
+
+/// Ports that somebody had set up in his own way, and the life of a team over them.
+class Life {
+public:
+    Life(const Cabling& wires, const std::vector<std::string>& before, bool backup)
+        : wires_(wires), before_(before), backup_(backup), team_(config_of(backup), TeamUnderTest::later) {}
+
+    /// From the start to the stop, or until the daemon ends.
+    void live(WatchedCalls& calls) {
+        bool runs = team_.try_to_start(calls);
+        // As the unit does.
+        for (int times = 0; !runs && team_.ended() == 75 && times < 3; ++times)
+            runs = (team_.start(), true);
+        if (!runs) return;
+        reach("all ports are in", [&] { return ins() == names(); });
+        wires_.pull(1);
+        reach("eth1 carries no more", [&] { return !transmits("eth1"); });
+        wires_.plug(1);
+        reach("all ports are in again", [&] { return ins() == names(); });
+        static_cast<void>(sh(wires_.host(), "ethtool -K eth2 tso off"));
+        reach("eth2 has its TSO again", [&] { return tso_of(wires_.host(), "eth2") == "on"; });
+        if (!team_.running()) return;
+        const bool done = team_.teamdctl({"port", "remove", removed}).status == 0;
+        if (!team_.running()) return;
+        if (done) reach("eth3 is out, and as it was", [&] { return is_as_before(2); });
+        team_.signal(SIGTERM);
+        static_cast<void>(eventually("it ends", [&] { return !team_.running(); }));
+    }
+
+    /// What a new daemon makes of it, and what is left after that.
+    void expect_a_whole_team_and_all_put_back() {
+        wires_.plug(1);
+        team_.start();
+        EXPECT_TRUE(eventually("all ports are in, but perhaps the removed one", [&] {
+            auto expected = names();
+            if (ins() == expected) return true;
+            expected.pop_back();
+            return ins() == expected && is_as_before(2);
+        })) << text_of_state();
+        EXPECT_EQ("on", tso_of(wires_.host(), "eth2"));
+        EXPECT_EQ(0, team_.stop());
+        expect_all_put_back();
+    }
+
+    void expect_all_put_back() {
+        for (unsigned number = 0; number < ports; ++number)
+            EXPECT_EQ("", difference(before_[number], snapshot(wires_.host(), names()[number])))
+                << names()[number];
+        EXPECT_FALSE(exists(wires_.host(), "team0"));
+        EXPECT_EQ("", must(wires_.host(), "find /run/teamd /run/teamd-offload ! -type d"));
+    }
+
+    TeamUnderTest& team() { return team_; }
+
+private:
+    template <class Condition>
+    void reach(std::string_view what, Condition holds) {
+        if (!team_.running()) return;
+        EXPECT_TRUE(eventually(what, [&] { return !team_.running() || holds(); })) << text_of_state();
+    }
+
+    bool transmits(const std::string& port) const {
+        return team_.item(fmt::format("ports.{}.datapath.transmits", port)) == "true";
+    }
+    /// The ports that are all that a port is.
+    std::vector<std::string> ins() const {
+        if (!exists(wires_.host(), "team0")) return {};
+        const auto team = look(wires_.host(), "team0");
+        std::vector<std::string> list;
+        for (const auto& port : names()) {
+            const auto device = look(wires_.host(), port);
+            const bool marked = std::ranges::any_of(device.altnames, [](const std::string& name) {
+                return name.starts_with("teamo-port-team0-");
+            });
+            const bool by_driver = team.kind == "team";
+            const bool fits = by_driver ? device.master == "team0"
+                                        : device.mtu == team.mtu && device.flags.contains("ALLMULTI");
+            const bool quiet = must(wires_.host(), fmt::format("cat /proc/sys/net/ipv6/conf/{}/disable_ipv6",
+                                                               port)) == "1\n";
+            const bool carries = team_.link_is_up(port) && (backup_ || transmits(port));
+            if (device.up() && marked && fits && quiet && carries) list.push_back(port);
+        }
+        return list;
+    }
+    bool is_as_before(unsigned number) const {
+        return difference(before_[number], snapshot(wires_.host(), names()[number])).empty();
+    }
+    std::string text_of_state() const {
+        return must(wires_.host(), "ip -d link; cat /run/teamd-offload/team0.json 2>&1; true");
+    }
+
+    const Cabling& wires_;
+    const std::vector<std::string>& before_;
+    bool backup_;
+    TeamUnderTest team_;
+};
+
+/// Which steps a case takes, first to last.
+class Steps : public testing::TestWithParam<unsigned> {
+protected:
+    Steps() : wires_(ports, FarSide::open) {
+        wires_.host().ip("link set eth1 mtu 1400 address 02:00:00:00:01:01\n"
+                         "link set eth2 mtu 1300 allmulticast on up");
+        must(wires_.host(), "echo 1 > /proc/sys/net/ipv6/conf/eth1/disable_ipv6");
+        for (const auto& port : names())
+            before_.push_back(snapshot(wires_.host(), port));
+    }
+
+    /// `try_it` says whether there was such a step.
+    void each(const std::function<bool(Life& life, unsigned step)>& try_it) {
+        if (const char* only = std::getenv("TEAMO_STEP")) {
+            const auto step = static_cast<unsigned>(std::atoi(only));
+            Life life(wires_, before_, (step - 1) % 2 == 1);
+            EXPECT_TRUE(try_it(life, step)) << "there are not so many";
+            return;
+        }
+        // Odd numbers: all of the errors come. By the driver each bucket is a step, and a guest is slow.
+        const unsigned sample = emulated() ? 29 : 5;
+        const unsigned stride = std::getenv("TEAMO_EVERY_STEP") != nullptr ? shards : sample * shards;
+        unsigned tried = 0;
+        for (unsigned step = 1 + GetParam(); !HasFailure(); step += stride) {
+            Life life(wires_, before_, GetParam() % 2 == 1);
+            if (!try_it(life, step)) break;
+            ++tried;
+        }
+        RecordProperty("steps", static_cast<int>(tried));
+        fmt::print("{} steps\n", tried);
+    }
+
+private:
+    const Cabling wires_;
+    std::vector<std::string> before_;
+};
+
+class KilledBefore : public Steps {};
+class Refused : public Steps {};
+INSTANTIATE_TEST_SUITE_P(Any, KilledBefore, testing::Range(0U, shards));
+INSTANTIATE_TEST_SUITE_P(Any, Refused, testing::Range(0U, shards));
+
+TEST_P(KilledBefore, a_step_leaves_what_the_next_start_makes_whole) {
+    each([](Life& life, unsigned step) {
+        WatchedCalls calls;
+        calls.kill_before(step);
+        life.live(calls);
+        const bool killed = calls.count() >= step;
+        SCOPED_TRACE(fmt::format("killed before step {} of {}: {}", step, calls.count(), calls.what()));
+        if (killed)
+            life.expect_a_whole_team_and_all_put_back();
+        else
+            life.expect_all_put_back();
+        return killed;
+    });
+}
+
+/// Down, the address, up: a port on which it was killed in between is up again, and the active one.
+TEST(KilledInAnAddressChange, leaves_a_port_that_the_next_start_sets_up) {
+    for (const unsigned after : {1U, 2U, 3U}) {
+        const Cabling wires(2, FarSide::open);
+        TeamUnderTest team(
+            team_config(R"({"name": "activebackup", "hwaddr_policy": "only_active"})", ports_object(2)),
+            TeamUnderTest::later);
+        WatchedCalls calls;
+        calls.kill_in_address_change(after);
+        ASSERT_TRUE(team.try_to_start(calls));
+        ASSERT_TRUE(team.await_item("runner.active_port", "eth1") && team.await_link("eth2"));
+        const auto address = look(wires.host(), "team0").address;
+        wires.pull(1);
+        ASSERT_TRUE(eventually("it is killed", [&] { return !team.running(); }));
+        EXPECT_EQ(after == 1, look(wires.host(), "eth2").up()) << after;
+        team.start();
+        EXPECT_TRUE(team.await_link("eth2"));
+        EXPECT_TRUE(becomes(address, [&] { return look(wires.host(), "eth2").address; }));
+        EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
+        EXPECT_EQ(0, team.stop());
+        wires.host().ip("link del eth1\nlink del eth2");
+    }
+}
+
+TEST_P(Refused, step_is_taken_again) {
+    each([](Life& life, unsigned step) {
+        WatchedCalls calls;
+        constexpr std::array errors{EBUSY, EAGAIN, ENOMEM, EINTR};
+        const int error = errors[step / shards % errors.size()];
+        calls.refuse(step, error);
+        life.live(calls);
+        EXPECT_EQ(0, life.team().ended());
+        life.expect_all_put_back();
+        if (HasFailure())
+            fmt::print("step {} of {}, refused with errno {}: {}\n", step, calls.count(), error,
+                       calls.what());
+        return calls.count() >= step;
+    });
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The hash "cpu", and a sender that goes from one CPU to the other: no flow overtakes itself. A machine whose
+// CPUs stand still now and then gets packets of one port out of order too (a device's packets wait on the CPU
+// that sent them), up to 8 of 12,000 segments with a static hash, so a few are nobody's fault; flows that
+// went over at once would be half of the datagrams, and a thousand of the segments (of eight connections).
+#include "netns/configs.h"
+#include "support/traffic/flows.h"
+#include "support/traffic/on_cpu.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+namespace teamo::test {
+namespace {
+
+constexpr std::string_view by_cpu = R"({"name": "loadbalance", "tx_hash": ["cpu"]})";
+
+/// All threads of this process, the senders among them, run on one CPU.
+void move_process_to(unsigned cpu) {
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
+        sched_setaffinity(std::stoi(task.path().filename()), sizeof only, &only);
+}
+
+constexpr std::uint64_t few_late = 20;
+
+/// Behind eth1 there is always a queue, behind eth2 never: what goes over too early is there first.
+class MovedSender : public testing::Test {
+protected:
+    void SetUp() override {
+        if (cpus_.size() < 2) GTEST_SKIP() << "one CPU";
+    }
+    ~MovedSender() override {
+        cpu_set_t all;
+        CPU_ZERO(&all);
+        for (const auto cpu : cpus_)
+            CPU_SET(cpu, &all);
+        for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
+            sched_setaffinity(std::stoi(task.path().filename()), sizeof all, &all);
+    }
+
+    /// Sends from one CPU and from the other in turn, for so long.
+    void move_about(std::chrono::seconds time) const {
+        const auto start = SteadyClock::now();
+        for (std::size_t turn = 0; since(start) < time; ++turn) {
+            move_process_to(cpus_[turn % 2]);
+            std::this_thread::sleep_for(25ms);
+        }
+    }
+    static void make_eth1_narrow(const Cabling& wires, std::string_view limit) {
+        must(wires.host(),
+             fmt::format("tc qdisc replace dev eth1 root tbf rate 25mbit burst 16k limit {}", limit));
+    }
+
+    std::vector<unsigned> cpus_ = usable_cpus();
+};
+
+TEST_F(MovedSender, of_datagrams_is_not_overtaken_by_itself) {
+    const Cabling wires(2, FarSide::lag_switch);
+    const TeamUnderTest team(team_config(by_cpu, ports_object(2)));
+    bring_up(wires, team);
+    if (by_driver(wires)) GTEST_SKIP() << "the driver has a port for each CPU, and no memory";
+    make_eth1_narrow(wires, "1m");
+    move_process_to(cpus_[0]);
+    Stream stream(
+        {.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 6'000, .size = 1000});
+    ASSERT_TRUE(stream.flows(3'000));
+    const auto before = counters(wires.host(), "eth1");
+    move_about(3s);
+    const auto by_eth1 = counters(wires.host(), "eth1") - before;
+    stream.stop();
+    fmt::print("{}; {} by eth1\n", text_of(stream.tally()), by_eth1.tx_packets);
+    EXPECT_GE(few_late, stream.tally().reordered) << text_of(stream.tally());
+}
+
+TEST_F(MovedSender, of_tcp_is_not_overtaken_by_itself) {
+    const Cabling wires(2, FarSide::lag_switch);
+    const TeamUnderTest team(team_config(by_cpu, ports_object(2)));
+    bring_up(wires, team);
+    if (by_driver(wires)) GTEST_SKIP() << "the driver has a port for each CPU, and no memory";
+    ASSERT_TRUE(reaches(wires.host(), client_v4));
+    make_eth1_narrow(wires, "64m");
+    // Nothing is dropped there: what comes after a lost segment is out of order too.
+    must(wires.host(), "echo 4096 65536 131072 > /proc/sys/net/ipv4/tcp_wmem");
+    move_process_to(cpus_[0]);
+    const BulkFlows bulk({.from = &wires.host(),
+                          .to = &wires.client(),
+                          .address = client_v4,
+                          .rates = std::vector(8, 0.75e6)});
+    const auto start = bulk.received();
+    ASSERT_TRUE(eventually("it is under way", [&] { return bulk.received() > start + 2'000'000; }));
+    const auto before = tcp_counters(wires.client());
+    const auto sent = bulk.received();
+    move_about(3s);
+    const auto after = tcp_counters(wires.client());
+    const auto late = after.at("TCPOFOQueue") - before.at("TCPOFOQueue");
+    fmt::print("{} bytes, {} segments out of order\n", bulk.received() - sent, late);
+    EXPECT_GT(bulk.received() - sent, 6'000'000U);
+    EXPECT_GE(few_late, late);
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What cutting costs for which device, told apart: a figure, so the machine is its own.
+#include "kernel/packets/segmentation_cost.h"
+
+#include "support/daemon/process.h"
+#include "support/figure.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace teamo::test {
+namespace {
+
+/// The least of some of each, taken in turns: other work on the machine disturbs all of them, but not each
+/// time.
+std::vector<SegmentationCost> least_costs(const std::vector<Segmentation>& devices) {
+    std::vector<SegmentationCost> least(devices.size());
+    for (int round = 0; round < 15; ++round)
+        for (std::size_t index = 0; index < devices.size(); ++index) {
+            const auto cost = measure_segmentation(devices[index]);
+            if (!cost) throw SetupError(cost.error().text);
+            if (round == 0 || cost->cut < least[index].cut) least[index] = *cost;
+        }
+    return least;
+}
+
+TEST(SegmentationCost, is_more_for_smaller_segments_and_for_what_is_summed_or_copied) {
+    const auto costs = least_costs({{},
+                                    {.mtu = 9000},
+                                    {.mtu = 9000, .checksum = false},
+                                    {.mtu = 9000, .scatter_gather = false},
+                                    {.mtu = 65535}});
+    const auto &usual = costs[0], &jumbo = costs[1];
+    // Measured, in ns for a KiB: 50 whole; cut 274 at an MTU of 1500 and 74 at 9000, 99 summed, 120 copied.
+    EXPECT_GT(usual.whole, 0);
+    EXPECT_TRUE(at_least("cut over whole", usual.cut / usual.whole, {.promised = 3, .defect = 2}));
+    EXPECT_TRUE(at_least("cutting at 1500 over at 9000",
+                         (usual.cut - usual.whole) / std::max(jumbo.cut - jumbo.whole, 1e-3),
+                         {.promised = 2, .defect = 1.5}));
+    EXPECT_TRUE(at_least("summed over jumbo", costs[2].cut / jumbo.cut, {.promised = 1.12, .defect = 1.05}));
+    EXPECT_TRUE(at_least("copied over jumbo", costs[3].cut / jumbo.cut, {.promised = 1.2, .defect = 1.1}));
+    EXPECT_GT(costs[4].cut, 0);
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A port hears everything while somebody above the team has an address of its own, and no longer.
+#include "netns/configs.h"
+#include "support/net/links.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::test {
+namespace {
+
+testing::AssertionResult ports_become_promiscuous(const Cabling& wires, bool promiscuous) {
+    return becomes(promiscuous, [&wires] {
+        // The driver's ports are so without the flag, which is an administrator's.
+        return look(wires.host(), "eth1").promiscuity > 0 && look(wires.host(), "eth2").promiscuity > 0;
+    });
+}
+
+TEST(Ports, hear_everything_while_a_macvlan_stands_on_the_team) {
+    const Cabling wires(2, FarSide::lag_switch);
+    const TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    EXPECT_TRUE(ports_become_promiscuous(wires, false));
+    wires.host().ip("link add link team0 name guest0 type macvlan mode bridge\nlink set guest0 up");
+    EXPECT_TRUE(ports_become_promiscuous(wires, true));
+    wires.host().ip("link del guest0");
+    EXPECT_TRUE(ports_become_promiscuous(wires, false));
+}
+
+TEST(Ports, hear_everything_for_a_macvlan_that_came_up_in_another_namespace) {
+    const Cabling wires(2, FarSide::lag_switch);
+    const TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    const auto guest = NetNs::create();
+    wires.host().ip("link add link team0 name guest0 type macvlan mode bridge\n"
+                    "link set guest0 netns " +
+                    guest.path());
+    // The daemon has seen the device go by now, and hears nothing of it from here on.
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+    guest.ip("link set guest0 up");
+    EXPECT_TRUE(ports_become_promiscuous(wires, true));
+    guest.ip("link del guest0");
+    EXPECT_TRUE(ports_become_promiscuous(wires, false));
+}
+
+TEST(Ports, hear_everything_while_the_team_is_in_a_bridge) {
+    const Cabling wires(2, FarSide::lag_switch);
+    const TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    wires.host().ip("link add br9 type bridge\nlink set team0 master br9\nlink set br9 up");
+    EXPECT_TRUE(ports_become_promiscuous(wires, true));
+    wires.host().ip("link del br9");
+    EXPECT_TRUE(ports_become_promiscuous(wires, false));
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A team without an address has nothing to say in ARP: switches learn its way from a RARP frame.
+//
+// lab: Announcement.of_a_device* by team, 5 s
+#include "netns/configs.h"
+#include "support/traffic/frames.h"
+#include "support/traffic/packet_socket.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::test {
+namespace {
+
+constexpr std::uint16_t ether_rarp = 0x8035;
+
+TEST(Announcement, of_a_device_without_an_address_is_a_rarp_frame) {
+    const Cabling wires(2, FarSide::open);
+    const TeamUnderTest team(ranked_activebackup(2));
+    for (const auto* port : {"eth1", "eth2"})
+        ASSERT_TRUE(
+            becomes("true", [&] { return team.item(fmt::format("ports.{}.link_watches.up", port)); }));
+    must(wires.host(), "echo 1 > /proc/sys/net/ipv6/conf/team0/disable_ipv6; ip link set team0 up");
+    await_operation(wires.host(), "team0");
+    ASSERT_TRUE(becomes("eth1", [&] { return team.item("runner.active_port"); }));
+    const auto own = mac(look(wires.host(), "team0").address);
+    const PacketSocket far(wires.peer(), "p2", ether_rarp);
+    team.set_item("runner.active_port", "eth2");
+    const auto seen = far.await([](const Seen& frame) { return !frame.outgoing; });
+    ASSERT_TRUE(seen);
+    EXPECT_EQ(own, source_of(seen->frame));
+    EXPECT_EQ(mac("ff:ff:ff:ff:ff:ff"), destination_of(seen->frame));
+    // Whose address is asked for: the target's, behind the sender's pair (RFC 903).
+    constexpr std::size_t operation = 20, target = 32;
+    EXPECT_EQ(std::string_view("\0\3", 2), from_offset(seen->frame, operation).substr(0, 2));
+    const std::string_view bytes(reinterpret_cast<const char*>(own.bytes.data()), own.bytes.size());
+    EXPECT_EQ(bytes, from_offset(seen->frame, target).substr(0, bytes.size()));
+}
+
+} // namespace
+} // namespace teamo::test

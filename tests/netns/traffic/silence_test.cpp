@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A port has no addresses of its own, and gets back those that somebody gave it.
+#include "netns/configs.h"
+#include "support/net/links.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string static_addresses(const NetNs& in, std::string_view device) {
+    return must(
+        in, fmt::format("ip -6 -o addr show dev {} scope global permanent | sed 's/.*inet6 //;s/\\\\.*//'",
+                        device));
+}
+
+void give_addresses(const Cabling& wires) {
+    wires.host().ip("link set eth1 up\n"
+                    "addr add fd00:1::6/128 dev eth1 nodad\naddr add fd00:1::5/64 dev eth1 nodad\n"
+                    "addr add 10.7.0.5/24 dev eth1\n"
+                    "addr add fd00:1::7/64 dev eth1 nodad valid_lft 600 preferred_lft 600");
+}
+
+TEST(Silence, takes_a_ports_ipv6_addresses_and_gives_static_ones_back) {
+    const Cabling wires(2, FarSide::open);
+    give_addresses(wires);
+    const auto before = static_addresses(wires.host(), "eth1");
+    TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    EXPECT_EQ("", must(wires.host(), "ip -6 -o addr show dev eth1; ip -6 -o addr show dev eth2"));
+    EXPECT_THAT(team.log(), HasSubstr("port eth1: has addresses of its own (10.7.0.5, "));
+    EXPECT_THAT(team.log(), Not(HasSubstr("port eth2: has addresses")));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ(before, static_addresses(wires.host(), "eth1"));
+    EXPECT_THAT(before, HasSubstr("fd00:1::5/64"));
+    EXPECT_THAT(must(wires.host(), "ip -6 route show dev eth1"), HasSubstr("fd00:1::/64"));
+}
+
+TEST(Silence, gives_static_addresses_back_after_a_first_start_that_was_killed) {
+    const Cabling wires(2, FarSide::open);
+    give_addresses(wires);
+    const auto before = static_addresses(wires.host(), "eth1");
+    TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    team.kill();
+    team.start();
+    EXPECT_EQ("", must(wires.host(), "ip -6 -o addr show dev eth1"));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ(before, static_addresses(wires.host(), "eth1"));
+}
+
+TEST(Silence, of_a_port_that_had_ipv6_off_stays) {
+    const Cabling wires(1, FarSide::open);
+    must(wires.host(), "echo 1 > /proc/sys/net/ipv6/conf/eth1/disable_ipv6");
+    TeamUnderTest team(loadbalance(1));
+    bring_up(wires, team);
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ("1\n", must(wires.host(), "cat /proc/sys/net/ipv6/conf/eth1/disable_ipv6"));
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Devices that people put on a team.
+//
+// lab: Stacking.* by bpf on 6.12, 20 s
+// lab: Stacking.* by bpf on 6.1, 20 s, long
+#include "netns/configs.h"
+#include "support/daemon/process.h"
+#include "support/daemon/team_under_test.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::test {
+namespace {
+
+constexpr const char* guest_v4 = "10.0.0.3";
+constexpr const char* guest_v6 = "fd00::3";
+
+void address_guest(const NetNs& guest, std::string_view device) {
+    guest.ip(fmt::format("link set {0} up\naddr add {1}/24 dev {0}\naddr add {2}/64 dev {0} nodad", device,
+                         guest_v4, guest_v6));
+}
+
+void expect_guest_and_client_talk(const Cabling& wires, const NetNs& guest) {
+    for (const auto* address : {client_v4, client_v6}) {
+        EXPECT_TRUE(reaches(guest, address));
+        EXPECT_TRUE(carries_tcp(guest, wires.client(), address, 2'000'000)) << address;
+    }
+    for (const auto* address : {guest_v4, guest_v6}) {
+        EXPECT_TRUE(reaches(wires.client(), address));
+        EXPECT_TRUE(carries_tcp(wires.client(), guest, address, 2'000'000)) << address;
+    }
+}
+
+TEST(Stacking, macvlan_on_the_team_talks_both_ways_beside_the_host) {
+    const Cabling wires(4, FarSide::lag_switch);
+    const TeamUnderTest team(loadbalance(4));
+    bring_up(wires, team);
+    const auto guest = NetNs::create();
+    wires.host().ip("link add link team0 name guest0 type macvlan mode bridge");
+    wires.host().ip(fmt::format("link set guest0 netns {}", guest.path()));
+    address_guest(guest, "guest0");
+    expect_guest_and_client_talk(wires, guest);
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+}
+
+TEST(Stacking, bridge_over_the_team_carries_a_guest_and_the_host) {
+    const Cabling wires(4, FarSide::lag_switch);
+    const TeamUnderTest team(loadbalance(4));
+    const auto guest = NetNs::create();
+    wires.host().ip(fmt::format("link add dev bridge0 type bridge forward_delay 0\n"
+                                "link set team0 up master bridge0\n"
+                                "link add dev toguest type veth peer name guest0 netns {}\n"
+                                "link set toguest up master bridge0",
+                                guest.path()));
+    wires.address("bridge0");
+    address_guest(guest, "guest0");
+    expect_guest_and_client_talk(wires, guest);
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+    EXPECT_TRUE(reaches(wires.host(), guest_v4));
+}
+
+TEST(Stacking, bridge_over_an_activebackup_team_gets_nothing_twice) {
+    const Cabling wires(2, FarSide::learning_switch);
+    const TeamUnderTest team(ranked_activebackup(2));
+    wires.host().ip("link add dev bridge0 type bridge forward_delay 0\nlink set team0 up master bridge0");
+    wires.address("bridge0");
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+    Stream stream({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 2'000});
+    EXPECT_TRUE(stream.flows(400));
+    stream.stop();
+    EXPECT_EQ(0U, stream.tally().lost + stream.tally().duplicated) << text_of(stream.tally());
+}
+
+TEST(Stacking, team_that_leaves_lets_go_of_a_bridge) {
+    const Cabling wires(2, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(2));
+    wires.host().ip(
+        "link add dev bridge0 type bridge\nlink set team0 up master bridge0\nlink set bridge0 up");
+    EXPECT_EQ(0, team.stop());
+    EXPECT_FALSE(exists(wires.host(), "team0"));
+    EXPECT_TRUE(exists(wires.host(), "bridge0"));
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "balance/balancer.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+
+namespace teamo {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::IsEmpty;
+using ::testing::Ne;
+using ::testing::SizeIs;
+
+constexpr double gigabit = 125e6;
+
+/// A bucket by home and load; what is not named is idle and lives on the ports in turn.
+class Setting {
+public:
+    explicit Setting(std::vector<BalancedPort> carrying) : ports(std::move(carrying)) {
+        for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+            homes[bucket] = ports[bucket % ports.size()].slot;
+    }
+    /// One more bucket that carries something. Returns its number.
+    std::size_t with(int slot, double bytes, double gso_share = 0) {
+        const auto bucket = next_++;
+        homes[bucket] = Slot{static_cast<std::uint8_t>(slot)};
+        loads[bucket] = {.bytes = bytes, .packets = bytes / 1000, .bulk = bytes * gso_share};
+        return bucket;
+    }
+    void many(int count, int slot, double bytes, double gso_share = 0) {
+        for (int index = 0; index < count; ++index)
+            with(slot, bytes, gso_share);
+    }
+    Placement placed(const BalancePolicy& policy = {}) const { return place(homes, loads, ports, policy); }
+
+    std::vector<BalancedPort> ports;
+    Homes homes{};
+    BucketLoads loads{};
+
+private:
+    std::size_t next_ = 0;
+};
+
+BalancedPort port(int slot, double capacity = gigabit, bool segments = true, double cpu_load = 0) {
+    return {Slot{static_cast<std::uint8_t>(slot)}, capacity, segments, cpu_load};
+}
+std::vector<BalancedPort> alike(int count) {
+    std::vector<BalancedPort> ports;
+    for (int slot = 1; slot <= count; ++slot)
+        ports.push_back(port(slot));
+    return ports;
+}
+/// Ports 1 and 2 segment, 3 and 4 do not.
+std::vector<BalancedPort> two_kinds(double capacity = gigabit) {
+    return {port(1, capacity), port(2, capacity), port(3, capacity, false), port(4, capacity, false)};
+}
+
+MATCHER_P(because_of, reason, "") { return arg.reason == reason; }
+
+double bulk_on(const Placement& placement, const BucketLoads& loads, std::set<int> slots) {
+    double sum = 0;
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+        if (slots.contains(placement.homes[bucket].value)) sum += loads[bucket].bulk;
+    return sum;
+}
+
+std::map<int, int> buckets_by_port(const Homes& homes) {
+    std::map<int, int> counts;
+    for (const auto home : homes)
+        ++counts[home.value];
+    return counts;
+}
+
+/// Such a bucket would have been asked again and again, and the port stayed full for as long as it rests.
+TEST(Balancer, takes_others_where_the_best_bucket_rests) {
+    Setting setting(alike(2));
+    const auto best = setting.with(1, 20e6);
+    setting.many(6, 1, 10e6);
+    setting.many(4, 2, 10e6);
+    const auto placement = setting.placed();
+    ASSERT_THAT(placement.moves, ElementsAre(Field(&BucketMove::bucket, best)));
+    const auto others = place(setting.homes, setting.loads, setting.ports, {}, RestingBuckets{}.set(best));
+    EXPECT_THAT(others.moves, AllOf(SizeIs(2), Each(Field(&BucketMove::bucket, Ne(best)))));
+    EXPECT_EQ(others.planned, placement.planned);
+}
+
+/// What rests is no water that could stand elsewhere.
+TEST(Balancer, evens_out_the_other_ports_beside_one_where_too_much_rests) {
+    Setting setting(alike(3));
+    RestingBuckets resting;
+    for (int count = 0; count < 5; ++count)
+        resting.set(setting.with(1, 50));
+    setting.many(10, 2, 10);
+    const auto placement = place(setting.homes, setting.loads, setting.ports, {}, resting);
+    EXPECT_EQ(placement.planned[1], 250);
+    EXPECT_EQ(placement.planned[2], 50);
+    EXPECT_EQ(placement.planned[3], 50);
+}
+
+TEST(Balancer, leaves_everything_where_it_is_without_ports) {
+    const Setting setting(alike(2));
+    const auto placement = place(setting.homes, setting.loads, {}, {});
+    EXPECT_EQ(placement.homes, setting.homes);
+    EXPECT_THAT(placement.moves, IsEmpty());
+    EXPECT_THAT(placement.planned, Each(0));
+}
+
+TEST(Balancer, gives_idle_buckets_without_a_home_one_evenly) {
+    const auto placement = place(Homes{}, BucketLoads{}, alike(3), {});
+    EXPECT_EQ(buckets_by_port(placement.homes), (std::map<int, int>{{1, 86}, {2, 85}, {3, 85}}));
+    EXPECT_THAT(placement.moves, AllOf(SizeIs(256), Each(because_of(MoveReason::membership))));
+}
+
+TEST(Balancer, moves_only_the_buckets_of_a_port_that_left_even_if_all_are_idle) {
+    const Setting setting(alike(4));
+    const auto placement = place(setting.homes, setting.loads, alike(3), {});
+    EXPECT_THAT(placement.moves, AllOf(SizeIs(64), Each(because_of(MoveReason::membership)),
+                                       Each(Field(&BucketMove::from, Slot{4}))));
+    EXPECT_EQ(buckets_by_port(placement.homes), (std::map<int, int>{{1, 86}, {2, 85}, {3, 85}}));
+}
+
+TEST(Balancer, gives_loaded_buckets_of_a_port_that_left_to_those_with_room) {
+    Setting setting(alike(3));
+    setting.with(1, 500);
+    setting.with(2, 300);
+    setting.with(3, 200);
+    const auto placement = place(setting.homes, setting.loads, alike(2), {});
+    EXPECT_EQ(placement.homes[2], Slot{2});
+}
+
+TEST(Balancer, moves_nothing_while_the_fullest_port_is_within_the_tolerance) {
+    Setting setting(alike(2));
+    setting.many(104, 1, 10);
+    setting.many(96, 2, 10);
+    EXPECT_THAT(setting.placed().moves, IsEmpty());
+}
+
+TEST(Balancer, moves_one_bucket_where_one_is_enough) {
+    Setting setting(alike(2));
+    setting.many(10, 1, 10);
+    const auto fitting = setting.with(1, 30);
+    setting.with(1, 70);
+    setting.many(14, 2, 10);
+    const auto placement = setting.placed();
+    ASSERT_THAT(placement.moves, SizeIs(1));
+    const auto& move = placement.moves.front();
+    EXPECT_EQ(move.bucket, fitting);
+    EXPECT_EQ(move.from, Slot{1});
+    EXPECT_EQ(move.to, Slot{2});
+    EXPECT_EQ(move.reason, MoveReason::load);
+    EXPECT_NEAR(move.gain, 200 / 170.0 - 1, 1e-9) << "from 200 to 170, which is the mean";
+    EXPECT_EQ(placement.planned[1], 170);
+    EXPECT_EQ(placement.planned[2], 170);
+}
+
+TEST(Balancer, exchanges_two_buckets_where_moving_one_does_not_help) {
+    Setting setting(alike(2));
+    setting.many(2, 1, 60);
+    setting.many(2, 2, 40);
+    const auto placement = setting.placed();
+    EXPECT_THAT(placement.moves, AllOf(SizeIs(2), Each(because_of(MoveReason::load)),
+                                       Each(Field(&BucketMove::gain, ::testing::DoubleNear(0.2, 1e-9)))));
+    EXPECT_EQ(placement.planned[1], 100);
+}
+
+TEST(Balancer, does_not_exchange_equal_loads) {
+    Setting setting(alike(2));
+    setting.many(3, 1, 50);
+    setting.many(2, 2, 50);
+    EXPECT_THAT(setting.placed().moves, IsEmpty());
+}
+
+TEST(Balancer, never_moves_idle_buckets_for_load) {
+    Setting setting(alike(2));
+    setting.many(6, 1, 10);
+    const auto idle = setting.homes;
+    const auto placement = setting.placed();
+    for (std::size_t bucket = 6; bucket < bucket_count; ++bucket)
+        EXPECT_EQ(placement.homes[bucket], idle[bucket]);
+    EXPECT_THAT(placement.moves, SizeIs(3));
+}
+
+TEST(Balancer, gives_a_fast_port_more) {
+    Setting setting({port(1, gigabit), port(2, 3 * gigabit)});
+    setting.many(50, 1, 1000);
+    setting.many(50, 2, 1000);
+    const auto placement = setting.placed();
+    EXPECT_NEAR(placement.planned[1], 25000, 750);
+    EXPECT_NEAR(placement.planned[2], 75000, 750);
+}
+
+TEST(Balancer, takes_a_port_of_unknown_speed_for_one_like_the_others) {
+    Setting setting({port(1, gigabit), port(2, 3 * gigabit), port(3, 0)});
+    setting.many(120, 1, 1000);
+    const auto placement = setting.placed();
+    EXPECT_NEAR(placement.planned[1], 20000, 800);
+    EXPECT_NEAR(placement.planned[2], 60000, 800);
+    EXPECT_NEAR(placement.planned[3], 40000, 800);
+}
+
+TEST(Balancer, gives_less_to_a_port_whose_cpu_has_other_work) {
+    Setting setting({port(1), port(2, gigabit, true, 1.0)});
+    setting.many(90, 1, 1000);
+    EXPECT_NEAR(setting.placed().planned[2], 30000, 1200);
+    EXPECT_NEAR(setting.placed({.aware = false}).planned[2], 45000, 900);
+}
+
+TEST(Balancer, brings_bulk_to_the_ports_that_segment) {
+    Setting setting(two_kinds());
+    for (int slot = 1; slot <= 4; ++slot) {
+        setting.many(2, slot, 10e6, 1);
+        setting.many(20, slot, 1e6, 0);
+    }
+    const auto placement = setting.placed();
+    EXPECT_EQ(bulk_on(placement, setting.loads, {1, 2}), 80e6);
+    for (int slot = 1; slot <= 4; ++slot)
+        EXPECT_NEAR(placement.planned[static_cast<std::size_t>(slot)], 40e6, 2e6) << "the rest evens out";
+    EXPECT_THAT(placement.moves, Each(because_of(MoveReason::offload)));
+    EXPECT_NEAR(placement.moves.front().gain, 1 / 8.0, 1e-9) << "an eighth of all bulk";
+}
+
+TEST(Balancer, leaves_small_packets_to_the_others_when_bulk_is_more_than_an_even_share) {
+    Setting setting(two_kinds());
+    setting.many(8, 3, 10e6, 1);
+    setting.many(20, 1, 1e6, 0);
+    const auto placement = setting.placed();
+    EXPECT_EQ(placement.planned[1], 40e6);
+    EXPECT_EQ(placement.planned[2], 40e6);
+    EXPECT_NEAR(placement.planned[3], 10e6, 1.5e6);
+    EXPECT_NEAR(placement.planned[4], 10e6, 1.5e6);
+}
+
+TEST(Balancer, does_not_care_about_bulk_unless_it_is_told_to) {
+    Setting setting(two_kinds());
+    for (int slot = 1; slot <= 4; ++slot)
+        setting.many(2, slot, 10e6, 1);
+    EXPECT_THAT(setting.placed({.aware = false}).moves, IsEmpty());
+    EXPECT_THAT(setting.placed().moves, SizeIs(4));
+}
+
+TEST(Balancer, does_not_care_about_bulk_where_all_ports_segment_or_none) {
+    for (const bool segments : {true, false}) {
+        Setting setting({port(1, gigabit, segments), port(2, gigabit, segments)});
+        setting.many(2, 1, 10e6, 1);
+        setting.many(20, 2, 1e6, 0);
+        EXPECT_THAT(setting.placed().moves, IsEmpty());
+    }
+}
+
+TEST(Balancer, leaves_a_bucket_that_is_half_bulk_on_the_kind_of_port_where_it_is) {
+    Setting setting(two_kinds());
+    const auto here = setting.with(1, 10e6, 0.5), there = setting.with(3, 10e6, 0.5);
+    setting.with(2, 10e6, 0);
+    setting.with(4, 10e6, 0);
+    EXPECT_THAT(setting.placed().moves, IsEmpty());
+    setting.loads[here].bulk = 4.1e6;
+    setting.loads[there].bulk = 5.9e6;
+    EXPECT_THAT(setting.placed().moves, IsEmpty());
+    setting.loads[there].bulk = 6.1e6;
+    EXPECT_EQ(setting.placed().homes[there], Slot{2}) << "where no bulk is";
+}
+
+TEST(Balancer, does_not_move_for_a_trace_of_bulk) {
+    Setting setting(two_kinds());
+    setting.with(1, 49e6, 1);
+    setting.with(2, 49e6, 1);
+    setting.with(3, 49e6, 0);
+    setting.with(4, 48e6, 0);
+    setting.with(4, 1e6, 1);
+    EXPECT_THAT(setting.placed().moves, IsEmpty());
+}
+
+TEST(Balancer, spills_bulk_to_the_others_when_the_capable_ports_are_full) {
+    Setting setting(two_kinds());
+    setting.many(8, 1, gigabit * 0.94 / 8, 1);
+    setting.many(8, 2, gigabit * 0.94 / 8, 1);
+    const auto placement = setting.placed();
+    EXPECT_THAT(placement.moves, AllOf(SizeIs(1), Each(because_of(MoveReason::load))));
+    EXPECT_LE(placement.planned[1] + placement.planned[2], 2 * 0.9 * gigabit);
+}
+
+TEST(Balancer, leaves_bulk_where_it_is_when_all_ports_are_full_of_it) {
+    Setting setting(two_kinds());
+    for (int slot = 1; slot <= 4; ++slot)
+        setting.many(4, slot, gigabit * 0.94 / 4, 1);
+    EXPECT_THAT(setting.placed().moves, IsEmpty());
+}
+
+TEST(Balancer, brings_spilled_bulk_back_only_when_there_is_clearly_room) {
+    Setting setting(two_kinds());
+    for (int slot = 1; slot <= 2; ++slot)
+        setting.many(8, slot, gigabit * 0.8 / 8, 1);
+    const auto spilled = setting.with(3, gigabit * 0.1, 1);
+    EXPECT_EQ(setting.placed().homes[spilled], Slot{3}) << "85 % of the capable ports' capacity";
+    for (std::size_t bucket = 0; bucket < 16; ++bucket)
+        setting.loads[bucket].bytes = setting.loads[bucket].bulk = gigabit * 0.75 / 8;
+    EXPECT_NE(setting.placed().homes[spilled], Slot{3}) << "80 %";
+}
+
+TEST(Balancer, spills_nothing_where_the_capacity_is_not_known) {
+    Setting setting(two_kinds(0));
+    for (int slot = 1; slot <= 4; ++slot)
+        setting.many(2, slot, 1e9, 1);
+    EXPECT_EQ(bulk_on(setting.placed(), setting.loads, {1, 2}), 8e9);
+}
+
+TEST(Balancer, gives_a_bucket_larger_than_a_fair_share_a_port_to_itself) {
+    Setting setting(alike(4));
+    const auto giant = setting.with(2, 60e6);
+    for (int slot = 1; slot <= 4; ++slot)
+        setting.many(10, slot, 1e6);
+    const auto placement = setting.placed();
+    EXPECT_EQ(placement.homes[giant], Slot{2});
+    EXPECT_NEAR(placement.planned[2], 60e6, 0.5e6);
+    for (const std::size_t slot : {1, 3, 4})
+        EXPECT_NEAR(placement.planned[slot], 40e6 / 3, 1.5e6);
+}
+
+TEST(Balancer, parts_two_giants) {
+    Setting setting(alike(4));
+    setting.many(2, 1, 50e6);
+    for (int slot = 1; slot <= 4; ++slot)
+        setting.many(10, slot, 1e6);
+    const auto placement = setting.placed();
+    EXPECT_NE(placement.homes[0], placement.homes[1]);
+    EXPECT_LT(std::ranges::max(placement.planned), 52e6);
+}
+
+TEST(Balancer, puts_a_giant_on_a_faster_port) {
+    Setting setting({port(1, gigabit), port(2, 10 * gigabit)});
+    const auto giant = setting.with(1, 500e6);
+    setting.many(50, 2, 1e6);
+    const auto placement = setting.placed();
+    EXPECT_EQ(placement.homes[giant], Slot{2});
+    EXPECT_NEAR(placement.planned[2], 500e6, 500e6 * 0.021);
+}
+
+TEST(Balancer, heeds_each_port_once_and_none_without_a_slot) {
+    Setting setting(alike(2));
+    setting.many(20, 1, 10);
+    auto ports = setting.ports;
+    ports.push_back(port(1));
+    ports.push_back(port(0));
+    ports.push_back(port(9));
+    EXPECT_EQ(place(setting.homes, setting.loads, ports, {}).homes, setting.placed().homes);
+}
+
+TEST(Balancer, answers_alike_whatever_the_order_of_the_ports) {
+    Setting setting(two_kinds());
+    setting.many(20, 3, 1e6, 1);
+    setting.many(40, 1, 1e5, 0);
+    const auto one = setting.placed();
+    std::ranges::reverse(setting.ports);
+    EXPECT_EQ(setting.placed().moves, one.moves);
+}
+
+} // namespace
+} // namespace teamo

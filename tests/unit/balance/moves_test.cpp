@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "balance/moves.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr Moves::Time moves_start{};
+constexpr SlotSet both = bit(Slot{1}) | bit(Slot{2});
+
+BucketMove move(std::uint8_t bucket, MoveReason reason = MoveReason::load, double gain = 0.2) {
+    return {.bucket = bucket, .from = Slot{1}, .to = Slot{2}, .gain = gain, .reason = reason};
+}
+
+class MovesTest : public testing::Test {
+protected:
+    std::vector<Moves::Ended> at(Moves::Time now, std::optional<std::uint64_t> packets, bool moved = false,
+                                 SlotSet live = both) {
+        Moves::Drains drains{};
+        drains.fill(3ms);
+        return moves_.step(now, live, drains, config_, [&](std::uint8_t /*bucket*/) {
+            return Moves::Seen{.moved = moved, .packets = packets};
+        });
+    }
+
+    BalanceConfig config_{.longest_wait = 1000ms, .least_gain = 10};
+    Moves moves_;
+};
+
+TEST_F(MovesTest, a_bucket_that_waits_leaves_by_its_old_port) {
+    moves_.begin(move(7), moves_start);
+    EXPECT_EQ(moves_.leaving()[7], Slot{1});
+    EXPECT_EQ(moves_.leaving()[8], Slot{0});
+    EXPECT_THAT(at(moves_start + 1ms, 10), IsEmpty());
+    EXPECT_TRUE(moves_.waits(7));
+}
+
+TEST_F(MovesTest, counters_at_rest_for_the_drain_time_are_a_gap) {
+    moves_.begin(move(7), moves_start);
+    EXPECT_THAT(at(moves_start + 1ms, 10), IsEmpty());
+    EXPECT_THAT(at(moves_start + 3ms, 11), IsEmpty());
+    EXPECT_THAT(at(moves_start + 5ms, 11), IsEmpty());
+    EXPECT_THAT(at(moves_start + 6ms, 11),
+                ElementsAre(Moves::Ended{.move = move(7), .end = MoveEnd::in_gap, .waited = 6ms}));
+    EXPECT_TRUE(moves_.empty());
+}
+
+TEST_F(MovesTest, a_counter_that_cannot_be_read_is_not_at_rest) {
+    moves_.begin(move(7), moves_start);
+    for (auto now = moves_start; now < moves_start + 100ms; now += 5ms)
+        EXPECT_THAT(at(now, std::nullopt), IsEmpty());
+    EXPECT_THAT(at(moves_start + 100ms, 10), IsEmpty());
+    EXPECT_THAT(at(moves_start + 104ms, 10), testing::SizeIs(1));
+}
+
+TEST_F(MovesTest, what_the_datapath_has_moved_has_ended) {
+    moves_.begin(move(7), moves_start);
+    EXPECT_THAT(at(moves_start + 1ms, 10, /*moved=*/true),
+                ElementsAre(Moves::Ended{.move = move(7), .end = MoveEnd::in_gap, .waited = 1ms}));
+}
+
+TEST_F(MovesTest, an_old_port_that_is_lost_is_not_waited_for) {
+    moves_.begin(move(7), moves_start);
+    EXPECT_THAT(at(moves_start + 1ms, 10, false, bit(Slot{2})),
+                ElementsAre(Moves::Ended{.move = move(7), .end = MoveEnd::forced, .waited = 1ms}));
+}
+
+TEST_F(MovesTest, one_that_never_rests_is_forced_only_where_it_gains_enough) {
+    moves_.begin(move(7, MoveReason::load, 0.2), moves_start);
+    moves_.begin(move(8, MoveReason::load, 0.05), moves_start);
+    moves_.begin(move(9, MoveReason::by_hand, 0), moves_start);
+    moves_.begin(move(10, MoveReason::membership, 0), moves_start);
+    std::uint64_t packets = 0;
+    for (auto now = moves_start; now < moves_start + 1s; now += 2ms)
+        EXPECT_THAT(at(now, ++packets), IsEmpty());
+    const auto ended = at(moves_start + 1s, ++packets);
+    ASSERT_EQ(ended.size(), 4U);
+    EXPECT_EQ(ended[0].end, MoveEnd::forced);
+    EXPECT_EQ(ended[1].end, MoveEnd::given_up);
+    EXPECT_EQ(ended[2].end, MoveEnd::given_up);
+    EXPECT_EQ(ended[3].end, MoveEnd::forced);
+}
+
+TEST_F(MovesTest, a_bucket_that_waits_and_is_sent_elsewhere_still_leaves_by_its_old_port) {
+    moves_.begin(move(7), moves_start);
+    moves_.begin({.bucket = 7, .from = Slot{2}, .to = Slot{3}, .gain = 0, .reason = MoveReason::load},
+                 moves_start + 1ms);
+    EXPECT_EQ(moves_.leaving()[7], Slot{1});
+    EXPECT_EQ(moves_.waiting().at(7).move.to, Slot{3});
+}
+
+TEST_F(MovesTest, a_bucket_that_waits_and_is_sent_back_waits_no_more) {
+    moves_.begin(move(7), moves_start);
+    moves_.begin({.bucket = 7, .from = Slot{2}, .to = Slot{1}, .gain = 0, .reason = MoveReason::load},
+                 moves_start + 1ms);
+    EXPECT_TRUE(moves_.empty());
+}
+
+} // namespace
+} // namespace teamo

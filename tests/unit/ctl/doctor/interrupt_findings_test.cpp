@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "control/interrupt_document.h"
+#include "unit/ctl/support.h"
+#include "json/parse.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace teamo::ctl {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+PortInterruptStatus port_on(const std::string& name, unsigned irq, unsigned cpu) {
+    PortInterruptStatus status{.name = name};
+    status.now.queues = {
+        {.queue = 0, .vectors = {{.irq = irq, .name = name, .affinity = {cpu}, .effective = {cpu}}}}};
+    status.cpus = {cpu};
+    status.wanted = {{{CpuSetting::Kind::irq, irq}, {cpu}}};
+    return status;
+}
+
+InterruptStatus two_ports() { return {.ports = {port_on("eth1", 33, 2), port_on("eth2", 36, 3)}}; }
+
+Readings with(const InterruptStatus& status) {
+    auto readings = good_readings();
+    readings.state.document.set("interrupts", control::interrupt_document(status));
+    return readings;
+}
+
+std::string found_in(const Readings& readings) { return text_of("team0", interrupt_findings(readings)); }
+std::string found_in(const InterruptStatus& status) { return found_in(with(status)); }
+
+constexpr auto nothing_found = "team0: nothing is wrong\n";
+
+TEST(InterruptFindings, are_none_where_each_port_has_a_cpu) {
+    EXPECT_EQ(found_in(two_ports()), nothing_found);
+    EXPECT_THAT(all_findings(with(two_ports())), IsEmpty());
+    EXPECT_EQ(found_in(good_readings()), nothing_found) << "an older daemon";
+}
+
+TEST(InterruptFindings, name_who_moves_them_time_and_again) {
+    auto status = two_ports();
+    status.ports[1].drift = "interrupt 36 (eth2) went to CPU 0 by irqbalance (pid 812) probably";
+    EXPECT_EQ(found_in(status), nothing_found) << "put back";
+    status.ports[1].contested = true;
+    EXPECT_EQ(found_in(status),
+              "warning: eth2: interrupt 36 (eth2) went to CPU 0 by irqbalance (pid 812) probably, "
+              "time and again, and is left there\n"
+              "    stop who does so, then: teamoctl team0 interrupts apply\n");
+}
+
+TEST(InterruptFindings, name_what_the_kernel_refused) {
+    auto status = two_ports();
+    status.ports[0].refused = {"interrupt 33: Input/output error", "xps_cpus: Operation not permitted"};
+    EXPECT_EQ(found_in(status),
+              "note: eth1: the kernel refused what was to be set: interrupt 33: Input/output "
+              "error, and 1 more\n"
+              "    to have it tried again: teamoctl team0 interrupts apply\n");
+    status.ports[0].now.queues[0].vectors[0].affinity = {0};
+    EXPECT_THAT(found_in(status), StartsWith("warning: eth1: the kernel refused")) << "it comes elsewhere";
+}
+
+TEST(InterruptFindings, leave_too_few_cpus_at_a_note_unless_somebody_left_some_out) {
+    auto status = two_ports();
+    status.degraded = "9 ports, 8 CPUs: up to 2 ports share a CPU";
+    auto readings = with(status);
+    EXPECT_EQ(found_in(readings),
+              "note: team0: not every port has an interrupt CPU of its own: 9 ports, 8 CPUs: up "
+              "to 2 ports share a CPU\n"
+              "    more CPUs, or fewer ports\n");
+    readings.configuration = *json::parse(R"({"interrupts": {"cpus": "0-1"}})");
+    EXPECT_THAT(found_in(readings), StartsWith("warning: team0: not every port"));
+    EXPECT_THAT(found_in(readings), HasSubstr("more CPUs: \"interrupts\""));
+    status.degraded = "no CPU may serve interrupts: all are isolated";
+    status.ports[0].cpus.clear();
+    status.ports[1].cpus.clear();
+    EXPECT_THAT(found_in(status), StartsWith("warning: team0: not every port"));
+}
+
+TEST(InterruptFindings, name_others_who_place_interrupts_unless_they_do_as_asked) {
+    auto status = two_ports();
+    status.writers = {fmt::format("irqbalance (pid 812) leaves{}", left_alone),
+                      fmt::format("irqbalance (pid 812) is asked to leave{}", left_alone)};
+    EXPECT_EQ(found_in(status), nothing_found);
+    status.writers = {
+        "irqbalance (pid 812) is there: irqbalance runs without a socket, and cannot be asked to "
+        "leave our interrupts alone",
+        "systemd-udevd places the interrupts of eth1 too: IRQAffinityPolicy=spread in 10-a.link"};
+    const auto findings = interrupt_findings(with(status));
+    ASSERT_EQ(findings.size(), 2);
+    EXPECT_EQ(findings[0].severity, Severity::warning);
+    EXPECT_THAT(findings[0].mend, HasSubstr("systemctl stop irqbalance"));
+    EXPECT_EQ(findings[1].severity, Severity::note);
+    EXPECT_THAT(findings[1].mend, HasSubstr("udevadm control --reload"));
+}
+
+TEST(InterruptFindings, name_ports_that_share_a_cpu_because_nobody_places_them) {
+    auto status = two_ports();
+    status.managed = false;
+    status.policy = InterruptPolicy::off;
+    status.writers = {"irqbalance (pid 812) is there: it does not answer"};
+    status.degraded = "as it was planned before";
+    EXPECT_EQ(found_in(status), nothing_found);
+    status.ports[1].now.queues[0].vectors[0].effective = {2};
+    EXPECT_EQ(found_in(status),
+              "warning: team0: interrupts of eth1 and eth2 come to the same CPU 2, and are left "
+              "there: interrupts.policy is \"off\"\n"
+              "    teamoctl team0 interrupts apply\n");
+    status.policy = InterruptPolicy::unique;
+    EXPECT_THAT(found_in(status), HasSubstr("the same CPU 2, and are left there\n"));
+    // Where they come to is not known.
+    for (auto& each : status.ports)
+        each.now.queues[0].vectors[0] = {.irq = 1, .affinity = {0, 1, 2, 3}};
+    EXPECT_EQ(found_in(status), nothing_found);
+}
+
+} // namespace
+} // namespace teamo::ctl

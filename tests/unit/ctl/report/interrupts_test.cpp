@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "control/interrupt_document.h"
+#include "ctl/report/interrupt_report.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+namespace teamo::ctl {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Kind = CpuSetting::Kind;
+
+PortInterruptStatus port(const std::string& name, unsigned irq, unsigned cpu) {
+    PortInterruptStatus status{.name = name};
+    status.now.source = VectorSource::names;
+    status.now.queues = {
+        {.queue = 0,
+         .vectors = {
+             {.irq = irq, .name = name + "-rx-0", .affinity = {cpu}, .effective = {cpu}, .count = 12}}}};
+    status.now.others = {{.irq = irq + 1, .name = name, .affinity = {cpu}, .effective = {cpu}}};
+    status.cpus = {cpu};
+    status.reason = fmt::format("CPU {}: a core of its own", cpu);
+    status.wanted = {{{Kind::irq, irq}, {cpu}}, {{Kind::irq, irq + 1}, {cpu}}};
+    return status;
+}
+
+InterruptStatus two() { return {.ports = {port("eth0", 33, 2), port("eth1", 36, 3)}}; }
+
+TEST(Interrupts, are_read_as_they_were_written) {
+    auto status = two();
+    status.degraded = "3 ports, 2 CPUs";
+    status.writers = {"irqbalance (pid 812) leaves them alone"};
+    status.managed = false;
+    status.ports[0].now.queues[0].thread = NapiThread{.pid = 77, .affinity = {2}};
+    status.ports[0].now.queues[0].second_thread = NapiThread{.pid = 78, .affinity = {3}};
+    status.ports[0].now.node = 1;
+    status.ports[0].now.xps = {{0, 1}, {2, 3}};
+    status.ports[0].shares = {"eth1"};
+    status.ports[0].refused = {"interrupt 34: the kernel keeps it"};
+    status.ports[0].repaired = 3;
+    status.ports[0].contested = true;
+    status.ports[0].drift = "interrupt 33 went to CPU 0 by somebody else";
+    EXPECT_EQ(status, read_interrupts(control::interrupt_document(status)));
+}
+
+TEST(Interrupts, of_a_document_that_says_nothing_are_none) {
+    EXPECT_THAT(read_interrupts(json::Value(json::Object{})).ports, IsEmpty());
+    EXPECT_THAT(read_interrupts(json::Value(3)).ports, IsEmpty());
+}
+
+TEST(Interrupts, are_seen_at_a_glance) {
+    EXPECT_EQ(interrupts_text(two()),
+              "port  queues  CPU  arrive at  sent from  interrupts  repaired  state\n"
+              "eth0       1    2          2          -          12         0  right\n"
+              "eth1       1    3          3          -          12         0  right\n");
+}
+
+TEST(Interrupts, say_what_is_wrong_worst_first) {
+    auto status = two();
+    status.ports[0].drift = "interrupt 33 (eth0-rx-0) went to CPU 0 by somebody else";
+    status.ports[1].drift = "interrupt 36 (eth1-rx-0) went to CPU 0 by irqbalance (pid 812) probably";
+    status.ports[1].contested = true;
+    status.degraded = "9 ports, 8 CPUs: 2 share";
+    EXPECT_THAT(
+        interrupt_remarks(status),
+        ElementsAre(
+            "eth1: interrupt 36 (eth1-rx-0) went to CPU 0 by irqbalance (pid 812) probably, time and again",
+            "9 ports, 8 CPUs: 2 share",
+            "eth0: interrupt 33 (eth0-rx-0) went to CPU 0 by somebody else, and was put back"));
+    EXPECT_THAT(interrupts_text(status), HasSubstr("contested"));
+}
+
+TEST(Interrupts, tell_what_is_to_come_from_what_is_astray) {
+    auto status = two();
+    status.ports[0].now.queues[0].vectors[0].effective = {0};
+    status.ports[1].now.queues[0].vectors[0].affinity = {0, 1};
+    const auto text = interrupts_text(status);
+    EXPECT_THAT(text, HasSubstr("1 to come\n"));
+    EXPECT_THAT(text, HasSubstr("astray\n"));
+}
+
+TEST(Interrupts, have_one_line_a_port_in_a_plan) {
+    auto status = two();
+    status.ports[1].moves = true;
+    status.ports.push_back({.name = "veth0"});
+    EXPECT_EQ(interrupt_plan_text(status), "eth0: CPU 2: a core of its own\n"
+                                           "eth1: CPU 3: a core of its own (from elsewhere)\n"
+                                           "veth0: no interrupts to place\n");
+}
+
+} // namespace
+} // namespace teamo::ctl

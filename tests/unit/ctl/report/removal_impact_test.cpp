@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/report/removal_impact.h"
+
+#include "unit/ctl/support.h"
+#include "json/parse.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace teamo::ctl {
+namespace {
+
+using testing::HasSubstr;
+using testing::Optional;
+
+Leaving leaving(const TeamState& state, const Rates& rates, const std::string& port = "eth1") {
+    return leaving_of(state, *find_port(state, port), rates);
+}
+
+Flow flow(std::uint16_t port) {
+    return {.socket = {.local = *parse_ip("10.0.0.1"),
+                       .remote = *parse_ip("10.0.0.2"),
+                       .local_port = port,
+                       .remote_port = 80,
+                       .device = {},
+                       .inode = port},
+            .bucket = 137,
+            .owner = SocketOwner{.pid = 4711, .name = "curl"}};
+}
+
+TEST(Leavings, say_who_is_touched_and_whether_the_rest_can_carry) {
+    auto state = good_team();
+    state.balance->loads[4] = {.bytes = 10e6, .packets = 1, .bulk = 0};
+    auto one = leaving(state, {{"eth1", 12.5e6}, {"eth2", 39e6}});
+    one.flows = {.by_port = {flow(40000)}, .all = 3, .untold = 1};
+    EXPECT_EQ(one.refusal, std::nullopt);
+    EXPECT_EQ(text_of(one),
+              "without eth1 (nothing is changed):\n"
+              "  buckets: 64 of 256 leave by it with 80 Mbit/s; they move to eth2, eth3, eth4\n"
+              "  connections: 1 of 3 leave by it; of 1 it cannot be told\n"
+              "    10.0.0.1:40000 -> 10.0.0.2:80: bucket 137, curl (4711)\n"
+              "  workers: none are bound\n"
+              "  offloads: the others have what it has\n"
+              "  capacity: the other 3 ports carry 3000 Mbit/s, the team sends 412 Mbit/s: they can\n");
+}
+
+TEST(Leavings, tell_of_the_workers_that_receive_most_by_the_port) {
+    auto state = good_team();
+    auto document = json::parse(R"({"workers": {"workers": [
+        {"pid": 1, "cpus": "0", "bytes_by_port": {"eth1": 9, "eth2": 1}},
+        {"pid": 2, "cpus": "1", "bytes_by_port": {"eth2": 9}},
+        {"pid": 3, "cpus": "", "bytes_by_port": {"eth1": 9}}]}})");
+    ASSERT_TRUE(document);
+    state.document = std::move(*document);
+    const auto some = leaving(state, {});
+    EXPECT_EQ(2U, some.workers.size());
+    EXPECT_THAT(text_of(some),
+                testing::HasSubstr("  workers: 2 are bound, of which 1 receives most by it\n"));
+}
+
+TEST(Leavings, show_twenty_connections_and_count_the_rest) {
+    const auto state = good_team();
+    auto many = leaving(state, {});
+    for (std::uint16_t port = 1; port <= 25; ++port)
+        many.flows.by_port.push_back(flow(port));
+    const auto text = text_of(many);
+    EXPECT_EQ(std::ranges::count(text, '>'), 20);
+    EXPECT_THAT(text, HasSubstr("    and 5 more\n"));
+}
+
+TEST(Leavings, of_the_last_port_and_of_one_that_is_needed_are_refused) {
+    auto state = good_team(2);
+    EXPECT_THAT(
+        leaving(state, {{"eth1", 80e6}, {"eth2", 80e6}}).refusal,
+        Optional(HasSubstr("the other port carries 1000 Mbit/s, the team sends 1280 Mbit/s: too much")));
+    EXPECT_EQ(leaving(state, {{"eth1", 60e6}, {"eth2", 60e6}}).refusal, std::nullopt);
+    state.ports[1].transmits = false;
+    EXPECT_EQ(leaving(state, {}).refusal, "it is the last port that carries");
+    EXPECT_EQ(leaving(state, {}, "eth2").refusal, std::nullopt) << "nothing leaves by it";
+}
+
+TEST(Leavings, of_unknown_speeds_do_not_promise_what_is_not_known) {
+    auto state = good_team(3);
+    state.ports[2].link.speed.reset();
+    EXPECT_EQ(leaving(state, {{"eth1", 100e6}}).refusal, std::nullopt) << "eth2 alone can";
+    EXPECT_THAT(leaving(state, {{"eth1", 100e6}, {"eth2", 100e6}}).refusal,
+                Optional(HasSubstr("(of eth3 the speed is not known)")));
+}
+
+TEST(Leavings, count_capacity_as_the_runner_uses_it) {
+    auto state = good_team(3);
+    state.ports[1].link.speed = 100;
+    const auto megabits = [&](const char* runner) {
+        state.runner = runner;
+        return capacity_without(state, "eth1").bytes / 125e3;
+    };
+    EXPECT_EQ(megabits("loadbalance"), 1100);
+    EXPECT_EQ(megabits("roundrobin"), 200);
+    EXPECT_EQ(megabits("broadcast"), 100);
+    state.ports[1].transmits = state.ports[2].transmits = false;
+    EXPECT_EQ(megabits("activebackup"), 100);
+    state.runner = "broadcast";
+    EXPECT_EQ(team_load(state, {{"eth1", 5}, {"eth2", 5}}), 5);
+}
+
+TEST(Leavings, touch_every_connection_where_ports_take_turns) {
+    auto state = good_team(2);
+    const auto& port = state.ports[0];
+    EXPECT_EQ(leaves_by(state, port, std::uint8_t{0}), true);
+    EXPECT_EQ(leaves_by(state, port, std::uint8_t{1}), false);
+    EXPECT_EQ(leaves_by(state, port, std::nullopt), std::nullopt);
+    state.balance.reset();
+    EXPECT_EQ(leaves_by(state, port, std::nullopt), true);
+    state.ports[0].transmits = false;
+    EXPECT_EQ(leaves_by(state, port, std::nullopt), false);
+}
+
+PortOffloads offloads(FeatureNames active, std::uint32_t gso_max = 65536) {
+    return {.features = {.active = std::move(active), .wanted = {}, .changeable = {}}, .gso_max = gso_max};
+}
+
+TEST(Leavings, name_the_offloads_that_traffic_loses_and_gains) {
+    const OffloadsByPort ports{
+        {"eth1", offloads({"tx-tcp-segmentation", "tx-tcp-mangleid-segmentation", "tx-checksum-ip-generic",
+                           "rx-vlan-filter"},
+                          16384)},
+        {"eth2", offloads({"rx-checksum", "tx-checksum-ipv4", "tx-checksum-ipv6"})},
+        {"eth3", offloads({"rx-checksum", "tx-tcp-segmentation", "tx-udp-segmentation", "tx-checksum-ipv4"})},
+        {"eth4", offloads({})}};
+    auto one = leaving(good_team(), {});
+    one.offloads = offload_change("eth1", {"eth2", "eth3", "eth4", "eth5"}, ports);
+    EXPECT_EQ(one.offloads.lost, (std::map<std::string, std::vector<std::string>>{
+                                     {"tx-checksum-ipv6", {"eth3"}}, {"tx-tcp-segmentation", {"eth2"}}}));
+    EXPECT_THAT(text_of(one), HasSubstr("  offloads: without tx-checksum-ipv6 is eth3\n"
+                                        "  offloads: without tx-tcp-segmentation is eth2\n"
+                                        "  offloads: the others have rx-checksum, which it has not\n"
+                                        "  offloads: packets may be 65536 bytes large instead of 16384\n"));
+}
+
+TEST(Leavings, promise_no_offload_of_ports_that_are_not_known) {
+    EXPECT_EQ(offload_change("eth1", {"eth2"}, {{"eth2", offloads({"rx-checksum"})}}), OffloadChange{});
+    const auto none = offload_change("eth1", {"eth2"}, {{"eth1", offloads({"tx-tcp-segmentation"})}});
+    EXPECT_TRUE(none.lost.empty() && none.gained.empty());
+    const auto larger = offload_change(
+        "eth1", {"eth2"}, {{"eth1", offloads({"rx-gro"}, 65536)}, {"eth2", offloads({"rx-gro"}, 16384)}});
+    EXPECT_EQ(larger.gso_max, larger.gso_max_then) << "the others take no more than before";
+}
+
+TEST(Rates, are_of_ports_that_were_there_all_the_time) {
+    auto before = good_team(3), after = good_team(3);
+    before.ports[0].counters.tx_bytes = 1000;
+    after.ports[0].counters.tx_bytes = 3000;
+    before.ports[1].counters.tx_bytes = 5000; // it left and came
+    before.ports.pop_back();
+    EXPECT_EQ(rates_between(before, after, std::chrono::milliseconds(500)), (Rates{{"eth1", 4000}}));
+}
+
+} // namespace
+} // namespace teamo::ctl

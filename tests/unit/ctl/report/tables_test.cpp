@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/report/tables.h"
+
+#include "ctl/units.h"
+#include "unit/ctl/support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace teamo::ctl {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(BalanceTables, show_loads_and_the_last_moves) {
+    auto state = good_team(2);
+    auto& balance = *state.balance;
+    balance.config.on = true;
+    balance.ports[0] = {.name = "eth1",
+                        .bytes = 62.5e6,
+                        .packets = 1000,
+                        .bulk = 12.5e6,
+                        .planned = 50e6,
+                        .capacity = 125e6,
+                        .segments = true,
+                        .cpu_load = 0.31,
+                        .interrupt_cpus = {0, 3}};
+    balance.ports[1].segments = false;
+    balance.moves = {{.bucket = 7,
+                      .from = "eth1",
+                      .to = "eth2",
+                      .gain = 0.125,
+                      .reason = MoveReason::offload,
+                      .end = MoveEnd::in_gap,
+                      .waited = 12ms,
+                      .ago = 4s}};
+    EXPECT_EQ(balance_text(state), "port  link        speed  transmits  buckets        load  of speed     "
+                                   "planned    bulk  TSO      IRQ CPU\n"
+                                   "eth1    up  1000 Mbit/s        yes       64  500 Mbit/s    50.0 %  400 "
+                                   "Mbit/s  20.0 %   on  0,3 at 31 %\n"
+                                   "eth2    up  1000 Mbit/s        yes       64    0 Mbit/s     0.0 %        "
+                                   "   -       -  off            -\n"
+                                   "balancing: on, every 5.0 s, by loads, offloads and interrupt CPUs\n"
+                                   "last moves:\n"
+                                   "bucket  from    to      why    gain     ended  waited    ago\n"
+                                   "7       eth1  eth2  offload  12.5 %  in a gap   12 ms  4.0 s\n");
+}
+
+TEST(BalanceTables, show_the_cpus_that_send_by_a_port_where_they_decide) {
+    auto state = good_team(2);
+    state.balance->tx_hash = HashFields{} | HashField::cpu;
+    state.balance->ports[0].cpus = {0, 1, 2, 5};
+    const auto text = balance_text(state);
+    EXPECT_THAT(text, HasSubstr("sent by CPU"));
+    EXPECT_THAT(text, HasSubstr("0-2,5"));
+    EXPECT_THAT(text, HasSubstr("balancing: none, the sending CPU decides"));
+    EXPECT_THAT(text, Not(HasSubstr("buckets")));
+}
+
+TEST(BalanceTables, say_what_is_not_measured_and_not_done) {
+    auto state = good_team(2);
+    state.balance->counted = false;
+    state.balance->frozen = true;
+    const auto text = balance_text(state);
+    EXPECT_THAT(text, HasSubstr("balancing: off (runner.tx_balancer is not configured); frozen"));
+    EXPECT_THAT(text, HasSubstr("loads are not known"));
+    EXPECT_THAT(text, Not(HasSubstr("last moves")));
+    EXPECT_THAT(text, Not(HasSubstr(" 0 Mbit/s")));
+}
+
+TEST(BalanceTables, have_buckets_only_of_runners_that_do) {
+    auto state = good_team(2);
+    state.balance.reset();
+    state.runner = "random";
+    EXPECT_EQ(balance_text(state), "port  link        speed  transmits  buckets   share\n"
+                                   "eth1    up  1000 Mbit/s        yes       64  50.0 %\n"
+                                   "eth2    up  1000 Mbit/s        yes       64  50.0 %\n");
+    state.runner = "roundrobin";
+    for (auto& port : state.ports)
+        port.buckets = 0;
+    EXPECT_EQ(balance_text(state), "port  link        speed  transmits\n"
+                                   "eth1    up  1000 Mbit/s        yes\n"
+                                   "eth2    up  1000 Mbit/s        yes\n");
+}
+
+TEST(StatsTables, sum_up_and_have_no_mean_of_nothing) {
+    auto state = good_team(2);
+    state.ports[0].counters = {
+        .tx_packets = 2, .tx_bytes = 3001, .rx_packets = 0, .rx_bytes = 0, .rx_dropped = 7};
+    EXPECT_EQ(stats_text(state),
+              "port   tx packets  tx bytes  tx skb  rx packets  rx bytes  rx skb  rx dropped\n"
+              "eth1            2      3001    1501           0         0       -           7\n"
+              "eth2            0         0       -           0         0       -           0\n"
+              "total           2      3001    1501           0         0       -           7\n");
+}
+
+TEST(Units, are_for_people) {
+    EXPECT_EQ(megabits(0), "0 Mbit/s");
+    EXPECT_EQ(megabits(125e3), "1.0 Mbit/s");
+    EXPECT_EQ(megabits(125e6), "1000 Mbit/s");
+    EXPECT_EQ(duration(999ms), "999 ms");
+    EXPECT_EQ(duration(90s), "90.0 s");
+    EXPECT_EQ(duration(10min), "10 min");
+    EXPECT_EQ(duration(5h), "5 h");
+    EXPECT_EQ(share(1, 0), "-");
+}
+
+} // namespace
+} // namespace teamo::ctl

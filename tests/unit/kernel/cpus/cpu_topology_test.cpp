@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/cpus/cpu_topology.h"
+#include "unit/kernel/tree.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class Topology : public test::Tree {
+protected:
+    const std::string cpus_ = "sys/devices/system/cpu/", nodes_ = "sys/devices/system/node/";
+
+    void cpu(unsigned number, const std::string& core, const std::string& cache) {
+        const auto folder = fmt::format("{}cpu{}/", cpus_, number);
+        file(folder + "topology/core_cpus_list", core);
+        file(folder + "cache/index0/level", "1");
+        file(folder + "cache/index0/shared_cpu_list", core);
+        file(folder + "cache/index3/level", "3");
+        file(folder + "cache/index3/shared_cpu_list", cache);
+    }
+
+    /// Two sockets of two cores of two threads.
+    void server() {
+        file(cpus_ + "present", "0-7");
+        file(cpus_ + "online", "0-7");
+        for (unsigned number = 0; number < 8; ++number)
+            cpu(number, fmt::format("{},{}", number % 4, number % 4 + 4),
+                number % 4 < 2 ? "0-1,4-5" : "2-3,6-7");
+        file(nodes_ + "online", "0-1");
+        file(nodes_ + "node0/cpulist", "0-1,4-5");
+        file(nodes_ + "node1/cpulist", "2-3,6-7");
+        file(nodes_ + "node0/distance", "10 21");
+        file(nodes_ + "node1/distance", "21 10");
+    }
+
+    CpuTopology read() {
+        auto topology = read_cpu_topology(root());
+        EXPECT_TRUE(topology);
+        return topology ? *topology : CpuTopology();
+    }
+
+    CpuList isolated() {
+        CpuList list;
+        for (const auto& cpu : read().cpus)
+            if (cpu.isolated) list.push_back(cpu.number);
+        return list;
+    }
+};
+
+TEST_F(Topology, of_a_server_with_two_sockets) {
+    server();
+    const auto topology = read();
+    ASSERT_EQ(topology.cpus.size(), 8);
+    EXPECT_EQ(topology.cpus[1], (Cpu{.number = 1, .core = 1, .cache = 0, .node = 0}));
+    EXPECT_EQ(topology.cpus[6], (Cpu{.number = 6, .core = 2, .cache = 2, .node = 1}));
+    EXPECT_EQ(topology.distance(0, 0), 10);
+    EXPECT_EQ(topology.distance(0, 1), 21);
+}
+
+TEST_F(Topology, knows_of_a_cpu_that_is_offline_its_node) {
+    server();
+    file(cpus_ + "online", "0-5,7");
+    remove(cpus_ + "cpu6/topology");
+    remove(cpus_ + "cpu6/cache");
+    folder(cpus_ + "cpu6/node1");
+    file(nodes_ + "node1/cpulist", "2-3,7");
+    EXPECT_EQ(*read().find(6), (Cpu{.number = 6, .core = 6, .cache = 6, .node = 1, .online = false}));
+}
+
+TEST_F(Topology, of_an_old_kernel_calls_cores_thread_siblings) {
+    file(cpus_ + "online", "0-1");
+    file(cpus_ + "cpu1/topology/thread_siblings_list", "0-1");
+    EXPECT_EQ(read().find(1)->core, 0);
+}
+
+TEST_F(Topology, of_a_machine_without_caches_has_a_package_in_their_place) {
+    file(cpus_ + "online", "0-3");
+    file(cpus_ + "cpu3/topology/package_cpus_list", "2-3");
+    EXPECT_EQ(read().find(3)->cache, 2);
+    EXPECT_EQ(read().find(1)->cache, 1) << "nothing is known of it";
+    EXPECT_THAT(read().distances, IsEmpty());
+}
+
+TEST_F(Topology, has_distances_by_the_numbers_of_the_nodes) {
+    server();
+    file(nodes_ + "online", "0,8");
+    file(nodes_ + "node8/cpulist", "2-3,6-7");
+    file(nodes_ + "node0/distance", "10 40");
+    file(nodes_ + "node8/distance", "40 10");
+    remove(nodes_ + "node1");
+    const auto topology = read();
+    EXPECT_EQ(topology.find(7)->node, 8);
+    EXPECT_EQ(topology.distance(0, 8), 40);
+    EXPECT_EQ(topology.distance(8, 8), 10);
+    EXPECT_GT(topology.distance(0, 3), 40) << "there is no such node";
+}
+
+TEST_F(Topology, isolates_by_kernel_options_and_by_cpusets) {
+    server();
+    EXPECT_THAT(isolated(), IsEmpty());
+    file(cpus_ + "isolated", "1");
+    file(cpus_ + "nohz_full", "2");
+    EXPECT_THAT(isolated(), ElementsAre(1, 2));
+    file(cpus_ + "nohz_full", "  (null)"); // as some kernels say none
+    file("sys/fs/cgroup/cpuset.cpus.isolated", "4-5");
+    EXPECT_THAT(isolated(), ElementsAre(1, 4, 5));
+    file("sys/fs/cgroup/unified/cpuset.cpus.isolated", "6");
+    EXPECT_THAT(isolated(), ElementsAre(1, 4, 5, 6));
+}
+
+TEST_F(Topology, tells_fast_cores_from_efficient_ones) {
+    server();
+    file("sys/devices/cpu_core/cpus", "0-3");
+    file("sys/devices/cpu_atom/cpus", "4-6");
+    file("sys/devices/cpu_lowpower/cpus", "7");
+    const auto topology = read();
+    EXPECT_EQ(topology.find(3)->capacity, 1024);
+    EXPECT_LT(topology.find(4)->capacity, 1024);
+    EXPECT_LT(topology.find(7)->capacity, topology.find(6)->capacity);
+    file(cpus_ + "cpu4/cpu_capacity", "700"); // the kernel knows it better
+    EXPECT_EQ(read().find(4)->capacity, 700);
+    EXPECT_EQ(read().find(5)->capacity, 1024);
+}
+
+TEST_F(Topology, is_no_topology_without_the_cpus_that_are_online) {
+    EXPECT_EQ(read_cpu_topology(root()).error().number, ENOENT);
+}
+
+TEST_F(Topology, of_this_machine_has_cpus_that_are_online) {
+    const auto topology = read_cpu_topology();
+    ASSERT_TRUE(topology);
+    EXPECT_THAT(topology->cpus, testing::Contains(testing::Field(&Cpu::online, true)));
+}
+
+} // namespace
+} // namespace teamo

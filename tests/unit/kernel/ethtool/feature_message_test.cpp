@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/ethtool/feature_message.h"
+
+#include <gmock/gmock.h>
+#include <linux/ethtool_netlink.h>
+#include <netlink/attr.h>
+
+#include <random>
+
+namespace teamo {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// A bitset as the kernel writes it: with a mask all bits are listed, else the set ones only.
+void put_bitset(nl_msg* message, int type, const FeatureSettings& bits, bool with_mask) {
+    auto* set = nla_nest_start(message, type);
+    if (!with_mask) nla_put_flag(message, ETHTOOL_A_BITSET_NOMASK);
+    nla_put_u32(message, ETHTOOL_A_BITSET_SIZE, 64);
+    auto* list = nla_nest_start(message, ETHTOOL_A_BITSET_BITS);
+    std::uint32_t index = 0;
+    for (const auto& [name, on] : bits) {
+        if (!with_mask && !on) continue;
+        auto* bit = nla_nest_start(message, ETHTOOL_A_BITSET_BITS_BIT);
+        nla_put_u32(message, ETHTOOL_A_BITSET_BIT_INDEX, index++);
+        nla_put_string(message, ETHTOOL_A_BITSET_BIT_NAME, name.c_str());
+        if (with_mask && on) nla_put_flag(message, ETHTOOL_A_BITSET_BIT_VALUE);
+        nla_nest_end(message, bit);
+    }
+    nla_nest_end(message, list);
+    nla_nest_end(message, set);
+}
+
+std::vector<std::byte> attributes_of(const NlMessage& message) {
+    const auto* header = nlmsg_hdr(message.get());
+    const auto* first = static_cast<const std::byte*>(nlmsg_data(header));
+    return {first, first + nlmsg_datalen(header)};
+}
+
+std::vector<std::byte> reply() {
+    const auto message = make_message(0, 0);
+    put_bitset(message.get(), ETHTOOL_A_FEATURES_HW,
+               {{"rx-lro", true}, {"rx-vlan-filter", true}, {"rx-gro", false}, {"netns-local", true}}, true);
+    put_bitset(message.get(), ETHTOOL_A_FEATURES_WANTED, {{"rx-lro", true}, {"rx-gro", true}}, false);
+    put_bitset(message.get(), ETHTOOL_A_FEATURES_ACTIVE, {{"rx-lro", true}, {"tx-lockless", true}}, false);
+    put_bitset(message.get(), ETHTOOL_A_FEATURES_NOCHANGE, {{"netns-local", true}}, false);
+    return attributes_of(message);
+}
+
+TEST(FeatureMessage, says_what_is_active_wanted_and_changeable) {
+    const auto features = parse_features(reply());
+    ASSERT_TRUE(features) << features.error().text;
+    EXPECT_THAT(features->active, ElementsAre("rx-lro", "tx-lockless"));
+    EXPECT_THAT(features->wanted, ElementsAre("rx-gro", "rx-lro"));
+    EXPECT_THAT(features->changeable, ElementsAre("rx-lro", "rx-vlan-filter"));
+}
+
+TEST(FeatureMessage, without_what_is_active_is_refused) {
+    const auto message = make_message(0, 0);
+    put_bitset(message.get(), ETHTOOL_A_FEATURES_HW, {{"rx-lro", true}}, true);
+    EXPECT_FALSE(parse_features(attributes_of(message)));
+    EXPECT_FALSE(parse_features({}));
+}
+
+TEST(FeatureMessage, takes_no_name_that_ethtool_could_not_have) {
+    const auto message = make_message(0, 0);
+    put_bitset(message.get(), ETHTOOL_A_FEATURES_HW, {{std::string(33, 'x'), true}, {"", true}}, true);
+    put_bitset(message.get(), ETHTOOL_A_FEATURES_ACTIVE, {}, false);
+    const auto features = parse_features(attributes_of(message));
+    ASSERT_TRUE(features);
+    EXPECT_THAT(features->changeable, IsEmpty());
+}
+
+TEST(FeatureMessage, that_was_damaged_gives_a_reason_or_a_value_and_never_a_crash) {
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937 random(seed);
+    const auto whole = reply();
+    for (int round = 0; round < 20'000; ++round) {
+        auto bytes = whole;
+        for (unsigned damage = 1 + random() % 4; damage > 0; --damage)
+            bytes[random() % bytes.size()] = static_cast<std::byte>(random());
+        bytes.resize(bytes.size() - random() % 64);
+        bytes.shrink_to_fit();
+        const auto features = parse_features(bytes);
+        for (const auto& name : features ? features->active : FeatureNames{})
+            ASSERT_LE(name.size(), 32U);
+    }
+}
+
+TEST(FeatureMessage, asks_for_bits_by_name_with_a_mask) {
+    const auto message = make_message(0, 0);
+    put_features(message.get(), {{"rx-lro", false}, {"rx-vlan-filter", true}});
+    // The kernel reads a request as it writes its answers, so what was asked for can be read as one.
+    const auto bytes = attributes_of(message);
+    auto* wanted = reinterpret_cast<const nlattr*>(bytes.data());
+    EXPECT_EQ(nla_type(wanted), ETHTOOL_A_FEATURES_WANTED);
+    const auto as_answer = make_message(0, 0);
+    for (const int type : {ETHTOOL_A_FEATURES_HW, ETHTOOL_A_FEATURES_ACTIVE})
+        nla_put(as_answer.get(), type, nla_len(wanted), nla_data(wanted));
+    const auto features = parse_features(attributes_of(as_answer));
+    ASSERT_TRUE(features) << features.error().text;
+    EXPECT_THAT(features->active, ElementsAre("rx-vlan-filter"));
+}
+
+TEST(Features, missing_are_those_that_are_not_as_asked) {
+    const Features features{.active = {"rx-lro"}, .wanted = {}, .changeable = {}};
+    EXPECT_THAT(missing(features, {{"rx-lro", true}, {"rx-gro", false}}), IsEmpty());
+    EXPECT_THAT(missing(features, {{"rx-lro", false}, {"rx-gro", true}}),
+                ElementsAre(testing::Pair("rx-gro", true), testing::Pair("rx-lro", false)));
+}
+
+} // namespace
+} // namespace teamo

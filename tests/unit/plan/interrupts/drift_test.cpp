@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "plan/interrupts/drift.h"
+
+#include <gtest/gtest.h>
+
+namespace teamo {
+namespace {
+
+TEST(Drift, of_the_kernels_own_doing_is_no_contest) {
+    EXPECT_TRUE(cause_of({.cpus_changed = true}).kernel);
+    EXPECT_TRUE(cause_of({.came_up = true}).kernel);
+    EXPECT_TRUE(cause_of({.as_hint = true}).kernel);
+    EXPECT_FALSE(cause_of({}).kernel);
+    EXPECT_FALSE(cause_of({.irqbalance = "irqbalance (pid 812)"}).kernel);
+}
+
+TEST(Drift, is_put_down_to_what_is_surest) {
+    DriftFacts facts{.cpus_changed = true,
+                     .came_up = true,
+                     .as_hint = true,
+                     .irqbalance = "irqbalance (pid 812)",
+                     .udev = "IRQAffinityPolicy=spread in 10-x.link"};
+    EXPECT_EQ("by the kernel, as a CPU went or came", cause_of(facts).text);
+    facts.cpus_changed = false;
+    EXPECT_EQ("as its vectors were made anew", cause_of(facts).text);
+    facts.came_up = false;
+    EXPECT_EQ("by its driver, as its affinity_hint says", cause_of(facts).text);
+    facts.as_hint = false;
+    EXPECT_EQ("by irqbalance (pid 812) probably", cause_of(facts).text);
+    facts.irqbalance.clear();
+    EXPECT_EQ("by systemd-udevd probably (IRQAffinityPolicy=spread in 10-x.link)", cause_of(facts).text);
+    EXPECT_EQ("by somebody else", cause_of({}).text);
+}
+
+} // namespace
+} // namespace teamo

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "plan/team/membership.h"
+
+#include "model/marks.h"
+
+#include <gmock/gmock.h>
+#include <linux/if.h>
+#include <linux/if_arp.h>
+
+namespace teamo {
+namespace {
+
+using testing::HasSubstr;
+using testing::Optional;
+
+Link device(std::uint32_t index, std::string name) {
+    Link link;
+    link.index = IfIndex{index};
+    link.name = std::move(name);
+    link.type = ARPHRD_ETHER;
+    return link;
+}
+
+Links all(std::initializer_list<Link> list) {
+    Links links;
+    for (const auto& link : list)
+        links.emplace(link.index, link);
+    return links;
+}
+
+std::string reason(const Links& links, const Link& link) {
+    const auto may = may_join(links, link, "team0");
+    return may ? "" : may.error().text;
+}
+
+TEST(Membership, is_open_to_an_ethernet_device) {
+    const auto eth = device(1, "eth1");
+    EXPECT_EQ(reason(all({eth}), eth), "");
+}
+
+TEST(Membership, is_open_to_a_port_that_bears_the_teams_own_mark) {
+    auto eth = device(1, "eth1");
+    eth.altnames = {port_mark("team0", Slot{3})};
+    EXPECT_EQ(reason(all({eth}), eth), "");
+}
+
+TEST(Membership, is_closed_to_what_is_no_ethernet) {
+    auto tunnel = device(1, "tun0");
+    tunnel.type = ARPHRD_NONE;
+    EXPECT_THAT(reason(all({tunnel}), tunnel), HasSubstr("is no Ethernet device"));
+    auto loopback = device(2, "lo");
+    loopback.flags = IFF_LOOPBACK;
+    EXPECT_THAT(reason(all({loopback}), loopback), HasSubstr("is no Ethernet device"));
+}
+
+TEST(Membership, is_closed_to_a_port_of_somebody_else_and_says_how_to_release_it) {
+    const auto bridge = device(2, "br0");
+    auto eth = device(1, "eth1");
+    eth.master = bridge.index;
+    EXPECT_EQ(reason(all({eth, bridge}), eth),
+              "is a port of br0 already; release it first: ip link set eth1 nomaster");
+}
+
+TEST(Membership, is_closed_to_a_port_of_another_team) {
+    auto eth = device(1, "eth1");
+    eth.altnames = {port_mark("team-1", Slot{2})};
+    EXPECT_THAT(reason(all({eth}), eth), HasSubstr("is a port of team team-1 already"));
+}
+
+TEST(Membership, is_closed_to_aggregates) {
+    auto bond = device(1, "bond0");
+    bond.kind = "bond";
+    EXPECT_THAT(reason(all({bond}), bond), HasSubstr("is itself an aggregate (bond)"));
+    auto team = device(2, "team1");
+    team.altnames = {team_mark("team1")};
+    EXPECT_THAT(reason(all({team}), team), HasSubstr("is itself an aggregate (of team team1)"));
+    auto inner = device(3, "tmo0");
+    inner.altnames = {inner_mark("team1")};
+    EXPECT_THAT(reason(all({inner}), inner), HasSubstr("is itself an aggregate"));
+}
+
+TEST(Membership, is_closed_to_what_stands_on_the_team_at_any_height) {
+    auto team = device(1, "team0");
+    team.altnames = {team_mark("team0")};
+    auto vlan = device(2, "team0.5");
+    vlan.kind = "vlan";
+    vlan.lower = team.index;
+    auto macvlan = device(3, "mv0");
+    macvlan.kind = "macvlan";
+    macvlan.lower = vlan.index;
+    EXPECT_THAT(reason(all({team, vlan, macvlan}), macvlan), HasSubstr("stands on team0 itself"));
+}
+
+TEST(Membership, does_not_take_a_veths_other_end_for_a_foundation) {
+    auto team = device(1, "team0"), inner = device(2, "tmo0");
+    team.altnames = {team_mark("team0")};
+    team.kind = inner.kind = "veth";
+    team.lower = inner.index;
+    inner.lower = team.index;
+    auto eth = device(3, "eth1"), far = device(4, "p1");
+    eth.kind = far.kind = "veth";
+    eth.lower = far.index;
+    far.lower = eth.index;
+    EXPECT_EQ(reason(all({team, inner, eth, far}), eth), "");
+}
+
+TEST(Marks, say_team_and_slot) {
+    auto eth = device(1, "eth1");
+    eth.altnames = {"enp3s0", port_mark("my-team-2", Slot{8})};
+    EXPECT_THAT(port_mark_of(eth), Optional(PortMark{.team = "my-team-2", .slot = Slot{8}}));
+    for (const auto* name :
+         {"teamo-port-", "teamo-port-team0", "teamo-port-team0-", "teamo-port-team0-0", "teamo-port-team0-9",
+          "teamo-port-team0-12", "teamo-port--1", "teamo-portteam0-1"}) {
+        eth.altnames = {name};
+        EXPECT_EQ(port_mark_of(eth), std::nullopt) << name;
+    }
+}
+
+/// Both ends of a pair as they are just after RTM_NEWLINK.
+Links new_pair() {
+    auto team = device(5, "team0"), inner = device(4, "tmo0");
+    team.kind = inner.kind = "veth";
+    team.lower = inner.index;
+    inner.lower = team.index;
+    return all({team, inner});
+}
+
+TEST(HalfMade, is_a_pair_whose_inner_end_bears_our_mark) {
+    auto links = new_pair();
+    EXPECT_FALSE(is_half_made(links, "team0", false)) << "anybody may have made it";
+    links.at(IfIndex{4}).altnames = {inner_mark("team0")};
+    EXPECT_TRUE(is_half_made(links, "team0", false));
+    EXPECT_FALSE(is_half_made(links, "team1", false));
+    links.at(IfIndex{5}).altnames = {team_mark("team0")};
+    EXPECT_FALSE(is_half_made(links, "team0", true)) << "it is whole";
+}
+
+TEST(HalfMade, is_what_the_journal_says_as_long_as_nobody_uses_it) {
+    auto links = new_pair();
+    EXPECT_TRUE(is_half_made(links, "team0", true));
+    auto& team = links.at(IfIndex{5});
+    team.flags = IFF_UP;
+    EXPECT_FALSE(is_half_made(links, "team0", true)) << "somebody has set it up";
+    team.flags = 0;
+    links.at(IfIndex{4}).name = "other";
+    EXPECT_FALSE(is_half_made(links, "team0", true));
+    links = all({device(5, "team0")});
+    links.at(IfIndex{5}).kind = "bridge";
+    EXPECT_FALSE(is_half_made(links, "team0", true));
+    links.at(IfIndex{5}).kind = "team";
+    EXPECT_TRUE(is_half_made(links, "team0", true));
+    auto port = device(6, "eth1");
+    port.master = IfIndex{5};
+    links.emplace(port.index, port);
+    EXPECT_FALSE(is_half_made(links, "team0", true));
+    EXPECT_FALSE(is_half_made({}, "team0", true));
+}
+
+} // namespace
+} // namespace teamo

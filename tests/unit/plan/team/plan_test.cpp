@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "plan/team/changes.h"
+#include "plan/team/make_plan.h"
+
+#include <gmock/gmock.h>
+#include <linux/if.h>
+
+#include <random>
+
+namespace teamo {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr IfIndex team{10}, inner{9}, eth1{1}, eth2{2};
+const MacAddress team_mac{{2, 0, 0, 0, 0, 10}}, mac1{{2, 0, 0, 0, 0, 1}}, mac2{{2, 0, 0, 0, 0, 2}};
+
+Link link_of(IfIndex index, MacAddress address) {
+    Link link;
+    link.index = index;
+    link.name = "dev" + std::to_string(index.value);
+    link.address = address;
+    link.mtu = 1500;
+    link.flags = IFF_UP;
+    return link;
+}
+
+struct Case {
+    RunnerConfig runner;
+    Link device = link_of(team, team_mac);
+    Premises premises() const {
+        return {.runner = &runner,
+                .team = &device,
+                .inner = inner,
+                .members = {{.index = eth1, .slot = Slot{1}, .own_address = mac1},
+                            {.index = eth2, .slot = Slot{2}, .own_address = mac2}},
+                .homes = {}};
+    }
+};
+
+const Decision both{.transmit = {eth1, eth2}, .receive = {eth1, eth2}, .active = {}};
+const Decision only_second{.transmit = {eth2}, .receive = {eth2}, .active = eth2};
+const Decision none{};
+
+TEST(Plan, of_loadbalance_gives_every_port_the_teams_address_and_mtu) {
+    Case one{.runner = LoadBalanceRunner{}};
+    one.device.mtu = 9000;
+    const auto plan = make_plan(one.premises(), both);
+    ASSERT_EQ(plan.ports.size(), 2U);
+    for (const auto& port : plan.ports) {
+        EXPECT_EQ(port.address, team_mac);
+        EXPECT_EQ(port.mtu, 9000U);
+        EXPECT_TRUE(port.all_multicast);
+        EXPECT_FALSE(port.promiscuous);
+    }
+    EXPECT_TRUE(plan.carrier);
+    EXPECT_EQ(plan.tables.transmit, 0b110U);
+    EXPECT_EQ(plan.tables.mode, TransmitMode::hash);
+    EXPECT_EQ(plan.tables.hash_fields, default_tx_hash);
+}
+
+TEST(Plan, by_cpu_lets_flows_wait_for_a_queue_that_nobody_has_seen) {
+    using namespace std::chrono_literals;
+    const Case one{.runner =
+                       LoadBalanceRunner{.tx_hash = HashField::cpu | HashField::ipv4, .tx_balancer = {}}};
+    auto premises = one.premises();
+    premises.cpu_slots = {Slot{2}, Slot{1}};
+    premises.drain[2] = 300ms;
+    const auto tables = make_plan(premises, both).tables;
+    EXPECT_EQ(tables.cpu_slots, premises.cpu_slots);
+    EXPECT_EQ(tables.drain[1], 20ms);
+    EXPECT_EQ(tables.drain[2], 300ms);
+    EXPECT_EQ(tables.drain[3], 0ms);
+    const Case by_flow{.runner = LoadBalanceRunner{}};
+    premises.runner = &by_flow.runner;
+    EXPECT_EQ(make_plan(premises, both).tables.cpu_slots, std::vector<Slot>{});
+}
+
+TEST(Plan, by_cpu_has_a_bucket_for_each_cpu_that_leaves_by_its_port_while_that_carries) {
+    const Case one{.runner = LoadBalanceRunner{.tx_hash = HashFields{} | HashField::cpu, .tx_balancer = {}}};
+    auto premises = one.premises();
+    premises.cpu_slots = {Slot{2}, Slot{1}, Slot{2}};
+    auto tables = make_plan(premises, both).tables;
+    EXPECT_EQ(leaves_by(tables, 0), Slot{2});
+    EXPECT_EQ(leaves_by(tables, 1), Slot{1});
+    EXPECT_EQ(leaves_by(tables, 2), Slot{2});
+    EXPECT_EQ(leaves_by(tables, 200), tables.buckets[200][0]) << "no CPU of that number";
+    tables = make_plan(premises, only_second).tables;
+    EXPECT_EQ(leaves_by(tables, 1), Slot{2});
+}
+
+TEST(Plan, has_no_carrier_when_no_port_carries) {
+    EXPECT_FALSE(make_plan(Case{.runner = LoadBalanceRunner{}}.premises(), none).carrier);
+}
+
+TEST(Plan, keeps_homes_when_a_link_fails_and_only_clears_its_bit) {
+    const Case one{.runner = LoadBalanceRunner{}};
+    const auto whole = make_plan(one.premises(), both), failed = make_plan(one.premises(), only_second);
+    auto expected = whole.tables;
+    expected.transmit = 0b100;
+    expected.receive = 0b100;
+    EXPECT_EQ(failed.tables, expected);
+}
+
+TEST(Plan, offers_no_larger_packet_than_the_least_port_can_cut_and_takes_back_only_what_it_lowered) {
+    Case one{.runner = LoadBalanceRunner{}};
+    one.device.gso_max = {65536, 65535};
+    one.device.tso_max = {65536, 65535};
+    auto premises = one.premises();
+    premises.members[0].gso_max = {65536, 65535};
+    premises.members[1].gso_max = {32768, 64};
+    const SegmentLimits least{32768, 64};
+    EXPECT_EQ(make_plan(premises, both).gso_max, least);
+    EXPECT_THAT(changes({{team, one.device}}, make_plan(premises, both)),
+                testing::Contains(Change{SetSegmentLimits{team, least}}));
+
+    one.device.gso_max = premises.limited_to = least;
+    premises.members.pop_back();
+    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{65536, 65535}));
+    one.device.gso_max = {20000, 64}; // by hand, meanwhile
+    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{20000, 65535}));
+}
+
+TEST(Plan, lets_no_port_that_segments_in_software_limit_the_others) {
+    Case one{.runner = LoadBalanceRunner{}};
+    one.device.gso_max = {65536, 65535, 65536};
+    one.device.tso_max = {524280, 65535, 524280};
+    auto premises = one.premises();
+    premises.members[0].gso_max = {65536, 65535, 65536};
+    premises.members[1].gso_max = {16384, 16, 16384};
+    premises.members[1].segments = false;
+    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{65536, 65535, 65536}));
+    premises.members[0].segments = false; // now there is none that cuts
+    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{16384, 16, 16384}));
+}
+
+TEST(Plan, offers_big_packets_where_every_port_that_segments_takes_them) {
+    Case one{.runner = LoadBalanceRunner{}};
+    one.device.gso_max = {65536, 65535, 65536};
+    one.device.tso_max = {524280, 65535, 524280};
+    auto premises = one.premises();
+    premises.members[0].gso_max = {185000, 65535, 150000};
+    premises.members[1].gso_max = {200000, 65535, 65536};
+    const SegmentLimits big{185000, 65535, 65536};
+    EXPECT_EQ(make_plan(premises, both).gso_max, big);
+    one.device.gso_max = premises.limited_to = big;
+    premises.members[0].gso_max.size = 65536; // and back
+    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{65536, 65535, 65536}));
+}
+
+TEST(Plan, makes_ports_promiscuous_while_the_team_is) {
+    Case one{.runner = LoadBalanceRunner{}};
+    one.device.promiscuity = 1;
+    EXPECT_TRUE(make_plan(one.premises(), both).ports[0].promiscuous);
+}
+
+TEST(Plan, makes_ports_promiscuous_while_the_teams_list_has_other_addresses) {
+    const Case one{.runner = LoadBalanceRunner{}};
+    auto premises = one.premises();
+    premises.other_addresses = true;
+    EXPECT_TRUE(make_plan(premises, both).ports[0].promiscuous);
+}
+
+TEST(Plan, makes_only_those_ports_promiscuous_for_tags_that_filter_them) {
+    const Case one{.runner = LoadBalanceRunner{}};
+    auto premises = one.premises();
+    premises.members[1].filters_tags = true;
+    EXPECT_FALSE(make_plan(premises, both).ports[1].promiscuous) << "nobody takes tags";
+    premises.tags = true;
+    const auto plan = make_plan(premises, both);
+    EXPECT_FALSE(plan.ports[0].promiscuous);
+    EXPECT_TRUE(plan.ports[1].promiscuous);
+}
+
+TEST(Plan, by_hwaddr_policy) {
+    const auto with = [](HwaddrPolicy policy) {
+        return make_plan(Case{.runner = ActiveBackupRunner{.hwaddr_policy = policy}}.premises(), only_second);
+    };
+    const auto same_all = with(HwaddrPolicy::same_all);
+    EXPECT_EQ(same_all.address, team_mac);
+    EXPECT_EQ(same_all.ports[0].address, team_mac);
+    EXPECT_EQ(same_all.ports[1].address, team_mac);
+    const auto by_active = with(HwaddrPolicy::by_active);
+    EXPECT_EQ(by_active.address, mac2);
+    EXPECT_EQ(by_active.ports[0].address, mac1);
+    EXPECT_EQ(by_active.ports[1].address, mac2);
+    const auto only_active = with(HwaddrPolicy::only_active);
+    EXPECT_EQ(only_active.address, team_mac);
+    EXPECT_EQ(only_active.ports[0].address, mac1);
+    EXPECT_EQ(only_active.ports[1].address, team_mac);
+}
+
+TEST(Changes, of_devices_that_are_as_planned_are_none) {
+    const Case one{.runner = LoadBalanceRunner{}};
+    const auto plan = make_plan(one.premises(), both);
+    Links links;
+    for (auto link : {one.device, link_of(inner, {}), link_of(eth1, team_mac), link_of(eth2, team_mac)}) {
+        if (link.index == eth1 || link.index == eth2) link.flags |= IFF_ALLMULTI;
+        links.emplace(link.index, link);
+    }
+    EXPECT_THAT(changes(links, plan), IsEmpty());
+}
+
+TEST(Changes, set_mtu_and_filters_before_the_address_and_the_carrier_last) {
+    Case one{.runner = LoadBalanceRunner{}};
+    one.device.mtu = 9000;
+    auto down = link_of(inner, {});
+    down.flags = 0;
+    const Links links{{team, one.device}, {inner, down}, {eth1, link_of(eth1, mac1)}};
+    EXPECT_THAT(changes(links, make_plan(one.premises(), both)),
+                ElementsAre(Change{SetMtu{eth1, 9000}},
+                            Change{SetFlags{eth1, IFF_ALLMULTI, IFF_PROMISC | IFF_ALLMULTI}},
+                            Change{SetAddress{eth1, team_mac}}, Change{SetFlags{inner, IFF_UP, IFF_UP}}));
+}
+
+/// The kernel as a map: what the changes say is done.
+void carry_out(Links& links, const std::vector<Change>& list) {
+    for (const auto& change : list) {
+        if (const auto* mtu = std::get_if<SetMtu>(&change)) links.at(mtu->device).mtu = mtu->to;
+        if (const auto* mac = std::get_if<SetAddress>(&change)) links.at(mac->device).address = mac->to;
+        if (const auto* set = std::get_if<SetFlags>(&change)) {
+            auto& flags = links.at(set->device).flags;
+            flags = (flags & ~set->mask) | set->flags;
+        }
+    }
+}
+
+TEST(Changes, carried_out_leave_nothing_to_change_from_any_state) {
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937 engine(seed);
+    const auto random = [&engine] { return static_cast<std::uint32_t>(engine()); };
+    for (int round = 0; round < 2000; ++round) {
+        Case one{.runner = ActiveBackupRunner{.hwaddr_policy = static_cast<HwaddrPolicy>(random() % 3)}};
+        one.device.mtu = 68 + random() % 9000;
+        one.device.promiscuity = random() % 2;
+        Links links{{team, one.device}};
+        for (const auto index : {inner, eth1, eth2}) {
+            auto link = link_of(index, random() % 2 != 0 ? mac1 : team_mac);
+            link.mtu = 68 + random() % 9000;
+            link.flags = random() & (IFF_UP | IFF_PROMISC | IFF_ALLMULTI);
+            links.emplace(index, link);
+        }
+        const auto plan = make_plan(one.premises(), random() % 2 != 0 ? only_second : none);
+        carry_out(links, changes(links, plan));
+        ASSERT_THAT(changes(links, plan), IsEmpty());
+    }
+}
+
+} // namespace
+} // namespace teamo

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "plan/team/repair.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+using Act = Repair::Act;
+
+const Repair::Time start{1000s};
+
+TEST(Repair, has_nothing_to_do_where_all_is_right) {
+    Repair repair;
+    EXPECT_EQ(Act::nothing, repair.step(false, start));
+    EXPECT_FALSE(repair.deadline());
+}
+
+TEST(Repair, comes_at_once_some_times_over) {
+    Repair repair;
+    for (unsigned attempt = 0; attempt < Repair::at_once; ++attempt)
+        EXPECT_EQ(Act::attempt, repair.step(true, start)) << attempt;
+    EXPECT_EQ(Act::nothing, repair.step(true, start));
+    EXPECT_EQ(start + 1s, repair.deadline());
+}
+
+/// Somebody undoes every repair at once.
+std::vector<std::chrono::seconds> repairs_in_a_quarrel(Repair& repair, std::chrono::seconds how_long) {
+    std::vector<std::chrono::seconds> at;
+    for (auto second = 0s; second < how_long; ++second)
+        while (repair.step(true, start + second) == Act::attempt)
+            at.push_back(second);
+    return at;
+}
+
+TEST(Repair, waits_longer_each_time_and_ends) {
+    Repair repair;
+    const auto at = repairs_in_a_quarrel(repair, 1h);
+    const std::vector<std::chrono::seconds> expected{0s, 0s, 0s, 0s,  0s,  0s,  0s,  0s,
+                                                     1s, 3s, 7s, 15s, 31s, 63s, 127s};
+    EXPECT_EQ(expected, at);
+    EXPECT_TRUE(repair.has_given_up());
+    EXPECT_FALSE(repair.deadline());
+}
+
+TEST(Repair, says_once_that_it_gives_up) {
+    Repair repair;
+    unsigned gave_up = 0;
+    for (auto second = 0s; second < 1h; ++second)
+        if (repair.step(true, start + second) == Act::give_up) ++gave_up;
+    EXPECT_EQ(1U, gave_up);
+}
+
+TEST(Repair, begins_anew_once_somebody_else_put_it_right) {
+    Repair repair;
+    static_cast<void>(repairs_in_a_quarrel(repair, 1h));
+    EXPECT_EQ(Act::nothing, repair.step(false, start + 1h));
+    EXPECT_FALSE(repair.has_given_up());
+    EXPECT_EQ(Act::attempt, repair.step(true, start + 2h));
+}
+
+TEST(Repair, forgets_after_a_time_of_peace) {
+    Repair repair;
+    for (unsigned attempt = 0; attempt < Repair::most - 1; ++attempt)
+        EXPECT_EQ(Act::attempt, repair.step(true, start + attempt * 2min));
+    const auto later = start + (Repair::most - 2) * 2min + Repair::peace;
+    EXPECT_EQ(Act::nothing, repair.step(false, later));
+    for (unsigned attempt = 0; attempt < Repair::at_once; ++attempt)
+        EXPECT_EQ(Act::attempt, repair.step(true, later));
+}
+
+} // namespace
+} // namespace teamo

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "runtime/journal.h"
+
+#include <gmock/gmock.h>
+#include <linux/if_addr.h>
+
+#include <random>
+
+namespace teamo {
+namespace {
+
+Journal sample() {
+    Journal journal;
+    journal.network_namespace = 4026531840;
+    journal.team = IfIndex{12};
+    journal.inner = IfIndex{11};
+    journal.active = IfIndex{5};
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+        journal.homes[bucket] = Slot{static_cast<std::uint8_t>(1 + bucket % 2)};
+    journal.ports = {{.index = IfIndex{3},
+                      .slot = Slot{1},
+                      .state = PortState::joined,
+                      .name = "eth1",
+                      .address = {{2, 0, 0, 0, 0, 1}},
+                      .mtu = 1500,
+                      .flags = 4098,
+                      .disable_ipv6 = false,
+                      .made_clsact = true,
+                      .features = {{"rx-lro", true}, {"rx-vlan-filter", true}},
+                      .ipv6_addresses = {{.device = IfIndex{3},
+                                          .ipv6 = true,
+                                          .bytes = {0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5},
+                                          .tentative = false,
+                                          .prefix = 64,
+                                          .flags = IFA_F_PERMANENT | IFA_F_NODAD}}},
+                     {.index = IfIndex{5},
+                      .slot = Slot{2},
+                      .state = PortState::leaving,
+                      .taken_down = true,
+                      .name = "eth1.100",
+                      .address = {{2, 0, 0, 0, 0, 2}},
+                      .mtu = 9000,
+                      .flags = 4099,
+                      .disable_ipv6 = std::nullopt,
+                      .made_clsact = false,
+                      .features = {},
+                      .offloads = {"rx-gro", "tx-tcp-segmentation"},
+                      .ipv6_addresses = {}}};
+    journal.ports.push_back({.index = {}, .slot = Slot{3}, .state = PortState::away, .name = "eth2"});
+    journal.ports.push_back(
+        {.index = IfIndex{9}, .slot = Slot{4}, .state = PortState::joining, .name = "eth3"});
+    journal.making = true;
+    journal.offloads = {"tx-tcp-segmentation"};
+    journal.removed_by_hand = {"eth7"};
+    return journal;
+}
+
+TEST(Journal, says_after_reading_what_was_written) {
+    const auto read = parse_journal(text_of(sample()));
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(*read, sample());
+    const auto empty = parse_journal(text_of(Journal{}));
+    ASSERT_TRUE(empty);
+    EXPECT_EQ(*empty, Journal{});
+}
+
+TEST(Journal, of_a_version_that_knew_no_features_and_no_states_is_read) {
+    const auto read = parse_journal(
+        R"({"version": 1, "network_namespace": 7, "team": 12, "inner": 11, "homes": "", "ports": [{"ifindex": 3,
+            "slot": 1, "name": "eth1", "address": "02:00:00:00:00:01", "mtu": 1500, "flags": 4098,
+            "disable_ipv6": false, "made_clsact": true}], "removed_by_hand": []})");
+    ASSERT_TRUE(read) << read.error().text;
+    ASSERT_EQ(read->ports.size(), 1U);
+    EXPECT_EQ(read->ports[0].features, FeatureSettings{});
+    EXPECT_EQ(read->ports[0].state, PortState::joined);
+    EXPECT_TRUE(read->ports[0].ipv6_addresses.empty());
+}
+
+TEST(Journal, that_tells_nonsense_of_features_and_addresses_has_none_of_it) {
+    auto journal = sample();
+    journal.ports[0].features.clear();
+    journal.ports[0].ipv6_addresses.clear();
+    auto text = text_of(journal);
+    text.insert(text.find("\"made_clsact\""),
+                R"("features": {"rx-lro": 1}, "ipv6_addresses": [7, {"address": "fd00::x"},
+                   {"address": "10.0.0.1", "prefix": 24}, {"address": "fd00::1", "prefix": 129}], )");
+    const auto read = parse_journal(text);
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(*read, journal);
+}
+
+TEST(Journal, of_another_version_is_refused) {
+    auto text = text_of(sample());
+    text.replace(text.find("\"version\": 1"), 12, "\"version\": 2");
+    EXPECT_FALSE(parse_journal(text));
+}
+
+TEST(Journal, that_was_damaged_gives_a_reason_or_a_value_and_never_a_crash) {
+    const auto seed = std::random_device{}();
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937 random(seed);
+    const auto whole = text_of(sample());
+    for (int round = 0; round < 5000; ++round) {
+        auto text = whole;
+        for (unsigned damage = 1 + random() % 4; damage > 0; --damage)
+            text[random() % text.size()] = static_cast<char>(random());
+        text.resize(text.size() - random() % 8);
+        if (const auto read = parse_journal(text); !read) {
+            ASSERT_FALSE(read.error().text.empty());
+        }
+    }
+}
+
+} // namespace
+} // namespace teamo
