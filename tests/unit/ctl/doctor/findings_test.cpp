@@ -26,7 +26,7 @@ std::vector<std::string> seen(const Readings& readings) { return seen(all_findin
 
 TEST(Findings, are_none_of_a_team_in_good_health) {
     EXPECT_THAT(seen(good_readings()), IsEmpty());
-    EXPECT_EQ(text_of("team0", {}), "team0: nothing is wrong\n");
+    EXPECT_EQ(text_of("team0", std::vector<Finding>{}), "team0: nothing is wrong\n");
 }
 
 TEST(Findings, come_worst_first_and_each_with_what_mends_it) {
