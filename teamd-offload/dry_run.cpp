@@ -96,7 +96,7 @@ Result<Found> find_ports(const Links& links, const TeamConfig& config) {
 InterruptPlan plan_interrupt_cpus(const Links& links, const TeamConfig& config) {
     const auto topology = read_cpu_topology();
     if (!topology || config.interrupts.policy == InterruptPolicy::off) return {};
-    InterruptPremises premises{.topology = &*topology, .ports = {}, .allowed = config.interrupts.cpus};
+    InterruptPlanInput input{.topology = &*topology, .ports = {}, .allowed = config.interrupts.cpus};
     auto family = NetdevFamily::open();
     for (const auto& entry : config.ports) {
         const auto* link = find_link(links, entry.first);
@@ -104,12 +104,12 @@ InterruptPlan plan_interrupt_cpus(const Links& links, const TeamConfig& config) 
         const auto told = family ? family->read(link->index) : Result<NetdevQueues>(NetdevQueues{});
         const auto interrupts = read_port_interrupts(*link, told ? *told : NetdevQueues{});
         if (interrupts && !interrupts->queues.empty())
-            premises.ports.push_back(planned_port(entry.first, *interrupts));
+            input.ports.push_back(planned_port(entry.first, *interrupts));
     }
     const std::string directory(journal_directory);
     if (std::filesystem::exists(directory)) // or there are no teams, and none is made
-        premises.claims = CpuClaims(directory).others(config.device);
-    return plan_interrupts(premises);
+        input.claims = CpuClaims(directory).others(config.device);
+    return plan_interrupts(input);
 }
 
 /// Without the right to ask for the driver it stays open which one a start would take.
@@ -190,20 +190,20 @@ int dry_run(const Configuration& configuration, const Options& options, const Lo
     team.address = configuration.team.hwaddr.value_or(
         found->members.empty() ? MacAddress{} : found->members.front().own_address);
     auto runner = make_runner(configuration.team.runner, std::nullopt);
-    Premises premises{.runner = &configuration.team.runner,
-                      .team = &team,
-                      .inner = {},
-                      .members = found->members,
-                      .homes = {},
-                      .notify_peers = configuration.team.notify_peers,
-                      .mcast_rejoin = configuration.team.mcast_rejoin};
-    if (const auto online = read_online_cpus()) premises.cpu_slots = cpu_slots(found->served, *online);
+    PlanInput input{.runner = &configuration.team.runner,
+                    .team = &team,
+                    .inner = {},
+                    .members = found->members,
+                    .homes = {},
+                    .notify_peers = configuration.team.notify_peers,
+                    .mcast_rejoin = configuration.team.mcast_rejoin};
+    if (const auto online = read_online_cpus()) input.cpu_slots = cpu_slots(found->served, *online);
     const auto& device = configuration.team.device;
     const auto datapath = choose_datapath(options.datapath.value_or(configuration.team.datapath), *control,
                                           find_link(*links, device));
     settle_offloads(*found, /*forwards=*/!datapath || *datapath != DatapathChoice::team);
-    premises.members = found->members;
-    const auto plan = make_plan(premises, step(runner, found->candidates));
+    input.members = found->members;
+    const auto plan = make_plan(input, step(runner, found->candidates));
     const auto interrupts =
         options.no_ports ? InterruptPlan{} : plan_interrupt_cpus(*links, configuration.team);
     fmt::print("{}\n",

@@ -267,7 +267,7 @@ int main(const Options& options) {
         log(Level::error, supported.error().text);
         return failure;
     }
-    for (const auto& sentence : unheeded(configuration))
+    for (const auto& sentence : ignored_settings(configuration))
         log(Level::warning, sentence);
     if (options.dbus) log(Level::warning, "the D-Bus interface is not built yet; the unix socket serves");
     if (options.zmq_address) log(Level::warning, "ZeroMQ support is not compiled-in.");

@@ -23,7 +23,7 @@ Result<> check_supported(const TeamConfig& config) {
     return check(config.link_watches);
 }
 
-std::vector<std::string> unheeded(const Configuration& configuration) {
+std::vector<std::string> ignored_settings(const Configuration& configuration) {
     std::vector<std::string> list;
     if (configuration.document.find("guard") != nullptr)
         list.emplace_back("/guard: is kept, but nothing acts on it yet");
@@ -35,7 +35,7 @@ std::vector<std::string> unheeded(const Configuration& configuration) {
     return list;
 }
 
-std::vector<std::string> unheeded_by_bpf(const TeamConfig& config) {
+std::vector<std::string> ignored_by_bpf(const TeamConfig& config) {
     std::vector<std::string> list;
     for (const auto& [name, port] : config.ports)
         if (port.queue_id)
@@ -43,7 +43,7 @@ std::vector<std::string> unheeded_by_bpf(const TeamConfig& config) {
     return list;
 }
 
-std::vector<std::string> unheeded_by_driver(const TeamConfig& config) {
+std::vector<std::string> ignored_by_driver(const TeamConfig& config) {
     if (!has(hash_fields_of(config.runner), HashField::cpu)) return {};
     return {
         "/runner/tx_hash: by the team driver a flow whose sender moves to another CPU changes its port at "

@@ -14,12 +14,12 @@ namespace teamo {
 Result<> check_supported(const TeamConfig& config);
 
 /// What the configuration asks for and this version reads, keeps and does not act on: a sentence each.
-std::vector<std::string> unheeded(const Configuration& configuration);
+std::vector<std::string> ignored_settings(const Configuration& configuration);
 /// The same for what only the team driver has.
-std::vector<std::string> unheeded_by_bpf(const TeamConfig& config);
+std::vector<std::string> ignored_by_bpf(const TeamConfig& config);
 
 /// The same for what only the BPF datapath has.
-std::vector<std::string> unheeded_by_driver(const TeamConfig& config);
+std::vector<std::string> ignored_by_driver(const TeamConfig& config);
 
 /// A team's state in one line, for the log and for systemctl status.
 std::string describe(const TeamStatus& status);

@@ -2,7 +2,7 @@
 //
 // In this order: who has no port gets one; bulk leaves capable ports that are full, and comes to those that
 // are not (bulk.h); then every port's fair share is known (fair.h) and moves are sought towards it
-// (even_out.h). Each stage ends where it would do nothing if it began again, and no later one undoes an
+// (rebalance.h). Each stage ends where it would do nothing if it began again, and no later one undoes an
 // earlier one's reason: so the whole has nothing to do a second time.
 #include "balance/balancer.h"
 
@@ -19,7 +19,7 @@ using Counts = std::array<std::size_t, max_ports + 1>;
 
 /// What weighs comes first, the largest foremost, each to the port that is least full with it; what is idle
 /// evens out the numbers of buckets.
-void give_homes(Draft& draft, bool split, const BalancePolicy& policy) {
+void give_homes(PlacementDraft& draft, bool split, const BalancePolicy& policy) {
     std::vector<std::size_t> homeless;
     Counts counts{};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
@@ -29,7 +29,7 @@ void give_homes(Draft& draft, bool split, const BalancePolicy& policy) {
             ++counts[draft.home(bucket).value];
     std::ranges::stable_sort(homeless, std::greater<>{},
                              [&draft](std::size_t bucket) { return draft.bytes(bucket); });
-    Bulk bulk(draft, policy);
+    BulkPlacement bulk(draft, policy);
     for (const auto bucket : homeless) {
         const double bytes = draft.bytes(bucket);
         const bool to_capable = split && is_bulk(draft.load(bucket)) && bulk.fits(bytes);
@@ -47,7 +47,7 @@ void give_homes(Draft& draft, bool split, const BalancePolicy& policy) {
 }
 
 /// The ports that bulk came to between two drafts.
-SlotSet gained_bulk(const Draft& before, const Draft& after) {
+SlotSet gained_bulk(const PlacementDraft& before, const PlacementDraft& after) {
     SlotSet gained = 0;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         if (before.home(bucket) != after.home(bucket) && after.on_capable(bucket))
@@ -57,24 +57,24 @@ SlotSet gained_bulk(const Draft& before, const Draft& after) {
 
 } // namespace
 
-Placement place(const Homes& now, const BucketLoads& loads, std::span<const BalancedPort> ports,
+Placement place(const BucketOwners& now, const BucketLoads& loads, std::span<const BalancedPort> ports,
                 const BalancePolicy& policy, const RestingBuckets& resting) {
-    Draft draft(now, loads, weigh(ports, policy.aware), resting);
+    PlacementDraft draft(now, loads, weigh(ports, policy.aware), resting);
     if (draft.ports().empty()) return {.homes = now, .moves = {}, .planned = {}};
     const bool split = policy.aware && kinds_differ(draft.ports());
     give_homes(draft, split, policy);
     if (draft.ports().size() < 2 || draft.total() <= 0) return draft.placement();
-    Sides sides{};
+    PortClasses classes{};
     SlotSet gathered = 0;
     if (split) {
-        Bulk bulk(draft, policy);
+        BulkPlacement bulk(draft, policy);
         bulk.spill();
         const auto before = draft;
         bulk.gather();
         gathered = gained_bulk(before, draft);
-        sides = bulk.sides();
+        classes = bulk.classes();
     }
-    even_out(draft, sides, policy, gathered);
+    rebalance(draft, classes, policy, gathered);
     return draft.placement();
 }
 

@@ -43,7 +43,7 @@ struct BalancePolicy {
 using RestingBuckets = std::bitset<bucket_count>;
 
 struct Placement {
-    Homes homes;
+    BucketOwners homes;
     /// How `homes` differs from what was, each bucket once. What its port lost first, then offload, then
     /// load.
     std::vector<BucketMove> moves;
@@ -64,7 +64,7 @@ struct Placement {
 ///
 /// The same loads and ports again, with the homes that came out, give no moves. Without ports nothing
 /// changes.
-Placement place(const Homes& now, const BucketLoads& loads, std::span<const BalancedPort> ports,
+Placement place(const BucketOwners& now, const BucketLoads& loads, std::span<const BalancedPort> ports,
                 const BalancePolicy& policy, const RestingBuckets& resting = {});
 
 } // namespace teamo

@@ -16,7 +16,7 @@ std::vector<Slot> members(SlotSet slots) {
 
 using Counts = std::array<std::size_t, max_ports + 1>;
 
-Counts count(const Homes& homes) {
+Counts count(const BucketOwners& homes) {
     Counts counts{};
     for (const auto home : homes)
         ++counts[home.value];
@@ -35,13 +35,13 @@ Counts fair_shares(std::vector<Slot> slots, const Counts& now) {
 
 } // namespace
 
-Homes rehome(const Homes& now, SlotSet slots) {
+BucketOwners rehome(const BucketOwners& now, SlotSet slots) {
     const auto list = members(slots);
-    if (list.empty()) return Homes{};
+    if (list.empty()) return BucketOwners{};
 
     const auto shares = fair_shares(list, count(now));
     Counts kept{};
-    Homes next{};
+    BucketOwners next{};
     // A slot above its share gives from its end, so that what it keeps stays one range.
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
         const auto home = now[bucket].value;
@@ -64,13 +64,13 @@ Homes rehome(const Homes& now, SlotSet slots) {
     return next;
 }
 
-Homes settle(const Homes& now, SlotSet known, SlotSet slots, bool measured) {
+BucketOwners settle(const BucketOwners& now, SlotSet known, SlotSet slots, bool measured) {
     const bool someone_came = (slots & ~known) != 0;
     const auto homeless = [slots](Slot home) { return (slots & bit(home)) == 0; };
     if (!someone_came && std::ranges::none_of(now, homeless)) return now;
     const auto list = members(slots);
     if (someone_came || !measured || list.empty()) return rehome(now, slots);
-    Homes next = now;
+    BucketOwners next = now;
     auto taker = list.begin();
     for (auto& home : next) {
         if (!homeless(home)) continue;
@@ -80,7 +80,7 @@ Homes settle(const Homes& now, SlotSet known, SlotSet slots, bool measured) {
     return next;
 }
 
-Buckets preferences(const Homes& homes, SlotSet slots) {
+Buckets preferences(const BucketOwners& homes, SlotSet slots) {
     const auto list = members(slots);
     Buckets buckets{};
     Counts seen{};

@@ -31,7 +31,8 @@ bool kinds_differ(const std::vector<WeighedPort>& ports) {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-Bulk::Bulk(Draft& draft, const BalancePolicy& policy) : draft_(&draft), policy_(policy) {
+BulkPlacement::BulkPlacement(PlacementDraft& draft, const BalancePolicy& policy)
+    : draft_(&draft), policy_(policy) {
     for (const auto& port : draft.ports()) {
         (port.segments ? capable_weight_ : poor_weight_) += port.weight;
         if (!port.segments) best_poor_weight_ = std::max(best_poor_weight_, port.weight);
@@ -42,10 +43,10 @@ Bulk::Bulk(Draft& draft, const BalancePolicy& policy) : draft_(&draft), policy_(
             moved(draft.bytes(bucket), nullptr, *home);
 }
 
-bool Bulk::fits(double bytes) const { return here_ + bytes <= return_share * limit_; }
+bool BulkPlacement::fits(double bytes) const { return here_ + bytes <= return_share * limit_; }
 
 /// Is on `from`, if that is a port, and goes to `to`.
-void Bulk::moved(double bytes, const WeighedPort* from, const WeighedPort& to) {
+void BulkPlacement::moved(double bytes, const WeighedPort* from, const WeighedPort& to) {
     if (from != nullptr) {
         bulk_on_[from->slot.value] -= bytes;
         (from->segments ? here_ : elsewhere_) -= bytes;
@@ -55,12 +56,12 @@ void Bulk::moved(double bytes, const WeighedPort* from, const WeighedPort& to) {
 }
 
 /// What the capable ports will have: an even share, or all the bulk if that is more.
-double Bulk::level_for_capable() const {
+double BulkPlacement::level_for_capable() const {
     return std::max(draft_->mean(), (here_ + elsewhere_) / capable_weight_);
 }
 
 /// The port whose bulk stays lowest with it. As long as bulk is not what fills it, all that it has counts.
-const WeighedPort& Bulk::best(bool capable, double bytes) const {
+const WeighedPort& BulkPlacement::best(bool capable, double bytes) const {
     const double free_below = capable ? level_for_capable() : 0;
     const WeighedPort* best = nullptr;
     std::pair<double, double> least;
@@ -78,14 +79,14 @@ const WeighedPort& Bulk::best(bool capable, double bytes) const {
 }
 
 /// Of the levels of whole sides, and not of single ports: these even out later, and the answer shall stay.
-bool Bulk::better_off_elsewhere(double bytes) const {
+bool BulkPlacement::better_off_elsewhere(double bytes) const {
     const double now = here_ / capable_weight_;
     return (elsewhere_ + bytes) / poor_weight_ < now && bytes / best_poor_weight_ < now;
 }
 
 /// The smallest bucket of bulk that is enough, or the largest; bucket_count: none is better off. Not those
 /// that are next to nothing: where the large ones have to stay, a trickle does not help.
-std::size_t Bulk::next_to_spill() const {
+std::size_t BulkPlacement::next_to_spill() const {
     std::vector<std::size_t> bulk;
     for (const auto bucket : draft_->largest())
         if (draft_->on_capable(bucket) && is_bulk(draft_->load(bucket))) bulk.push_back(bucket);
@@ -100,7 +101,7 @@ std::size_t Bulk::next_to_spill() const {
     return found;
 }
 
-void Bulk::spill() {
+void BulkPlacement::spill() {
     while (here_ > limit_) {
         const auto bucket = next_to_spill();
         if (bucket == bucket_count) return;
@@ -112,7 +113,7 @@ void Bulk::spill() {
     }
 }
 
-void Bulk::gather() {
+void BulkPlacement::gather() {
     double all = 0, misplaced = 0;
     std::vector<std::size_t> strays;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
@@ -136,12 +137,12 @@ void Bulk::gather() {
     }
 }
 
-Sides Bulk::sides() const {
-    Sides sides{};
+PortClasses BulkPlacement::classes() const {
+    PortClasses classes{};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         if (is_bulk(draft_->load(bucket)))
-            sides[bucket] = draft_->on_capable(bucket) ? Side::capable : Side::poor;
-    return sides;
+            classes[bucket] = draft_->on_capable(bucket) ? PortClass::capable : PortClass::poor;
+    return classes;
 }
 
 } // namespace teamo

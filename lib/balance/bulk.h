@@ -8,15 +8,15 @@
 namespace teamo {
 
 /// What ports a bucket may be on, as far as load is concerned.
-enum class Side : std::uint8_t {
+enum class PortClass : std::uint8_t {
     any,
     capable, ///< bulk, where it belongs
     poor,    ///< bulk that did not fit
 };
-using Sides = std::array<Side, bucket_count>;
+using PortClasses = std::array<PortClass, bucket_count>;
 
-constexpr bool allows(Side side, const WeighedPort& port) {
-    return side == Side::any || port.segments == (side == Side::capable);
+constexpr bool allows(PortClass side, const WeighedPort& port) {
+    return side == PortClass::any || port.segments == (side == PortClass::capable);
 }
 
 /// Some ports segment and some do not.
@@ -25,9 +25,9 @@ bool kinds_differ(const std::vector<WeighedPort>& ports);
 /// Bulk enough to stay on its side.
 bool is_bulk(const BucketLoad& load);
 
-class Bulk {
+class BulkPlacement {
 public:
-    Bulk(Draft& draft, const BalancePolicy& policy);
+    BulkPlacement(PlacementDraft& draft, const BalancePolicy& policy);
 
     /// So many bytes/s of bulk could come to the capable ports without filling them.
     bool fits(double bytes) const;
@@ -35,7 +35,7 @@ public:
     void spill();
     /// Brings bulk to the capable ports.
     void gather();
-    Sides sides() const;
+    PortClasses classes() const;
     /// What somebody else moved, or did not count before.
     void moved(double bytes, const WeighedPort* from, const WeighedPort& to);
 
@@ -45,7 +45,7 @@ private:
     const WeighedPort& best(bool capable, double bytes) const;
     double level_for_capable() const;
 
-    Draft* draft_;
+    PlacementDraft* draft_;
     BalancePolicy policy_;
     double limit_ = 0; ///< bytes/s; infinite where a capacity is unknown
     double capable_weight_ = 0, poor_weight_ = 0, best_poor_weight_ = 0;

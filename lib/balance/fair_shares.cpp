@@ -10,11 +10,11 @@ namespace {
 /// in either besides what is bound to one.
 class Pool {
 public:
-    Pool(const Draft& draft, const Sides& sides) {
+    Pool(const PlacementDraft& draft, const PortClasses& classes) {
         for (const auto& port : draft.ports())
             weight_[port.segments] += port.weight;
         for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-            of(sides[bucket]) += draft.bytes(bucket);
+            of(classes[bucket]) += draft.bytes(bucket);
     }
 
     double level(bool capable) const {
@@ -29,9 +29,9 @@ public:
         return even;
     }
 
-    void take(Side side, double bytes) { of(side) = std::max(0.0, of(side) - bytes); }
+    void take(PortClass side, double bytes) { of(side) = std::max(0.0, of(side) - bytes); }
 
-    double& of(Side side) { return side == Side::any ? free_ : bound_[side == Side::capable]; }
+    double& of(PortClass side) { return side == PortClass::any ? free_ : bound_[side == PortClass::capable]; }
 
     /// False where what is bound to that side would have no port left.
     bool close(const WeighedPort& port, double bound, double free) {
@@ -54,13 +54,13 @@ constexpr double rounding = 1 + 1e-9;
 
 class Settling {
 public:
-    Settling(Draft& draft, const Sides& sides, double margin)
-        : draft_(&draft), sides_(&sides), margin_(margin), pool_(draft, sides) {
+    Settling(PlacementDraft& draft, const PortClasses& classes, double margin)
+        : draft_(&draft), classes_(&classes), margin_(margin), pool_(draft, classes) {
         for (const auto& port : draft.ports())
             open_ |= bit(port.slot);
     }
 
-    Fair shares() {
+    FairShares shares() {
         for (const auto bucket : draft_->largest())
             if (draft_->rests(bucket)) settle_at(*draft_->port(draft_->home(bucket)), bucket);
         for (const auto bucket : draft_->largest())
@@ -73,7 +73,7 @@ public:
 private:
     bool is_open(const WeighedPort& port) const { return (open_ & bit(port.slot)) != 0; }
     bool is_open(const WeighedPort& port, std::size_t bucket) const {
-        return is_open(port) && allows((*sides_)[bucket], port);
+        return is_open(port) && allows((*classes_)[bucket], port);
     }
     double share(const WeighedPort& port) const { return pool_.level(port.segments) * port.weight; }
     double with(const WeighedPort& port, double bytes) const {
@@ -105,9 +105,9 @@ private:
         const auto slot = place.slot.value;
         settled_[slot] += bytes;
         if (is_open(place)) {
-            ((*sides_)[bucket] == Side::any ? free_ : bound_)[slot] += bytes;
+            ((*classes_)[bucket] == PortClass::any ? free_ : bound_)[slot] += bytes;
         } else { // what rests where there is too much already
-            pool_.take((*sides_)[bucket], bytes);
+            pool_.take((*classes_)[bucket], bytes);
             fair_.share[slot] = settled_[slot];
         }
         while (close_one())
@@ -141,19 +141,19 @@ private:
         return false;
     }
 
-    Draft* draft_;
-    const Sides* sides_;
+    PlacementDraft* draft_;
+    const PortClasses* classes_;
     double margin_;
     Pool pool_;
     SlotSet open_ = 0;
     std::array<double, max_ports + 1> settled_{}, bound_{}, free_{}; ///< bytes/s that were settled, by slot
-    Fair fair_;
+    FairShares fair_;
 };
 
 } // namespace
 
-Fair fair_shares(Draft& draft, const Sides& sides, double margin) {
-    return Settling(draft, sides, margin).shares();
+FairShares fair_shares(PlacementDraft& draft, const PortClasses& classes, double margin) {
+    return Settling(draft, classes, margin).shares();
 }
 
 } // namespace teamo

@@ -10,7 +10,7 @@
 
 namespace teamo {
 
-struct Fair {
+struct FairShares {
     std::array<double, max_ports + 1> share{}; ///< by slot, bytes/s
     std::bitset<bucket_count> settled;         ///< large ones and those that rest, which have their port
 };
@@ -18,6 +18,6 @@ struct Fair {
 /// Even by weight, as far as the sides allow. Buckets that are larger than some port's share are settled
 /// first, where they are or where they weigh least; a port that has more than its share by these is closed to
 /// the rest. `margin`: a share of the mean that is not worth a move.
-Fair fair_shares(Draft& draft, const Sides& sides, double margin);
+FairShares fair_shares(PlacementDraft& draft, const PortClasses& classes, double margin);
 
 } // namespace teamo

@@ -40,8 +40,8 @@ std::vector<WeighedPort> weigh(std::span<const BalancedPort> ports, bool aware) 
     return weighed;
 }
 
-Draft::Draft(const Homes& now, const BucketLoads& loads, std::vector<WeighedPort> ports,
-             const RestingBuckets& resting)
+PlacementDraft::PlacementDraft(const BucketOwners& now, const BucketLoads& loads,
+                               std::vector<WeighedPort> ports, const RestingBuckets& resting)
     : loads_(&loads), ports_(std::move(ports)), resting_(resting), was_(now), homes_(now) {
     index_.fill(-1);
     for (std::size_t at = 0; at < ports_.size(); ++at) {
@@ -57,36 +57,36 @@ Draft::Draft(const Homes& now, const BucketLoads& loads, std::vector<WeighedPort
                              [this](std::size_t bucket) { return bytes(bucket); });
 }
 
-const WeighedPort* Draft::port(Slot slot) const {
+const WeighedPort* PlacementDraft::port(Slot slot) const {
     const int at = slot.value <= max_ports ? index_[slot.value] : -1;
     return at < 0 ? nullptr : &ports_[static_cast<std::size_t>(at)];
 }
 
-bool Draft::on_capable(std::size_t bucket) const {
+bool PlacementDraft::on_capable(std::size_t bucket) const {
     const auto* home = port(homes_[bucket]);
     return home != nullptr && home->segments;
 }
 
-double Draft::fullest() const {
+double PlacementDraft::fullest() const {
     double most = 0;
     for (const auto& port : ports_)
         most = std::max(most, level(port));
     return most;
 }
 
-std::vector<std::size_t> Draft::busy(Slot slot) const {
+std::vector<std::size_t> PlacementDraft::busy(Slot slot) const {
     std::vector<std::size_t> list;
     for (const auto bucket : largest_)
         if (homes_[bucket] == slot) list.push_back(bucket);
     return list;
 }
 
-double Draft::relief(const WeighedPort& from, const WeighedPort& to, double amount) const {
+double PlacementDraft::relief(const WeighedPort& from, const WeighedPort& to, double amount) const {
     const double before = std::max(level(from), level(to));
     return (before - std::max(level(from, -amount), level(to, amount))) / mean();
 }
 
-void Draft::move(std::size_t bucket, Slot to, MoveReason reason, double gain) {
+void PlacementDraft::move(std::size_t bucket, Slot to, MoveReason reason, double gain) {
     auto& moved = moved_[bucket];
     const auto number = static_cast<std::uint8_t>(bucket);
     if (std::ranges::find(order_, number) == order_.end()) {
@@ -99,7 +99,7 @@ void Draft::move(std::size_t bucket, Slot to, MoveReason reason, double gain) {
     homes_[bucket] = to;
 }
 
-Placement Draft::placement() const {
+Placement PlacementDraft::placement() const {
     Placement result{.homes = homes_, .moves = {}, .planned = {}};
     for (const auto bucket : order_)
         if (homes_[bucket] != was_[bucket])

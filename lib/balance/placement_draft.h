@@ -19,10 +19,10 @@ struct WeighedPort {
 /// Those with a valid slot, each once.
 std::vector<WeighedPort> weigh(std::span<const BalancedPort> ports, bool aware);
 
-class Draft {
+class PlacementDraft {
 public:
-    Draft(const Homes& now, const BucketLoads& loads, std::vector<WeighedPort> ports,
-          const RestingBuckets& resting);
+    PlacementDraft(const BucketOwners& now, const BucketLoads& loads, std::vector<WeighedPort> ports,
+                   const RestingBuckets& resting);
 
     const std::vector<WeighedPort>& ports() const { return ports_; }
     const WeighedPort* port(Slot slot) const;
@@ -60,7 +60,7 @@ private:
     std::vector<WeighedPort> ports_;
     RestingBuckets resting_;
     std::array<std::int8_t, max_ports + 1> index_{}; ///< into ports_, by slot; -1: none
-    Homes was_, homes_;
+    BucketOwners was_, homes_;
     std::array<double, max_ports + 1> filled_{};
     std::array<Moved, bucket_count> moved_{};
     std::vector<std::uint8_t> order_; ///< of the first move of each

@@ -22,12 +22,12 @@ struct Step {
 
 class Search {
 public:
-    Search(Draft& draft, const Sides& sides, const BalancePolicy& policy, SlotSet gathered)
+    Search(PlacementDraft& draft, const PortClasses& classes, const BalancePolicy& policy, SlotSet gathered)
         : draft_(&draft),
-          sides_(&sides),
+          classes_(&classes),
           policy_(policy),
           gathered_(gathered),
-          fair_(fair_shares(draft, sides, policy.tolerance)) {}
+          fair_(fair_shares(draft, classes, policy.tolerance)) {}
 
     /// Every step takes at least a fixed part from what is too much, and so it ends.
     void run() {
@@ -67,7 +67,8 @@ private:
     }
 
     bool may_go(std::size_t bucket, const WeighedPort& to) const {
-        return !fair_.settled[bucket] && allows((*sides_)[bucket], to) && draft_->bytes(bucket) <= share(to);
+        return !fair_.settled[bucket] && allows((*classes_)[bucket], to) &&
+               draft_->bytes(bucket) <= share(to);
     }
 
     /// Fills in what comes of it, and whether it is any good.
@@ -139,18 +140,19 @@ private:
         if (step.swaps()) draft_->move(step.other, from.slot, reason, gain);
     }
 
-    Draft* draft_;
-    const Sides* sides_;
+    PlacementDraft* draft_;
+    const PortClasses* classes_;
     BalancePolicy policy_;
     SlotSet gathered_;
-    Fair fair_;
+    FairShares fair_;
 };
 
 } // namespace
 
-void even_out(Draft& draft, const Sides& sides, const BalancePolicy& policy, SlotSet gathered) {
+void rebalance(PlacementDraft& draft, const PortClasses& classes, const BalancePolicy& policy,
+               SlotSet gathered) {
     const auto before = draft;
-    Search(draft, sides, policy, gathered).run();
+    Search(draft, classes, policy, gathered).run();
     // A large bucket's new port may have had what nobody else could take.
     if (draft.fullest() > before.fullest() * (1 + 1e-9)) draft = before;
 }

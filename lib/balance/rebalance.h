@@ -11,6 +11,7 @@ namespace teamo {
 /// Brings every port that has more than policy.tolerance of the mean above its fair share down to
 /// policy.target, as far as single moves and swaps of two do it. `gathered`: ports that bulk came to just
 /// now.
-void even_out(Draft& draft, const Sides& sides, const BalancePolicy& policy, SlotSet gathered);
+void rebalance(PlacementDraft& draft, const PortClasses& classes, const BalancePolicy& policy,
+               SlotSet gathered);
 
 } // namespace teamo

@@ -17,7 +17,7 @@ std::string wanted_of(const PortInterruptStatus& port, CpuSetting setting) {
     return found == port.wanted.end() ? std::string() : text_of(found->second);
 }
 
-Value vector_of(const PortInterruptStatus& port, const Vector& vector) {
+Value vector_of(const PortInterruptStatus& port, const IrqVector& vector) {
     return Object{{"affinity", text_of(vector.affinity)},
                   {"count", static_cast<std::int64_t>(vector.count)},
                   {"effective", text_of(vector.effective)},

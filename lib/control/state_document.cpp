@@ -129,7 +129,7 @@ const char* name_of(AggSelectPolicy policy) {
     return "?";
 }
 
-Value proofs_of(const std::map<std::string, Proof>& proofs) {
+Value proofs_of(const std::map<std::string, BenchmarkResult>& proofs) {
     Object steps;
     for (const auto& [step, proof] : proofs)
         steps.push_back({step, Object{{"bought", name_of(proof.bought)},

@@ -68,12 +68,12 @@ constexpr std::array methods{
            }},
     Method{"ProofKeep", 6,
            [](Arguments&& given) -> Request {
-               return ProofKeep{.step = std::move(given[0]),
-                                .bytes_without = std::move(given[1]),
-                                .bytes_with = std::move(given[2]),
-                                .cpu_without = std::move(given[3]),
-                                .cpu_with = std::move(given[4]),
-                                .bought = std::move(given[5])};
+               return KeepBenchmark{.step = std::move(given[0]),
+                                    .bytes_without = std::move(given[1]),
+                                    .bytes_with = std::move(given[2]),
+                                    .cpu_without = std::move(given[3]),
+                                    .cpu_with = std::move(given[4]),
+                                    .bought = std::move(given[5])};
            }},
 };
 static_assert(methods.size() == std::variant_size_v<Request>);
@@ -103,7 +103,7 @@ std::vector<std::string_view> arguments_of(const Request& request) {
                           [](const ProofTry& trial) -> List {
                               return {trial.step, trial.state};
                           },
-                          [](const ProofKeep& proof) -> List {
+                          [](const KeepBenchmark& proof) -> List {
                               return {proof.step,        proof.bytes_without, proof.bytes_with,
                                       proof.cpu_without, proof.cpu_with,      proof.bought};
                           },

@@ -100,15 +100,15 @@ struct ProofTry {
 };
 /// What `interrupts prove` has measured of a step, "interrupts" or "workers": bytes per second and CPU
 /// nanoseconds per KiB without it and with it, and what it bought (name_of(Bought)). Kept for the state.
-struct ProofKeep {
+struct KeepBenchmark {
     std::string step, bytes_without, bytes_with, cpu_without, cpu_with, bought;
-    bool operator==(const ProofKeep&) const = default;
+    bool operator==(const KeepBenchmark&) const = default;
 };
 
 using Request = std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump,
                              ConfigDumpActual, StateDump, StateItemValueGet, StateItemValueSet, BalanceMove,
                              BalanceFreeze, OffloadTry, InterruptsPlan, InterruptsManage, WorkersBind,
-                             WorkersRelease, WorkersManage, ProofTry, ProofKeep>;
+                             WorkersRelease, WorkersManage, ProofTry, KeepBenchmark>;
 
 /// Why a request was not done: teamd's code and message, as libteamdctl prints them.
 struct Refusal {

@@ -16,7 +16,7 @@ public:
     ~BpfDatapath() override;
 
     std::string_view name() const override { return "bpf"; }
-    bool tends_ports() const override { return false; }
+    bool kernel_manages_ports() const override { return false; }
     bool announces_gains() const override { return false; }
     Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
                                      const MacAddress& address) override;

@@ -32,7 +32,7 @@ public:
     virtual std::string_view name() const = 0;
     /// Whether the kernel itself sees to the ports' MTU and address filters and to the team's carrier, and
     /// knows them by their master.
-    virtual bool tends_ports() const = 0;
+    virtual bool kernel_manages_ports() const = 0;
 
     /// Whether the kernel announces the team by itself when a port begins to carry, as often as the tables
     /// say (notify_peers, mcast_rejoin).

@@ -19,7 +19,7 @@ public:
     static Result<std::unique_ptr<TeamDatapath>> open();
 
     std::string_view name() const override { return "team"; }
-    bool tends_ports() const override { return true; }
+    bool kernel_manages_ports() const override { return true; }
     bool announces_gains() const override { return true; } // drivers/net/team: team_port_enable
     Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
                                      const MacAddress& address) override;

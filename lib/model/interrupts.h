@@ -19,7 +19,7 @@
 namespace teamo {
 
 /// One interrupt line or MSI vector that has a handler.
-struct Vector {
+struct IrqVector {
     unsigned irq = 0;    ///< in /proc/irq
     std::string name{};  ///< of its handler: "eth0-rx-0"
     bool movable = true; ///< false: the kernel lets nobody set its affinity (a managed one)
@@ -27,7 +27,7 @@ struct Vector {
     CpuList
         effective{}; ///< where it goes; only true once it has come since affinity was set. Empty: not told
     std::uint64_t count = 0; ///< how often it came, on all CPUs
-    bool operator==(const Vector&) const = default;
+    bool operator==(const IrqVector&) const = default;
 };
 
 /// A kernel thread that polls a queue in the place of its interrupt's CPU (threaded NAPI).
@@ -40,7 +40,7 @@ struct NapiThread {
 /// What serves one queue: its receive and transmit vectors together.
 struct QueueVectors {
     unsigned queue = 0;
-    std::vector<Vector> vectors{}; ///< at least one
+    std::vector<IrqVector> vectors{}; ///< at least one
     std::optional<NapiThread> thread{};
     std::optional<NapiThread> second_thread{}; ///< where receiving and sending have one each (igb)
     bool operator==(const QueueVectors&) const = default;
@@ -52,18 +52,18 @@ enum class VectorSource : std::uint8_t {
     netdev,  ///< the kernel's netdev family names the queue's vector (6.8 and later)
     names,   ///< the handlers' names
     counts,  ///< which counts rise with which queue's packets
-    together ///< nothing tells the queues apart: all vectors are one group
+    ungrouped ///< nothing tells the queues apart: all vectors are one group
 };
 
 constexpr const char* name_of(VectorSource source) {
-    constexpr std::array names{"none", "netdev", "names", "counts", "together"};
+    constexpr std::array names{"none", "netdev", "names", "counts", "ungrouped"};
     return names[static_cast<std::size_t>(source)];
 }
 
 struct PortInterrupts {
     VectorSource source = VectorSource::none;
     std::vector<QueueVectors> queues{}; ///< by queue number
-    std::vector<Vector> others{};       ///< tell of the link, of commands done
+    std::vector<IrqVector> others{};    ///< tell of the link, of commands done
     int node = -1;                      ///< NUMA node of its device; -1: none
     unsigned receive_queues = 0, transmit_queues = 0;
     std::vector<CpuList> xps{}; ///< by transmit queue: xps_cpus; empty where there is only one
@@ -72,8 +72,8 @@ struct PortInterrupts {
 };
 
 /// All of its vectors, the queues' first.
-inline std::vector<Vector> vectors_of(const PortInterrupts& port) {
-    std::vector<Vector> all{};
+inline std::vector<IrqVector> vectors_of(const PortInterrupts& port) {
+    std::vector<IrqVector> all{};
     for (const auto& queue : port.queues)
         all.insert(all.end(), queue.vectors.begin(), queue.vectors.end());
     all.insert(all.end(), port.others.begin(), port.others.end());

@@ -20,11 +20,11 @@ constexpr const char* name_of(Bought bought) {
     return names[static_cast<std::size_t>(bought)];
 }
 
-struct Proof {
+struct BenchmarkResult {
     std::uint64_t bytes_without = 0, bytes_with = 0; ///< per second, both ways: medians
     std::uint64_t cpu_without = 0, cpu_with = 0;     ///< nanoseconds of CPU time for a KiB: medians
     Bought bought = Bought::unclear;
-    bool operator==(const Proof&) const = default;
+    bool operator==(const BenchmarkResult&) const = default;
 };
 
 } // namespace teamo

@@ -73,7 +73,7 @@ struct TeamStatus {
     std::optional<OffloadStatus> offload;
     std::optional<InterruptStatus> interrupts;
     std::optional<WorkersStatus> workers;
-    std::map<std::string, Proof> proofs{}; ///< by step: what was measured last
+    std::map<std::string, BenchmarkResult> proofs{}; ///< by step: what was measured last
     std::vector<RefusedStatus> refused{};
     // what the state document has under "setup"
     pid_t pid = 0;

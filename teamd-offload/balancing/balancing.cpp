@@ -42,7 +42,7 @@ Result<std::unique_ptr<Balancing>> Balancing::make(sd_event* loop, const Log& lo
     auto interval = Timer::make(loop, [self = balancing.get()] { self->measure(); });
     if (!interval) return tl::unexpected(interval.error());
     balancing->interval_.emplace(std::move(*interval));
-    auto ticking = Timer::make(loop, [self = balancing.get()] { self->tend(); });
+    auto ticking = Timer::make(loop, [self = balancing.get()] { self->reconcile(); });
     if (!ticking) return tl::unexpected(ticking.error());
     balancing->tick_.emplace(std::move(*ticking));
     return balancing;
@@ -108,8 +108,8 @@ std::vector<BalancedPort> Balancing::candidates(const std::vector<Port>& ports) 
 
 /// Where the buckets leave, or will when they have paused. A port that is down keeps its buckets' homes; as
 /// long as it is, they are with the others.
-Homes Balancing::places() const {
-    Homes places = team_.homes();
+BucketOwners Balancing::places() const {
+    BucketOwners places = team_.homes();
     const auto& tables = team_.tables();
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         if (!moves_.waits(static_cast<std::uint8_t>(bucket)))
@@ -137,7 +137,7 @@ void Balancing::place() {
 
 /// False: it has been asked for already.
 bool Balancing::begin(const BucketMove& move) {
-    if (moves_.waits(move.bucket)) tend(); // it may have moved a moment ago, and must not be pulled back
+    if (moves_.waits(move.bucket)) reconcile(); // it may have moved a moment ago, and must not be pulled back
     auto& home = team_.homes()[move.bucket];
     if (home == move.to) return false;
     log_(Level::debug,
@@ -203,7 +203,7 @@ void Balancing::hold(const Tables& now, Tables& next) {
 }
 
 /// While buckets wait: how long the queues are now, and whose waiting is over.
-void Balancing::tend() {
+void Balancing::reconcile() {
     if (stays_by_flow()) return watch_queues();
     if (moves_.empty()) return;
     read_queues();

@@ -41,7 +41,7 @@ public:
     struct Hooks {
         std::function<std::vector<Port>()> ports;
         std::function<const Tables&()> tables;
-        std::function<Homes&()> homes;
+        std::function<BucketOwners&()> homes;
         std::function<void()> pass; ///< homes, or buckets that wait, have changed
     };
 
@@ -74,14 +74,14 @@ private:
     void measure();
     void place();
     bool begin(const BucketMove& move);
-    void tend();
+    void reconcile();
     bool stays_by_flow() const;
     void watch_queues();
     void read_queues();
     void note(const Moves::Ended& ended);
     std::vector<BalancedPort> candidates(const std::vector<Port>& ports) const;
     std::string port_name(Slot slot) const;
-    Homes places() const;
+    BucketOwners places() const;
 
     const Log& log_;
     Datapath& datapath_;

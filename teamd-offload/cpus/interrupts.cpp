@@ -60,7 +60,7 @@ void Interrupts::follow(const std::vector<Port>& ports) {
         if (found == ports_.end()) {
             ports_.push_back({.port = port});
         } else if (found->port != port) {
-            if (port.up && !found->port.up) found->in_doubt = found->came_up = true;
+            if (port.up && !found->port.up) found->stale = found->came_up = true;
             found->port = port;
         } else {
             continue;
@@ -97,15 +97,15 @@ void Interrupts::look() {
     const auto has_some = [](const Followed& port) { return port.queues != 0; };
     timer_->after(std::ranges::any_of(ports_, has_some) ? look_every : look_seldom);
     const bool cpus_changed = read_cpus();
-    doubt_one();
+    refresh_next_masks();
     for (auto& port : ports_) {
-        if (cpus_changed) port.in_doubt = true; // virtio_net writes its queues' masks anew then
+        if (cpus_changed) port.stale = true; // virtio_net writes its queues' masks anew then
         read(port);
         if (managed_) learn(port);
     }
     make_plan();
     for (auto& port : ports_)
-        tend(port, cpus_changed);
+        reconcile(port, cpus_changed);
     keep_irqbalance_out();
 }
 
@@ -156,14 +156,14 @@ bool Interrupts::read_cpus() {
 }
 
 /// One port at a time, of those whose queues' masks are set.
-void Interrupts::doubt_one() {
+void Interrupts::refresh_next_masks() {
     const auto now = Clock::now();
     const auto has_masks = [](const Followed& port) {
         return std::ranges::any_of(port.wanted, [](const auto& entry) { return is_mask(entry.first); });
     };
     for (auto& port : ports_)
         if (now - port.read_at >= until_masks && has_masks(port)) {
-            port.in_doubt = true;
+            port.stale = true;
             return;
         }
 }
@@ -171,7 +171,7 @@ void Interrupts::doubt_one() {
 void Interrupts::read(Followed& port) {
     const auto link = team_.links().find(port.port.index);
     if (link == team_.links().end()) return;
-    if (!port.in_doubt && refresh(port.now)) {
+    if (!port.stale && refresh(port.now)) {
         // A card that is up and had no vectors may get some later than its link says so.
         if (!port.now.queues.empty() || port.queues == 0) return;
     }
@@ -181,12 +181,12 @@ void Interrupts::read(Followed& port) {
     if (port.came_up)
         if (const auto udev = read_udev_irq_policy(port.port.index); udev && *udev)
             port.udev = fmt::format("{} in {}", (*udev)->setting, (*udev)->file);
-    port.in_doubt = false;
+    port.stale = false;
     port.read_at = Clock::now();
-    port.polls.clear();
+    port.napi_ids.clear();
     if (told)
         for (const auto& napi : told->napis)
-            port.polls.push_back(napi.id);
+            port.napi_ids.push_back(napi.id);
     port.now = std::move(*read);
     port.lessons.apply(port.now);
     found_queues(port);
@@ -222,17 +222,16 @@ void Interrupts::forget_stale(const Link& link, const Followed& port) {
 }
 
 InterruptPlan Interrupts::plan(const std::vector<CpuClaim>& claims) const {
-    InterruptPremises premises{
-        .topology = &topology_, .ports = {}, .allowed = config_.cpus, .claims = claims};
+    InterruptPlanInput input{.topology = &topology_, .ports = {}, .allowed = config_.cpus, .claims = claims};
     for (const auto& port : ports_) {
         if (port.queues == 0) continue;
-        auto& one = premises.ports.emplace_back(planned_port(port.port.name, port.now));
+        auto& one = input.ports.emplace_back(planned_port(port.port.name, port.now));
         one.queues = port.queues; // it keeps its CPUs while it is down
         if (!port.plan.cpus.empty()) one.now = port.plan.cpus;
         one.load = port.port.load;
         one.standby = port.port.standby;
     }
-    return plan_interrupts(premises);
+    return plan_interrupts(input);
 }
 
 void Interrupts::make_plan() {
@@ -260,7 +259,7 @@ void Interrupts::adopt(InterruptPlan made) {
             if (port.port.name == placed.name) {
                 const bool other = port.plan.cpus != placed.cpus;
                 port.plan = std::move(placed);
-                if (other) say_placed(port);
+                if (other) log_placed(port);
                 break;
             }
     if (made.degraded != degraded_ && !made.degraded.empty())
@@ -285,7 +284,7 @@ std::vector<PortClaim> Interrupts::claims() const {
     return claims;
 }
 
-void Interrupts::say_placed(Followed& port) const {
+void Interrupts::log_placed(Followed& port) const {
     if (port.plan.cpus.empty()) return;
     log_(Level::info, fmt::format("port {}: interrupts: {}", port.port.name, port.plan.reason),
          message_id::none, {{"PORT", port.port.name}});
@@ -336,7 +335,7 @@ InterruptStatus Interrupts::status() const {
 std::vector<Interrupts::Arrival> Interrupts::arrivals() const {
     std::vector<Arrival> list;
     for (const auto& port : ports_) {
-        Arrival one{.index = port.port.index, .name = port.port.name, .cpus = {}, .polls = port.polls};
+        Arrival one{.index = port.port.index, .name = port.port.name, .cpus = {}, .napi_ids = port.napi_ids};
         // A vector that has not come since it was set still shows where it came last.
         if (managed_ && !port.contested) one.cpus = cpu_list_of(port.plan.cpus);
         if (one.cpus.empty())

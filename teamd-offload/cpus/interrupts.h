@@ -59,8 +59,8 @@ public:
     struct Arrival {
         IfIndex index;
         std::string name;
-        CpuList cpus;                ///< of its queues' interrupts; empty: it has none
-        std::vector<unsigned> polls; ///< NAPI numbers of its queues; empty: not told
+        CpuList cpus;                   ///< of its queues' interrupts; empty: it has none
+        std::vector<unsigned> napi_ids; ///< NAPI numbers of its queues; empty: not told
     };
     std::vector<Arrival> arrivals() const;
     /// What would be done, whatever the policy: read and planned anew, nothing changed.
@@ -70,15 +70,15 @@ private:
     struct Followed {
         Port port;
         PortInterrupts now{};
-        VectorLessons lessons{};
-        std::vector<unsigned> polls{}; ///< NAPI numbers
-        unsigned queues = 0;           ///< it had when it last had any
+        QueueVectorLearner lessons{};
+        std::vector<unsigned> napi_ids{}; ///< NAPI numbers
+        unsigned queues = 0;              ///< it had when it last had any
         PlacedPort plan{};
         CpuSettings wanted{};
         std::map<CpuSetting, std::string> refused{}; ///< what the kernel did not do, and why
         Repair repair{}, mask_repair{};              ///< of vectors and threads; of XPS and RPS
         unsigned repaired = 0;
-        bool contested = false, in_doubt = true, came_up = true;
+        bool contested = false, stale = true, came_up = true;
         Clock::time_point read_at{};
         std::string drift{};
         std::string udev{}; ///< by which udevd places it too: "IRQAffinityPolicy=spread in FILE"
@@ -98,16 +98,16 @@ private:
     void read(Followed& port);
     void learn(Followed& port);
     void found_queues(Followed& port);
-    void doubt_one();
+    void refresh_next_masks();
     InterruptPlan plan(const std::vector<CpuClaim>& claims) const;
     void make_plan();
     void adopt(InterruptPlan made);
     std::vector<PortClaim> claims() const;
-    void tend(Followed& port, bool cpus_changed);
+    void reconcile(Followed& port, bool cpus_changed);
     void repair(Followed& port, Repair& tries, const CpuSettings& drifted, bool cpus_changed);
     DriftCause cause(const Followed& port, const CpuSetting& drifted, bool cpus_changed) const;
     void set(Followed& port, const CpuSettings& settings);
-    void say_placed(Followed& port) const;
+    void log_placed(Followed& port) const;
     void put_back(Followed& port);
     void keep_irqbalance_out();
     std::vector<std::string> writers() const;

@@ -32,7 +32,7 @@ std::string cpus_text(const CpuList& cpus) {
 
 } // namespace
 
-void Interrupts::tend(Followed& port, bool cpus_changed) {
+void Interrupts::reconcile(Followed& port, bool cpus_changed) {
     port.wanted = managed_ ? interrupt_settings(port.now, port.plan.cpus, topology_, config_) : CpuSettings{};
     auto* journal = team_.set(port.port.index);
     if (journal == nullptr) return;
@@ -116,7 +116,7 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
     }
     // Seen as it is now, not as it was asked for; the queues' masks are not among what refresh() reads.
     const auto of_masks = [](const auto& entry) { return is_mask(entry.first); };
-    if (!refresh(port.now) || std::ranges::any_of(settings, of_masks)) port.in_doubt = true;
+    if (!refresh(port.now) || std::ranges::any_of(settings, of_masks)) port.stale = true;
 }
 
 void Interrupts::put_back(Followed& port) {
@@ -128,7 +128,7 @@ void Interrupts::put_back(Followed& port) {
         log_(Level::warning, fmt::format("port {}: {}", port.port.name, restored.error().text));
     journal->clear();
     static_cast<void>(team_.keep());
-    port.in_doubt = true;
+    port.stale = true;
     port.plan = {};
 }
 

@@ -70,9 +70,10 @@ void IrqBalance::watch() {
     if (above)
         above_ = std::move(*above);
     else
-        log_(Level::warning, fmt::format("a start of irqbalance is noticed up to {} s late: {}",
-                                         std::chrono::ceil<std::chrono::seconds>(places_.look_again).count(),
-                                         above.error().text));
+        log_(Level::warning,
+             fmt::format("a start of irqbalance is noticed up to {} s late: {}",
+                         std::chrono::ceil<std::chrono::seconds>(places_.poll_unreported).count(),
+                         above.error().text));
     came_or_went();
 }
 
@@ -201,7 +202,7 @@ void IrqBalance::settle(const IrqBalanceSetup& setup) {
     if (status.honoured != status.asked)
         status.complaint = fmt::format("irqbalance takes in {} of {} interrupts that it is to leave alone",
                                        status.honoured.size(), status.asked.size());
-    end_round(std::move(status), places_.look_again, true);
+    end_round(std::move(status), places_.poll_unreported, true);
 }
 
 void IrqBalance::absent() {
@@ -211,7 +212,7 @@ void IrqBalance::absent() {
     const auto process = find_irqbalance_process(places_.proc);
     const auto now = Clock::now();
     if (process != without_socket_) without_socket_since_ = now;
-    if (process && now - without_socket_since_ >= places_.look_again / 2) {
+    if (process && now - without_socket_since_ >= places_.poll_unreported / 2) {
         status.present = true;
         status.pid = *process;
         status.complaint =
@@ -219,7 +220,7 @@ void IrqBalance::absent() {
     }
     without_socket_ = process;
     written_ = {};
-    end_round(std::move(status), places_.look_again, true);
+    end_round(std::move(status), places_.poll_unreported, true);
 }
 
 void IrqBalance::failed(const Error& error) {
@@ -241,7 +242,7 @@ void IrqBalance::failed(const Error& error) {
     }
     const auto delay =
         std::min<Clock::duration>(first_retry * (1U << std::min(failures_ - 1, 16U)), last_retry);
-    end_round(std::move(status), std::min<Clock::duration>(delay, places_.look_again), final);
+    end_round(std::move(status), std::min<Clock::duration>(delay, places_.poll_unreported), final);
 }
 
 void IrqBalance::end_round(Status status, Clock::duration next_look, bool final) {

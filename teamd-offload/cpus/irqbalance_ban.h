@@ -39,7 +39,7 @@ public:
         std::string record = "/run/teamd-offload";  ///< what the teams of this machine have asked
         std::string proc = "/proc";                 ///< where an irqbalance without a socket shows
         std::chrono::seconds patience{15};          ///< for an answer, besides its own interval
-        std::chrono::milliseconds look_again = std::chrono::minutes{1}; ///< whether all is as it was
+        std::chrono::milliseconds poll_unreported = std::chrono::minutes{1}; ///< whether all is as it was
     };
 
     static Result<std::unique_ptr<IrqBalance>> make(sd_event* loop, const Log& log, std::string team,

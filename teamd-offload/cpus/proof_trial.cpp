@@ -9,8 +9,8 @@ constexpr std::chrono::seconds longest_proof_silence{15};
 
 } // namespace
 
-Result<std::unique_ptr<ProofTrial>> ProofTrial::make(sd_event* loop, const Log& log, Steps steps) {
-    std::unique_ptr<ProofTrial> trial(new ProofTrial(log, std::move(steps)));
+Result<std::unique_ptr<BenchmarkPause>> BenchmarkPause::make(sd_event* loop, const Log& log, Steps steps) {
+    std::unique_ptr<BenchmarkPause> trial(new BenchmarkPause(log, std::move(steps)));
     auto limit = Timer::make(loop, [self = trial.get()] {
         for (const auto& entry : self->steps_) {
             const auto tried = self->tried_.find(entry.first);
@@ -27,7 +27,7 @@ Result<std::unique_ptr<ProofTrial>> ProofTrial::make(sd_event* loop, const Log& 
     return trial;
 }
 
-Result<> ProofTrial::ask(std::string_view step, std::string_view state) {
+Result<> BenchmarkPause::ask(std::string_view step, std::string_view state) {
     const auto found = steps_.find(step);
     if (found == steps_.end()) return fail(EINVAL, "what can be tried are interrupts and workers");
     if (state != "on" && state != "off" && state != "end") return fail(EINVAL, "a trial is on, off or end");
@@ -43,7 +43,7 @@ Result<> ProofTrial::ask(std::string_view step, std::string_view state) {
     return {};
 }
 
-void ProofTrial::end(const std::string& step) {
+void BenchmarkPause::end(const std::string& step) {
     const auto tried = tried_.find(step);
     if (tried == tried_.end()) return;
     const auto [before, settled] = tried->second;
@@ -52,7 +52,7 @@ void ProofTrial::end(const std::string& step) {
     if (!settled) steps_.at(step).manage(before);
 }
 
-void ProofTrial::settle(std::string_view step, bool managed) {
+void BenchmarkPause::settle(std::string_view step, bool managed) {
     if (const auto tried = tried_.find(step); tried != tried_.end()) tried->second.settled = true;
     steps_.find(step)->second.manage(managed);
 }

@@ -14,7 +14,7 @@
 
 namespace teamo {
 
-class ProofTrial {
+class BenchmarkPause {
 public:
     /// Something that can be left off.
     struct Step {
@@ -23,7 +23,7 @@ public:
     };
     using Steps = std::map<std::string, Step, std::less<>>; ///< "interrupts", "workers"
 
-    static Result<std::unique_ptr<ProofTrial>> make(sd_event* loop, const Log& log, Steps steps);
+    static Result<std::unique_ptr<BenchmarkPause>> make(sd_event* loop, const Log& log, Steps steps);
 
     /// "on", "off": begins a trial of a step, or goes on with it; fifteen seconds after the last word all are
     /// as before. "end": that step is. EINVAL: no such step, or another word. ECANCELED: an administrator has
@@ -33,7 +33,7 @@ public:
     void settle(std::string_view step, bool managed);
 
 private:
-    ProofTrial(const Log& log, Steps steps) : log_(log), steps_(std::move(steps)) {}
+    BenchmarkPause(const Log& log, Steps steps) : log_(log), steps_(std::move(steps)) {}
     void end(const std::string& step);
 
     const Log& log_;

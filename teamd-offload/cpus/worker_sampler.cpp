@@ -24,12 +24,12 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 
 } // namespace
 
-std::string WorkerSight::cannot_see() const {
+std::string WorkerSampler::cannot_see() const {
     if (!source_.cannot_see().empty() || sampler_complaint_.empty()) return source_.cannot_see();
     return "UDP is not seen: " + sampler_complaint_;
 }
 
-std::optional<std::chrono::milliseconds> WorkerSight::start_sample() {
+std::optional<std::chrono::milliseconds> WorkerSampler::start_sample() {
     if (!udp_ || !sampler_complaint_.empty()) return std::nullopt;
     const auto begin = [this]() -> Result<> {
         if (!sampler_) {
@@ -50,7 +50,7 @@ std::optional<std::chrono::milliseconds> WorkerSight::start_sample() {
     return sample_length;
 }
 
-WorkerSight::Sample WorkerSight::end_sample() {
+WorkerSampler::Sample WorkerSampler::end_sample() {
     if (!std::exchange(sampling_, false)) return {};
     auto rows = sampler_->stop();
     if (!rows) {
@@ -60,21 +60,21 @@ WorkerSight::Sample WorkerSight::end_sample() {
     return {.rows = std::move(*rows), .seconds = seconds_between(sampling_since_, Clock::now())};
 }
 
-void WorkerSight::forget() {
+void WorkerSampler::forget() {
     static_cast<void>(end_sample());
     meter_ = {};
     known_.clear();
     looked_at_.reset();
 }
 
-void WorkerSight::choose(Known& known, const Asked& asked) const {
+void WorkerSampler::choose(Known& known, const Selection& selection) const {
     const auto& worker = known.reading.worker;
     known.rule.clear();
     known.by_unit = false;
-    if (const auto named = asked.by_hand.find(worker.id); named != asked.by_hand.end()) {
+    if (const auto named = selection.by_hand.find(worker.id); named != selection.by_hand.end()) {
         known.rule = "by hand";
         known.policy = named->second;
-    } else if (const auto* rule = rule_for(worker, asked.rules, asked.users)) {
+    } else if (const auto* rule = rule_for(worker, selection.rules, selection.users)) {
         known.rule = text_of(*rule);
         known.policy = rule->policy;
         known.by_unit = rule->selector == WorkerSelector::unit;
@@ -82,10 +82,10 @@ void WorkerSight::choose(Known& known, const Asked& asked) const {
 }
 
 /// A worker's work since it was looked at last, in CPUs. None: it is no worker, or gone.
-std::optional<double> WorkerSight::look_at(pid_t pid, const Asked& asked, Clock::time_point now) {
+std::optional<double> WorkerSampler::observe(pid_t pid, const Selection& selection, Clock::time_point now) {
     const auto found = known_.find(pid);
     const bool named =
-        std::ranges::any_of(asked.by_hand, [pid](const auto& entry) { return entry.first.pid == pid; });
+        std::ranges::any_of(selection.by_hand, [pid](const auto& entry) { return entry.first.pid == pid; });
     if (found != known_.end() && found->second.rule.empty() && !named &&
         now - found->second.at < stranger_again)
         return std::nullopt;
@@ -104,12 +104,12 @@ std::optional<double> WorkerSight::look_at(pid_t pid, const Asked& asked, Clock:
     auto& known = known_[pid];
     known.reading = std::move(*reading);
     known.at = now;
-    choose(known, asked);
+    choose(known, selection);
     return known.rule.empty() ? std::nullopt : std::optional(work);
 }
 
-Result<std::vector<WorkerSight::Seen>> WorkerSight::look(const Asked& asked, const PortTraces& ports,
-                                                         Clock::time_point now) {
+Result<std::vector<WorkerSampler::ObservedWorker>>
+WorkerSampler::observe(const Selection& selection, const PortTraces& ports, Clock::time_point now) {
     const auto sample = end_sample(); // before the long look at the sockets, in which it would go on to count
     const auto sockets = source_.read();
     if (!sockets) return tl::unexpected(sockets.error());
@@ -124,16 +124,16 @@ Result<std::vector<WorkerSight::Seen>> WorkerSight::look(const Asked& asked, con
         processes.insert(socket.process);
         if (socket.transport == Transport::udp) with_udp.insert(socket.process);
     }
-    for (const auto& entry : asked.by_hand)
+    for (const auto& entry : selection.by_hand)
         processes.insert(entry.first.pid);
     // A worker whose last connection has just ended is one all the same.
     for (const auto& [pid, known] : known_)
         if (!known.rule.empty()) processes.insert(pid);
     std::erase_if(known_, [&processes](const auto& entry) { return !processes.contains(entry.first); });
     udp_ = false;
-    std::vector<Seen> seen;
+    std::vector<ObservedWorker> seen;
     for (const auto pid : processes) {
-        const auto work = look_at(pid, asked, now);
+        const auto work = observe(pid, selection, now);
         if (!work) continue;
         const auto& known = known_.at(pid);
         if (known.policy != WorkerPolicy::off && with_udp.contains(pid)) udp_ = true;

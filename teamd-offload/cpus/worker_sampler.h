@@ -19,21 +19,21 @@
 
 namespace teamo {
 
-class WorkerSight {
+class WorkerSampler {
 public:
     /// Who is a worker.
-    struct Asked {
+    struct Selection {
         std::span<const WorkerRule> rules;
         const std::map<std::string, uid_t>& users;        ///< that rules name
         const std::map<ProcessId, WorkerPolicy>& by_hand; ///< whatever the rules say
     };
-    struct Seen {
+    struct ObservedWorker {
         ActiveWorker active;
         std::string rule;
         bool by_unit = false;
     };
 
-    WorkerSight() : source_(SocketSource::open()) {}
+    WorkerSampler() : source_(SocketSource::open()) {}
 
     /// What it cannot see, and why, for people; empty: nothing.
     std::string cannot_see() const;
@@ -46,7 +46,8 @@ public:
     void forget();
 
     /// The window that ends now, with the traffic of all of it. The first one knows of none yet.
-    Result<std::vector<Seen>> look(const Asked& asked, const PortTraces& ports, Clock::time_point now);
+    Result<std::vector<ObservedWorker>> observe(const Selection& selection, const PortTraces& ports,
+                                                Clock::time_point now);
     /// Length of the window that was looked at last.
     double seconds() const { return seconds_; }
 
@@ -63,8 +64,8 @@ private:
         double seconds = 1;
     };
     Sample end_sample();
-    void choose(Known& known, const Asked& asked) const;
-    std::optional<double> look_at(pid_t pid, const Asked& asked, Clock::time_point now);
+    void choose(Known& known, const Selection& selection) const;
+    std::optional<double> observe(pid_t pid, const Selection& selection, Clock::time_point now);
 
     SocketSource source_;
     std::optional<UdpSampler> sampler_;

@@ -26,8 +26,8 @@ PortTraces traces_of(const std::vector<Interrupts::Arrival>& arrivals) {
     std::set<unsigned> shared;
     for (const auto& port : arrivals) {
         traces.devices[port.index] = port.name;
-        for (const auto poll : port.polls)
-            traces.polls[poll] = port.name;
+        for (const auto poll : port.napi_ids)
+            traces.napi_ids[poll] = port.name;
         for (const auto cpu : port.cpus)
             if (!traces.cpus.emplace(cpu, port.name).second) shared.insert(cpu);
     }
@@ -79,17 +79,17 @@ void Workers::begin_window() {
     if (!is_wanted()) return;
     window_->after(WorkerSettings{}.window);
     if (is_refused()) return;
-    if (!sight_) sight_.emplace();
-    const auto length = sight_->start_sample();
-    say_what_is_unseen();
+    if (!sampler_) sampler_.emplace();
+    const auto length = sampler_->start_sample();
+    log_limitations();
     if (length)
         sample_->after(*length);
     else
         end_window();
 }
 
-void Workers::say_what_is_unseen() {
-    auto unseen = sight_->cannot_see();
+void Workers::log_limitations() {
+    auto unseen = sampler_->cannot_see();
     if (unseen != unseen_ && !unseen.empty()) log_(Level::notice, "workers: " + unseen);
     unseen_ = std::move(unseen);
 }
@@ -116,7 +116,7 @@ bool Workers::is_refused() {
 }
 
 void Workers::end_window() {
-    if (!is_wanted() || !sight_) return;
+    if (!is_wanted() || !sampler_) return;
     const auto now = Clock::now();
     if (now - topology_at_ >= topology_age) {
         if (auto topology = read_cpu_topology()) topology_ = std::move(*topology);
@@ -124,29 +124,29 @@ void Workers::end_window() {
     }
     const auto arrivals = team_.arrivals();
     const auto seen =
-        sight_->look({.rules = rules_, .users = users_, .by_hand = by_hand_}, traces_of(arrivals), now);
+        sampler_->observe({.rules = rules_, .users = users_, .by_hand = by_hand_}, traces_of(arrivals), now);
     if (!seen) return complain(seen.error().text);
     complaint_.clear();
     status_.clear();
-    const auto placements = planner_.step(premises(*seen, arrivals), now);
+    const auto placements = planner_.step(input(*seen, arrivals), now);
     const auto before = team_.bound();
     spent_ = {};
     for (const auto& one : *seen) {
         const auto placement = std::ranges::find(placements, one.active.worker.id, &WorkerPlacement::id);
-        if (placement != placements.end()) tend(one, *placement);
+        if (placement != placements.end()) reconcile(one, *placement);
     }
     forget_gone();
     if (team_.bound() != before) keep();
 }
 
-WorkerPremises Workers::premises(const std::vector<WorkerSight::Seen>& seen,
-                                 const std::vector<Interrupts::Arrival>& arrivals) {
-    WorkerPremises premises{.topology = &topology_, .interrupts = interrupt_load()};
+WorkerPlanInput Workers::input(const std::vector<WorkerSampler::ObservedWorker>& seen,
+                               const std::vector<Interrupts::Arrival>& arrivals) {
+    WorkerPlanInput input{.topology = &topology_, .interrupts = interrupt_load()};
     for (const auto& port : arrivals)
-        premises.ports.push_back({.name = port.name, .cpus = port.cpus});
+        input.ports.push_back({.name = port.name, .cpus = port.cpus});
     for (const auto& one : seen)
-        premises.workers.push_back(one.active);
-    return premises;
+        input.workers.push_back(one.active);
+    return input;
 }
 
 std::map<unsigned, double> Workers::interrupt_load() {
@@ -167,12 +167,12 @@ WorkerBinding* Workers::find(ProcessId id) {
 }
 
 /// One worker: bound where it shall be, or released, and what is to be said of it.
-void Workers::tend(const WorkerSight::Seen& seen, const WorkerPlacement& placement) {
+void Workers::reconcile(const WorkerSampler::ObservedWorker& seen, const WorkerPlacement& placement) {
     const auto& worker = seen.active.worker;
     WorkerStatus status{.worker = worker,
                         .rule = seen.rule,
                         .policy = seen.active.policy,
-                        .traffic = per_second(seen.active.traffic, sight_->seconds()),
+                        .traffic = per_second(seen.active.traffic, sampler_->seconds()),
                         .work = seen.active.work,
                         .cpus = placement.cpus,
                         .reason = placement.reason};
@@ -186,7 +186,7 @@ void Workers::tend(const WorkerSight::Seen& seen, const WorkerPlacement& placeme
     status_.push_back(std::move(status));
 }
 
-Result<> Workers::bind(const WorkerSight::Seen& seen, const CpuList& cpus) {
+Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList& cpus) {
     const auto& worker = seen.active.worker;
     const auto* known = find(worker.id);
     if (known == nullptr && seen.by_unit) {
@@ -322,7 +322,7 @@ void Workers::manage(bool managed) {
 /// What was counted before is of another time.
 void Workers::begin_anew() {
     planner_ = WorkerPlanner();
-    if (sight_) sight_->forget();
+    if (sampler_) sampler_->forget();
 }
 
 Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {
@@ -361,7 +361,7 @@ Result<> Workers::release(pid_t pid) {
 WorkersStatus Workers::status() const {
     return {.managed = managed_,
             .refused = refused_,
-            .cannot_see = sight_ ? sight_->cannot_see() : std::string(),
+            .cannot_see = sampler_ ? sampler_->cannot_see() : std::string(),
             .complaint = complaint_,
             .rules = rules_,
             .workers = status_};

@@ -50,11 +50,11 @@ private:
     void begin_window();
     void end_window();
     bool is_refused();
-    WorkerPremises premises(const std::vector<WorkerSight::Seen>& seen,
-                            const std::vector<Interrupts::Arrival>& arrivals);
+    WorkerPlanInput input(const std::vector<WorkerSampler::ObservedWorker>& seen,
+                          const std::vector<Interrupts::Arrival>& arrivals);
     std::map<unsigned, double> interrupt_load();
-    void tend(const WorkerSight::Seen& seen, const WorkerPlacement& placement);
-    Result<> bind(const WorkerSight::Seen& seen, const CpuList& cpus);
+    void reconcile(const WorkerSampler::ObservedWorker& seen, const WorkerPlacement& placement);
+    Result<> bind(const WorkerSampler::ObservedWorker& seen, const CpuList& cpus);
     Result<> note(ProcessId id, const CpuList& cpus);
     WorkerBinding* find(ProcessId id);
     void release(ProcessId id);
@@ -63,7 +63,7 @@ private:
     void begin_anew();
     void keep();
     void complain(const std::string& text);
-    void say_what_is_unseen();
+    void log_limitations();
 
     const Log& log_;
     std::vector<WorkerRule> rules_;
@@ -74,7 +74,7 @@ private:
     Clock::duration spent_{}; ///< of this window, with binding
     std::optional<Timer> window_, sample_;
 
-    std::optional<WorkerSight> sight_;
+    std::optional<WorkerSampler> sampler_;
     std::optional<UnitBinder> units_;
     CpuTopology topology_;
     Clock::time_point topology_at_{};

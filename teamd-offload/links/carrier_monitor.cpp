@@ -12,8 +12,9 @@ constexpr std::chrono::milliseconds period{10};
 
 } // namespace
 
-Result<std::unique_ptr<CarrierNews>> CarrierNews::make(sd_event* loop, const Log& log, Observer& observer) {
-    std::unique_ptr<CarrierNews> news(new CarrierNews(loop, log, observer));
+Result<std::unique_ptr<CarrierMonitor>> CarrierMonitor::make(sd_event* loop, const Log& log,
+                                                             Observer& observer) {
+    std::unique_ptr<CarrierMonitor> news(new CarrierMonitor(loop, log, observer));
     auto timer = Timer::make(loop, [self = news.get()] { self->ask(); });
     if (!timer) return tl::unexpected(timer.error());
     news->timer_.emplace(std::move(*timer));
@@ -25,7 +26,7 @@ Result<std::unique_ptr<CarrierNews>> CarrierNews::make(sd_event* loop, const Log
     return news;
 }
 
-void CarrierNews::follow(const std::set<IfIndex>& ports) {
+void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
     std::set<IfIndex> late;
     for (const auto port : ports)
         if (const auto* link = find_link(observer_.links(), port); link != nullptr && news_are_late(*link))
@@ -45,7 +46,7 @@ void CarrierNews::follow(const std::set<IfIndex>& ports) {
     if (!fresh_.empty()) look_->soon(); // not at once: this is called out of a pass
 }
 
-void CarrierNews::trace() {
+void CarrierMonitor::trace() {
     decided_ = true;
     auto programs = CarrierWatch::open();
     if (programs) {
@@ -63,7 +64,7 @@ void CarrierNews::trace() {
          fmt::format("lost carriers are asked for every {} ms: {}", period.count(), programs.error().text));
 }
 
-void CarrierNews::receive() {
+void CarrierMonitor::receive() {
     const auto changes = programs_->receive();
     if (!changes.lost.empty()) observer_.lost_carrier(changes.lost);
     if (!changes.back.empty()) observer_.read_anew(changes.back);
@@ -71,14 +72,14 @@ void CarrierNews::receive() {
 
 /// Up, and in operation as far as the kernel has told. A port that it has told to be out of operation comes
 /// back with news at once: its queues start anew (qdisc_tx_changing).
-bool CarrierNews::can_lose_carrier_unseen(IfIndex port) const {
+bool CarrierMonitor::can_lose_carrier_unseen(IfIndex port) const {
     constexpr std::uint32_t both = IFF_UP | IFF_RUNNING;
     const auto* link = find_link(observer_.links(), port);
     return link != nullptr && (link->flags & both) == both;
 }
 
 /// The losses before the changes, and later the other way round: one that comes between the two is seen.
-Result<CarrierNews::Polled> CarrierNews::start_counting(const Link& link) {
+Result<CarrierMonitor::Polled> CarrierMonitor::start_counting(const Link& link) {
     auto count = CarrierCount::open(link);
     if (!count) return tl::unexpected(count.error());
     const auto losses = count->losses();
@@ -88,7 +89,7 @@ Result<CarrierNews::Polled> CarrierNews::start_counting(const Link& link) {
     return Polled{.count = std::move(*count), .losses = *losses, .changes = *changes};
 }
 
-void CarrierNews::poll(const std::set<IfIndex>& ports) {
+void CarrierMonitor::poll(const std::set<IfIndex>& ports) {
     const bool idle = polled_.empty();
     std::erase_if(polled_, [&ports](const auto& entry) { return !ports.contains(entry.first); });
     for (const auto port : ports) {
@@ -107,7 +108,7 @@ void CarrierNews::poll(const std::set<IfIndex>& ports) {
         timer_->after(period);
 }
 
-void CarrierNews::ask() {
+void CarrierMonitor::ask() {
     std::set<IfIndex> lost, back;
     for (auto& [port, polled] : polled_) {
         const auto changes = polled.count.changes();

@@ -18,15 +18,15 @@
 
 namespace teamo {
 
-class CarrierNews {
+class CarrierMonitor {
 public:
-    static Result<std::unique_ptr<CarrierNews>> make(sd_event* loop, const Log& log, Observer& observer);
+    static Result<std::unique_ptr<CarrierMonitor>> make(sd_event* loop, const Log& log, Observer& observer);
 
     /// These are the team's ports, and are as the observer shows them: to be called after each pass.
     void follow(const std::set<IfIndex>& ports);
 
 private:
-    CarrierNews(sd_event* loop, const Log& log, Observer& observer)
+    CarrierMonitor(sd_event* loop, const Log& log, Observer& observer)
         : loop_(loop), log_(log), observer_(observer) {}
     void trace();
     void receive();

@@ -41,8 +41,8 @@ std::string describe(const FeatureSettings& settings, std::string_view wrongly_o
 } // namespace
 
 Result<std::unique_ptr<Offloads>> Offloads::make(sd_event* loop, const Log& log, Ethtool& ethtool,
-                                                 bool tended, Hooks team) {
-    std::unique_ptr<Offloads> offloads(new Offloads(log, ethtool, tended, std::move(team)));
+                                                 bool kernel_manages_ports, Hooks team) {
+    std::unique_ptr<Offloads> offloads(new Offloads(log, ethtool, kernel_manages_ports, std::move(team)));
     auto events = EthtoolEvents::open();
     if (!events) {
         log(Level::warning, fmt::format("offloads are not watched: {}", events.error().text));
@@ -68,7 +68,7 @@ void Offloads::take_events() {
     bool ours = false;
     for (auto& device : devices_) {
         if (!lost && !seen->features.contains(device.index)) continue;
-        device.in_doubt = ours = true;
+        device.stale = ours = true;
     }
     for (const auto& device : devices_)
         if (lost || seen->link_modes.contains(device.index)) {
@@ -191,15 +191,15 @@ void Offloads::change(IfIndex port, const OffloadContract& contract) {
     make_plans();
 }
 
-void Offloads::doubt(IfIndex device) {
+void Offloads::mark_stale(IfIndex device) {
     if (auto* found = find(device); found != nullptr) {
-        found->in_doubt = true;
+        found->stale = true;
         found->refused.clear(); // a driver may do with a new link what it did not do before
     }
 }
 
 void Offloads::read_anew(Device& device) {
-    device.in_doubt = false;
+    device.stale = false;
     auto features = ethtool_.read_features(device.index);
     if (!features) return; // a device that is gone says so itself
     *features = as_seen(device, std::move(*features));
@@ -215,15 +215,15 @@ void Offloads::read_anew(Device& device) {
 
 bool Offloads::step(Time now) {
     for (auto& device : devices_)
-        if (device.in_doubt && !team_.is_held(device.index)) read_anew(device);
+        if (device.stale && !team_.is_held(device.index)) read_anew(device);
     if (std::exchange(plans_due_, false)) make_plans();
     for (auto& device : devices_)
-        if (!team_.is_held(device.index)) tend(device, now);
+        if (!team_.is_held(device.index)) reconcile(device, now);
     if (std::exchange(plans_due_, false)) make_plans();
     return std::exchange(news_, false);
 }
 
-void Offloads::tend(Device& device, Time now) {
+void Offloads::reconcile(Device& device, Time now) {
     forgive(device, now);
     if (device.patience && !device.patience->is_over(now)) return;
     const auto settings = wrong(device);
@@ -234,11 +234,11 @@ void Offloads::tend(Device& device, Time now) {
         static_cast<void>(device.repair.step(false, now));
     } else if (!device.contract.repair) {
         device.patience.reset();
-        say_left(device, settings);
+        log_given_up(device, settings);
     } else {
         repair(device, settings, now);
     }
-    say_lacking(device);
+    log_lacking(device);
 }
 
 void Offloads::repair(Device& device, const FeatureSettings& settings, Time now) {
@@ -260,7 +260,7 @@ void Offloads::repair(Device& device, const FeatureSettings& settings, Time now)
             return await_passing(device.patience, true, now);
         if (set(device, settings)) {
             ++device.repaired;
-            say_repaired(device, settings);
+            log_repaired(device, settings);
         } else {
             device.repair = earlier; // that was no quarrel
         }
@@ -304,7 +304,7 @@ bool Offloads::set(Device& device, const FeatureSettings& settings) {
     return device.refused.size() < settings.size();
 }
 
-void Offloads::say_repaired(const Device& device, const FeatureSettings& settings) const {
+void Offloads::log_repaired(const Device& device, const FeatureSettings& settings) const {
     FeatureSettings went, asked;
     for (const auto& [name, on] : settings) {
         if (device.features.active.contains(name) != on) continue;
@@ -323,7 +323,7 @@ void Offloads::say_repaired(const Device& device, const FeatureSettings& setting
                                       describe(asked, "switched on, as the team requires", "switched off")));
 }
 
-void Offloads::say_left(Device& device, const FeatureSettings& settings) const {
+void Offloads::log_given_up(Device& device, const FeatureSettings& settings) const {
     auto names = names_of(settings);
     if (names == device.left) return;
     device.left = std::move(names);
@@ -333,7 +333,7 @@ void Offloads::say_left(Device& device, const FeatureSettings& settings) const {
          message_id::offload_lacking, {{"PORT", device.name}});
 }
 
-void Offloads::say_lacking(Device& device) const {
+void Offloads::log_lacking(Device& device) const {
     auto lacks = lacking(device.plan, device.features);
     // What is about to be repaired, or is said to be left, is not complained of besides.
     if (device.repair.deadline() || !device.left.empty() || lacks == device.said) return;

@@ -35,7 +35,7 @@ public:
 
     /// `tended`: the kernel's driver sees to VLAN filters and to LRO.
     static Result<std::unique_ptr<Offloads>> make(sd_event* loop, const Log& log, Ethtool& ethtool,
-                                                  bool tended, Hooks team);
+                                                  bool kernel_manages_ports, Hooks team);
 
     /// A port joins: its offloads become what the contract says. `kept`: what it had when it joined, from an
     /// earlier daemon; empty: what it has now. A port whose features cannot be read or changed is used as it
@@ -52,7 +52,7 @@ public:
     /// When to step though nothing happens.
     std::optional<Time> deadline() const;
     /// The device came back, or was reset: what it does is read anew with the next step.
-    void doubt(IfIndex device);
+    void mark_stale(IfIndex device);
 
     const Features& features(IfIndex device) const;
     FeatureNames kept(IfIndex device) const;
@@ -79,11 +79,11 @@ private:
         FeatureNames said{}; ///< what it was said to lack
         FeatureNames left{}; ///< what was said to be left as somebody else has it
         unsigned repaired = 0;
-        bool in_doubt = false;
+        bool stale = false;
     };
 
-    Offloads(const Log& log, Ethtool& ethtool, bool tended, Hooks team)
-        : log_(log), ethtool_(ethtool), tended_(tended), team_(std::move(team)) {}
+    Offloads(const Log& log, Ethtool& ethtool, bool kernel_manages_ports, Hooks team)
+        : log_(log), ethtool_(ethtool), tended_(kernel_manages_ports), team_(std::move(team)) {}
     Result<> listen(sd_event* loop);
     void take_events();
     static Features as_seen(const Device& device, Features features);
@@ -93,13 +93,13 @@ private:
     void make_plans();
     FeatureSettings wrong(const Device& device) const;
     void read_anew(Device& device);
-    void tend(Device& device, Time now);
+    void reconcile(Device& device, Time now);
     void repair(Device& device, const FeatureSettings& settings, Time now);
     static void forgive(Device& device, Time now);
     bool set(Device& device, const FeatureSettings& settings);
-    void say_repaired(const Device& device, const FeatureSettings& settings) const;
-    void say_left(Device& device, const FeatureSettings& settings) const;
-    void say_lacking(Device& device) const;
+    void log_repaired(const Device& device, const FeatureSettings& settings) const;
+    void log_given_up(Device& device, const FeatureSettings& settings) const;
+    void log_lacking(Device& device) const;
 
     const Log& log_;
     Ethtool& ethtool_;

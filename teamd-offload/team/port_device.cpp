@@ -127,8 +127,8 @@ Result<> make_port(LinkControl& links, Datapath& datapath, const Link& link, std
     // A port that still makes IPv6 addresses of its own would claim the team's link-local address.
     if (before.disable_ipv6 && !*before.disable_ipv6)
         if (auto done = write_disable_ipv6(link.name, true); !done) return done;
-    return datapath.tends_ports() ? hand_over(links, datapath, link)
-                                  : fit_port(links, datapath, link, mtu, address, before, keep);
+    return datapath.kernel_manages_ports() ? hand_over(links, datapath, link)
+                                           : fit_port(links, datapath, link, mtu, address, before, keep);
 }
 
 Result<> restore_port(LinkControl& links, Datapath& datapath, const PortBefore& before) {

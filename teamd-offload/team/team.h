@@ -98,7 +98,7 @@ private:
     Result<> leave(IfIndex port);
     Result<> settle(IfIndex port);
     void settle_due();
-    void forget_vanished();
+    void drop_vanished();
     void follow_masters();
     void note_refusal(const std::string& port, const Error& refusal);
     bool is_worth_trying(const std::string& port, const Link& link) const;
@@ -119,20 +119,20 @@ private:
     TeamPlan plan(const Decision& decision) const;
     void put_into_effect(const TeamPlan& plan);
     void apply(const std::vector<Change>& list);
-    std::vector<Change> without_quarrels(std::vector<Change> list);
+    std::vector<Change> limit_mtu_repairs(std::vector<Change> list);
     Result<> apply(const Change& change);
     Result<> note_taken_down(IfIndex port, bool down);
     void complain(std::string& complaint, Patience& patience, std::string_view what, const Result<>& done);
     void announce(bool by_kernel);
-    void say_what_changed(const Decision& decision);
+    void log_changes(const Decision& decision);
     Result<> keep_journal();
     std::optional<Clock::time_point> next_try() const;
 
     // team_reception.cpp: what ports take in and must not do; everything put back
-    void look_at_uppers();
-    bool look_at_team();
-    bool look_at_limits();
-    void look_again();
+    void update_uppers();
+    bool update_team_addresses();
+    bool update_gso_limits();
+    void poll_unreported();
     void note_addresses(const Link& link, PortBefore& port);
     Result<> put_back(const PortBefore& port);
     Result<> put_back_features(const PortBefore& port);
@@ -174,7 +174,7 @@ private:
     std::unique_ptr<Datapath> datapath_;
     std::optional<Io> datapath_events_;
     std::unique_ptr<Observer> observer_;
-    std::unique_ptr<CarrierNews> carrier_news_;
+    std::unique_ptr<CarrierMonitor> carrier_monitor_;
     std::unique_ptr<OffloadTrial> trial_;
     std::unique_ptr<Announcer> announcer_;
     std::unique_ptr<Balancing> balancing_;
@@ -182,10 +182,10 @@ private:
     std::unique_ptr<Offloads> offloads_;
     std::unique_ptr<Interrupts> interrupts_;
     std::unique_ptr<Workers> workers_;
-    std::unique_ptr<ProofTrial> proof_trial_;
-    std::map<std::string, Proof> proofs_;   ///< by step, what somebody has measured
-    std::optional<Timer> timer_;            ///< when a delay of a link watch is over
-    std::optional<Timer> look_again_timer_; ///< for what the kernel tells nobody
+    std::unique_ptr<BenchmarkPause> proof_trial_;
+    std::map<std::string, BenchmarkResult> proofs_; ///< by step, what somebody has measured
+    std::optional<Timer> timer_;                    ///< when a delay of a link watch is over
+    std::optional<Timer> poll_timer_;               ///< for what the kernel tells nobody
     std::function<void(Error)> failed_;
 
     TeamDevice device_;

@@ -127,7 +127,7 @@ void Team::adopt_ports(const std::vector<PortBefore>& noted) {
                 log_(Level::warning,
                      fmt::format("port {}: device {} does not have its mark {}; it is left as it is",
                                  port.name, link->name, port_mark(name(), port.slot)));
-        } else if (port.state == PortState::joined && datapath_->tends_ports() &&
+        } else if (port.state == PortState::joined && datapath_->kernel_manages_ports() &&
                    link->master != device_.team) {
             // Taken out while no daemon ran: what is still ours on it goes.
             journal_.removed_by_hand.push_back(port.name);
@@ -146,7 +146,7 @@ void Team::adopt_ports(const std::vector<PortBefore>& noted) {
     for (const auto& [index, link] : observer_->links()) {
         const auto mark = port_mark_of(link);
         if (!mark || mark->team != name() || before(index) != nullptr) continue;
-        if (datapath_->tends_ports() && link.master != device_.team) continue;
+        if (datapath_->kernel_manages_ports() && link.master != device_.team) continue;
         auto port = begin(link, mark->slot);
         port.state = PortState::joined;
         adopt_port(port, link);

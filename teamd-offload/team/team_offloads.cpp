@@ -13,7 +13,7 @@ Result<> Team::start_offloads(sd_event* loop) {
         if (port != ports_.end()) read_modes(*port);
     };
     auto offloads = Offloads::make(
-        loop, log_, ethtool_, datapath_->tends_ports(),
+        loop, log_, ethtool_, datapath_->kernel_manages_ports(),
         {.remember = [this](IfIndex port,
                             const FeatureSettings& before) { return remember_features(port, before); },
          .is_held = [this](IfIndex port) { return trial_->held(port) != nullptr; },

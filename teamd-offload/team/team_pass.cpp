@@ -22,10 +22,10 @@ void Team::pass() {
             failed(Error{ENODEV, fmt::format("device {} was removed by somebody else", name())});
         return;
     }
-    forget_vanished();
+    drop_vanished();
     settle_due();
     follow_masters();
-    look_at_uppers();
+    update_uppers();
     // What carries is settled before anything slower: a lost port is out with one write.
     step_watches();
     decide();
@@ -45,7 +45,7 @@ void Team::pass() {
         if (here && (!deadline || *here < *deadline)) deadline = here;
     // What was taken in meanwhile has been looked at in part only.
     if (observer_->news() != news) deadline = Clock::now();
-    carrier_news_->follow(followed);
+    carrier_monitor_->follow(followed);
     interrupts_->follow(ports_with_interrupts());
     if (tables_.mode == TransmitMode::hash) port_cpus_->follow(ports_with_cpus());
     if (deadline)
@@ -88,7 +88,7 @@ void Team::step_watches() {
         // Speed and duplex are those of a link: they are read when there is a new one.
         if (has_link && !port.had_link) {
             read_modes(port);
-            offloads_->doubt(port.index);
+            offloads_->mark_stale(port.index);
         }
         port.had_link = has_link;
         port.watch.step(has_link, now);
@@ -109,32 +109,32 @@ std::vector<Candidate> Team::candidates() const {
 }
 
 TeamPlan Team::plan(const Decision& decision) const {
-    Premises premises{.runner = &configuration_.team.runner,
-                      .team = find_link(observer_->links(), device_.team),
-                      .inner = device_.inner,
-                      .members = {},
-                      .homes = journal_.homes,
-                      .notify_peers = configuration_.team.notify_peers,
-                      .mcast_rejoin = configuration_.team.mcast_rejoin,
-                      .limited_to = limited_to_,
-                      .tended = datapath_->tends_ports()};
+    PlanInput input{.runner = &configuration_.team.runner,
+                    .team = find_link(observer_->links(), device_.team),
+                    .inner = device_.inner,
+                    .members = {},
+                    .homes = journal_.homes,
+                    .notify_peers = configuration_.team.notify_peers,
+                    .mcast_rejoin = configuration_.team.mcast_rejoin,
+                    .limited_to = limited_to_,
+                    .kernel_manages_ports = datapath_->kernel_manages_ports()};
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
-        if (tables_.ports[slot]) premises.known |= bit(Slot{slot});
-    premises.measured = configuration_.team.balance.on;
-    premises.leaving = balancing_->leaving();
-    premises.drain = balancing_->drains();
+        if (tables_.ports[slot]) input.known |= bit(Slot{slot});
+    input.measured = configuration_.team.balance.on;
+    input.leaving = balancing_->leaving();
+    input.drain = balancing_->drains();
     if (has(hash_fields_of(configuration_.team.runner), HashField::cpu))
-        premises.cpu_slots = port_cpus_->slots(ports_with_cpus());
-    premises.tags = takes_tags(observer_->links(), *premises.team);
-    premises.other_addresses = takes_other_addresses(unicast_list_, *premises.team);
+        input.cpu_slots = port_cpus_->slots(ports_with_cpus());
+    input.tags = takes_tags(observer_->links(), *input.team);
+    input.other_addresses = takes_other_addresses(unicast_list_, *input.team);
     for (const auto& port : ports_) {
         const auto was = std::ranges::find(journal_.ports, port.index, &PortBefore::index);
         const auto* link = find_link(observer_->links(), port.index);
         const bool as_linked = link == nullptr || link->has_link() == port.watch.up();
-        premises.members.push_back(
+        input.members.push_back(
             {.index = port.index,
              .slot = port.slot,
-             .own_address = was == journal_.ports.end() ? premises.team->address : was->address,
+             .own_address = was == journal_.ports.end() ? input.team->address : was->address,
              .filters_tags = filters_tags(offloads_->features(port.index)),
              .settings = {.prio = port.config.prio,
                           .queue_id = port.config.queue_id.value_or(0),
@@ -143,7 +143,7 @@ TeamPlan Team::plan(const Decision& decision) const {
              .segments = offloads_->features(port.index).active.contains(tso),
              .to_set_up = was != journal_.ports.end() && was->taken_down});
     }
-    return make_plan(premises, decision);
+    return make_plan(input, decision);
 }
 
 void Team::put_into_effect(const TeamPlan& plan) {
@@ -162,8 +162,8 @@ void Team::put_into_effect(const TeamPlan& plan) {
             log_(Level::debug,
                  fmt::format("decided on device {}: link {}, prio {}, {} Mbit/s{}", port.port.value,
                              port.up ? "up" : "down", port.prio, port.speed, port.sticky ? ", sticky" : ""));
-    say_what_changed(decision_);
-    apply(without_quarrels(changes(observer_->links(), plan)));
+    log_changes(decision_);
+    apply(limit_mtu_repairs(changes(observer_->links(), plan)));
     if (plan.carrier && (backup ? lost || gained : lost)) announce(gained && datapath_->announces_gains());
     complain(complaint_, tables_patience_,
              "the datapath is not as it should be: ", datapath_->apply(plan.tables));
@@ -188,7 +188,7 @@ void Team::complain(std::string& complaint, Patience& patience, std::string_view
 }
 
 /// A port's MTU that somebody else sets, while the team's stays, is put right as offloads are: not for ever.
-std::vector<Change> Team::without_quarrels(std::vector<Change> list) {
+std::vector<Change> Team::limit_mtu_repairs(std::vector<Change> list) {
     const auto* team = find_link(observer_->links(), device_.team);
     if (team == nullptr || team->mtu != mtu_) return list; // the team's own was set: ports follow
     for (auto& port : ports_) {
@@ -303,7 +303,7 @@ void Team::announce(bool by_kernel) {
                          left_to_us(configuration_.team.mcast_rejoin), kernel_tells);
 }
 
-void Team::say_what_changed(const Decision& decision) {
+void Team::log_changes(const Decision& decision) {
     if (decision.active && decision.active != journal_.active)
         for (const auto& port : ports_)
             if (port.index == *decision.active)

@@ -48,7 +48,7 @@ Result<Slot> Team::free_slot() const {
 
 /// With the team driver the device itself says whose port it is.
 bool Team::is_slave(const Link& link) const {
-    return datapath_->tends_ports() && device_.team && link.master == device_.team;
+    return datapath_->kernel_manages_ports() && device_.team && link.master == device_.team;
 }
 
 /// What the journal says counts only for such a device.
@@ -203,7 +203,7 @@ void Team::settle_due() {
 
 /// A device that is gone needs nothing put back now; what it was like is kept for when it comes back. A
 /// configured one is waited for under the same name.
-void Team::forget_vanished() {
+void Team::drop_vanished() {
     const auto gone = [this](IfIndex port) { return find_link(observer_->links(), port) == nullptr; };
     for (const auto& port : ports_) {
         if (!gone(port.index)) continue;
@@ -222,7 +222,7 @@ void Team::forget_vanished() {
 /// With the team driver a port is whoever has the team for its master, and others may say so too (ip link set
 /// PORT master TEAM, NetworkManager): what they bring is taken in, what they take is let go.
 void Team::follow_masters() {
-    if (!datapath_->tends_ports()) return;
+    if (!datapath_->kernel_manages_ports()) return;
     std::vector<IfIndex> gone;
     for (const auto& port : journal_.ports)
         if (const auto* link = find_link(observer_->links(), port.index);

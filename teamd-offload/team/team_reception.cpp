@@ -23,7 +23,7 @@ constexpr std::chrono::seconds look_again_after{1};
 /// that claims to filter (IFF_UNICAST_FLT, which Debian's netkit of 6.12 does not) stays as it is. So both
 /// are read when those above the team change, and once in a while, since a container's macvlan comes up where
 /// its event is not heard.
-void Team::look_at_uppers() {
+void Team::update_uppers() {
     const auto* team = find_link(observer_->links(), device_.team);
     if (team == nullptr) return;
     std::vector<std::pair<IfIndex, std::uint32_t>> uppers{{team->master, 0}};
@@ -32,11 +32,11 @@ void Team::look_at_uppers() {
             uppers.emplace_back(index, link.flags);
     if (uppers == uppers_) return;
     uppers_ = std::move(uppers);
-    look_at_team();
+    update_team_addresses();
 }
 
 /// True: it takes in something else than before.
-bool Team::look_at_team() {
+bool Team::update_team_addresses() {
     auto* known = observer_->edit(device_.team);
     auto now = control_.read(device_.team);
     auto list = read_unicast_list(device_.team);
@@ -49,7 +49,7 @@ bool Team::look_at_team() {
 
 /// Of a port's new gso_max_size the kernel tells nobody (net/core/rtnetlink.c: do_setlink). True: some have
 /// changed.
-bool Team::look_at_limits() {
+bool Team::update_gso_limits() {
     bool changed = false;
     for (const auto& port : ports_) {
         auto* known = observer_->edit(port.index);
@@ -61,14 +61,14 @@ bool Team::look_at_limits() {
     return changed;
 }
 
-void Team::look_again() {
+void Team::poll_unreported() {
     const bool stale = observer_->is_stale();
     if (stale) observer_->catch_up();
-    const bool limits = look_at_limits();
+    const bool limits = update_gso_limits();
     // The team's driver hands its lists down itself.
-    const bool lists = !datapath_->tends_ports() && look_at_team();
+    const bool lists = !datapath_->kernel_manages_ports() && update_team_addresses();
     if (stale || limits || lists) pass();
-    look_again_timer_->after(look_again_after);
+    poll_timer_->after(look_again_after);
 }
 
 /// The device is still as it was; disable_ipv6 will take its IPv6 addresses, static ones too.

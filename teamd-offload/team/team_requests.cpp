@@ -25,8 +25,8 @@ Refusal refusal(std::string_view code, std::string_view teamds_words, const Erro
     return {.code = std::string(code), .message = fmt::format("{}: {}.", teamds_words, error.text)};
 }
 
-std::optional<Proof> read_proof(const control::ProofKeep& request) {
-    Proof proof;
+std::optional<BenchmarkResult> read_proof(const control::KeepBenchmark& request) {
+    BenchmarkResult proof;
     const auto read = [](const std::string& text, std::uint64_t& figure) {
         const auto number = whole_number<std::uint64_t>(text);
         figure = number.value_or(0);
@@ -187,7 +187,7 @@ struct Team::Answering {
         return {};
     }
 
-    Reply operator()(const control::ProofKeep& request) const {
+    Reply operator()(const control::KeepBenchmark& request) const {
         const auto proof = read_proof(request);
         if (!proof || (request.step != "interrupts" && request.step != "workers"))
             return refusal("InvalidArgs", "Failed to keep a proof", {EINVAL, "it makes no sense"});

@@ -52,7 +52,7 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, TeamOptio
     team->failed_ = std::move(failed);
     const bool by_bpf = team->datapath_->name() == "bpf";
     for (const auto& sentence :
-         by_bpf ? unheeded_by_bpf(team->configuration_.team) : unheeded_by_driver(team->configuration_.team))
+         by_bpf ? ignored_by_bpf(team->configuration_.team) : ignored_by_driver(team->configuration_.team))
         log(Level::warning, sentence);
     if (auto opened = team->open(loop); !opened) {
         team->abandon();
@@ -65,18 +65,18 @@ Result<> Team::open(sd_event* loop) {
     auto observer = Observer::make(log_, [this] { pass(); });
     if (!observer) return tl::unexpected(observer.error());
     observer_ = std::move(*observer);
-    auto carrier_news = CarrierNews::make(loop, log_, *observer_);
-    if (!carrier_news) return tl::unexpected(carrier_news.error());
-    carrier_news_ = std::move(*carrier_news);
+    auto carrier_monitor = CarrierMonitor::make(loop, log_, *observer_);
+    if (!carrier_monitor) return tl::unexpected(carrier_monitor.error());
+    carrier_monitor_ = std::move(*carrier_monitor);
     auto announcer = Announcer::make(loop, log_, [this]() -> const Links& { return observer_->links(); });
     if (!announcer) return tl::unexpected(announcer.error());
     announcer_ = std::move(*announcer);
     auto timer = Timer::make(loop, [this] { pass(); });
     if (!timer) return tl::unexpected(timer.error());
     timer_.emplace(std::move(*timer));
-    auto look_again_timer = Timer::make(loop, [this] { look_again(); });
+    auto look_again_timer = Timer::make(loop, [this] { poll_unreported(); });
     if (!look_again_timer) return tl::unexpected(look_again_timer.error());
-    look_again_timer_.emplace(std::move(*look_again_timer));
+    poll_timer_.emplace(std::move(*look_again_timer));
 
     // Before the ports are looked at: an earlier daemon may have left one without its TSO.
     auto trial = OffloadTrial::make(loop, log_, ethtool_, name());
@@ -104,7 +104,7 @@ Result<> Team::open(sd_event* loop) {
     balancing_->start();
     release_left_workers();
     workers_->start();
-    look_again();
+    poll_unreported();
     return listen(loop);
 }
 

@@ -16,13 +16,13 @@ Result<> Team::start_workers(sd_event* loop) {
 }
 
 Result<> Team::start_proof_trial(sd_event* loop) {
-    auto trial = ProofTrial::make(loop, log_,
-                                  {{"interrupts",
-                                    {.managed = [this] { return interrupts_->managed(); },
-                                     .manage = [this](bool on) { interrupts_->manage(on); }}},
-                                   {"workers",
-                                    {.managed = [this] { return workers_->managed(); },
-                                     .manage = [this](bool on) { workers_->manage(on); }}}});
+    auto trial = BenchmarkPause::make(loop, log_,
+                                      {{"interrupts",
+                                        {.managed = [this] { return interrupts_->managed(); },
+                                         .manage = [this](bool on) { interrupts_->manage(on); }}},
+                                       {"workers",
+                                        {.managed = [this] { return workers_->managed(); },
+                                         .manage = [this](bool on) { workers_->manage(on); }}}});
     if (!trial) return tl::unexpected(trial.error());
     proof_trial_ = std::move(*trial);
     return {};

@@ -47,7 +47,7 @@ std::array<double, bucket_count> bytes_of(const AllBucketCounters& left) {
     return bytes;
 }
 
-std::size_t differences(const Homes& one, const Homes& other) {
+std::size_t differences(const BucketOwners& one, const BucketOwners& other) {
     std::size_t count = 0;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         count += one[bucket] != other[bucket];
@@ -55,7 +55,7 @@ std::size_t differences(const Homes& one, const Homes& other) {
 }
 
 /// The load of the fullest port over the mean of all.
-double fullest(const Homes& homes, const std::array<double, bucket_count>& bytes, std::size_t ports) {
+double fullest(const BucketOwners& homes, const std::array<double, bucket_count>& bytes, std::size_t ports) {
     std::array<double, max_ports + 1> on{};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         on[homes[bucket].value] += bytes[bucket];
@@ -64,7 +64,7 @@ double fullest(const Homes& homes, const std::array<double, bucket_count>& bytes
 
 /// One way to place buckets, and what came of it after the warm-up.
 struct Contestant {
-    Homes homes{};
+    BucketOwners homes{};
     double left = 0, placed = 0;
     std::size_t moves = 0;
 
@@ -90,7 +90,7 @@ Outcome contest(std::uint32_t seed, double exponent, int port_count, Unrest unre
     for (const auto slot : ports)
         carrying.push_back({.slot = slot, .capacity = 125e6});
     Outcome outcome;
-    outcome.ours.homes = outcome.basic.homes = outcome.fixed.homes = rehome(Homes{}, set_of(ports));
+    outcome.ours.homes = outcome.basic.homes = outcome.fixed.homes = rehome(BucketOwners{}, set_of(ports));
     LoadMeter meter(interval);
     LoadMeter::Time now{};
     for (int round = 0; round < warm_up + measured; ++round, now += interval) {

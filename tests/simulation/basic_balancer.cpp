@@ -6,14 +6,14 @@
 
 namespace teamo::simulation {
 
-Homes basic_balancer(const Homes& now, const std::array<double, bucket_count>& bytes,
-                     const std::vector<Slot>& ports) {
+BucketOwners basic_balancer(const BucketOwners& now, const std::array<double, bucket_count>& bytes,
+                            const std::vector<Slot>& ports) {
     std::array<std::size_t, bucket_count> largest{};
     std::iota(largest.begin(), largest.end(), 0);
     std::ranges::stable_sort(largest, std::greater<>{},
                              [&bytes](std::size_t bucket) { return bytes[bucket]; });
     std::array<double, max_ports + 1> given{};
-    Homes homes = now;
+    BucketOwners homes = now;
     for (const auto bucket : largest) {
         if (bytes[bucket] <= 0 && now[bucket]) continue;
         const auto least =

@@ -30,7 +30,9 @@ std::vector<BalancedPort> two_capable_two_poor() {
     return list;
 }
 
-Homes quarters() { return rehome(Homes{}, bit(Slot{1}) | bit(Slot{2}) | bit(Slot{3}) | bit(Slot{4})); }
+BucketOwners quarters() {
+    return rehome(BucketOwners{}, bit(Slot{1}) | bit(Slot{2}) | bit(Slot{3}) | bit(Slot{4}));
+}
 
 /// `bulk` bytes/s by eight flows, and 200 of 100 to 300 kB/s each.
 std::vector<Flow> bulk_and_requests(Engine& engine, double bulk) {
@@ -134,7 +136,7 @@ public:
     }
 
     /// What left by each port, bytes/s.
-    BySlot pass(const Homes& homes) {
+    BySlot pass(const BucketOwners& homes) {
         BySlot flows{}, left{};
         for (const auto bucket : flows_)
             ++flows[homes[bucket].value];
@@ -150,7 +152,7 @@ public:
         return left;
     }
     const AllBucketCounters& counters() const { return counters_; }
-    bool all_by_the_capable(const Homes& homes) const {
+    bool all_by_the_capable(const BucketOwners& homes) const {
         return std::ranges::all_of(flows_,
                                    [&homes](std::uint8_t bucket) { return homes[bucket].value <= 2; });
     }

@@ -96,9 +96,9 @@ TEST_F(Sockets, that_a_process_has_twice_are_told_once) {
 TEST_F(Sockets, of_two_processes_are_told_of_each) {
     const TcpServer server;
     const auto client = server.connect();
-    const Child heir([](int pipe) { return say(pipe), ::pause(); });
-    heir.await_word();
-    EXPECT_EQ(std::ranges::count(of(heir.pid()), cookie_of(client.get()), &SocketTraffic::cookie), 1);
+    const Child remaining([](int pipe) { return say(pipe), ::pause(); });
+    remaining.await_word();
+    EXPECT_EQ(std::ranges::count(of(remaining.pid()), cookie_of(client.get()), &SocketTraffic::cookie), 1);
     EXPECT_EQ(std::ranges::count(of(::getpid()), cookie_of(client.get()), &SocketTraffic::cookie), 1);
 }
 

@@ -19,7 +19,7 @@ bool is_of(const DeviceFolder& folder, const Link& link, unsigned irq, const std
     if (folder.bus.empty()) return false;
     if (std::ranges::binary_search(sysfs::numbers_in(folder.bus / "msi_irqs"), irq)) return true;
     const auto vectors = list_vectors(folder, link.name, {}, root);
-    return std::ranges::find(vectors, irq, &Vector::irq) != vectors.end();
+    return std::ranges::find(vectors, irq, &IrqVector::irq) != vectors.end();
 }
 
 std::optional<CpuList> read_mask(const std::filesystem::path& file) {

@@ -7,7 +7,7 @@
 namespace teamo {
 namespace {
 
-void add(CpuSettings& settings, const std::vector<Vector>& vectors) {
+void add(CpuSettings& settings, const std::vector<IrqVector>& vectors) {
     for (const auto& vector : vectors)
         if (vector.movable && !vector.affinity.empty())
             settings[{.kind = CpuSetting::Kind::irq, .number = vector.irq}] = vector.affinity;

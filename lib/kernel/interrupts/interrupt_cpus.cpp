@@ -8,7 +8,7 @@
 namespace teamo {
 
 CpuList interrupt_cpus(const PortInterrupts& port) {
-    std::vector<const Vector*> serving;
+    std::vector<const IrqVector*> serving;
     for (const auto& queue : port.queues)
         for (const auto& vector : queue.vectors)
             serving.push_back(&vector);
@@ -17,7 +17,7 @@ CpuList interrupt_cpus(const PortInterrupts& port) {
             serving.push_back(&vector);
     // A virtio device has vectors for queues that it does not use, and an idle one stays on its old CPU
     // after its affinity has changed.
-    const auto has_come = [](const Vector* vector) { return vector->count > 0; };
+    const auto has_come = [](const IrqVector* vector) { return vector->count > 0; };
     const bool any = std::ranges::any_of(serving, has_come);
     CpuList cpus;
     for (const auto* vector : serving)

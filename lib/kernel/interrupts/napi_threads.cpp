@@ -39,7 +39,7 @@ using Places = std::vector<QueueVectors*>; ///< null: of a queue that is not in 
 
 /// Where so many threads belong, in the order of their NAPIs: drivers make one for each queue (virtio: for
 /// each receive queue) or for each vector of a queue (igb), those not in use included. None: neither.
-Places places_of(PortInterrupts& port, std::span<const std::string> bears, std::size_t threads) {
+Places places_of(PortInterrupts& port, std::span<const std::string> device_names, std::size_t threads) {
     std::map<unsigned, std::pair<std::string, QueueVectors*>>
         vectors; // by number: igb's receiving ones first
     for (auto& queue : port.queues)
@@ -50,7 +50,7 @@ Places places_of(PortInterrupts& port, std::span<const std::string> bears, std::
     std::vector<std::string> names;
     for (const auto& [irq, vector] : vectors)
         names.push_back(vector.first);
-    const auto roles = roles_of(names, bears);
+    const auto roles = roles_of(names, device_names);
     Places by_vector;
     std::map<unsigned, QueueVectors*> by_queue; // as the names count
     auto role = roles.begin();
@@ -94,8 +94,8 @@ void find_threads(PortInterrupts& port, const DeviceFolder& folder, const std::s
     // A look at every process only where threads are switched on.
     if (port.queues.empty() || sysfs::number(folder.net / "threaded").value_or(0) == 0) return;
     const auto threads = named_threads(name, root);
-    const std::array<std::string, 2> bears{name, folder.device.filename().string()};
-    const auto places = places_of(port, bears, threads.size());
+    const std::array<std::string, 2> device_names{name, folder.device.filename().string()};
+    const auto places = places_of(port, device_names, threads.size());
     if (places.empty()) return;
     auto place = places.begin();
     for (const auto& [napi, thread] : threads)

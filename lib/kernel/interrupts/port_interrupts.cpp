@@ -29,7 +29,7 @@ std::vector<CpuList> read_masks(const fs::path& queues, const char* kind, unsign
 
 } // namespace
 
-Result<PortInterrupts> read_port_interrupts(const Link& link, const NetdevQueues& told,
+Result<PortInterrupts> read_port_interrupts(const Link& link, const NetdevQueues& netdev_queues,
                                             const std::string& root) {
     const auto folder = find_device_folder(link, root);
     if (!folder) return tl::unexpected(folder.error());
@@ -42,11 +42,11 @@ Result<PortInterrupts> read_port_interrupts(const Link& link, const NetdevQueues
     if (folder->device.empty()) return port;
     port.node = static_cast<int>(sysfs::number(folder->bus / "numa_node").value_or(-1));
     std::vector<unsigned> known;
-    for (const auto& napi : told.napis)
+    for (const auto& napi : netdev_queues.napis)
         if (napi.irq) known.push_back(*napi.irq);
-    const std::array<std::string, 2> bears{link.name, folder->device.filename().string()};
-    group_vectors(port, list_vectors(*folder, link.name, known, root), told, bears);
-    find_threads(port, *folder, link.name, told, root);
+    const std::array<std::string, 2> device_names{link.name, folder->device.filename().string()};
+    group_vectors(port, list_vectors(*folder, link.name, known, root), netdev_queues, device_names);
+    find_threads(port, *folder, link.name, netdev_queues, root);
     return port;
 }
 

@@ -12,13 +12,13 @@ namespace {
 using Queues = std::map<unsigned, unsigned>; ///< by number of the vector
 
 /// By the netdev family. A vector that serves several queues goes with the lowest receiving one.
-Queues told_queues(const NetdevQueues& told) {
+Queues told_queues(const NetdevQueues& netdev_queues) {
     Queues queues;
     for (const bool receive : {true, false})
-        for (const auto& queue : told.queues) {
+        for (const auto& queue : netdev_queues.queues) {
             if (queue.receive != receive) continue;
-            const auto napi = std::ranges::find(told.napis, queue.napi, &NetdevNapi::id);
-            if (napi == told.napis.end() || !napi->irq) continue;
+            const auto napi = std::ranges::find(netdev_queues.napis, queue.napi, &NetdevNapi::id);
+            if (napi == netdev_queues.napis.end() || !napi->irq) continue;
             const auto [known, fresh] = queues.emplace(*napi->irq, queue.queue);
             if (!fresh && receive) known->second = std::min(known->second, queue.queue);
         }
@@ -32,7 +32,7 @@ unsigned queue_of(unsigned number, const std::map<unsigned, unsigned>& known) {
     return found == known.end() ? number : found->second;
 }
 
-void put(PortInterrupts& port, unsigned queue, Vector vector) {
+void put(PortInterrupts& port, unsigned queue, IrqVector vector) {
     const auto at = std::ranges::lower_bound(port.queues, queue, {}, &QueueVectors::queue);
     const auto group = at != port.queues.end() && at->queue == queue
                            ? at
@@ -60,8 +60,8 @@ std::optional<unsigned> mover(const Moves& moves, std::uint64_t least) {
 
 } // namespace
 
-void group_vectors(PortInterrupts& port, std::vector<Vector> vectors, const NetdevQueues& told,
-                   std::span<const std::string> bears) {
+void group_vectors(PortInterrupts& port, std::vector<IrqVector> vectors, const NetdevQueues& netdev_queues,
+                   std::span<const std::string> device_names) {
     port.source = VectorSource::none;
     port.queues.clear();
     port.others.clear();
@@ -69,8 +69,8 @@ void group_vectors(PortInterrupts& port, std::vector<Vector> vectors, const Netd
     std::vector<std::string> names;
     for (const auto& vector : vectors)
         names.push_back(vector.name);
-    const auto roles = roles_of(names, bears);
-    const auto by_family = told_queues(told);
+    const auto roles = roles_of(names, device_names);
+    const auto by_family = told_queues(netdev_queues);
     std::map<unsigned, unsigned> numbers; // the names' to the kernel's
     bool named = false, any_told = false;
     for (std::size_t at = 0; at < vectors.size(); ++at) {
@@ -99,10 +99,10 @@ void group_vectors(PortInterrupts& port, std::vector<Vector> vectors, const Netd
     else if (named && !port.queues.empty())
         port.source = VectorSource::names;
     else if (!port.queues.empty())
-        port.source = VectorSource::together;
+        port.source = VectorSource::ungrouped;
 }
 
-std::map<unsigned, unsigned> learn_groups(const InterruptSample& before, const InterruptSample& after) {
+std::map<unsigned, unsigned> infer_queues(const InterruptSample& before, const InterruptSample& after) {
     constexpr std::uint64_t least_packets = 64, least_interrupts = 8;
     std::map<unsigned, std::uint64_t> vectors, queues;
     for (const auto& [irq, count] : after.vectors)
@@ -117,13 +117,13 @@ std::map<unsigned, unsigned> learn_groups(const InterruptSample& before, const I
 }
 
 bool can_be_divided(const PortInterrupts& port) {
-    return port.source == VectorSource::together && port.queues.size() == 1 && port.receive_queues >= 2 &&
+    return port.source == VectorSource::ungrouped && port.queues.size() == 1 && port.receive_queues >= 2 &&
            port.queues.front().vectors.size() >= port.receive_queues && !port.queues.front().thread;
 }
 
-bool divide(PortInterrupts& port, const std::map<unsigned, unsigned>& learned) {
+bool split_by_queue(PortInterrupts& port, const std::map<unsigned, unsigned>& learned) {
     if (!can_be_divided(port)) return false;
-    const auto queue_of = [&](const Vector& vector) -> std::optional<unsigned> {
+    const auto queue_of = [&](const IrqVector& vector) -> std::optional<unsigned> {
         const auto found = learned.find(vector.irq);
         if (found == learned.end() || found->second >= port.receive_queues) return std::nullopt;
         return found->second;

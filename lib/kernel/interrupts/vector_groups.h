@@ -15,8 +15,8 @@ namespace teamo {
 
 /// Puts the vectors into `port`, whose numbers of queues are known (0: not told). `bears`: names of its
 /// device.
-void group_vectors(PortInterrupts& port, std::vector<Vector> vectors, const NetdevQueues& told,
-                   std::span<const std::string> bears);
+void group_vectors(PortInterrupts& port, std::vector<IrqVector> vectors, const NetdevQueues& netdev_queues,
+                   std::span<const std::string> device_names);
 
 /// What was counted at one time.
 struct InterruptSample {
@@ -29,14 +29,14 @@ struct InterruptSample {
 /// queue alone took in packets, and one vector came, more than others by far. Traffic on all queues at once
 /// teaches nothing. Nor do packets that come in while more than half as many are sent: they may be
 /// answers, and the vector that of the queue that sends.
-std::map<unsigned, unsigned> learn_groups(const InterruptSample& before, const InterruptSample& after);
+std::map<unsigned, unsigned> infer_queues(const InterruptSample& before, const InterruptSample& after);
 
-/// Whether there is anything to learn: vectors that nothing tells apart (VectorSource::together), one for
+/// Whether there is anything to learn: vectors that nothing tells apart (VectorSource::ungrouped), one for
 /// each of several receive queues, and no thread that polls for all of them.
 bool can_be_divided(const PortInterrupts& port);
 
 /// Divides that one group as soon as each of the receive queues has a vector; what is left tells of other
 /// things. True if it has.
-bool divide(PortInterrupts& port, const std::map<unsigned, unsigned>& learned);
+bool split_by_queue(PortInterrupts& port, const std::map<unsigned, unsigned>& learned);
 
 } // namespace teamo

@@ -18,7 +18,7 @@ constexpr unsigned enough = 3;
 
 } // namespace
 
-VectorLessons::Subject VectorLessons::subject_of(const PortInterrupts& port) {
+QueueVectorLearner::Subject QueueVectorLearner::subject_of(const PortInterrupts& port) {
     Subject subject{.vectors = {}, .queues = port.receive_queues};
     for (const auto& vector : vectors_of(port))
         subject.vectors.emplace_back(vector.irq, vector.name);
@@ -26,33 +26,33 @@ VectorLessons::Subject VectorLessons::subject_of(const PortInterrupts& port) {
     return subject;
 }
 
-void VectorLessons::apply(PortInterrupts& port) {
+void QueueVectorLearner::apply(PortInterrupts& port) {
     auto subject = subject_of(port);
     if (subject != subject_) *this = {};
     subject_ = std::move(subject);
     std::map<unsigned, unsigned> known;
-    for (const auto& [irq, lesson] : lessons_)
+    for (const auto& [irq, lesson] : observations_)
         if (lesson.times >= enough) known.emplace(irq, lesson.queue);
-    divide(port, known);
+    split_by_queue(port, known);
 }
 
-bool VectorLessons::wants_sample(const PortInterrupts& port, Time now) const {
+bool QueueVectorLearner::wants_sample(const PortInterrupts& port, Time now) const {
     if (uncounted_ || !can_be_divided(port)) return false;
     return begun_ ? now - begun_at_ >= window : now >= next_;
 }
 
 /// True: something that was not known.
-bool VectorLessons::note(const std::map<unsigned, unsigned>& seen) {
+bool QueueVectorLearner::note(const std::map<unsigned, unsigned>& seen) {
     bool fresh = false;
     for (const auto& [irq, queue] : seen) {
-        auto& lesson = lessons_[irq];
+        auto& lesson = observations_[irq];
         if (lesson.queue != queue) lesson = {.queue = queue, .times = 0};
         fresh |= lesson.times++ < enough;
     }
     return fresh;
 }
 
-bool VectorLessons::learn(PortInterrupts& port, Result<InterruptSample> sample, Time now) {
+bool QueueVectorLearner::learn(PortInterrupts& port, Result<InterruptSample> sample, Time now) {
     const auto before = std::exchange(begun_, std::nullopt);
     pause_ = std::clamp<std::chrono::seconds>(pause_, first_pause, longest_pause);
     next_ = now + pause_;
@@ -65,7 +65,7 @@ bool VectorLessons::learn(PortInterrupts& port, Result<InterruptSample> sample, 
         begun_at_ = now;
         return false;
     }
-    pause_ = note(learn_groups(*before, *sample)) ? first_pause : 2 * pause_;
+    pause_ = note(infer_queues(*before, *sample)) ? first_pause : 2 * pause_;
     apply(port);
     return port.source == VectorSource::counts;
 }

@@ -18,7 +18,7 @@
 
 namespace teamo {
 
-class VectorLessons {
+class QueueVectorLearner {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
@@ -36,15 +36,15 @@ private:
         unsigned queues = 0;
         bool operator==(const Subject&) const = default;
     };
-    struct Lesson {
+    struct VectorObservation {
         unsigned queue = 0, times = 0;
     };
     static Subject subject_of(const PortInterrupts& port);
     bool note(const std::map<unsigned, unsigned>& seen);
 
     Subject subject_;
-    std::map<unsigned, Lesson> lessons_;   ///< by number of the vector
-    std::optional<InterruptSample> begun_; ///< the window's beginning
+    std::map<unsigned, VectorObservation> observations_; ///< by number of the vector
+    std::optional<InterruptSample> begun_;               ///< the window's beginning
     Time begun_at_{}, next_{};
     std::chrono::seconds pause_{0}; ///< to the next window
     bool uncounted_ = false;        ///< the driver does not count by queue

@@ -42,9 +42,9 @@ std::string handler_of(const Interrupt& interrupt, Condition condition) {
     return found == interrupt.handlers.end() ? std::string() : *found;
 }
 
-Vector vector_of(const Interrupt& interrupt, std::string name, const std::string& root) {
+IrqVector vector_of(const Interrupt& interrupt, std::string name, const std::string& root) {
     const auto folder = folder_of(root, interrupt.number);
-    Vector vector;
+    IrqVector vector;
     vector.irq = interrupt.number;
     vector.name = std::move(name);
     // A managed vector's file is read-only (6.12 and later); before, only writing tells (EIO).
@@ -80,9 +80,9 @@ std::uint64_t sum_of(std::string_view counts) {
 
 } // namespace
 
-std::vector<Vector> list_vectors(const DeviceFolder& folder, const std::string& name,
-                                 std::span<const unsigned> known, const std::string& root) {
-    std::vector<Vector> vectors;
+std::vector<IrqVector> list_vectors(const DeviceFolder& folder, const std::string& name,
+                                    std::span<const unsigned> known, const std::string& root) {
+    std::vector<IrqVector> vectors;
     if (folder.device.empty()) return vectors;
     const auto device = folder.device.filename().string();
     const auto by_name = [&](const std::string& handler) {
@@ -108,17 +108,17 @@ std::vector<Vector> list_vectors(const DeviceFolder& folder, const std::string& 
         add(one, handler.empty() && !shared ? one.handlers.front() : handler);
     }
     const auto is_there = [&](unsigned irq) {
-        return std::ranges::find(vectors, irq, &Vector::irq) != vectors.end();
+        return std::ranges::find(vectors, irq, &IrqVector::irq) != vectors.end();
     };
     std::vector<unsigned> missing;
     std::ranges::copy_if(known, std::back_inserter(missing), [&](unsigned irq) { return !is_there(irq); });
     for (const auto& one : with_handlers(missing, root))
         add(one, one.handlers.front());
-    std::ranges::sort(vectors, {}, &Vector::irq);
+    std::ranges::sort(vectors, {}, &IrqVector::irq);
     return vectors;
 }
 
-Result<> refresh(Vector& vector, const std::string& root) {
+Result<> refresh(IrqVector& vector, const std::string& root) {
     const auto folder = folder_of(root, vector.irq);
     std::error_code error;
     if (!fs::is_directory(folder / vector.name, error)) {

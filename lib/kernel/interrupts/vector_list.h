@@ -15,11 +15,11 @@ namespace teamo {
 
 /// A device's vectors that have a handler, by number: those it lists, else those with its name; and those
 /// known to be its from elsewhere.
-std::vector<Vector> list_vectors(const DeviceFolder& folder, const std::string& name,
-                                 std::span<const unsigned> known, const std::string& root);
+std::vector<IrqVector> list_vectors(const DeviceFolder& folder, const std::string& name,
+                                    std::span<const unsigned> known, const std::string& root);
 
 /// Affinities and count of a vector whose number and name are known. ENOENT: there is no such interrupt;
 /// ESTALE: that handler has gone.
-Result<> refresh(Vector& vector, const std::string& root);
+Result<> refresh(IrqVector& vector, const std::string& root);
 
 } // namespace teamo

@@ -62,9 +62,9 @@ bool is_one_of(char character, std::string_view characters) {
 bool is_between(char character) { return is_one_of(character, "-.:@_ "); }
 
 /// Without the device's own name and what stands behind '@', in small letters.
-std::string core_of(std::string_view handler, std::span<const std::string> bears) {
+std::string core_of(std::string_view handler, std::span<const std::string> device_names) {
     std::string core(handler.substr(0, handler.find('@')));
-    for (const auto& name : bears) {
+    for (const auto& name : device_names) {
         if (name.empty()) continue;
         for (auto at = core.find(name); at != std::string::npos; at = core.find(name, at + 1)) {
             const auto end = at + name.size();
@@ -97,8 +97,8 @@ std::optional<unsigned> take_last_number(std::string_view& core) {
     return number;
 }
 
-Parsed parse(std::string_view handler, std::span<const std::string> bears) {
-    const auto whole = core_of(handler, bears);
+Parsed parse(std::string_view handler, std::span<const std::string> device_names) {
+    const auto whole = core_of(handler, device_names);
     if (has_any(whole, foreign)) return {.kind = VectorRole::Kind::foreign};
     if (has_any(whole, never_queues)) return {.kind = VectorRole::Kind::other};
     std::string_view core = whole;
@@ -143,11 +143,12 @@ void halve_blocks(std::vector<Parsed>& all) {
 
 } // namespace
 
-std::vector<VectorRole> roles_of(std::span<const std::string> handlers, std::span<const std::string> bears) {
+std::vector<VectorRole> roles_of(std::span<const std::string> handlers,
+                                 std::span<const std::string> device_names) {
     std::vector<Parsed> all;
     all.reserve(handlers.size());
     for (const auto& handler : handlers)
-        all.push_back(parse(handler, bears));
+        all.push_back(parse(handler, device_names));
     count_from_zero(all);
     halve_blocks(all);
     std::vector<VectorRole> roles;

@@ -26,7 +26,8 @@ struct VectorRole {
 
 /// Of all vectors of a port, by their handlers' names. A driver gives the name when the port goes up: it has
 /// the port's name of then, if any. `bears`: names of the device, which say nothing about a queue.
-std::vector<VectorRole> roles_of(std::span<const std::string> handlers, std::span<const std::string> bears);
+std::vector<VectorRole> roles_of(std::span<const std::string> handlers,
+                                 std::span<const std::string> device_names);
 
 /// Whether the handler is the device's by its name: "eth0", "eth0-rx-1", not "eth01".
 bool is_named_after(std::string_view handler, std::string_view device);

@@ -108,7 +108,7 @@ private:
         }
     }
 
-    void join_to_cpus(const Taker& taker) {
+    void join_to_cpus(const CpuRequest& taker) {
         const auto taker_index = static_cast<std::size_t>(&taker - asked_.takers.data());
         for (std::size_t index = 0; index < cpus_.size(); ++index) {
             const auto& cpu = *cpus_[index];
@@ -122,7 +122,7 @@ private:
         }
     }
 
-    PlacementCost cost_of(const Taker& taker, const Cpu& cpu) const {
+    PlacementCost cost_of(const CpuRequest& taker, const Cpu& cpu) const {
         auto cost = cost_of_place(
                         taker.node < 0 ? 0 : std::min(255U, asked_.topology->distance(taker.node, cpu.node)),
                         cpu.capacity < 1024 ? 1024 - cpu.capacity : 0) +
@@ -133,7 +133,7 @@ private:
         return cost;
     }
 
-    unsigned farness(const Taker& taker, const Cpu& cpu) const {
+    unsigned farness(const CpuRequest& taker, const Cpu& cpu) const {
         if (!taker.home || cpu.cache == *taker.home) return 0;
         const auto* home = asked_.topology->find(*taker.home);
         return home != nullptr && home->node == cpu.node ? 1 : 2;
@@ -178,7 +178,7 @@ public:
     }
 
 private:
-    std::vector<std::size_t>& group_of(const Taker& taker) {
+    std::vector<std::size_t>& group_of(const CpuRequest& taker) {
         const auto same = taker.count == 1 ? std::ranges::find(merged_.takers, taker) : merged_.takers.end();
         if (same != merged_.takers.end())
             return members_[static_cast<std::size_t>(same - merged_.takers.begin())];

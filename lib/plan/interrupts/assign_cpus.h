@@ -11,14 +11,14 @@
 namespace teamo {
 
 /// A port that is to get CPUs.
-struct Taker {
+struct CpuRequest {
     int node = -1;
     unsigned count = 1;             ///< of CPUs to be given to it
     unsigned weight = 1;            ///< of sharing a CPU with it; at least 1
     CpuList now{};                  ///< where it is
     CpuList own{};                  ///< it has these already; also among `taken`
     std::optional<unsigned> home{}; ///< the cache that its CPUs should have in common
-    bool operator==(const Taker&) const = default;
+    bool operator==(const CpuRequest&) const = default;
 };
 
 /// A CPU that somebody has.
@@ -31,7 +31,7 @@ struct Assignment {
     const CpuTopology* topology = nullptr;
     CpuList eligible;
     /// Where one is to get more than one CPU, there are eligible ones that nobody has for the counts of all.
-    std::vector<Taker> takers;
+    std::vector<CpuRequest> takers;
     std::vector<TakenCpu> taken{};
 };
 

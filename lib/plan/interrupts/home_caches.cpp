@@ -25,7 +25,7 @@ public:
     }
 
     void choose() {
-        std::vector<Taker*> strangers;
+        std::vector<CpuRequest*> strangers;
         for (auto& taker : asked_.takers) {
             if (taker.count + taker.own.size() < 2) continue;
             taker.home = present_home(taker);
@@ -34,7 +34,7 @@ public:
             else
                 strangers.push_back(&taker);
         }
-        std::ranges::stable_sort(strangers, std::ranges::greater{}, &Taker::count);
+        std::ranges::stable_sort(strangers, std::ranges::greater{}, &CpuRequest::count);
         for (auto* taker : strangers) {
             if (caches_.empty()) return;
             taker->home = best_for(*taker, taker->count);
@@ -48,7 +48,7 @@ private:
         unsigned room = 0; ///< cores
     };
 
-    std::optional<unsigned> present_home(const Taker& taker) const {
+    std::optional<unsigned> present_home(const CpuRequest& taker) const {
         std::map<unsigned, unsigned> cpus_behind;
         for (const auto* list : {&taker.now, &taker.own})
             for (const auto number : *list)
@@ -59,7 +59,7 @@ private:
         return std::ranges::max_element(cpus_behind, {}, [](const auto& pair) { return pair.second; })->first;
     }
 
-    unsigned best_for(const Taker& taker, unsigned need) const {
+    unsigned best_for(const CpuRequest& taker, unsigned need) const {
         return std::ranges::min_element(caches_, {},
                                         [&](const auto& pair) {
                                             const auto& [number, cache] = pair;
@@ -71,7 +71,7 @@ private:
     }
 
     /// What does not go in at home, goes where it would next.
-    void move_in(const Taker& taker) {
+    void move_in(const CpuRequest& taker) {
         auto need = taker.count;
         if (const auto home = caches_.find(*taker.home); home != caches_.end())
             need -= fill(home->second, need);

@@ -36,13 +36,13 @@ std::vector<const PlannedPort*> in_order(const std::vector<PlannedPort>& ports) 
 
 class Planning {
 public:
-    explicit Planning(const InterruptPremises& premises)
-        : premises_(premises),
-          eligible_(eligible_cpus(*premises.topology, premises.allowed)),
-          ports_(in_order(premises.ports)) {
+    explicit Planning(const InterruptPlanInput& input)
+        : premises_(input),
+          eligible_(eligible_cpus(*input.topology, input.allowed)),
+          ports_(in_order(input.ports)) {
         for (const auto* port : ports_)
             heaviest_ = std::max(heaviest_, port->load);
-        for (const auto& claim : premises.claims)
+        for (const auto& claim : input.claims)
             heaviest_ = std::max(heaviest_, claim.load);
     }
 
@@ -99,8 +99,8 @@ private:
         const auto wanted = counts(assignment.taken);
         for (std::size_t index = 0; index < ports_.size(); ++index) {
             const auto& port = *ports_[index];
-            Taker taker{port.node,          wanted[index].count, weight(port.load, port.standby),
-                        present_cpus(port), wanted[index].own,   {}};
+            CpuRequest taker{port.node,          wanted[index].count, weight(port.load, port.standby),
+                             present_cpus(port), wanted[index].own,   {}};
             assignment.takers.push_back(std::move(taker));
         }
         choose_homes(assignment);
@@ -173,7 +173,7 @@ private:
         plan.degraded = degraded_because(premises_, eligible_, occupancy, plan.ports);
     }
 
-    const InterruptPremises& premises_;
+    const InterruptPlanInput& premises_;
     CpuList eligible_;
     std::vector<const PlannedPort*> ports_;
     double heaviest_ = 0;
@@ -181,6 +181,6 @@ private:
 
 } // namespace
 
-InterruptPlan plan_interrupts(const InterruptPremises& premises) { return Planning(premises).result(); }
+InterruptPlan plan_interrupts(const InterruptPlanInput& input) { return Planning(input).result(); }
 
 } // namespace teamo

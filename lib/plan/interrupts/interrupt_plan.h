@@ -29,7 +29,7 @@ struct PlannedPort {
 /// A port as it is, with all of its queues. Without vectors it has none, and is not for the plan.
 PlannedPort planned_port(std::string name, const PortInterrupts& port);
 
-struct InterruptPremises {
+struct InterruptPlanInput {
     const CpuTopology* topology = nullptr;
     std::vector<PlannedPort> ports; ///< their order does not count
     CpuList allowed{};              ///< by configuration; empty: all that are not isolated
@@ -49,6 +49,6 @@ struct InterruptPlan {
     std::string degraded;          ///< why not every port has a CPU of its own; empty: each has
 };
 
-InterruptPlan plan_interrupts(const InterruptPremises& premises);
+InterruptPlan plan_interrupts(const InterruptPlanInput& input);
 
 } // namespace teamo

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = CpuSetting::Kind;
 
-void place(CpuSettings& settings, const Vector& vector, unsigned cpu) {
+void place(CpuSettings& settings, const IrqVector& vector, unsigned cpu) {
     if (vector.movable) settings.insert_or_assign({.kind = Kind::irq, .number = vector.irq}, CpuList{cpu});
 }
 
@@ -60,10 +60,10 @@ CpuSettings missing(const CpuSettings& now, const CpuSettings& wanted) {
     return missing;
 }
 
-Standing standing(const Vector& vector, const CpuList& wanted) {
-    if (vector.affinity != wanted) return Standing::astray;
+AffinityState affinity_state(const IrqVector& vector, const CpuList& wanted) {
+    if (vector.affinity != wanted) return AffinityState::astray;
     const bool there = vector.effective.empty() || std::ranges::includes(wanted, vector.effective);
-    return there ? Standing::right : Standing::waiting;
+    return there ? AffinityState::right : AffinityState::waiting;
 }
 
 } // namespace teamo

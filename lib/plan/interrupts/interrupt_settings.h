@@ -18,16 +18,16 @@ CpuSettings interrupt_settings(const PortInterrupts& port, const std::vector<uns
 CpuSettings missing(const CpuSettings& now, const CpuSettings& wanted);
 
 /// How a vector stands to what is wanted of it.
-enum class Standing : std::uint8_t {
+enum class AffinityState : std::uint8_t {
     right,   ///< it goes where it shall, and nowhere else
     waiting, ///< its affinity is right; it goes there when it comes next (x86 without interrupt remapping)
     astray,  ///< its affinity is another
 };
-Standing standing(const Vector& vector, const CpuList& wanted);
+AffinityState affinity_state(const IrqVector& vector, const CpuList& wanted);
 
-constexpr const char* name_of(Standing standing) {
+constexpr const char* name_of(AffinityState affinity_state) {
     constexpr std::array names{"right", "waiting", "astray"};
-    return names[static_cast<std::size_t>(standing)];
+    return names[static_cast<std::size_t>(affinity_state)];
 }
 
 } // namespace teamo

@@ -75,12 +75,12 @@ bool is_kept_on(const PlannedPort& port, unsigned cpu) {
 
 /// Those on a CPU with others because the kernel keeps them there; nobody if somebody shares for another
 /// reason.
-std::vector<std::string> kept_together(const InterruptPremises& premises, const Occupancy& occupancy) {
+std::vector<std::string> kept_together(const InterruptPlanInput& input, const Occupancy& occupancy) {
     std::set<std::string> together;
     for (const auto& [cpu, names] : occupancy.ports) {
         const auto& others = who(occupancy.claims, cpu);
         if (names.size() + others.size() < 2) continue;
-        for (const auto& port : premises.ports)
+        for (const auto& port : input.ports)
             if (std::ranges::find(names, port.name) != names.end() && !is_kept_on(port, cpu)) return {};
         together.insert(names.begin(), names.end());
         together.insert(others.begin(), others.end());
@@ -102,7 +102,7 @@ std::vector<std::string> sharers(const Occupancy& occupancy, const CpuList& cpus
     return all;
 }
 
-std::string placement_reason(const InterruptPremises& premises, const CpuList& eligible,
+std::string placement_reason(const InterruptPlanInput& input, const CpuList& eligible,
                              const Occupancy& occupancy, const PlannedPort& port, const PlacedPort& placed) {
     if (placed.cpus.empty()) return "no CPU may serve interrupts";
     const auto cpus = cpu_list_of(placed.cpus);
@@ -117,23 +117,23 @@ std::string placement_reason(const InterruptPremises& premises, const CpuList& e
         text = "stays on " + noun;
     if (!placed.shares_with.empty())
         return text + ", shared with " + joined(placed.shares_with) + ": " + counted(eligible.size(), "CPU") +
-               " for " + counted(premises.ports.size(), "port") +
+               " for " + counted(input.ports.size(), "port") +
                (occupancy.claims.empty() ? "" : " and other teams");
     std::string why;
     for (const auto& part :
-         {of_node(*premises.topology, port, cpus), of_cores(*premises.topology, occupancy, port, cpus),
-          of_speed(*premises.topology, cpus)})
+         {of_node(*input.topology, port, cpus), of_cores(*input.topology, occupancy, port, cpus),
+          of_speed(*input.topology, cpus)})
         if (!part.empty()) why += (why.empty() ? "" : ", ") + part;
     return text + ": " + why;
 }
 
-std::string degraded_because(const InterruptPremises& premises, const CpuList& eligible,
+std::string degraded_because(const InterruptPlanInput& input, const CpuList& eligible,
                              const Occupancy& occupancy, const std::vector<PlacedPort>& placed) {
-    if (premises.ports.empty()) return {};
+    if (input.ports.empty()) return {};
     if (std::ranges::any_of(placed, [](const PlacedPort& port) { return port.cpus.empty(); }))
-        return "no CPU may serve interrupts: " +
-               (premises.allowed.empty() ? std::string("all are isolated")
-                                         : "none of " + text_of(premises.allowed) + " is online");
+        return "no CPU may serve interrupts: " + (input.allowed.empty()
+                                                      ? std::string("all are isolated")
+                                                      : "none of " + text_of(input.allowed) + " is online");
     if (std::ranges::all_of(placed, [](const PlacedPort& port) { return port.shares_with.empty(); }))
         return {};
     std::set<std::string> others;
@@ -145,10 +145,10 @@ std::string degraded_because(const InterruptPremises& premises, const CpuList& e
         fewest = std::min(fewest, count);
         most = std::max(most, count);
     }
-    auto text = counted(premises.ports.size(), "port");
+    auto text = counted(input.ports.size(), "port");
     if (!others.empty()) text += " and " + std::to_string(others.size()) + " of other teams";
     text += ", " + counted(eligible.size(), "CPU") + ": ";
-    if (const auto together = kept_together(premises, occupancy); !together.empty())
+    if (const auto together = kept_together(input, occupancy); !together.empty())
         return text + "the kernel keeps " + joined(together) + " together";
     return text + (fewest == most ? counted(most, "port") + " share each CPU"
                                   : "up to " + counted(most, "port") + " share a CPU");

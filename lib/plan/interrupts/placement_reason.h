@@ -20,11 +20,11 @@ struct Occupancy {
 std::vector<std::string> sharers(const Occupancy& occupancy, const CpuList& cpus, const std::string& name);
 
 /// "stays on CPU 3: on its node 0, a core of its own".
-std::string placement_reason(const InterruptPremises& premises, const CpuList& eligible,
+std::string placement_reason(const InterruptPlanInput& input, const CpuList& eligible,
                              const Occupancy& occupancy, const PlannedPort& port, const PlacedPort& placed);
 
 /// "8 ports, 4 CPUs: 2 ports share each CPU"; empty: no port shares one.
-std::string degraded_because(const InterruptPremises& premises, const CpuList& eligible,
+std::string degraded_because(const InterruptPlanInput& input, const CpuList& eligible,
                              const Occupancy& occupancy, const std::vector<PlacedPort>& placed);
 
 } // namespace teamo

@@ -10,11 +10,12 @@ std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
     for (const auto& port : plan.ports) {
         const auto* link = find_link(links, port.index);
         if (link == nullptr) continue;
-        if (!port.tended && link->mtu != port.mtu) list.push_back(SetMtu{port.index, port.mtu});
+        if (!port.kernel_manages_ports && link->mtu != port.mtu) list.push_back(SetMtu{port.index, port.mtu});
         constexpr std::uint32_t mask = IFF_PROMISC | IFF_ALLMULTI;
         const std::uint32_t flags = (port.promiscuous ? std::uint32_t{IFF_PROMISC} : 0U) |
                                     (port.all_multicast ? std::uint32_t{IFF_ALLMULTI} : 0U);
-        if (!port.tended && (link->flags & mask) != flags) list.push_back(SetFlags{port.index, flags, mask});
+        if (!port.kernel_manages_ports && (link->flags & mask) != flags)
+            list.push_back(SetFlags{port.index, flags, mask});
         if (link->address != port.address) list.push_back(SetAddress{port.index, port.address});
         if (port.to_set_up && !link->is_up()) list.push_back(SetFlags{port.index, IFF_UP, IFF_UP});
     }

@@ -30,11 +30,11 @@ SlotSet slots_of(const std::vector<Member>& members, const std::vector<IfIndex>&
 }
 
 /// by_active: the team has the address of the port that carries; while none does it keeps the last.
-MacAddress team_address(const Premises& premises, const Decision& decision) {
-    if (policy_of(*premises.runner) == HwaddrPolicy::by_active && decision.active)
-        for (const auto& member : premises.members)
+MacAddress team_address(const PlanInput& input, const Decision& decision) {
+    if (policy_of(*input.runner) == HwaddrPolicy::by_active && decision.active)
+        for (const auto& member : input.members)
             if (member.index == *decision.active) return member.own_address;
-    return premises.team->address;
+    return input.team->address;
 }
 
 MacAddress port_address(const Member& member, const MacAddress& team, HwaddrPolicy policy,
@@ -57,23 +57,23 @@ std::uint32_t limit(std::uint32_t now, std::uint32_t least, std::uint32_t set, s
     return now == set || now == usual ? least : now;
 }
 
-SegmentLimits team_limits(const Premises& premises) {
-    SegmentLimits least = premises.team->tso_max;
+SegmentLimits team_limits(const PlanInput& input) {
+    SegmentLimits least = input.team->tso_max;
     const auto lower = [](std::uint32_t& limit, std::uint32_t by) {
         if (by != 0 && (limit == 0 || by < limit)) limit = by;
     };
-    const bool any = std::ranges::any_of(premises.members, &Member::segments);
+    const bool any = std::ranges::any_of(input.members, &Member::segments);
     bool limited = false;
-    for (const auto& member : premises.members) {
+    for (const auto& member : input.members) {
         if (any && !member.segments) continue;
         lower(least.size, member.gso_max.size);
         lower(least.segs, member.gso_max.segs);
         lower(least.ipv4_size, member.gso_max.ipv4_size);
         limited = true;
     }
-    if (!limited) return premises.team->gso_max; // there is nothing to follow
-    const auto& now = premises.team->gso_max;
-    const auto& set = premises.limited_to;
+    if (!limited) return input.team->gso_max; // there is nothing to follow
+    const auto& now = input.team->gso_max;
+    const auto& set = input.limited_to;
     return {limit(now.size, least.size, set.size, legacy_limits.size),
             limit(now.segs, least.segs, set.segs, legacy_limits.segs),
             limit(now.ipv4_size, least.ipv4_size, set.ipv4_size, legacy_limits.ipv4_size)};
@@ -87,51 +87,50 @@ constexpr std::chrono::nanoseconds least_drain_by_flow = std::chrono::millisecon
 /// Addresses and tags could be given to each card one by one (RTM_NEWNEIGH with NTF_SELF; a hidden VLAN
 /// device on the port), and would then have to be counted, kept and taken back beside others' own. A port in
 /// promiscuous mode hears besides what its switch floods, which the team's device drops by its address.
-bool hears_everything(const Premises& premises, const Member& member) {
+bool hears_everything(const PlanInput& input, const Member& member) {
     // Cards whose VLAN filter cannot be switched off open it in promiscuous mode (e1000e, igb, virtio-net).
-    return premises.team->promiscuity > 0 || premises.other_addresses ||
-           (premises.tags && member.filters_tags);
+    return input.team->promiscuity > 0 || input.other_addresses || (input.tags && member.filters_tags);
 }
 
 } // namespace
 
-TeamPlan make_plan(const Premises& premises, const Decision& decision) {
+TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     SlotSet members = 0;
-    for (const auto& member : premises.members)
+    for (const auto& member : input.members)
         members |= bit(member.slot);
 
     TeamPlan plan;
-    plan.address = team_address(premises, decision);
+    plan.address = team_address(input, decision);
     plan.carrier = !decision.transmit.empty();
-    plan.gso_max = team_limits(premises);
-    plan.homes = settle(premises.homes, premises.known, members, premises.measured);
-    plan.tables.mode = mode_of(*premises.runner);
-    plan.tables.hash_fields = hash_fields_of(*premises.runner);
-    plan.tables.team = premises.team->index;
-    plan.tables.inner = premises.inner;
-    plan.tables.transmit = slots_of(premises.members, decision.transmit);
-    plan.tables.receive = slots_of(premises.members, decision.receive);
+    plan.gso_max = team_limits(input);
+    plan.homes = settle(input.homes, input.known, members, input.measured);
+    plan.tables.mode = mode_of(*input.runner);
+    plan.tables.hash_fields = hash_fields_of(*input.runner);
+    plan.tables.team = input.team->index;
+    plan.tables.inner = input.inner;
+    plan.tables.transmit = slots_of(input.members, decision.transmit);
+    plan.tables.receive = slots_of(input.members, decision.receive);
     plan.tables.buckets = preferences(plan.homes, members);
-    plan.tables.leaving = premises.leaving;
-    plan.tables.drain = premises.drain;
+    plan.tables.leaving = input.leaving;
+    plan.tables.drain = input.drain;
     if (has(plan.tables.hash_fields, HashField::cpu)) {
-        plan.tables.cpu_slots = premises.cpu_slots;
-        for (const auto& member : premises.members)
+        plan.tables.cpu_slots = input.cpu_slots;
+        for (const auto& member : input.members)
             if (auto& drain = plan.tables.drain[member.slot.value]; drain < least_drain_by_flow)
                 drain = least_drain_by_flow;
     }
-    plan.tables.notify_peers = premises.notify_peers;
-    plan.tables.mcast_rejoin = premises.mcast_rejoin;
-    for (const auto& member : premises.members) {
+    plan.tables.notify_peers = input.notify_peers;
+    plan.tables.mcast_rejoin = input.mcast_rejoin;
+    for (const auto& member : input.members) {
         plan.tables.ports[member.slot.value] = member.index;
         plan.tables.settings[member.slot.value] = member.settings;
         plan.ports.push_back(
             {.index = member.index,
-             .address = port_address(member, plan.address, policy_of(*premises.runner), decision),
-             .mtu = premises.team->mtu,
-             .promiscuous = hears_everything(premises, member),
+             .address = port_address(member, plan.address, policy_of(*input.runner), decision),
+             .mtu = input.team->mtu,
+             .promiscuous = hears_everything(input, member),
              .all_multicast = true,
-             .tended = premises.tended,
+             .kernel_manages_ports = input.kernel_manages_ports,
              .to_set_up = member.to_set_up});
     }
     return plan;

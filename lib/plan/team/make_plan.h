@@ -26,20 +26,21 @@ struct Member {
     bool operator==(const Member&) const = default;
 };
 
-struct Premises {
+struct PlanInput {
     const RunnerConfig* runner = nullptr;
     const Link* team = nullptr; ///< its MTU, address and promiscuity are the administrator's to set
     IfIndex inner;
     std::vector<Member> members;              ///< in the order they joined
-    Homes homes{};                            ///< where the buckets live now
+    BucketOwners homes{};                     ///< where the buckets live now
     SlotSet known = 0;                        ///< the members that these homes were made for
     bool measured = false;                    ///< homes follow measured loads
     std::array<Slot, bucket_count> leaving{}; ///< as Tables has it
     std::array<std::chrono::nanoseconds, max_ports + 1> drain{}; ///< as Tables has it
     std::vector<Slot> cpu_slots{};                               ///< as Tables has it
     Repetition notify_peers{}, mcast_rejoin{};
-    SegmentLimits limited_to{};   ///< the team's own limits as an earlier plan set them; zeros: none did
-    bool tended = false;          ///< the kernel sees to the ports' MTU and filters and the team's carrier
+    SegmentLimits limited_to{}; ///< the team's own limits as an earlier plan set them; zeros: none did
+    bool kernel_manages_ports =
+        false;                    ///< the kernel sees to the ports' MTU and filters and the team's carrier
     bool tags = false;            ///< somebody above the team takes frames with VLAN tags
     bool other_addresses = false; ///< the team's list of unicast addresses has more than its own
 };
@@ -48,11 +49,11 @@ struct Premises {
 struct PortPlan {
     IfIndex index;
     MacAddress address;
-    std::uint32_t mtu = 1500;  ///< bytes, without the Ethernet header
-    bool promiscuous = false;  ///< somebody above the team takes in what the port would not
-    bool all_multicast = true; ///< a card drops groups it was not told of
-    bool tended = false;       ///< MTU and filters are the kernel's to set
-    bool to_set_up = false;    ///< down or up is else the administrator's to say
+    std::uint32_t mtu = 1500;          ///< bytes, without the Ethernet header
+    bool promiscuous = false;          ///< somebody above the team takes in what the port would not
+    bool all_multicast = true;         ///< a card drops groups it was not told of
+    bool kernel_manages_ports = false; ///< MTU and filters are the kernel's to set
+    bool to_set_up = false;            ///< down or up is else the administrator's to say
     bool operator==(const PortPlan&) const = default;
 };
 
@@ -63,12 +64,12 @@ struct TeamPlan {
     /// (kernels before 6.19 do not see to it: net/core/dev.c, netdev_compute_master_upper_features). A port
     /// that leaves it to software anyway sets no limit to the others.
     SegmentLimits gso_max;
-    Homes homes{}; ///< where the buckets shall live
+    BucketOwners homes{}; ///< where the buckets shall live
     Tables tables;
     std::vector<PortPlan> ports;
     bool operator==(const TeamPlan&) const = default;
 };
 
-TeamPlan make_plan(const Premises& premises, const Decision& decision);
+TeamPlan make_plan(const PlanInput& input, const Decision& decision);
 
 } // namespace teamo

@@ -44,11 +44,11 @@ bool is_off(const OffloadContract& contract, std::string_view feature) {
 }
 
 /// Whether something the feature needs shall be off, and nothing else serves instead.
-bool is_undone(const OffloadPremises& premises, std::string_view feature) {
-    const auto shall_be_off = [&](std::string_view needed) { return is_off(*premises.contract, needed); };
+bool is_undone(const OffloadPremises& input, std::string_view feature) {
+    const auto shall_be_off = [&](std::string_view needed) { return is_off(*input.contract, needed); };
     const auto serves = [&](std::string_view needed) {
         return !shall_be_off(needed) &&
-               (premises.features.active.contains(needed) || premises.features.changeable.contains(needed));
+               (input.features.active.contains(needed) || input.features.changeable.contains(needed));
     };
     return std::ranges::any_of(needs, [&](const Need& need) {
         return need.feature == feature && std::ranges::any_of(need.any_of, shall_be_off) &&
@@ -57,30 +57,30 @@ bool is_undone(const OffloadPremises& premises, std::string_view feature) {
 }
 
 /// None: the feature is as anybody likes.
-const OffloadWish* wish_here(const OffloadPremises& premises, std::string_view feature) {
+const OffloadWish* wish_here(const OffloadPremises& input, std::string_view feature) {
     static constexpr auto require = OffloadWish::require, keep = OffloadWish::keep, off = OffloadWish::off;
-    if (const auto* written = wish_for(*premises.contract, feature)) {
-        const bool kept = premises.kept.contains(feature);
+    if (const auto* written = wish_for(*input.contract, feature)) {
+        const bool kept = input.kept.contains(feature);
         return *written != keep || kept ? written : nullptr;
     }
-    if (is_undone(premises, feature)) return nullptr;
+    if (is_undone(input, feature)) return nullptr;
     // The kernel switches LRO off where somebody above the team forwards, and means it.
-    if (feature == lro) return premises.forwards ? &off : nullptr;
-    if (is_tso(feature) && premises.in_team.contains(feature)) return &require;
-    return premises.kept.contains(feature) ? &keep : nullptr;
+    if (feature == lro) return input.forwards ? &off : nullptr;
+    if (is_tso(feature) && input.in_team.contains(feature)) return &require;
+    return input.kept.contains(feature) ? &keep : nullptr;
 }
 
 /// Plans that a feature be on, with what it needs; not at all where the device has not what it needs, since
 /// the kernel would drop it again.
-void switch_on(const OffloadPremises& premises, std::string_view feature, FeatureSettings& settings) {
-    const auto& active = premises.features.active;
-    const auto& changeable = premises.features.changeable;
+void switch_on(const OffloadPremises& input, std::string_view feature, FeatureSettings& settings) {
+    const auto& active = input.features.active;
+    const auto& changeable = input.features.changeable;
     if (!changeable.contains(feature)) return;
     FeatureSettings with_it{{std::string(feature), true}};
     for (const auto& need : needs) {
         const auto is_active = [&](std::string_view needed) { return active.contains(needed); };
         const auto can_be = [&](std::string_view needed) {
-            return changeable.contains(needed) && !is_off(*premises.contract, needed);
+            return changeable.contains(needed) && !is_off(*input.contract, needed);
         };
         if (need.feature != feature || std::ranges::any_of(need.any_of, is_active)) continue;
         const auto found = std::ranges::find_if(need.any_of, can_be);
@@ -97,14 +97,14 @@ const OffloadWish* wish_for(const OffloadContract& contract, std::string_view fe
     return found == contract.wishes.end() ? nullptr : &found->second;
 }
 
-OffloadPlan plan_offloads(const OffloadPremises& premises) {
+OffloadPlan plan_offloads(const OffloadPremises& input) {
     OffloadPlan plan;
     for (const auto& offload : offload_catalogue()) {
-        const auto* wish = wish_here(premises, offload.name);
+        const auto* wish = wish_here(input, offload.name);
         if (wish == nullptr) continue;
         if (*wish != OffloadWish::off)
-            switch_on(premises, offload.name, plan.settings);
-        else if (premises.features.changeable.contains(offload.name))
+            switch_on(input, offload.name, plan.settings);
+        else if (input.features.changeable.contains(offload.name))
             plan.settings.insert_or_assign(std::string(offload.name), false);
         if (*wish == OffloadWish::require) plan.required.emplace(offload.name);
     }

@@ -25,7 +25,7 @@ struct OffloadPlan {
     bool operator==(const OffloadPlan&) const = default;
 };
 
-OffloadPlan plan_offloads(const OffloadPremises& premises);
+OffloadPlan plan_offloads(const OffloadPremises& input);
 
 /// What somebody wrote of a feature, or none.
 const OffloadWish* wish_for(const OffloadContract& contract, std::string_view feature);

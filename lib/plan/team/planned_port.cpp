@@ -23,7 +23,7 @@ std::vector<unsigned> cpus_now(const PortInterrupts& port) {
 std::vector<std::optional<unsigned>> fixed_of(const PortInterrupts& port) {
     std::vector<std::optional<unsigned>> fixed;
     for (const auto& queue : port.queues) {
-        const auto held = std::ranges::find(queue.vectors, false, &Vector::movable);
+        const auto held = std::ranges::find(queue.vectors, false, &IrqVector::movable);
         const bool known = held != queue.vectors.end() && held->effective.size() == 1;
         fixed.push_back(known ? std::optional(held->effective.front()) : std::nullopt);
     }

@@ -16,9 +16,9 @@ bool has(const CpuList& cpus, unsigned cpu) { return std::ranges::find(cpus, cpu
 
 } // namespace
 
-WorkerCpus::WorkerCpus(const WorkerPremises& premises) : premises_(premises) {
-    for (const auto& cpu : premises.topology->cpus)
-        if (cpu.online && (premises.allowed.empty() ? !cpu.isolated : has(premises.allowed, cpu.number)))
+WorkerCpus::WorkerCpus(const WorkerPlanInput& input) : premises_(input) {
+    for (const auto& cpu : input.topology->cpus)
+        if (cpu.online && (input.allowed.empty() ? !cpu.isolated : has(input.allowed, cpu.number)))
             usable_.insert(cpu.number);
 }
 

@@ -22,7 +22,7 @@ public:
         CpuList now; ///< where it is: of equals these
     };
 
-    explicit WorkerCpus(const WorkerPremises& premises);
+    explicit WorkerCpus(const WorkerPlanInput& input);
 
     bool is_usable(unsigned cpu) const;
     bool are_usable(const CpuList& cpus) const;
@@ -50,7 +50,7 @@ private:
     bool is_full(unsigned cpu, const Seeker& seeker) const;
     bool is_others(unsigned cpu, const CpuList& anchors) const;
 
-    const WorkerPremises& premises_;
+    const WorkerPlanInput& premises_;
     std::set<unsigned> usable_;
     struct Given {
         unsigned workers = 0;

@@ -15,7 +15,7 @@ const std::string* look_up(const Map& map, const Key& key) {
 }
 
 const std::string* port_of(const SocketTraffic& socket, const PortTraces& ports) {
-    if (const auto* port = look_up(ports.polls, socket.napi)) return port;
+    if (const auto* port = look_up(ports.napi_ids, socket.napi)) return port;
     if (!socket.foreign)
         if (const auto* port = look_up(ports.devices, socket.device)) return port;
     return socket.cpu ? look_up(ports.cpus, *socket.cpu) : nullptr;

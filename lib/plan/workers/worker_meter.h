@@ -15,9 +15,9 @@ namespace teamo {
 /// How one tells by which port a packet came. A team's packets all come in by the team's device, so mostly
 /// the poll says it, and where no driver tells the poll, the CPU.
 struct PortTraces {
-    std::map<unsigned, std::string> polls;  ///< NAPI numbers of the ports' queues
-    std::map<IfIndex, std::string> devices; ///< the ports themselves
-    std::map<unsigned, std::string> cpus;   ///< CPUs that serve the interrupts of one port only
+    std::map<unsigned, std::string> napi_ids; ///< NAPI numbers of the ports' queues
+    std::map<IfIndex, std::string> devices;   ///< the ports themselves
+    std::map<unsigned, std::string> cpus;     ///< CPUs that serve the interrupts of one port only
 };
 
 class WorkerMeter {

@@ -42,35 +42,35 @@ Nearness nearness_at(double interrupts, std::optional<Nearness> now) {
 /// One window: the workers in the order in which they choose.
 class WorkerPlanner::Pass {
 public:
-    Pass(const WorkerPremises& premises, const WorkerSettings& settings, Time now, double seconds)
-        : premises_(premises), settings_(settings), now_(now), seconds_(seconds), cpus_(premises) {}
+    Pass(const WorkerPlanInput& input, const WorkerSettings& settings, Time now, double seconds)
+        : premises_(input), settings_(settings), now_(now), seconds_(seconds), cpus_(input) {}
 
     /// Where it is, or is about to be: others choose with that in mind.
-    void occupy(const ActiveWorker& active, const Standing& standing) {
-        cpus_.give(claim_of(standing), active.work);
+    void occupy(const ActiveWorker& active, const WorkerState& state) {
+        cpus_.give(claim_of(state), active.work);
     }
 
-    void place(const ActiveWorker& active, Standing& standing) {
-        cpus_.take(claim_of(standing), active.work);
-        if (!standing.cpus.empty() && !cpus_.are_usable(standing.cpus)) standing = {};
+    void place(const ActiveWorker& active, WorkerState& state) {
+        cpus_.take(claim_of(state), active.work);
+        if (!state.cpus.empty() && !cpus_.are_usable(state.cpus)) state = {};
         if (active.policy == WorkerPolicy::off || cpus_.usable() == 0)
-            standing = {.reason = active.policy == WorkerPolicy::off ? "policy off" : "no CPU is allowed"};
+            state = {.reason = active.policy == WorkerPolicy::off ? "policy off" : "no CPU is allowed"};
         else if (active.policy == WorkerPolicy::spread)
-            spread(active, standing);
+            spread(active, state);
         else
-            follow(active, standing);
-        occupy(active, standing);
+            follow(active, state);
+        occupy(active, state);
     }
 
 private:
-    static const CpuList& claim_of(const Standing& standing) {
-        return standing.cpus.empty() && standing.windows > 0 ? standing.wished : standing.cpus;
+    static const CpuList& claim_of(const WorkerState& state) {
+        return state.cpus.empty() && state.windows > 0 ? state.wished : state.cpus;
     }
 
     /// None: nothing dominates.
-    std::optional<Anchor> anchor_of(const ActiveWorker& active, const Standing& standing) const {
+    std::optional<Anchor> anchor_of(const ActiveWorker& active, const WorkerState& state) const {
         const auto& traffic = active.traffic;
-        if (const auto [cpu, share] = top_cpu(traffic); share >= needed_share(cpu, standing)) {
+        if (const auto [cpu, share] = top_cpu(traffic); share >= needed_share(cpu, state)) {
             const auto port = cpus_.port_of(cpu);
             return Anchor{.cpus = {cpu},
                           .text = fmt::format("{} % of its traffic arrives on CPU {}{}", per_cent(share), cpu,
@@ -81,15 +81,15 @@ private:
         const auto port = std::ranges::find(premises_.ports, top->first, &WorkerPort::name);
         const auto share = static_cast<double>(top->second) / static_cast<double>(traffic.bytes);
         if (port == premises_.ports.end() || port->cpus.empty() ||
-            share < (standing.followed == port->cpus ? settings_.kept : settings_.dominant))
+            share < (state.followed == port->cpus ? settings_.kept : settings_.dominant))
             return std::nullopt;
         return Anchor{.cpus = port->cpus,
                       .text = fmt::format("{} % of its traffic arrives by {} (CPU {})", per_cent(share),
                                           port->name, text_of(port->cpus))};
     }
 
-    double needed_share(unsigned cpu, const Standing& standing) const {
-        return standing.followed == CpuList{cpu} ? settings_.kept : settings_.dominant;
+    double needed_share(unsigned cpu, const WorkerState& state) const {
+        return state.followed == CpuList{cpu} ? settings_.kept : settings_.dominant;
     }
 
     static std::pair<unsigned, double> top_cpu(const ProcessTraffic& traffic) {
@@ -106,24 +106,24 @@ private:
                static_cast<double>(traffic.packets) < static_cast<double>(settings_.least_packets) * seconds_;
     }
 
-    void follow(const ActiveWorker& active, Standing& standing) const {
+    void follow(const ActiveWorker& active, WorkerState& state) const {
         if (is_quiet(active.traffic)) { // says nothing for a change, and nothing against it
-            standing.windows = 0;
-            if (standing.cpus.empty()) standing.reason = "too little traffic to go by";
+            state.windows = 0;
+            if (state.cpus.empty()) state.reason = "too little traffic to go by";
             return;
         }
-        const auto anchor = anchor_of(active, standing);
-        if (!anchor) return leave_alone(active, standing);
+        const auto anchor = anchor_of(active, state);
+        if (!anchor) return leave_alone(active, state);
         const auto anchor_cpu = quietest(anchor->cpus);
         const auto nearness =
             nearness_at(cpus_.interrupts(anchor_cpu),
-                        standing.followed == anchor->cpus ? std::optional(standing.nearness) : std::nullopt);
-        const auto count = count_for(active, standing);
+                        state.followed == anchor->cpus ? std::optional(state.nearness) : std::nullopt);
+        const auto count = count_for(active, state);
         const auto cpus = cpus_.near({.anchors = anchor->cpus,
                                       .nearness = nearness,
                                       .count = count,
                                       .work = active.work,
-                                      .now = claim_of(standing)});
+                                      .now = claim_of(state)});
         auto reason = anchor->text;
         if (cpus.empty())
             reason += fmt::format(", but there are not {} CPUs near that it may use", count);
@@ -131,9 +131,9 @@ private:
             reason += fmt::format("; its threads need {} CPUs", count);
         else if (std::ranges::find(anchor->cpus, cpus[0]) == anchor->cpus.end())
             reason += why_beside(cpus[0], anchor_cpu, nearness);
-        if (settle(cpus, standing, reason)) {
-            standing.followed = cpus.empty() ? CpuList{} : anchor->cpus;
-            standing.nearness = nearness;
+        if (settle(cpus, state, reason)) {
+            state.followed = cpus.empty() ? CpuList{} : anchor->cpus;
+            state.nearness = nearness;
         }
     }
 
@@ -148,34 +148,34 @@ private:
         return fmt::format("; that has {} % of interrupts: {}", per_cent(cpus_.interrupts(anchor)), where);
     }
 
-    void leave_alone(const ActiveWorker& active, Standing& standing) const {
-        settle({}, standing, fmt::format("no dominant CPU: {} %", per_cent(top_cpu(active.traffic).second)));
-        if (standing.cpus.empty()) standing.followed.clear();
+    void leave_alone(const ActiveWorker& active, WorkerState& state) const {
+        settle({}, state, fmt::format("no dominant CPU: {} %", per_cent(top_cpu(active.traffic).second)));
+        if (state.cpus.empty()) state.followed.clear();
     }
 
-    void spread(const ActiveWorker& active, Standing& standing) const {
+    void spread(const ActiveWorker& active, WorkerState& state) const {
         CpuList anchors;
-        if (const auto anchor = anchor_of(active, standing)) anchors = anchor->cpus;
-        const auto cpu = cpus_.own({.anchors = anchors, .now = claim_of(standing)});
+        if (const auto anchor = anchor_of(active, state)) anchors = anchor->cpus;
+        const auto cpu = cpus_.own({.anchors = anchors, .now = claim_of(state)});
         const auto others = cpus_.workers_on(cpu);
         const auto reason = others == 0
                                 ? fmt::format("CPU {} for itself", cpu)
                                 : fmt::format("CPU {} with {} more: fewer CPUs than workers", cpu, others);
-        if (standing.cpus.empty()) { // needs no traffic to be seen first
-            standing = {.cpus = {cpu}, .reason = reason};
+        if (state.cpus.empty()) { // needs no traffic to be seen first
+            state = {.cpus = {cpu}, .reason = reason};
             return;
         }
-        settle({cpu}, standing, reason);
+        settle({cpu}, state, reason);
     }
 
     /// A process whose threads want more than a CPU would lose by being put on one.
-    unsigned count_for(const ActiveWorker& active, const Standing& standing) const {
+    unsigned count_for(const ActiveWorker& active, const WorkerState& state) const {
         constexpr double saturated = 0.9, idle = 0.5;
         if (active.worker.threads <= 1) return 1;
         double count = std::max(1.0, std::ceil(active.work - 0.1));
-        if (const auto now = standing.cpus.size(); now > 0) {
+        if (const auto now = state.cpus.size(); now > 0) {
             double room = 0;
-            for (const auto cpu : standing.cpus)
+            for (const auto cpu : state.cpus)
                 room += 1 - cpus_.interrupts(cpu);
             const auto size = static_cast<double>(now);
             count = active.work > saturated * room               ? size + 1
@@ -186,68 +186,68 @@ private:
     }
 
     /// Takes over what was wished for in enough windows; whether `cpus` are in force.
-    bool settle(const CpuList& cpus, Standing& standing, const std::string& reason) const {
-        if (cpus == standing.cpus) {
-            standing.windows = 0;
-            standing.reason = reason;
+    bool settle(const CpuList& cpus, WorkerState& state, const std::string& reason) const {
+        if (cpus == state.cpus) {
+            state.windows = 0;
+            state.reason = reason;
             return true;
         }
-        if (standing.windows == 0 || standing.wished != cpus) {
-            standing.wished = cpus;
-            standing.windows = 0;
-            standing.since = now_;
+        if (state.windows == 0 || state.wished != cpus) {
+            state.wished = cpus;
+            state.windows = 0;
+            state.since = now_;
         }
-        ++standing.windows;
+        ++state.windows;
         const bool long_enough =
-            now_ - standing.since + settings_.window / 2 >= settings_.window * (settings_.windows - 1);
-        if (standing.windows >= settings_.windows && long_enough) {
-            standing.cpus = cpus;
-            standing.windows = 0;
-            standing.reason = reason;
+            now_ - state.since + settings_.window / 2 >= settings_.window * (settings_.windows - 1);
+        if (state.windows >= settings_.windows && long_enough) {
+            state.cpus = cpus;
+            state.windows = 0;
+            state.reason = reason;
             return true;
         }
-        if (standing.cpus.empty())
-            standing.reason =
-                fmt::format("{}: seen in {} of {} windows", reason, standing.windows, settings_.windows);
+        if (state.cpus.empty())
+            state.reason =
+                fmt::format("{}: seen in {} of {} windows", reason, state.windows, settings_.windows);
         return false;
     }
 
-    const WorkerPremises& premises_;
+    const WorkerPlanInput& premises_;
     const WorkerSettings& settings_;
     Time now_;
     double seconds_;
     WorkerCpus cpus_;
 };
 
-std::vector<WorkerPlacement> WorkerPlanner::step(const WorkerPremises& premises, Time now) {
-    std::map<ProcessId, Standing> standings;
+std::vector<WorkerPlacement> WorkerPlanner::step(const WorkerPlanInput& input, Time now) {
+    std::map<ProcessId, WorkerState> states;
     std::vector<const ActiveWorker*> order;
-    for (const auto& active : premises.workers) {
+    for (const auto& active : input.workers) {
         order.push_back(&active);
-        if (const auto found = standings_.find(active.worker.id); found != standings_.end())
-            standings.insert(*found);
+        if (const auto found = states_.find(active.worker.id); found != states_.end())
+            states.insert(*found);
         else
-            standings.try_emplace(active.worker.id);
+            states.try_emplace(active.worker.id);
     }
     // Who has a place chooses before who has none; then who takes in more.
     std::ranges::sort(order, {}, [&](const ActiveWorker* active) {
-        const bool placed = !standings.at(active->worker.id).cpus.empty();
+        const bool placed = !states.at(active->worker.id).cpus.empty();
         return std::tuple(active->policy == WorkerPolicy::spread, !placed,
                           placed ? 0 : ~active->traffic.bytes, active->worker.id);
     });
     const auto seconds =
         std::chrono::duration<double>(last_ ? now - *last_ : Time::duration(settings_.window)).count();
     last_ = now;
-    Pass pass(premises, settings_, now, seconds);
+    Pass pass(input, settings_, now, seconds);
     for (const auto* active : order)
-        pass.occupy(*active, standings.at(active->worker.id));
+        pass.occupy(*active, states.at(active->worker.id));
     for (const auto* active : order)
-        pass.place(*active, standings.at(active->worker.id));
+        pass.place(*active, states.at(active->worker.id));
 
-    standings_ = std::move(standings);
+    states_ = std::move(states);
     std::vector<WorkerPlacement> placements;
-    for (const auto& [id, standing] : standings_)
-        placements.push_back({.id = id, .cpus = standing.cpus, .reason = standing.reason});
+    for (const auto& [id, state] : states_)
+        placements.push_back({.id = id, .cpus = state.cpus, .reason = state.reason});
     return placements;
 }
 

@@ -29,7 +29,7 @@ struct ActiveWorker {
     double work = 0; ///< CPU time it used, in CPUs
 };
 
-struct WorkerPremises {
+struct WorkerPlanInput {
     const CpuTopology* topology = nullptr;
     std::vector<WorkerPort> ports{};
     std::map<unsigned, double> interrupts{}; ///< by CPU: share of the time in interrupts, 0 to 1
@@ -55,13 +55,13 @@ public:
 
     /// At the end of a window: where each of the workers shall be from now on, by process. A worker that is
     /// not among the premises any more is forgotten.
-    std::vector<WorkerPlacement> step(const WorkerPremises& premises, Time now);
+    std::vector<WorkerPlacement> step(const WorkerPlanInput& input, Time now);
 
     /// How near a worker comes to the CPU that its packets arrive on: the busier that one is with interrupts
     /// the less there is left for it.
     enum class Nearness : std::uint8_t { same, beside, apart };
 
-    struct Standing {
+    struct WorkerState {
         CpuList cpus{}; ///< in force; empty: left alone
         std::string reason{};
         CpuList followed{}; ///< the interrupt CPUs that it is placed by
@@ -75,7 +75,7 @@ private:
     class Pass;
 
     WorkerSettings settings_;
-    std::map<ProcessId, Standing> standings_;
+    std::map<ProcessId, WorkerState> states_;
     std::optional<Time> last_;
 };
 

@@ -70,7 +70,7 @@ Result<> set(Session& session, const Step& step, const char* state) {
     return session.tell(control::ProofTry{.step = step.name, .state = state});
 }
 
-Result<ProofPair::Side> measure(Session& session, const Step& step, bool on) {
+Result<BenchmarkPair::Side> measure(Session& session, const Step& step, bool on) {
     if (auto done = set(session, step, on ? "on" : "off"); !done) return tl::unexpected(done.error());
     if (auto waited = wait(on ? step.until_on : pause); !waited) return tl::unexpected(waited.error());
     const auto before = read(session, step);
@@ -82,11 +82,11 @@ Result<ProofPair::Side> measure(Session& session, const Step& step, bool on) {
         return fail(ECANCELED, fmt::format("the {} did not stay as they were tried", step.name));
     const auto round = round_of(on, std::max(after->bytes - before->bytes, 0.0), after->at - before->at,
                                 after->busy - before->busy);
-    return ProofPair::Side{.bytes = round.bytes, .cpu_per_kib = round.cpu_per_kib};
+    return BenchmarkPair::Side{.bytes = round.bytes, .cpu_per_kib = round.cpu_per_kib};
 }
 
-Result<Proof> measure(Session& session, const Step& step) {
-    std::vector<ProofPair> pairs;
+Result<BenchmarkResult> measure(Session& session, const Step& step) {
+    std::vector<BenchmarkPair> pairs;
     while (pairs.size() < pairs_of_a_proof) {
         const auto without = measure(session, step, false);
         if (!without) return tl::unexpected(without.error());
@@ -97,13 +97,13 @@ Result<Proof> measure(Session& session, const Step& step) {
     return prove(pairs);
 }
 
-Result<> keep(Session& session, const Step& step, const Proof& proof) {
-    return session.tell(control::ProofKeep{.step = step.name,
-                                           .bytes_without = std::to_string(proof.bytes_without),
-                                           .bytes_with = std::to_string(proof.bytes_with),
-                                           .cpu_without = std::to_string(proof.cpu_without),
-                                           .cpu_with = std::to_string(proof.cpu_with),
-                                           .bought = name_of(proof.bought)});
+Result<> keep(Session& session, const Step& step, const BenchmarkResult& proof) {
+    return session.tell(control::KeepBenchmark{.step = step.name,
+                                               .bytes_without = std::to_string(proof.bytes_without),
+                                               .bytes_with = std::to_string(proof.bytes_with),
+                                               .cpu_without = std::to_string(proof.cpu_without),
+                                               .cpu_with = std::to_string(proof.cpu_with),
+                                               .bought = name_of(proof.bought)});
 }
 
 bool has_interrupts(const json::Value& document) {

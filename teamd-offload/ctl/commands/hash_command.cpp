@@ -40,7 +40,7 @@ Result<Packet> completed(Packet packet, const TeamState& state) {
     const bool vlan = (fields & static_cast<HashFields>(HashField::vlan)) != 0;
     Result<> asked;
     if (lacks("dmac") || (vlan && packet.vlans.empty())) {
-        const auto surroundings = Surroundings::read(state.ifindex);
+        const auto surroundings = L2Context::read(state.ifindex);
         if (!surroundings) return tl::unexpected(surroundings.error());
         asked = surroundings->complete(packet);
     }

@@ -19,7 +19,7 @@ namespace {
 /// What a connection's packets look like, which is the same for all between two addresses but for the ports.
 class Headers {
 public:
-    Headers(const Surroundings& surroundings, HashFields fields)
+    Headers(const L2Context& surroundings, HashFields fields)
         : surroundings_(surroundings), fields_(fields) {}
 
     /// False: its packets leave by another device.
@@ -49,7 +49,7 @@ private:
         return known->second;
     }
 
-    const Surroundings& surroundings_;
+    const L2Context& surroundings_;
     HashFields fields_;
     std::map<std::pair<IpAddress, IpAddress>, std::optional<Packet>> packets_;
 };
@@ -65,7 +65,7 @@ void add_owners(std::vector<Flow>& flows) {
 }
 
 Result<Flows> read_flows(const TeamState& state, const PortStatus& port) {
-    const auto surroundings = Surroundings::read(state.ifindex);
+    const auto surroundings = L2Context::read(state.ifindex);
     if (!surroundings) return tl::unexpected(surroundings.error());
     const auto sockets = read_tcp_connections();
     if (!sockets) return tl::unexpected(sockets.error());
@@ -107,13 +107,13 @@ Result<> rehearse_port_remove(Session& session, Arguments arguments) {
     if (!sample) return tl::unexpected(sample.error());
     const auto* port = find_port(sample->state, arguments[0]);
     if (port == nullptr) return fail(ENODEV, "the team has no such port");
-    auto leaving = leaving_of(sample->state, *port, sample->rates);
+    auto leaving = removal_impact_of(sample->state, *port, sample->rates);
     auto flows = read_flows(sample->state, *port);
     if (!flows) return tl::unexpected(flows.error());
     leaving.flows = std::move(*flows);
     const auto offloads = read_offloads(sample->state);
     if (!offloads) return tl::unexpected(offloads.error());
-    leaving.offloads = offload_change(port->name, leaving.heirs, *offloads);
+    leaving.offloads = offload_change(port->name, leaving.remaining_ports, *offloads);
     if (session.options().json)
         session.print(json_of(session.team(), leaving));
     else

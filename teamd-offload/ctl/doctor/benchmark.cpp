@@ -11,14 +11,14 @@
 namespace teamo::ctl {
 namespace {
 
-using Side = ProofPair::Side;
+using Side = BenchmarkPair::Side;
 
 struct Change {
     double median = 1;              ///< of the pairs' ratios, with to without
     std::size_t less = 0, more = 0; ///< pairs whose ratio is clearly on that side
 };
 
-Change change_of(const std::vector<ProofPair>& pairs, double Side::*figure) {
+Change change_of(const std::vector<BenchmarkPair>& pairs, double Side::*figure) {
     Change change;
     std::vector<double> ratios;
     for (const auto& pair : pairs) {
@@ -39,7 +39,7 @@ Verdict verdict(const Change& change, std::size_t pairs) {
     return Verdict::unclear;
 }
 
-double median_of(const std::vector<ProofPair>& pairs, Side ProofPair::*side, double Side::*figure) {
+double median_of(const std::vector<BenchmarkPair>& pairs, Side BenchmarkPair::*side, double Side::*figure) {
     std::vector<double> values;
     for (const auto& pair : pairs)
         values.push_back(pair.*side.*figure);
@@ -67,23 +67,25 @@ const char* sentence(Bought bought) {
 
 } // namespace
 
-Proof prove(const std::vector<ProofPair>& pairs) {
+BenchmarkResult prove(const std::vector<BenchmarkPair>& pairs) {
     // A second without a MiB is no load to go by.
     constexpr double least_bytes = 1 << 20;
-    std::vector<ProofPair> usable;
+    std::vector<BenchmarkPair> usable;
     for (const auto& pair : pairs)
         if (std::min(pair.without.bytes, pair.with.bytes) >= least_bytes &&
             std::min(pair.without.cpu_per_kib, pair.with.cpu_per_kib) > 0)
             usable.push_back(pair);
     if (usable.size() < pairs_of_a_proof) return {};
-    const auto in_ns = [&](Side ProofPair::*side) {
+    const auto in_ns = [&](Side BenchmarkPair::*side) {
         return to_count(1000 * median_of(usable, side, &Side::cpu_per_kib));
     };
-    const auto bytes = [&](Side ProofPair::*side) { return to_count(median_of(usable, side, &Side::bytes)); };
-    Proof proof{.bytes_without = bytes(&ProofPair::without),
-                .bytes_with = bytes(&ProofPair::with),
-                .cpu_without = in_ns(&ProofPair::without),
-                .cpu_with = in_ns(&ProofPair::with)};
+    const auto bytes = [&](Side BenchmarkPair::*side) {
+        return to_count(median_of(usable, side, &Side::bytes));
+    };
+    BenchmarkResult proof{.bytes_without = bytes(&BenchmarkPair::without),
+                          .bytes_with = bytes(&BenchmarkPair::with),
+                          .cpu_without = in_ns(&BenchmarkPair::without),
+                          .cpu_with = in_ns(&BenchmarkPair::with)};
     const auto cpu = verdict(change_of(usable, &Side::cpu_per_kib), usable.size());
     const auto throughput = verdict(change_of(usable, &Side::bytes), usable.size());
     using enum Verdict;
@@ -95,7 +97,7 @@ Proof prove(const std::vector<ProofPair>& pairs) {
     return proof;
 }
 
-std::string text_of(const std::string& step, const Proof& proof) {
+std::string text_of(const std::string& step, const BenchmarkResult& proof) {
     if (proof.bytes_with == 0) return fmt::format("{}: too little traffic to measure by\n", step);
     return fmt::format(
         "{}: {:.2f} µs of CPU time per KiB with it, {:.2f} without{}; {} with it, {} without{}: {}\n", step,

@@ -11,14 +11,14 @@
 namespace teamo::ctl {
 
 /// Neighbours in time: the load of the day changes less between them than over the whole.
-struct ProofPair {
+struct BenchmarkPair {
     struct Side {
         double bytes = 0;       ///< per second, both ways
         double cpu_per_kib = 0; ///< microseconds of busy CPU time for a KiB
         bool operator==(const Side&) const = default;
     };
     Side without, with;
-    bool operator==(const ProofPair&) const = default;
+    bool operator==(const BenchmarkPair&) const = default;
 };
 
 /// All five of five agree by chance once in 16.
@@ -28,10 +28,10 @@ constexpr double least_difference = 0.03;
 
 /// By the pairs' ratios: of CPU time for a KiB, else of throughput. Something, or harm, where all pairs but
 /// one at the most say so and their median is beyond 3 %; nothing where the medians of both are within it.
-Proof prove(const std::vector<ProofPair>& pairs);
+BenchmarkResult prove(const std::vector<BenchmarkPair>& pairs);
 
 /// "interrupts: 2.31 µs of CPU time per KiB with it, 2.80 without (-17.5 %); 940 Mbit/s, 938 without: it buys
 /// something".
-std::string text_of(const std::string& step, const Proof& proof);
+std::string text_of(const std::string& step, const BenchmarkResult& proof);
 
 } // namespace teamo::ctl

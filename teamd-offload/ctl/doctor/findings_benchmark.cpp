@@ -12,12 +12,12 @@ using json::child;
 using json::number;
 using json::text;
 
-Proof read_proof(const json::Value& value) {
+BenchmarkResult read_proof(const json::Value& value) {
     const auto figure = [&value](const char* key) { return static_cast<std::uint64_t>(number(value, key)); };
-    Proof proof{.bytes_without = figure("bytes_without"),
-                .bytes_with = figure("bytes_with"),
-                .cpu_without = figure("cpu_ns_per_kib_without"),
-                .cpu_with = figure("cpu_ns_per_kib_with")};
+    BenchmarkResult proof{.bytes_without = figure("bytes_without"),
+                          .bytes_with = figure("bytes_with"),
+                          .cpu_without = figure("cpu_ns_per_kib_without"),
+                          .cpu_with = figure("cpu_ns_per_kib_with")};
     for (const auto bought : {Bought::nothing, Bought::something, Bought::harm})
         if (text(value, "bought") == name_of(bought)) proof.bought = bought;
     return proof;

@@ -24,7 +24,7 @@ std::vector<std::uint16_t> vlans_of(const Links& links, IfIndex device, IfIndex 
 
 } // namespace
 
-Result<Surroundings> Surroundings::read(IfIndex team) {
+Result<L2Context> L2Context::read(IfIndex team) {
     auto control = LinkControl::open();
     if (!control) return tl::unexpected(control.error());
     auto links = control->read_all();
@@ -33,7 +33,7 @@ Result<Surroundings> Surroundings::read(IfIndex team) {
     if (!addresses) return tl::unexpected(addresses.error());
     auto neighbours = read_neighbours();
     if (!neighbours) return tl::unexpected(neighbours.error());
-    Surroundings read;
+    L2Context read;
     read.team_ = team;
     read.links_ = std::move(*links);
     read.addresses_ = std::move(*addresses);
@@ -41,19 +41,19 @@ Result<Surroundings> Surroundings::read(IfIndex team) {
     return read;
 }
 
-bool Surroundings::is_on_team(IfIndex device) const {
+bool L2Context::is_on_team(IfIndex device) const {
     if (device == team_) return true;
     const auto *link = find_link(links_, device), *team = find_link(links_, team_);
     return link != nullptr && team != nullptr && stands_on(links_, *link, *team);
 }
 
-bool Surroundings::has(const IpAddress& address) const {
+bool L2Context::has(const IpAddress& address) const {
     return std::ranges::any_of(addresses_, [&](const DeviceAddress& own) {
         return own.ipv6 == address.ipv6 && own.bytes == address.bytes && is_on_team(own.device);
     });
 }
 
-Result<> Surroundings::complete(Packet& packet) const {
+Result<> L2Context::complete(Packet& packet) const {
     if (!packet.dst) return {};
     // An address that is not ours is a guest's: the kernel has no route from it.
     const auto from = packet.src && has(*packet.src) ? packet.src : std::nullopt;

@@ -11,10 +11,10 @@
 
 namespace teamo::ctl {
 
-class Surroundings {
+class L2Context {
 public:
     /// `team` is the team's device. Read once: who wants to know anew makes another.
-    static Result<Surroundings> read(IfIndex team);
+    static Result<L2Context> read(IfIndex team);
 
     /// The team itself, or a VLAN, macvlan or the like above it.
     bool is_on_team(IfIndex device) const;

@@ -20,13 +20,13 @@ using json::number;
 using json::string_of;
 using json::text;
 
-Vector read_vector(const json::Value& value, CpuSettings& wanted) {
-    Vector vector{.irq = static_cast<unsigned>(number(value, "irq")),
-                  .name = text(value, "name"),
-                  .movable = flag(value, "movable"),
-                  .affinity = cpus(value, "affinity"),
-                  .effective = cpus(value, "effective"),
-                  .count = static_cast<std::uint64_t>(number(value, "count"))};
+IrqVector read_vector(const json::Value& value, CpuSettings& wanted) {
+    IrqVector vector{.irq = static_cast<unsigned>(number(value, "irq")),
+                     .name = text(value, "name"),
+                     .movable = flag(value, "movable"),
+                     .affinity = cpus(value, "affinity"),
+                     .effective = cpus(value, "effective"),
+                     .count = static_cast<std::uint64_t>(number(value, "count"))};
     if (auto where = cpus(value, "wanted"); !where.empty())
         wanted.insert_or_assign({.kind = CpuSetting::Kind::irq, .number = vector.irq}, std::move(where));
     return vector;
@@ -43,7 +43,7 @@ PortInterruptStatus read_port(const std::string& name, const json::Value& value)
     const auto vector = [&port](const json::Value& each) { return read_vector(each, port.wanted); };
     const auto queue = [&](const json::Value& each) {
         return QueueVectors{.queue = static_cast<unsigned>(number(each, "queue")),
-                            .vectors = list<Vector>(each, "vectors", vector),
+                            .vectors = list<IrqVector>(each, "vectors", vector),
                             .thread = read_thread(child(each, "thread")),
                             .second_thread = read_thread(child(each, "second_thread"))};
     };
@@ -51,11 +51,11 @@ PortInterruptStatus read_port(const std::string& name, const json::Value& value)
         return parse_cpu_list(string_of(each)).value_or(CpuList{});
     };
     port.now.queues = list<QueueVectors>(value, "queues", queue);
-    port.now.others = list<Vector>(value, "others", vector);
+    port.now.others = list<IrqVector>(value, "others", vector);
     port.now.xps = list<CpuList>(value, "xps", mask);
     port.now.rps = list<CpuList>(value, "rps", mask);
     port.now.node = static_cast<int>(number(value, "node"));
-    for (const auto source : {none, netdev, names, counts, together})
+    for (const auto source : {none, netdev, names, counts, ungrouped})
         if (text(value, "source") == name_of(source)) port.now.source = source;
     port.cpus = list<unsigned>(value, "cpus", [](const json::Value& each) {
         return each.integer() == nullptr ? 0U : static_cast<unsigned>(*each.integer());
@@ -83,14 +83,14 @@ std::string arrives(const PortInterruptStatus& port) {
     return or_dash(teamo::text_of(cpu_list_of(std::move(all))));
 }
 
-bool stands(const PortInterruptStatus& port, const Vector& vector, Standing how) {
+bool stands(const PortInterruptStatus& port, const IrqVector& vector, AffinityState how) {
     const auto wanted = port.wanted.find({.kind = CpuSetting::Kind::irq, .number = vector.irq});
-    return wanted != port.wanted.end() && standing(vector, wanted->second) == how;
+    return wanted != port.wanted.end() && affinity_state(vector, wanted->second) == how;
 }
 
 bool has_astray(const PortInterruptStatus& port) {
-    return std::ranges::any_of(vectors_of(port.now), [&port](const Vector& vector) {
-        return stands(port, vector, Standing::astray);
+    return std::ranges::any_of(vectors_of(port.now), [&port](const IrqVector& vector) {
+        return stands(port, vector, AffinityState::astray);
     });
 }
 
@@ -98,8 +98,9 @@ bool has_astray(const PortInterruptStatus& port) {
 std::ptrdiff_t to_come(const PortInterruptStatus& port) {
     std::ptrdiff_t count = 0;
     for (const auto& queue : port.now.queues)
-        count += std::ranges::count_if(
-            queue.vectors, [&port](const Vector& vector) { return stands(port, vector, Standing::waiting); });
+        count += std::ranges::count_if(queue.vectors, [&port](const IrqVector& vector) {
+            return stands(port, vector, AffinityState::waiting);
+        });
     return count;
 }
 

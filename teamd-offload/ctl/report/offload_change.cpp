@@ -37,7 +37,7 @@ std::uint32_t smaller(std::uint32_t one, std::uint32_t other) {
 
 } // namespace
 
-OffloadChange offload_change(const std::string& port, const std::vector<std::string>& heirs,
+OffloadChange offload_change(const std::string& port, const std::vector<std::string>& remaining_ports,
                              const OffloadsByPort& ports) {
     OffloadChange change;
     const auto leaving = ports.find(port);
@@ -45,13 +45,13 @@ OffloadChange offload_change(const std::string& port, const std::vector<std::str
     const auto had = offloads_of(leaving->second.features);
     std::map<std::string, std::size_t> does;
     std::size_t known = 0;
-    for (const auto& heir : heirs) {
-        const auto found = ports.find(heir);
+    for (const auto& remaining : remaining_ports) {
+        const auto found = ports.find(remaining);
         if (found == ports.end() || found->second.features.active.empty()) continue;
         ++known;
         const auto has = offloads_of(found->second.features);
         for (const auto& offload : had)
-            if (!has.contains(offload)) change.lost[offload].push_back(heir);
+            if (!has.contains(offload)) change.lost[offload].push_back(remaining);
         for (const auto& offload : has)
             if (!had.contains(offload)) ++does[offload];
         change.gso_max_then = smaller(change.gso_max_then, found->second.gso_max);

@@ -27,7 +27,7 @@ struct OffloadChange {
 };
 
 /// Ports without an entry, or whose features are not known, are not judged.
-OffloadChange offload_change(const std::string& port, const std::vector<std::string>& heirs,
+OffloadChange offload_change(const std::string& port, const std::vector<std::string>& remaining_ports,
                              const OffloadsByPort& ports);
 
 } // namespace teamo::ctl

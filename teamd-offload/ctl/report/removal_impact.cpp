@@ -19,13 +19,13 @@ using json::Value;
 
 constexpr std::size_t most_flows_shown = 20;
 
-std::string others(const Leaving& leaving) {
+std::string others(const RemovalImpact& leaving) {
     return leaving.rest.ports == 1 ? std::string("the other port carries")
                                    : fmt::format("the other {} ports carry", leaving.rest.ports);
 }
 
 /// "the other 3 ports carry 3000 Mbit/s, the team sends 412 Mbit/s".
-std::string comparison(const Leaving& leaving) {
+std::string comparison(const RemovalImpact& leaving) {
     const auto unknown = leaving.rest.unknown.empty()
                              ? std::string()
                              : fmt::format(" (of {} the speed is not known)", joined(leaving.rest.unknown));
@@ -33,21 +33,23 @@ std::string comparison(const Leaving& leaving) {
                        megabits(leaving.team_load));
 }
 
-std::optional<std::string> refusal_of(const Leaving& leaving) {
+std::optional<std::string> refusal_of(const RemovalImpact& leaving) {
     if (leaving.rest.ports == 0)
         return leaving.transmits ? "it is the last port that carries" : "no other port carries";
     if (leaving.team_load <= leaving.rest.bytes) return std::nullopt;
     return comparison(leaving) + (leaving.rest.unknown.empty() ? ": too much" : ": it may be too much");
 }
 
-std::string buckets_line(const Leaving& leaving) {
+std::string buckets_line(const RemovalImpact& leaving) {
     if (leaving.buckets == 0)
         return leaving.transmits ? fmt::format("  load: {} leave by it\n", megabits(leaving.port_load))
                                  : "  load: nothing leaves by it now\n";
     const auto load = leaving.bucket_load ? fmt::format(" with {}", megabits(*leaving.bucket_load)) : "";
-    const auto heirs = leaving.heirs.empty() ? std::string("nobody takes them")
-                                             : fmt::format("they move to {}", joined(leaving.heirs));
-    return fmt::format("  buckets: {} of {} leave by it{}; {}\n", leaving.buckets, bucket_count, load, heirs);
+    const auto remaining_ports = leaving.remaining_ports.empty()
+                                     ? std::string("nobody takes them")
+                                     : fmt::format("they move to {}", joined(leaving.remaining_ports));
+    return fmt::format("  buckets: {} of {} leave by it{}; {}\n", leaving.buckets, bucket_count, load,
+                       remaining_ports);
 }
 
 std::string end_of(const IpAddress& address, std::uint16_t port) {
@@ -121,7 +123,7 @@ Value flows_json(const Flows& flows) {
 
 namespace {
 
-void count_workers(const TeamState& state, Leaving& leaving) {
+void count_workers(const TeamState& state, RemovalImpact& leaving) {
     const auto* document = state.document.find("workers");
     if (document == nullptr) return;
     for (const auto& worker : list<json::Value>(*document, "workers", [](const auto& one) { return one; })) {
@@ -132,14 +134,14 @@ void count_workers(const TeamState& state, Leaving& leaving) {
         const auto bytes = [](const auto& entry) {
             return entry.value.integer() == nullptr ? 0 : *entry.value.integer();
         };
-        if (std::ranges::max_element(*by_port, {}, bytes)->key == leaving.port) ++leaving.fed_by_it;
+        if (std::ranges::max_element(*by_port, {}, bytes)->key == leaving.port) ++leaving.workers_served;
     }
 }
 
 } // namespace
 
-Leaving leaving_of(const TeamState& state, const PortStatus& port, const Rates& rates) {
-    Leaving leaving;
+RemovalImpact removal_impact_of(const TeamState& state, const PortStatus& port, const Rates& rates) {
+    RemovalImpact leaving;
     leaving.port = port.name;
     leaving.transmits = port.transmits;
     leaving.buckets = port.buckets;
@@ -151,7 +153,7 @@ Leaving leaving_of(const TeamState& state, const PortStatus& port, const Rates& 
     }
     if (const auto rate = rates.find(port.name); rate != rates.end()) leaving.port_load = rate->second;
     for (const auto* other : carriers(state))
-        if (other->name != port.name) leaving.heirs.push_back(other->name);
+        if (other->name != port.name) leaving.remaining_ports.push_back(other->name);
     count_workers(state, leaving);
     leaving.rest = capacity_without(state, port.name);
     leaving.team_load = team_load(state, rates);
@@ -168,14 +170,14 @@ std::optional<bool> leaves_by(const TeamState& state, const PortStatus& port,
     return state.balance->leaves_by[*bucket] == port.name;
 }
 
-std::string text_of(const Leaving& leaving) {
+std::string text_of(const RemovalImpact& leaving) {
     auto text = fmt::format("without {} (nothing is changed):\n", leaving.port) + buckets_line(leaving) +
                 flows_text(leaving.flows);
     const auto bound = leaving.workers.size();
     text += bound == 0
                 ? std::string("  workers: none are bound\n")
                 : fmt::format("  workers: {} bound, of which {} most by it\n", counted(bound, "is", "are"),
-                              counted(leaving.fed_by_it, "receives", "receive"));
+                              counted(leaving.workers_served, "receives", "receive"));
     if (leaving.rest.ports != 0) text += offloads_text(leaving.offloads);
     text += leaving.rest.ports == 0 ? std::string("  capacity: no other port carries\n")
                                     : fmt::format("  capacity: {}: {}\n", comparison(leaving),
@@ -183,13 +185,13 @@ std::string text_of(const Leaving& leaving) {
     return text;
 }
 
-json::Value json_of(const std::string& team, const Leaving& leaving) {
+json::Value json_of(const std::string& team, const RemovalImpact& leaving) {
     return Object{
         {"buckets", static_cast<std::int64_t>(leaving.buckets)},
         {"bytes_per_second", rounded(leaving.bucket_load.value_or(leaving.port_load))},
         {"capacity_bytes_per_second", rounded(leaving.rest.bytes)},
         {"connections", flows_json(leaving.flows)},
-        {"heirs", json::Array(leaving.heirs.begin(), leaving.heirs.end())},
+        {"heirs", json::Array(leaving.remaining_ports.begin(), leaving.remaining_ports.end())},
         {"offloads", offloads_json(leaving.offloads)},
         {"port", leaving.port},
         {"reason", leaving.refusal ? Value(*leaving.refusal) : Value()},

@@ -23,16 +23,16 @@ struct Flows {
     std::size_t untold = 0;    ///< of these, those whose bucket cannot be told: no neighbour, or by CPU
 };
 
-struct Leaving {
+struct RemovalImpact {
     std::string port;
     bool transmits = false;
     std::size_t buckets = 0;
-    std::optional<double> bucket_load; ///< bytes per second by these buckets, where they are counted
-    double port_load = 0;              ///< bytes per second by the port
-    std::vector<std::string> heirs;    ///< ports that carry without it
+    std::optional<double> bucket_load;        ///< bytes per second by these buckets, where they are counted
+    double port_load = 0;                     ///< bytes per second by the port
+    std::vector<std::string> remaining_ports; ///< ports that carry without it
     Flows flows;
-    json::Array workers;       ///< those that are bound, as the state has them
-    std::size_t fed_by_it = 0; ///< of these, those that receive most by the port
+    json::Array workers;            ///< those that are bound, as the state has them
+    std::size_t workers_served = 0; ///< of these, those that receive most by the port
     OffloadChange offloads;
     Capacity rest;
     double team_load = 0;
@@ -40,13 +40,13 @@ struct Leaving {
 };
 
 /// All but flows and offloads. `state` has the port.
-Leaving leaving_of(const TeamState& state, const PortStatus& port, const Rates& rates);
+RemovalImpact removal_impact_of(const TeamState& state, const PortStatus& port, const Rates& rates);
 
 /// Whether a connection's packets leave by `port` now. None: not to be told (`bucket` is then none too).
 std::optional<bool> leaves_by(const TeamState& state, const PortStatus& port,
                               const std::optional<std::uint8_t>& bucket);
 
-std::string text_of(const Leaving& leaving);
-json::Value json_of(const std::string& team, const Leaving& leaving);
+std::string text_of(const RemovalImpact& leaving);
+json::Value json_of(const std::string& team, const RemovalImpact& leaving);
 
 } // namespace teamo::ctl

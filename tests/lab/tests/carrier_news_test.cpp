@@ -2,7 +2,7 @@
 //
 // A card's cable is pulled: the kernel tells within a second, the daemon must not wait for that.
 //
-// lab: CarrierNews.* in -k 6.1 -p 2, 15 s
+// lab: CarrierMonitor.* in -k 6.1 -p 2, 15 s
 #include "kernel/files/files.h"
 #include "lab/lab.h"
 #include "support/daemon/team_under_test.h"
@@ -17,9 +17,9 @@ constexpr milliseconds patience = 15s; // an emulator's seconds
 constexpr const char* config =
     R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})";
 
-class CarrierNews : public testing::Test {
+class CarrierMonitor : public testing::Test {
 protected:
-    CarrierNews() {
+    CarrierMonitor() {
         if (!is_up("true", patience)) throw SetupError("eth0 gets no link\n" + team_.log());
     }
     testing::AssertionResult is_up(const std::string& expected, milliseconds within) const {
@@ -54,7 +54,7 @@ protected:
     TeamUnderTest team_{config, {"-g", "--datapath", "bpf"}};
 };
 
-TEST_F(CarrierNews, come_before_the_kernels_own) {
+TEST_F(CarrierMonitor, come_before_the_kernels_own) {
     EXPECT_THAT(team_.log(), testing::HasSubstr("lost carriers are told by programs"))
         << "Debian's kernels let themselves be traced";
     // One after the other: the kernel's second begins with the news before. A busy machine may take that
@@ -72,7 +72,7 @@ TEST_F(CarrierNews, come_before_the_kernels_own) {
     EXPECT_EQ(0, team_.stop());
 }
 
-TEST_F(CarrierNews, of_a_flap_end_as_it_ends) {
+TEST_F(CarrierMonitor, of_a_flap_end_as_it_ends) {
     const auto before = seen();
     for (int round = 1; round <= 4; ++round) {
         ASSERT_TRUE(flap());

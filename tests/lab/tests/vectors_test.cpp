@@ -92,7 +92,7 @@ TEST_F(Vectors, are_one_group_for_each_queue) {
     ASSERT_EQ(port.queues.size(), port.receive_queues);
     for (unsigned queue = 0; queue < port.queues.size(); ++queue) {
         EXPECT_EQ(port.queues[queue].queue, queue);
-        EXPECT_TRUE(std::ranges::all_of(port.queues[queue].vectors, &Vector::movable));
+        EXPECT_TRUE(std::ranges::all_of(port.queues[queue].vectors, &IrqVector::movable));
     }
     EXPECT_THAT(port.others, testing::Not(IsEmpty())) << "the link's, or of the configuration";
     const bool irqs_told =
@@ -178,7 +178,7 @@ void expect_queues_of(const PortInterrupts& named, const PortInterrupts& port) {
     for (std::size_t queue = 0; queue < named.queues.size(); ++queue) {
         ASSERT_EQ(1, port.queues[queue].vectors.size());
         const auto irq = port.queues[queue].vectors[0].irq;
-        EXPECT_THAT(named.queues[queue].vectors, testing::Contains(testing::Field(&Vector::irq, irq)))
+        EXPECT_THAT(named.queues[queue].vectors, testing::Contains(testing::Field(&IrqVector::irq, irq)))
             << queue;
     }
 }
@@ -192,9 +192,9 @@ TEST_F(Vectors, counts_tell_of_them_what_their_names_say) {
     must(host_, "for last in $(seq 2 60); do ip addr add 10.9.$((37 * last % 256)).$last/16 dev eth0; done");
     Lab::must_peer("ip addr add 10.9.0.1/16 dev tap0");
     auto port = without_names(named);
-    ASSERT_EQ(VectorSource::together, port.source);
-    VectorLessons lessons;
-    VectorLessons::Time clock{}; // theirs alone: nobody waits for the next window
+    ASSERT_EQ(VectorSource::ungrouped, port.source);
+    QueueVectorLearner lessons;
+    QueueVectorLearner::Time clock{}; // theirs alone: nobody waits for the next window
     const auto count = [&] {
         EXPECT_TRUE(lessons.wants_sample(port, clock));
         return lessons.learn(port, read_interrupt_sample(port, "eth0"), clock);

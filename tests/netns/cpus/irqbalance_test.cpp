@@ -40,13 +40,14 @@ protected:
 
     fs::path sockets() const { return folder_ / "run/irqbalance"; }
 
-    std::unique_ptr<IrqBalance> team(const std::string& name, std::chrono::milliseconds look_again = 60s) {
+    std::unique_ptr<IrqBalance> team(const std::string& name,
+                                     std::chrono::milliseconds poll_unreported = 60s) {
         IrqBalance::Places places;
         places.sockets = sockets();
         places.record = folder_ / "record";
         places.proc = folder_ / "proc";
         places.patience = 1s;
-        places.look_again = look_again;
+        places.poll_unreported = poll_unreported;
         auto made = IrqBalance::make(loop_.get(), log_, name, {.changed = [this] { ++changes_; }}, places);
         if (!made) throw SetupError(made.error().text);
         return std::move(*made);

@@ -51,11 +51,11 @@ void settle(const Cabling& wires) {
         throw SetupError("eth2 does not come up");
 }
 
-class Leaving : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(By, Leaving, testing::Values(SIGTERM, SIGINT, SIGQUIT),
+class RemovalImpact : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(By, RemovalImpact, testing::Values(SIGTERM, SIGINT, SIGQUIT),
                          testing::PrintToStringParamName());
 
-TEST_P(Leaving, puts_everything_back) {
+TEST_P(RemovalImpact, puts_everything_back) {
     const Cabling wires(2, FarSide::open);
     furnish(wires);
     settle(wires);

@@ -14,7 +14,7 @@ namespace teamo {
 namespace {
 
 struct Case {
-    Homes homes{};
+    BucketOwners homes{};
     BucketLoads loads{};
     std::vector<BalancedPort> ports;
     BalancePolicy policy;
@@ -98,7 +98,7 @@ const BalancedPort* port_of(const Case& some, Slot slot) {
 }
 
 /// Bytes/s by weight of the fullest port.
-double fullest(const Case& some, const Homes& homes) {
+double fullest(const Case& some, const BucketOwners& homes) {
     double sum = 0, known = 0;
     for (const auto& port : some.ports)
         if (port.capacity > 0) {
@@ -117,7 +117,7 @@ double fullest(const Case& some, const Homes& homes) {
     return most;
 }
 
-double bulk_without_tso(const Case& some, const Homes& homes) {
+double bulk_without_tso(const Case& some, const BucketOwners& homes) {
     double sum = 0;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         if (const auto* port = port_of(some, homes[bucket]); port != nullptr && !port->segments)

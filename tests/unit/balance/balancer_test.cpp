@@ -42,7 +42,7 @@ public:
     Placement placed(const BalancePolicy& policy = {}) const { return place(homes, loads, ports, policy); }
 
     std::vector<BalancedPort> ports;
-    Homes homes{};
+    BucketOwners homes{};
     BucketLoads loads{};
 
 private:
@@ -72,7 +72,7 @@ double bulk_on(const Placement& placement, const BucketLoads& loads, std::set<in
     return sum;
 }
 
-std::map<int, int> buckets_by_port(const Homes& homes) {
+std::map<int, int> buckets_by_port(const BucketOwners& homes) {
     std::map<int, int> counts;
     for (const auto home : homes)
         ++counts[home.value];
@@ -114,7 +114,7 @@ TEST(Balancer, leaves_everything_where_it_is_without_ports) {
 }
 
 TEST(Balancer, gives_idle_buckets_without_a_home_one_evenly) {
-    const auto placement = place(Homes{}, BucketLoads{}, alike(3), {});
+    const auto placement = place(BucketOwners{}, BucketLoads{}, alike(3), {});
     EXPECT_EQ(buckets_by_port(placement.homes), (std::map<int, int>{{1, 86}, {2, 85}, {3, 85}}));
     EXPECT_THAT(placement.moves, AllOf(SizeIs(256), Each(because_of(MoveReason::membership))));
 }

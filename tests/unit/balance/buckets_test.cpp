@@ -17,7 +17,7 @@ constexpr SlotSet slots(std::initializer_list<int> numbers) {
     return set;
 }
 
-std::array<std::size_t, max_ports + 1> shares(const Homes& homes) {
+std::array<std::size_t, max_ports + 1> shares(const BucketOwners& homes) {
     std::array<std::size_t, max_ports + 1> counts{};
     for (const auto home : homes)
         ++counts[home.value];
@@ -31,7 +31,7 @@ std::array<std::size_t, max_ports + 1> loads(const Buckets& buckets, SlotSet liv
     return counts;
 }
 
-std::size_t moved(const Homes& from, const Homes& to) {
+std::size_t moved(const BucketOwners& from, const BucketOwners& to) {
     std::size_t count = 0;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         count += from[bucket] != to[bucket];
@@ -50,32 +50,32 @@ std::size_t spread(const std::array<std::size_t, max_ports + 1>& counts, SlotSet
 }
 
 TEST(Buckets, of_four_ports_are_four_ranges_of_64) {
-    const auto homes = rehome(Homes{}, slots({1, 2, 3, 4}));
+    const auto homes = rehome(BucketOwners{}, slots({1, 2, 3, 4}));
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         EXPECT_EQ(homes[bucket], Slot{static_cast<std::uint8_t>(bucket / 64 + 1)}) << bucket;
 }
 
-TEST(Buckets, of_no_port_are_nowhere) { EXPECT_EQ(rehome(Homes{}, 0), Homes{}); }
+TEST(Buckets, of_no_port_are_nowhere) { EXPECT_EQ(rehome(BucketOwners{}, 0), BucketOwners{}); }
 
 TEST(Buckets, differ_by_one_at_most_between_ports_for_any_set_of_ports) {
     for (SlotSet set = 2; set < 512; set += 2)
-        EXPECT_LE(spread(shares(rehome(Homes{}, set)), set), 1U) << set;
+        EXPECT_LE(spread(shares(rehome(BucketOwners{}, set)), set), 1U) << set;
 }
 
 TEST(Buckets, stay_where_they_are_when_nothing_changes) {
-    const auto homes = rehome(Homes{}, slots({1, 3, 7}));
+    const auto homes = rehome(BucketOwners{}, slots({1, 3, 7}));
     EXPECT_EQ(rehome(homes, slots({1, 3, 7})), homes);
 }
 
 TEST(Buckets, of_a_leaving_port_are_all_that_move) {
-    const auto before = rehome(Homes{}, slots({1, 2, 3, 4}));
+    const auto before = rehome(BucketOwners{}, slots({1, 2, 3, 4}));
     const auto after = rehome(before, slots({1, 2, 4}));
     EXPECT_EQ(moved(before, after), 64U);
     EXPECT_LE(spread(shares(after), slots({1, 2, 4})), 1U);
 }
 
 TEST(Buckets, move_to_a_new_port_and_to_no_other) {
-    const auto before = rehome(Homes{}, slots({1, 2, 3}));
+    const auto before = rehome(BucketOwners{}, slots({1, 2, 3}));
     const auto after = rehome(before, slots({1, 2, 3, 4}));
     EXPECT_EQ(moved(before, after), 64U);
     EXPECT_EQ(shares(after)[4], 64U);
@@ -85,7 +85,7 @@ TEST(Buckets, stay_even_and_move_no_more_than_needed_through_any_history) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937 random(seed);
-    Homes homes{};
+    BucketOwners homes{};
     SlotSet set = 0;
     for (int step = 0; step < 500; ++step) {
         const auto next = set ^ bit(Slot{static_cast<std::uint8_t>(1 + random() % max_ports)});
@@ -110,7 +110,7 @@ TEST(Buckets, stay_even_and_move_no_more_than_needed_through_any_history) {
 
 TEST(Preferences, name_every_port_once_home_first) {
     const auto set = slots({2, 5, 6, 8});
-    const auto homes = rehome(Homes{}, set);
+    const auto homes = rehome(BucketOwners{}, set);
     const auto buckets = preferences(homes, set);
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
         EXPECT_EQ(buckets[bucket][0], homes[bucket]);
@@ -123,7 +123,7 @@ TEST(Preferences, name_every_port_once_home_first) {
 
 TEST(Preferences, leave_the_other_buckets_alone_when_a_port_is_down) {
     const auto set = slots({1, 2, 3, 4});
-    const auto homes = rehome(Homes{}, set);
+    const auto homes = rehome(BucketOwners{}, set);
     const auto buckets = preferences(homes, set);
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
         if (homes[bucket] == Slot{2}) continue;
@@ -134,7 +134,7 @@ TEST(Preferences, leave_the_other_buckets_alone_when_a_port_is_down) {
 TEST(Preferences, spread_the_share_of_one_lost_port_evenly) {
     for (std::uint8_t ports = 2; ports <= max_ports; ++ports) {
         const SlotSet set = (SlotSet{2} << ports) - 2;
-        const auto buckets = preferences(rehome(Homes{}, set), set);
+        const auto buckets = preferences(rehome(BucketOwners{}, set), set);
         for (std::uint8_t lost = 1; lost <= ports; ++lost) {
             const auto live = set & ~bit(Slot{lost});
             EXPECT_LE(spread(loads(buckets, live), live), 2U)
@@ -146,7 +146,7 @@ TEST(Preferences, spread_the_share_of_one_lost_port_evenly) {
 TEST(Preferences, spread_the_shares_of_several_lost_ports_nearly_evenly) {
     for (std::uint8_t ports = 3; ports <= max_ports; ++ports) {
         const SlotSet set = (SlotSet{2} << ports) - 2;
-        const auto buckets = preferences(rehome(Homes{}, set), set);
+        const auto buckets = preferences(rehome(BucketOwners{}, set), set);
         for (SlotSet live = 2; live < (SlotSet{2} << ports); live += 2) {
             const auto left = static_cast<std::size_t>(__builtin_popcount(live));
             const auto counts = loads(buckets, live);
@@ -159,14 +159,14 @@ TEST(Preferences, spread_the_shares_of_several_lost_ports_nearly_evenly) {
 
 TEST(Preferences, send_a_bucket_nowhere_when_nothing_is_live) {
     const auto set = slots({1, 2});
-    EXPECT_EQ(leaves_by(preferences(rehome(Homes{}, set), set)[0], 0), Slot{0});
+    EXPECT_EQ(leaves_by(preferences(rehome(BucketOwners{}, set), set)[0], 0), Slot{0});
 }
 
 // ---- settle ----------------------------------------------------------------------------------
 
 TEST(Settle, leaves_homes_alone_while_the_members_stay) {
     const SlotSet three = bit(Slot{1}) | bit(Slot{2}) | bit(Slot{3});
-    Homes homes = rehome({}, three);
+    BucketOwners homes = rehome({}, three);
     homes[0] = homes[1] = Slot{3}; // uneven, as an administrator or the balancer made it
     for (const bool measured : {false, true})
         EXPECT_EQ(settle(homes, three, three, measured), homes);
@@ -181,7 +181,7 @@ TEST(Settle, gives_a_port_that_came_its_share) {
 
 TEST(Settle, moves_only_the_buckets_of_a_port_that_left_where_homes_follow_loads) {
     const SlotSet two = bit(Slot{1}) | bit(Slot{2}), three = two | bit(Slot{3});
-    Homes homes = rehome({}, three);
+    BucketOwners homes = rehome({}, three);
     for (std::size_t bucket = 0; bucket < 40; ++bucket)
         homes[bucket] = Slot{2};
     const auto next = settle(homes, three, two, /*measured=*/true);
@@ -196,7 +196,7 @@ TEST(Settle, moves_only_the_buckets_of_a_port_that_left_where_homes_follow_loads
 // A port that the balancer has emptied is a member all the same.
 TEST(Settle, does_not_take_a_port_without_buckets_for_one_that_came) {
     const SlotSet two = bit(Slot{1}) | bit(Slot{2});
-    Homes homes;
+    BucketOwners homes;
     homes.fill(Slot{1});
     EXPECT_EQ(settle(homes, two, two, true), homes);
 }

@@ -8,12 +8,12 @@ namespace {
 
 using testing::HasSubstr;
 
-ProofPair pair(double cpu_without, double cpu_with, double bytes_without = 1e8, double bytes_with = 1e8) {
+BenchmarkPair pair(double cpu_without, double cpu_with, double bytes_without = 1e8, double bytes_with = 1e8) {
     return {.without = {.bytes = bytes_without, .cpu_per_kib = cpu_without},
             .with = {.bytes = bytes_with, .cpu_per_kib = cpu_with}};
 }
 
-TEST(Proofs, find_that_a_step_saves_cpu_time) {
+TEST(BenchmarkResults, find_that_a_step_saves_cpu_time) {
     const auto proof = prove({pair(2, 1.6), pair(2.1, 1.7), pair(1.9, 1.5), pair(2, 1.8), pair(2.2, 1.7)});
     EXPECT_EQ(Bought::something, proof.bought);
     EXPECT_EQ(1700U, proof.cpu_with);
@@ -23,29 +23,29 @@ TEST(Proofs, find_that_a_step_saves_cpu_time) {
               text_of("interrupts", proof));
 }
 
-TEST(Proofs, find_that_a_step_buys_nothing) {
+TEST(BenchmarkResults, find_that_a_step_buys_nothing) {
     EXPECT_EQ(Bought::nothing,
               prove({pair(2, 2.01), pair(2, 1.99), pair(2, 2), pair(2, 2.02), pair(2, 1.98)}).bought);
 }
 
-TEST(Proofs, find_that_a_step_does_harm) {
+TEST(BenchmarkResults, find_that_a_step_does_harm) {
     EXPECT_EQ(Bought::harm,
               prove({pair(2, 2.5), pair(2, 2.4), pair(2, 2.6), pair(2, 2.5), pair(2, 2.3)}).bought);
     EXPECT_EQ(Bought::harm, prove(std::vector(5, pair(2, 2, 1e8, 8e7))).bought);
 }
 
-TEST(Proofs, do_not_decide_where_rounds_contradict_one_another) {
+TEST(BenchmarkResults, do_not_decide_where_rounds_contradict_one_another) {
     EXPECT_EQ(Bought::unclear,
               prove({pair(2, 1), pair(2, 1.5), pair(2, 1.2), pair(2, 3), pair(2, 3)}).bought);
     EXPECT_EQ(Bought::unclear, prove(std::vector(5, pair(2, 1, 1e8, 5e7))).bought);
 }
 
-TEST(Proofs, one_stray_round_of_five_does_not_count) {
+TEST(BenchmarkResults, one_stray_round_of_five_does_not_count) {
     EXPECT_EQ(Bought::something,
               prove({pair(2, 1.6), pair(2, 2.6), pair(2, 1.5), pair(2, 1.6), pair(2, 1.7)}).bought);
 }
 
-TEST(Proofs, need_traffic) {
+TEST(BenchmarkResults, need_traffic) {
     EXPECT_EQ(Bought::unclear, prove(std::vector(5, pair(2, 1, 1000, 1000))).bought);
     EXPECT_THAT(text_of("workers", prove({})), HasSubstr("too little traffic"));
 }

@@ -13,8 +13,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Optional;
 
-Leaving leaving(const TeamState& state, const Rates& rates, const std::string& port = "eth1") {
-    return leaving_of(state, *find_port(state, port), rates);
+RemovalImpact leaving(const TeamState& state, const Rates& rates, const std::string& port = "eth1") {
+    return removal_impact_of(state, *find_port(state, port), rates);
 }
 
 Flow flow(std::uint16_t port) {

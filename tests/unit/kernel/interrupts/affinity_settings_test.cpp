@@ -16,8 +16,8 @@ using testing::HasSubstr;
 using testing::Pair;
 using Kind = CpuSetting::Kind;
 
-Vector vector_of(unsigned irq, CpuList affinity, bool movable = true) {
-    Vector vector;
+IrqVector vector_of(unsigned irq, CpuList affinity, bool movable = true) {
+    IrqVector vector;
     vector.irq = irq;
     vector.affinity = std::move(affinity);
     vector.movable = movable;

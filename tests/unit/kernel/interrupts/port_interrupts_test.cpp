@@ -68,12 +68,12 @@ TEST_F(PortVectors, of_e1000e_are_one_queues_two_and_one_beside) {
     EXPECT_EQ(port.transmit_queues, 1);
     EXPECT_THAT(port.xps, IsEmpty()) << "a single queue has no choice";
     EXPECT_THAT(port.rps, ElementsAre(IsEmpty()));
-    const Vector first{.irq = 24,
-                       .name = "eth0-rx-0",
-                       .movable = true,
-                       .affinity = {0, 1, 2, 3},
-                       .effective = {2},
-                       .count = 42};
+    const IrqVector first{.irq = 24,
+                          .name = "eth0-rx-0",
+                          .movable = true,
+                          .affinity = {0, 1, 2, 3},
+                          .effective = {2},
+                          .count = 42};
     EXPECT_EQ(port.queues[0].vectors[0], first);
 }
 
@@ -189,7 +189,7 @@ TEST_F(PortVectors, of_one_name_are_one_group) {
     for (unsigned irq = 24; irq < 29; ++irq)
         vector(irq, "eth0", card); // atlantic
     const auto port = read(link);
-    EXPECT_EQ(port.source, VectorSource::together);
+    EXPECT_EQ(port.source, VectorSource::ungrouped);
     EXPECT_EQ(groups(port), "0: 24 25 26 27 28");
 }
 

@@ -29,41 +29,41 @@ InterruptSample sample(std::uint64_t first, std::uint64_t second, std::uint64_t 
 
 TEST(Counts, tell_the_vector_of_the_queue_that_alone_takes_in_packets) {
     const auto before = sample(100, 100, 5, {1000, 1000});
-    EXPECT_THAT(learn_groups(before, sample(180, 103, 5, {2000, 1010})), ElementsAre(Pair(20, 0)));
-    EXPECT_THAT(learn_groups(before, sample(100, 120, 5, {1000, 1100})), ElementsAre(Pair(21, 1)));
+    EXPECT_THAT(infer_queues(before, sample(180, 103, 5, {2000, 1010})), ElementsAre(Pair(20, 0)));
+    EXPECT_THAT(infer_queues(before, sample(100, 120, 5, {1000, 1100})), ElementsAre(Pair(21, 1)));
 }
 
 TEST(Counts, tell_nothing_of_what_is_not_certain) {
     const auto before = sample(100, 100, 5, {1000, 1000});
-    EXPECT_THAT(learn_groups(before, sample(180, 180, 5, {2000, 1010})), IsEmpty()) << "two vectors came";
-    EXPECT_THAT(learn_groups(before, sample(180, 100, 5, {2000, 1900})), IsEmpty()) << "two queues took in";
-    EXPECT_THAT(learn_groups(before, sample(104, 100, 5, {2000, 1000})), IsEmpty()) << "hardly any came";
-    EXPECT_THAT(learn_groups(before, sample(180, 100, 5, {1020, 1000})), IsEmpty()) << "hardly any packets";
-    EXPECT_THAT(learn_groups(before, sample(180, 100, 5, {2000, 1000}, 600)), IsEmpty()) << "much was sent";
-    EXPECT_THAT(learn_groups(before, before), IsEmpty());
-    EXPECT_THAT(learn_groups(before, sample(10, 10, 5, {10, 10})), IsEmpty()) << "the counters began anew";
+    EXPECT_THAT(infer_queues(before, sample(180, 180, 5, {2000, 1010})), IsEmpty()) << "two vectors came";
+    EXPECT_THAT(infer_queues(before, sample(180, 100, 5, {2000, 1900})), IsEmpty()) << "two queues took in";
+    EXPECT_THAT(infer_queues(before, sample(104, 100, 5, {2000, 1000})), IsEmpty()) << "hardly any came";
+    EXPECT_THAT(infer_queues(before, sample(180, 100, 5, {1020, 1000})), IsEmpty()) << "hardly any packets";
+    EXPECT_THAT(infer_queues(before, sample(180, 100, 5, {2000, 1000}, 600)), IsEmpty()) << "much was sent";
+    EXPECT_THAT(infer_queues(before, before), IsEmpty());
+    EXPECT_THAT(infer_queues(before, sample(10, 10, 5, {10, 10})), IsEmpty()) << "the counters began anew";
 }
 
 TEST(Counts, divide_the_vectors_once_each_queue_has_one) {
     auto port = nameless();
-    ASSERT_EQ(VectorSource::together, port.source);
+    ASSERT_EQ(VectorSource::ungrouped, port.source);
     ASSERT_EQ(1, port.queues.size());
-    EXPECT_FALSE(divide(port, {{20, 0}}));
-    EXPECT_FALSE(divide(port, {{20, 0}, {21, 0}}));
-    EXPECT_FALSE(divide(port, {{20, 0}, {21, 7}})) << "there is no such queue";
-    EXPECT_FALSE(divide(port, {{20, 0}, {99, 1}})) << "nor vector";
-    EXPECT_EQ(VectorSource::together, port.source);
+    EXPECT_FALSE(split_by_queue(port, {{20, 0}}));
+    EXPECT_FALSE(split_by_queue(port, {{20, 0}, {21, 0}}));
+    EXPECT_FALSE(split_by_queue(port, {{20, 0}, {21, 7}})) << "there is no such queue";
+    EXPECT_FALSE(split_by_queue(port, {{20, 0}, {99, 1}})) << "nor vector";
+    EXPECT_EQ(VectorSource::ungrouped, port.source);
     auto threaded = port;
     threaded.queues.front().thread = NapiThread{.pid = 7};
-    EXPECT_FALSE(divide(threaded, {{20, 1}, {21, 0}})) << "one thread polls for all";
-    EXPECT_TRUE(divide(port, {{20, 1}, {21, 0}}));
+    EXPECT_FALSE(split_by_queue(threaded, {{20, 1}, {21, 0}})) << "one thread polls for all";
+    EXPECT_TRUE(split_by_queue(port, {{20, 1}, {21, 0}}));
     EXPECT_EQ(VectorSource::counts, port.source);
     ASSERT_EQ(2, port.queues.size());
     EXPECT_EQ(21, port.queues[0].vectors.at(0).irq);
     EXPECT_EQ(20, port.queues[1].vectors.at(0).irq);
     ASSERT_EQ(1, port.others.size());
     EXPECT_EQ(22, port.others[0].irq);
-    EXPECT_FALSE(divide(port, {{20, 0}, {21, 1}})) << "only once";
+    EXPECT_FALSE(split_by_queue(port, {{20, 0}, {21, 1}})) << "only once";
 }
 
 // ---- window by window --------------------------------------------------------------------------
@@ -72,27 +72,27 @@ using namespace std::chrono_literals;
 
 class Lessons : public testing::Test {
 protected:
-    void SetUp() override { lessons_.apply(port_); }
+    void SetUp() override { observations_.apply(port_); }
 
     /// One window, in which that happened; how long it was until it began.
     std::chrono::seconds see(const InterruptSample& after) {
         auto waited = 0s;
-        while (!lessons_.wants_sample(port_, now_)) {
+        while (!observations_.wants_sample(port_, now_)) {
             now_ += 1s;
             waited += 1s;
         }
-        EXPECT_FALSE(lessons_.learn(port_, sample(100, 100, 5, {1000, 1000}), now_));
-        EXPECT_FALSE(lessons_.wants_sample(port_, now_ + 1s)) << "statistics may be a second old";
+        EXPECT_FALSE(observations_.learn(port_, sample(100, 100, 5, {1000, 1000}), now_));
+        EXPECT_FALSE(observations_.wants_sample(port_, now_ + 1s)) << "statistics may be a second old";
         now_ += 2s;
-        EXPECT_TRUE(lessons_.wants_sample(port_, now_));
-        apart_ = lessons_.learn(port_, after, now_);
+        EXPECT_TRUE(observations_.wants_sample(port_, now_));
+        apart_ = observations_.learn(port_, after, now_);
         return waited;
     }
     const InterruptSample by_first_ = sample(180, 100, 5, {2000, 1000}),
                           by_second_ = sample(100, 180, 5, {1000, 2000});
     PortInterrupts port_ = nameless();
-    VectorLessons lessons_;
-    VectorLessons::Time now_{1000s};
+    QueueVectorLearner observations_;
+    QueueVectorLearner::Time now_{1000s};
     bool apart_ = false;
 };
 
@@ -105,9 +105,9 @@ TEST_F(Lessons, are_three_windows_that_say_the_same) {
     }
     EXPECT_TRUE(apart_);
     EXPECT_EQ(VectorSource::counts, port_.source);
-    EXPECT_FALSE(lessons_.wants_sample(port_, now_ + 1h));
+    EXPECT_FALSE(observations_.wants_sample(port_, now_ + 1h));
     auto again = nameless();
-    lessons_.apply(again);
+    observations_.apply(again);
     EXPECT_EQ(port_, again);
 }
 
@@ -131,10 +131,10 @@ TEST_F(Lessons, are_of_the_same_vectors_only) {
     }
     ASSERT_TRUE(apart_);
     PortInterrupts down;
-    lessons_.apply(down);
+    observations_.apply(down);
     auto up = nameless();
-    lessons_.apply(up);
-    EXPECT_EQ(VectorSource::together, up.source) << "the numbers may be other queues' now";
+    observations_.apply(up);
+    EXPECT_EQ(VectorSource::ungrouped, up.source) << "the numbers may be other queues' now";
 }
 
 TEST_F(Lessons, are_taken_less_often_where_nothing_is_learned) {
@@ -152,16 +152,16 @@ TEST_F(Lessons, are_taken_less_often_where_nothing_is_learned) {
 TEST_F(Lessons, are_none_where_they_cannot_be) {
     auto few = nameless();
     few.receive_queues = 4;
-    EXPECT_FALSE(lessons_.wants_sample(few, now_)) << "more queues than vectors";
+    EXPECT_FALSE(observations_.wants_sample(few, now_)) << "more queues than vectors";
     auto threaded = nameless();
     threaded.queues.front().thread = NapiThread{.pid = 7};
-    EXPECT_FALSE(lessons_.wants_sample(threaded, now_)) << "one thread polls for all";
-    EXPECT_TRUE(lessons_.wants_sample(port_, now_));
-    lessons_.learn(port_, fail(EAGAIN, ""), now_);
-    EXPECT_FALSE(lessons_.wants_sample(port_, now_ + 1s));
-    EXPECT_TRUE(lessons_.wants_sample(port_, now_ + 5s));
-    lessons_.learn(port_, fail(ENOTSUP, ""), now_ + 5s);
-    EXPECT_FALSE(lessons_.wants_sample(port_, now_ + 24h));
+    EXPECT_FALSE(observations_.wants_sample(threaded, now_)) << "one thread polls for all";
+    EXPECT_TRUE(observations_.wants_sample(port_, now_));
+    observations_.learn(port_, fail(EAGAIN, ""), now_);
+    EXPECT_FALSE(observations_.wants_sample(port_, now_ + 1s));
+    EXPECT_TRUE(observations_.wants_sample(port_, now_ + 5s));
+    observations_.learn(port_, fail(ENOTSUP, ""), now_ + 5s);
+    EXPECT_FALSE(observations_.wants_sample(port_, now_ + 24h));
 }
 
 } // namespace

@@ -60,7 +60,7 @@ struct Weigher {
         return sum;
     }
 
-    void add_place(Ranks& ranks, const Taker& taker, const Cpu& cpu) const {
+    void add_place(Ranks& ranks, const CpuRequest& taker, const Cpu& cpu) const {
         if (taker.node >= 0)
             ranks[1] += asked.topology->distances[static_cast<unsigned>(taker.node)][cpu.node];
         ranks[3] += 1024 - cpu.capacity;

@@ -139,7 +139,7 @@ TEST(Stability, moves_a_queue_within_a_port_only_for_a_fifth) {
 
 struct Inventory {
     CpuTopology topology;
-    InterruptPremises premises;
+    InterruptPlanInput input;
 
     explicit Inventory(Random& random) : topology(random_topology(random, 1 + random.below(16))) {
         const auto cpus = static_cast<unsigned>(topology.cpus.size());
@@ -148,10 +148,10 @@ struct Inventory {
             cpu.isolated = random.chance(0.15);
         }
         for (auto count = random.below(4) == 0 ? random.below(4) : 0; count > 0; --count)
-            premises.claims.push_back(
+            input.claims.push_back(
                 {"team1 eth" + std::to_string(count), random.below(cpus), 1, random.chance(0.2)});
         for (unsigned number = 1 + random.below(8); number > 0; --number)
-            premises.ports.push_back(port(random, number, cpus));
+            input.ports.push_back(port(random, number, cpus));
     }
 
     static PlannedPort port(Random& random, unsigned number, unsigned cpus) {
@@ -171,8 +171,8 @@ struct Inventory {
     }
 
     InterruptPlan plan() {
-        premises.topology = &topology;
-        return plan_interrupts(premises);
+        input.topology = &topology;
+        return plan_interrupts(input);
     }
 };
 
@@ -182,7 +182,7 @@ TEST(Stability, is_that_a_plan_followed_is_the_plan) {
         Random random(seed + round);
         Inventory inventory(random);
         const auto first = inventory.plan();
-        inventory.premises.ports = after(first, inventory.premises.ports);
+        inventory.input.ports = after(first, inventory.input.ports);
         const auto second = inventory.plan();
         for (std::size_t index = 0; index < first.ports.size(); ++index)
             ASSERT_EQ(second.ports[index].cpus, first.ports[index].cpus) << "TEAMO_SEED=" << seed + round;
@@ -195,8 +195,8 @@ TEST(Stability, is_that_the_order_of_the_ports_does_not_count) {
         Random random(seed + round);
         Inventory inventory(random);
         const auto first = inventory.plan();
-        std::ranges::reverse(inventory.premises.ports);
-        std::ranges::rotate(inventory.premises.ports, inventory.premises.ports.begin() + 1);
+        std::ranges::reverse(inventory.input.ports);
+        std::ranges::rotate(inventory.input.ports, inventory.input.ports.begin() + 1);
         for (const auto& port : inventory.plan().ports) {
             const auto same = std::ranges::find(first.ports, port.name, &PlacedPort::name);
             ASSERT_EQ(port.cpus, same->cpus) << "TEAMO_SEED=" << seed + round;
@@ -212,7 +212,7 @@ TEST(Stability, is_that_queues_are_on_eligible_cpus_or_where_the_kernel_keeps_th
         Inventory inventory(random);
         const auto planned = inventory.plan();
         for (std::size_t index = 0; index < planned.ports.size(); ++index) {
-            const auto& port = inventory.premises.ports[index];
+            const auto& port = inventory.input.ports[index];
             const auto& cpus = planned.ports[index].cpus;
             ASSERT_TRUE(cpus.size() == port.queues || cpus.empty());
             for (std::size_t queue = 0; queue < cpus.size(); ++queue) {

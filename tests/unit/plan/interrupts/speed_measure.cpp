@@ -12,11 +12,11 @@
 namespace teamo {
 namespace {
 
-std::vector<double> milliseconds(const InterruptPremises& premises) {
+std::vector<double> milliseconds(const InterruptPlanInput& input) {
     std::vector<double> times;
     for (int run = 0; run < 7; ++run) {
         const auto begin = std::chrono::steady_clock::now();
-        const auto plan = plan_interrupts(premises);
+        const auto plan = plan_interrupts(input);
         times.push_back(
             std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
         EXPECT_FALSE(plan.ports.empty());
@@ -32,9 +32,9 @@ std::vector<PlannedPort> on_four_nodes(unsigned queues) {
     return list;
 }
 
-void takes(const std::string& what, const InterruptPremises& premises, double promised) {
+void takes(const std::string& what, const InterruptPlanInput& input, double promised) {
     EXPECT_TRUE(
-        test::at_most(what + ", ms", milliseconds(premises), {.promised = promised, .defect = 5 * promised}));
+        test::at_most(what + ", ms", milliseconds(input), {.promised = promised, .defect = 5 * promised}));
 }
 
 TEST(PlanSpeed, of_64_ports_on_512_cpus_is_milliseconds) {
@@ -66,7 +66,7 @@ std::vector<double> milliseconds_of_placing(std::mt19937& random) {
     std::vector<BalancedPort> ports;
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
         ports.push_back({.slot = Slot{slot}, .capacity = 125e6, .segments = slot % 2 == 0});
-    Homes homes{};
+    BucketOwners homes{};
     homes.fill(Slot{1});
     std::vector<double> times;
     for (int run = 0; run < 7; ++run) {

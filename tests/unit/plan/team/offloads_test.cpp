@@ -32,14 +32,14 @@ FeatureNames without(FeatureNames names, const FeatureNames& some) {
 
 struct Card {
     OffloadContract contract{};
-    OffloadPremises premises{.contract = &contract,
-                             .features = {of_a_card, of_a_card, of_a_card},
-                             .kept = of_a_card,
-                             .in_team = {}};
+    OffloadPremises input{.contract = &contract,
+                          .features = {of_a_card, of_a_card, of_a_card},
+                          .kept = of_a_card,
+                          .in_team = {}};
     Card() = default;
     Card(const Card&) = delete;
     Card& operator=(const Card&) = delete;
-    OffloadPlan plan() const { return plan_offloads(premises); }
+    OffloadPlan plan() const { return plan_offloads(input); }
 };
 
 TEST(Offloads, that_were_on_stay_on_without_a_word) {
@@ -53,32 +53,32 @@ TEST(Offloads, that_were_on_stay_on_without_a_word) {
 
 TEST(Offloads, that_were_off_are_left_alone) {
     Card card;
-    card.premises.kept = without(of_a_card, {"rx-gro"});
+    card.input.kept = without(of_a_card, {"rx-gro"});
     EXPECT_THAT(card.plan().settings, Not(Contains(Key("rx-gro"))));
 }
 
 TEST(Offloads, of_tso_are_required_of_every_port_where_one_has_them) {
     Card card;
-    card.premises.kept = card.premises.features.active = without(of_a_card, {"tx-tcp-segmentation"});
-    card.premises.in_team = {"tx-tcp-segmentation"};
+    card.input.kept = card.input.features.active = without(of_a_card, {"tx-tcp-segmentation"});
+    card.input.in_team = {"tx-tcp-segmentation"};
     EXPECT_THAT(card.plan().settings, Contains(Pair("tx-tcp-segmentation", true)));
     EXPECT_THAT(card.plan().required, ElementsAre("tx-tcp-segmentation"));
-    EXPECT_THAT(lacking(card.plan(), card.premises.features), ElementsAre("tx-tcp-segmentation"));
+    EXPECT_THAT(lacking(card.plan(), card.input.features), ElementsAre("tx-tcp-segmentation"));
 }
 
 TEST(Offloads, that_a_driver_cannot_switch_are_only_missed) {
     Card card;
-    card.premises.features.active = card.premises.kept = without(of_a_card, {"tx-tcp-segmentation"});
-    card.premises.features.changeable = without(of_a_card, {"tx-tcp-segmentation"});
+    card.input.features.active = card.input.kept = without(of_a_card, {"tx-tcp-segmentation"});
+    card.input.features.changeable = without(of_a_card, {"tx-tcp-segmentation"});
     card.contract.wishes = {{"tx-tcp-segmentation", require}};
     EXPECT_THAT(card.plan().settings, Not(Contains(Key("tx-tcp-segmentation"))));
-    EXPECT_THAT(lacking(card.plan(), card.premises.features), ElementsAre("tx-tcp-segmentation"));
+    EXPECT_THAT(lacking(card.plan(), card.input.features), ElementsAre("tx-tcp-segmentation"));
 }
 
 TEST(Offloads, are_switched_off_where_that_is_asked) {
     Card card;
     card.contract.wishes = {{"tx-tcp-segmentation", off}, {"rx-gro", keep}};
-    card.premises.in_team = {"tx-tcp-segmentation"};
+    card.input.in_team = {"tx-tcp-segmentation"};
     EXPECT_THAT(card.plan().settings, Contains(Pair("tx-tcp-segmentation", false)));
     EXPECT_THAT(card.plan().settings, Contains(Pair("rx-gro", true)));
     EXPECT_THAT(card.plan().required, IsEmpty());
@@ -87,7 +87,7 @@ TEST(Offloads, are_switched_off_where_that_is_asked) {
 TEST(Offloads, that_need_what_shall_be_off_are_not_asked_for) {
     Card card;
     card.contract.wishes = {{"tx-scatter-gather", off}};
-    card.premises.in_team = {"tx-tcp-segmentation"};
+    card.input.in_team = {"tx-tcp-segmentation"};
     const auto plan = card.plan();
     EXPECT_THAT(plan.settings, Contains(Pair("tx-scatter-gather", false)));
     for (const auto* name : {"tx-tcp-segmentation", "tx-tcp6-segmentation", "tx-generic-segmentation"})
@@ -97,9 +97,9 @@ TEST(Offloads, that_need_what_shall_be_off_are_not_asked_for) {
 
 TEST(Offloads, that_need_what_the_card_has_not_are_not_asked_for) {
     Card card;
-    card.premises.features.changeable = card.premises.features.active =
+    card.input.features.changeable = card.input.features.active =
         without(of_a_card, {"tx-checksum-ip-generic"});
-    card.premises.in_team = {"tx-tcp-segmentation"};
+    card.input.in_team = {"tx-tcp-segmentation"};
     EXPECT_THAT(card.plan().settings, Not(Contains(Key("tx-tcp-segmentation"))));
     EXPECT_THAT(card.plan().required, ElementsAre("tx-tcp-segmentation"))
         << "the poorest card is no exception";
@@ -107,22 +107,22 @@ TEST(Offloads, that_need_what_the_card_has_not_are_not_asked_for) {
 
 TEST(Offloads, that_need_what_was_off_bring_it_with_them) {
     Card card;
-    card.premises.kept = card.premises.features.active =
+    card.input.kept = card.input.features.active =
         without(of_a_card, {"tx-checksum-ip-generic", "tx-scatter-gather", "tx-tcp-segmentation",
                             "tx-tcp6-segmentation", "tx-generic-segmentation"});
     EXPECT_THAT(card.plan().settings, Not(Contains(Key("tx-scatter-gather"))));
-    card.premises.in_team = {"tx-tcp-segmentation"};
+    card.input.in_team = {"tx-tcp-segmentation"};
     for (const auto* name : {"tx-checksum-ip-generic", "tx-scatter-gather", "tx-tcp-segmentation"})
         EXPECT_THAT(card.plan().settings, Contains(Pair(name, true)));
 }
 
 TEST(Offloads, of_lro_are_off_where_frames_are_sent_on_and_nobody_asks_for_them) {
     Card card;
-    card.premises.features.active.insert("rx-lro");
-    card.premises.features.changeable.insert("rx-lro");
-    card.premises.kept.insert("rx-lro");
+    card.input.features.active.insert("rx-lro");
+    card.input.features.changeable.insert("rx-lro");
+    card.input.kept.insert("rx-lro");
     EXPECT_THAT(card.plan().settings, Not(Contains(Key("rx-lro"))));
-    card.premises.forwards = true;
+    card.input.forwards = true;
     EXPECT_THAT(card.plan().settings, Contains(Pair("rx-lro", false)));
     card.contract.wishes = {{"rx-lro", keep}};
     EXPECT_THAT(card.plan().settings, Contains(Pair("rx-lro", true)));

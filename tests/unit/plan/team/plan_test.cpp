@@ -29,7 +29,7 @@ Link link_of(IfIndex index, MacAddress address) {
 struct Case {
     RunnerConfig runner;
     Link device = link_of(team, team_mac);
-    Premises premises() const {
+    PlanInput input() const {
         return {.runner = &runner,
                 .team = &device,
                 .inner = inner,
@@ -46,7 +46,7 @@ const Decision none{};
 TEST(Plan, of_loadbalance_gives_every_port_the_teams_address_and_mtu) {
     Case one{.runner = LoadBalanceRunner{}};
     one.device.mtu = 9000;
-    const auto plan = make_plan(one.premises(), both);
+    const auto plan = make_plan(one.input(), both);
     ASSERT_EQ(plan.ports.size(), 2U);
     for (const auto& port : plan.ports) {
         EXPECT_EQ(port.address, team_mac);
@@ -64,39 +64,39 @@ TEST(Plan, by_cpu_lets_flows_wait_for_a_queue_that_nobody_has_seen) {
     using namespace std::chrono_literals;
     const Case one{.runner =
                        LoadBalanceRunner{.tx_hash = HashField::cpu | HashField::ipv4, .tx_balancer = {}}};
-    auto premises = one.premises();
-    premises.cpu_slots = {Slot{2}, Slot{1}};
-    premises.drain[2] = 300ms;
-    const auto tables = make_plan(premises, both).tables;
-    EXPECT_EQ(tables.cpu_slots, premises.cpu_slots);
+    auto input = one.input();
+    input.cpu_slots = {Slot{2}, Slot{1}};
+    input.drain[2] = 300ms;
+    const auto tables = make_plan(input, both).tables;
+    EXPECT_EQ(tables.cpu_slots, input.cpu_slots);
     EXPECT_EQ(tables.drain[1], 20ms);
     EXPECT_EQ(tables.drain[2], 300ms);
     EXPECT_EQ(tables.drain[3], 0ms);
     const Case by_flow{.runner = LoadBalanceRunner{}};
-    premises.runner = &by_flow.runner;
-    EXPECT_EQ(make_plan(premises, both).tables.cpu_slots, std::vector<Slot>{});
+    input.runner = &by_flow.runner;
+    EXPECT_EQ(make_plan(input, both).tables.cpu_slots, std::vector<Slot>{});
 }
 
 TEST(Plan, by_cpu_has_a_bucket_for_each_cpu_that_leaves_by_its_port_while_that_carries) {
     const Case one{.runner = LoadBalanceRunner{.tx_hash = HashFields{} | HashField::cpu, .tx_balancer = {}}};
-    auto premises = one.premises();
-    premises.cpu_slots = {Slot{2}, Slot{1}, Slot{2}};
-    auto tables = make_plan(premises, both).tables;
+    auto input = one.input();
+    input.cpu_slots = {Slot{2}, Slot{1}, Slot{2}};
+    auto tables = make_plan(input, both).tables;
     EXPECT_EQ(leaves_by(tables, 0), Slot{2});
     EXPECT_EQ(leaves_by(tables, 1), Slot{1});
     EXPECT_EQ(leaves_by(tables, 2), Slot{2});
     EXPECT_EQ(leaves_by(tables, 200), tables.buckets[200][0]) << "no CPU of that number";
-    tables = make_plan(premises, only_second).tables;
+    tables = make_plan(input, only_second).tables;
     EXPECT_EQ(leaves_by(tables, 1), Slot{2});
 }
 
 TEST(Plan, has_no_carrier_when_no_port_carries) {
-    EXPECT_FALSE(make_plan(Case{.runner = LoadBalanceRunner{}}.premises(), none).carrier);
+    EXPECT_FALSE(make_plan(Case{.runner = LoadBalanceRunner{}}.input(), none).carrier);
 }
 
 TEST(Plan, keeps_homes_when_a_link_fails_and_only_clears_its_bit) {
     const Case one{.runner = LoadBalanceRunner{}};
-    const auto whole = make_plan(one.premises(), both), failed = make_plan(one.premises(), only_second);
+    const auto whole = make_plan(one.input(), both), failed = make_plan(one.input(), only_second);
     auto expected = whole.tables;
     expected.transmit = 0b100;
     expected.receive = 0b100;
@@ -107,75 +107,75 @@ TEST(Plan, offers_no_larger_packet_than_the_least_port_can_cut_and_takes_back_on
     Case one{.runner = LoadBalanceRunner{}};
     one.device.gso_max = {65536, 65535};
     one.device.tso_max = {65536, 65535};
-    auto premises = one.premises();
-    premises.members[0].gso_max = {65536, 65535};
-    premises.members[1].gso_max = {32768, 64};
+    auto input = one.input();
+    input.members[0].gso_max = {65536, 65535};
+    input.members[1].gso_max = {32768, 64};
     const SegmentLimits least{32768, 64};
-    EXPECT_EQ(make_plan(premises, both).gso_max, least);
-    EXPECT_THAT(changes({{team, one.device}}, make_plan(premises, both)),
+    EXPECT_EQ(make_plan(input, both).gso_max, least);
+    EXPECT_THAT(changes({{team, one.device}}, make_plan(input, both)),
                 testing::Contains(Change{SetSegmentLimits{team, least}}));
 
-    one.device.gso_max = premises.limited_to = least;
-    premises.members.pop_back();
-    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{65536, 65535}));
+    one.device.gso_max = input.limited_to = least;
+    input.members.pop_back();
+    EXPECT_EQ(make_plan(input, both).gso_max, (SegmentLimits{65536, 65535}));
     one.device.gso_max = {20000, 64}; // by hand, meanwhile
-    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{20000, 65535}));
+    EXPECT_EQ(make_plan(input, both).gso_max, (SegmentLimits{20000, 65535}));
 }
 
 TEST(Plan, lets_no_port_that_segments_in_software_limit_the_others) {
     Case one{.runner = LoadBalanceRunner{}};
     one.device.gso_max = {65536, 65535, 65536};
     one.device.tso_max = {524280, 65535, 524280};
-    auto premises = one.premises();
-    premises.members[0].gso_max = {65536, 65535, 65536};
-    premises.members[1].gso_max = {16384, 16, 16384};
-    premises.members[1].segments = false;
-    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{65536, 65535, 65536}));
-    premises.members[0].segments = false; // now there is none that cuts
-    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{16384, 16, 16384}));
+    auto input = one.input();
+    input.members[0].gso_max = {65536, 65535, 65536};
+    input.members[1].gso_max = {16384, 16, 16384};
+    input.members[1].segments = false;
+    EXPECT_EQ(make_plan(input, both).gso_max, (SegmentLimits{65536, 65535, 65536}));
+    input.members[0].segments = false; // now there is none that cuts
+    EXPECT_EQ(make_plan(input, both).gso_max, (SegmentLimits{16384, 16, 16384}));
 }
 
 TEST(Plan, offers_big_packets_where_every_port_that_segments_takes_them) {
     Case one{.runner = LoadBalanceRunner{}};
     one.device.gso_max = {65536, 65535, 65536};
     one.device.tso_max = {524280, 65535, 524280};
-    auto premises = one.premises();
-    premises.members[0].gso_max = {185000, 65535, 150000};
-    premises.members[1].gso_max = {200000, 65535, 65536};
+    auto input = one.input();
+    input.members[0].gso_max = {185000, 65535, 150000};
+    input.members[1].gso_max = {200000, 65535, 65536};
     const SegmentLimits big{185000, 65535, 65536};
-    EXPECT_EQ(make_plan(premises, both).gso_max, big);
-    one.device.gso_max = premises.limited_to = big;
-    premises.members[0].gso_max.size = 65536; // and back
-    EXPECT_EQ(make_plan(premises, both).gso_max, (SegmentLimits{65536, 65535, 65536}));
+    EXPECT_EQ(make_plan(input, both).gso_max, big);
+    one.device.gso_max = input.limited_to = big;
+    input.members[0].gso_max.size = 65536; // and back
+    EXPECT_EQ(make_plan(input, both).gso_max, (SegmentLimits{65536, 65535, 65536}));
 }
 
 TEST(Plan, makes_ports_promiscuous_while_the_team_is) {
     Case one{.runner = LoadBalanceRunner{}};
     one.device.promiscuity = 1;
-    EXPECT_TRUE(make_plan(one.premises(), both).ports[0].promiscuous);
+    EXPECT_TRUE(make_plan(one.input(), both).ports[0].promiscuous);
 }
 
 TEST(Plan, makes_ports_promiscuous_while_the_teams_list_has_other_addresses) {
     const Case one{.runner = LoadBalanceRunner{}};
-    auto premises = one.premises();
-    premises.other_addresses = true;
-    EXPECT_TRUE(make_plan(premises, both).ports[0].promiscuous);
+    auto input = one.input();
+    input.other_addresses = true;
+    EXPECT_TRUE(make_plan(input, both).ports[0].promiscuous);
 }
 
 TEST(Plan, makes_only_those_ports_promiscuous_for_tags_that_filter_them) {
     const Case one{.runner = LoadBalanceRunner{}};
-    auto premises = one.premises();
-    premises.members[1].filters_tags = true;
-    EXPECT_FALSE(make_plan(premises, both).ports[1].promiscuous) << "nobody takes tags";
-    premises.tags = true;
-    const auto plan = make_plan(premises, both);
+    auto input = one.input();
+    input.members[1].filters_tags = true;
+    EXPECT_FALSE(make_plan(input, both).ports[1].promiscuous) << "nobody takes tags";
+    input.tags = true;
+    const auto plan = make_plan(input, both);
     EXPECT_FALSE(plan.ports[0].promiscuous);
     EXPECT_TRUE(plan.ports[1].promiscuous);
 }
 
 TEST(Plan, by_hwaddr_policy) {
     const auto with = [](HwaddrPolicy policy) {
-        return make_plan(Case{.runner = ActiveBackupRunner{.hwaddr_policy = policy}}.premises(), only_second);
+        return make_plan(Case{.runner = ActiveBackupRunner{.hwaddr_policy = policy}}.input(), only_second);
     };
     const auto same_all = with(HwaddrPolicy::same_all);
     EXPECT_EQ(same_all.address, team_mac);
@@ -193,7 +193,7 @@ TEST(Plan, by_hwaddr_policy) {
 
 TEST(Changes, of_devices_that_are_as_planned_are_none) {
     const Case one{.runner = LoadBalanceRunner{}};
-    const auto plan = make_plan(one.premises(), both);
+    const auto plan = make_plan(one.input(), both);
     Links links;
     for (auto link : {one.device, link_of(inner, {}), link_of(eth1, team_mac), link_of(eth2, team_mac)}) {
         if (link.index == eth1 || link.index == eth2) link.flags |= IFF_ALLMULTI;
@@ -208,7 +208,7 @@ TEST(Changes, set_mtu_and_filters_before_the_address_and_the_carrier_last) {
     auto down = link_of(inner, {});
     down.flags = 0;
     const Links links{{team, one.device}, {inner, down}, {eth1, link_of(eth1, mac1)}};
-    EXPECT_THAT(changes(links, make_plan(one.premises(), both)),
+    EXPECT_THAT(changes(links, make_plan(one.input(), both)),
                 ElementsAre(Change{SetMtu{eth1, 9000}},
                             Change{SetFlags{eth1, IFF_ALLMULTI, IFF_PROMISC | IFF_ALLMULTI}},
                             Change{SetAddress{eth1, team_mac}}, Change{SetFlags{inner, IFF_UP, IFF_UP}}));
@@ -242,7 +242,7 @@ TEST(Changes, carried_out_leave_nothing_to_change_from_any_state) {
             link.flags = random() & (IFF_UP | IFF_PROMISC | IFF_ALLMULTI);
             links.emplace(index, link);
         }
-        const auto plan = make_plan(one.premises(), random() % 2 != 0 ? only_second : none);
+        const auto plan = make_plan(one.input(), random() % 2 != 0 ? only_second : none);
         carry_out(links, changes(links, plan));
         ASSERT_THAT(changes(links, plan), IsEmpty());
     }

@@ -11,7 +11,8 @@ using testing::IsEmpty;
 using testing::Pair;
 
 constexpr pid_t server = 7, other = 8;
-const PortTraces ports{.polls = {{8193, "eth1"}}, .devices = {{IfIndex{3}, "eth2"}}, .cpus = {{5, "eth5"}}};
+const PortTraces ports{
+    .napi_ids = {{8193, "eth1"}}, .devices = {{IfIndex{3}, "eth2"}}, .cpus = {{5, "eth5"}}};
 
 SocketTraffic socket(std::uint64_t cookie, unsigned cpu, std::uint64_t bytes, pid_t process = server) {
     return {.process = process, .cookie = cookie, .cpu = cpu, .bytes = bytes, .packets = bytes / 1000};

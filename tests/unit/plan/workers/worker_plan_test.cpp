@@ -62,7 +62,7 @@ protected:
     void with_siblings() { topology_ = machine(true); }
 
     CpuTopology topology_ = machine();
-    WorkerPremises premises_;
+    WorkerPlanInput premises_;
     WorkerPlanner planner_;
     WorkerPlanner::Time now_{};
 };
