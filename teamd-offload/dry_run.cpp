@@ -149,7 +149,7 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const Found& foun
     for (const auto& port : plan.ports) {
         const auto slot = static_cast<std::size_t>(std::ranges::find(plan.tables.ports, port.index) -
                                                    plan.tables.ports.begin());
-        const auto own = std::ranges::count(plan.homes, Slot{static_cast<std::uint8_t>(slot)});
+        const auto own = std::ranges::count(plan.owners, Slot{static_cast<std::uint8_t>(slot)});
         ports.push_back({find_link(links, port.index)->name,
                          json::Object{{"address", text_of(port.address)},
                                       {"mtu", port.mtu},
@@ -164,14 +164,14 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const Found& foun
             ports.back().value.set(
                 "cpus", list_of(cpus_of(plan.tables.cpu_slots, Slot{static_cast<std::uint8_t>(slot)})));
     }
-    json::Array homes;
-    for (const auto home : plan.homes)
-        homes.emplace_back(static_cast<int>(home.value));
+    json::Array owners;
+    for (const auto home : plan.owners)
+        owners.emplace_back(static_cast<int>(home.value));
     return json::Object{
         {"team",
          json::Object{{"device", device}, {"address", text_of(plan.address)}, {"datapath", datapath}}},
         {"ports", std::move(ports)},
-        {"buckets", std::move(homes)}};
+        {"buckets", std::move(owners)}};
 }
 
 } // namespace
@@ -194,7 +194,7 @@ int dry_run(const Configuration& configuration, const Options& options, const Lo
                     .team = &team,
                     .inner = {},
                     .members = found->members,
-                    .homes = {},
+                    .owners = {},
                     .notify_peers = configuration.team.notify_peers,
                     .mcast_rejoin = configuration.team.mcast_rejoin};
     if (const auto online = read_online_cpus()) input.cpu_slots = cpu_slots(found->served, *online);

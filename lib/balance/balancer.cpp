@@ -19,18 +19,18 @@ using Counts = std::array<std::size_t, max_ports + 1>;
 
 /// What weighs comes first, the largest foremost, each to the port that is least full with it; what is idle
 /// evens out the numbers of buckets.
-void give_homes(PlacementDraft& draft, bool split, const BalancePolicy& policy) {
-    std::vector<std::size_t> homeless;
+void assign_owners(PlacementDraft& draft, bool split, const BalancePolicy& policy) {
+    std::vector<std::size_t> unowned;
     Counts counts{};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        if (draft.port(draft.home(bucket)) == nullptr)
-            homeless.push_back(bucket);
+        if (draft.port(draft.owner(bucket)) == nullptr)
+            unowned.push_back(bucket);
         else
-            ++counts[draft.home(bucket).value];
-    std::ranges::stable_sort(homeless, std::greater<>{},
+            ++counts[draft.owner(bucket).value];
+    std::ranges::stable_sort(unowned, std::greater<>{},
                              [&draft](std::size_t bucket) { return draft.bytes(bucket); });
     BulkPlacement bulk(draft, policy);
-    for (const auto bucket : homeless) {
+    for (const auto bucket : unowned) {
         const double bytes = draft.bytes(bucket);
         const bool to_capable = split && is_bulk(draft.load(bucket)) && bulk.fits(bytes);
         const auto cost = [&](const WeighedPort& port) {
@@ -50,8 +50,8 @@ void give_homes(PlacementDraft& draft, bool split, const BalancePolicy& policy) 
 SlotSet gained_bulk(const PlacementDraft& before, const PlacementDraft& after) {
     SlotSet gained = 0;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        if (before.home(bucket) != after.home(bucket) && after.on_capable(bucket))
-            gained |= bit(after.home(bucket));
+        if (before.owner(bucket) != after.owner(bucket) && after.on_capable(bucket))
+            gained |= bit(after.owner(bucket));
     return gained;
 }
 
@@ -60,9 +60,9 @@ SlotSet gained_bulk(const PlacementDraft& before, const PlacementDraft& after) {
 Placement place(const BucketOwners& now, const BucketLoads& loads, std::span<const BalancedPort> ports,
                 const BalancePolicy& policy, const RestingBuckets& resting) {
     PlacementDraft draft(now, loads, weigh(ports, policy.aware), resting);
-    if (draft.ports().empty()) return {.homes = now, .moves = {}, .planned = {}};
+    if (draft.ports().empty()) return {.owners = now, .moves = {}, .planned = {}};
     const bool split = policy.aware && kinds_differ(draft.ports());
-    give_homes(draft, split, policy);
+    assign_owners(draft, split, policy);
     if (draft.ports().size() < 2 || draft.total() <= 0) return draft.placement();
     PortClasses classes{};
     SlotSet gathered = 0;

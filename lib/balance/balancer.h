@@ -43,7 +43,7 @@ struct BalancePolicy {
 using RestingBuckets = std::bitset<bucket_count>;
 
 struct Placement {
-    BucketOwners homes;
+    BucketOwners owners;
     /// How `homes` differs from what was, each bucket once. What its port lost first, then offload, then
     /// load.
     std::vector<BucketMove> moves;

@@ -16,10 +16,10 @@ std::vector<Slot> members(SlotSet slots) {
 
 using Counts = std::array<std::size_t, max_ports + 1>;
 
-Counts count(const BucketOwners& homes) {
+Counts count(const BucketOwners& owners) {
     Counts counts{};
-    for (const auto home : homes)
-        ++counts[home.value];
+    for (const auto owner : owners)
+        ++counts[owner.value];
     return counts;
 }
 
@@ -35,7 +35,7 @@ Counts fair_shares(std::vector<Slot> slots, const Counts& now) {
 
 } // namespace
 
-BucketOwners rehome(const BucketOwners& now, SlotSet slots) {
+BucketOwners assign_evenly(const BucketOwners& now, SlotSet slots) {
     const auto list = members(slots);
     if (list.empty()) return BucketOwners{};
 
@@ -44,19 +44,19 @@ BucketOwners rehome(const BucketOwners& now, SlotSet slots) {
     BucketOwners next{};
     // A slot above its share gives from its end, so that what it keeps stays one range.
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
-        const auto home = now[bucket].value;
-        if (shares[home] > kept[home] && home != 0) {
+        const auto owner = now[bucket].value;
+        if (shares[owner] > kept[owner] && owner != 0) {
             next[bucket] = now[bucket];
-            ++kept[home];
+            ++kept[owner];
         }
     }
-    const bool from_nothing = std::ranges::all_of(now, [](Slot home) { return home == Slot{0}; });
+    const bool from_nothing = std::ranges::all_of(now, [](Slot owner) { return owner == Slot{0}; });
     auto taker = list.begin();
-    for (auto& home : next) {
-        if (home != Slot{0}) continue;
+    for (auto& owner : next) {
+        if (owner != Slot{0}) continue;
         while (kept[taker->value] >= shares[taker->value])
             if (++taker == list.end()) taker = list.begin();
-        home = *taker;
+        owner = *taker;
         ++kept[taker->value];
         // One range each at first; what a leaving port leaves behind is dealt out in turn.
         if (!from_nothing && ++taker == list.end()) taker = list.begin();
@@ -66,40 +66,40 @@ BucketOwners rehome(const BucketOwners& now, SlotSet slots) {
 
 BucketOwners settle(const BucketOwners& now, SlotSet known, SlotSet slots, bool measured) {
     const bool someone_came = (slots & ~known) != 0;
-    const auto homeless = [slots](Slot home) { return (slots & bit(home)) == 0; };
-    if (!someone_came && std::ranges::none_of(now, homeless)) return now;
+    const auto unowned = [slots](Slot owner) { return (slots & bit(owner)) == 0; };
+    if (!someone_came && std::ranges::none_of(now, unowned)) return now;
     const auto list = members(slots);
-    if (someone_came || !measured || list.empty()) return rehome(now, slots);
+    if (someone_came || !measured || list.empty()) return assign_evenly(now, slots);
     BucketOwners next = now;
     auto taker = list.begin();
-    for (auto& home : next) {
-        if (!homeless(home)) continue;
-        home = *taker;
+    for (auto& owner : next) {
+        if (!unowned(owner)) continue;
+        owner = *taker;
         if (++taker == list.end()) taker = list.begin();
     }
     return next;
 }
 
-Buckets preferences(const BucketOwners& homes, SlotSet slots) {
+Buckets preferences(const BucketOwners& owners, SlotSet slots) {
     const auto list = members(slots);
     Buckets buckets{};
     Counts seen{};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
-        const auto home = homes[bucket];
-        if (home == Slot{0}) continue;
+        const auto owner = owners[bucket];
+        if (owner == Slot{0}) continue;
         auto others = list;
-        std::erase(others, home);
+        std::erase(others, owner);
         // The k-th bucket of its home takes the others in turn for its second place, exactly evenly. What
         // follows turns with what was chosen, so that no two ports hand on to the same third: whichever
         // ports are down, the fullest of the rest has at most 1.11 times its share (tests/unit/runner).
-        auto turn = seen[home.value]++;
+        auto turn = seen[owner.value]++;
         std::size_t place = 0;
-        buckets[bucket][place++] = home;
+        buckets[bucket][place++] = owner;
         while (!others.empty()) {
             const auto choices = others.size();
             const auto choice = others.begin() + static_cast<std::ptrdiff_t>(turn % choices);
             buckets[bucket][place] = *choice;
-            turn = turn / choices + home.value + std::size_t{3} * choice->value + place;
+            turn = turn / choices + owner.value + std::size_t{3} * choice->value + place;
             others.erase(choice);
             ++place;
         }

@@ -17,16 +17,16 @@ using BucketOwners = std::array<Slot, bucket_count>;
 /// Even homes over `slots` (shares differ by one at most), moving no more buckets than evenness asks for.
 /// From nothing, each slot gets one contiguous range: the flow hash spreads arithmetic progressions
 /// of addresses evenly over ranges (lib/datapath/bpf/flow_hash.h).
-BucketOwners rehome(const BucketOwners& now, SlotSet slots);
+BucketOwners assign_evenly(const BucketOwners& now, SlotSet slots);
 
 /// Homes as they are, but for what a change of members asks for: the buckets of a slot that left go to the
-/// others, and one that came gets its share (rehome). `known`: the members that `now` was made for.
+/// others, and one that came gets its share (assign_evenly). `known`: the members that `now` was made for.
 /// `measured`: homes follow loads, so that where nobody came only the buckets without a home move, in turn.
 BucketOwners settle(const BucketOwners& now, SlotSet known, SlotSet slots, bool measured);
 
 /// The order of preference of every bucket: its home first, then the other slots. A home's buckets go
 /// through the orders of the others one by one, so that its share spreads evenly whichever ports,
 /// one or several, are down.
-Buckets preferences(const BucketOwners& homes, SlotSet slots);
+Buckets preferences(const BucketOwners& owners, SlotSet slots);
 
 } // namespace teamo

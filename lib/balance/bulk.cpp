@@ -39,8 +39,9 @@ BulkPlacement::BulkPlacement(PlacementDraft& draft, const BalancePolicy& policy)
         if (port.segments) limit_ += port.capacity > 0 ? policy.spill * port.capacity : unlimited;
     }
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        if (const auto* home = draft.port(draft.home(bucket)); home != nullptr && is_bulk(draft.load(bucket)))
-            moved(draft.bytes(bucket), nullptr, *home);
+        if (const auto* owner = draft.port(draft.owner(bucket));
+            owner != nullptr && is_bulk(draft.load(bucket)))
+            moved(draft.bytes(bucket), nullptr, *owner);
 }
 
 bool BulkPlacement::fits(double bytes) const { return here_ + bytes <= return_share * limit_; }
@@ -106,7 +107,7 @@ void BulkPlacement::spill() {
         const auto bucket = next_to_spill();
         if (bucket == bucket_count) return;
         const double bytes = draft_->bytes(bucket);
-        const auto& from = *draft_->port(draft_->home(bucket));
+        const auto& from = *draft_->port(draft_->owner(bucket));
         const auto& to = best(/*capable=*/false, bytes);
         draft_->move(bucket, to.slot, MoveReason::load, bytes / from.weight / draft_->mean());
         moved(bytes, &from, to);
@@ -129,7 +130,7 @@ void BulkPlacement::gather() {
         if (misplaced <= policy_.target / 2 * all) return;
         const auto& load = draft_->load(bucket);
         if (draft_->rests(bucket) || !fits(load.bytes)) continue;
-        const auto* from = draft_->port(draft_->home(bucket));
+        const auto* from = draft_->port(draft_->owner(bucket));
         const auto& to = best(/*capable=*/true, load.bytes);
         draft_->move(bucket, to.slot, MoveReason::offload, load.bulk / all);
         moved(load.bytes, from, to);

@@ -62,7 +62,7 @@ public:
 
     FairShares shares() {
         for (const auto bucket : draft_->largest())
-            if (draft_->rests(bucket)) settle_at(*draft_->port(draft_->home(bucket)), bucket);
+            if (draft_->rests(bucket)) settle_at(*draft_->port(draft_->owner(bucket)), bucket);
         for (const auto bucket : draft_->largest())
             if (!draft_->rests(bucket) && is_large(bucket)) settle(bucket);
         for (const auto& port : draft_->ports())
@@ -92,10 +92,10 @@ private:
         const auto* place = place_for(bucket);
         if (place == nullptr) return;
         const double bytes = draft_->bytes(bucket);
-        const auto& home = *draft_->port(draft_->home(bucket));
-        if (place != &home)
+        const auto& owner = *draft_->port(draft_->owner(bucket));
+        if (place != &owner)
             draft_->move(bucket, place->slot, MoveReason::load,
-                         std::max(0.0, draft_->relief(home, *place, bytes)));
+                         std::max(0.0, draft_->relief(owner, *place, bytes)));
         settle_at(*place, bucket);
     }
 
@@ -117,10 +117,10 @@ private:
     /// Home, where it has room there; else where it is lightest, and home if that is about the same.
     const WeighedPort* place_for(std::size_t bucket) const {
         const double bytes = draft_->bytes(bucket);
-        const auto& home = *draft_->port(draft_->home(bucket));
-        const WeighedPort* best = is_open(home, bucket) ? &home : nullptr;
-        if (best != nullptr && settled_[home.slot.value] + bytes <= share(home) * rounding) return best;
-        double least = best == nullptr ? 0 : with(home, bytes) - margin_ * draft_->mean();
+        const auto& owner = *draft_->port(draft_->owner(bucket));
+        const WeighedPort* best = is_open(owner, bucket) ? &owner : nullptr;
+        if (best != nullptr && settled_[owner.slot.value] + bytes <= share(owner) * rounding) return best;
+        double least = best == nullptr ? 0 : with(owner, bytes) - margin_ * draft_->mean();
         for (const auto& port : draft_->ports()) {
             if (!is_open(port, bucket) || (best != nullptr && with(port, bytes) >= least)) continue;
             best = &port;

@@ -12,7 +12,7 @@ bool worth_it(const BucketMove& move, const BalanceConfig& config) {
     case MoveReason::membership: return true;
     case MoveReason::by_hand: return false;
     case MoveReason::load:
-    case MoveReason::offload: return move.gain * 100 >= config.least_gain;
+    case MoveReason::offload: return move.gain * 100 >= config.min_gain;
     }
     return false;
 }
@@ -28,7 +28,7 @@ std::optional<MoveEnd> end_of(Moves::Waiting& waiting, Moves::Time now, SlotSet 
     } else if (now - waiting.quiet_since >= drain) {
         return MoveEnd::in_gap;
     }
-    if (now - waiting.since < config.longest_wait) return std::nullopt;
+    if (now - waiting.since < config.max_wait) return std::nullopt;
     return worth_it(waiting.move, config) ? MoveEnd::forced : MoveEnd::given_up;
 }
 

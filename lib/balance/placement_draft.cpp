@@ -42,7 +42,7 @@ std::vector<WeighedPort> weigh(std::span<const BalancedPort> ports, bool aware) 
 
 PlacementDraft::PlacementDraft(const BucketOwners& now, const BucketLoads& loads,
                                std::vector<WeighedPort> ports, const RestingBuckets& resting)
-    : loads_(&loads), ports_(std::move(ports)), resting_(resting), was_(now), homes_(now) {
+    : loads_(&loads), ports_(std::move(ports)), resting_(resting), was_(now), owners_(now) {
     index_.fill(-1);
     for (std::size_t at = 0; at < ports_.size(); ++at) {
         index_[ports_[at].slot.value] = static_cast<std::int8_t>(at);
@@ -50,7 +50,7 @@ PlacementDraft::PlacementDraft(const BucketOwners& now, const BucketLoads& loads
     }
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
         total_ += bytes(bucket);
-        if (const auto* home = port(homes_[bucket])) filled_[home->slot.value] += bytes(bucket);
+        if (const auto* owner = port(owners_[bucket])) filled_[owner->slot.value] += bytes(bucket);
         if (bytes(bucket) > 0) largest_.push_back(bucket);
     }
     std::ranges::stable_sort(largest_, std::greater<>{},
@@ -63,8 +63,8 @@ const WeighedPort* PlacementDraft::port(Slot slot) const {
 }
 
 bool PlacementDraft::on_capable(std::size_t bucket) const {
-    const auto* home = port(homes_[bucket]);
-    return home != nullptr && home->segments;
+    const auto* owner = port(owners_[bucket]);
+    return owner != nullptr && owner->segments;
 }
 
 double PlacementDraft::fullest() const {
@@ -77,7 +77,7 @@ double PlacementDraft::fullest() const {
 std::vector<std::size_t> PlacementDraft::busy(Slot slot) const {
     std::vector<std::size_t> list;
     for (const auto bucket : largest_)
-        if (homes_[bucket] == slot) list.push_back(bucket);
+        if (owners_[bucket] == slot) list.push_back(bucket);
     return list;
 }
 
@@ -94,22 +94,22 @@ void PlacementDraft::move(std::size_t bucket, Slot to, MoveReason reason, double
         moved.reason = reason; // what set it going
     }
     moved.gain += gain;
-    if (const auto* from = port(homes_[bucket])) filled_[from->slot.value] -= bytes(bucket);
+    if (const auto* from = port(owners_[bucket])) filled_[from->slot.value] -= bytes(bucket);
     filled_[to.value] += bytes(bucket);
-    homes_[bucket] = to;
+    owners_[bucket] = to;
 }
 
 Placement PlacementDraft::placement() const {
-    Placement result{.homes = homes_, .moves = {}, .planned = {}};
+    Placement result{.owners = owners_, .moves = {}, .planned = {}};
     for (const auto bucket : order_)
-        if (homes_[bucket] != was_[bucket])
+        if (owners_[bucket] != was_[bucket])
             result.moves.push_back({.bucket = bucket,
                                     .from = was_[bucket],
-                                    .to = homes_[bucket],
+                                    .to = owners_[bucket],
                                     .gain = moved_[bucket].gain,
                                     .reason = moved_[bucket].reason});
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        if (port(homes_[bucket]) != nullptr) result.planned[homes_[bucket].value] += bytes(bucket);
+        if (port(owners_[bucket]) != nullptr) result.planned[owners_[bucket].value] += bytes(bucket);
     return result;
 }
 

@@ -28,9 +28,9 @@ public:
     const WeighedPort* port(Slot slot) const;
     const BucketLoad& load(std::size_t bucket) const { return (*loads_)[bucket]; }
     double bytes(std::size_t bucket) const { return (*loads_)[bucket].bytes; }
-    Slot home(std::size_t bucket) const { return homes_[bucket]; }
+    Slot owner(std::size_t bucket) const { return owners_[bucket]; }
     bool rests(std::size_t bucket) const { return resting_[bucket]; }
-    /// Its home segments. False for the homeless.
+    /// Its home segments. False for the unowned.
     bool on_capable(std::size_t bucket) const;
 
     /// Bytes/s on a port.
@@ -60,7 +60,7 @@ private:
     std::vector<WeighedPort> ports_;
     RestingBuckets resting_;
     std::array<std::int8_t, max_ports + 1> index_{}; ///< into ports_, by slot; -1: none
-    BucketOwners was_, homes_;
+    BucketOwners was_, owners_;
     std::array<double, max_ports + 1> filled_{};
     std::array<Moved, bucket_count> moved_{};
     std::vector<std::uint8_t> order_; ///< of the first move of each

@@ -77,8 +77,8 @@ BalanceConfig balance_of(const Section& section, const RunnerConfig& runner) {
                           .aware = section.boolean("aware"),
                           .interval = TxBalancer{}.balancing_interval,
                           .wait_for_gap = section.boolean("wait_for_gap"),
-                          .longest_wait = milliseconds{section.integer("longest_wait")},
-                          .least_gain = section.integer<std::uint32_t>("least_gain")};
+                          .max_wait = milliseconds{section.integer("max_wait")},
+                          .min_gain = section.integer<std::uint32_t>("min_gain")};
     const auto* balancer = tx_balancer_of(runner);
     if (balancer == nullptr) return balance; // it does not hash
     // The sending CPU decides: there is nothing to move.

@@ -67,7 +67,7 @@ Value buckets_of(const BalanceStatus& balance) {
                   {"bytes_per_second", std::move(bytes)},
                   {"packets_per_second", std::move(packets)},
                   {"port", std::move(ports)},
-                  {"then", std::move(then)}};
+                  {"next_ports", std::move(then)}};
 }
 
 } // namespace

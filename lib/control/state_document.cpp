@@ -129,14 +129,14 @@ const char* name_of(AggSelectPolicy policy) {
     return "?";
 }
 
-Value proofs_of(const std::map<std::string, BenchmarkResult>& proofs) {
+Value benchmarks_of(const std::map<std::string, BenchmarkResult>& benchmarks) {
     Object steps;
-    for (const auto& [step, proof] : proofs)
-        steps.push_back({step, Object{{"bought", name_of(proof.bought)},
-                                      {"bytes_with", json::counted(proof.bytes_with)},
-                                      {"bytes_without", json::counted(proof.bytes_without)},
-                                      {"cpu_ns_per_kib_with", json::counted(proof.cpu_with)},
-                                      {"cpu_ns_per_kib_without", json::counted(proof.cpu_without)}}});
+    for (const auto& [step, result] : benchmarks)
+        steps.push_back({step, Object{{"effect", name_of(result.effect)},
+                                      {"bytes_with", json::counted(result.bytes_with)},
+                                      {"bytes_without", json::counted(result.bytes_without)},
+                                      {"cpu_ns_per_kib_with", json::counted(result.cpu_with)},
+                                      {"cpu_ns_per_kib_without", json::counted(result.cpu_without)}}});
     return steps;
 }
 
@@ -176,7 +176,7 @@ json::Value state_document(const TeamStatus& status) {
     if (status.interrupts) document.set("interrupts", interrupt_document(*status.interrupts));
     if (status.workers) document.set("workers", worker_document(*status.workers));
     if (status.balance) document.set("balance", balance_document(*status.balance));
-    if (!status.proofs.empty()) document.set("proofs", proofs_of(status.proofs));
+    if (!status.benchmarks.empty()) document.set("benchmarks", benchmarks_of(status.benchmarks));
     if (!status.refused.empty()) {
         json::Array list;
         for (const auto& refused : status.refused)

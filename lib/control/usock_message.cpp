@@ -64,7 +64,7 @@ constexpr std::array methods{
            [](Arguments&& given) -> Request { return WorkersManage{std::move(given[0])}; }},
     Method{"ProofTry", 2,
            [](Arguments&& given) -> Request {
-               return ProofTry{std::move(given[0]), std::move(given[1])};
+               return PauseForBenchmark{std::move(given[0]), std::move(given[1])};
            }},
     Method{"ProofKeep", 6,
            [](Arguments&& given) -> Request {
@@ -73,7 +73,7 @@ constexpr std::array methods{
                                     .bytes_with = std::move(given[2]),
                                     .cpu_without = std::move(given[3]),
                                     .cpu_with = std::move(given[4]),
-                                    .bought = std::move(given[5])};
+                                    .effect = std::move(given[5])};
            }},
 };
 static_assert(methods.size() == std::variant_size_v<Request>);
@@ -100,12 +100,12 @@ std::vector<std::string_view> arguments_of(const Request& request) {
                               return {bind.process, bind.policy};
                           },
                           [](const WorkersRelease& release) -> List { return {release.process}; },
-                          [](const ProofTry& trial) -> List {
+                          [](const PauseForBenchmark& trial) -> List {
                               return {trial.step, trial.state};
                           },
-                          [](const KeepBenchmark& proof) -> List {
-                              return {proof.step,        proof.bytes_without, proof.bytes_with,
-                                      proof.cpu_without, proof.cpu_with,      proof.bought};
+                          [](const KeepBenchmark& result) -> List {
+                              return {result.step,        result.bytes_without, result.bytes_with,
+                                      result.cpu_without, result.cpu_with,      result.effect};
                           },
                           [](const WorkersManage& manage) -> List { return {manage.managed}; },
                           [](const InterruptsPlan&) -> List { return {}; },

@@ -94,21 +94,22 @@ struct WorkersManage {
 
 /// What is managed, "interrupts" or "workers", for a measurement: "on", "off" for some seconds, or "end",
 /// which makes it as it was.
-struct ProofTry {
+struct PauseForBenchmark {
     std::string step, state;
-    bool operator==(const ProofTry&) const = default;
+    bool operator==(const PauseForBenchmark&) const = default;
 };
-/// What `interrupts prove` has measured of a step, "interrupts" or "workers": bytes per second and CPU
-/// nanoseconds per KiB without it and with it, and what it bought (name_of(Bought)). Kept for the state.
+/// What `interrupts benchmark` has measured of a step, "interrupts" or "workers": bytes per second and CPU
+/// nanoseconds per KiB without it and with it, and what it bought (name_of(BenchmarkEffect)). Kept for the
+/// state.
 struct KeepBenchmark {
-    std::string step, bytes_without, bytes_with, cpu_without, cpu_with, bought;
+    std::string step, bytes_without, bytes_with, cpu_without, cpu_with, effect;
     bool operator==(const KeepBenchmark&) const = default;
 };
 
 using Request = std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump,
                              ConfigDumpActual, StateDump, StateItemValueGet, StateItemValueSet, BalanceMove,
                              BalanceFreeze, OffloadTry, InterruptsPlan, InterruptsManage, WorkersBind,
-                             WorkersRelease, WorkersManage, ProofTry, KeepBenchmark>;
+                             WorkersRelease, WorkersManage, PauseForBenchmark, KeepBenchmark>;
 
 /// Why a request was not done: teamd's code and message, as libteamdctl prints them.
 struct Refusal {

@@ -41,9 +41,9 @@ Value worker_document(const WorkersStatus& status) {
         rules.emplace_back(Object{{"policy", name_of(rule.policy)}, {"rule", text_of(rule)}});
     for (const auto& worker : status.workers)
         workers.push_back(worker_of(worker));
-    return Object{{"cannot_see", status.cannot_see}, {"complaint", status.complaint},
-                  {"managed", status.managed},       {"refused", status.refused},
-                  {"rules", std::move(rules)},       {"workers", std::move(workers)}};
+    return Object{{"limitations", status.limitations}, {"complaint", status.complaint},
+                  {"managed", status.managed},         {"refused", status.refused},
+                  {"rules", std::move(rules)},         {"workers", std::move(workers)}};
 }
 
 } // namespace teamo::control

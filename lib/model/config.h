@@ -165,10 +165,9 @@ struct BalanceConfig {
     bool on = false;   ///< tx_balancer is configured, or `aware` was written as true
     bool aware = true; ///< places by offloads and interrupt CPUs too, not by bytes and speeds alone
     milliseconds interval{5000};
-    bool wait_for_gap = true; ///< a bucket moves when its traffic pauses
-    milliseconds longest_wait{
-        5000};                     ///< one that does not pause so long moves all the same, if it gains enough
-    std::uint32_t least_gain = 10; ///< per cent: what is enough
+    bool wait_for_gap = true;    ///< a bucket moves when its traffic pauses
+    milliseconds max_wait{5000}; ///< one that does not pause so long moves all the same, if it gains enough
+    std::uint32_t min_gain = 10; ///< per cent: what is enough
     bool operator==(const BalanceConfig&) const = default;
 };
 

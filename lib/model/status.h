@@ -5,10 +5,10 @@
 
 #include "base/named.h"
 #include "model/balance_status.h"
+#include "model/benchmark.h"
 #include "model/config.h"
 #include "model/interrupt_status.h"
 #include "model/offload_status.h"
-#include "model/proof.h"
 #include "model/worker_status.h"
 
 #include <sys/types.h>
@@ -73,7 +73,7 @@ struct TeamStatus {
     std::optional<OffloadStatus> offload;
     std::optional<InterruptStatus> interrupts;
     std::optional<WorkersStatus> workers;
-    std::map<std::string, BenchmarkResult> proofs{}; ///< by step: what was measured last
+    std::map<std::string, BenchmarkResult> benchmarks{}; ///< by step: what was measured last
     std::vector<RefusedStatus> refused{};
     // what the state document has under "setup"
     pid_t pid = 0;

@@ -20,10 +20,10 @@ struct WorkerStatus {
 };
 
 struct WorkersStatus {
-    bool managed = true;      ///< false: released by an administrator until told otherwise
-    std::string refused{};    ///< why none may be bound at all; empty: they may
-    std::string cannot_see{}; ///< what of the traffic is not seen, and why; empty: all is
-    std::string complaint{};  ///< what went wrong last time; empty: nothing
+    bool managed = true;       ///< false: released by an administrator until told otherwise
+    std::string refused{};     ///< why none may be bound at all; empty: they may
+    std::string limitations{}; ///< what of the traffic is not seen, and why; empty: all is
+    std::string complaint{};   ///< what went wrong last time; empty: nothing
     std::vector<WorkerRule> rules{};
     std::vector<WorkerStatus> workers{}; ///< by process
     bool operator==(const WorkersStatus&) const = default;

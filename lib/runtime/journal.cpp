@@ -216,10 +216,10 @@ std::string text_of(const Journal& journal) {
     value.set("team", journal.team.value);
     value.set("inner", journal.inner.value);
     if (journal.active) value.set("active", journal.active->value);
-    std::string homes;
-    for (const auto home : journal.homes)
-        homes.push_back(static_cast<char>('0' + home.value));
-    value.set("homes", homes);
+    std::string owners;
+    for (const auto home : journal.owners)
+        owners.push_back(static_cast<char>('0' + home.value));
+    value.set("owners", owners);
     if (!journal.offloads.empty()) value.set("offloads", value_of(journal.offloads));
     json::Array ports, removed;
     for (const auto& port : journal.ports)
@@ -244,10 +244,10 @@ Result<Journal> parse_journal(std::string_view content) {
     journal.team = IfIndex{small(*value, "team")};
     journal.inner = IfIndex{small(*value, "inner")};
     if (const auto active = small(*value, "active"); active != 0) journal.active = IfIndex{active};
-    const auto homes = json::text(*value, "homes");
-    for (std::size_t bucket = 0; bucket < std::min(homes.size(), journal.homes.size()); ++bucket)
-        if (homes[bucket] >= '0' && homes[bucket] <= '8')
-            journal.homes[bucket] = Slot{static_cast<std::uint8_t>(homes[bucket] - '0')};
+    const auto owners = json::text(*value, "owners");
+    for (std::size_t bucket = 0; bucket < std::min(owners.size(), journal.owners.size()); ++bucket)
+        if (owners[bucket] >= '0' && owners[bucket] <= '8')
+            journal.owners[bucket] = Slot{static_cast<std::uint8_t>(owners[bucket] - '0')};
     journal.offloads = parse_names(json::array(*value, "offloads"));
     for (const auto& entry : json::array(*value, "ports")) {
         auto port = parse_port(entry);

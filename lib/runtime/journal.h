@@ -59,7 +59,7 @@ struct Journal {
     bool making = false;                 ///< the team's device is being made: one without a mark is ours
     IfIndex team, inner;
     std::optional<IfIndex> active;            ///< activebackup's port
-    std::array<Slot, bucket_count> homes{};   ///< where the hash buckets live
+    std::array<Slot, bucket_count> owners{};  ///< where the hash buckets live
     FeatureNames offloads{};                  ///< of the team's device, as it was made
     std::vector<PortBefore> ports;            ///< in the order they joined
     std::vector<std::string> removed_by_hand; ///< configured ports that somebody took out

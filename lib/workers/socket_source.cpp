@@ -10,7 +10,7 @@ SocketSource SocketSource::open() {
     if (auto reader = SocketReader::open())
         source.reader_ = std::move(*reader);
     else
-        source.cannot_see_ = fmt::format("{} ({})", descriptors_cannot_see, reader.error().text);
+        source.limitations_ = fmt::format("{} ({})", descriptors_cannot_see, reader.error().text);
     return source;
 }
 

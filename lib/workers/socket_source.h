@@ -15,11 +15,11 @@ public:
 
     Result<std::vector<SocketTraffic>> read() const;
     /// What it cannot see, and why, for people; empty: nothing.
-    const std::string& cannot_see() const { return cannot_see_; }
+    const std::string& limitations() const { return limitations_; }
 
 private:
     std::optional<SocketReader> reader_;
-    std::string cannot_see_;
+    std::string limitations_;
 };
 
 } // namespace teamo

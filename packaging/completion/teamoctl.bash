@@ -68,7 +68,7 @@ _teamoctl() {
         'port config update') choices=$(_teamoctl_devices "${words[0]}") ;;
         'port config dump') choices=$(_teamoctl_ports "${words[0]}") ;;
         balance) choices='show hash move freeze thaw' ;;
-        interrupts) choices='show plan apply restore prove' ;;
+        interrupts) choices='show plan apply restore benchmark' ;;
         workers) choices='show bind release run apply restore' ;;
         'workers bind '*) choices='follow spread' ;;
         offload) choices='show' ;;

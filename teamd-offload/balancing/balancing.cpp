@@ -109,7 +109,7 @@ std::vector<BalancedPort> Balancing::candidates(const std::vector<Port>& ports) 
 /// Where the buckets leave, or will when they have paused. A port that is down keeps its buckets' homes; as
 /// long as it is, they are with the others.
 BucketOwners Balancing::places() const {
-    BucketOwners places = team_.homes();
+    BucketOwners places = team_.owners();
     const auto& tables = team_.tables();
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         if (!moves_.waits(static_cast<std::uint8_t>(bucket)))
@@ -138,7 +138,7 @@ void Balancing::place() {
 /// False: it has been asked for already.
 bool Balancing::begin(const BucketMove& move) {
     if (moves_.waits(move.bucket)) reconcile(); // it may have moved a moment ago, and must not be pulled back
-    auto& home = team_.homes()[move.bucket];
+    auto& home = team_.owners()[move.bucket];
     if (home == move.to) return false;
     log_(Level::debug,
          fmt::format("balance: bucket {} from {} to {}, {}, gain {:.1f} %", move.bucket, port_name(move.from),
@@ -172,7 +172,7 @@ Result<> Balancing::move(std::uint8_t bucket, Slot to, bool now) {
     if (now) {
         moves_.cancel(bucket);
         at_once_.insert(bucket);
-        team_.homes()[bucket] = to;
+        team_.owners()[bucket] = to;
         if (wanted.from != to) note({.move = wanted, .end = MoveEnd::forced, .waited = 0ms});
     } else {
         begin(wanted);
@@ -214,7 +214,7 @@ void Balancing::reconcile() {
     };
     for (const auto& ended : moves_.step(Clock::now(), team_.tables().transmit, drains_, config_, look)) {
         if (ended.end == MoveEnd::given_up) {
-            team_.homes()[ended.move.bucket] = ended.move.from;
+            team_.owners()[ended.move.bucket] = ended.move.from;
             resting_[ended.move.bucket] = Clock::now() + rest_intervals * config_.interval;
         }
         note(ended);

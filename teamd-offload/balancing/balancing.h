@@ -41,7 +41,7 @@ public:
     struct Hooks {
         std::function<std::vector<Port>()> ports;
         std::function<const Tables&()> tables;
-        std::function<BucketOwners&()> homes;
+        std::function<BucketOwners&()> owners;
         std::function<void()> pass; ///< homes, or buckets that wait, have changed
     };
 

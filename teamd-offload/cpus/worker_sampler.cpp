@@ -24,8 +24,8 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 
 } // namespace
 
-std::string WorkerSampler::cannot_see() const {
-    if (!source_.cannot_see().empty() || sampler_complaint_.empty()) return source_.cannot_see();
+std::string WorkerSampler::limitations() const {
+    if (!source_.limitations().empty() || sampler_complaint_.empty()) return source_.limitations();
     return "UDP is not seen: " + sampler_complaint_;
 }
 

@@ -36,7 +36,7 @@ public:
     WorkerSampler() : source_(SocketSource::open()) {}
 
     /// What it cannot see, and why, for people; empty: nothing.
-    std::string cannot_see() const;
+    std::string limitations() const;
 
     /// Begins to count UDP packets, if there is a worker with such a socket; for how long. None: there is
     /// none, or it cannot be done.

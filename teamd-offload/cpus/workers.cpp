@@ -89,7 +89,7 @@ void Workers::begin_window() {
 }
 
 void Workers::log_limitations() {
-    auto unseen = sampler_->cannot_see();
+    auto unseen = sampler_->limitations();
     if (unseen != unseen_ && !unseen.empty()) log_(Level::notice, "workers: " + unseen);
     unseen_ = std::move(unseen);
 }
@@ -331,7 +331,7 @@ Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {
     if (!managed_)
         return fail(
             EBUSY,
-            "all workers are released, by hand or while interrupts prove measures; first: workers apply");
+            "all workers are released, by hand or while interrupts benchmark measures; first: workers apply");
     if (is_refused()) return fail(EBUSY, refused_);
     const bool begins = !is_wanted();
     by_hand_[reading->worker.id] = policy;
@@ -361,7 +361,7 @@ Result<> Workers::release(pid_t pid) {
 WorkersStatus Workers::status() const {
     return {.managed = managed_,
             .refused = refused_,
-            .cannot_see = sampler_ ? sampler_->cannot_see() : std::string(),
+            .limitations = sampler_ ? sampler_->limitations() : std::string(),
             .complaint = complaint_,
             .rules = rules_,
             .workers = status_};

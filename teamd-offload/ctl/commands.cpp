@@ -72,7 +72,7 @@ std::span<const Command> commands() {
         {.path = "interrupts plan", .run = interrupts_plan, .json = true},
         {.path = "interrupts apply", .run = interrupts_apply},
         {.path = "interrupts restore", .run = interrupts_restore},
-        {.path = "interrupts prove", .run = interrupts_prove, .json = true},
+        {.path = "interrupts benchmark", .run = interrupts_benchmark, .json = true},
         {.path = "workers", .run = workers_show, .json = true},
         {.path = "workers show", .run = workers_show, .json = true},
         {.path = "workers bind",

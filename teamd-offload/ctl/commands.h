@@ -60,7 +60,7 @@ Result<> interrupts_show(Session& session, Arguments);
 Result<> interrupts_plan(Session& session, Arguments);
 Result<> interrupts_apply(Session& session, Arguments);
 Result<> interrupts_restore(Session& session, Arguments);
-Result<> interrupts_prove(Session& session, Arguments);
+Result<> interrupts_benchmark(Session& session, Arguments);
 Result<> workers_show(Session& session, Arguments);
 Result<> check_workers_bind(Arguments arguments);
 Result<> workers_bind(Session& session, Arguments arguments);

@@ -8,9 +8,9 @@
 #include "base/failures.h"
 #include "config/config_file.h"
 #include "control/usock_message.h"
+#include "cpus/benchmark_pause.h"
 #include "cpus/interrupts.h"
 #include "cpus/port_cpus.h"
-#include "cpus/proof_trial.h"
 #include "cpus/workers.h"
 #include "datapath/datapath.h"
 #include "kernel/ethtool/ethtool.h"
@@ -152,7 +152,7 @@ private:
     // team_workers.cpp: processes that follow their packets
     Result<> start_workers(sd_event* loop);
     void release_left_workers();
-    Result<> start_proof_trial(sd_event* loop);
+    Result<> start_benchmark_pause(sd_event* loop);
 
     // team_balance.cpp: what balancing needs to know
     Result<> start_balancing(sd_event* loop);
@@ -182,10 +182,10 @@ private:
     std::unique_ptr<Offloads> offloads_;
     std::unique_ptr<Interrupts> interrupts_;
     std::unique_ptr<Workers> workers_;
-    std::unique_ptr<BenchmarkPause> proof_trial_;
-    std::map<std::string, BenchmarkResult> proofs_; ///< by step, what somebody has measured
-    std::optional<Timer> timer_;                    ///< when a delay of a link watch is over
-    std::optional<Timer> poll_timer_;               ///< for what the kernel tells nobody
+    std::unique_ptr<BenchmarkPause> benchmark_pause_;
+    std::map<std::string, BenchmarkResult> benchmarks_; ///< by step, what somebody has measured
+    std::optional<Timer> timer_;                        ///< when a delay of a link watch is over
+    std::optional<Timer> poll_timer_;                   ///< for what the kernel tells nobody
     std::function<void(Error)> failed_;
 
     TeamDevice device_;

@@ -11,7 +11,7 @@ Result<> Team::start_balancing(sd_event* loop) {
     auto balancing = Balancing::make(loop, log_, *datapath_,
                                      {.ports = [this] { return balanced_ports(); },
                                       .tables = [this]() -> const Tables& { return tables_; },
-                                      .homes = [this]() -> BucketOwners& { return journal_.homes; },
+                                      .owners = [this]() -> BucketOwners& { return journal_.owners; },
                                       .pass = [this] { pass(); }},
                                      configuration_.team.balance);
     if (!balancing) return tl::unexpected(balancing.error());

@@ -113,7 +113,7 @@ TeamPlan Team::plan(const Decision& decision) const {
                     .team = find_link(observer_->links(), device_.team),
                     .inner = device_.inner,
                     .members = {},
-                    .homes = journal_.homes,
+                    .owners = journal_.owners,
                     .notify_peers = configuration_.team.notify_peers,
                     .mcast_rejoin = configuration_.team.mcast_rejoin,
                     .limited_to = limited_to_,
@@ -169,7 +169,7 @@ void Team::put_into_effect(const TeamPlan& plan) {
              "the datapath is not as it should be: ", datapath_->apply(plan.tables));
     const bool others = tables_.transmit != plan.tables.transmit || tables_.ports != plan.tables.ports;
     tables_ = plan.tables;
-    journal_.homes = plan.homes;
+    journal_.owners = plan.owners;
     journal_.active = decision_.active;
     complain(journal_complaint_, journal_patience_, "", keep_journal());
     if (others && options_.changed) options_.changed();

@@ -25,20 +25,21 @@ Refusal refusal(std::string_view code, std::string_view teamds_words, const Erro
     return {.code = std::string(code), .message = fmt::format("{}: {}.", teamds_words, error.text)};
 }
 
-std::optional<BenchmarkResult> read_proof(const control::KeepBenchmark& request) {
-    BenchmarkResult proof;
+std::optional<BenchmarkResult> read_benchmark(const control::KeepBenchmark& request) {
+    BenchmarkResult result;
     const auto read = [](const std::string& text, std::uint64_t& figure) {
         const auto number = whole_number<std::uint64_t>(text);
         figure = number.value_or(0);
         return number && figure <= INT64_MAX;
     };
-    if (!read(request.bytes_without, proof.bytes_without) || !read(request.bytes_with, proof.bytes_with) ||
-        !read(request.cpu_without, proof.cpu_without) || !read(request.cpu_with, proof.cpu_with))
+    if (!read(request.bytes_without, result.bytes_without) || !read(request.bytes_with, result.bytes_with) ||
+        !read(request.cpu_without, result.cpu_without) || !read(request.cpu_with, result.cpu_with))
         return std::nullopt;
-    for (const auto bought : {Bought::unclear, Bought::nothing, Bought::something, Bought::harm})
-        if (request.bought == name_of(bought)) {
-            proof.bought = bought;
-            return proof;
+    for (const auto effect :
+         {BenchmarkEffect::unclear, BenchmarkEffect::none, BenchmarkEffect::gain, BenchmarkEffect::loss})
+        if (request.effect == name_of(effect)) {
+            result.effect = effect;
+            return result;
         }
     return std::nullopt;
 }
@@ -159,7 +160,7 @@ struct Team::Answering {
 
     Reply operator()(const control::InterruptsManage& request) const {
         return told(request.managed, "Failed to manage interrupts",
-                    [this](bool managed) { team.proof_trial_->settle("interrupts", managed); });
+                    [this](bool managed) { team.benchmark_pause_->settle("interrupts", managed); });
     }
 
     Reply operator()(const control::WorkersBind& request) const {
@@ -178,20 +179,20 @@ struct Team::Answering {
 
     Reply operator()(const control::WorkersManage& request) const {
         return told(request.managed, "Failed to manage workers",
-                    [this](bool managed) { team.proof_trial_->settle("workers", managed); });
+                    [this](bool managed) { team.benchmark_pause_->settle("workers", managed); });
     }
 
-    Reply operator()(const control::ProofTry& request) const {
-        if (auto tried = team.proof_trial_->ask(request.step, request.state); !tried)
+    Reply operator()(const control::PauseForBenchmark& request) const {
+        if (auto tried = team.benchmark_pause_->ask(request.step, request.state); !tried)
             return refusal("ProofTryFail", "Failed to try without", tried.error());
         return {};
     }
 
     Reply operator()(const control::KeepBenchmark& request) const {
-        const auto proof = read_proof(request);
-        if (!proof || (request.step != "interrupts" && request.step != "workers"))
+        const auto result = read_benchmark(request);
+        if (!result || (request.step != "interrupts" && request.step != "workers"))
             return refusal("InvalidArgs", "Failed to keep a proof", {EINVAL, "it makes no sense"});
-        team.proofs_[request.step] = *proof;
+        team.benchmarks_[request.step] = *result;
         return {};
     }
 
@@ -298,7 +299,7 @@ TeamStatus Team::status() {
     status.offload = offload_status();
     status.interrupts = interrupts_->status();
     status.workers = workers_->status();
-    status.proofs = proofs_;
+    status.benchmarks = benchmarks_;
     status.refused = refused_status();
     if (tables_.mode == TransmitMode::hash && device_.team) status.balance = balancing_->status();
     return status;

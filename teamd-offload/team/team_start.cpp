@@ -86,7 +86,7 @@ Result<> Team::open(sd_event* loop) {
     if (auto started = start_offloads(loop); !started) return started;
     if (auto started = start_interrupts(loop); !started) return started;
     if (auto started = start_workers(loop); !started) return started;
-    if (auto started = start_proof_trial(loop); !started) return started;
+    if (auto started = start_benchmark_pause(loop); !started) return started;
     if (options_.recreate) {
         if (auto good = check_ports(); !good) return good;
         if (auto replaced = remove_existing(); !replaced) return replaced;

@@ -15,7 +15,7 @@ Result<> Team::start_workers(sd_event* loop) {
     return {};
 }
 
-Result<> Team::start_proof_trial(sd_event* loop) {
+Result<> Team::start_benchmark_pause(sd_event* loop) {
     auto trial = BenchmarkPause::make(loop, log_,
                                       {{"interrupts",
                                         {.managed = [this] { return interrupts_->managed(); },
@@ -24,7 +24,7 @@ Result<> Team::start_proof_trial(sd_event* loop) {
                                         {.managed = [this] { return workers_->managed(); },
                                          .manage = [this](bool on) { workers_->manage(on); }}}});
     if (!trial) return tl::unexpected(trial.error());
-    proof_trial_ = std::move(*trial);
+    benchmark_pause_ = std::move(*trial);
     return {};
 }
 

@@ -55,22 +55,22 @@ std::size_t differences(const BucketOwners& one, const BucketOwners& other) {
 }
 
 /// The load of the fullest port over the mean of all.
-double fullest(const BucketOwners& homes, const std::array<double, bucket_count>& bytes, std::size_t ports) {
+double fullest(const BucketOwners& owners, const std::array<double, bucket_count>& bytes, std::size_t ports) {
     std::array<double, max_ports + 1> on{};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        on[homes[bucket].value] += bytes[bucket];
+        on[owners[bucket].value] += bytes[bucket];
     return std::ranges::max(on) * static_cast<double>(ports) / std::accumulate(on.begin(), on.end(), 0.0);
 }
 
 /// One way to place buckets, and what came of it after the warm-up.
 struct Contestant {
-    BucketOwners homes{};
+    BucketOwners owners{};
     double left = 0, placed = 0;
     std::size_t moves = 0;
 
     void score(const AllBucketCounters& bytes, const Traffic& traffic, std::size_t ports) {
-        left += fullest(homes, bytes_of(bytes), ports) / measured;
-        placed += fullest(homes, traffic.expected(), ports) / measured;
+        left += fullest(owners, bytes_of(bytes), ports) / measured;
+        placed += fullest(owners, traffic.expected(), ports) / measured;
     }
     double moves_per_interval() const { return static_cast<double>(moves) / measured; }
 };
@@ -90,15 +90,16 @@ Outcome contest(std::uint32_t seed, double exponent, int port_count, Unrest unre
     for (const auto slot : ports)
         carrying.push_back({.slot = slot, .capacity = 125e6});
     Outcome outcome;
-    outcome.ours.homes = outcome.basic.homes = outcome.fixed.homes = rehome(BucketOwners{}, set_of(ports));
+    outcome.ours.owners = outcome.basic.owners = outcome.fixed.owners =
+        assign_evenly(BucketOwners{}, set_of(ports));
     LoadMeter meter(interval);
     LoadMeter::Time now{};
     for (int round = 0; round < warm_up + measured; ++round, now += interval) {
         const auto loads = meter.step(traffic.counters(), now);
-        const auto placement = place(outcome.ours.homes, loads, carrying, {});
+        const auto placement = place(outcome.ours.owners, loads, carrying, {});
         const auto left = traffic.pass(seconds);
         if (round >= warm_up) outcome.ours.moves += placement.moves.size();
-        outcome.ours.homes = placement.homes;
+        outcome.ours.owners = placement.owners;
         if (round >= warm_up) {
             for (auto* one : {&outcome.ours, &outcome.basic, &outcome.fixed})
                 one->score(left, traffic, ports.size());
@@ -106,9 +107,9 @@ Outcome contest(std::uint32_t seed, double exponent, int port_count, Unrest unre
             outcome.largest = std::max(outcome.largest, largest);
             outcome.least += std::max(1.0, largest) / measured;
         }
-        const auto next = basic_balancer(outcome.basic.homes, bytes_of(left), ports);
-        if (round >= warm_up) outcome.basic.moves += differences(outcome.basic.homes, next);
-        outcome.basic.homes = next;
+        const auto next = basic_balancer(outcome.basic.owners, bytes_of(left), ports);
+        if (round >= warm_up) outcome.basic.moves += differences(outcome.basic.owners, next);
+        outcome.basic.owners = next;
     }
     return outcome;
 }

@@ -13,15 +13,15 @@ BucketOwners basic_balancer(const BucketOwners& now, const std::array<double, bu
     std::ranges::stable_sort(largest, std::greater<>{},
                              [&bytes](std::size_t bucket) { return bytes[bucket]; });
     std::array<double, max_ports + 1> given{};
-    BucketOwners homes = now;
+    BucketOwners owners = now;
     for (const auto bucket : largest) {
         if (bytes[bucket] <= 0 && now[bucket]) continue;
         const auto least =
             *std::ranges::min_element(ports, {}, [&given](Slot slot) { return given[slot.value]; });
-        homes[bucket] = least;
+        owners[bucket] = least;
         given[least.value] += bytes[bucket];
     }
-    return homes;
+    return owners;
 }
 
 } // namespace teamo::simulation

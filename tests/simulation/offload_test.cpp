@@ -31,7 +31,7 @@ std::vector<BalancedPort> two_capable_two_poor() {
 }
 
 BucketOwners quarters() {
-    return rehome(BucketOwners{}, bit(Slot{1}) | bit(Slot{2}) | bit(Slot{3}) | bit(Slot{4}));
+    return assign_evenly(BucketOwners{}, bit(Slot{1}) | bit(Slot{2}) | bit(Slot{3}) | bit(Slot{4}));
 }
 
 /// `bulk` bytes/s by eight flows, and 200 of 100 to 300 kB/s each.
@@ -61,20 +61,20 @@ Totals run(std::uint32_t seed, double bulk) {
     Engine engine(seed);
     Traffic traffic(engine, bulk_and_requests(engine, bulk), {.noise = 0.1, .churn = 0});
     const auto carrying = two_capable_two_poor();
-    auto homes = quarters();
+    auto owners = quarters();
     LoadMeter meter(interval);
     LoadMeter::Time now{};
     Totals totals;
     for (int round = 0; round < warm_up + measured; ++round, now += interval) {
-        const auto placement = place(homes, meter.step(traffic.counters(), now), carrying, {});
-        homes = placement.homes;
+        const auto placement = place(owners, meter.step(traffic.counters(), now), carrying, {});
+        owners = placement.owners;
         const auto counted = traffic.pass(seconds);
         if (round < warm_up) continue;
         totals.moves += placement.moves.size();
         BySlot left{};
         for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
-            left[homes[bucket].value] += static_cast<double>(counted[bucket].bytes) / seconds;
-            totals.bulk[homes[bucket].value] += static_cast<double>(counted[bucket].gso_bytes) / seconds;
+            left[owners[bucket].value] += static_cast<double>(counted[bucket].bytes) / seconds;
+            totals.bulk[owners[bucket].value] += static_cast<double>(counted[bucket].gso_bytes) / seconds;
         }
         for (std::size_t slot = 1; slot <= ports; ++slot) {
             totals.left[slot] += left[slot];
@@ -136,12 +136,12 @@ public:
     }
 
     /// What left by each port, bytes/s.
-    BySlot pass(const BucketOwners& homes) {
+    BySlot pass(const BucketOwners& owners) {
         BySlot flows{}, left{};
         for (const auto bucket : flows_)
-            ++flows[homes[bucket].value];
+            ++flows[owners[bucket].value];
         for (const auto bucket : flows_) {
-            const auto slot = homes[bucket].value;
+            const auto slot = owners[bucket].value;
             const double noise = 1 + 0.02 * (uniform(engine_) - 0.5);
             const double bytes = 0.94 * gigabit / flows[slot] * noise;
             left[slot] += bytes;
@@ -152,9 +152,9 @@ public:
         return left;
     }
     const AllBucketCounters& counters() const { return counters_; }
-    bool all_by_the_capable(const BucketOwners& homes) const {
+    bool all_by_the_capable(const BucketOwners& owners) const {
         return std::ranges::all_of(flows_,
-                                   [&homes](std::uint8_t bucket) { return homes[bucket].value <= 2; });
+                                   [&owners](std::uint8_t bucket) { return owners[bucket].value <= 2; });
     }
 
 private:
@@ -167,21 +167,22 @@ TEST(Offload, gives_way_to_throughput_where_bulk_takes_all_it_gets_and_then_keep
     for (std::uint32_t seed = 1; seed <= last_seed(20); ++seed) {
         SCOPED_TRACE(::testing::Message() << "seed " << seed);
         Elastic bulk(seed);
-        auto homes = quarters();
-        for (auto& home : homes) // all of it begins on one capable port
+        auto owners = quarters();
+        for (auto& home : owners) // all of it begins on one capable port
             home = Slot{1};
         LoadMeter meter(interval);
         LoadMeter::Time now{};
         std::size_t late_moves = 0;
         BySlot left{};
         for (int round = 0; round < 200; ++round, now += interval) {
-            const auto placement = place(homes, meter.step(bulk.counters(), now), two_capable_two_poor(), {});
-            homes = placement.homes;
+            const auto placement =
+                place(owners, meter.step(bulk.counters(), now), two_capable_two_poor(), {});
+            owners = placement.owners;
             if (round >= 100) late_moves += placement.moves.size();
-            left = bulk.pass(homes);
+            left = bulk.pass(owners);
         }
         EXPECT_GT(std::accumulate(left.begin(), left.end(), 0.0), 3.6 * gigabit);
-        EXPECT_FALSE(bulk.all_by_the_capable(homes));
+        EXPECT_FALSE(bulk.all_by_the_capable(owners));
         EXPECT_EQ(late_moves, 0U);
     }
 }

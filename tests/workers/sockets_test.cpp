@@ -136,7 +136,7 @@ TEST_F(Sockets, are_the_same_without_bpf) {
 
 TEST_F(Sockets, are_read_by_bpf_where_there_is_bpf) {
     const auto source = SocketSource::open();
-    EXPECT_EQ(source.cannot_see(), "");
+    EXPECT_EQ(source.limitations(), "");
     EXPECT_TRUE(source.read());
 }
 

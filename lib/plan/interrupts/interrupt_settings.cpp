@@ -61,9 +61,9 @@ CpuSettings missing(const CpuSettings& now, const CpuSettings& wanted) {
 }
 
 AffinityState affinity_state(const IrqVector& vector, const CpuList& wanted) {
-    if (vector.affinity != wanted) return AffinityState::astray;
+    if (vector.affinity != wanted) return AffinityState::misplaced;
     const bool there = vector.effective.empty() || std::ranges::includes(wanted, vector.effective);
-    return there ? AffinityState::right : AffinityState::waiting;
+    return there ? AffinityState::ok : AffinityState::pending;
 }
 
 } // namespace teamo

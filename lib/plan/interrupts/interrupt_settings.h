@@ -17,16 +17,16 @@ CpuSettings interrupt_settings(const PortInterrupts& port, const std::vector<uns
 /// Of `wanted` what is there and set otherwise now.
 CpuSettings missing(const CpuSettings& now, const CpuSettings& wanted);
 
-/// How a vector stands to what is wanted of it.
+/// Compares a vector with its wanted CPUs.
 enum class AffinityState : std::uint8_t {
-    right,   ///< it goes where it shall, and nowhere else
-    waiting, ///< its affinity is right; it goes there when it comes next (x86 without interrupt remapping)
-    astray,  ///< its affinity is another
+    ok,        ///< it goes to the wanted CPUs only
+    pending,   ///< its affinity is set; the next interrupt moves it (x86 without interrupt remapping)
+    misplaced, ///< its affinity is another one
 };
 AffinityState affinity_state(const IrqVector& vector, const CpuList& wanted);
 
 constexpr const char* name_of(AffinityState affinity_state) {
-    constexpr std::array names{"right", "waiting", "astray"};
+    constexpr std::array names{"ok", "pending", "misplaced"};
     return names[static_cast<std::size_t>(affinity_state)];
 }
 

@@ -103,14 +103,14 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     plan.address = team_address(input, decision);
     plan.carrier = !decision.transmit.empty();
     plan.gso_max = team_limits(input);
-    plan.homes = settle(input.homes, input.known, members, input.measured);
+    plan.owners = settle(input.owners, input.known, members, input.measured);
     plan.tables.mode = mode_of(*input.runner);
     plan.tables.hash_fields = hash_fields_of(*input.runner);
     plan.tables.team = input.team->index;
     plan.tables.inner = input.inner;
     plan.tables.transmit = slots_of(input.members, decision.transmit);
     plan.tables.receive = slots_of(input.members, decision.receive);
-    plan.tables.buckets = preferences(plan.homes, members);
+    plan.tables.buckets = preferences(plan.owners, members);
     plan.tables.leaving = input.leaving;
     plan.tables.drain = input.drain;
     if (has(plan.tables.hash_fields, HashField::cpu)) {

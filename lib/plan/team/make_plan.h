@@ -31,7 +31,7 @@ struct PlanInput {
     const Link* team = nullptr; ///< its MTU, address and promiscuity are the administrator's to set
     IfIndex inner;
     std::vector<Member> members;              ///< in the order they joined
-    BucketOwners homes{};                     ///< where the buckets live now
+    BucketOwners owners{};                    ///< where the buckets live now
     SlotSet known = 0;                        ///< the members that these homes were made for
     bool measured = false;                    ///< homes follow measured loads
     std::array<Slot, bucket_count> leaving{}; ///< as Tables has it
@@ -64,7 +64,7 @@ struct TeamPlan {
     /// (kernels before 6.19 do not see to it: net/core/dev.c, netdev_compute_master_upper_features). A port
     /// that leaves it to software anyway sets no limit to the others.
     SegmentLimits gso_max;
-    BucketOwners homes{}; ///< where the buckets shall live
+    BucketOwners owners{}; ///< where the buckets shall live
     Tables tables;
     std::vector<PortPlan> ports;
     bool operator==(const TeamPlan&) const = default;

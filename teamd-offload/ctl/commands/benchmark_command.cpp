@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// interrupts prove: the present load without placed interrupts and with them, then without bound workers and
-// with them, in turn; and all as it was before.
+// interrupts benchmark: the present load without placed interrupts and with them, then without bound workers
+// and with them, in turn; and all as it was before.
 #include "ctl/commands.h"
 #include "ctl/doctor/benchmark.h"
 #include "ctl/doctor/trial.h"
@@ -30,7 +30,7 @@ constexpr auto until_workers_are_bound = 4500ms;
 
 /// One thing that can be done without.
 struct Step {
-    const char* name; ///< as the state and ProofTry have it
+    const char* name; ///< as the state and PauseForBenchmark have it
     Clock::duration until_on = pause;
 };
 constexpr Step interrupts{.name = "interrupts"};
@@ -67,7 +67,7 @@ Result<WindowReading> read(Session& session, const Step& step) {
 
 /// The daemon ends a trial by itself where nothing is heard for a while.
 Result<> set(Session& session, const Step& step, const char* state) {
-    return session.tell(control::ProofTry{.step = step.name, .state = state});
+    return session.tell(control::PauseForBenchmark{.step = step.name, .state = state});
 }
 
 Result<BenchmarkPair::Side> measure(Session& session, const Step& step, bool on) {
@@ -87,23 +87,23 @@ Result<BenchmarkPair::Side> measure(Session& session, const Step& step, bool on)
 
 Result<BenchmarkResult> measure(Session& session, const Step& step) {
     std::vector<BenchmarkPair> pairs;
-    while (pairs.size() < pairs_of_a_proof) {
+    while (pairs.size() < benchmark_rounds) {
         const auto without = measure(session, step, false);
         if (!without) return tl::unexpected(without.error());
         const auto with = measure(session, step, true);
         if (!with) return tl::unexpected(with.error());
         pairs.push_back({.without = *without, .with = *with});
     }
-    return prove(pairs);
+    return evaluate(pairs);
 }
 
-Result<> keep(Session& session, const Step& step, const BenchmarkResult& proof) {
+Result<> keep(Session& session, const Step& step, const BenchmarkResult& result) {
     return session.tell(control::KeepBenchmark{.step = step.name,
-                                               .bytes_without = std::to_string(proof.bytes_without),
-                                               .bytes_with = std::to_string(proof.bytes_with),
-                                               .cpu_without = std::to_string(proof.cpu_without),
-                                               .cpu_with = std::to_string(proof.cpu_with),
-                                               .bought = name_of(proof.bought)});
+                                               .bytes_without = std::to_string(result.bytes_without),
+                                               .bytes_with = std::to_string(result.bytes_with),
+                                               .cpu_without = std::to_string(result.cpu_without),
+                                               .cpu_with = std::to_string(result.cpu_with),
+                                               .effect = name_of(result.effect)});
 }
 
 bool has_interrupts(const json::Value& document) {
@@ -127,10 +127,10 @@ Result<> measure_all(Session& session, const std::vector<const Step*>& steps) {
     for (const auto* step : steps)
         if (auto off = set(session, *step, "off"); !off) return off;
     for (const auto* step : steps) {
-        const auto proof = measure(session, *step);
-        if (!proof) return tl::unexpected(proof.error());
-        if (auto kept = keep(session, *step, *proof); !kept) return kept;
-        if (!session.options().json) put(text_of(step->name, *proof));
+        const auto result = measure(session, *step);
+        if (!result) return tl::unexpected(result.error());
+        if (auto kept = keep(session, *step, *result); !kept) return kept;
+        if (!session.options().json) put(text_of(step->name, *result));
     }
     return {};
 }
@@ -145,19 +145,19 @@ Result<> put_back(const Session& session, const std::vector<const Step*>& steps)
 }
 
 /// As the state has them.
-Result<> print_proofs(Session& session, const std::vector<const Step*>& steps) {
+Result<> print_benchmarks(Session& session, const std::vector<const Step*>& steps) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
     json::Object figures;
     for (const auto* step : steps)
-        figures.push_back({step->name, child(child(state->document, "proofs"), step->name)});
+        figures.push_back({step->name, child(child(state->document, "benchmarks"), step->name)});
     session.print(json::Value(std::move(figures)));
     return {};
 }
 
 } // namespace
 
-Result<> interrupts_prove(Session& session, Arguments) {
+Result<> interrupts_benchmark(Session& session, Arguments) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
     const auto steps = steps_of(state->document);
@@ -169,7 +169,7 @@ Result<> interrupts_prove(Session& session, Arguments) {
     if (auto back = put_back(session, steps); !back)
         return fail(back.error().number,
                     fmt::format("all is as it was in some seconds, but not yet: {}", back.error().text));
-    if (outcome && session.options().json) return print_proofs(session, steps);
+    if (outcome && session.options().json) return print_benchmarks(session, steps);
     return outcome;
 }
 

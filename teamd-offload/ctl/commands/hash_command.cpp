@@ -75,7 +75,7 @@ json::Value json_of(const std::string& team, const Answer& answer) {
                         {"by_cpu", false},
                         {"port", answer.port},
                         {"team", team},
-                        {"then", json::Array(answer.then.begin(), answer.then.end())}};
+                        {"next_ports", json::Array(answer.then.begin(), answer.then.end())}};
 }
 
 void print_by_cpu(Session& session) {
@@ -84,7 +84,7 @@ void print_by_cpu(Session& session) {
                                    {"by_cpu", true},
                                    {"port", nullptr},
                                    {"team", session.team()},
-                                   {"then", json::Array{}}});
+                                   {"next_ports", json::Array{}}});
     else
         put("the sending CPU decides (tx_hash has \"cpu\"): a packet leaves by the port whose interrupts "
             "that "

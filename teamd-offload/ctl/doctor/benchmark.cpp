@@ -55,19 +55,19 @@ std::string percent(std::uint64_t without, std::uint64_t with) {
     return fmt::format(" ({:+.1f} %)", 100 * (static_cast<double>(with) / static_cast<double>(without) - 1));
 }
 
-const char* sentence(Bought bought) {
-    switch (bought) {
-    case Bought::something: return "it buys something";
-    case Bought::nothing: return "it buys nothing";
-    case Bought::harm: return "it does harm";
-    case Bought::unclear: break;
+const char* sentence(BenchmarkEffect effect) {
+    switch (effect) {
+    case BenchmarkEffect::gain: return "it buys something";
+    case BenchmarkEffect::none: return "it buys nothing";
+    case BenchmarkEffect::loss: return "it does harm";
+    case BenchmarkEffect::unclear: break;
     }
     return "it is not to be told, the rounds contradict one another";
 }
 
 } // namespace
 
-BenchmarkResult prove(const std::vector<BenchmarkPair>& pairs) {
+BenchmarkResult evaluate(const std::vector<BenchmarkPair>& pairs) {
     // A second without a MiB is no load to go by.
     constexpr double least_bytes = 1 << 20;
     std::vector<BenchmarkPair> usable;
@@ -75,36 +75,36 @@ BenchmarkResult prove(const std::vector<BenchmarkPair>& pairs) {
         if (std::min(pair.without.bytes, pair.with.bytes) >= least_bytes &&
             std::min(pair.without.cpu_per_kib, pair.with.cpu_per_kib) > 0)
             usable.push_back(pair);
-    if (usable.size() < pairs_of_a_proof) return {};
+    if (usable.size() < benchmark_rounds) return {};
     const auto in_ns = [&](Side BenchmarkPair::*side) {
         return to_count(1000 * median_of(usable, side, &Side::cpu_per_kib));
     };
     const auto bytes = [&](Side BenchmarkPair::*side) {
         return to_count(median_of(usable, side, &Side::bytes));
     };
-    BenchmarkResult proof{.bytes_without = bytes(&BenchmarkPair::without),
-                          .bytes_with = bytes(&BenchmarkPair::with),
-                          .cpu_without = in_ns(&BenchmarkPair::without),
-                          .cpu_with = in_ns(&BenchmarkPair::with)};
+    BenchmarkResult result{.bytes_without = bytes(&BenchmarkPair::without),
+                           .bytes_with = bytes(&BenchmarkPair::with),
+                           .cpu_without = in_ns(&BenchmarkPair::without),
+                           .cpu_with = in_ns(&BenchmarkPair::with)};
     const auto cpu = verdict(change_of(usable, &Side::cpu_per_kib), usable.size());
     const auto throughput = verdict(change_of(usable, &Side::bytes), usable.size());
     using enum Verdict;
     const bool gain = cpu == less || throughput == more, loss = cpu == more || throughput == less;
-    proof.bought = gain && !loss                       ? Bought::something
-                   : loss && !gain                     ? Bought::harm
-                   : cpu == same && throughput == same ? Bought::nothing
-                                                       : Bought::unclear;
-    return proof;
+    result.effect = gain && !loss                       ? BenchmarkEffect::gain
+                    : loss && !gain                     ? BenchmarkEffect::loss
+                    : cpu == same && throughput == same ? BenchmarkEffect::none
+                                                        : BenchmarkEffect::unclear;
+    return result;
 }
 
-std::string text_of(const std::string& step, const BenchmarkResult& proof) {
-    if (proof.bytes_with == 0) return fmt::format("{}: too little traffic to measure by\n", step);
+std::string text_of(const std::string& step, const BenchmarkResult& result) {
+    if (result.bytes_with == 0) return fmt::format("{}: too little traffic to measure by\n", step);
     return fmt::format(
         "{}: {:.2f} µs of CPU time per KiB with it, {:.2f} without{}; {} with it, {} without{}: {}\n", step,
-        static_cast<double>(proof.cpu_with) / 1000, static_cast<double>(proof.cpu_without) / 1000,
-        percent(proof.cpu_without, proof.cpu_with), megabits(static_cast<double>(proof.bytes_with)),
-        megabits(static_cast<double>(proof.bytes_without)), percent(proof.bytes_without, proof.bytes_with),
-        sentence(proof.bought));
+        static_cast<double>(result.cpu_with) / 1000, static_cast<double>(result.cpu_without) / 1000,
+        percent(result.cpu_without, result.cpu_with), megabits(static_cast<double>(result.bytes_with)),
+        megabits(static_cast<double>(result.bytes_without)), percent(result.bytes_without, result.bytes_with),
+        sentence(result.effect));
 }
 
 } // namespace teamo::ctl

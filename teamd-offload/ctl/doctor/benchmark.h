@@ -3,7 +3,7 @@
 // What a step buys, out of rounds without it and with it in turn; pure.
 #pragma once
 
-#include "model/proof.h"
+#include "model/benchmark.h"
 
 #include <string>
 #include <vector>
@@ -22,16 +22,16 @@ struct BenchmarkPair {
 };
 
 /// All five of five agree by chance once in 16.
-constexpr std::size_t pairs_of_a_proof = 5;
+constexpr std::size_t benchmark_rounds = 5;
 /// Below that nobody needs to know.
 constexpr double least_difference = 0.03;
 
 /// By the pairs' ratios: of CPU time for a KiB, else of throughput. Something, or harm, where all pairs but
 /// one at the most say so and their median is beyond 3 %; nothing where the medians of both are within it.
-BenchmarkResult prove(const std::vector<BenchmarkPair>& pairs);
+BenchmarkResult evaluate(const std::vector<BenchmarkPair>& pairs);
 
 /// "interrupts: 2.31 µs of CPU time per KiB with it, 2.80 without (-17.5 %); 940 Mbit/s, 938 without: it buys
 /// something".
-std::string text_of(const std::string& step, const BenchmarkResult& proof);
+std::string text_of(const std::string& step, const BenchmarkResult& result);
 
 } // namespace teamo::ctl

@@ -35,8 +35,8 @@ Value trial_json(const Trial& trial) {
 Findings all_findings(const Readings& readings) {
     Findings all;
     for (auto* findings :
-         {carrying_findings, device_findings, drop_findings, balance_findings, trial_findings, proof_findings,
-          placement_findings, interrupt_findings, aggregation_findings}) {
+         {carrying_findings, device_findings, drop_findings, balance_findings, trial_findings,
+          benchmark_findings, placement_findings, interrupt_findings, aggregation_findings}) {
         const auto some = findings(readings);
         all.insert(all.end(), some.begin(), some.end());
     }
@@ -60,14 +60,14 @@ std::string text_of(const std::string& team, const Findings& findings) {
     std::string text;
     for (const auto& finding : findings)
         text += fmt::format("{}: {}: {}\n    {}\n", name_of(finding.severity), finding.where, finding.what,
-                            finding.mend);
+                            finding.fix);
     return text;
 }
 
 json::Value json_of(const std::string& team, const Findings& findings, const std::vector<Trial>& trials) {
     json::Array list, measured;
     for (const auto& finding : findings)
-        list.push_back(Object{{"mend", finding.mend},
+        list.push_back(Object{{"fix", finding.fix},
                               {"severity", name_of(finding.severity)},
                               {"what", finding.what},
                               {"where", finding.where}});

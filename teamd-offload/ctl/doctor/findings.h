@@ -27,7 +27,7 @@ struct Finding {
     Severity severity = Severity::note;
     std::string where; ///< the team, or one of its ports
     std::string what;
-    std::string mend; ///< a command, or what to change where
+    std::string fix; ///< a command, or what to change where
     bool operator==(const Finding&) const = default;
 };
 using Findings = std::vector<Finding>;
@@ -59,7 +59,8 @@ Findings trial_findings(const Readings& readings);
 Findings placement_findings(const Readings& readings);   ///< slots, PCI Express links, NUMA nodes
 Findings interrupt_findings(const Readings& readings);   ///< from the state document's "interrupts"
 Findings aggregation_findings(const Readings& readings); ///< what the far end makes of the ports
-Findings proof_findings(const Readings& readings);       ///< what `interrupts prove` has found to buy nothing
+Findings
+benchmark_findings(const Readings& readings); ///< what `interrupts benchmark` has found to buy nothing
 
 /// From where on a driver may send less with TSO than without, as a share of its speed.
 constexpr double near_saturation = 0.8;

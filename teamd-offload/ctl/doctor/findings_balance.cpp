@@ -65,12 +65,11 @@ void add_forced(const TeamState& state, Findings& findings) {
         if (move.end == MoveEnd::forced) ++forced;
     }
     if (forced == 0) return;
-    findings.push_back(
-        {note, state.name,
-         fmt::format("{} of the last {} did not wait for a pause: packets may have been "
-                     "overtaken",
-                     forced, counted(ended, "move", "moves")),
-         R"(in the configuration, to wait longer: "balance": {"longest_wait": MILLISECONDS})"});
+    findings.push_back({note, state.name,
+                        fmt::format("{} of the last {} did not wait for a pause: packets may have been "
+                                    "overtaken",
+                                    forced, counted(ended, "move", "moves")),
+                        R"(in the configuration, to wait longer: "balance": {"max_wait": MILLISECONDS})"});
 }
 
 } // namespace

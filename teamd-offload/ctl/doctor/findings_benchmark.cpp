@@ -12,32 +12,32 @@ using json::child;
 using json::number;
 using json::text;
 
-BenchmarkResult read_proof(const json::Value& value) {
+BenchmarkResult read_benchmark(const json::Value& value) {
     const auto figure = [&value](const char* key) { return static_cast<std::uint64_t>(number(value, key)); };
-    BenchmarkResult proof{.bytes_without = figure("bytes_without"),
-                          .bytes_with = figure("bytes_with"),
-                          .cpu_without = figure("cpu_ns_per_kib_without"),
-                          .cpu_with = figure("cpu_ns_per_kib_with")};
-    for (const auto bought : {Bought::nothing, Bought::something, Bought::harm})
-        if (text(value, "bought") == name_of(bought)) proof.bought = bought;
-    return proof;
+    BenchmarkResult result{.bytes_without = figure("bytes_without"),
+                           .bytes_with = figure("bytes_with"),
+                           .cpu_without = figure("cpu_ns_per_kib_without"),
+                           .cpu_with = figure("cpu_ns_per_kib_with")};
+    for (const auto effect : {BenchmarkEffect::none, BenchmarkEffect::gain, BenchmarkEffect::loss})
+        if (text(value, "effect") == name_of(effect)) result.effect = effect;
+    return result;
 }
 
 } // namespace
 
-Findings proof_findings(const Readings& readings) {
+Findings benchmark_findings(const Readings& readings) {
     Findings findings;
-    const auto* steps = child(readings.state.document, "proofs").object();
+    const auto* steps = child(readings.state.document, "benchmarks").object();
     if (steps == nullptr) return findings;
     for (const auto& member : *steps) {
         const auto& step = member.key;
-        const auto proof = read_proof(member.value);
-        if (proof.bought != Bought::nothing && proof.bought != Bought::harm) continue;
-        auto what = text_of(step, proof);
+        const auto result = read_benchmark(member.value);
+        if (result.effect != BenchmarkEffect::none && result.effect != BenchmarkEffect::loss) continue;
+        auto what = text_of(step, result);
         what.pop_back(); // the line's end
         findings.push_back(
-            Finding{proof.bought == Bought::harm ? Severity::warning : Severity::note, readings.state.name,
-                    "measured by interrupts prove: " + what,
+            Finding{result.effect == BenchmarkEffect::loss ? Severity::warning : Severity::note,
+                    readings.state.name, "measured by interrupts benchmark: " + what,
                     step == "interrupts"
                         ? R"(in the configuration: "interrupts": {"policy": "off"})"
                         : R"(in the configuration: "workers" without the rule, or with "policy": "off")"});

@@ -35,7 +35,8 @@ void add_contested(const Readings& readings, const PortInterruptStatus& port, Fi
 bool is_astray(const PortInterruptStatus& port) {
     return std::ranges::any_of(vectors_of(port.now), [&port](const IrqVector& vector) {
         const auto wanted = port.wanted.find({.kind = CpuSetting::Kind::irq, .number = vector.irq});
-        return wanted != port.wanted.end() && affinity_state(vector, wanted->second) == AffinityState::astray;
+        return wanted != port.wanted.end() &&
+               affinity_state(vector, wanted->second) == AffinityState::misplaced;
     });
 }
 

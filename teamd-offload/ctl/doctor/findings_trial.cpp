@@ -35,7 +35,7 @@ std::string measure_again(const Readings& readings, const Trial& trial) {
 
 /// It was asked for, so it is answered; what did not come near saturation proves little.
 Finding not_better_without(const Readings& readings, const Trial& trial, const Comparison& comparison) {
-    const bool unclear = comparison.gain > least_gain;
+    const bool unclear = comparison.gain > min_gain;
     const auto figures = fmt::format("(measured, {} rounds): {} with it, {} without", comparison.rounds,
                                      megabits(comparison.with), megabits(comparison.without));
     const auto* port = find_port(readings.state, trial.port);

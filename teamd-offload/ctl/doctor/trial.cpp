@@ -54,7 +54,7 @@ std::optional<Comparison> compare(const Trial& trial) {
     const auto difference = comparison.without - comparison.with;
     const auto range_with = inner_range(with), range_without = inner_range(without);
     comparison.gain = difference / comparison.with;
-    comparison.beyond_noise = comparison.gain > least_gain && range_without.least > range_with.most &&
+    comparison.beyond_noise = comparison.gain > min_gain && range_without.least > range_with.most &&
                               difference > std::max(range_with.width(), range_without.width());
     return comparison;
 }

@@ -17,7 +17,7 @@ namespace teamo::ctl {
 /// that are three standard deviations apart 90 and 64 times (simulated, 40,000 pairs).
 constexpr std::size_t rounds_of_either = 7;
 /// Below that nobody needs to know: HP saw 2 to 11 %.
-constexpr double least_gain = 0.02;
+constexpr double min_gain = 0.02;
 
 /// About a second of sending, with TSO or without.
 struct Round {

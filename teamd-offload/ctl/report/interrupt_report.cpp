@@ -88,18 +88,18 @@ bool stands(const PortInterruptStatus& port, const IrqVector& vector, AffinitySt
     return wanted != port.wanted.end() && affinity_state(vector, wanted->second) == how;
 }
 
-bool has_astray(const PortInterruptStatus& port) {
+bool has_misplaced(const PortInterruptStatus& port) {
     return std::ranges::any_of(vectors_of(port.now), [&port](const IrqVector& vector) {
-        return stands(port, vector, AffinityState::astray);
+        return stands(port, vector, AffinityState::misplaced);
     });
 }
 
 /// Of the queues: those that tell of the link hardly ever come.
-std::ptrdiff_t to_come(const PortInterruptStatus& port) {
+std::ptrdiff_t pending_vectors(const PortInterruptStatus& port) {
     std::ptrdiff_t count = 0;
     for (const auto& queue : port.now.queues)
         count += std::ranges::count_if(queue.vectors, [&port](const IrqVector& vector) {
-            return stands(port, vector, AffinityState::waiting);
+            return stands(port, vector, AffinityState::pending);
         });
     return count;
 }
@@ -107,11 +107,11 @@ std::ptrdiff_t to_come(const PortInterruptStatus& port) {
 std::string state_of(const PortInterruptStatus& port) {
     if (port.now.queues.empty()) return "no interrupts";
     if (port.contested) return "contested";
-    if (port.cpus.empty()) return "left alone";
-    if (has_astray(port)) return "astray";
+    if (port.cpus.empty()) return "unmanaged";
+    if (has_misplaced(port)) return "misplaced";
     if (!port.refused.empty()) return "refused";
-    if (const auto waiting = to_come(port); waiting != 0) return fmt::format("{} to come", waiting);
-    return port.shares.empty() ? "right" : "shared";
+    if (const auto pending = pending_vectors(port); pending != 0) return fmt::format("{} pending", pending);
+    return port.shares.empty() ? "ok" : "shared";
 }
 
 std::string sending_by(const PortInterruptStatus& port) {

@@ -95,7 +95,7 @@ Value offloads_json(const OffloadChange& change) {
         lost.push_back({offload, json::Array(lacking.begin(), lacking.end())});
     return Object{{"gained", json::Array(change.gained.begin(), change.gained.end())},
                   {"gso_max_size", static_cast<std::int64_t>(change.gso_max)},
-                  {"gso_max_size_then", static_cast<std::int64_t>(change.gso_max_then)},
+                  {"gso_max_size_after", static_cast<std::int64_t>(change.gso_max_then)},
                   {"lost", std::move(lost)}};
 }
 
@@ -116,7 +116,7 @@ Value flows_json(const Flows& flows) {
     return Object{{"of_team", static_cast<std::int64_t>(flows.all)},
                   {"shown", std::move(shown)},
                   {"total", static_cast<std::int64_t>(flows.by_port.size())},
-                  {"untold", static_cast<std::int64_t>(flows.untold)}};
+                  {"unknown", static_cast<std::int64_t>(flows.untold)}};
 }
 
 } // namespace
@@ -191,11 +191,11 @@ json::Value json_of(const std::string& team, const RemovalImpact& leaving) {
         {"bytes_per_second", rounded(leaving.bucket_load.value_or(leaving.port_load))},
         {"capacity_bytes_per_second", rounded(leaving.rest.bytes)},
         {"connections", flows_json(leaving.flows)},
-        {"heirs", json::Array(leaving.remaining_ports.begin(), leaving.remaining_ports.end())},
+        {"remaining_ports", json::Array(leaving.remaining_ports.begin(), leaving.remaining_ports.end())},
         {"offloads", offloads_json(leaving.offloads)},
         {"port", leaving.port},
         {"reason", leaving.refusal ? Value(*leaving.refusal) : Value()},
-        {"suffices", !leaving.refusal.has_value()},
+        {"sufficient", !leaving.refusal.has_value()},
         {"team", team},
         {"team_bytes_per_second", rounded(leaving.team_load)},
         {"workers", leaving.workers},

@@ -87,7 +87,7 @@ double rate_of(const json::Value& value) {
 void read_buckets(const json::Value& buckets, BalanceStatus& balance) {
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
         if (const auto* port = element(buckets, "port", bucket).string()) balance.leaves_by[bucket] = *port;
-        if (const auto* list = element(buckets, "then", bucket).array())
+        if (const auto* list = element(buckets, "next_ports", bucket).array())
             for (const auto& port : *list)
                 if (port.string()) balance.then[bucket].push_back(*port.string());
         balance.loads[bucket] = {.bytes = rate_of(element(buckets, "bytes_per_second", bucket)),

@@ -96,7 +96,7 @@ Row row_of(const WorkerStatus& one) {
 WorkersStatus read_workers(const json::Value& document) {
     return {.managed = flag(document, "managed"),
             .refused = text(document, "refused"),
-            .cannot_see = text(document, "cannot_see"),
+            .limitations = text(document, "limitations"),
             .complaint = text(document, "complaint"),
             .rules = list<WorkerRule>(document, "rules", read_rule),
             .workers = list<WorkerStatus>(document, "workers", read_worker)};
@@ -104,7 +104,7 @@ WorkersStatus read_workers(const json::Value& document) {
 
 std::vector<std::string> worker_remarks(const WorkersStatus& workers) {
     std::vector<std::string> remarks;
-    for (const auto* sentence : {&workers.refused, &workers.complaint, &workers.cannot_see})
+    for (const auto* sentence : {&workers.refused, &workers.complaint, &workers.limitations})
         if (!sentence->empty()) remarks.push_back(*sentence);
     if (!workers.managed)
         remarks.emplace_back("workers are as they were before the team, until: workers apply");

@@ -214,13 +214,13 @@ INSTANTIATE_TEST_SUITE_P(Where, Restless, testing::Bool(), [](const auto& which)
     return which.param ? "the_gain_is_worth_it" : "the_gain_is_not_worth_it";
 });
 
-TEST_P(Restless, buckets_are_forced_or_given_up_after_the_longest_wait) {
-    constexpr auto longest_wait = 300ms;
+TEST_P(Restless, buckets_are_forced_or_given_up_after_the_max_wait) {
+    constexpr auto max_wait = 300ms;
     // Of three like flows on one port one goes: that takes two thirds of the mean from the fuller port.
-    const int least_gain = GetParam() ? 10 : 100;
+    const int min_gain = GetParam() ? 10 : 100;
     LargeFlows flows(team_config(balancer(5), ports_object(2),
-                                 fmt::format(R"("balance": {{"longest_wait": {}, "least_gain": {}}}, )",
-                                             longest_wait.count(), least_gain)),
+                                 fmt::format(R"("balance": {{"max_wait": {}, "min_gain": {}}}, )",
+                                             max_wait.count(), min_gain)),
                      3, "16mbit");
     const std::string expected = GetParam() ? "forced" : "given up";
     BalanceState state;
@@ -230,15 +230,15 @@ TEST_P(Restless, buckets_are_forced_or_given_up_after_the_longest_wait) {
         for (const auto& move : state.moves) {
             if (move.reason != "load") continue;
             if (move.end == expected && move.gain > 20) found = move;
-            EXPECT_TRUE(move.end != "forced" || move.gain >= least_gain) << move.gain;
-            EXPECT_TRUE(move.end != "given up" || move.gain < least_gain) << move.gain;
+            EXPECT_TRUE(move.end != "forced" || move.gain >= min_gain) << move.gain;
+            EXPECT_TRUE(move.end != "given up" || move.gain < min_gain) << move.gain;
         }
         // Should all of them have paused, a busy machine's doing, they are brought together again.
         if (!found && state.pending == 0 && flows.on("eth1") != 3) flows.all_to("eth1");
         return found.has_value();
     };
     ASSERT_TRUE(eventually("a move that is " + expected, ended, 30s)) << testing::PrintToString(state.ends);
-    EXPECT_GE(found->waited, longest_wait);
+    EXPECT_GE(found->waited, max_wait);
     EXPECT_EQ(GetParam() ? found->to : found->from, state.port.at(found->bucket));
 }
 
@@ -248,7 +248,7 @@ TEST(Balancing, brings_buckets_back_to_a_port_in_gaps_so_that_nothing_is_overtak
     const OnCpu together(static_cast<unsigned>(sched_getcpu()));
     const Cabling wires(3, FarSide::lag_switch);
     const TeamUnderTest team(
-        team_config(balancer(2), ports_object(3), R"("balance": {"longest_wait": 600000}, )"));
+        team_config(balancer(2), ports_object(3), R"("balance": {"max_wait": 600000}, )"));
     bring_up(wires, team);
     tell(team, {"freeze"});
     slow_down(wires, "64mbit");

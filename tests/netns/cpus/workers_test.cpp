@@ -195,7 +195,7 @@ TEST_F(FollowingWorkers, are_bound_again_when_who_measures_without_them_dies) {
     const auto is_bound = [&] { return affinity(worker.pid()) == std::vector{cpus_[1]}; };
     ASSERT_TRUE(eventually("it is bound", is_bound, soon));
     {
-        const auto prove = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "prove"}});
+        const auto prove = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});
         ASSERT_TRUE(eventually(
             "it is released", [&] { return !is_bound(); }, soon));
         prove.signal(SIGKILL);
@@ -232,7 +232,7 @@ TEST_F(FollowingWorkers, stay_released_when_an_administrator_says_so_amid_a_meas
 TEST_F(FollowingWorkers, that_are_none_are_refused) {
     const TeamUnderTest team(with_workers(""));
     const auto worker = server(5201);
-    EXPECT_THAT(team.teamoctl({"interrupts", "prove"}).err, HasSubstr("nothing is placed here"));
+    EXPECT_THAT(team.teamoctl({"interrupts", "benchmark"}).err, HasSubstr("nothing is placed here"));
     const auto refused = [&](std::vector<std::string> words) {
         const auto answer = team.teamoctl(words);
         EXPECT_NE(0, answer.status);

@@ -18,7 +18,7 @@ namespace teamo::test {
 namespace {
 
 std::string gap_option(bool wait_for_gap) {
-    return fmt::format(R"("balance": {{"wait_for_gap": {}, "longest_wait": 20000}}, )", wait_for_gap);
+    return fmt::format(R"("balance": {{"wait_for_gap": {}, "max_wait": 20000}}, )", wait_for_gap);
 }
 
 void move_bucket(const TeamUnderTest& team, unsigned bucket, const std::string& port) {

@@ -35,13 +35,13 @@ TEST(FollowingWorkers, are_proved_and_do_no_harm) {
                    std::string::npos;
         },
         20s));
-    auto prove = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "prove"}});
+    auto prove = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});
     EXPECT_EQ(0, prove.wait(100s)) << prove.err();
     fmt::print("{}", prove.out());
     EXPECT_THAT(prove.out(), testing::HasSubstr("workers: "));
     EXPECT_THAT(prove.out(), testing::HasSubstr("CPU time per KiB with it"));
     EXPECT_EQ("true", team.item("workers.managed"));
-    EXPECT_THAT(team.item("proofs.workers.bought"), testing::AnyOf("something", "nothing", "unclear"));
+    EXPECT_THAT(team.item("benchmarks.workers.effect"), testing::AnyOf("gain", "none", "unclear"));
 }
 
 } // namespace

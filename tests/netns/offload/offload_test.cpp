@@ -302,8 +302,8 @@ TEST(PoorPort, that_joins_takes_nothing_from_the_packets_of_the_others) {
                median(with_it), median(poor), median(alone));
     RecordProperty("alone", static_cast<int>(median(alone)));
     RecordProperty("with_it", static_cast<int>(median(with_it)));
-    // How large TCP makes them also depends on who else works on this machine; cut ones have 1500 at most.
-    EXPECT_GE(median(with_it), 0.75 * median(alone));
+    // TCP's choice of size also depends on the load of this machine. A packet that was cut has 1514 bytes.
+    EXPECT_GE(median(with_it), 4 * median(poor));
     EXPECT_LT(median(poor), 2000) << "or it is no poor port";
 }
 

@@ -14,7 +14,7 @@ namespace teamo {
 namespace {
 
 struct Case {
-    BucketOwners homes{};
+    BucketOwners owners{};
     BucketLoads loads{};
     std::vector<BalancedPort> ports;
     BalancePolicy policy;
@@ -72,9 +72,9 @@ Case some_case(std::uint32_t seed) {
     Case some;
     some.ports = some_ports(dice);
     some.loads = some_loads(dice, some.ports);
-    const bool homeless = dice.chance(0.3);
-    for (auto& home : some.homes)
-        if (homeless || some.ports.empty())
+    const bool unowned = dice.chance(0.3);
+    for (auto& home : some.owners)
+        if (unowned || some.ports.empty())
             home = Slot{static_cast<std::uint8_t>(dice.number(0, max_ports))};
         else
             home =
@@ -89,7 +89,7 @@ Case some_case(std::uint32_t seed) {
 }
 
 Placement placed(const Case& some) {
-    return place(some.homes, some.loads, some.ports, some.policy, some.resting);
+    return place(some.owners, some.loads, some.ports, some.policy, some.resting);
 }
 
 const BalancedPort* port_of(const Case& some, Slot slot) {
@@ -98,7 +98,7 @@ const BalancedPort* port_of(const Case& some, Slot slot) {
 }
 
 /// Bytes/s by weight of the fullest port.
-double fullest(const Case& some, const BucketOwners& homes) {
+double fullest(const Case& some, const BucketOwners& owners) {
     double sum = 0, known = 0;
     for (const auto& port : some.ports)
         if (port.capacity > 0) {
@@ -107,7 +107,7 @@ double fullest(const Case& some, const BucketOwners& homes) {
         }
     std::array<double, max_ports + 1> on{};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        on[homes[bucket].value] += some.loads[bucket].bytes;
+        on[owners[bucket].value] += some.loads[bucket].bytes;
     double most = 0;
     for (const auto& port : some.ports) {
         const double capacity = port.capacity > 0 ? port.capacity : known > 0 ? sum / known : 1;
@@ -117,10 +117,10 @@ double fullest(const Case& some, const BucketOwners& homes) {
     return most;
 }
 
-double bulk_without_tso(const Case& some, const BucketOwners& homes) {
+double bulk_without_tso(const Case& some, const BucketOwners& owners) {
     double sum = 0;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        if (const auto* port = port_of(some, homes[bucket]); port != nullptr && !port->segments)
+        if (const auto* port = port_of(some, owners[bucket]); port != nullptr && !port->segments)
             sum += some.loads[bucket].bulk;
     return sum;
 }
@@ -131,13 +131,13 @@ bool spills(const Case& some) {
     for (const auto& port : some.ports)
         if (port.segments) limit += port.capacity > 0 ? some.policy.spill * port.capacity : INFINITY;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        if (const auto* port = port_of(some, some.homes[bucket]); port != nullptr && port->segments)
+        if (const auto* port = port_of(some, some.owners[bucket]); port != nullptr && port->segments)
             if (some.loads[bucket].bulk >= 0.4 * some.loads[bucket].bytes) bulk += some.loads[bucket].bytes;
     return some.policy.aware && bulk > limit;
 }
 
 bool any_without_home(const Case& some) {
-    return std::ranges::any_of(some.homes, [&some](Slot home) { return port_of(some, home) == nullptr; });
+    return std::ranges::any_of(some.owners, [&some](Slot home) { return port_of(some, home) == nullptr; });
 }
 
 class Placements : public ::testing::Test {
@@ -155,21 +155,21 @@ protected:
 TEST_F(Placements, give_every_bucket_one_of_the_ports) {
     always([](const Case& some, const Placement& placement) {
         if (some.ports.empty()) return;
-        for (const auto home : placement.homes)
+        for (const auto home : placement.owners)
             ASSERT_NE(port_of(some, home), nullptr);
     });
 }
 
 TEST_F(Placements, differ_from_what_was_by_the_moves_that_they_list) {
     always([](const Case& some, const Placement& placement) {
-        auto homes = some.homes;
+        auto owners = some.owners;
         for (const auto& move : placement.moves) {
-            ASSERT_EQ(homes[move.bucket], move.from) << "each bucket once";
+            ASSERT_EQ(owners[move.bucket], move.from) << "each bucket once";
             ASSERT_NE(move.from, move.to);
             ASSERT_GE(move.gain, 0) << name_of(move.reason);
-            homes[move.bucket] = move.to;
+            owners[move.bucket] = move.to;
         }
-        ASSERT_EQ(homes, placement.homes);
+        ASSERT_EQ(owners, placement.owners);
     });
 }
 
@@ -177,7 +177,7 @@ TEST_F(Placements, plan_what_there_is) {
     always([](const Case& some, const Placement& placement) {
         std::array<double, max_ports + 1> sums{};
         for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-            sums[placement.homes[bucket].value] += some.loads[bucket].bytes;
+            sums[placement.owners[bucket].value] += some.loads[bucket].bytes;
         for (const auto& port : some.ports)
             ASSERT_DOUBLE_EQ(placement.planned[port.slot.value], sums[port.slot.value]);
         if (some.ports.empty()) return;
@@ -190,7 +190,7 @@ TEST_F(Placements, plan_what_there_is) {
 TEST_F(Placements, have_nothing_to_move_a_second_time) {
     always([](const Case& some, const Placement& placement) {
         auto again = some;
-        again.homes = placement.homes;
+        again.owners = placement.owners;
         ASSERT_THAT(placed(again).moves, ::testing::IsEmpty());
     });
 }
@@ -202,7 +202,7 @@ TEST_F(Placements, make_the_fullest_port_no_fuller_unless_for_offload_or_members
         if (some.ports.empty() || !for_load) return;
         // What spills is weighed by the kinds of ports, not port by port.
         const double slack = spills(some) ? some.policy.tolerance : 1e-9;
-        ASSERT_LE(fullest(some, placement.homes), fullest(some, some.homes) * (1 + slack));
+        ASSERT_LE(fullest(some, placement.owners), fullest(some, some.owners) * (1 + slack));
     });
 }
 
@@ -215,8 +215,8 @@ TEST_F(Placements, leave_no_more_bulk_without_tso_than_was_unless_the_capable_po
         auto bulk_only = some;
         for (auto& load : bulk_only.loads)
             if (load.bulk < 0.4 * load.bytes) load.bulk = 0;
-        ASSERT_LE(bulk_without_tso(bulk_only, placement.homes),
-                  bulk_without_tso(bulk_only, some.homes) * (1 + 1e-9));
+        ASSERT_LE(bulk_without_tso(bulk_only, placement.owners),
+                  bulk_without_tso(bulk_only, some.owners) * (1 + 1e-9));
         ++looked_at;
     });
     EXPECT_GT(looked_at, 300);
@@ -246,7 +246,7 @@ TEST_F(Placements, move_little_where_little_changes) {
         if (some.ports.size() < 2) return;
         Dice dice(static_cast<std::uint32_t>(some.ports.size()));
         auto later = some;
-        later.homes = placement.homes;
+        later.owners = placement.owners;
         double all = 0, most = 0;
         for (const auto& load : some.loads) {
             all += load.bytes;

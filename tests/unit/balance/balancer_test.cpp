@@ -26,12 +26,12 @@ class Setting {
 public:
     explicit Setting(std::vector<BalancedPort> carrying) : ports(std::move(carrying)) {
         for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-            homes[bucket] = ports[bucket % ports.size()].slot;
+            owners[bucket] = ports[bucket % ports.size()].slot;
     }
     /// One more bucket that carries something. Returns its number.
     std::size_t with(int slot, double bytes, double gso_share = 0) {
         const auto bucket = next_++;
-        homes[bucket] = Slot{static_cast<std::uint8_t>(slot)};
+        owners[bucket] = Slot{static_cast<std::uint8_t>(slot)};
         loads[bucket] = {.bytes = bytes, .packets = bytes / 1000, .bulk = bytes * gso_share};
         return bucket;
     }
@@ -39,10 +39,10 @@ public:
         for (int index = 0; index < count; ++index)
             with(slot, bytes, gso_share);
     }
-    Placement placed(const BalancePolicy& policy = {}) const { return place(homes, loads, ports, policy); }
+    Placement placed(const BalancePolicy& policy = {}) const { return place(owners, loads, ports, policy); }
 
     std::vector<BalancedPort> ports;
-    BucketOwners homes{};
+    BucketOwners owners{};
     BucketLoads loads{};
 
 private:
@@ -68,13 +68,13 @@ MATCHER_P(because_of, reason, "") { return arg.reason == reason; }
 double bulk_on(const Placement& placement, const BucketLoads& loads, std::set<int> slots) {
     double sum = 0;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        if (slots.contains(placement.homes[bucket].value)) sum += loads[bucket].bulk;
+        if (slots.contains(placement.owners[bucket].value)) sum += loads[bucket].bulk;
     return sum;
 }
 
-std::map<int, int> buckets_by_port(const BucketOwners& homes) {
+std::map<int, int> buckets_by_port(const BucketOwners& owners) {
     std::map<int, int> counts;
-    for (const auto home : homes)
+    for (const auto home : owners)
         ++counts[home.value];
     return counts;
 }
@@ -87,7 +87,7 @@ TEST(Balancer, takes_others_where_the_best_bucket_rests) {
     setting.many(4, 2, 10e6);
     const auto placement = setting.placed();
     ASSERT_THAT(placement.moves, ElementsAre(Field(&BucketMove::bucket, best)));
-    const auto others = place(setting.homes, setting.loads, setting.ports, {}, RestingBuckets{}.set(best));
+    const auto others = place(setting.owners, setting.loads, setting.ports, {}, RestingBuckets{}.set(best));
     EXPECT_THAT(others.moves, AllOf(SizeIs(2), Each(Field(&BucketMove::bucket, Ne(best)))));
     EXPECT_EQ(others.planned, placement.planned);
 }
@@ -99,7 +99,7 @@ TEST(Balancer, evens_out_the_other_ports_beside_one_where_too_much_rests) {
     for (int count = 0; count < 5; ++count)
         resting.set(setting.with(1, 50));
     setting.many(10, 2, 10);
-    const auto placement = place(setting.homes, setting.loads, setting.ports, {}, resting);
+    const auto placement = place(setting.owners, setting.loads, setting.ports, {}, resting);
     EXPECT_EQ(placement.planned[1], 250);
     EXPECT_EQ(placement.planned[2], 50);
     EXPECT_EQ(placement.planned[3], 50);
@@ -107,24 +107,24 @@ TEST(Balancer, evens_out_the_other_ports_beside_one_where_too_much_rests) {
 
 TEST(Balancer, leaves_everything_where_it_is_without_ports) {
     const Setting setting(alike(2));
-    const auto placement = place(setting.homes, setting.loads, {}, {});
-    EXPECT_EQ(placement.homes, setting.homes);
+    const auto placement = place(setting.owners, setting.loads, {}, {});
+    EXPECT_EQ(placement.owners, setting.owners);
     EXPECT_THAT(placement.moves, IsEmpty());
     EXPECT_THAT(placement.planned, Each(0));
 }
 
 TEST(Balancer, gives_idle_buckets_without_a_home_one_evenly) {
     const auto placement = place(BucketOwners{}, BucketLoads{}, alike(3), {});
-    EXPECT_EQ(buckets_by_port(placement.homes), (std::map<int, int>{{1, 86}, {2, 85}, {3, 85}}));
+    EXPECT_EQ(buckets_by_port(placement.owners), (std::map<int, int>{{1, 86}, {2, 85}, {3, 85}}));
     EXPECT_THAT(placement.moves, AllOf(SizeIs(256), Each(because_of(MoveReason::membership))));
 }
 
 TEST(Balancer, moves_only_the_buckets_of_a_port_that_left_even_if_all_are_idle) {
     const Setting setting(alike(4));
-    const auto placement = place(setting.homes, setting.loads, alike(3), {});
+    const auto placement = place(setting.owners, setting.loads, alike(3), {});
     EXPECT_THAT(placement.moves, AllOf(SizeIs(64), Each(because_of(MoveReason::membership)),
                                        Each(Field(&BucketMove::from, Slot{4}))));
-    EXPECT_EQ(buckets_by_port(placement.homes), (std::map<int, int>{{1, 86}, {2, 85}, {3, 85}}));
+    EXPECT_EQ(buckets_by_port(placement.owners), (std::map<int, int>{{1, 86}, {2, 85}, {3, 85}}));
 }
 
 TEST(Balancer, gives_loaded_buckets_of_a_port_that_left_to_those_with_room) {
@@ -132,8 +132,8 @@ TEST(Balancer, gives_loaded_buckets_of_a_port_that_left_to_those_with_room) {
     setting.with(1, 500);
     setting.with(2, 300);
     setting.with(3, 200);
-    const auto placement = place(setting.homes, setting.loads, alike(2), {});
-    EXPECT_EQ(placement.homes[2], Slot{2});
+    const auto placement = place(setting.owners, setting.loads, alike(2), {});
+    EXPECT_EQ(placement.owners[2], Slot{2});
 }
 
 TEST(Balancer, moves_nothing_while_the_fullest_port_is_within_the_tolerance) {
@@ -181,10 +181,10 @@ TEST(Balancer, does_not_exchange_equal_loads) {
 TEST(Balancer, never_moves_idle_buckets_for_load) {
     Setting setting(alike(2));
     setting.many(6, 1, 10);
-    const auto idle = setting.homes;
+    const auto idle = setting.owners;
     const auto placement = setting.placed();
     for (std::size_t bucket = 6; bucket < bucket_count; ++bucket)
-        EXPECT_EQ(placement.homes[bucket], idle[bucket]);
+        EXPECT_EQ(placement.owners[bucket], idle[bucket]);
     EXPECT_THAT(placement.moves, SizeIs(3));
 }
 
@@ -265,7 +265,7 @@ TEST(Balancer, leaves_a_bucket_that_is_half_bulk_on_the_kind_of_port_where_it_is
     setting.loads[there].bulk = 5.9e6;
     EXPECT_THAT(setting.placed().moves, IsEmpty());
     setting.loads[there].bulk = 6.1e6;
-    EXPECT_EQ(setting.placed().homes[there], Slot{2}) << "where no bulk is";
+    EXPECT_EQ(setting.placed().owners[there], Slot{2}) << "where no bulk is";
 }
 
 TEST(Balancer, does_not_move_for_a_trace_of_bulk) {
@@ -299,10 +299,10 @@ TEST(Balancer, brings_spilled_bulk_back_only_when_there_is_clearly_room) {
     for (int slot = 1; slot <= 2; ++slot)
         setting.many(8, slot, gigabit * 0.8 / 8, 1);
     const auto spilled = setting.with(3, gigabit * 0.1, 1);
-    EXPECT_EQ(setting.placed().homes[spilled], Slot{3}) << "85 % of the capable ports' capacity";
+    EXPECT_EQ(setting.placed().owners[spilled], Slot{3}) << "85 % of the capable ports' capacity";
     for (std::size_t bucket = 0; bucket < 16; ++bucket)
         setting.loads[bucket].bytes = setting.loads[bucket].bulk = gigabit * 0.75 / 8;
-    EXPECT_NE(setting.placed().homes[spilled], Slot{3}) << "80 %";
+    EXPECT_NE(setting.placed().owners[spilled], Slot{3}) << "80 %";
 }
 
 TEST(Balancer, spills_nothing_where_the_capacity_is_not_known) {
@@ -318,7 +318,7 @@ TEST(Balancer, gives_a_bucket_larger_than_a_fair_share_a_port_to_itself) {
     for (int slot = 1; slot <= 4; ++slot)
         setting.many(10, slot, 1e6);
     const auto placement = setting.placed();
-    EXPECT_EQ(placement.homes[giant], Slot{2});
+    EXPECT_EQ(placement.owners[giant], Slot{2});
     EXPECT_NEAR(placement.planned[2], 60e6, 0.5e6);
     for (const std::size_t slot : {1, 3, 4})
         EXPECT_NEAR(placement.planned[slot], 40e6 / 3, 1.5e6);
@@ -330,7 +330,7 @@ TEST(Balancer, parts_two_giants) {
     for (int slot = 1; slot <= 4; ++slot)
         setting.many(10, slot, 1e6);
     const auto placement = setting.placed();
-    EXPECT_NE(placement.homes[0], placement.homes[1]);
+    EXPECT_NE(placement.owners[0], placement.owners[1]);
     EXPECT_LT(std::ranges::max(placement.planned), 52e6);
 }
 
@@ -339,7 +339,7 @@ TEST(Balancer, puts_a_giant_on_a_faster_port) {
     const auto giant = setting.with(1, 500e6);
     setting.many(50, 2, 1e6);
     const auto placement = setting.placed();
-    EXPECT_EQ(placement.homes[giant], Slot{2});
+    EXPECT_EQ(placement.owners[giant], Slot{2});
     EXPECT_NEAR(placement.planned[2], 500e6, 500e6 * 0.021);
 }
 
@@ -350,7 +350,7 @@ TEST(Balancer, heeds_each_port_once_and_none_without_a_slot) {
     ports.push_back(port(1));
     ports.push_back(port(0));
     ports.push_back(port(9));
-    EXPECT_EQ(place(setting.homes, setting.loads, ports, {}).homes, setting.placed().homes);
+    EXPECT_EQ(place(setting.owners, setting.loads, ports, {}).owners, setting.placed().owners);
 }
 
 TEST(Balancer, answers_alike_whatever_the_order_of_the_ports) {

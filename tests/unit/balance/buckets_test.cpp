@@ -17,9 +17,9 @@ constexpr SlotSet slots(std::initializer_list<int> numbers) {
     return set;
 }
 
-std::array<std::size_t, max_ports + 1> shares(const BucketOwners& homes) {
+std::array<std::size_t, max_ports + 1> shares(const BucketOwners& owners) {
     std::array<std::size_t, max_ports + 1> counts{};
-    for (const auto home : homes)
+    for (const auto home : owners)
         ++counts[home.value];
     return counts;
 }
@@ -50,33 +50,33 @@ std::size_t spread(const std::array<std::size_t, max_ports + 1>& counts, SlotSet
 }
 
 TEST(Buckets, of_four_ports_are_four_ranges_of_64) {
-    const auto homes = rehome(BucketOwners{}, slots({1, 2, 3, 4}));
+    const auto owners = assign_evenly(BucketOwners{}, slots({1, 2, 3, 4}));
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        EXPECT_EQ(homes[bucket], Slot{static_cast<std::uint8_t>(bucket / 64 + 1)}) << bucket;
+        EXPECT_EQ(owners[bucket], Slot{static_cast<std::uint8_t>(bucket / 64 + 1)}) << bucket;
 }
 
-TEST(Buckets, of_no_port_are_nowhere) { EXPECT_EQ(rehome(BucketOwners{}, 0), BucketOwners{}); }
+TEST(Buckets, of_no_port_are_nowhere) { EXPECT_EQ(assign_evenly(BucketOwners{}, 0), BucketOwners{}); }
 
 TEST(Buckets, differ_by_one_at_most_between_ports_for_any_set_of_ports) {
     for (SlotSet set = 2; set < 512; set += 2)
-        EXPECT_LE(spread(shares(rehome(BucketOwners{}, set)), set), 1U) << set;
+        EXPECT_LE(spread(shares(assign_evenly(BucketOwners{}, set)), set), 1U) << set;
 }
 
 TEST(Buckets, stay_where_they_are_when_nothing_changes) {
-    const auto homes = rehome(BucketOwners{}, slots({1, 3, 7}));
-    EXPECT_EQ(rehome(homes, slots({1, 3, 7})), homes);
+    const auto owners = assign_evenly(BucketOwners{}, slots({1, 3, 7}));
+    EXPECT_EQ(assign_evenly(owners, slots({1, 3, 7})), owners);
 }
 
 TEST(Buckets, of_a_leaving_port_are_all_that_move) {
-    const auto before = rehome(BucketOwners{}, slots({1, 2, 3, 4}));
-    const auto after = rehome(before, slots({1, 2, 4}));
+    const auto before = assign_evenly(BucketOwners{}, slots({1, 2, 3, 4}));
+    const auto after = assign_evenly(before, slots({1, 2, 4}));
     EXPECT_EQ(moved(before, after), 64U);
     EXPECT_LE(spread(shares(after), slots({1, 2, 4})), 1U);
 }
 
 TEST(Buckets, move_to_a_new_port_and_to_no_other) {
-    const auto before = rehome(BucketOwners{}, slots({1, 2, 3}));
-    const auto after = rehome(before, slots({1, 2, 3, 4}));
+    const auto before = assign_evenly(BucketOwners{}, slots({1, 2, 3}));
+    const auto after = assign_evenly(before, slots({1, 2, 3, 4}));
     EXPECT_EQ(moved(before, after), 64U);
     EXPECT_EQ(shares(after)[4], 64U);
 }
@@ -85,35 +85,35 @@ TEST(Buckets, stay_even_and_move_no_more_than_needed_through_any_history) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937 random(seed);
-    BucketOwners homes{};
+    BucketOwners owners{};
     SlotSet set = 0;
     for (int step = 0; step < 500; ++step) {
         const auto next = set ^ bit(Slot{static_cast<std::uint8_t>(1 + random() % max_ports)});
-        const auto after = rehome(homes, next);
+        const auto after = assign_evenly(owners, next);
         if (next != 0) {
             ASSERT_LE(spread(shares(after), next), 1U);
             // What a leaving port had, or what a new one gets: evenness asks for that and no more.
             const auto gone = set & ~next, come = next & ~set;
             for (std::uint8_t slot = 1; slot <= max_ports; ++slot) {
                 if ((gone & bit(Slot{slot})) != 0) {
-                    ASSERT_EQ(moved(homes, after), shares(homes)[slot]);
+                    ASSERT_EQ(moved(owners, after), shares(owners)[slot]);
                 }
                 if ((come & bit(Slot{slot})) != 0) {
-                    ASSERT_EQ(moved(homes, after), shares(after)[slot]);
+                    ASSERT_EQ(moved(owners, after), shares(after)[slot]);
                 }
             }
         }
-        homes = after;
+        owners = after;
         set = next;
     }
 }
 
 TEST(Preferences, name_every_port_once_home_first) {
     const auto set = slots({2, 5, 6, 8});
-    const auto homes = rehome(BucketOwners{}, set);
-    const auto buckets = preferences(homes, set);
+    const auto owners = assign_evenly(BucketOwners{}, set);
+    const auto buckets = preferences(owners, set);
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
-        EXPECT_EQ(buckets[bucket][0], homes[bucket]);
+        EXPECT_EQ(buckets[bucket][0], owners[bucket]);
         SlotSet named = 0;
         for (const auto slot : buckets[bucket])
             if (slot != Slot{0}) named |= bit(slot);
@@ -123,18 +123,18 @@ TEST(Preferences, name_every_port_once_home_first) {
 
 TEST(Preferences, leave_the_other_buckets_alone_when_a_port_is_down) {
     const auto set = slots({1, 2, 3, 4});
-    const auto homes = rehome(BucketOwners{}, set);
-    const auto buckets = preferences(homes, set);
+    const auto owners = assign_evenly(BucketOwners{}, set);
+    const auto buckets = preferences(owners, set);
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
-        if (homes[bucket] == Slot{2}) continue;
-        EXPECT_EQ(leaves_by(buckets[bucket], slots({1, 3, 4})), homes[bucket]);
+        if (owners[bucket] == Slot{2}) continue;
+        EXPECT_EQ(leaves_by(buckets[bucket], slots({1, 3, 4})), owners[bucket]);
     }
 }
 
 TEST(Preferences, spread_the_share_of_one_lost_port_evenly) {
     for (std::uint8_t ports = 2; ports <= max_ports; ++ports) {
         const SlotSet set = (SlotSet{2} << ports) - 2;
-        const auto buckets = preferences(rehome(BucketOwners{}, set), set);
+        const auto buckets = preferences(assign_evenly(BucketOwners{}, set), set);
         for (std::uint8_t lost = 1; lost <= ports; ++lost) {
             const auto live = set & ~bit(Slot{lost});
             EXPECT_LE(spread(loads(buckets, live), live), 2U)
@@ -146,7 +146,7 @@ TEST(Preferences, spread_the_share_of_one_lost_port_evenly) {
 TEST(Preferences, spread_the_shares_of_several_lost_ports_nearly_evenly) {
     for (std::uint8_t ports = 3; ports <= max_ports; ++ports) {
         const SlotSet set = (SlotSet{2} << ports) - 2;
-        const auto buckets = preferences(rehome(BucketOwners{}, set), set);
+        const auto buckets = preferences(assign_evenly(BucketOwners{}, set), set);
         for (SlotSet live = 2; live < (SlotSet{2} << ports); live += 2) {
             const auto left = static_cast<std::size_t>(__builtin_popcount(live));
             const auto counts = loads(buckets, live);
@@ -159,46 +159,46 @@ TEST(Preferences, spread_the_shares_of_several_lost_ports_nearly_evenly) {
 
 TEST(Preferences, send_a_bucket_nowhere_when_nothing_is_live) {
     const auto set = slots({1, 2});
-    EXPECT_EQ(leaves_by(preferences(rehome(BucketOwners{}, set), set)[0], 0), Slot{0});
+    EXPECT_EQ(leaves_by(preferences(assign_evenly(BucketOwners{}, set), set)[0], 0), Slot{0});
 }
 
 // ---- settle ----------------------------------------------------------------------------------
 
 TEST(Settle, leaves_homes_alone_while_the_members_stay) {
     const SlotSet three = bit(Slot{1}) | bit(Slot{2}) | bit(Slot{3});
-    BucketOwners homes = rehome({}, three);
-    homes[0] = homes[1] = Slot{3}; // uneven, as an administrator or the balancer made it
+    BucketOwners owners = assign_evenly({}, three);
+    owners[0] = owners[1] = Slot{3}; // uneven, as an administrator or the balancer made it
     for (const bool measured : {false, true})
-        EXPECT_EQ(settle(homes, three, three, measured), homes);
+        EXPECT_EQ(settle(owners, three, three, measured), owners);
 }
 
 TEST(Settle, gives_a_port_that_came_its_share) {
     const SlotSet two = bit(Slot{1}) | bit(Slot{2}), three = two | bit(Slot{3});
-    const auto homes = rehome({}, two);
+    const auto owners = assign_evenly({}, two);
     for (const bool measured : {false, true})
-        EXPECT_EQ(settle(homes, two, three, measured), rehome(homes, three));
+        EXPECT_EQ(settle(owners, two, three, measured), assign_evenly(owners, three));
 }
 
 TEST(Settle, moves_only_the_buckets_of_a_port_that_left_where_homes_follow_loads) {
     const SlotSet two = bit(Slot{1}) | bit(Slot{2}), three = two | bit(Slot{3});
-    BucketOwners homes = rehome({}, three);
+    BucketOwners owners = assign_evenly({}, three);
     for (std::size_t bucket = 0; bucket < 40; ++bucket)
-        homes[bucket] = Slot{2};
-    const auto next = settle(homes, three, two, /*measured=*/true);
+        owners[bucket] = Slot{2};
+    const auto next = settle(owners, three, two, /*measured=*/true);
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        if (homes[bucket] == Slot{3})
+        if (owners[bucket] == Slot{3})
             EXPECT_TRUE(next[bucket] == Slot{1} || next[bucket] == Slot{2});
         else
-            EXPECT_EQ(next[bucket], homes[bucket]);
-    EXPECT_EQ(settle(homes, three, two, /*measured=*/false), rehome(homes, two));
+            EXPECT_EQ(next[bucket], owners[bucket]);
+    EXPECT_EQ(settle(owners, three, two, /*measured=*/false), assign_evenly(owners, two));
 }
 
 // A port that the balancer has emptied is a member all the same.
 TEST(Settle, does_not_take_a_port_without_buckets_for_one_that_came) {
     const SlotSet two = bit(Slot{1}) | bit(Slot{2});
-    BucketOwners homes;
-    homes.fill(Slot{1});
-    EXPECT_EQ(settle(homes, two, two, true), homes);
+    BucketOwners owners;
+    owners.fill(Slot{1});
+    EXPECT_EQ(settle(owners, two, two, true), owners);
 }
 
 } // namespace

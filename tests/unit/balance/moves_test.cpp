@@ -28,7 +28,7 @@ protected:
         });
     }
 
-    BalanceConfig config_{.longest_wait = 1000ms, .least_gain = 10};
+    BalanceConfig config_{.max_wait = 1000ms, .min_gain = 10};
     Moves moves_;
 };
 

@@ -16,7 +16,7 @@ Journal sample() {
     journal.inner = IfIndex{11};
     journal.active = IfIndex{5};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        journal.homes[bucket] = Slot{static_cast<std::uint8_t>(1 + bucket % 2)};
+        journal.owners[bucket] = Slot{static_cast<std::uint8_t>(1 + bucket % 2)};
     journal.ports = {{.index = IfIndex{3},
                       .slot = Slot{1},
                       .state = PortState::joined,
@@ -66,7 +66,7 @@ TEST(Journal, says_after_reading_what_was_written) {
 
 TEST(Journal, of_a_version_that_knew_no_features_and_no_states_is_read) {
     const auto read = parse_journal(
-        R"({"version": 1, "network_namespace": 7, "team": 12, "inner": 11, "homes": "", "ports": [{"ifindex": 3,
+        R"({"version": 1, "network_namespace": 7, "team": 12, "inner": 11, "owners": "", "ports": [{"ifindex": 3,
             "slot": 1, "name": "eth1", "address": "02:00:00:00:00:01", "mtu": 1500, "flags": 4098,
             "disable_ipv6": false, "made_clsact": true}], "removed_by_hand": []})");
     ASSERT_TRUE(read) << read.error().text;

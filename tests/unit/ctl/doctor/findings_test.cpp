@@ -73,11 +73,11 @@ TEST(Findings, tell_a_port_that_is_set_down_from_one_without_a_cable_and_one_tha
     readings.devices["eth1"].up = false;
     readings.state.ports[0].link.up = readings.state.ports[0].link_up = readings.state.ports[0].transmits =
         false;
-    EXPECT_THAT(all_findings(readings), ElementsAre(Field(&Finding::mend, "ip link set eth1 up")));
+    EXPECT_THAT(all_findings(readings), ElementsAre(Field(&Finding::fix, "ip link set eth1 up")));
     readings.devices["eth1"].up = true;
-    EXPECT_THAT(all_findings(readings), ElementsAre(Field(&Finding::mend, "ethtool eth1")));
+    EXPECT_THAT(all_findings(readings), ElementsAre(Field(&Finding::fix, "ethtool eth1")));
     readings.state.ports[0].link.up = true;
-    EXPECT_THAT(all_findings(readings), ElementsAre(Field(&Finding::mend, "teamoctl -v team0 state")));
+    EXPECT_THAT(all_findings(readings), ElementsAre(Field(&Finding::fix, "teamoctl -v team0 state")));
 }
 
 TEST(Findings, have_a_missing_speed_matter_where_loads_are_placed_by_it) {
@@ -123,7 +123,7 @@ TEST(Findings, name_the_fullest_port_where_nobody_balances) {
         all_findings(readings),
         ElementsAre(AllOf(Field(&Finding::where, "eth3"), Field(&Finding::severity, Severity::warning),
                           Field(&Finding::what, HasSubstr("1.60 times its share")),
-                          Field(&Finding::mend, HasSubstr("tx_balancer")))));
+                          Field(&Finding::fix, HasSubstr("tx_balancer")))));
     readings.state.balance->config.on = true;
     EXPECT_THAT(seen(readings), IsEmpty()) << "somebody sees to it";
     readings.state.balance->frozen = true;
@@ -232,10 +232,10 @@ TEST(Findings, say_what_a_measurement_is_worth_that_found_nothing) {
                        "does not send more without TSO (measured, 7 rounds): 900 Mbit/s with it, 900 Mbit/s "
                        "without",
                        "leave TSO on"}));
-    EXPECT_EQ(found(100, 100, 100).mend, again);
+    EXPECT_EQ(found(100, 100, 100).fix, again);
     const auto unclear = found(900, 950, 800);
     EXPECT_THAT(unclear.what, AllOf(HasSubstr("may send more without TSO"), HasSubstr("differ as much")));
-    EXPECT_EQ(unclear.mend, again);
+    EXPECT_EQ(unclear.fix, again);
     EXPECT_THAT(found(0, 0, 0).what, HasSubstr("nothing was sent"));
 }
 

@@ -92,9 +92,9 @@ TEST(InterruptFindings, name_others_who_place_interrupts_unless_they_do_as_asked
     const auto findings = interrupt_findings(with(status));
     ASSERT_EQ(findings.size(), 2);
     EXPECT_EQ(findings[0].severity, Severity::warning);
-    EXPECT_THAT(findings[0].mend, HasSubstr("systemctl stop irqbalance"));
+    EXPECT_THAT(findings[0].fix, HasSubstr("systemctl stop irqbalance"));
     EXPECT_EQ(findings[1].severity, Severity::note);
-    EXPECT_THAT(findings[1].mend, HasSubstr("udevadm control --reload"));
+    EXPECT_THAT(findings[1].fix, HasSubstr("udevadm control --reload"));
 }
 
 TEST(InterruptFindings, name_ports_that_share_a_cpu_because_nobody_places_them) {

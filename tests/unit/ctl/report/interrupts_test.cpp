@@ -54,8 +54,8 @@ TEST(Interrupts, of_a_document_that_says_nothing_are_none) {
 TEST(Interrupts, are_seen_at_a_glance) {
     EXPECT_EQ(interrupts_text(two()),
               "port  queues  CPU  arrive at  sent from  interrupts  repaired  state\n"
-              "eth0       1    2          2          -          12         0  right\n"
-              "eth1       1    3          3          -          12         0  right\n");
+              "eth0       1    2          2          -          12         0     ok\n"
+              "eth1       1    3          3          -          12         0     ok\n");
 }
 
 TEST(Interrupts, say_what_is_wrong_worst_first) {
@@ -78,8 +78,8 @@ TEST(Interrupts, tell_what_is_to_come_from_what_is_astray) {
     status.ports[0].now.queues[0].vectors[0].effective = {0};
     status.ports[1].now.queues[0].vectors[0].affinity = {0, 1};
     const auto text = interrupts_text(status);
-    EXPECT_THAT(text, HasSubstr("1 to come\n"));
-    EXPECT_THAT(text, HasSubstr("astray\n"));
+    EXPECT_THAT(text, HasSubstr("1 pending\n"));
+    EXPECT_THAT(text, HasSubstr("misplaced\n"));
 }
 
 TEST(Interrupts, have_one_line_a_port_in_a_plan) {

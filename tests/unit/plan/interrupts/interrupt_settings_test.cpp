@@ -75,10 +75,10 @@ TEST(InterruptSettings, spread_a_card_of_several_queues) {
 }
 
 TEST(InterruptSettings, know_a_vector_that_has_yet_to_come_from_one_that_was_moved) {
-    EXPECT_EQ(AffinityState::right, affinity_state({.affinity = {2}, .effective = {2}}, {2}));
-    EXPECT_EQ(AffinityState::waiting, affinity_state({.affinity = {2}, .effective = {0}}, {2}));
-    EXPECT_EQ(AffinityState::astray, affinity_state({.affinity = {0, 1}, .effective = {0}}, {2}));
-    EXPECT_EQ(AffinityState::right, affinity_state({.affinity = {2}}, {2})); // controllers that do not tell
+    EXPECT_EQ(AffinityState::ok, affinity_state({.affinity = {2}, .effective = {2}}, {2}));
+    EXPECT_EQ(AffinityState::pending, affinity_state({.affinity = {2}, .effective = {0}}, {2}));
+    EXPECT_EQ(AffinityState::misplaced, affinity_state({.affinity = {0, 1}, .effective = {0}}, {2}));
+    EXPECT_EQ(AffinityState::ok, affinity_state({.affinity = {2}}, {2})); // controllers that do not tell
 }
 
 TEST(InterruptSettings, miss_what_is_otherwise_and_nothing_that_is_gone) {

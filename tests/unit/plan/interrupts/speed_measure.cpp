@@ -66,12 +66,12 @@ std::vector<double> milliseconds_of_placing(std::mt19937& random) {
     std::vector<BalancedPort> ports;
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
         ports.push_back({.slot = Slot{slot}, .capacity = 125e6, .segments = slot % 2 == 0});
-    BucketOwners homes{};
-    homes.fill(Slot{1});
+    BucketOwners owners{};
+    owners.fill(Slot{1});
     std::vector<double> times;
     for (int run = 0; run < 7; ++run) {
         const auto begin = std::chrono::steady_clock::now();
-        const auto placed = place(homes, loads, ports, {});
+        const auto placed = place(owners, loads, ports, {});
         times.push_back(
             std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
         EXPECT_FALSE(placed.moves.empty());

@@ -35,7 +35,7 @@ struct Case {
                 .inner = inner,
                 .members = {{.index = eth1, .slot = Slot{1}, .own_address = mac1},
                             {.index = eth2, .slot = Slot{2}, .own_address = mac2}},
-                .homes = {}};
+                .owners = {}};
     }
 };
 

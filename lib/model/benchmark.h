@@ -9,21 +9,21 @@
 
 namespace teamo {
 
-enum class Bought : std::uint8_t {
-    unclear,   ///< nothing was sent, or the rounds contradict one another
-    nothing,   ///< the same with and without
-    something, ///< less CPU time for a KiB, or more throughput
-    harm,      ///< more CPU time for a KiB, or less throughput
+enum class BenchmarkEffect : std::uint8_t {
+    unclear, ///< nothing was sent, or the rounds contradict one another
+    none,    ///< the same with and without
+    gain,    ///< less CPU time for a KiB, or more throughput
+    loss,    ///< more CPU time for a KiB, or less throughput
 };
-constexpr const char* name_of(Bought bought) {
-    constexpr std::array names{"unclear", "nothing", "something", "harm"};
-    return names[static_cast<std::size_t>(bought)];
+constexpr const char* name_of(BenchmarkEffect effect) {
+    constexpr std::array names{"unclear", "none", "gain", "loss"};
+    return names[static_cast<std::size_t>(effect)];
 }
 
 struct BenchmarkResult {
     std::uint64_t bytes_without = 0, bytes_with = 0; ///< per second, both ways: medians
     std::uint64_t cpu_without = 0, cpu_with = 0;     ///< nanoseconds of CPU time for a KiB: medians
-    Bought bought = Bought::unclear;
+    BenchmarkEffect effect = BenchmarkEffect::unclear;
     bool operator==(const BenchmarkResult&) const = default;
 };
 

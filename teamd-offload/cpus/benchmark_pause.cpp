@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cpus/proof_trial.h"
+#include "cpus/benchmark_pause.h"
 
 namespace teamo {
 namespace {
 
 /// As long as a client is believed to be there after its last word: two rounds, and a busy machine.
-constexpr std::chrono::seconds longest_proof_silence{15};
+constexpr std::chrono::seconds max_benchmark_silence{15};
 
 } // namespace
 
@@ -38,7 +38,7 @@ Result<> BenchmarkPause::ask(std::string_view step, std::string_view state) {
     const auto tried = tried_.try_emplace(found->first, Tried{.before = found->second.managed()}).first;
     if (tried->second.settled)
         return fail(ECANCELED, fmt::format("somebody has told the {} what to do meanwhile", found->first));
-    limit_->after(longest_proof_silence);
+    limit_->after(max_benchmark_silence);
     found->second.manage(state == "on");
     return {};
 }

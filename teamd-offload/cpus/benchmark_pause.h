@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What this daemon places, left off and on for a measurement (teamoctl interrupts prove). Whoever measures
-// may die at any moment, so a trial ends by itself. A daemon that is started anew manages as it is
+// What this daemon places, left off and on for a measurement (teamoctl interrupts benchmark). Whoever
+// measures may die at any moment, so a trial ends by itself. A daemon that is started anew manages as it is
 // configured.
 #pragma once
 
