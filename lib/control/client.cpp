@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "control/client.h"
 
+#include "base/clock.h"
 #include <linux/sockios.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -11,8 +12,6 @@
 
 namespace teamo::control {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 Result<sockaddr_un> address_of(const std::string& path) {
     sockaddr_un address{};

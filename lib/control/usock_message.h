@@ -8,6 +8,12 @@
 //   REPLY_ERROR\n<Code>\n<Message>\n
 #pragma once
 
+#include "model/benchmark.h"
+#include "model/workers.h"
+
+#include <sys/types.h>
+
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,65 +57,66 @@ struct StateItemValueSet {
 };
 
 // Ours, which teamd does not have.
-/// Moves a hash bucket to a port; `when` is "gap" (when its traffic pauses) or "now".
+/// Moves a hash bucket to a port: now, or when its traffic pauses.
 struct BalanceMove {
-    std::string bucket, port, when;
+    std::uint8_t bucket = 0;
+    std::string port;
+    bool now = false;
     bool operator==(const BalanceMove&) const = default;
 };
-/// "true": no bucket is moved for its load until "false".
+/// Frozen: no bucket moves for its load.
 struct BalanceFreeze {
-    std::string frozen;
+    bool frozen = false;
     bool operator==(const BalanceFreeze&) const = default;
 };
-/// A port's TSO for a measurement: "on", "off" for some seconds, or "end", which puts back what was.
+/// Switches a port's TSO for a measurement, for some seconds.
 struct OffloadTry {
-    std::string port, state;
+    std::string port;
+    TrialState state = TrialState::end;
     bool operator==(const OffloadTry&) const = default;
 };
-/// Where the ports' interrupts would be put, as the state has "interrupts"; changes nothing.
+/// The plan for the ports' interrupts, as the state has "interrupts"; changes nothing.
 struct InterruptsPlan {
     bool operator==(const InterruptsPlan&) const = default;
 };
-/// "true": they are put where the plan says, and kept there; "false": as they were before, and left alone.
+/// Managed: interrupts are placed and kept; else they are restored and left alone.
 struct InterruptsManage {
-    std::string managed;
+    bool managed = false;
     bool operator==(const InterruptsManage&) const = default;
 };
-
-/// A process is a worker from now on, whatever the rules say; `policy` is "follow" or "spread".
+/// Makes a process a worker, whatever the rules say.
 struct WorkersBind {
-    std::string process, policy;
+    pid_t process = 0;
+    WorkerPolicy policy = WorkerPolicy::follow;
     bool operator==(const WorkersBind&) const = default;
 };
-/// A process is left alone from now on, whatever the rules say.
+/// Leaves a process alone, whatever the rules say.
 struct WorkersRelease {
-    std::string process;
+    pid_t process = 0;
     bool operator==(const WorkersRelease&) const = default;
 };
-/// "true": workers are bound; "false": all are released, and left alone.
+/// Managed: workers are bound; else all are released and left alone.
 struct WorkersManage {
-    std::string managed;
+    bool managed = false;
     bool operator==(const WorkersManage&) const = default;
 };
-
-/// What is managed, "interrupts" or "workers", for a measurement: "on", "off" for some seconds, or "end",
-/// which makes it as it was.
-struct PauseForBenchmark {
-    std::string step, state;
-    bool operator==(const PauseForBenchmark&) const = default;
+/// Switches a step off and on for a measurement, for some seconds.
+struct BenchmarkTry {
+    BenchmarkStep step = BenchmarkStep::interrupts;
+    TrialState state = TrialState::end;
+    bool operator==(const BenchmarkTry&) const = default;
 };
-/// What `interrupts benchmark` has measured of a step, "interrupts" or "workers": bytes per second and CPU
-/// nanoseconds per KiB without it and with it, and what it bought (name_of(BenchmarkEffect)). Kept for the
-/// state.
-struct KeepBenchmark {
-    std::string step, bytes_without, bytes_with, cpu_without, cpu_with, effect;
-    bool operator==(const KeepBenchmark&) const = default;
+/// A result of `interrupts benchmark`, for the state document.
+struct BenchmarkKeep {
+    BenchmarkStep step = BenchmarkStep::interrupts;
+    BenchmarkResult result;
+    bool operator==(const BenchmarkKeep&) const = default;
 };
 
 using Request = std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump,
                              ConfigDumpActual, StateDump, StateItemValueGet, StateItemValueSet, BalanceMove,
                              BalanceFreeze, OffloadTry, InterruptsPlan, InterruptsManage, WorkersBind,
-                             WorkersRelease, WorkersManage, PauseForBenchmark, KeepBenchmark>;
+                             WorkersRelease, WorkersManage, BenchmarkTry, BenchmarkKeep>;
 
 /// Why a request was not done: teamd's code and message, as libteamdctl prints them.
 struct Refusal {
@@ -124,8 +131,8 @@ using Reply = std::variant<std::string, Refusal>;
 inline constexpr std::size_t longest_request = std::size_t{1} << 20;
 
 /// A request, or the refusal to answer it with: UnknownMethod (teamd leaves the client to its time-out),
-/// InvalidArgs for an argument that is missing, empty or wrongly escaped, or for bytes that are no request.
-/// More arguments than needed are ignored, as teamd does.
+/// InvalidArgs for an argument that is missing, empty, wrongly escaped or of another type, or for bytes that
+/// are no request. More arguments than needed are ignored, as teamd does.
 std::variant<Request, Refusal> parse_request(std::string_view message);
 
 std::string encode(const Reply& reply);

@@ -20,6 +20,20 @@ constexpr const char* name_of(BenchmarkEffect effect) {
     return names[static_cast<std::size_t>(effect)];
 }
 
+/// What can be switched off to see what it gains.
+enum class BenchmarkStep : std::uint8_t { interrupts, workers };
+constexpr const char* name_of(BenchmarkStep step) {
+    constexpr std::array names{"interrupts", "workers"};
+    return names[static_cast<std::size_t>(step)];
+}
+
+/// A measurement switches something off and on, and at the end back to what it was.
+enum class TrialState : std::uint8_t { off, on, end };
+constexpr const char* name_of(TrialState state) {
+    constexpr std::array names{"off", "on", "end"};
+    return names[static_cast<std::size_t>(state)];
+}
+
 struct BenchmarkResult {
     std::uint64_t bytes_without = 0, bytes_with = 0; ///< per second, both ways: medians
     std::uint64_t cpu_without = 0, cpu_with = 0;     ///< nanoseconds of CPU time for a KiB: medians

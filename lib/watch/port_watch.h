@@ -3,6 +3,7 @@
 // The link watches of one port: values with events in and a verdict out, the clock passed in.
 #pragma once
 
+#include "base/clock.h"
 #include "model/config.h"
 #include "model/status.h"
 
@@ -11,8 +12,6 @@
 #include <vector>
 
 namespace teamo {
-
-using Clock = std::chrono::steady_clock;
 
 /// teamd's "ethtool" watch (teamd_lw_ethtool.c): the device's link, its edges delayed on request. A link
 /// that turns back before its delay is over has not changed.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "workers/affinity.h"
 
+#include "base/clock.h"
 #include "base/handle.h"
 #include "base/whole_number.h"
 #include "kernel/cpus/thread_affinity.h"
@@ -72,7 +73,6 @@ private:
 /// do has none slipped through between the listing and the setting. `step` says whether it did something.
 Result<> until_all(const Target& target, std::chrono::milliseconds patience,
                    const std::function<Result<bool>(pid_t)>& step) {
-    using Clock = std::chrono::steady_clock;
     constexpr int enough_passes = 5;
     const auto start = Clock::now();
     for (int pass = 0, quiet = 0; pass < enough_passes || Clock::now() - start < patience; ++pass) {

@@ -34,11 +34,13 @@ std::chrono::nanoseconds rounded_up(std::chrono::nanoseconds time) {
 } // namespace
 
 Result<std::unique_ptr<Balancing>> Balancing::make(sd_event* loop, const Log& log, Datapath& datapath,
-                                                   Hooks team, const BalanceConfig& config) {
+                                                   BucketOwners& owners, const PortCpus& cpus,
+                                                   std::function<void()> request_pass,
+                                                   const BalanceConfig& config) {
     auto socket = NetlinkSocket::open(NETLINK_ROUTE);
     if (!socket) return tl::unexpected(socket.error());
     std::unique_ptr<Balancing> balancing(
-        new Balancing(log, datapath, std::move(team), config, std::move(*socket)));
+        new Balancing(log, datapath, owners, cpus, std::move(request_pass), config, std::move(*socket)));
     auto interval = Timer::make(loop, [self = balancing.get()] { self->measure(); });
     if (!interval) return tl::unexpected(interval.error());
     balancing->interval_.emplace(std::move(*interval));
@@ -48,6 +50,11 @@ Result<std::unique_ptr<Balancing>> Balancing::make(sd_event* loop, const Log& lo
     return balancing;
 }
 
+void Balancing::follow(std::vector<Port> ports, const Tables& tables) {
+    ports_ = std::move(ports);
+    tables_ = tables;
+}
+
 void Balancing::start() {
     measure();
     if (stays_by_flow()) tick_->after(flow_tick);
@@ -55,7 +62,7 @@ void Balancing::start() {
 
 /// By CPU, and the datapath sees pauses: no bucket ever moves, but any flow may.
 bool Balancing::stays_by_flow() const {
-    return has(team_.tables().hash_fields, HashField::cpu) && datapath_.moves_in_gaps();
+    return has(tables_.hash_fields, HashField::cpu) && datapath_.moves_in_gaps();
 }
 
 void Balancing::watch_queues() {
@@ -66,7 +73,7 @@ void Balancing::watch_queues() {
     if (longer || (drains_ != told_ && Clock::now() - told_at_ >= quiet_tick)) {
         told_ = drains_;
         told_at_ = Clock::now();
-        team_.pass();
+        request_pass_();
     }
     tick_->after(sent_ != sent ? flow_tick : quiet_tick);
 }
@@ -74,9 +81,8 @@ void Balancing::watch_queues() {
 /// One interval: what left by each bucket since the last, and what follows from it.
 void Balancing::measure() {
     interval_->after(std::max<std::chrono::milliseconds>(config_.interval, least_interval));
-    const auto& tables = team_.tables();
     // The driver counts nothing for who does not balance: a program of ours would have to.
-    if (tables.mode != TransmitMode::hash || (!config_.on && !datapath_.moves_in_gaps())) return;
+    if (tables_.mode != TransmitMode::hash || (!config_.on && !datapath_.moves_in_gaps())) return;
     read_queues();
     AllBucketCounters counters{};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
@@ -95,30 +101,29 @@ void Balancing::measure() {
     if (config_.on && !frozen_) place();
 }
 
-std::vector<BalancedPort> Balancing::candidates(const std::vector<Port>& ports) const {
+std::vector<BalancedPort> Balancing::candidates() const {
     std::vector<BalancedPort> list;
-    for (const auto& port : ports)
+    for (const auto& port : ports_)
         if (port.transmits)
             list.push_back({.slot = port.slot,
                             .capacity = bytes_per_second(port.speed),
                             .segments = port.segments,
-                            .cpu_load = port.cpu_load});
+                            .cpu_load = cpus_.load(port.index)});
     return list;
 }
 
 /// Where the buckets leave, or will when they have paused. A port that is down keeps its buckets' homes; as
 /// long as it is, they are with the others.
 BucketOwners Balancing::places() const {
-    BucketOwners places = team_.owners();
-    const auto& tables = team_.tables();
+    BucketOwners places = owners_;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         if (!moves_.waits(static_cast<std::uint8_t>(bucket)))
-            if (const auto slot = leaves_by(tables, bucket)) places[bucket] = slot;
+            if (const auto slot = leaves_by(tables_, bucket)) places[bucket] = slot;
     return places;
 }
 
 void Balancing::place() {
-    const auto ports = candidates(team_.ports());
+    const auto ports = candidates();
     if (ports.size() < 2) return;
     const auto now = Clock::now();
     std::erase_if(resting_, [now](const auto& entry) { return entry.second <= now; });
@@ -132,22 +137,24 @@ void Balancing::place() {
         if (begin(move)) ++begun;
     if (begun == 0) return;
     log_(Level::info, fmt::format("balance: {} of {} buckets get another port", begun, bucket_count));
-    team_.pass();
+    request_pass_();
 }
 
 /// False: it has been asked for already.
 bool Balancing::begin(const BucketMove& move) {
-    if (moves_.waits(move.bucket)) reconcile(); // it may have moved a moment ago, and must not be pulled back
-    auto& home = team_.owners()[move.bucket];
-    if (home == move.to) return false;
+    // It may have moved a moment ago, and must not be pulled back: the tables know only after the next pass.
+    const bool waited = moves_.waits(move.bucket);
+    if (waited) reconcile();
+    auto& owner = owners_[move.bucket];
+    const auto from = waited && !moves_.waits(move.bucket) ? owner : leaves_by(tables_, move.bucket);
+    if (owner == move.to) return false;
     log_(Level::debug,
          fmt::format("balance: bucket {} from {} to {}, {}, gain {:.1f} %", move.bucket, port_name(move.from),
                      port_name(move.to), name_of(move.reason), move.gain * 100));
-    home = move.to;
-    const auto& tables = team_.tables();
-    // From where its packets leave now, which is not its home while that port is down.
+    owner = move.to;
+    // The port that its packets leave by now; not its owner while that port is down.
     auto begun = move;
-    begun.from = leaves_by(tables, move.bucket);
+    begun.from = from;
     if (!config_.wait_for_gap || !begun.from) {
         note({.move = move, .end = MoveEnd::forced, .waited = 0ms});
         return true;
@@ -158,26 +165,25 @@ bool Balancing::begin(const BucketMove& move) {
 }
 
 Result<> Balancing::move(std::uint8_t bucket, Slot to, bool now) {
-    const auto& tables = team_.tables();
-    if (tables.mode != TransmitMode::hash)
+    if (tables_.mode != TransmitMode::hash)
         return fail(EINVAL, "the runner has no buckets to move: it does not hash");
-    if (has(tables.hash_fields, HashField::cpu))
+    if (has(tables_.hash_fields, HashField::cpu))
         return fail(EINVAL, "there are no buckets to move: the sending CPU decides");
-    if ((tables.transmit & bit(to)) == 0) return fail(ENODEV, port_name(to) + " does not carry");
+    if ((tables_.transmit & bit(to)) == 0) return fail(ENODEV, port_name(to) + " does not carry");
     const BucketMove wanted{.bucket = bucket,
-                            .from = leaves_by(tables, bucket),
+                            .from = leaves_by(tables_, bucket),
                             .to = to,
                             .gain = 0,
                             .reason = MoveReason::by_hand};
     if (now) {
         moves_.cancel(bucket);
         at_once_.insert(bucket);
-        team_.owners()[bucket] = to;
+        owners_[bucket] = to;
         if (wanted.from != to) note({.move = wanted, .end = MoveEnd::forced, .waited = 0ms});
     } else {
         begin(wanted);
     }
-    team_.pass();
+    request_pass_();
     return {};
 }
 
@@ -212,14 +218,14 @@ void Balancing::reconcile() {
         return Moves::Seen{.moved = datapath_.moves_in_gaps() && datapath_.has_moved(bucket),
                            .packets = counted ? std::optional(counted->packets) : std::nullopt};
     };
-    for (const auto& ended : moves_.step(Clock::now(), team_.tables().transmit, drains_, config_, look)) {
+    for (const auto& ended : moves_.step(Clock::now(), tables_.transmit, drains_, config_, look)) {
         if (ended.end == MoveEnd::given_up) {
-            team_.owners()[ended.move.bucket] = ended.move.from;
+            owners_[ended.move.bucket] = ended.move.from;
             resting_[ended.move.bucket] = Clock::now() + rest_intervals * config_.interval;
         }
         note(ended);
     }
-    team_.pass();
+    request_pass_();
     if (!moves_.empty()) tick_->after(tick);
 }
 
@@ -228,7 +234,7 @@ void Balancing::read_queues() {
     if (!read) return; // the bounds stay as they were
     const auto now = Clock::now();
     sent_ = 0;
-    for (const auto& port : team_.ports()) {
+    for (const auto& port : ports_) {
         const auto& queue = (*read)[port.index];
         sent_ += queue.sent;
         drains_[port.slot.value] = rounded_up(queues_[port.index].step(queue, port.speed, now));
@@ -254,24 +260,23 @@ void Balancing::note(const Moves::Ended& ended) {
 }
 
 std::string Balancing::port_name(Slot slot) const {
-    for (const auto& port : team_.ports())
+    for (const auto& port : ports_)
         if (port.slot == slot) return port.name;
     return "no port";
 }
 
 BalanceStatus Balancing::status() const {
-    const auto& tables = team_.tables();
     BalanceStatus status{.config = config_,
                          .counted = counted_,
                          .frozen = frozen_,
-                         .tx_hash = tables.hash_fields,
+                         .tx_hash = tables_.hash_fields,
                          .leaves_by = {},
                          .then = {},
                          .loads = loads_,
                          .ports = {},
                          .moves = {}};
     std::map<Slot, PortBalance> ports;
-    for (const auto& port : team_.ports())
+    for (const auto& port : ports_)
         ports[port.slot] = {.name = port.name,
                             .bytes = 0,
                             .packets = 0,
@@ -279,15 +284,15 @@ BalanceStatus Balancing::status() const {
                             .planned = planned_[port.slot.value],
                             .capacity = bytes_per_second(port.speed),
                             .segments = port.segments,
-                            .cpu_load = port.cpu_load,
-                            .interrupt_cpus = port.interrupt_cpus,
-                            .cpus = cpus_of(tables.cpu_slots, port.slot)};
+                            .cpu_load = cpus_.load(port.index),
+                            .interrupt_cpus = cpus_.interrupt_cpus(port.index),
+                            .cpus = cpus_of(tables_.cpu_slots, port.slot)};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
-        const auto found = ports.find(leaves_by(tables, bucket));
+        const auto found = ports.find(leaves_by(tables_, bucket));
         if (found == ports.end()) continue;
         status.leaves_by[bucket] = found->second.name;
-        for (const auto next : tables.buckets[bucket])
-            if (next != found->first && (tables.transmit & bit(next)) != 0)
+        for (const auto next : tables_.buckets[bucket])
+            if (next != found->first && (tables_.transmit & bit(next)) != 0)
                 status.then[bucket].push_back(port_name(next));
         found->second.bytes += loads_[bucket].bytes;
         found->second.packets += loads_[bucket].packets;

@@ -8,13 +8,13 @@
 #include "balance/drain_bound.h"
 #include "balance/load_meter.h"
 #include "balance/moves.h"
-#include "base/cpu_list.h"
+#include "base/clock.h"
+#include "cpus/port_cpus.h"
 #include "datapath/datapath.h"
 #include "kernel/netlink/netlink_socket.h"
 #include "log.h"
 #include "loop.h"
 #include "model/balance_status.h"
-#include "watch/port_watch.h"
 
 #include <deque>
 #include <functional>
@@ -34,19 +34,15 @@ public:
         std::uint32_t speed = 0; ///< Mbit/s; 0 unknown
         bool segments = true;    ///< TSO is on
         bool transmits = false;
-        double cpu_load = 0;      ///< of its interrupt CPUs, 0 to 1
-        CpuList interrupt_cpus{}; ///< none, or not known
     };
-    /// Of the team that is balanced.
-    struct Hooks {
-        std::function<std::vector<Port>()> ports;
-        std::function<const Tables&()> tables;
-        std::function<BucketOwners&()> owners;
-        std::function<void()> pass; ///< homes, or buckets that wait, have changed
-    };
-
+    /// `owners`: the team's, in its journal. `request_pass`: called when owners, or buckets that wait, have
+    /// changed.
     static Result<std::unique_ptr<Balancing>> make(sd_event* loop, const Log& log, Datapath& datapath,
-                                                   Hooks team, const BalanceConfig& config);
+                                                   BucketOwners& owners, const PortCpus& cpus,
+                                                   std::function<void()> request_pass,
+                                                   const BalanceConfig& config);
+    /// The ports and the tables since the last pass.
+    void follow(std::vector<Port> ports, const Tables& tables);
     /// Begins to measure, and to move if the configuration says so.
     void start();
 
@@ -64,11 +60,13 @@ public:
     BalanceStatus status() const;
 
 private:
-    Balancing(const Log& log, Datapath& datapath, Hooks team, const BalanceConfig& config,
-              NetlinkSocket socket)
+    Balancing(const Log& log, Datapath& datapath, BucketOwners& owners, const PortCpus& cpus,
+              std::function<void()> request_pass, const BalanceConfig& config, NetlinkSocket socket)
         : log_(log),
           datapath_(datapath),
-          team_(std::move(team)),
+          owners_(owners),
+          cpus_(cpus),
+          request_pass_(std::move(request_pass)),
           config_(config),
           socket_(std::move(socket)) {}
     void measure();
@@ -79,13 +77,17 @@ private:
     void watch_queues();
     void read_queues();
     void note(const Moves::Ended& ended);
-    std::vector<BalancedPort> candidates(const std::vector<Port>& ports) const;
+    std::vector<BalancedPort> candidates() const;
     std::string port_name(Slot slot) const;
     BucketOwners places() const;
 
     const Log& log_;
     Datapath& datapath_;
-    Hooks team_;
+    BucketOwners& owners_;
+    const PortCpus& cpus_;
+    std::function<void()> request_pass_;
+    std::vector<Port> ports_;
+    Tables tables_;
     BalanceConfig config_;
     NetlinkSocket socket_; ///< for the queues
     std::optional<Timer> interval_, tick_;

@@ -9,8 +9,14 @@ constexpr std::chrono::seconds max_benchmark_silence{15};
 
 } // namespace
 
-Result<std::unique_ptr<BenchmarkPause>> BenchmarkPause::make(sd_event* loop, const Log& log, Steps steps) {
-    std::unique_ptr<BenchmarkPause> trial(new BenchmarkPause(log, std::move(steps)));
+Result<std::unique_ptr<BenchmarkPause>> BenchmarkPause::make(sd_event* loop, const Log& log,
+                                                             Interrupts& interrupts, Workers& workers) {
+    const auto step_of = [](auto& what) {
+        return Step{.managed = [&what] { return what.managed(); },
+                    .manage = [&what](bool on) { what.manage(on); }};
+    };
+    std::unique_ptr<BenchmarkPause> trial(new BenchmarkPause(
+        log, {{BenchmarkStep::interrupts, step_of(interrupts)}, {BenchmarkStep::workers, step_of(workers)}}));
     auto limit = Timer::make(loop, [self = trial.get()] {
         for (const auto& entry : self->steps_) {
             const auto tried = self->tried_.find(entry.first);
@@ -18,7 +24,8 @@ Result<std::unique_ptr<BenchmarkPause>> BenchmarkPause::make(sd_event* loop, con
             if (!tried->second.settled)
                 self->log_(
                     Level::notice,
-                    fmt::format("{}: nobody measures any more, they are managed as before", entry.first));
+                    fmt::format("{}: the measurement has ended without a word; they are managed as before",
+                                name_of(entry.first)));
             self->end(entry.first);
         }
     });
@@ -27,23 +34,21 @@ Result<std::unique_ptr<BenchmarkPause>> BenchmarkPause::make(sd_event* loop, con
     return trial;
 }
 
-Result<> BenchmarkPause::ask(std::string_view step, std::string_view state) {
-    const auto found = steps_.find(step);
-    if (found == steps_.end()) return fail(EINVAL, "what can be tried are interrupts and workers");
-    if (state != "on" && state != "off" && state != "end") return fail(EINVAL, "a trial is on, off or end");
-    if (state == "end") {
-        end(found->first);
+Result<> BenchmarkPause::request(BenchmarkStep step, TrialState state) {
+    if (state == TrialState::end) {
+        end(step);
         return {};
     }
-    const auto tried = tried_.try_emplace(found->first, Tried{.before = found->second.managed()}).first;
+    auto& one = steps_.at(step);
+    const auto tried = tried_.try_emplace(step, Tried{.before = one.managed()}).first;
     if (tried->second.settled)
-        return fail(ECANCELED, fmt::format("somebody has told the {} what to do meanwhile", found->first));
+        return fail(ECANCELED, fmt::format("the administrator has switched {} meanwhile", name_of(step)));
     limit_->after(max_benchmark_silence);
-    found->second.manage(state == "on");
+    one.manage(state == TrialState::on);
     return {};
 }
 
-void BenchmarkPause::end(const std::string& step) {
+void BenchmarkPause::end(BenchmarkStep step) {
     const auto tried = tried_.find(step);
     if (tried == tried_.end()) return;
     const auto [before, settled] = tried->second;
@@ -52,9 +57,9 @@ void BenchmarkPause::end(const std::string& step) {
     if (!settled) steps_.at(step).manage(before);
 }
 
-void BenchmarkPause::settle(std::string_view step, bool managed) {
+void BenchmarkPause::settle(BenchmarkStep step, bool managed) {
     if (const auto tried = tried_.find(step); tried != tried_.end()) tried->second.settled = true;
-    steps_.find(step)->second.manage(managed);
+    steps_.at(step).manage(managed);
 }
 
 } // namespace teamo

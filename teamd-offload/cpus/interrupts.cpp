@@ -8,6 +8,7 @@
 #include "kernel/files/files.h"
 #include "kernel/interrupts/affinity_restore.h"
 #include "kernel/interrupts/affinity_settings.h"
+#include "kernel/interrupts/interrupt_cpus.h"
 #include "kernel/interrupts/port_interrupts.h"
 #include "kernel/interrupts/udev_policy.h"
 #include "plan/interrupts/interrupt_settings.h"
@@ -21,11 +22,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds look_every = 250ms; ///< some 0.2 ms of CPU each with eight ports
+constexpr std::chrono::milliseconds poll_interval = 250ms; ///< some 0.2 ms of CPU each with eight ports
 /// Another team's daemon needs the lock for a few writes.
-constexpr std::chrono::milliseconds look_for_lock = 20ms;
+constexpr std::chrono::milliseconds lock_poll_interval = 20ms;
 /// What changes seldom, and of which nobody tells: cpuset partitions, other teams' claims.
-constexpr std::chrono::milliseconds look_seldom = 5s;
+constexpr std::chrono::milliseconds slow_poll_interval = 5s;
 /// The queues' masks are read under the kernel's lock of all devices, for which a lost link would wait too.
 constexpr std::chrono::milliseconds until_masks = 30s;
 
@@ -34,12 +35,13 @@ using Kind = CpuSetting::Kind;
 } // namespace
 
 Result<std::unique_ptr<Interrupts>> Interrupts::make(sd_event* loop, const Log& log, std::string team,
-                                                     const InterruptConfig& config, Hooks hooks) {
+                                                     const InterruptConfig& config, const Observer& observer,
+                                                     JournalKeeper& journal) {
     auto family = NetdevFamily::open();
     if (!family) return tl::unexpected(family.error());
     std::unique_ptr<Interrupts> interrupts(
-        new Interrupts(log, std::move(team), config, std::move(hooks), std::move(*family)));
-    auto timer = Timer::make(loop, [self = interrupts.get()] { self->look(); });
+        new Interrupts(log, std::move(team), config, observer, journal, std::move(*family)));
+    auto timer = Timer::make(loop, [self = interrupts.get()] { self->poll(); });
     if (!timer) return tl::unexpected(timer.error());
     interrupts->timer_.emplace(std::move(*timer));
     if (config.irqbalance) {
@@ -85,17 +87,17 @@ void Interrupts::manage(bool managed) {
         port.refused.clear();
     }
     plan_due_ = true;
-    look();
+    poll();
 }
 
 void Interrupts::unclaim() {
     if (std::exchange(claimed_, false)) CpuClaims(std::string(journal_directory)).remove(team_name_);
 }
 
-void Interrupts::look() {
+void Interrupts::poll() {
     // Virtual devices have none, and what comes up is told of (follow).
     const auto has_some = [](const Followed& port) { return port.queues != 0; };
-    timer_->after(std::ranges::any_of(ports_, has_some) ? look_every : look_seldom);
+    timer_->after(std::ranges::any_of(ports_, has_some) ? poll_interval : slow_poll_interval);
     const bool cpus_changed = read_cpus();
     refresh_next_masks();
     for (auto& port : ports_) {
@@ -140,7 +142,7 @@ bool Interrupts::read_cpus() {
     auto online = read_file("/sys/devices/system/cpu/online", 65536);
     const bool changed = online && *online != online_;
     const auto now = Clock::now();
-    if (!changed && now - topology_at_ < look_seldom) return false;
+    if (!changed && now - topology_at_ < slow_poll_interval) return false;
     auto topology = read_cpu_topology();
     if (!topology) {
         if (complaint_ != topology.error().text) log_(Level::warning, topology.error().text);
@@ -169,8 +171,8 @@ void Interrupts::refresh_next_masks() {
 }
 
 void Interrupts::read(Followed& port) {
-    const auto link = team_.links().find(port.port.index);
-    if (link == team_.links().end()) return;
+    const auto link = observer_.links().find(port.port.index);
+    if (link == observer_.links().end()) return;
     if (!port.stale && refresh(port.now)) {
         // A card that is up and had no vectors may get some later than its link says so.
         if (!port.now.queues.empty() || port.queues == 0) return;
@@ -212,13 +214,13 @@ void Interrupts::found_queues(Followed& port) {
 
 /// A vector that is no more needs nothing put back. One that is only without a handler for now does.
 void Interrupts::forget_stale(const Link& link, const Followed& port) {
-    auto* journal = team_.set(port.port.index);
-    if (journal == nullptr) return;
+    auto* set_cpus = journal_.cpus(port.port.index);
+    if (set_cpus == nullptr) return;
     const auto there = read_cpu_settings(port.now);
-    const auto gone = std::erase_if(*journal, [&](const auto& entry) {
+    const auto gone = std::erase_if(*set_cpus, [&](const auto& entry) {
         return !there.contains(entry.first) && !read_cpu_setting(link, entry.first);
     });
-    if (gone != 0) static_cast<void>(team_.keep()); // said by keep's other callers
+    if (gone != 0) static_cast<void>(journal_.keep()); // said by keep's other callers
 }
 
 InterruptPlan Interrupts::plan(const std::vector<CpuClaim>& claims) const {
@@ -236,13 +238,13 @@ InterruptPlan Interrupts::plan(const std::vector<CpuClaim>& claims) const {
 
 void Interrupts::make_plan() {
     const auto now = Clock::now();
-    if (!managed_ || (!plan_due_ && now - claims_at_ < look_seldom)) return;
+    if (!managed_ || (!plan_due_ && now - claims_at_ < slow_poll_interval)) return;
     const auto has_some = [](const Followed& port) { return port.queues != 0; };
     if (!claimed_ && std::ranges::none_of(ports_, has_some)) return;
     // One daemon at a time looks what is free and takes it.
     const CpuClaims claims{std::string(journal_directory)};
     const auto lock = claims.try_lock();
-    if (lock && !*lock) return timer_->after(look_for_lock);
+    if (lock && !*lock) return timer_->after(lock_poll_interval);
     if (!lock && complaint_ != lock.error().text) log_(Level::warning, complaint_ = lock.error().text);
     claims_at_ = now;
     plan_due_ = false;
@@ -348,7 +350,14 @@ std::vector<Interrupts::Arrival> Interrupts::arrivals() const {
     return list;
 }
 
-InterruptStatus Interrupts::rehearse() {
+CpuList Interrupts::cpus_of(IfIndex port) {
+    const auto found = std::ranges::find(ports_, port, [](const Followed& one) { return one.port.index; });
+    if (found == ports_.end()) return {};
+    if (found->read_at == Clock::time_point{}) read(*found);
+    return interrupt_cpus(found->now);
+}
+
+InterruptStatus Interrupts::dry_run() {
     static_cast<void>(read_cpus());
     for (auto& port : ports_)
         read(port);

@@ -5,9 +5,12 @@
 // second.
 #pragma once
 
+#include "base/clock.h"
 #include "cpus/irqbalance_ban.h"
+#include "journal_keeper.h"
 #include "kernel/interrupts/port_interrupts.h"
 #include "kernel/interrupts/vector_learning.h"
+#include "links/observer.h"
 #include "log.h"
 #include "loop.h"
 #include "model/interrupt_status.h"
@@ -16,9 +19,7 @@
 #include "plan/interrupts/interrupt_plan.h"
 #include "plan/team/repair.h"
 #include "runtime/cpu_claims.h"
-#include "watch/port_watch.h"
 
-#include <functional>
 #include <memory>
 #include <set>
 #include <vector>
@@ -36,15 +37,9 @@ public:
         bool standby = false; ///< carries nothing while others do
         bool operator==(const Port&) const = default;
     };
-    /// Of the team.
-    struct Hooks {
-        std::function<const Links&()> links;
-        std::function<SetCpus*(IfIndex port)> set; ///< in the journal; nullptr: it is no port any more
-        std::function<Result<>()> keep;            ///< the journal
-    };
-
     static Result<std::unique_ptr<Interrupts>> make(sd_event* loop, const Log& log, std::string team,
-                                                    const InterruptConfig& config, Hooks hooks);
+                                                    const InterruptConfig& config, const Observer& observer,
+                                                    JournalKeeper& journal);
 
     /// From now on these.
     void follow(const std::vector<Port>& ports);
@@ -63,8 +58,11 @@ public:
         std::vector<unsigned> napi_ids; ///< NAPI numbers of its queues; empty: not told
     };
     std::vector<Arrival> arrivals() const;
-    /// What would be done, whatever the policy: read and planned anew, nothing changed.
-    InterruptStatus rehearse();
+    /// The CPUs that take a port's interrupts now, as last read, or read now if they never were; empty: none,
+    /// or not known.
+    CpuList cpus_of(IfIndex port);
+    /// Reads and plans as if the policy were "unique"; changes nothing.
+    InterruptStatus dry_run();
 
 private:
     struct Followed {
@@ -84,16 +82,17 @@ private:
         std::string udev{}; ///< by which udevd places it too: "IRQAffinityPolicy=spread in FILE"
     };
 
-    Interrupts(const Log& log, std::string team, const InterruptConfig& config, Hooks hooks,
-               NetdevFamily family)
+    Interrupts(const Log& log, std::string team, const InterruptConfig& config, const Observer& observer,
+               JournalKeeper& journal, NetdevFamily family)
         : log_(log),
           team_name_(std::move(team)),
           config_(config),
-          team_(std::move(hooks)),
+          observer_(observer),
+          journal_(journal),
           managed_(config.policy == InterruptPolicy::unique),
           family_(std::move(family)) {}
 
-    void look();
+    void poll();
     bool read_cpus();
     void read(Followed& port);
     void learn(Followed& port);
@@ -117,7 +116,8 @@ private:
     const Log& log_;
     std::string team_name_;
     InterruptConfig config_;
-    Hooks team_;
+    const Observer& observer_;
+    JournalKeeper& journal_;
     std::optional<Timer> timer_;
     std::unique_ptr<IrqBalance> irqbalance_; ///< none: it is not to be asked
     bool managed_;

@@ -34,13 +34,13 @@ std::string cpus_text(const CpuList& cpus) {
 
 void Interrupts::reconcile(Followed& port, bool cpus_changed) {
     port.wanted = managed_ ? interrupt_settings(port.now, port.plan.cpus, topology_, config_) : CpuSettings{};
-    auto* journal = team_.set(port.port.index);
-    if (journal == nullptr) return;
+    auto* set_cpus = journal_.cpus(port.port.index);
+    if (set_cpus == nullptr) return;
     CpuSettings fresh, drifted, drifted_masks;
     for (const auto& [setting, cpus] : missing(read_cpu_settings(port.now), port.wanted)) {
         if (port.refused.contains(setting)) continue;
-        const auto known = journal->find(setting);
-        const bool was_ours = known != journal->end() && known->second.ours == cpus;
+        const auto known = set_cpus->find(setting);
+        const bool was_ours = known != set_cpus->end() && known->second.ours == cpus;
         (!was_ours ? fresh : is_mask(setting) ? drifted_masks : drifted).emplace(setting, cpus);
     }
     if (!fresh.empty()) set(port, fresh);
@@ -93,14 +93,14 @@ void Interrupts::repair(Followed& port, Repair& tries, const CpuSettings& drifte
 
 /// What was before goes into the journal first.
 void Interrupts::set(Followed& port, const CpuSettings& settings) {
-    auto* journal = team_.set(port.port.index);
+    auto* set_cpus = journal_.cpus(port.port.index);
     const auto now = read_cpu_settings(port.now);
     for (const auto& [setting, cpus] : settings) {
         const auto known =
-            journal->try_emplace(setting, SetCpuList{.before = now.at(setting), .ours = {}}).first;
+            set_cpus->try_emplace(setting, SetCpuList{.before = now.at(setting), .ours = {}}).first;
         known->second.ours = cpus;
     }
-    if (auto kept = team_.keep(); !kept) {
+    if (auto kept = journal_.keep(); !kept) {
         log_(Level::warning, kept.error().text);
         return; // what could not be put back is not touched
     }
@@ -120,14 +120,14 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
 }
 
 void Interrupts::put_back(Followed& port) {
-    auto* journal = team_.set(port.port.index);
-    if (journal == nullptr) return;
-    const auto link = team_.links().find(port.port.index);
-    if (link == team_.links().end()) return;
-    if (auto restored = restore_cpus(link->second, *journal); !restored)
+    auto* set_cpus = journal_.cpus(port.port.index);
+    if (set_cpus == nullptr) return;
+    const auto link = observer_.links().find(port.port.index);
+    if (link == observer_.links().end()) return;
+    if (auto restored = restore_cpus(link->second, *set_cpus); !restored)
         log_(Level::warning, fmt::format("port {}: {}", port.port.name, restored.error().text));
-    journal->clear();
-    static_cast<void>(team_.keep());
+    set_cpus->clear();
+    static_cast<void>(journal_.keep());
     port.stale = true;
     port.plan = {};
 }

@@ -6,6 +6,7 @@
 // before that is in time (irqbalance.c: main, scan).
 #pragma once
 
+#include "base/clock.h"
 #include "kernel/interrupts/irqbalance_socket.h"
 #include "log.h"
 #include "loop.h"
@@ -21,8 +22,6 @@ namespace teamo {
 
 class IrqBalance {
 public:
-    using Clock = std::chrono::steady_clock;
-
     struct Status {
         bool present = false; ///< it runs
         pid_t pid = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpus/port_cpus.h"
 
-#include "kernel/interrupts/interrupt_cpus.h"
+#include "kernel/cpus/cpu_topology.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,14 +12,15 @@ namespace {
 using namespace std::chrono_literals;
 
 /// How often: some 0.1 ms of CPU each.
-constexpr auto look_interval = 2s;
+constexpr auto poll_interval = 2s;
 constexpr double smoothing = 15; // seconds
 
 } // namespace
 
-Result<std::unique_ptr<PortCpus>> PortCpus::make(sd_event* loop, const Log& log, Hooks hooks) {
-    std::unique_ptr<PortCpus> cpus(new PortCpus(log, std::move(hooks)));
-    auto timer = Timer::make(loop, [self = cpus.get()] { self->look(); });
+Result<std::unique_ptr<PortCpus>> PortCpus::make(sd_event* loop, const Log& log, Interrupts& interrupts,
+                                                 std::function<void()> request_pass) {
+    std::unique_ptr<PortCpus> cpus(new PortCpus(log, interrupts, std::move(request_pass)));
+    auto timer = Timer::make(loop, [self = cpus.get()] { self->poll(); });
     if (!timer) return tl::unexpected(timer.error());
     cpus->timer_.emplace(std::move(*timer));
     return cpus;
@@ -34,10 +35,10 @@ void PortCpus::follow(std::vector<Port> ports) {
     timer_->after(0s); // behind whatever is being done about a lost port
 }
 
-void PortCpus::look() {
-    timer_->after(look_interval);
+void PortCpus::poll() {
+    timer_->after(poll_interval);
     read_load();
-    if (read_interrupts()) hooks_.changed();
+    if (read_interrupts()) request_pass_();
 }
 
 /// True where something is other than it was.
@@ -47,22 +48,17 @@ bool PortCpus::read_interrupts() {
         online_ = std::move(*online);
         changed = true;
     }
-    for (const auto& port : followed_)
-        if (read_interrupts_of(port.index)) changed = true;
+    for (const auto& port : followed_) {
+        auto& known = interrupt_cpus_[port.index];
+        auto cpus = interrupts_.cpus_of(port.index);
+        if (known == cpus) continue;
+        known = std::move(cpus);
+        changed = true;
+        log_(Level::info, fmt::format("port {}: {}", port.name,
+                                      known.empty() ? "has no interrupts now"
+                                                    : fmt::format("interrupts at CPU {}", text_of(known))));
+    }
     return changed;
-}
-
-bool PortCpus::read_interrupts_of(IfIndex port) {
-    auto& known = interrupt_cpus_[port];
-    const auto link = hooks_.links().find(port);
-    if (link == hooks_.links().end()) return false;
-    auto cpus = read_interrupt_cpus(link->second);
-    if (!cpus || known == *cpus) return false; // on its way out, not to be seen from here, or as it was
-    known = std::move(*cpus);
-    log_(Level::info, fmt::format("port {}: {}", link->second.name,
-                                  known.empty() ? "has no interrupts now"
-                                                : fmt::format("interrupts at CPU {}", text_of(known))));
-    return true;
 }
 
 void PortCpus::read_load() {
@@ -90,7 +86,8 @@ const std::vector<Slot>& PortCpus::slots(const std::vector<Port>& ports) {
     if (online_.empty())
         if (auto online = read_online_cpus()) online_ = std::move(*online);
     for (const auto& port : ports)
-        if (!interrupt_cpus_.contains(port.index)) read_interrupts_of(port.index);
+        if (!interrupt_cpus_.contains(port.index))
+            interrupt_cpus_.emplace(port.index, interrupts_.cpus_of(port.index));
     Dealt wanted{.ports = {}, .online = online_};
     for (const auto& port : ports)
         wanted.ports.push_back({.slot = port.slot, .interrupt_cpus = interrupt_cpus(port.index)});

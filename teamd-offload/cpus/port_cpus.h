@@ -4,12 +4,13 @@
 // kernel tells nobody when an affinity changes, and anybody may change one: it is asked again and again.
 #pragma once
 
+#include "base/clock.h"
+#include "cpus/interrupts.h"
 #include "kernel/cpus/cpu_load.h"
 #include "log.h"
 #include "loop.h"
 #include "model/observation.h"
 #include "plan/team/cpu_slots.h"
-#include "watch/port_watch.h"
 
 #include <functional>
 #include <map>
@@ -19,19 +20,16 @@ namespace teamo {
 
 class PortCpus {
 public:
-    /// What is followed. A card has no interrupts until it is up.
     struct Port {
         IfIndex index;
+        std::string name;
         Slot slot;
         bool has_link = false;
         bool operator==(const Port&) const = default;
     };
-    struct Hooks {
-        std::function<const Links&()> links;
-        std::function<void()> changed; ///< interrupts have come to other CPUs
-    };
-
-    static Result<std::unique_ptr<PortCpus>> make(sd_event* loop, const Log& log, Hooks hooks);
+    /// `request_pass`: called when interrupts arrive at other CPUs than before.
+    static Result<std::unique_ptr<PortCpus>> make(sd_event* loop, const Log& log, Interrupts& interrupts,
+                                                  std::function<void()> request_pass);
 
     /// From now on these; where they are others than before, their interrupts are read soon.
     void follow(std::vector<Port> ports);
@@ -46,14 +44,15 @@ public:
     double load(IfIndex port) const;
 
 private:
-    PortCpus(const Log& log, Hooks hooks) : log_(log), hooks_(std::move(hooks)) {}
-    void look();
+    PortCpus(const Log& log, Interrupts& interrupts, std::function<void()> request_pass)
+        : log_(log), interrupts_(interrupts), request_pass_(std::move(request_pass)) {}
+    void poll();
     bool read_interrupts();
-    bool read_interrupts_of(IfIndex port);
     void read_load();
 
     const Log& log_;
-    Hooks hooks_;
+    Interrupts& interrupts_;
+    std::function<void()> request_pass_;
     std::optional<Timer> timer_;
     std::vector<Port> followed_;
     CpuList online_;

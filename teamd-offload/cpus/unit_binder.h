@@ -4,9 +4,9 @@
 // they run. A unit of several would have all of them where only one belongs.
 #pragma once
 
+#include "base/clock.h"
 #include "loop.h"
 #include "model/workers.h"
-#include "watch/port_watch.h"
 #include "workers/unit_cpus.h"
 
 #include <functional>

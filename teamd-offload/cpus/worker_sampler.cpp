@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpus/worker_sampler.h"
 
+#include "model/worker_status.h"
 #include "plan/workers/worker_rules.h"
 
 #include <unistd.h>

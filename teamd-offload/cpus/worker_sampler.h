@@ -3,10 +3,10 @@
 // What is seen of the workers: whose packets come by which CPU and port, window after window.
 #pragma once
 
+#include "base/clock.h"
 #include "loop.h"
 #include "plan/workers/worker_meter.h"
 #include "plan/workers/worker_plan.h"
-#include "watch/port_watch.h"
 #include "workers/processes.h"
 #include "workers/socket_source.h"
 #include "workers/udp_sampler.h"

@@ -55,8 +55,8 @@ std::string title_of(const Worker& worker) {
 } // namespace
 
 Result<std::unique_ptr<Workers>> Workers::make(sd_event* loop, const Log& log, std::vector<WorkerRule> rules,
-                                               Hooks hooks) {
-    std::unique_ptr<Workers> workers(new Workers(log, std::move(rules), std::move(hooks)));
+                                               const Interrupts& interrupts, JournalKeeper& journal) {
+    std::unique_ptr<Workers> workers(new Workers(log, std::move(rules), interrupts, journal));
     auto window_timer = Timer::make(loop, [self = workers.get()] { self->begin_window(); });
     if (!window_timer) return tl::unexpected(window_timer.error());
     workers->window_.emplace(std::move(*window_timer));
@@ -67,6 +67,12 @@ Result<std::unique_ptr<Workers>> Workers::make(sd_event* loop, const Log& log, s
 }
 
 void Workers::start() {
+    if (auto& left = journal_.workers(); !left.empty()) {
+        log_(Level::notice, fmt::format("released {} processes that an earlier daemon had bound",
+                                        left.processes.size() + left.units.size()));
+        release_workers(left, log_);
+        keep();
+    }
     users_ = resolve_users(rules_);
     for (const auto& rule : rules_)
         if (rule.selector == WorkerSelector::user && !users_.contains(rule.name))
@@ -97,7 +103,7 @@ void Workers::log_limitations() {
 /// With RFS the packets follow their process, and each would follow the other.
 bool Workers::is_refused() {
     std::vector<std::string> ports;
-    for (const auto& port : team_.arrivals())
+    for (const auto& port : interrupts_.arrivals())
         ports.push_back(port.name);
     auto conflict = flow_steering_conflict(ports);
     if (conflict != refused_) {
@@ -106,7 +112,7 @@ bool Workers::is_refused() {
                               : "workers are left alone: " + conflict);
         refused_ = std::move(conflict);
         if (!refused_.empty()) {
-            release_workers(team_.bound(), log_);
+            release_workers(journal_.workers(), log_);
             status_.clear();
             keep();
         }
@@ -122,21 +128,21 @@ void Workers::end_window() {
         if (auto topology = read_cpu_topology()) topology_ = std::move(*topology);
         topology_at_ = now;
     }
-    const auto arrivals = team_.arrivals();
+    const auto arrivals = interrupts_.arrivals();
     const auto seen =
         sampler_->observe({.rules = rules_, .users = users_, .by_hand = by_hand_}, traces_of(arrivals), now);
     if (!seen) return complain(seen.error().text);
     complaint_.clear();
     status_.clear();
     const auto placements = planner_.step(input(*seen, arrivals), now);
-    const auto before = team_.bound();
+    const auto before = journal_.workers();
     spent_ = {};
     for (const auto& one : *seen) {
         const auto placement = std::ranges::find(placements, one.active.worker.id, &WorkerPlacement::id);
         if (placement != placements.end()) reconcile(one, *placement);
     }
     forget_gone();
-    if (team_.bound() != before) keep();
+    if (journal_.workers() != before) keep();
 }
 
 WorkerPlanInput Workers::input(const std::vector<WorkerSampler::ObservedWorker>& seen,
@@ -161,7 +167,7 @@ std::map<unsigned, double> Workers::interrupt_load() {
 }
 
 WorkerBinding* Workers::find(ProcessId id) {
-    auto& processes = team_.bound().processes;
+    auto& processes = journal_.workers().processes;
     const auto found = std::ranges::find(processes, id, &WorkerBinding::id);
     return found == processes.end() ? nullptr : &*found;
 }
@@ -191,7 +197,7 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
     const auto* known = find(worker.id);
     if (known == nullptr && seen.by_unit) {
         if (!units_) units_.emplace();
-        if (units_->bind(worker, cpus, team_.bound(), team_.keep)) return {};
+        if (units_->bind(worker, cpus, journal_.workers(), [this] { return journal_.keep(); })) return {};
     } else {
         release_unit(worker.unit); // its threads could not leave that
     }
@@ -211,7 +217,7 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
     spent_ += Clock::now() - begun;
     auto* entry = find(worker.id);
     if (!bound) {
-        std::erase_if(team_.bound().processes, [&](const auto& one) { return one.id == worker.id; });
+        std::erase_if(journal_.workers().processes, [&](const auto& one) { return one.id == worker.id; });
         keep();
         if (bound.error().number != ESRCH) {
             log_(Level::warning, fmt::format("worker {}: {}", title_of(worker), bound.error().text));
@@ -231,17 +237,17 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
 
 /// Before anything is changed it is known how to undo it.
 Result<> Workers::note(ProcessId id, const CpuList& cpus) {
-    const auto before = team_.bound();
+    const auto before = journal_.workers();
     if (auto* known = find(id)) {
         known->leaving = std::exchange(known->cpus, cpus);
     } else {
         auto affinity = read_thread_affinity(id.pid);
         if (!affinity) return tl::unexpected(affinity.error());
-        team_.bound().processes.push_back(
+        journal_.workers().processes.push_back(
             {.id = id, .cpus = cpus, .leaving = *affinity, .before = *affinity, .threads = {}});
     }
-    auto kept = team_.keep();
-    if (!kept) team_.bound() = before;
+    auto kept = journal_.keep();
+    if (!kept) journal_.workers() = before;
     return kept;
 }
 
@@ -257,13 +263,14 @@ void Workers::release(ProcessId id) {
         log_(Level::warning, released.error().text);
     else if (is_there)
         log_(Level::info, fmt::format("worker {}: runs where it did before", title_of(reading->worker)));
-    std::erase_if(team_.bound().processes, [id](const auto& one) { return one.id == id; });
+    std::erase_if(journal_.workers().processes, [id](const auto& one) { return one.id == id; });
 }
 
 void Workers::release_unit(const std::string& unit) {
-    if (!team_.bound().units.contains(unit)) return;
+    if (!journal_.workers().units.contains(unit)) return;
     if (!units_) units_.emplace();
-    if (auto released = units_->release(unit, team_.bound()); !released && released.error().number != EAGAIN)
+    if (auto released = units_->release(unit, journal_.workers());
+        !released && released.error().number != EAGAIN)
         log_(Level::warning, fmt::format("unit {} stays bound: {}", unit, released.error().text));
 }
 
@@ -273,12 +280,12 @@ void Workers::forget_gone() {
         return std::ranges::any_of(status_, [id](const auto& one) { return one.worker.id == id; });
     };
     std::vector<ProcessId> gone;
-    for (const auto& bound : team_.bound().processes)
+    for (const auto& bound : journal_.workers().processes)
         if (!is_seen(bound.id)) gone.push_back(bound.id);
     for (const auto id : gone)
         release(id);
     std::vector<std::string> units;
-    for (const auto& entry : team_.bound().units)
+    for (const auto& entry : journal_.workers().units)
         if (std::ranges::none_of(status_, [&](const auto& one) { return one.worker.unit == entry.first; }))
             units.push_back(entry.first);
     for (const auto& unit : units)
@@ -292,7 +299,7 @@ void Workers::forget_gone() {
 }
 
 void Workers::keep() {
-    if (auto kept = team_.keep(); !kept) log_(Level::warning, kept.error().text);
+    if (auto kept = journal_.keep(); !kept) log_(Level::warning, kept.error().text);
 }
 
 void Workers::complain(const std::string& text) {
@@ -311,7 +318,7 @@ void Workers::manage(bool managed) {
     }
     window_->stop();
     sample_->stop();
-    release_workers(team_.bound(), log_);
+    release_workers(journal_.workers(), log_);
     for (auto& worker : status_) {
         worker.cpus.clear();
         worker.reason = "workers are released until they are to be managed again";

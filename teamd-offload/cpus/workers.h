@@ -13,7 +13,6 @@
 #include "model/worker_status.h"
 #include "plan/workers/worker_plan.h"
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,15 +21,11 @@ namespace teamo {
 
 class Workers {
 public:
-    /// Of the team.
-    struct Hooks {
-        std::function<std::vector<Interrupts::Arrival>()> arrivals;
-        std::function<BoundWorkers&()> bound; ///< in the journal
-        std::function<Result<>()> keep;       ///< the journal
-    };
     static Result<std::unique_ptr<Workers>> make(sd_event* loop, const Log& log,
-                                                 std::vector<WorkerRule> rules, Hooks hooks);
+                                                 std::vector<WorkerRule> rules, const Interrupts& interrupts,
+                                                 JournalKeeper& journal);
 
+    /// Releases what an earlier daemon has bound, and begins.
     void start();
     /// What is bound is as it was before, and stays so until true.
     void manage(bool managed);
@@ -43,8 +38,9 @@ public:
     WorkersStatus status() const;
 
 private:
-    Workers(const Log& log, std::vector<WorkerRule> rules, Hooks hooks)
-        : log_(log), rules_(std::move(rules)), team_(std::move(hooks)) {}
+    Workers(const Log& log, std::vector<WorkerRule> rules, const Interrupts& interrupts,
+            JournalKeeper& journal)
+        : log_(log), rules_(std::move(rules)), interrupts_(interrupts), journal_(journal) {}
 
     bool is_wanted() const { return managed_ && (!rules_.empty() || !by_hand_.empty()); }
     void begin_window();
@@ -67,7 +63,8 @@ private:
 
     const Log& log_;
     std::vector<WorkerRule> rules_;
-    Hooks team_;
+    const Interrupts& interrupts_;
+    JournalKeeper& journal_;
     std::map<std::string, uid_t> users_;
     std::map<ProcessId, WorkerPolicy> by_hand_;
     bool managed_ = true;

@@ -72,11 +72,10 @@ announce::Speaker speaker_of(const Link& device, const std::vector<DeviceAddress
 
 } // namespace
 
-Result<std::unique_ptr<Announcer>> Announcer::make(sd_event* loop, const Log& log,
-                                                   std::function<const Links&()> links) {
+Result<std::unique_ptr<Announcer>> Announcer::make(sd_event* loop, const Log& log, const Observer& observer) {
     auto socket = PacketSocket::open();
     if (!socket) return tl::unexpected(socket.error());
-    std::unique_ptr<Announcer> announcer(new Announcer(std::move(*socket), log, std::move(links)));
+    std::unique_ptr<Announcer> announcer(new Announcer(std::move(*socket), log, observer));
     for (auto* round : {&announcer->peers_, &announcer->groups_}) {
         auto timer = Timer::make(loop, [raw = announcer.get(), round] { raw->next(*round); });
         if (!timer) return tl::unexpected(timer.error());
@@ -105,7 +104,7 @@ void Announcer::send(const Round& round) {
     if (!addresses)
         return log_(Level::warning, fmt::format("neighbours are not told: {}", addresses.error().text));
     const auto groups = round.what == What::groups ? read_groups() : Groups{};
-    for (const auto& [device, outlet] : speakers(links_(), round.team)) {
+    for (const auto& [device, outlet] : speakers(observer_.links(), round.team)) {
         const auto speaker = speaker_of(*device, *addresses, groups);
         if (round.only_without_address && !(speaker.ipv4.empty() && speaker.ipv6.empty())) continue;
         const auto frames = round.what == What::peers ? announce::peer_announcements(speaker)

@@ -5,21 +5,19 @@
 #pragma once
 
 #include "kernel/packets/packet_socket.h"
+#include "links/observer.h"
 #include "log.h"
 #include "loop.h"
 #include "model/config.h"
 #include "model/observation.h"
 
-#include <functional>
 #include <memory>
 
 namespace teamo {
 
 class Announcer {
 public:
-    /// `links` gives the devices as they are when a repetition is due.
-    static Result<std::unique_ptr<Announcer>> make(sd_event* loop, const Log& log,
-                                                   std::function<const Links&()> links);
+    static Result<std::unique_ptr<Announcer>> make(sd_event* loop, const Log& log, const Observer& observer);
 
     /// `kernel_tells`: of all addresses the kernel does by itself; who has none is left to us.
     void announce(IfIndex team, Repetition peers, Repetition groups, bool kernel_tells);
@@ -34,14 +32,14 @@ private:
         bool only_without_address = false;
     };
 
-    Announcer(PacketSocket socket, const Log& log, std::function<const Links&()> links)
-        : socket_(std::move(socket)), log_(log), links_(std::move(links)) {}
+    Announcer(PacketSocket socket, const Log& log, const Observer& observer)
+        : socket_(std::move(socket)), log_(log), observer_(observer) {}
     void next(Round& round);
     void send(const Round& round);
 
     PacketSocket socket_;
     const Log& log_;
-    std::function<const Links&()> links_;
+    const Observer& observer_;
     Round peers_{.what = What::peers, .timer = {}}, groups_{.what = What::groups, .timer = {}};
 };
 

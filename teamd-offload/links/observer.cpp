@@ -36,12 +36,12 @@ void Observer::catch_up() {
     }
     if (stale_)
         if (const auto read = refresh(); !read) log_(Level::error, read.error().text);
-    for (const auto device : std::exchange(doubted_, {}))
+    for (const auto device : std::exchange(to_reread_, {}))
         if (auto link = control_.read(device)) links_.insert_or_assign(device, std::move(*link));
 }
 
 void Observer::read_anew(const std::set<IfIndex>& devices) {
-    doubted_.insert(devices.begin(), devices.end());
+    to_reread_.insert(devices.begin(), devices.end());
     catch_up();
     changed_();
 }
@@ -57,7 +57,7 @@ void Observer::lost_carrier(const std::set<IfIndex>& devices) {
 void Observer::take(const nlmsghdr* message) {
     auto link = parse_link(message);
     if (!link) return;
-    ++news_;
+    ++events_taken_;
     if (message->nlmsg_type == RTM_DELLINK) {
         links_.erase(link->index);
         return;
@@ -65,7 +65,7 @@ void Observer::take(const nlmsghdr* message) {
     // The carrier changes without the lock under which messages are made and sent: one that was made before
     // a loss can be read after it is known, and one made meanwhile after the carrier is back.
     const auto* known = find_link(links_, link->index);
-    if (loss_is_untold(*link) || (known != nullptr && loss_is_untold(*known))) doubted_.insert(link->index);
+    if (loss_is_untold(*link) || (known != nullptr && loss_is_untold(*known))) to_reread_.insert(link->index);
     links_.insert_or_assign(link->index, std::move(*link));
 }
 
@@ -86,7 +86,7 @@ Result<> Observer::refresh() {
     auto all = control_.read_all();
     if (!all) return tl::unexpected(all.error());
     links_ = std::move(*all);
-    ++news_;
+    ++events_taken_;
     stale_ = false;
     return {};
 }

@@ -42,7 +42,7 @@ public:
 
     const Links& links() const { return links_; }
     /// Rises with each event that was taken in.
-    std::uint64_t news() const { return news_; }
+    std::uint64_t events_taken() const { return events_taken_; }
     /// What this process has just done itself, ahead of the event that will say so.
     Link* edit(IfIndex index);
 
@@ -56,9 +56,9 @@ private:
     const Log& log_;
     std::function<void()> changed_;
     Links links_;
-    std::set<IfIndex> doubted_; ///< to be read anew: of these an event says what may be no longer so
+    std::set<IfIndex> to_reread_; ///< to be read anew: of these an event says what may be no longer so
     bool stale_ = false;
-    std::uint64_t news_ = 0;
+    std::uint64_t events_taken_ = 0;
     std::optional<Io> io_;
 };
 

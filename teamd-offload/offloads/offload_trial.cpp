@@ -113,21 +113,21 @@ Result<> OffloadTrial::begin(IfIndex port, const std::string& name) {
     return {};
 }
 
-Result<> OffloadTrial::ask(IfIndex port, const std::string& name, std::string_view state) {
-    if (state == "end") {
+Result<> OffloadTrial::request(IfIndex port, const std::string& name, TrialState state) {
+    if (state == TrialState::end) {
         end(port);
         return {};
     }
-    if (state != "on" && state != "off") return fail(EINVAL, "a trial is on, off or end");
     if (tried_ && tried_->index != port) return fail(EBUSY, tried_->name + " is being measured");
     if (!tried_)
         if (auto begun = begin(port, name); !begun) return begun;
     limit_->after(longest_trial_silence);
-    const auto wanted = all(tried_->before, state == "on");
+    const auto wanted = all(tried_->before, state == TrialState::on);
     const auto now = ethtool_.set_features(port, wanted);
     if (now && missing(*now, wanted).empty()) return {};
     const auto refused =
-        now ? Error{EOPNOTSUPP, fmt::format("{} does not switch its TSO {}", name, state)} : now.error();
+        now ? Error{EOPNOTSUPP, fmt::format("{} does not switch its TSO {}", name, name_of(state))}
+            : now.error();
     end();
     return tl::unexpected(refused);
 }

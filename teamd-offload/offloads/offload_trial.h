@@ -7,6 +7,7 @@
 #include "kernel/ethtool/ethtool.h"
 #include "log.h"
 #include "loop.h"
+#include "model/benchmark.h"
 
 #include <memory>
 
@@ -21,9 +22,9 @@ public:
     OffloadTrial(const OffloadTrial&) = delete;
     OffloadTrial& operator=(const OffloadTrial&) = delete;
 
-    /// "on", "off": begins a trial, or goes on with it for five seconds more; "end" ends it. EINVAL for
-    /// another word, EBUSY while another port is tried, EOPNOTSUPP where TSO cannot be switched.
-    Result<> ask(IfIndex port, const std::string& name, std::string_view state);
+    /// on, off: begins a trial, or continues it for five more seconds. EBUSY: another port is in trial;
+    /// EOPNOTSUPP: TSO cannot be switched.
+    Result<> request(IfIndex port, const std::string& name, TrialState state);
 
     /// The features of the port that a trial switches, as they were; none while it is not tried. Meanwhile
     /// what they are like is nobody's choice and nothing to be mended.

@@ -41,8 +41,11 @@ std::string describe(const FeatureSettings& settings, std::string_view wrongly_o
 } // namespace
 
 Result<std::unique_ptr<Offloads>> Offloads::make(sd_event* loop, const Log& log, Ethtool& ethtool,
-                                                 bool kernel_manages_ports, Hooks team) {
-    std::unique_ptr<Offloads> offloads(new Offloads(log, ethtool, kernel_manages_ports, std::move(team)));
+                                                 bool kernel_manages_ports, JournalKeeper& journal,
+                                                 const OffloadTrial& trial,
+                                                 std::function<void()> request_pass) {
+    std::unique_ptr<Offloads> offloads(
+        new Offloads(log, ethtool, kernel_manages_ports, journal, trial, std::move(request_pass)));
     auto events = EthtoolEvents::open();
     if (!events) {
         log(Level::warning, fmt::format("offloads are not watched: {}", events.error().text));
@@ -72,10 +75,10 @@ void Offloads::take_events() {
     }
     for (const auto& device : devices_)
         if (lost || seen->link_modes.contains(device.index)) {
-            team_.new_modes(device.index);
+            new_modes_.insert(device.index);
             ours = true;
         }
-    if (ours) team_.changed();
+    if (ours) request_pass_();
 }
 
 Offloads::Device* Offloads::find(IfIndex index) {
@@ -105,12 +108,12 @@ void Offloads::make_plans() {
                                      .features = device.features,
                                      .kept = device.kept,
                                      .in_team = device.is_team ? FeatureNames{} : in_team,
-                                     .forwards = !tended_ && !device.is_team});
+                                     .forwards = !kernel_manages_ports_ && !device.is_team});
         if (device.is_team) {
             std::erase_if(device.plan.settings,
                           [](const auto& entry) { return !entry.second || entry.first == lro; });
             device.plan.required.clear();
-        } else if (!tended_) {
+        } else if (!kernel_manages_ports_) {
             device.plan.settings.merge(unwanted(device.features));
         }
     }
@@ -133,6 +136,11 @@ FeatureSettings Offloads::before(const Device& device, const FeatureSettings& se
     return before;
 }
 
+/// Writes into the journal what the settings were.
+Result<> Offloads::remember(const Device& port, const FeatureSettings& settings) {
+    return journal_.remember_features(port.index, before(port, settings), port.kept);
+}
+
 Result<> Offloads::add(const Link& port, const OffloadContract& contract, const FeatureNames& kept) {
     Device device{.index = port.index, .name = port.name, .title = "port " + port.name, .contract = contract};
     auto features = ethtool_.read_features(port.index);
@@ -147,7 +155,7 @@ Result<> Offloads::add(const Link& port, const OffloadContract& contract, const 
     make_plans();
     auto& added = devices_.back();
     if (const auto settings = wrong(added); !settings.empty()) {
-        if (auto remembered = team_.remember(port.index, before(added, settings)); !remembered) {
+        if (auto remembered = remember(added, settings); !remembered) {
             devices_.pop_back();
             return remembered;
         }
@@ -210,17 +218,17 @@ void Offloads::read_anew(Device& device) {
     device.went.merge(went);
     device.features = std::move(*features);
     device.refused.clear();
-    news_ = plans_due_ = true;
+    changed_ = plans_due_ = true;
 }
 
 bool Offloads::step(Time now) {
     for (auto& device : devices_)
-        if (device.stale && !team_.is_held(device.index)) read_anew(device);
+        if (device.stale && !is_in_trial(device.index)) read_anew(device);
     if (std::exchange(plans_due_, false)) make_plans();
     for (auto& device : devices_)
-        if (!team_.is_held(device.index)) reconcile(device, now);
+        if (!is_in_trial(device.index)) reconcile(device, now);
     if (std::exchange(plans_due_, false)) make_plans();
-    return std::exchange(news_, false);
+    return std::exchange(changed_, false);
 }
 
 void Offloads::reconcile(Device& device, Time now) {
@@ -256,8 +264,7 @@ void Offloads::repair(Device& device, const FeatureSettings& settings, Time now)
         device.repair = {}; // for the others
         return;
     case Repair::Act::attempt:
-        if (!device.is_team && !team_.remember(device.index, before(device, settings)))
-            return await_passing(device.patience, true, now);
+        if (!device.is_team && !remember(device, settings)) return await_passing(device.patience, true, now);
         if (set(device, settings)) {
             ++device.repaired;
             log_repaired(device, settings);
@@ -293,7 +300,7 @@ bool Offloads::set(Device& device, const FeatureSettings& settings) {
     }
     device.patience.reset();
     device.features = as_seen(device, std::move(*after));
-    news_ = plans_due_ = true;
+    changed_ = plans_due_ = true;
     device.refused = missing(device.features, settings);
     if (!device.refused.empty() && device.refused != device.said_refused)
         log_(Level::warning,
@@ -349,7 +356,7 @@ void Offloads::log_lacking(Device& device) const {
 std::optional<Offloads::Time> Offloads::deadline() const {
     std::optional<Time> first;
     for (const auto& device : devices_) {
-        if (team_.is_held(device.index)) continue;
+        if (is_in_trial(device.index)) continue;
         const auto again = device.patience ? std::optional(device.patience->next()) : std::nullopt;
         for (const auto& here : {device.repair.deadline(), again})
             if (here && (!first || *here < *first)) first = here;

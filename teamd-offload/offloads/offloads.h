@@ -4,18 +4,21 @@
 // right when somebody else changes it.
 #pragma once
 
+#include "journal_keeper.h"
 #include "kernel/ethtool/ethtool.h"
 #include "kernel/ethtool/ethtool_events.h"
 #include "log.h"
 #include "loop.h"
 #include "model/observation.h"
 #include "model/offload_status.h"
+#include "offloads/offload_trial.h"
 #include "plan/team/offloads.h"
 #include "plan/team/patience.h"
 #include "plan/team/repair.h"
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace teamo {
@@ -24,18 +27,12 @@ class Offloads {
 public:
     using Time = Repair::Time;
 
-    struct Hooks {
-        /// Keeps what settings of a port were before they are changed; one that is kept already stays.
-        std::function<Result<>(IfIndex port, const FeatureSettings& before)> remember;
-        /// Whose features are somebody's to play with for now: what they are like meanwhile does not count.
-        std::function<bool(IfIndex port)> is_held;
-        std::function<void()> changed;          ///< a pass is due
-        std::function<void(IfIndex)> new_modes; ///< somebody set a device's speed or duplex
-    };
-
-    /// `tended`: the kernel's driver sees to VLAN filters and to LRO.
+    /// `kernel_manages_ports`: the team driver sets VLAN filters and LRO itself. `trial`: while it measures a
+    /// port, this class ignores that port.
     static Result<std::unique_ptr<Offloads>> make(sd_event* loop, const Log& log, Ethtool& ethtool,
-                                                  bool kernel_manages_ports, Hooks team);
+                                                  bool kernel_manages_ports, JournalKeeper& journal,
+                                                  const OffloadTrial& trial,
+                                                  std::function<void()> request_pass);
 
     /// A port joins: its offloads become what the contract says. `kept`: what it had when it joined, from an
     /// earlier daemon; empty: what it has now. A port whose features cannot be read or changed is used as it
@@ -53,6 +50,9 @@ public:
     std::optional<Time> deadline() const;
     /// The device came back, or was reset: what it does is read anew with the next step.
     void mark_stale(IfIndex device);
+
+    /// Ports whose speed or duplex was set since the last call.
+    std::set<IfIndex> take_new_modes() { return std::exchange(new_modes_, {}); }
 
     const Features& features(IfIndex device) const;
     FeatureNames kept(IfIndex device) const;
@@ -82,8 +82,16 @@ private:
         bool stale = false;
     };
 
-    Offloads(const Log& log, Ethtool& ethtool, bool kernel_manages_ports, Hooks team)
-        : log_(log), ethtool_(ethtool), tended_(kernel_manages_ports), team_(std::move(team)) {}
+    Offloads(const Log& log, Ethtool& ethtool, bool kernel_manages_ports, JournalKeeper& journal,
+             const OffloadTrial& trial, std::function<void()> request_pass)
+        : log_(log),
+          ethtool_(ethtool),
+          kernel_manages_ports_(kernel_manages_ports),
+          journal_(journal),
+          trial_(trial),
+          request_pass_(std::move(request_pass)) {}
+    bool is_in_trial(IfIndex port) const { return trial_.held(port) != nullptr; }
+    Result<> remember(const Device& port, const FeatureSettings& settings);
     Result<> listen(sd_event* loop);
     void take_events();
     static Features as_seen(const Device& device, Features features);
@@ -103,12 +111,15 @@ private:
 
     const Log& log_;
     Ethtool& ethtool_;
-    bool tended_;
-    Hooks team_;
+    bool kernel_manages_ports_;
+    JournalKeeper& journal_;
+    const OffloadTrial& trial_;
+    std::function<void()> request_pass_;
     std::optional<EthtoolEvents> events_; ///< none: this kernel tells nothing
     std::optional<Io> io_;
     std::vector<Device> devices_;
-    bool news_ = false;      ///< since the last step
+    std::set<IfIndex> new_modes_;
+    bool changed_ = false;   ///< since the last step
     bool plans_due_ = false; ///< what they are made from has changed
 };
 

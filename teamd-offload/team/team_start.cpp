@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How a team begins and ends: its parts, its device, its configured ports, and everything put back.
+// How a team begins and ends: its device made, or adopted from an earlier daemon, and everything restored.
+#include "team/port_views.h"
 #include "team/team.h"
 
-#include "kernel/files/files.h"
 #include "model/marks.h"
 #include "plan/team/membership.h"
-#include "team/port_device.h"
 #include "unsupported.h"
 
 #include <sys/epoll.h>
 
-#include <algorithm>
-#include <ranges>
 #include <thread>
 
 namespace teamo {
 namespace {
 
-/// How long a stop tries to put back what was refused: short enough for who waits for it.
-constexpr std::chrono::seconds putting_back_patience{2};
+/// How long a stop tries to restore what was refused: not too long for whoever waits for the stop.
+constexpr std::chrono::seconds restore_patience{2};
 
 } // namespace
-
-Team::Team(Configuration configuration, TeamOptions options, Log& log, LinkControl control, Ethtool ethtool,
-           std::unique_ptr<Datapath> datapath)
-    : configuration_(std::move(configuration)),
-      options_(std::move(options)),
-      log_(log),
-      control_(std::move(control)),
-      ethtool_(std::move(ethtool)),
-      datapath_(std::move(datapath)) {
-    journal_.network_namespace = network_namespace();
-}
 
 Result<std::unique_ptr<Team>> Team::start(Configuration configuration, TeamOptions options, Log& log,
                                           sd_event* loop, std::function<void(Error)> failed) {
@@ -46,14 +32,17 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, TeamOptio
     auto datapath =
         open_datapath(options.datapath, *control, existing, hash_fields_of(configuration.team.runner));
     if (!datapath) return tl::unexpected(datapath.error());
-
-    std::unique_ptr<Team> team(new Team(std::move(configuration), std::move(options), log,
-                                        std::move(*control), std::move(*ethtool), std::move(*datapath)));
-    team->failed_ = std::move(failed);
-    const bool by_bpf = team->datapath_->name() == "bpf";
+    const bool by_bpf = (*datapath)->name() == "bpf";
     for (const auto& sentence :
-         by_bpf ? ignored_by_bpf(team->configuration_.team) : ignored_by_driver(team->configuration_.team))
+         by_bpf ? ignored_by_bpf(configuration.team) : ignored_by_driver(configuration.team))
         log(Level::warning, sentence);
+    std::unique_ptr<Team> team(new Team({.configuration = std::move(configuration),
+                                         .options = std::move(options),
+                                         .log = log,
+                                         .control = std::move(*control),
+                                         .ethtool = std::move(*ethtool),
+                                         .datapath = std::move(*datapath)},
+                                        std::move(failed)));
     if (auto opened = team->open(loop); !opened) {
         team->abandon();
         return tl::unexpected(opened.error());
@@ -62,200 +51,193 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, TeamOptio
 }
 
 Result<> Team::open(sd_event* loop) {
-    auto observer = Observer::make(log_, [this] { pass(); });
+    auto& [context, subsystems, ports, uppers, reconciler] = parts_;
+    auto observer = Observer::make(context.log, [this] { pass(); });
     if (!observer) return tl::unexpected(observer.error());
-    observer_ = std::move(*observer);
-    auto carrier_monitor = CarrierMonitor::make(loop, log_, *observer_);
-    if (!carrier_monitor) return tl::unexpected(carrier_monitor.error());
-    carrier_monitor_ = std::move(*carrier_monitor);
-    auto announcer = Announcer::make(loop, log_, [this]() -> const Links& { return observer_->links(); });
-    if (!announcer) return tl::unexpected(announcer.error());
-    announcer_ = std::move(*announcer);
-    auto timer = Timer::make(loop, [this] { pass(); });
-    if (!timer) return tl::unexpected(timer.error());
-    timer_.emplace(std::move(*timer));
-    auto look_again_timer = Timer::make(loop, [this] { poll_unreported(); });
-    if (!look_again_timer) return tl::unexpected(look_again_timer.error());
-    poll_timer_.emplace(std::move(*look_again_timer));
-
-    // Before the ports are looked at: an earlier daemon may have left one without its TSO.
-    auto trial = OffloadTrial::make(loop, log_, ethtool_, name());
-    if (!trial) return tl::unexpected(trial.error());
-    trial_ = std::move(*trial);
-    if (auto started = start_balancing(loop); !started) return started;
-    if (auto started = start_offloads(loop); !started) return started;
-    if (auto started = start_interrupts(loop); !started) return started;
-    if (auto started = start_workers(loop); !started) return started;
-    if (auto started = start_benchmark_pause(loop); !started) return started;
-    if (options_.recreate) {
-        if (auto good = check_ports(); !good) return good;
-        if (auto replaced = remove_existing(); !replaced) return replaced;
-    }
-    if (auto removed = remove_half_made(); !removed) return removed;
-    const auto existing = datapath_->find_device(observer_->links(), name(), options_.take_over);
+    context.observer = std::move(*observer);
+    if (auto made = make_timers(loop); !made) return made;
+    if (auto made = subsystems.make(loop, context, [this] { pass_soon_->soon(); }); !made) return made;
+    const auto existing = find_device();
     if (!existing) return tl::unexpected(existing.error());
-    if (!*existing) {
-        if (auto cleared = clear_leftovers(); !cleared) return cleared;
-        if (auto good = check_ports(); !good) return good;
-    }
     if (auto made = *existing ? adopt_device(**existing) : make_device(); !made) return made;
-    if (auto joined = join_configured(); !joined) return joined;
+    if (auto joined = ports.join_configured(made_device_); !joined) return joined;
     pass();
-    balancing_->start();
-    release_left_workers();
-    workers_->start();
+    subsystems.balancing->start();
+    subsystems.workers->start();
     poll_unreported();
     return listen(loop);
 }
 
+Result<> Team::make_timers(sd_event* loop) {
+    auto soon = Deferred::make(loop, Priority::link, [this] { pass(); });
+    if (!soon) return tl::unexpected(soon.error());
+    pass_soon_.emplace(std::move(*soon));
+    auto timer = Timer::make(loop, [this] { pass(); });
+    if (!timer) return tl::unexpected(timer.error());
+    timer_.emplace(std::move(*timer));
+    auto poll_timer = Timer::make(loop, [this] { poll_unreported(); });
+    if (!poll_timer) return tl::unexpected(poll_timer.error());
+    poll_timer_.emplace(std::move(*poll_timer));
+    return {};
+}
+
+/// The device of an earlier daemon, to be adopted; none: it is to be made, and nothing is in its way.
+Result<std::optional<TeamDevice>> Team::find_device() {
+    auto& [context, subsystems, ports, uppers, reconciler] = parts_;
+    if (context.options.recreate) {
+        if (auto good = ports.check_configured(); !good) return tl::unexpected(good.error());
+        if (auto replaced = remove_existing(); !replaced) return tl::unexpected(replaced.error());
+    }
+    if (auto removed = remove_half_made(); !removed) return tl::unexpected(removed.error());
+    auto existing = context.datapath->find_device(context.links(), context.name(), context.options.take_over);
+    if (!existing || *existing) return existing;
+    if (auto cleared = ports.clear_leftovers(); !cleared) return tl::unexpected(cleared.error());
+    if (auto good = ports.check_configured(); !good) return tl::unexpected(good.error());
+    return existing;
+}
+
+/// -r: removes whatever has the team's name. If it is a team of ours, its ports are restored first.
+Result<> Team::remove_existing() {
+    auto& context = parts_.context;
+    const auto* named = find_link(context.links(), context.name());
+    if (named == nullptr) return {};
+    const bool ours = find_altname(context.links(), team_mark(context.name())) == named;
+    if (auto removed = context.control.remove(named->index); !removed)
+        return within(fmt::format("device {} cannot be replaced", context.name()),
+                      std::move(removed.error()));
+    context.observer->catch_up();
+    return ours ? parts_.ports.clear_leftovers() : Result<>();
+}
+
+/// A device that a daemon was making when it was killed is made again.
+Result<> Team::remove_half_made() {
+    auto& context = parts_.context;
+    const auto journal = read_journal(context.name());
+    const bool noted = journal && *journal && (*journal)->making;
+    if (!is_half_made(context.links(), context.name(), noted)) return {};
+    const auto* device = find_link(context.links(), context.name());
+    context.log(Level::notice, fmt::format("device {} was left half made; it is made anew", context.name()));
+    if (auto removed = context.control.remove(device->index); !removed)
+        return within(fmt::format("device {} cannot be removed", context.name()), std::move(removed.error()));
+    return context.observer->refresh();
+}
+
+Result<> Team::make_device() {
+    auto& [context, subsystems, ports, uppers, reconciler] = parts_;
+    const auto& config = context.config();
+    auto& journal = context.journal;
+    MacAddress address = config.hwaddr.value_or(MacAddress{});
+    // Without one of its own the team has its first port's address, as with the kernel's driver.
+    if (address.is_zero() && !context.options.without_ports)
+        for (const auto& entry : config.ports)
+            if (const auto* link = find_link(context.links(), entry.first);
+                link != nullptr && address.is_zero())
+                address = link->address;
+    journal.set_making(true); // else a kill before the device has its mark would leave an unknown device
+    if (auto kept = journal.keep(); !kept) return kept;
+    auto device = context.datapath->create_device(context.control, context.name(), address);
+    if (!device) {
+        if (journal.ports().empty()) journal.remove_file();
+        return tl::unexpected(device.error());
+    }
+    context.device = std::move(*device);
+    made_device_ = true;
+    journal.set_making(false);
+    if (auto read = context.observer->refresh(); !read) return read;
+    const auto* team = context.team();
+    if (team == nullptr)
+        return fail(ENODEV, fmt::format("device {} vanished while it was made", context.name()));
+    subsystems.offloads->add_team(*team, config.offload, {});
+    journal.set_device(context.device.team, context.device.inner,
+                       subsystems.offloads->kept(context.device.team));
+    const auto tables = reconciler.begin();
+    if (auto kept = journal.keep(); !kept) return kept;
+    return context.datapath->attach_team(context.device, tables);
+}
+
+/// Continues where a dead daemon stopped. Nothing is taken down: our programs take the place of the running
+/// ones when their maps have the same content.
+Result<> Team::adopt_device(const TeamDevice& device) {
+    auto& [context, subsystems, ports, uppers, reconciler] = parts_;
+    context.device = device;
+    auto journal = context.journal.read();
+    if (!journal) return tl::unexpected(journal.error());
+    if (*journal) context.journal.adopt(std::move(**journal));
+    context.journal.set_making(false);
+    subsystems.offloads->add_team(*context.team(), context.config().offload, context.journal.offloads());
+    context.journal.set_device(device.team, device.inner, subsystems.offloads->kept(device.team));
+    ports.adopt(std::exchange(context.journal.edit_ports(), {}));
+    ports.adopt_offloads();
+    // A hash by CPU needs to know where the interrupts arrive.
+    subsystems.interrupts->follow(interrupt_ports(context, ports, context.journal.active()));
+    if (auto attached = context.datapath->attach_team(device, reconciler.adopt()); !attached) return attached;
+    for (const auto& port : ports.all())
+        if (auto attached = context.datapath->attach_port(port.index); !attached) {
+            // The others carry; the first pass finds one that is gone.
+            if (is_passing(attached.error()))
+                return within(fmt::format("port {}", port.name), std::move(attached.error()));
+            context.log(Level::error, fmt::format("port {}: {}", port.name, attached.error().text));
+        }
+    context.log(Level::notice, fmt::format("went on with the running team, {} ports", ports.all().size()),
+                message_id::adopted);
+    ports.finish_begun();
+    return {};
+}
+
 Result<> Team::listen(sd_event* loop) {
-    if (const auto fd = datapath_->event_fd()) {
-        // Behind the links' own events: the driver's tell of a lost link too, and take longer to read.
+    auto& context = parts_.context;
+    if (const auto fd = context.datapath->event_fd()) {
+        // After the links' own events: the driver reports a lost link too, and its events take longer to
+        // read.
         auto io = Io::make(loop, *fd, EPOLLIN, Priority::timer, [this](std::uint32_t) {
-            if (auto taken = datapath_->take_events(); !taken) log_(Level::error, taken.error().text);
-            pass();
+            auto& with = parts_.context;
+            if (auto taken = with.datapath->take_events(); !taken) with.log(Level::error, taken.error().text);
+            pass_soon_->soon();
         });
         if (!io) return tl::unexpected(io.error());
         datapath_events_.emplace(std::move(*io));
     }
-    return observer_->listen(loop);
-}
-
-/// Every port that is there is looked at before anything is made, so that a refusal leaves nothing behind.
-Result<> Team::check_ports() const {
-    if (options_.without_ports) return {};
-    for (const auto& entry : configuration_.team.ports) {
-        if (entry.first == name())
-            return fail(EINVAL, fmt::format("port {}: is the team itself", entry.first));
-        const auto* link = find_link(observer_->links(), entry.first);
-        if (link == nullptr) continue;
-        if (auto may = may_join(observer_->links(), *link, name()); !may)
-            return within(fmt::format("port {}", entry.first), std::move(may.error()));
-    }
-    return {};
-}
-
-/// -r: whatever has the team's name goes. If it is a team of ours, its ports get back first what they had.
-Result<> Team::remove_existing() {
-    const auto* named = find_link(observer_->links(), name());
-    if (named == nullptr) return {};
-    const bool ours = find_altname(observer_->links(), team_mark(name())) == named;
-    if (auto removed = control_.remove(named->index); !removed)
-        return within(fmt::format("device {} cannot be replaced", name()), std::move(removed.error()));
-    observer_->catch_up();
-    return ours ? clear_leftovers() : Result<>();
-}
-
-Result<> Team::make_device() {
-    MacAddress address = configuration_.team.hwaddr.value_or(MacAddress{});
-    // Without one of its own the team has its first port's address, as with the kernel's driver.
-    if (address.is_zero() && !options_.without_ports)
-        for (const auto& entry : configuration_.team.ports)
-            if (const auto* link = find_link(observer_->links(), entry.first);
-                link != nullptr && address.is_zero())
-                address = link->address;
-    journal_.making = true; // or a kill before the device has its mark would leave somebody else's
-    if (auto kept = keep_journal(); !kept) return kept;
-    auto device = datapath_->create_device(control_, name(), address);
-    if (!device) {
-        if (journal_.ports.empty()) remove_journal(name());
-        return tl::unexpected(device.error());
-    }
-    device_ = std::move(*device);
-    made_device_ = true;
-    journal_.making = false;
-    if (auto read = observer_->refresh(); !read) return read;
-    const auto* team = find_link(observer_->links(), device_.team);
-    if (team == nullptr) return fail(ENODEV, fmt::format("device {} vanished while it was made", name()));
-    mtu_ = team->mtu;
-    journal_.team = device_.team;
-    journal_.inner = device_.inner;
-    offloads_->add_team(*team, configuration_.team.offload, {});
-    journal_.offloads = offloads_->kept(device_.team);
-    runner_ = make_runner(configuration_.team.runner, std::nullopt);
-    if (auto kept = keep_journal(); !kept) return kept;
-    return datapath_->attach_team(device_, plan(decision_).tables);
-}
-
-Result<> Team::join_configured() {
-    if (options_.without_ports) return {};
-    for (const auto& entry : configuration_.team.ports) {
-        if (find_port(entry.first) != nullptr) continue;
-        if (std::ranges::find(journal_.removed_by_hand, entry.first) != journal_.removed_by_hand.end())
-            continue;
-        awaited_.insert(entry.first);
-        const auto* link = find_link(observer_->links(), entry.first);
-        if (link == nullptr) {
-            log_(Level::warning,
-                 fmt::format("port {}: no such device yet; it joins when it appears", entry.first));
-            continue;
-        }
-        if (!is_worth_trying(entry.first, *link)) continue; // it was, a moment ago
-        const auto joined = join(link->index);
-        if (joined) continue;
-        const bool lacks_something =
-            joined.error().number == EOPNOTSUPP && entry.second.offload.lacking == Lacking::refuse;
-        // A team that carries goes on without it, and a new one does not wait for what may pass.
-        const bool is_gone = joined.error().number == ENODEV;
-        if (!made_device_ || lacks_something || is_gone || is_passing(joined.error()))
-            note_refusal(entry.first, joined.error());
-        else
-            return within(fmt::format("port {}", entry.first), joined.error());
-    }
-    return {};
+    return context.observer->listen(loop);
 }
 
 void Team::abandon() {
-    options_.keep_on_stop = false; // what was begun is not to be kept
+    parts_.context.options.keep_on_stop = false; // what was begun must not stay
     if (made_device_) stop();
 }
 
 void Team::stop() {
-    observer_->catch_up();
-    trial_->end(); // before its port gets back what it had as none
-    if (options_.keep_on_stop) {
-        log_(Level::info, "stopped; device and ports stay as they are");
+    auto& [context, subsystems, ports, uppers, reconciler] = parts_;
+    context.observer->catch_up();
+    subsystems.trial->end(); // before its port is restored
+    if (context.options.keep_on_stop) {
+        context.log(Level::info, "stopped; device and ports stay as they are");
         return;
     }
-    workers_->manage(false);
-    awaited_.clear(); // who leaves now does not come back
-    while (!ports_.empty()) {
-        const auto port = ports_.back();
-        if (auto left = leave(port.index); !left)
-            log_(Level::warning, fmt::format("port {}: {}", port.name, left.error().text));
-    }
-    const auto until = Clock::now() + putting_back_patience;
-    await_leaving(until);
+    subsystems.workers->manage(false);
+    ports.begin_leaving_all();
+    pass();
+    const auto until = Clock::now() + restore_patience;
+    const auto left = ports.await_leaving(until);
     remove_device(until);
-    interrupts_->end();
-    if (leaving_.empty())
-        remove_journal(name());
+    subsystems.interrupts->end();
+    if (left == 0)
+        context.journal.remove_file();
     else
-        log_(Level::warning, fmt::format("{} ports are not as they were; a start and a stop puts them back",
-                                         leaving_.size()));
-}
-
-/// Nobody is there afterwards to try again.
-void Team::await_leaving(Clock::time_point until) {
-    for (auto& [port, patience] : leaving_)
-        patience = {};
-    while (!leaving_.empty() && Clock::now() < until) {
-        const auto next = std::ranges::min(leaving_ | std::views::values, {}, &Patience::next).next();
-        std::this_thread::sleep_until(std::min(next, until));
-        settle_due();
-    }
+        context.log(Level::warning,
+                    fmt::format("{} ports are not as they were; a start and a stop puts them back", left));
 }
 
 void Team::remove_device(Clock::time_point until) {
+    auto& context = parts_.context;
     Patience patience;
-    while (find_link(observer_->links(), device_.team) != nullptr) {
-        const auto removed = control_.remove(device_.team);
-        observer_->catch_up();
+    while (context.team() != nullptr) {
+        const auto removed = context.control.remove(context.device.team);
+        context.observer->catch_up();
         if (removed) return;
         patience.refused(Clock::now());
         if (!is_passing(removed.error()) || patience.next() > until)
-            return log_(Level::warning,
-                        fmt::format("device {} is still there: {}", name(), removed.error().text));
+            return context.log(Level::warning, fmt::format("device {} is still there: {}", context.name(),
+                                                           removed.error().text));
         std::this_thread::sleep_until(patience.next());
     }
 }

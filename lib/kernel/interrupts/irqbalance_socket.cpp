@@ -133,7 +133,6 @@ Result<IrqBalanceExchange::Progress> IrqBalanceExchange::step(Clock::time_point 
 
 Result<std::string> ask_irqbalance(const std::string& path, const std::string& request,
                                    std::chrono::milliseconds patience) {
-    using Clock = IrqBalanceExchange::Clock;
     auto exchange = IrqBalanceExchange::start(path, request, Clock::now() + patience);
     if (!exchange) return tl::unexpected(exchange.error());
     while (true) {

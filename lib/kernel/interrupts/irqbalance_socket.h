@@ -4,6 +4,7 @@
 // sleeps for an interval (10 s) after each new look at the machine: nobody may wait for it.
 #pragma once
 
+#include "base/clock.h"
 #include "base/handle.h"
 #include "base/result.h"
 
@@ -34,8 +35,6 @@ std::optional<pid_t> find_irqbalance_process(const std::string& proc = "/proc");
 /// One request and its reply, driven by the owner's event loop.
 class IrqBalanceExchange {
 public:
-    using Clock = std::chrono::steady_clock;
-
     /// Connects and sends. EAGAIN: others wait before us; ECONNREFUSED, ENOENT: nobody is there (yet).
     static Result<IrqBalanceExchange> start(const std::string& path, const std::string& request,
                                             Clock::time_point deadline);

@@ -36,12 +36,12 @@ Result<> check_balance_move(Arguments arguments) {
 }
 
 Result<> balance_move(Session& session, Arguments arguments) {
-    const bool now = arguments.size() > 2;
-    return session.tell(control::BalanceMove{arguments[0], arguments[1], now ? "now" : "gap"});
+    const auto bucket = whole_number<std::uint8_t>(arguments[0]); // checked before
+    return session.tell(control::BalanceMove{*bucket, arguments[1], /*now=*/arguments.size() > 2});
 }
 
-Result<> balance_freeze(Session& session, Arguments) { return session.tell(control::BalanceFreeze{"true"}); }
+Result<> balance_freeze(Session& session, Arguments) { return session.tell(control::BalanceFreeze{true}); }
 
-Result<> balance_thaw(Session& session, Arguments) { return session.tell(control::BalanceFreeze{"false"}); }
+Result<> balance_thaw(Session& session, Arguments) { return session.tell(control::BalanceFreeze{false}); }
 
 } // namespace teamo::ctl

@@ -2,6 +2,7 @@
 //
 // interrupts benchmark: the present load without placed interrupts and with them, then without bound workers
 // and with them, in turn; and all as it was before.
+#include "base/clock.h"
 #include "ctl/commands.h"
 #include "ctl/doctor/benchmark.h"
 #include "ctl/doctor/trial.h"
@@ -19,7 +20,6 @@ namespace {
 using json::child;
 using json::flag;
 
-using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto window_time = 2s;
@@ -30,11 +30,11 @@ constexpr auto until_workers_are_bound = 4500ms;
 
 /// One thing that can be done without.
 struct Step {
-    const char* name; ///< as the state and PauseForBenchmark have it
+    BenchmarkStep which;
     Clock::duration until_on = pause;
 };
-constexpr Step interrupts{.name = "interrupts"};
-constexpr Step workers{.name = "workers", .until_on = until_workers_are_bound};
+constexpr Step interrupts{.which = BenchmarkStep::interrupts};
+constexpr Step workers{.which = BenchmarkStep::workers, .until_on = until_workers_are_bound};
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -57,8 +57,9 @@ Result<WindowReading> read(Session& session, const Step& step) {
     if (!state) return tl::unexpected(state.error());
     const auto busy = read_busy_time();
     if (!busy) return tl::unexpected(busy.error());
-    WindowReading reading{
-        .busy = *busy, .at = Clock::now(), .managed = flag(child(state->document, step.name), "managed")};
+    WindowReading reading{.busy = *busy,
+                          .at = Clock::now(),
+                          .managed = flag(child(state->document, name_of(step.which)), "managed")};
     for (const auto& port : state->ports)
         reading.bytes +=
             static_cast<double>(port.counters.rx_bytes) + static_cast<double>(port.counters.tx_bytes);
@@ -66,12 +67,13 @@ Result<WindowReading> read(Session& session, const Step& step) {
 }
 
 /// The daemon ends a trial by itself where nothing is heard for a while.
-Result<> set(Session& session, const Step& step, const char* state) {
-    return session.tell(control::PauseForBenchmark{.step = step.name, .state = state});
+Result<> set(Session& session, const Step& step, TrialState state) {
+    return session.tell(control::BenchmarkTry{.step = step.which, .state = state});
 }
 
 Result<BenchmarkPair::Side> measure(Session& session, const Step& step, bool on) {
-    if (auto done = set(session, step, on ? "on" : "off"); !done) return tl::unexpected(done.error());
+    if (auto done = set(session, step, on ? TrialState::on : TrialState::off); !done)
+        return tl::unexpected(done.error());
     if (auto waited = wait(on ? step.until_on : pause); !waited) return tl::unexpected(waited.error());
     const auto before = read(session, step);
     if (!before) return tl::unexpected(before.error());
@@ -79,7 +81,7 @@ Result<BenchmarkPair::Side> measure(Session& session, const Step& step, bool on)
     const auto after = read(session, step);
     if (!after) return tl::unexpected(after.error());
     if (before->managed != on || after->managed != on) // this process was stopped, or somebody has had a say
-        return fail(ECANCELED, fmt::format("the {} did not stay as they were tried", step.name));
+        return fail(ECANCELED, fmt::format("the {} did not stay as they were tried", name_of(step.which)));
     const auto round = round_of(on, std::max(after->bytes - before->bytes, 0.0), after->at - before->at,
                                 after->busy - before->busy);
     return BenchmarkPair::Side{.bytes = round.bytes, .cpu_per_kib = round.cpu_per_kib};
@@ -98,12 +100,7 @@ Result<BenchmarkResult> measure(Session& session, const Step& step) {
 }
 
 Result<> keep(Session& session, const Step& step, const BenchmarkResult& result) {
-    return session.tell(control::KeepBenchmark{.step = step.name,
-                                               .bytes_without = std::to_string(result.bytes_without),
-                                               .bytes_with = std::to_string(result.bytes_with),
-                                               .cpu_without = std::to_string(result.cpu_without),
-                                               .cpu_with = std::to_string(result.cpu_with),
-                                               .effect = name_of(result.effect)});
+    return session.tell(control::BenchmarkKeep{.step = step.which, .result = result});
 }
 
 bool has_interrupts(const json::Value& document) {
@@ -125,12 +122,12 @@ std::vector<const Step*> steps_of(const json::Value& document) {
 /// One step after the other, those that come later left off meanwhile.
 Result<> measure_all(Session& session, const std::vector<const Step*>& steps) {
     for (const auto* step : steps)
-        if (auto off = set(session, *step, "off"); !off) return off;
+        if (auto off = set(session, *step, TrialState::off); !off) return off;
     for (const auto* step : steps) {
         const auto result = measure(session, *step);
         if (!result) return tl::unexpected(result.error());
         if (auto kept = keep(session, *step, *result); !kept) return kept;
-        if (!session.options().json) put(text_of(step->name, *result));
+        if (!session.options().json) put(text_of(name_of(step->which), *result));
     }
     return {};
 }
@@ -140,7 +137,7 @@ Result<> put_back(const Session& session, const std::vector<const Step*>& steps)
     auto anew = Session::open(session.team(), session.options());
     if (!anew) return tl::unexpected(anew.error());
     for (const auto* step : steps)
-        if (auto ended = set(*anew, *step, "end"); !ended) return ended;
+        if (auto ended = set(*anew, *step, TrialState::end); !ended) return ended;
     return {};
 }
 
@@ -150,7 +147,8 @@ Result<> print_benchmarks(Session& session, const std::vector<const Step*>& step
     if (!state) return tl::unexpected(state.error());
     json::Object figures;
     for (const auto* step : steps)
-        figures.push_back({step->name, child(child(state->document, "benchmarks"), step->name)});
+        figures.push_back(
+            {name_of(step->which), child(child(state->document, "benchmarks"), name_of(step->which))});
     session.print(json::Value(std::move(figures)));
     return {};
 }

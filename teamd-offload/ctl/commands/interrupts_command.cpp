@@ -30,11 +30,11 @@ Result<> interrupts_plan(Session& session, Arguments) {
 }
 
 Result<> interrupts_apply(Session& session, Arguments) {
-    return session.tell(control::InterruptsManage{"true"});
+    return session.tell(control::InterruptsManage{true});
 }
 
 Result<> interrupts_restore(Session& session, Arguments) {
-    return session.tell(control::InterruptsManage{"false"});
+    return session.tell(control::InterruptsManage{false});
 }
 
 } // namespace teamo::ctl

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // workers: processes that run where their packets arrive.
+#include "base/whole_number.h"
 #include "ctl/commands.h"
 #include "ctl/output.h"
 #include "ctl/report/worker_report.h"
@@ -26,19 +27,34 @@ Result<> check_workers_bind(Arguments arguments) {
     return {};
 }
 
+namespace {
+
+Result<pid_t> process_of(const std::string& text) {
+    const auto pid = whole_number<pid_t>(text);
+    if (!pid || *pid <= 0) return fail(EINVAL, text + " is no process number");
+    return *pid;
+}
+
+} // namespace
+
 Result<> workers_bind(Session& session, Arguments arguments) {
-    return session.tell(control::WorkersBind{.process = arguments[0],
-                                             .policy = arguments.size() > 1 ? arguments[1] : "follow"});
+    const auto process = process_of(arguments[0]);
+    if (!process) return tl::unexpected(process.error());
+    const bool spread = arguments.size() > 1 && arguments[1] == name_of(WorkerPolicy::spread);
+    return session.tell(control::WorkersBind{.process = *process,
+                                             .policy = spread ? WorkerPolicy::spread : WorkerPolicy::follow});
 }
 
 Result<> workers_release(Session& session, Arguments arguments) {
-    return session.tell(control::WorkersRelease{arguments[0]});
+    const auto process = process_of(arguments[0]);
+    if (!process) return tl::unexpected(process.error());
+    return session.tell(control::WorkersRelease{*process});
 }
 
 /// This process becomes the command, and keeps its number and its start.
 Result<> workers_run(Session& session, Arguments arguments) {
     if (auto bound =
-            session.tell(control::WorkersBind{.process = std::to_string(::getpid()), .policy = "follow"});
+            session.tell(control::WorkersBind{.process = ::getpid(), .policy = WorkerPolicy::follow});
         !bound)
         return bound;
     std::vector<std::string> words(arguments.begin(), arguments.end());
@@ -50,10 +66,8 @@ Result<> workers_run(Session& session, Arguments arguments) {
     return fail_errno(errno, words[0]);
 }
 
-Result<> workers_apply(Session& session, Arguments) { return session.tell(control::WorkersManage{"true"}); }
+Result<> workers_apply(Session& session, Arguments) { return session.tell(control::WorkersManage{true}); }
 
-Result<> workers_restore(Session& session, Arguments) {
-    return session.tell(control::WorkersManage{"false"});
-}
+Result<> workers_restore(Session& session, Arguments) { return session.tell(control::WorkersManage{false}); }
 
 } // namespace teamo::ctl

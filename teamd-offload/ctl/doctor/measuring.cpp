@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/doctor/measuring.h"
 
+#include "base/clock.h"
 #include "kernel/cpus/cpu_time.h"
 
 #include <thread>
 
 namespace teamo::ctl {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr auto round_time = std::chrono::seconds(1);
 /// For what is on its way when TSO is switched.
@@ -31,7 +30,7 @@ Result<Reading> read(Session& session, const std::string& name) {
 }
 
 Result<Round> measure_round(Session& session, const std::string& port, bool tso) {
-    if (auto set = session.tell(control::OffloadTry{port, tso ? "on" : "off"}); !set)
+    if (auto set = session.tell(control::OffloadTry{port, tso ? TrialState::on : TrialState::off}); !set)
         return tl::unexpected(set.error());
     std::this_thread::sleep_for(settling);
     const auto before = read(session, port);
@@ -56,7 +55,7 @@ Result<Trial> measure_tso(Session& session, const std::string& port) {
             outcome = tl::unexpected(round.error());
     }
     // Also after a failure, which may have come later than the first switching.
-    const auto ended = session.tell(control::OffloadTry{port, "end"});
+    const auto ended = session.tell(control::OffloadTry{port, TrialState::end});
     if (!outcome) return tl::unexpected(outcome.error());
     if (!ended) return tl::unexpected(ended.error());
     return trial;

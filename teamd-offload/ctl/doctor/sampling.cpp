@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/doctor/sampling.h"
 
+#include "base/clock.h"
 #include <thread>
 
 namespace teamo::ctl {
 
 Result<Sample> take_sample(Session& session) {
-    using Clock = std::chrono::steady_clock;
     auto before = session.state();
     if (!before) return tl::unexpected(before.error());
     const auto start = Clock::now();

@@ -90,7 +90,7 @@ TEST_P(LostJournal, that_cannot_be_read_is_said_and_is_as_one_that_is_gone) {
     ASSERT_TRUE(std::filesystem::exists(journal));
     std::ofstream(journal) << R"({"version": )";
     team_->start();
-    EXPECT_THAT(team_->log(), HasSubstr("what was there before is not known: "));
+    EXPECT_THAT(team_->log(), HasSubstr("the earlier state of the ports is not known: "));
     EXPECT_TRUE(both_carry());
     EXPECT_EQ(0, team_->stop());
     for (const auto& [port, address] : permanent)

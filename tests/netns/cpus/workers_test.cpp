@@ -202,7 +202,7 @@ TEST_F(FollowingWorkers, are_bound_again_when_who_measures_without_them_dies) {
     }
     EXPECT_EQ("false", team.item("workers.managed"));
     EXPECT_TRUE(eventually("it is bound again", is_bound, 40s));
-    EXPECT_THAT(team.log(), HasSubstr("workers: nobody measures any more"));
+    EXPECT_THAT(team.log(), HasSubstr("workers: the measurement has ended"));
 }
 
 TEST_F(FollowingWorkers, stay_released_when_an_administrator_says_so_amid_a_measurement) {
@@ -210,22 +210,22 @@ TEST_F(FollowingWorkers, stay_released_when_an_administrator_says_so_amid_a_meas
     const auto tell = [&](const std::string& method, const std::vector<std::string>& words) {
         return ControlSocket::to("team0")->ask(method, words).value_or("nothing");
     };
-    EXPECT_THAT(tell("ProofTry", {"ports", "off"}),
-                HasSubstr("what can be tried are interrupts and workers"));
-    EXPECT_THAT(tell("ProofTry", {"workers", "maybe"}), HasSubstr("a trial is on, off or end"));
-    tell("ProofTry", {"workers", "off"});
+    EXPECT_THAT(tell("BenchmarkTry", {"ports", "off"}),
+                HasSubstr("steps of a benchmark are interrupts and workers"));
+    EXPECT_THAT(tell("BenchmarkTry", {"workers", "maybe"}), HasSubstr("A trial is on, off or end"));
+    tell("BenchmarkTry", {"workers", "off"});
     EXPECT_EQ("false", team.item("workers.managed"));
-    tell("ProofTry", {"workers", "end"});
+    tell("BenchmarkTry", {"workers", "end"});
     EXPECT_EQ("true", team.item("workers.managed"));
-    tell("ProofTry", {"workers", "on"});
+    tell("BenchmarkTry", {"workers", "on"});
     EXPECT_EQ(0, team.teamoctl({"workers", "restore"}).status);
-    EXPECT_THAT(tell("ProofTry", {"workers", "on"}), HasSubstr("somebody has told the workers what to do"));
+    EXPECT_THAT(tell("BenchmarkTry", {"workers", "on"}), HasSubstr("the administrator has switched workers"));
     EXPECT_EQ("false", team.item("workers.managed"));
-    tell("ProofTry", {"workers", "end"});
+    tell("BenchmarkTry", {"workers", "end"});
     EXPECT_EQ("false", team.item("workers.managed"));
-    tell("ProofTry", {"workers", "on"});
+    tell("BenchmarkTry", {"workers", "on"});
     EXPECT_EQ("true", team.item("workers.managed"));
-    tell("ProofTry", {"workers", "end"});
+    tell("BenchmarkTry", {"workers", "end"});
     EXPECT_EQ("false", team.item("workers.managed"));
 }
 

@@ -132,7 +132,7 @@ TEST(Leftovers, that_cannot_be_read_are_kept_and_named) {
         std::ofstream(journal_file) << "torn";
         team.start();
         EXPECT_TRUE(team.await_link("eth1"));
-        EXPECT_THAT(team.log(), HasSubstr("it is kept as /run/teamd-offload/team0.json.unreadable"));
+        EXPECT_THAT(team.log(), HasSubstr("the file is kept as /run/teamd-offload/team0.json.unreadable"));
         EXPECT_EQ("torn", text_in("/run/teamd-offload/team0.json.unreadable"));
         std::filesystem::remove("/run/teamd-offload/team0.json.unreadable");
         team.kill();

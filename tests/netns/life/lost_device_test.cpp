@@ -65,7 +65,7 @@ TEST_F(LostDevice, of_a_running_team_ends_the_daemon_with_status_2) {
     wires_.host().ip("link del team0");
     EXPECT_TRUE(eventually("it ends", [&] { return !team_->running(); }));
     EXPECT_EQ(2, team_->stop());
-    EXPECT_THAT(team_->log(), HasSubstr("device team0 was removed by somebody else"));
+    EXPECT_THAT(team_->log(), HasSubstr("device team0 was removed by another program"));
     EXPECT_EQ("", difference(before_, ports()));
 }
 

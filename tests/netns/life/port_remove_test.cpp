@@ -84,7 +84,7 @@ TEST(PortRemoveRehearsal, refuses_the_last_port_that_carries) {
     EXPECT_EQ("team0: port remove eth1: it is the last port that carries\n", last.err);
     const auto idle = ask(team, "port remove eth2 --dry-run --json");
     EXPECT_EQ(0, idle.status) << idle.err;
-    EXPECT_THAT(idle.out, HasSubstr("\"suffices\": true"));
+    EXPECT_THAT(idle.out, HasSubstr("\"sufficient\": true"));
     EXPECT_EQ(1, ask(team, "port remove -n eth9").status);
     EXPECT_EQ(0, ask(team, "port present eth1").status);
 }

@@ -33,7 +33,7 @@ TEST(OffloadTrial, switches_and_puts_back) {
         EXPECT_EQ("REPLY_SUCCESS\n", tried("eth1", "end"));
         EXPECT_EQ("", difference(snapshot_before, must(wires.host(), "ethtool -k eth1")));
     }
-    EXPECT_THAT(tried("eth1", "perhaps"), StartsWith("REPLY_ERROR\nOffloadTryFail\n"));
+    EXPECT_THAT(tried("eth1", "perhaps"), StartsWith("REPLY_ERROR\nInvalidArgs\n"));
     EXPECT_THAT(tried("eth9", "on"), StartsWith("REPLY_ERROR\nNoSuchDev\n"));
     EXPECT_EQ("REPLY_SUCCESS\n", tried("eth2", "end")) << "what does not run is ended already";
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "journal_keeper.h"
+
+#include "kernel/files/files.h"
+
+#include <algorithm>
+
+namespace teamo {
+
+JournalKeeper::JournalKeeper(std::string team, const Log& log) : team_(std::move(team)), log_(log) {
+    journal_.network_namespace = network_namespace();
+}
+
+Result<std::optional<Journal>> JournalKeeper::read() {
+    auto journal = read_journal(team_);
+    if (journal || is_passing(journal.error())) return journal;
+    const auto aside = set_journal_aside(team_);
+    log_(Level::warning,
+         fmt::format("the earlier state of the ports is not known: {}; {}", journal.error().text,
+                     aside ? "the file is kept as " + *aside : aside.error().text));
+    return std::optional<Journal>();
+}
+
+void JournalKeeper::adopt(Journal journal) { journal_ = written_ = std::move(journal); }
+
+Result<> JournalKeeper::keep() {
+    if (journal_ == written_) return {};
+    if (auto written = write_journal(team_, journal_); !written) return written;
+    written_ = journal_;
+    return {};
+}
+
+void JournalKeeper::save() {
+    const auto kept = keep();
+    if (kept) {
+        complaint_.clear();
+        patience_ = {};
+        return;
+    }
+    if (kept.error().text != complaint_) log_(Level::error, complaint_ = kept.error().text);
+    patience_.refused(Clock::now());
+}
+
+std::optional<Clock::time_point> JournalKeeper::deadline() const {
+    return complaint_.empty() ? std::nullopt : std::optional(patience_.next());
+}
+
+void JournalKeeper::remove_file() {
+    remove_journal(team_);
+    forget_file();
+}
+
+PortBefore* JournalKeeper::port(IfIndex port) {
+    const auto found = std::ranges::find(journal_.ports, port, &PortBefore::index);
+    return found == journal_.ports.end() ? nullptr : &*found;
+}
+
+const PortBefore* JournalKeeper::port(IfIndex port) const {
+    const auto found = std::ranges::find(journal_.ports, port, &PortBefore::index);
+    return found == journal_.ports.end() ? nullptr : &*found;
+}
+
+void JournalKeeper::erase(IfIndex port) {
+    std::erase_if(journal_.ports, [port](const PortBefore& one) { return one.index == port; });
+}
+
+Result<> JournalKeeper::remember_features(IfIndex port, const FeatureSettings& before,
+                                          const FeatureNames& offloads) {
+    auto* was = this->port(port);
+    if (was == nullptr) return fail(ENODEV, "is no port of the team");
+    was->features.insert(before.begin(), before.end());
+    if (was->offloads.empty()) was->offloads = offloads;
+    auto kept = keep();
+    if (!kept) log_(Level::warning, kept.error().text);
+    return kept;
+}
+
+SetCpus* JournalKeeper::cpus(IfIndex port) {
+    auto* was = this->port(port);
+    return was == nullptr ? nullptr : &was->cpus;
+}
+
+bool JournalKeeper::was_removed(const std::string& port) const {
+    return std::ranges::find(journal_.removed_by_hand, port) != journal_.removed_by_hand.end();
+}
+
+void JournalKeeper::set_device(IfIndex team, IfIndex inner, FeatureNames offloads) {
+    journal_.team = team;
+    journal_.inner = inner;
+    journal_.offloads = std::move(offloads);
+}
+
+} // namespace teamo

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What all parts of a team work with. The team owns it; the parts hold references.
+#pragma once
+
+#include "config/config_file.h"
+#include "datapath/datapath.h"
+#include "journal_keeper.h"
+#include "kernel/ethtool/ethtool.h"
+#include "kernel/netlink/links.h"
+#include "links/observer.h"
+#include "log.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace teamo {
+
+/// How a team is started and stopped (options of teamd(8)).
+struct TeamOptions {
+    bool recreate = false;      ///< -r: replace a device of that name
+    bool without_ports = false; ///< -n: do not add the configured ports
+    bool keep_on_stop = false;  ///< -N: keep device and ports when the daemon stops
+    bool take_over = false;     ///< -o: take over a device of the team driver that another program made
+    bool daemonized = false;
+    DatapathChoice datapath = DatapathChoice::automatic;
+    std::string pid_file;
+    std::function<void()> changed; ///< called when other ports carry than before
+};
+
+struct TeamContext {
+    Configuration configuration;
+    TeamOptions options;
+    Log& log;
+    LinkControl control;
+    Ethtool ethtool;
+    std::unique_ptr<Datapath> datapath;
+    std::unique_ptr<Observer> observer{};
+    JournalKeeper journal{configuration.team.device, log};
+    TeamDevice device{};
+
+    const TeamConfig& config() const { return configuration.team; }
+    const std::string& name() const { return configuration.team.device; }
+    const Links& links() const { return observer->links(); }
+    /// nullptr: there is no such device.
+    const Link* link(IfIndex index) const { return find_link(links(), index); }
+    const Link* team() const { return link(device.team); }
+};
+
+} // namespace teamo

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How a device becomes a port of the team.
+#include "model/marks.h"
+#include "plan/team/membership.h"
+#include "team/port_device.h"
+#include "team/port_set.h"
+
+#include <linux/if_addr.h>
+
+#include <algorithm>
+
+namespace teamo {
+
+/// With the team driver the device itself says whose port it is.
+bool PortSet::is_slave(const Link& link) const {
+    const auto& device = context_.device;
+    return context_.datapath->kernel_manages_ports() && device.team && link.master == device.team;
+}
+
+/// An entry of the journal counts only for such a device.
+bool PortSet::is_ours(const Link& link) const {
+    const auto mark = port_mark_of(link);
+    return is_slave(link) || (mark && mark->team == context_.name());
+}
+
+Result<Slot> PortSet::free_slot() const {
+    const auto is_taken = [this](Slot slot) {
+        return std::ranges::any_of(context_.journal.ports(), [slot](const PortBefore& port) {
+            return port.state != PortState::away && port.slot == slot;
+        });
+    };
+    for (std::uint8_t number = 1; number <= max_ports; ++number)
+        if (!is_taken(Slot{number})) return Slot{number};
+    return fail(E2BIG, fmt::format("the team has {} ports, which is the most", max_ports));
+}
+
+/// What a device was like before it joined. One that was away, as in a container's namespace, comes back as
+/// we left it.
+PortBefore PortSet::begin(const Link& link, Slot slot) {
+    const auto mark = port_mark_of(link);
+    const bool marked = mark && mark->team == context_.name();
+    auto before = marked ? remember_marked(link, slot) : remember(link, slot);
+    auto& ports = context_.journal.edit_ports();
+    const auto away = std::ranges::find_if(ports, [&link](const PortBefore& port) {
+        return port.state == PortState::away && port.name == link.name;
+    });
+    if (away == ports.end()) return before;
+    if (marked) { // its marks went with it (net/core/dev.c: __dev_change_net_namespace)
+        before.address = away->address;
+        before.mtu = away->mtu;
+        before.flags = away->flags;
+        before.disable_ipv6 = away->disable_ipv6;
+        before.features = away->features;
+        before.offloads = away->offloads;
+        before.ipv6_addresses = away->ipv6_addresses;
+        for (auto& address : before.ipv6_addresses)
+            address.device = link.index;
+    }
+    ports.erase(away);
+    return before;
+}
+
+Result<> PortSet::join(IfIndex port) {
+    // Marks and names of a device that is down change without an event.
+    const auto read = context_.observer->read_now(port);
+    if (!read) return tl::unexpected(read.error());
+    const auto& link = *read;
+    auto& journal = context_.journal;
+    const auto* team = context_.team();
+    if (team == nullptr) return fail(ENODEV, "the team's device is gone");
+    if (auto may = may_join(context_.links(), link, context_.name()); !may) return may;
+    if (const auto* known = journal.port(port); known != nullptr && known->state == PortState::leaving) {
+        if (auto settled = settle(port); !settled) return settled;
+        return join(port);
+    }
+    // The first port of an empty team gives it its address, unless the configuration has one (teamd: hwaddr).
+    if (ports_.empty() && !context_.config().hwaddr && journal.port(port) == nullptr &&
+        team->address != link.address) {
+        if (auto done = context_.control.set_address(context_.device.team, link.address); !done) return done;
+        context_.observer->edit(context_.device.team)->address = link.address;
+    }
+    if (journal.port(port) == nullptr) {
+        const auto slot = free_slot();
+        if (!slot) return tl::unexpected(slot.error());
+        auto before = begin(link, *slot);
+        note_addresses(link, before);
+        journal.edit_ports().push_back(std::move(before));
+    }
+    auto config = config_of(link.name);
+    auto* was = journal.port(port);
+    auto done = journal.keep();
+    if (done) done = take_in(link, config, *was);
+    if (!done) {
+        subsystems_.offloads->remove(port);
+        was->state = PortState::leaving;
+        static_cast<void>(settle(port)); // the first failure is returned
+        return done;
+    }
+    was->state = PortState::joined;
+    journal.forget_removed(link.name);
+    awaited_.erase(link.name);
+    refused_.erase(link.name);
+    PortWatch watch(config.link_watches, context_.config().link_watch_policy, /*up=*/false);
+    ports_.push_back({.index = port,
+                      .slot = was->slot,
+                      .name = link.name,
+                      .config = std::move(config),
+                      .watch = std::move(watch),
+                      .modes = {},
+                      .had_link = false});
+    // A failure is tried again by the next pass; to finish once more what is finished does no harm.
+    static_cast<void>(journal.keep());
+    context_.log(Level::info, fmt::format("port {} joined", link.name), message_id::none,
+                 {{"PORT", link.name}});
+    context_.observer->catch_up();
+    return {};
+}
+
+Result<> PortSet::take_in(const Link& link, const PortConfig& config, PortBefore& before) {
+    const auto* team = context_.team();
+    const auto* backup = std::get_if<ActiveBackupRunner>(&context_.config().runner);
+    const bool same_all = backup == nullptr || backup->hwaddr_policy == HwaddrPolicy::same_all;
+    const auto address = same_all ? std::optional(team->address) : std::nullopt;
+    const auto mtu = team->mtu;
+    if (auto marked = mark_port(context_.control, context_.name(), link, before.slot); !marked) return marked;
+    // Before it carries: some drivers reset the card for it.
+    auto contract = config.offload;
+    // A port that carries already, in a team that is taken over, is not refused any more.
+    if (link.master == context_.device.team && contract.lacking == Lacking::refuse)
+        contract.lacking = Lacking::demote;
+    if (auto added = subsystems_.offloads->add(link, contract, before.offloads); !added) return added;
+    before.offloads = subsystems_.offloads->kept(link.index);
+    return make_port(context_.control, *context_.datapath, link, mtu, address, before,
+                     [this] { return context_.journal.keep(); });
+}
+
+/// The device is still as it was; disable_ipv6 will take its IPv6 addresses, static ones too.
+void PortSet::note_addresses(const Link& link, PortBefore& port) {
+    const auto addresses = read_addresses();
+    if (!addresses) {
+        context_.log(Level::warning, fmt::format("port {}: {}", link.name, addresses.error().text));
+        return;
+    }
+    std::string own;
+    for (const auto& address : *addresses) {
+        // The kernel makes link-local ones itself, now and afterwards.
+        const bool link_local = address.ipv6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
+        if (address.device != link.index || link_local) continue;
+        own += fmt::format("{}{}", own.empty() ? "" : ", ", text_of(address));
+        if (!address.ipv6 || (address.flags & IFA_F_PERMANENT) == 0 || port.disable_ipv6 != false) continue;
+        // The kernel lists the latest first, and prefers it if nothing else decides.
+        const auto first = port.ipv6_addresses.insert(port.ipv6_addresses.begin(), address);
+        first->tentative = false;
+    }
+    if (!own.empty())
+        context_.log(
+            Level::warning,
+            fmt::format("port {}: has addresses of its own ({}), which do not work while it is a port; give "
+                        "them to {}",
+                        link.name, own, context_.name()));
+}
+
+} // namespace teamo

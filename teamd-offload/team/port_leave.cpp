@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How a port leaves the team, and its device becomes what it was. The pass between the two takes its traffic
+// to other ports first.
+#include "kernel/interrupts/affinity_restore.h"
+#include "team/port_device.h"
+#include "team/port_set.h"
+
+#include <algorithm>
+#include <ranges>
+#include <thread>
+
+namespace teamo {
+
+Result<> PortSet::begin_leaving(IfIndex port) {
+    const auto found = std::ranges::find(ports_, port, &TeamPort::index);
+    if (found == ports_.end()) return fail(ENODEV, "is no port of the team");
+    const auto name = found->name;
+    if (auto* was = context_.journal.port(port)) was->state = PortState::leaving;
+    remove(port);
+    leave_failures_.erase(port);
+    leaving_[port] = {.requested = true, .name = name};
+    return {};
+}
+
+Result<> PortSet::take_leave_result(IfIndex port) {
+    const auto failed = leave_failures_.extract(port);
+    return failed ? tl::unexpected(failed.mapped()) : Result<>();
+}
+
+void PortSet::begin_leaving_all() {
+    awaited_.clear(); // what leaves now does not come back
+    for (const auto& port : std::vector(ports_))
+        static_cast<void>(begin_leaving(port.index));
+}
+
+std::size_t PortSet::await_leaving(Clock::time_point until) {
+    for (auto& entry : leaving_)
+        entry.second.patience = {};
+    settle_due();
+    while (!leaving_.empty() && Clock::now() < until) {
+        const auto next = [](const Leaving& leaving) { return leaving.patience.next(); };
+        const auto first = next(std::ranges::min(leaving_ | std::views::values, {}, next));
+        std::this_thread::sleep_until(std::min(first, until));
+        settle_due();
+    }
+    return leaving_.size();
+}
+
+bool PortSet::settle_due() {
+    const auto now = Clock::now();
+    bool any = false;
+    for (const auto& [port, leaving] : std::map(leaving_)) {
+        if (!leaving.patience.is_over(now)) continue;
+        any = true;
+        const auto settled = settle(port);
+        const bool again = leaving_.contains(port);
+        if (leaving.requested && !again)
+            context_.log(Level::info, fmt::format("port {} left", leaving.name), message_id::none,
+                         {{"PORT", leaving.name}});
+        if (again) leaving_[port].logged = true;
+        if (settled || leaving.logged) continue;
+        context_.log(Level::warning, fmt::format("port {}: {}{}", leaving.name, settled.error().text,
+                                                 again ? "; it is tried again" : ""));
+        if (leaving.requested && !again) leave_failures_.emplace(port, settled.error());
+    }
+    return any;
+}
+
+/// Restores a port that is leaving and forgets it. What is refused and may pass is tried again (leaving_).
+Result<> PortSet::settle(IfIndex port) {
+    const auto* was = context_.journal.port(port);
+    if (was == nullptr) {
+        leaving_.erase(port);
+        return {};
+    }
+    const auto now = context_.observer->read_now(port);
+    const auto known = leaving_.find(port);
+    const bool taken_out = known != leaving_.end() && known->second.taken_out;
+    Result<> settled;
+    if (now && is_ours(*now)) {
+        const bool has_another_master = now->master && now->master != context_.device.team;
+        settled = taken_out || has_another_master ? release(*was) : restore(*was);
+    } else if (!now && now.error().number != ENODEV) {
+        settled = tl::unexpected(now.error());
+    }
+    if (!settled && is_passing(settled.error())) {
+        auto& leaving = leaving_[port];
+        if (leaving.name.empty()) leaving.name = was->name;
+        leaving.patience.refused(Clock::now());
+        return settled;
+    }
+    context_.journal.erase(port);
+    leaving_.erase(port);
+    static_cast<void>(context_.journal.keep()); // save() logs a failure; the port is out either way
+    static_cast<void>(context_.observer->read_now(port));
+    return settled;
+}
+
+/// A device that is gone needs nothing. Goes on after a failure; all that failed is in the error.
+Result<> PortSet::restore(const PortBefore& port) {
+    Failures failures;
+    // First: a card that goes down with the next step may lose its vectors.
+    if (const auto* link = context_.link(port.index)) failures.add(restore_cpus(*link, port.cpus));
+    failures.add(restore_port(context_.control, *context_.datapath, port));
+    if (!port.features.empty()) failures.add(restore_features(port));
+    return unmark(port.index, failures);
+}
+
+/// Undoes our settings on a port that another program took out; the rest is that program's.
+Result<> PortSet::release(const PortBefore& port) {
+    Failures failures;
+    const auto* link = context_.link(port.index);
+    failures.add(release_port(port, link == nullptr ? port.name : link->name));
+    if (!port.features.empty()) failures.add(restore_features(port));
+    if (link != nullptr) failures.add(restore_cpus(*link, port.cpus));
+    return unmark(port.index, failures);
+}
+
+/// The mark goes last, and stays while something is to be tried again: without it nobody would know.
+Result<> PortSet::unmark(IfIndex port, const Failures& failures) {
+    if (auto failed = failures.result(); !failed) {
+        if (!failures.may_pass()) static_cast<void>(unmark_port(context_.control, context_.name(), port));
+        return within("was not put back wholly", std::move(failed.error()));
+    }
+    return unmark_port(context_.control, context_.name(), port);
+}
+
+Result<> PortSet::restore_features(const PortBefore& port) {
+    auto features = context_.ethtool.read_features(port.index);
+    if (!features) return tl::unexpected(features.error());
+    // Also what was only asked for: a driver may do it later.
+    FeatureSettings settings;
+    for (const auto& [name, on] : port.features)
+        if (features->active.contains(name) != on || features->wanted.contains(name) != on)
+            settings.emplace(name, on);
+    if (settings.empty()) return {};
+    features = context_.ethtool.set_features(port.index, settings);
+    if (!features) return tl::unexpected(features.error());
+    const auto refused = missing(*features, settings);
+    if (refused.empty()) return {};
+    return fail(EIO, fmt::format("{} stays {}; set it with: ethtool -K {}", refused.begin()->first,
+                                 refused.begin()->second ? "off" : "on", port.name));
+}
+
+} // namespace teamo

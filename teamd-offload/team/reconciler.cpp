@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "team/reconciler.h"
+
+#include "plan/team/reception.h"
+#include "team/port_views.h"
+
+#include <algorithm>
+
+namespace teamo {
+
+Tables Reconciler::begin() {
+    changes_.begin(*context_.team());
+    runner_ = make_runner(context_.config().runner, std::nullopt);
+    return plan().tables;
+}
+
+const Tables& Reconciler::adopt() {
+    changes_.begin(*context_.team()); // who set the limits is not known; the ports decide
+    runner_ = make_runner(context_.config().runner, context_.journal.active());
+    decision_ = step(runner_, ports_.candidates());
+    // The journal's owners were made for these ports, and stay as they are.
+    for (const auto& port : ports_.all())
+        tables_.ports[port.slot.value] = port.index;
+    tables_ = plan().tables;
+    return tables_;
+}
+
+void Reconciler::run() {
+    // The device is gone since this pass began: the next one ends the team.
+    if (context_.team() == nullptr) return;
+    decision_ = step(runner_, ports_.candidates());
+    auto next = plan();
+    subsystems_.balancing->hold(tables_, next.tables);
+    put_into_effect(next);
+}
+
+Member Reconciler::member(const TeamPort& port, const Link& team) const {
+    const auto* was = context_.journal.port(port.index);
+    const auto* link = context_.link(port.index);
+    const bool as_linked = link == nullptr || link->has_link() == port.watch.up();
+    const auto& features = subsystems_.offloads->features(port.index);
+    return {.index = port.index,
+            .slot = port.slot,
+            .own_address = was == nullptr ? team.address : was->address,
+            .filters_tags = filters_tags(features),
+            .settings = {.prio = port.config.prio,
+                         .queue_id = port.config.queue_id.value_or(0),
+                         .user_linkup = as_linked ? std::nullopt : std::optional(port.watch.up())},
+            .gso_max = link == nullptr ? SegmentLimits{} : link->gso_max,
+            .segments = features.active.contains(tso),
+            .to_set_up = was != nullptr && was->taken_down};
+}
+
+TeamPlan Reconciler::plan() const {
+    const auto& config = context_.config();
+    const auto& team = *context_.team();
+    PlanInput input{.runner = &config.runner,
+                    .team = &team,
+                    .inner = context_.device.inner,
+                    .members = {},
+                    .owners = context_.journal.owners(),
+                    .notify_peers = config.notify_peers,
+                    .mcast_rejoin = config.mcast_rejoin,
+                    .limited_to = changes_.limited_to(),
+                    .kernel_manages_ports = context_.datapath->kernel_manages_ports()};
+    for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
+        if (tables_.ports[slot]) input.known |= bit(Slot{slot});
+    input.measured = config.balance.on;
+    input.leaving = subsystems_.balancing->leaving();
+    input.drain = subsystems_.balancing->drains();
+    if (has(hash_fields_of(config.runner), HashField::cpu))
+        input.cpu_slots = subsystems_.port_cpus->slots(cpu_ports(ports_));
+    input.tags = takes_tags(context_.links(), team);
+    input.other_addresses = takes_other_addresses(uppers_.unicast_list(), team);
+    for (const auto& port : ports_.all())
+        input.members.push_back(member(port, team));
+    return make_plan(input, decision_);
+}
+
+/// Until the switches know of a change, what they send to a port that carried is still received.
+Tables Reconciler::receiving_as_before(Tables tables) const {
+    for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
+        if (tables.ports[slot] == tables_.ports[slot]) tables.receive |= tables_.receive & bit(Slot{slot});
+    return tables;
+}
+
+void Reconciler::put_into_effect(const TeamPlan& plan) {
+    const bool lost = (tables_.transmit & ~plan.tables.transmit) != 0;
+    const bool gained = (plan.tables.transmit & ~tables_.transmit) != 0;
+    const bool backup = std::holds_alternative<ActiveBackupRunner>(context_.config().runner);
+    // First of all, before any log line: a lost port is out with this write. A failure is reported below.
+    static_cast<void>(context_.datapath->apply(receiving_as_before(plan.tables)));
+    if (plan.tables != tables_) log_decision();
+    log_changes();
+    changes_.apply(changes(context_.links(), plan), ports_.all());
+    if (plan.carrier && (backup ? lost || gained : lost))
+        announce(gained && context_.datapath->announces_gains());
+    note_tables(context_.datapath->apply(plan.tables));
+    const bool others = tables_.transmit != plan.tables.transmit || tables_.ports != plan.tables.ports;
+    tables_ = plan.tables;
+    context_.journal.owners() = plan.owners;
+    context_.journal.set_active(decision_.active);
+    if (others && context_.options.changed) context_.options.changed();
+}
+
+void Reconciler::log_decision() const {
+    for (const auto& port : ports_.candidates())
+        context_.log(Level::debug, fmt::format("decided on device {}: link {}, prio {}, {} Mbit/s{}",
+                                               port.port.value, port.up ? "up" : "down", port.prio,
+                                               port.speed, port.sticky ? ", sticky" : ""));
+}
+
+void Reconciler::log_changes() const {
+    if (decision_.active && decision_.active != context_.journal.active())
+        for (const auto& port : ports_.all())
+            if (port.index == *decision_.active)
+                context_.log(Level::notice, fmt::format("active port {}", port.name),
+                             message_id::active_changed, {{"PORT", port.name}});
+    for (const auto& port : ports_.all()) {
+        const bool now = std::ranges::find(decision_.transmit, port.index) != decision_.transmit.end();
+        const bool was =
+            tables_.ports[port.slot.value] == port.index && (tables_.transmit & bit(port.slot)) != 0;
+        if (now == was) continue;
+        const auto* link = context_.link(port.index);
+        const auto reason = now                                  ? "carries"
+                            : link != nullptr && port.watch.up() ? "carries no more"
+                                                                 : "lost its link, carries no more";
+        context_.log(now ? Level::notice : Level::warning,
+                     fmt::format("port {} {}; {} of {} ports carry", port.name, reason,
+                                 decision_.transmit.size(), ports_.all().size()),
+                     now ? message_id::port_back : message_id::port_lost, {{"PORT", port.name}});
+    }
+}
+
+/// A failure is logged once, and tried again by a later pass.
+void Reconciler::note_tables(const Result<>& applied) {
+    if (applied) {
+        complaint_.clear();
+        patience_ = {};
+        return;
+    }
+    if (applied.error().text != complaint_)
+        context_.log(Level::error,
+                     fmt::format("the datapath is not as it should be: {}", applied.error().text));
+    complaint_ = applied.error().text;
+    patience_.refused(Clock::now());
+}
+
+/// `by_kernel`: the kernel announces by itself if a count is configured.
+void Reconciler::announce(bool by_kernel) {
+    // Without configured counts announce a lost path once, or neighbours keep sending to it.
+    const auto left_to_us = [by_kernel](Repetition repetition) {
+        if (by_kernel && repetition.count > 0) return Repetition{};
+        if (!repetition.configured) repetition.count = std::max(repetition.count, 1U);
+        return repetition;
+    };
+    const auto& peers = context_.config().notify_peers;
+    const bool kernel_announces = by_kernel && peers.count > 0;
+    subsystems_.announcer->announce(context_.device.team, kernel_announces ? peers : left_to_us(peers),
+                                    left_to_us(context_.config().mcast_rejoin), kernel_announces);
+}
+
+Result<> Reconciler::choose_active(IfIndex port) {
+    auto* backup = std::get_if<ActiveBackup>(&runner_);
+    if (backup == nullptr) return fail(EOPNOTSUPP, "this runner has no active port");
+    if (!backup->choose(port, ports_.candidates())) return fail(ENETDOWN, "its link is down");
+    return {};
+}
+
+std::optional<Clock::time_point> Reconciler::deadline() const {
+    auto first = changes_.deadline();
+    if (!complaint_.empty() && (!first || patience_.next() < *first)) first = patience_.next();
+    return first;
+}
+
+std::vector<std::string> Reconciler::refused() const {
+    auto list = changes_.refused();
+    if (!complaint_.empty()) list.push_back(complaint_);
+    return list;
+}
+
+} // namespace teamo

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What carries: the runner's decision about the ports, the plan that follows from it, and its way into the
+// datapath and to the devices. The tables are written first.
+#pragma once
+
+#include "plan/team/make_plan.h"
+#include "runner/runner.h"
+#include "team/context.h"
+#include "team/device_changes.h"
+#include "team/port_set.h"
+#include "team/subsystems.h"
+#include "team/upper_devices.h"
+
+namespace teamo {
+
+class Reconciler {
+public:
+    Reconciler(TeamContext& context, Subsystems& subsystems, const PortSet& ports, const UpperDevices& uppers)
+        : context_(context), subsystems_(subsystems), ports_(ports), uppers_(uppers), changes_(context) {}
+
+    /// The tables of a team without ports, whose device was just made.
+    Tables begin();
+    /// The tables that the running datapath of an earlier daemon has, as far as is known.
+    const Tables& adopt();
+    /// Decides, plans, and applies what differs from what is.
+    void run();
+    /// When to run again although nothing happens.
+    std::optional<Clock::time_point> deadline() const;
+
+    const Decision& decision() const { return decision_; }
+    const Tables& tables() const { return tables_; }
+    /// Sets the active port until a port changes. EOPNOTSUPP: the runner has none; ENETDOWN: it has no link.
+    Result<> choose_active(IfIndex port);
+    /// What the kernel refused, in its words.
+    std::vector<std::string> refused() const;
+
+private:
+    TeamPlan plan() const;
+    Member member(const TeamPort& port, const Link& team) const;
+    Tables receiving_as_before(Tables tables) const;
+    void put_into_effect(const TeamPlan& plan);
+    void log_decision() const;
+    void log_changes() const;
+    void note_tables(const Result<>& applied);
+    void announce(bool by_kernel);
+
+    TeamContext& context_;
+    Subsystems& subsystems_;
+    const PortSet& ports_;
+    const UpperDevices& uppers_;
+    DeviceChanges changes_;
+    Runner runner_;
+    Decision decision_;
+    Tables tables_;
+    std::string complaint_; ///< what the datapath refused last
+    Patience patience_;
+};
+
+} // namespace teamo

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "team/requests.h"
+
+#include "base/match.h"
+#include "base/whole_number.h"
+#include "control/interrupt_document.h"
+#include "control/state_document.h"
+#include "team/status.h"
+#include "unsupported.h"
+#include "json/write.h"
+
+namespace teamo {
+namespace {
+
+using control::Refusal;
+using control::Reply;
+
+MakeReply with(Reply reply) {
+    return [reply = std::move(reply)] { return reply; };
+}
+
+MakeReply done() { return with(Reply{}); }
+
+MakeReply refused(std::string_view code, std::string_view teamds_words, const Error& error) {
+    return with(
+        Refusal{.code = std::string(code), .message = fmt::format("{}: {}.", teamds_words, error.text)});
+}
+
+MakeReply done_or_refused(const Result<>& result, std::string_view code, std::string_view teamds_words) {
+    return result ? done() : refused(code, teamds_words, result.error());
+}
+
+MakeReply no_such_device() { return with(Refusal{.code = "NoSuchDev", .message = "No such device."}); }
+
+struct Begin {
+    TeamParts& parts;
+
+    TeamContext& context() const { return parts.context; }
+    const Link* device(const std::string& name) const { return find_link(parts.context.links(), name); }
+
+    MakeReply operator()(const control::PortAdd& request) const {
+        const auto* link = device(request.port);
+        if (link == nullptr) return no_such_device();
+        if (parts.ports.find(request.port) != nullptr)
+            return refused("PortAddFail", "Failed to add port",
+                           {EEXIST, request.port + " is a port of this team already"});
+        if (auto joined = parts.ports.join(link->index); !joined)
+            return refused("PortAddFail", "Failed to add port",
+                           {0, request.port + " " + joined.error().text});
+        return done();
+    }
+
+    MakeReply operator()(const control::PortRemove& request) const {
+        const auto* link = device(request.port);
+        if (link == nullptr) return no_such_device();
+        if (parts.ports.find(request.port) == nullptr)
+            return refused("PortRemoveFail", "Failed to del port",
+                           {ENODEV, request.port + " is no port of this team"});
+        context().journal.note_removed(request.port);
+        static_cast<void>(parts.ports.begin_leaving(link->index)); // it is a port
+        return [this_ = *this, port = link->index, name = request.port] {
+            if (auto left = this_.parts.ports.take_leave_result(port); !left)
+                return refused("PortRemoveFail", "Failed to del port", {0, name + " " + left.error().text})();
+            return Reply{};
+        };
+    }
+
+    MakeReply operator()(const control::PortConfigUpdate& request) const {
+        return device(request.port) == nullptr ? no_such_device() : update_port(request);
+    }
+
+    MakeReply operator()(const control::PortConfigDump& request) const {
+        if (device(request.port) == nullptr) return no_such_device();
+        if (parts.ports.find(request.port) == nullptr)
+            return with(Refusal{.code = "ConfigDumpFail", .message = "Failed to dump config."});
+        const auto* ports = context().configuration.document.find("ports");
+        const auto* port = ports == nullptr ? nullptr : ports->find(request.port);
+        return with(json::write(port == nullptr ? json::Value(json::Object{}) : *port));
+    }
+
+    MakeReply operator()(const control::ConfigDump& /*request*/) const {
+        return with(json::write(context().configuration.document));
+    }
+
+    MakeReply operator()(const control::ConfigDumpActual& /*request*/) const {
+        return [&parts = parts] {
+            std::vector<std::string> present;
+            for (const auto& port : parts.ports.all())
+                present.push_back(port.name);
+            return json::write(actual_configuration(parts.context.configuration.document, present));
+        };
+    }
+
+    MakeReply operator()(const control::StateDump& /*request*/) const {
+        return [&parts = parts] { return json::write(control::state_document(status_of(parts))); };
+    }
+
+    MakeReply operator()(const control::StateItemValueGet& request) const {
+        return [&parts = parts, path = request.path]() -> Reply {
+            auto item = control::state_item(control::state_document(status_of(parts)), path);
+            if (!item) return Refusal{.code = "PathDoesNotExist", .message = "Item path does not exist."};
+            return std::move(*item);
+        };
+    }
+
+    MakeReply operator()(const control::StateItemValueSet& request) const {
+        const auto failed = [](const std::string& why) {
+            return refused("ItemValueSetFail", "Failed to set item value", {EINVAL, why});
+        };
+        if (request.path == "setup.debug_level") {
+            const auto level = whole_number<std::uint32_t>(request.value);
+            if (!level || *level > INT32_MAX) return failed("the level is a number from 0 up");
+            context().configuration.team.debug_level = *level;
+            context().log.set_debug(*level > 0);
+            return done();
+        }
+        if (request.path == "runner.active_port" &&
+            std::holds_alternative<ActiveBackupRunner>(context().config().runner)) {
+            const auto* port = parts.ports.find(request.value);
+            if (port == nullptr) return failed(request.value + " is no port of this team");
+            if (!parts.reconciler.choose_active(port->index))
+                return failed("the link of " + request.value + " is down");
+            return done();
+        }
+        if (!control::state_item(control::state_document(status_of(parts)), request.path))
+            return with(Refusal{.code = "PathDoesNotExist", .message = "Item path does not exist."});
+        return with(Refusal{.code = "OpNotSupp", .message = "Operation not supported."});
+    }
+
+    MakeReply operator()(const control::BalanceMove& request) const {
+        const auto* port = parts.ports.find(request.port);
+        if (port == nullptr) return no_such_device();
+        return done_or_refused(parts.subsystems.balancing->move(request.bucket, port->slot, request.now),
+                               "BalanceMoveFail", "Failed to move bucket");
+    }
+
+    MakeReply operator()(const control::BalanceFreeze& request) const {
+        parts.subsystems.balancing->freeze(request.frozen);
+        return done();
+    }
+
+    MakeReply operator()(const control::InterruptsPlan& /*request*/) const {
+        return with(json::write(control::interrupt_document(parts.subsystems.interrupts->dry_run())));
+    }
+
+    MakeReply operator()(const control::InterruptsManage& request) const {
+        parts.subsystems.benchmark_pause->settle(BenchmarkStep::interrupts, request.managed);
+        return done();
+    }
+
+    MakeReply operator()(const control::WorkersBind& request) const {
+        return done_or_refused(parts.subsystems.workers->bind(request.process, request.policy), "WorkersFail",
+                               "Failed to bind a worker");
+    }
+
+    MakeReply operator()(const control::WorkersRelease& request) const {
+        return done_or_refused(parts.subsystems.workers->release(request.process), "WorkersFail",
+                               "Failed to release a worker");
+    }
+
+    MakeReply operator()(const control::WorkersManage& request) const {
+        parts.subsystems.benchmark_pause->settle(BenchmarkStep::workers, request.managed);
+        return done();
+    }
+
+    MakeReply operator()(const control::BenchmarkTry& request) const {
+        return done_or_refused(parts.subsystems.benchmark_pause->request(request.step, request.state),
+                               "BenchmarkFail", "Failed to pause");
+    }
+
+    MakeReply operator()(const control::BenchmarkKeep& request) const {
+        parts.subsystems.benchmark_pause->keep(request.step, request.result);
+        return done();
+    }
+
+    MakeReply operator()(const control::OffloadTry& request) const {
+        const auto* port = parts.ports.find(request.port);
+        if (port == nullptr) return no_such_device();
+        return done_or_refused(parts.subsystems.trial->request(port->index, port->name, request.state),
+                               "OffloadTryFail", "Failed to try an offload");
+    }
+
+    /// Until the last step nothing has changed.
+    MakeReply update_port(const control::PortConfigUpdate& request) const {
+        const auto failed = [](const std::string& why) {
+            return refused("ConfigUpdateFail", "Failed to update config", {EINVAL, why});
+        };
+        auto object = parse_port_configuration(request.config);
+        if (!object) return failed(object.error().text);
+        auto document =
+            with_port_configuration(context().configuration.document, request.port, std::move(*object));
+        auto read = read_configuration(document, context().name());
+        if (!read.configuration) return failed(read.diagnostics.empty() ? "" : read.diagnostics.front().text);
+        for (const auto& entry : read.configuration->team.ports)
+            if (const auto watch = unsupported_watch(entry.second.link_watches); !watch.empty())
+                return failed(fmt::format("link watch {} is not supported yet", watch));
+        context().configuration = {.team = std::move(read.configuration->team),
+                                   .document = std::move(document)}; // dumped as it was sent
+        parts.ports.reconfigure();
+        return done();
+    }
+};
+
+} // namespace
+
+MakeReply begin_request(TeamParts& parts, const control::Request& request) {
+    return std::visit(Begin{parts}, request);
+}
+
+} // namespace teamo

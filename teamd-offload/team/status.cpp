@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "team/status.h"
+
+#include "balance/buckets.h"
+
+#include <unistd.h>
+
+namespace teamo {
+namespace {
+
+PortStatus port_status(const TeamContext& context, const TeamPort& port, const Tables& tables) {
+    PortStatus status;
+    status.name = port.name;
+    status.ifindex = port.index;
+    status.link = port.modes;
+    status.link_up = port.watch.up();
+    status.watches = port.watch.status();
+    if (const auto* link = context.link(port.index)) {
+        status.name = link->name;
+        status.address = link->address;
+        status.link.up = link->has_link();
+    }
+    status.transmits = (tables.transmit & bit(port.slot)) != 0;
+    status.receives = (tables.receive & bit(port.slot)) != 0;
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+        if (leaves_by(tables, bucket) == port.slot) ++status.buckets;
+    return status;
+}
+
+OffloadStatus offload_status(const TeamContext& context, const Offloads& offloads, const PortSet& ports) {
+    const auto device_status = [&](IfIndex device) {
+        auto status = offloads.status(device);
+        if (const auto* link = context.link(device); link != nullptr) {
+            status.name = link->name;
+            status.gso_max = link->gso_max;
+        }
+        return status;
+    };
+    const auto& config = context.config().offload;
+    OffloadStatus status{.lacking = config.lacking,
+                         .repair = config.repair,
+                         .team = device_status(context.device.team),
+                         .ports = {}};
+    for (const auto& port : ports.all())
+        status.ports.push_back(device_status(port.index));
+    return status;
+}
+
+std::vector<RefusedStatus> refused_status(const TeamParts& parts) {
+    auto list = parts.ports.refused();
+    auto of_team = parts.reconciler.refused();
+    if (const auto& complaint = parts.context.journal.complaint(); !complaint.empty())
+        of_team.push_back(complaint);
+    for (auto& text : of_team)
+        list.push_back({.where = parts.context.name(), .what = std::move(text)});
+    return list;
+}
+
+} // namespace
+
+TeamStatus status_of(TeamParts& parts) {
+    const auto& context = parts.context;
+    const auto& subsystems = parts.subsystems;
+    const auto& tables = parts.reconciler.tables();
+    TeamStatus status;
+    status.name = context.name();
+    status.ifindex = context.device.team;
+    status.runner = context.config().runner;
+    status.datapath = context.datapath->name();
+    status.device_kind = context.device.kind;
+    status.pid = ::getpid();
+    status.pid_file = context.options.pid_file;
+    status.debug_level = context.config().debug_level;
+    status.daemonized = context.options.daemonized;
+    if (const auto* team = context.team()) {
+        status.address = team->address;
+        status.link.up = team->has_link();
+    }
+    const auto counters = context.datapath->read_counters();
+    std::uint32_t speed = 0;
+    for (const auto& port : parts.ports.all()) {
+        auto one = port_status(context, port, tables);
+        if (counters) one.counters = (*counters)[port.slot.value];
+        if (one.transmits) speed += one.link.speed.value_or(0);
+        if (one.transmits) status.link.duplex = one.link.duplex;
+        if (parts.reconciler.decision().active == port.index) status.active_port = one.name;
+        status.ports.push_back(std::move(one));
+    }
+    if (speed != 0) status.link.speed = speed;
+    status.offload = offload_status(context, *subsystems.offloads, parts.ports);
+    status.interrupts = subsystems.interrupts->status();
+    status.workers = subsystems.workers->status();
+    status.benchmarks = subsystems.benchmark_pause->results();
+    status.refused = refused_status(parts);
+    if (tables.mode == TransmitMode::hash && context.device.team)
+        status.balance = subsystems.balancing->status();
+    return status;
+}
+
+} // namespace teamo

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "team/subsystems.h"
+
+namespace teamo {
+namespace {
+
+/// Moves what was made to its place, or returns the failure.
+template <class T>
+Result<> put(std::unique_ptr<T>& place, Result<std::unique_ptr<T>> made) {
+    if (!made) return tl::unexpected(made.error());
+    place = std::move(*made);
+    return {};
+}
+
+} // namespace
+
+Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::function<void()>& request_pass) {
+    const auto& log = context.log;
+    const auto& config = context.config();
+    auto& [monitor, announces, trials, contract, irqs, cpus, balance, processes, pause] = *this;
+    if (auto done = put(monitor, CarrierMonitor::make(loop, log, *context.observer)); !done) return done;
+    if (auto done = put(announces, Announcer::make(loop, log, *context.observer)); !done) return done;
+    // Before the ports are read: an earlier daemon may have left one without its TSO.
+    if (auto done = put(trials, OffloadTrial::make(loop, log, context.ethtool, context.name())); !done)
+        return done;
+    if (auto done =
+            put(contract, Offloads::make(loop, log, context.ethtool, context.datapath->kernel_manages_ports(),
+                                         context.journal, *trials, request_pass));
+        !done)
+        return done;
+    if (auto done = put(irqs, Interrupts::make(loop, log, context.name(), config.interrupts,
+                                               *context.observer, context.journal));
+        !done)
+        return done;
+    if (auto done = put(cpus, PortCpus::make(loop, log, *irqs, request_pass)); !done) return done;
+    if (auto done = put(balance, Balancing::make(loop, log, *context.datapath, context.journal.owners(),
+                                                 *cpus, request_pass, config.balance));
+        !done)
+        return done;
+    if (auto done = put(processes, Workers::make(loop, log, config.workers, *irqs, context.journal)); !done)
+        return done;
+    return put(pause, BenchmarkPause::make(loop, log, *irqs, *processes));
+}
+
+} // namespace teamo

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What runs beside the pass, each with a timer or a descriptor of its own. None of them runs a pass: they
+// request one, and the loop runs it.
+#pragma once
+
+#include "balancing/balancing.h"
+#include "cpus/benchmark_pause.h"
+#include "cpus/interrupts.h"
+#include "cpus/port_cpus.h"
+#include "cpus/workers.h"
+#include "links/announcer.h"
+#include "links/carrier_monitor.h"
+#include "offloads/offload_trial.h"
+#include "offloads/offloads.h"
+#include "team/context.h"
+
+#include <functional>
+#include <memory>
+
+namespace teamo {
+
+struct Subsystems {
+    std::unique_ptr<CarrierMonitor> carrier_monitor;
+    std::unique_ptr<Announcer> announcer;
+    std::unique_ptr<OffloadTrial> trial;
+    std::unique_ptr<Offloads> offloads;
+    std::unique_ptr<Interrupts> interrupts;
+    std::unique_ptr<PortCpus> port_cpus;
+    std::unique_ptr<Balancing> balancing;
+    std::unique_ptr<Workers> workers;
+    std::unique_ptr<BenchmarkPause> benchmark_pause;
+
+    /// `request_pass`: asks the loop for a pass, soon.
+    Result<> make(sd_event* loop, TeamContext& context, const std::function<void()>& request_pass);
+};
+
+} // namespace teamo
