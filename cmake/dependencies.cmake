@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Everything is a Debian 12 package; ./quickstart installs the list in packaging/debian-packages.
+# All of these are Debian 12 packages; ./quickstart installs those in packaging/debian-packages.
 find_package(PkgConfig REQUIRED)
 find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# One interface target carries the flags, so that every target of ours says the same.
+# One interface target has the flags, so that all our targets use the same.
 add_library(teamo_flags INTERFACE)
 target_compile_options(teamo_flags INTERFACE
     -Wall -Wextra -Wconversion -Wold-style-cast -Wnon-virtual-dtor -Wswitch
     -fstack-protector-strong
-    # What one file of a batch declares is no business of the next (cmake/unity.cmake).
+    # Names of one file must not cause warnings in the next of its batch (cmake/unity.cmake): g++ checks locals only.
     $<IF:$<CXX_COMPILER_ID:GNU>,-Wshadow=local,-Wshadow>
-    # g++ 12 takes the alternatives that a std::variant does not hold for read (GCC PR 105562 and kin).
+    # g++ 12 warns falsely about inactive alternatives of a std::variant (GCC PR 105562 and similar).
     $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
     $<$<BOOL:${TEAMO_WERROR}>:-Werror>)
 target_compile_definitions(teamo_flags INTERFACE _GLIBCXX_ASSERTIONS)
@@ -15,8 +15,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_definitions(teamo_flags INTERFACE _FORTIFY_SOURCE=2)
 endif()
 if(TEAMO_SANITIZE)
-    # lib/ is optimised a little: it takes no longer to compile, and half as long to run. tests/ and teamd-offload/ say
-    # otherwise.
+    # -O1 for lib/: no longer to compile, half the run time. tests/ and teamd-offload/ set other options.
     add_compile_options(-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=address,undefined)
 endif()
@@ -29,8 +28,8 @@ if(TEAMO_FUZZ)
     add_link_options(-fsanitize=address,undefined)
 endif()
 
-# teamo_layer(NAME LINKS...): a folder of lib/ as a target. Its headers must compile alone, and
-# tests/layers.cmake refuses an include against the arrow.
+# teamo_layer(NAME LINKS...): makes a folder of lib/ a target. Each header must compile alone, and
+# tests/layers.cmake rejects an include of a folder that it may not use.
 function(teamo_layer name)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What nearly every file includes is parsed once a kind of target, not once a file: it was a third of a build.
-# Every file still includes what it uses, which a build with TEAMO_PRECOMPILE=OFF proves.
+# Parses the headers that nearly every file includes once per kind of target, not once per file: that was a third of
+# the build time. Every file must still include what it uses; a build with TEAMO_PRECOMPILE=OFF checks that.
 option(TEAMO_PRECOMPILE "parse the standard headers once" ON)
 set(TEAMO_COMMON_HEADERS
     <algorithm> <array> <charconv> <chrono> <filesystem> <fstream> <functional> <map> <memory> <optional> <random> <set>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # bash completion for teamd-offload(8)
 
-# Teams that run, and teams that have a configuration.
+# Running teams, and teams with a configuration.
 _teamd_offload_teams() {
     local file
     for file in /run/teamd/*.pid /etc/teamd-offload/*.conf; do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # bash completion for teamoctl(8); installed as completions/teamoctl.
 
-# Devices that a daemon controls: what has a control socket.
+# Teams with a running daemon: those with a control socket.
 _teamoctl_teams() {
     local socket
     for socket in /run/teamd/*.sock; do
@@ -18,7 +18,7 @@ _teamoctl_devices() {
 }
 
 _teamoctl_ports() {
-    # By indent, not by JSON: a port's name is what stands on the level below "ports".
+    # Parses the indentation, not the JSON: the names of the ports are one level below "ports".
     teamoctl "$1" state dump 2>/dev/null |
         sed -n '/^    "ports": {$/,/^    }/s/^        "\(.*\)": {$/\1/p'
 }
@@ -36,7 +36,7 @@ _teamoctl() {
     done
 
     local choices= before=${COMP_WORDS[COMP_CWORD - 1]}
-    # "=" is a word of its own to readline: --measure = eth1.
+    # readline splits at "=": --measure = eth1.
     [[ $before == = ]] && before=${COMP_WORDS[COMP_CWORD - 2]}
     if [[ $current == = && $before == --measure ]]; then
         current=
