@@ -22,7 +22,7 @@ struct Method {
     Request (*make)(Arguments&&);
 };
 
-/// In the order of Request's alternatives, so that an index serves both.
+/// In the order of Request's alternatives: encode() uses its index.
 constexpr std::array methods{
     Method{"PortAdd", 1, [](Arguments&& given) -> Request { return PortAdd{std::move(given[0])}; }},
     Method{"PortRemove", 1, [](Arguments&& given) -> Request { return PortRemove{std::move(given[0])}; }},
@@ -117,7 +117,7 @@ std::vector<std::string_view> arguments_of(const Request& request) {
                       request);
 }
 
-/// Takes the next line off the front; the last one needs no end, as with teamd. None when nothing is left.
+/// Removes the first line. The last line needs no newline, as with teamd. None if nothing is left.
 std::optional<std::string_view> next_line(std::string_view& rest) {
     if (rest.empty()) return std::nullopt;
     const auto end = rest.find('\n');
@@ -159,7 +159,7 @@ Refusal invalid_arguments() {
     return {.code = "InvalidArgs", .message = "Did not receive correct message arguments."};
 }
 
-/// One line: code and message are read by lines, and an empty one is no line for libteamdctl.
+/// Code and message are one line each, and libteamdctl does not accept an empty line.
 std::string one_line(std::string text) {
     std::ranges::replace(text, '\n', ' ');
     return text.empty() ? " " : text;
@@ -169,7 +169,7 @@ std::string one_line(std::string text) {
 
 std::variant<Request, Refusal> parse_request(std::string_view message) {
     if (message.size() > longest_request) return invalid_arguments();
-    // teamd reads a C string: clients that send its final NUL work with it.
+    // teamd reads a C string, so clients may send the terminating NUL.
     auto rest = message.substr(0, message.find('\0'));
     if (next_line(rest) != request_line) return invalid_arguments();
     const auto name = next_line(rest);
@@ -216,7 +216,7 @@ std::optional<Reply> parse_reply(std::string_view message) {
     auto rest = message;
     const auto kind = next_line(rest);
     if (kind == success_line) {
-        // Without the new line it is cut off: teamd always sends it.
+        // teamd always sends the newline: without it the reply was cut.
         if (message.size() == success_line.size()) return std::nullopt;
         return Reply{std::string(rest)};
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// teamd's control protocol on its unix socket, taken apart and put together; pure. One message is one
-// SOCK_SEQPACKET record (libteam: teamd/teamd_usock.c, libteamdctl/cli_usock.c):
+// Encodes and parses teamd's control protocol on its unix socket. Pure. One message is one SOCK_SEQPACKET
+// record (libteam: teamd/teamd_usock.c, libteamdctl/cli_usock.c):
 //
-//   REQUEST\n<Method>\n<arg>\n…       args have "\n" and "\\" escaped
-//   REPLY_SUCCESS\n<payload>          payload raw; without one just REPLY_SUCCESS\n
+//   REQUEST\n<Method>\n<arg>\n…       "\n" and "\\" are escaped in args
+//   REPLY_SUCCESS\n<payload>          raw payload, may be empty
 //   REPLY_ERROR\n<Code>\n<Message>\n
 #pragma once
 
@@ -50,57 +50,56 @@ struct StateItemValueSet {
     bool operator==(const StateItemValueSet&) const = default;
 };
 
-// Ours, which teamd does not have.
+// Our own requests, which teamd does not have.
 /// Moves a hash bucket to a port; `when` is "gap" (when its traffic pauses) or "now".
 struct BalanceMove {
     std::string bucket, port, when;
     bool operator==(const BalanceMove&) const = default;
 };
-/// "true": no bucket is moved for its load until "false".
+/// "true": moves no bucket because of its load until "false".
 struct BalanceFreeze {
     std::string frozen;
     bool operator==(const BalanceFreeze&) const = default;
 };
-/// A port's TSO for a measurement: "on", "off" for some seconds, or "end", which puts back what was.
+/// Sets a port's TSO for a measurement: "on" or "off" for some seconds, or "end", which restores it.
 struct OffloadTry {
     std::string port, state;
     bool operator==(const OffloadTry&) const = default;
 };
-/// Where the ports' interrupts would be put, as the state has "interrupts"; changes nothing.
+/// Returns the planned interrupt CPUs in the form of the state's "interrupts"; changes nothing.
 struct InterruptsPlan {
     bool operator==(const InterruptsPlan&) const = default;
 };
-/// "true": they are put where the plan says, and kept there; "false": as they were before, and left alone.
+/// "true": sets the interrupts as planned and keeps them so; "false": restores them and stops managing them.
 struct InterruptsManage {
     std::string managed;
     bool operator==(const InterruptsManage&) const = default;
 };
 
-/// A process is a worker from now on, whatever the rules say; `policy` is "follow" or "spread".
+/// Makes a process a worker, regardless of the rules; `policy` is "follow" or "spread".
 struct WorkersBind {
     std::string process, policy;
     bool operator==(const WorkersBind&) const = default;
 };
-/// A process is left alone from now on, whatever the rules say.
+/// Stops managing a process, regardless of the rules.
 struct WorkersRelease {
     std::string process;
     bool operator==(const WorkersRelease&) const = default;
 };
-/// "true": workers are bound; "false": all are released, and left alone.
+/// "true": binds workers; "false": releases all workers and stops managing them.
 struct WorkersManage {
     std::string managed;
     bool operator==(const WorkersManage&) const = default;
 };
 
-/// What is managed, "interrupts" or "workers", for a measurement: "on", "off" for some seconds, or "end",
-/// which makes it as it was.
+/// Pauses "interrupts" or "workers" for a measurement: "on" or "off" for some seconds, or "end", which
+/// restores the earlier state.
 struct PauseForBenchmark {
     std::string step, state;
     bool operator==(const PauseForBenchmark&) const = default;
 };
-/// What `interrupts benchmark` has measured of a step, "interrupts" or "workers": bytes per second and CPU
-/// nanoseconds per KiB without it and with it, and what it bought (name_of(BenchmarkEffect)). Kept for the
-/// state.
+/// Stores the result of `interrupts benchmark` for a step, "interrupts" or "workers", in the state: bytes per
+/// second and CPU nanoseconds per KiB without and with it, and the effect (name_of(BenchmarkEffect)).
 struct KeepBenchmark {
     std::string step, bytes_without, bytes_with, cpu_without, cpu_with, effect;
     bool operator==(const KeepBenchmark&) const = default;
@@ -111,28 +110,28 @@ using Request = std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDu
                              BalanceFreeze, OffloadTry, InterruptsPlan, InterruptsManage, WorkersBind,
                              WorkersRelease, WorkersManage, PauseForBenchmark, KeepBenchmark>;
 
-/// Why a request was not done: teamd's code and message, as libteamdctl prints them.
+/// Why a request was refused: teamd's code and message, as libteamdctl prints them.
 struct Refusal {
     std::string code, message;
     bool operator==(const Refusal&) const = default;
 };
 
-/// What a request is answered with: the payload (may be empty), or a refusal.
+/// The answer to a request: the payload (may be empty), or a refusal.
 using Reply = std::variant<std::string, Refusal>;
 
-/// The longest request that is read; a longer one is answered InvalidArgs. A port's configuration fits.
+/// Longer requests get InvalidArgs. A port's configuration fits.
 inline constexpr std::size_t longest_request = std::size_t{1} << 20;
 
-/// A request, or the refusal to answer it with: UnknownMethod (teamd leaves the client to its time-out),
-/// InvalidArgs for an argument that is missing, empty or wrongly escaped, or for bytes that are no request.
-/// More arguments than needed are ignored, as teamd does.
+/// The request, or the refusal to send: UnknownMethod (teamd does not answer in that case), or InvalidArgs
+/// for a missing, empty or wrongly escaped argument and for a malformed message. Ignores additional
+/// arguments, as teamd does.
 std::variant<Request, Refusal> parse_request(std::string_view message);
 
 std::string encode(const Reply& reply);
 
 // The client's side, for teamoctl.
 std::string encode(const Request& request);
-/// None where the bytes are no reply.
+/// None if the message is malformed.
 std::optional<Reply> parse_reply(std::string_view message);
 
 } // namespace teamo::control

@@ -18,8 +18,8 @@ namespace teamo {
 /// there are no others; vectors that never fired count only if none has fired. Pure.
 CpuList interrupt_cpus(const PortInterrupts& port);
 
-/// ENODEV: the device is gone, or /sys shows another network namespace than this process's.
-/// `root`: the directory that contains sys and proc.
+/// ENODEV: the device is gone, or /sys shows another network namespace than this process's. `root`: the
+/// directory that contains sys and proc.
 Result<CpuList> read_interrupt_cpus(const Link& link, const std::string& root = "");
 
 } // namespace teamo
