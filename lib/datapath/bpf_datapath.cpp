@@ -172,8 +172,7 @@ Result<> BpfDatapath::write_buckets(const Tables& now, const Tables& next, bool 
         if (begins || !next.leaving[bucket])
             entry = wanted;
         else if (!entry.compare_exchange_strong(waiting, wanted))
-            entry = abi_of(next.buckets[bucket],
-                           Slot{0}); // the program has moved it meanwhile; do not move it back
+            entry = abi_of(next.buckets[bucket], Slot{0}); // the program has moved it; do not move it back
     }
     return {};
 }

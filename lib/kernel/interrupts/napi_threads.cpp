@@ -41,8 +41,8 @@ using Places = std::vector<QueueVectors*>; ///< null: a queue that is not in use
 /// for each receive queue) or for each vector of a queue (igb), including unused ones. Empty if `threads`
 /// matches neither.
 Places places_of(PortInterrupts& port, std::span<const std::string> device_names, std::size_t threads) {
-    std::map<unsigned, std::pair<std::string, QueueVectors*>>
-        vectors; // by IRQ number: igb's receive vectors come first
+    // By IRQ number: igb's receive vectors come first.
+    std::map<unsigned, std::pair<std::string, QueueVectors*>> vectors;
     for (auto& queue : port.queues)
         for (const auto& vector : queue.vectors)
             vectors[vector.irq] = {vector.name, &queue};

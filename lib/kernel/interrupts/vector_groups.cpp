@@ -92,9 +92,8 @@ void group_vectors(PortInterrupts& port, std::vector<IrqVector> vectors, const N
             put(port, queue, std::move(vectors[at]));
         else if (roles[at].kind == VectorRole::Kind::unknown && !named && !any_reported)
             put(port, 0, std::move(vectors[at]));
-        else if (roles[at].kind !=
-                 VectorRole::Kind::foreign) // also unused queues (ethtool -L below the maximum)
-            port.others.push_back(std::move(vectors[at]));
+        else if (roles[at].kind != VectorRole::Kind::foreign)
+            port.others.push_back(std::move(vectors[at])); // also unused queues (ethtool -L)
     }
     if (any_reported)
         port.source = VectorSource::netdev;
@@ -118,13 +117,13 @@ std::map<unsigned, unsigned> infer_queues(const InterruptSample& before, const I
     return {{*vector, *queue}};
 }
 
-bool can_be_divided(const PortInterrupts& port) {
+bool can_be_split(const PortInterrupts& port) {
     return port.source == VectorSource::ungrouped && port.queues.size() == 1 && port.receive_queues >= 2 &&
            port.queues.front().vectors.size() >= port.receive_queues && !port.queues.front().thread;
 }
 
 bool split_by_queue(PortInterrupts& port, const std::map<unsigned, unsigned>& learned) {
-    if (!can_be_divided(port)) return false;
+    if (!can_be_split(port)) return false;
     const auto queue_of = [&](const IrqVector& vector) -> std::optional<unsigned> {
         const auto found = learned.find(vector.irq);
         if (found == learned.end() || found->second >= port.receive_queues) return std::nullopt;

@@ -33,7 +33,7 @@ std::map<unsigned, unsigned> infer_queues(const InterruptSample& before, const I
 
 /// True if the vectors are ungrouped (VectorSource::ungrouped), there is at least one for each of several
 /// receive queues, and no single thread polls all queues.
-bool can_be_divided(const PortInterrupts& port);
+bool can_be_split(const PortInterrupts& port);
 
 /// Splits the group if each receive queue has a known vector; the other vectors go to `others`. True if it
 /// did.

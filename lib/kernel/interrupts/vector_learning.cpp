@@ -36,7 +36,7 @@ void QueueVectorLearner::apply(PortInterrupts& port) {
 }
 
 bool QueueVectorLearner::wants_sample(const PortInterrupts& port, Time now) const {
-    if (uncounted_ || !can_be_divided(port)) return false;
+    if (uncounted_ || !can_be_split(port)) return false;
     return begun_ ? now - begun_at_ >= window : now >= next_;
 }
 
