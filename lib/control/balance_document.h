@@ -6,7 +6,7 @@
 
 namespace teamo::control {
 
-/// The state document's own key "balance": loads and ports by bucket, loads by port, the last moves; pure.
+/// The key "balance" of the state document: loads and ports by bucket, loads by port, the last moves. Pure.
 json::Value balance_document(const BalanceStatus& balance);
 
 } // namespace teamo::control

@@ -22,7 +22,8 @@ Result<sockaddr_un> address_of(const std::string& path) {
     return address;
 }
 
-/// The kernel's default takes messages up to 208 KiB less its overhead. For root there is no limit.
+/// The kernel's default allows messages of up to 208 KiB minus overhead. SO_SNDBUFFORCE, for root, has no
+/// limit.
 void make_room(int socket, std::size_t size) {
     const auto wanted = static_cast<int>(std::min(size, longest_request) + 4096);
     int present = 0;
@@ -55,9 +56,10 @@ Result<> send_message(int socket, std::string_view message, Clock::time_point de
 
 Result<std::string> receive_message(int socket, Clock::time_point deadline) {
     if (auto ready = wait_for(socket, POLLIN, deadline); !ready) return tl::unexpected(ready.error());
-    // A record comes whole or is cut to the buffer, so its size is asked for first.
+    // recv() cuts a record to the buffer's size, so ask for its size first.
     int waiting = 0;
-    if (::ioctl(socket, SIOCINQ, &waiting) < 0) return fail_errno(errno, "cannot size the daemon's reply");
+    if (::ioctl(socket, SIOCINQ, &waiting) < 0)
+        return fail_errno(errno, "cannot get the size of the daemon's reply");
     std::string message(static_cast<std::size_t>(std::max(waiting, 1)), '\0');
     ssize_t size = 0;
     do
@@ -76,15 +78,17 @@ Result<Client> Client::connect(std::string_view team, std::string_view run_direc
     const auto address = address_of(path);
     if (!address) return tl::unexpected(address.error());
     UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    if (!socket) return fail_errno(errno, "cannot make a unix socket");
+    if (!socket) return fail_errno(errno, "cannot create a unix socket");
 
-    // Bounds the wait where so many clients queue that the daemon's backlog is full.
+    // Limits the wait in connect() while the daemon's backlog is full.
     const timeval patience{.tv_sec = 5, .tv_usec = 0};
     static_cast<void>(::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience));
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) < 0) {
         if (errno == ENOENT || errno == ECONNREFUSED)
             return fail(errno, fmt::format("no daemon listens at {}", path));
-        if (errno == EAGAIN) return fail(ETIMEDOUT, fmt::format("{}: the daemon takes no connection", path));
+        if (errno == EAGAIN)
+            return fail(ETIMEDOUT,
+                        fmt::format("{}: the daemon does not accept the connection in time", path));
         return fail_errno(errno, fmt::format("cannot connect to {}", path));
     }
     return Client(std::move(socket));
@@ -97,14 +101,14 @@ Result<Reply> Client::call(const Request& request, std::chrono::milliseconds pat
     auto message =
         sent ? receive_message(socket_.get(), deadline) : Result<std::string>(tl::unexpected(sent.error()));
     if (!message) {
-        // A reply that comes after all would be taken for the next request's.
+        // A late reply would be taken for the reply to the next request.
         socket_.reset();
         return tl::unexpected(message.error());
     }
     auto reply = parse_reply(*message);
     if (!reply) {
         socket_.reset();
-        return fail(EPROTO, "the daemon's answer is no reply of teamd's protocol");
+        return fail(EPROTO, "the daemon's answer is not a valid reply of teamd's protocol");
     }
     return std::move(*reply);
 }

@@ -9,7 +9,7 @@
 
 namespace teamo::control {
 
-/// A connection to a team's daemon over its unix socket, for teamoctl. Works with teamd too.
+/// A connection of teamoctl to a team's daemon over its unix socket. Also works with teamd.
 class Client {
 public:
     /// ENOENT, ECONNREFUSED: no daemon for that team.

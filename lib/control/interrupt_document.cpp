@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Lists of CPUs stand as the kernel writes them, "0-3,6": on a large machine a port may have hundreds.
+// CPU lists are written like the kernel's, "0-3,6": on a large machine a port may have hundreds of CPUs.
 #include "control/interrupt_document.h"
 
 namespace teamo::control {
@@ -11,7 +11,7 @@ using json::Value;
 
 Value list_of(const std::vector<std::string>& texts) { return json::Array(texts.begin(), texts.end()); }
 
-/// "" where nothing is wanted of it.
+/// The planned CPUs; "" if the plan does not set it.
 std::string wanted_of(const PortInterruptStatus& port, CpuSetting setting) {
     const auto found = port.wanted.find(setting);
     return found == port.wanted.end() ? std::string() : text_of(found->second);

@@ -6,7 +6,7 @@
 
 namespace teamo::control {
 
-/// What the state document has under "interrupts", and what a plan that is only shown is told as.
+/// The key "interrupts" of the state document, also the answer to InterruptsPlan. Pure.
 json::Value interrupt_document(const InterruptStatus& status);
 
 } // namespace teamo::control

@@ -6,7 +6,7 @@
 
 namespace teamo::control {
 
-/// What the state document has under "offload".
+/// The key "offload" of the state document. Pure.
 json::Value offload_document(const OffloadStatus& status);
 
 } // namespace teamo::control

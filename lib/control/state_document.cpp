@@ -15,9 +15,9 @@ namespace {
 using json::Object;
 using json::Value;
 
-/// teamd passes on what the kernel's team driver keeps (team_core.c, __team_port_change_send): without a
-/// link 0 and "half", and with one what ethtool says, where an unknown speed reads -1 and any duplex that
-/// is not half reads "full".
+/// As teamd, which shows the values of the kernel's team driver (team_core.c, __team_port_change_send):
+/// without a link 0 and "half"; with a link ethtool's values, -1 for an unknown speed, and "full" for any
+/// duplex but half.
 Value link_of(const LinkStatus& link) {
     if (!link.up) return Object{{"duplex", "half"}, {"speed", 0}, {"up", false}};
     return Object{{"duplex", link.duplex == Duplex::half ? "half" : "full"},
@@ -32,7 +32,7 @@ Value ifinfo_of(const std::string& name, IfIndex ifindex, const MacAddress& addr
                   {"ifname", name}};
 }
 
-/// The keys that are the watcher's own, "name" among them.
+/// The keys of this type of link watch, including "name".
 Object own_keys(const WatchStatus& status) {
     return std::visit(Match{
                           [](const EthtoolWatch& watch) {
@@ -140,7 +140,7 @@ Value benchmarks_of(const std::map<std::string, BenchmarkResult>& benchmarks) {
     return steps;
 }
 
-/// None for the runners of which teamd says nothing.
+/// None for the runners that have no "runner" key in teamd's document.
 std::optional<Value> runner_of(const TeamStatus& status) {
     return std::visit(Match{
                           [&](const ActiveBackupRunner&) -> std::optional<Value> {

@@ -6,8 +6,8 @@
 namespace teamo::control {
 namespace {
 
-/// Where the quoted name ends that starts at 0: the first quote that a dot or the end follows, so that a
-/// quote within a device's name needs no escape.
+/// The position of the closing quote of a name that starts at 0: the first quote before a dot or the end, so
+/// that a quote within a device's name needs no escape.
 std::size_t closing_quote(std::string_view rest) {
     auto quote = rest.find('"', 1);
     while (quote != std::string_view::npos && quote + 1 < rest.size() && rest[quote + 1] != '.')
@@ -28,7 +28,7 @@ std::optional<std::vector<std::string>> split_item_path(std::string_view path) {
         names.emplace_back(name);
         const auto taken = name.size() + (quoted ? 2 : 0);
         if (taken == rest.size()) return names;
-        rest.remove_prefix(taken + 1); // and the dot, so that one at the end leaves an empty name
+        rest.remove_prefix(taken + 1); // and the dot; a dot at the end leaves an empty name
     }
 }
 

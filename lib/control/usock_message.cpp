@@ -198,7 +198,7 @@ Arguments arguments_of(const Request& request) {
         request);
 }
 
-/// Takes the next line off the front; the last one needs no end, as with teamd. None when nothing is left.
+/// Removes the first line. The last line needs no newline, as with teamd. None if nothing is left.
 std::optional<std::string_view> next_line(std::string_view& rest) {
     if (rest.empty()) return std::nullopt;
     const auto end = rest.find('\n');
@@ -246,7 +246,7 @@ std::string one_line(std::string text) {
 
 std::variant<Request, Refusal> parse_request(std::string_view message) {
     if (message.size() > longest_request) return invalid_arguments();
-    // teamd reads a C string: clients that send its final NUL work with it.
+    // teamd reads a C string, so clients may send the terminating NUL.
     auto rest = message.substr(0, message.find('\0'));
     if (next_line(rest) != request_line) return invalid_arguments();
     const auto name = next_line(rest);
@@ -293,7 +293,7 @@ std::optional<Reply> parse_reply(std::string_view message) {
     auto rest = message;
     const auto kind = next_line(rest);
     if (kind == success_line) {
-        // Without the new line it is cut off: teamd always sends it.
+        // teamd always sends the newline: without it the reply was cut.
         if (message.size() == success_line.size()) return std::nullopt;
         return Reply{std::string(rest)};
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// teamd's control protocol on its unix socket, taken apart and put together; pure. One message is one
-// SOCK_SEQPACKET record (libteam: teamd/teamd_usock.c, libteamdctl/cli_usock.c):
+// Encodes and parses teamd's control protocol on its unix socket. Pure. One message is one SOCK_SEQPACKET
+// record (libteam: teamd/teamd_usock.c, libteamdctl/cli_usock.c):
 //
-//   REQUEST\n<Method>\n<arg>\n…       args have "\n" and "\\" escaped
-//   REPLY_SUCCESS\n<payload>          payload raw; without one just REPLY_SUCCESS\n
+//   REQUEST\n<Method>\n<arg>\n…       "\n" and "\\" are escaped in args
+//   REPLY_SUCCESS\n<payload>          raw payload, may be empty
 //   REPLY_ERROR\n<Code>\n<Message>\n
 #pragma once
 
@@ -118,16 +118,16 @@ using Request = std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDu
                              BalanceFreeze, OffloadTry, InterruptsPlan, InterruptsManage, WorkersBind,
                              WorkersRelease, WorkersManage, BenchmarkTry, BenchmarkKeep>;
 
-/// Why a request was not done: teamd's code and message, as libteamdctl prints them.
+/// Why a request was refused: teamd's code and message, as libteamdctl prints them.
 struct Refusal {
     std::string code, message;
     bool operator==(const Refusal&) const = default;
 };
 
-/// What a request is answered with: the payload (may be empty), or a refusal.
+/// The answer to a request: the payload (may be empty), or a refusal.
 using Reply = std::variant<std::string, Refusal>;
 
-/// The longest request that is read; a longer one is answered InvalidArgs. A port's configuration fits.
+/// Longer requests get InvalidArgs. A port's configuration fits.
 inline constexpr std::size_t longest_request = std::size_t{1} << 20;
 
 /// A request, or the refusal to answer it with: UnknownMethod (teamd leaves the client to its time-out),
@@ -139,7 +139,7 @@ std::string encode(const Reply& reply);
 
 // The client's side, for teamoctl.
 std::string encode(const Request& request);
-/// None where the bytes are no reply.
+/// None if the message is malformed.
 std::optional<Reply> parse_reply(std::string_view message);
 
 } // namespace teamo::control

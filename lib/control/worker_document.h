@@ -6,7 +6,7 @@
 
 namespace teamo::control {
 
-/// What the state document has under "workers".
+/// The key "workers" of the state document. Pure.
 json::Value worker_document(const WorkersStatus& status);
 
 } // namespace teamo::control

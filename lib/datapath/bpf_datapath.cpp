@@ -34,15 +34,16 @@ static_assert(bucket_count == TEAMO_BUCKETS && max_ports + 1 == TEAMO_SLOTS);
 
 using Skeleton = Handle<teamo_forward, teamo_forward__destroy>;
 
-/// libbpf's own words go nowhere: what failed comes back as errno, and is said by who called.
-int say_nothing(libbpf_print_level /*level*/, const char* /*format*/, va_list /*arguments*/) { return 0; }
+/// Discards libbpf's messages: failures are returned as errno, and our callers report them.
+int discard_message(libbpf_print_level /*level*/, const char* /*format*/, va_list /*arguments*/) { return 0; }
 
 Result<> write(int map, std::uint32_t key, const void* value) {
-    if (bpf_map_update_elem(map, &key, value, BPF_ANY) < 0) return fail_errno(errno, "a BPF map");
+    if (bpf_map_update_elem(map, &key, value, BPF_ANY) < 0)
+        return fail_errno(errno, "cannot write a BPF map");
     return {};
 }
 
-/// An order as the program reads it: one number, its first place in its first byte.
+/// A bucket's order of ports as the program reads it: one number, the first slot in its first byte.
 std::uint64_t abi_of(const Preference& preference, Slot leaving) {
     teamo_bucket bucket{};
     for (std::size_t place = 0; place < preference.size(); ++place)
@@ -51,12 +52,12 @@ std::uint64_t abi_of(const Preference& preference, Slot leaving) {
     return std::bit_cast<std::uint64_t>(bucket);
 }
 
-/// The map of all buckets, where it lies: the program reads and writes its numbers whole, and so do we.
+/// The mapped memory of the map of buckets. Each entry is read and written as a whole, as the program does.
 class Entries {
 public:
     static Result<Entries> open(int map) {
         void* mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
-        if (mapped == MAP_FAILED) return fail_errno(errno, "a BPF map");
+        if (mapped == MAP_FAILED) return fail_errno(errno, "cannot map a BPF map");
         return Entries(static_cast<std::uint64_t*>(mapped));
     }
 
@@ -100,13 +101,14 @@ BpfDatapath::BpfDatapath(std::unique_ptr<Programs> programs) : programs_(std::mo
 BpfDatapath::~BpfDatapath() = default;
 
 Result<std::unique_ptr<BpfDatapath>> BpfDatapath::load(bool by_cpu) {
-    libbpf_set_print(say_nothing);
+    libbpf_set_print(discard_message);
     auto programs = std::make_unique<Programs>();
     programs->skeleton.reset(teamo_forward__open());
-    if (!programs->skeleton) return fail_errno(errno, "the BPF datapath cannot be opened");
+    if (!programs->skeleton) return fail_errno(errno, "cannot open the BPF datapath");
     if (!by_cpu) static_cast<void>(bpf_map__set_max_entries(programs->skeleton->maps.teamo_flows, 1));
     if (const int error = teamo_forward__load(programs->skeleton.get()); error < 0)
-        return fail_errno(-error, "the kernel does not load the BPF datapath (6.1 or later is needed)");
+        return fail_errno(-error,
+                          "the kernel refuses to load the BPF datapath (it needs kernel 6.1 or later)");
     auto entries = Entries::open(programs->buckets());
     if (!entries) return tl::unexpected(entries.error());
     programs->entries.emplace(std::move(*entries));
@@ -120,7 +122,7 @@ Result<> BpfDatapath::write_live(SlotSet transmit, SlotSet receive) {
 
 Result<> BpfDatapath::write_team(const Tables& tables) {
     teamo_team team{};
-    // One live slot needs no mode of its own: there is nothing to choose.
+    // activebackup needs no mode of its own: only one slot is live.
     const auto mode = tables.mode == TransmitMode::activebackup ? TransmitMode::hash : tables.mode;
     team.mode = static_cast<std::uint32_t>(mode);
     team.hash_fields = tables.hash_fields;
@@ -160,7 +162,7 @@ Result<> BpfDatapath::write_buckets(const Tables& now, const Tables& next, bool 
         if (!all && now.buckets[bucket] == next.buckets[bucket] &&
             now.leaving[bucket] == next.leaving[bucket])
             continue;
-        if (begins) { // no packet has been seen since, so that is when the pause may have begun
+        if (begins) { // count the gap from now on: earlier packets were not timed
             const auto time = now_in_nanoseconds();
             if (auto done = write(programs_->last_sent(), bucket, &time); !done) return done;
         }
@@ -170,7 +172,7 @@ Result<> BpfDatapath::write_buckets(const Tables& now, const Tables& next, bool 
         if (begins || !next.leaving[bucket])
             entry = wanted;
         else if (!entry.compare_exchange_strong(waiting, wanted))
-            entry = abi_of(next.buckets[bucket], Slot{0}); // it has moved meanwhile and is not pulled back
+            entry = abi_of(next.buckets[bucket], Slot{0}); // the program has moved it; do not move it back
     }
     return {};
 }
@@ -187,11 +189,11 @@ Result<BucketCounters> BpfDatapath::read_bucket(std::uint8_t bucket) {
 Result<> BpfDatapath::apply(const Tables& tables) {
     if (applied_ == tables) return {};
     const Tables now = applied_.value_or(Tables{});
-    applied_.reset(); // unknown until all is written; the next call writes everything
+    applied_.reset(); // unknown until everything is written; after a failure the next call writes all
 
     if (auto done = write_drains(now, tables); !done) return done;
     const bool same_ports = now.ports == tables.ports && now.buckets == tables.buckets;
-    // A slot that gets another device must not carry while it does.
+    // A slot whose device changes must not carry during the change.
     SlotSet steady = 0;
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
         if (now.ports[slot] == tables.ports[slot]) steady |= bit(Slot{slot});
@@ -239,12 +241,12 @@ Result<> BpfDatapath::detach_port(IfIndex port, bool made) { return detach_ingre
 
 Result<std::array<PortCounters, max_ports + 1>> BpfDatapath::read_counters() {
     const int cpus = libbpf_num_possible_cpus();
-    if (cpus < 0) return fail_errno(-cpus, "the number of CPUs");
+    if (cpus < 0) return fail_errno(-cpus, "cannot read the number of CPUs");
     std::vector<teamo_counters> each(static_cast<std::size_t>(cpus));
     std::array<PortCounters, max_ports + 1> counters{};
     for (std::uint32_t slot = 0; slot < counters.size(); ++slot) {
         if (bpf_map_lookup_elem(programs_->counters(), &slot, each.data()) < 0)
-            return fail_errno(errno, "a BPF map");
+            return fail_errno(errno, "cannot read a BPF map");
         for (const auto& cpu : each) {
             counters[slot].tx_packets += cpu.tx_packets;
             counters[slot].tx_bytes += cpu.tx_bytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The programs of lib/datapath/bpf in the kernel: loaded, hung on the devices, and told by their maps what
-// to do. They need no daemon: a tc filter keeps its program, and the program its maps.
+// Loads the programs of lib/datapath/bpf, attaches them to the devices and writes their maps. They run
+// without the daemon: a tc filter holds its program, and the program its maps.
 #pragma once
 
 #include "datapath/datapath.h"
@@ -10,8 +10,8 @@ namespace teamo {
 
 class BpfDatapath final : public Datapath {
 public:
-    /// Loads programs and maps; nothing hangs anywhere yet. Tables by which CPUs choose (HashField::cpu) need
-    /// a datapath that was loaded with `by_cpu`: a place for every flow, some 5 MB.
+    /// Loads programs and maps, without attaching them. Tables with HashField::cpu need a datapath that was
+    /// loaded with `by_cpu`, which has a map entry for every flow, about 5 MB.
     static Result<std::unique_ptr<BpfDatapath>> load(bool by_cpu);
     ~BpfDatapath() override;
 
@@ -22,14 +22,14 @@ public:
                                      const MacAddress& address) override;
     Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
                                                   bool take_over) const override;
-    /// Hangs the transmit program on the device, in place of an older one.
+    /// Attaches the transmit program to the device, replacing an older one.
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
-    /// Hangs the receive program on a port, in place of an older one.
     Result<bool> makes_something(IfIndex port) const override;
+    /// Attaches the receive program to a port, replacing an older one.
     Result<> attach_port(IfIndex port) override;
     Result<> detach_port(IfIndex port, bool made) override;
-    /// Slots that stop carrying stop first, with one write; slots that start come last, when all they need
-    /// is there.
+    /// First stops the slots that no longer carry, with one write; last starts the new ones, when everything
+    /// that they need is written.
     Result<> apply(const Tables& tables) override;
     Result<std::array<PortCounters, max_ports + 1>> read_counters() override;
     Result<BucketCounters> read_bucket(std::uint8_t bucket) override;

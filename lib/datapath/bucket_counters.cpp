@@ -12,10 +12,10 @@ namespace teamo {
 
 Result<BucketCounters> read_bucket_counters(int map, std::uint8_t bucket) {
     const int cpus = libbpf_num_possible_cpus();
-    if (cpus < 0) return fail_errno(-cpus, "the number of CPUs");
+    if (cpus < 0) return fail_errno(-cpus, "cannot read the number of CPUs");
     std::vector<teamo_bucket_counters> each(static_cast<std::size_t>(cpus));
     const std::uint32_t key = bucket;
-    if (bpf_map_lookup_elem(map, &key, each.data()) < 0) return fail_errno(errno, "a BPF map");
+    if (bpf_map_lookup_elem(map, &key, each.data()) < 0) return fail_errno(errno, "cannot read a BPF map");
     BucketCounters sum;
     for (const auto& cpu : each) {
         sum.bytes += cpu.bytes;

@@ -6,7 +6,8 @@
 
 namespace teamo {
 
-/// What one bucket has sent, over all CPUs; `map` is a program's "teamo_bucket_counters" (bpf/abi.h).
+/// The counters of one bucket, summed over all CPUs; `map` is a program's "teamo_bucket_counters"
+/// (bpf/abi.h).
 Result<BucketCounters> read_bucket_counters(int map, std::uint8_t bucket);
 
 } // namespace teamo

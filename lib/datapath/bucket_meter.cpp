@@ -22,9 +22,10 @@ BucketMeter::~BucketMeter() = default;
 Result<BucketMeter> BucketMeter::open(IfIndex device) {
     auto program = std::make_unique<Program>();
     program->skeleton.reset(teamo_meter__open());
-    if (!program->skeleton) return fail_errno(errno, "the counting program cannot be opened");
+    if (!program->skeleton)
+        return fail_errno(errno, "cannot open the BPF program that counts packets by bucket");
     if (const int error = teamo_meter__load(program->skeleton.get()); error < 0)
-        return fail_errno(-error, "the kernel does not load the counting program");
+        return fail_errno(-error, "the kernel refuses to load the BPF program that counts packets by bucket");
     const int descriptor = bpf_program__fd(program->skeleton->progs.teamo_meter);
     if (auto attached = attach_egress(device, descriptor); !attached)
         return tl::unexpected(std::move(attached.error()));

@@ -10,18 +10,18 @@
 
 namespace teamo {
 
-/// Counts what leaves by each bucket on a device whose packets somebody else spreads (bpf/meter.bpf.c). It
-/// stays on the device when this process ends.
+/// Counts the transmitted packets of each bucket on a device whose packets another datapath distributes
+/// (bpf/meter.bpf.c). The program stays attached when this process ends.
 class BucketMeter {
 public:
-    /// Loads the program and hangs it on the device's egress, in place of an older one.
+    /// Loads the program and attaches it to the device's egress, replacing an older one.
     static Result<BucketMeter> open(IfIndex device);
 
     BucketMeter(BucketMeter&&) noexcept;
     BucketMeter& operator=(BucketMeter&&) noexcept;
     ~BucketMeter();
 
-    /// By which hash it counts from now on.
+    /// Sets the fields of the hash.
     void set_fields(HashFields fields);
     Result<BucketCounters> read(std::uint8_t bucket) const;
 

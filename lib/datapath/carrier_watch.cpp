@@ -29,7 +29,7 @@ int take_record(void* context, void* data, std::size_t /*size*/) noexcept {
 
 struct CarrierWatch::Programs {
     Skeleton skeleton;
-    Changes changes; ///< where the ring hands its records to
+    Changes changes; ///< filled by take_record()
     Ring ring;
     std::set<IfIndex> watched;
     int map() const { return bpf_map__fd(skeleton->maps.teamo_watched); }
@@ -41,37 +41,37 @@ CarrierWatch& CarrierWatch::operator=(CarrierWatch&&) noexcept = default;
 CarrierWatch::~CarrierWatch() = default;
 
 Result<CarrierWatch> CarrierWatch::open() {
-    libbpf_set_print(nullptr); // a refusal is normal here
+    libbpf_set_print(nullptr); // failure is normal here
     auto programs = std::make_unique<Programs>();
     auto& skeleton = programs->skeleton;
     skeleton.reset(teamo_carrier__open());
-    if (!skeleton) return fail_errno(errno, "the carrier programs cannot be opened");
-    // The kernel has 32 bits for it (struct ns_common).
+    if (!skeleton) return fail_errno(errno, "cannot open the BPF programs for carrier events");
+    // The kernel's inode number has 32 bits (struct ns_common).
     skeleton->rodata->teamo_network_namespace = static_cast<std::uint32_t>(network_namespace());
     if (const int error = teamo_carrier__load(skeleton.get()); error < 0)
-        return fail_errno(-error, "the kernel does not load the carrier programs");
+        return fail_errno(-error, "the kernel refuses to load the BPF programs for carrier events");
     if (const int error = teamo_carrier__attach(skeleton.get()); error < 0)
-        return fail_errno(-error, "the kernel does not let netif_carrier_off() be traced");
+        return fail_errno(-error, "the kernel does not allow tracing of netif_carrier_off()");
     programs->ring.reset(ring_buffer__new(bpf_map__fd(skeleton->maps.teamo_carrier_news), take_record,
                                           &programs->changes, nullptr));
-    if (!programs->ring) return fail_errno(errno, "no ring for carrier news");
+    if (!programs->ring) return fail_errno(errno, "cannot create the ring buffer for carrier events");
     return CarrierWatch(std::move(programs));
 }
 
 Result<> CarrierWatch::watch(const std::set<IfIndex>& ports) {
     auto& watched = programs_->watched;
-    std::vector<IfIndex> gone, come;
-    std::ranges::set_difference(watched, ports, std::back_inserter(gone));
-    std::ranges::set_difference(ports, watched, std::back_inserter(come));
-    for (const auto port : gone) {
+    std::vector<IfIndex> removed, added;
+    std::ranges::set_difference(watched, ports, std::back_inserter(removed));
+    std::ranges::set_difference(ports, watched, std::back_inserter(added));
+    for (const auto port : removed) {
         if (bpf_map_delete_elem(programs_->map(), &port.value) < 0 && errno != ENOENT)
-            return fail_errno(errno, "a BPF map");
+            return fail_errno(errno, "cannot write a BPF map");
         watched.erase(port);
     }
-    for (const auto port : come) {
+    for (const auto port : added) {
         const std::uint8_t yes = 1;
         if (bpf_map_update_elem(programs_->map(), &port.value, &yes, BPF_ANY) < 0)
-            return fail_errno(errno, "a BPF map");
+            return fail_errno(errno, "cannot write a BPF map");
         watched.insert(port);
     }
     return {};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Programs on the kernel's netif_carrier_off() and netif_carrier_on(), which say at once what netlink may say
-// a second late (bpf/carrier.bpf.c). Not every kernel lets itself be traced: whoever asks needs another way.
+// BPF programs on the kernel's netif_carrier_off() and netif_carrier_on(), which report at once what netlink
+// may report a second late (bpf/carrier.bpf.c). Not every kernel allows this tracing: callers need a
+// fallback.
 #pragma once
 
 #include "base/named.h"
@@ -14,23 +15,23 @@ namespace teamo {
 
 class CarrierWatch {
 public:
-    /// Loads the programs and hangs them on. EPERM, ENOTSUPP, ENOENT and others: this kernel, or its
-    /// administrator, does not have it.
+    /// Loads and attaches the programs. EPERM, ENOTSUPP, ENOENT and others: this kernel or its settings do
+    /// not allow it.
     static Result<CarrierWatch> open();
 
     CarrierWatch(CarrierWatch&&) noexcept;
     CarrierWatch& operator=(CarrierWatch&&) noexcept;
     ~CarrierWatch();
 
-    /// Of these devices of this process's network namespace it tells from now on, of no others. Nine at most.
+    /// Reports from now on only these devices of this process's network namespace. At most nine.
     Result<> watch(const std::set<IfIndex>& ports);
 
     /// Readable when there is something to receive().
     int fd() const;
 
     struct Changes {
-        std::set<IfIndex> lost; ///< the carrier went; it may have come back since
-        std::set<IfIndex> back; ///< it came, and had not gone meanwhile
+        std::set<IfIndex> lost; ///< lost the carrier; it may have come back since
+        std::set<IfIndex> back; ///< got the carrier, without a loss meanwhile
     };
     Changes receive();
 

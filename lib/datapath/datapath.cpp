@@ -21,7 +21,7 @@ Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links
     if (existing != nullptr && (existing->kind == "veth" || existing->kind == "netkit"))
         return DatapathChoice::bpf;
     const auto driver = links.knows_kind("team");
-    if (!driver) return within("whether the kernel has the team driver", driver.error());
+    if (!driver) return within("cannot find out whether the kernel has the team driver", driver.error());
     return *driver ? DatapathChoice::team : DatapathChoice::bpf;
 }
 

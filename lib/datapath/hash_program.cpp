@@ -17,7 +17,7 @@ constexpr std::uint32_t hash = 0, vlan = 1, offset = 2, next = 3, ethertype = 4;
 
 constexpr std::uint32_t eth_header = 14, ipv4_header = 20, ipv6_header = 40, ports_size = 4, tag_size = 4;
 constexpr std::uint32_t vid_mask = 0xfff, fragment_mask = 0x3fff;
-constexpr unsigned vlan_tags = 2, ipv6_extensions = 6; // as parse.bpf.h
+constexpr unsigned vlan_tags = 2, ipv6_extensions = 6; // as in parse.bpf.h
 constexpr std::uint32_t l4 = TEAMO_HASH_TCP | TEAMO_HASH_UDP | TEAMO_HASH_SCTP;
 constexpr std::array ip_dst{TEAMO_K_DST_IP0, TEAMO_K_DST_IP1, TEAMO_K_DST_IP2, TEAMO_K_DST_IP3};
 constexpr std::array ip_src{TEAMO_K_SRC_IP0, TEAMO_K_SRC_IP1, TEAMO_K_SRC_IP2, TEAMO_K_SRC_IP3};
@@ -54,19 +54,20 @@ private:
         code_.emit(BPF_ALU | BPF_ADD | BPF_X);
         put(offset);
     }
-    /// A load beyond the end would end the program with 0: what is cut short just adds nothing.
-    void need(std::uint32_t bytes, ClassicBpf::Label otherwise) {
+    /// Jumps to `if_shorter` if the packet is shorter: a load beyond the end would end the program with 0,
+    /// but truncated headers must only add nothing.
+    void need(std::uint32_t bytes, ClassicBpf::Label if_shorter) {
         code_.emit(BPF_LD | BPF_W | BPF_LEN);
         code_.emit(BPF_MISC | BPF_TAX);
         get(offset);
         code_.emit(BPF_ALU | BPF_ADD | BPF_K, bytes);
-        code_.jump_if_x(BPF_JGT, otherwise);
+        code_.jump_if_x(BPF_JGT, if_shorter);
     }
 
     void add_macs();
     void walk_tags();
     void add_ports(ClassicBpf::Label done);
-    /// To `ports` where the protocol in A is one whose ports are asked for.
+    /// Jumps to `ports` if the ports of the protocol in A are hashed.
     void on_ports_protocol(ClassicBpf::Label ports);
     void add_ipv4(ClassicBpf::Label done);
     void add_ipv6(ClassicBpf::Label done);
@@ -87,11 +88,11 @@ void HashProgram::add_macs() {
     add(TEAMO_K_SRC_MAC);
 }
 
-/// Leaves the EtherType behind all tags in M[ethertype], and their numbers in M[vlan].
+/// Puts the EtherType after all tags into M[ethertype], and the VIDs into M[vlan].
 void HashProgram::walk_tags() {
     const auto done = code_.label(), no_tag = code_.label();
     set(vlan, 0);
-    // A tag that stands beside the packet and not in it.
+    // A tag in the skb's metadata.
     load(BPF_B, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_VLAN_TAG_PRESENT));
     code_.jump_if(BPF_JEQ, 0, no_tag);
     load(BPF_H, static_cast<std::uint32_t>(SKF_AD_OFF + SKF_AD_VLAN_TAG));
@@ -147,7 +148,7 @@ void HashProgram::add_ipv4(ClassicBpf::Label done) {
     }
     if ((fields_ & l4) == 0) return code_.jump(done);
     const auto ports = code_.label();
-    // Later fragments have no ports: the first goes without too.
+    // Later fragments have no ports, so those of the first are not hashed either.
     load_at(BPF_H, 6);
     code_.jump_if(BPF_JSET, fragment_mask, done);
     load_at(BPF_B, 9);

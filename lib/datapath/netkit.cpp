@@ -10,12 +10,12 @@
 namespace teamo {
 namespace {
 
-// The headers of Debian 12 end before netkit (include/uapi/linux/bpf.h of kernel 6.7).
+// Debian 12's headers do not have netkit (include/uapi/linux/bpf.h of kernel 6.7).
 constexpr std::uint32_t netkit_primary = 54; // BPF_NETKIT_PRIMARY
 constexpr std::uint32_t before = 1U << 3;    // BPF_F_BEFORE
 constexpr std::uint32_t after = 1U << 4;     // BPF_F_AFTER
 
-/// union bpf_attr of BPF_PROG_ATTACH, BPF_PROG_DETACH and BPF_PROG_QUERY as 6.7 has it.
+/// union bpf_attr of BPF_PROG_ATTACH, BPF_PROG_DETACH and BPF_PROG_QUERY as in 6.7.
 struct AttachAttributes {
     std::uint32_t target_ifindex = 0, program = 0, type = netkit_primary, flags = 0, replaced = 0,
                   relative = 0;
@@ -35,7 +35,8 @@ int bpf(int command, void* attributes, std::size_t size) {
 Result<std::uint32_t> count_programs(IfIndex device) {
     QueryAttributes query;
     query.target_ifindex = device.value;
-    if (bpf(BPF_PROG_QUERY, &query, sizeof query) < 0) return fail_errno(errno, "netkit programs");
+    if (bpf(BPF_PROG_QUERY, &query, sizeof query) < 0)
+        return fail_errno(errno, "cannot list the netkit programs");
     return query.count;
 }
 
@@ -48,14 +49,15 @@ Result<> attach_netkit(IfIndex device, int program) {
     attach.target_ifindex = device.value;
     attach.program = static_cast<std::uint32_t>(program);
     attach.flags = before;
-    if (bpf(BPF_PROG_ATTACH, &attach, sizeof attach) < 0) return fail_errno(errno, "netkit program");
-    // The new one decides about every packet from here on; those behind it, of an earlier daemon, go.
+    if (bpf(BPF_PROG_ATTACH, &attach, sizeof attach) < 0)
+        return fail_errno(errno, "cannot attach a netkit program");
+    // The new program is first and decides about every packet. Detach those after it, of an earlier daemon.
     for (std::uint32_t left = *others; left > 0; --left) {
         AttachAttributes detach;
         detach.target_ifindex = device.value;
         detach.flags = after;
         if (bpf(BPF_PROG_DETACH, &detach, sizeof detach) < 0)
-            return fail_errno(errno, "an earlier netkit program");
+            return fail_errno(errno, "cannot detach an earlier netkit program");
     }
     return {};
 }

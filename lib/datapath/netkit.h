@@ -6,8 +6,8 @@
 
 namespace teamo {
 
-/// Hangs a program on the end of a netkit pair that people see, in place of any that hangs there. It is
-/// attached to the device and not held by a link, so that it stays when this process ends.
+/// Attaches a program to the team's end of a netkit pair, replacing all programs there. It is attached to the
+/// device without a BPF link, so it stays when this process ends.
 Result<> attach_netkit(IfIndex device, int program);
 
 } // namespace teamo

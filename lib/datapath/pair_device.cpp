@@ -11,21 +11,22 @@ namespace {
 
 constexpr std::uint32_t widest_mtu = 65535; // veth and netkit: ETH_MAX_MTU
 
-/// Quietness of the inner end: no addresses, no neighbours, no limit of its own on what passes.
+/// The inner end has no addresses, no neighbours and the largest MTU.
 Result<> set_up_inner(LinkControl& links, const Link& inner, const std::string& team) {
     if (auto done = links.add_altname(inner.index, inner_mark(team)); !done) return done;
     if (auto done = links.set_alias(inner.index, fmt::format("inner end of {} (teamd-offload)", team)); !done)
         return done;
     if (auto done = links.set_flags(inner.index, IFF_NOARP, IFF_NOARP); !done) return done;
     if (auto done = links.set_mtu(inner.index, widest_mtu); !done) return done;
-    // Down it has no addresses yet; up it would solicit routers through the team's own receive path.
+    // While it is down it has no addresses; when up it would send router solicitations into the team's
+    // receive path.
     if (read_disable_ipv6(inner.name)) return write_disable_ipv6(inner.name, true);
     return {};
 }
 
-/// netkit where the kernel has it: its program runs inside the transmit function, which saves a softirq.
+/// netkit if the kernel has it: its program runs inside the transmit function, which saves a softirq.
 Result<std::string> create_pair(LinkControl& links, const std::string& name, const MacAddress& address) {
-    // The kernel numbers them; a team's own name may fill all 15 letters.
+    // Numbered by the kernel, because the team's name may already have 15 letters.
     const auto inner_names = fmt::format("{}%d", inner_name_prefix);
     if (auto made = links.create_netkit(name, inner_names, address); made) return std::string("netkit");
     auto made = links.create_veth(name, inner_names, address);
@@ -39,13 +40,13 @@ Result<TeamDevice> set_up(LinkControl& links, const Link& team, const std::strin
     if (auto done = set_up_inner(links, *inner, team.name); !done) return tl::unexpected(done.error());
     if (auto done = links.set_alias(team.index, fmt::format("{} (teamd-offload)", team.name)); !done)
         return tl::unexpected(done.error());
-    // The team's mark comes last: a device that bears it is whole.
+    // The team's mark is set last: a device that has it is complete.
     if (auto done = links.add_altname(team.index, team_mark(team.name)); !done)
         return tl::unexpected(done.error());
     return TeamDevice{.team = team.index, .inner = inner->index, .kind = kind};
 }
 
-/// The device just made: by name, or, where the kernel numbered it, the newest of its kind.
+/// The device just created: by name, or the newest of its kind if the kernel numbered it.
 const Link* newest(const Links& links, const std::string& name, const std::string& kind) {
     if (const auto* exact = find_link(links, name)) return exact;
     const auto stem = name.substr(0, name.find('%'));
@@ -60,15 +61,15 @@ const Link* newest(const Links& links, const std::string& name, const std::strin
 Result<TeamDevice> create_pair_device(LinkControl& links, const std::string& name,
                                       const MacAddress& address) {
     const auto kind = create_pair(links, name, address);
-    if (!kind) return within(fmt::format("device {} cannot be made", name), kind.error());
+    if (!kind) return within(fmt::format("cannot create device {}", name), kind.error());
     const auto all = links.read_all();
     if (!all) return tl::unexpected(all.error());
     const auto* team = newest(*all, name, *kind);
-    if (team == nullptr) return fail(ENODEV, fmt::format("device {} vanished while it was made", name));
+    if (team == nullptr) return fail(ENODEV, fmt::format("device {} disappeared while it was created", name));
     auto device = set_up(links, *team, *kind);
     if (!device) {
-        static_cast<void>(links.remove(team->index)); // the first failure is the one to tell
-        return within(fmt::format("device {} cannot be set up", team->name), std::move(device.error()));
+        static_cast<void>(links.remove(team->index)); // the first failure is reported
+        return within(fmt::format("cannot set up device {}", team->name), std::move(device.error()));
     }
     return device;
 }
@@ -80,8 +81,8 @@ Result<std::optional<TeamDevice>> find_pair_device(const Links& links, const std
         return fail(
             EEXIST,
             fmt::format(
-                "device {0} exists and is no team of ours; remove it (ip link del {0}), or start with -r "
-                "to have it replaced",
+                "device {0} exists and is not a team of teamd-offload; remove it (ip link del {0}), or start "
+                "with -r to replace it",
                 name));
     const auto* inner = find_altname(links, inner_mark(name));
     if (inner == nullptr)

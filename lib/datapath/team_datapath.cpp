@@ -62,7 +62,7 @@ Result<std::unique_ptr<TeamDatapath>> TeamDatapath::open() {
 Result<TeamDevice> TeamDatapath::create_device(LinkControl& links, const std::string& name,
                                                const MacAddress& address) {
     const auto refuse = [&name](Error error) {
-        return within(fmt::format("device {} cannot be made", name), std::move(error));
+        return within(fmt::format("cannot create device {}", name), std::move(error));
     };
     if (auto made = links.create_team(name, address); !made) {
         if (made.error().number == EOPNOTSUPP)
@@ -72,11 +72,11 @@ Result<TeamDevice> TeamDatapath::create_device(LinkControl& links, const std::st
     const auto all = links.read_all();
     if (!all) return tl::unexpected(all.error());
     const auto* team = find_link(*all, name);
-    if (team == nullptr) return refuse({ENODEV, "it vanished while it was made"});
+    if (team == nullptr) return refuse({ENODEV, "it disappeared while it was created"});
     auto marked = links.set_alias(team->index, fmt::format("{} (teamd-offload)", name));
     if (marked) marked = links.add_altname(team->index, team_mark(name));
     if (!marked) {
-        static_cast<void>(links.remove(team->index)); // the first failure is the one to tell
+        static_cast<void>(links.remove(team->index)); // the first failure is reported
         return refuse(std::move(marked.error()));
     }
     return TeamDevice{.team = team->index, .inner = {}, .kind = std::string(kind)};
@@ -88,13 +88,12 @@ Result<std::optional<TeamDevice>> TeamDatapath::find_device(const Links& links, 
     if (team == nullptr) return std::optional<TeamDevice>();
     const bool ours = find_altname(links, team_mark(name)) == team;
     if (team->kind != kind)
-        return fail(EEXIST,
-                    fmt::format("device {0} exists and is none of the team driver; remove it (ip link "
-                                "del {0}), or start with -r to have it replaced",
-                                name));
+        return fail(EEXIST, fmt::format("device {0} exists and is not of the team driver; remove it (ip link "
+                                        "del {0}), or start with -r to replace it",
+                                        name));
     if (!ours && !take_over)
-        return fail(EEXIST, fmt::format("device {0} exists and is no team of ours; start with -o to take it "
-                                        "over, or with -r to have it replaced",
+        return fail(EEXIST, fmt::format("device {0} exists and is not a team of teamd-offload; start with -o "
+                                        "to take it over, or with -r to replace it",
                                         name));
     return std::optional(TeamDevice{.team = team->index, .inner = {}, .kind = std::string(kind)});
 }
@@ -103,7 +102,7 @@ Result<> TeamDatapath::attach_team(const TeamDevice& device, const Tables& table
     const auto link = links_.read(device.team);
     if (!link) return tl::unexpected(link.error());
     const auto mark = team_mark(link->name);
-    if (std::ranges::find(link->altnames, mark) == link->altnames.end()) // taken over from somebody else
+    if (std::ranges::find(link->altnames, mark) == link->altnames.end()) // taken over from another program
         if (auto marked = links_.add_altname(device.team, mark); !marked) return marked;
     auto driver = TeamDriver::open(device.team);
     if (!driver) return tl::unexpected(driver.error());
@@ -123,10 +122,10 @@ Result<> TeamDatapath::attach_port(IfIndex port) {
 
 Result<> TeamDatapath::detach_port(IfIndex port, bool made) {
     baselines_.erase(port);
-    // Left by a team by BPF whose device is gone: it would take away whatever arrives.
+    // A filter of a BPF team whose device is gone would drop all packets that arrive.
     if (auto detached = detach_ingress(port, made); !detached) return detached;
     const auto link = links_.read(port);
-    // Another master than the team is somebody else's, and none of the team's is left where it is gone.
+    // Do not touch a port that has another master now. If the team is gone, there is nothing to undo.
     if (!link || !team_ || link->master != team_) return {};
     return links_.set_master(port, {});
 }
@@ -138,13 +137,12 @@ Result<> TeamDatapath::set_mode(TransmitMode mode) {
     if (now == TeamValue(wanted)) return {};
     auto set = driver_->set(option, wanted);
     if (!set && now)
-        // A driver with ports does not change its mode, and says busy; one that has none yet may be asked
-        // again.
+        // EBUSY in a mode: the team has ports, which is permanent (EEXIST). EBUSY without a mode may pass.
         return fail(set.error().number == EBUSY && *now != TeamValue(no_mode) ? EEXIST : set.error().number,
-                    fmt::format("the team is in mode {} and cannot change to {} ({}); start with -r to have "
-                                "it made anew",
+                    fmt::format("the team is in mode {} and cannot change to {} ({}); start with -r to "
+                                "recreate it",
                                 std::get<std::string>(*now), wanted, set.error().text));
-    // A mode brings options of its own.
+    // Each mode has its own options: read them.
     return set ? take_events() : set;
 }
 
@@ -171,7 +169,8 @@ Result<> TeamDatapath::set_port_options(const Tables& tables) {
         const auto& settings = tables.settings[slot.value];
         if (auto set = driver_->set({.name = "priority", .port = port}, settings.prio); !set) return set;
         if (auto set = driver_->set({.name = "queue_id", .port = port}, settings.queue_id); !set) return set;
-        // The driver's own view of the link serves as long as the watches agree, daemon or no daemon.
+        // While the link watches agree with the driver's own view of the link, use that: it works without a
+        // daemon.
         if (settings.user_linkup)
             if (auto set = driver_->set({.name = "user_linkup", .port = port}, *settings.user_linkup); !set)
                 return set;
@@ -179,8 +178,9 @@ Result<> TeamDatapath::set_port_options(const Tables& tables) {
     });
 }
 
-/// Which ports are enabled, and with activebackup which one is active. A port that comes is ready before one
-/// that is well stops; where one is lost, its disabling is the only write before traffic flows again.
+/// Sets which ports are enabled, and with activebackup which one is active. With activebackup a new port is
+/// enabled before the old one is disabled. In other modes ports are disabled first: after a loss, that is the
+/// only write until traffic flows again.
 Result<> TeamDatapath::set_carrying(const Tables& tables) {
     const auto enable = [&](bool what) {
         return for_each_port(tables, [&](Slot slot, IfIndex port) -> Result<> {
@@ -192,7 +192,7 @@ Result<> TeamDatapath::set_carrying(const Tables& tables) {
         if (auto done = enable(false); !done) return done;
         return enable(true);
     }
-    // Active first: enabling it makes the driver tell the neighbours, by the port that is active then.
+    // Active port first: when a port is enabled, the driver notifies the neighbours through the active port.
     auto done = for_each_port(tables, [&](Slot slot, IfIndex port) -> Result<> {
         if ((tables.transmit & bit(slot)) == 0) return {};
         return driver_->set({.name = "activeport"}, port.value);
@@ -203,7 +203,7 @@ Result<> TeamDatapath::set_carrying(const Tables& tables) {
 
 Result<> TeamDatapath::set_mapping(const Tables& tables) {
     if (tables.mode != TransmitMode::hash) return {};
-    // The driver has emptied the places of a port that was disabled, and says so by an event.
+    // The driver clears the buckets of a port that was disabled, and reports that by an event.
     if (auto taken = take_events(); !taken) return taken;
     for (std::uint32_t bucket = 0; bucket < bucket_count; ++bucket) {
         const auto port = tables.ports[leaves_by(tables, bucket).value];
@@ -218,8 +218,7 @@ Result<> TeamDatapath::set_mapping(const Tables& tables) {
 Result<> TeamDatapath::apply(const Tables& tables) {
     ports_ = tables.ports;
     if (const auto lost = applied_ ? applied_->transmit & ~tables.transmit : 0; lost != 0)
-        // Before the driver's news are read, which takes a while (libteam): what it does not know is tried
-        // below.
+        // At once, before libteam reads the driver's events, which takes a while. Failures are retried below.
         static_cast<void>(set_carrying(tables));
     if (auto taken = take_events(); !taken) return taken;
     if (applied_ == tables) return {};
@@ -238,16 +237,16 @@ Result<std::array<PortCounters, max_ports + 1>> TeamDatapath::read_counters() {
     for (std::size_t slot = 1; slot < ports_.size(); ++slot) {
         if (!ports_[slot]) continue;
         const auto counted = read_link_stats(stats_, ports_[slot]);
-        if (!counted) continue; // on its way out
+        if (!counted) continue; // it is being removed
         counters[slot] = *counted - baselines_[ports_[slot]];
     }
     return counters;
 }
 
-/// Opened when it is first asked for: who does not balance does not pay for it.
+/// Opens the meter at the first call, so that teams without balancing do not pay for it.
 Result<BucketCounters> TeamDatapath::read_bucket(std::uint8_t bucket) {
     if (!team_ || !applied_ || applied_->mode != TransmitMode::hash)
-        return fail(EAGAIN, "nothing is hashed yet");
+        return fail(EAGAIN, "the team does not hash yet");
     if (!meter_) {
         auto meter = BucketMeter::open(team_);
         if (!meter) return tl::unexpected(meter.error());

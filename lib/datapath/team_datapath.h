@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The kernel's team driver as a datapath. What it does badly by itself is met here: the hash is ours and not
-// a folding XOR, every bucket has its port by name (else the driver divides by the number of ports, and
-// losing one moves nearly every flow), and a port whose link is gone is taken out, since the driver's
-// loadbalance sends into it all the same (team_mode_loadbalance.c: lb_transmit).
+// The kernel's team driver as a datapath, with corrections of its weaknesses: our own hash instead of an XOR;
+// an explicit port for every bucket (the driver divides by the number of ports, so that the loss of one moves
+// nearly every flow); and ports without a link are disabled, because the driver's loadbalance mode still
+// sends to them (team_mode_loadbalance.c: lb_transmit).
 #pragma once
 
 #include "datapath/bucket_meter.h"
@@ -27,7 +27,7 @@ public:
                                                   bool take_over) const override;
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
     Result<bool> makes_something(IfIndex /*port*/) const override { return false; }
-    /// The port must be down: the driver opens it (team_port_add).
+    /// The port must be down: the driver sets it up (team_port_add).
     Result<> attach_port(IfIndex port) override;
     Result<> detach_port(IfIndex port, bool made) override;
     Result<> apply(const Tables& tables) override;
@@ -50,11 +50,11 @@ private:
     LinkControl links_;
     NetlinkSocket stats_;
     IfIndex team_;
-    std::optional<TeamDriver> driver_; ///< once there is a device
-    std::optional<BucketMeter> meter_; ///< once the team hashes; none where the kernel does not let it
-    std::optional<Tables> applied_;    ///< none: something was refused, or the driver has had news since
+    std::optional<TeamDriver> driver_; ///< set when there is a device
+    std::optional<BucketMeter> meter_; ///< opened by the first read_bucket()
+    std::optional<Tables> applied_;    ///< none: something failed, or there was a driver event since
     std::array<IfIndex, max_ports + 1> ports_{};
-    std::map<IfIndex, PortCounters> baselines_; ///< what a port had counted before it was looked at
+    std::map<IfIndex, PortCounters> baselines_; ///< the counters of a port when it joined
 };
 
 } // namespace teamo

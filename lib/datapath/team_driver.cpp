@@ -11,11 +11,12 @@
 namespace teamo {
 namespace {
 
-/// libteam's own words go nowhere: what failed comes back as a number, and is said by who called.
-void say_nothing(team_handle* /*handle*/, int /*priority*/, const char* /*file*/, int /*line*/,
-                 const char* /*function*/, const char* /*format*/, va_list /*arguments*/) {}
+/// Discards libteam's messages: failures are returned as numbers, and our callers report them.
+void discard_message(team_handle* /*handle*/, int /*priority*/, const char* /*file*/, int /*line*/,
+                     const char* /*function*/, const char* /*format*/, va_list /*arguments*/) {}
 
-/// What libteam's format letters ask for; "!" is "no new one", since libteam makes up what it does not find.
+/// Finds an option by libteam's format letters; "!" prevents that libteam creates an option that it does not
+/// find.
 team_option* find(team_handle* handle, const TeamOption& option) {
     const char* name = option.name.c_str();
     if (option.port && option.place)
@@ -57,10 +58,10 @@ void TeamDriver::Free::operator()(team_handle* handle) const noexcept { team_fre
 
 Result<TeamDriver> TeamDriver::open(IfIndex team) {
     TeamDriver driver(team_alloc());
-    if (!driver.handle_) return fail_errno(ENOMEM, "libteam");
-    team_set_log_fn(driver.handle_.get(), say_nothing);
+    if (!driver.handle_) return fail_errno(ENOMEM, "cannot initialize libteam");
+    team_set_log_fn(driver.handle_.get(), discard_message);
     if (const int error = team_init(driver.handle_.get(), team.value); error < 0)
-        return fail_errno(-error, "the team driver cannot be asked");
+        return fail_errno(-error, "cannot read the options of the team driver");
     return driver;
 }
 
@@ -69,23 +70,25 @@ std::optional<TeamValue> TeamDriver::get(const TeamOption& option) const {
 }
 
 Result<> TeamDriver::set(const TeamOption& option, const TeamValue& value) {
-    auto* there = find(handle_.get(), option);
-    if (there == nullptr) return fail(ENOENT, fmt::format("the team driver has no {}", text_of(option)));
-    if (value_of(there) == value) return {};
+    auto* found = find(handle_.get(), option);
+    if (found == nullptr)
+        return fail(ENOENT, fmt::format("the team driver has no option {}", text_of(option)));
+    if (value_of(found) == value) return {};
     auto* handle = handle_.get();
     const int error = std::visit(
-        Match{[&](std::uint32_t number) { return team_set_option_value_u32(handle, there, number); },
-              [&](std::int32_t number) { return team_set_option_value_s32(handle, there, number); },
-              [&](bool flag) { return team_set_option_value_bool(handle, there, flag); },
+        Match{[&](std::uint32_t number) { return team_set_option_value_u32(handle, found, number); },
+              [&](std::int32_t number) { return team_set_option_value_s32(handle, found, number); },
+              [&](bool flag) { return team_set_option_value_bool(handle, found, flag); },
               [&](const std::string& text) {
-                  return team_set_option_value_string(handle, there, text.c_str());
+                  return team_set_option_value_string(handle, found, text.c_str());
               },
               [&](const std::vector<std::byte>& bytes) {
-                  return team_set_option_value_binary(handle, there, bytes.data(),
+                  return team_set_option_value_binary(handle, found, bytes.data(),
                                                       static_cast<unsigned>(bytes.size()));
               }},
         value);
-    if (error < 0) return fail_errno(-error, fmt::format("team driver, {}", text_of(option)));
+    if (error < 0)
+        return fail_errno(-error, fmt::format("cannot set team driver option {}", text_of(option)));
     return {};
 }
 
@@ -93,13 +96,13 @@ int TeamDriver::event_fd() const { return team_get_event_fd(handle_.get()); }
 
 Result<bool> TeamDriver::take_events() {
     bool any = false;
-    // team_check_events() would wait where there is nothing (libteam 1.31).
+    // team_check_events() would block if there are no events (libteam 1.31).
     pollfd waiting{.fd = event_fd(), .events = POLLIN, .revents = 0};
     while (::poll(&waiting, 1, 0) > 0) {
         any = true;
         if (team_handle_events(handle_.get()) == 0) continue;
         if (const int error = team_refresh(handle_.get()); error < 0)
-            return fail_errno(-error, "the team driver cannot be asked");
+            return fail_errno(-error, "cannot read the options of the team driver");
     }
     return any;
 }

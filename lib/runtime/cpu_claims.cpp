@@ -43,20 +43,19 @@ Result<PortClaim> parse_claim(const json::Value& value) {
     port.port = json::text(value, "port");
     port.cpus = json::cpus(value, "cpus");
     port.load = real(json::child(value, "load"));
-    if (port.port.empty() || port.cpus.empty() || !(port.load >= 0))
-        return fail(EBADMSG, "a port makes no sense");
+    if (port.port.empty() || port.cpus.empty() || !(port.load >= 0)) return fail(EBADMSG, "invalid port");
     port.standby = json::flag(value, "standby");
     for (const auto& [key, list, place] : json::object(value, "irqs")) {
         const auto irq = whole_number<unsigned>(key);
         auto to = parse_cpu_list(json::string_of(list));
-        if (!irq || !to || to->empty()) return fail(EBADMSG, "an interrupt makes no sense");
+        if (!irq || !to || to->empty()) return fail(EBADMSG, "invalid interrupt");
         port.irqs.emplace(*irq, std::move(*to));
     }
     return port;
 }
 
-/// proc(5), /proc/PID/stat: field 22; the second is a name in brackets that may hold anything. None: no such
-/// process.
+/// Field 22 of /proc/PID/stat (proc(5)); field 2 is a name in parentheses that may contain any character.
+/// None: no such process.
 std::optional<std::uint64_t> start_time(pid_t pid, const std::string& root) {
     const auto stat = read_file(fmt::format("{}/proc/{}/stat", root, pid), 4096);
     if (!stat) return std::nullopt;
@@ -90,14 +89,13 @@ std::string text_of(const TeamClaims& claims) {
 Result<TeamClaims> parse_claims(std::string_view content) {
     const auto value = json::parse(content);
     if (!value) return fail(EBADMSG, value.error().text);
-    if (json::number(*value, "version") != claims_version)
-        return fail(EBADMSG, "of another version of the program");
+    if (json::number(*value, "version") != claims_version) return fail(EBADMSG, "unsupported version");
     TeamClaims claims;
     claims.pid = static_cast<pid_t>(json::number(*value, "pid"));
     claims.start_time = static_cast<std::uint64_t>(json::number(*value, "start_time"));
     const auto* ports = value->find("ports");
     if (claims.pid <= 0 || ports == nullptr || ports->array() == nullptr)
-        return fail(EBADMSG, "no claims of a daemon");
+        return fail(EBADMSG, "not a claims file: no \"pid\" or no \"ports\"");
     for (const auto& entry : *ports->array()) {
         auto port = parse_claim(entry);
         if (!port) return tl::unexpected(port.error());
@@ -115,11 +113,11 @@ std::string CpuClaims::path_of(std::string_view team) const {
     return fmt::format("{}/{}{}", directory_, team, suffix);
 }
 
-bool CpuClaims::lives(const TeamClaims& claims) const {
+bool CpuClaims::is_alive(const TeamClaims& claims) const {
     return start_time(claims.pid, root_) == claims.start_time;
 }
 
-bool CpuClaims::holds(const PortClaim& port) const {
+bool CpuClaims::is_in_effect(const PortClaim& port) const {
     return std::ranges::any_of(port.irqs, [this](const auto& irq) {
         return sysfs::cpus(fmt::format("{}/proc/irq/{}/smp_affinity_list", root_, irq.first)) == irq.second;
     });
@@ -135,9 +133,9 @@ std::vector<CpuClaim> CpuClaims::others(std::string_view team) const {
         if (!content) continue;
         const auto claims = parse_claims(*content);
         if (!claims) continue;
-        const bool alive = lives(*claims);
+        const bool alive = is_alive(*claims);
         for (const auto& port : claims->ports)
-            if (alive || holds(port))
+            if (alive || is_in_effect(port))
                 for (const auto cpu : port.cpus)
                     all.push_back({.owner = fmt::format("{} {}", owner, port.port),
                                    .cpu = cpu,
@@ -150,7 +148,7 @@ std::vector<CpuClaim> CpuClaims::others(std::string_view team) const {
 Result<> CpuClaims::write(std::string_view team, std::vector<PortClaim> ports) const {
     const auto pid = ::getpid();
     const auto started = start_time(pid, root_);
-    if (!started) return fail(ENOENT, fmt::format("/proc/{}/stat tells no start time", pid));
+    if (!started) return fail(ENOENT, fmt::format("/proc/{}/stat has no start time", pid));
     return replace_file(path_of(team),
                         text_of(TeamClaims{.pid = pid, .start_time = *started, .ports = std::move(ports)}));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Which CPUs other teams of this machine have given to their ports, so that two do not take one. Each daemon
-// writes its own into DIRECTORY/TEAM.cpus, and holds a lock (DIRECTORY/cpus.lock) from reading the others'
-// until that is done.
+// The CPUs that the teams of this machine have assigned to their ports, so that no two teams take the same
+// one. Each daemon writes its claims into DIRECTORY/TEAM.cpus. It holds the lock DIRECTORY/cpus.lock from
+// before it reads the others' claims until it has written its own.
 #pragma once
 
 #include "model/interrupts.h"
@@ -15,11 +15,11 @@
 
 namespace teamo {
 
-/// What a team has given to one of its ports.
+/// The CPUs that a team has assigned to one of its ports.
 struct PortClaim {
     std::string port;
     CpuList cpus;
-    std::map<unsigned, CpuList> irqs; ///< as they were set, by number
+    std::map<unsigned, CpuList> irqs; ///< the affinities that we set, by IRQ number
     double load = 1;                  ///< of the whole port
     bool standby = false;
     bool operator==(const PortClaim&) const = default;
@@ -28,38 +28,38 @@ struct PortClaim {
 /// A team's file.
 struct TeamClaims {
     pid_t pid = 0;                ///< of its daemon
-    std::uint64_t start_time = 0; ///< of that process (proc(5), field 22): numbers come again
+    std::uint64_t start_time = 0; ///< of that process (proc(5), field 22), because PIDs are reused
     std::vector<PortClaim> ports;
     bool operator==(const TeamClaims&) const = default;
 };
 
 class CpuClaims {
 public:
-    /// `root`: where /proc is.
+    /// `root`: the directory that contains proc.
     explicit CpuClaims(std::string directory, std::string root = "")
         : directory_(std::move(directory)), root_(std::move(root)) {}
 
-    /// For who reads and then writes. None: another daemon has it for the few writes it needs, or was stopped
-    /// while it had it: try again later.
+    /// Hold it to read and then write. None: another daemon holds it, for the few writes it needs or because
+    /// it was stopped (SIGSTOP) meanwhile: try again later.
     Result<std::optional<LockFile>> try_lock() const;
 
-    /// One for each CPU of each port of the others, the port's load divided among them. The claims of a
-    /// daemon that is dead count as long as one of the port's interrupts still goes where it was sent: a team
-    /// carries packets without its daemon. Files that cannot be read, or make no sense, are nobody's claims.
+    /// One claim for each CPU of each port of the other teams; a port's load is divided among its CPUs. The
+    /// claims of a dead daemon count as long as one of the port's interrupts has the affinity that it set,
+    /// because a team carries packets without its daemon. Unreadable and malformed files are ignored.
     std::vector<CpuClaim> others(std::string_view team) const;
 
-    /// This process's.
+    /// Writes the claims of this process.
     Result<> write(std::string_view team, std::vector<PortClaim> ports) const;
     void remove(std::string_view team) const;
 
 private:
-    bool lives(const TeamClaims& claims) const;
-    bool holds(const PortClaim& port) const;
+    bool is_alive(const TeamClaims& claims) const;
+    bool is_in_effect(const PortClaim& port) const;
     std::string path_of(std::string_view team) const;
     std::string directory_, root_;
 };
 
-// Text and value, pure.
+// The file's content. Pure.
 std::string text_of(const TeamClaims& claims);
 Result<TeamClaims> parse_claims(std::string_view text);
 

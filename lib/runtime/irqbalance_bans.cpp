@@ -44,7 +44,7 @@ Result<BansAsked> parse_bans_asked(std::string_view text) {
     if (!value) return fail(EBADMSG, value.error().text);
     BansAsked asked;
     const auto* pid = value->find("pid");
-    if (pid == nullptr || pid->integer() == nullptr) return fail(EBADMSG, "no pid in it");
+    if (pid == nullptr || pid->integer() == nullptr) return fail(EBADMSG, "no \"pid\" in the file");
     asked.pid = static_cast<pid_t>(*pid->integer());
     asked.found = irqs_of(json::child(*value, "found"));
     for (const auto& team : json::object(*value, "teams"))

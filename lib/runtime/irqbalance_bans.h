@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// irqbalance(1) has one list of interrupts that it leaves alone, and a request replaces the whole of it
-// (irqbalance.c: sock_handle, "settings ban irqs"). The administrator's are in it (--banirq), those of every
-// team, and whoever else asked: so what is written is made of what was read.
+// irqbalance(1) has one list of banned interrupts, and each request replaces the whole list (irqbalance.c:
+// sock_handle, "settings ban irqs"). It has the bans of the administrator (--banirq), of every team and of
+// other programs, so we read it, change our part and write it back.
 #pragma once
 
 #include "kernel/interrupts/irqbalance_protocol.h"
@@ -13,18 +13,19 @@
 
 namespace teamo {
 
-/// What the teams of this machine have asked of one irqbalance, kept in a file that they share.
+/// The bans that the teams of this machine have requested from one irqbalance. Kept in a file that they
+/// share.
 struct BansAsked {
-    pid_t pid = 0;                           ///< of that irqbalance; another one has forgotten all
-    BannedIrqs found;                        ///< in its list before the first of us wrote to it
-    std::map<std::string, BannedIrqs> teams; ///< what each wants left alone
+    pid_t pid = 0;                           ///< of that irqbalance; a new one starts without our bans
+    BannedIrqs found;                        ///< in its list before the first team wrote to it
+    std::map<std::string, BannedIrqs> teams; ///< the bans of each team
     bool operator==(const BansAsked&) const = default;
 };
 std::string text_of(const BansAsked& asked);
 Result<BansAsked> parse_bans_asked(std::string_view text);
 
-/// The list as it should be: as it is, without what only this team asked for and no longer wants, and with
-/// what it wants. What was there before us stays.
+/// The list to write: the current one with `wanted`, without earlier bans of this team that it no longer
+/// wants, unless another team wants them or they were there before us.
 BannedIrqs bans_wanted(const BannedIrqs& current, const BansAsked& asked, const std::string& team,
                        const BannedIrqs& wanted);
 

@@ -16,7 +16,7 @@ namespace teamo {
 namespace {
 
 constexpr std::int64_t journal_version = 1;
-/// A bound process has an entry for each of its threads, some 200 bytes.
+/// A bound process has an entry of about 200 bytes for each of its threads.
 constexpr std::size_t longest = std::size_t{64} << 20;
 
 std::string path_of(std::string_view team) { return fmt::format("{}/{}.json", journal_directory, team); }
@@ -28,7 +28,7 @@ json::Array value_of(const FeatureNames& names) {
     return list;
 }
 
-/// CPUs stand as the kernel writes them: a list of numbers would be long on a large machine.
+/// CPU lists are written like the kernel's ("0-3,6"): a list of numbers would be long on a large machine.
 json::Array value_of(const SetCpus& settings) {
     json::Array list;
     for (const auto& [setting, cpus] : settings)
@@ -77,7 +77,7 @@ json::Value value_of(const PortBefore& port) {
     value.set("flags", port.flags);
     if (port.disable_ipv6) value.set("disable_ipv6", *port.disable_ipv6);
     value.set("made_clsact", port.made_clsact);
-    // Absent where there is nothing to say, as in the files of earlier versions.
+    // Empty values are left out, as in the files of earlier versions.
     if (!port.features.empty()) {
         json::Value features(json::Object{});
         for (const auto& [name, on] : port.features)
@@ -191,8 +191,7 @@ Result<PortBefore> parse_port(const json::Value& value) {
     port.name = json::text(value, "name");
     const auto address = parse_mac_address(json::text(value, "address"));
     const bool has_index = port.state == PortState::away || port.index;
-    if (!has_index || slot == 0 || slot > max_ports || !address)
-        return fail(EBADMSG, "a port makes no sense");
+    if (!has_index || slot == 0 || slot > max_ports || !address) return fail(EBADMSG, "invalid port");
     port.slot = Slot{static_cast<std::uint8_t>(slot)};
     port.address = *address;
     port.mtu = small(value, "mtu");
@@ -217,8 +216,8 @@ std::string text_of(const Journal& journal) {
     value.set("inner", journal.inner.value);
     if (journal.active) value.set("active", journal.active->value);
     std::string owners;
-    for (const auto home : journal.owners)
-        owners.push_back(static_cast<char>('0' + home.value));
+    for (const auto owner : journal.owners)
+        owners.push_back(static_cast<char>('0' + owner.value));
     value.set("owners", owners);
     if (!journal.offloads.empty()) value.set("offloads", value_of(journal.offloads));
     json::Array ports, removed;
@@ -235,8 +234,7 @@ std::string text_of(const Journal& journal) {
 Result<Journal> parse_journal(std::string_view content) {
     const auto value = json::parse(content, {.bytes = longest});
     if (!value) return fail(EBADMSG, value.error().text);
-    if (small(*value, "version") != journal_version)
-        return fail(EBADMSG, "of another version of the program");
+    if (small(*value, "version") != journal_version) return fail(EBADMSG, "unsupported version");
 
     Journal journal;
     journal.network_namespace = static_cast<std::uint64_t>(json::number(*value, "network_namespace"));

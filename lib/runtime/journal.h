@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What was there before us, and where things stand, kept in a file under /run so that it outlives a
-// killed daemon: the next one puts back what the first one found, and goes on where the last one was.
+// The state of the devices before the team changed them, and the progress of each change. Kept in a file
+// under /run so that it survives a killed daemon: the next one can restore the devices, and continues where
+// the last one was.
 #pragma once
 
 #include "base/mac_address.h"
@@ -20,14 +21,14 @@
 
 namespace teamo {
 
-/// How far a port has got, and so what a later daemon has to do with it. An entry is written before its
-/// device is touched, the mark (model/marks.h) is the first thing that a device gets and the last that it
-/// loses: an entry counts only for a device that has the mark.
+/// The progress of a port, which decides what a later daemon does with it. An entry is written before its
+/// device is changed. The mark (model/marks.h) is set first and removed last, so an entry is valid only for a
+/// device that has the mark.
 enum class PortState : std::uint8_t {
-    joining, ///< on its way in: to be finished
+    joining, ///< the join must be completed
     joined,
-    leaving, ///< on its way out: to be finished
-    away,    ///< joined, and its device is not here any more; it may come back
+    leaving, ///< the removal must be completed
+    away,    ///< joined, but its device has gone; it may come back
 };
 
 constexpr const char* name_of(PortState state) {
@@ -37,46 +38,46 @@ constexpr const char* name_of(PortState state) {
 
 /// A port as it was before it joined.
 struct PortBefore {
-    IfIndex index; ///< none: it is away
-    Slot slot;     ///< the place it has in the team
+    IfIndex index; ///< none: the state is `away`
+    Slot slot;     ///< its slot in the team
     PortState state = PortState::joining;
-    bool taken_down = false; ///< for a moment, to change its address; to be set up again
+    bool taken_down = false; ///< to change its address; must be set up again
     std::string name;
     MacAddress address{};
     std::uint32_t mtu = 0;
-    std::uint32_t flags = 0;                     ///< IFF_*; of these UP, PROMISC and ALLMULTI are put back
+    std::uint32_t flags = 0;                     ///< IFF_*; UP, PROMISC and ALLMULTI are restored
     std::optional<bool> disable_ipv6{};          ///< none: the kernel has no IPv6
-    bool made_clsact = false;                    ///< the qdisc is ours to take away
-    FeatureSettings features{};                  ///< those that were changed for the team, as they were
-    FeatureNames offloads{};                     ///< that were on when it joined
-    SetCpus cpus{};                              ///< what of its interrupts was set, and is not as it was
-    std::vector<DeviceAddress> ipv6_addresses{}; ///< static ones that disable_ipv6 takes; oldest first
+    bool made_clsact = false;                    ///< we created the qdisc and must remove it
+    FeatureSettings features{};                  ///< earlier values of the features that the team changed
+    FeatureNames offloads{};                     ///< the features that were on when it joined
+    SetCpus cpus{};                              ///< CPU settings that differ from the original
+    std::vector<DeviceAddress> ipv6_addresses{}; ///< static ones that disable_ipv6 removes; oldest first
     bool operator==(const PortBefore&) const = default;
 };
 
 struct Journal {
-    std::uint64_t network_namespace = 0; ///< inode of the namespace; ifindexes mean nothing in another
-    bool making = false;                 ///< the team's device is being made: one without a mark is ours
+    std::uint64_t network_namespace = 0; ///< its inode; ifindexes are valid only in this namespace
+    bool making = false;                 ///< the team's device is being created: one without a mark is ours
     IfIndex team, inner;
     std::optional<IfIndex> active;            ///< activebackup's port
-    std::array<Slot, bucket_count> owners{};  ///< where the hash buckets live
-    FeatureNames offloads{};                  ///< of the team's device, as it was made
+    std::array<Slot, bucket_count> owners{};  ///< by bucket
+    FeatureNames offloads{};                  ///< of the team's device when it was created
     std::vector<PortBefore> ports;            ///< in the order they joined
-    std::vector<std::string> removed_by_hand; ///< configured ports that somebody took out
-    BoundWorkers workers{};                   ///< processes that do not run where they did before
+    std::vector<std::string> removed_by_hand; ///< configured ports that the user removed
+    BoundWorkers workers{};                   ///< processes and units that we have bound
     bool operator==(const Journal&) const = default;
 };
 
 inline constexpr std::string_view journal_directory = "/run/teamd-offload";
 
-/// None where there is no journal of that team for this network namespace. EBADMSG: it makes no sense.
+/// None if the team has no journal for this network namespace. EBADMSG: it is malformed.
 Result<std::optional<Journal>> read_journal(std::string_view team);
 Result<> write_journal(std::string_view team, const Journal& journal);
 void remove_journal(std::string_view team);
-/// One that makes no sense is kept for who wants to look at it; where.
+/// Renames a malformed journal so that it is kept for inspection. Returns the new path.
 Result<std::string> set_journal_aside(std::string_view team);
 
-// Text and value, pure.
+// The file's content. Pure.
 std::string text_of(const Journal& journal);
 Result<Journal> parse_journal(std::string_view text);
 

@@ -16,8 +16,8 @@ Result<std::optional<LockFile>> LockFile::try_take(std::string path) {
         if (errno == EWOULDBLOCK) return std::optional<LockFile>();
         return fail_errno(errno, path);
     }
-    // Who held it until now has removed the path: a file that lost its name between open and lock keeps
-    // nobody out. The next try makes a new one.
+    // The previous holder removes the path. If it did so between our open and flock, the lock on the nameless
+    // file excludes nobody. The next attempt creates a new file.
     struct stat locked {
     }, named{};
     if (::fstat(file.get(), &locked) < 0 || ::stat(path.c_str(), &named) < 0 ||
@@ -33,7 +33,7 @@ Result<bool> LockFile::is_held(const std::string& path) {
 }
 
 LockFile::~LockFile() {
-    if (file_) remove_file(path_); // before the lock goes with the descriptor
+    if (file_) remove_file(path_); // while the descriptor still holds the lock
 }
 
 } // namespace teamo

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A lock between programs of the same user. flock(2) asks for no more than an open descriptor, so a file or a
-// folder that others may read is one that others may lock: this file has mode 0600, and nobody else opens it.
+// A lock between processes of the same user. flock(2) needs only an open descriptor, so users who can read a
+// file or folder can also lock it: therefore this file has mode 0600.
 #pragma once
 
 #include "base/handle.h"
@@ -12,20 +12,20 @@
 
 namespace teamo {
 
-/// Held as long as the value lives, and by the kernel's doing no longer than the process. The file goes with
-/// the value.
+/// Held as long as this object exists; the kernel releases it when the process ends. The destructor removes
+/// the file.
 class LockFile {
 public:
-    /// None: somebody holds it. Never waits.
+    /// None: another process holds it. Never waits.
     static Result<std::optional<LockFile>> try_take(std::string path);
-    /// Whether somebody holds it now; EACCES for who may not open it, ENOENT where there is no such file.
+    /// True if a process holds it now. EACCES: the caller may not open it; ENOENT: there is no such file.
     static Result<bool> is_held(const std::string& path);
 
     LockFile(LockFile&&) noexcept = default;
     LockFile& operator=(LockFile&&) = delete;
     ~LockFile();
 
-    /// False: it was moved from.
+    /// False after a move from this object.
     explicit operator bool() const { return static_cast<bool>(file_); }
 
 private:

@@ -34,7 +34,7 @@ std::vector<pid_t> threads_of(pid_t process) {
     return threads;
 }
 
-/// When it started; none: it is gone.
+/// The start time; none: it is gone.
 std::optional<std::uint64_t> start_of(const std::string& folder) {
     const auto text = read_file(folder + "/stat", 4096);
     const auto stat = text ? parse_stat(*text) : std::nullopt;
@@ -44,20 +44,20 @@ std::optional<std::uint64_t> start_of(pid_t process, pid_t thread) {
     return start_of(fmt::format("/proc/{}/task/{}", process, thread));
 }
 
-/// A process, and not whoever gets its number.
+/// A process, identified by a pidfd and its start time, because PIDs are reused.
 class Target {
 public:
     static Result<Target> open(ProcessId id) {
         UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, id.pid, 0)));
         if (!process && errno != ESRCH) return fail_errno(errno, fmt::format("process {}", id.pid));
-        // Asked after the descriptor was opened: so it is this process's.
+        // Read after pidfd_open, so the start time belongs to the process of the descriptor.
         if (!process || start_of(fmt::format("/proc/{}", id.pid)) != id.started)
             return fail(ESRCH, fmt::format("process {} is gone", id.pid));
         return Target(id.pid, std::move(process));
     }
 
     pid_t pid() const { return pid_; }
-    bool is_there() const {
+    bool is_alive() const {
         pollfd ended{.fd = process_.get(), .events = POLLIN, .revents = 0};
         return ::poll(&ended, 1, 0) == 0;
     }
@@ -69,14 +69,15 @@ private:
     UniqueFd process_;
 };
 
-/// Threads make threads, which have the mask of who made them: only when two passes in a row found nothing to
-/// do has none slipped through between the listing and the setting. `step` says whether it did something.
-Result<> until_all(const Target& target, std::chrono::milliseconds patience,
-                   const std::function<Result<bool>(pid_t)>& step) {
-    constexpr int enough_passes = 5;
+/// Calls `step`, which returns true if it changed something, for all threads until two passes in a row change
+/// nothing. New threads inherit the affinity of their creator: one pass can miss a thread that is created
+/// between listing and setting.
+Result<> for_all_threads(const Target& target, std::chrono::milliseconds patience,
+                         const std::function<Result<bool>(pid_t)>& step) {
+    constexpr int least_passes = 5;
     const auto start = Clock::now();
-    for (int pass = 0, quiet = 0; pass < enough_passes || Clock::now() - start < patience; ++pass) {
-        if (!target.is_there()) return fail(ESRCH, fmt::format("process {} is gone", target.pid()));
+    for (int pass = 0, quiet = 0; pass < least_passes || Clock::now() - start < patience; ++pass) {
+        if (!target.is_alive()) return fail(ESRCH, fmt::format("process {} is gone", target.pid()));
         bool did = false;
         for (const auto thread : threads_of(target.pid())) {
             auto done = step(thread);
@@ -87,17 +88,19 @@ Result<> until_all(const Target& target, std::chrono::milliseconds patience,
         quiet = did ? 0 : quiet + 1;
         if (quiet == 2) return {};
     }
-    return fail(EAGAIN, fmt::format("process {} makes threads faster than they can be bound", target.pid()));
+    return fail(EAGAIN,
+                fmt::format("process {} creates threads faster than their CPUs can be set", target.pid()));
 }
 
-/// Of a binding that was cut short it is not known what a cpuset has left of what was asked for.
+/// True if `now` is an affinity of ours. After an unfinished move it may be any part of `cpus`, because a
+/// cpuset may have reduced it.
 bool is_bound_by(const WorkerBinding& binding, const CpuList& now) {
     if (now == binding.cpus) return true;
     if (binding.leaving.empty()) return false;
     return now == binding.leaving || std::ranges::includes(binding.cpus, now);
 }
 
-/// Binding one process, thread by thread.
+/// Binds one process, thread by thread.
 class Binder {
 public:
     Binder(ProcessId id, CpuList cpus, WorkerBinding earlier)
@@ -124,7 +127,7 @@ public:
         const auto shown = read_thread_affinity(thread);
         if (!shown) return tl::unexpected(shown.error());
         note(thread, *started, *now);
-        // A cpuset takes some away: that is what threads made from now on inherit.
+        // A cpuset may have removed some CPUs. New threads inherit the result.
         binding_.cpus = *shown;
         return *shown != *now;
     }
@@ -135,7 +138,7 @@ private:
     void note(pid_t thread, std::uint64_t started, const CpuList& now) {
         const auto known = binding_.threads.find(thread);
         if (known != binding_.threads.end() && known->second.started == started) return;
-        // Bound by us before, or the child of a thread that was.
+        // Bound by us before, or created by such a thread.
         const bool ours = !earlier_.cpus.empty() && now == earlier_.cpus;
         if (binding_.before.empty()) binding_.before = now;
         binding_.threads[thread] = {.started = started, .before = ours ? earlier_.before : now};
@@ -149,19 +152,19 @@ private:
 
 Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier,
                                    std::chrono::milliseconds patience) {
-    if (cpus.empty()) return fail(EINVAL, "no CPU to bind to");
+    if (cpus.empty()) return fail(EINVAL, "no CPUs given");
     const auto target = Target::open(id);
     if (!target) return tl::unexpected(target.error());
     Binder binder(id, cpus, earlier);
-    auto bound = until_all(*target, patience, [&binder](pid_t thread) { return binder.bind(thread); });
+    auto bound = for_all_threads(*target, patience, [&binder](pid_t thread) { return binder.bind(thread); });
     auto binding = binder.binding();
-    // Threads that ended need no notes, and their numbers are given away.
+    // Forget threads that have ended: their numbers are reused.
     std::erase_if(binding.threads,
                   [&id](const auto& one) { return start_of(id.pid, one.first) != one.second.started; });
     if (bound) return binding;
     if (bound.error().number != ESRCH) {
         static_cast<void>(release_process(binding, patience));
-        // Threads that it did not come to are where an earlier binding had them.
+        // Threads that were not reached still have the earlier binding.
         binding.cpus = earlier.id == id ? earlier.cpus : CpuList{};
         if (!binding.cpus.empty()) static_cast<void>(release_process(binding, patience));
     }
@@ -184,7 +187,8 @@ Result<> release_process(const WorkerBinding& binding, std::chrono::milliseconds
         return shown && *shown != *now;
     };
     const auto target = Target::open(binding.id);
-    auto released = target ? until_all(*target, patience, free) : Result<>(tl::unexpected(target.error()));
+    auto released =
+        target ? for_all_threads(*target, patience, free) : Result<>(tl::unexpected(target.error()));
     if (!released && released.error().number != ESRCH)
         return within(fmt::format("process {}", binding.id.pid), std::move(released.error()));
     return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A process and all its threads on certain CPUs, and back.
+// Binds a process with all its threads to CPUs, and releases it.
 #pragma once
 
 #include "base/result.h"
@@ -10,20 +10,20 @@
 
 namespace teamo {
 
-/// How long threads that are made meanwhile are gone after, where nobody waits.
-inline constexpr std::chrono::milliseconds thorough{500};
+/// The time limit for binding threads that the process creates meanwhile, if the caller can wait.
+inline constexpr std::chrono::milliseconds default_patience{500};
 
-/// Binds every thread, those too that are made meanwhile. `earlier`: what this process is bound by already,
-/// whose notes of what was before go on to count. ESRCH: the process is gone. EINVAL: its cpuset has none of
-/// the CPUs, or the kernel lets nobody move it. EPERM: another user's (CAP_SYS_NICE). EAGAIN: it makes
-/// threads faster than they can be bound within `patience` (five passes over them are made in any case). On
-/// failure what was set is undone, in as much time again.
+/// Binds every thread, including those that are created meanwhile. `earlier`: our present binding of this
+/// process, whose original affinities remain valid. ESRCH: the process is gone. EINVAL: its cpuset has none
+/// of the CPUs, or the kernel does not allow it to move. EPERM: another user's process (CAP_SYS_NICE).
+/// EAGAIN: it creates threads faster than they can be bound within `patience` (but at least five passes). A
+/// failure undoes the changes, which can take `patience` again.
 Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier = {},
-                                   std::chrono::milliseconds patience = thorough);
+                                   std::chrono::milliseconds patience = default_patience);
 
-/// Puts back what was before, for threads that are still as they were bound, the move that is under way
-/// included: who has another mask got it from somebody else. A process that is gone needs nothing. EAGAIN: it
-/// makes threads faster than they can be released.
-Result<> release_process(const WorkerBinding& binding, std::chrono::milliseconds patience = thorough);
+/// Restores the original affinity of all threads that still have ours, also that of an unfinished move.
+/// Threads with another affinity were changed by another program and are left alone. No failure if the
+/// process is gone. EAGAIN: it creates threads faster than they can be released.
+Result<> release_process(const WorkerBinding& binding, std::chrono::milliseconds patience = default_patience);
 
 } // namespace teamo

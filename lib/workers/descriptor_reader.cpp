@@ -29,7 +29,7 @@ bool ask(int socket, int level, int option, Value& value) {
     return ::getsockopt(socket, level, option, &value, &size) == 0;
 }
 
-/// None for a socket of another kind, and for one that listens.
+/// None for a socket that is not TCP, and for one that listens.
 std::optional<SocketTraffic> tcp_traffic(int socket) {
     int protocol = 0, family = 0, cpu = -1;
     unsigned napi = 0;
@@ -47,21 +47,21 @@ std::optional<SocketTraffic> tcp_traffic(int socket) {
     return traffic;
 }
 
-/// What looking at one process came to.
-struct Look {
+/// The result for one process.
+struct ProcessResult {
     std::size_t seen = 0; ///< descriptors
-    int refused = 0;      ///< errno: its descriptors may not be borrowed
+    int refused = 0;      ///< errno if its descriptors may not be duplicated
 };
 
-Look look_at(pid_t pid, std::vector<SocketTraffic>& sockets) {
-    Look look;
+ProcessResult read_process_sockets(pid_t pid, std::vector<SocketTraffic>& sockets) {
+    ProcessResult result;
     const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     if (!process) return {.refused = errno == ESRCH ? 0 : errno};
-    std::set<std::uint64_t> known; // a process may have one socket under several descriptors
-    std::error_code gone;          // a process may end at any moment
+    std::set<std::uint64_t> known; // a process may have several descriptors of one socket
+    std::error_code gone;          // the process may end at any time
     for (fs::directory_iterator entry(fmt::format("/proc/{}/fd", pid), gone), end; !gone && entry != end;
          entry.increment(gone)) {
-        ++look.seen;
+        ++result.seen;
         std::error_code closed;
         const auto target = fs::read_symlink(entry->path(), closed);
         const auto inode = closed ? std::nullopt : socket_inode(target.native());
@@ -71,15 +71,15 @@ Look look_at(pid_t pid, std::vector<SocketTraffic>& sockets) {
         std::from_chars(name.data(), name.data() + name.size(), number);
         const UniqueFd socket(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), number, 0)));
         if (!socket && (errno == EPERM || errno == ENOSYS)) {
-            look.refused = errno;
-            return look;
+            result.refused = errno;
+            return result;
         }
         auto traffic = socket ? tcp_traffic(socket.get()) : std::nullopt;
         if (!traffic) continue;
         traffic->process = pid;
         sockets.push_back(*traffic);
     }
-    return look;
+    return result;
 }
 
 } // namespace
@@ -90,14 +90,13 @@ Result<std::vector<SocketTraffic>> read_descriptors() {
     int refused = 0;
     for (const auto pid : all_processes()) {
         if (seen >= most_descriptors) break;
-        const auto look = look_at(pid, sockets);
-        seen += look.seen;
-        if (look.refused != 0) refused = look.refused;
+        const auto result = read_process_sockets(pid, sockets);
+        seen += result.seen;
+        if (result.refused != 0) refused = result.refused;
         if (refused == ENOSYS) break;
     }
-    // Some processes may be traced by nobody; that of all of them none has a TCP socket is no reason to ask.
-    if (sockets.empty() && refused != 0)
-        return fail_errno(refused, "the processes' sockets cannot be borrowed");
+    // Some processes can never be traced. Report an error only if no socket was found and a process refused.
+    if (sockets.empty() && refused != 0) return fail_errno(refused, "cannot read the sockets of processes");
     return sockets;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The processes' TCP sockets without BPF: each descriptor is borrowed and asked. Seven times as dear.
+// Reads the processes' TCP sockets without BPF: duplicates each descriptor (pidfd_getfd). Costs seven times
+// as much.
 #pragma once
 
 #include "base/result.h"
@@ -10,13 +11,13 @@
 
 namespace teamo {
 
-/// What read_descriptors() cannot see, for people.
-inline constexpr const char* descriptors_cannot_see =
-    "without BPF only TCP is seen, not UDP; nor processes that may not be traced, nor by which device";
+/// What read_descriptors() cannot see, as a message for the administrator.
+inline constexpr const char* descriptor_limitations =
+    "without BPF only TCP is visible, not UDP, and neither the device nor processes that may not be traced";
 
-/// As SocketReader::read(), of TCP. A connection that its process closes in this moment ends some
-/// microseconds later. EPERM: no process's descriptors may be borrowed (CAP_SYS_PTRACE). ENOSYS: a kernel
-/// before 5.6.
+/// As SocketReader::read(), for TCP only. A connection that its process closes while we hold the duplicate
+/// ends some microseconds later. EPERM: no descriptor may be duplicated (CAP_SYS_PTRACE). ENOSYS: the kernel
+/// is older than 5.6.
 Result<std::vector<SocketTraffic>> read_descriptors();
 
 } // namespace teamo

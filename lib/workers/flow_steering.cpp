@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// RFS works where both tables have room: net.core.rps_sock_flow_entries for all, and rps_flow_cnt of a
-// receive queue (Documentation/networking/scaling.rst).
+// RFS is on if both tables have entries: the global one (net.core.rps_sock_flow_entries) and that of a
+// receive queue (rps_flow_cnt) (Documentation/networking/scaling.rst).
 #include "workers/flow_steering.h"
 
 #include "kernel/files/files.h"
@@ -34,7 +34,7 @@ std::string flow_steering_conflict(std::span<const std::string> ports, const std
              !gone && queue != end; queue.increment(gone))
             if (const auto flows = number_in(queue->path().native() + "/rps_flow_cnt"); flows != 0)
                 return fmt::format("RFS is on (net.core.rps_sock_flow_entries is {}, {} {} rps_flow_cnt {}): "
-                                   "packets follow their process there, so no process follows its packets",
+                                   "it moves packets to their process, which conflicts with binding workers",
                                    entries, port, queue->path().filename().native(), flows);
     }
     return {};

@@ -6,8 +6,8 @@
 
 namespace teamo {
 
-/// Why workers cannot follow their packets: the kernel makes packets follow the workers (RFS), which would
-/// make each follow the other. Empty: it does not. `root`: where /proc and /sys are.
+/// Why workers cannot be bound: RFS is on, which moves packets to the process while we move the process to
+/// the packets. Empty: RFS is off. `root`: the directory that contains proc and sys.
 std::string flow_steering_conflict(std::span<const std::string> ports, const std::string& root = "");
 
 } // namespace teamo

@@ -10,7 +10,7 @@
 namespace teamo {
 namespace {
 
-/// What stands before the next `separator`, which goes too; the rest where there is none.
+/// Removes and returns the text before the next `separator`, or all of it; also removes the separator.
 std::string_view take(std::string_view& text, char separator) {
     const auto end = text.find(separator);
     const auto part = text.substr(0, end);
@@ -20,7 +20,7 @@ std::string_view take(std::string_view& text, char separator) {
 
 constexpr std::size_t longest_unit_name = 255; // systemd: UNIT_NAME_MAX
 
-/// What a unit may be that holds processes.
+/// The kinds of units that have processes.
 constexpr auto unit_kinds =
     std::to_array<std::string_view>({".service", ".scope", ".socket", ".mount", ".swap"});
 
@@ -36,7 +36,7 @@ bool is_unit(std::string_view name) {
     });
 }
 
-/// mountinfo writes blanks, tabs, line ends and backslashes as \040 and its like.
+/// mountinfo writes blanks, tabs, newlines and backslashes in octal, such as \040.
 std::string unescape(std::string_view text) {
     std::string plain;
     while (!text.empty()) {
@@ -58,7 +58,7 @@ std::string unescape(std::string_view text) {
 } // namespace
 
 std::optional<ProcessStat> parse_stat(std::string_view text) {
-    // The name is in brackets and may have brackets of its own; nothing behind it has.
+    // The name is in parentheses and may itself have parentheses; the fields after it have none.
     const auto open = text.find('('), close = text.rfind(')');
     if (open == std::string_view::npos || close == std::string_view::npos || close < open)
         return std::nullopt;
@@ -86,7 +86,7 @@ std::optional<uid_t> parse_user(std::string_view status) {
         auto line = take(status, '\n');
         if (!line.starts_with("Uid:\t")) continue;
         take(line, '\t');
-        take(line, '\t'); // the real one
+        take(line, '\t'); // the real user
         return whole_number<uid_t>(take(line, '\t'));
     }
     return std::nullopt;
@@ -101,7 +101,7 @@ std::string parse_cgroup(std::string_view text) {
         if (hierarchy == "0" && controllers.empty()) unified = line;
         if (controllers == "name=systemd") systemd = line;
     }
-    // Of a group that was removed while a process was in it.
+    // The group was removed while the process was in it.
     for (auto* path : {&unified, &systemd})
         if (constexpr std::string_view deleted = " (deleted)"; path->ends_with(deleted))
             path->remove_suffix(deleted.size());
@@ -112,7 +112,7 @@ std::string unit_of(std::string_view cgroup) {
     while (!cgroup.empty()) {
         auto name = take(cgroup, '/');
         if (name.empty() || name.ends_with(".slice")) continue;
-        // A name that the kernel could take for one of its files has this before it.
+        // systemd puts '_' before names that could be mistaken for the kernel's own files.
         if (name.starts_with('_')) name.remove_prefix(1);
         return std::string(is_unit(name) ? name : "");
     }
@@ -121,7 +121,7 @@ std::string unit_of(std::string_view cgroup) {
 
 bool is_own_group(std::string_view cgroup, std::string_view unit) {
     auto last = cgroup.substr(cgroup.rfind('/') + 1);
-    if (last.starts_with('_')) last.remove_prefix(1); // as unit_of()
+    if (last.starts_with('_')) last.remove_prefix(1); // as in unit_of()
     return !unit.empty() && last == unit;
 }
 

@@ -15,16 +15,16 @@
 namespace teamo {
 namespace {
 
-constexpr std::size_t most_text = 65536; // of one file; a cgroup's path has 4096 bytes at the most
+constexpr std::size_t most_text = 65536; // of one file; a cgroup's path has at most 4096 bytes
 
 tl::unexpected<Error> gone(pid_t pid) { return fail(ESRCH, fmt::format("process {} is gone", pid)); }
 
 std::optional<uid_t> find_user(const std::string& name) {
     if (const auto number = whole_number<uid_t>(name)) return number;
-    std::vector<char> room(16384);
+    std::vector<char> buffer(16384);
     passwd entry{};
     passwd* found = nullptr;
-    if (getpwnam_r(name.c_str(), &entry, room.data(), room.size(), &found) != 0 || found == nullptr)
+    if (getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr)
         return std::nullopt;
     return found->pw_uid;
 }

@@ -11,20 +11,21 @@
 
 namespace teamo {
 
-/// A process as it is now, and its CPU time so far.
+/// A process now, and its CPU time so far.
 struct ProcessReading {
     Worker worker;
     std::uint64_t ticks = 0; ///< of all its threads, in USER_HZ (a hundredth of a second)
 };
 
-/// ESRCH: gone, or its number has another bearer since we began to read. `root`: where /proc is.
+/// ESRCH: the process is gone, or another process got its PID while we read. `root`: the directory that
+/// contains proc.
 Result<ProcessReading> read_process(pid_t pid, const std::string& root = "");
 
-/// Every process that /proc shows, by number.
+/// The PIDs of all processes in /proc, ascending.
 std::vector<pid_t> all_processes(const std::string& root = "");
 
-/// The numbers of the users that rules name, by that name. Who is missing is not known to this machine. May
-/// ask a directory service: for the start, and not for every pass.
+/// The user IDs for the user names in rules, without unknown names. May ask a directory service, so call it
+/// only at the start, not in every pass.
 std::map<std::string, uid_t> resolve_users(std::span<const WorkerRule> rules);
 
 } // namespace teamo

@@ -34,7 +34,7 @@ SocketTraffic traffic_of(const teamo_socket_record& record) {
     return socket;
 }
 
-/// All that the iterator writes: whole records.
+/// Reads all records of the iterator.
 Result<std::vector<teamo_socket_record>> drain(int iterator) {
     constexpr std::size_t part = 4096; // records
     std::vector<teamo_socket_record> records;
@@ -43,9 +43,9 @@ Result<std::vector<teamo_socket_record>> drain(int iterator) {
         records.resize(bytes / sizeof(teamo_socket_record) + part);
         const auto got = ::read(iterator, reinterpret_cast<char*>(records.data()) + bytes,
                                 records.size() * sizeof(teamo_socket_record) - bytes);
-        // EAGAIN: a million files without a socket among them (kernel/bpf/bpf_iter.c: MAX_ITER_OBJECTS).
+        // EAGAIN: a million files in a row without a socket (kernel/bpf/bpf_iter.c: MAX_ITER_OBJECTS).
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        if (got < 0) return fail_errno(errno, "the iterator over the processes' files");
+        if (got < 0) return fail_errno(errno, "cannot read the BPF iterator over open files");
         if (got == 0) break;
         bytes += static_cast<std::size_t>(got);
     }
@@ -66,29 +66,29 @@ SocketReader& SocketReader::operator=(SocketReader&&) noexcept = default;
 SocketReader::~SocketReader() = default;
 
 Result<SocketReader> SocketReader::open() {
-    libbpf_set_print(nullptr); // a refusal is normal here
+    libbpf_set_print(nullptr); // failure is normal here
     auto program = std::make_unique<Program>();
     program->skeleton.reset(teamo_sockets_bpf__open());
-    if (!program->skeleton) return fail_errno(errno, "the program that looks at sockets cannot be opened");
+    if (!program->skeleton) return fail_errno(errno, "cannot open the BPF program that reads sockets");
     if (const int error = teamo_sockets_bpf__load(program->skeleton.get()); error < 0)
-        return fail_errno(-error, "the kernel does not load the program that looks at sockets");
+        return fail_errno(-error, "the kernel refuses to load the BPF program that reads sockets");
     program->link.reset(bpf_program__attach_iter(program->skeleton->progs.teamo_sockets, nullptr));
-    if (!program->link) return fail_errno(errno, "the kernel has no iterator over the processes' files");
+    if (!program->link) return fail_errno(errno, "the kernel has no BPF iterator over open files");
     return SocketReader(std::move(program));
 }
 
 Result<std::vector<SocketTraffic>> SocketReader::read() const {
     const UniqueFd iterator(bpf_iter_create(bpf_link__fd(program_->link.get())));
-    if (!iterator) return fail_errno(errno, "no iterator over the processes' files");
+    if (!iterator) return fail_errno(errno, "cannot create a BPF iterator over open files");
     auto records = drain(iterator.get());
     if (!records) return tl::unexpected(std::move(records.error()));
 
-    // A process may have one socket under several descriptors.
+    // A process may have several descriptors of one socket.
     const auto key = [](const teamo_socket_record& record) {
         return std::tuple(record.process, record.cookie);
     };
     std::ranges::sort(*records, {}, key);
-    // Not std::ranges::unique: clang 14 cannot read g++ 12's subrange.
+    // Not std::ranges::unique: clang 14 cannot compile g++ 12's subrange.
     const auto same = [&key](const auto& one, const auto& other) { return key(one) == key(other); };
     records->erase(std::unique(records->begin(), records->end(), same), records->end());
 

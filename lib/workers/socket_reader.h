@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Every TCP and UDP socket of every process in one read (bpf/sockets.bpf.c), in all network namespaces.
+// Reads all TCP and UDP sockets of all processes at once (bpf/sockets.bpf.c), in all network namespaces.
 #pragma once
 
 #include "base/result.h"
@@ -13,15 +13,15 @@ namespace teamo {
 
 class SocketReader {
 public:
-    /// Loads the program. EPERM and others: this kernel, or its administrator, does not have it.
+    /// Loads the program. EPERM and others: this kernel or its settings do not allow it.
     static Result<SocketReader> open();
 
     SocketReader(SocketReader&&) noexcept;
     SocketReader& operator=(SocketReader&&) noexcept;
     ~SocketReader();
 
-    /// By process and cookie, each pair once; processes that this process's /proc would show. Of UDP it
-    /// knows that a socket is there, and the CPU of one that is connected, but no counts.
+    /// Ordered by process and cookie, each pair once. Covers processes of this PID namespace and those below.
+    /// A UDP socket has no counts, and a CPU only if it is connected.
     Result<std::vector<SocketTraffic>> read() const;
 
 private:

@@ -10,7 +10,7 @@ SocketSource SocketSource::open() {
     if (auto reader = SocketReader::open())
         source.reader_ = std::move(*reader);
     else
-        source.limitations_ = fmt::format("{} ({})", descriptors_cannot_see, reader.error().text);
+        source.limitations_ = fmt::format("{} ({})", descriptor_limitations, reader.error().text);
     return source;
 }
 

@@ -8,13 +8,14 @@
 
 namespace teamo {
 
-/// The processes' sockets by the best way that this kernel has: BPF, else descriptor by descriptor.
+/// Reads the processes' sockets in the best way that this kernel has: BPF, otherwise descriptor by
+/// descriptor.
 class SocketSource {
 public:
     static SocketSource open();
 
     Result<std::vector<SocketTraffic>> read() const;
-    /// What it cannot see, and why, for people; empty: nothing.
+    /// What it cannot see and why, as a message for the administrator; empty: no limitations.
     const std::string& limitations() const { return limitations_; }
 
 private:

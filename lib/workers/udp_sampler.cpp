@@ -23,8 +23,8 @@ namespace {
 using Skeleton = Handle<teamo_sample_bpf, teamo_sample_bpf__destroy>;
 using Link = Handle<bpf_link, bpf_link__destroy>;
 
-/// Numbers up to NR_CPUS are no poll's (include/net/busy_poll.h: MIN_NAPI_ID); a packet that was sent on
-/// bears its sender's CPU there.
+/// `napi` is not a NAPI ID up to NR_CPUS (include/net/busy_poll.h: MIN_NAPI_ID): a redirected packet has the
+/// sender's CPU in that field.
 void add_rows(std::uint64_t cookie, std::span<const teamo_sampled> by_cpu,
               std::vector<SocketTraffic>& sample) {
     for (unsigned cpu = 0; cpu < by_cpu.size(); ++cpu)
@@ -64,22 +64,22 @@ UdpSampler& UdpSampler::operator=(UdpSampler&&) noexcept = default;
 UdpSampler::~UdpSampler() = default;
 
 Result<UdpSampler> UdpSampler::open() {
-    libbpf_set_print(nullptr); // a refusal is normal here
+    libbpf_set_print(nullptr); // failure is normal here
     auto program = std::make_unique<Program>();
     const int cpus = libbpf_num_possible_cpus();
-    if (cpus < 0) return fail_errno(-cpus, "the number of CPUs");
+    if (cpus < 0) return fail_errno(-cpus, "cannot read the number of CPUs");
     program->cpus = static_cast<std::size_t>(cpus);
     program->skeleton.reset(teamo_sample_bpf__open());
-    if (!program->skeleton) return fail_errno(errno, "the program that counts UDP cannot be opened");
+    if (!program->skeleton) return fail_errno(errno, "cannot open the BPF program that counts UDP packets");
     if (const int error = teamo_sample_bpf__load(program->skeleton.get()); error < 0)
-        return fail_errno(-error, "the kernel does not load the program that counts UDP");
+        return fail_errno(-error, "the kernel refuses to load the BPF program that counts UDP packets");
     return UdpSampler(std::move(program));
 }
 
 Result<> UdpSampler::start(const std::string& cgroup) {
     const UniqueFd folder(::open(cgroup.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder) return fail_errno(errno, cgroup);
-    // A link allows others beside it, and goes with its descriptor.
+    // A BPF link allows other programs beside it, and is detached when its descriptor is closed.
     program_->link.reset(bpf_program__attach_cgroup(program_->skeleton->progs.teamo_count, folder.get()));
     if (!program_->link) return fail_errno(errno, fmt::format("{}: cannot count packets there", cgroup));
     return {};
@@ -92,7 +92,8 @@ Result<std::vector<SocketTraffic>> UdpSampler::stop() {
     std::vector<teamo_sampled> by_cpu(program_->cpus);
     for (const auto cookie : keys_of(map)) {
         if (bpf_map_lookup_elem(map, &cookie, by_cpu.data()) == 0) add_rows(cookie, by_cpu, sample);
-        if (bpf_map_delete_elem(map, &cookie) < 0 && errno != ENOENT) return fail_errno(errno, "a BPF map");
+        if (bpf_map_delete_elem(map, &cookie) < 0 && errno != ENOENT)
+            return fail_errno(errno, "cannot write a BPF map");
     }
     std::ranges::sort(sample, {}, [](const auto& row) { return std::pair(row.cookie, row.cpu); });
     return sample;
@@ -106,7 +107,7 @@ Result<std::string> find_unified_cgroup() {
         struct statfs found {};
         if (::statfs(where.c_str(), &found) == 0 && found.f_type == CGROUP2_SUPER_MAGIC) return where;
     }
-    return fail(ENOENT, "the unified control group hierarchy (cgroup2) is mounted nowhere");
+    return fail(ENOENT, "the unified control group hierarchy (cgroup2) is not mounted");
 }
 
 std::vector<SocketTraffic> with_processes(const std::vector<SocketTraffic>& sample,

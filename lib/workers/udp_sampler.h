@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// UDP packets by socket and CPU, counted for a short while at the root of the control groups
-// (bpf/sample.bpf.c): a UDP socket itself remembers neither. While it counts, each packet costs some 120 ns.
+// Counts UDP packets by socket and CPU for a short time, at the root of the control groups
+// (bpf/sample.bpf.c), because UDP sockets do not store this themselves. Costs about 120 ns for each packet
+// while it counts.
 #pragma once
 
 #include "base/result.h"
@@ -15,17 +16,17 @@ namespace teamo {
 
 class UdpSampler {
 public:
-    /// Loads the program; it counts nothing yet.
+    /// Loads the program; start() attaches it.
     static Result<UdpSampler> open();
 
     UdpSampler(UdpSampler&&) noexcept;
     UdpSampler& operator=(UdpSampler&&) noexcept;
-    ~UdpSampler(); ///< who counts does so no more
+    ~UdpSampler(); ///< stops counting
 
-    /// From now on packets are counted, of the sockets of all processes below `cgroup`, beside whatever
-    /// programs others have there. Nothing stays behind, however this process ends.
+    /// Starts to count the packets of all processes in and below `cgroup`. Does not replace programs of
+    /// others. The kernel detaches the program if this process ends.
     Result<> start(const std::string& cgroup);
-    /// No longer. What came meanwhile, a row for each socket and CPU; whose they are is not known here.
+    /// Stops counting. Returns a row for each socket and CPU, without the process.
     Result<std::vector<SocketTraffic>> stop();
 
 private:
@@ -35,11 +36,12 @@ private:
     std::unique_ptr<Program> program_;
 };
 
-/// Where the unified hierarchy's root is (/proc/self/mountinfo). ENOENT: nowhere that can be reached.
+/// The path of the unified hierarchy's root, from /proc/self/mountinfo. ENOENT: not mounted, or not
+/// reachable.
 Result<std::string> find_unified_cgroup();
 
-/// The sample's rows with the processes that have the sockets open by `sockets`: a row for each. Those that
-/// nobody has open any more are left out.
+/// Adds the processes in `sockets` that have each socket open: a row for each process. Rows of sockets that
+/// no process has open are left out.
 std::vector<SocketTraffic> with_processes(const std::vector<SocketTraffic>& sample,
                                           const std::vector<SocketTraffic>& sockets);
 

@@ -16,20 +16,20 @@ constexpr const char* default_address = "unix:path=/run/dbus/system_bus_socket";
 constexpr const char* systemd = "org.freedesktop.systemd1";
 constexpr const char* manager_path = "/org/freedesktop/systemd1";
 constexpr const char* manager = "org.freedesktop.systemd1.Manager";
-constexpr std::uint64_t patience = 1'000'000; // microseconds; the default is 25 s, in which nobody is served
+constexpr std::uint64_t patience = 1'000'000; // microseconds; the default of 25 s would block the daemon
 
 using BusHandle = Handle<sd_bus, sd_bus_flush_close_unref>;
 using Message = Handle<sd_bus_message, sd_bus_message_unref>;
 using Text = Handle<char, ::free>;
 
-/// A property stands in the interface of the unit's kind: ".service" is "…systemd1.Service".
+/// The property is in the interface of the unit's type: "…systemd1.Service" for ".service".
 std::string interface_of(const std::string& unit) {
     auto kind = unit.substr(unit.rfind('.') + 1);
     if (!kind.empty()) kind[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(kind[0])));
     return fmt::format("{}.{}", systemd, kind);
 }
 
-/// sd-bus hands out what it fills; this takes it over.
+/// Owns an sd_bus_error.
 struct CallError {
     sd_bus_error error = SD_BUS_ERROR_NULL;
     CallError() = default;
@@ -69,14 +69,16 @@ UnitCpus& UnitCpus::operator=(UnitCpus&&) noexcept = default;
 UnitCpus::~UnitCpus() = default;
 
 Result<UnitCpus> UnitCpus::open() {
-    // As sd_bus_open_system(), whose first message waits for 25 s.
+    // Like sd_bus_open_system(), but with our time limit, which that would not use for the first message (25
+    // s).
     sd_bus* bus = nullptr;
-    if (const int error = sd_bus_new(&bus); error < 0) return fail_errno(-error, "no bus");
-    UnitCpus units(bus); // with our patience
+    if (const int error = sd_bus_new(&bus); error < 0)
+        return fail_errno(-error, "cannot create a D-Bus connection");
+    UnitCpus units(bus); // sets the time limit
     const char* address = std::getenv("DBUS_SYSTEM_BUS_ADDRESS");
     for (const int step : {sd_bus_set_address(bus, address != nullptr ? address : default_address),
                            sd_bus_set_bus_client(bus, 1), sd_bus_start(bus)})
-        if (step < 0) return fail_errno(-step, "systemd cannot be asked: no system bus");
+        if (step < 0) return fail_errno(-step, "cannot connect to systemd over the system bus");
     return units;
 }
 
@@ -124,7 +126,7 @@ std::vector<std::uint8_t> cpu_bytes(const CpuList& cpus) {
 }
 
 CpuList cpus_of_bytes(std::span<const std::uint8_t> bytes) {
-    constexpr std::size_t most = 8192 / 8; // no kernel is built for more CPUs
+    constexpr std::size_t most = 8192 / 8; // the largest CONFIG_NR_CPUS
     CpuList cpus;
     for (std::size_t index = 0; index < std::min(bytes.size(), most); ++index)
         for (unsigned bit = 0; bit < 8; ++bit)

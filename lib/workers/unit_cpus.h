@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// AllowedCPUs= of systemd units, by D-Bus: the files of its control groups are systemd's own to write.
+// Reads and sets AllowedCPUs= of systemd units by D-Bus, because only systemd may write its control groups'
+// files.
 #pragma once
 
 #include "base/cpu_list.h"
@@ -18,19 +19,19 @@ namespace teamo {
 
 class UnitCpus {
 public:
-    /// By the system's bus. ENOENT, ECONNREFUSED and others: no systemd, or no bus.
+    /// Connects to the system bus. ENOENT, ECONNREFUSED and others: no systemd, or no bus.
     static Result<UnitCpus> open();
-    /// By a connection that there is; it is no longer the caller's.
+    /// Takes over an existing connection.
     explicit UnitCpus(sd_bus* bus);
 
     UnitCpus(UnitCpus&&) noexcept;
     UnitCpus& operator=(UnitCpus&&) noexcept;
     ~UnitCpus();
 
-    /// As configured; empty: all.
+    /// The configured CPUs; empty: all.
     Result<CpuList> read(const std::string& unit) const;
-    /// Until the unit is started anew, or the machine. Empty: all. It has an effect where the unified
-    /// hierarchy has the cpuset controller.
+    /// Sets the CPUs until the unit restarts or the machine reboots. Empty: all. Has an effect only if the
+    /// unified hierarchy has the cpuset controller.
     Result<> set(const std::string& unit, const CpuList& cpus) const;
 
 private:
@@ -38,7 +39,7 @@ private:
     std::unique_ptr<Bus> bus_;
 };
 
-/// As systemd writes sets of CPUs on the bus: bit 0 of byte 0 is CPU 0.
+/// Converts to and from systemd's bus format: bit 0 of byte 0 is CPU 0.
 std::vector<std::uint8_t> cpu_bytes(const CpuList& cpus);
 CpuList cpus_of_bytes(std::span<const std::uint8_t> bytes);
 

@@ -119,7 +119,7 @@ TEST_F(Sockets, are_the_same_without_bpf) {
         ASSERT_TRUE(borrowed) << borrowed.error().text;
         auto seen = of(process), without = of_process(*borrowed, process);
         ASSERT_FALSE(seen.empty());
-        for (auto& socket : seen) { // what descriptors_cannot_see says
+        for (auto& socket : seen) { // see descriptor_limitations
             socket.device = {};
             socket.queue.reset();
         }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
  *
- * By which slot a bucket leaves, and how it comes to leave by another without overtaking itself.
+ * Chooses the slot of a bucket, and moves a bucket to another slot without reordering.
  *
- * What was sent by the old port may still wait in its queues when the new port sends at once. So a bucket
- * that moves goes on by the old one until nothing of it has been sent for so long that all of it is gone
- * (the port's drain time): the flowlet's gap (Sinha, Kandula, Katabi 2004). Only buckets that move pay for
- * it; the rest have no clock to read and no place to write.
+ * Packets may still wait in the old port's queues when the new port sends at once. So a bucket that moves
+ * stays with the old port until its traffic has a gap of the port's drain time, after which those queues
+ * are empty (flowlet switching: Sinha, Kandula, Katabi 2004). Only buckets that move pay for this: the
+ * others read no clock and write nothing.
  */
 #ifndef TEAMO_BUCKETS_BPF_H
 #define TEAMO_BUCKETS_BPF_H
@@ -30,8 +30,8 @@ struct {
     __type(value, __u64);
 } teamo_buckets SEC(".maps");
 
-/* By bucket: when its last packet was sent (CLOCK_MONOTONIC, nanoseconds), as long as it moves. The daemon
- * writes the time when the move begins, before it marks the bucket as leaving. */
+/* By bucket: the time of its last packet (CLOCK_MONOTONIC, nanoseconds) while it moves. The daemon writes
+ * the time when the move begins, before it marks the bucket as leaving. */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(max_entries, TEAMO_BUCKETS);
@@ -46,7 +46,7 @@ struct {
     __type(value, __u64);
 } teamo_drains SEC(".maps");
 
-/* Whether the bucket has paused long enough to leave the slot. Asked once a packet: it notes the time. */
+/* True if the bucket has paused long enough to leave the slot. Call once for each packet: stores the time. */
 static __always_inline bool teamo_has_paused(__u32 bucket, __u32 slot) {
     __u64* last = bpf_map_lookup_elem(&teamo_last_sent, &bucket);
     const __u64* drain = bpf_map_lookup_elem(&teamo_drains, &slot);
@@ -56,7 +56,7 @@ static __always_inline bool teamo_has_paused(__u32 bucket, __u32 slot) {
     now = bpf_ktime_get_ns();
     before = TEAMO_READ_ONCE(*last);
     *(volatile __u64*)last = now;
-    /* Signed: another CPU may have noted a later time than this one's. */
+    /* Signed: another CPU may have stored a later time than this one's. */
     return (__s64)(now - before) >= (__s64)*drain;
 }
 
@@ -67,14 +67,14 @@ static __always_inline __u32 teamo_slot_in_bucket(__u32 bucket, __u32 live) {
     int i;
 
     if (!entry) return TEAMO_NO_SLOT;
-    /* All eight at once: an order is never read half old, half new. */
+    /* All eight at once, so that the order is never partly old and partly new. */
     order = bpf_be64_to_cpu(TEAMO_READ_ONCE(*entry));
     leaving = order >> (56 + TEAMO_LEAVING_SHIFT);
     if (leaving) {
         settled = order & ~(0xfULL << (56 + TEAMO_LEAVING_SHIFT));
         if (leaving < TEAMO_SLOTS && live >> leaving & 1 && !teamo_has_paused(bucket, leaving))
             return leaving;
-        /* Unless the daemon has meanwhile written something else. */
+        /* Fails if the daemon has written another order meanwhile. */
         __sync_val_compare_and_swap(entry, bpf_cpu_to_be64(order), bpf_cpu_to_be64(settled));
         order = settled;
     }

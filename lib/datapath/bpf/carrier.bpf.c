@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * Says at once that a port's carrier changed. Of a card that is no port of the kernel's own team or bond,
- * netlink hears up to a second later (net/core/link_watch.c: linkwatch_urgent_event).
+ * Reports at once that a port's carrier changed. If the card is not a port of the kernel's own team or bond,
+ * netlink reports it up to a second later (net/core/link_watch.c: linkwatch_urgent_event).
  *
- * On the way out of the kernel's functions and not on the way in: there the carrier is not off yet, and
- * whoever is woken and asks the kernel from another CPU would hear that it is still on. The return counts
- * too: while a loss has not been told, a return is gathered like it.
+ * On exit of the kernel's functions, not on entry: there the carrier is not off yet, and a daemon that reads
+ * it on another CPU would still see it on. Also reports when the carrier returns: linkwatch delays that in
+ * the same way while a loss is pending.
  */
 #include <linux/bpf.h>
 
@@ -14,7 +14,7 @@
 
 #include "abi.h"
 
-/* As much of the kernel's structures as is read here; libbpf finds the members in the running kernel. */
+/* The members of the kernel's structures that we read; libbpf relocates them for the running kernel. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct ns_common {
 	unsigned int inum;
@@ -34,7 +34,7 @@ struct net_device {
 };
 #pragma clang attribute pop
 
-/* The inode of the daemon's network namespace: device numbers mean nothing in another. */
+/* The inode of the daemon's network namespace: ifindexes are valid only there. */
 const volatile __u32 teamo_network_namespace = 0;
 
 struct {
@@ -44,10 +44,10 @@ struct {
 	__type(value, __u8);
 } teamo_watched SEC(".maps");
 
-/* struct teamo_carrier_record. What does not fit is lost, and is news within the second. */
+/* struct teamo_carrier_record. Records that do not fit are lost; netlink reports them within a second. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096); /* libbpf makes it a page where pages are larger */
+	__uint(max_entries, 4096); /* libbpf rounds up to a page */
 } teamo_carrier_news SEC(".maps");
 
 static __always_inline int teamo_tell(const struct net_device *dev, __u32 lost)
@@ -60,7 +60,7 @@ static __always_inline int teamo_tell(const struct net_device *dev, __u32 lost)
 	return 0;
 }
 
-/* Drivers call these also where nothing changes, so a record says which of them it was. */
+/* Drivers also call these without a change, so the record has which one it was. */
 SEC("fexit/netif_carrier_off")
 int teamo_carrier_off(__u64 *arguments)
 {

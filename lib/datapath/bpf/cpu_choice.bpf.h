@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
  *
- * The hash "cpu": a packet leaves by the port whose interrupts the sending CPU serves, so that what a flow
- * sends, what is acknowledged to it and the card's descriptors stay in one CPU's caches. A process moves
- * between CPUs while its packets wait in the old port's queues: a flow stays by its port until it has paused
- * for so long that all of it is gone (the port's drain time). docs/adr/0013.
+ * The hash "cpu": a packet leaves by the port whose interrupts the sending CPU serves, so that a flow's
+ * data, its acknowledgements and the card's descriptors stay in one CPU's caches. A process may move to
+ * another CPU while its packets wait in the old port's queues: so a flow stays with its port until it has a
+ * gap of the port's drain time. docs/adr/0013.
  */
 #ifndef TEAMO_CPU_CHOICE_BPF_H
 #define TEAMO_CPU_CHOICE_BPF_H
@@ -26,9 +26,9 @@ struct {
     __type(value, __u8);
 } teamo_cpu_slots SEC(".maps");
 
-/* By flow: when its last packet was sent (CLOCK_MONOTONIC, nanoseconds), and in the lowest four bits of that
- * by which slot. One number, so that two CPUs never make up a slot and a time that do not belong together.
- * Nobody else's business, so not in abi.h; the daemon has it as small as can be where the hash is another. */
+/* By flow: the time of its last packet (CLOCK_MONOTONIC, nanoseconds), and in the lowest four bits its slot.
+ * One number, so that two CPUs never combine a slot and a time that do not belong together. Not in abi.h,
+ * because only this program uses it; with other hashes the daemon sets its size to 1. */
 struct {
     __uint(type, BPF_MAP_TYPE_LRU_HASH);
     __uint(max_entries, TEAMO_FLOWS);
@@ -39,17 +39,17 @@ struct {
 #define TEAMO_FLOW_SLOT 0xfULL
 #define TEAMO_FLOW_FIELDS                                                                                    \
     (TEAMO_HASH_ETH | TEAMO_HASH_VLAN | TEAMO_HASH_IPV4 | TEAMO_HASH_IPV6 | TEAMO_HASH_L4)
-#define TEAMO_FLOW_BY_HEADERS (1ULL << 63) /* no socket's cookie has that bit: they are counted */
+#define TEAMO_FLOW_BY_HEADERS (1ULL << 63) /* socket cookies are counters and do not reach this bit */
 
-/* Called and not inlined: it is needed in two places, of which most packets come by neither. */
+/* Not inlined: called in two places, and for few packets. */
 static __attribute__((noinline)) __u32 teamo_flow_hash(struct __sk_buff* skb, __u32 fields) {
     return teamo_packet_hash(skb, fields);
 }
 
 /*
- * Which flow a packet is of. A connected socket is one flow and costs no look at headers; one that is not
- * (a name server's) has many, and what is forwarded has none. Two flows of one hash wait for one another's
- * pauses, which costs nothing else.
+ * The flow of a packet. A connected socket is one flow, so headers need not be parsed. An unconnected socket
+ * (of a name server) has many flows, and forwarded packets have no socket. Flows with the same hash wait for
+ * a common gap, which does no other harm.
  */
 static __always_inline __u64 teamo_flow_of(struct __sk_buff* skb) {
     struct bpf_sock* sk = skb->sk;
@@ -66,9 +66,9 @@ static __always_inline bool teamo_is_live(__u32 slot, __u32 live) {
 }
 
 /*
- * The flow's slot: `wanted`, unless it may still have packets in flight by another one that is live. The time
- * is written once an eighth of the drain time and not with every packet (two CPUs that serve one flow would
- * pass the line to and fro), so a pause must be longer by as much.
+ * The flow's slot: `wanted`, unless it may still have packets queued at another live slot. The time is
+ * written only once in an eighth of the drain time, because two CPUs that send one flow would otherwise
+ * bounce the cache line. So the gap must be longer by an eighth.
  */
 static __always_inline __u32 teamo_stay_or_go(__u64 key, __u32 wanted, __u32 live) {
     __u64* flow = bpf_map_lookup_elem(&teamo_flows, &key);
@@ -87,7 +87,7 @@ static __always_inline __u32 teamo_stay_or_go(__u64 key, __u32 wanted, __u32 liv
     slot = before & TEAMO_FLOW_SLOT;
     drain = bpf_map_lookup_elem(&teamo_drains, &slot);
     if (drain && teamo_is_live(slot, live)) {
-        /* Signed: another CPU may have noted a later time than this one's. */
+        /* Signed: another CPU may have stored a later time than this one's. */
         idle = now - (before & ~TEAMO_FLOW_SLOT);
         step = *drain >> 3;
         if (idle < step) return slot;
@@ -98,12 +98,12 @@ static __always_inline __u32 teamo_stay_or_go(__u64 key, __u32 wanted, __u32 liv
     return teamo_is_live(slot, live) ? slot : wanted;
 }
 
-/* Also where only one slot is live: that is where the flow's packets are when another comes back. */
+/* Also while only one slot is live: when another one returns, the flow's packets are queued at this one. */
 static __always_inline __u32 teamo_slot_by_cpu(struct __sk_buff* skb, __u32 hash_fields, __u32 live) {
     __u32 cpu = bpf_get_smp_processor_id(), wanted;
     const __u8* own = bpf_map_lookup_elem(&teamo_cpu_slots, &cpu);
 
-    teamo_count_bucket(skb, cpu & (TEAMO_BUCKETS - 1)); /* as the team driver's program has it */
+    teamo_count_bucket(skb, cpu & (TEAMO_BUCKETS - 1)); /* as in the team driver's program */
     wanted = own ? TEAMO_READ_ONCE(*own) : TEAMO_NO_SLOT;
     if (!teamo_is_live(wanted, live)) {
         __u32 fields = hash_fields & ~TEAMO_HASH_CPU;

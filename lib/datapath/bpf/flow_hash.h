@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
  *
- * The transmit hash: which bucket a flow falls into. The BPF program adds up its pieces while it walks
- * a packet's headers, and so does the classic BPF program that the team driver gets (hash_program.cpp);
- * user space calls teamo_flow_bucket() to answer "where would this flow go".
+ * The transmit hash: the bucket of a flow. The BPF program adds its terms while it parses a packet's headers,
+ * as does the classic BPF program for the team driver (hash_program.cpp). User space calls
+ * teamo_flow_bucket() to find the bucket of a given flow.
  *
- * A multilinear hash: each field times its own odd 32-bit constant, summed mod 2^32, which is as wide as
- * classic BPF counts; the bucket is the top 8 bits. A MAC address is two numbers, 16 bits and 32. teamd
- * folds the same fields with XOR, where 10.0.0.i -> 10.0.1.i cancels to one port and addresses in steps of
- * 4 use one port of four. Here a field that counts up moves the hash by a fixed angle, chosen so that the
- * points stay spread out (as multiples of the golden ratio do), for steps of 1, 2, 4, 256 and for the pairs
- * of fields that count at once in real networks. So ports that own contiguous ranges of buckets get even
- * shares; mixing after the sum would make them merely random.
- * (Multilinear hashing: Carter and Wegman 1979; Dietzfelbinger 1996 for mod 2^w and the top bits.)
+ * A multilinear hash: each field times its own odd 32-bit constant, summed mod 2^32 (classic BPF has 32
+ * bits); the bucket is the top 8 bits. A MAC address is two numbers, of 16 and 32 bits. teamd combines the
+ * same fields with XOR: then 10.0.0.i -> 10.0.1.i all use one port, and addresses in steps of 4 use one port
+ * of four. Here each step of a field moves the hash by a fixed angle. The constants are chosen so that the
+ * points stay evenly spread (like multiples of the golden ratio) for steps of 1, 2, 4 and 256, and for the
+ * pairs of fields that count up together in real networks. So ports that own contiguous ranges of buckets get
+ * even shares; mixing after the sum would make the shares random. (Multilinear hashing: Carter and Wegman
+ * 1979; Dietzfelbinger 1996 for mod 2^w and the top bits.)
  *
- * Numbers are in host order: a next address or port is then plus one. A field that is zero adds nothing,
- * and neither does one that a packet lacks. dst and src have constants of their own: a -> b and b -> a
- * are different flows.
+ * Numbers are in host order: a next address or port is then plus one. Fields that are zero or absent add
+ * nothing. dst and src have different constants: a -> b and b -> a are different flows.
  */
 #ifndef TEAMO_FLOW_HASH_H
 #define TEAMO_FLOW_HASH_H
@@ -25,13 +24,13 @@
 #include "abi.h"
 
 /*
- * Found by search: of random odd numbers of 64 bits those whose multiples, alone and in sums of two or
- * three fields that count together, crowd least in any half, third, quarter or eighth of the circle. Their
- * upper halves are these (made odd): 64 points cannot tell the rest. The two for the upper ends of MAC
- * addresses, which do not count up, are lower halves and so just random. 64 clients in steps of 1, 2 or 4,
- * by either MAC address or any word of either IP address, give the fullest of four ports at most 1.19 times
- * its share: the first address only turns the points, and no turn makes it more. More of that is in
- * tests/bpf/flow_hash_test.cpp. A running team keeps its flows' places only while these stay as they are.
+ * Found by search among random odd 64-bit numbers: those whose multiples, alone and in sums of two or three
+ * fields that count up together, are spread most evenly over halves, thirds, quarters and eighths of the
+ * circle. These are their upper halves (made odd): for 64 points the lower halves do not matter. The two for
+ * the upper parts of MAC addresses, which do not count up, are lower halves and so just random. With 64
+ * clients in steps of 1, 2 or 4, by either MAC address or any word of either IP address, the busiest of four
+ * ports gets at most 1.19 times its share, for any first address: that only rotates the points. More in
+ * tests/bpf/flow_hash_test.cpp. Do not change these constants: flows of a running team would change ports.
  */
 #define TEAMO_K_DST_MAC 0xc3d1a72dU
 #define TEAMO_K_DST_MAC_HIGH 0xcd442de3U /* the first two bytes; the other four count up */
@@ -41,7 +40,7 @@
 #define TEAMO_K_DST_IP0 0x694e63c7U
 #define TEAMO_K_DST_IP1 0x694ad6c5U
 #define TEAMO_K_DST_IP2 0x96bc31b5U
-#define TEAMO_K_DST_IP3 0xd311c7b9U /* and the whole of an IPv4 address */
+#define TEAMO_K_DST_IP3 0xd311c7b9U /* and an IPv4 address */
 #define TEAMO_K_SRC_IP0 0x6942d2b3U
 #define TEAMO_K_SRC_IP1 0x9bc30e2dU
 #define TEAMO_K_SRC_IP2 0xf0ddef5dU
@@ -55,7 +54,7 @@ struct teamo_flow {
     __u32 vlan;                 /* VIDs, 12 bits each, the outermost highest; no priority, no DEI */
     __u32 ip_version;           /* 4, 6, or 0 for neither */
     __u32 dst_ip[4], src_ip[4]; /* an IPv4 address is word 3 */
-    __u32 protocol;             /* IPPROTO_*; 0 where no ports are to be had, as in any fragment */
+    __u32 protocol;             /* IPPROTO_*; 0 if there are no ports, as in any fragment */
     __u32 dst_port, src_port;
 };
 
@@ -63,7 +62,7 @@ static inline __attribute__((always_inline)) __u32 teamo_hash_macs(__u64 dst, __
     __u64 low = (dst & 0xffffffff) * TEAMO_K_DST_MAC + (src & 0xffffffff) * TEAMO_K_SRC_MAC;
     __u64 high = (dst >> 32) * TEAMO_K_DST_MAC_HIGH + (src >> 32) * TEAMO_K_SRC_MAC_HIGH;
 
-    return (low + high) & 0xffffffff; /* the mask tells g++ that the rest is not wanted */
+    return (low + high) & 0xffffffff; /* the mask avoids a g++ warning about the narrowing */
 }
 
 static inline __attribute__((always_inline)) __u32 teamo_hash_vlan(__u32 vlan) { return vlan * TEAMO_K_VLAN; }
@@ -79,7 +78,7 @@ static inline __attribute__((always_inline)) __u32 teamo_hash_ports(__u32 dst, _
     return dst * TEAMO_K_DST_PORT + src * TEAMO_K_SRC_PORT;
 }
 
-/* The fragment of the hash that asks for the ports of an IP protocol; 0 where none does. */
+/* The hash field for the ports of an IP protocol; 0 if there is none. */
 static inline __attribute__((always_inline)) __u32 teamo_hash_field_of(__u32 protocol) {
     return protocol == 6     ? TEAMO_HASH_TCP
            : protocol == 17  ? TEAMO_HASH_UDP
@@ -90,7 +89,7 @@ static inline __attribute__((always_inline)) __u32 teamo_hash_field_of(__u32 pro
 static inline __attribute__((always_inline)) __u32 teamo_bucket_of(__u32 hash) {
     __u32 top = hash >> 24;
 
-    return top & (TEAMO_BUCKETS - 1); /* the mask tells g++ that nothing is lost; a C cast is no C++ here */
+    return top & (TEAMO_BUCKETS - 1); /* the mask avoids a g++ warning about the narrowing */
 }
 
 /* The bucket of a flow while the team hashes `fields`. */

@@ -5,9 +5,8 @@
  *   host -> team0 ~ inner ingress: teamo_transmit -> a port's egress
  *   wire -> port ingress: teamo_receive -> inner's egress ~ team0 -> host
  *
- * Everything is read from maps for every packet, so that ports come, fail and go by one write of the
- * daemon, and all goes on while no daemon runs. Segmentation comes after the redirect: a GSO packet
- * passes here whole.
+ * The programs read everything from maps for each packet: the daemon adds, stops or removes a port with one
+ * write, and packets flow while no daemon runs. GSO packets are segmented only after the redirect.
  */
 #include <linux/bpf.h>
 #include <linux/if_packet.h>
@@ -46,7 +45,7 @@ struct {
 	__type(value, struct teamo_counters);
 } teamo_port_counters SEC(".maps");
 
-/* The slot that round-robin used last on this CPU. Nobody else's business, so not in abi.h. */
+/* The slot that round-robin used last on this CPU. Not in abi.h, because only this program uses it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -85,7 +84,7 @@ static __always_inline __u32 teamo_port_of(const struct teamo_team *team, __u32 
 	return slot < TEAMO_SLOTS ? team->port_ifindex[slot] : 0;
 }
 
-/* By this slot and no further. Nothing to go by is counted in slot 0, as a drop. */
+/* Sends by this slot. Without a port, drops the packet and counts it in slot 0. */
 static __always_inline int teamo_leave_by(struct __sk_buff *skb, const struct teamo_team *team, __u32 slot)
 {
 	__u32 port = teamo_port_of(team, slot);
@@ -96,14 +95,14 @@ static __always_inline int teamo_leave_by(struct __sk_buff *skb, const struct te
 	}
 	teamo_count_tx(skb, slot);
 	/*
-	 * veth_xmit() records the queue the packet came by, and the port's skb_tx_hash() would take that
-	 * for its own: all in queue 0. Zero is "none recorded"; the port then goes by XPS or flow hash.
+	 * veth_xmit() records the packet's receive queue, and the port's skb_tx_hash() would use it: all
+	 * packets in queue 0. Zero means none recorded; the port then uses XPS or the flow hash.
 	 */
 	skb->queue_mapping = 0;
 	return bpf_redirect(port, 0);
 }
 
-/* The next live slot after the last one, per CPU: exact turns, whatever the buckets look like. */
+/* The next live slot after the last one, per CPU: exact round-robin, independent of the buckets. */
 static __always_inline __u32 teamo_next_slot(__u32 live)
 {
 	__u32 zero = 0, later, slot;
@@ -123,7 +122,7 @@ static __always_inline int teamo_leave_by_all(struct __sk_buff *skb, const struc
 {
 	__u32 i;
 
-	skb->queue_mapping = 0; /* of the copies too: see teamo_leave_by() */
+	skb->queue_mapping = 0; /* also for the copies: see teamo_leave_by() */
 	for (i = 1; i < TEAMO_SLOTS; i++) {
 		__u32 bit = live & -live;
 		__u32 slot = teamo_slot_of(bit);
@@ -131,7 +130,7 @@ static __always_inline int teamo_leave_by_all(struct __sk_buff *skb, const struc
 		live ^= bit;
 		if (!live)
 			return teamo_leave_by(skb, team, slot);
-		/* A copy that there was no memory for is a drop. */
+		/* A copy that fails for lack of memory counts as a drop. */
 		teamo_count_tx(skb, bpf_clone_redirect(skb, teamo_port_of(team, slot), 0) ? TEAMO_NO_SLOT : slot);
 	}
 	return TC_ACT_SHOT;
@@ -147,7 +146,7 @@ int teamo_transmit(struct __sk_buff *skb)
 	if (!team || !live)
 		return TC_ACT_SHOT;
 	tx = TEAMO_READ_ONCE(live->tx) & TEAMO_ALL_SLOTS;
-	/* One port or none: nothing to choose, and but for "cpu" nothing to remember. */
+	/* At most one live port: no choice, and only "cpu" stores anything. */
 	if (!(tx & (tx - 1)) && !(team->hash_fields & TEAMO_HASH_CPU))
 		return teamo_leave_by(skb, team, teamo_slot_of(tx));
 
@@ -172,7 +171,7 @@ int teamo_transmit(struct __sk_buff *skb)
 	return teamo_leave_by(skb, team, slot);
 }
 
-/* Which slot a port has; 0 for a device that is no port (any more). */
+/* The slot of a port; 0 for a device that is not a port (any more). */
 static __always_inline __u32 teamo_slot_of_port(const struct teamo_team *team, __u32 ifindex)
 {
 	__u32 slot;
@@ -184,7 +183,7 @@ static __always_inline __u32 teamo_slot_of_port(const struct teamo_team *team, _
 	return TEAMO_NO_SLOT;
 }
 
-/* IEEE 802.1Q, 8.6.3: 01:80:c2:00:00:00 to 0f, addresses that no bridge forwards. */
+/* IEEE 802.1Q, 8.6.3: 01:80:c2:00:00:00 to 0f, which bridges do not forward. */
 #define TEAMO_LINK_LOCAL 0x0180c2000000ULL
 #define TEAMO_PAUSE 0x0180c2000001ULL
 #define TEAMO_SLOW_PROTOCOLS 0x0180c2000002ULL
@@ -201,7 +200,7 @@ int teamo_receive(struct __sk_buff *skb)
 	__u64 dst;
 	bool rx;
 
-	/* Our own multicast, looped back by dev_loopback_xmit(), passes here as if it had arrived. */
+	/* Skip our own multicast that dev_loopback_xmit() loops back: it looks like a received packet. */
 	if (!team || !live || skb->pkt_type > PACKET_OTHERHOST || data + ETH_HLEN > end)
 		return TC_ACT_UNSPEC;
 	slot = teamo_slot_of_port(team, skb->ifindex);
@@ -211,7 +210,7 @@ int teamo_receive(struct __sk_buff *skb)
 	rx = TEAMO_READ_ONCE(live->rx) >> slot & 1;
 	dst = teamo_be64(data) >> 16;
 	if ((dst & ~0xfULL) == TEAMO_LINK_LOCAL) {
-		/* LACP and pause are a link's own; LLDP, STP and others may have listeners on either. */
+		/* LACP and pause frames concern only the link. LLDP, STP and others may have listeners on both. */
 		if (rx && dst != TEAMO_PAUSE && dst != TEAMO_SLOW_PROTOCOLS &&
 		    !bpf_clone_redirect(skb, team->inner_ifindex, 0))
 			teamo_count_rx(skb, slot);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * Counts what leaves by each bucket of a team whose packets the kernel's driver carries: on the egress hook of
- * the team's device, by the hash that the driver was given as well. The driver itself counts bytes alone
- * (lb_hash_stats), and whether it is bulk decides where a bucket is well placed.
+ * Counts the transmitted packets of each bucket if the kernel's team driver carries them: on the egress hook
+ * of the team's device, with the same hash that the driver uses. The driver itself counts only bytes
+ * (lb_hash_stats), but the balancer must also know how much of them is bulk.
  */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>

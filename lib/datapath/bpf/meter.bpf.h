@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
  *
- * What leaves by each bucket, counted.
+ * Counts the transmitted packets of each bucket.
  */
 #ifndef TEAMO_METER_BPF_H
 #define TEAMO_METER_BPF_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
  *
- * A packet's part of the transmit hash. Reads only the headers that the hash fields ask for; what is cut
- * short or unknown adds nothing. Kernel 6.1 must verify it: no loop helper, no dynptr.
+ * Computes the transmit hash of a packet. Reads only the headers that the hash fields need; truncated and
+ * unknown headers add nothing. The verifier of kernel 6.1 must accept it: no loop helper, no dynptr.
  */
 #ifndef TEAMO_PARSE_BPF_H
 #define TEAMO_PARSE_BPF_H
@@ -19,7 +19,7 @@
 #include "flow_hash.h"
 
 #define TEAMO_HASH_L4 (TEAMO_HASH_TCP | TEAMO_HASH_UDP | TEAMO_HASH_SCTP)
-#define TEAMO_VLAN_TAGS 2 /* in the packet's bytes; one more may be beside them in the skb */
+#define TEAMO_VLAN_TAGS 2 /* in the packet's bytes; one more may be in the skb's metadata */
 #define TEAMO_VID 0x0fff
 #define TEAMO_IP_FRAGMENT 0x3fff /* more fragments, or an offset: RFC 791 */
 #define TEAMO_IPV6_EXTENSIONS 6
@@ -34,8 +34,8 @@ struct teamo_ports {
 };
 
 /*
- * A header where it lies, or a copy of it where it is not in the skb's linear part (a page that came
- * through a tap or a driver's receive page). A pull would cost every later user of the skb a new head.
+ * A pointer to a header, or to a copy if it is not in the skb's linear part (a page from a tap or from a
+ * driver's receive ring). bpf_skb_pull_data() would make the kernel reallocate the skb's head.
  */
 static __always_inline const void* teamo_header(struct __sk_buff* skb, __u32 offset, void* copy, __u32 size) {
     void* data = (void*)(long)skb->data;
@@ -59,14 +59,14 @@ static __always_inline __u32 teamo_parse_ipv4(struct __sk_buff* skb, __u32 offse
 
     if (!ip) return 0;
     if (fields & TEAMO_HASH_IPV4) hash += teamo_hash_ipv4(bpf_ntohl(ip->daddr), bpf_ntohl(ip->saddr));
-    /* Later fragments have no ports: the first goes without too, else a datagram's parts overtake. */
+    /* Later fragments have no ports, so those of the first are not hashed: all must use one port. */
     if (!(fields & teamo_hash_field_of(ip->protocol)) || ip->frag_off & bpf_htons(TEAMO_IP_FRAGMENT) ||
         ip->ihl < 5)
         return hash;
     return hash + teamo_parse_ports(skb, offset + ip->ihl * 4);
 }
 
-/* The ports behind an IPv6 header's extensions (RFC 8200, 4). A fragment header ends the walk. */
+/* The ports after an IPv6 header's extensions (RFC 8200, 4). Stops at a fragment header. */
 static __always_inline __u32 teamo_parse_ipv6_ports(struct __sk_buff* skb, __u32 offset, __u32 next,
                                                     __u32 fields) {
     __u8 extension[2]; /* next header, length in 8 bytes less one */
@@ -106,10 +106,10 @@ static __always_inline bool teamo_is_vlan(__be16 ethertype) {
     return ethertype == bpf_htons(ETH_P_8021Q) || ethertype == bpf_htons(ETH_P_8021AD);
 }
 
-/* Eight bytes of the packet as a number: two of these are both addresses of an Ethernet header. */
+/* Eight bytes of the packet as a number: two of these have both addresses of an Ethernet header. */
 static __always_inline __u64 teamo_be64(const void* bytes) { return bpf_be64_to_cpu(*(const __be64*)bytes); }
 
-/* The hash of a packet. A tag hashes alike whether the skb carries it or the packet's bytes do. */
+/* The hash of a packet. It is the same for a tag in the skb's metadata and in the packet's bytes. */
 static __always_inline __u32 teamo_packet_hash(struct __sk_buff* skb, __u32 fields) {
     void* data = (void*)(long)skb->data;
     void* end = (void*)(long)skb->data_end;

@@ -26,7 +26,7 @@ std::optional<std::uint64_t> take_number(std::string_view& text) {
 void take_line(std::string_view line, AllCpuTimes& times) {
     if (!line.starts_with("cpu")) return;
     line.remove_prefix(3);
-    if (line.starts_with(' ')) return; // the sum of all
+    if (line.starts_with(' ')) return; // the line of all CPUs together
     const auto cpu = take_number(line);
     if (!cpu) return;
     std::array<std::uint64_t, columns> counted{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What CPUs are busy with, from /proc/stat.
+// The load of each CPU, from /proc/stat.
 #pragma once
 
 #include "base/result.h"
@@ -11,14 +11,14 @@
 
 namespace teamo {
 
-/// What a CPU has done since the machine started, in ticks (USER_HZ, a hundredth of a second).
+/// The times of a CPU since boot, in ticks (USER_HZ, a hundredth of a second).
 struct CpuTimes {
-    std::uint64_t work = 0;       ///< processes, the kernel on their behalf, and what a hypervisor took away
-    std::uint64_t interrupts = 0; ///< hard and soft ones
-    std::uint64_t idle = 0;       ///< waiting for disks included
+    std::uint64_t work = 0;       ///< user, system and stolen time
+    std::uint64_t interrupts = 0; ///< hard and soft interrupts
+    std::uint64_t idle = 0;       ///< includes iowait
     bool operator==(const CpuTimes&) const = default;
 };
-/// By CPU number; those online.
+/// By CPU number; online CPUs only.
 using AllCpuTimes = std::map<unsigned, CpuTimes>;
 
 /// Shares of the time between two readings, 0 to 1.
@@ -26,11 +26,11 @@ struct CpuLoad {
     double work = 0, interrupts = 0;
     bool operator==(const CpuLoad&) const = default;
 };
-/// Zeros where no tick has gone by. A counter that went back (idle time may, when a CPU comes and goes)
-/// counts as no time.
+/// Zeros if no tick has passed. A counter that decreased counts as no time; idle time can when a CPU goes
+/// offline and online.
 CpuLoad load_between(const CpuTimes& earlier, const CpuTimes& later);
 
-/// Lines of other kinds, and numbers beyond those known, are passed over.
+/// Ignores other lines and additional columns.
 AllCpuTimes parse_cpu_times(std::string_view proc_stat);
 Result<AllCpuTimes> read_cpu_times();
 

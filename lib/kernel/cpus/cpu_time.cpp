@@ -11,7 +11,7 @@ namespace teamo {
 namespace {
 
 // Documentation/filesystems/proc.rst: user nice system idle iowait irq softirq steal, then guest times, which
-// user and nice hold already.
+// user and nice include.
 constexpr int column_count = 8, idle_column = 3, iowait_column = 4;
 
 } // namespace
@@ -19,7 +19,7 @@ constexpr int column_count = 8, idle_column = 3, iowait_column = 4;
 Result<std::chrono::microseconds> parse_busy_time(std::string_view stat, long ticks_per_second) {
     constexpr std::string_view head = "cpu ";
     if (!stat.starts_with(head) || ticks_per_second <= 0)
-        return fail(EBADMSG, "/proc/stat: no line of all CPUs");
+        return fail(EBADMSG, "/proc/stat: no line for all CPUs");
     const auto* at = stat.data() + head.size();
     const auto* const end = stat.data() + stat.size();
     std::int64_t busy = 0;
@@ -36,7 +36,7 @@ Result<std::chrono::microseconds> parse_busy_time(std::string_view stat, long ti
 }
 
 Result<std::chrono::microseconds> read_busy_time() {
-    // A line of interrupts can be long on a large machine.
+    // The line of interrupts can be long on a large machine.
     const auto stat = read_file("/proc/stat", std::size_t{16} << 20);
     if (!stat) return tl::unexpected(stat.error());
     return parse_busy_time(*stat, ::sysconf(_SC_CLK_TCK));

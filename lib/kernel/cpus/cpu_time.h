@@ -8,8 +8,8 @@
 
 namespace teamo {
 
-/// What all CPUs together have worked since the machine started, softirqs and stolen time included, of the
-/// text of /proc/stat. Its grain is a tick of USER_HZ (10 ms) for each CPU.
+/// The busy time of all CPUs together since boot, including softirqs and stolen time, from the text of
+/// /proc/stat. Resolution: a tick of USER_HZ (10 ms) for each CPU.
 Result<std::chrono::microseconds> parse_busy_time(std::string_view stat, long ticks_per_second);
 
 Result<std::chrono::microseconds> read_busy_time();

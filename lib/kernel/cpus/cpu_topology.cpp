@@ -12,10 +12,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned local = 10, unknown_distance = 255; // as drivers/base/node.c, include/linux/topology.h
+constexpr unsigned local = 10, unknown_distance = 255; // as in drivers/base/node.c, include/linux/topology.h
 constexpr unsigned whole_capacity = 1024;
-// Efficient cores have some 0.6 of the others' performance (cpu_capacity of such machines on 6.12 and later,
-// which tell it themselves); that it is less is what counts.
+// Efficient cores have about 0.6 of the performance (cpu_capacity of such machines on 6.12 and later, which
+// report it themselves). It matters only that it is less.
 constexpr unsigned atom_capacity = 614, low_power_capacity = 410;
 
 std::optional<unsigned> lowest(const std::optional<CpuList>& cpus) {
@@ -48,11 +48,12 @@ Cpu read_cpu(const fs::path& system, unsigned number) {
             cpu.core = *first;
             break;
         }
-    // Virtual machines may tell of no caches: then it is the package.
+    // Virtual machines may report no caches: use the package.
     auto cache = last_cache(folder);
     if (!cache) cache = lowest(sysfs::cpus(topology / "package_cpus_list"));
     cpu.cache = cache.value_or(cpu.core);
-    // nodeN/cpulist has those online; the link stays (drivers/base/node.c: register_cpu_under_node).
+    // nodeN/cpulist has only online CPUs; this link also exists for offline ones (drivers/base/node.c:
+    // register_cpu_under_node).
     if (const auto nodes = sysfs::numbers_in(folder, "node"); !nodes.empty()) cpu.node = nodes.front();
     if (const auto capacity = sysfs::number(folder / "cpu_capacity"); capacity && *capacity > 0)
         cpu.capacity = static_cast<unsigned>(*capacity);
@@ -79,7 +80,8 @@ std::vector<unsigned> numbers_of(std::string_view line) {
     return numbers;
 }
 
-/// A row has a column for each node that is online, in their order: not by number.
+/// A row has one column for each online node in ascending order, so a column's index is not the node's
+/// number.
 std::vector<std::vector<unsigned>> read_distances(const fs::path& nodes) {
     auto online = sysfs::cpus(nodes / "online").value_or(CpuList());
     if (online.empty()) online = sysfs::numbers_in(nodes, "node");
@@ -96,11 +98,12 @@ std::vector<std::vector<unsigned>> read_distances(const fs::path& nodes) {
     return distances;
 }
 
-/// x86 with two kinds of cores has a PMU for each (arch/x86/events/intel/core.c); cpu_capacity there is of
-/// kernel 6.12 and later.
+/// x86 with several kinds of cores has a PMU for each (arch/x86/events/intel/core.c); cpu_capacity exists
+/// there only from kernel 6.12 on.
 void take_hybrid(const fs::path& devices, CpuTopology& topology) {
-    const auto told = [](const Cpu& cpu) { return cpu.capacity != whole_capacity; };
-    if (std::ranges::any_of(topology.cpus, told) || !sysfs::cpus(devices / "cpu_core" / "cpus")) return;
+    const auto has_capacity = [](const Cpu& cpu) { return cpu.capacity != whole_capacity; };
+    if (std::ranges::any_of(topology.cpus, has_capacity) || !sysfs::cpus(devices / "cpu_core" / "cpus"))
+        return;
     const auto take = [&](const char* kind, unsigned capacity) {
         for (const auto number : sysfs::cpus(devices / kind / "cpus").value_or(CpuList()))
             if (const auto cpu = std::ranges::lower_bound(topology.cpus, number, {}, &Cpu::number);
@@ -111,7 +114,7 @@ void take_hybrid(const fs::path& devices, CpuTopology& topology) {
     take("cpu_lowpower", low_power_capacity);
 }
 
-/// What the kernel was started with, and cpuset partitions made since, which stand only in the root cgroup.
+/// The kernel's command line, and cpuset partitions, which only the root cgroup lists.
 CpuList read_isolated(const fs::path& sys) {
     CpuList isolated;
     for (const auto* file : {"devices/system/cpu/isolated", "devices/system/cpu/nohz_full",
@@ -145,7 +148,7 @@ Result<CpuList> read_online_cpus(const std::string& root) {
     const auto text = read_file(path, 65536);
     if (!text) return tl::unexpected(text.error());
     auto cpus = parse_cpu_list(*text);
-    if (!cpus) return fail(EINVAL, path + " is no list of CPUs");
+    if (!cpus) return fail(EINVAL, path + " is not a list of CPUs");
     return std::move(*cpus);
 }
 

@@ -8,8 +8,8 @@
 
 namespace teamo {
 
-/// The machine's CPUs, from /sys/devices/system and the root cgroup. Of one that is offline the kernel tells
-/// little more than its node: it is its own core and cache then. `root`: where /sys is.
+/// The machine's CPUs, from /sys/devices/system and the root cgroup. For an offline CPU the kernel shows
+/// little more than its node; it gets a core and a cache of its own. `root`: the directory that contains sys.
 Result<CpuTopology> read_cpu_topology(const std::string& root = "");
 
 /// The CPUs that are online.

@@ -8,7 +8,7 @@
 namespace teamo {
 namespace {
 
-constexpr unsigned cpu_limit = 8192; // of any kernel (CONFIG_NR_CPUS); cpu_set_t has 1024
+constexpr unsigned cpu_limit = 8192; // the largest CONFIG_NR_CPUS; cpu_set_t has 1024
 using Sets = std::array<cpu_set_t, cpu_limit / CPU_SETSIZE>;
 
 } // namespace
@@ -31,7 +31,7 @@ Result<> write_thread_affinity(pid_t thread, const CpuList& cpus) {
     const int error = errno;
     const auto what = fmt::format("thread {} cannot run on CPU {}", thread, text_of(cpus));
     if (error == EINVAL)
-        return fail(EINVAL, what + ": its cpuset has none of them, or the kernel lets nobody move it");
+        return fail(EINVAL, what + ": its cpuset has none of them, or the kernel does not allow it to move");
     return fail_errno(error, what);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Where a thread may run. Of more CPUs than a cpu_set_t has room for, too.
+// The CPU affinity of a thread, also beyond the 1024 CPUs of cpu_set_t.
 #pragma once
 
 #include "base/cpu_list.h"
@@ -10,10 +10,10 @@
 
 namespace teamo {
 
-/// ESRCH: it is gone.
+/// ESRCH: the thread is gone.
 Result<CpuList> read_thread_affinity(pid_t thread);
-/// ESRCH: it is gone. EINVAL: its cpuset has none of the CPUs, or the kernel lets nobody move it. EPERM:
-/// another user's (CAP_SYS_NICE).
+/// ESRCH: the thread is gone. EINVAL: its cpuset has none of the CPUs, or the kernel does not allow it to
+/// move. EPERM: another user's thread (CAP_SYS_NICE).
 Result<> write_thread_affinity(pid_t thread, const CpuList& cpus);
 
 } // namespace teamo

@@ -61,7 +61,7 @@ LinkStatus Ethtool::read_link_modes(IfIndex index) {
     const auto make = [this, index] {
         return make_request(ETHTOOL_MSG_LINKMODES_GET, ETHTOOL_A_LINKMODES_HEADER, index);
     };
-    // A device without link modes (EOPNOTSUPP) has no speed to tell: that is an answer, not a failure.
+    // A device without link modes (EOPNOTSUPP) has no speed; that is not a failure.
     static_cast<void>(socket_.dump(
         make, [&status](const nlmsghdr* message) { status = parse_link_modes(message); }, [] {}));
     return status;
@@ -87,7 +87,7 @@ Result<Features> Ethtool::set_features(IfIndex index, const FeatureSettings& set
     put_features(message.get(), settings);
     if (auto done = socket_.request(std::move(message)); !done)
         return within("features", std::move(done.error()));
-    // The kernel's reply says only what is different from before and from what was asked for.
+    // The kernel's reply has only differences (to the earlier state, and to the request).
     return read_features(index);
 }
 

@@ -13,12 +13,12 @@ class Ethtool {
 public:
     static Result<Ethtool> open();
 
-    /// Speed and duplex; unknown where the device has none to tell. `up` is left alone.
+    /// Speed and duplex; unknown if the device does not report them. Does not set `up`.
     LinkStatus read_link_modes(IfIndex index);
 
     Result<Features> read_features(IfIndex index);
-    /// Asks for the settings, and says how it is after that. A driver may refuse a part of them without an
-    /// error (ndo_fix_features): who must know compares.
+    /// Requests the settings and returns the features after that. A driver may refuse some of them without an
+    /// error (ndo_fix_features), so callers must compare.
     Result<Features> set_features(IfIndex index, const FeatureSettings& settings);
 
 private:

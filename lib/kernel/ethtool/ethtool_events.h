@@ -8,8 +8,8 @@
 
 namespace teamo {
 
-/// What ethtool's "monitor" group says of devices: whose features changed, by whomever (the kernel makes it
-/// of NETDEV_FEAT_CHANGE), and whose speed or duplex somebody set.
+/// Events of ethtool's "monitor" group: devices whose features changed for any reason (NETDEV_FEAT_CHANGE),
+/// and devices whose speed or duplex was set.
 class EthtoolEvents {
 public:
     /// EOPNOTSUPP: this kernel has no ethtool netlink.
@@ -17,9 +17,9 @@ public:
 
     struct Seen {
         std::set<IfIndex> features, link_modes;
-        bool lost = false; ///< the buffer ran over: any of them may have changed
+        bool lost = false; ///< the buffer overran: any device may have changed
     };
-    /// Everything that waits.
+    /// Reads all pending events.
     Result<Seen> take();
 
     int fd() const { return socket_.fd(); }
@@ -29,7 +29,7 @@ private:
     NetlinkSocket socket_;
 };
 
-/// The device that a notification speaks of, whatever its command; none where it is too short.
+/// The device of a notification with any command; none if the message is too short.
 IfIndex device_of_ethtool_event(const nlmsghdr* message);
 
 } // namespace teamo

@@ -35,23 +35,23 @@ std::string name_of(const nlattr* attribute) {
     return length > longest_name ? std::string() : std::string(text, length);
 }
 
-/// The names of the bits that are set. A bitset with a mask lists the clear ones as well, a mere list only
-/// the set ones (Documentation/networking/ethtool-netlink.rst, "Bit sets").
+/// The names of the bits that are set. A bitset with a mask also lists the clear bits, one without (NOMASK)
+/// only the set ones (Documentation/networking/ethtool-netlink.rst, "Bit sets").
 std::optional<FeatureNames> set_bits(const nlattr* bitset) {
     std::array<nlattr*, ETHTOOL_A_BITSET_MAX + 1> parts{};
     if (bitset == nullptr || !parse(parts, bytes_of(bitset)) || parts[ETHTOOL_A_BITSET_VALUE] != nullptr)
-        return std::nullopt; // a value without names was not asked for
-    const bool mere_list = parts[ETHTOOL_A_BITSET_NOMASK] != nullptr;
+        return std::nullopt; // the compact form without names, which we do not request
+    const bool is_list = parts[ETHTOOL_A_BITSET_NOMASK] != nullptr;
     FeatureNames names;
     auto* bits = parts[ETHTOOL_A_BITSET_BITS];
     if (bits == nullptr) return names;
     auto* bit = static_cast<nlattr*>(nla_data(bits));
     for (int rest = nla_len(bits); nla_ok(bit, rest) != 0 && names.size() < most_features;
          bit = nla_next(bit, &rest)) {
-        std::array<nlattr*, ETHTOOL_A_BITSET_BIT_MAX + 1> about{};
-        if (nla_type(bit) != ETHTOOL_A_BITSET_BITS_BIT || !parse(about, bytes_of(bit))) continue;
-        if (!mere_list && about[ETHTOOL_A_BITSET_BIT_VALUE] == nullptr) continue;
-        if (auto name = name_of(about[ETHTOOL_A_BITSET_BIT_NAME]); !name.empty())
+        std::array<nlattr*, ETHTOOL_A_BITSET_BIT_MAX + 1> attributes{};
+        if (nla_type(bit) != ETHTOOL_A_BITSET_BITS_BIT || !parse(attributes, bytes_of(bit))) continue;
+        if (!is_list && attributes[ETHTOOL_A_BITSET_BIT_VALUE] == nullptr) continue;
+        if (auto name = name_of(attributes[ETHTOOL_A_BITSET_BIT_NAME]); !name.empty())
             names.insert(std::move(name));
     }
     return names;
@@ -61,10 +61,11 @@ std::optional<FeatureNames> set_bits(const nlattr* bitset) {
 
 Result<Features> parse_features(std::span<const std::byte> attributes) {
     std::array<nlattr*, ETHTOOL_A_FEATURES_MAX + 1> parts{};
-    if (!parse(parts, attributes)) return fail(EBADMSG, "features: not a list of attributes");
+    if (!parse(parts, attributes)) return fail(EBADMSG, "features: malformed attributes");
     auto hardware = set_bits(parts[ETHTOOL_A_FEATURES_HW]);
     auto active = set_bits(parts[ETHTOOL_A_FEATURES_ACTIVE]);
-    if (!hardware || !active) return fail(EBADMSG, "features: the kernel's answer lacks what is active");
+    if (!hardware || !active)
+        return fail(EBADMSG, "features: the kernel's answer has no list of active features");
     if (const auto never = set_bits(parts[ETHTOOL_A_FEATURES_NOCHANGE]))
         std::erase_if(*hardware, [&never](const std::string& name) { return never->contains(name); });
     return Features{.active = std::move(*active),

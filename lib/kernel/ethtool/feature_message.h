@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// ETHTOOL_MSG_FEATURES_* and values of model/features.h, one into the other. Pure.
+// Converts between ETHTOOL_MSG_FEATURES_* and the types of model/features.h. Pure.
 #pragma once
 
 #include "base/result.h"
@@ -12,11 +12,11 @@
 
 namespace teamo {
 
-/// The attributes of a FEATURES_GET_REPLY or FEATURES_NTF, which stand behind its generic netlink header.
-/// EBADMSG: it does not say what is active and what can be changed.
+/// Takes the attributes of a FEATURES_GET_REPLY or FEATURES_NTF, which follow the generic netlink header.
+/// EBADMSG: the active or the changeable features are missing.
 Result<Features> parse_features(std::span<const std::byte> attributes);
 
-/// Appends what a FEATURES_SET asks for. A name that the kernel does not know is refused by it.
+/// Appends the attributes of a FEATURES_SET. The kernel refuses names that it does not know.
 void put_features(nl_msg* message, const FeatureSettings& settings);
 
 } // namespace teamo

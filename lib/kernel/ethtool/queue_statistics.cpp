@@ -26,11 +26,11 @@
 namespace teamo {
 namespace {
 
-/// More than any driver has; what is asked for is room in memory.
+/// More than any driver has. Limits the memory that we allocate.
 constexpr std::uint32_t most_statistics = 65'536;
 
-/// Of packets that were counted elsewhere too, or never came in.
-constexpr auto something_else =
+/// Names with these count packets a second time, or packets that were not received.
+constexpr auto excluded =
     std::to_array<std::string_view>({"tx", "xdp", "xsk", "prio", "drop", "err", "bad", "miss", "fail",
                                      "alloc", "csum", "lro", "gro", "cache", "byte"});
 
@@ -41,7 +41,7 @@ struct Numbered {
     unsigned number = 0;
 };
 
-/// Nothing where there is not exactly one number.
+/// None if the name does not have exactly one number.
 std::optional<Numbered> take_number(std::string_view name) {
     constexpr std::string_view digits = "0123456789";
     const auto start = name.find_first_of(digits);
@@ -59,21 +59,20 @@ std::optional<Numbered> of_receive_queue(std::string name) {
                            [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
     if (!has(name, "rx")) return std::nullopt;
     if (!has(name, "packets") && !has(name, "pkt") && !has(name, "cnt")) return std::nullopt;
-    if (std::ranges::any_of(something_else, [&name](auto part) { return has(name, part); }))
-        return std::nullopt;
+    if (std::ranges::any_of(excluded, [&name](auto part) { return has(name, part); })) return std::nullopt;
     return take_number(name);
 }
 
-/// What SIOCETHTOOL does to one device.
+/// SIOCETHTOOL for one device.
 class Device {
 public:
     static Result<Device> open(const std::string& name) {
-        // Any socket does for that, and the service has none of AF_INET (as ethtool(8) does it).
+        // Any socket will do, and the service may not open AF_INET; ethtool(8) does the same.
         UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC));
-        if (!socket) return fail_errno(errno, "no socket");
+        if (!socket) return fail_errno(errno, "cannot create a socket");
         return Device(std::move(socket), name);
     }
-    /// `request` begins with a command (linux/ethtool.h), and is where the kernel answers.
+    /// `request` begins with a command (linux/ethtool.h); the kernel writes its answer into it.
     Result<> ask(void* request, std::string_view what) {
         ifreq frame{};
         name_.copy(frame.ifr_name, sizeof frame.ifr_name - 1);
@@ -89,58 +88,60 @@ private:
     std::string name_;
 };
 
-/// How many strings there are of ETH_SS_STATS.
+/// The number of strings in ETH_SS_STATS.
 Result<std::uint32_t> count_statistics(Device& device) {
-    alignas(ethtool_sset_info) std::array<char, sizeof(ethtool_sset_info) + sizeof(std::uint32_t)> room{};
-    auto* request = reinterpret_cast<ethtool_sset_info*>(room.data());
+    alignas(ethtool_sset_info) std::array<char, sizeof(ethtool_sset_info) + sizeof(std::uint32_t)> buffer{};
+    auto* request = reinterpret_cast<ethtool_sset_info*>(buffer.data());
     request->cmd = ETHTOOL_GSSET_INFO;
     request->sset_mask = 1ULL << ETH_SS_STATS;
     if (auto done = device.ask(request, "the number of statistics"); !done)
         return tl::unexpected(done.error());
     const auto count = request->sset_mask == 0 ? 0 : request->data[0];
-    if (count == 0 || count > most_statistics) return fail(ENOTSUP, "no statistics");
+    if (count == 0 || count > most_statistics) return fail(ENOTSUP, "the driver has no statistics");
     return count;
 }
 
-/// Room for an answer of that size, and not a byte more: what is longer meets a page that cannot be written.
-/// Kernels do not ask how much there is room for, and write as many as the driver has by then
-/// (net/ethtool/ioctl.c: ethtool_get_strings, ethtool_get_stats); somebody may have changed that since it was
-/// counted (ethtool -L).
-class Room {
+/// A buffer that ends at a guard page, so that a longer answer fails with EFAULT. The kernel ignores the size
+/// of our buffer and writes as many values as the driver has at that moment (net/ethtool/ioctl.c:
+/// ethtool_get_strings, ethtool_get_stats), which `ethtool -L` may have changed since we counted them.
+class GuardedBuffer {
 public:
-    static Result<Room> of(std::size_t size) {
+    static Result<GuardedBuffer> of(std::size_t size) {
         const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
         const auto usable = (size + page - 1) / page * page;
         auto* start = ::mmap(nullptr, usable + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (start == MAP_FAILED) return fail_errno(errno, "room for statistics");
-        Room room(start, usable + page, static_cast<char*>(start) + (usable - size));
+        if (start == MAP_FAILED) return fail_errno(errno, "no memory for statistics");
+        GuardedBuffer buffer(start, usable + page, static_cast<char*>(start) + (usable - size));
         if (::mprotect(start, usable, PROT_READ | PROT_WRITE) < 0)
-            return fail_errno(errno, "room for statistics");
-        return room;
+            return fail_errno(errno, "no memory for statistics");
+        return buffer;
     }
-    Room(Room&& other) noexcept
+    GuardedBuffer(GuardedBuffer&& other) noexcept
         : start_(std::exchange(other.start_, nullptr)), length_(other.length_), answer_(other.answer_) {}
-    Room& operator=(Room&&) = delete;
-    ~Room() {
+    GuardedBuffer& operator=(GuardedBuffer&&) = delete;
+    ~GuardedBuffer() {
         if (start_ != nullptr) ::munmap(start_, length_);
     }
     void* get() { return answer_; }
 
 private:
-    Room(void* start, std::size_t length, void* answer) : start_(start), length_(length), answer_(answer) {}
+    GuardedBuffer(void* start, std::size_t length, void* answer)
+        : start_(start), length_(length), answer_(answer) {}
     void* start_;
     std::size_t length_;
     void* answer_;
 };
 
-/// Another number of statistics than a moment ago.
-tl::unexpected<Error> changed() { return fail(EAGAIN, "the statistics have changed"); }
+/// The number of statistics changed since we counted them.
+tl::unexpected<Error> changed() {
+    return fail(EAGAIN, "the number of statistics changed while they were read");
+}
 
 Result<std::vector<std::string>> read_names(Device& device, std::uint32_t count) {
-    auto room = Room::of(sizeof(ethtool_gstrings) + std::size_t{count} * ETH_GSTRING_LEN);
-    if (!room) return tl::unexpected(room.error());
-    auto* request =
-        new (room->get()) ethtool_gstrings{.cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_STATS, .len = count};
+    auto buffer = GuardedBuffer::of(sizeof(ethtool_gstrings) + std::size_t{count} * ETH_GSTRING_LEN);
+    if (!buffer) return tl::unexpected(buffer.error());
+    auto* request = new (buffer->get())
+        ethtool_gstrings{.cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_STATS, .len = count};
     if (auto done = device.ask(request, "the names of the statistics"); !done)
         return done.error().number == EFAULT ? changed() : tl::unexpected(done.error());
     if (request->len != count) return changed();
@@ -152,9 +153,9 @@ Result<std::vector<std::string>> read_names(Device& device, std::uint32_t count)
 }
 
 Result<std::vector<std::uint64_t>> read_values(Device& device, std::uint32_t count) {
-    auto room = Room::of(sizeof(ethtool_stats) + std::size_t{count} * sizeof(std::uint64_t));
-    if (!room) return tl::unexpected(room.error());
-    auto* request = new (room->get()) ethtool_stats{.cmd = ETHTOOL_GSTATS, .n_stats = count};
+    auto buffer = GuardedBuffer::of(sizeof(ethtool_stats) + std::size_t{count} * sizeof(std::uint64_t));
+    if (!buffer) return tl::unexpected(buffer.error());
+    auto* request = new (buffer->get()) ethtool_stats{.cmd = ETHTOOL_GSTATS, .n_stats = count};
     if (auto done = device.ask(request, "the statistics"); !done)
         return done.error().number == EFAULT ? changed() : tl::unexpected(done.error());
     if (request->n_stats != count) return changed();
@@ -169,13 +170,13 @@ std::vector<std::size_t> find_queue_packets(std::span<const std::string> names, 
         if (const auto found = of_receive_queue(names[at]); found && found->number < queues)
             by_pattern[found->pattern].emplace(found->number, at);
     std::vector<std::size_t> first;
-    for (const auto& [pattern, places] : by_pattern) {
-        // All of the packets are told before some kind of them.
-        if (queues == 0 || places.size() < queues ||
-            (!first.empty() && first.front() < places.begin()->second))
+    for (const auto& [pattern, positions] : by_pattern) {
+        // Drivers list the total of a queue before the counters for kinds of packets.
+        if (queues == 0 || positions.size() < queues ||
+            (!first.empty() && first.front() < positions.begin()->second))
             continue;
         first.clear();
-        for (const auto& [number, at] : places)
+        for (const auto& [number, at] : positions)
             first.push_back(at);
     }
     return first;
@@ -188,13 +189,13 @@ Result<std::vector<std::uint64_t>> read_queue_packets(const std::string& device,
     if (!count) return tl::unexpected(count.error());
     const auto names = read_names(*opened, *count);
     if (!names) return tl::unexpected(names.error());
-    const auto places = find_queue_packets(*names, queues);
-    if (places.empty())
+    const auto positions = find_queue_packets(*names, queues);
+    if (positions.empty())
         return fail(ENOTSUP, fmt::format("{} does not count packets by receive queue", device));
     const auto values = read_values(*opened, *count);
     if (!values) return tl::unexpected(values.error());
     std::vector<std::uint64_t> packets;
-    for (const auto at : places)
+    for (const auto at : positions)
         packets.push_back((*values)[at]);
     return packets;
 }

@@ -24,7 +24,7 @@ Result<int> read_counter(const UniqueFd& file) {
     int count = 0;
     const auto* end = text.data() + length;
     if (std::from_chars(text.data(), end, count).ec != std::errc())
-        return fail(EINVAL, "a device's carrier counter is no number");
+        return fail(EINVAL, "a device's carrier counter is not a number");
     return count;
 }
 
@@ -38,7 +38,7 @@ Result<CarrierCount> CarrierCount::open(const Link& link) {
     if (!losses) return tl::unexpected(losses.error());
     const auto index = read_file(folder + "ifindex");
     if (!index || *index != fmt::format("{}\n", link.index.value))
-        return fail(ENODEV, fmt::format("{} is not device {}", folder, link.index.value));
+        return fail(ENODEV, fmt::format("{} does not show device {}", folder, link.index.value));
     return CarrierCount(std::move(*changes), std::move(*losses));
 }
 

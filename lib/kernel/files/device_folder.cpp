@@ -8,7 +8,8 @@ namespace teamo {
 Result<DeviceFolder> find_device_folder(const Link& link, const std::string& root) {
     DeviceFolder folder{.net = root + "/sys/class/net/" + link.name, .device = {}, .bus = {}};
     if (sysfs::number(folder.net / "ifindex") != link.index.value)
-        return fail(ENODEV, fmt::format("/sys/class/net/{} is not device {}", link.name, link.index.value));
+        return fail(ENODEV,
+                    fmt::format("/sys/class/net/{} does not show device {}", link.name, link.index.value));
     std::error_code error;
     folder.device = std::filesystem::canonical(folder.net / "device", error);
     if (error) folder.device.clear();

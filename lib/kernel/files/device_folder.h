@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Where /sys has a network device and the hardware under it.
+// The folders of a network device and of its hardware in /sys.
 #pragma once
 
 #include "base/result.h"
@@ -13,8 +13,9 @@ namespace teamo {
 
 struct DeviceFolder {
     std::filesystem::path net;    ///< /sys/class/net/NAME
-    std::filesystem::path device; ///< its hardware, real path; empty: a virtual device
-    /// The device on the bus: of a virtio device the one above it. What has a node, a place, vectors.
+    std::filesystem::path device; ///< its hardware, canonical path; empty: a virtual device
+    /// The device on the bus (for virtio the parent), which has the NUMA node, the PCI location and the
+    /// vectors.
     std::filesystem::path bus;
 };
 

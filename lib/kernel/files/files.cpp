@@ -33,7 +33,7 @@ Result<std::string> read_file(const std::string& path, std::size_t most) {
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd) return fail_errno(errno, path);
     std::string content;
-    std::array<char, 16384> part; // filled by read before it is looked at
+    std::array<char, 16384> part; // read fills it before it is used
     while (true) {
         const auto got = ::read(fd.get(), part.data(), part.size());
         if (got < 0 && errno == EINTR) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Small files: /proc entries, and what the daemon keeps under /run.
+// Small files: /proc entries, and the daemon's files under /run.
 #pragma once
 
 #include "base/result.h"
@@ -12,23 +12,23 @@
 
 namespace teamo {
 
-/// The whole of a file, `most` bytes at the longest (EFBIG).
+/// The whole file. EFBIG: it is longer than `most` bytes.
 Result<std::string> read_file(const std::string& path, std::size_t most = std::size_t{1} << 20);
 
-/// Replaces a file by a new one at once: who reads sees the old or the new, never a part (mode 0600).
+/// Replaces a file atomically, with mode 0600: readers see the old or the new content, never a part.
 Result<> replace_file(const std::string& path, std::string_view content);
 
-/// Writes into a file that is there already, such as a /proc entry.
+/// Writes into an existing file, such as a /proc entry.
 Result<> write_into(const std::string& path, std::string_view content);
 
-/// A file of ours that is to be gone; one that is not there is. Tries a few times where it may help.
+/// Removes a file of ours if it exists. Retries passing failures, at most 3 attempts.
 void remove_file(const std::string& path);
 
 /// net.ipv6.conf.DEVICE.disable_ipv6; none on a kernel without IPv6.
 std::optional<bool> read_disable_ipv6(std::string_view device);
 Result<> write_disable_ipv6(std::string_view device, bool disabled);
 
-/// The inode of the calling thread's network namespace; 0 where /proc does not say.
+/// The inode of the calling thread's network namespace; 0 if /proc does not show it.
 std::uint64_t network_namespace();
 
 } // namespace teamo

@@ -33,7 +33,7 @@ double parse_speed(std::string_view text) {
 }
 
 PcieLink read_link(const fs::path& device, const std::string& which) {
-    constexpr std::int64_t most_lanes = 32; // 255: nothing is there (drivers/pci/pci-sysfs.c)
+    constexpr std::int64_t most_lanes = 32; // 255: unknown (drivers/pci/pci-sysfs.c)
     const auto width = sysfs::number(device / (which + "_link_width")).value_or(0);
     return {.speed = parse_speed(sysfs::first_line(device / (which + "_link_speed"))),
             .width = width > 0 && width <= most_lanes ? static_cast<unsigned>(width) : 0};
@@ -45,7 +45,7 @@ Result<DevicePlace> read_device_place(const Link& link, const std::string& root)
     const auto folder = find_device_folder(link, root);
     if (!folder) return tl::unexpected(folder.error());
     DevicePlace place;
-    // A sub-function, and other devices that a card is divided into, stand in its folder.
+    // Sub-functions and other auxiliary devices are in the folder of their card.
     auto device = folder->bus;
     while (device.has_relative_path() && !is_pci_address(device.filename().string()))
         device = device.parent_path();

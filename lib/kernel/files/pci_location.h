@@ -9,8 +9,8 @@
 
 namespace teamo {
 
-/// From sysfs. A virtual device stands nowhere: that is an answer. ENODEV: the device is gone, or /sys shows
-/// another network namespace than this process's. `root`: where /sys is.
+/// From sysfs. Empty for a virtual device, which is not a failure. ENODEV: the device is gone, or /sys shows
+/// another network namespace than this process's. `root`: the directory that contains sys.
 Result<DevicePlace> read_device_place(const Link& link, const std::string& root = "");
 
 } // namespace teamo

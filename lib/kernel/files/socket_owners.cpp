@@ -19,18 +19,18 @@ std::string name_of(const fs::path& process) {
     return name;
 }
 
-/// Notes the sockets of one process that are sought; the number of descriptors it has looked at.
-std::size_t look_at(const fs::path& process, pid_t pid, const std::set<std::uint64_t>& sought,
-                    std::map<std::uint64_t, SocketOwner>& found) {
+/// Adds the sockets of one process that are in `wanted`. Returns the number of descriptors that it read.
+std::size_t collect_sockets(const fs::path& process, pid_t pid, const std::set<std::uint64_t>& wanted,
+                            std::map<std::uint64_t, SocketOwner>& found) {
     std::size_t seen = 0;
-    std::error_code gone; // a process may end at any moment
+    std::error_code gone; // the process may end at any time
     for (fs::directory_iterator descriptor(process / "fd", gone), end; !gone && descriptor != end;
          descriptor.increment(gone)) {
         ++seen;
         std::error_code closed;
         const auto target = fs::read_symlink(descriptor->path(), closed);
         const auto inode = closed ? std::nullopt : socket_inode(target.native());
-        if (inode && sought.contains(*inode) && !found.contains(*inode))
+        if (inode && wanted.contains(*inode) && !found.contains(*inode))
             found.emplace(*inode, SocketOwner{.pid = pid, .name = name_of(process)});
     }
     return seen;
@@ -54,7 +54,7 @@ std::map<std::uint64_t, SocketOwner> find_socket_owners(const std::set<std::uint
          !refused && process != end && found.size() < inodes.size() && seen < most_descriptors;
          process.increment(refused))
         if (const auto pid = whole_number<pid_t>(process->path().filename().native()))
-            seen += look_at(process->path(), *pid, inodes, found);
+            seen += collect_sockets(process->path(), *pid, inodes, found);
     return found;
 }
 

@@ -14,15 +14,15 @@ namespace teamo {
 
 struct SocketOwner {
     pid_t pid = 0;
-    std::string name; ///< as /proc/PID/comm has it
+    std::string name; ///< from /proc/PID/comm
     bool operator==(const SocketOwner&) const = default;
 };
 
-/// The inode in what a descriptor's link says: "socket:[4711]"; none for any other.
+/// The inode in a descriptor's link, "socket:[4711]"; none for other links.
 std::optional<std::uint64_t> socket_inode(std::string_view link);
 
-/// The first process that has each of the sockets open. A socket is missing where its process is of another
-/// process namespace, or where a million descriptors were looked at before it.
+/// The first process that has each of the sockets open. A socket is missing if its process is in another PID
+/// namespace, or if the search ended after a million descriptors.
 std::map<std::uint64_t, SocketOwner> find_socket_owners(const std::set<std::uint64_t>& inodes);
 
 } // namespace teamo

@@ -15,7 +15,7 @@ namespace {
 
 using Kind = CpuSetting::Kind;
 
-bool is_of(const DeviceFolder& folder, const Link& link, unsigned irq, const std::string& root) {
+bool belongs_to(const DeviceFolder& folder, const Link& link, unsigned irq, const std::string& root) {
     if (folder.bus.empty()) return false;
     if (std::ranges::binary_search(sysfs::numbers_in(folder.bus / "msi_irqs"), irq)) return true;
     const auto vectors = list_vectors(folder, link.name, {}, root);
@@ -33,7 +33,8 @@ std::optional<CpuList> read_mask(const std::filesystem::path& file) {
 std::optional<CpuList> read_cpu_setting(const Link& link, const CpuSetting& setting,
                                         const std::string& root) {
     if (setting.kind == Kind::thread) {
-        // Its number may be another's now (net/core/dev.c: napi_kthread_create).
+        // The PID may belong to another thread now; NAPI threads are named so in net/core/dev.c:
+        // napi_kthread_create.
         constexpr std::string_view napi = "napi/";
         const auto name = read_file(fmt::format("{}/proc/{}/comm", root, setting.number), 64);
         if (!name || !name->starts_with(napi)) return std::nullopt;
@@ -45,7 +46,7 @@ std::optional<CpuList> read_cpu_setting(const Link& link, const CpuSetting& sett
     const auto number = std::to_string(setting.number);
     if (setting.kind == Kind::xps) return read_mask(folder->net / "queues" / ("tx-" + number) / "xps_cpus");
     if (setting.kind == Kind::rps) return read_mask(folder->net / "queues" / ("rx-" + number) / "rps_cpus");
-    if (!is_of(*folder, link, setting.number, root)) return std::nullopt;
+    if (!belongs_to(*folder, link, setting.number, root)) return std::nullopt;
     return sysfs::cpus(root + "/proc/irq/" + number + "/smp_affinity_list");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What of a port's interrupts was set is put back, where it is still as we set it.
+// Restores the affinities that we changed, if they still have our value.
 #pragma once
 
 #include "base/result.h"
@@ -11,16 +11,15 @@
 
 namespace teamo {
 
-/// As it is now; none where it is gone: an interrupt that is not the device's any more is as good as gone,
-/// since its number may be another's, and so is a thread that is none of NAPI. A card that is down still has
-/// its own (/sys/…/msi_irqs).
+/// The present value. None if the interrupt or thread is gone, or if its number now belongs to another device
+/// or to a thread that is not a NAPI thread. A card that is down keeps its interrupts (/sys/…/msi_irqs).
 std::optional<CpuList> read_cpu_setting(const Link& link, const CpuSetting& setting,
                                         const std::string& root = "");
 
-/// All of it. Goes on after a failure; all that failed is in the error.
+/// Restores every setting that still has our value. Continues after a failure; the error lists all failures.
 Result<> restore_cpus(const Link& link, const SetCpus& set, const std::string& root = "");
 
-/// Whether the interrupt's affinity is what its driver recommends (affinity_hint), and that says something.
+/// True if the driver recommends CPUs (a non-empty affinity_hint) and the affinity is exactly those.
 bool is_as_hinted(unsigned irq, const std::string& root = "");
 
 } // namespace teamo

@@ -24,39 +24,41 @@ std::string meaning_for_irq(int number, unsigned irq, const CpuList& cpus) {
     case EIO:   // to 6.11
     case EPERM: // from 6.12 on
         return fmt::format("the kernel manages the affinity of interrupt {} itself", irq);
-    case EACCES: return fmt::format("only root may move interrupt {}", irq);
-    case ENOENT: return fmt::format("there is no interrupt {} any more", irq);
+    case EACCES: return fmt::format("only root may change the affinity of interrupt {}", irq);
+    case ENOENT: return fmt::format("interrupt {} no longer exists", irq);
     case ENOSPC:
-        return fmt::format("no interrupt vector is left on CPU {} for interrupt {}", text_of(cpus), irq);
-    case EBUSY: return fmt::format("interrupt {} is still on its way to another CPU", irq);
+        return fmt::format("CPU {} has no free interrupt vector for interrupt {}", text_of(cpus), irq);
+    case EBUSY: return fmt::format("interrupt {} is still moving to another CPU", irq);
     case EINVAL: return fmt::format("interrupt {}: no CPU of \"{}\" is online", irq, text_of(cpus));
     case ERANGE:
     case EOVERFLOW: return fmt::format("interrupt {}: this machine has no CPU {}", irq, text_of(cpus));
-    default: return fmt::format("interrupt {} cannot go to CPU {}", irq, text_of(cpus));
+    default: return fmt::format("interrupt {} cannot be moved to CPU {}", irq, text_of(cpus));
     }
 }
 
 std::string meaning_for_thread(int number, unsigned pid, const CpuList& cpus) {
     switch (number) {
-    case ESRCH: return fmt::format("there is no thread {} any more", pid);
-    case EPERM: return fmt::format("thread {} is another user's, and CAP_SYS_NICE is missing", pid);
+    case ESRCH: return fmt::format("thread {} no longer exists", pid);
+    case EPERM: return fmt::format("thread {} belongs to another user, and CAP_SYS_NICE is missing", pid);
     case EINVAL:
-        return fmt::format("thread {} is bound for good, or its cpuset has no CPU of \"{}\" that is online",
-                           pid, text_of(cpus));
-    default: return fmt::format("thread {} cannot go to CPU {}", pid, text_of(cpus));
+        return fmt::format(
+            "the kernel does not allow thread {} to move, or its cpuset has no online CPU of \"{}\"", pid,
+            text_of(cpus));
+    default: return fmt::format("thread {} cannot be moved to CPU {}", pid, text_of(cpus));
     }
 }
 
 std::string meaning_for_queue(int number, const std::string& queue, const CpuList& cpus) {
     switch (number) {
-    case ENOENT: return fmt::format("{} has no choice of CPUs, being the only one or gone", queue);
+    case ENOENT:
+        return fmt::format("{} has no CPU setting: it is the only queue, or it no longer exists", queue);
     case EPERM:
     case EACCES: return fmt::format("{}: CAP_NET_ADMIN is missing", queue);
     case EINVAL: // net/core/net-sysfs.c: rps_cpumask_housekeeping
         return fmt::format("{}: all CPUs of \"{}\" are isolated", queue, text_of(cpus));
     case EOVERFLOW:
     case ERANGE: return fmt::format("{}: this machine has no CPU {}", queue, text_of(cpus));
-    default: return fmt::format("{} cannot go to CPU {}", queue, text_of(cpus));
+    default: return fmt::format("{} cannot be moved to CPU {}", queue, text_of(cpus));
     }
 }
 

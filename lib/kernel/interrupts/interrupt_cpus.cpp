@@ -15,13 +15,13 @@ CpuList interrupt_cpus(const PortInterrupts& port) {
     if (serving.empty())
         for (const auto& vector : port.others)
             serving.push_back(&vector);
-    // A virtio device has vectors for queues that it does not use, and an idle one stays on its old CPU
+    // A virtio device has vectors for unused queues, and the effective affinity of an idle vector stays old
     // after its affinity has changed.
-    const auto has_come = [](const IrqVector* vector) { return vector->count > 0; };
-    const bool any = std::ranges::any_of(serving, has_come);
+    const auto has_fired = [](const IrqVector* vector) { return vector->count > 0; };
+    const bool any = std::ranges::any_of(serving, has_fired);
     CpuList cpus;
     for (const auto* vector : serving)
-        if (!any || has_come(vector))
+        if (!any || has_fired(vector))
             cpus = united(std::move(cpus), vector->effective.empty() ? vector->affinity : vector->effective);
     return cpus;
 }

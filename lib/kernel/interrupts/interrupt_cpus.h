@@ -13,14 +13,13 @@
 
 namespace teamo {
 
-/// The CPUs to which the kernel sends the interrupts of the port's queues now, pure. None where there are no
-/// interrupts to speak of: virtual devices, and cards that are down, which have handed theirs back. A vector
-/// that only tells of configuration or of the link does not count beside others, nor does one that has never
-/// come beside some that have.
+/// The CPUs that handle the interrupts of the port's queues now. Empty for virtual devices, and for cards
+/// that are down and have freed their interrupts. Vectors for configuration and link state count only if
+/// there are no others; vectors that never fired count only if none has fired. Pure.
 CpuList interrupt_cpus(const PortInterrupts& port);
 
-/// Of the device. ENODEV: the device is gone, or /sys shows another network namespace than this process's.
-/// `root`: where /sys and /proc are.
+/// ENODEV: the device is gone, or /sys shows another network namespace than this process's. `root`: the
+/// directory that contains sys and proc.
 Result<CpuList> read_interrupt_cpus(const Link& link, const std::string& root = "");
 
 } // namespace teamo

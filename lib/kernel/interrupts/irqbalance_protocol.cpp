@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t old_buffer = 500;     ///< irqbalance.c: sock_handle, up to 1.9.4
 constexpr std::size_t new_buffer = 16384;   ///< since 1.9.5; a request that fills it is refused
-constexpr std::size_t longest_mask = 8192U; ///< a digit for four CPUs, and commas
+constexpr std::size_t longest_mask = 8192U; ///< one hex digit for four CPUs, and commas
 
 /// Words between single blanks.
 class Words {
@@ -42,11 +42,11 @@ std::optional<Number> number_of(std::string_view key, Words& words) {
 
 Result<IrqBalanceSetup> parse_irqbalance_setup(std::string_view reply) {
     if (reply.empty()) return fail(EACCES, "irqbalance closed the connection without an answer");
-    const auto nonsense = [] { return fail(EBADMSG, "irqbalance's answer makes no sense"); };
+    const auto malformed = [] { return fail(EBADMSG, "irqbalance sent a malformed answer"); };
     IrqBalanceSetup setup;
     Words words(reply);
     const auto seconds = number_of<unsigned>("SLEEP", words);
-    if (!seconds) return nonsense();
+    if (!seconds) return malformed();
     setup.seconds = *seconds;
     while (!words.at_end()) {
         const auto key = words.next();
@@ -55,23 +55,23 @@ Result<IrqBalanceSetup> parse_irqbalance_setup(std::string_view reply) {
             setup.banned_cpus = value;
             const bool mask = value.size() <= longest_mask &&
                               value.find_first_not_of("0123456789abcdefABCDEF,") == std::string_view::npos;
-            return mask && words.at_end() ? Result<IrqBalanceSetup>(std::move(setup)) : nonsense();
+            return mask && words.at_end() ? Result<IrqBalanceSetup>(std::move(setup)) : malformed();
         }
         const auto irq = whole_number<unsigned>(value);
-        if (key != "IRQ" || !irq || *irq >= most_irqs) return nonsense();
+        if (key != "IRQ" || !irq || *irq >= most_irqs) return malformed();
         if (!number_of<std::uint64_t>("LOAD", words) || !number_of<std::uint64_t>("DIFF", words))
-            return nonsense();
-        if (words.next() != "CLASS") return nonsense();
-        words.next(); // of one that was banned before it was ever seen: whatever
+            return malformed();
+        if (words.next() != "CLASS") return malformed();
+        words.next(); // any value: undefined for an IRQ that was banned before irqbalance saw it
         setup.banned.insert(*irq);
     }
-    return nonsense();
+    return malformed();
 }
 
 Result<std::string> ban_request(const BannedIrqs& bans, const BannedIrqs& ours) {
     std::string request = "settings ban irqs";
     if (bans.empty()) return request.append(" NONE");
-    // Foreign ones first. A zero ends the list but where it is its first (strtoul in a loop), so it is.
+    // Bans of others first. irqbalance parses with strtoul in a loop: a zero that is not first ends the list.
     std::vector<unsigned> order(bans.begin(), bans.end());
     std::ranges::stable_sort(order, {}, [&](unsigned irq) {
         return irq == 0 ? 0 : ours.contains(irq) ? 2 : 1;
@@ -80,8 +80,8 @@ Result<std::string> ban_request(const BannedIrqs& bans, const BannedIrqs& ours) 
         const auto word = fmt::format(" {}", irq);
         const auto end = request.size() + word.size();
         if (end > old_buffer && !ours.contains(irq))
-            return fail(EMSGSIZE, "its list of interrupts to be left alone is long already, and irqbalance "
-                                  "before 1.9.5 would forget a part");
+            return fail(EMSGSIZE, "the list of banned interrupts is too long: irqbalance before 1.9.5 "
+                                  "would lose a part of it");
         if (end >= new_buffer) break;
         if (request.size() < old_buffer && end > old_buffer) request.resize(old_buffer, ' ');
         request += word;

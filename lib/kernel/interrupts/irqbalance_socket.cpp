@@ -28,7 +28,7 @@ std::optional<pid_t> pid_in(std::string_view digits) {
     return pid && *pid > 0 ? pid : std::nullopt;
 }
 
-/// Of "irqbalance1234.sock".
+/// The PID in "irqbalance1234.sock".
 std::optional<pid_t> pid_of_socket(std::string_view name) {
     constexpr std::string_view before = "irqbalance", after = ".sock";
     if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size())
@@ -36,9 +36,9 @@ std::optional<pid_t> pid_of_socket(std::string_view name) {
     return pid_in(name.substr(before.size(), name.size() - before.size() - after.size()));
 }
 
-bool lives(pid_t pid) { return ::kill(pid, 0) == 0 || errno != ESRCH; }
+bool is_alive(pid_t pid) { return ::kill(pid, 0) == 0 || errno != ESRCH; }
 
-/// With our credentials, as irqbalance-ui sends them (SCM_CREDENTIALS): it wants to see uid 0.
+/// irqbalance requires SCM_CREDENTIALS with uid 0; irqbalance-ui sends them in the same way.
 ssize_t send_with_credentials(int socket, const std::string& request) {
     const ucred ours{.pid = ::getpid(), .uid = ::geteuid(), .gid = ::getegid()};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof ours)> control{};
@@ -69,7 +69,7 @@ std::vector<IrqBalanceSocket> find_irqbalance(const std::string& directory) {
          entry.increment(error)) {
         const auto pid = pid_of_socket(entry->path().filename().native());
         struct stat status {};
-        if (pid && ::lstat(entry->path().c_str(), &status) == 0 && S_ISSOCK(status.st_mode) && lives(*pid))
+        if (pid && ::lstat(entry->path().c_str(), &status) == 0 && S_ISSOCK(status.st_mode) && is_alive(*pid))
             found.push_back({{*pid, entry->path().native()}, status.st_ctim});
     }
     std::ranges::sort(found, [](const Found& one, const Found& other) {
@@ -100,13 +100,13 @@ Result<IrqBalanceExchange> IrqBalanceExchange::start(const std::string& path, co
     if (path.size() >= sizeof address.sun_path) return fail_errno(ENAMETOOLONG, path);
     path.copy(address.sun_path, path.size());
     UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!socket) return fail_errno(errno, "no socket");
-    // Where the queue of those who wait is full this is EAGAIN at once, never EINPROGRESS (unix(7)).
+    if (!socket) return fail_errno(errno, "cannot create a socket");
+    // A full backlog gives EAGAIN at once, never EINPROGRESS (unix(7)).
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0)
         return fail_errno(errno, path);
     const auto sent = send_with_credentials(socket.get(), request);
     if (sent < 0) return fail_errno(errno, path);
-    // It reads once: what comes later would never be seen.
+    // irqbalance reads once: it would never see the rest.
     if (static_cast<std::size_t>(sent) != request.size()) return fail_errno(EMSGSIZE, path);
     return IrqBalanceExchange(std::move(socket), deadline);
 }
@@ -114,15 +114,17 @@ Result<IrqBalanceExchange> IrqBalanceExchange::start(const std::string& path, co
 std::uint32_t IrqBalanceExchange::events() { return EPOLLIN; }
 
 Result<IrqBalanceExchange::Progress> IrqBalanceExchange::step(Clock::time_point now) {
-    std::array<char, 4096> part; // filled by recv before it is looked at
+    std::array<char, 4096> part; // recv fills it before it is read
     while (true) {
         const auto got = ::recv(socket_.get(), part.data(), part.size(), 0);
         if (got > 0) {
             reply_.append(part.data(), static_cast<std::size_t>(got));
-            if (reply_.size() >= longest_reply) return fail(EMSGSIZE, "irqbalance's answer does not end");
+            if (reply_.size() >= longest_reply)
+                return fail(EMSGSIZE, "irqbalance's answer is longer than 64 KiB");
             continue;
         }
-        // A reset: it closed without having read all of the request, as up to 1.9.4 with more than 500 bytes.
+        // ECONNRESET: irqbalance closed before it read the whole request (before 1.9.5, if longer than 500
+        // bytes).
         if (got == 0 || errno == ECONNRESET) return Progress::done;
         if (errno == EINTR) continue;
         if (errno != EAGAIN) return fail_errno(errno, "irqbalance's answer");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// irqbalance(1)'s socket: a connection takes one request. It has one thread, and up to version 1.9.3 that
-// sleeps for an interval (10 s) after each new look at the machine: nobody may wait for it.
+// irqbalance(1)'s socket: one request for each connection. Its only thread sleeps for an interval (10 s)
+// after each scan up to version 1.9.3, so the event loop must not block on an answer.
 #pragma once
 
 #include "base/clock.h"
@@ -26,28 +26,29 @@ struct IrqBalanceSocket {
 
 inline constexpr const char* irqbalance_directory = "/run/irqbalance";
 
-/// The sockets whose process lives, the newest first: a killed one leaves its socket behind.
+/// The sockets of running processes, the newest first. A killed irqbalance leaves its socket behind.
 std::vector<IrqBalanceSocket> find_irqbalance(const std::string& directory = irqbalance_directory);
 
-/// A process of that name, as of an irqbalance that was built without the socket. `proc`: where /proc is.
+/// A process named irqbalance, for one built without the socket. `proc`: the path of /proc.
 std::optional<pid_t> find_irqbalance_process(const std::string& proc = "/proc");
 
 /// One request and its reply, driven by the owner's event loop.
 class IrqBalanceExchange {
 public:
-    /// Connects and sends. EAGAIN: others wait before us; ECONNREFUSED, ENOENT: nobody is there (yet).
+    /// Connects and sends. EAGAIN: the backlog is full; ECONNREFUSED, ENOENT: irqbalance does not listen
+    /// (yet).
     static Result<IrqBalanceExchange> start(const std::string& path, const std::string& request,
                                             Clock::time_point deadline);
 
     int fd() const { return socket_.get(); }
-    static std::uint32_t events(); ///< to wait for on fd(), as epoll has them
+    static std::uint32_t events(); ///< the epoll events to wait for on fd()
     Clock::time_point deadline() const { return deadline_; }
 
     enum class Progress : std::uint8_t { again, done };
-    /// Takes in what has come. ETIMEDOUT: past the deadline; EMSGSIZE: a reply of 64 KiB.
+    /// Reads what is available. ETIMEDOUT: the deadline has passed; EMSGSIZE: the reply exceeds 64 KiB.
     Result<Progress> step(Clock::time_point now);
 
-    /// Complete when done; empty for a request that has no answer, and where we are refused.
+    /// Complete when done. Empty if the request has no answer, or if irqbalance refused it.
     const std::string& reply() const { return reply_; }
 
 private:
@@ -58,7 +59,7 @@ private:
     std::string reply_;
 };
 
-/// The same for those who can wait.
+/// The same, blocking for up to `patience`.
 Result<std::string> ask_irqbalance(const std::string& path, const std::string& request,
                                    std::chrono::milliseconds patience);
 

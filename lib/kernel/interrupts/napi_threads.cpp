@@ -13,35 +13,36 @@
 namespace teamo {
 namespace {
 
-void give(QueueVectors& queue, pid_t thread) {
+void assign_thread(QueueVectors& queue, pid_t thread) {
     if (queue.thread && queue.thread->pid == thread) return;
     if (auto affinity = read_thread_affinity(thread))
         (queue.thread ? queue.second_thread : queue.thread) =
             NapiThread{.pid = thread, .affinity = std::move(*affinity)};
 }
 
-/// True if the netdev family tells of any.
-bool give_told(PortInterrupts& port, const NetdevQueues& told) {
+/// True if the netdev family reports any thread.
+bool assign_reported_threads(PortInterrupts& port, const NetdevQueues& netdev_queues) {
     bool any = false;
     for (const bool receive : {true, false})
-        for (const auto& queue : told.queues) {
-            const auto napi = std::ranges::find(told.napis, queue.napi, &NetdevNapi::id);
-            if (queue.receive != receive || napi == told.napis.end() || !napi->thread) continue;
+        for (const auto& queue : netdev_queues.queues) {
+            const auto napi = std::ranges::find(netdev_queues.napis, queue.napi, &NetdevNapi::id);
+            if (queue.receive != receive || napi == netdev_queues.napis.end() || !napi->thread) continue;
             any = true;
             if (const auto group = std::ranges::find(port.queues, queue.queue, &QueueVectors::queue);
                 group != port.queues.end())
-                give(*group, *napi->thread);
+                assign_thread(*group, *napi->thread);
         }
     return any;
 }
 
-using Places = std::vector<QueueVectors*>; ///< null: of a queue that is not in use, but has a NAPI
+using Places = std::vector<QueueVectors*>; ///< null: a queue that is not in use but has a NAPI
 
-/// Where so many threads belong, in the order of their NAPIs: drivers make one for each queue (virtio: for
-/// each receive queue) or for each vector of a queue (igb), those not in use included. None: neither.
+/// The queue of each thread, in the order of NAPI numbers. Drivers create one NAPI for each queue (virtio:
+/// for each receive queue) or for each vector of a queue (igb), including unused ones. Empty if `threads`
+/// matches neither.
 Places places_of(PortInterrupts& port, std::span<const std::string> device_names, std::size_t threads) {
-    std::map<unsigned, std::pair<std::string, QueueVectors*>>
-        vectors; // by number: igb's receiving ones first
+    // By IRQ number: igb's receive vectors come first.
+    std::map<unsigned, std::pair<std::string, QueueVectors*>> vectors;
     for (auto& queue : port.queues)
         for (const auto& vector : queue.vectors)
             vectors[vector.irq] = {vector.name, &queue};
@@ -52,7 +53,7 @@ Places places_of(PortInterrupts& port, std::span<const std::string> device_names
         names.push_back(vector.first);
     const auto roles = roles_of(names, device_names);
     Places by_vector;
-    std::map<unsigned, QueueVectors*> by_queue; // as the names count
+    std::map<unsigned, QueueVectors*> by_queue; // by the number in the name
     auto role = roles.begin();
     for (const auto& [irq, vector] : vectors) {
         if (const auto one = *role++; one.kind == VectorRole::Kind::queue) {
@@ -67,13 +68,13 @@ Places places_of(PortInterrupts& port, std::span<const std::string> device_names
         return places;
     }
     if (threads == by_vector.size()) return by_vector;
-    // Names tell nothing: one thread for the one group.
+    // The names have no queue numbers: one thread for the only group.
     if (by_vector.empty() && threads == 1 && port.queues.size() == 1) return {port.queues.data()};
     return {};
 }
 
-/// By the number of their NAPI. A transmitting one of virtio's has the number 0 and is no queue's own
-/// (NAPI_STATE_NO_BUSY_POLL).
+/// Threads by NAPI number. virtio's transmit NAPIs have the number 0 (NAPI_STATE_NO_BUSY_POLL) and are left
+/// out.
 std::map<unsigned, pid_t> named_threads(const std::string& name, const std::string& root) {
     std::map<unsigned, pid_t> threads;
     const auto prefix = "napi/" + name + "-";
@@ -89,9 +90,9 @@ std::map<unsigned, pid_t> named_threads(const std::string& name, const std::stri
 } // namespace
 
 void find_threads(PortInterrupts& port, const DeviceFolder& folder, const std::string& name,
-                  const NetdevQueues& told, const std::string& root) {
-    if (give_told(port, told)) return;
-    // A look at every process only where threads are switched on.
+                  const NetdevQueues& netdev_queues, const std::string& root) {
+    if (assign_reported_threads(port, netdev_queues)) return;
+    // Scan all processes only if threaded NAPI is on.
     if (port.queues.empty() || sysfs::number(folder.net / "threaded").value_or(0) == 0) return;
     const auto threads = named_threads(name, root);
     const std::array<std::string, 2> device_names{name, folder.device.filename().string()};
@@ -99,7 +100,7 @@ void find_threads(PortInterrupts& port, const DeviceFolder& folder, const std::s
     if (places.empty()) return;
     auto place = places.begin();
     for (const auto& [napi, thread] : threads)
-        if (auto* queue = *place++) give(*queue, thread);
+        if (auto* queue = *place++) assign_thread(*queue, thread);
 }
 
 } // namespace teamo

@@ -12,10 +12,10 @@
 
 namespace teamo {
 
-/// Gives each queue of the port its thread. Where the netdev family does not tell it is by the threads'
-/// names, "napi/eth0-8197": numbers rise in the order of the queues, so only where there are as many as
-/// queues.
+/// Sets the thread of each queue of the port: as the netdev family reports it, otherwise by the threads'
+/// names, "napi/eth0-8197". The numbers rise in the order of the queues, so names are used only if there are
+/// as many threads as queues.
 void find_threads(PortInterrupts& port, const DeviceFolder& folder, const std::string& name,
-                  const NetdevQueues& told, const std::string& root);
+                  const NetdevQueues& netdev_queues, const std::string& root);
 
 } // namespace teamo

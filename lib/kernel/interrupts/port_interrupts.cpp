@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of queues 0 to `count` - 1; none where the first has none (a single transmit queue: ENOENT).
+/// The masks of queues 0 to `count` - 1. Empty if the first queue has none (ENOENT for a single transmit
+/// queue).
 std::vector<CpuList> read_masks(const fs::path& queues, const char* kind, unsigned count, const char* file) {
     std::vector<CpuList> masks;
     for (unsigned queue = 0; queue < count; ++queue) {

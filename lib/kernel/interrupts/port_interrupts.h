@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A port's interrupts by queue, and where each goes.
+// A port's interrupts by queue, and their affinity.
 #pragma once
 
 #include "base/result.h"
@@ -12,16 +12,16 @@
 
 namespace teamo {
 
-/// What the kernel tells of the port's vectors, grouped by queue: by what the netdev family told (`told`)
-/// and by the handlers' names, which complement each other: of e1000e's two vectors of a queue the family
-/// names one. Else they are one group (VectorSource::ungrouped; infer_queues may tell them apart).
-/// A vector without a handler serves nobody and is left out: all of them while the port is down.
-/// ENODEV: the device is gone, or /sys shows another network namespace. `root`: where /sys and /proc are.
+/// The port's vectors, grouped by queue. Uses both `netdev_queues` and the handlers' names: of e1000e's two
+/// vectors of a queue, the netdev family reports only one. Without either, all vectors form one group
+/// (VectorSource::ungrouped); infer_queues() may separate them later. Vectors without a handler are left out,
+/// so a port that is down has none. ENODEV: the device is gone, or /sys shows another network namespace.
+/// `root`: the directory that contains sys and proc.
 Result<PortInterrupts> read_port_interrupts(const Link& link, const NetdevQueues& netdev_queues = {},
                                             const std::string& root = "");
 
-/// Reads anew what changes by itself or by others' hands: affinities and counts of known vectors and threads.
-/// ENOENT: one is gone; ESTALE: its number has another handler now. Then everything is to be read.
+/// Reads the affinities and counts of known vectors and threads again. ENOENT: one no longer exists; ESTALE:
+/// its number has another handler now. After either, call read_port_interrupts().
 Result<> refresh(PortInterrupts& port, const std::string& root = "");
 
 } // namespace teamo

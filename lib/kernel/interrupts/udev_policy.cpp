@@ -20,7 +20,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// The logical lines: those that end with a backslash go on, with a blank for it; comments are none.
+/// The logical lines: a backslash at the end joins two lines with a blank. Comments are left out.
 std::vector<std::string> lines_of(std::string_view text) {
     std::vector<std::string> lines;
     std::string line;
@@ -40,7 +40,7 @@ std::vector<std::string> lines_of(std::string_view text) {
     return lines;
 }
 
-/// Empty: set to nothing; none: not said.
+/// Empty: set to an empty value; none: not set.
 std::optional<std::string> policy_in(std::string_view text) {
     std::optional<std::string> policy;
     bool in_link = false;
@@ -98,7 +98,7 @@ Result<std::optional<UdevIrqPolicy>> read_udev_irq_policy(IfIndex device) {
         paths.push_back(std::move(path));
     std::vector<ConfigText> texts;
     for (auto& path : paths)
-        if (auto text = read_file(path)) // one that is gone says nothing at the next event
+        if (auto text = read_file(path)) // a removed file has no effect at the next event
             texts.push_back({std::move(path), std::move(*text)});
     return find_udev_irq_policy(texts);
 }

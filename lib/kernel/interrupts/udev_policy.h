@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Whether udevd places a device's interrupts too: IRQAffinityPolicy= of the .link file that it applies to the
-// device at each of its events (systemd.link(5), since 2026; an older udevd has no such key and passes over
-// it).
+// Whether udevd also sets the affinity of a device's interrupts: IRQAffinityPolicy= of the .link file, which
+// it applies at each event of the device (systemd.link(5), since 2026; an older udevd ignores the key).
 #pragma once
 
 #include "base/named.h"
@@ -17,7 +16,7 @@
 namespace teamo {
 
 struct UdevIrqPolicy {
-    std::string file;    ///< the .link file, or the drop-in that says it
+    std::string file;    ///< the .link file, or the drop-in that sets it
     std::string setting; ///< "IRQAffinityPolicy=spread"
     bool operator==(const UdevIrqPolicy&) const = default;
 };
@@ -30,12 +29,11 @@ Result<std::optional<UdevIrqPolicy>> read_udev_irq_policy(IfIndex device);
 struct ConfigText {
     std::string path, text;
 };
-/// A file and its drop-ins in their order; what comes later counts. IRQAffinity= and IRQAffinityNUMA= say
-/// where to, and do nothing without IRQAffinityPolicy= (systemd, link-config.c: link_apply_irq_affinity).
+/// A file and its drop-ins in their order; the last assignment wins. IRQAffinity= and IRQAffinityNUMA= have
+/// no effect without IRQAffinityPolicy= (systemd, link-config.c: link_apply_irq_affinity).
 std::optional<UdevIrqPolicy> find_udev_irq_policy(std::span<const ConfigText> files);
 
-/// Paths between colons, as ID_NET_LINK_FILE_DROPINS has them: what is special in one has a backslash before
-/// it.
+/// Splits ID_NET_LINK_FILE_DROPINS: paths separated by colons, special characters escaped by a backslash.
 std::vector<std::string> parse_udev_paths(std::string_view text);
 
 } // namespace teamo

@@ -9,10 +9,10 @@
 namespace teamo {
 namespace {
 
-using Queues = std::map<unsigned, unsigned>; ///< by number of the vector
+using Queues = std::map<unsigned, unsigned>; ///< by IRQ number
 
-/// By the netdev family. A vector that serves several queues goes with the lowest receiving one.
-Queues told_queues(const NetdevQueues& netdev_queues) {
+/// As the netdev family reports. A vector that serves several queues belongs to the lowest receive queue.
+Queues reported_queues(const NetdevQueues& netdev_queues) {
     Queues queues;
     for (const bool receive : {true, false})
         for (const auto& queue : netdev_queues.queues) {
@@ -25,8 +25,8 @@ Queues told_queues(const NetdevQueues& netdev_queues) {
     return queues;
 }
 
-/// Numbers in names are the driver's, not always the kernel's: where the family tells of a vector of that
-/// number, all of that number go with it.
+/// Numbers in names are the driver's and may differ from the kernel's. If the family reports the queue of one
+/// vector with a number, all vectors with that number belong to that queue.
 unsigned queue_of(unsigned number, const std::map<unsigned, unsigned>& known) {
     const auto found = known.find(number);
     return found == known.end() ? number : found->second;
@@ -40,11 +40,13 @@ void put(PortInterrupts& port, unsigned queue, IrqVector vector) {
     group->vectors.push_back(std::move(vector));
 }
 
-std::uint64_t more(std::uint64_t before, std::uint64_t after) { return after > before ? after - before : 0; }
+std::uint64_t increase(std::uint64_t before, std::uint64_t after) {
+    return after > before ? after - before : 0;
+}
 
-/// The one that moved, if it moved by so much, and all others together by an eighth of that at most.
+/// The entry that rose, if by `least` or more, and all others together by at most an eighth of that.
 template <class Moves>
-std::optional<unsigned> mover(const Moves& moves, std::uint64_t least) {
+std::optional<unsigned> only_riser(const Moves& moves, std::uint64_t least) {
     std::uint64_t most = 0, all = 0;
     unsigned which = 0;
     for (const auto& [number, by] : moves) {
@@ -70,15 +72,15 @@ void group_vectors(PortInterrupts& port, std::vector<IrqVector> vectors, const N
     for (const auto& vector : vectors)
         names.push_back(vector.name);
     const auto roles = roles_of(names, device_names);
-    const auto by_family = told_queues(netdev_queues);
-    std::map<unsigned, unsigned> numbers; // the names' to the kernel's
-    bool named = false, any_told = false;
+    const auto by_family = reported_queues(netdev_queues);
+    std::map<unsigned, unsigned> numbers; // queue numbers: those in names to the kernel's
+    bool named = false, any_reported = false;
     for (std::size_t at = 0; at < vectors.size(); ++at) {
         const bool of_queue = roles[at].kind == VectorRole::Kind::queue;
         named |= of_queue;
         const auto found = by_family.find(vectors[at].irq);
         if (found == by_family.end()) continue;
-        any_told = true;
+        any_reported = true;
         if (of_queue) numbers.emplace(roles[at].queue, found->second);
     }
     const auto most = std::max(port.receive_queues, port.transmit_queues);
@@ -88,13 +90,12 @@ void group_vectors(PortInterrupts& port, std::vector<IrqVector> vectors, const N
         else if (const auto queue = queue_of(roles[at].queue, numbers);
                  roles[at].kind == VectorRole::Kind::queue && (most == 0 || queue < most))
             put(port, queue, std::move(vectors[at]));
-        else if (roles[at].kind == VectorRole::Kind::unknown && !named && !any_told)
+        else if (roles[at].kind == VectorRole::Kind::unknown && !named && !any_reported)
             put(port, 0, std::move(vectors[at]));
-        else if (roles[at].kind != VectorRole::Kind::foreign) // also of queues that are not in use: ethtool
-                                                              // -L has fewer than the card
-            port.others.push_back(std::move(vectors[at]));
+        else if (roles[at].kind != VectorRole::Kind::foreign)
+            port.others.push_back(std::move(vectors[at])); // also unused queues (ethtool -L)
     }
-    if (any_told)
+    if (any_reported)
         port.source = VectorSource::netdev;
     else if (named && !port.queues.empty())
         port.source = VectorSource::names;
@@ -107,22 +108,22 @@ std::map<unsigned, unsigned> infer_queues(const InterruptSample& before, const I
     std::map<unsigned, std::uint64_t> vectors, queues;
     for (const auto& [irq, count] : after.vectors)
         if (const auto earlier = before.vectors.find(irq); earlier != before.vectors.end())
-            vectors[irq] = more(earlier->second, count);
+            vectors[irq] = increase(earlier->second, count);
     for (unsigned queue = 0; queue < std::min(before.packets.size(), after.packets.size()); ++queue)
-        queues[queue] = more(before.packets[queue], after.packets[queue]);
-    const auto vector = mover(vectors, least_interrupts);
-    const auto queue = mover(queues, least_packets);
-    if (!vector || !queue || more(before.sent, after.sent) * 2 > queues[*queue]) return {};
+        queues[queue] = increase(before.packets[queue], after.packets[queue]);
+    const auto vector = only_riser(vectors, least_interrupts);
+    const auto queue = only_riser(queues, least_packets);
+    if (!vector || !queue || increase(before.sent, after.sent) * 2 > queues[*queue]) return {};
     return {{*vector, *queue}};
 }
 
-bool can_be_divided(const PortInterrupts& port) {
+bool can_be_split(const PortInterrupts& port) {
     return port.source == VectorSource::ungrouped && port.queues.size() == 1 && port.receive_queues >= 2 &&
            port.queues.front().vectors.size() >= port.receive_queues && !port.queues.front().thread;
 }
 
 bool split_by_queue(PortInterrupts& port, const std::map<unsigned, unsigned>& learned) {
-    if (!can_be_divided(port)) return false;
+    if (!can_be_split(port)) return false;
     const auto queue_of = [&](const IrqVector& vector) -> std::optional<unsigned> {
         const auto found = learned.find(vector.irq);
         if (found == learned.end() || found->second >= port.receive_queues) return std::nullopt;

@@ -13,30 +13,30 @@
 
 namespace teamo {
 
-/// Puts the vectors into `port`, whose numbers of queues are known (0: not told). `bears`: names of its
-/// device.
+/// Puts the vectors into `port`, whose queue counts must be set (0: unknown). `device_names`: names that the
+/// driver may have put into the handlers' names.
 void group_vectors(PortInterrupts& port, std::vector<IrqVector> vectors, const NetdevQueues& netdev_queues,
                    std::span<const std::string> device_names);
 
-/// What was counted at one time.
+/// Counters read at one time.
 struct InterruptSample {
-    std::map<unsigned, std::uint64_t> vectors; ///< how often each came, by number
+    std::map<unsigned, std::uint64_t> vectors; ///< interrupts so far, by IRQ number
     std::vector<std::uint64_t> packets;        ///< by receive queue
-    std::uint64_t sent = 0;                    ///< packets of all queues
+    std::uint64_t sent = 0;                    ///< packets transmitted on all queues
 };
 
-/// Which vectors serve which queue, by number of the vector, as far as two samples tell: between them one
-/// queue alone took in packets, and one vector came, more than others by far. Traffic on all queues at once
-/// teaches nothing. Nor do packets that come in while more than half as many are sent: they may be
-/// answers, and the vector that of the queue that sends.
+/// The queue of a vector, by IRQ number, if two samples show it: between them only one queue received
+/// packets, and one vector fired far more often than all others. No conclusion when several queues are
+/// active, or when we transmit more than half as many packets: the interrupt may be a TX completion, and the
+/// received packets its ACKs.
 std::map<unsigned, unsigned> infer_queues(const InterruptSample& before, const InterruptSample& after);
 
-/// Whether there is anything to learn: vectors that nothing tells apart (VectorSource::ungrouped), one for
-/// each of several receive queues, and no thread that polls for all of them.
-bool can_be_divided(const PortInterrupts& port);
+/// True if the vectors are ungrouped (VectorSource::ungrouped), there is at least one for each of several
+/// receive queues, and no single thread polls all queues.
+bool can_be_split(const PortInterrupts& port);
 
-/// Divides that one group as soon as each of the receive queues has a vector; what is left tells of other
-/// things. True if it has.
+/// Splits the group if each receive queue has a known vector; the other vectors go to `others`. True if it
+/// did.
 bool split_by_queue(PortInterrupts& port, const std::map<unsigned, unsigned>& learned);
 
 } // namespace teamo

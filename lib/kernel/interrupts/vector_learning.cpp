@@ -8,12 +8,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Some cards' statistics are a second old.
+/// Some cards' statistics are up to a second old.
 constexpr auto window = 2s;
-/// Reading statistics holds the kernel's lock of all devices: less and less often where nothing new is
-/// learned.
+/// Reading statistics holds RTNL: the pause doubles while nothing new is learned.
 constexpr auto first_pause = 5s, longest_pause = 300s;
-/// So often a vector must have been seen to serve a queue, and no other one.
+/// A vector belongs to a queue after so many observations without a contradiction.
 constexpr unsigned enough = 3;
 
 } // namespace
@@ -31,23 +30,23 @@ void QueueVectorLearner::apply(PortInterrupts& port) {
     if (subject != subject_) *this = {};
     subject_ = std::move(subject);
     std::map<unsigned, unsigned> known;
-    for (const auto& [irq, lesson] : observations_)
-        if (lesson.times >= enough) known.emplace(irq, lesson.queue);
+    for (const auto& [irq, observation] : observations_)
+        if (observation.times >= enough) known.emplace(irq, observation.queue);
     split_by_queue(port, known);
 }
 
 bool QueueVectorLearner::wants_sample(const PortInterrupts& port, Time now) const {
-    if (uncounted_ || !can_be_divided(port)) return false;
+    if (uncounted_ || !can_be_split(port)) return false;
     return begun_ ? now - begun_at_ >= window : now >= next_;
 }
 
-/// True: something that was not known.
+/// True if this is new.
 bool QueueVectorLearner::note(const std::map<unsigned, unsigned>& seen) {
     bool fresh = false;
     for (const auto& [irq, queue] : seen) {
-        auto& lesson = observations_[irq];
-        if (lesson.queue != queue) lesson = {.queue = queue, .times = 0};
-        fresh |= lesson.times++ < enough;
+        auto& observation = observations_[irq];
+        if (observation.queue != queue) observation = {.queue = queue, .times = 0};
+        fresh |= observation.times++ < enough;
     }
     return fresh;
 }

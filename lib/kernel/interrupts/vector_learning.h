@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Where nothing tells a card's vectors apart, their counts may: whose count rises while one queue alone takes
-// in packets. Looked at now and then, until each queue has its vector. A value: what was counted in, what to
-// count out.
+// Infers the queue of each vector from counters, for cards whose drivers report it in no other way: the
+// vector whose count rises while only one queue receives packets. Samples from time to time until each queue
+// has a vector. Pure: the caller reads the counters.
 #pragma once
 
 #include "base/result.h"
@@ -22,15 +22,16 @@ class QueueVectorLearner {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    /// The port was read anew: what was learned is true as long as it has the same vectors and queues.
+    /// Call after each read of the port. Forgets everything if the vectors or queues have changed.
     void apply(PortInterrupts& port);
-    /// Whether counts are to be read now.
+    /// True if the caller should read counters now.
     bool wants_sample(const PortInterrupts& port, Time now) const;
-    /// They were. ENOTSUP, EOPNOTSUPP: never again. True: the port's queues are told apart now.
+    /// Takes the counters. ENOTSUP, EOPNOTSUPP: never asks again. True: the port's vectors are grouped by
+    /// queue now.
     bool learn(PortInterrupts& port, Result<InterruptSample> sample, Time now);
 
 private:
-    /// What was learned is of these: numbers and handlers.
+    /// The vectors (IRQ number, handler) and queues that the observations are about.
     struct Subject {
         std::vector<std::pair<unsigned, std::string>> vectors;
         unsigned queues = 0;
@@ -43,11 +44,11 @@ private:
     bool note(const std::map<unsigned, unsigned>& seen);
 
     Subject subject_;
-    std::map<unsigned, VectorObservation> observations_; ///< by number of the vector
-    std::optional<InterruptSample> begun_;               ///< the window's beginning
+    std::map<unsigned, VectorObservation> observations_; ///< by IRQ number
+    std::optional<InterruptSample> begun_;               ///< the first sample of the window
     Time begun_at_{}, next_{};
     std::chrono::seconds pause_{0}; ///< to the next window
-    bool uncounted_ = false;        ///< the driver does not count by queue
+    bool uncounted_ = false;        ///< the driver has no counters by queue
 };
 
 } // namespace teamo

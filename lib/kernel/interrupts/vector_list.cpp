@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A PCI device lists its vectors in DEVICE/msi_irqs, a virtio device its PCI device's; some of these exist
-// before anybody has asked for them. /proc/irq/N has a folder for each handler, by name: so a vector without
-// one serves nobody, and devices without such a list are found by their names.
+// A PCI device lists its vectors in DEVICE/msi_irqs, a virtio device in that of its PCI device. Vectors can
+// exist there before a driver requests them. /proc/irq/N has a folder for each handler, by name: a vector
+// without one is unused, and the vectors of devices without msi_irqs are found by handler name.
 #include "kernel/interrupts/vector_list.h"
 
 #include "kernel/files/sysfs.h"
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An interrupt and its handlers' names: more than one where devices share a line.
+/// An interrupt and its handlers' names: several if devices share a line.
 struct Interrupt {
     unsigned number = 0;
     std::vector<std::string> handlers;
@@ -35,7 +35,7 @@ std::vector<Interrupt> with_handlers(const std::vector<unsigned>& numbers, const
     return list;
 }
 
-/// The first of its handlers that passes; none: "".
+/// The first handler that meets the condition; "" if there is none.
 template <class Condition>
 std::string handler_of(const Interrupt& interrupt, Condition condition) {
     const auto found = std::ranges::find_if(interrupt.handlers, condition);
@@ -47,7 +47,7 @@ IrqVector vector_of(const Interrupt& interrupt, std::string name, const std::str
     IrqVector vector;
     vector.irq = interrupt.number;
     vector.name = std::move(name);
-    // A managed vector's file is read-only (6.12 and later); before, only writing tells (EIO).
+    // The file of a managed vector is read-only from 6.12 on; before, only a write shows it (EIO).
     std::error_code error;
     const auto mode = fs::status(folder / "smp_affinity_list", error).permissions();
     constexpr auto writable = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
@@ -56,8 +56,8 @@ IrqVector vector_of(const Interrupt& interrupt, std::string name, const std::str
     return vector;
 }
 
-/// Numbered by the driver, as by mlx4 (dev_port, Documentation/ABI/testing/sysfs-class-net). The ports of
-/// virtual functions that stand beside a switch's own have no numbers of theirs.
+/// By dev_port, which mlx4 sets (Documentation/ABI/testing/sysfs-class-net). Representors of virtual
+/// functions have no dev_port of their own.
 bool has_several_ports(const fs::path& network_devices) {
     std::set<std::uint64_t> numbers;
     for (const auto& name : sysfs::names_in(network_devices, true))
@@ -66,7 +66,7 @@ bool has_several_ports(const fs::path& network_devices) {
     return numbers.size() > 1;
 }
 
-/// "0,17,0" by CPU.
+/// Sums "0,17,0", one count for each CPU.
 std::uint64_t sum_of(std::string_view counts) {
     std::uint64_t sum = 0;
     while (!counts.empty()) {
@@ -96,22 +96,23 @@ std::vector<IrqVector> list_vectors(const DeviceFolder& folder, const std::strin
         for (const auto& one : with_handlers(sysfs::numbers_in(root + "/proc/irq"), root))
             add(one, handler_of(one, by_name));
     const auto own = [&](const std::string& handler) { return handler.find(name) != std::string::npos; };
-    // Several ports in one function: what does not bear the port's name is known from elsewhere, or
-    // another's.
+    // If ports share a PCI function, a vector without the port's name counts only if it is in `known`.
     const bool shared =
         has_several_ports(folder.device / "net") ||
         (sysfs::names_in(folder.device / "net").size() > 1 &&
          std::ranges::any_of(listed, [&](const Interrupt& one) { return !handler_of(one, own).empty(); }));
-    const auto is_its = [&](const std::string& handler) { return shared ? own(handler) : by_name(handler); };
+    const auto is_own_handler = [&](const std::string& handler) {
+        return shared ? own(handler) : by_name(handler);
+    };
     for (const auto& one : listed) {
-        const auto handler = handler_of(one, is_its);
+        const auto handler = handler_of(one, is_own_handler);
         add(one, handler.empty() && !shared ? one.handlers.front() : handler);
     }
-    const auto is_there = [&](unsigned irq) {
+    const auto is_listed = [&](unsigned irq) {
         return std::ranges::find(vectors, irq, &IrqVector::irq) != vectors.end();
     };
     std::vector<unsigned> missing;
-    std::ranges::copy_if(known, std::back_inserter(missing), [&](unsigned irq) { return !is_there(irq); });
+    std::ranges::copy_if(known, std::back_inserter(missing), [&](unsigned irq) { return !is_listed(irq); });
     for (const auto& one : with_handlers(missing, root))
         add(one, one.handlers.front());
     std::ranges::sort(vectors, {}, &IrqVector::irq);
@@ -123,11 +124,12 @@ Result<> refresh(IrqVector& vector, const std::string& root) {
     std::error_code error;
     if (!fs::is_directory(folder / vector.name, error)) {
         if (!fs::is_directory(folder, error))
-            return fail(ENOENT, fmt::format("there is no interrupt {} any more", vector.irq));
-        return fail(ESTALE, fmt::format("interrupt {} is no longer {}'s", vector.irq, vector.name));
+            return fail(ENOENT, fmt::format("interrupt {} no longer exists", vector.irq));
+        return fail(ESTALE,
+                    fmt::format("interrupt {} no longer has the handler {}", vector.irq, vector.name));
     }
     vector.affinity = sysfs::cpus(folder / "smp_affinity_list").value_or(CpuList());
-    // Kernels without, and controllers that do not tell: empty.
+    // Empty if the kernel or the interrupt controller does not report it.
     vector.effective = sysfs::cpus(folder / "effective_affinity_list").value_or(CpuList());
     vector.count =
         sum_of(sysfs::first_line(root + "/sys/kernel/irq/" + std::to_string(vector.irq) + "/per_cpu_count"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Interrupts as /proc/irq has them, and those of a device.
+// The interrupts of a device, from msi_irqs and /proc/irq.
 #pragma once
 
 #include "base/result.h"
@@ -13,13 +13,13 @@
 
 namespace teamo {
 
-/// A device's vectors that have a handler, by number: those it lists, else those with its name; and those
-/// known to be its from elsewhere.
+/// A device's vectors that have a handler, by number: those in msi_irqs, otherwise those with its name, and
+/// those in `known`.
 std::vector<IrqVector> list_vectors(const DeviceFolder& folder, const std::string& name,
                                     std::span<const unsigned> known, const std::string& root);
 
-/// Affinities and count of a vector whose number and name are known. ENOENT: there is no such interrupt;
-/// ESTALE: that handler has gone.
+/// Reads affinities and count of a vector whose number and name are set. ENOENT: the interrupt no longer
+/// exists; ESTALE: it no longer has that handler.
 Result<> refresh(IrqVector& vector, const std::string& root);
 
 } // namespace teamo

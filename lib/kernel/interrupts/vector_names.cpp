@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Names of Linux 6.1 to 7.3 (drivers/net/ethernet, drivers/virtio): a word for the kind of queue, then its
-// number, then perhaps the card: "i40e-eth0-TxRx-3", "eth0-rx-0", "eth0-Tx-Rx-1",
+// Names in Linux 6.1 to 7.3 (drivers/net/ethernet, drivers/virtio): a word for the kind of queue, its number,
+// and for some drivers the card: "i40e-eth0-TxRx-3", "eth0-rx-0", "eth0-Tx-Rx-1",
 // "mlx5_comp4@pci:0000:01:00.0", "virtio0-input.2", "gve-ntfy-blk5@pci:…", "mana_q2@pci:…", "eth0_rxq1".
 #include "kernel/interrupts/vector_names.h"
 
@@ -14,45 +14,45 @@
 namespace teamo {
 namespace {
 
-enum class Way : std::uint8_t { both, receive, transmit, block };
+enum class Direction : std::uint8_t { both, receive, transmit, block };
 
 struct Word {
     std::string_view text;
-    Way way;
+    Direction direction;
 };
 
 // The longer ones first: "rx" ends "txrx" too.
 constexpr auto words = std::to_array<Word>({
-    {.text = "tx-rx", .way = Way::both},        // ena
-    {.text = "txrx", .way = Way::both},         // Intel, bnxt, tg3, hns3
-    {.text = "rxtx", .way = Way::both},         // vmxnet3, nfp, enetc, octeontx2
-    {.text = "txr", .way = Way::both},          // alx
-    {.text = "ntfy-block.", .way = Way::block}, // gve
-    {.text = "ntfy-blk", .way = Way::block},    // gve
-    {.text = "input.", .way = Way::receive},    // virtio
-    {.text = "output.", .way = Way::transmit},  // virtio
-    {.text = "rxq", .way = Way::receive},       // hinic
-    {.text = "txq", .way = Way::transmit},      // hinic
-    {.text = "rx", .way = Way::receive},
-    {.text = "tx", .way = Way::transmit},
-    {.text = "fp", .way = Way::both},   // bnx2x, qede
-    {.text = "comp", .way = Way::both}, // mlx5
-    {.text = "mlx4", .way = Way::both},
-    {.text = "q", .way = Way::both}, // mana, be2net
+    {.text = "tx-rx", .direction = Direction::both},        // ena
+    {.text = "txrx", .direction = Direction::both},         // Intel, bnxt, tg3, hns3
+    {.text = "rxtx", .direction = Direction::both},         // vmxnet3, nfp, enetc, octeontx2
+    {.text = "txr", .direction = Direction::both},          // alx
+    {.text = "ntfy-block.", .direction = Direction::block}, // gve
+    {.text = "ntfy-blk", .direction = Direction::block},    // gve
+    {.text = "input.", .direction = Direction::receive},    // virtio
+    {.text = "output.", .direction = Direction::transmit},  // virtio
+    {.text = "rxq", .direction = Direction::receive},       // hinic
+    {.text = "txq", .direction = Direction::transmit},      // hinic
+    {.text = "rx", .direction = Direction::receive},
+    {.text = "tx", .direction = Direction::transmit},
+    {.text = "fp", .direction = Direction::both},   // bnx2x, qede
+    {.text = "comp", .direction = Direction::both}, // mlx5
+    {.text = "mlx4", .direction = Direction::both},
+    {.text = "q", .direction = Direction::both}, // mana, be2net
 });
 
-// Beside the queues: the link, commands.
+// Not for queues: link state, commands.
 constexpr auto others = std::to_array<std::string_view>(
     {"config", "control", "virtqueues-config", "misc", "event", "async", "cmd", "pages", "mgm", "mbox", "mbx",
      "mailbox", "health", "lsc", "exn", "admin", "notify", "hwc", "safety"});
-/// Beside them though it counts like queues: "i40e-…:fdir-TxRx-0".
+/// Not for queues, though named like them: "i40e-…:fdir-TxRx-0".
 constexpr auto never_queues = std::to_array<std::string_view>({"fdir"});
-/// Of RDMA, which places its own: "irdma-…-CEQ-3", "bnxt_re-nq-1".
+/// RDMA, which sets its own affinity: "irdma-…-CEQ-3", "bnxt_re-nq-1".
 constexpr auto foreign = std::to_array<std::string_view>({"irdma", "-ceq-", "-aeq-", "bnxt_re"});
 
 struct Parsed {
     VectorRole::Kind kind = VectorRole::Kind::unknown;
-    Way way = Way::both;
+    Direction direction = Direction::both;
     unsigned number = 0;
 };
 
@@ -61,7 +61,7 @@ bool is_one_of(char character, std::string_view characters) {
 }
 bool is_between(char character) { return is_one_of(character, "-.:@_ "); }
 
-/// Without the device's own name and what stands behind '@', in small letters.
+/// In lower case, without the device's name and without '@' and what follows it.
 std::string core_of(std::string_view handler, std::span<const std::string> device_names) {
     std::string core(handler.substr(0, handler.find('@')));
     for (const auto& name : device_names) {
@@ -85,7 +85,7 @@ bool has_any(std::string_view core, std::span<const std::string_view> parts) {
         parts, [core](std::string_view part) { return core.find(part) != std::string_view::npos; });
 }
 
-/// Takes the number from the end; none where there is none, or one no card has so many queues for.
+/// Removes the number at the end. None if there is no number, or if it is 65536 or more.
 std::optional<unsigned> take_last_number(std::string_view& core) {
     constexpr unsigned limit = 65536;
     const auto last = core.find_last_not_of("0123456789");
@@ -109,36 +109,37 @@ Parsed parse(std::string_view handler, std::span<const std::string> device_names
             if (!word.text.ends_with('.') && front.ends_with('-')) front.remove_suffix(1);
             if (!front.ends_with(word.text)) continue;
             front.remove_suffix(word.text.size());
-            // "mux-1" is no word of these.
+            // The word must not be the end of a longer one: "mux-1".
             if (front.empty() || is_between(front.back()))
-                return {.kind = VectorRole::Kind::queue, .way = word.way, .number = *number};
+                return {.kind = VectorRole::Kind::queue, .direction = word.direction, .number = *number};
         }
     }
     if (has_any(whole, others)) return {.kind = VectorRole::Kind::other};
     if (number && core.ends_with('-')) // "eth0-3": r8125, sfc
-        return {.kind = VectorRole::Kind::queue, .way = Way::both, .number = *number};
+        return {.kind = VectorRole::Kind::queue, .direction = Direction::both, .number = *number};
     return {};
 }
 
-/// tg3 counts its receiving ones from 1, mlx5 of a sub-function from anywhere.
+/// tg3 counts receive vectors from 1, an mlx5 sub-function from any number.
 void count_from_zero(std::vector<Parsed>& all) {
-    for (const auto way : {Way::both, Way::receive, Way::transmit}) {
+    for (const auto direction : {Direction::both, Direction::receive, Direction::transmit}) {
         auto lowest = std::numeric_limits<unsigned>::max();
         for (const auto& one : all)
-            if (one.kind == VectorRole::Kind::queue && one.way == way) lowest = std::min(lowest, one.number);
+            if (one.kind == VectorRole::Kind::queue && one.direction == direction)
+                lowest = std::min(lowest, one.number);
         for (auto& one : all)
-            if (one.kind == VectorRole::Kind::queue && one.way == way) one.number -= lowest;
+            if (one.kind == VectorRole::Kind::queue && one.direction == direction) one.number -= lowest;
     }
 }
 
-/// gve has the transmit queues' in the lower half, the receive queues' in the upper one
+/// gve has the transmit queues in the lower half and the receive queues in the upper half of its blocks
 /// (gve_tx_idx_to_ntfy, gve_rx_idx_to_ntfy).
 void halve_blocks(std::vector<Parsed>& all) {
     const auto blocks = static_cast<unsigned>(
-        std::ranges::count_if(all, [](const Parsed& one) { return one.way == Way::block; }));
+        std::ranges::count_if(all, [](const Parsed& one) { return one.direction == Direction::block; }));
     if (blocks < 2) return;
     for (auto& one : all)
-        if (one.way == Way::block) one.number %= blocks / 2;
+        if (one.direction == Direction::block) one.number %= blocks / 2;
 }
 
 } // namespace

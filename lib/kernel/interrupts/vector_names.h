@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What drivers call their interrupts, and what that tells. Pure.
+// Infers the role of an interrupt from the name that its driver gave it. Pure.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ namespace teamo {
 struct VectorRole {
     enum class Kind : std::uint8_t {
         queue,   ///< serves a queue
-        other,   ///< tells of the link, of commands done, of configuration
-        foreign, ///< serves another function of the card (RDMA): none of the port's
-        unknown  ///< the name tells neither
+        other,   ///< link state, command completion, configuration
+        foreign, ///< serves another function of the card (RDMA), not the port
+        unknown  ///< the name does not show it
     };
     Kind kind = Kind::unknown;
-    unsigned queue = 0; ///< of a queue's
+    unsigned queue = 0; ///< if `kind` is queue
     bool operator==(const VectorRole&) const = default;
 };
 
-/// Of all vectors of a port, by their handlers' names. A driver gives the name when the port goes up: it has
-/// the port's name of then, if any. `bears`: names of the device, which say nothing about a queue.
+/// The roles of all vectors of a port, by their handlers' names. A driver sets the names when the port goes
+/// up, so they may contain an earlier name of the port. `device_names`: names to ignore.
 std::vector<VectorRole> roles_of(std::span<const std::string> handlers,
                                  std::span<const std::string> device_names);
 
-/// Whether the handler is the device's by its name: "eth0", "eth0-rx-1", not "eth01".
+/// True for "eth0" and "eth0-rx-1", not for "eth01", if the device is "eth0".
 bool is_named_after(std::string_view handler, std::string_view device);
 
 } // namespace teamo

@@ -26,13 +26,13 @@ struct DeviceAddress {
 /// "10.0.0.1", "fd00::1", without the prefix.
 std::string text_of(const DeviceAddress& address);
 
-/// Takes what text_of() gives into `bytes` and `ipv6`; false where the text is no address.
+/// The reverse of text_of(): sets `bytes` and `ipv6`. False if the text is not an address.
 bool parse_ip_address(std::string_view text, DeviceAddress& address);
 
 /// All addresses of the namespace, IPv4 and IPv6.
 Result<std::vector<DeviceAddress>> read_addresses();
 
-/// Gives a device an IPv6 address that stays; one that is there already is no failure.
+/// Adds a permanent IPv6 address to a device; no failure if the device has it already.
 Result<> add_ipv6_address(const DeviceAddress& address);
 
 } // namespace teamo

@@ -15,8 +15,8 @@
 namespace teamo {
 namespace {
 
-/// The dump takes an ifinfomsg here, and a device's number in it, since it is that of a bridge
-/// (net/core/rtnetlink.c: valid_fdb_dump_legacy).
+/// A PF_BRIDGE dump takes an ifinfomsg with the device's number (net/core/rtnetlink.c:
+/// valid_fdb_dump_legacy).
 NlMessage list_dump(IfIndex device) {
     auto message = make_message(RTM_GETNEIGH, NLM_F_REQUEST | NLM_F_DUMP);
     ifinfomsg header{};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Which Ethernet addresses a device takes in beside its own: macvlans, VRRP and others add theirs to the
-// device below (dev_uc_add), and a device that says it can filter (IFF_UNICAST_FLT) does not become
-// promiscuous for that, so that its flags do not show it.
+// The Ethernet addresses that a device accepts besides its own. macvlan, VRRP and others add theirs to the
+// lower device (dev_uc_add). A device with IFF_UNICAST_FLT does not become promiscuous then, so its flags do
+// not show it.
 #pragma once
 
 #include "base/mac_address.h"
@@ -16,11 +16,11 @@
 
 namespace teamo {
 
-/// The list without multicast addresses; a device in a bridge has its static forwarding entries here too.
+/// The list without multicast addresses. For a device in a bridge it also has its static forwarding entries.
 Result<std::vector<MacAddress>> read_unicast_list(IfIndex device);
 
-/// One entry of a device's own lists, out of a message of `bridge fdb show`: RTM_NEWNEIGH, "self". None for
-/// what a bridge has learned, and for other messages.
+/// One entry of a device's own lists, from RTM_NEWNEIGH (`bridge fdb show`, "self"). None for addresses that
+/// a bridge has learned, and for other messages.
 struct HardwareAddress {
     IfIndex device;
     MacAddress address;

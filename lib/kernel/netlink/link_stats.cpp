@@ -46,7 +46,7 @@ Result<PortCounters> read_link_stats(NetlinkSocket& socket, IfIndex index) {
     };
     auto read = socket.dump([index] { return stats_request(index); }, take, [] {});
     if (!read) return tl::unexpected(read.error());
-    if (!found) return fail(ENODATA, "the kernel told no counters");
+    if (!found) return fail(ENODATA, "the kernel reported no counters");
     return *found;
 }
 

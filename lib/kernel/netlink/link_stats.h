@@ -7,8 +7,8 @@
 
 namespace teamo {
 
-/// What the device itself has counted since it was made (IFLA_STATS64). A card counts what was on the wire,
-/// so that a GSO packet is as many as it was cut into.
+/// The device's own counters since it was created (IFLA_STATS64). A card counts packets on the wire: a GSO
+/// packet counts as its segments.
 Result<PortCounters> read_link_stats(NetlinkSocket& socket, IfIndex index);
 
 } // namespace teamo

@@ -11,10 +11,10 @@
 #include <array>
 #include <new>
 
-// What Debian 12's headers do not have yet (include/uapi/linux/if_link.h, kernel 6.7).
+// Not in Debian 12's headers (include/uapi/linux/if_link.h, kernel 6.7).
 namespace {
 constexpr int netkit_peer_info = 1; // IFLA_NETKIT_PEER_INFO
-constexpr int netkit_policy = 3;    // IFLA_NETKIT_POLICY, for the end that people see
+constexpr int netkit_policy = 3;    // IFLA_NETKIT_POLICY, for the team's end
 constexpr int netkit_mode = 5;      // IFLA_NETKIT_MODE
 constexpr std::uint32_t netkit_l2 = 0, netkit_drop = 2;
 constexpr int gso_ipv4_max_size = 63; // IFLA_GSO_IPV4_MAX_SIZE, kernel 6.3
@@ -106,8 +106,8 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
                     nullptr) < 0)
         return std::nullopt;
     const auto* header = static_cast<const ifinfomsg*>(nlmsg_data(message));
-    // A bridge speaks of its ports in the same group (AF_BRIDGE), and wireless events carry a name and no
-    // more: neither says how the device is.
+    // The group also has messages of bridges about their ports (AF_BRIDGE), and wireless events with a name
+    // only: neither has the device's state.
     if (header->ifi_family != AF_UNSPEC || attributes[IFLA_MTU] == nullptr) return std::nullopt;
 
     Link link;
@@ -172,7 +172,7 @@ Result<> LinkControl::create_pair(std::string_view kind, std::string_view name, 
         const bool netkit = kind == "netkit";
         if (netkit) {
             nla_put_u32(message.get(), netkit_mode, netkit_l2);
-            // Without a program nothing may leak past the ports: the packets would go round in circles.
+            // Drop packets while there is no program: otherwise they would loop.
             nla_put_u32(message.get(), netkit_policy, netkit_drop);
         }
         const Nest peer(message.get(), netkit ? netkit_peer_info : VETH_INFO_PEER);
@@ -206,8 +206,8 @@ Result<> LinkControl::create_team(std::string_view name, const MacAddress& addre
 }
 
 Result<bool> LinkControl::knows_kind(std::string_view kind) {
-    // A name that no device can have (dev_valid_name): the kernel looks for the kind, loading its module, and
-    // only then refuses the name.
+    // "/" is never a valid name (dev_valid_name). The kernel first looks for the kind, loading its module,
+    // and then refuses the name with EINVAL.
     auto message = link_message(RTM_NEWLINK, IfIndex{}, NLM_F_CREATE | NLM_F_EXCL);
     put_text(message.get(), IFLA_IFNAME, "/");
     {
@@ -215,7 +215,7 @@ Result<bool> LinkControl::knows_kind(std::string_view kind) {
         put_text(message.get(), IFLA_INFO_KIND, kind);
     }
     auto made = socket_.request(std::move(message));
-    if (made) return fail(EPROTO, "the kernel made a device of an impossible name");
+    if (made) return fail(EPROTO, "the kernel created a device with an invalid name");
     if (made.error().number == EOPNOTSUPP) return false;
     if (made.error().number == EINVAL) return true;
     return tl::unexpected(made.error());
@@ -239,7 +239,7 @@ Result<> LinkControl::set_segment_limits(IfIndex index, const SegmentLimits& lim
     auto message = link_message(RTM_SETLINK, index, 0);
     nla_put_u32(message.get(), IFLA_GSO_MAX_SIZE, limits.size);
     nla_put_u32(message.get(), IFLA_GSO_MAX_SEGS, limits.segs);
-    // After the other: the kernel sets both by that (net/core/dev.h: netif_set_gso_max_size).
+    // After gso_max_size, which also sets this one (net/core/dev.h: netif_set_gso_max_size).
     if (limits.ipv4_size != 0) nla_put_u32(message.get(), gso_ipv4_max_size, limits.ipv4_size);
     return socket_.request(std::move(message));
 }

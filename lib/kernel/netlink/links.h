@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// RTM_*LINK messages and values of model/observation.h, one into the other.
+// Converts between RTM_*LINK messages and the types of model/observation.h.
 #pragma once
 
 #include "kernel/netlink/netlink_socket.h"
@@ -12,11 +12,11 @@
 
 namespace teamo {
 
-/// Takes one RTM_NEWLINK or RTM_DELLINK message apart; none for any other, or one that is too short.
+/// Parses one RTM_NEWLINK or RTM_DELLINK message; none for other messages, and for those that are too short.
 std::optional<Link> parse_link(const nlmsghdr* message);
 
-/// Reads and changes devices. Every change says what was refused and in the kernel's words; none of them
-/// looks first whether it is needed: who calls compares.
+/// Reads and changes devices. Errors have the kernel's own text. Changes are not compared with the present
+/// state; that is up to the caller.
 class LinkControl {
 public:
     static Result<LinkControl> open();
@@ -24,14 +24,15 @@ public:
     Result<Links> read_all();
     Result<Link> read(IfIndex index);
 
-    /// Makes a veth pair: `name` with that address (all zero: the kernel makes one up), and the inner end,
-    /// both down. EEXIST: there is a device of that name.
+    /// Creates a veth pair: `name` with that address (all zero: the kernel chooses one) and the inner end,
+    /// both down. EEXIST: the name is in use.
     Result<> create_veth(std::string_view name, std::string_view inner, const MacAddress& address);
-    /// Makes a netkit pair in layer 2 mode whose programs decide about every packet (kernel 6.7 and later).
+    /// Creates a netkit pair in layer 2 mode that drops packets until it has a program (kernel 6.7 and
+    /// later).
     Result<> create_netkit(std::string_view name, std::string_view inner, const MacAddress& address);
-    /// Makes a device of the kernel's team driver, down, without a mode.
+    /// Creates a device of the kernel's team driver, down, without a mode.
     Result<> create_team(std::string_view name, const MacAddress& address);
-    /// Whether the kernel can make devices of that kind; loads the module where there is one.
+    /// True if the kernel can create devices of that kind; loads the module if there is one.
     Result<bool> knows_kind(std::string_view kind);
     Result<> remove(IfIndex index);
 

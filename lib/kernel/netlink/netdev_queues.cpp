@@ -18,7 +18,7 @@ enum NapiAttribute : int { napi_ifindex = 1, napi_id, napi_irq, napi_pid };
 constexpr std::uint32_t type_receive = 0, type_transmit = 1;
 
 std::optional<std::uint32_t> number(std::span<const std::byte> attributes, int type) {
-    // libnl does not change what it looks at.
+    // nla_find() does not change the attributes.
     auto* first = reinterpret_cast<nlattr*>(const_cast<std::byte*>(attributes.data()));
     const auto* attribute = nla_find(first, static_cast<int>(attributes.size()), type);
     if (attribute == nullptr || nla_len(attribute) < 4) return std::nullopt;
@@ -60,25 +60,25 @@ Result<> NetdevFamily::dump(std::uint8_t command, int index_attribute, IfIndex i
         return message;
     };
     auto read = socket_.dump(make, receiver, [] {});
-    // The family is of 6.3, these commands of 6.8.
+    // The family exists since 6.3, these commands since 6.8.
     if (!read && read.error().number == EOPNOTSUPP) return {};
     if (!read) return within("netdev", std::move(read.error()));
     return {};
 }
 
 Result<NetdevQueues> NetdevFamily::read(IfIndex index) {
-    NetdevQueues told;
-    if (family_ == 0) return told;
-    const auto add_queue = [&told](const nlmsghdr* message) {
-        if (auto queue = parse_netdev_queue(generic_attributes(message))) told.queues.push_back(*queue);
+    NetdevQueues reported;
+    if (family_ == 0) return reported;
+    const auto add_queue = [&reported](const nlmsghdr* message) {
+        if (auto queue = parse_netdev_queue(generic_attributes(message))) reported.queues.push_back(*queue);
     };
-    const auto add_napi = [&told](const nlmsghdr* message) {
-        if (auto napi = parse_netdev_napi(generic_attributes(message))) told.napis.push_back(*napi);
+    const auto add_napi = [&reported](const nlmsghdr* message) {
+        if (auto napi = parse_netdev_napi(generic_attributes(message))) reported.napis.push_back(*napi);
     };
     if (auto read = dump(queue_get, queue_ifindex, index, add_queue); !read)
         return tl::unexpected(read.error());
     if (auto read = dump(napi_get, napi_ifindex, index, add_napi); !read) return tl::unexpected(read.error());
-    return told;
+    return reported;
 }
 
 } // namespace teamo

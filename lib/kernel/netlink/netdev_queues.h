@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Which interrupt and which thread serve a queue, as the kernel's netdev family tells (6.8 and later;
+// The interrupt and the thread of each queue, as the kernel's netdev family reports them (6.8 and later;
 // Documentation/netlink/specs/netdev.yaml).
 #pragma once
 
@@ -25,12 +25,12 @@ struct NetdevQueue {
 
 struct NetdevNapi {
     std::uint32_t id = 0;
-    std::optional<unsigned> irq; ///< only where the driver tells (netif_napi_set_irq)
+    std::optional<unsigned> irq; ///< if the driver reports it (netif_napi_set_irq)
     std::optional<pid_t> thread; ///< threaded NAPI
     bool operator==(const NetdevNapi&) const = default;
 };
 
-/// Of one device; empty while it is down, and where the kernel or the driver tells nothing.
+/// Of one device. Empty while it is down, and if the kernel or the driver does not report it.
 struct NetdevQueues {
     std::vector<NetdevQueue> queues; ///< those with a NAPI
     std::vector<NetdevNapi> napis;
@@ -39,7 +39,7 @@ struct NetdevQueues {
 
 class NetdevFamily {
 public:
-    /// A kernel without the family is no failure: then there is nothing to read.
+    /// Succeeds on a kernel without the family; read() then returns nothing.
     static Result<NetdevFamily> open();
     bool is_there() const { return family_ != 0; }
 
@@ -53,7 +53,7 @@ private:
     int family_;
 };
 
-// An answer's attributes as a value, pure; none where what is needed is missing.
+// Parse the attributes of an answer; none if a required one is missing. Pure.
 std::optional<NetdevQueue> parse_netdev_queue(std::span<const std::byte> attributes);
 std::optional<NetdevNapi> parse_netdev_napi(std::span<const std::byte> attributes);
 

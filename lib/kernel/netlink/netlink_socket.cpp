@@ -12,8 +12,8 @@
 namespace teamo {
 namespace {
 
-// The default of 208 KiB keeps 92 link messages; 16 MiB keeps what 2,000 commands cause. An overrun can
-// still happen: see receive().
+// The default of 208 KiB holds 92 link messages; 16 MiB holds the events of 2,000 commands. An overrun is
+// still possible: see receive().
 constexpr int receive_buffer = 16 << 20;
 constexpr int dump_attempts = 8;
 
@@ -24,7 +24,7 @@ struct Answer {
     bool done = false;
 };
 
-/// The kernel's own sentence, when it has one (NETLINK_EXT_ACK).
+/// The kernel's own error text, if there is one (NETLINK_EXT_ACK).
 std::string kernel_text(const nlmsghdr* header, const nlmsgerr* error) {
     if ((header->nlmsg_flags & NLM_F_ACK_TLVS) == 0) return {};
     std::size_t offset = NLMSG_ALIGN(sizeof(nlmsgerr));
@@ -59,14 +59,14 @@ int on_error(sockaddr_nl* /*from*/, nlmsgerr* error, void* context) noexcept {
     return NL_STOP;
 }
 
-/// Why libnl failed, just now: it has numbers of its own, fewer than the kernel's.
+/// The errno for a failure of libnl, whose own numbers are fewer. Call it at once: it may read `errno`.
 int errno_of(int error) {
     switch (-error) {
     case NLE_INTR: return EINTR;
     case NLE_AGAIN: return EAGAIN;
     case NLE_NOMEM: return ENOMEM;
     case NLE_BUSY: return EBUSY;
-    case NLE_FAILURE: return errno != 0 ? errno : EPROTO; // none of its own
+    case NLE_FAILURE: return errno != 0 ? errno : EPROTO; // libnl has no number for it
     default: return EPROTO;
     }
 }
@@ -78,9 +78,9 @@ Result<NlSocket> connected(int protocol) {
     if (!socket) throw std::bad_alloc();
     errno = 0;
     if (const int error = nl_connect(socket.get(), protocol); error < 0)
-        return fail_errno(errno_of(error), "no netlink socket");
+        return fail_errno(errno_of(error), "cannot open a netlink socket");
     const int on = 1;
-    // Old kernels lack it; then there is an errno and no text.
+    // Without it (old kernels) errors have no text.
     static_cast<void>(
         setsockopt(nl_socket_get_fd(socket.get()), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on));
     return socket;
@@ -117,9 +117,9 @@ Result<NetlinkSocket> NetlinkSocket::listen(int protocol, std::initializer_list<
     return NetlinkSocket(std::move(*socket), protocol);
 }
 
-/// What is left of an exchange that was cut short would be taken for the next one's answer, and libnl has
-/// counted a message that was never sent (nl_complete_msg): so the next one has a new socket.
-Result<> NetlinkSocket::begin_anew(int error, std::string text) {
+/// Replaces the socket after an exchange that was cut short: its remaining messages would be taken for the
+/// answer to the next request, and libnl has counted a message that was never sent (nl_complete_msg).
+Result<> NetlinkSocket::reopen(int error, std::string text) {
     auto fresh = open(protocol_);
     if (!fresh) return tl::unexpected(fresh.error());
     socket_ = std::move(fresh->socket_);
@@ -136,12 +136,12 @@ Result<> NetlinkSocket::exchange(nl_msg* message, const Receiver& receiver) {
     nl_cb_err(callbacks.get(), NL_CB_CUSTOM, on_error, &answer);
 
     if (const int error = nl_send_auto(socket_.get(), message); error < 0)
-        return begin_anew(errno_of(error), fmt::format("netlink: {}", nl_geterror(error)));
+        return reopen(errno_of(error), fmt::format("netlink: {}", nl_geterror(error)));
     while (!answer.done) {
         const int error = nl_recvmsgs(socket_.get(), callbacks.get());
-        if (error == -NLE_DUMP_INTR) return begin_anew(EINTR, "the kernel's list changed while it was read");
+        if (error == -NLE_DUMP_INTR) return reopen(EINTR, "the kernel's list changed while it was read");
         if (error < 0 && answer.error == 0)
-            return begin_anew(errno_of(error), fmt::format("netlink: {}", nl_geterror(error)));
+            return reopen(errno_of(error), fmt::format("netlink: {}", nl_geterror(error)));
     }
     if (answer.error == 0) return {};
     const auto reason = errno_text(answer.error);
@@ -178,7 +178,7 @@ Result<NetlinkSocket::Received> NetlinkSocket::receive(const Receiver& receiver)
         const int error = nl_recvmsgs(socket_.get(), callbacks.get());
         if (error == -NLE_AGAIN) return received;
         if (error == -NLE_NOMEM || error == -NLE_MSG_OVERFLOW || error == -NLE_MSG_TRUNC)
-            received = Received::lost; // ENOBUFS (libnl: NLE_NOMEM); what still waits is read all the same
+            received = Received::lost; // ENOBUFS (libnl: NLE_NOMEM); pending events are still read
         else if (error < 0)
             return fail(EPROTO, fmt::format("netlink events: {}", nl_geterror(error)));
     }

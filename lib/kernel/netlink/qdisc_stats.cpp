@@ -20,7 +20,7 @@ NlMessage dump_request() {
     return message;
 }
 
-/// A struct of the kernel's that may be shorter or longer than ours.
+/// Copies a struct of the kernel that may be shorter or longer than ours.
 template <class Struct>
 Struct copy_of(const nlattr* attribute) {
     Struct value{};
@@ -35,7 +35,7 @@ void take(const nlmsghdr* message, std::map<IfIndex, QueueCounters>& queues) {
     if (message->nlmsg_type != RTM_NEWQDISC || nlmsg_datalen(message) < static_cast<int>(sizeof(tcmsg)))
         return;
     const auto* header = static_cast<const tcmsg*>(nlmsg_data(message));
-    if (header->tcm_parent != TC_H_ROOT) return; // a root counts what its classes do
+    if (header->tcm_parent != TC_H_ROOT) return; // the root includes its classes
     auto* stats = nlmsg_find_attr(const_cast<nlmsghdr*>(message), sizeof(tcmsg), TCA_STATS2);
     if (stats == nullptr) return;
     auto* first = static_cast<nlattr*>(nla_data(stats));

@@ -9,9 +9,9 @@
 
 namespace teamo {
 
-/// Of every device that has a qdisc to speak of (a virtual one has "noqueue" and is not among them), its
-/// root's counters. One dump for all: to be told of a single qdisc the kernel tells every listener of tc's
-/// events too (net/sched/sch_api.c: qdisc_notify).
+/// The counters of each device's root qdisc. Virtual devices have "noqueue" and are not included. One dump
+/// for all devices: a request for a single qdisc would also be sent to all listeners of tc events
+/// (net/sched/sch_api.c: qdisc_notify).
 Result<std::map<IfIndex, QueueCounters>> read_queues(NetlinkSocket& socket);
 
 } // namespace teamo

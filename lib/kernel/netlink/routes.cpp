@@ -101,11 +101,11 @@ Result<Route> read_route(const IpAddress& to, const std::optional<IpAddress>& fr
     if (!socket) return tl::unexpected(socket.error());
     std::optional<Route> route;
     const auto take = [&route](const nlmsghdr* message) {
-        if (auto told = parse_route(message)) route = told;
+        if (auto parsed = parse_route(message)) route = parsed;
     };
     const auto read = socket->dump([&] { return route_request(to, from); }, take, [] {});
     if (!read) return within(fmt::format("the route to {}", text_of(to)), read.error());
-    if (!route) return fail(ENETUNREACH, fmt::format("the kernel tells no route to {}", text_of(to)));
+    if (!route) return fail(ENETUNREACH, fmt::format("the kernel reports no route to {}", text_of(to)));
     return *route;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Which device, and which neighbour there, the kernel sends a packet to.
+// The device and the neighbour to which the kernel sends a packet.
 #pragma once
 
 #include "base/ip_address.h"
@@ -30,19 +30,19 @@ struct Neighbour {
     bool operator==(const Neighbour&) const = default;
 };
 
-// What a message says; none where it is of another kind, or has no hardware address.
+// Parse one message; none for messages of another type, and for neighbours without a hardware address.
 std::optional<Route> parse_route(const nlmsghdr* message);
 std::optional<Neighbour> parse_neighbour(const nlmsghdr* message);
 
-/// The kernel's choice for a packet (RTM_GETROUTE); `from` counts where there is policy routing.
+/// The kernel's choice for a packet (RTM_GETROUTE); `from` matters for policy routing.
 /// ENETUNREACH: there is no route.
 Result<Route> read_route(const IpAddress& to, const std::optional<IpAddress>& from);
 
 /// The neighbour table (RTM_GETNEIGH), IPv4 and IPv6.
 Result<std::vector<Neighbour>> read_neighbours();
 
-/// The address that packets to all listeners of a group bear; none where `to` is no multicast address.
-/// (RFC 1112, 6.4; RFC 2464, 7.)
+/// The destination MAC address of packets to a multicast group (RFC 1112, 6.4; RFC 2464, 7). None if `to` is
+/// not a multicast address.
 std::optional<MacAddress> multicast_mac(const IpAddress& to);
 
 } // namespace teamo

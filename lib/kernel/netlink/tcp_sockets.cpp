@@ -25,7 +25,7 @@ NlMessage connections_dump(std::uint8_t family) {
     return message;
 }
 
-/// The kernel has all sixteen bytes, of which IPv4 uses the first four.
+/// The kernel always has sixteen bytes; IPv4 uses the first four.
 IpAddress address_of(bool ipv6, std::span<const __be32, 4> words) {
     IpAddress address{.ipv6 = ipv6};
     std::copy_n(reinterpret_cast<const std::uint8_t*>(words.data()), ipv6 ? 16 : 4, address.bytes.begin());
@@ -38,15 +38,15 @@ std::optional<TcpSocket> parse_tcp_socket(const nlmsghdr* message) {
     if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
         nlmsg_datalen(message) < static_cast<int>(sizeof(inet_diag_msg)))
         return std::nullopt;
-    const auto* told = static_cast<const inet_diag_msg*>(nlmsg_data(message));
-    if (told->idiag_family != AF_INET && told->idiag_family != AF_INET6) return std::nullopt;
-    const bool ipv6 = told->idiag_family == AF_INET6;
-    return TcpSocket{.local = address_of(ipv6, told->id.idiag_src),
-                     .remote = address_of(ipv6, told->id.idiag_dst),
-                     .local_port = ntohs(told->id.idiag_sport),
-                     .remote_port = ntohs(told->id.idiag_dport),
-                     .device = IfIndex{told->id.idiag_if},
-                     .inode = told->idiag_inode};
+    const auto* header = static_cast<const inet_diag_msg*>(nlmsg_data(message));
+    if (header->idiag_family != AF_INET && header->idiag_family != AF_INET6) return std::nullopt;
+    const bool ipv6 = header->idiag_family == AF_INET6;
+    return TcpSocket{.local = address_of(ipv6, header->id.idiag_src),
+                     .remote = address_of(ipv6, header->id.idiag_dst),
+                     .local_port = ntohs(header->id.idiag_sport),
+                     .remote_port = ntohs(header->id.idiag_dport),
+                     .device = IfIndex{header->id.idiag_if},
+                     .inode = header->idiag_inode};
 }
 
 Result<std::vector<TcpSocket>> read_tcp_connections() {

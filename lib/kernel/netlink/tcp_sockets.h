@@ -16,15 +16,15 @@ namespace teamo {
 struct TcpSocket {
     IpAddress local, remote; ///< an IPv4 peer of an IPv6 socket is an IPv4 address here
     std::uint16_t local_port = 0, remote_port = 0;
-    IfIndex device;          ///< that it is bound to, if any
-    std::uint64_t inode = 0; ///< as /proc/PID/fd has it; 0: no process has it
+    IfIndex device;          ///< the device that it is bound to, if any
+    std::uint64_t inode = 0; ///< as in /proc/PID/fd; 0: no process has it open
     bool operator==(const TcpSocket&) const = default;
 };
 
-/// Takes one answer of NETLINK_SOCK_DIAG apart (linux/inet_diag.h); none where it is something else.
+/// Parses one answer of NETLINK_SOCK_DIAG (linux/inet_diag.h); none for other messages.
 std::optional<TcpSocket> parse_tcp_socket(const nlmsghdr* message);
 
-/// All of them, IPv4 and IPv6. ENOENT: a kernel without CONFIG_INET_TCP_DIAG.
+/// All established connections, IPv4 and IPv6. ENOENT: the kernel has no CONFIG_INET_TCP_DIAG.
 Result<std::vector<TcpSocket>> read_tcp_connections();
 
 } // namespace teamo

@@ -17,11 +17,11 @@
 namespace teamo {
 namespace {
 
-// tc(8) numbers filters that name no priority from 49152 down, so ours comes after everybody's: what others
-// filter or count on the port, they see before it is the team's.
+// tc(8) numbers filters without a priority from 49152 down, so ours runs last: filters and counters of other
+// programs see the port's packets first.
 constexpr std::uint32_t our_priority = 50000;
 constexpr std::uint32_t our_handle = 0x7ea0;
-// The kernel cuts a program's name to 15 letters, libbpf puts it before ":[id]".
+// The filter's name is the program's name, cut to 15 letters by the kernel, and ":[id]" from libbpf.
 constexpr std::string_view our_names = "teamo_";
 
 struct Filter {
@@ -71,7 +71,7 @@ Filter parse_filter(const nlmsghdr* message) {
     return filter;
 }
 
-/// The filters of one side of clsact; none where there is no clsact.
+/// The filters of one direction of clsact; empty if there is no clsact.
 Result<std::vector<Filter>> read_filters(IfIndex device, std::uint32_t minor) {
     auto socket = NetlinkSocket::open(NETLINK_ROUTE);
     if (!socket) return tl::unexpected(socket.error());
@@ -81,8 +81,7 @@ Result<std::vector<Filter>> read_filters(IfIndex device, std::uint32_t minor) {
             return tc_message(RTM_GETTFILTER, NLM_F_DUMP, device, TC_H_MAKE(TC_H_CLSACT, minor));
         },
         [&filters](const nlmsghdr* message) {
-            // The first message of a priority names its chain only; the filters have a
-            // handle.
+            // The first message of each priority has no handle: it names only the chain.
             if (auto filter = parse_filter(message); filter.handle != 0) filters.push_back(std::move(filter));
         },
         [&filters] { filters.clear(); });
@@ -100,17 +99,19 @@ bool is_ours(const Filter& filter) { return has_our_place(filter) && filter.name
 Result<> attach(IfIndex device, bpf_tc_attach_point point, std::uint32_t minor, int program) {
     auto hook = hook_of(device, point);
     const int created = bpf_tc_hook_create(&hook);
-    if (created < 0 && created != -EEXIST) return fail_errno(-created, "no clsact qdisc");
+    if (created < 0 && created != -EEXIST) return fail_errno(-created, "cannot create a clsact qdisc");
 
     const auto filters = read_filters(device, minor);
     if (!filters) return tl::unexpected(filters.error());
     for (const auto& filter : *filters)
         if (has_our_place(filter) && !is_ours(filter))
-            return fail(EEXIST, fmt::format("a tc filter that is not ours ({}) has priority {} handle {:#x}",
-                                            filter.name, our_priority, our_handle));
+            return fail(
+                EEXIST,
+                fmt::format("another program's tc filter ({}) has priority {} handle {:#x}; remove it",
+                            filter.name, our_priority, our_handle));
     auto place = our_place();
     place.prog_fd = program;
-    // Replacing swaps the program under RCU (net/sched/cls_bpf.c): no packet meets an empty hook.
+    // A replace swaps the program under RCU (net/sched/cls_bpf.c): no packet passes without a program.
     place.flags = BPF_TC_F_REPLACE;
     if (const int error = bpf_tc_attach(&hook, &place); error < 0) return fail_errno(-error, "tc filter");
     return {};
@@ -122,8 +123,8 @@ Result<bool> lacks_clsact(IfIndex device) {
     auto socket = NetlinkSocket::open(NETLINK_ROUTE);
     if (!socket) return tl::unexpected(socket.error());
     bool there = false;
-    // Asked for by its parent the kernel shows one, to who wants an echo, or nothing of one that was taken
-    // away (net/sched/sch_api.c: tc_get_qdisc, qdisc_notify).
+    // With a parent the kernel returns the qdisc only if the request has NLM_F_ECHO, and nothing if it was
+    // removed (net/sched/sch_api.c: tc_get_qdisc, qdisc_notify).
     auto read = socket->dump(
         [device] { return tc_message(RTM_GETQDISC, NLM_F_ACK | NLM_F_ECHO, device, TC_H_CLSACT); },
         [&there](const nlmsghdr* message) { there = there || message->nlmsg_type == RTM_NEWQDISC; }, [] {});

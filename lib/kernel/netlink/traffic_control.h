@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Our tc filters on a device's clsact hooks. They live beside others: clsact is made only where there is
-// none, and taken away only if it was made here and nobody else hangs on it.
+// Our tc filters on a device's clsact hooks, beside those of other programs. We create clsact only if there
+// is none, and remove it only if we created it and no other filter is attached.
 #pragma once
 
 #include "base/named.h"
@@ -9,17 +9,17 @@
 
 namespace teamo {
 
-/// Whether the device has no qdisc to hang filters on, so that attach_ingress() will make one.
+/// True if the device has no clsact qdisc, so that attach_ingress() will create one.
 Result<bool> lacks_clsact(IfIndex device);
 
-/// Hangs the program on the device's ingress, or swaps it for the one of ours that hangs there, without a
-/// packet in between that sees neither. EEXIST: a filter that is not ours has our place.
+/// Attaches the program to the device's ingress, or replaces our earlier one there atomically. EEXIST:
+/// another program's filter has our priority and handle.
 Result<> attach_ingress(IfIndex device, int program);
 
-/// The same for its egress. Nothing of ours is left there but with the team's own device, and goes with it.
+/// The same for the egress. Used only on the team's own device, so there is nothing to detach.
 Result<> attach_egress(IfIndex device, int program);
 
-/// Takes our ingress filter away if it is there, then clsact if `remove_clsact` and it is empty.
+/// Removes our ingress filter if there is one, then clsact if `remove_clsact` is set and it is empty.
 Result<> detach_ingress(IfIndex device, bool remove_clsact);
 
 } // namespace teamo

@@ -5,8 +5,8 @@
 
 namespace teamo {
 namespace {
-constexpr auto nowhere = static_cast<std::size_t>(-1);
-constexpr std::size_t reach = 255; // of a conditional jump
+constexpr auto unplaced = static_cast<std::size_t>(-1);
+constexpr std::size_t longest_jump = 255; // the longest conditional jump, in instructions
 
 bool is_conditional(const sock_filter& code) {
     return BPF_CLASS(code.code) == BPF_JMP && BPF_OP(code.code) != BPF_JA;
@@ -14,12 +14,12 @@ bool is_conditional(const sock_filter& code) {
 } // namespace
 
 ClassicBpf::Label ClassicBpf::label() {
-    places_.push_back(nowhere);
+    places_.push_back(unplaced);
     return {places_.size() - 1};
 }
 
 void ClassicBpf::place(Label label) {
-    assert(places_[label.number] == nowhere);
+    assert(places_[label.number] == unplaced);
     places_[label.number] = steps_.size();
 }
 
@@ -58,15 +58,15 @@ std::vector<sock_filter> ClassicBpf::finish() const {
     auto at = positions(far);
     const auto distance = [&](std::size_t step) {
         const auto place = places_[steps_[step].to->number];
-        assert(place != nowhere && place > step);
+        assert(place != unplaced && place > step);
         return at[place] - at[step] - 1;
     };
-    // A jump that becomes two pushes others' labels away: again, until none has become too short.
-    for (bool grown = true; grown;) {
-        grown = false;
+    // A far jump takes two instructions, which can make other jumps far: repeat until nothing changes.
+    for (bool changed = true; changed;) {
+        changed = false;
         for (std::size_t i = 0; i < steps_.size(); i++)
-            if (steps_[i].to && is_conditional(steps_[i].code) && !far[i] && distance(i) > reach)
-                far[i] = grown = true;
+            if (steps_[i].to && is_conditional(steps_[i].code) && !far[i] && distance(i) > longest_jump)
+                far[i] = changed = true;
         at = positions(far);
     }
 
@@ -77,7 +77,7 @@ std::vector<sock_filter> ClassicBpf::finish() const {
             auto& taken = steps_[i].when ? code.jt : code.jf;
             auto& passed = steps_[i].when ? code.jf : code.jt;
             if (far[i])
-                passed = 1; // over the unconditional one
+                passed = 1; // skip the unconditional jump
             else
                 taken = static_cast<std::uint8_t>(distance(i));
         } else if (steps_[i].to) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A classic BPF program put together by labels. Jumps go forward only, and a conditional one reaches 255
-// instructions: where its label is farther, an unconditional one, which reaches everything, stands behind.
+// Assembles a classic BPF program with labels. Jumps go forward only. A conditional jump reaches 255
+// instructions; for a label farther away an unconditional jump, which has no limit, is inserted after it.
 #pragma once
 
 #include <linux/filter.h>
@@ -17,7 +17,7 @@ public:
     struct Label {
         std::size_t number;
     };
-    /// To be placed once, behind every jump to it.
+    /// A new label. Place it once, after every jump to it.
     Label label();
     void place(Label label);
 
@@ -34,14 +34,14 @@ public:
 private:
     struct Step {
         sock_filter code{};
-        std::optional<Label> to{}; ///< of a jump
-        bool when = true;          ///< of a conditional one: jumps where the comparison holds, or where not
+        std::optional<Label> to{}; ///< for jumps
+        bool when = true;          ///< for conditional jumps: jump if the comparison has this result
     };
     void branch(unsigned code, std::uint32_t k, bool when, Label to);
-    /// Where each step's first instruction stands, and the program's end.
+    /// The position of each step's first instruction, and of the program's end.
     std::vector<std::size_t> positions(const std::vector<bool>& far) const;
     std::vector<Step> steps_;
-    std::vector<std::size_t> places_; ///< by label: the step it stands before
+    std::vector<std::size_t> places_; ///< by label: the step that it precedes
 };
 
 } // namespace teamo

@@ -15,8 +15,8 @@
 namespace teamo {
 namespace {
 
-/// A field that the kernel knows of a packet (Documentation/networking/filter.rst, "ancillary").
-constexpr std::uint32_t known_to_kernel(std::uint32_t field) {
+/// A field of the packet's metadata (Documentation/networking/filter.rst, "ancillary").
+constexpr std::uint32_t ancillary(std::uint32_t field) {
     return static_cast<std::uint32_t>(SKF_AD_OFF) + field;
 }
 
@@ -24,12 +24,12 @@ std::vector<sock_filter> group_filter() {
     ClassicBpf code;
     const auto take = code.label(), drop = code.label();
     const auto load = [&code](unsigned size, std::uint32_t at) { code.emit(BPF_LD | size | BPF_ABS, at); };
-    load(BPF_B, known_to_kernel(SKF_AD_PKTTYPE));
+    load(BPF_B, ancillary(SKF_AD_PKTTYPE));
     code.jump_if(BPF_JEQ, PACKET_OUTGOING, drop);
-    load(BPF_B, known_to_kernel(SKF_AD_VLAN_TAG_PRESENT));
+    load(BPF_B, ancillary(SKF_AD_VLAN_TAG_PRESENT));
     code.jump_unless(BPF_JEQ, 0, drop);
     load(BPF_B, 0);
-    code.jump_unless(BPF_JSET, 1, drop); // a group's address
+    code.jump_unless(BPF_JSET, 1, drop); // multicast bit
     load(BPF_W, 0);
     code.jump_unless(BPF_JEQ, 0x0180c200, take);
     load(BPF_H, 4);
@@ -41,29 +41,29 @@ std::vector<sock_filter> group_filter() {
     return code.finish();
 }
 
-/// Nothing else costs more than this on its way, and nothing else fills the socket.
+/// All other packets cost only this filter, and do not fill the socket's buffer.
 Result<> attach_filter(int socket) {
     auto program = group_filter();
     const sock_fprog all{.len = static_cast<unsigned short>(program.size()), .filter = program.data()};
     if (::setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &all, sizeof all) < 0)
-        return fail_errno(errno, "a filter of frames");
+        return fail_errno(errno, "cannot attach the filter for multicast frames");
     return {};
 }
 
 Result<UniqueFd> listen_at(IfIndex port) {
-    // Protocol 0: nothing comes before it is told which, and where from.
+    // Protocol 0: the socket receives nothing before bind() below.
     UniqueFd socket(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!socket) return fail_errno(errno, "no packet socket");
+    if (!socket) return fail_errno(errno, "cannot open a packet socket");
     if (auto done = attach_filter(socket.get()); !done) return tl::unexpected(done.error());
     constexpr int yes = 1;
     if (::setsockopt(socket.get(), SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof yes) < 0)
-        return fail_errno(errno, "the time of frames");
+        return fail_errno(errno, "cannot enable timestamps on a packet socket");
     sockaddr_ll at{};
     at.sll_family = AF_PACKET;
     at.sll_protocol = htons(ETH_P_ALL);
     at.sll_ifindex = static_cast<int>(port.value);
     if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) < 0)
-        return fail_errno(errno, fmt::format("listening at device {}", port.value));
+        return fail_errno(errno, fmt::format("cannot listen on device {}", port.value));
     return socket;
 }
 
@@ -84,14 +84,14 @@ Result<GroupFrames> GroupFrames::open(std::span<const IfIndex> ports) {
     for (const auto port : ports) {
         auto socket = listen_at(port);
         if (!socket) return tl::unexpected(socket.error());
-        frames.ears_.push_back({.port = port, .socket = std::move(*socket)});
+        frames.listeners_.push_back({.port = port, .socket = std::move(*socket)});
     }
     return frames;
 }
 
 std::vector<GroupFrame> GroupFrames::take() {
     std::vector<GroupFrame> frames;
-    for (const auto& ear : ears_)
+    for (const auto& listener : listeners_)
         for (std::size_t count = 0; count < most_frames; ++count) {
             std::array<char, most_bytes> bytes{};
             alignas(cmsghdr) std::array<char, 128> control{};
@@ -101,9 +101,9 @@ std::vector<GroupFrame> GroupFrames::take() {
             message.msg_iovlen = 1;
             message.msg_control = control.data();
             message.msg_controllen = control.size();
-            const auto length = ::recvmsg(ear.socket.get(), &message, 0);
+            const auto length = ::recvmsg(listener.socket.get(), &message, 0);
             if (length < ETH_HLEN) break;
-            GroupFrame frame{.port = ear.port,
+            GroupFrame frame{.port = listener.port,
                              .source = {},
                              .bytes = std::string(bytes.data(), static_cast<std::size_t>(length)),
                              .at = time_of(message)};

@@ -10,7 +10,7 @@
 
 namespace teamo {
 
-/// Sends whole Ethernet frames; hears nothing. Never blocks.
+/// Sends complete Ethernet frames; receives nothing. Never blocks.
 class PacketSocket {
 public:
     static Result<PacketSocket> open();

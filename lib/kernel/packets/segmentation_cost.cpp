@@ -23,19 +23,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// 21 rounds of either kind: a round that was interrupted, or the first with cold caches, is no median. 32
-// packets are about 2 MiB and half a millisecond, which the clock resolves a thousandfold.
+// 21 rounds of each kind: the median ignores interrupted rounds and the first with cold caches. 32 packets
+// are about 2 MiB and half a millisecond, a thousand times the clock's resolution.
 constexpr std::size_t rounds = 21, packets_of_round = 32;
 constexpr std::uint32_t link_header = 14, ip_header = 20, tcp_header = 20, time_stamps = 12;
 constexpr std::uint32_t headers = link_header + ip_header + tcp_header;
 constexpr std::uint32_t largest_packet = 65535;            // an IPv4 packet's length has 16 bits
-constexpr std::uint32_t least_mtu = 576, most_mtu = 32000; // with more a packet is not two segments
-/// Segments do not fit into it and are dropped before they are received (net/core/dev.c: is_skb_forwardable);
-/// a GSO packet always does.
+constexpr std::uint32_t least_mtu = 576, most_mtu = 32000; // above, a packet has fewer than two segments
+/// Segments exceed it and are dropped before they are received (net/core/dev.c: is_skb_forwardable); GSO
+/// packets are not checked.
 constexpr std::uint32_t drain_mtu = 68;
 constexpr std::string_view checksum_feature = "tx-checksum-ip-generic"; // veth's
 
-/// What is sent: so many segments of so many bytes of payload, as TCP sends them.
+/// The payload of one GSO packet, as TCP sends it: bytes of a segment, number of segments.
 struct Bulk {
     std::uint32_t segment, segments;
     std::uint32_t payload() const { return segment * segments; }
@@ -47,7 +47,7 @@ Bulk bulk_for(std::uint32_t mtu) {
     return {.segment = segment, .segments = (largest_packet - ip_header - tcp_header) / segment};
 }
 
-/// virtio_net_hdr of linux/virtio_net.h, which a C++ compiler does not read; in the machine's own byte order.
+/// virtio_net_hdr, in native byte order; linux/virtio_net.h does not compile as C++.
 struct OffloadHeader {
     std::uint8_t flags = 1;    // VIRTIO_NET_HDR_F_NEEDS_CSUM
     std::uint8_t gso_type = 1; // VIRTIO_NET_HDR_GSO_TCPV4
@@ -56,7 +56,7 @@ struct OffloadHeader {
 };
 static_assert(sizeof(OffloadHeader) == 10);
 
-/// A GSO packet, to nobody: who receives it drops it (PACKET_OTHERHOST).
+/// A GSO packet to an unused address: the receiver drops it (PACKET_OTHERHOST).
 Bytes gso_packet(const Bulk& bulk) {
     const OffloadHeader offload{.gso_size = static_cast<std::uint16_t>(bulk.segment)};
     FrameWriter frame;
@@ -85,7 +85,7 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
-/// The two ends, in a network namespace that ends with this value and its thread.
+/// A veth pair in a new network namespace, which lives as long as the calling thread and this object.
 class Bench {
 public:
     static Result<Bench> build(const Segmentation& device);
@@ -99,7 +99,7 @@ private:
           device_(device),
           bulk_(bulk_for(device.mtu)),
           packet_(gso_packet(bulk_)) {}
-    Result<> cable();
+    Result<> create_pair();
     Result<> await_link();
     Result<> open_socket();
     Result<> switch_tso(bool on);
@@ -116,7 +116,7 @@ private:
 };
 
 Result<Bench> Bench::build(const Segmentation& device) {
-    if (::unshare(CLONE_NEWNET) < 0) return fail_errno(errno, "cannot make a network namespace");
+    if (::unshare(CLONE_NEWNET) < 0) return fail_errno(errno, "cannot create a network namespace");
     auto links = LinkControl::open();
     if (!links) return tl::unexpected(links.error());
     auto ethtool = Ethtool::open();
@@ -124,12 +124,12 @@ Result<Bench> Bench::build(const Segmentation& device) {
     auto netlink = NetlinkSocket::open(NETLINK_ROUTE);
     if (!netlink) return tl::unexpected(netlink.error());
     Bench bench(std::move(*links), std::move(*ethtool), std::move(*netlink), device);
-    if (auto cabled = bench.cable(); !cabled) return tl::unexpected(cabled.error());
+    if (auto created = bench.create_pair(); !created) return tl::unexpected(created.error());
     if (auto opened = bench.open_socket(); !opened) return tl::unexpected(opened.error());
     return bench;
 }
 
-Result<> Bench::cable() {
+Result<> Bench::create_pair() {
     if (auto made = links_.create_veth("near", "far", MacAddress{}); !made) return made;
     near_ = IfIndex{::if_nametoindex("near")};
     far_ = IfIndex{::if_nametoindex("far")};
@@ -141,14 +141,15 @@ Result<> Bench::cable() {
     return await_link();
 }
 
-/// Until the kernel has seen that there is a carrier, it drops what is sent (net/core/link_watch.c).
+/// The kernel drops packets until linkwatch has seen the carrier (net/core/link_watch.c).
 Result<> Bench::await_link() {
     const auto start = std::chrono::steady_clock::now();
     for (;;) {
         const auto link = links_.read(near_);
         if (!link) return tl::unexpected(link.error());
         if (link->has_link()) return {};
-        if (std::chrono::steady_clock::now() - start > 5s) return fail(ETIMEDOUT, "a veth pair gets no link");
+        if (std::chrono::steady_clock::now() - start > 5s)
+            return fail(ETIMEDOUT, "the veth pair for the measurement has no carrier after 5 s");
         std::this_thread::sleep_for(1ms);
     }
 }
@@ -164,7 +165,7 @@ Result<> Bench::open_socket() {
     if (!socket_ || ::setsockopt(socket_.get(), SOL_PACKET, PACKET_VNET_HDR, &yes, sizeof yes) < 0 ||
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) < 0 ||
         ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) < 0)
-        return fail_errno(errno, "no packet socket");
+        return fail_errno(errno, "cannot open a packet socket");
     return {};
 }
 
@@ -174,17 +175,18 @@ Result<> Bench::switch_tso(bool on) {
                                    {std::string(checksum_feature), on || device_.checksum}};
     const auto features = ethtool_.set_features(near_, settings);
     if (!features) return tl::unexpected(features.error());
-    if (!missing(*features, settings).empty()) return fail(ENOTSUP, "veth's offloads cannot be switched");
+    if (!missing(*features, settings).empty())
+        return fail(ENOTSUP, "the offloads of the veth pair cannot be changed");
     return {};
 }
 
-/// Nanoseconds for a KiB.
+/// Nanoseconds per KiB.
 Result<double> Bench::round() {
     const auto start = thread_nanoseconds();
     for (std::size_t packet = 0; packet < packets_of_round; ++packet)
-        // ENOBUFS: the driver says that the far end dropped it, as it shall.
+        // ENOBUFS: the far end dropped it, as intended.
         if (::send(socket_.get(), packet_.data(), packet_.size(), 0) < 0 && errno != ENOBUFS)
-            return fail_errno(errno, "a packet cannot be sent");
+            return fail_errno(errno, "cannot send a packet");
     return (thread_nanoseconds() - start) / (packets_of_round * bulk_.kibibytes());
 }
 
@@ -201,12 +203,12 @@ Result<SegmentationCost> Bench::measure() {
     }
     const auto after = read_link_stats(netlink_, far_);
     if (!after) return tl::unexpected(after.error());
-    // Of the rounds without TSO every segment came there by itself, and of the others none.
+    // Rounds without TSO deliver every segment separately to the far end, which drops it; the others none.
     constexpr auto packets = rounds * packets_of_round;
     const auto dropped = after->rx_dropped - before->rx_dropped;
     if (dropped < packets * bulk_.segments || dropped > packets * (bulk_.segments + 1))
         return fail(ENOTSUP,
-                    fmt::format("{} segments arrived, and not {}", dropped, packets * bulk_.segments));
+                    fmt::format("{} segments arrived instead of {}", dropped, packets * bulk_.segments));
     return SegmentationCost{.whole = median(std::move(whole)), .cut = median(std::move(cut))};
 }
 
@@ -220,7 +222,7 @@ Result<SegmentationCost> measure_here(const Segmentation& device) {
 
 Result<SegmentationCost> measure_segmentation(const Segmentation& device) {
     Result<SegmentationCost> cost;
-    // unshare(2) is for the calling thread only: this one goes, and its namespace with it.
+    // unshare(2) affects only the calling thread: the namespace goes away with it.
     std::thread([&] { cost = measure_here(device); }).join();
     return cost;
 }

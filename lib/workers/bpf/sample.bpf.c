@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * Counts UDP packets by socket and CPU while it is attached. A UDP socket itself remembers neither: one that
- * is not connected has no incoming CPU (net/ipv4/udp.c: __udp_queue_rcv_skb), and none counts bytes.
+ * Counts UDP packets by socket and CPU while it is attached. UDP sockets do not store this themselves: an
+ * unconnected one has no incoming CPU (net/ipv4/udp.c: __udp_queue_rcv_skb), and none counts bytes.
  */
 #include <linux/bpf.h>
 
@@ -44,7 +44,7 @@ int teamo_count(struct __sk_buff *skb)
 	counted->packets += skb->gso_segs ?: 1;
 	counted->napi = skb->napi_id;
 	counted->ifindex = skb->ifindex;
-	return 1; /* let it pass */
+	return 1; /* allow the packet */
 }
 
 char teamo_license[] SEC("license") = "GPL";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * Every TCP and UDP socket that a process has open, in one read of an iterator: whose it is, on which CPU its
- * last packet was worked on, and how much it has taken in. No other way of the kernel tells all of that:
- * inet_diag has neither the CPU nor the poll, and getsockopt() is for who holds the descriptor.
+ * An iterator over all TCP and UDP sockets that processes have open: the process, the CPU that processed the
+ * last packet, and the bytes received. No other interface of the kernel has all of that: inet_diag has
+ * neither the CPU nor the NAPI ID, and getsockopt() needs the descriptor.
  */
 #include <linux/bpf.h>
 
@@ -15,7 +15,7 @@
 
 #define TEAMO_TCP_LISTEN 10 /* net/tcp_states.h */
 
-/* As much of the kernel's structures as is read here; libbpf finds the members in the running kernel. */
+/* The members of the kernel's structures that we read; libbpf relocates them for the running kernel. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct seq_file;
 struct file;
@@ -86,18 +86,18 @@ struct socket {
 };
 #pragma clang attribute pop
 
-/* The numbers of a process are one for each namespace that it is seen in; the reader's own is wanted. */
+/* A process has a PID in each PID namespace that sees it; this is the one in the reader's namespace. */
 static __always_inline __u32 teamo_number_here(const struct task_struct *task)
 {
 	const struct task_struct *reader = bpf_get_current_task_btf();
 	unsigned int level = reader->thread_pid->level;
-	/* A plain number: verifiers before 6.2 let nobody add to a pointer that they know. */
+	/* A scalar: verifiers before 6.2 do not allow arithmetic on typed pointers. */
 	const struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
 	int number = 0;
 
 	if (BPF_CORE_READ(pid, level) < level)
 		return 0;
-	/* An index that is not a constant is no member that libbpf could find. */
+	/* libbpf cannot relocate a member with a variable index. */
 	bpf_probe_read_kernel(&number, sizeof(number),
 			      (const char *)pid + bpf_core_field_offset(struct pid, numbers) +
 				      level * bpf_core_type_size(struct upid));
@@ -141,7 +141,7 @@ int teamo_sockets(struct bpf_iter__task_file *ctx)
 	sk = socket->sk;
 	if (!sk)
 		return 0;
-	protocol = sk->sk_protocol; /* of MPTCP more than a byte */
+	protocol = sk->sk_protocol; /* MPTCP's number needs more than a byte */
 	if (protocol != IPPROTO_TCP && protocol != IPPROTO_UDP)
 		return 0;
 	record.protocol = protocol;

@@ -117,7 +117,8 @@ TEST(Driver, device_of_others_is_taken_over_only_when_asked_for) {
     constexpr const char* config = R"({"device": "team0", "runner": {"name": "activebackup"}})";
     const auto refused = daemon_on(config, {"--datapath", "team"});
     EXPECT_EQ(1, refused.status);
-    EXPECT_THAT(refused.err, HasSubstr("device team0 exists and is no team of ours; start with -o"));
+    EXPECT_THAT(refused.err,
+                HasSubstr("device team0 exists and is not a team of teamd-offload; start with -o"));
     EXPECT_EQ("team0", look(NetNs::current(), "eth0").master) << "all is as it was";
     TeamUnderTest team(config, {"--datapath", "team", "-o"});
     EXPECT_TRUE(becomes(

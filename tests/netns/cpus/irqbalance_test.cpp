@@ -215,8 +215,8 @@ TEST_F(IrqBalanceBan, is_not_to_be_had_of_one_that_answers_nothing_or_nonsense) 
     server.behave(Manner::silent);
     ban->keep_out({24});
     for (const auto& [manner, word] :
-         {std::pair(Manner::silent, "without an answer"), std::pair(Manner::garbage, "makes no sense"),
-          std::pair(Manner::endless, "does not end")}) {
+         {std::pair(Manner::silent, "without an answer"), std::pair(Manner::garbage, "malformed answer"),
+          std::pair(Manner::endless, "longer than 64 KiB")}) {
         server.behave(manner);
         ASSERT_TRUE(comes(
             word, [&, said = word] { return ban->status().complaint.find(said) != std::string::npos; }));

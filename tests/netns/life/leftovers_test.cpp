@@ -217,7 +217,7 @@ TEST(Start, that_fails_leaves_nothing_with_option_n_either) {
     const auto before = snapshot(wires.host(), "eth1") + snapshot(wires.host(), "eth2");
     const auto refused = daemon_on(loadbalance(2), {"-N", "--datapath", "bpf"});
     EXPECT_EQ(1, refused.status);
-    EXPECT_THAT(refused.err, HasSubstr("port eth2: a tc filter that is not ours"));
+    EXPECT_THAT(refused.err, HasSubstr("port eth2: another program's tc filter"));
     EXPECT_FALSE(exists(wires.host(), "team0"));
     EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth1") + snapshot(wires.host(), "eth2")));
 }

@@ -39,7 +39,7 @@ TEST_F(FlowSteering, conflicts_where_both_tables_have_room) {
     EXPECT_EQ(conflict(), "");
     write("/sys/class/net/eth1/queues/rx-1/rps_flow_cnt", "4096\n");
     EXPECT_EQ(conflict(), "RFS is on (net.core.rps_sock_flow_entries is 32768, eth1 rx-1 rps_flow_cnt 4096): "
-                          "packets follow their process there, so no process follows its packets");
+                          "it moves packets to their process, which conflicts with binding workers");
     EXPECT_EQ(conflict({"eth0"}), "");
     write("/proc/sys/net/core/rps_sock_flow_entries", "0\n");
     EXPECT_EQ(conflict(), "");

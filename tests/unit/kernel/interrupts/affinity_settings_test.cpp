@@ -84,13 +84,12 @@ TEST_F(WrittenSetting, of_a_thread_is_its_affinity) {
 TEST_F(WrittenSetting, of_what_is_gone_says_so) {
     const auto irq = write(Kind::irq, 24, {1});
     EXPECT_EQ(irq.error().number, ENOENT);
-    EXPECT_EQ(
-        irq.error().text,
-        "there is no interrupt 24 any more (/proc/irq/24/smp_affinity_list: No such file or directory)");
+    EXPECT_EQ(irq.error().text,
+              "interrupt 24 no longer exists (/proc/irq/24/smp_affinity_list: No such file or directory)");
     EXPECT_EQ(write(Kind::thread, 0x3fffffff, {0}).error().number, ESRCH);
     const auto queue = write(Kind::xps, 0, {0});
     EXPECT_EQ(queue.error().number, ENOENT);
-    EXPECT_THAT(queue.error().text, HasSubstr("eth0: transmit queue 0 has no choice of CPUs"));
+    EXPECT_THAT(queue.error().text, HasSubstr("eth0: transmit queue 0 has no CPU setting"));
 }
 
 TEST_F(WrittenSetting, of_a_thread_without_cpus_is_refused_by_the_kernel) {
@@ -104,8 +103,8 @@ TEST(RefusedSetting, is_explained_by_what_the_kernel_means) {
     for (const int number : {EIO, EPERM})
         EXPECT_EQ(meaning_of(number, "eth0", irq, {1}),
                   "the kernel manages the affinity of interrupt 24 itself");
-    EXPECT_THAT(meaning_of(ENOSPC, "eth0", irq, {1}), HasSubstr("no interrupt vector is left on CPU 1"));
-    EXPECT_THAT(meaning_of(EBUSY, "eth0", irq, {1}), HasSubstr("on its way"));
+    EXPECT_THAT(meaning_of(ENOSPC, "eth0", irq, {1}), HasSubstr("CPU 1 has no free interrupt vector"));
+    EXPECT_THAT(meaning_of(EBUSY, "eth0", irq, {1}), HasSubstr("still moving"));
     EXPECT_THAT(meaning_of(EINVAL, "eth0", irq, {7}), HasSubstr("no CPU of \"7\" is online"));
     EXPECT_THAT(meaning_of(ERANGE, "eth0", irq, {700}), HasSubstr("has no CPU 700"));
     EXPECT_EQ(meaning_of(EINVAL, "eth0", {.kind = Kind::rps, .number = 1}, {6, 7}),
