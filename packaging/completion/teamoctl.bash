@@ -11,6 +11,7 @@ _teamoctl_teams() {
 
 _teamoctl_devices() {
     local device
+    [[ $1 == help ]] && return
     for device in /sys/class/net/*; do
         device=${device##*/}
         [[ $device == lo || $device == "$1" ]] || printf '%s\n' "$device"
@@ -18,7 +19,8 @@ _teamoctl_devices() {
 }
 
 _teamoctl_ports() {
-    # Parses the indentation, not the JSON: the names of the ports are one level below "ports".
+    [[ $1 == help ]] && return
+    # By indent, not by JSON: a port's name is what stands on the level below "ports".
     teamoctl "$1" state dump 2>/dev/null |
         sed -n '/^    "ports": {$/,/^    }/s/^        "\(.*\)": {$/\1/p'
 }
@@ -50,7 +52,7 @@ _teamoctl() {
         'port remove'*) choices+=' -n --dry-run' ;;
         esac
     elif ((${#words[@]} == 0)); then
-        choices=$(_teamoctl_teams)
+        choices="$(_teamoctl_teams) help"
     else
         case "${words[*]:1}" in
         '') choices='config state port balance offload interrupts workers stats doctor' ;;

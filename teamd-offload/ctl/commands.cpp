@@ -7,12 +7,12 @@ namespace teamo::ctl {
 namespace {
 
 /// src, dst, proto, sport, dport, smac, dmac and two VLANs with their values are 18 words.
-constexpr std::size_t longest_packet = 64;
-constexpr std::size_t longest_command_line = 4096;
+constexpr std::size_t max_packet_words = 64;
+constexpr std::size_t max_command_words = 4096;
 
-/// The row whose path is `above` and one word more that starts with `word`.
-const Command* below(std::string_view above, std::string_view word) {
-    const auto fits = [&](const Command& command) {
+/// The first row whose path is `above` and one more word that starts with `word`; or nullptr.
+const Command* find_below(std::string_view above, std::string_view word) {
+    const auto matches = [&](const Command& command) {
         auto rest = command.path;
         if (!above.empty()) {
             if (!rest.starts_with(above) || rest.substr(above.size(), 1) != " ") return false;
@@ -21,105 +21,164 @@ const Command* below(std::string_view above, std::string_view word) {
         return rest.find(' ') == std::string_view::npos && rest.starts_with(word);
     };
     const auto table = commands();
-    const auto found = std::ranges::find_if(table, fits);
+    const auto found = std::ranges::find_if(table, matches);
     return found == table.end() ? nullptr : &*found;
 }
 
 } // namespace
 
 std::span<const Command> commands() {
-    // teamdctl's rows come first and in its order: what it lets one abbreviate means the same here.
+    // teamdctl's rows come first and in its order, so that each abbreviation means the same in both.
     static const std::vector<Command> table{
         {.path = "config"},
-        {.path = "config dump", .run = config_dump},
-        {.path = "config dump noports", .run = config_dump_noports},
-        {.path = "config dump actual", .run = config_dump_actual},
-        {.path = "state", .run = state_view},
-        {.path = "state dump", .run = state_dump},
-        {.path = "state view", .run = state_view},
+        {.path = "config dump", .run = config_dump, .help = "print the configuration as JSON"},
+        {.path = "config dump noports",
+         .run = config_dump_noports,
+         .help = "print the configuration without ports"},
+        {.path = "config dump actual",
+         .run = config_dump_actual,
+         .help = "print it with the team's current ports"},
+        {.path = "state", .run = state_view, .same_as = "state view"},
+        {.path = "state dump", .run = state_dump, .help = "print the state as JSON"},
+        {.path = "state view", .run = state_view, .help = "print the state as text"},
         {.path = "state item"},
-        {.path = "state item get", .run = state_item_get, .parameters = {"ITEMPATH"}},
-        {.path = "state item set", .run = state_item_set, .parameters = {"ITEMPATH", "VALUE"}},
+        {.path = "state item get",
+         .run = state_item_get,
+         .parameters = {"ITEMPATH"},
+         .help = "print one item of the state"},
+        {.path = "state item set",
+         .run = state_item_set,
+         .parameters = {"ITEMPATH", "VALUE"},
+         .help = "change one item of the state"},
         {.path = "port"},
-        {.path = "port add", .run = port_add, .parameters = {"PORTDEV"}},
+        {.path = "port add", .run = port_add, .parameters = {"PORTDEV"}, .help = "add a device to the team"},
         {.path = "port remove",
          .run = port_remove,
          .parameters = {"PORTDEV"},
-         .rehearse = rehearse_port_remove},
-        {.path = "port present", .run = port_present, .parameters = {"PORTDEV"}},
+         .dry_run = port_remove_dry_run,
+         .help = "remove a port from the team"},
+        {.path = "port present",
+         .run = port_present,
+         .parameters = {"PORTDEV"},
+         .help = "exit with 0 if PORTDEV is a port"},
         {.path = "port config"},
-        {.path = "port config update", .run = port_config_update, .parameters = {"PORTDEV", "PORTCONFIG"}},
-        {.path = "port config dump", .run = port_config_dump, .parameters = {"PORTDEV"}},
-        {.path = "balance", .run = balance_show, .json = true},
-        {.path = "balance show", .run = balance_show, .json = true},
+        {.path = "port config update",
+         .run = port_config_update,
+         .parameters = {"PORTDEV", "PORTCONFIG"},
+         .help = "replace the configuration of a port"},
+        {.path = "port config dump",
+         .run = port_config_dump,
+         .parameters = {"PORTDEV"},
+         .help = "print the configuration of a port"},
+        {.path = "balance", .run = balance_show, .json = true, .same_as = "balance show"},
+        {.path = "balance show",
+         .run = balance_show,
+         .json = true,
+         .help = "show buckets, loads and moves by port"},
         {.path = "balance hash",
          .run = balance_hash,
          .parameters = {"PACKET"},
-         .more = longest_packet,
+         .optional = "...",
+         .max_optional = max_packet_words,
          .check = check_balance_hash,
-         .json = true},
+         .json = true,
+         .help = "show which port a packet leaves by"},
         {.path = "balance move",
          .run = balance_move,
          .parameters = {"BUCKET", "PORTDEV"},
-         .more = 1,
-         .check = check_balance_move},
-        {.path = "balance freeze", .run = balance_freeze},
-        {.path = "balance thaw", .run = balance_thaw},
-        {.path = "offload", .run = offload_show, .json = true},
-        {.path = "offload show", .run = offload_show, .json = true},
-        {.path = "interrupts", .run = interrupts_show, .json = true},
-        {.path = "interrupts show", .run = interrupts_show, .json = true},
-        {.path = "interrupts plan", .run = interrupts_plan, .json = true},
-        {.path = "interrupts apply", .run = interrupts_apply},
-        {.path = "interrupts restore", .run = interrupts_restore},
-        {.path = "interrupts benchmark", .run = interrupts_benchmark, .json = true},
-        {.path = "workers", .run = workers_show, .json = true},
-        {.path = "workers show", .run = workers_show, .json = true},
+         .optional = "[now]",
+         .max_optional = 1,
+         .check = check_balance_move,
+         .help = "move a bucket to another port"},
+        {.path = "balance freeze", .run = balance_freeze, .help = "stop moving buckets for their load"},
+        {.path = "balance thaw", .run = balance_thaw, .help = "move buckets for their load again"},
+        {.path = "offload", .run = offload_show, .json = true, .same_as = "offload show"},
+        {.path = "offload show",
+         .run = offload_show,
+         .json = true,
+         .help = "show offloads and what missing ones cost"},
+        {.path = "interrupts", .run = interrupts_show, .json = true, .same_as = "interrupts show"},
+        {.path = "interrupts show",
+         .run = interrupts_show,
+         .json = true,
+         .help = "show which CPUs serve which port"},
+        {.path = "interrupts plan",
+         .run = interrupts_plan,
+         .json = true,
+         .help = "show the planned CPUs, change nothing"},
+        {.path = "interrupts apply", .run = interrupts_apply, .help = "set interrupts to the planned CPUs"},
+        {.path = "interrupts restore",
+         .run = interrupts_restore,
+         .help = "set interrupts back and leave them alone"},
+        {.path = "interrupts benchmark",
+         .run = interrupts_benchmark,
+         .json = true,
+         .help = "measure what the planned CPUs gain"},
+        {.path = "workers", .run = workers_show, .json = true, .same_as = "workers show"},
+        {.path = "workers show",
+         .run = workers_show,
+         .json = true,
+         .help = "show workers and where packets arrive"},
         {.path = "workers bind",
          .run = workers_bind,
          .parameters = {"PID"},
-         .more = 1,
-         .check = check_workers_bind},
-        {.path = "workers release", .run = workers_release, .parameters = {"PID"}},
-        {.path = "workers run", .run = workers_run, .parameters = {"COMMAND"}, .more = longest_command_line},
-        {.path = "workers apply", .run = workers_apply},
-        {.path = "workers restore", .run = workers_restore},
-        {.path = "stats", .run = stats_show, .json = true},
-        {.path = "doctor", .run = doctor, .json = true, .measure = true},
+         .optional = "[follow|spread]",
+         .max_optional = 1,
+         .check = check_workers_bind,
+         .help = "make a process a worker"},
+        {.path = "workers release",
+         .run = workers_release,
+         .parameters = {"PID"},
+         .help = "set a worker back and leave it alone"},
+        {.path = "workers run",
+         .run = workers_run,
+         .parameters = {"COMMAND"},
+         .optional = "...",
+         .max_optional = max_command_words,
+         .help = "run a command as a worker"},
+        {.path = "workers apply", .run = workers_apply, .help = "bind the workers again"},
+        {.path = "workers restore", .run = workers_restore, .help = "set all workers back, leave them alone"},
+        {.path = "stats", .run = stats_show, .json = true, .help = "show packet and byte counters by port"},
+        {.path = "doctor",
+         .run = doctor,
+         .json = true,
+         .measure = true,
+         .help = "report problems and how to fix them"},
     };
     return table;
 }
 
-Result<Chosen> find_command(Arguments words) {
+Result<CommandLine> find_command(Arguments words) {
     std::string_view path;
     for (;;) {
         if (words.empty()) return fail(EINVAL, "None or incomplete command");
-        const auto* command = below(path, words.front());
+        const auto* command = find_below(path, words.front());
         if (!command) return fail(EINVAL, fmt::format("Unknown command \"{}\".", words.front()));
         words = words.subspan(1);
-        const auto wanted = command->parameters.size();
-        if (command->run && words.size() <= wanted + command->more) {
-            if (words.size() < wanted)
+        const auto required = command->parameters.size();
+        if (command->run && words.size() <= required + command->max_optional) {
+            if (words.size() < required)
                 return fail(EINVAL, fmt::format("Command line parameter \"{}\" expected.",
                                                 command->parameters[words.size()]));
-            return Chosen{command, words};
+            return CommandLine{command, words};
         }
         path = command->path;
     }
 }
 
-std::string help_on_commands() {
-    std::string text = "Commands:\n";
-    for (const auto& command : commands())
-        if (command.run) {
-            text += fmt::format("    {}", command.path);
-            for (const auto parameter : command.parameters)
-                text += fmt::format(" {}", parameter);
-            if (command.more == 1) text += " [now]";
-            if (command.more > 1) text += "...";
-            text += '\n';
-        }
-    return text;
+Result<const Command*> find_row(Arguments words) {
+    const Command* row = nullptr;
+    for (const auto& word : words) {
+        row = find_below(row ? row->path : "", word);
+        if (!row) return fail(EINVAL, fmt::format("Unknown command \"{}\".", fmt::join(words, " ")));
+    }
+    if (!row) return fail(EINVAL, "None or incomplete command");
+    return row;
+}
+
+CommandResult send_command(Session& session, const control::Request& request) {
+    if (auto sent = session.send(request); !sent) return tl::unexpected(std::move(sent.error()));
+    return {};
 }
 
 } // namespace teamo::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "ctl/commands.h"
+#include "ctl/help.h"
 #include "ctl/output.h"
 
 #include <algorithm>
@@ -7,72 +7,80 @@
 namespace teamo::ctl {
 namespace {
 
-enum Status : int { done = 0, refused = 1, bad_usage = 2 };
-
-/// One line, whatever the daemon or an argument had in it.
-Status complain(Error error) {
+/// Prints one line, also if the text of the daemon or an argument has line breaks.
+ExitStatus print_error(Error error) {
     std::ranges::replace(error.text, '\n', ' ');
     std::fputs((error.text + "\n").c_str(), stderr);
-    return refused;
+    return ExitStatus::failure;
 }
 
-/// "team0: port add eth9": of a command that was refused.
-std::string title_of(const std::string& team, const Chosen& chosen) {
-    const auto title = fmt::format("{}: {}", team, chosen.command->path);
-    const bool has_object = !chosen.arguments.empty() && chosen.command->more == 0;
-    return has_object ? fmt::format("{} {}", title, chosen.arguments.front()) : title;
+/// "team0: port add eth9": the beginning of an error message.
+std::string title_of(const std::string& team, const CommandLine& line) {
+    const auto title = fmt::format("{}: {}", team, line.command->path);
+    const bool has_object = !line.arguments.empty() && line.command->max_optional == 0;
+    return has_object ? fmt::format("{} {}", title, line.arguments.front()) : title;
 }
 
-std::string help(std::string_view program) { return help_on_options(program) + help_on_commands(); }
-
-Status usage(const Error& error, std::string_view program) {
-    std::fputs((error.text + "\n" + help(program)).c_str(), stderr);
-    return bad_usage;
+ExitStatus print_usage(const Error& error, std::string_view program) {
+    std::fputs((error.text + "\n" + help_text(program)).c_str(), stderr);
+    return ExitStatus::bad_usage;
 }
 
-/// What could not be written was not shown: a full disk behind a redirection is a failure.
-Status close_output() {
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return done;
-    return complain({errno, fmt::format("cannot write the output: {}", errno_text(errno))});
+/// Output that could not be written is a failure, for example a redirection to a full disk.
+ExitStatus close_output() {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return ExitStatus::success;
+    return print_error({errno, fmt::format("cannot write the output: {}", errno_text(errno))});
 }
 
-/// Options that the command does not have, and what can be said of its arguments without asking anybody.
-Result<> check(const Chosen& chosen, const Options& options) {
-    const auto& command = *chosen.command;
+/// Refuses options that the command does not have, and arguments that are wrong for every team.
+Result<> check(const CommandLine& line, const Options& options) {
+    const auto& command = *line.command;
     const auto has_no = [&](const char* option) {
-        return fail(EINVAL, fmt::format("\"{}\" has no {}.", command.path, option));
+        return fail(EINVAL, fmt::format("The command \"{}\" has no option {}.", command.path, option));
     };
-    if (options.dry_run && !command.rehearse) return has_no("--dry-run");
+    if (options.dry_run && !command.dry_run) return has_no("--dry-run");
     if (options.json && !command.json && !options.dry_run) return has_no("--json");
     if (options.measure && !command.measure) return has_no("--measure");
-    return command.check ? command.check(chosen.arguments) : Result<>{};
+    return command.check ? command.check(line.arguments) : Result<>{};
 }
 
-Status run(int argc, char** argv) {
+/// `teamoctl help COMMAND`: needs no team and no daemon.
+ExitStatus print_help_on(Arguments words, std::string_view program) {
+    const auto text = help_on(program, words);
+    if (!text) return print_usage(text.error(), program);
+    put(*text);
+    return close_output();
+}
+
+ExitStatus run_command(const CommandLine& line, const std::string& team, const Options& options) {
+    auto session = Session::open(team, options);
+    if (!session) return print_error(session.error());
+    const auto run = options.dry_run ? line.command->dry_run : line.command->run;
+    const auto result = run(*session, line.arguments);
+    const auto written = close_output();
+    if (!result) return print_error(within(title_of(team, line), result.error()).value());
+    return *result == ExitStatus::success ? written : *result;
+}
+
+ExitStatus run(int argc, char** argv) {
     const std::string_view program = argc > 0 ? argv[0] : "teamoctl";
     const auto options = read_options(argc, argv);
-    if (!options) return usage(options.error(), program);
+    if (!options) return print_usage(options.error(), program);
     if (options->help) {
-        put(help(program));
+        put(help_text(program));
         return close_output();
     }
-    if (options->words.empty()) return usage({EINVAL, "No team device specified."}, program);
+    if (options->words.empty()) return print_usage({EINVAL, "No team device specified."}, program);
     const auto& team = options->words.front();
-    const auto chosen = find_command(Arguments(options->words).subspan(1));
-    if (!chosen) return usage(chosen.error(), program);
-    if (auto fits = check(*chosen, *options); !fits) return usage(fits.error(), program);
-
-    auto session = Session::open(team, *options);
-    if (!session) return complain(session.error());
-    const auto run_it = options->dry_run ? chosen->command->rehearse : chosen->command->run;
-    const auto outcome = run_it(*session, chosen->arguments);
-    const auto written = close_output();
-    if (outcome) return written;
-    if (outcome.error().text.empty()) return refused;
-    return complain(within(title_of(team, *chosen), outcome.error()).value());
+    const auto words = Arguments(options->words).subspan(1);
+    if (team == "help") return print_help_on(words, program);
+    const auto line = find_command(words);
+    if (!line) return print_usage(line.error(), program);
+    if (auto checked = check(*line, *options); !checked) return print_usage(checked.error(), program);
+    return run_command(*line, team, *options);
 }
 
 } // namespace
 } // namespace teamo::ctl
 
-int main(int argc, char** argv) { return teamo::ctl::run(argc, argv); }
+int main(int argc, char** argv) { return static_cast<int>(teamo::ctl::run(argc, argv)); }

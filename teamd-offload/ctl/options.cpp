@@ -8,7 +8,7 @@
 namespace teamo::ctl {
 namespace {
 
-// Beyond the letters, which are teamdctl's.
+// Above all character codes: these options have no letter.
 constexpr int json_option = 256, measure_option = 257;
 
 constexpr std::array long_options{
@@ -24,7 +24,7 @@ constexpr std::array long_options{
     option{nullptr, 0, nullptr, 0},
 };
 
-/// getopt names a letter it refuses, but not a word.
+/// getopt_long() reports a refused letter in optopt, but not a refused long option.
 std::string refused_option(char** argv) {
     const bool is_letter = optopt > 0 && optopt < json_option;
     return is_letter ? fmt::format("-{}", static_cast<char>(optopt)) : std::string(argv[optind - 1]);
@@ -34,10 +34,10 @@ std::string refused_option(char** argv) {
 
 Result<Options> read_options(int argc, char** argv) {
     Options options;
-    opterr = 0; // what is wrong is said by our caller, in one line
+    opterr = 0; // our caller prints the error, in one line
     for (int letter = 0; (letter = getopt_long(argc, argv, "hvoDZ:Un", long_options.data(), nullptr)) >= 0;) {
         switch (letter) {
-        case 'h': options.help = true; return options; // as teamdctl: the rest is not looked at
+        case 'h': options.help = true; return options; // as teamdctl: the rest is ignored
         case 'v': ++options.verbosity; break;
         case 'o': options.oneline = true; break;
         case 'D': options.dbus = true; break;
@@ -57,18 +57,17 @@ Result<Options> read_options(int argc, char** argv) {
 }
 
 std::string help_on_options(std::string_view program) {
-    return fmt::format(
-        "{} [options] teamdevname command [command args]\n"
-        "    -h --help                Show this help\n"
-        "    -v --verbose             Increase output verbosity\n"
-        "    -o --oneline             Force output to one line if possible\n"
-        "    -D --force-dbus          Force to use D-Bus interface\n"
-        "    -Z --force-zmq=ADDRESS   Force to use ZeroMQ interface [-Z[Address]]\n"
-        "    -U --force-usock         Force to use UNIX domain socket interface\n"
-        "       --json                For programs (balance and the others that are ours, -n)\n"
-        "    -n --dry-run             Say what would be, change nothing (port remove)\n"
-        "       --measure=PORTDEV     Measure this port with and without TSO (doctor)\n",
-        program);
+    return fmt::format("{} [options] teamdevname command [command args]\n"
+                       "    -h --help                Show this help\n"
+                       "    -v --verbose             Increase output verbosity\n"
+                       "    -o --oneline             Force output to one line if possible\n"
+                       "    -D --force-dbus          Force to use D-Bus interface\n"
+                       "    -Z --force-zmq=ADDRESS   Force to use ZeroMQ interface [-Z[Address]]\n"
+                       "    -U --force-usock         Force to use UNIX domain socket interface\n"
+                       "       --json                Print JSON (commands that teamdctl has not, and -n)\n"
+                       "    -n --dry-run             Show the effect, change nothing (port remove)\n"
+                       "       --measure=PORTDEV     Measure this port with and without TSO (doctor)\n",
+                       program);
 }
 
 } // namespace teamo::ctl

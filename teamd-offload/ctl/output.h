@@ -6,7 +6,7 @@
 
 namespace teamo::ctl {
 
-/// fmt::print throws where the disk is full; this leaves the failure with the stream, where main finds it.
+/// fmt::print() throws if the disk is full. This sets the error of the stream, which main() checks.
 inline void put(std::string_view text) {
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));
 }

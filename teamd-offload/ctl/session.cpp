@@ -12,7 +12,7 @@ namespace teamo::ctl {
 namespace {
 
 /// A state of a thousand ports with all their LACPDUs is 1.6 MB.
-constexpr json::Limits daemons_limits{.bytes = std::size_t{64} << 20, .depth = 256};
+constexpr json::Limits reply_limits{.bytes = std::size_t{64} << 20, .depth = 256};
 
 std::string without_full_stop(std::string text) {
     if (text.ends_with('.')) text.pop_back();
@@ -64,7 +64,7 @@ Result<std::string> Session::call(const control::Request& request) {
                       *reply);
 }
 
-Result<> Session::tell(const control::Request& request) {
+Result<> Session::send(const control::Request& request) {
     if (const auto done = call(request); !done) return tl::unexpected(done.error());
     return {};
 }
@@ -72,9 +72,9 @@ Result<> Session::tell(const control::Request& request) {
 Result<json::Value> Session::document(const control::Request& request) {
     const auto text = call(request);
     if (!text) return tl::unexpected(text.error());
-    auto value = json::parse(*text, daemons_limits);
+    auto value = json::parse(*text, reply_limits);
     if (!value)
-        return fail(EPROTO, fmt::format("the daemon's answer is no JSON: {}:{}: {}", value.error().place.line,
+        return fail(EPROTO, fmt::format("the daemon's reply is not JSON: {}:{}: {}", value.error().place.line,
                                         value.error().place.column, value.error().text));
     return std::move(*value);
 }

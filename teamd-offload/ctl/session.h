@@ -8,7 +8,7 @@
 
 namespace teamo::ctl {
 
-/// One team and the connection to its daemon, which is known to be that team's.
+/// One team and the connection to its daemon. open() checks that the daemon controls this team.
 class Session {
 public:
     static Result<Session> open(const std::string& team, const Options& options);
@@ -16,14 +16,14 @@ public:
     const std::string& team() const { return team_; }
     const Options& options() const { return options_; }
 
-    /// The payload of the reply; a refusal is an Error with the daemon's reason. What was asked of which
-    /// team is said by main, for every error alike.
+    /// The payload of the reply. A refusal is an Error with the daemon's reason, without team and command:
+    /// main() adds them to every error.
     Result<std::string> call(const control::Request& request);
-    /// The same where there is none.
-    Result<> tell(const control::Request& request);
-    /// The same where the payload is JSON.
+    /// The same for requests without a payload in the reply.
+    Result<> send(const control::Request& request);
+    /// The same for a payload that is JSON.
     Result<json::Value> document(const control::Request& request);
-    /// The daemon's state; ENOTSUP where it is a teamd.
+    /// The daemon's state; ENOTSUP if the daemon is a teamd.
     Result<TeamState> state();
     /// Prints as teamdctl does: sorted, indented by 4 or with -o in one line.
     void print(const json::Value& value) const;

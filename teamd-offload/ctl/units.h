@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Figures for people; pure.
+// Numbers as text for people; pure.
 #pragma once
 
 #include <chrono>
@@ -10,9 +10,9 @@
 
 namespace teamo::ctl {
 
-/// Bytes per second as the Mbit/s that a link's speed is told in: "412 Mbit/s", below ten "4.1 Mbit/s".
+/// Bytes per second in Mbit/s, the unit of link speeds: "412 Mbit/s", below ten "4.1 Mbit/s".
 std::string megabits(double bytes_per_second);
-/// "38.2 %"; `whole` of nothing is "-".
+/// "38.2 %"; "-" if `whole` is 0.
 std::string share(double part, double whole);
 /// "4.2 s", "12 min", "3 h".
 std::string duration(std::chrono::milliseconds time);
@@ -22,7 +22,7 @@ std::string counted(std::size_t count, std::string_view one, std::string_view ma
 std::string listed(const std::vector<std::string>& names);
 /// "a, b, c"
 std::string joined(const std::vector<std::string>& names);
-/// Of at least one; the mean of the middle two where their number is even.
+/// `values` must not be empty. The mean of the middle two if their number is even.
 double median(std::vector<double> values);
 
 constexpr double bytes_per_megabit = 125e3;

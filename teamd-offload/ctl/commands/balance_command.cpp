@@ -10,7 +10,7 @@ namespace {
 using Document = json::Value (*)(const TeamState&);
 using Text = std::string (*)(const TeamState&);
 
-Result<> show(Session& session, Document document, Text text) {
+CommandResult show(Session& session, Document document, Text text) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
     if (session.options().json)
@@ -22,26 +22,31 @@ Result<> show(Session& session, Document document, Text text) {
 
 } // namespace
 
-Result<> balance_show(Session& session, Arguments) { return show(session, balance_json, balance_text); }
+CommandResult balance_show(Session& session, Arguments) { return show(session, balance_json, balance_text); }
 
-Result<> stats_show(Session& session, Arguments) { return show(session, stats_json, stats_text); }
+CommandResult stats_show(Session& session, Arguments) { return show(session, stats_json, stats_text); }
 
 Result<> check_balance_move(Arguments arguments) {
     const auto& bucket = arguments[0];
     if (const auto number = whole_number<std::size_t>(bucket); !number || *number >= bucket_count)
-        return fail(EINVAL, fmt::format(R"("{}" is no bucket: 0 to {}.)", bucket, bucket_count - 1));
+        return fail(EINVAL,
+                    fmt::format(R"("{}" is not a bucket; buckets are 0 to {}.)", bucket, bucket_count - 1));
     if (arguments.size() > 2 && arguments[2] != "now")
-        return fail(EINVAL, fmt::format(R"("{}" is not "now".)", arguments[2]));
+        return fail(EINVAL, fmt::format(R"("{}" is not valid here; only "now" is.)", arguments[2]));
     return {};
 }
 
-Result<> balance_move(Session& session, Arguments arguments) {
-    const auto bucket = whole_number<std::uint8_t>(arguments[0]); // checked before
-    return session.tell(control::BalanceMove{*bucket, arguments[1], /*now=*/arguments.size() > 2});
+CommandResult balance_move(Session& session, Arguments arguments) {
+    const auto bucket = whole_number<std::uint8_t>(arguments[0]); // check_balance_move()
+    return send_command(session, control::BalanceMove{*bucket, arguments[1], /*now=*/arguments.size() > 2});
 }
 
-Result<> balance_freeze(Session& session, Arguments) { return session.tell(control::BalanceFreeze{true}); }
+CommandResult balance_freeze(Session& session, Arguments) {
+    return send_command(session, control::BalanceFreeze{true});
+}
 
-Result<> balance_thaw(Session& session, Arguments) { return session.tell(control::BalanceFreeze{false}); }
+CommandResult balance_thaw(Session& session, Arguments) {
+    return send_command(session, control::BalanceFreeze{false});
+}
 
 } // namespace teamo::ctl

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// interrupts benchmark: the present load without placed interrupts and with them, then without bound workers
-// and with them, in turn; and all as it was before.
+// interrupts benchmark: measures the present load alternately without and with assigned interrupt CPUs, then
+// alternately without and with bound workers. Then restores the settings.
 #include "base/clock.h"
 #include "ctl/commands.h"
 #include "ctl/doctor/benchmark.h"
@@ -23,12 +23,12 @@ using json::flag;
 using namespace std::chrono_literals;
 
 constexpr auto window_time = 2s;
-/// What is on its way, and what is cached, is done with.
+/// After a switch: until packets on their way have left and caches have adapted.
 constexpr auto pause = 500ms;
-/// Three windows of a second must say the same before a worker is bound.
+/// The daemon binds a worker after three equal windows of a second.
 constexpr auto until_workers_are_bound = 4500ms;
 
-/// One thing that can be done without.
+/// A part of the daemon that can be paused.
 struct Step {
     BenchmarkStep which;
     Clock::duration until_on = pause;
@@ -42,14 +42,14 @@ Result<> wait(Clock::duration time) {
     const auto end = Clock::now() + time;
     while (Clock::now() < end && interrupted == 0)
         std::this_thread::sleep_for(std::min<Clock::duration>(100ms, end - Clock::now()));
-    return interrupted == 0 ? Result<>{} : fail(EINTR, "ended by a signal");
+    return interrupted == 0 ? Result<>{} : fail(EINTR, "stopped by a signal");
 }
 
 struct WindowReading {
     double bytes = 0;
     std::chrono::microseconds busy{0};
     Clock::time_point at;
-    bool managed = false; ///< the step that is measured
+    bool managed = false; ///< the step is not paused
 };
 
 Result<WindowReading> read(Session& session, const Step& step) {
@@ -66,9 +66,9 @@ Result<WindowReading> read(Session& session, const Step& step) {
     return reading;
 }
 
-/// The daemon ends a trial by itself where nothing is heard for a while.
+/// The daemon ends the pause 15 s after the last of these requests.
 Result<> set(Session& session, const Step& step, TrialState state) {
-    return session.tell(control::BenchmarkTry{.step = step.which, .state = state});
+    return session.send(control::BenchmarkTry{.step = step.which, .state = state});
 }
 
 Result<BenchmarkPair::Side> measure(Session& session, const Step& step, bool on) {
@@ -80,8 +80,11 @@ Result<BenchmarkPair::Side> measure(Session& session, const Step& step, bool on)
     if (auto waited = wait(window_time); !waited) return tl::unexpected(waited.error());
     const auto after = read(session, step);
     if (!after) return tl::unexpected(after.error());
-    if (before->managed != on || after->managed != on) // this process was stopped, or somebody has had a say
-        return fail(ECANCELED, fmt::format("the {} did not stay as they were tried", name_of(step.which)));
+    // The pause timed out (SIGSTOP), or the administrator ran `apply` or `restore`.
+    if (before->managed != on || after->managed != on)
+        return fail(ECANCELED, fmt::format("the {} were switched by another command or by a timeout during "
+                                           "the measurement; run it again",
+                                           name_of(step.which)));
     const auto round = round_of(on, std::max(after->bytes - before->bytes, 0.0), after->at - before->at,
                                 after->busy - before->busy);
     return BenchmarkPair::Side{.bytes = round.bytes, .cpu_per_kib = round.cpu_per_kib};
@@ -99,8 +102,8 @@ Result<BenchmarkResult> measure(Session& session, const Step& step) {
     return evaluate(pairs);
 }
 
-Result<> keep(Session& session, const Step& step, const BenchmarkResult& result) {
-    return session.tell(control::BenchmarkKeep{.step = step.which, .result = result});
+Result<> store(Session& session, const Step& step, const BenchmarkResult& result) {
+    return session.send(control::BenchmarkKeep{.step = step.which, .result = result});
 }
 
 bool has_interrupts(const json::Value& document) {
@@ -119,30 +122,30 @@ std::vector<const Step*> steps_of(const json::Value& document) {
     return steps;
 }
 
-/// One step after the other, those that come later left off meanwhile.
+/// One step after the other. Later steps stay paused until their turn.
 Result<> measure_all(Session& session, const std::vector<const Step*>& steps) {
     for (const auto* step : steps)
         if (auto off = set(session, *step, TrialState::off); !off) return off;
     for (const auto* step : steps) {
         const auto result = measure(session, *step);
         if (!result) return tl::unexpected(result.error());
-        if (auto kept = keep(session, *step, *result); !kept) return kept;
+        if (auto stored = store(session, *step, *result); !stored) return stored;
         if (!session.options().json) put(text_of(name_of(step->which), *result));
     }
     return {};
 }
 
-/// By a connection of its own: a failure may have closed the other.
-Result<> put_back(const Session& session, const std::vector<const Step*>& steps) {
-    auto anew = Session::open(session.team(), session.options());
-    if (!anew) return tl::unexpected(anew.error());
+/// Uses a new connection: a failure may have closed the first one.
+Result<> restore(const Session& session, const std::vector<const Step*>& steps) {
+    auto fresh = Session::open(session.team(), session.options());
+    if (!fresh) return tl::unexpected(fresh.error());
     for (const auto* step : steps)
-        if (auto ended = set(*anew, *step, TrialState::end); !ended) return ended;
+        if (auto ended = set(*fresh, *step, TrialState::end); !ended) return ended;
     return {};
 }
 
-/// As the state has them.
-Result<> print_benchmarks(Session& session, const std::vector<const Step*>& steps) {
+/// As in the state.
+CommandResult print_benchmarks(Session& session, const std::vector<const Step*>& steps) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
     json::Object figures;
@@ -155,20 +158,21 @@ Result<> print_benchmarks(Session& session, const std::vector<const Step*>& step
 
 } // namespace
 
-Result<> interrupts_benchmark(Session& session, Arguments) {
+CommandResult interrupts_benchmark(Session& session, Arguments) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
     const auto steps = steps_of(state->document);
     if (steps.empty())
-        return fail(ENODATA, "no port has interrupts, and there are no workers: nothing is placed here");
+        return fail(ENODATA, "nothing to measure: no port has interrupts, and there are no workers");
     for (const int number : {SIGINT, SIGTERM, SIGHUP})
         std::signal(number, [](int) { interrupted = 1; });
-    auto outcome = measure_all(session, steps);
-    if (auto back = put_back(session, steps); !back)
-        return fail(back.error().number,
-                    fmt::format("all is as it was in some seconds, but not yet: {}", back.error().text));
-    if (outcome && session.options().json) return print_benchmarks(session, steps);
-    return outcome;
+    const auto measured = measure_all(session, steps);
+    if (auto restored = restore(session, steps); !restored)
+        return fail(
+            restored.error().number,
+            fmt::format("restoring failed ({}); the daemon restores within 15 s", restored.error().text));
+    if (!measured) return tl::unexpected(measured.error());
+    return session.options().json ? print_benchmarks(session, steps) : CommandResult{};
 }
 
 } // namespace teamo::ctl

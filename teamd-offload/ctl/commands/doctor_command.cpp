@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// doctor: what is wrong or slow about a team.
+// doctor: reports what is wrong or slow about a team.
 #include "ctl/commands.h"
 #include "ctl/doctor/findings.h"
 #include "ctl/doctor/measuring.h"
@@ -20,7 +20,7 @@ namespace {
 
 using Drops = std::map<std::string, std::uint64_t, std::less<>>;
 
-/// What the ports' qdiscs have dropped; a port without a queue has no entry.
+/// Packets that the ports' qdiscs have dropped; a port without a qdisc has no entry.
 Result<Drops> read_drops(const TeamState& state) {
     auto socket = NetlinkSocket::open(NETLINK_ROUTE);
     if (!socket) return tl::unexpected(socket.error());
@@ -33,15 +33,15 @@ Result<Drops> read_drops(const TeamState& state) {
     return drops;
 }
 
-/// Refused to who has not the right (CAP_NET_RAW): then one thing less is known.
-Result<GroupFrames> listen_to_ports(const TeamState& state) {
+/// Needs CAP_NET_RAW. Without it the findings on repeated frames are missing.
+Result<GroupFrames> capture_multicast(const TeamState& state) {
     std::vector<IfIndex> ports;
     for (const auto& port : state.ports)
         if (port.receives) ports.push_back(port.ifindex);
     return GroupFrames::open(ports);
 }
 
-/// A device that went meanwhile is left out.
+/// A device that has just been removed is left out.
 Result<> read_devices(Readings& readings) {
     auto control = LinkControl::open();
     if (!control) return tl::unexpected(control.error());
@@ -69,7 +69,7 @@ Result<Readings> read_all(Session& session) {
     if (!first) return tl::unexpected(first.error());
     const auto dropped = read_drops(*first);
     if (!dropped) return tl::unexpected(dropped.error());
-    auto frames = listen_to_ports(*first);
+    auto frames = capture_multicast(*first);
     auto sample = take_sample(session);
     if (!sample) return tl::unexpected(sample.error());
     if (frames) readings.repeated = repeated_frames(frames->take(), first->address);
@@ -77,10 +77,10 @@ Result<Readings> read_all(Session& session) {
     readings.state = std::move(sample->state);
     readings.rates = std::move(sample->rates);
     if (auto read = read_devices(readings); !read) return tl::unexpected(read.error());
-    readings.topology = read_cpu_topology().value_or(CpuTopology{}); // needed for notes only
-    const auto dropped_then = read_drops(readings.state);
-    if (!dropped_then) return tl::unexpected(dropped_then.error());
-    for (const auto& [port, count] : *dropped_then) {
+    readings.topology = read_cpu_topology().value_or(CpuTopology{}); // only notes need it
+    const auto dropped_after = read_drops(readings.state);
+    if (!dropped_after) return tl::unexpected(dropped_after.error());
+    for (const auto& [port, count] : *dropped_after) {
         const auto before = dropped->find(port);
         const auto device = readings.devices.find(port);
         if (before != dropped->end() && device != readings.devices.end() && count > before->second)
@@ -92,11 +92,11 @@ Result<Readings> read_all(Session& session) {
     return readings;
 }
 
-/// The port that is named, or those whose TSO may cost more than it gives, as far as they can be measured.
+/// The port of --measure, or the ports that may send more without TSO. Only the former must be measurable.
 Result<> measure(Session& session, Readings& readings) {
     const auto& named = session.options().measure;
     if (named && find_port(readings.state, *named) == nullptr)
-        return fail(ENODEV, fmt::format("{} is no port of the team", *named));
+        return fail(ENODEV, fmt::format("{} is not a port of the team", *named));
     for (const auto& port : named ? std::vector{*named} : ports_to_measure(readings)) {
         auto trial = measure_tso(session, port);
         if (trial)
@@ -109,19 +109,18 @@ Result<> measure(Session& session, Readings& readings) {
 
 } // namespace
 
-Result<> doctor(Session& session, Arguments) {
+CommandResult doctor(Session& session, Arguments) {
     auto readings = read_all(session);
     if (!readings) return tl::unexpected(readings.error());
-    if (auto measured = measure(session, *readings); !measured) return measured;
+    if (auto measured = measure(session, *readings); !measured) return tl::unexpected(measured.error());
     const auto findings = all_findings(*readings);
     if (session.options().json)
         session.print(json_of(session.team(), findings, readings->trials));
     else
         put(text_of(session.team(), findings));
-    const bool ill = std::ranges::any_of(
+    const bool has_problems = std::ranges::any_of(
         findings, [](const Finding& finding) { return finding.severity != Severity::note; });
-    if (ill) return fail(0, ""); // all is said
-    return {};
+    return has_problems ? ExitStatus::failure : ExitStatus::success;
 }
 
 } // namespace teamo::ctl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// balance hash: where a packet would go.
+// balance hash: the port that a packet leaves by.
 #include "ctl/commands.h"
 #include "ctl/output.h"
 #include "ctl/packet/l2_context.h"
@@ -12,7 +12,7 @@
 namespace teamo::ctl {
 namespace {
 
-std::string hashed(const TeamState& state) {
+std::string hash_fields_text(const TeamState& state) {
     std::vector<std::string> names;
     if (const auto* balance = state.document.find("balance"))
         if (const auto* list = balance->find("tx_hash"); list && list->array())
@@ -21,8 +21,8 @@ std::string hashed(const TeamState& state) {
     return joined(names);
 }
 
-/// A runner that does not hash says by that where all packets go.
-Error without_hash(const TeamState& state) {
+/// Names the ports that all packets leave by.
+Error no_hash_error(const TeamState& state) {
     std::vector<std::string> ports;
     for (const auto& port : state.ports)
         if (port.transmits) ports.push_back(port.name);
@@ -30,7 +30,7 @@ Error without_hash(const TeamState& state) {
     return {ENOTSUP, fmt::format("the runner {} does not hash; {}", state.runner, where)};
 }
 
-/// Adds what the packet does not say and the hash looks at.
+/// Adds what the hash needs and the user did not give.
 Result<Packet> completed(Packet packet, const TeamState& state) {
     const auto fields = state.balance->tx_hash;
     const auto lacks = [&](const char* part) {
@@ -38,20 +38,20 @@ Result<Packet> completed(Packet packet, const TeamState& state) {
         return std::ranges::find(missing, part) != missing.end();
     };
     const bool vlan = (fields & static_cast<HashFields>(HashField::vlan)) != 0;
-    Result<> asked;
+    Result<> looked_up;
     if (lacks("dmac") || (vlan && packet.vlans.empty())) {
-        const auto surroundings = L2Context::read(state.ifindex);
-        if (!surroundings) return tl::unexpected(surroundings.error());
-        asked = surroundings->complete(packet);
+        const auto l2_context = L2Context::read(state.ifindex);
+        if (!l2_context) return tl::unexpected(l2_context.error());
+        looked_up = l2_context->complete(packet);
     }
     if (!packet.smac) packet.smac = state.address;
     const auto missing = missing_parts(packet, fields);
     if (missing.empty()) return packet;
-    std::string why = fmt::format("the team hashes {}", hashed(state));
-    if (!asked && lacks("dmac"))
-        why = asked.error().text;
+    std::string why = fmt::format("the team hashes {}", hash_fields_text(state));
+    if (!looked_up && lacks("dmac"))
+        why = looked_up.error().text;
     else if (packet.dst && lacks("dmac"))
-        why = fmt::format("the kernel does not know the neighbour for {} yet (ping it once)",
+        why = fmt::format("the kernel has no neighbour entry for {}; ping the address once",
                           text_of(*packet.dst));
     return fail(EINVAL, fmt::format("the packet lacks {}: {}", joined(missing), why));
 }
@@ -59,15 +59,16 @@ Result<Packet> completed(Packet packet, const TeamState& state) {
 struct Answer {
     std::uint8_t bucket = 0;
     std::string port;
-    std::vector<std::string> then;
+    std::vector<std::string> next_ports;
 };
 
 std::string text_of(const Answer& answer) {
-    if (answer.port.empty()) return fmt::format("bucket {} leaves by no port: none carries\n", answer.bucket);
-    const auto then = answer.then.empty()
+    if (answer.port.empty())
+        return fmt::format("bucket {} leaves by no port: no port carries\n", answer.bucket);
+    const auto next = answer.next_ports.empty()
                           ? std::string()
-                          : fmt::format(" (then {} if {} fails)", joined(answer.then), answer.port);
-    return fmt::format("bucket {} leaves by {}{}\n", answer.bucket, answer.port, then);
+                          : fmt::format(" (then {} if {} fails)", joined(answer.next_ports), answer.port);
+    return fmt::format("bucket {} leaves by {}{}\n", answer.bucket, answer.port, next);
 }
 
 json::Value json_of(const std::string& team, const Answer& answer) {
@@ -75,7 +76,7 @@ json::Value json_of(const std::string& team, const Answer& answer) {
                         {"by_cpu", false},
                         {"port", answer.port},
                         {"team", team},
-                        {"next_ports", json::Array(answer.then.begin(), answer.then.end())}};
+                        {"next_ports", json::Array(answer.next_ports.begin(), answer.next_ports.end())}};
 }
 
 void print_by_cpu(Session& session) {
@@ -87,8 +88,7 @@ void print_by_cpu(Session& session) {
                                    {"next_ports", json::Array{}}});
     else
         put("the sending CPU decides (tx_hash has \"cpu\"): a packet leaves by the port whose interrupts "
-            "that "
-            "CPU serves, whatever is in it\n");
+            "this CPU serves, whatever the packet contains\n");
 }
 
 } // namespace
@@ -99,21 +99,22 @@ Result<> check_balance_hash(Arguments arguments) {
     return {};
 }
 
-Result<> balance_hash(Session& session, Arguments arguments) {
+CommandResult balance_hash(Session& session, Arguments arguments) {
     auto packet = parse_packet(arguments);
     if (!packet) return tl::unexpected(packet.error());
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
-    if (!state->balance) return tl::unexpected(without_hash(*state));
+    if (!state->balance) return tl::unexpected(no_hash_error(*state));
     if ((state->balance->tx_hash & static_cast<HashFields>(HashField::cpu)) != 0) {
         print_by_cpu(session);
         return {};
     }
-    const auto whole = completed(std::move(*packet), *state);
-    if (!whole) return tl::unexpected(whole.error());
-    const auto bucket = bucket_of(*whole, state->balance->tx_hash);
-    const Answer answer{
-        .bucket = bucket, .port = state->balance->leaves_by[bucket], .then = state->balance->then[bucket]};
+    const auto complete = completed(std::move(*packet), *state);
+    if (!complete) return tl::unexpected(complete.error());
+    const auto bucket = bucket_of(*complete, state->balance->tx_hash);
+    const Answer answer{.bucket = bucket,
+                        .port = state->balance->leaves_by[bucket],
+                        .next_ports = state->balance->then[bucket]};
     if (session.options().json)
         session.print(json_of(session.team(), answer));
     else

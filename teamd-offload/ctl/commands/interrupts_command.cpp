@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// interrupts: which CPU serves which port, and what is wrong about it.
+// interrupts: which CPU serves which port, and the problems with that.
 #include "ctl/commands.h"
 #include "ctl/output.h"
 #include "ctl/report/interrupt_report.h"
 
 namespace teamo::ctl {
 
-Result<> interrupts_show(Session& session, Arguments) {
+CommandResult interrupts_show(Session& session, Arguments) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
     const auto* document = state->document.find("interrupts");
-    if (document == nullptr) return fail(ENOTSUP, "the daemon is older than its interrupt plan; restart it");
+    if (document == nullptr)
+        return fail(ENOTSUP,
+                    "the daemon is too old for this command; restart it to run the installed version");
     if (session.options().json)
         session.print(*document);
     else
@@ -19,7 +21,7 @@ Result<> interrupts_show(Session& session, Arguments) {
     return {};
 }
 
-Result<> interrupts_plan(Session& session, Arguments) {
+CommandResult interrupts_plan(Session& session, Arguments) {
     const auto document = session.document(control::InterruptsPlan{});
     if (!document) return tl::unexpected(document.error());
     if (session.options().json)
@@ -29,12 +31,12 @@ Result<> interrupts_plan(Session& session, Arguments) {
     return {};
 }
 
-Result<> interrupts_apply(Session& session, Arguments) {
-    return session.tell(control::InterruptsManage{true});
+CommandResult interrupts_apply(Session& session, Arguments) {
+    return send_command(session, control::InterruptsManage{true});
 }
 
-Result<> interrupts_restore(Session& session, Arguments) {
-    return session.tell(control::InterruptsManage{false});
+CommandResult interrupts_restore(Session& session, Arguments) {
+    return send_command(session, control::InterruptsManage{false});
 }
 
 } // namespace teamo::ctl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// offload: which port holds the team back, and what that costs.
+// offload: which port lacks offloads, and what that costs.
 #include "ctl/commands.h"
 #include "ctl/doctor/sampling.h"
 #include "ctl/output.h"
@@ -13,28 +13,29 @@
 namespace teamo::ctl {
 namespace {
 
-/// Each kind of device is measured once.
-class Prices {
+/// Measures the cost once for each kind of device.
+class SegmentationCosts {
 public:
     std::optional<SegmentationCost> of(const Segmentation& device) {
-        const auto known = prices_.find(device);
-        if (known != prices_.end()) return known->second;
-        std::optional<SegmentationCost> price;
+        const auto known = costs_.find(device);
+        if (known != costs_.end()) return known->second;
+        std::optional<SegmentationCost> cost;
         if (auto measured = measure_segmentation(device))
-            price = *measured;
+            cost = *measured;
         else
-            complaint_ = measured.error().text;
-        prices_.emplace(device, price);
-        return price;
+            error_ = measured.error().text;
+        costs_.emplace(device, cost);
+        return cost;
     }
-    const std::string& complaint() const { return complaint_; }
+    /// Why the last one could not be measured; empty: all were measured.
+    const std::string& error() const { return error_; }
 
 private:
-    std::map<Segmentation, std::optional<SegmentationCost>> prices_;
-    std::string complaint_;
+    std::map<Segmentation, std::optional<SegmentationCost>> costs_;
+    std::string error_;
 };
 
-/// A port that went meanwhile has the usual one.
+/// The default MTU for a port that has just been removed.
 std::uint32_t mtu_of(LinkControl& links, const TeamState& state, std::string_view port) {
     const auto* known = find_port(state, port);
     if (known == nullptr) return Segmentation{}.mtu;
@@ -44,38 +45,38 @@ std::uint32_t mtu_of(LinkControl& links, const TeamState& state, std::string_vie
 
 Result<> add_costs(Session& session, OffloadReport& report) {
     const bool any = std::ranges::any_of(report.state.offload->ports, [](const DeviceOffloads& port) {
-        return cuts_of(port) != Cuts::nothing;
+        return software_tso_of(port) != SoftwareTso::none;
     });
     if (!any) return {};
     auto links = LinkControl::open();
     if (!links) return tl::unexpected(links.error());
     auto sample = take_sample(session);
     if (!sample) return tl::unexpected(sample.error());
-    if (auto tells = tells_of_offloads(sample->state); !tells) return tells;
-    Prices prices;
+    if (auto supported = require_offloads(sample->state); !supported) return supported;
+    SegmentationCosts costs;
     report.state = std::move(sample->state);
     for (const auto& port : report.state.offload->ports) {
-        const auto cuts = cuts_of(port);
-        if (cuts == Cuts::nothing) continue;
+        const auto software_tso = software_tso_of(port);
+        if (software_tso == SoftwareTso::none) continue;
         const auto mtu = mtu_of(*links, report.state, port.name);
         report.costs.push_back(
             {.port = port.name,
-             .cuts = cuts,
+             .software_tso = software_tso,
              .sending = sending_between(sample->before, report.state, port.name, mtu, sample->between),
-             .measured = prices.of(segmentation_of(port, mtu))});
+             .measured = costs.of(segmentation_of(port, mtu))});
     }
-    report.unmeasured = prices.complaint();
+    report.measurement_error = costs.error();
     return {};
 }
 
 } // namespace
 
-Result<> offload_show(Session& session, Arguments) {
+CommandResult offload_show(Session& session, Arguments) {
     auto state = session.state();
     if (!state) return tl::unexpected(state.error());
-    if (auto tells = tells_of_offloads(*state); !tells) return tells;
-    OffloadReport report{.state = std::move(*state), .costs = {}, .unmeasured = {}};
-    if (auto added = add_costs(session, report); !added) return added;
+    if (auto supported = require_offloads(*state); !supported) return tl::unexpected(supported.error());
+    OffloadReport report{.state = std::move(*state), .costs = {}, .measurement_error = {}};
+    if (auto added = add_costs(session, report); !added) return tl::unexpected(added.error());
     if (session.options().json)
         session.print(offload_json(report));
     else

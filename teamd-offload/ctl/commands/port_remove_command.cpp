@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// port remove --dry-run: what the port's leaving would touch. Reads, and changes nothing.
+// port remove --dry-run: what removing the port would affect. Changes nothing.
 #include "ctl/commands.h"
 #include "ctl/doctor/sampling.h"
 #include "ctl/output.h"
@@ -16,40 +16,39 @@
 namespace teamo::ctl {
 namespace {
 
-/// What a connection's packets look like, which is the same for all between two addresses but for the ports.
-class Headers {
+/// The headers of a connection's packets. Between two addresses all are equal but for the ports.
+class FlowHeaders {
 public:
-    Headers(const L2Context& surroundings, HashFields fields)
-        : surroundings_(surroundings), fields_(fields) {}
+    FlowHeaders(const L2Context& l2_context, HashFields fields) : l2_context_(l2_context), fields_(fields) {}
 
     /// False: its packets leave by another device.
-    bool by_team(const TcpSocket& socket) { return packet(socket).has_value(); }
+    bool leaves_by_team(const TcpSocket& socket) { return packet(socket).has_value(); }
 
-    /// None where it cannot be told.
+    /// None if it is not known: no neighbour entry, no hash, or a hash by CPU.
     std::optional<std::uint8_t> bucket(const TcpSocket& socket) {
-        auto whole = packet(socket);
+        auto complete = packet(socket);
         constexpr auto by_cpu = static_cast<HashFields>(HashField::cpu);
-        if (!whole || fields_ == 0 || (fields_ & by_cpu) != 0) return std::nullopt;
-        whole->sport = socket.local_port;
-        whole->dport = socket.remote_port;
-        if (!missing_parts(*whole, fields_).empty()) return std::nullopt;
-        return bucket_of(*whole, fields_);
+        if (!complete || fields_ == 0 || (fields_ & by_cpu) != 0) return std::nullopt;
+        complete->sport = socket.local_port;
+        complete->dport = socket.remote_port;
+        if (!missing_parts(*complete, fields_).empty()) return std::nullopt;
+        return bucket_of(*complete, fields_);
     }
 
 private:
     const std::optional<Packet>& packet(const TcpSocket& socket) {
         auto [known, fresh] = packets_.try_emplace({socket.local, socket.remote});
         if (fresh) {
-            Packet asked;
-            asked.src = socket.local;
-            asked.dst = socket.remote;
-            asked.protocol = IPPROTO_TCP;
-            if (surroundings_.complete(asked)) known->second = std::move(asked);
+            Packet packet;
+            packet.src = socket.local;
+            packet.dst = socket.remote;
+            packet.protocol = IPPROTO_TCP;
+            if (l2_context_.complete(packet)) known->second = std::move(packet);
         }
         return known->second;
     }
 
-    const L2Context& surroundings_;
+    const L2Context& l2_context_;
     HashFields fields_;
     std::map<std::pair<IpAddress, IpAddress>, std::optional<Packet>> packets_;
 };
@@ -65,20 +64,20 @@ void add_owners(std::vector<Flow>& flows) {
 }
 
 Result<Flows> read_flows(const TeamState& state, const PortStatus& port) {
-    const auto surroundings = L2Context::read(state.ifindex);
-    if (!surroundings) return tl::unexpected(surroundings.error());
+    const auto l2_context = L2Context::read(state.ifindex);
+    if (!l2_context) return tl::unexpected(l2_context.error());
     const auto sockets = read_tcp_connections();
     if (!sockets) return tl::unexpected(sockets.error());
-    Headers headers(*surroundings, state.balance ? state.balance->tx_hash : 0);
+    FlowHeaders headers(*l2_context, state.balance ? state.balance->tx_hash : 0);
     Flows flows;
     for (const auto& socket : *sockets) {
-        const bool bound_elsewhere = socket.device && !surroundings->is_on_team(socket.device);
-        if (bound_elsewhere || !surroundings->has(socket.local) || !headers.by_team(socket)) continue;
+        const bool bound_elsewhere = socket.device && !l2_context->is_on_team(socket.device);
+        if (bound_elsewhere || !l2_context->has(socket.local) || !headers.leaves_by_team(socket)) continue;
         ++flows.all;
         const auto bucket = headers.bucket(socket);
         const auto leaves = leaves_by(state, port, bucket);
         if (!leaves)
-            ++flows.untold;
+            ++flows.unknown;
         else if (*leaves)
             flows.by_port.push_back({.socket = socket, .bucket = bucket, .owner = {}});
     }
@@ -86,7 +85,7 @@ Result<Flows> read_flows(const TeamState& state, const PortStatus& port) {
     return flows;
 }
 
-/// A port that went meanwhile is left out.
+/// A port that has just been removed is left out.
 Result<OffloadsByPort> read_offloads(const TeamState& state) {
     auto control = LinkControl::open();
     if (!control) return tl::unexpected(control.error());
@@ -102,23 +101,23 @@ Result<OffloadsByPort> read_offloads(const TeamState& state) {
 
 } // namespace
 
-Result<> rehearse_port_remove(Session& session, Arguments arguments) {
+CommandResult port_remove_dry_run(Session& session, Arguments arguments) {
     const auto sample = take_sample(session);
     if (!sample) return tl::unexpected(sample.error());
     const auto* port = find_port(sample->state, arguments[0]);
     if (port == nullptr) return fail(ENODEV, "the team has no such port");
-    auto leaving = removal_impact_of(sample->state, *port, sample->rates);
+    auto impact = removal_impact_of(sample->state, *port, sample->rates);
     auto flows = read_flows(sample->state, *port);
     if (!flows) return tl::unexpected(flows.error());
-    leaving.flows = std::move(*flows);
+    impact.flows = std::move(*flows);
     const auto offloads = read_offloads(sample->state);
     if (!offloads) return tl::unexpected(offloads.error());
-    leaving.offloads = offload_change(port->name, leaving.remaining_ports, *offloads);
+    impact.offloads = offload_change(port->name, impact.remaining_ports, *offloads);
     if (session.options().json)
-        session.print(json_of(session.team(), leaving));
+        session.print(json_of(session.team(), impact));
     else
-        put(text_of(leaving));
-    if (leaving.refusal) return fail(EBUSY, *leaving.refusal);
+        put(text_of(impact));
+    if (impact.refusal) return fail(EBUSY, *impact.refusal);
     return {};
 }
 

@@ -6,7 +6,7 @@
 namespace teamo::ctl {
 namespace {
 
-Result<> print_document(Session& session, const control::Request& request) {
+CommandResult print_document(Session& session, const control::Request& request) {
     const auto document = session.document(request);
     if (!document) return tl::unexpected(document.error());
     session.print(*document);
@@ -15,9 +15,11 @@ Result<> print_document(Session& session, const control::Request& request) {
 
 } // namespace
 
-Result<> config_dump(Session& session, Arguments) { return print_document(session, control::ConfigDump{}); }
+CommandResult config_dump(Session& session, Arguments) {
+    return print_document(session, control::ConfigDump{});
+}
 
-Result<> config_dump_noports(Session& session, Arguments) {
+CommandResult config_dump_noports(Session& session, Arguments) {
     auto document = session.document(control::ConfigDump{});
     if (!document) return tl::unexpected(document.error());
     document->erase("ports");
@@ -25,13 +27,15 @@ Result<> config_dump_noports(Session& session, Arguments) {
     return {};
 }
 
-Result<> config_dump_actual(Session& session, Arguments) {
+CommandResult config_dump_actual(Session& session, Arguments) {
     return print_document(session, control::ConfigDumpActual{});
 }
 
-Result<> state_dump(Session& session, Arguments) { return print_document(session, control::StateDump{}); }
+CommandResult state_dump(Session& session, Arguments) {
+    return print_document(session, control::StateDump{});
+}
 
-Result<> state_view(Session& session, Arguments) {
+CommandResult state_view(Session& session, Arguments) {
     const auto document = session.document(control::StateDump{});
     if (!document) return tl::unexpected(document.error());
     const auto text = view_of_state(*document, session.options().verbosity > 0);
@@ -40,26 +44,26 @@ Result<> state_view(Session& session, Arguments) {
     return {};
 }
 
-Result<> state_item_get(Session& session, Arguments arguments) {
+CommandResult state_item_get(Session& session, Arguments arguments) {
     const auto value = session.call(control::StateItemValueGet{arguments[0]});
     if (!value) return tl::unexpected(value.error());
     put(*value + "\n");
     return {};
 }
 
-Result<> state_item_set(Session& session, Arguments arguments) {
-    return session.tell(control::StateItemValueSet{arguments[0], arguments[1]});
+CommandResult state_item_set(Session& session, Arguments arguments) {
+    return send_command(session, control::StateItemValueSet{arguments[0], arguments[1]});
 }
 
-Result<> port_add(Session& session, Arguments arguments) {
-    return session.tell(control::PortAdd{arguments[0]});
+CommandResult port_add(Session& session, Arguments arguments) {
+    return send_command(session, control::PortAdd{arguments[0]});
 }
 
-Result<> port_remove(Session& session, Arguments arguments) {
-    return session.tell(control::PortRemove{arguments[0]});
+CommandResult port_remove(Session& session, Arguments arguments) {
+    return send_command(session, control::PortRemove{arguments[0]});
 }
 
-Result<> port_present(Session& session, Arguments arguments) {
+CommandResult port_present(Session& session, Arguments arguments) {
     const auto document = session.document(control::StateDump{});
     if (!document) return tl::unexpected(document.error());
     const auto* ports = document->find("ports");
@@ -67,11 +71,11 @@ Result<> port_present(Session& session, Arguments arguments) {
     return fail(ENODEV, "the team has no such port");
 }
 
-Result<> port_config_update(Session& session, Arguments arguments) {
-    return session.tell(control::PortConfigUpdate{arguments[0], arguments[1]});
+CommandResult port_config_update(Session& session, Arguments arguments) {
+    return send_command(session, control::PortConfigUpdate{arguments[0], arguments[1]});
 }
 
-Result<> port_config_dump(Session& session, Arguments arguments) {
+CommandResult port_config_dump(Session& session, Arguments arguments) {
     return print_document(session, control::PortConfigDump{arguments[0]});
 }
 

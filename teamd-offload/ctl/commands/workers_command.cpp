@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// workers: processes that run where their packets arrive.
+// workers: processes that run on the CPUs where their packets arrive.
 #include "base/whole_number.h"
 #include "ctl/commands.h"
 #include "ctl/output.h"
@@ -9,11 +9,14 @@
 #include <unistd.h>
 
 namespace teamo::ctl {
-Result<> workers_show(Session& session, Arguments) {
+
+CommandResult workers_show(Session& session, Arguments) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
     const auto* document = state->document.find("workers");
-    if (document == nullptr) return fail(ENOTSUP, "the daemon is older than its workers; restart it");
+    if (document == nullptr)
+        return fail(ENOTSUP,
+                    "the daemon is too old for this command; restart it to run the installed version");
     if (session.options().json)
         session.print(*document);
     else
@@ -23,7 +26,7 @@ Result<> workers_show(Session& session, Arguments) {
 
 Result<> check_workers_bind(Arguments arguments) {
     if (arguments.size() > 1 && arguments[1] != "follow" && arguments[1] != "spread")
-        return fail(EINVAL, fmt::format("\"{}\" is no policy; it is follow or spread.", arguments[1]));
+        return fail(EINVAL, fmt::format("\"{}\" is not a policy; use follow or spread.", arguments[1]));
     return {};
 }
 
@@ -37,26 +40,27 @@ Result<pid_t> process_of(const std::string& text) {
 
 } // namespace
 
-Result<> workers_bind(Session& session, Arguments arguments) {
+CommandResult workers_bind(Session& session, Arguments arguments) {
     const auto process = process_of(arguments[0]);
     if (!process) return tl::unexpected(process.error());
     const bool spread = arguments.size() > 1 && arguments[1] == name_of(WorkerPolicy::spread);
-    return session.tell(control::WorkersBind{.process = *process,
+    return send_command(session,
+                        control::WorkersBind{.process = *process,
                                              .policy = spread ? WorkerPolicy::spread : WorkerPolicy::follow});
 }
 
-Result<> workers_release(Session& session, Arguments arguments) {
+CommandResult workers_release(Session& session, Arguments arguments) {
     const auto process = process_of(arguments[0]);
     if (!process) return tl::unexpected(process.error());
-    return session.tell(control::WorkersRelease{*process});
+    return send_command(session, control::WorkersRelease{*process});
 }
 
-/// This process becomes the command, and keeps its number and its start.
-Result<> workers_run(Session& session, Arguments arguments) {
+/// This process executes the command: the binding is by PID and start time, which exec(2) keeps.
+CommandResult workers_run(Session& session, Arguments arguments) {
     if (auto bound =
-            session.tell(control::WorkersBind{.process = ::getpid(), .policy = WorkerPolicy::follow});
+            session.send(control::WorkersBind{.process = ::getpid(), .policy = WorkerPolicy::follow});
         !bound)
-        return bound;
+        return tl::unexpected(bound.error());
     std::vector<std::string> words(arguments.begin(), arguments.end());
     std::vector<char*> argv;
     for (auto& word : words)
@@ -66,8 +70,12 @@ Result<> workers_run(Session& session, Arguments arguments) {
     return fail_errno(errno, words[0]);
 }
 
-Result<> workers_apply(Session& session, Arguments) { return session.tell(control::WorkersManage{true}); }
+CommandResult workers_apply(Session& session, Arguments) {
+    return send_command(session, control::WorkersManage{true});
+}
 
-Result<> workers_restore(Session& session, Arguments) { return session.tell(control::WorkersManage{false}); }
+CommandResult workers_restore(Session& session, Arguments) {
+    return send_command(session, control::WorkersManage{false});
+}
 
 } // namespace teamo::ctl

@@ -14,8 +14,8 @@ namespace {
 using Side = BenchmarkPair::Side;
 
 struct Change {
-    double median = 1;              ///< of the pairs' ratios, with to without
-    std::size_t less = 0, more = 0; ///< pairs whose ratio is clearly on that side
+    double median = 1;              ///< of the pairs' ratios: with / without
+    std::size_t less = 0, more = 0; ///< pairs with a ratio below 1, above 1
 };
 
 Change change_of(const std::vector<BenchmarkPair>& pairs, double Side::*figure) {
@@ -30,10 +30,10 @@ Change change_of(const std::vector<BenchmarkPair>& pairs, double Side::*figure) 
     return change;
 }
 
-/// -1: clearly less with it, 1: clearly more, 0: the same; none: not to be told.
+/// How a figure with the step compares to the figure without it.
 enum class Verdict : std::uint8_t { less, same, more, unclear };
 Verdict verdict(const Change& change, std::size_t pairs) {
-    if (std::abs(change.median - 1) <= least_difference) return Verdict::same;
+    if (std::abs(change.median - 1) <= min_difference) return Verdict::same;
     if (change.median < 1 && change.less + 1 >= pairs) return Verdict::less;
     if (change.median > 1 && change.more + 1 >= pairs) return Verdict::more;
     return Verdict::unclear;
@@ -55,24 +55,24 @@ std::string percent(std::uint64_t without, std::uint64_t with) {
     return fmt::format(" ({:+.1f} %)", 100 * (static_cast<double>(with) / static_cast<double>(without) - 1));
 }
 
-const char* sentence(BenchmarkEffect effect) {
+const char* text_of(BenchmarkEffect effect) {
     switch (effect) {
-    case BenchmarkEffect::gain: return "it buys something";
-    case BenchmarkEffect::none: return "it buys nothing";
-    case BenchmarkEffect::loss: return "it does harm";
+    case BenchmarkEffect::gain: return "a gain";
+    case BenchmarkEffect::none: return "no difference";
+    case BenchmarkEffect::loss: return "a loss";
     case BenchmarkEffect::unclear: break;
     }
-    return "it is not to be told, the rounds contradict one another";
+    return "not clear, the rounds contradict each other";
 }
 
 } // namespace
 
 BenchmarkResult evaluate(const std::vector<BenchmarkPair>& pairs) {
-    // A second without a MiB is no load to go by.
-    constexpr double least_bytes = 1 << 20;
+    // Rounds with less than a MiB per second are too small to compare.
+    constexpr double min_bytes = 1 << 20;
     std::vector<BenchmarkPair> usable;
     for (const auto& pair : pairs)
-        if (std::min(pair.without.bytes, pair.with.bytes) >= least_bytes &&
+        if (std::min(pair.without.bytes, pair.with.bytes) >= min_bytes &&
             std::min(pair.without.cpu_per_kib, pair.with.cpu_per_kib) > 0)
             usable.push_back(pair);
     if (usable.size() < benchmark_rounds) return {};
@@ -98,13 +98,13 @@ BenchmarkResult evaluate(const std::vector<BenchmarkPair>& pairs) {
 }
 
 std::string text_of(const std::string& step, const BenchmarkResult& result) {
-    if (result.bytes_with == 0) return fmt::format("{}: too little traffic to measure by\n", step);
+    if (result.bytes_with == 0) return fmt::format("{}: too little traffic for a measurement\n", step);
     return fmt::format(
         "{}: {:.2f} µs of CPU time per KiB with it, {:.2f} without{}; {} with it, {} without{}: {}\n", step,
         static_cast<double>(result.cpu_with) / 1000, static_cast<double>(result.cpu_without) / 1000,
         percent(result.cpu_without, result.cpu_with), megabits(static_cast<double>(result.bytes_with)),
         megabits(static_cast<double>(result.bytes_without)), percent(result.bytes_without, result.bytes_with),
-        sentence(result.effect));
+        text_of(result.effect));
 }
 
 } // namespace teamo::ctl

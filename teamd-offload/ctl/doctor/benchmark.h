@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a step buys, out of rounds without it and with it in turn; pure.
+// What a step gains, from alternating rounds without it and with it; pure.
 #pragma once
 
 #include "model/benchmark.h"
@@ -10,28 +10,28 @@
 
 namespace teamo::ctl {
 
-/// Neighbours in time: the load of the day changes less between them than over the whole.
+/// Two rounds, one after the other: the load changes less between them than over the whole measurement.
 struct BenchmarkPair {
     struct Side {
-        double bytes = 0;       ///< per second, both ways
-        double cpu_per_kib = 0; ///< microseconds of busy CPU time for a KiB
+        double bytes = 0;       ///< per second, sent and received
+        double cpu_per_kib = 0; ///< microseconds of busy CPU time per KiB
         bool operator==(const Side&) const = default;
     };
     Side without, with;
     bool operator==(const BenchmarkPair&) const = default;
 };
 
-/// All five of five agree by chance once in 16.
+/// Five of five pairs agree by chance once in 16 times.
 constexpr std::size_t benchmark_rounds = 5;
-/// Below that nobody needs to know.
-constexpr double least_difference = 0.03;
+/// A smaller relative difference is not reported.
+constexpr double min_difference = 0.03;
 
-/// By the pairs' ratios: of CPU time for a KiB, else of throughput. Something, or harm, where all pairs but
-/// one at the most say so and their median is beyond 3 %; nothing where the medians of both are within it.
+/// Compares CPU time per KiB and throughput by the ratios of the pairs. A gain or loss: at least four of five
+/// pairs agree and the median differs by more than 3 %. None: both medians differ by less.
 BenchmarkResult evaluate(const std::vector<BenchmarkPair>& pairs);
 
-/// "interrupts: 2.31 µs of CPU time per KiB with it, 2.80 without (-17.5 %); 940 Mbit/s, 938 without: it buys
-/// something".
+/// "interrupts: 2.31 µs of CPU time per KiB with it, 2.80 without (-17.5 %); 940 Mbit/s with it, 938 Mbit/s
+/// without (+0.2 %): a gain\n".
 std::string text_of(const std::string& step, const BenchmarkResult& result);
 
 } // namespace teamo::ctl

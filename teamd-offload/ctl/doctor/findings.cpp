@@ -37,14 +37,14 @@ Findings all_findings(const Readings& readings) {
     for (auto* findings :
          {carrying_findings, device_findings, drop_findings, balance_findings, trial_findings,
           benchmark_findings, placement_findings, interrupt_findings, aggregation_findings}) {
-        const auto some = findings(readings);
-        all.insert(all.end(), some.begin(), some.end());
+        const auto found = findings(readings);
+        all.insert(all.end(), found.begin(), found.end());
     }
     std::ranges::stable_sort(all, {}, &Finding::severity);
     return all;
 }
 
-bool tso_is_unwanted(const json::Value& configuration, std::string_view port) {
+bool is_tso_disabled_by_config(const json::Value& configuration, std::string_view port) {
     const auto read = read_configuration(configuration, "");
     if (!read.configuration) return false;
     const auto& team = read.configuration->team;

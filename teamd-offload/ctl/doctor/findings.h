@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What is wrong or slow about a team: functions of what was read of it, one file by subject; pure.
+// What is wrong or slow about a team, as functions of its readings, one file for each subject; pure.
 #pragma once
 
 #include "ctl/doctor/repeated_frames.h"
@@ -32,46 +32,46 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
-/// One of the team's devices as the kernel shows it.
+/// The team device or a port, as the kernel shows it.
 struct Device {
     bool up = false; ///< administratively
     std::uint32_t mtu = 0;
     Features features;
-    std::uint64_t queue_dropped = 0; ///< by its qdisc, in the second that was looked at
+    std::uint64_t queue_dropped = 0; ///< packets dropped by its qdisc between the two states
 };
 
 struct Readings {
     TeamState before, state;                            ///< a second apart
-    Rates rates;                                        ///< what the ports sent in it
+    Rates rates;                                        ///< what the ports sent between the two states
     std::map<std::string, Device, std::less<>> devices; ///< the ports and the team, by name
     json::Value configuration;                          ///< as `config dump` has it
     std::vector<Trial> trials;
-    std::map<std::string, DevicePlace, std::less<>> places{}; ///< the ports', as far as /sys shows them
+    std::map<std::string, DevicePlace, std::less<>> places{}; ///< of the ports, as far as /sys shows them
     CpuTopology topology{};                                   ///< empty: not known
-    RepeatedFrames repeated{}; ///< in that second; none seen where it may not be listened to
+    RepeatedFrames repeated{}; ///< between the two states; empty without CAP_NET_RAW
 };
 
-Findings carrying_findings(const Readings& readings); ///< who carries, links, speeds
+Findings carrying_findings(const Readings& readings); ///< carrying ports, links, speeds
 Findings device_findings(const Readings& readings);   ///< MTU, TSO
 Findings balance_findings(const Readings& readings);
 Findings drop_findings(const Readings& readings);
 Findings trial_findings(const Readings& readings);
 Findings placement_findings(const Readings& readings);   ///< slots, PCI Express links, NUMA nodes
-Findings interrupt_findings(const Readings& readings);   ///< from the state document's "interrupts"
-Findings aggregation_findings(const Readings& readings); ///< what the far end makes of the ports
+Findings interrupt_findings(const Readings& readings);   ///< from "interrupts" in the state
+Findings aggregation_findings(const Readings& readings); ///< whether the switch aggregates the ports
 Findings
-benchmark_findings(const Readings& readings); ///< what `interrupts benchmark` has found to buy nothing
+benchmark_findings(const Readings& readings); ///< steps that gained nothing in `interrupts benchmark`
 
-/// From where on a driver may send less with TSO than without, as a share of its speed.
+/// Share of a port's speed above which it may send less with TSO than without (HP measured that).
 constexpr double near_saturation = 0.8;
-/// The ports that are so busy, and use TSO.
+/// The ports above near_saturation that use TSO.
 std::vector<std::string> ports_to_measure(const Readings& readings);
 
-/// All of them, worst first.
+/// All findings, worst first.
 Findings all_findings(const Readings& readings);
 
-/// Whether the configuration has the port's TSO off: in its own "offload" or in the team's.
-bool tso_is_unwanted(const json::Value& configuration, std::string_view port);
+/// Whether "offload" of the port or of the team sets the port's TSO to off.
+bool is_tso_disabled_by_config(const json::Value& configuration, std::string_view port);
 
 std::string text_of(const std::string& team, const Findings& findings);
 json::Value json_of(const std::string& team, const Findings& findings, const std::vector<Trial>& trials);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Whether the far end takes the ports for what they are here. Nobody tells without LACP, but what comes in by
-// which port does.
+// Whether the switch aggregates the ports. Without LACP the only evidence is which packets arrive by which
+// port.
 #include "ctl/doctor/findings.h"
 #include "ctl/units.h"
 
@@ -14,43 +14,43 @@ namespace {
 
 using enum Severity;
 
-// Fewer packets may be a few long connections: their hash may well send all of them by one port.
-constexpr std::uint64_t enough_received = 100'000;
-// All but what a switch floods, or sends for itself, to each port: LLDP, spanning tree.
-constexpr double nearly_all = 0.99;
-// A port that has just joined has received nothing either; one that has sent so much is long there, and by
-// then it was not one connection alone, which sends by one port.
-constexpr std::uint64_t enough_sent = 10'000;
+// Fewer packets may belong to a few long connections, which the hash may send by one port.
+constexpr std::uint64_t min_received = 100'000;
+// The rest may be frames that a switch sends to each port: floods, LLDP, spanning tree.
+constexpr double max_share_of_one_port = 0.99;
+// A port that has sent fewer packets may have joined just now, or there may be only one connection.
+constexpr std::uint64_t min_sent = 10'000;
 
-constexpr const char* make_a_group =
-    "on the switch: the ports' links in one static group (no LACP), and its hash by addresses and ports";
-// One or two may be chance: a switch whose group has just changed.
-constexpr std::size_t enough_repeated = 3;
+constexpr const char* fix_on_switch =
+    "on the switch: put the ports into one static group (no LACP) that hashes addresses and ports";
+// One or two may have another cause: the group of the switch has just changed.
+constexpr std::size_t min_repeated = 3;
 
-/// The one proof: whoever aggregates the ports sends no frame by two of them. Not where each port may have a
-/// switch of its own (broadcast).
+/// A proof: a switch that aggregates the ports sends no frame by two of them. Not for the broadcast runner,
+/// whose ports may be connected to different switches.
 bool add_repeated(const Readings& readings, Findings& findings) {
-    const auto& seen = readings.repeated;
-    if (seen.twice + seen.own < enough_repeated || readings.state.runner == "broadcast") return false;
+    const auto& frames = readings.repeated;
+    if (frames.duplicated + frames.own < min_repeated || readings.state.runner == "broadcast") return false;
     std::vector<std::string> ports;
     for (const auto& port : readings.state.ports)
-        if (seen.by.contains(port.ifindex)) ports.push_back(port.name);
-    const auto twice = fmt::format("{} of {} in a second came by more than one port", seen.twice,
-                                   counted(seen.seen, "broadcast or multicast", "broadcasts and multicasts"));
-    const auto own = fmt::format("{} of its own came back", seen.own);
+        if (frames.ports.contains(port.ifindex)) ports.push_back(port.name);
+    const auto duplicated =
+        fmt::format("{} of {} in a second arrived by more than one port", frames.duplicated,
+                    counted(frames.different, "broadcast or multicast", "broadcasts and multicasts"));
+    const auto own = fmt::format("{} sent by the team came back", frames.own);
     findings.push_back(
         {warning, readings.state.name,
          fmt::format("{} ({}): the switch does not aggregate the ports, or sends each frame by "
-                     "all of them, and it is taken in more than once",
-                     seen.twice == 0 ? own
-                     : seen.own == 0 ? twice
-                                     : twice + ", " + own,
+                     "all of them; the team receives such frames more than once",
+                     frames.duplicated == 0 ? own
+                     : frames.own == 0      ? duplicated
+                                            : duplicated + ", " + own,
                      listed(ports)),
-         make_a_group});
+         fix_on_switch});
     return true;
 }
 
-/// A switch that does not aggregate may still learn the team's address by one port, and use that.
+/// A switch that does not aggregate the ports learns the team's address by one port and uses only this port.
 void add_one_sided(const TeamState& state, Findings& findings) {
     std::uint64_t all = 0;
     const PortStatus* most = nullptr;
@@ -60,40 +60,39 @@ void add_one_sided(const TeamState& state, Findings& findings) {
         all += port.counters.rx_packets;
         if (most == nullptr || port.counters.rx_packets > most->counters.rx_packets) most = &port;
     }
-    if (all < enough_received) return;
+    if (all < min_received) return;
     const auto part = static_cast<double>(most->counters.rx_packets) / static_cast<double>(all);
     for (const auto& port : state.ports)
-        if (&port != most && port.receives && port.counters.tx_packets >= enough_sent)
-            idle.push_back(port.name);
-    if (part <= nearly_all || idle.empty()) return;
+        if (&port != most && port.receives && port.counters.tx_packets >= min_sent) idle.push_back(port.name);
+    if (part <= max_share_of_one_port || idle.empty()) return;
     findings.push_back(
         {note, state.name,
-         fmt::format("of what came in {:.1f} % came by {}, though it sends by {} too: the switch may not "
-                     "aggregate the ports, or hash by what is the same in every packet",
+         fmt::format("{:.1f} % of the received packets came by {}, but it sends by {} too: the switch may "
+                     "not aggregate the ports, or may hash fields that are equal in all packets",
                      100 * part, most->name, listed(idle)),
-         make_a_group});
+         fix_on_switch});
 }
 
-// In a second. Below that it may be the flood of a large network, and a moment's difference between ports.
-constexpr std::uint64_t more_than_chance = 500;
-constexpr double clearly_more = 1.1; // the two counters are not read at the same time
+// In a second. Fewer may be the flooded packets of a large network, read at slightly different times.
+constexpr std::uint64_t min_to_standby = 500;
+constexpr double min_excess = 1.1; // the two counters are not read at the same time
 
-/// What arrived by a port, whether it was taken in or not. The driver's counters, which the team datapath
-/// shows, have what was not taken in among the packets; ours count it by itself.
+/// Packets that arrived by a port, also if they were dropped there. The team driver's rx_packets include
+/// dropped packets; those of our BPF programs do not.
 std::uint64_t arrived(const TeamState& state, const PortStatus& port) {
     return port.counters.rx_packets + (state.datapath == "bpf" ? port.counters.rx_dropped : 0);
 }
 
-/// None where the port left and came, or was not there.
+/// None if the port was added in between or its role changed.
 std::optional<std::uint64_t> arrived_between(const Readings& readings, const PortStatus& port) {
     const auto* before = find_port(readings.before, port.name);
     if (before == nullptr || before->receives != port.receives) return std::nullopt;
-    const auto then = arrived(readings.before, *before), now = arrived(readings.state, port);
-    return now < then ? std::nullopt : std::optional(now - then);
+    const auto earlier = arrived(readings.before, *before), now = arrived(readings.state, port);
+    return now < earlier ? std::nullopt : std::optional(now - earlier);
 }
 
-/// What a switch floods comes to each port alike, the active one too. Where more comes to one that stands by
-/// than to the active one, it was sent there, and is lost. That not more comes proves nothing.
+/// A switch floods to all ports alike. If more packets arrive by a backup port than by the active one, the
+/// switch sent them there on purpose, and they are lost. Fewer packets prove nothing.
 void add_to_standby(const Readings& readings, Findings& findings) {
     const auto& state = readings.state;
     const auto active = std::ranges::find_if(state.ports, &PortStatus::receives);
@@ -102,15 +101,17 @@ void add_to_standby(const Readings& readings, Findings& findings) {
     if (!by_active) return;
     for (const auto& port : state.ports) {
         const auto here = port.receives ? std::nullopt : arrived_between(readings, port);
-        if (!here || *here < more_than_chance ||
-            static_cast<double>(*here) <= clearly_more * static_cast<double>(*by_active))
+        if (!here || *here < min_to_standby ||
+            static_cast<double>(*here) <= min_excess * static_cast<double>(*by_active))
             continue;
         findings.push_back(
             {warning, port.name,
-             fmt::format("stands by, but {} in a second came by it and {} by {}, which is active: the switch "
-                         "seems to aggregate them, and what comes here is lost",
-                         counted(*here, "packet", "packets"), *by_active, active->name),
-             R"(on the switch: no group (LAG) of the ports; or here: "runner": {"name": "loadbalance"})"});
+             fmt::format(
+                 "is a backup port, but received {} in a second while the active port received {} ({}): "
+                 "the switch seems to aggregate the ports, and packets to a backup port are lost",
+                 counted(*here, "packet", "packets"), *by_active, active->name),
+             "on the switch: remove the group (LAG) of the ports; or here: "
+             R"("runner": {"name": "loadbalance"})"});
     }
 }
 

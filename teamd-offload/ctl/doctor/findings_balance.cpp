@@ -11,16 +11,16 @@ namespace {
 
 using enum Severity;
 
-constexpr double uneven = 1.25;     // the fullest port's share over the mean
-constexpr double worth_while = 0.1; // of what the team can carry: below that nobody waits for anybody
+constexpr double max_over_mean = 1.25;  // the fullest port's utilisation by the team's
+constexpr double min_utilisation = 0.1; // of the team's capacity: below that no queue builds up
 
 struct Fullness {
     std::string fullest;
-    double over_mean = 0; ///< its load by its capacity, over the team's by its
-    double of_team = 0;   ///< the team's load by its capacity
+    double over_mean = 0; ///< its utilisation divided by of_team
+    double of_team = 0;   ///< the team's utilisation: load by capacity
 };
 
-/// None where fewer than two ports transmit or a speed is not known.
+/// None if fewer than two ports transmit or a speed is not known.
 std::optional<Fullness> fullness_of(const Readings& readings) {
     Fullness fullness;
     double load = 0, capacity = 0, most = 0;
@@ -46,7 +46,7 @@ std::optional<Fullness> fullness_of(const Readings& readings) {
 void add_uneven(const Readings& readings, Findings& findings) {
     const auto& balance = *readings.state.balance;
     const auto fullness = fullness_of(readings);
-    if (!fullness || fullness->over_mean <= uneven || fullness->of_team < worth_while) return;
+    if (!fullness || fullness->over_mean <= max_over_mean || fullness->of_team < min_utilisation) return;
     const auto what = fmt::format("carries {:.2f} times its share of the load", fullness->over_mean);
     if (!balance.config.on)
         findings.push_back({warning, fullness->fullest, what + ", and balancing is off",
@@ -59,17 +59,18 @@ void add_uneven(const Readings& readings, Findings& findings) {
 void add_forced(const TeamState& state, Findings& findings) {
     std::size_t forced = 0, ended = 0;
     for (const auto& move : state.balance->moves) {
-        // What an administrator wanted at once is no surprise.
+        // Moves by hand may be forced on purpose ("now").
         if (move.end == MoveEnd::pending || move.reason == MoveReason::by_hand) continue;
         ++ended;
         if (move.end == MoveEnd::forced) ++forced;
     }
     if (forced == 0) return;
-    findings.push_back({note, state.name,
-                        fmt::format("{} of the last {} did not wait for a pause: packets may have been "
-                                    "overtaken",
-                                    forced, counted(ended, "move", "moves")),
-                        R"(in the configuration, to wait longer: "balance": {"max_wait": MILLISECONDS})"});
+    findings.push_back(
+        {note, state.name,
+         fmt::format("{} of the last {} did not wait for a pause in the traffic: packets may have "
+                     "been reordered",
+                     forced, counted(ended, "move", "moves")),
+         R"(to wait longer, in the configuration: "balance": {"max_wait": MILLISECONDS})"});
 }
 
 } // namespace
@@ -80,8 +81,7 @@ Findings balance_findings(const Readings& readings) {
     if (!state.balance) return findings;
     const auto& balance = *state.balance;
     if (balance.config.on && !balance.counted)
-        findings.push_back({warning, state.name,
-                            "is to be balanced, but the load of its buckets is not known",
+        findings.push_back({warning, state.name, "balancing is on, but the load of the buckets is not known",
                             fmt::format("journalctl -u teamd-offload@{} -g balance", state.name)});
     add_uneven(readings, findings);
     if (balance.config.on && balance.frozen)

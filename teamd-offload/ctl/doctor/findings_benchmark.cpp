@@ -34,13 +34,13 @@ Findings benchmark_findings(const Readings& readings) {
         const auto result = read_benchmark(member.value);
         if (result.effect != BenchmarkEffect::none && result.effect != BenchmarkEffect::loss) continue;
         auto what = text_of(step, result);
-        what.pop_back(); // the line's end
-        findings.push_back(
-            Finding{result.effect == BenchmarkEffect::loss ? Severity::warning : Severity::note,
-                    readings.state.name, "measured by interrupts benchmark: " + what,
-                    step == "interrupts"
-                        ? R"(in the configuration: "interrupts": {"policy": "off"})"
-                        : R"(in the configuration: "workers" without the rule, or with "policy": "off")"});
+        what.pop_back(); // the line feed
+        findings.push_back(Finding{
+            result.effect == BenchmarkEffect::loss ? Severity::warning : Severity::note, readings.state.name,
+            "interrupts benchmark measured: " + what,
+            step == "interrupts"
+                ? R"(in the configuration: "interrupts": {"policy": "off"})"
+                : R"(in the configuration: remove the rule from "workers", or set its "policy" to "off")"});
     }
     return findings;
 }

@@ -19,21 +19,21 @@ const Device* find_device(const Readings& readings, const std::string& name) {
 void add_of_team(const TeamState& state, Findings& findings) {
     const auto able = carriers(state).size();
     if (state.ports.empty()) {
-        findings.push_back({error, state.name, "it has no port: nothing can be sent or received",
+        findings.push_back({error, state.name, "has no port: it cannot send or receive",
                             fmt::format("teamoctl {} port add DEVICE", state.name)});
     } else if (able == 0) {
-        findings.push_back({error, state.name, "no port carries: nothing can be sent or received",
+        findings.push_back({error, state.name, "no port carries: the team cannot send or receive",
                             fmt::format("teamoctl {} state", state.name)});
     } else if (able == 1 && state.ports.size() > 1) {
         findings.push_back(
             {warning, state.name,
-             fmt::format("only {} of {} can carry: should it fail, the team does",
+             fmt::format("only {} of {} can carry: if it fails, the team fails",
                          carriers(state).front()->name, counted(state.ports.size(), "port", "ports")),
              fmt::format("teamoctl {} state", state.name)});
     } else if (able == 1) {
         findings.push_back(
             {note, state.name,
-             fmt::format("{} is its only port: should it fail, the team does", state.ports.front().name),
+             fmt::format("{} is its only port: if it fails, the team fails", state.ports.front().name),
              fmt::format("teamoctl {} port add DEVICE", state.name)});
     }
 }
@@ -41,18 +41,19 @@ void add_of_team(const TeamState& state, Findings& findings) {
 void add_link(const Readings& readings, const PortStatus& port, Findings& findings) {
     const auto* device = find_device(readings, port.name);
     if (device != nullptr && !device->up) {
-        findings.push_back({warning, port.name, "is set down", fmt::format("ip link set {} up", port.name)});
+        findings.push_back(
+            {warning, port.name, "is administratively down", fmt::format("ip link set {} up", port.name)});
     } else if (!port.link.up) {
-        findings.push_back({warning, port.name, "has no link: cable, or the switch's port",
+        findings.push_back({warning, port.name, "has no link: check the cable and the port of the switch",
                             fmt::format("ethtool {}", port.name)});
     } else if (!port.link_up) {
-        findings.push_back({warning, port.name, "has a link, but its link watches say that it is down",
+        findings.push_back({warning, port.name, "has a link, but its link watches report it as down",
                             fmt::format("teamoctl -v {} state", readings.state.name)});
     } else if (!port.link.speed) {
-        // Where loads are placed by capacity a port without one is guessed at.
-        const bool placed = readings.state.balance && readings.state.balance->config.on;
-        findings.push_back({placed ? warning : note, port.name,
-                            "its speed is not known: what it can carry is not known either",
+        // Balancing places loads by capacity, and can only guess that of this port.
+        const bool balanced = readings.state.balance && readings.state.balance->config.on;
+        findings.push_back({balanced ? warning : note, port.name,
+                            "its speed is not known, so its capacity is not known",
                             fmt::format("ethtool -s {} speed SPEED duplex full", port.name)});
     }
 }

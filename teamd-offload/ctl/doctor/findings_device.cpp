@@ -14,20 +14,21 @@ using enum Severity;
 void add_mtu(const std::string& name, const Device& port, const std::string& team_name, const Device& team,
              Findings& findings) {
     if (port.mtu == team.mtu) return;
-    // A port that takes less loses what is larger; one that takes more is just not as configured.
+    // A port with a smaller MTU drops larger packets; one with a larger MTU only differs from the
+    // configuration.
     findings.push_back({port.mtu < team.mtu ? error : warning, name,
-                        fmt::format("its MTU is {}, that of {} is {}", port.mtu, team_name, team.mtu),
+                        fmt::format("its MTU is {}, the MTU of {} is {}", port.mtu, team_name, team.mtu),
                         fmt::format("ip link set {} mtu {}", name, team.mtu)});
 }
 
-void add_tso(const std::string& name, const Device& device, std::string_view price, Findings& findings) {
+void add_tso(const std::string& name, const Device& device, std::string_view cost, Findings& findings) {
     if (device.features.active.empty() || device.features.active.contains(tso)) return;
     if (device.features.changeable.contains(tso))
         findings.push_back(
-            {warning, name, fmt::format("TSO is off: {}", price), fmt::format("ethtool -K {} tso on", name)});
+            {warning, name, fmt::format("TSO is off: {}", cost), fmt::format("ethtool -K {} tso on", name)});
     else
-        findings.push_back({note, name, fmt::format("has no TSO: {}", price),
-                            fmt::format("ethtool -i {}  (another driver or device may have it)", name)});
+        findings.push_back({note, name, fmt::format("has no TSO: {}", cost),
+                            fmt::format("ethtool -i {}  (another driver or device may have TSO)", name)});
 }
 
 } // namespace
@@ -38,18 +39,18 @@ Findings device_findings(const Readings& readings) {
     for (const auto& refused : json::array(state.document, "refused"))
         findings.push_back(
             {error, json::text(refused, "where"), json::text(refused, "what"),
-             fmt::format("journalctl -u teamd-offload@{}  (it is tried again by itself when that "
-                         "may have changed)",
+             fmt::format("journalctl -u teamd-offload@{}  (the daemon tries again when the cause may be "
+                         "gone)",
                          state.name)});
     const auto team = readings.devices.find(state.name);
     if (team == readings.devices.end()) return findings;
-    add_tso(state.name, team->second, "every packet is cut before it comes to a port", findings);
+    add_tso(state.name, team->second, "the CPU segments every packet before a port gets it", findings);
     for (const auto& port : state.ports) {
         const auto device = readings.devices.find(port.name);
         if (device == readings.devices.end()) continue;
         add_mtu(port.name, device->second, state.name, team->second, findings);
-        if (!tso_is_unwanted(readings.configuration, port.name))
-            add_tso(port.name, device->second, "what leaves by it is cut by the CPU", findings);
+        if (!is_tso_disabled_by_config(readings.configuration, port.name))
+            add_tso(port.name, device->second, "the CPU segments what leaves by it", findings);
     }
     return findings;
 }

@@ -11,14 +11,14 @@ using enum Severity;
 
 void add_received(const Readings& readings, const PortStatus& port, Findings& findings) {
     const auto* before = find_port(readings.before, port.name);
-    // A backup port hears what a switch floods, and is there to drop it.
+    // A backup port drops what the switch floods: that is normal.
     if (before == nullptr || readings.state.runner == "activebackup") return;
     if (port.counters.rx_dropped <= before->counters.rx_dropped) return;
     findings.push_back(
         {warning, port.name,
-         fmt::format("{} in a second arrived and were dropped, for it does not carry",
+         fmt::format("{} in a second arrived and were dropped, because the port does not carry",
                      counted(port.counters.rx_dropped - before->counters.rx_dropped, "packet", "packets")),
-         fmt::format("teamoctl {} state  (the switch takes it for a port that carries)",
+         fmt::format("teamoctl {} state  (the switch sends to a port that does not carry)",
                      readings.state.name)});
 }
 
@@ -31,7 +31,7 @@ Findings drop_findings(const Readings& readings) {
         const auto device = readings.devices.find(port.name);
         if (device == readings.devices.end() || device->second.queue_dropped == 0) continue;
         findings.push_back({warning, port.name,
-                            fmt::format("its queue dropped {} in a second",
+                            fmt::format("its qdisc dropped {} in a second",
                                         counted(device->second.queue_dropped, "packet", "packets")),
                             fmt::format("tc -s qdisc show dev {}", port.name)});
     }

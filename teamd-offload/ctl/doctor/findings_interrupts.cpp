@@ -16,23 +16,24 @@ namespace {
 
 using enum Severity;
 
-std::string apply(const Readings& readings) {
+std::string apply_command(const Readings& readings) {
     return fmt::format("teamoctl {} interrupts apply", readings.state.name);
 }
 
-/// Whether the configuration says which CPUs there are to choose from.
-bool are_cpus_chosen(const Readings& readings) {
+/// Whether the configuration limits the interrupt CPUs.
+bool are_cpus_configured(const Readings& readings) {
     const auto read = read_configuration(readings.configuration, "");
     return read.configuration && !read.configuration->team.interrupts.cpus.empty();
 }
 
 void add_contested(const Readings& readings, const PortInterruptStatus& port, Findings& findings) {
     if (!port.contested) return;
-    findings.push_back({warning, port.name, fmt::format("{}, time and again, and is left there", port.drift),
-                        "stop who does so, then: " + apply(readings)});
+    findings.push_back(
+        {warning, port.name, fmt::format("{}, repeatedly; the daemon gave up", port.drift),
+         "configure that program to leave this interrupt alone, then: " + apply_command(readings)});
 }
 
-bool is_astray(const PortInterruptStatus& port) {
+bool has_misplaced(const PortInterruptStatus& port) {
     return std::ranges::any_of(vectors_of(port.now), [&port](const IrqVector& vector) {
         const auto wanted = port.wanted.find({.kind = CpuSetting::Kind::irq, .number = vector.irq});
         return wanted != port.wanted.end() &&
@@ -40,14 +41,14 @@ bool is_astray(const PortInterruptStatus& port) {
     });
 }
 
-/// It matters where an interrupt comes elsewhere for it; XPS and RPS are little things.
+/// A warning only if an interrupt arrives at another CPU than planned; XPS and RPS matter less.
 void add_refused(const Readings& readings, const PortInterruptStatus& port, Findings& findings) {
     if (port.refused.empty()) return;
     const auto more = port.refused.size() - 1;
-    findings.push_back({is_astray(port) ? warning : note, port.name,
-                        fmt::format("the kernel refused what was to be set: {}{}", port.refused.front(),
+    findings.push_back({has_misplaced(port) ? warning : note, port.name,
+                        fmt::format("the kernel refused a setting: {}{}", port.refused.front(),
                                     more == 0 ? "" : fmt::format(", and {} more", more)),
-                        "to have it tried again: " + apply(readings)});
+                        "to try again: " + apply_command(readings)});
 }
 
 void add_degraded(const Readings& readings, const InterruptStatus& interrupts, Findings& findings) {
@@ -55,27 +56,27 @@ void add_degraded(const Readings& readings, const InterruptStatus& interrupts, F
     const bool none = std::ranges::any_of(interrupts.ports, [](const PortInterruptStatus& port) {
         return !port.now.queues.empty() && port.cpus.empty();
     });
-    const bool chosen = are_cpus_chosen(readings);
-    // Too few CPUs are as they are, but for those that somebody left out.
-    findings.push_back({none || chosen ? warning : note, readings.state.name,
+    const bool configured = are_cpus_configured(readings);
+    // Too few CPUs are a fact of the machine, but the configuration can exclude too many.
+    findings.push_back({none || configured ? warning : note, readings.state.name,
                         "not every port has an interrupt CPU of its own: " + interrupts.degraded,
-                        chosen ? R"(in the configuration, more CPUs: "interrupts": {"cpus": "LIST"})"
-                        : none ? R"(in the configuration: "interrupts": {"cpus": "LIST"})"
-                               : "more CPUs, or fewer ports"});
+                        configured ? R"(in the configuration: more CPUs in "interrupts": {"cpus": "LIST"})"
+                        : none     ? R"(in the configuration: "interrupts": {"cpus": "LIST"})"
+                                   : "use more CPUs or fewer ports"});
 }
 
 void add_writer(const std::string& team, const std::string& writer, Findings& findings) {
     if (writer.ends_with(left_alone)) return;
     if (writer.starts_with("irqbalance"))
         findings.push_back({warning, team, writer,
-                            "have it use /usr/share/teamd-offload/irqbalance/teamd-offload-policy, or stop "
-                            "it: systemctl stop irqbalance"});
-    else // once, as a device comes: that is put right
-        findings.push_back({note, team, writer, "take that out, then: udevadm control --reload"});
+                            "configure it to use /usr/share/teamd-offload/irqbalance/teamd-offload-policy, "
+                            "or stop it: systemctl stop irqbalance"});
+    else // udevd sets it once when a device appears, and the daemon repairs that
+        findings.push_back({note, team, writer, "remove this setting, then: udevadm control --reload"});
 }
 
-/// Where the queues' interrupts come to, as far as that is one CPU each.
-CpuList arrival(const PortInterruptStatus& port) {
+/// The CPUs where the queues' interrupts arrive, without interrupts that may arrive at several CPUs.
+CpuList arrival_cpus(const PortInterruptStatus& port) {
     std::vector<unsigned> cpus;
     for (const auto& queue : port.now.queues)
         for (const auto& vector : queue.vectors) {
@@ -85,11 +86,11 @@ CpuList arrival(const PortInterruptStatus& port) {
     return cpu_list_of(std::move(cpus));
 }
 
-/// Of those that nobody places.
+/// For interrupts that the daemon does not manage.
 void add_shared(const Readings& readings, const InterruptStatus& interrupts, Findings& findings) {
     std::map<unsigned, std::vector<std::string>> by_cpu;
     for (const auto& port : interrupts.ports)
-        for (const auto cpu : arrival(port))
+        for (const auto cpu : arrival_cpus(port))
             by_cpu[cpu].push_back(port.name);
     std::vector<unsigned> cpus;
     std::set<std::string> names;
@@ -102,10 +103,10 @@ void add_shared(const Readings& readings, const InterruptStatus& interrupts, Fin
     const bool off = interrupts.policy == InterruptPolicy::off;
     findings.push_back(
         {warning, readings.state.name,
-         fmt::format("interrupts of {} come to the same CPU{} {}, and are left there{}",
+         fmt::format("interrupts of {} arrive at the same CPU{} {}, and the daemon does not move them{}",
                      listed({names.begin(), names.end()}), cpus.size() == 1 ? "" : "s",
                      teamo::text_of(cpu_list_of(cpus)), off ? ": interrupts.policy is \"off\"" : ""),
-         apply(readings)});
+         apply_command(readings)});
 }
 
 } // namespace
@@ -117,7 +118,7 @@ Findings interrupt_findings(const Readings& readings) {
     const auto interrupts = read_interrupts(*document);
     if (!interrupts.managed) {
         add_shared(readings, interrupts, findings);
-        return findings; // what others do with them is their affair
+        return findings; // other programs may move them
     }
     for (const auto& port : interrupts.ports) {
         add_contested(readings, port, findings);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The advice that HP's paper on APA gives by hand: ports spread evenly over the I/O bays, cards in slots that
-// are as fast as they are, and no more of them behind a link than it carries.
+// Follows the advice in HP's paper on APA: spread ports evenly over the I/O bays, put cards into slots that
+// are as fast as the cards, and put no more of them behind a link than it can carry.
 #include "ctl/doctor/findings.h"
 #include "ctl/units.h"
 
@@ -14,17 +14,17 @@ namespace {
 
 using enum Severity;
 
-/// What devices say that have no such link: parts of a system on chip (i40e_probe() knows some), emulated
-/// ones.
-constexpr PcieLink pretended{.speed = 2.5, .width = 1};
+/// Reported by devices without a real PCI Express link: parts of a system on chip (see i40e_probe()),
+/// emulated devices.
+constexpr PcieLink placeholder{.speed = 2.5, .width = 1};
 
-bool is_real(const PcieLink& link) { return link.is_known() && link != pretended; }
+bool is_real(const PcieLink& link) { return link.is_known() && link != placeholder; }
 
 std::string link_text(const PcieLink& link) {
     return fmt::format("{:g} GT/s x{} ({:.0f} Mbit/s)", link.speed, link.width, link.mbits());
 }
 
-/// Ports of the team that have something in common.
+/// Ports of the team that share a card or a bridge.
 struct Group {
     std::vector<const PortStatus*> ports;
 
@@ -34,17 +34,17 @@ struct Group {
             list.push_back(port->name);
         return list;
     }
-    /// Mbit/s that they may have to carry one way, as far as their speeds are known.
-    double wanted(const TeamState& state) const {
+    /// Mbit/s that the ports may carry in one direction, as far as their speeds are known.
+    double required(const TeamState& state) const {
         double sum = 0, most = 0;
         for (const auto* port : ports) {
             const double speed = port->link.speed.value_or(0);
             sum += speed;
             most = std::max(most, speed);
         }
-        return state.runner == "activebackup" ? most : sum; // one of them at a time
+        return state.runner == "activebackup" ? most : sum; // one of them carries at a time
     }
-    /// Whom a finding is about.
+    /// Finding::where.
     std::string where(const TeamState& state) const {
         return ports.size() == 1 ? ports.front()->name : state.name;
     }
@@ -53,7 +53,7 @@ struct Group {
 // ---- a card and its slot -----------------------------------------------------------------------
 
 struct Card : Group {
-    const DevicePlace* place = nullptr; ///< its functions have the same link
+    const DevicePlace* place = nullptr; ///< of one port: all functions of a card have the same link
 };
 
 /// "0000:03:00" of "0000:03:00.1".
@@ -75,28 +75,27 @@ void add_card(const TeamState& state, const Card& card, Findings& findings) {
     const auto& [now, most] = std::pair(card.place->current, card.place->card);
     if (!now.is_known() || !is_real(most)) return;
     const bool alone = card.ports.size() == 1;
-    const auto wanted = card.wanted(state);
-    const bool too_little = wanted > now.mbits();
+    const auto required = card.required(state);
+    const bool too_slow = required > now.mbits();
     const auto whose = alone ? "its card" : "the card of " + listed(card.names());
-    const auto loss = too_little ? fmt::format(": too little for {:.0f} Mbit/s", wanted) : std::string();
-    const auto severity = too_little ? warning : note;
+    const auto loss = too_slow ? fmt::format(": too slow for {:.0f} Mbit/s", required) : std::string();
+    const auto severity = too_slow ? warning : note;
     const auto where = card.where(state);
     if (const auto best = card.place->best(); card.place->slot.is_known() && now.mbits() < best.mbits())
-        findings.push_back(
-            {severity, where,
-             fmt::format("{} runs at {}, though slot and card can do {}{}", whose, link_text(now),
-                         link_text(best), loss),
-             fmt::format("take {} out and seat it anew, or try another slot", card.place->address)});
+        findings.push_back({severity, where,
+                            fmt::format("{} runs at {}, but slot and card support {}{}", whose,
+                                        link_text(now), link_text(best), loss),
+                            fmt::format("reseat {}, or try another slot", card.place->address)});
     else if (now.mbits() < most.mbits())
         findings.push_back({severity, where,
-                            fmt::format("{} runs at {}{}; it could at {}{}", whose, link_text(now),
-                                        card.place->slot.is_known() ? ", for its slot can do no more" : "",
+                            fmt::format("{} runs at {}{}; it supports {}{}", whose, link_text(now),
+                                        card.place->slot.is_known() ? ", the maximum of its slot" : "",
                                         link_text(most), loss),
-                            fmt::format("a slot of {:g} GT/s and {} lanes for {}", most.speed, most.width,
-                                        card.place->address)});
-    else if (too_little && !alone)
+                            fmt::format("move {2} to a slot with {0:g} GT/s and {1} lanes", most.speed,
+                                        most.width, card.place->address)});
+    else if (too_slow && !alone)
         findings.push_back({warning, where, fmt::format("{} runs at {}{}", whose, link_text(now), loss),
-                            "let some of the ports be another card's"});
+                            "use ports of another card for some of them"});
 }
 
 // ---- links above the slots ---------------------------------------------------------------------
@@ -104,11 +103,11 @@ void add_card(const TeamState& state, const Card& card, Findings& findings) {
 struct Bridge : Group {
     std::string address;
     PcieLink link;
-    std::string card;                   ///< of all its ports; empty: there are several
+    std::string card;                   ///< the card of all its ports; empty: several cards
     const DevicePlace* place = nullptr; ///< of one of its ports
 };
 
-/// By port names: of several bridges above the same ports the one that carries least.
+/// By port names: the slowest of several bridges above the same ports.
 std::map<std::vector<std::string>, Bridge> bridges_of(const Readings& readings) {
     std::map<std::string, Bridge> all;
     for (const auto& port : readings.state.ports) {
@@ -125,36 +124,36 @@ std::map<std::vector<std::string>, Bridge> bridges_of(const Readings& readings) 
             bridge.ports.push_back(&port);
         }
     }
-    std::map<std::vector<std::string>, Bridge> least;
+    std::map<std::vector<std::string>, Bridge> slowest;
     for (auto& [address, bridge] : all) {
-        auto& kept = least.try_emplace(bridge.names(), bridge).first->second;
+        auto& kept = slowest.try_emplace(bridge.names(), bridge).first->second;
         if (bridge.link.mbits() < kept.link.mbits()) kept = bridge;
     }
-    return least;
+    return slowest;
 }
 
-/// What is as narrow as the card's own link is said of the card.
-bool is_the_cards(const Bridge& bridge) {
+/// Whether the card's own link is as slow: add_card() reports it.
+bool is_reported_for_card(const Bridge& bridge) {
     const auto& own = bridge.place->current;
     return !bridge.card.empty() && own.is_known() && own.mbits() <= bridge.link.mbits();
 }
 
 void add_bridge(const TeamState& state, const Bridge& bridge, Findings& findings) {
-    const auto wanted = bridge.wanted(state);
-    if (wanted <= bridge.link.mbits() || is_the_cards(bridge)) return;
+    const auto required = bridge.required(state);
+    if (required <= bridge.link.mbits() || is_reported_for_card(bridge)) return;
     const bool alone = bridge.ports.size() == 1;
-    findings.push_back(
-        {warning, bridge.where(state),
-         fmt::format("{} behind {}, whose link runs at {}: too little for {:.0f} Mbit/s",
-                     alone ? "is" : listed(bridge.names()) + " are", bridge.address, link_text(bridge.link),
-                     wanted),
-         fmt::format("{} to a slot behind another root port  (lspci -tv)", alone ? "its card" : "a card")});
+    findings.push_back({warning, bridge.where(state),
+                        fmt::format("{} behind {}, whose link runs at {}: too slow for {:.0f} Mbit/s",
+                                    alone ? "is" : listed(bridge.names()) + " are", bridge.address,
+                                    link_text(bridge.link), required),
+                        fmt::format("move {} to a slot behind another root port  (lspci -tv)",
+                                    alone ? "its card" : "a card")});
 }
 
 // ---- NUMA nodes --------------------------------------------------------------------------------
 
 void add_nodes(const Readings& readings, Findings& findings) {
-    if (readings.state.runner == "activebackup") return; // one carries at a time, on whichever node
+    if (readings.state.runner == "activebackup") return; // one port carries at a time
     std::map<unsigned, std::vector<std::string>> nodes;
     for (const auto& cpu : readings.topology.cpus)
         nodes[cpu.node];
@@ -177,9 +176,9 @@ void add_nodes(const Readings& readings, Findings& findings) {
             text += fmt::format("{}{} on node {}", text.empty() ? "" : ", ", listed(names), node);
     }
     if (!empty.empty()) text += ", none on " + listed(empty);
-    findings.push_back({note, readings.state.name,
-                        "its ports are spread unevenly over the NUMA nodes: " + text,
-                        "ports of a card in a slot of another node  (/sys/class/net/PORT/device/numa_node)"});
+    findings.push_back(
+        {note, readings.state.name, "its ports are spread unevenly over the NUMA nodes: " + text,
+         "use ports of a card in a slot of another node  (/sys/class/net/PORT/device/numa_node)"});
 }
 
 } // namespace

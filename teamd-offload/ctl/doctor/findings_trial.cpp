@@ -15,7 +15,7 @@ bool is_near_saturation(const PortStatus& port, double bytes_per_second) {
     return port.link.speed && bytes_per_second > near_saturation * *port.link.speed * bytes_per_megabit;
 }
 
-Finding better_without(const Trial& trial, const Comparison& comparison) {
+Finding faster_without_tso(const Trial& trial, const Comparison& comparison) {
     const auto cpu = comparison.cpu_with > 0
                          ? fmt::format(", at {:.2f} instead of {:.2f} µs of CPU time per KiB",
                                        comparison.cpu_without, comparison.cpu_with)
@@ -28,23 +28,23 @@ Finding better_without(const Trial& trial, const Comparison& comparison) {
                 trial.port)};
 }
 
-std::string measure_again(const Readings& readings, const Trial& trial) {
-    return fmt::format("when it is nearly full: teamoctl {} doctor --measure={}", readings.state.name,
-                       trial.port);
+std::string measure_command(const Readings& readings, const Trial& trial) {
+    return fmt::format("measure again when the port is nearly full: teamoctl {} doctor --measure={}",
+                       readings.state.name, trial.port);
 }
 
-/// It was asked for, so it is answered; what did not come near saturation proves little.
-Finding not_better_without(const Readings& readings, const Trial& trial, const Comparison& comparison) {
+/// The user asked for the measurement, so report its result. Without near saturation it proves little.
+Finding not_faster_without_tso(const Readings& readings, const Trial& trial, const Comparison& comparison) {
     const bool unclear = comparison.gain > min_gain;
     const auto figures = fmt::format("(measured, {} rounds): {} with it, {} without", comparison.rounds,
                                      megabits(comparison.with), megabits(comparison.without));
     const auto* port = find_port(readings.state, trial.port);
     const bool full = port != nullptr && is_near_saturation(*port, comparison.with);
     return {note, trial.port,
-            unclear
-                ? fmt::format("may send more without TSO {}, but rounds of one kind differ as much", figures)
-                : fmt::format("does not send more without TSO {}", figures),
-            full && !unclear ? "leave TSO on" : "to be sure, " + measure_again(readings, trial)};
+            unclear ? fmt::format("may send more without TSO {}, but rounds of the same kind differ as much",
+                                  figures)
+                    : fmt::format("does not send more without TSO {}", figures),
+            full && !unclear ? "leave TSO on" : "to be sure, " + measure_command(readings, trial)};
 }
 
 } // namespace
@@ -61,18 +61,19 @@ std::vector<std::string> ports_to_measure(const Readings& readings) {
     return ports;
 }
 
-// One driver of HP's sent 2 to 11 % less with TSO near saturation: the card waits for a large packet where it
-// could have sent a small one.
+// HP measured a driver that sent 2 to 11 % less with TSO near saturation: the card waits for a large packet
+// when it could send a small one.
 Findings trial_findings(const Readings& readings) {
     Findings findings;
     for (const auto& trial : readings.trials) {
         const auto comparison = compare(trial);
         if (!comparison)
-            findings.push_back({note, trial.port, "nothing was sent by it while TSO was measured",
-                                measure_again(readings, trial)});
+            findings.push_back(
+                {note, trial.port, "sent nothing while TSO was measured", measure_command(readings, trial)});
         else
-            findings.push_back(comparison->beyond_noise ? better_without(trial, *comparison)
-                                                        : not_better_without(readings, trial, *comparison));
+            findings.push_back(comparison->beyond_noise
+                                   ? faster_without_tso(trial, *comparison)
+                                   : not_faster_without_tso(readings, trial, *comparison));
     }
     return findings;
 }

@@ -10,7 +10,7 @@ namespace teamo::ctl {
 namespace {
 
 constexpr auto round_time = std::chrono::seconds(1);
-/// For what is on its way when TSO is switched.
+/// After a switch of TSO: until packets on their way have left.
 constexpr auto settling = std::chrono::milliseconds(200);
 
 struct Reading {
@@ -23,14 +23,14 @@ Result<Reading> read(Session& session, const std::string& name) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
     const auto* port = find_port(*state, name);
-    if (port == nullptr) return fail(ENODEV, name + " is no port any more");
+    if (port == nullptr) return fail(ENODEV, name + " is no longer a port");
     const auto busy = read_busy_time();
     if (!busy) return tl::unexpected(busy.error());
     return Reading{.counters = port->counters, .busy = *busy, .at = Clock::now()};
 }
 
 Result<Round> measure_round(Session& session, const std::string& port, bool tso) {
-    if (auto set = session.tell(control::OffloadTry{port, tso ? TrialState::on : TrialState::off}); !set)
+    if (auto set = session.send(control::OffloadTry{port, tso ? TrialState::on : TrialState::off}); !set)
         return tl::unexpected(set.error());
     std::this_thread::sleep_for(settling);
     const auto before = read(session, port);
@@ -47,15 +47,15 @@ Result<Round> measure_round(Session& session, const std::string& port, bool tso)
 Result<Trial> measure_tso(Session& session, const std::string& port) {
     Trial trial{.port = port, .rounds = {}};
     Result<> outcome;
-    for (std::size_t number = 0; number < 2 * rounds_of_either && outcome; ++number) {
+    for (std::size_t number = 0; number < 2 * rounds_per_mode && outcome; ++number) {
         const auto round = measure_round(session, port, /*tso=*/number % 2 == 0);
         if (round)
             trial.rounds.push_back(*round);
         else
             outcome = tl::unexpected(round.error());
     }
-    // Also after a failure, which may have come later than the first switching.
-    const auto ended = session.tell(control::OffloadTry{port, TrialState::end});
+    // Also after a failure: TSO may be switched off already.
+    const auto ended = session.send(control::OffloadTry{port, TrialState::end});
     if (!outcome) return tl::unexpected(outcome.error());
     if (!ended) return tl::unexpected(ended.error());
     return trial;

@@ -6,8 +6,8 @@
 
 namespace teamo::ctl {
 
-/// Sends by the port with TSO and without, for a second each in turn, and puts back what was. The daemon does
-/// that too, if this process dies. An error where TSO cannot be switched.
+/// Measures the port's traffic alternately with TSO and without, a second each, then restores TSO. If this
+/// process dies, the daemon restores it. An error if TSO cannot be switched.
 Result<Trial> measure_tso(Session& session, const std::string& port);
 
 } // namespace teamo::ctl

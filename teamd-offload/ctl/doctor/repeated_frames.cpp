@@ -7,8 +7,8 @@
 namespace teamo::ctl {
 namespace {
 
-/// A switch's own queues are as long.
-constexpr std::chrono::milliseconds at_once{20};
+/// Copies of a frame differ by the time in the queues of the switch.
+constexpr std::chrono::milliseconds max_difference{20};
 
 } // namespace
 
@@ -18,7 +18,7 @@ RepeatedFrames repeated_frames(std::span<const GroupFrame> frames, const MacAddr
     for (const auto& frame : frames) {
         if (frame.source == own) {
             ++found.own;
-            found.by.insert(frame.port);
+            found.ports.insert(frame.port);
         } else {
             list.push_back(&frame);
         }
@@ -27,15 +27,15 @@ RepeatedFrames repeated_frames(std::span<const GroupFrame> frames, const MacAddr
     for (std::size_t first = 0; first < list.size();) {
         auto end = first + 1;
         while (end < list.size() && list[end]->bytes == list[first]->bytes &&
-               list[end]->at - list[first]->at <= at_once)
+               list[end]->at - list[first]->at <= max_difference)
             ++end;
         std::set<IfIndex> ports;
         for (auto at = first; at < end; ++at)
             ports.insert(list[at]->port);
-        ++found.seen;
+        ++found.different;
         if (ports.size() > 1) {
-            ++found.twice;
-            found.by.merge(ports);
+            ++found.duplicated;
+            found.ports.merge(ports);
         }
         first = end;
     }

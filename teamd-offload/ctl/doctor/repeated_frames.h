@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a switch that aggregates the ports never does: send the same frame by two of them, or the team's own
-// one back. Pure.
+// A switch that aggregates the ports never sends the same frame by two of them, nor the team's own frames
+// back. Pure.
 #pragma once
 
 #include "kernel/packets/multicast_capture.h"
@@ -12,15 +12,15 @@
 namespace teamo::ctl {
 
 struct RepeatedFrames {
-    std::size_t seen = 0;   ///< different ones
-    std::size_t twice = 0;  ///< of them by more than one port at about the same time
-    std::size_t own = 0;    ///< from the team's own address
-    std::set<IfIndex> by{}; ///< those ports, and where its own came back
+    std::size_t different = 0;  ///< frames, each counted once, without the team's own
+    std::size_t duplicated = 0; ///< of these, frames that arrived by several ports at about the same time
+    std::size_t own = 0;        ///< frames from the team's own address
+    std::set<IfIndex> ports{};  ///< where duplicated and own frames arrived
     bool operator==(const RepeatedFrames&) const = default;
 };
 
-/// A sender may say the same again soon, and a switch that aggregates may choose another port for it then:
-/// only what comes within a few milliseconds is one frame.
+/// Frames with equal bytes are one frame only if they arrive within a few milliseconds: a sender may repeat a
+/// frame soon, and a switch that aggregates may then choose another port.
 RepeatedFrames repeated_frames(std::span<const GroupFrame> frames, const MacAddress& own);
 
 } // namespace teamo::ctl

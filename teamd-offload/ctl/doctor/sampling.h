@@ -6,14 +6,14 @@
 
 namespace teamo::ctl {
 
-/// A state, and what changed in the second before it.
+/// Two states a second apart, and the rates between them.
 struct Sample {
     TeamState before, state;
-    std::chrono::duration<double> between{0}; ///< the two
+    std::chrono::duration<double> between{0}; ///< the two states
     Rates rates;
 };
 
-/// Takes a second. It is measured anew, since the daemon's own figures are as old as its interval.
+/// Takes a second. Does not use the daemon's own rates: they are as old as its interval.
 Result<Sample> take_sample(Session& session);
 
 } // namespace teamo::ctl

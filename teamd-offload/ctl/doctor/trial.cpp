@@ -14,7 +14,7 @@ struct Range {
     double width() const { return most - least; }
 };
 
-/// Without the least and the most of them.
+/// The range without the smallest and the largest value.
 Range inner_range(std::vector<double> values) {
     std::ranges::sort(values);
     return {.least = values[1], .most = values[values.size() - 2]};
@@ -45,7 +45,7 @@ Round round_of(bool tso, double payload, std::chrono::duration<double> time,
 
 std::optional<Comparison> compare(const Trial& trial) {
     const auto with = of_rounds(trial, true, &Round::bytes), without = of_rounds(trial, false, &Round::bytes);
-    if (std::min(with.size(), without.size()) < rounds_of_either || median(with) <= 0) return std::nullopt;
+    if (std::min(with.size(), without.size()) < rounds_per_mode || median(with) <= 0) return std::nullopt;
     Comparison comparison{.with = median(with),
                           .without = median(without),
                           .cpu_with = median(of_rounds(trial, true, &Round::cpu_per_kib)),

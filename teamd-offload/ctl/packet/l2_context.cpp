@@ -10,7 +10,7 @@
 namespace teamo::ctl {
 namespace {
 
-/// The VIDs that a packet of `device` has when it comes to the team, the outermost first.
+/// The VIDs of a packet of `device` when it reaches the team, the outermost first.
 std::vector<std::uint16_t> vlans_of(const Links& links, IfIndex device, IfIndex team) {
     std::vector<std::uint16_t> vids;
     for (std::size_t height = 0; height < links.size() && device != team; ++height) {
@@ -55,7 +55,7 @@ bool L2Context::has(const IpAddress& address) const {
 
 Result<> L2Context::complete(Packet& packet) const {
     if (!packet.dst) return {};
-    // An address that is not ours is a guest's: the kernel has no route from it.
+    // A source address that is not ours belongs to a guest: the kernel has no route from it.
     const auto from = packet.src && has(*packet.src) ? packet.src : std::nullopt;
     const auto route = read_route(*packet.dst, from);
     if (!route) return tl::unexpected(route.error());

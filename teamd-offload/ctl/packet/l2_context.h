@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What stands on the team, and how the kernel would send a packet from there: for whoever must know which
-// headers a flow has without seeing one of its packets.
+// The devices above the team, and how the kernel sends a packet from there: to know the headers of a flow
+// without capturing a packet.
 #pragma once
 
 #include "ctl/packet/packet.h"
@@ -13,17 +13,17 @@ namespace teamo::ctl {
 
 class L2Context {
 public:
-    /// `team` is the team's device. Read once: who wants to know anew makes another.
+    /// `team` is the team device. A snapshot: links, addresses and neighbour entries are read once.
     static Result<L2Context> read(IfIndex team);
 
-    /// The team itself, or a VLAN, macvlan or the like above it.
+    /// The team itself, or a device above it: VLAN, macvlan and so on.
     bool is_on_team(IfIndex device) const;
-    /// Whether a device of the team's has the address.
+    /// Whether the team or a device above it has the address.
     bool has(const IpAddress& address) const;
 
-    /// Adds what the kernel would put before a packet from `src` (if said) to `dst`, as far as the packet
-    /// does not say it: VLANs, hardware addresses. The neighbour's is left out where the kernel does not know
-    /// it yet. EXDEV: it does not leave by the team.
+    /// Adds the VLANs and MAC addresses that the kernel would use for a packet from `src` (if given) to
+    /// `dst`; values that the packet has already stay. `dmac` stays empty if there is no neighbour entry.
+    /// EXDEV: the packet does not leave by the team.
     Result<> complete(Packet& packet) const;
 
 private:

@@ -12,7 +12,7 @@
 namespace teamo::ctl {
 namespace {
 
-constexpr std::size_t most_vlans = 2; // 32 bits have room for no more of what the hash takes in
+constexpr std::size_t max_vlans = 2; // the hash has 32 bits for them
 constexpr unsigned highest_vid = 4094;
 
 struct Protocol {
@@ -36,12 +36,12 @@ std::optional<Number> number_in(std::string_view text, unsigned most) {
     return number && *number <= most ? std::optional(static_cast<Number>(*number)) : std::nullopt;
 }
 
-/// Sets what is not set yet, from a word that must be of its kind.
+/// Sets a part that is not set yet. `kind` is for the error if the word could not be parsed.
 template <class Part, class Parsed>
 Result<> set_once(std::optional<Part>& part, std::string_view key, const Parsed& parsed,
                   std::string_view word, std::string_view kind) {
-    if (part) return fail(EINVAL, fmt::format("\"{}\" stands twice", key));
-    if (!parsed) return fail(EINVAL, fmt::format("{} \"{}\" is no {}", key, word, kind));
+    if (part) return fail(EINVAL, fmt::format("\"{}\" is given twice", key));
+    if (!parsed) return fail(EINVAL, fmt::format("{} \"{}\" is not a valid {}", key, word, kind));
     part = *parsed;
     return {};
 }
@@ -49,16 +49,16 @@ Result<> set_once(std::optional<Part>& part, std::string_view key, const Parsed&
 Result<> set_protocol(Packet& packet, std::string_view word) {
     auto number = protocol_named(word);
     if (!number) number = number_in<std::uint8_t>(word, 255);
-    if (!number) return fail(EINVAL, fmt::format("proto \"{}\" is no protocol of IP", word));
-    if (packet.protocol != 0) return fail(EINVAL, "the protocol stands twice");
+    if (!number) return fail(EINVAL, fmt::format("proto \"{}\" is not an IP protocol", word));
+    if (packet.protocol != 0) return fail(EINVAL, "the protocol is given twice");
     packet.protocol = *number;
     return {};
 }
 
 Result<> add_vlan(Packet& packet, std::string_view word) {
     const auto vid = number_in<std::uint16_t>(word, highest_vid);
-    if (!vid || *vid == 0) return fail(EINVAL, fmt::format("vlan \"{}\" is no VLAN of 1 to 4094", word));
-    if (packet.vlans.size() == most_vlans) return fail(EINVAL, "more than two VLANs are not hashed");
+    if (!vid || *vid == 0) return fail(EINVAL, fmt::format("vlan \"{}\" is not a VLAN ID (1 to 4094)", word));
+    if (packet.vlans.size() == max_vlans) return fail(EINVAL, "more than two VLANs are not hashed");
     packet.vlans.push_back(*vid);
     return {};
 }
@@ -69,18 +69,18 @@ Result<> set_part(Packet& packet, std::string_view key, std::string_view word) {
     if (key == "dst") return set_once(packet.dst, key, parse_ip(word), word, "IP address");
     if (key == "sport") return set_once(packet.sport, key, port(), word, "port");
     if (key == "dport") return set_once(packet.dport, key, port(), word, "port");
-    if (key == "smac") return set_once(packet.smac, key, parse_mac_address(word), word, "hardware address");
-    if (key == "dmac") return set_once(packet.dmac, key, parse_mac_address(word), word, "hardware address");
+    if (key == "smac") return set_once(packet.smac, key, parse_mac_address(word), word, "MAC address");
+    if (key == "dmac") return set_once(packet.dmac, key, parse_mac_address(word), word, "MAC address");
     if (key == "vlan") return add_vlan(packet, word);
     if (key == "proto") return set_protocol(packet, word);
-    return fail(EINVAL, fmt::format("\"{}\" is no part of a packet: src, dst, tcp, udp, sctp, proto, sport, "
-                                    "dport, smac, dmac or vlan",
+    return fail(EINVAL, fmt::format("\"{}\" is not a part of a packet; use src, dst, tcp, udp, sctp, proto, "
+                                    "sport, dport, smac, dmac or vlan",
                                     key));
 }
 
 Result<Packet> checked(Packet packet) {
     if (packet.src && packet.dst && packet.src->ipv6 != packet.dst->ipv6)
-        return fail(EINVAL, "src and dst are not of one version of IP");
+        return fail(EINVAL, "src and dst have different IP versions");
     if ((packet.sport || packet.dport) && teamo_hash_field_of(packet.protocol) == 0)
         return fail(EINVAL, "sport and dport need tcp, udp or sctp");
     return packet;
@@ -112,11 +112,11 @@ Result<Packet> parse_packet(std::span<const std::string> words) {
             continue;
         }
         if (at + 1 == words.size()) {
-            // So that an unknown word is said to be one, and not to lack its value.
+            // An unknown word at the end must be reported as unknown, not as without a value.
             auto known = set_part(packet, key, "");
-            return fail(EINVAL, known.error().text.find("is no part") != std::string::npos
+            return fail(EINVAL, known.error().text.find("is not a part") != std::string::npos
                                     ? known.error().text
-                                    : fmt::format("\"{}\" wants a value", key));
+                                    : fmt::format("\"{}\" needs a value", key));
         }
         if (auto set = set_part(packet, key, words[++at]); !set) return tl::unexpected(set.error());
     }

@@ -14,7 +14,7 @@ using json::Object;
 using json::rounded;
 using json::Value;
 
-constexpr std::size_t most_moves_shown = 10;
+constexpr std::size_t max_moves_shown = 10;
 
 std::uint32_t sum_of_buckets(const TeamState& state) {
     std::uint32_t sum = 0;
@@ -31,7 +31,7 @@ Row link_cells(const PortStatus& port) {
     return {port.name, port.link_up ? "up" : "down", speed_of(port), port.transmits ? "yes" : "no"};
 }
 
-/// Of teams whose load is not measured by bucket. Runners without buckets have none to share.
+/// For teams whose load is not measured by bucket. Only runners with buckets have columns for them.
 std::string plain_table(const TeamState& state) {
     const auto all = sum_of_buckets(state);
     Row titles{"port", "link", "speed", "transmits"};
@@ -91,14 +91,14 @@ std::string mode_line(const BalanceStatus& balance) {
         line += fmt::format("on, every {}, by loads{}", duration(balance.config.interval),
                             balance.config.aware ? ", offloads and interrupt CPUs" : " and speeds");
     if (balance.frozen) line += "; frozen, no bucket is moved for its load";
-    if (!balance.counted) line += "; the datapath does not count by bucket, loads are not known";
+    if (!balance.counted) line += "; the datapath does not count by bucket, so loads are not known";
     return line + "\n";
 }
 
 std::string moves_table(const std::vector<MoveStatus>& moves) {
     std::vector<Row> rows;
     for (const auto& move : moves) {
-        if (rows.size() == most_moves_shown) break;
+        if (rows.size() == max_moves_shown) break;
         rows.push_back({std::to_string(move.bucket), move.from, move.to, std::string(name_of(move.reason)),
                         move.gain > 0 ? fmt::format("{:.1f} %", 100 * move.gain) : std::string("-"),
                         std::string(name_of(move.end)), duration(move.waited), duration(move.ago)});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What `interrupts` shows; pure.
+// The output of `interrupts`; pure.
 #pragma once
 
 #include "model/interrupt_status.h"
@@ -8,15 +8,15 @@
 
 namespace teamo::ctl {
 
-/// What lib/control writes, read again; the settings wanted of XPS and RPS are not in it.
+/// Reads what lib/control writes. The planned settings of XPS and RPS are not in it.
 InterruptStatus read_interrupts(const json::Value& document);
 
-/// A table by port, and below it what is wrong: sentences.
+/// A table with a row for each port, then sentences on the problems.
 std::string interrupts_text(const InterruptStatus& interrupts);
-/// One line a port: where its interrupts would go, and why.
+/// One line for each port: the planned CPUs, and why.
 std::string interrupt_plan_text(const InterruptStatus& interrupts);
 
-/// Conflicts, drift, refusals: sentences, worst first.
+/// Sentences on conflicts, refusals and drift, worst first.
 std::vector<std::string> interrupt_remarks(const InterruptStatus& interrupts);
 
 } // namespace teamo::ctl

@@ -11,7 +11,7 @@ Rates rates_between(const TeamState& earlier, const TeamState& later, std::chron
     Rates rates;
     for (const auto& port : later.ports) {
         const auto* before = find_port(earlier, port.name);
-        // A counter that ran backwards belongs to a port that left and came.
+        // A smaller counter: the port was removed and added again.
         if (before == nullptr || port.counters.tx_bytes < before->counters.tx_bytes || between.count() <= 0)
             continue;
         rates[port.name] =

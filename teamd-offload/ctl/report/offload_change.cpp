@@ -8,20 +8,19 @@
 namespace teamo::ctl {
 namespace {
 
-/// Besides everything "-segmentation": what spares the CPU work or copies packet by packet.
+/// Besides all "*-segmentation": offloads that save CPU time for each packet.
 constexpr std::array<std::string_view, 10> other_features{
     "tx-scatter-gather", "tx-checksum-ipv4",  "tx-checksum-ipv6",  "tx-checksum-sctp", "rx-checksum",
     "rx-gro-hw",         "tls-hw-tx-offload", "tls-hw-rx-offload", "esp-hw-offload",   "macsec-hw-offload"};
 
-/// Those that the kernel gives and takes with TSO (net/core/dev.c: netdev_fix_features) are not named beside
-/// it.
+/// Not the variants that the kernel switches together with TSO (net/core/dev.c: netdev_fix_features).
 bool is_offload(std::string_view feature) {
     const bool variant = feature == "tx-tcp-ecn-segmentation" || feature == "tx-tcp-mangleid-segmentation";
     return (feature.ends_with("-segmentation") && !variant) ||
            std::ranges::find(other_features, feature) != other_features.end();
 }
 
-/// A card sums by protocol, or whatever it is told to: the latter does for both (NETIF_F_HW_CSUM).
+/// tx-checksum-ip-generic (NETIF_F_HW_CSUM) includes the checksums of IPv4 and of IPv6.
 FeatureNames offloads_of(const Features& features) {
     FeatureNames offloads;
     for (const auto& feature : features.active)
@@ -43,7 +42,7 @@ OffloadChange offload_change(const std::string& port, const std::vector<std::str
     const auto leaving = ports.find(port);
     if (leaving == ports.end() || leaving->second.features.active.empty()) return change;
     const auto had = offloads_of(leaving->second.features);
-    std::map<std::string, std::size_t> does;
+    std::map<std::string, std::size_t> supporters;
     std::size_t known = 0;
     for (const auto& remaining : remaining_ports) {
         const auto found = ports.find(remaining);
@@ -53,12 +52,12 @@ OffloadChange offload_change(const std::string& port, const std::vector<std::str
         for (const auto& offload : had)
             if (!has.contains(offload)) change.lost[offload].push_back(remaining);
         for (const auto& offload : has)
-            if (!had.contains(offload)) ++does[offload];
-        change.gso_max_then = smaller(change.gso_max_then, found->second.gso_max);
+            if (!had.contains(offload)) ++supporters[offload];
+        change.gso_max_after = smaller(change.gso_max_after, found->second.gso_max);
     }
-    for (const auto& [offload, count] : does)
+    for (const auto& [offload, count] : supporters)
         if (count == known) change.gained.push_back(offload);
-    change.gso_max = smaller(change.gso_max_then, leaving->second.gso_max);
+    change.gso_max = smaller(change.gso_max_after, leaving->second.gso_max);
     return change;
 }
 

@@ -25,9 +25,9 @@ FeatureNames both(const FeatureNames& one, const FeatureNames& other) {
 
 std::string list_of(const FeatureNames& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
-/// Those that spare the CPU work packet by packet. A card sums by protocol, or whatever it is told to: the
-/// latter does for both (NETIF_F_HW_CSUM).
-FeatureNames sparing(const FeatureNames& features) {
+/// The offloads that save CPU time for each packet. tx-checksum-ip-generic (NETIF_F_HW_CSUM) includes the
+/// checksums of IPv4 and of IPv6.
+FeatureNames cpu_saving(const FeatureNames& features) {
     using enum OffloadGroup;
     constexpr std::array groups{tso, tso6, uso, gso, tx_checksum, rx_checksum, scatter_gather, tunnels};
     FeatureNames names;
@@ -41,54 +41,58 @@ FeatureNames sparing(const FeatureNames& features) {
 FeatureNames of_the_others(const OffloadStatus& offload, const DeviceOffloads& port) {
     FeatureNames names;
     for (const auto& other : offload.ports)
-        if (other.name != port.name) names.merge(sparing(other.active));
+        if (other.name != port.name) names.merge(cpu_saving(other.active));
     return names;
 }
 
 void add_lacking(const DeviceOffloads& port, std::vector<std::string>& remarks) {
     if (port.lacking.empty()) return;
-    const auto here = both(port.lacking, port.changeable), never = without(port.lacking, port.changeable);
+    const auto off = both(port.lacking, port.changeable), missing = without(port.lacking, port.changeable);
     std::vector<std::string> parts;
-    if (!never.empty()) parts.push_back(fmt::format("has no {}", list_of(never)));
-    if (!here.empty()) parts.push_back(fmt::format("has {} off", list_of(here)));
+    if (!missing.empty()) parts.push_back(fmt::format("has no {}", list_of(missing)));
+    if (!off.empty()) parts.push_back(fmt::format("has {} off", list_of(off)));
     remarks.push_back(fmt::format(
         "{} holds the team back: it {}, which is required; {}", port.name, fmt::join(parts, " and "),
-        port.last ? "it carries only while no other port can" : "it is used all the same"));
+        port.last ? "it carries only while no other port can" : "it is used anyway"));
 }
 
-/// Off as somebody wrote it, or because nobody asks for it.
-void add_behind(const OffloadStatus& offload, const DeviceOffloads& port, std::vector<std::string>& remarks) {
-    const auto behind = without(without(of_the_others(offload, port), sparing(port.active)), port.lacking);
-    const auto say = [&](const FeatureNames& names, std::string_view before, std::string_view after) {
+/// Offloads that other ports have on: switched off by the configuration, only switched off, or missing.
+void add_less_than_others(const OffloadStatus& offload, const DeviceOffloads& port,
+                          std::vector<std::string>& remarks) {
+    const auto fewer = without(without(of_the_others(offload, port), cpu_saving(port.active)), port.lacking);
+    const auto add = [&](const FeatureNames& names, std::string_view before, std::string_view after) {
         if (!names.empty())
             remarks.push_back(fmt::format("{} holds the team back: it has {}{}{}", port.name, before,
                                           list_of(names), after));
     };
-    const auto unwanted = both(behind, port.shall_be_off);
-    say(unwanted, "", " off, as it is configured; others have it on");
-    // What shall be on is spoken of by add_astray().
-    const auto rest = without(without(behind, unwanted), port.shall_be_on);
-    say(both(rest, port.changeable), "", " off, which others have on");
-    say(without(rest, port.changeable), "no ", ", which others have");
+    const auto unwanted = both(fewer, port.shall_be_off);
+    add(unwanted, "", " off, as configured; others have it on");
+    // add_not_as_configured() reports what is configured as on.
+    const auto rest = without(without(fewer, unwanted), port.shall_be_on);
+    add(both(rest, port.changeable), "", " off, which others have on");
+    add(without(rest, port.changeable), "no ", ", which others have");
 }
 
-void add_astray(const OffloadStatus& offload, const DeviceOffloads& device,
-                std::vector<std::string>& remarks) {
+void add_not_as_configured(const OffloadStatus& offload, const DeviceOffloads& device,
+                           std::vector<std::string>& remarks) {
     const auto off = without(without(device.shall_be_on, device.active), device.lacking);
     const auto on = both(device.shall_be_off, device.active);
-    const auto* why = offload.repair ? "" : ", and stays so: \"repair\" is false";
+    const auto* suffix = offload.repair ? "" : "; it is not repaired, because \"repair\" is false";
     if (!off.empty())
-        remarks.push_back(fmt::format("{}: {} shall be on and is off{}", device.name, list_of(off), why));
+        remarks.push_back(
+            fmt::format("{}: {} is configured on, but is off{}", device.name, list_of(off), suffix));
     if (!on.empty())
-        remarks.push_back(fmt::format("{}: {} shall be off and is on{}", device.name, list_of(on), why));
+        remarks.push_back(
+            fmt::format("{}: {} is configured off, but is on{}", device.name, list_of(on), suffix));
     if (device.gave_up)
-        remarks.push_back(fmt::format("{}: somebody switches its offloads back; after {} the daemon gave up "
-                                      "putting them right",
-                                      device.name, counted(device.repaired, "time", "times")));
+        remarks.push_back(fmt::format("{}: another program keeps changing its offloads; the daemon gave up "
+                                      "after {}",
+                                      device.name, counted(device.repaired, "repair", "repairs")));
 }
 
-/// Who segments sets the largest packet that the team may send (plan/make_plan.cpp: team_limits).
-std::vector<const DeviceOffloads*> that_segment(const OffloadStatus& offload) {
+/// The ports whose limits are those of the team (plan/make_plan.cpp: team_limits): the ports with TSO, or all
+/// ports if none has it.
+std::vector<const DeviceOffloads*> limiting_ports(const OffloadStatus& offload) {
     std::vector<const DeviceOffloads*> all, some;
     for (const auto& port : offload.ports) {
         all.push_back(&port);
@@ -100,10 +104,10 @@ std::vector<const DeviceOffloads*> that_segment(const OffloadStatus& offload) {
 void add_limit(const OffloadStatus& offload, std::uint32_t SegmentLimits::*limit, std::string_view unit,
                std::vector<std::string>& remarks) {
     std::uint32_t least = 0, next = 0; // 0: none
-    for (const auto* port : that_segment(offload))
+    for (const auto* port : limiting_ports(offload))
         if (const auto here = port->gso_max.*limit; here != 0 && (least == 0 || here < least)) least = here;
     std::vector<std::string> names;
-    for (const auto* port : that_segment(offload)) {
+    for (const auto* port : limiting_ports(offload)) {
         const auto here = port->gso_max.*limit;
         if (here == least && least != 0) names.push_back(port->name);
         if (here > least && (next == 0 || here < next)) next = here;
@@ -111,10 +115,11 @@ void add_limit(const OffloadStatus& offload, std::uint32_t SegmentLimits::*limit
     const auto team = offload.team.gso_max.*limit;
     if (names.empty() || team == 0) return;
     if (team < least)
-        remarks.push_back(fmt::format("{}: a packet may have {} {}, as somebody set it; its ports take {}",
-                                      offload.team.name, team, unit, least));
+        remarks.push_back(
+            fmt::format("{}: packets are limited to {} {} by another program or the user; its ports take {}",
+                        offload.team.name, team, unit, least));
     else if (next != 0)
-        remarks.push_back(fmt::format("{} {} the team back: a packet may have {} {}, the others take {}",
+        remarks.push_back(fmt::format("{} {} the team back: packets are limited to {} {}, the others take {}",
                                       fmt::join(names, ", "), names.size() == 1 ? "holds" : "hold", least,
                                       unit, next));
 }
@@ -125,7 +130,7 @@ void add_limits(const OffloadStatus& offload, std::vector<std::string>& remarks)
     const bool differs = std::ranges::any_of(offload.ports, [](const DeviceOffloads& port) {
         return port.gso_max.ipv4_size != 0 && port.gso_max.ipv4_size != port.gso_max.size;
     });
-    if (differs) add_limit(offload, &SegmentLimits::ipv4_size, "bytes by IPv4", remarks);
+    if (differs) add_limit(offload, &SegmentLimits::ipv4_size, "bytes with IPv4", remarks);
 }
 
 std::string percent(double part) {
@@ -136,50 +141,49 @@ std::string percent(double part) {
 /// "at least 412 Mbit/s of bulk"
 std::string bulk_of(const Sending& sending) {
     if (sending.source == BulkSource::unknown)
-        return fmt::format("{}, of which it is not known how much is bulk", megabits(sending.bulk));
+        return fmt::format("{}, not known how much of it is bulk", megabits(sending.bulk));
     return fmt::format("{}{} of bulk", sending.source == BulkSource::at_least ? "at least " : "",
                        megabits(sending.bulk));
 }
 
-std::string cost_line(const PortCost& cost, std::string_view unmeasured) {
+std::string cost_line(const PortCost& cost, std::string_view measurement_error) {
     const auto& sending = cost.sending;
     if (sending.bulk <= 0) {
         if (sending.bytes > 0 && sending.packets > 0 && sending.source == BulkSource::at_least)
             return fmt::format(
-                "{}: its packets have {:.0f} bytes on average, little or nothing is segmented now", cost.port,
+                "{}: packets have {:.0f} bytes on average, so little or nothing is segmented now", cost.port,
                 sending.bytes / sending.packets);
         return fmt::format("{}: nothing to segment now", cost.port);
     }
-    const auto* what = cost.cuts == Cuts::all ? "segmented in software" : "in part segmented in software";
+    const auto* what =
+        cost.software_tso == SoftwareTso::all ? "segmented in software" : "partly segmented in software";
     const auto part = cpu_share(cost);
     if (!part)
         return fmt::format("{}: {}, {}; the cost is not measured: {}", cost.port, bulk_of(sending), what,
-                           unmeasured);
-    const bool most = cost.cuts != Cuts::all || sending.source == BulkSource::unknown;
+                           measurement_error);
+    const bool upper_bound = cost.software_tso != SoftwareTso::all || sending.source == BulkSource::unknown;
     return fmt::format("{}: {}, {}: {}{} of a CPU ({:.0f} ns/KiB measured here)", cost.port, bulk_of(sending),
-                       what, most ? "at most " : "", percent(*part), price_of(*cost.measured));
+                       what, upper_bound ? "at most " : "", percent(*part), extra_cost_of(*cost.measured));
 }
 
 } // namespace
 
-Result<> tells_of_offloads(const TeamState& state) {
+Result<> require_offloads(const TeamState& state) {
     if (state.offload) return {};
-    return fail(ENOTSUP,
-                "the daemon is older than this command and does not tell of offloads; a new one that is "
-                "started in its place goes on with the team");
+    return fail(ENOTSUP, "the daemon is too old for this command; restart it to run the installed version");
 }
 
 std::vector<std::string> offload_remarks(const OffloadStatus& offload) {
     std::vector<std::string> remarks;
-    if (cuts_of(offload.team) == Cuts::all)
-        remarks.push_back(fmt::format("{}: its TSO is off, every packet is cut before it comes to a port",
-                                      offload.team.name));
+    if (software_tso_of(offload.team) == SoftwareTso::all)
+        remarks.push_back(fmt::format(
+            "{}: its TSO is off: the CPU segments every packet before a port gets it", offload.team.name));
     for (const auto& port : offload.ports) {
         add_lacking(port, remarks);
-        add_behind(offload, port, remarks);
-        add_astray(offload, port, remarks);
+        add_less_than_others(offload, port, remarks);
+        add_not_as_configured(offload, port, remarks);
     }
-    add_astray(offload, offload.team, remarks);
+    add_not_as_configured(offload, offload.team, remarks);
     add_limits(offload, remarks);
     if (remarks.empty()) remarks.emplace_back("no port holds the team back");
     return remarks;
@@ -188,7 +192,7 @@ std::vector<std::string> offload_remarks(const OffloadStatus& offload) {
 std::vector<std::string> cost_remarks(const OffloadReport& report) {
     std::vector<std::string> remarks;
     for (const auto& cost : report.costs)
-        remarks.push_back(cost_line(cost, report.unmeasured));
+        remarks.push_back(cost_line(cost, report.measurement_error));
     return remarks;
 }
 

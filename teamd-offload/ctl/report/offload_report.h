@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What `offload` shows, for people and for programs; pure.
+// The output of `offload`, as text and as JSON; pure.
 #pragma once
 
 #include "ctl/report/software_segmentation.h"
@@ -8,18 +8,18 @@
 namespace teamo::ctl {
 
 struct OffloadReport {
-    TeamState state;             ///< with its offloads
-    std::vector<PortCost> costs; ///< of the ports that do not segment themselves
-    std::string unmeasured;      ///< why costs are not measured; empty: they are
+    TeamState state;               ///< with its offloads
+    std::vector<PortCost> costs;   ///< of the ports without TSO
+    std::string measurement_error; ///< why a cost is not measured; empty: all are
 };
 
-/// ENOTSUP: the daemon is older than its offload contract.
-Result<> tells_of_offloads(const TeamState& state);
+/// ENOTSUP if the state has no offloads: the daemon is too old.
+Result<> require_offloads(const TeamState& state);
 
-/// Which port holds the team back, by what, and what becomes of it: sentences.
+/// Sentences: which port holds the team back, by which offload or limit, and whether it is used.
 std::vector<std::string> offload_remarks(const OffloadStatus& offload);
 
-/// What the ports cost now: sentences.
+/// Sentences on what software segmentation costs now.
 std::vector<std::string> cost_remarks(const OffloadReport& report);
 
 std::string offload_text(const OffloadReport& report);

@@ -31,25 +31,25 @@ constexpr auto all_columns = std::to_array<Column>({
     {OffloadGroup::tls, "tls"},
 });
 
-/// "on", "off", "part" (of several features only some are on), "-" (the device has it not), and behind that
-/// "!" for what is required and not on, "*" for what is not as it shall be.
+/// "on", "off", "part" (only some of several features are on) or "-" (the device does not have it). Then "!"
+/// if it is required and not on, "*" if it is not as configured.
 std::string cell_of(const DeviceOffloads& device, OffloadGroup group) {
-    std::size_t there = 0, on = 0;
-    bool lacks = false, astray = false;
+    std::size_t available = 0, on = 0;
+    bool lacks = false, mismatch = false;
     for (const auto& offload : offload_catalogue()) {
         if (offload.group != group) continue;
         const bool active = device.active.contains(offload.name);
         on += active ? 1 : 0;
-        there += active || device.changeable.contains(offload.name) ? 1 : 0;
+        available += active || device.changeable.contains(offload.name) ? 1 : 0;
         lacks = lacks || device.lacking.contains(offload.name);
-        astray = astray || (active ? device.shall_be_off : device.shall_be_on).contains(offload.name);
+        mismatch = mismatch || (active ? device.shall_be_off : device.shall_be_on).contains(offload.name);
     }
-    // A card's own GRO is one more way to the same end, and mostly off.
-    const bool all = group == OffloadGroup::gro ? on > 0 : on == there;
-    if (there == 0 && !lacks) return "-";
+    // GRO by hardware (rx-gro-hw) is an alternative to GRO by software, and usually off.
+    const bool all = group == OffloadGroup::gro ? on > 0 : on == available;
+    if (available == 0 && !lacks) return "-";
     std::string cell = on == 0 ? "off" : all ? "on" : "part";
     if (lacks) return cell + "!";
-    return astray ? cell + "*" : cell;
+    return mismatch ? cell + "*" : cell;
 }
 
 std::vector<const DeviceOffloads*> devices_of(const OffloadStatus& offload) {
@@ -60,7 +60,7 @@ std::vector<const DeviceOffloads*> devices_of(const OffloadStatus& offload) {
     return devices;
 }
 
-/// TSO for IPv6 is shown where it is not as for IPv4.
+/// TSO for IPv6 has a column only if it differs from TSO for IPv4.
 std::vector<Column> columns_of(const OffloadStatus& offload) {
     const bool differs = std::ranges::any_of(devices_of(offload), [](const DeviceOffloads* device) {
         return cell_of(*device, OffloadGroup::tso) != cell_of(*device, OffloadGroup::tso6);
@@ -89,28 +89,28 @@ std::string table(const OffloadStatus& offload) {
     return table_of(titles, rows);
 }
 
-/// What the signs behind a word mean, of those that are there.
+/// Explains the marks that the table has.
 std::string legend(const std::string& table) {
     std::string text;
-    if (table.find('!') != std::string::npos) text += "!  required, and not on\n";
-    if (table.find('*') != std::string::npos) text += "*  not as it shall be\n";
+    if (table.find('!') != std::string::npos) text += "!  required, but not on\n";
+    if (table.find('*') != std::string::npos) text += "*  not as configured\n";
     return text;
 }
 
 Value tenths(double value) { return std::round(value * 10) / 10; }
 
-Value cost_json(const PortCost& cost, const std::string& unmeasured) {
+Value cost_json(const PortCost& cost, const std::string& measurement_error) {
     Value document = Object{{"bulk_bytes_per_second", rounded(cost.sending.bulk)},
                             {"bulk_source", std::string(name_of(cost.sending.source))},
                             {"bytes_per_second", rounded(cost.sending.bytes)},
-                            {"families", cost.cuts == Cuts::all ? "all" : "one"}};
+                            {"families", cost.software_tso == SoftwareTso::all ? "all" : "one"}};
     if (const auto part = cpu_share(cost)) {
         document.set("cpu_percent", *part * 100);
-        document.set("ns_per_kib", tenths(price_of(*cost.measured)));
+        document.set("ns_per_kib", tenths(extra_cost_of(*cost.measured)));
         document.set("ns_per_kib_cut", tenths(cost.measured->cut));
         document.set("ns_per_kib_whole", tenths(cost.measured->whole));
     } else {
-        document.set("unmeasured", unmeasured);
+        document.set("unmeasured", measurement_error);
     }
     return document;
 }
@@ -128,7 +128,7 @@ std::string offload_text(const OffloadReport& report) {
     return text;
 }
 
-// The devices' objects are the state document's own, and a port that does not segment has "cost" besides.
+// The objects of the devices are those of the state. A port without TSO also has "cost".
 json::Value offload_json(const OffloadReport& report) {
     Value document = Object{{"team", report.state.name}};
     Object ports;
@@ -142,7 +142,7 @@ json::Value offload_json(const OffloadReport& report) {
     }
     for (auto& port : ports) {
         const auto cost = std::ranges::find(report.costs, port.key, &PortCost::port);
-        if (cost != report.costs.end()) port.value.set("cost", cost_json(*cost, report.unmeasured));
+        if (cost != report.costs.end()) port.value.set("cost", cost_json(*cost, report.measurement_error));
     }
     document.set("ports", std::move(ports));
     document.set("remarks", list_of(offload_remarks(*report.state.offload)));

@@ -17,38 +17,38 @@ using json::rounded;
 using json::text;
 using json::Value;
 
-constexpr std::size_t most_flows_shown = 20;
+constexpr std::size_t max_flows_shown = 20;
 
-std::string others(const RemovalImpact& leaving) {
-    return leaving.rest.ports == 1 ? std::string("the other port carries")
-                                   : fmt::format("the other {} ports carry", leaving.rest.ports);
+std::string others_text(const RemovalImpact& impact) {
+    return impact.capacity.ports == 1 ? std::string("the other port carries")
+                                      : fmt::format("the other {} ports carry", impact.capacity.ports);
 }
 
 /// "the other 3 ports carry 3000 Mbit/s, the team sends 412 Mbit/s".
-std::string comparison(const RemovalImpact& leaving) {
-    const auto unknown = leaving.rest.unknown.empty()
-                             ? std::string()
-                             : fmt::format(" (of {} the speed is not known)", joined(leaving.rest.unknown));
-    return fmt::format("{} {}{}, the team sends {}", others(leaving), megabits(leaving.rest.bytes), unknown,
-                       megabits(leaving.team_load));
+std::string comparison(const RemovalImpact& impact) {
+    const auto unknown = impact.capacity.unknown.empty() ? std::string()
+                                                         : fmt::format(" (the speed of {} is not known)",
+                                                                       joined(impact.capacity.unknown));
+    return fmt::format("{} {}{}, the team sends {}", others_text(impact), megabits(impact.capacity.bytes),
+                       unknown, megabits(impact.team_load));
 }
 
-std::optional<std::string> refusal_of(const RemovalImpact& leaving) {
-    if (leaving.rest.ports == 0)
-        return leaving.transmits ? "it is the last port that carries" : "no other port carries";
-    if (leaving.team_load <= leaving.rest.bytes) return std::nullopt;
-    return comparison(leaving) + (leaving.rest.unknown.empty() ? ": too much" : ": it may be too much");
+std::optional<std::string> refusal_of(const RemovalImpact& impact) {
+    if (impact.capacity.ports == 0)
+        return impact.transmits ? "it is the last port that carries" : "no other port carries";
+    if (impact.team_load <= impact.capacity.bytes) return std::nullopt;
+    return comparison(impact) + (impact.capacity.unknown.empty() ? ": too much" : ": it may be too much");
 }
 
-std::string buckets_line(const RemovalImpact& leaving) {
-    if (leaving.buckets == 0)
-        return leaving.transmits ? fmt::format("  load: {} leave by it\n", megabits(leaving.port_load))
-                                 : "  load: nothing leaves by it now\n";
-    const auto load = leaving.bucket_load ? fmt::format(" with {}", megabits(*leaving.bucket_load)) : "";
-    const auto remaining_ports = leaving.remaining_ports.empty()
-                                     ? std::string("nobody takes them")
-                                     : fmt::format("they move to {}", joined(leaving.remaining_ports));
-    return fmt::format("  buckets: {} of {} leave by it{}; {}\n", leaving.buckets, bucket_count, load,
+std::string buckets_line(const RemovalImpact& impact) {
+    if (impact.buckets == 0)
+        return impact.transmits ? fmt::format("  load: {} leave by it\n", megabits(impact.port_load))
+                                : "  load: nothing leaves by it now\n";
+    const auto load = impact.bucket_load ? fmt::format(" with {}", megabits(*impact.bucket_load)) : "";
+    const auto remaining_ports = impact.remaining_ports.empty()
+                                     ? std::string("no other port takes them")
+                                     : fmt::format("they move to {}", joined(impact.remaining_ports));
+    return fmt::format("  buckets: {} of {} leave by it{}; {}\n", impact.buckets, bucket_count, load,
                        remaining_ports);
 }
 
@@ -60,19 +60,19 @@ std::string end_of(const IpAddress& address, std::uint16_t port) {
 std::string flow_line(const Flow& flow) {
     const auto bucket = flow.bucket ? fmt::format("bucket {}, ", *flow.bucket) : "";
     const auto owner = flow.owner ? fmt::format("{} ({})", flow.owner->name, flow.owner->pid)
-                                  : std::string("no process of this namespace");
+                                  : std::string("no process in this PID namespace");
     return fmt::format("    {} -> {}: {}{}\n", end_of(flow.socket.local, flow.socket.local_port),
                        end_of(flow.socket.remote, flow.socket.remote_port), bucket, owner);
 }
 
 std::string flows_text(const Flows& flows) {
     auto text = fmt::format("  connections: {} of {} leave by it", flows.by_port.size(), flows.all);
-    if (flows.untold > 0) text += fmt::format("; of {} it cannot be told", flows.untold);
+    if (flows.unknown > 0) text += fmt::format("; not known for {}", flows.unknown);
     text += '\n';
-    for (std::size_t index = 0; index < std::min(flows.by_port.size(), most_flows_shown); ++index)
+    for (std::size_t index = 0; index < std::min(flows.by_port.size(), max_flows_shown); ++index)
         text += flow_line(flows.by_port[index]);
-    if (flows.by_port.size() > most_flows_shown)
-        text += fmt::format("    and {} more\n", flows.by_port.size() - most_flows_shown);
+    if (flows.by_port.size() > max_flows_shown)
+        text += fmt::format("    and {} more\n", flows.by_port.size() - max_flows_shown);
     return text;
 }
 
@@ -80,12 +80,12 @@ std::string offloads_text(const OffloadChange& change) {
     std::string text;
     const auto add = [&text](const std::string& line) { text += fmt::format("  offloads: {}\n", line); };
     for (const auto& [offload, lacking] : change.lost)
-        add(fmt::format("without {} {} {}", offload, lacking.size() == 1 ? "is" : "are", joined(lacking)));
+        add(fmt::format("{} {} no {}", joined(lacking), lacking.size() == 1 ? "has" : "have", offload));
     if (!change.gained.empty())
-        add(fmt::format("the others have {}, which it has not", joined(change.gained)));
-    if (change.gso_max_then > change.gso_max && change.gso_max != 0)
-        add(fmt::format("packets may be {} bytes large instead of {}", change.gso_max_then, change.gso_max));
-    if (text.empty()) add("the others have what it has");
+        add(fmt::format("the others have {}, which it does not have", joined(change.gained)));
+    if (change.gso_max_after > change.gso_max && change.gso_max != 0)
+        add(fmt::format("packets may have {} bytes instead of {}", change.gso_max_after, change.gso_max));
+    if (text.empty()) add("the others have the same");
     return text;
 }
 
@@ -95,7 +95,7 @@ Value offloads_json(const OffloadChange& change) {
         lost.push_back({offload, json::Array(lacking.begin(), lacking.end())});
     return Object{{"gained", json::Array(change.gained.begin(), change.gained.end())},
                   {"gso_max_size", static_cast<std::int64_t>(change.gso_max)},
-                  {"gso_max_size_after", static_cast<std::int64_t>(change.gso_max_then)},
+                  {"gso_max_size_after", static_cast<std::int64_t>(change.gso_max_after)},
                   {"lost", std::move(lost)}};
 }
 
@@ -111,94 +111,90 @@ Value flow_json(const Flow& flow) {
 
 Value flows_json(const Flows& flows) {
     json::Array shown;
-    for (std::size_t index = 0; index < std::min(flows.by_port.size(), most_flows_shown); ++index)
+    for (std::size_t index = 0; index < std::min(flows.by_port.size(), max_flows_shown); ++index)
         shown.push_back(flow_json(flows.by_port[index]));
     return Object{{"of_team", static_cast<std::int64_t>(flows.all)},
                   {"shown", std::move(shown)},
                   {"total", static_cast<std::int64_t>(flows.by_port.size())},
-                  {"unknown", static_cast<std::int64_t>(flows.untold)}};
+                  {"unknown", static_cast<std::int64_t>(flows.unknown)}};
 }
 
-} // namespace
-
-namespace {
-
-void count_workers(const TeamState& state, RemovalImpact& leaving) {
+void count_workers(const TeamState& state, RemovalImpact& impact) {
     const auto* document = state.document.find("workers");
     if (document == nullptr) return;
     for (const auto& worker : list<json::Value>(*document, "workers", [](const auto& one) { return one; })) {
         if (text(worker, "cpus").empty()) continue;
-        leaving.workers.push_back(worker);
+        impact.workers.push_back(worker);
         const auto* by_port = child(worker, "bytes_by_port").object();
         if (by_port == nullptr || by_port->empty()) continue;
         const auto bytes = [](const auto& entry) {
             return entry.value.integer() == nullptr ? 0 : *entry.value.integer();
         };
-        if (std::ranges::max_element(*by_port, {}, bytes)->key == leaving.port) ++leaving.workers_served;
+        if (std::ranges::max_element(*by_port, {}, bytes)->key == impact.port) ++impact.workers_served;
     }
 }
 
 } // namespace
 
 RemovalImpact removal_impact_of(const TeamState& state, const PortStatus& port, const Rates& rates) {
-    RemovalImpact leaving;
-    leaving.port = port.name;
-    leaving.transmits = port.transmits;
-    leaving.buckets = port.buckets;
+    RemovalImpact impact;
+    impact.port = port.name;
+    impact.transmits = port.transmits;
+    impact.buckets = port.buckets;
     if (state.balance && state.balance->counted) {
-        leaving.bucket_load = 0;
+        impact.bucket_load = 0;
         for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
             if (state.balance->leaves_by[bucket] == port.name)
-                *leaving.bucket_load += state.balance->loads[bucket].bytes;
+                *impact.bucket_load += state.balance->loads[bucket].bytes;
     }
-    if (const auto rate = rates.find(port.name); rate != rates.end()) leaving.port_load = rate->second;
+    if (const auto rate = rates.find(port.name); rate != rates.end()) impact.port_load = rate->second;
     for (const auto* other : carriers(state))
-        if (other->name != port.name) leaving.remaining_ports.push_back(other->name);
-    count_workers(state, leaving);
-    leaving.rest = capacity_without(state, port.name);
-    leaving.team_load = team_load(state, rates);
-    leaving.refusal = refusal_of(leaving);
-    return leaving;
+        if (other->name != port.name) impact.remaining_ports.push_back(other->name);
+    count_workers(state, impact);
+    impact.capacity = capacity_without(state, port.name);
+    impact.team_load = team_load(state, rates);
+    impact.refusal = refusal_of(impact);
+    return impact;
 }
 
 std::optional<bool> leaves_by(const TeamState& state, const PortStatus& port,
                               const std::optional<std::uint8_t>& bucket) {
     if (!port.transmits) return false;
-    // The others send by all their ports in turn, or by the one that is active.
+    // Runners that do not hash send by all ports in turn, or by the active port.
     if (!state.balance) return true;
     if (!bucket) return std::nullopt;
     return state.balance->leaves_by[*bucket] == port.name;
 }
 
-std::string text_of(const RemovalImpact& leaving) {
-    auto text = fmt::format("without {} (nothing is changed):\n", leaving.port) + buckets_line(leaving) +
-                flows_text(leaving.flows);
-    const auto bound = leaving.workers.size();
+std::string text_of(const RemovalImpact& impact) {
+    auto text = fmt::format("without {} (nothing is changed):\n", impact.port) + buckets_line(impact) +
+                flows_text(impact.flows);
+    const auto bound = impact.workers.size();
     text += bound == 0
                 ? std::string("  workers: none are bound\n")
                 : fmt::format("  workers: {} bound, of which {} most by it\n", counted(bound, "is", "are"),
-                              counted(leaving.workers_served, "receives", "receive"));
-    if (leaving.rest.ports != 0) text += offloads_text(leaving.offloads);
-    text += leaving.rest.ports == 0 ? std::string("  capacity: no other port carries\n")
-                                    : fmt::format("  capacity: {}: {}\n", comparison(leaving),
-                                                  leaving.refusal ? "they cannot" : "they can");
+                              counted(impact.workers_served, "receives", "receive"));
+    if (impact.capacity.ports != 0) text += offloads_text(impact.offloads);
+    text += impact.capacity.ports == 0 ? std::string("  capacity: no other port carries\n")
+                                       : fmt::format("  capacity: {}: {}\n", comparison(impact),
+                                                     impact.refusal ? "they cannot" : "they can");
     return text;
 }
 
-json::Value json_of(const std::string& team, const RemovalImpact& leaving) {
+json::Value json_of(const std::string& team, const RemovalImpact& impact) {
     return Object{
-        {"buckets", static_cast<std::int64_t>(leaving.buckets)},
-        {"bytes_per_second", rounded(leaving.bucket_load.value_or(leaving.port_load))},
-        {"capacity_bytes_per_second", rounded(leaving.rest.bytes)},
-        {"connections", flows_json(leaving.flows)},
-        {"remaining_ports", json::Array(leaving.remaining_ports.begin(), leaving.remaining_ports.end())},
-        {"offloads", offloads_json(leaving.offloads)},
-        {"port", leaving.port},
-        {"reason", leaving.refusal ? Value(*leaving.refusal) : Value()},
-        {"sufficient", !leaving.refusal.has_value()},
+        {"buckets", static_cast<std::int64_t>(impact.buckets)},
+        {"bytes_per_second", rounded(impact.bucket_load.value_or(impact.port_load))},
+        {"capacity_bytes_per_second", rounded(impact.capacity.bytes)},
+        {"connections", flows_json(impact.flows)},
+        {"remaining_ports", json::Array(impact.remaining_ports.begin(), impact.remaining_ports.end())},
+        {"offloads", offloads_json(impact.offloads)},
+        {"port", impact.port},
+        {"reason", impact.refusal ? Value(*impact.refusal) : Value()},
+        {"sufficient", !impact.refusal.has_value()},
         {"team", team},
-        {"team_bytes_per_second", rounded(leaving.team_load)},
-        {"workers", leaving.workers},
+        {"team_bytes_per_second", rounded(impact.team_load)},
+        {"workers", impact.workers},
     };
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a port's leaving would touch (port remove --dry-run); pure.
+// What removing a port would affect (port remove --dry-run); pure.
 #pragma once
 
 #include "ctl/report/load.h"
@@ -18,35 +18,35 @@ struct Flow {
 };
 
 struct Flows {
-    std::vector<Flow> by_port; ///< those that leave by it
+    std::vector<Flow> by_port; ///< the connections that leave by the port
     std::size_t all = 0;       ///< connections of the team
-    std::size_t untold = 0;    ///< of these, those whose bucket cannot be told: no neighbour, or by CPU
+    std::size_t unknown = 0;   ///< of these, without a known bucket: no neighbour entry, or a hash by CPU
 };
 
 struct RemovalImpact {
     std::string port;
     bool transmits = false;
     std::size_t buckets = 0;
-    std::optional<double> bucket_load;        ///< bytes per second by these buckets, where they are counted
+    std::optional<double> bucket_load;        ///< bytes per second of these buckets; none: not counted
     double port_load = 0;                     ///< bytes per second by the port
     std::vector<std::string> remaining_ports; ///< ports that carry without it
     Flows flows;
-    json::Array workers;            ///< those that are bound, as the state has them
-    std::size_t workers_served = 0; ///< of these, those that receive most by the port
+    json::Array workers;            ///< the bound workers, as in the state
+    std::size_t workers_served = 0; ///< of these, workers that receive most by the port
     OffloadChange offloads;
-    Capacity rest;
+    Capacity capacity; ///< of the remaining ports
     double team_load = 0;
-    std::optional<std::string> refusal; ///< why the rest cannot carry; none: it can
+    std::optional<std::string> refusal; ///< why the remaining ports cannot carry the load; none: they can
 };
 
-/// All but flows and offloads. `state` has the port.
+/// Leaves flows and offloads empty. The port must be in `state`.
 RemovalImpact removal_impact_of(const TeamState& state, const PortStatus& port, const Rates& rates);
 
-/// Whether a connection's packets leave by `port` now. None: not to be told (`bucket` is then none too).
+/// Whether a connection's packets leave by `port` now. None: not known, because `bucket` is not known.
 std::optional<bool> leaves_by(const TeamState& state, const PortStatus& port,
                               const std::optional<std::uint8_t>& bucket);
 
-std::string text_of(const RemovalImpact& leaving);
-json::Value json_of(const std::string& team, const RemovalImpact& leaving);
+std::string text_of(const RemovalImpact& impact);
+json::Value json_of(const std::string& team, const RemovalImpact& impact);
 
 } // namespace teamo::ctl

@@ -15,7 +15,7 @@ struct Count {
     double bytes, packets;
 };
 
-/// Of a port that left and came between, whose counters ran backwards: nothing.
+/// 0 for a port that was removed and added again: its counters are smaller then.
 Count count_between(const TeamState& earlier, const TeamState& later, std::string_view port) {
     const auto *before = find_port(earlier, port), *after = find_port(later, port);
     if (before == nullptr || after == nullptr || after->counters.tx_bytes < before->counters.tx_bytes ||
@@ -37,7 +37,8 @@ Sending sending_between(const TeamState& earlier, const TeamState& later, std::s
         sending.source = BulkSource::counted;
         sending.bulk = sending.bytes * std::min(load->bulk / load->bytes, 1.0);
     } else if (later.datapath == "bpf") {
-        // It counts a GSO packet once and whole. If all the others are as large as can be, so much is left.
+        // It counts a GSO packet once, with its full length. Assume that all other packets are as large as
+        // possible.
         sending.source = BulkSource::at_least;
         sending.bulk = std::max(sending.bytes - sending.packets * (mtu + frame_header), 0.0);
     } else {
@@ -46,25 +47,25 @@ Sending sending_between(const TeamState& earlier, const TeamState& later, std::s
     return sending;
 }
 
-Cuts cuts_of(const DeviceOffloads& device) {
-    if (device.active.empty() && device.changeable.empty()) return Cuts::nothing;
+SoftwareTso software_tso_of(const DeviceOffloads& device) {
+    if (device.active.empty() && device.changeable.empty()) return SoftwareTso::none;
     const bool ipv4 = device.active.contains(tso), ipv6 = device.active.contains(tso6);
-    if (ipv4 && ipv6) return Cuts::nothing;
-    return ipv4 || ipv6 ? Cuts::one_family : Cuts::all;
+    if (ipv4 && ipv6) return SoftwareTso::none;
+    return ipv4 || ipv6 ? SoftwareTso::one_family : SoftwareTso::all;
 }
 
 Segmentation segmentation_of(const DeviceOffloads& device, std::uint32_t mtu) {
-    const auto sums = [&](std::string_view feature) { return device.active.contains(feature); };
+    const auto has = [&](std::string_view feature) { return device.active.contains(feature); };
     return {.mtu = mtu,
             .scatter_gather = device.active.contains(scatter_gather),
-            .checksum = sums("tx-checksum-ip-generic") || sums("tx-checksum-ipv4")};
+            .checksum = has("tx-checksum-ip-generic") || has("tx-checksum-ipv4")};
 }
 
-double price_of(const SegmentationCost& cost) { return std::max(cost.cut - cost.whole, 0.0); }
+double extra_cost_of(const SegmentationCost& cost) { return std::max(cost.cut - cost.whole, 0.0); }
 
 std::optional<double> cpu_share(const PortCost& cost) {
     if (!cost.measured) return std::nullopt;
-    return cost.sending.bulk / 1024 * price_of(*cost.measured) / 1e9;
+    return cost.sending.bulk / 1024 * extra_cost_of(*cost.measured) / 1e9;
 }
 
 } // namespace teamo::ctl

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a port that does not segment itself costs: how much leaves by it that must be cut first, and what CPU
-// time that takes; pure.
+// The cost of a port without TSO: how much traffic the kernel segments for it, and the CPU time of that;
+// pure.
 #pragma once
 
 #include "ctl/report/state.h"
@@ -11,11 +11,11 @@
 
 namespace teamo::ctl {
 
-/// Where the figure of the bulk is from.
+/// How the amount of bulk is known.
 enum class BulkSource : std::uint8_t {
-    counted,  ///< by the datapath, bucket by bucket
-    at_least, ///< from the mean size of packets: so much must be in packets above the MTU
-    unknown,  ///< the port counts only what is cut already
+    counted,  ///< the datapath counts it for each bucket
+    at_least, ///< a lower bound from the mean packet size: the rest fits into packets up to the MTU
+    unknown,  ///< the port counts segments only
 };
 constexpr std::string_view name_of(BulkSource source) {
     switch (source) {
@@ -26,39 +26,39 @@ constexpr std::string_view name_of(BulkSource source) {
     return "?";
 }
 
-/// What left by a port, per second.
+/// What a port sent, per second.
 struct Sending {
     double bytes = 0, packets = 0;
-    double bulk = 0; ///< bytes in GSO packets; of an unknown source the most that it can be
+    double bulk = 0; ///< bytes in GSO packets; an upper bound if the source is unknown
     BulkSource source = BulkSource::unknown;
     bool operator==(const Sending&) const = default;
 };
 
-/// From two states, `between` apart. The share of bulk is that of the daemon's last interval, where it
-/// counts; the rate is that of the time between. `mtu` is the port's.
+/// From two states, `between` apart. The rate is that of this time; the share of bulk is that of the daemon's
+/// last interval if the datapath counts it. `mtu` is the port's.
 Sending sending_between(const TeamState& earlier, const TeamState& later, std::string_view port,
                         std::uint32_t mtu, std::chrono::duration<double> between);
 
-/// What of TCP the kernel must cut for a device.
-enum class Cuts : std::uint8_t { nothing, one_family, all };
-/// Of a device whose offloads could not be read: nothing.
-Cuts cuts_of(const DeviceOffloads& device);
+/// The TCP traffic that the kernel segments for a device: of no, one or both IP versions.
+enum class SoftwareTso : std::uint8_t { none, one_family, all };
+/// `none` for a device whose offloads could not be read.
+SoftwareTso software_tso_of(const DeviceOffloads& device);
 
-/// How packets are cut for it.
+/// How the kernel segments packets for it.
 Segmentation segmentation_of(const DeviceOffloads& device, std::uint32_t mtu);
 
-/// Of one port that cuts.
+/// Of one port without TSO for at least one IP version.
 struct PortCost {
     std::string port;
-    Cuts cuts = Cuts::all;
+    SoftwareTso software_tso = SoftwareTso::all;
     Sending sending{};
-    std::optional<SegmentationCost> measured{}; ///< none: it could not be
+    std::optional<SegmentationCost> measured{}; ///< none: it could not be measured
 };
 
-/// Nanoseconds that a KiB costs more than with TSO. Never negative: what is less than nothing is noise.
-double price_of(const SegmentationCost& cost);
-/// The part of one CPU that cutting takes: 0.01 is one per cent. None where the price is not known. The most
-/// that it can be where only one family is cut, or the bulk is not known.
+/// Nanoseconds of CPU time per KiB more than with TSO. Never negative: a negative difference is noise.
+double extra_cost_of(const SegmentationCost& cost);
+/// The share of one CPU that segmentation takes: 0.01 is 1 %. None if the cost was not measured. An upper
+/// bound for SoftwareTso::one_family and BulkSource::unknown.
 std::optional<double> cpu_share(const PortCost& cost);
 
 } // namespace teamo::ctl

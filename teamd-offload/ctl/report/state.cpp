@@ -14,8 +14,8 @@ using json::flag;
 using json::number;
 using json::text;
 
-/// A share that is written in per cent, with or without a fraction.
-double part(const json::Value& in, std::string_view key) {
+/// A share that is written in per cent, as an integer or a real.
+double fraction(const json::Value& in, std::string_view key) {
     const auto& value = child(in, key);
     if (const auto* real = value.real()) return *real / 100;
     return static_cast<double>(number(in, key)) / 100;
@@ -112,7 +112,7 @@ PortBalance port_balance_of(const std::string& name, const json::Value& port) {
             .planned = rate(port, "planned_bytes_per_second"),
             .capacity = rate(port, "capacity_bytes_per_second"),
             .segments = flag(port, "segments"),
-            .cpu_load = part(port, "cpu_load_percent"),
+            .cpu_load = fraction(port, "cpu_load_percent"),
             .interrupt_cpus = cpus_of(port, "interrupt_cpus"),
             .cpus = cpus_of(port, "cpus")};
 }
@@ -123,7 +123,7 @@ MoveStatus move_of(const json::Value& move) {
     return {.bucket = static_cast<std::uint8_t>(number(move, "bucket")),
             .from = text(move, "from"),
             .to = text(move, "to"),
-            .gain = part(move, "gain_percent"),
+            .gain = fraction(move, "gain_percent"),
             .reason = named(move, "reason", {load, offload, by_hand, membership}),
             .end = named(move, "end", {pending, in_gap, forced, given_up}),
             .waited = std::chrono::milliseconds(number(move, "waited_ms")),
@@ -188,7 +188,9 @@ OffloadStatus offload_of(const std::string& team, const json::Value& document) {
 
 Result<TeamState> read_state(json::Value document) {
     const auto& datapath = child(document, "datapath");
-    if (!datapath.object()) return fail(ENOTSUP, "the daemon is not teamd-offload and does not tell");
+    if (!datapath.object())
+        return fail(ENOTSUP,
+                    "this command needs teamd-offload, but the daemon of this team is another program");
     const auto& device = child(document, "team_device");
     TeamState state;
     state.name = text(child(device, "ifinfo"), "ifname");

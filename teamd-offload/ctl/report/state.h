@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Our daemon's state document as a value: what lib/control writes, read again; pure.
+// The state document of our daemon, which lib/control writes, as a value; pure.
 #pragma once
 
 #include "base/result.h"
@@ -14,22 +14,23 @@ struct TeamState {
     std::string name, runner, datapath;
     IfIndex ifindex;
     MacAddress address;
-    std::vector<PortStatus> ports;        ///< without their watches
-    std::optional<BalanceStatus> balance; ///< of teams that hash; of its configuration `on` and `aware`
-    std::optional<OffloadStatus> offload; ///< of daemons that tell
-    json::Value document;                 ///< all of it, for keys of others
+    std::vector<PortStatus> ports; ///< without their link watches
+    std::optional<BalanceStatus>
+        balance; ///< if the team hashes; its config has only `on`, `aware` and `interval`
+    std::optional<OffloadStatus> offload; ///< none: the daemon is too old
+    json::Value document;                 ///< the whole document
     bool operator==(const TeamState&) const = default;
 };
 
-/// ENOTSUP where the daemon is a teamd, which does not know of its datapath.
+/// ENOTSUP if the daemon is a teamd: its state has no "datapath".
 Result<TeamState> read_state(json::Value document);
 
 const PortStatus* find_port(const TeamState& state, std::string_view name);
 
-/// The port's part of "balance"; nullptr where the team does not hash.
+/// The port's part of "balance"; nullptr if the team does not hash.
 const PortBalance* find_balance(const TeamState& state, std::string_view port);
 
-/// The ports that transmit, or may as soon as another one fails (activebackup).
+/// The ports that transmit, and with activebackup also those that can take over.
 std::vector<const PortStatus*> carriers(const TeamState& state);
 
 } // namespace teamo::ctl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The text is that of teamdctl (libteam: utils/teamdctl.c), letter for letter: scripts read it.
+// The output is byte for byte that of teamdctl (libteam: utils/teamdctl.c), because scripts parse it.
 #include "ctl/report/state_view.h"
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace teamo::ctl {
 namespace {
 
-/// Writes lines, and remembers the first value that was missing instead of making every line fail.
+/// Writes lines and remembers the first missing value: take() returns it as the error.
 class View {
 public:
     explicit View(bool verbose) : verbose_(verbose) {}
@@ -44,7 +44,7 @@ public:
         const auto* found = in.find(key);
         return found && found->boolean() ? *found->boolean() : missing(key, false);
     }
-    /// libteamdctl's numbers are C ints: an unknown speed, the kernel's 2^32 - 1, is shown as -1.
+    /// libteamdctl's numbers are C ints: the kernel's unknown speed, 2^32 - 1, is shown as -1.
     std::int32_t integer(const json::Value& in, std::string_view key) {
         const auto* found = in.find(key);
         return found && found->integer() ? static_cast<std::int32_t>(*found->integer()) : missing(key, 0);

@@ -6,8 +6,8 @@
 
 namespace teamo::ctl {
 
-/// A state document as `teamdctl TEAM state` prints it, and with -v; what it does not know is not shown.
-/// An error where the document lacks what libteamdctl requires.
+/// A state document as `teamdctl TEAM state` prints it, `verbose` as with -v. Keys that teamdctl does not
+/// know are not shown. An error if a key is missing that libteamdctl requires.
 Result<std::string> view_of_state(const json::Value& document, bool verbose);
 
 } // namespace teamo::ctl

@@ -17,7 +17,7 @@ PortCounters total_of(const TeamState& state) {
     return total;
 }
 
-/// Bytes per skb: the datapath counts a GSO packet once and whole, so above the MTU offloads are at work.
+/// Bytes per skb. The datapath counts a GSO packet once, with its full length: above the MTU offloads work.
 std::optional<std::uint64_t> mean_size(std::uint64_t bytes, std::uint64_t packets) {
     if (packets == 0) return std::nullopt;
     return (bytes + packets / 2) / packets;

@@ -8,8 +8,8 @@ namespace teamo::ctl {
 
 using Row = std::vector<std::string>;
 
-/// Columns under their titles, two blanks apart; the first is aligned left, the numbers after it right.
-/// Every row has as many cells as there are titles.
+/// Columns two blanks apart, the first aligned left, the others right. Every row must have as many cells as
+/// there are titles.
 std::string table_of(const Row& titles, const std::vector<Row>& rows);
 
 } // namespace teamo::ctl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What `balance` and `stats` show of a state, for people and for programs; pure.
+// The output of `balance` and `stats`, as text and as JSON; pure.
 #pragma once
 
 #include "ctl/report/state.h"

@@ -68,7 +68,7 @@ WorkerRule read_rule(const json::Value& value) {
     return rule;
 }
 
-/// "eth1 92 %": the key that brings most, and its share of all.
+/// "eth1 92 %": the key with the most bytes, and its share of `all`.
 template <class Map>
 std::string top_of(const Map& map, std::uint64_t all) {
     const auto top = std::ranges::max_element(map, {}, [](const auto& entry) { return entry.second; });
@@ -107,7 +107,8 @@ std::vector<std::string> worker_remarks(const WorkersStatus& workers) {
     for (const auto* sentence : {&workers.refused, &workers.complaint, &workers.limitations})
         if (!sentence->empty()) remarks.push_back(*sentence);
     if (!workers.managed)
-        remarks.emplace_back("workers are as they were before the team, until: workers apply");
+        remarks.emplace_back(
+            "workers are set back to the CPUs from before they were bound, until: workers apply");
     return remarks;
 }
 
@@ -121,9 +122,10 @@ std::string workers_text(const WorkersStatus& workers) {
     for (const auto& one : workers.workers)
         if (!one.reason.empty()) text += fmt::format("{}: {}\n", one.worker.id.pid, one.reason);
     if (workers.rules.empty() && workers.workers.empty())
-        text += "no rule chooses a process: \"workers\" of the configuration, or: workers bind PID\n";
+        text += "no rule selects a process; add rules to \"workers\" in the configuration, or use: workers "
+                "bind PID\n";
     else if (workers.workers.empty())
-        text += "no process with a socket fits a rule\n";
+        text += "no process with a socket matches a rule\n";
     for (const auto& remark : worker_remarks(workers))
         text += remark + "\n";
     return text;

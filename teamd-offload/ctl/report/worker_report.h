@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What `workers` shows; pure.
+// The output of `workers`; pure.
 #pragma once
 
 #include "model/worker_status.h"
@@ -8,13 +8,13 @@
 
 namespace teamo::ctl {
 
-/// What lib/control writes, read again.
+/// Reads what lib/control writes.
 WorkersStatus read_workers(const json::Value& document);
 
-/// A table by process, and below it what else is to be said: sentences.
+/// A table with a row for each worker, then sentences: reasons and remarks.
 std::string workers_text(const WorkersStatus& workers);
 
-/// What keeps workers from being bound, or from being seen: sentences, worst first.
+/// Sentences on why workers are not bound or not observed, worst first.
 std::vector<std::string> worker_remarks(const WorkersStatus& workers);
 
 } // namespace teamo::ctl

@@ -66,9 +66,9 @@ TEST(Doctor, names_a_pulled_cable_lost_tso_and_what_repairs_them) {
     const auto said = ask(team, "doctor");
     EXPECT_EQ(1, said.status);
     EXPECT_EQ("", said.err);
-    EXPECT_EQ("warning: eth2: has no link: cable, or the switch's port\n"
+    EXPECT_EQ("warning: eth2: has no link: check the cable and the port of the switch\n"
               "    ethtool eth2\n"
-              "warning: eth3: TSO is off: what leaves by it is cut by the CPU\n"
+              "warning: eth3: TSO is off: the CPU segments what leaves by it\n"
               "    ethtool -K eth3 tso on\n",
               said.out);
     wires.pull(1);
@@ -121,7 +121,7 @@ TEST(Doctor, says_that_a_switch_does_not_aggregate_the_ports) {
         },
         20s))
         << said;
-    EXPECT_THAT(said, HasSubstr("in a second came by more than one port"));
+    EXPECT_THAT(said, HasSubstr("in a second arrived by more than one port"));
     EXPECT_THAT(said, HasSubstr("(eth1 and eth2)"));
 }
 
@@ -187,7 +187,7 @@ TEST(Doctor, measures_no_port_that_is_none) {
     const TeamUnderTest team(loadbalance(1));
     const auto said = ask(team, "doctor --measure eth9");
     EXPECT_EQ(1, said.status);
-    EXPECT_THAT(said.err, HasSubstr("eth9 is no port of the team"));
+    EXPECT_THAT(said.err, HasSubstr("eth9 is not a port of the team"));
 }
 
 } // namespace

@@ -180,7 +180,7 @@ TEST_F(FollowingWorkers, are_not_looked_for_where_nobody_asks) {
     const auto before = held_programs(team.pid());
     EXPECT_TRUE(stays(
         "nothing is read", [&] { return held_programs(team.pid()) == before; }, 1500ms));
-    EXPECT_THAT(team.teamoctl({"workers"}).out, HasSubstr("no rule chooses a process"));
+    EXPECT_THAT(team.teamoctl({"workers"}).out, HasSubstr("no rule selects a process"));
     const auto worker = server(5201);
     ASSERT_EQ(0, team.teamoctl({"workers", "bind", std::to_string(worker.pid())}).status);
     EXPECT_TRUE(eventually("the reader is loaded", [&] { return held_programs(team.pid()) > before; }));
@@ -232,7 +232,7 @@ TEST_F(FollowingWorkers, stay_released_when_an_administrator_says_so_amid_a_meas
 TEST_F(FollowingWorkers, that_are_none_are_refused) {
     const TeamUnderTest team(with_workers(""));
     const auto worker = server(5201);
-    EXPECT_THAT(team.teamoctl({"interrupts", "benchmark"}).err, HasSubstr("nothing is placed here"));
+    EXPECT_THAT(team.teamoctl({"interrupts", "benchmark"}).err, HasSubstr("nothing to measure"));
     const auto refused = [&](std::vector<std::string> words) {
         const auto answer = team.teamoctl(words);
         EXPECT_NE(0, answer.status);
@@ -240,7 +240,7 @@ TEST_F(FollowingWorkers, that_are_none_are_refused) {
     };
     EXPECT_THAT(refused({"workers", "bind", "4000000"}), HasSubstr("process 4000000 is gone"));
     EXPECT_THAT(refused({"workers", "bind", "0"}), HasSubstr("0 is no process number"));
-    EXPECT_THAT(refused({"workers", "bind", "1", "hop"}), HasSubstr("\"hop\" is no policy"));
+    EXPECT_THAT(refused({"workers", "bind", "1", "hop"}), HasSubstr("\"hop\" is not a policy"));
     EXPECT_THAT(refused({"workers", "release", std::to_string(worker.pid())}),
                 HasSubstr("is no worker of this team"));
 }

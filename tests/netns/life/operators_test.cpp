@@ -103,7 +103,7 @@ TEST(BalanceHash, names_what_it_is_not_told_and_cannot_know) {
     bring_up(wires, team);
     const auto unknown = ask(team, "balance hash src 10.0.0.1 dst 10.0.0.77 tcp sport 1 dport 2");
     EXPECT_EQ(1, unknown.status);
-    EXPECT_THAT(unknown.err, AllOf(HasSubstr("lacks dmac"), HasSubstr("neighbour for 10.0.0.77")));
+    EXPECT_THAT(unknown.err, AllOf(HasSubstr("lacks dmac"), HasSubstr("neighbour entry for 10.0.0.77")));
     const auto elsewhere = ask(team, "balance hash src 10.0.0.1 dst 127.0.0.1 tcp sport 1 dport 2");
     EXPECT_EQ(1, elsewhere.status);
     EXPECT_THAT(elsewhere.err, AllOf(HasSubstr("lacks dmac"), HasSubstr("by lo, not by the team")));

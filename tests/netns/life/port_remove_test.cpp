@@ -63,14 +63,14 @@ TEST(PortRemoveRehearsal, names_the_offloads_that_the_others_have_not) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, ports_object(3), R"("offload": {"repair": false}, )"));
     bring_up(wires, team);
-    EXPECT_THAT(ask(team, "port remove -n eth1").out, HasSubstr("  offloads: the others have what it has\n"));
+    EXPECT_THAT(ask(team, "port remove -n eth1").out, HasSubstr("  offloads: the others have the same\n"));
     must(wires.host(), "ethtool -K eth2 tx-tcp-segmentation off && ip link set eth3 gso_max_size 20000");
     EXPECT_THAT(ask(team, "port remove -n eth1").out,
-                HasSubstr("  offloads: without tx-tcp-segmentation is eth2\n  capacity"));
+                HasSubstr("  offloads: eth2 has no tx-tcp-segmentation\n  capacity"));
     EXPECT_THAT(ask(team, "port remove -n eth2").out,
-                HasSubstr("  offloads: the others have tx-tcp-segmentation, which it has not\n"));
+                HasSubstr("  offloads: the others have tx-tcp-segmentation, which it does not have\n"));
     EXPECT_THAT(ask(team, "port remove -n eth3").out,
-                HasSubstr("  offloads: packets may be 65536 bytes large instead of 20000\n"));
+                HasSubstr("  offloads: packets may have 65536 bytes instead of 20000\n"));
 }
 
 TEST(PortRemoveRehearsal, refuses_the_last_port_that_carries) {

@@ -65,15 +65,15 @@ TEST(OffloadShow, names_the_port_that_holds_the_team_back) {
         const auto said = ask(team, words);
         EXPECT_EQ(0, said.status) << said.err;
         EXPECT_THAT(said.out, HasSubstr("\neth3   off"));
-        EXPECT_THAT(said.out, HasSubstr("\n!  required, and not on\n"));
+        EXPECT_THAT(said.out, HasSubstr("\n!  required, but not on\n"));
         EXPECT_THAT(said.out, HasSubstr("\neth2 holds the team back: it has no tx-esp-segmentation, which is "
-                                        "required; it is used all the same\n"));
+                                        "required; it is used anyway\n"));
         EXPECT_THAT(said.out,
                     HasSubstr("\neth3 holds the team back: it has tx-tcp-segmentation, tx-tcp6-segmentation "
-                              "off, as it is configured; others have it on\n"));
+                              "off, as configured; others have it on\n"));
         EXPECT_THAT(said.out, AnyOf(HasSubstr("\neth3: nothing to segment now\n"),
                                     HasSubstr("little or nothing is segmented now\n"), // neighbour discovery
-                                    HasSubstr("not known how much is bulk")));
+                                    HasSubstr("not known how much of it is bulk")));
         EXPECT_THAT(said.out, Not(HasSubstr("eth1 ho")));
     }
 }
@@ -95,7 +95,7 @@ TEST(OffloadShow, names_the_port_that_sets_the_largest_packet) {
     bring_up(wires, team);
     EXPECT_THAT(
         ask(team, "offload").out,
-        HasSubstr("eth2 holds the team back: a packet may have 20000 bytes, the others take 65536\n"));
+        HasSubstr("eth2 holds the team back: packets are limited to 20000 bytes, the others take 65536\n"));
     wires.host().ip("link set eth1 gso_max_size 20000");
     EXPECT_TRUE(eventually("nobody is less than the others", [&] {
         const auto said = ask(team, "offload").out;

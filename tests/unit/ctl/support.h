@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A team in good health, to be made ill by a test.
+// A healthy team; a test adds the problem.
 #pragma once
 
 #include "ctl/doctor/findings.h"

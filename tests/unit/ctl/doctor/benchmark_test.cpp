@@ -13,35 +13,35 @@ BenchmarkPair pair(double cpu_without, double cpu_with, double bytes_without = 1
             .with = {.bytes = bytes_with, .cpu_per_kib = cpu_with}};
 }
 
-TEST(BenchmarkResults, find_that_a_step_saves_cpu_time) {
+TEST(BenchmarkResults, show_a_gain_in_cpu_time) {
     const auto result =
         evaluate({pair(2, 1.6), pair(2.1, 1.7), pair(1.9, 1.5), pair(2, 1.8), pair(2.2, 1.7)});
     EXPECT_EQ(BenchmarkEffect::gain, result.effect);
     EXPECT_EQ(1700U, result.cpu_with);
     EXPECT_EQ(2000U, result.cpu_without);
     EXPECT_EQ("interrupts: 1.70 µs of CPU time per KiB with it, 2.00 without (-15.0 %); 800 Mbit/s with it, "
-              "800 Mbit/s without (+0.0 %): it buys something\n",
+              "800 Mbit/s without (+0.0 %): a gain\n",
               text_of("interrupts", result));
 }
 
-TEST(BenchmarkResults, find_that_a_step_buys_nothing) {
+TEST(BenchmarkResults, show_no_difference) {
     EXPECT_EQ(BenchmarkEffect::none,
               evaluate({pair(2, 2.01), pair(2, 1.99), pair(2, 2), pair(2, 2.02), pair(2, 1.98)}).effect);
 }
 
-TEST(BenchmarkResults, find_that_a_step_does_harm) {
+TEST(BenchmarkResults, show_a_loss) {
     EXPECT_EQ(BenchmarkEffect::loss,
               evaluate({pair(2, 2.5), pair(2, 2.4), pair(2, 2.6), pair(2, 2.5), pair(2, 2.3)}).effect);
     EXPECT_EQ(BenchmarkEffect::loss, evaluate(std::vector(5, pair(2, 2, 1e8, 8e7))).effect);
 }
 
-TEST(BenchmarkResults, do_not_decide_where_rounds_contradict_one_another) {
+TEST(BenchmarkResults, are_unclear_if_rounds_contradict_each_other) {
     EXPECT_EQ(BenchmarkEffect::unclear,
               evaluate({pair(2, 1), pair(2, 1.5), pair(2, 1.2), pair(2, 3), pair(2, 3)}).effect);
     EXPECT_EQ(BenchmarkEffect::unclear, evaluate(std::vector(5, pair(2, 1, 1e8, 5e7))).effect);
 }
 
-TEST(BenchmarkResults, one_stray_round_of_five_does_not_count) {
+TEST(BenchmarkResults, ignore_one_outlier_of_five) {
     EXPECT_EQ(BenchmarkEffect::gain,
               evaluate({pair(2, 1.6), pair(2, 2.6), pair(2, 1.5), pair(2, 1.6), pair(2, 1.7)}).effect);
 }

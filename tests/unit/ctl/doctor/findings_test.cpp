@@ -14,7 +14,7 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// "error eth2", for what is wrong and where.
+/// "error eth2" for each finding.
 std::vector<std::string> seen(const Findings& findings) {
     std::vector<std::string> list;
     for (const auto& finding : findings)
@@ -24,12 +24,12 @@ std::vector<std::string> seen(const Findings& findings) {
 
 std::vector<std::string> seen(const Readings& readings) { return seen(all_findings(readings)); }
 
-TEST(Findings, are_none_of_a_team_in_good_health) {
+TEST(Findings, are_empty_for_a_healthy_team) {
     EXPECT_THAT(seen(good_readings()), IsEmpty());
     EXPECT_EQ(text_of("team0", std::vector<Finding>{}), "team0: nothing is wrong\n");
 }
 
-TEST(Findings, come_worst_first_and_each_with_what_mends_it) {
+TEST(Findings, come_worst_first_each_with_a_fix) {
     auto readings = good_readings();
     readings.state.balance->config.on = readings.state.balance->frozen = true;
     readings.devices["eth1"].features.active.clear();
@@ -38,15 +38,15 @@ TEST(Findings, come_worst_first_and_each_with_what_mends_it) {
     const auto findings = all_findings(readings);
     EXPECT_THAT(seen(findings), ElementsAre("error eth3", "warning eth1", "note team0"));
     EXPECT_EQ(text_of("team0", findings),
-              "error: eth3: its MTU is 1400, that of team0 is 1500\n"
+              "error: eth3: its MTU is 1400, the MTU of team0 is 1500\n"
               "    ip link set eth3 mtu 1500\n"
-              "warning: eth1: TSO is off: what leaves by it is cut by the CPU\n"
+              "warning: eth1: TSO is off: the CPU segments what leaves by it\n"
               "    ethtool -K eth1 tso on\n"
               "note: team0: balancing is frozen: no bucket is moved for its load\n"
               "    teamoctl team0 balance thaw\n");
 }
 
-TEST(Findings, name_a_team_that_carries_nothing_and_one_that_hangs_by_a_port) {
+TEST(Findings, report_no_carrying_port_and_only_one) {
     auto readings = good_readings(2);
     for (auto& port : readings.state.ports)
         port.transmits = port.link_up = port.link.up = false;
@@ -59,7 +59,7 @@ TEST(Findings, name_a_team_that_carries_nothing_and_one_that_hangs_by_a_port) {
     EXPECT_THAT(seen(readings), ElementsAre("error team0"));
 }
 
-TEST(Findings, take_the_backups_of_active_backup_for_what_they_are) {
+TEST(Findings, accept_backup_ports_that_do_not_transmit) {
     auto readings = good_readings(2);
     readings.state.runner = "activebackup";
     readings.state.balance.reset();
@@ -68,7 +68,7 @@ TEST(Findings, take_the_backups_of_active_backup_for_what_they_are) {
     EXPECT_THAT(seen(readings), IsEmpty());
 }
 
-TEST(Findings, tell_a_port_that_is_set_down_from_one_without_a_cable_and_one_that_is_watched_down) {
+TEST(Findings, distinguish_administratively_down_no_link_and_down_by_link_watch) {
     auto readings = good_readings(3);
     readings.devices["eth1"].up = false;
     readings.state.ports[0].link.up = readings.state.ports[0].link_up = readings.state.ports[0].transmits =
@@ -80,7 +80,7 @@ TEST(Findings, tell_a_port_that_is_set_down_from_one_without_a_cable_and_one_tha
     EXPECT_THAT(all_findings(readings), ElementsAre(Field(&Finding::fix, "teamoctl -v team0 state")));
 }
 
-TEST(Findings, have_a_missing_speed_matter_where_loads_are_placed_by_it) {
+TEST(Findings, warn_of_an_unknown_speed_if_balancing_is_on) {
     auto readings = good_readings();
     readings.state.ports[1].link.speed.reset();
     EXPECT_THAT(seen(readings), ElementsAre("note eth2"));
@@ -88,13 +88,13 @@ TEST(Findings, have_a_missing_speed_matter_where_loads_are_placed_by_it) {
     EXPECT_THAT(seen(readings), ElementsAre("warning eth2"));
 }
 
-TEST(Findings, leave_a_larger_mtu_at_a_warning) {
+TEST(Findings, warn_of_a_larger_mtu) {
     auto readings = good_readings();
     readings.devices["eth2"].mtu = 9000;
     EXPECT_THAT(seen(readings), ElementsAre("warning eth2"));
 }
 
-TEST(Findings, say_nothing_of_tso_that_the_configuration_has_off) {
+TEST(Findings, ignore_tso_that_is_configured_off) {
     auto readings = good_readings();
     readings.devices["eth2"].features.active = {"rx-gro"};
     EXPECT_THAT(seen(readings), ElementsAre("warning eth2"));
@@ -109,14 +109,14 @@ TEST(Findings, say_nothing_of_tso_that_the_configuration_has_off) {
     EXPECT_THAT(seen(readings), ElementsAre("warning eth2"));
 }
 
-TEST(Findings, note_a_device_that_cannot_segment) {
+TEST(Findings, note_a_device_without_tso) {
     auto readings = good_readings();
     readings.devices["eth2"].features = {.active = {"rx-gro"}, .wanted = {}, .changeable = {}};
     readings.devices["team0"].features = readings.devices["eth2"].features;
     EXPECT_THAT(seen(readings), ElementsAre("note team0", "note eth2"));
 }
 
-TEST(Findings, name_the_fullest_port_where_nobody_balances) {
+TEST(Findings, report_the_fullest_port_if_balancing_is_off) {
     auto readings = good_readings();
     readings.rates["eth3"] = 100e6; // of 250e6: 1.6 times the mean
     EXPECT_THAT(
@@ -125,7 +125,7 @@ TEST(Findings, name_the_fullest_port_where_nobody_balances) {
                           Field(&Finding::what, HasSubstr("1.60 times its share")),
                           Field(&Finding::fix, HasSubstr("tx_balancer")))));
     readings.state.balance->config.on = true;
-    EXPECT_THAT(seen(readings), IsEmpty()) << "somebody sees to it";
+    EXPECT_THAT(seen(readings), IsEmpty()) << "balancing moves buckets";
     readings.state.balance->frozen = true;
     EXPECT_THAT(seen(readings), ElementsAre("warning eth3", "note team0"));
     readings.state.balance->config.on = false;
@@ -135,7 +135,7 @@ TEST(Findings, name_the_fullest_port_where_nobody_balances) {
     EXPECT_THAT(seen(readings), IsEmpty()) << "too little to matter";
 }
 
-TEST(Findings, measure_fullness_by_speed) {
+TEST(Findings, compare_loads_by_speed) {
     auto readings = good_readings(2);
     readings.state.ports[0].link.speed = 3000;
     readings.rates = {{"eth1", 150e6}, {"eth2", 50e6}};
@@ -144,7 +144,7 @@ TEST(Findings, measure_fullness_by_speed) {
     EXPECT_THAT(seen(readings), ElementsAre("warning eth2"));
 }
 
-TEST(Findings, count_moves_that_were_forced_but_not_by_hand) {
+TEST(Findings, count_forced_moves_except_by_hand) {
     auto readings = good_readings();
     readings.state.balance->moves = {
         {.bucket = 1, .from = "eth1", .to = "eth2", .end = MoveEnd::in_gap},
@@ -156,7 +156,7 @@ TEST(Findings, count_moves_that_were_forced_but_not_by_hand) {
                 ElementsAre(Field(&Finding::what, HasSubstr("1 of the last 2 moves"))));
 }
 
-TEST(Findings, name_a_load_that_is_not_known_where_it_is_to_be_balanced) {
+TEST(Findings, warn_of_unknown_loads_if_balancing_is_on) {
     auto readings = good_readings();
     readings.state.balance->counted = false;
     EXPECT_THAT(seen(readings), IsEmpty());
@@ -164,7 +164,7 @@ TEST(Findings, name_a_load_that_is_not_known_where_it_is_to_be_balanced) {
     EXPECT_THAT(seen(readings), ElementsAre("warning team0"));
 }
 
-TEST(Findings, name_drops_of_this_second_and_not_of_the_past) {
+TEST(Findings, report_new_drops_only) {
     auto readings = good_readings();
     readings.before.ports[0].counters.rx_dropped = readings.state.ports[0].counters.rx_dropped = 100;
     EXPECT_THAT(seen(readings), IsEmpty());
@@ -184,9 +184,9 @@ Trial trial(std::initializer_list<double> with, std::initializer_list<double> wi
     return trial;
 }
 
-TEST(Findings, name_a_port_that_does_better_without_tso) {
+TEST(Findings, report_a_port_that_sends_more_without_tso) {
     auto readings = good_readings();
-    // One round of either kind is not counted: what was stuck when TSO was switched.
+    // One outlier of each kind does not count: a stall when TSO was switched.
     readings.trials = {trial({100, 101, 99, 100, 101, 99, 140}, {107, 108, 106, 107, 106, 108, 3})};
     EXPECT_EQ(
         text_of("team0", all_findings(readings)),
@@ -196,14 +196,13 @@ TEST(Findings, name_a_port_that_does_better_without_tso) {
         "\"off\"}}}\n");
 }
 
-TEST(Findings, take_nothing_for_a_difference_that_may_be_noise) {
+TEST(Findings, report_no_difference_within_noise) {
     auto readings = good_readings();
     for (const auto& same : {
              trial({100, 101, 99, 100, 101, 99, 100}, {101, 100, 99, 100, 99, 101, 100}),
-             // further apart than 2 %, and no round like one of the other kind, but nearer than those of a
-             // kind
+             // medians differ by more than 2 % and the kinds do not overlap, but rounds of a kind differ more
              trial({90, 92, 100, 100, 100, 100, 101}, {101, 107, 107, 107, 107, 107, 108}),
-             // further apart than those of a kind, but some are like those of the other
+             // medians differ by more than rounds of a kind, but the kinds overlap
              trial({99, 100, 100, 100, 115, 130, 131}, {110, 115, 120, 140, 140, 140, 141}),
              trial({100, 100, 100, 100, 100, 100, 100}, {101, 101, 101, 101, 101, 101, 101}),
              trial({100, 100, 100, 100, 100, 100}, {110, 110, 110, 110, 110, 110, 110}),
@@ -215,18 +214,19 @@ TEST(Findings, take_nothing_for_a_difference_that_may_be_noise) {
     }
 }
 
-TEST(Findings, say_what_a_measurement_is_worth_that_found_nothing) {
+TEST(Findings, qualify_a_measurement_without_a_difference) {
     auto readings = good_readings();
     const auto found = [&](double with, double without, double one_without) {
         readings.trials = {trial({}, {})};
         auto& rounds = readings.trials[0].rounds;
-        for (std::size_t number = 0; number < rounds_of_either; ++number) {
+        for (std::size_t number = 0; number < rounds_per_mode; ++number) {
             rounds.push_back({.tso = true, .bytes = 125e3 * with, .cpu_per_kib = 1});
             rounds.push_back({.tso = false, .bytes = 125e3 * (number < 2 ? one_without : without)});
         }
         return all_findings(readings).at(0);
     };
-    const std::string again = "to be sure, when it is nearly full: teamoctl team0 doctor --measure=eth1";
+    const std::string again =
+        "to be sure, measure again when the port is nearly full: teamoctl team0 doctor --measure=eth1";
     EXPECT_EQ(found(900, 900, 900),
               (Finding{Severity::note, "eth1",
                        "does not send more without TSO (measured, 7 rounds): 900 Mbit/s with it, 900 Mbit/s "
@@ -236,10 +236,10 @@ TEST(Findings, say_what_a_measurement_is_worth_that_found_nothing) {
     const auto unclear = found(900, 950, 800);
     EXPECT_THAT(unclear.what, AllOf(HasSubstr("may send more without TSO"), HasSubstr("differ as much")));
     EXPECT_EQ(unclear.fix, again);
-    EXPECT_THAT(found(0, 0, 0).what, HasSubstr("nothing was sent"));
+    EXPECT_THAT(found(0, 0, 0).what, HasSubstr("sent nothing"));
 }
 
-TEST(Measurements, are_made_of_ports_with_tso_near_saturation) {
+TEST(Measurements, include_ports_with_tso_near_saturation) {
     auto readings = good_readings();
     EXPECT_THAT(ports_to_measure(readings), IsEmpty());
     readings.rates["eth2"] = readings.rates["eth3"] = readings.rates["eth4"] = 101e6; // of 125e6
@@ -251,7 +251,7 @@ TEST(Measurements, are_made_of_ports_with_tso_near_saturation) {
     EXPECT_THAT(ports_to_measure(readings), IsEmpty());
 }
 
-TEST(Rounds, count_what_is_sent_without_its_headers) {
+TEST(Rounds, count_payload_without_headers) {
     // Ten segments on the wire, or one GSO packet: 10 * 1448 bytes either way.
     const PortCounters none, wire{.tx_packets = 10, .tx_bytes = 15140},
         whole{.tx_packets = 1, .tx_bytes = 14546};

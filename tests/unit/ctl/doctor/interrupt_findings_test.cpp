@@ -35,52 +35,54 @@ std::string found_in(const InterruptStatus& status) { return found_in(with(statu
 
 constexpr auto nothing_found = "team0: nothing is wrong\n";
 
-TEST(InterruptFindings, are_none_where_each_port_has_a_cpu) {
+TEST(InterruptFindings, are_empty_if_each_port_has_a_cpu) {
     EXPECT_EQ(found_in(two_ports()), nothing_found);
     EXPECT_THAT(all_findings(with(two_ports())), IsEmpty());
     EXPECT_EQ(found_in(good_readings()), nothing_found) << "an older daemon";
 }
 
-TEST(InterruptFindings, name_who_moves_them_time_and_again) {
+TEST(InterruptFindings, name_the_program_that_keeps_moving_interrupts) {
     auto status = two_ports();
     status.ports[1].drift = "interrupt 36 (eth2) went to CPU 0 by irqbalance (pid 812) probably";
-    EXPECT_EQ(found_in(status), nothing_found) << "put back";
+    EXPECT_EQ(found_in(status), nothing_found) << "repaired";
     status.ports[1].contested = true;
-    EXPECT_EQ(found_in(status),
-              "warning: eth2: interrupt 36 (eth2) went to CPU 0 by irqbalance (pid 812) probably, "
-              "time and again, and is left there\n"
-              "    stop who does so, then: teamoctl team0 interrupts apply\n");
+    EXPECT_EQ(
+        found_in(status),
+        "warning: eth2: interrupt 36 (eth2) went to CPU 0 by irqbalance (pid 812) probably, "
+        "repeatedly; the daemon gave up\n"
+        "    configure that program to leave this interrupt alone, then: teamoctl team0 interrupts apply\n");
 }
 
-TEST(InterruptFindings, name_what_the_kernel_refused) {
+TEST(InterruptFindings, report_refused_settings) {
     auto status = two_ports();
     status.ports[0].refused = {"interrupt 33: Input/output error", "xps_cpus: Operation not permitted"};
     EXPECT_EQ(found_in(status),
-              "note: eth1: the kernel refused what was to be set: interrupt 33: Input/output "
-              "error, and 1 more\n"
-              "    to have it tried again: teamoctl team0 interrupts apply\n");
+              "note: eth1: the kernel refused a setting: interrupt 33: Input/output error, and 1 "
+              "more\n"
+              "    to try again: teamoctl team0 interrupts apply\n");
     status.ports[0].now.queues[0].vectors[0].affinity = {0};
-    EXPECT_THAT(found_in(status), StartsWith("warning: eth1: the kernel refused")) << "it comes elsewhere";
+    EXPECT_THAT(found_in(status), StartsWith("warning: eth1: the kernel refused"))
+        << "it arrives at another CPU";
 }
 
-TEST(InterruptFindings, leave_too_few_cpus_at_a_note_unless_somebody_left_some_out) {
+TEST(InterruptFindings, note_too_few_cpus_and_warn_if_configured) {
     auto status = two_ports();
     status.degraded = "9 ports, 8 CPUs: up to 2 ports share a CPU";
     auto readings = with(status);
     EXPECT_EQ(found_in(readings),
               "note: team0: not every port has an interrupt CPU of its own: 9 ports, 8 CPUs: up "
               "to 2 ports share a CPU\n"
-              "    more CPUs, or fewer ports\n");
+              "    use more CPUs or fewer ports\n");
     readings.configuration = *json::parse(R"({"interrupts": {"cpus": "0-1"}})");
     EXPECT_THAT(found_in(readings), StartsWith("warning: team0: not every port"));
-    EXPECT_THAT(found_in(readings), HasSubstr("more CPUs: \"interrupts\""));
+    EXPECT_THAT(found_in(readings), HasSubstr("more CPUs in \"interrupts\""));
     status.degraded = "no CPU may serve interrupts: all are isolated";
     status.ports[0].cpus.clear();
     status.ports[1].cpus.clear();
     EXPECT_THAT(found_in(status), StartsWith("warning: team0: not every port"));
 }
 
-TEST(InterruptFindings, name_others_who_place_interrupts_unless_they_do_as_asked) {
+TEST(InterruptFindings, name_programs_that_set_affinities_unless_they_spare_ours) {
     auto status = two_ports();
     status.writers = {fmt::format("irqbalance (pid 812) leaves{}", left_alone),
                       fmt::format("irqbalance (pid 812) is asked to leave{}", left_alone)};
@@ -97,7 +99,7 @@ TEST(InterruptFindings, name_others_who_place_interrupts_unless_they_do_as_asked
     EXPECT_THAT(findings[1].fix, HasSubstr("udevadm control --reload"));
 }
 
-TEST(InterruptFindings, name_ports_that_share_a_cpu_because_nobody_places_them) {
+TEST(InterruptFindings, report_shared_cpus_if_interrupts_are_not_managed) {
     auto status = two_ports();
     status.managed = false;
     status.policy = InterruptPolicy::off;
@@ -106,12 +108,12 @@ TEST(InterruptFindings, name_ports_that_share_a_cpu_because_nobody_places_them) 
     EXPECT_EQ(found_in(status), nothing_found);
     status.ports[1].now.queues[0].vectors[0].effective = {2};
     EXPECT_EQ(found_in(status),
-              "warning: team0: interrupts of eth1 and eth2 come to the same CPU 2, and are left "
-              "there: interrupts.policy is \"off\"\n"
+              "warning: team0: interrupts of eth1 and eth2 arrive at the same CPU 2, and the "
+              "daemon does not move them: interrupts.policy is \"off\"\n"
               "    teamoctl team0 interrupts apply\n");
     status.policy = InterruptPolicy::unique;
-    EXPECT_THAT(found_in(status), HasSubstr("the same CPU 2, and are left there\n"));
-    // Where they come to is not known.
+    EXPECT_THAT(found_in(status), HasSubstr("the same CPU 2, and the daemon does not move them\n"));
+    // The CPU where they arrive is not known.
     for (auto& each : status.ports)
         each.now.queues[0].vectors[0] = {.irq = 1, .affinity = {0, 1, 2, 3}};
     EXPECT_EQ(found_in(status), nothing_found);

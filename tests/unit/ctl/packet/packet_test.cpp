@@ -48,26 +48,26 @@ TEST(Packets, are_read_in_any_order) {
         EXPECT_EQ(packet(line), expected) << line;
 }
 
-TEST(Packets, that_make_no_sense_are_refused_by_name) {
+TEST(Packets, report_the_invalid_part) {
     const std::pair<const char*, const char*> cases[]{
-        {"src", "\"src\" wants a value"},
-        {"colour red", "\"colour\" is no part of a packet"},
-        {"colour", "\"colour\" is no part of a packet"},
-        {"src 10.0.0.300", "src \"10.0.0.300\" is no IP address"},
-        {"src 10.0.0.0/24", "is no IP address"},
-        {"src 10.0.0.1 src 10.0.0.2", "\"src\" stands twice"},
-        {"src 10.0.0.1 dst fd00::1", "not of one version"},
-        {"tcp udp", "the protocol stands twice"},
-        {"proto carrots", "is no protocol"},
-        {"proto 256", "is no protocol"},
+        {"src", "\"src\" needs a value"},
+        {"colour red", "\"colour\" is not a part of a packet"},
+        {"colour", "\"colour\" is not a part of a packet"},
+        {"src 10.0.0.300", "src \"10.0.0.300\" is not a valid IP address"},
+        {"src 10.0.0.0/24", "is not a valid IP address"},
+        {"src 10.0.0.1 src 10.0.0.2", "\"src\" is given twice"},
+        {"src 10.0.0.1 dst fd00::1", "different IP versions"},
+        {"tcp udp", "the protocol is given twice"},
+        {"proto carrots", "is not an IP protocol"},
+        {"proto 256", "is not an IP protocol"},
         {"sport 80", "need tcp, udp or sctp"},
         {"proto icmp dport 80", "need tcp, udp or sctp"},
-        {"tcp sport 65536", "is no port"},
-        {"tcp sport -1", "is no port"},
-        {"vlan 0", "is no VLAN"},
-        {"vlan 4095", "is no VLAN"},
+        {"tcp sport 65536", "is not a valid port"},
+        {"tcp sport -1", "is not a valid port"},
+        {"vlan 0", "is not a VLAN ID"},
+        {"vlan 4095", "is not a VLAN ID"},
         {"vlan 1 vlan 2 vlan 3", "more than two"},
-        {"smac 52:54", "is no hardware address"},
+        {"smac 52:54", "is not a valid MAC address"},
     };
     for (const auto& [line, text] : cases) {
         const auto parsed = parse(line);
@@ -76,7 +76,7 @@ TEST(Packets, that_make_no_sense_are_refused_by_name) {
     }
 }
 
-TEST(Packets, need_only_what_the_hash_looks_at) {
+TEST(Packets, need_only_the_hashed_parts) {
     const auto tcp = packet("src 10.0.0.1 dst 10.0.0.2 tcp");
     EXPECT_THAT(missing_parts(tcp, ipv4 | ipv6), IsEmpty());
     EXPECT_THAT(missing_parts(tcp, ipv4 | HashField::tcp), ElementsAre("sport", "dport"));

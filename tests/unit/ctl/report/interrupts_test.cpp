@@ -29,7 +29,7 @@ PortInterruptStatus port(const std::string& name, unsigned irq, unsigned cpu) {
 
 InterruptStatus two() { return {.ports = {port("eth0", 33, 2), port("eth1", 36, 3)}}; }
 
-TEST(Interrupts, are_read_as_they_were_written) {
+TEST(Interrupts, are_read_as_written) {
     auto status = two();
     status.degraded = "3 ports, 2 CPUs";
     status.writers = {"irqbalance (pid 812) leaves them alone"};
@@ -42,38 +42,39 @@ TEST(Interrupts, are_read_as_they_were_written) {
     status.ports[0].refused = {"interrupt 34: the kernel keeps it"};
     status.ports[0].repaired = 3;
     status.ports[0].contested = true;
-    status.ports[0].drift = "interrupt 33 went to CPU 0 by somebody else";
+    status.ports[0].drift = "interrupt 33 went to CPU 0 by another program";
     EXPECT_EQ(status, read_interrupts(control::interrupt_document(status)));
 }
 
-TEST(Interrupts, of_a_document_that_says_nothing_are_none) {
+TEST(Interrupts, are_empty_without_a_document) {
     EXPECT_THAT(read_interrupts(json::Value(json::Object{})).ports, IsEmpty());
     EXPECT_THAT(read_interrupts(json::Value(3)).ports, IsEmpty());
 }
 
-TEST(Interrupts, are_seen_at_a_glance) {
+TEST(Interrupts, are_shown_in_a_table) {
     EXPECT_EQ(interrupts_text(two()),
               "port  queues  CPU  arrive at  sent from  interrupts  repaired  state\n"
               "eth0       1    2          2          -          12         0     ok\n"
               "eth1       1    3          3          -          12         0     ok\n");
 }
 
-TEST(Interrupts, say_what_is_wrong_worst_first) {
+TEST(Interrupts, have_remarks_worst_first) {
     auto status = two();
-    status.ports[0].drift = "interrupt 33 (eth0-rx-0) went to CPU 0 by somebody else";
+    status.ports[0].drift = "interrupt 33 (eth0-rx-0) went to CPU 0 by another program";
     status.ports[1].drift = "interrupt 36 (eth1-rx-0) went to CPU 0 by irqbalance (pid 812) probably";
     status.ports[1].contested = true;
     status.degraded = "9 ports, 8 CPUs: 2 share";
     EXPECT_THAT(
         interrupt_remarks(status),
         ElementsAre(
-            "eth1: interrupt 36 (eth1-rx-0) went to CPU 0 by irqbalance (pid 812) probably, time and again",
+            "eth1: interrupt 36 (eth1-rx-0) went to CPU 0 by irqbalance (pid 812) probably, repeatedly; the "
+            "daemon gave up",
             "9 ports, 8 CPUs: 2 share",
-            "eth0: interrupt 33 (eth0-rx-0) went to CPU 0 by somebody else, and was put back"));
+            "eth0: interrupt 33 (eth0-rx-0) went to CPU 0 by another program, and was set back"));
     EXPECT_THAT(interrupts_text(status), HasSubstr("contested"));
 }
 
-TEST(Interrupts, tell_what_is_to_come_from_what_is_astray) {
+TEST(Interrupts, distinguish_pending_from_misplaced) {
     auto status = two();
     status.ports[0].now.queues[0].vectors[0].effective = {0};
     status.ports[1].now.queues[0].vectors[0].affinity = {0, 1};
@@ -82,13 +83,13 @@ TEST(Interrupts, tell_what_is_to_come_from_what_is_astray) {
     EXPECT_THAT(text, HasSubstr("misplaced\n"));
 }
 
-TEST(Interrupts, have_one_line_a_port_in_a_plan) {
+TEST(Interrupts, have_one_line_for_each_port_in_a_plan) {
     auto status = two();
     status.ports[1].moves = true;
     status.ports.push_back({.name = "veth0"});
     EXPECT_EQ(interrupt_plan_text(status), "eth0: CPU 2: a core of its own\n"
-                                           "eth1: CPU 3: a core of its own (from elsewhere)\n"
-                                           "veth0: no interrupts to place\n");
+                                           "eth1: CPU 3: a core of its own (from another CPU)\n"
+                                           "veth0: has no interrupts\n");
 }
 
 } // namespace

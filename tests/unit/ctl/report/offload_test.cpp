@@ -45,8 +45,9 @@ void switch_off(DeviceOffloads& port, std::initializer_list<const char*> feature
 }
 
 OffloadReport report_of(OffloadStatus offload) {
-    OffloadReport report{
-        .state = good_team(static_cast<unsigned>(offload.ports.size())), .costs = {}, .unmeasured = {}};
+    OffloadReport report{.state = good_team(static_cast<unsigned>(offload.ports.size())),
+                         .costs = {},
+                         .measurement_error = {}};
     report.state.document = json::Object{{"offload", control::offload_document(offload)}};
     report.state.offload = std::move(offload);
     return report;
@@ -64,7 +65,7 @@ TEST(OffloadTable, has_a_row_for_each_port_and_one_for_the_team) {
               "no port holds the team back\n");
 }
 
-TEST(OffloadTable, marks_what_is_lacking_and_what_is_not_as_it_shall_be) {
+TEST(OffloadTable, marks_lacking_offloads_and_those_not_as_configured) {
     auto offload = good_offloads(3);
     auto &lacks = offload.ports[0], &off = offload.ports[1], &on = offload.ports[2];
     switch_off(lacks, {"tx-tcp-segmentation", "tx-tcp6-segmentation"});
@@ -82,27 +83,27 @@ TEST(OffloadTable, marks_what_is_lacking_and_what_is_not_as_it_shall_be) {
             "eth2     on    on   on   on  off*    -  on  on  on    on       -    -    65536         0\n"
             "eth3     on    on   on   on    on  on*  on  on  on    on       -    -    65536         0\n"
             "team0    on    on   on   on    on    -  on  on  on    on       -    -    65536         0\n"
-            "!  required, and not on\n"
-            "*  not as it shall be\n"));
+            "!  required, but not on\n"
+            "*  not as configured\n"));
 }
 
-TEST(OffloadRemarks, name_what_is_lacking_and_what_becomes_of_the_port) {
+TEST(OffloadRemarks, report_lacking_offloads_and_whether_the_port_is_used) {
     auto offload = good_offloads(2);
     auto& port = offload.ports[1];
     switch_off(port, {"tx-tcp-segmentation"});
     port.required = port.lacking = {"tx-tcp-segmentation", "tx-esp-segmentation"};
     EXPECT_THAT(offload_remarks(offload),
                 ElementsAre("eth2 holds the team back: it has no tx-esp-segmentation and has "
-                            "tx-tcp-segmentation off, which is required; it is used all the same"));
+                            "tx-tcp-segmentation off, which is required; it is used anyway"));
     port.last = port.gave_up = true;
     port.repaired = 15;
     EXPECT_THAT(offload_remarks(offload),
                 ElementsAre(HasSubstr("which is required; it carries only while no other port can"),
-                            "eth2: somebody switches its offloads back; after 15 times the daemon gave up "
-                            "putting them right"));
+                            "eth2: another program keeps changing its offloads; the daemon gave up after 15 "
+                            "repairs"));
 }
 
-TEST(OffloadRemarks, tell_the_administrators_will_from_what_a_card_has_not) {
+TEST(OffloadRemarks, distinguish_configured_off_from_missing) {
     auto offload = good_offloads(3);
     switch_off(offload.ports[0], {"tx-tcp-segmentation"});
     offload.ports[0].shall_be_off = {"tx-tcp-segmentation"};
@@ -110,17 +111,16 @@ TEST(OffloadRemarks, tell_the_administrators_will_from_what_a_card_has_not) {
     switch_off(offload.ports[2], {"tx-udp-segmentation"});
     offload.ports[2].changeable.erase("tx-udp-segmentation");
     EXPECT_THAT(offload_remarks(offload),
-                ElementsAre("eth1 holds the team back: it has tx-tcp-segmentation off, as it is configured; "
-                            "others have it on",
+                ElementsAre("eth1 holds the team back: it has tx-tcp-segmentation off, as configured; others "
+                            "have it on",
                             "eth2 holds the team back: it has tx-udp-segmentation off, which others have on",
                             "eth3 holds the team back: it has no tx-udp-segmentation, which others have"));
     for (auto& port : offload.ports)
         switch_off(port, {"tx-udp-segmentation", "tx-tcp-segmentation"});
-    EXPECT_THAT(offload_remarks(offload), ElementsAre("no port holds the team back"))
-        << "what nobody has is nobody's fault";
+    EXPECT_THAT(offload_remarks(offload), ElementsAre("no port holds the team back")) << "no port has it";
 }
 
-TEST(OffloadRemarks, take_a_sum_by_protocol_for_a_sum_of_anything) {
+TEST(OffloadRemarks, take_a_generic_checksum_for_all_protocols) {
     auto offload = good_offloads(2);
     switch_off(offload.ports[0], {"tx-checksum-ip-generic"});
     offload.ports[0].active.insert({"tx-checksum-ipv4", "tx-checksum-ipv6"});
@@ -129,29 +129,32 @@ TEST(OffloadRemarks, take_a_sum_by_protocol_for_a_sum_of_anything) {
     EXPECT_THAT(offload_remarks(offload), ElementsAre(HasSubstr("it has no tx-checksum-ipv6")));
 }
 
-TEST(OffloadRemarks, say_what_is_left_as_somebody_switched_it) {
+TEST(OffloadRemarks, report_changes_that_are_not_repaired) {
     auto offload = good_offloads(1);
     offload.repair = false;
     switch_off(offload.ports[0], {"rx-gro"});
     offload.ports[0].shall_be_on = {"rx-gro"};
     EXPECT_THAT(offload_remarks(offload),
-                ElementsAre("eth1: rx-gro shall be on and is off, and stays so: \"repair\" is false"));
+                ElementsAre("eth1: rx-gro is configured on, but is off; it is not repaired, because "
+                            "\"repair\" is false"));
 }
 
-TEST(OffloadRemarks, name_who_sets_the_largest_packet) {
+TEST(OffloadRemarks, name_the_port_that_limits_packets) {
     auto offload = good_offloads(3);
     for (auto* one : {&offload.ports[1], &offload.team})
         one->gso_max = {.size = 20000, .segs = 65535, .ipv4_size = 20000};
     EXPECT_THAT(
         offload_remarks(offload),
-        ElementsAre("eth2 holds the team back: a packet may have 20000 bytes, the others take 65536"));
-    // Who does not segment sets nothing.
+        ElementsAre("eth2 holds the team back: packets are limited to 20000 bytes, the others take 65536"));
+    // A port without TSO does not limit the team.
     switch_off(offload.ports[1], {"tx-tcp-segmentation"});
     offload.team.gso_max = {65536, 65535, 65536};
     EXPECT_THAT(offload_remarks(offload), Not(Contains(HasSubstr("bytes"))));
     offload.team.gso_max.size = 30000;
-    EXPECT_THAT(offload_remarks(offload),
-                Contains("team0: a packet may have 30000 bytes, as somebody set it; its ports take 65536"));
+    EXPECT_THAT(
+        offload_remarks(offload),
+        Contains("team0: packets are limited to 30000 bytes by another program or the user; its ports "
+                 "take 65536"));
 }
 
 TEST(OffloadRemarks, know_the_limits_of_segments_and_of_ipv4) {
@@ -161,15 +164,15 @@ TEST(OffloadRemarks, know_the_limits_of_segments_and_of_ipv4) {
     EXPECT_THAT(
         offload_remarks(offload),
         ElementsAre(
-            "eth1 holds the team back: a packet may have 64 segments, the others take 65535",
-            "eth1 holds the team back: a packet may have 40000 bytes by IPv4, the others take 65536"));
+            "eth1 holds the team back: packets are limited to 64 segments, the others take 65535",
+            "eth1 holds the team back: packets are limited to 40000 bytes with IPv4, the others take 65536"));
 }
 
-TEST(OffloadRemarks, say_when_the_team_itself_has_no_tso) {
+TEST(OffloadRemarks, report_a_team_without_tso) {
     auto offload = good_offloads(1);
     switch_off(offload.team, {"tx-tcp-segmentation", "tx-tcp6-segmentation"});
     EXPECT_THAT(offload_remarks(offload),
-                Contains(HasSubstr("every packet is cut before it comes to a port")));
+                Contains(HasSubstr("the CPU segments every packet before a port gets it")));
 }
 
 struct Moments {
@@ -183,19 +186,19 @@ Moments moments(std::uint64_t bytes, std::uint64_t packets) {
     return both;
 }
 
-TEST(Sending, takes_the_share_of_bulk_that_the_datapath_counted) {
+TEST(Sending, uses_the_counted_share_of_bulk) {
     auto [before, after] = moments(10'000'000, 1000);
-    after.balance->ports[0].bytes = 4e6; // of another time
+    after.balance->ports[0].bytes = 4e6; // of another interval
     after.balance->ports[0].bulk = 1e6;
     EXPECT_EQ(sending_between(before, after, "eth1", 1500, 2s),
               (Sending{.bytes = 5e6, .packets = 500, .bulk = 1.25e6, .source = BulkSource::counted}));
     EXPECT_EQ(sending_between(before, after, "eth1", 1500, 0s), Sending{});
     EXPECT_EQ(sending_between(before, after, "eth2", 1500, 1s).bulk, 0);
     std::swap(before, after);
-    EXPECT_EQ(sending_between(before, after, "eth1", 1500, 1s).bytes, 0) << "it left and came";
+    EXPECT_EQ(sending_between(before, after, "eth1", 1500, 1s).bytes, 0) << "it was removed and added again";
 }
 
-TEST(Sending, knows_what_must_be_bulk_from_the_mean_size) {
+TEST(Sending, derives_a_lower_bound_from_the_mean_size) {
     auto [before, after] = moments(10'000'000, 1000);
     after.balance.reset();
     EXPECT_EQ(sending_between(before, after, "eth1", 1500, 1s),
@@ -206,14 +209,14 @@ TEST(Sending, knows_what_must_be_bulk_from_the_mean_size) {
     EXPECT_EQ(sending_between(before, after, "eth1", 1500, 1s).bulk, 1e7);
 }
 
-TEST(Cuts, are_for_devices_without_tso) {
+TEST(SoftwareTso, is_for_devices_without_tso) {
     auto port = device("eth1");
-    EXPECT_EQ(cuts_of(port), Cuts::nothing);
+    EXPECT_EQ(software_tso_of(port), SoftwareTso::none);
     switch_off(port, {"tx-tcp6-segmentation"});
-    EXPECT_EQ(cuts_of(port), Cuts::one_family);
+    EXPECT_EQ(software_tso_of(port), SoftwareTso::one_family);
     switch_off(port, {"tx-tcp-segmentation"});
-    EXPECT_EQ(cuts_of(port), Cuts::all);
-    EXPECT_EQ(cuts_of({}), Cuts::nothing) << "its offloads are not known";
+    EXPECT_EQ(software_tso_of(port), SoftwareTso::all);
+    EXPECT_EQ(software_tso_of({}), SoftwareTso::none) << "its offloads are not known";
     EXPECT_EQ(segmentation_of(port, 9000), (Segmentation{.mtu = 9000}));
     switch_off(port, {"tx-scatter-gather", "tx-checksum-ip-generic"});
     EXPECT_EQ(segmentation_of(port, 1500), (Segmentation{.scatter_gather = false, .checksum = false}));
@@ -221,12 +224,12 @@ TEST(Cuts, are_for_devices_without_tso) {
 
 PortCost cost_of(double bulk) {
     return {.port = "eth1",
-            .cuts = Cuts::all,
+            .software_tso = SoftwareTso::all,
             .sending = {.bytes = bulk, .packets = 100, .bulk = bulk, .source = BulkSource::counted},
             .measured = SegmentationCost{.whole = 50, .cut = 274}};
 }
 
-TEST(Costs, are_the_rate_times_what_a_kib_costs_more_than_with_tso) {
+TEST(Costs, are_rate_times_extra_cost_per_kib) {
     EXPECT_THAT(*cpu_share(cost_of(41.2e6)), DoubleNear(41.2e6 / 1024 * 224e-9, 1e-9));
     auto noise = cost_of(41.2e6);
     noise.measured = SegmentationCost{.whole = 51, .cut = 50};
@@ -235,36 +238,38 @@ TEST(Costs, are_the_rate_times_what_a_kib_costs_more_than_with_tso) {
     EXPECT_EQ(cpu_share(noise), std::nullopt);
 }
 
-std::string said_of(const PortCost& cost, const std::string& unmeasured = "") {
+std::string remark_on(const PortCost& cost, const std::string& error = "") {
     auto report = report_of(good_offloads(1));
     report.costs = {cost};
-    report.unmeasured = unmeasured;
+    report.measurement_error = error;
     return cost_remarks(report).at(0);
 }
 
-TEST(Costs, are_said_with_what_they_are_made_of) {
+TEST(Costs, are_shown_with_their_inputs) {
     auto cost = cost_of(41.25e6);
-    EXPECT_EQ(said_of(cost),
+    EXPECT_EQ(remark_on(cost),
               "eth1: 330 Mbit/s of bulk, segmented in software: 0.9 % of a CPU (224 ns/KiB measured here)");
-    EXPECT_THAT(said_of(cost_of(412.5e6)), HasSubstr(": 9.0 % of a CPU"));
+    EXPECT_THAT(remark_on(cost_of(412.5e6)), HasSubstr(": 9.0 % of a CPU"));
     cost.sending.source = BulkSource::at_least;
-    EXPECT_THAT(said_of(cost), StartsWith("eth1: at least 330 Mbit/s of bulk, segmented in software: 0.9 %"));
+    EXPECT_THAT(remark_on(cost),
+                StartsWith("eth1: at least 330 Mbit/s of bulk, segmented in software: 0.9 %"));
     cost.sending.source = BulkSource::unknown;
-    EXPECT_THAT(said_of(cost), HasSubstr("not known how much is bulk, segmented in software: at most 0.9 %"));
+    EXPECT_THAT(remark_on(cost),
+                HasSubstr("not known how much of it is bulk, segmented in software: at most 0.9 %"));
     cost.sending.source = BulkSource::counted;
-    cost.cuts = Cuts::one_family;
-    EXPECT_THAT(said_of(cost), HasSubstr("bulk, in part segmented in software: at most 0.9 %"));
+    cost.software_tso = SoftwareTso::one_family;
+    EXPECT_THAT(remark_on(cost), HasSubstr("bulk, partly segmented in software: at most 0.9 %"));
 }
 
-TEST(Costs, are_not_said_where_nothing_is_sent_or_nothing_could_be_measured) {
-    EXPECT_EQ(said_of(cost_of(0)), "eth1: nothing to segment now");
+TEST(Costs, are_not_shown_without_traffic_or_measurement) {
+    EXPECT_EQ(remark_on(cost_of(0)), "eth1: nothing to segment now");
     auto small = cost_of(0);
     small.sending.source = BulkSource::at_least;
     small.sending.bytes = 20000;
-    EXPECT_THAT(said_of(small), HasSubstr("its packets have 200 bytes on average"));
+    EXPECT_THAT(remark_on(small), HasSubstr("packets have 200 bytes on average"));
     auto blind = cost_of(41.25e6);
     blind.measured.reset();
-    EXPECT_EQ(said_of(blind, "cannot make a network namespace: Operation not permitted"),
+    EXPECT_EQ(remark_on(blind, "cannot make a network namespace: Operation not permitted"),
               "eth1: 330 Mbit/s of bulk, segmented in software; the cost is not measured: cannot make a "
               "network namespace: Operation not permitted");
 }
@@ -288,12 +293,12 @@ TEST(OffloadJson, has_the_same_figures) {
     EXPECT_EQ(document.find("remarks")->array()->size(), 1U);
 }
 
-TEST(OffloadReports, are_not_made_of_an_older_daemons_state) {
-    const auto refused = tells_of_offloads(good_team());
+TEST(OffloadReports, need_a_daemon_that_reports_offloads) {
+    const auto refused = require_offloads(good_team());
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().number, ENOTSUP);
-    EXPECT_THAT(refused.error().text, HasSubstr("older than this command"));
-    EXPECT_TRUE(tells_of_offloads(report_of(good_offloads(1)).state));
+    EXPECT_THAT(refused.error().text, HasSubstr("too old for this command"));
+    EXPECT_TRUE(require_offloads(report_of(good_offloads(1)).state));
 }
 
 } // namespace

@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Optional;
 
-RemovalImpact leaving(const TeamState& state, const Rates& rates, const std::string& port = "eth1") {
+RemovalImpact impact_of(const TeamState& state, const Rates& rates, const std::string& port = "eth1") {
     return removal_impact_of(state, *find_port(state, port), rates);
 }
 
@@ -28,23 +28,23 @@ Flow flow(std::uint16_t port) {
             .owner = SocketOwner{.pid = 4711, .name = "curl"}};
 }
 
-TEST(Leavings, say_who_is_touched_and_whether_the_rest_can_carry) {
+TEST(PortRemoval, lists_effects_and_remaining_capacity) {
     auto state = good_team();
     state.balance->loads[4] = {.bytes = 10e6, .packets = 1, .bulk = 0};
-    auto one = leaving(state, {{"eth1", 12.5e6}, {"eth2", 39e6}});
-    one.flows = {.by_port = {flow(40000)}, .all = 3, .untold = 1};
+    auto one = impact_of(state, {{"eth1", 12.5e6}, {"eth2", 39e6}});
+    one.flows = {.by_port = {flow(40000)}, .all = 3, .unknown = 1};
     EXPECT_EQ(one.refusal, std::nullopt);
     EXPECT_EQ(text_of(one),
               "without eth1 (nothing is changed):\n"
               "  buckets: 64 of 256 leave by it with 80 Mbit/s; they move to eth2, eth3, eth4\n"
-              "  connections: 1 of 3 leave by it; of 1 it cannot be told\n"
+              "  connections: 1 of 3 leave by it; not known for 1\n"
               "    10.0.0.1:40000 -> 10.0.0.2:80: bucket 137, curl (4711)\n"
               "  workers: none are bound\n"
-              "  offloads: the others have what it has\n"
+              "  offloads: the others have the same\n"
               "  capacity: the other 3 ports carry 3000 Mbit/s, the team sends 412 Mbit/s: they can\n");
 }
 
-TEST(Leavings, tell_of_the_workers_that_receive_most_by_the_port) {
+TEST(PortRemoval, counts_workers_that_receive_most_by_the_port) {
     auto state = good_team();
     auto document = json::parse(R"({"workers": {"workers": [
         {"pid": 1, "cpus": "0", "bytes_by_port": {"eth1": 9, "eth2": 1}},
@@ -52,15 +52,15 @@ TEST(Leavings, tell_of_the_workers_that_receive_most_by_the_port) {
         {"pid": 3, "cpus": "", "bytes_by_port": {"eth1": 9}}]}})");
     ASSERT_TRUE(document);
     state.document = std::move(*document);
-    const auto some = leaving(state, {});
+    const auto some = impact_of(state, {});
     EXPECT_EQ(2U, some.workers.size());
     EXPECT_THAT(text_of(some),
                 testing::HasSubstr("  workers: 2 are bound, of which 1 receives most by it\n"));
 }
 
-TEST(Leavings, show_twenty_connections_and_count_the_rest) {
+TEST(PortRemoval, shows_twenty_connections_and_counts_the_rest) {
     const auto state = good_team();
-    auto many = leaving(state, {});
+    auto many = impact_of(state, {});
     for (std::uint16_t port = 1; port <= 25; ++port)
         many.flows.by_port.push_back(flow(port));
     const auto text = text_of(many);
@@ -68,26 +68,26 @@ TEST(Leavings, show_twenty_connections_and_count_the_rest) {
     EXPECT_THAT(text, HasSubstr("    and 5 more\n"));
 }
 
-TEST(Leavings, of_the_last_port_and_of_one_that_is_needed_are_refused) {
+TEST(PortRemoval, is_refused_for_the_last_port_and_for_too_little_capacity) {
     auto state = good_team(2);
     EXPECT_THAT(
-        leaving(state, {{"eth1", 80e6}, {"eth2", 80e6}}).refusal,
+        impact_of(state, {{"eth1", 80e6}, {"eth2", 80e6}}).refusal,
         Optional(HasSubstr("the other port carries 1000 Mbit/s, the team sends 1280 Mbit/s: too much")));
-    EXPECT_EQ(leaving(state, {{"eth1", 60e6}, {"eth2", 60e6}}).refusal, std::nullopt);
+    EXPECT_EQ(impact_of(state, {{"eth1", 60e6}, {"eth2", 60e6}}).refusal, std::nullopt);
     state.ports[1].transmits = false;
-    EXPECT_EQ(leaving(state, {}).refusal, "it is the last port that carries");
-    EXPECT_EQ(leaving(state, {}, "eth2").refusal, std::nullopt) << "nothing leaves by it";
+    EXPECT_EQ(impact_of(state, {}).refusal, "it is the last port that carries");
+    EXPECT_EQ(impact_of(state, {}, "eth2").refusal, std::nullopt) << "nothing leaves by it";
 }
 
-TEST(Leavings, of_unknown_speeds_do_not_promise_what_is_not_known) {
+TEST(PortRemoval, is_refused_if_unknown_speeds_are_needed) {
     auto state = good_team(3);
     state.ports[2].link.speed.reset();
-    EXPECT_EQ(leaving(state, {{"eth1", 100e6}}).refusal, std::nullopt) << "eth2 alone can";
-    EXPECT_THAT(leaving(state, {{"eth1", 100e6}, {"eth2", 100e6}}).refusal,
-                Optional(HasSubstr("(of eth3 the speed is not known)")));
+    EXPECT_EQ(impact_of(state, {{"eth1", 100e6}}).refusal, std::nullopt) << "eth2 alone can";
+    EXPECT_THAT(impact_of(state, {{"eth1", 100e6}, {"eth2", 100e6}}).refusal,
+                Optional(HasSubstr("(the speed of eth3 is not known)")));
 }
 
-TEST(Leavings, count_capacity_as_the_runner_uses_it) {
+TEST(PortRemoval, computes_capacity_by_runner) {
     auto state = good_team(3);
     state.ports[1].link.speed = 100;
     const auto megabits = [&](const char* runner) {
@@ -103,7 +103,7 @@ TEST(Leavings, count_capacity_as_the_runner_uses_it) {
     EXPECT_EQ(team_load(state, {{"eth1", 5}, {"eth2", 5}}), 5);
 }
 
-TEST(Leavings, touch_every_connection_where_ports_take_turns) {
+TEST(PortRemoval, includes_every_connection_without_a_hash) {
     auto state = good_team(2);
     const auto& port = state.ports[0];
     EXPECT_EQ(leaves_by(state, port, std::uint8_t{0}), true);
@@ -119,7 +119,7 @@ PortOffloads offloads(FeatureNames active, std::uint32_t gso_max = 65536) {
     return {.features = {.active = std::move(active), .wanted = {}, .changeable = {}}, .gso_max = gso_max};
 }
 
-TEST(Leavings, name_the_offloads_that_traffic_loses_and_gains) {
+TEST(PortRemoval, names_lost_and_gained_offloads) {
     const OffloadsByPort ports{
         {"eth1", offloads({"tx-tcp-segmentation", "tx-tcp-mangleid-segmentation", "tx-checksum-ip-generic",
                            "rx-vlan-filter"},
@@ -127,30 +127,30 @@ TEST(Leavings, name_the_offloads_that_traffic_loses_and_gains) {
         {"eth2", offloads({"rx-checksum", "tx-checksum-ipv4", "tx-checksum-ipv6"})},
         {"eth3", offloads({"rx-checksum", "tx-tcp-segmentation", "tx-udp-segmentation", "tx-checksum-ipv4"})},
         {"eth4", offloads({})}};
-    auto one = leaving(good_team(), {});
+    auto one = impact_of(good_team(), {});
     one.offloads = offload_change("eth1", {"eth2", "eth3", "eth4", "eth5"}, ports);
     EXPECT_EQ(one.offloads.lost, (std::map<std::string, std::vector<std::string>>{
                                      {"tx-checksum-ipv6", {"eth3"}}, {"tx-tcp-segmentation", {"eth2"}}}));
-    EXPECT_THAT(text_of(one), HasSubstr("  offloads: without tx-checksum-ipv6 is eth3\n"
-                                        "  offloads: without tx-tcp-segmentation is eth2\n"
-                                        "  offloads: the others have rx-checksum, which it has not\n"
-                                        "  offloads: packets may be 65536 bytes large instead of 16384\n"));
+    EXPECT_THAT(text_of(one), HasSubstr("  offloads: eth3 has no tx-checksum-ipv6\n"
+                                        "  offloads: eth2 has no tx-tcp-segmentation\n"
+                                        "  offloads: the others have rx-checksum, which it does not have\n"
+                                        "  offloads: packets may have 65536 bytes instead of 16384\n"));
 }
 
-TEST(Leavings, promise_no_offload_of_ports_that_are_not_known) {
+TEST(PortRemoval, ignores_ports_with_unknown_offloads) {
     EXPECT_EQ(offload_change("eth1", {"eth2"}, {{"eth2", offloads({"rx-checksum"})}}), OffloadChange{});
     const auto none = offload_change("eth1", {"eth2"}, {{"eth1", offloads({"tx-tcp-segmentation"})}});
     EXPECT_TRUE(none.lost.empty() && none.gained.empty());
     const auto larger = offload_change(
         "eth1", {"eth2"}, {{"eth1", offloads({"rx-gro"}, 65536)}, {"eth2", offloads({"rx-gro"}, 16384)}});
-    EXPECT_EQ(larger.gso_max, larger.gso_max_then) << "the others take no more than before";
+    EXPECT_EQ(larger.gso_max, larger.gso_max_after) << "the others have a smaller limit";
 }
 
-TEST(Rates, are_of_ports_that_were_there_all_the_time) {
+TEST(Rates, omit_ports_that_were_removed_in_between) {
     auto before = good_team(3), after = good_team(3);
     before.ports[0].counters.tx_bytes = 1000;
     after.ports[0].counters.tx_bytes = 3000;
-    before.ports[1].counters.tx_bytes = 5000; // it left and came
+    before.ports[1].counters.tx_bytes = 5000; // it was removed and added again
     before.ports.pop_back();
     EXPECT_EQ(rates_between(before, after, std::chrono::milliseconds(500)), (Rates{{"eth1", 4000}}));
 }

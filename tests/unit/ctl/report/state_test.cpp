@@ -71,7 +71,7 @@ TEST(States, are_read_as_the_daemon_writes_them) {
     EXPECT_EQ(state->ifindex, IfIndex{9});
     EXPECT_EQ(state->address, status.address);
     auto port = state->ports.at(0);
-    port.link.duplex = Duplex::full; // which nobody asks for here
+    port.link.duplex = Duplex::full; // read_state() does not read it
     EXPECT_EQ(port, status.ports.at(0));
     EXPECT_EQ(state->balance, status.balance);
 }

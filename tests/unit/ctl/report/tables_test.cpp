@@ -48,7 +48,7 @@ TEST(BalanceTables, show_loads_and_the_last_moves) {
                                    "7       eth1  eth2  offload  12.5 %  in a gap   12 ms  4.0 s\n");
 }
 
-TEST(BalanceTables, show_the_cpus_that_send_by_a_port_where_they_decide) {
+TEST(BalanceTables, show_the_sending_cpus_with_a_hash_by_cpu) {
     auto state = good_team(2);
     state.balance->tx_hash = HashFields{} | HashField::cpu;
     state.balance->ports[0].cpus = {0, 1, 2, 5};
@@ -59,7 +59,7 @@ TEST(BalanceTables, show_the_cpus_that_send_by_a_port_where_they_decide) {
     EXPECT_THAT(text, Not(HasSubstr("buckets")));
 }
 
-TEST(BalanceTables, say_what_is_not_measured_and_not_done) {
+TEST(BalanceTables, show_what_is_off_and_not_measured) {
     auto state = good_team(2);
     state.balance->counted = false;
     state.balance->frozen = true;
@@ -70,7 +70,7 @@ TEST(BalanceTables, say_what_is_not_measured_and_not_done) {
     EXPECT_THAT(text, Not(HasSubstr(" 0 Mbit/s")));
 }
 
-TEST(BalanceTables, have_buckets_only_of_runners_that_do) {
+TEST(BalanceTables, have_buckets_only_for_runners_with_buckets) {
     auto state = good_team(2);
     state.balance.reset();
     state.runner = "random";
@@ -85,7 +85,7 @@ TEST(BalanceTables, have_buckets_only_of_runners_that_do) {
                                    "eth2    up  1000 Mbit/s        yes\n");
 }
 
-TEST(StatsTables, sum_up_and_have_no_mean_of_nothing) {
+TEST(StatsTables, have_a_total_and_no_mean_of_no_packets) {
     auto state = good_team(2);
     state.ports[0].counters = {
         .tx_packets = 2, .tx_bytes = 3001, .rx_packets = 0, .rx_bytes = 0, .rx_dropped = 7};
@@ -96,7 +96,7 @@ TEST(StatsTables, sum_up_and_have_no_mean_of_nothing) {
               "total           2      3001    1501           0         0       -           7\n");
 }
 
-TEST(Units, are_for_people) {
+TEST(Units, are_readable) {
     EXPECT_EQ(megabits(0), "0 Mbit/s");
     EXPECT_EQ(megabits(125e3), "1.0 Mbit/s");
     EXPECT_EQ(megabits(125e6), "1000 Mbit/s");
