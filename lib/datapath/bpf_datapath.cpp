@@ -115,8 +115,8 @@ Result<std::unique_ptr<BpfDatapath>> BpfDatapath::load(bool by_cpu) {
     return std::unique_ptr<BpfDatapath>(new BpfDatapath(std::move(programs)));
 }
 
-Result<> BpfDatapath::write_live(SlotSet transmit, SlotSet receive) {
-    const teamo_live live{.tx = transmit, .rx = receive};
+Result<> BpfDatapath::write_live(LiveSlots slots) {
+    const teamo_live live{.tx = slots.transmit, .rx = slots.receive};
     return write(programs_->live(), 0, &live);
 }
 
@@ -191,28 +191,20 @@ Result<> BpfDatapath::apply(const Tables& tables) {
     const Tables now = applied_.value_or(Tables{});
     applied_.reset(); // unknown until everything is written; after a failure the next call writes all
 
-    if (auto done = write_drains(now, tables); !done) return done;
-    const bool same_ports = now.ports == tables.ports && now.buckets == tables.buckets;
-    // A slot whose device changes must not carry during the change.
-    SlotSet steady = 0;
-    for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
-        if (now.ports[slot] == tables.ports[slot]) steady |= bit(Slot{slot});
-    const SlotSet transmit = now.transmit & tables.transmit & steady,
-                  receive = now.receive & tables.receive & steady;
-    if (!same_ports && (transmit != now.transmit || receive != now.receive))
-        if (auto done = write_live(transmit, receive); !done) return done;
-
-    Tables before = now, after = tables;
-    before.transmit = after.transmit = before.receive = after.receive = 0;
-    before.buckets = after.buckets = Buckets{};
-    before.leaving = after.leaving = {};
-    before.drain = after.drain = {};
-    before.cpu_slots = after.cpu_slots = {};
-    if (before != after)
-        if (auto done = write_team(tables); !done) return done;
-    if (auto done = write_cpu_slots(now, tables, now == Tables{}); !done) return done;
-    if (auto done = write_buckets(now, tables, now == Tables{}); !done) return done;
-    if (auto done = write_live(tables.transmit, tables.receive); !done) return done;
+    const bool all = now == Tables{};
+    const auto write_one = [&](TableWrite what) -> Result<> {
+        switch (what) {
+        case TableWrite::stop: return write_live(staying_live(now, tables));
+        case TableWrite::drains: return write_drains(now, tables);
+        case TableWrite::team: return write_team(tables);
+        case TableWrite::cpu_slots: return write_cpu_slots(now, tables, all);
+        case TableWrite::buckets: return write_buckets(now, tables, all);
+        case TableWrite::start: return write_live({.transmit = tables.transmit, .receive = tables.receive});
+        }
+        return {};
+    };
+    for (const auto what : write_order(now, tables))
+        if (auto done = write_one(what); !done) return done;
     applied_ = tables;
     return {};
 }

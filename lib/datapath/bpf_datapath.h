@@ -5,6 +5,7 @@
 #pragma once
 
 #include "datapath/datapath.h"
+#include "datapath/write_order.h"
 
 namespace teamo {
 
@@ -39,7 +40,7 @@ public:
 private:
     struct Programs;
     explicit BpfDatapath(std::unique_ptr<Programs> programs);
-    Result<> write_live(SlotSet transmit, SlotSet receive);
+    Result<> write_live(LiveSlots slots);
     Result<> write_team(const Tables& tables);
     Result<> write_drains(const Tables& now, const Tables& next);
     Result<> write_cpu_slots(const Tables& now, const Tables& next, bool all);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "datapath/write_order.h"
+
+namespace teamo {
+namespace {
+
+/// Only what write_team() of BpfDatapath writes, and the team driver's settings.
+Tables team_part(Tables tables) {
+    tables.transmit = tables.receive = 0;
+    tables.buckets = {};
+    tables.leaving = {};
+    tables.drain = {};
+    tables.cpu_slots.clear();
+    return tables;
+}
+
+} // namespace
+
+LiveSlots staying_live(const Tables& now, const Tables& next) {
+    SlotSet same_device = 0;
+    for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
+        if (now.ports[slot] == next.ports[slot]) same_device |= bit(Slot{slot});
+    return {.transmit = now.transmit & next.transmit & same_device,
+            .receive = now.receive & next.receive & same_device};
+}
+
+std::vector<TableWrite> write_order(const Tables& now, const Tables& next) {
+    std::vector<TableWrite> between;
+    if (now.drain != next.drain) between.push_back(TableWrite::drains);
+    if (team_part(now) != team_part(next)) between.push_back(TableWrite::team);
+    if (now.cpu_slots != next.cpu_slots || now == Tables{}) between.push_back(TableWrite::cpu_slots);
+    if (now.buckets != next.buckets || now.leaving != next.leaving || now == Tables{})
+        between.push_back(TableWrite::buckets);
+    const auto staying = staying_live(now, next);
+    const bool stops = staying != LiveSlots{now.transmit, now.receive};
+    const bool starts = staying != LiveSlots{next.transmit, next.receive} || now == Tables{};
+    // One port instead of another, and nothing else: one write does both, with no moment between.
+    if (between.empty() && stops && starts) return {TableWrite::start};
+    if (stops) between.insert(between.begin(), TableWrite::stop);
+    if (starts) between.push_back(TableWrite::start);
+    return between;
+}
+
+} // namespace teamo
