@@ -87,13 +87,13 @@ private:
 } // namespace
 
 std::vector<unsigned> queue_cpus(const PlannedPort& port, const CpuList& cpus) {
-    constexpr double most_of_kept = 0.8;
+    constexpr double worthwhile_share = 0.8;
     QueueAssignment kept(port, cpus);
     if (kept.lacks_cpus()) return {};
     auto renewed = kept;
     kept.keep_present().assign_rest();
     renewed.assign_rest();
-    return (renewed.busiest() < most_of_kept * kept.busiest() ? renewed : kept).cpus();
+    return (renewed.busiest() < worthwhile_share * kept.busiest() ? renewed : kept).cpus();
 }
 
 } // namespace teamo

@@ -88,11 +88,11 @@ unsigned WorkerCpus::best_rank(const Cpu& cpu, const Request& request) const {
     for (const auto number : request.anchors)
         if (const auto* anchor = input_.topology->find(number))
             best = std::min(
-                best, rank(cpu, *anchor, request.nearness, is_other_ports(cpu.number, request.anchors)));
+                best, rank(cpu, *anchor, request.nearness, serves_other_ports(cpu.number, request.anchors)));
     return best;
 }
 
-bool WorkerCpus::is_other_ports(unsigned cpu, const CpuList& anchors) const {
+bool WorkerCpus::serves_other_ports(unsigned cpu, const CpuList& anchors) const {
     return !has(anchors, cpu) &&
            std::ranges::any_of(input_.ports, [cpu](const WorkerPort& port) { return has(port.cpus, cpu); });
 }
@@ -130,7 +130,7 @@ unsigned WorkerCpus::own(const Request& request) const {
             const auto* other = input_.topology->find(given.first);
             return given.second.workers > 0 && other != nullptr && other->core == cpu.core;
         });
-        return std::tuple(workers_on(number), is_other_ports(number, request.anchors),
+        return std::tuple(workers_on(number), serves_other_ports(number, request.anchors),
                           !has(request.now, number), core_has_some, best_rank(cpu, request), number);
     };
     return *std::ranges::min_element(usable_, {}, key);

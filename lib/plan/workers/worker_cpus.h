@@ -48,7 +48,7 @@ private:
     unsigned rank(const Cpu& cpu, const Cpu& anchor, Nearness nearness, bool others) const;
     unsigned best_rank(const Cpu& cpu, const Request& request) const;
     bool is_full(unsigned cpu, const Request& request) const;
-    bool is_other_ports(unsigned cpu, const CpuList& anchors) const;
+    bool serves_other_ports(unsigned cpu, const CpuList& anchors) const;
 
     const WorkerPlanInput& input_;
     std::set<unsigned> usable_;
