@@ -57,8 +57,8 @@ TEST(Diagnostics, know_a_list_of_cpus) {
     EXPECT_THAT(complaints(R"({"interrupts": {"policy": "off", "cpus": "0-3,6", "xps": false}})"), IsEmpty());
     for (const auto* cpus : {"", "0-", "3-1", "all", "9999999"})
         EXPECT_THAT(complaints(fmt::format(R"({{"interrupts": {{"cpus": "{}"}}}})", cpus)),
-                    ElementsAre(fmt::format(R"(1:25: error: /interrupts/cpus: "{}" is no list of CPUs; one )"
-                                            "looks like 0-3,6",
+                    ElementsAre(fmt::format(R"(1:25: error: /interrupts/cpus: "{}" is not a list of CPUs; )"
+                                            "an example: 0-3,6",
                                             cpus)));
     EXPECT_THAT(
         complaints(R"({"interrupts": {"policy": "uniqe"}})"),
