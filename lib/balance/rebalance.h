@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The search for the fewest moves that make the loads even (balancer.cpp).
+// Searches for the fewest moves that even out the loads (balancer.cpp).
 #pragma once
 
 #include "balance/bulk.h"

@@ -25,7 +25,7 @@ public:
     template <std::unsigned_integral Number>
     Result<Number> big_endian() {
         if (rest_.size() < sizeof(Number))
-            return fail(EBADMSG, fmt::format("{} bytes are missing", sizeof(Number) - rest_.size()));
+            return fail(EBADMSG, fmt::format("{} bytes missing", sizeof(Number) - rest_.size()));
         std::uint64_t number = 0;
         for (const auto byte : rest_.first(sizeof(Number)))
             number = number << 8 | std::to_integer<std::uint64_t>(byte);

@@ -24,7 +24,7 @@ std::string word_fault(const Key& key, const std::string& written) {
 
 std::string range_fault(const Key& key, std::int64_t number) {
     if (number >= key.range.least && number <= key.range.most) return {};
-    return fmt::format("{} is out of range: valid are {} to {}", number, key.range.least, key.range.most);
+    return fmt::format("{} is out of range; valid values: {} to {}", number, key.range.least, key.range.most);
 }
 
 /// What the daemon does about a value that it cannot use.

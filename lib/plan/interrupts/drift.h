@@ -16,7 +16,7 @@ struct DriftFacts {
 };
 
 struct DriftCause {
-    std::string text;    ///< "by irqbalance (pid 812)"
+    std::string text;    ///< "probably by irqbalance (pid 812)"
     bool kernel = false; ///< by the kernel or the driver, which does not repeat it: not contested
 };
 

@@ -67,7 +67,7 @@ private:
         return state.cpus.empty() && state.windows > 0 ? state.wanted : state.cpus;
     }
 
-    /// None: nothing dominates.
+    /// None: no CPU or port dominates.
     std::optional<Anchor> anchor_of(const ActiveWorker& active, const WorkerState& state) const {
         const auto& traffic = active.traffic;
         if (const auto [cpu, share] = top_cpu(traffic); share >= needed_share(cpu, state)) {

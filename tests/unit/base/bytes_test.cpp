@@ -29,7 +29,7 @@ TEST(FrameReader, refuses_what_is_not_there_and_stays_where_it_is) {
     FrameReader reader(frame);
     const auto number = reader.big_endian<std::uint32_t>();
     ASSERT_FALSE(number);
-    EXPECT_EQ(number.error(), (Error{EBADMSG, "1 bytes are missing"}));
+    EXPECT_EQ(number.error(), (Error{EBADMSG, "1 bytes missing"}));
     EXPECT_EQ(reader.rest().size(), 3U);
     EXPECT_FALSE(FrameReader({}).big_endian<std::uint8_t>());
 }
