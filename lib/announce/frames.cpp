@@ -14,10 +14,10 @@ constexpr Ipv4Address all_hosts{{224, 0, 0, 1}}, igmpv3_routers{{224, 0, 0, 22}}
 constexpr Ipv6Address all_nodes{{0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
 constexpr Ipv6Address mldv2_routers{{0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x16}};
 
-/// "All senders": what a member that chose no sources is (RFC 3376, 4.2.12; RFC 3810, 5.2.12).
+/// Exclude mode without sources means all senders (RFC 3376, 4.2.12; RFC 3810, 5.2.12).
 constexpr std::uint8_t mode_is_exclude = 2;
 
-/// The part that ARP and RARP share: Ethernet, IPv4, and who does what (RFC 826, RFC 903).
+/// A frame in the format that ARP and RARP share (RFC 826, RFC 903).
 Bytes arp_frame(const Speaker& speaker, std::uint16_t ethertype, std::uint16_t operation,
                 const Ipv4Address& address, const MacAddress& target) {
     auto frame = ethernet(speaker, broadcast, ethertype);
@@ -53,7 +53,7 @@ Bytes neighbour_advertisement(const Speaker& speaker, const Ipv6Address& address
     return icmpv6_frame(speaker, {.from = address, .to = all_nodes}, std::move(message));
 }
 
-/// Calls `report` with as many groups at a time as fit a frame.
+/// Calls `report` for each `portion` groups, which is what fits into a frame.
 template <class Address, class Report>
 void in_portions(const std::vector<Address>& groups, std::size_t portion, Report report) {
     for (std::span<const Address> rest(groups); !rest.empty();) {
@@ -63,7 +63,7 @@ void in_portions(const std::vector<Address>& groups, std::size_t portion, Report
     }
 }
 
-/// RFC 1112, appendix I, and RFC 2236: a report each, to the group itself.
+/// RFC 1112, appendix I, and RFC 2236: one report per group, sent to the group.
 Bytes igmp_report(const Speaker& speaker, const Ipv4Address& group) {
     const std::uint8_t type = speaker.igmp == IgmpVersion::v1 ? 0x12 : 0x16;
     FrameWriter message;
@@ -71,7 +71,7 @@ Bytes igmp_report(const Speaker& speaker, const Ipv4Address& group) {
     return igmp_frame(speaker, group, std::move(message));
 }
 
-/// RFC 3376, 4.2: many groups to a report.
+/// RFC 3376, 4.2: many groups in one report.
 Bytes igmpv3_report(const Speaker& speaker, std::span<const Ipv4Address> groups) {
     FrameWriter message;
     message.big_endian(std::uint8_t{0x22}).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0});
@@ -83,7 +83,7 @@ Bytes igmpv3_report(const Speaker& speaker, std::span<const Ipv4Address> groups)
     return igmp_frame(speaker, igmpv3_routers, std::move(message));
 }
 
-/// RFC 3810, 5.2. From the link-local address, else from none (RFC 3590).
+/// RFC 3810, 5.2. From the link-local address, else from the unspecified address (RFC 3590).
 Bytes mldv2_report(const Speaker& speaker, std::span<const Ipv6Address> groups) {
     FrameWriter message;
     message.big_endian(std::uint8_t{143}).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0});
@@ -101,8 +101,8 @@ Bytes mldv2_report(const Speaker& speaker, std::span<const Ipv6Address> groups) 
                         std::move(message));
 }
 
-/// Nobody reports the group that every host is in, nor what never leaves the host: scopes 0 and 1
-/// (RFC 3810, 6; RFC 4291, 2.7).
+/// Not reported are the all-hosts group, and scopes 0 and 1, which never leave the host (RFC 3810, 6;
+/// RFC 4291, 2.7).
 bool is_reported(const Ipv4Address& group) { return group != all_hosts; }
 bool is_reported(const Ipv6Address& group) { return group != all_nodes && (group.bytes[1] & 0x0f) > 1; }
 

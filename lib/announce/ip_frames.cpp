@@ -62,7 +62,7 @@ Bytes igmp_frame(const Speaker& speaker, const Ipv4Address& group, FrameWriter m
     header.big_endian(static_cast<std::uint16_t>(header_size + message.size())).big_endian(std::uint16_t{0});
     header.big_endian(dont_fragment).big_endian(std::uint8_t{1}).big_endian(protocol_igmp);
     header.big_endian(std::uint16_t{0});
-    // Without an address it reports as 0.0.0.0, and is heard (RFC 3376, 4.2.13).
+    // Without an address it reports as 0.0.0.0, which routers accept (RFC 3376, 4.2.13).
     header << (speaker.ipv4.empty() ? Ipv4Address{} : speaker.ipv4.front()) << group;
     header.big_endian(0x94040000U); // router alert (RFC 2113)
     header.patch(header_checksum, internet_checksum(header.bytes()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What all announcements have in common: the Ethernet and IP headers and the Internet checksum.
+// The common parts of all announcements: Ethernet and IP headers, Internet checksum.
 #pragma once
 
 #include "announce/speaker.h"
@@ -13,16 +13,16 @@ namespace teamo::announce {
 
 inline constexpr std::uint16_t ethertype_ipv4 = 0x0800, ethertype_arp = 0x0806, ethertype_vlan = 0x8100,
                                ethertype_rarp = 0x8035, ethertype_ipv6 = 0x86dd;
-inline constexpr std::size_t mtu = 1500; ///< what every Ethernet carries
+inline constexpr std::size_t mtu = 1500; ///< that every Ethernet supports
 inline constexpr MacAddress broadcast{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
 
-/// RFC 1071, over both parts as one; the first has an even length.
+/// RFC 1071, over both parts together; the first must have an even length.
 std::uint16_t internet_checksum(std::span<const std::byte> first, std::span<const std::byte> second = {});
 
 MacAddress multicast_mac(const Ipv4Address& group); ///< RFC 1112, 6.4
 MacAddress multicast_mac(const Ipv6Address& group); ///< RFC 2464, 7
 
-/// A frame as far as its EtherType.
+/// The start of a frame, up to and including the EtherType.
 FrameWriter ethernet(const Speaker& speaker, const MacAddress& to, std::uint16_t ethertype);
 
 FrameWriter& operator<<(FrameWriter& frame, const Ipv4Address& address);
@@ -32,7 +32,7 @@ FrameWriter& operator<<(FrameWriter& frame, const Ipv6Address& address);
 Bytes igmp_frame(const Speaker& speaker, const Ipv4Address& group, FrameWriter message);
 
 struct Ipv6Envelope {
-    Ipv6Address from, to; ///< to a group
+    Ipv6Address from, to; ///< `to` must be a group
     std::uint8_t hop_limit = 255;
     bool router_alert = false;
 };

@@ -10,7 +10,7 @@ namespace teamo::announce {
 
 namespace {
 
-/// Cuts the next piece off `text`: up to one of `ends`, which goes too.
+/// Removes and returns the text before the first of `ends`; removes that character too.
 std::string_view cut(std::string_view& text, std::string_view ends) {
     const auto end = text.find_first_of(ends);
     const auto piece = text.substr(0, end);
@@ -32,8 +32,7 @@ std::optional<IfIndex> device_index(std::string_view word) {
     return IfIndex{*index};
 }
 
-/// "%08X" of the address as it lies in memory: on a little-endian machine its bytes are turned round
-/// (igmp_mc_seq_show).
+/// "%08X" of the address in memory: on a little-endian machine its bytes are reversed (igmp_mc_seq_show).
 std::optional<Ipv4Address> group4(std::string_view word) {
     const auto memory = whole_number<std::uint32_t>(word, 16);
     if (word.size() != 8 || !memory) return {};
@@ -52,7 +51,7 @@ std::optional<Ipv6Address> group6(std::string_view word) {
     return group;
 }
 
-/// "NONE" comes from a kernel built without CONFIG_IP_MULTICAST, which reports nothing itself.
+/// "NONE" is from a kernel without CONFIG_IP_MULTICAST, which sends no reports itself.
 std::optional<IgmpVersion> version_of(std::string_view word) {
     if (word == "V1") return IgmpVersion::v1;
     if (word == "V2") return IgmpVersion::v2;
@@ -61,10 +60,10 @@ std::optional<IgmpVersion> version_of(std::string_view word) {
 }
 
 tl::unexpected<Error> bad_line(std::string_view file, std::size_t line) {
-    return fail(EBADMSG, fmt::format("{}: line {} is not understood", file, line));
+    return fail(EBADMSG, fmt::format("{}: cannot parse line {}", file, line));
 }
 
-/// Gives each line and its number to `take`; stops where that is false.
+/// Calls `take` with each line and its number; an error at the first line for which it returns false.
 template <class Take>
 Result<> each_line(std::string_view file, std::string_view text, Take take) {
     if (text.size() > longest_group_list)
@@ -74,7 +73,7 @@ Result<> each_line(std::string_view file, std::string_view text, Take take) {
     return {};
 }
 
-/// "4\teth0      :     1      V3"; gives the index.
+/// "4\teth0      :     1      V3"; returns the index.
 std::optional<IfIndex> take_device(std::string_view line, std::map<IfIndex, Ipv4Groups>& devices) {
     const auto index = device_index(next_word(line));
     const auto colon = line.find(':');

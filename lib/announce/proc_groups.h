@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The multicast groups every device is in, out of the texts of /proc/net/igmp and /proc/net/igmp6.
+// The multicast groups of each device, from the text of /proc/net/igmp and /proc/net/igmp6.
 // Any text gives a value or an Error.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace teamo::announce {
 
-/// More is refused: some 100,000 groups.
+/// Limit of the text in bytes: about 100,000 groups.
 inline constexpr std::size_t longest_group_list = std::size_t{16} << 20;
 
 struct Ipv4Groups {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// In this order: who has no port gets one; bulk leaves capable ports that are full, and comes to those that
-// are not (bulk.h); then every port's fair share is known (fair.h) and moves are sought towards it
-// (rebalance.h). Each stage ends where it would do nothing if it began again, and no later one undoes an
-// earlier one's reason: so the whole has nothing to do a second time.
+// The stages: buckets without an owner get one; bulk leaves full capable ports and moves to those with room
+// (bulk.h); then the ports' fair shares are computed (fair_shares.h) and moves towards them are searched
+// (rebalance.h). Each stage is idempotent, and no later stage undoes the reason of an earlier one, so a
+// second run moves nothing.
 #include "balance/balancer.h"
 
 #include "balance/bulk.h"
@@ -17,8 +17,8 @@ namespace {
 
 using Counts = std::array<std::size_t, max_ports + 1>;
 
-/// What weighs comes first, the largest foremost, each to the port that is least full with it; what is idle
-/// evens out the numbers of buckets.
+/// Buckets with load first, the largest first, each to the port with the lowest level including it; idle
+/// buckets then even out the numbers of buckets.
 void assign_owners(PlacementDraft& draft, bool split, const BalancePolicy& policy) {
     std::vector<std::size_t> unowned;
     Counts counts{};
@@ -46,7 +46,7 @@ void assign_owners(PlacementDraft& draft, bool split, const BalancePolicy& polic
     }
 }
 
-/// The ports that bulk came to between two drafts.
+/// The ports that got bulk between two drafts.
 SlotSet gained_bulk(const PlacementDraft& before, const PlacementDraft& after) {
     SlotSet gained = 0;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)

@@ -23,7 +23,7 @@ Counts count(const BucketOwners& owners) {
     return counts;
 }
 
-/// How many buckets each slot shall have: 256 / n, and one more for those that have most already.
+/// The number of buckets for each slot: 256 / n, and one more for the slots with the most buckets now.
 Counts fair_shares(std::vector<Slot> slots, const Counts& now) {
     std::ranges::stable_sort(slots, std::greater<>{}, [&now](Slot slot) { return now[slot.value]; });
     Counts shares{};
@@ -42,7 +42,7 @@ BucketOwners assign_evenly(const BucketOwners& now, SlotSet slots) {
     const auto shares = fair_shares(list, count(now));
     Counts kept{};
     BucketOwners next{};
-    // A slot above its share gives from its end, so that what it keeps stays one range.
+    // A slot above its share gives up its last buckets, so that it keeps one range.
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
         const auto owner = now[bucket].value;
         if (shares[owner] > kept[owner] && owner != 0) {
@@ -51,31 +51,31 @@ BucketOwners assign_evenly(const BucketOwners& now, SlotSet slots) {
         }
     }
     const bool from_nothing = std::ranges::all_of(now, [](Slot owner) { return owner == Slot{0}; });
-    auto taker = list.begin();
+    auto slot = list.begin();
     for (auto& owner : next) {
         if (owner != Slot{0}) continue;
-        while (kept[taker->value] >= shares[taker->value])
-            if (++taker == list.end()) taker = list.begin();
-        owner = *taker;
-        ++kept[taker->value];
-        // One range each at first; what a leaving port leaves behind is dealt out in turn.
-        if (!from_nothing && ++taker == list.end()) taker = list.begin();
+        while (kept[slot->value] >= shares[slot->value])
+            if (++slot == list.end()) slot = list.begin();
+        owner = *slot;
+        ++kept[slot->value];
+        // One range for each slot at first; later the free buckets go to the slots in turn.
+        if (!from_nothing && ++slot == list.end()) slot = list.begin();
     }
     return next;
 }
 
 BucketOwners settle(const BucketOwners& now, SlotSet known, SlotSet slots, bool measured) {
-    const bool someone_came = (slots & ~known) != 0;
+    const bool has_new_slot = (slots & ~known) != 0;
     const auto unowned = [slots](Slot owner) { return (slots & bit(owner)) == 0; };
-    if (!someone_came && std::ranges::none_of(now, unowned)) return now;
+    if (!has_new_slot && std::ranges::none_of(now, unowned)) return now;
     const auto list = members(slots);
-    if (someone_came || !measured || list.empty()) return assign_evenly(now, slots);
+    if (has_new_slot || !measured || list.empty()) return assign_evenly(now, slots);
     BucketOwners next = now;
-    auto taker = list.begin();
+    auto slot = list.begin();
     for (auto& owner : next) {
         if (!unowned(owner)) continue;
-        owner = *taker;
-        if (++taker == list.end()) taker = list.begin();
+        owner = *slot;
+        if (++slot == list.end()) slot = list.begin();
     }
     return next;
 }
@@ -89,9 +89,10 @@ Buckets preferences(const BucketOwners& owners, SlotSet slots) {
         if (owner == Slot{0}) continue;
         auto others = list;
         std::erase(others, owner);
-        // The k-th bucket of its home takes the others in turn for its second place, exactly evenly. What
-        // follows turns with what was chosen, so that no two ports hand on to the same third: whichever
-        // ports are down, the fullest of the rest has at most 1.11 times its share (tests/unit/runner).
+        // The k-th bucket of an owner takes the others in turn for second place, which is exactly even. The
+        // further places depend on those before, so that different ports do not fall back to the same third
+        // one: whichever ports are down, the fullest of the rest has at most 1.11 times its share
+        // (tests/unit/balance).
         auto turn = seen[owner.value]++;
         std::size_t place = 0;
         buckets[bucket][place++] = owner;

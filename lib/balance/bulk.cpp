@@ -9,16 +9,17 @@
 namespace teamo {
 namespace {
 
-/// Shares of GSO bytes. Between them a bucket stays what its port makes of it, so that one that is now more,
-/// now less, does not go to and fro.
+/// Shares of GSO bytes. Hysteresis: between the thresholds a bucket keeps its class.
 constexpr double becomes_bulk = 0.6, remains_bulk = 0.4;
-/// What has spilled comes back when so much of the limit is enough: without a reserve noise about the limit
-/// moves three times as many buckets (tests/simulation/offload_test).
+/// Bulk returns only up to this share of the limit: without the reserve noise around the limit moves three
+/// times as many buckets (tests/simulation/offload_test).
 constexpr double return_share = 0.9;
-/// Of the mean of the buckets of bulk there.
-constexpr double worth_spilling = 0.25;
+/// The smallest bucket to spill, as a share of the mean bulk bucket.
+constexpr double least_spill_share = 0.25;
 
-bool surely_bulk(const BucketLoad& load) { return load.bytes > 0 && load.bulk >= becomes_bulk * load.bytes; }
+bool is_clearly_bulk(const BucketLoad& load) {
+    return load.bytes > 0 && load.bulk >= becomes_bulk * load.bytes;
+}
 
 } // namespace
 
@@ -44,24 +45,24 @@ BulkPlacement::BulkPlacement(PlacementDraft& draft, const BalancePolicy& policy)
             moved(draft.bytes(bucket), nullptr, *owner);
 }
 
-bool BulkPlacement::fits(double bytes) const { return here_ + bytes <= return_share * limit_; }
+bool BulkPlacement::fits(double bytes) const { return on_capable_ + bytes <= return_share * limit_; }
 
-/// Is on `from`, if that is a port, and goes to `to`.
 void BulkPlacement::moved(double bytes, const WeighedPort* from, const WeighedPort& to) {
     if (from != nullptr) {
         bulk_on_[from->slot.value] -= bytes;
-        (from->segments ? here_ : elsewhere_) -= bytes;
+        (from->segments ? on_capable_ : on_poor_) -= bytes;
     }
     bulk_on_[to.slot.value] += bytes;
-    (to.segments ? here_ : elsewhere_) += bytes;
+    (to.segments ? on_capable_ : on_poor_) += bytes;
 }
 
-/// What the capable ports will have: an even share, or all the bulk if that is more.
+/// The expected level of the capable ports: an even share, or all bulk if that is more.
 double BulkPlacement::level_for_capable() const {
-    return std::max(draft_->mean(), (here_ + elsewhere_) / capable_weight_);
+    return std::max(draft_->mean(), (on_capable_ + on_poor_) / capable_weight_);
 }
 
-/// The port whose bulk stays lowest with it. As long as bulk is not what fills it, all that it has counts.
+/// The port with the lowest level of bulk including `bytes`. As long as bulk alone does not fill the ports,
+/// their total level decides.
 const WeighedPort& BulkPlacement::best(bool capable, double bytes) const {
     const double free_below = capable ? level_for_capable() : 0;
     const WeighedPort* best = nullptr;
@@ -79,20 +80,21 @@ const WeighedPort& BulkPlacement::best(bool capable, double bytes) const {
     return *best;
 }
 
-/// Of the levels of whole sides, and not of single ports: these even out later, and the answer shall stay.
+/// Compares the levels of all capable and all poor ports, not of single ports: single ports are evened out
+/// later, which must not change the result.
 bool BulkPlacement::better_off_elsewhere(double bytes) const {
-    const double now = here_ / capable_weight_;
-    return (elsewhere_ + bytes) / poor_weight_ < now && bytes / best_poor_weight_ < now;
+    const double now = on_capable_ / capable_weight_;
+    return (on_poor_ + bytes) / poor_weight_ < now && bytes / best_poor_weight_ < now;
 }
 
-/// The smallest bucket of bulk that is enough, or the largest; bucket_count: none is better off. Not those
-/// that are next to nothing: where the large ones have to stay, a trickle does not help.
+/// The smallest bulk bucket that is large enough to end the excess, else the largest; bucket_count: none
+/// would be better off. Very small buckets are left out: if the large ones have to stay, they do not help.
 std::size_t BulkPlacement::next_to_spill() const {
     std::vector<std::size_t> bulk;
     for (const auto bucket : draft_->largest())
         if (draft_->on_capable(bucket) && is_bulk(draft_->load(bucket))) bulk.push_back(bucket);
-    const double excess = here_ - limit_;
-    const double least = std::min(excess, worth_spilling * here_ / static_cast<double>(bulk.size()));
+    const double excess = on_capable_ - limit_;
+    const double least = std::min(excess, least_spill_share * on_capable_ / static_cast<double>(bulk.size()));
     std::size_t found = bucket_count;
     for (const auto bucket : bulk) {
         const double bytes = draft_->bytes(bucket);
@@ -103,7 +105,7 @@ std::size_t BulkPlacement::next_to_spill() const {
 }
 
 void BulkPlacement::spill() {
-    while (here_ > limit_) {
+    while (on_capable_ > limit_) {
         const auto bucket = next_to_spill();
         if (bucket == bucket_count) return;
         const double bytes = draft_->bytes(bucket);
@@ -119,7 +121,7 @@ void BulkPlacement::gather() {
     std::vector<std::size_t> strays;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
         all += draft_->load(bucket).bulk;
-        if (!surely_bulk(draft_->load(bucket)) || draft_->on_capable(bucket)) continue;
+        if (!is_clearly_bulk(draft_->load(bucket)) || draft_->on_capable(bucket)) continue;
         strays.push_back(bucket);
         misplaced += draft_->load(bucket).bulk;
     }

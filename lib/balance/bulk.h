@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Bulk goes where TSO is (balancer.cpp): which bucket is bulk, and what of it the capable ports take.
+// Places bulk on capable ports, which have TSO (balancer.cpp).
 #pragma once
 
 #include "balance/placement_draft.h"
 
 namespace teamo {
 
-/// What ports a bucket may be on, as far as load is concerned.
+/// The ports between which a bucket may move for load.
 enum class PortClass : std::uint8_t {
     any,
-    capable, ///< bulk, where it belongs
-    poor,    ///< bulk that did not fit
+    capable, ///< with TSO: for bulk
+    poor,    ///< without TSO: for bulk that does not fit on capable ports
 };
 using PortClasses = std::array<PortClass, bucket_count>;
 
-constexpr bool allows(PortClass side, const WeighedPort& port) {
-    return side == PortClass::any || port.segments == (side == PortClass::capable);
+constexpr bool allows(PortClass allowed, const WeighedPort& port) {
+    return allowed == PortClass::any || port.segments == (allowed == PortClass::capable);
 }
 
-/// Some ports segment and some do not.
+/// Whether some ports have TSO and some do not.
 bool kinds_differ(const std::vector<WeighedPort>& ports);
 
-/// Bulk enough to stay on its side.
+/// Whether the bucket counts as bulk on the ports where it is.
 bool is_bulk(const BucketLoad& load);
 
 class BulkPlacement {
 public:
     BulkPlacement(PlacementDraft& draft, const BalancePolicy& policy);
 
-    /// So many bytes/s of bulk could come to the capable ports without filling them.
+    /// Whether the capable ports have room for so many more bytes/s of bulk.
     bool fits(double bytes) const;
-    /// Takes from the capable ports what would fill them, if the others are better off.
+    /// Moves bulk away from capable ports that are too full, as long as the other ports are less full.
     void spill();
-    /// Brings bulk to the capable ports.
+    /// Moves bulk to the capable ports.
     void gather();
     PortClasses classes() const;
-    /// What somebody else moved, or did not count before.
+    /// Accounts for bulk that moved from one port (nullptr: no port) to another.
     void moved(double bytes, const WeighedPort* from, const WeighedPort& to);
 
 private:
@@ -47,10 +47,10 @@ private:
 
     PlacementDraft* draft_;
     BalancePolicy policy_;
-    double limit_ = 0; ///< bytes/s; infinite where a capacity is unknown
+    double limit_ = 0; ///< bytes/s; infinite if a capacity is unknown
     double capable_weight_ = 0, poor_weight_ = 0, best_poor_weight_ = 0;
     std::array<double, max_ports + 1> bulk_on_{}; ///< bytes/s by slot
-    double here_ = 0, elsewhere_ = 0;             ///< bytes/s of bulk on the capable ports, on the others
+    double on_capable_ = 0, on_poor_ = 0;         ///< bytes/s of bulk on the capable and on the poor ports
 };
 
 } // namespace teamo

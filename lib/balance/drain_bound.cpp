@@ -9,9 +9,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What no qdisc counts: the card's ring, which byte queue limits keep to a few packets of the largest size.
+/// The card's ring, which no qdisc counts; byte queue limits keep it to a few packets of the largest size.
 constexpr double ring_bytes = 2 * 65536;
-/// For the way beyond: two ports end in two receive queues, whose CPUs need not run at the same moment.
+/// For the receiver: two ports end in two receive queues, whose CPUs need not run at the same time.
 constexpr auto margin = 2ms;
 constexpr auto most = 500ms;
 constexpr double unknown_rate = 125e6; // 1 Gbit/s
@@ -21,9 +21,9 @@ constexpr double reserve = 1.5;
 
 } // namespace
 
-/// Something waited all the time from one packet's leaving to another's: it was emptied as fast as it can be.
-/// From any other moment on it would seem faster: a packet of 64 KiB leaves a slow shaper every tenth
-/// reading.
+/// Measures the rate between two readings with sent packets while the queue was never empty, so that it
+/// drained at its full rate. From any other start the rate would seem higher: a packet of 64 KiB leaves a
+/// slow shaper only every tenth reading.
 void DrainBound::measure(const Known& now) {
     if (left_) {
         const double seconds = std::chrono::duration<double>(now.at - left_->at).count();
@@ -48,7 +48,7 @@ std::chrono::nanoseconds DrainBound::step(const QueueCounters& reading, std::uin
     const bool waits = longest_ >= 1;
     if (first || (waits && rate_ == 0)) return most;
     const double link = speed == 0 ? unknown_rate : speed * 125e3;
-    // A measured rate beyond the link's is a burst.
+    // A measured rate above the link's is a burst.
     const double rate = waits ? std::min(rate_, link) : link;
     const std::chrono::duration<double> time((longest_ * reserve + ring_bytes) / std::max(rate, 1e3));
     if (time >= most) return most;

@@ -9,14 +9,14 @@
 
 namespace teamo {
 
-/// After how long what was given to a port has surely left the machine: the longest queue of late, at the
-/// rate at which it is emptied. A shaper's rate is not the link's: it is measured while something waits.
+/// An upper bound of a port's drain time: the longest recent queue, divided by the rate at which it drains. A
+/// shaper's rate differs from the link's, so the rate is measured while packets are queued.
 class DrainBound {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    /// `speed` of the link, Mbit/s; 0 is unknown. Readings may come at any distance; as long as they do not
-    /// tell how fast what waits is emptied, the answer is the longest there is.
+    /// `speed`: of the link, Mbit/s; 0: unknown. Readings may come at any interval. As long as the rate of a
+    /// queue is not known, the result is the maximum.
     std::chrono::nanoseconds step(const QueueCounters& reading, std::uint32_t speed, Time now);
 
 private:
@@ -27,9 +27,9 @@ private:
     void measure(const Known& now);
 
     std::optional<Known> last_;
-    std::optional<Known> left_; ///< when packets were last seen to have left, and something has waited since
-    double longest_ = 0;        ///< bytes; forgotten by half each tenth of a second
-    double rate_ = 0;           ///< bytes/s, measured; 0: nothing has waited
+    std::optional<Known> left_; ///< the last reading with sent packets, if the queue was never empty since
+    double longest_ = 0;        ///< bytes; halves every 0.1 s
+    double rate_ = 0;           ///< bytes/s, measured; 0: nothing was queued
 };
 
 } // namespace teamo

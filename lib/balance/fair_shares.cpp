@@ -6,8 +6,8 @@
 namespace teamo {
 namespace {
 
-/// The ports that are still open, and the loads that are not closed in: two vessels, and water that may stand
-/// in either besides what is bound to one.
+/// The open ports and their load, in two pools (ports with and without TSO). Unbound load may go to either
+/// pool.
 class Pool {
 public:
     Pool(const PlacementDraft& draft, const PortClasses& classes) {
@@ -29,11 +29,11 @@ public:
         return even;
     }
 
-    void take(PortClass side, double bytes) { of(side) = std::max(0.0, of(side) - bytes); }
+    void take(PortClass from, double bytes) { of(from) = std::max(0.0, of(from) - bytes); }
 
-    double& of(PortClass side) { return side == PortClass::any ? free_ : bound_[side == PortClass::capable]; }
+    double& of(PortClass part) { return part == PortClass::any ? free_ : bound_[part == PortClass::capable]; }
 
-    /// False where what is bound to that side would have no port left.
+    /// False if load that is bound to the port's pool would have no port left.
     bool close(const WeighedPort& port, double bound, double free) {
         const double rest = bound_[port.segments] - bound;
         const bool last = weight_[port.segments] - port.weight < port.weight * 1e-9;
@@ -49,12 +49,12 @@ private:
     double free_ = 0;
 };
 
-/// Sums of the same numbers in another order differ by less.
+/// Tolerance for sums of the same numbers in another order.
 constexpr double rounding = 1 + 1e-9;
 
-class Settling {
+class ShareCalculation {
 public:
-    Settling(PlacementDraft& draft, const PortClasses& classes, double margin)
+    ShareCalculation(PlacementDraft& draft, const PortClasses& classes, double margin)
         : draft_(&draft), classes_(&classes), margin_(margin), pool_(draft, classes) {
         for (const auto& port : draft.ports())
             open_ |= bit(port.slot);
@@ -80,8 +80,8 @@ private:
         return (settled_[port.slot.value] + bytes) / port.weight;
     }
 
-    /// There is a port whose share it exceeds. Its home does not matter: what is large shall remain so when
-    /// it has moved.
+    /// Whether it exceeds the share of any port. This does not depend on its owner: a large bucket must
+    /// remain large after it has moved.
     bool is_large(std::size_t bucket) const {
         return std::ranges::any_of(draft_->ports(), [this, bucket](const WeighedPort& port) {
             return is_open(port, bucket) && draft_->bytes(bucket) > share(port) * rounding;
@@ -106,15 +106,15 @@ private:
         settled_[slot] += bytes;
         if (is_open(place)) {
             ((*classes_)[bucket] == PortClass::any ? free_ : bound_)[slot] += bytes;
-        } else { // what rests where there is too much already
+        } else { // a resting bucket on a port that is already above its share
             pool_.take((*classes_)[bucket], bytes);
             fair_.share[slot] = settled_[slot];
         }
         while (close_one())
-            continue; // the less is left to share, the more ports have enough
+            continue; // less remaining load may put more ports above their share
     }
 
-    /// Home, where it has room there; else where it is lightest, and home if that is about the same.
+    /// The owner, if it has room; else the port with the lowest level, or the owner if that is about as good.
     const WeighedPort* place_for(std::size_t bucket) const {
         const double bytes = draft_->bytes(bucket);
         const auto& owner = *draft_->port(draft_->owner(bucket));
@@ -146,14 +146,14 @@ private:
     double margin_;
     Pool pool_;
     SlotSet open_ = 0;
-    std::array<double, max_ports + 1> settled_{}, bound_{}, free_{}; ///< bytes/s that were settled, by slot
+    std::array<double, max_ports + 1> settled_{}, bound_{}, free_{}; ///< by slot: settled bytes/s
     FairShares fair_;
 };
 
 } // namespace
 
 FairShares fair_shares(PlacementDraft& draft, const PortClasses& classes, double margin) {
-    return Settling(draft, classes, margin).shares();
+    return ShareCalculation(draft, classes, margin).shares();
 }
 
 } // namespace teamo

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What each port shall have (balancer.cpp).
+// The fair share of each port (balancer.cpp).
 #pragma once
 
 #include "balance/bulk.h"
@@ -12,12 +12,12 @@ namespace teamo {
 
 struct FairShares {
     std::array<double, max_ports + 1> share{}; ///< by slot, bytes/s
-    std::bitset<bucket_count> settled;         ///< large ones and those that rest, which have their port
+    std::bitset<bucket_count> settled;         ///< large and resting buckets, whose port is final
 };
 
-/// Even by weight, as far as the sides allow. Buckets that are larger than some port's share are settled
-/// first, where they are or where they weigh least; a port that has more than its share by these is closed to
-/// the rest. `margin`: a share of the mean that is not worth a move.
+/// Even by weight, as far as the classes allow. Buckets larger than a port's share are settled first: on
+/// their owner, or on the port with the lowest level. A port that exceeds its share by these is closed to the
+/// rest. `margin`: differences up to this share of the mean are not worth a move.
 FairShares fair_shares(PlacementDraft& draft, const PortClasses& classes, double margin);
 
 } // namespace teamo

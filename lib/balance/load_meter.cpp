@@ -6,7 +6,7 @@
 namespace teamo {
 namespace {
 
-/// Less is nothing: an exponential never ends.
+/// Bytes/s; less counts as zero, because exponential smoothing never reaches it.
 constexpr double least_load = 1;
 
 bool went_backwards(const AllBucketCounters& before, const AllBucketCounters& now) {

@@ -8,18 +8,18 @@
 
 namespace teamo {
 
-/// Loads by bucket, out of counters that only grow. A value: readings and their time in, loads out.
+/// Computes loads by bucket from rising counters. The time is an argument.
 class LoadMeter {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    /// `constant`: after so long a new load counts for 63 per cent, the rest is what was before. About the
-    /// balancing interval, so that a burst within one does not move buckets. 0 or less: nothing is smoothed.
+    /// `constant`: time constant of the exponential smoothing, about the balancing interval, so that a burst
+    /// within one interval does not move buckets. 0 or less: no smoothing.
     explicit LoadMeter(std::chrono::milliseconds constant) : constant_(constant) {}
 
-    /// Readings may come at any distance; one at the time of the last changes nothing. The first gives
-    /// zeros, the second the loads between both. Where any counter went backwards (a new program counts),
-    /// that reading is a first one. What sends nothing and has faded to less than a byte a second is zero.
+    /// Readings may come at any interval; one at the time of the last changes nothing. The first returns
+    /// zeros, the second the loads between the two. If any counter went backwards (a new BPF program counts),
+    /// the reading is a first one. A load without traffic becomes zero below one byte per second.
     BucketLoads step(const AllBucketCounters& counters, Time now);
 
 private:
@@ -29,7 +29,7 @@ private:
     };
     std::chrono::duration<double> constant_;
     std::optional<Known> last_;
-    bool measured_ = false; ///< loads_ is of readings, not of nothing
+    bool measured_ = false; ///< loads_ has measured values
     BucketLoads loads_{};
 };
 

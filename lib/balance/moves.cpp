@@ -6,7 +6,8 @@
 namespace teamo {
 namespace {
 
-/// An administrator who wants it at any price says "now"; a port that has come is worth any bucket's while.
+/// Whether to move without a gap. Moves by hand are not forced (the administrator can request "now"); moves
+/// for membership always are.
 bool worth_it(const BucketMove& move, const BalanceConfig& config) {
     switch (move.reason) {
     case MoveReason::membership: return true;
@@ -37,7 +38,7 @@ std::optional<MoveEnd> end_of(Moves::Waiting& waiting, Moves::Time now, SlotSet 
 void Moves::begin(const BucketMove& move, Time now) {
     auto begun = move;
     if (const auto found = waiting_.find(move.bucket); found != waiting_.end())
-        begun.from = found->second.move.from; // it never got away from there
+        begun.from = found->second.move.from; // where it still is
     if (begun.from == begun.to)
         waiting_.erase(move.bucket);
     else

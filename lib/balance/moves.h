@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Buckets on their way from one port to another. What was sent by the old port may still wait in its queues,
-// so a bucket waits for a pause of its own traffic; how long is enough, the port's drain time says.
+// Pending moves of buckets. Packets sent through the old port may still be in its queues, so each bucket
+// waits for a gap in its traffic that is at least the port's drain time.
 #pragma once
 
 #include "model/balance_status.h"
@@ -20,16 +20,16 @@ public:
     using Time = std::chrono::steady_clock::time_point;
     using Drains = std::array<std::chrono::nanoseconds, max_ports + 1>;
 
-    /// From now on the bucket waits for its pause. One that waits already keeps the port that it leaves, and
-    /// begins to wait anew; where it shall go back to that port it waits no more.
+    /// Starts to wait for a gap. If the bucket has a pending move, its old port stays the same and the wait
+    /// starts again; a move back to the old port just ends the wait.
     void begin(const BucketMove& move, Time now);
-    /// The bucket waits for nothing any more.
+    /// Ends the wait without a move.
     void cancel(std::uint8_t bucket) { waiting_.erase(bucket); }
 
-    /// What is seen of a bucket that waits.
+    /// The present state of a waiting bucket.
     struct Seen {
-        bool moved = false; ///< the datapath has seen the pause and moved it
-        /// That it has sent so far; where that is not known it does not pause.
+        bool moved = false; ///< the datapath saw a gap and moved it
+        /// Number of packets sent so far; not known: no gap can be seen.
         std::optional<std::uint64_t> packets;
     };
     struct Ended {
@@ -38,8 +38,8 @@ public:
         std::chrono::milliseconds waited{0};
         bool operator==(const Ended&) const = default;
     };
-    /// Those whose waiting ends: the pause came, the old port is `live` no more, or it took too long. A
-    /// bucket that gives up has its home with `from` again, which is for the caller to do.
+    /// Returns the moves that end: a gap came, the old port is not `live` any more, or the time is over. For
+    /// MoveEnd::given_up the caller must make `from` the owner again.
     std::vector<Ended> step(Time now, SlotSet live, const Drains& drains, const BalanceConfig& config,
                             const std::function<Seen(std::uint8_t bucket)>& look);
 
@@ -49,10 +49,10 @@ public:
     struct Waiting {
         BucketMove move;
         Time since, quiet_since;
-        std::optional<std::uint64_t> packets; ///< as last seen
+        std::optional<std::uint64_t> packets; ///< at the last step
     };
     const std::map<std::uint8_t, Waiting>& waiting() const { return waiting_; }
-    /// As Tables has it.
+    /// See Tables.
     std::array<Slot, bucket_count> leaving() const;
 
 private:

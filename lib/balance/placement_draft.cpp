@@ -6,7 +6,7 @@
 namespace teamo {
 namespace {
 
-/// The mean of those that are known; any number where none is.
+/// The mean of the known capacities; 1 if none is known.
 double usual_capacity(std::span<const BalancedPort> ports) {
     double sum = 0;
     std::size_t known = 0;
@@ -18,7 +18,7 @@ double usual_capacity(std::span<const BalancedPort> ports) {
     return known == 0 ? 1 : sum / static_cast<double>(known);
 }
 
-/// On a CPU that others fill, interrupt work that has become ksoftirqd's is one of two and gets half.
+/// On a fully loaded CPU the interrupt work runs in ksoftirqd, which gets half of the CPU.
 double left_of_cpu(double cpu_load) { return 1 - std::clamp(cpu_load, 0.0, 1.0) / 2; }
 
 } // namespace
@@ -91,7 +91,7 @@ void PlacementDraft::move(std::size_t bucket, Slot to, MoveReason reason, double
     const auto number = static_cast<std::uint8_t>(bucket);
     if (std::ranges::find(order_, number) == order_.end()) {
         order_.push_back(number);
-        moved.reason = reason; // what set it going
+        moved.reason = reason; // the first reason counts
     }
     moved.gain += gain;
     if (const auto* from = port(owners_[bucket])) filled_[from->slot.value] -= bytes(bucket);

@@ -8,15 +8,15 @@
 namespace teamo {
 namespace {
 
-/// What takes less from what is too much is not worth it: shares of what the smaller port has at the mean.
+/// The least decrease of the excess that is worth a step, as a share of the smaller port's load at the mean.
 constexpr double least_by_move = 0.0005, least_by_swap = 0.005;
 
-/// A bucket that goes to a port, for another that comes back or for none.
+/// A move of a bucket to a port, or a swap with a bucket of that port.
 struct Step {
     std::size_t bucket = bucket_count, other = bucket_count;
     const WeighedPort* to = nullptr;
-    double fall = 0;   ///< bytes/s by which both ports together are less above their shares
-    double amount = 0; ///< bytes/s that go over
+    double fall = 0;   ///< decrease of both ports' excess over their shares, bytes/s
+    double amount = 0; ///< bytes/s that move
     bool swaps() const { return other != bucket_count; }
 };
 
@@ -29,7 +29,7 @@ public:
           gathered_(gathered),
           fair_(fair_shares(draft, classes, policy.tolerance)) {}
 
-    /// Every step takes at least a fixed part from what is too much, and so it ends.
+    /// Ends, because every step lowers the excess by at least a fixed amount.
     void run() {
         SlotSet working = 0, stuck = 0;
         while (const auto* port = most_above(working, stuck)) {
@@ -51,7 +51,8 @@ private:
         return std::max(0.0, draft_->on(port) + more - share(port));
     }
 
-    /// The port with the most to give, of those that have begun to give or have too much.
+    /// The port with the largest excess that is above the tolerance, or above the target once work on it
+    /// began.
     const WeighedPort* most_above(SlotSet working, SlotSet stuck) const {
         const WeighedPort* found = nullptr;
         double most = 0;
@@ -71,15 +72,15 @@ private:
                draft_->bytes(bucket) <= share(to);
     }
 
-    /// Fills in what comes of it, and whether it is any good.
-    bool weigh(Step& step, const WeighedPort& from) const {
+    /// Sets `fall`; returns whether the step is worth it.
+    bool evaluate(Step& step, const WeighedPort& from) const {
         if (draft_->relief(from, *step.to, step.amount) <= 0) return false;
         step.fall = above(from) + above(*step.to) - above(from, -step.amount) - above(*step.to, step.amount);
         const double least = step.swaps() ? least_by_swap : least_by_move;
         return step.fall >= least * std::min(unit(from), unit(*step.to));
     }
 
-    /// More fall is better; of equal falls, the smaller amount.
+    /// The larger decrease is better; of equal ones, the smaller amount.
     bool better(const Step& one, const Step& than) const {
         if (than.to == nullptr) return true;
         const double least = 1e-9 * draft_->total();
@@ -93,13 +94,13 @@ private:
             for (const auto& to : draft_->ports()) {
                 if (&to == &from || !may_go(bucket, to)) continue;
                 Step step{.bucket = bucket, .to = &to, .amount = draft_->bytes(bucket)};
-                if (weigh(step, from) && better(step, best)) best = step;
+                if (evaluate(step, from) && better(step, best)) best = step;
             }
         return best;
     }
 
-    /// What both ports gain grows with the amount up to what the one has too much or the other has room for,
-    /// and after a while falls: of all buckets that could come back only two neighbours are worth a look.
+    /// The gain of both ports rises with the amount, up to the excess of one or the room of the other, and
+    /// then falls: so only the two buckets around that amount can be the best ones to swap.
     Step best_swap(const WeighedPort& from, const std::vector<std::size_t>& buckets) const {
         Step best;
         for (const auto& to : draft_->ports()) {
@@ -116,14 +117,14 @@ private:
                 for (auto other = first; other != others.end() && other <= enough; ++other) {
                     const double amount = draft_->bytes(bucket) - draft_->bytes(*other);
                     Step step{.bucket = bucket, .other = *other, .to = &to, .amount = amount};
-                    if (amount > 0 && weigh(step, from) && better(step, best)) best = step;
+                    if (amount > 0 && evaluate(step, from) && better(step, best)) best = step;
                 }
             }
         }
         return best;
     }
 
-    /// A swap costs two moves: it is taken where one move does not do and it gives more than twice as much.
+    /// A swap costs two moves: it is used if one move is not enough and it gains more than twice as much.
     Step best_step(const WeighedPort& from) const {
         const auto buckets = draft_->busy(from.slot);
         const auto single = best_single(from, buckets);
@@ -153,7 +154,7 @@ void rebalance(PlacementDraft& draft, const PortClasses& classes, const BalanceP
                SlotSet gathered) {
     const auto before = draft;
     Search(draft, classes, policy, gathered).run();
-    // A large bucket's new port may have had what nobody else could take.
+    // The new port of a large bucket may have load that no other port can take.
     if (draft.fullest() > before.fullest() * (1 + 1e-9)) draft = before;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The search for the fewest moves that make the loads even (balancer.cpp).
+// Searches for the fewest moves that even out the loads (balancer.cpp).
 #pragma once
 
 #include "balance/bulk.h"
@@ -8,9 +8,9 @@
 
 namespace teamo {
 
-/// Brings every port that has more than policy.tolerance of the mean above its fair share down to
-/// policy.target, as far as single moves and swaps of two do it. `gathered`: ports that bulk came to just
-/// now.
+/// Brings every port that is above its fair share by more than policy.tolerance of the mean down to
+/// policy.target, as far as single moves and swaps of two buckets can. `gathered`: ports that have just got
+/// bulk.
 void rebalance(PlacementDraft& draft, const PortClasses& classes, const BalancePolicy& policy,
                SlotSet gathered);
 

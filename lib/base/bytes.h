@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Bytes become values, and values bytes, here and nowhere else: no cast to a packed struct, no length
-// trusted twice. Network order throughout.
+// Converts bytes to values and back, in network order. All code uses this, so that there are no casts to
+// packed structs and every length is checked once.
 #pragma once
 
 #include "base/mac_address.h"
@@ -17,7 +17,7 @@ namespace teamo {
 
 using Bytes = std::vector<std::byte>;
 
-/// Takes a frame apart from the front; every length is checked here.
+/// Reads a frame from the front and checks every length.
 class FrameReader {
 public:
     explicit FrameReader(std::span<const std::byte> frame) : rest_(frame) {}
@@ -39,7 +39,7 @@ private:
     std::span<const std::byte> rest_;
 };
 
-/// Puts a frame together from the front.
+/// Writes a frame from the front.
 class FrameWriter {
 public:
     template <std::unsigned_integral Number>
@@ -57,7 +57,7 @@ public:
         bytes_.insert(bytes_.end(), more.begin(), more.end());
         return *this;
     }
-    /// Overwrites two bytes that were written before, as a checksum is.
+    /// Overwrites two bytes that were written before, for example a checksum.
     FrameWriter& patch(std::size_t offset, std::uint16_t number) {
         bytes_.at(offset) = static_cast<std::byte>(number >> 8);
         bytes_.at(offset + 1) = static_cast<std::byte>(number);

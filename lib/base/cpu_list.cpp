@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned cpu_limit = 8192;
 
-/// Takes a number from the front of the text.
+/// Removes a number from the front of the text.
 std::optional<unsigned> take_number(std::string_view& text) {
     unsigned number = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -30,7 +30,7 @@ bool take(std::string_view& text, char character) {
 
 constexpr unsigned group_bits = 32;
 
-/// Takes a group of a mask, eight hexadecimal digits at most, from the front of the text.
+/// Removes a group of a mask, at most eight hexadecimal digits, from the front of the text.
 std::optional<std::uint32_t> take_group(std::string_view& text) {
     std::uint32_t bits = 0;
     const auto most = std::min<std::size_t>(text.size(), group_bits / 4);
@@ -45,7 +45,7 @@ std::optional<std::uint32_t> take_group(std::string_view& text) {
 CpuList cpu_list_of(std::vector<unsigned> numbers) {
     std::ranges::sort(numbers);
     numbers.erase(std::unique(numbers.begin(), numbers.end()),
-                  numbers.end()); // clang 14 lacks that of ranges
+                  numbers.end()); // clang 14 lacks std::ranges::unique
     return numbers;
 }
 

@@ -5,13 +5,13 @@
 
 namespace teamo {
 
-/// For what goes on after a failure: all that failed, as one.
+/// Collects the failures of steps that all run, also after one has failed.
 class Failures {
 public:
-    /// A device that is gone needs nothing done (ENODEV).
+    /// Ignores ENODEV: a device that is gone needs no change.
     void add(const Result<>& done) {
         if (done || done.error().number == ENODEV) return;
-        // One that may pass counts before all others: it is worth another try.
+        // The errno of a passing failure is kept: it is worth another attempt.
         if (error_.text.empty() || (is_passing(done.error()) && !is_passing(error_)))
             error_.number = done.error().number;
         error_.text.append(error_.text.empty() ? "" : "; ").append(done.error().text);

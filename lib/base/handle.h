@@ -13,7 +13,7 @@ struct Releaser {
     void operator()(auto* object) const noexcept { static_cast<void>(release(object)); }
 };
 
-/// Owns what a C library hands out. As small as the bare pointer.
+/// Owns an object of a C library. As small as a raw pointer.
 template <class T, auto release>
 using Handle = std::unique_ptr<T, Releaser<release>>;
 

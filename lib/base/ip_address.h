@@ -20,10 +20,11 @@ struct IpAddress {
 /// "10.0.0.1", "fd00::1".
 std::string text_of(const IpAddress& address);
 
-/// None where the text is no address; no prefix, no zone.
+/// None if the text is not an address. No prefix, no zone.
 std::optional<IpAddress> parse_ip(std::string_view text);
 
-/// ::ffff:10.0.0.1, which sockets of both families have for an IPv4 peer, as 10.0.0.1; any other as it is.
+/// Converts ::ffff:10.0.0.1, which dual-stack sockets report for an IPv4 peer, to 10.0.0.1; returns any other
+/// address unchanged.
 IpAddress unmapped(const IpAddress& address);
 
 } // namespace teamo

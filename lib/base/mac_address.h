@@ -22,8 +22,8 @@ struct MacAddress {
 /// "52:54:00:aa:bb:cc", lower case, as ip(8) prints it.
 std::string text_of(const MacAddress& address);
 
-/// Takes what teamd's hwaddr option takes: six hexadecimal numbers of one or two digits between
-/// colons, blanks around them tolerated. Nothing else; none where the text is no address.
+/// Parses what teamd's hwaddr option accepts: six hexadecimal numbers of one or two digits, separated by
+/// colons, with optional blanks around each. None for any other text.
 std::optional<MacAddress> parse_mac_address(std::string_view text);
 
 } // namespace teamo

@@ -3,7 +3,7 @@
 
 namespace teamo {
 
-/// The cases of a std::visit, one lambda each; the compiler names the alternative that was forgotten.
+/// The cases of a std::visit, one lambda each; the compiler reports a missing alternative.
 template <class... Cases>
 struct Match : Cases... {
     using Cases::operator()...;

@@ -8,7 +8,7 @@
 
 namespace teamo {
 
-/// A number that is not just any number. Costs nothing, converts to nothing.
+/// A number with a type of its own, without implicit conversions and without cost.
 template <class Tag, class Rep>
 struct Named {
     Rep value{};
@@ -16,11 +16,10 @@ struct Named {
     constexpr explicit operator bool() const { return value != Rep{}; }
 };
 
-using IfIndex = Named<struct IfIndexTag, std::uint32_t>; ///< 0 is no device (kernel: dev_new_index)
-using Slot = Named<struct SlotTag, std::uint8_t>; ///< 1 to 8: a port's place in the datapath; 0 is none
+using IfIndex = Named<struct IfIndexTag, std::uint32_t>; ///< 0: no device (kernel: dev_new_index)
+using Slot = Named<struct SlotTag, std::uint8_t>;        ///< 1 to 8: number of a port in its team; 0: no port
 
-inline constexpr std::size_t max_ports = 8; ///< ports of one team, and slots
-inline constexpr std::size_t bucket_count =
-    256; ///< hash buckets (teamd's lb_tx_hash_to_port_mapping has as many)
+inline constexpr std::size_t max_ports = 8;      ///< per team; also the highest slot
+inline constexpr std::size_t bucket_count = 256; ///< as many as teamd's lb_tx_hash_to_port_mapping
 
 } // namespace teamo

@@ -7,7 +7,7 @@
 namespace teamo {
 namespace {
 
-/// Optimal string alignment distance (Damerau 1964, restricted): neighbours swapped count as one.
+/// Optimal string alignment distance (Damerau 1964, restricted): a swap of two neighbours counts as one.
 std::size_t distance(std::string_view a, std::string_view b) {
     std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
     for (std::size_t i = 0; i <= a.size(); ++i)
@@ -27,7 +27,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 } // namespace
 
 std::string_view nearest(std::string_view written, std::span<const std::string_view> known) {
-    // Longer words than any option are nobody's slip, and the distance is quadratic.
+    // No option is that long, and the cost of distance() is quadratic.
     if (written.size() > 64) return {};
     std::string_view best;
     std::size_t least = std::max<std::size_t>(1, written.size() / 3) + 1;

@@ -6,8 +6,8 @@
 
 namespace teamo {
 
-/// The known word that is nearest to what somebody wrote, by the number of letters to change, add,
-/// drop or swap; empty where none is near enough to be what was meant (a third of the letters).
+/// The known word with the fewest letters to change, add, drop or swap; empty if more than a third of the
+/// letters differ (with one letter always allowed).
 std::string_view nearest(std::string_view written, std::span<const std::string_view> known);
 
 } // namespace teamo

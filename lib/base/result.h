@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A failure is a value. What the kernel, a file or a peer can refuse returns Result<T>: the value, or
-// an Error with the errno a program decides by and the text a person reads. The text is built from
-// the inside out (within), and is said once, by the outermost caller who knows the user.
+// Errors are values. A function that can fail returns Result<T>: the value, or an Error with an errno for the
+// program and a text for the user. Callers prepend their context to the text (within); only the outermost
+// caller logs or prints it.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,12 +18,12 @@
 namespace teamo {
 
 struct Error {
-    int number = 0;   ///< errno of the kernel, or ours: what a program decides by
-    std::string text; ///< what a person reads: what, where, what to do; one line, no full stop
+    int number = 0;   ///< errno, of the kernel or of this program
+    std::string text; ///< for the user: what, where, what to do; one line, no full stop
     bool operator==(const Error&) const = default;
 };
 
-/// A value, or the reason there is none. tl::expected, but it must be looked at.
+/// A value or an Error. tl::expected with [[nodiscard]].
 template <class T = void>
 class [[nodiscard]] Result : public tl::expected<T, Error> {
 public:
@@ -35,8 +35,8 @@ inline tl::unexpected<Error> fail(int number, std::string text) {
     return tl::unexpected<Error>(Error{number, std::move(text)});
 }
 
-/// Whether the same call may do in a moment what it refused now: busy, interrupted, or short of something.
-/// What is refused for another reason stays refused until somebody changes what is asked for.
+/// Whether the same call may succeed in a moment: the kernel was busy, interrupted, or short of a resource.
+/// Other failures stay until the request changes.
 inline bool is_passing(const Error& error) {
     switch (error.number) {
     case EAGAIN:
@@ -52,13 +52,13 @@ inline bool is_passing(const Error& error) {
     }
 }
 
-/// The text of an errno, as strerror(3) says it, without its shared buffer.
+/// The text of an errno as strerror(3) gives it, but without its shared buffer.
 inline std::string errno_text(int number) {
     std::array<char, 128> buffer{};
     return strerror_r(number, buffer.data(), buffer.size());
 }
 
-/// A refused system call: "cannot open /run/x: Permission denied".
+/// A failed system call: "cannot open /run/x: Permission denied".
 inline tl::unexpected<Error> fail_errno(int number, std::string_view what) {
     return fail(number, fmt::format("{}: {}", what, errno_text(number)));
 }

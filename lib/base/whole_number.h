@@ -9,8 +9,7 @@
 
 namespace teamo {
 
-/// A number and nothing else: no blank, no sign but a negative number's, nothing behind it, and one that
-/// `Number` holds.
+/// Parses a text that is only a number: no blanks, no "+", nothing after it, and within `Number`'s range.
 template <std::integral Number>
 std::optional<Number> whole_number(std::string_view text, int base = 10) {
     Number number{};

@@ -16,22 +16,23 @@ std::string did_you_mean(std::string_view written, std::span<const std::string_v
 
 std::string word_fault(const Key& key, const std::string& written) {
     if (key.words.empty() || std::ranges::find(key.words, written) != key.words.end()) return {};
-    // "runner.name" is a runner; of an offload the key says more than the table's name for it.
+    // "runner.name" is reported as "runner"; for an offload the document's key names the feature already.
     const auto what = key.name() == "name" ? key.parent() : key.name() == "FEATURE" ? "value" : key.name();
-    return fmt::format("unknown {} {}, known are {}{}", what, json::quote(written),
+    return fmt::format("unknown {} {}; valid values: {}{}", what, json::quote(written),
                        fmt::join(key.words, ", "), did_you_mean(written, key.words));
 }
 
 std::string range_fault(const Key& key, std::int64_t number) {
     if (number >= key.range.least && number <= key.range.most) return {};
-    return fmt::format("{} is not within {} and {}", number, key.range.least, key.range.most);
+    return fmt::format("{} is out of range; valid values: {} to {}", number, key.range.least, key.range.most);
 }
 
-/// What a run makes of a value it does not use, so that --check does not only complain.
+/// What the daemon does about a value that it cannot use.
 std::string consequence(const Key& key, Fault fault) {
     if (fault == Fault::refused) return {};
     const auto fallback = text_of(key.fallback);
-    return fallback.empty() ? "; a run ignores it" : fmt::format("; a run takes the default {}", fallback);
+    return fallback.empty() ? "; the daemon ignores it"
+                            : fmt::format("; the daemon uses the default {}", fallback);
 }
 
 class Checker {
@@ -92,7 +93,7 @@ private:
                                         : word_fault(key, *word);
             if (text.empty()) continue;
             const auto fault = word == nullptr ? Fault::tolerated : key.value_fault(user);
-            if (fault == Fault::tolerated) text += "; a run ignores it";
+            if (fault == Fault::tolerated) text += "; the daemon ignores it";
             diagnostics_.error(where.element(index, array[index].place()), std::move(text), fault);
         }
     }

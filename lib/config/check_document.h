@@ -5,15 +5,15 @@
 
 namespace teamo::config {
 
-/// What is wrong with a value by the table alone: its type, its range, its words. Empty: nothing, the
-/// value counts. The elements of arrays and the members of objects are not looked at.
+/// Checks a value against the key's type, range and words. Empty: the value is valid. Elements of arrays and
+/// members of objects are not checked.
 std::string fault_of(const Key& key, const json::Value& value);
 bool has_shape(Shape shape, const json::Value& value);
 
-/// The runner of a document, the default where it names none.
+/// The document's runner; the default if it names none.
 std::string_view runner_name(const json::Value& document);
 
-/// Says of every key of the document, an object, whether it is known and what is wrong with its value.
+/// Reports unknown keys and invalid values. The document must be an object.
 void check_document(const json::Value& document, Diagnostics& diagnostics);
 
 } // namespace teamo::config

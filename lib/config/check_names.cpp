@@ -14,23 +14,24 @@ namespace {
 
 constexpr std::size_t max_bearer_name = 31; // TIPC_MAX_BEARER_NAME of linux/tipc.h, less the NUL
 
-// The kernel's isspace (lib/ctype.c) knows Latin-1: its no-break space is one.
+// The kernel's isspace (lib/ctype.c) uses Latin-1, where 0xA0 is the no-break space.
 bool is_separator(char letter) {
     return std::string_view(" \t\n\v\f\r\xA0/:").find(letter) != std::string_view::npos;
 }
 
-/// What dev_valid_name of the kernel has against a name; empty: nothing.
+/// Why the kernel's dev_valid_name() refuses a name; empty: it accepts it.
 std::string_view name_fault(std::string_view name) {
     if (name.empty()) return "is empty";
     if (name.size() >= IFNAMSIZ) return "is longer than 15 bytes";
-    if (name == "." || name == "..") return "is a directory's";
-    if (std::ranges::any_of(name, is_separator)) return "has a blank, a colon or a slash";
+    if (name == "." || name == "..") return "is the name of a directory";
+    if (std::ranges::any_of(name, is_separator)) return "contains a blank, a colon or a slash";
     return {};
 }
 
 void check_name(const Where& where, std::string_view name, Diagnostics& diagnostics) {
     if (const auto fault = name_fault(name); !fault.empty())
-        diagnostics.error(where, fmt::format("{} is no name of a device: it {}", json::quote(name), fault));
+        diagnostics.error(where,
+                          fmt::format("{} is not a valid device name: it {}", json::quote(name), fault));
 }
 
 void check_device(const json::Value& document, const Where& top, std::string_view device,
@@ -45,7 +46,7 @@ void check_hwaddr(const json::Value& document, const Where& top, Diagnostics& di
     const auto* hwaddr = document.find("hwaddr");
     if (hwaddr == nullptr || hwaddr->string() == nullptr || parse_mac_address(*hwaddr->string())) return;
     diagnostics.error(top.member("hwaddr", hwaddr->place()),
-                      fmt::format("{} is no hardware address; one looks like 52:54:00:aa:bb:cc",
+                      fmt::format("{} is not a hardware address; an example: 52:54:00:aa:bb:cc",
                                   json::quote(*hwaddr->string())));
 }
 
@@ -56,7 +57,7 @@ void check_cpus(const json::Value& document, const Where& top, Diagnostics& diag
     if (const auto list = parse_cpu_list(*cpus->string()); list && !list->empty()) return;
     diagnostics.error(
         top.member("interrupts", interrupts->place()).member("cpus", cpus->place()),
-        fmt::format("{} is no list of CPUs; one looks like 0-3,6", json::quote(*cpus->string())));
+        fmt::format("{} is not a list of CPUs; an example: 0-3,6", json::quote(*cpus->string())));
 }
 
 void check_bearer(const json::Value& watch, const Where& where, Diagnostics& diagnostics) {
@@ -88,11 +89,11 @@ void check_ports(const json::Value& document, const Where& top, Diagnostics& dia
         check_bearers(port.value, where.member(port), diagnostics);
         if (++count == max_ports + 1)
             diagnostics.error(where.member(port.key, port.key_place),
-                              fmt::format("this is one port too many: a team has {} at most", max_ports));
+                              fmt::format("too many ports: a team has at most {}", max_ports));
     }
 }
 
-/// A rule that names nobody would hold for all, and one that names two is a question.
+/// A rule needs exactly one selector: with none it would match every process, two would be ambiguous.
 void check_worker(const json::Value& rule, const Where& where, Diagnostics& diagnostics) {
     std::string_view first;
     for (const auto selector : worker_selector_names) {
@@ -100,8 +101,8 @@ void check_worker(const json::Value& rule, const Where& where, Diagnostics& diag
         if (written == nullptr) continue;
         const auto here = where.member(selector, written->place());
         if (!first.empty())
-            diagnostics.error(here, fmt::format("{} stands here already: a rule has one of {}", first,
-                                                fmt::join(worker_selector_names, ", ")));
+            diagnostics.error(here, fmt::format("the rule already has {}: it must have exactly one of {}",
+                                                first, fmt::join(worker_selector_names, ", ")));
         else
             first = selector;
         const auto* text = written->string();
@@ -109,10 +110,10 @@ void check_worker(const json::Value& rule, const Where& where, Diagnostics& diag
             diagnostics.error(here, "is empty");
         else if (text != nullptr && selector == "cgroup" && !text->starts_with('/'))
             diagnostics.error(here,
-                              "is no path of a control group: one looks like /system.slice/foo.service");
+                              "is not the path of a control group; an example: /system.slice/foo.service");
     }
     if (first.empty())
-        diagnostics.error(where, fmt::format("does not say whose processes: one of {} is missing",
+        diagnostics.error(where, fmt::format("selects no processes: one of {} is missing",
                                              fmt::join(worker_selector_names, ", ")));
 }
 

@@ -5,8 +5,8 @@
 
 namespace teamo::config {
 
-/// What no table can say: names of devices, the number of ports, the hardware address, the length of a
-/// TIPC bearer's name. `device` is the option's, empty where not given.
+/// Checks what the key table cannot express: device names, the number of ports, the hardware address, the
+/// length of a TIPC bearer's name. `device`: from option -t; empty if not given.
 void check_names(const json::Value& document, std::string_view device, Diagnostics& diagnostics);
 
 } // namespace teamo::config

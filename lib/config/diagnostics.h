@@ -6,7 +6,7 @@
 
 namespace teamo::config {
 
-/// A value of the document: where it stands in the text, and in the tree.
+/// The position of a value in the text and in the document.
 struct Where {
     std::string pointer; ///< RFC 6901
     json::Place place;
@@ -16,18 +16,18 @@ struct Where {
     Where element(std::size_t index, json::Place place) const;
 };
 
-/// What is to be said about one document.
+/// The errors and warnings about one document.
 class Diagnostics {
 public:
     void error(const Where& where, std::string text, Fault fault = Fault::refused);
     void warning(const Where& where, std::string text);
 
-    /// A megabyte of unknown keys is not worth a hundred thousand searches for the nearest name.
+    /// Limits the work: a megabyte of unknown keys would need 100,000 searches for the nearest name.
     bool has_warned_enough() const { return warnings_ >= 100; }
 
-    /// Whether something makes a start impossible.
+    /// Whether an error prevents a start.
     bool is_refused() const { return refused_; }
-    /// In the order of their places.
+    /// Sorted by place.
     std::vector<Diagnostic> take();
 
 private:

@@ -23,8 +23,8 @@ constexpr Range any_int{-2147483648LL, 2147483647};
 constexpr Range u16{0, 65535};
 constexpr std::int64_t zero = 0;
 
-// wrong_shape is refused where teamd cannot write its default back, or needs the value; wrong_value is
-// tolerated where teamd looks at what it got and takes its default.
+// wrong_shape is `refused` if teamd cannot write its default back or needs the value; wrong_value is
+// `tolerated` if teamd checks the value and uses its default.
 constexpr auto table = std::to_array<Key>({
     {.path = "device",
      .shape = string,

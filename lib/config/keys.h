@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Every key of a configuration file, once: the reader, the warnings with the nearest name, the manual's
-// table and the completion of the shell all come from here.
+// The table of all configuration keys. The reader, the suggestions for unknown keys, the table in the manual
+// and the shell completion are made from it.
 #pragma once
 
 #include <array>
@@ -22,16 +22,16 @@ enum class Shape : std::uint8_t {
     object,
     array,
     strings, ///< an array of strings
-    objects, ///< an array of objects, each with the members that stand below
+    objects, ///< an array of objects, each with the members below this key
     watches, ///< a link watch, or an array of them
     ports,   ///< an object whose names are devices, each with the members of ports.PORTIFNAME
 };
 std::string_view name_of(Shape shape);
 
-/// What teamd does with a value it cannot use, and so we: go on with the default, or not start.
+/// What to do about an invalid value, as teamd does: use the default, or do not start.
 enum class Fault : std::uint8_t { tolerated, refused };
 
-/// No default: the key is absent, or means nothing, without a value. That of an array is its JSON text.
+/// The default; monostate: none. The default of an array is its JSON text.
 using Fallback = std::variant<std::monostate, bool, std::int64_t, std::string_view>;
 std::string text_of(const Fallback& fallback);
 
@@ -44,21 +44,21 @@ struct Key {               // NOLINT(clang-analyzer-optin.performance.Padding): 
     Shape shape;
     Fallback fallback{};
     Range range{};                               ///< of an integer
-    std::span<const std::string_view> words{};   ///< what a string, or each of an array, may be; empty: any
+    std::span<const std::string_view> words{};   ///< valid strings, also for each in an array; empty: any
     std::span<const std::string_view> used_by{}; ///< the runners or link watches that read it; empty: all
-    bool required = false;                       ///< by those in used_by
+    bool required = false;                       ///< by the runners or link watches in used_by
     Fault wrong_shape = Fault::tolerated;
     Fault wrong_value = Fault::refused;
-    std::string_view members_of{}; ///< whose members an object has; empty: its own
+    std::string_view members_of{}; ///< path of the key whose members this object has; empty: its own path
     std::string_view help{};
 
     std::string_view name() const { return path.substr(path.rfind('.') + 1); }
-    /// The path under which its members stand in the table.
+    /// The path of its members in the table.
     std::string_view inner() const { return members_of.empty() ? path : members_of; }
-    /// The path of the object it stands in; empty for the top level.
+    /// The path of the object that contains it; empty for the top level.
     std::string_view parent() const { return path.substr(0, path.rfind('.') + 1 == 0 ? 0 : path.rfind('.')); }
     bool is_used_by(std::string_view user) const;
-    /// Whether teamd starts with a value of the right type that has no meaning, when `user` is what runs.
+    /// What to do about an invalid value of the right type. `user`: the runner or link watch in use.
     Fault value_fault(std::string_view user) const {
         return is_used_by(user) ? wrong_value : Fault::tolerated;
     }
@@ -67,14 +67,14 @@ struct Key {               // NOLINT(clang-analyzer-optin.performance.Padding): 
 /// In the order of the manual.
 std::span<const Key> keys();
 
-/// The keys an object at that path can have. A port's link watch has those of "link_watch".
+/// The keys that an object at that path can have. A port's link watch has the keys of "link_watch".
 std::vector<const Key*> members_of(std::string_view path);
-/// Their names as one can write them, offloads included.
+/// The names of these keys as a user can write them, including all offload names.
 std::vector<std::string_view> member_names(std::string_view path);
 
 /// The key of that path, or nullptr.
 const Key* find_key(std::string_view path);
-/// Under "offload" every name of an offload is "offload.FEATURE".
+/// Finds a key in an object. In "offload", every name of an offload gives the key "offload.FEATURE".
 const Key* find_member(std::string_view parent, std::string_view name);
 
 // The words are in the order of the enumerators and alternatives of model/config.h.

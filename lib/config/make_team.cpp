@@ -28,7 +28,7 @@ HashFields fields_of(std::string_view word) {
     return found == fields.end() ? HashFields{} : found->second;
 }
 
-// As with teamd, a list in which nothing is known is an empty hash, not the default.
+// As in teamd, a list without any known word is an empty hash, not the default.
 HashFields tx_hash_of(const Section& runner) {
     const auto* written = runner.written("tx_hash");
     if (written == nullptr) return default_tx_hash;
@@ -80,8 +80,8 @@ BalanceConfig balance_of(const Section& section, const RunnerConfig& runner) {
                           .max_wait = milliseconds{section.integer("max_wait")},
                           .min_gain = section.integer<std::uint32_t>("min_gain")};
     const auto* balancer = tx_balancer_of(runner);
-    if (balancer == nullptr) return balance; // it does not hash
-    // The sending CPU decides: there is nothing to move.
+    if (balancer == nullptr) return balance; // the runner does not hash
+    // The sending CPU selects the port: there is nothing to move.
     if (has(hash_fields_of(runner), HashField::cpu)) return balance;
     balance.on = *balancer || (section.written("aware") != nullptr && balance.aware);
     if (*balancer) balance.interval = (*balancer)->balancing_interval;
@@ -92,7 +92,7 @@ Repetition repetition_of(const Section& section, const RunnerConfig& runner) {
     Repetition repetition{.count = section.integer<std::uint32_t>("count"),
                           .interval = milliseconds{section.integer("interval")},
                           .configured = section.written("count") != nullptr};
-    // An active port that changes is what the neighbours must be told of.
+    // With activebackup the neighbours must learn of each change of the active port.
     if (!repetition.configured && std::holds_alternative<ActiveBackupRunner>(runner)) repetition.count = 1;
     return repetition;
 }
@@ -137,11 +137,11 @@ std::vector<LinkWatch> watches_of(const Section& holder) {
     return watches;
 }
 
-/// `base`: what holds where nothing is written.
+/// `base`: the values of keys that are not written.
 OffloadContract offload_of(const Section& section, OffloadContract base) {
     if (section.written("lacking") != nullptr) base.lacking = static_cast<Lacking>(section.word("lacking"));
     if (section.written("repair") != nullptr) base.repair = section.boolean("repair");
-    // A group first and a feature of its own after it, in whichever order they were written.
+    // Groups first: a single feature overrides its group, whatever their order in the file.
     for (const bool groups : {true, false})
         for (const auto name : offload_names()) {
             const bool is_group = find_offload(name) == nullptr;

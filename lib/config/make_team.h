@@ -6,7 +6,7 @@
 
 namespace teamo::config {
 
-/// The meaning of a document that check_document and check_names let pass.
+/// Converts a document without refused values (check_document, check_names).
 TeamConfig make_team(const json::Value& document, std::string_view device);
 
 } // namespace teamo::config

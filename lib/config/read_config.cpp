@@ -13,7 +13,7 @@ ConfigurationRead read(json::Value document, std::string_view device) {
     config::Diagnostics diagnostics;
     if (document.object() == nullptr) {
         diagnostics.error({"", document.place()},
-                          fmt::format("a configuration is an object, not {}", type_of(document)));
+                          fmt::format("a configuration must be an object, not {}", type_of(document)));
         return {std::nullopt, diagnostics.take()};
     }
     config::check_document(document, diagnostics);
@@ -35,7 +35,7 @@ ConfigurationRead read_configuration(std::string_view text, std::string_view dev
 
 ConfigurationRead read_configuration(json::Value document, std::string_view device) {
     auto made = read(std::move(document), device);
-    // Parts of it may have come from texts, each with lines of its own.
+    // Parts of the document may come from different texts, so line numbers would mislead.
     for (auto& diagnostic : made.diagnostics)
         diagnostic.place = {};
     return made;
@@ -47,7 +47,8 @@ Result<json::Value> parse_port_configuration(std::string_view text) {
         return fail(EINVAL, fmt::format("{}:{}: {}", object.error().place.line, object.error().place.column,
                                         object.error().text));
     if (object->object() == nullptr)
-        return fail(EINVAL, fmt::format("a port's configuration is an object, not {}", type_of(*object)));
+        return fail(EINVAL,
+                    fmt::format("a port's configuration must be an object, not {}", type_of(*object)));
     return std::move(*object);
 }
 

@@ -21,7 +21,7 @@ const json::Value* Section::written(std::string_view name) const {
 
 Section Section::below(std::string_view name) const { return {written(name), key(name).inner()}; }
 
-// A value that counts has the type of its key; the second look is for the compiler's sake.
+// A valid value has the type of its key; the second check is for static analysis.
 bool Section::boolean(std::string_view name) const {
     const auto* value = written(name);
     const auto* flag = value == nullptr ? nullptr : value->boolean();

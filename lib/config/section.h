@@ -9,24 +9,24 @@
 
 namespace teamo::config {
 
-/// One object of a document and its place in the table. Every value asked for is there: the one written
-/// where it counts, else the table's default. It says nothing about faults; check_document has.
+/// One object of a document, with its path in the table. Returns valid values as written, and the table's
+/// default for all others. Does not report errors: check_document() has done so.
 class Section {
 public:
-    /// `object` may be nullptr, or no object: then all has its default.
+    /// `object` may be nullptr or not an object: then every value is the default.
     Section(const json::Value* object, std::string_view path) : object_(object), path_(path) {}
 
     bool boolean(std::string_view name) const;
     std::string string(std::string_view name) const;
-    /// An integer within the key's range; `Number` has room for that range.
+    /// An integer within the key's range; `Number` must hold that range.
     template <class Number = std::int64_t>
     Number integer(std::string_view name) const {
         return static_cast<Number>(integer_of(name));
     }
-    /// The place of the word among the key's words: the enumerator's value.
+    /// The index of the word in the key's words, which is the enumerator's value.
     std::size_t word(std::string_view name) const;
 
-    /// The value where one is written that counts, else nullptr: of keys that have no default.
+    /// The written value if it is valid, else nullptr. For keys without a default.
     const json::Value* written(std::string_view name) const;
     Section below(std::string_view name) const;
 

@@ -6,8 +6,8 @@
 
 namespace teamo::config {
 
-/// The document with the defaults in it that teamd writes into its own, so that `config dump` shows them.
-/// What is written there stays, be it wrong.
+/// Adds the defaults that teamd adds to its own document, so that `config dump` shows them. Existing values
+/// stay, also invalid ones.
 json::Value with_defaults(json::Value document, const TeamConfig& team);
 
 } // namespace teamo::config

@@ -8,25 +8,25 @@ namespace teamo {
 namespace config {
 namespace {
 
-/// The object of that name, made where there is none; nullptr where something else stands there.
+/// The object of that name, created if missing; nullptr if the value is not an object.
 json::Value* object_at(json::Value& holder, std::string_view name) {
     auto* present = holder.find(name);
     if (present == nullptr) return &holder.set(name, json::Object{});
     return present->object() == nullptr ? nullptr : present;
 }
 
-void set_where_absent(json::Value* object, std::string_view name, json::Value value) {
+void set_if_absent(json::Value* object, std::string_view name, json::Value value) {
     if (object != nullptr && object->find(name) == nullptr) object->set(name, std::move(value));
 }
 
 void write_runner(json::Value& document, const RunnerConfig& runner) {
     auto* object = object_at(document, "runner");
-    set_where_absent(object, "name", name_of(runner));
+    set_if_absent(object, "name", name_of(runner));
     if (std::holds_alternative<LoadBalanceRunner>(runner) || std::holds_alternative<LacpRunner>(runner))
-        set_where_absent(object, "tx_hash", json::Array{"eth", "ipv4", "ipv6"});
+        set_if_absent(object, "tx_hash", json::Array{"eth", "ipv4", "ipv6"});
     if (std::holds_alternative<ActiveBackupRunner>(runner)) {
-        set_where_absent(object_at(document, "notify_peers"), "count", 1);
-        set_where_absent(object_at(document, "mcast_rejoin"), "count", 1);
+        set_if_absent(object_at(document, "notify_peers"), "count", 1);
+        set_if_absent(object_at(document, "mcast_rejoin"), "count", 1);
     }
 }
 

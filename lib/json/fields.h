@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Reading what this program has written itself (its files, the daemon's state): what is missing, or of
-// another kind, reads as nothing.
+// Reads JSON that this program wrote (its files, the daemon's state). A missing value, or one of another
+// type, reads as an empty value.
 #pragma once
 
 #include "base/cpu_list.h"
@@ -29,7 +29,7 @@ inline std::int64_t number(const Value& in, std::string_view key) {
     return found == nullptr ? 0 : *found;
 }
 
-/// A number that is never negative; one that is reads as 0.
+/// A number that is never negative; a negative one reads as 0.
 inline std::uint64_t count(const Value& in, std::string_view key) {
     const auto value = number(in, key);
     return value < 0 ? 0 : static_cast<std::uint64_t>(value);
@@ -56,7 +56,7 @@ inline const Object& object(const Value& in, std::string_view key) {
     return found == nullptr ? none : *found;
 }
 
-/// Each element of an array, by a function of it.
+/// Converts each element of an array with `read`.
 template <class Element, class Read>
 std::vector<Element> list(const Value& in, std::string_view key, Read read) {
     std::vector<Element> elements;

@@ -5,7 +5,7 @@
 
 namespace teamo::json {
 
-/// Line and column of an offset. Asked in rising order it reads the text once.
+/// Line and column of an offset. Reads the text only once if the offsets ascend.
 class PlaceFinder {
 public:
     explicit PlaceFinder(std::string_view text) : text_(text) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What somebody else wrote, put into a message of ours: one line, nothing a terminal would obey.
+// Makes untrusted text safe for messages: one line, no control characters for a terminal.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace teamo::json {
 
-/// The text with control characters and bytes that are no UTF-8 written as \u001b or \xff.
+/// Writes control characters as \u001b and invalid UTF-8 as \xff.
 std::string printable(std::string_view text);
 
-/// The same in double quotes, with quotes and backslashes escaped, and cut where it is long.
+/// The same in double quotes, with quotes and backslashes escaped; a long text is cut.
 std::string quote(std::string_view text);
 
 } // namespace teamo::json

@@ -12,8 +12,8 @@
 namespace teamo::json {
 namespace {
 
-/// The first member, in the order written, whose name stood before; nullptr where all differ. By sorting,
-/// because a megabyte can hold a hundred thousand members.
+/// The first member, in the order written, with a name that occurred before; nullptr if there is none. Sorts,
+/// because a megabyte can hold 100,000 members.
 const Member* first_duplicate(const Object& object) {
     std::vector<const Member*> members;
     members.reserve(object.size());
@@ -51,8 +51,8 @@ bool TreeBuilder::RawNumber(const char*, rapidjson::SizeType, bool) {
                                                        printable(number.substr(0, 40))));
         return scalar(integer);
     }
-    // Not strtod, which would obey the locale. The larger type is asked where a double has no room, to tell
-    // too big, which jansson refuses, from too small, which is 0 for it.
+    // Not strtod, which depends on the locale. If a double is out of range, long double shows whether the
+    // number is too big, which jansson refuses, or too small, which jansson reads as 0.
     double real = 0.0;
     if (std::from_chars(number.data(), end, real).ec == std::errc::result_out_of_range) {
         long double wide = 0.0L;
@@ -63,25 +63,25 @@ bool TreeBuilder::RawNumber(const char*, rapidjson::SizeType, bool) {
     return scalar(real);
 }
 
-// A NUL would end the string early in every C interface behind us, and half a surrogate pair is no
-// character: jansson refuses both, RapidJSON takes \u0000 and a lone \udc00.
-bool TreeBuilder::is_text(std::string_view string) {
+// A NUL would end the string early in every C interface, and half a surrogate pair is not a character.
+// jansson refuses both; RapidJSON accepts \u0000 and a lone \udc00.
+bool TreeBuilder::has_valid_characters(std::string_view string) {
     if (string.find('\0') != std::string_view::npos)
         return refuse(place_of(token_begin()), "\\u0000 is not allowed in a string");
     for (auto at = string.find('\xED'); at != std::string_view::npos; at = string.find('\xED', at + 1))
         if (static_cast<unsigned char>(string[at + 1]) >= 0xA0)
-            return refuse(place_of(token_begin()), "half a surrogate pair is no character");
+            return refuse(place_of(token_begin()), "half a surrogate pair is not a character");
     return true;
 }
 
 bool TreeBuilder::String(const char* bytes, rapidjson::SizeType size, bool) {
     const std::string_view string(bytes, size);
-    return is_text(string) && scalar(std::string(string));
+    return has_valid_characters(string) && scalar(std::string(string));
 }
 
 bool TreeBuilder::Key(const char* bytes, rapidjson::SizeType size, bool) {
     const std::string_view string(bytes, size);
-    if (!is_text(string)) return false;
+    if (!has_valid_characters(string)) return false;
     open_.back().key = string;
     open_.back().key_place = place_of(token_begin());
     token_end_ = stream_.Tell();
@@ -102,7 +102,7 @@ bool TreeBuilder::open(Value container) {
     container.set_place(place_of(begin));
     if (open_.size() == limits_.depth)
         return refuse(container.place(),
-                      fmt::format("more than {} objects and arrays within one another", limits_.depth));
+                      fmt::format("objects and arrays are nested more than {} deep", limits_.depth));
     token_end_ = begin + 1;
     open_.push_back({std::move(container), {}, {}});
     return true;
@@ -111,7 +111,7 @@ bool TreeBuilder::open(Value container) {
 bool TreeBuilder::EndObject(rapidjson::SizeType) {
     if (const auto* member = first_duplicate(*open_.back().container.object()))
         return refuse(member->key_place,
-                      fmt::format("the name {} stands in this object twice", quote(member->key)));
+                      fmt::format("this object has the name {} twice", quote(member->key)));
     return close();
 }
 

@@ -10,9 +10,9 @@
 
 namespace teamo::json {
 
-/// Makes the tree from RapidJSON's events (SAX), and refuses what RapidJSON would let pass and jansson
-/// does not. RapidJSON's events come without a place: a token begins at the first byte after the last one
-/// that is no blank and no separator.
+/// Builds the tree from RapidJSON's SAX events, and refuses what jansson refuses and RapidJSON accepts.
+/// RapidJSON's events have no place: a token begins at the first byte after the previous token that is
+/// neither a blank nor a separator.
 class TreeBuilder {
 public:
     TreeBuilder(std::string_view text, const rapidjson::MemoryStream& stream, Limits limits)
@@ -29,7 +29,7 @@ public:
     bool EndObject(rapidjson::SizeType);
     bool EndArray(rapidjson::SizeType) { return close(); }
 
-    // Numbers come as text (kParseNumbersAsStringsFlag); RapidJSON still names these.
+    // Never called, as numbers come as text (kParseNumbersAsStringsFlag), but RapidJSON requires them.
     bool Int(int) { return false; }
     bool Uint(unsigned) { return false; }
     bool Int64(std::int64_t) { return false; }
@@ -37,7 +37,7 @@ public:
     bool Double(double) { return false; }
     // NOLINTEND(readability-identifier-naming)
 
-    /// Where the token begins that comes next, or was not finished.
+    /// The offset of the next token, or of the unfinished one.
     std::size_t token_begin() const;
     Place place_of(std::size_t offset) { return places_.place_of(offset); }
 
@@ -56,7 +56,7 @@ private:
     bool open(Value container);
     bool close();
     bool add(Value value);
-    bool is_text(std::string_view string);
+    bool has_valid_characters(std::string_view string);
 
     std::string_view text_;
     const rapidjson::MemoryStream& stream_;

@@ -8,7 +8,7 @@ namespace {
 
 struct Form {
     unsigned char mask, lead;
-    char32_t least; ///< a smaller code in this form is not the shortest
+    char32_t least; ///< a smaller code has a shorter form
 };
 constexpr auto forms =
     std::to_array<Form>({{0x80, 0x00, 0}, {0xE0, 0xC0, 0x80}, {0xF0, 0xE0, 0x800}, {0xF8, 0xF0, 0x10000}});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A JSON document as a tree that knows where each part of it stands in the text, so that a complaint
-// about a meaning, not only one about the syntax, can name line and column.
+// A JSON document as a tree. Each value knows its place in the text, so that errors beyond the syntax can
+// name line and column too.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@
 
 namespace teamo::json {
 
-/// Where something stands in its text; both from 1, columns in bytes. 0:0 is "not from a text".
+/// A place in the text; line and column from 1, columns in bytes. 0:0: not from a text.
 struct Place {
     std::uint32_t line = 0, column = 0;
     bool operator==(const Place&) const = default;
@@ -29,12 +29,12 @@ using Array = std::vector<Value>;
 using Object = std::vector<Member>;
 
 /// Null, a boolean, an integer (64 bits, as jansson has it), a real, a string, an array or an object.
-/// Places take no part in comparison.
+/// Comparison ignores places.
 class Value {
 public:
     using Data = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object>;
 
-    // Defined below Member: clang looks into a vector's constexpr members as soon as they are used.
+    // Defined below Member: clang instantiates a vector's constexpr members on first use.
     Value();
     ~Value();
     Value(const Value&);
@@ -69,12 +69,12 @@ public:
     const Object* object() const { return std::get_if<Object>(&data_); }
     Object* object() { return std::get_if<Object>(&data_); }
 
-    /// The member of that exact name, or nullptr where this is no object or has none.
+    /// The member of that exact name; nullptr if this is not an object or has no such member.
     const Value* find(std::string_view key) const;
     Value* find(std::string_view key);
-    /// Sets or adds a member; a value that is no object becomes one. Returns what is there now.
+    /// Sets or adds a member and returns it. A value that is not an object becomes one.
     Value& set(std::string_view key, Value value);
-    /// Removes a member if it is there; true if it was.
+    /// Removes a member; false if there is none.
     bool erase(std::string_view key);
 
     bool operator==(const Value& other) const;
@@ -112,10 +112,10 @@ inline Value::Value(Object value) : data_(std::move(value)) {}
 /// A counter; jansson has no unsigned integer.
 inline Value counted(std::uint64_t count) { return static_cast<std::int64_t>(count); }
 
-/// A figure as the nearest integer.
+/// The nearest integer.
 inline Value rounded(double figure) { return static_cast<std::int64_t>(std::llround(figure)); }
 
-/// The name of its type as a person says it: "an object", "a string", …
+/// The type in words: "an object", "a string", …
 std::string_view type_of(const Value& value);
 
 } // namespace teamo::json

@@ -61,7 +61,7 @@ private:
         close(members.empty(), depth, '}');
     }
 
-    // jansson puts a blank after the comma only where it breaks no line.
+    // jansson writes a blank after the comma only if it does not break the line.
     void separate(bool first, int depth) {
         if (!first) text_ += style_.indent > 0 ? "," : ", ";
         break_line(depth);
@@ -78,9 +78,10 @@ private:
         text_.append(static_cast<std::size_t>(depth) * static_cast<std::size_t>(style_.indent), ' ');
     }
 
-    // jansson's jsonp_dtostr: 17 digits, always seen to be a real, no "+" and no zeros before the exponent.
+    // As jansson's jsonp_dtostr: 17 digits, always recognizable as a real, exponent without "+" and leading
+    // zeros.
     void real(double number) {
-        if (!std::isfinite(number)) { // JSON has no word for it, and jansson makes no such value
+        if (!std::isfinite(number)) { // JSON cannot express it, and jansson has no such value
             text_ += "null";
             return;
         }

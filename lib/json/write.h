@@ -10,8 +10,8 @@ struct Style {
     bool sort_keys = true; ///< by bytes, as jansson's JSON_SORT_KEYS
 };
 
-/// The text jansson makes with JSON_INDENT, JSON_ENSURE_ASCII and JSON_SORT_KEYS, byte for byte: that is
-/// what teamd and teamdctl print. No new line at the end.
+/// Byte for byte as jansson writes with JSON_INDENT, JSON_ENSURE_ASCII and JSON_SORT_KEYS, as teamd and
+/// teamdctl do. No newline at the end.
 std::string write(const Value& value, Style style = {});
 
 } // namespace teamo::json

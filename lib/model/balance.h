@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What leaves by the hash buckets, and what is moved because of it.
+// Traffic of the hash buckets, and moves of buckets.
 #pragma once
 
 #include "base/named.h"
@@ -11,10 +11,10 @@
 
 namespace teamo {
 
-/// What has left by a bucket since counting began; a GSO packet counts once, with its whole length.
+/// Traffic sent in a bucket since counting began; a GSO packet counts once, with its whole length.
 struct BucketCounters {
     std::uint64_t bytes = 0, packets = 0;
-    std::uint64_t gso_bytes = 0; ///< of these bytes, those of GSO packets
+    std::uint64_t gso_bytes = 0; ///< part of `bytes` in GSO packets
     bool operator==(const BucketCounters&) const = default;
 };
 using AllBucketCounters = std::array<BucketCounters, bucket_count>;
@@ -28,10 +28,10 @@ struct BucketLoad {
 using BucketLoads = std::array<BucketLoad, bucket_count>;
 
 enum class MoveReason : std::uint8_t {
-    load,       ///< its port had too much
-    offload,    ///< bulk goes where TSO is, or makes room there
-    by_hand,    ///< an administrator's word
-    membership, ///< its port left
+    load,       ///< its port had too much load
+    offload,    ///< bulk goes to a port with TSO, or another bucket makes room there
+    by_hand,    ///< by the administrator
+    membership, ///< its port left the team
 };
 constexpr std::string_view name_of(MoveReason reason) {
     switch (reason) {
@@ -46,9 +46,9 @@ constexpr std::string_view name_of(MoveReason reason) {
 struct BucketMove {
     std::uint8_t bucket = 0;
     Slot from, to;
-    /// By how much the fuller of the two ports falls, as a share of the mean of all (0.1 is ten per cent); of
-    /// two buckets that change places each has what both bring. Or the bulk that gets to a capable port, as a
-    /// share of all. Never negative; 0 for by_hand and membership.
+    /// For load: the decrease of the fuller port's load, as a share of the mean of all ports (0.1 is ten per
+    /// cent); each of two swapped buckets has the gain of both. For offload: the bulk that moves to a port
+    /// with TSO, as a share of all bulk. Never negative; 0 for by_hand and membership.
     double gain = 0;
     MoveReason reason = MoveReason::load;
     bool operator==(const BucketMove&) const = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How a team's load is spread, as a value: what the state document and teamoctl speak of.
+// The balancing state of a team, for the state document and teamoctl.
 #pragma once
 
 #include "base/cpu_list.h"
@@ -15,10 +15,10 @@ namespace teamo {
 
 /// How a move ended.
 enum class MoveEnd : std::uint8_t {
-    pending, ///< waits for a pause
-    in_gap,  ///< its traffic paused long enough: nothing was overtaken
-    forced,  ///< it did not pause, and the gain was worth it; packets may have been overtaken
-    given_up ///< it did not pause, and the gain was not worth it: it stays
+    pending, ///< waits for a gap
+    in_gap,  ///< moved in a gap, without reordering
+    forced,  ///< moved without a gap, as the gain was large enough; packets may have been reordered
+    given_up ///< not moved: there was no gap and the gain was too small
 };
 constexpr std::string_view name_of(MoveEnd end) {
     switch (end) {
@@ -33,7 +33,7 @@ constexpr std::string_view name_of(MoveEnd end) {
 struct MoveStatus {
     std::uint8_t bucket = 0;
     std::string from, to; ///< ports by name
-    double gain = 0;      ///< as BucketMove has it
+    double gain = 0;      ///< see BucketMove
     MoveReason reason = MoveReason::load;
     MoveEnd end = MoveEnd::pending;
     std::chrono::milliseconds waited{0}, ago{0};
@@ -43,26 +43,26 @@ struct MoveStatus {
 struct PortBalance {
     std::string name;
     double bytes = 0, packets = 0, bulk = 0; ///< per second, measured
-    double planned = 0;                      ///< bytes per second that the last placement gave it
-    double capacity = 0;                     ///< bytes per second; 0 unknown
+    double planned = 0;                      ///< bytes per second by the last placement
+    double capacity = 0;                     ///< bytes per second; 0: unknown
     bool segments = true;                    ///< TSO is on
     double cpu_load = 0;                     ///< of its interrupt CPUs, 0 to 1
-    CpuList interrupt_cpus{};                ///< none: it has no interrupts, or they are not known
-    CpuList cpus{};                          ///< that send by it, where the hash is by CPU
+    CpuList interrupt_cpus{};                ///< empty: it has no interrupts, or they are not known
+    CpuList cpus{};                          ///< with hash "cpu": the CPUs that send through it
     bool operator==(const PortBalance&) const = default;
 };
 
-/// Of teams that hash.
+/// For teams that hash.
 struct BalanceStatus {
     BalanceConfig config;
-    bool counted = false; ///< the datapath tells what leaves by which bucket
+    bool counted = false; ///< the datapath counts traffic by bucket
     bool frozen = false;
     HashFields tx_hash = 0;
-    std::array<std::string, bucket_count> leaves_by{};         ///< port by bucket; empty: none carries
-    std::array<std::vector<std::string>, bucket_count> then{}; ///< who has it next should that port fail
+    std::array<std::string, bucket_count> leaves_by{};         ///< port by bucket; empty: no port carries
+    std::array<std::vector<std::string>, bucket_count> then{}; ///< the next ports if that port fails
     BucketLoads loads{};
     std::vector<PortBalance> ports;
-    std::vector<MoveStatus> moves; ///< those that wait, then the last that ended, latest first
+    std::vector<MoveStatus> moves; ///< pending moves, then the last finished ones, latest first
     bool operator==(const BalanceStatus&) const = default;
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Whether placing interrupts, or binding workers, is worth it: measured with and without, under the load of
-// the day.
+// The measured effect of placing interrupts or binding workers: with and without, under the present load.
 #pragma once
 
 #include <array>
@@ -10,10 +9,10 @@
 namespace teamo {
 
 enum class BenchmarkEffect : std::uint8_t {
-    unclear, ///< nothing was sent, or the rounds contradict one another
+    unclear, ///< there was no traffic, or the rounds disagree
     none,    ///< the same with and without
-    gain,    ///< less CPU time for a KiB, or more throughput
-    loss,    ///< more CPU time for a KiB, or less throughput
+    gain,    ///< less CPU time per KiB, or more throughput
+    loss,    ///< more CPU time per KiB, or less throughput
 };
 constexpr const char* name_of(BenchmarkEffect effect) {
     constexpr std::array names{"unclear", "none", "gain", "loss"};
@@ -35,8 +34,8 @@ constexpr const char* name_of(TrialState state) {
 }
 
 struct BenchmarkResult {
-    std::uint64_t bytes_without = 0, bytes_with = 0; ///< per second, both ways: medians
-    std::uint64_t cpu_without = 0, cpu_with = 0;     ///< nanoseconds of CPU time for a KiB: medians
+    std::uint64_t bytes_without = 0, bytes_with = 0; ///< medians, per second, sent and received
+    std::uint64_t cpu_without = 0, cpu_with = 0;     ///< medians of the service demand: CPU ns per KiB
     BenchmarkEffect effect = BenchmarkEffect::unclear;
     bool operator==(const BenchmarkResult&) const = default;
 };

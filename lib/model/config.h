@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A team's configuration as a value: typed, every default filled in, nothing left to look up.
-// The options, their defaults and ranges are teamd.conf(5)'s; lib/config makes it from text.
+// A team's configuration, typed and with all defaults set. Options, defaults and ranges are those of
+// teamd.conf(5); lib/config reads it from text.
 #pragma once
 
 #include "base/cpu_list.h"
@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 // ---- link watches ----------------------------------------------------------------------------
 
 struct EthtoolWatch {
-    milliseconds delay_up{0};   ///< from link up to "up"; a link that drops meanwhile cancels it
+    milliseconds delay_up{0};   ///< from link up to "up"; cancelled if the link goes down meanwhile
     milliseconds delay_down{0}; ///< from link down to "down"
     bool operator==(const EthtoolWatch&) const = default;
 };
@@ -53,8 +53,8 @@ enum class LinkWatchPolicy : std::uint8_t { any, all };
 
 // ---- runners ---------------------------------------------------------------------------------
 
-/// The fragments a transmit hash is made of, one bit each (teamd.conf: tx_hash). "ip" and "l3" are
-/// ipv4 + ipv6, "l4" is tcp + udp + sctp. The bits are those of lib/datapath/bpf/abi.h.
+/// The fields of a transmit hash, one bit each (teamd.conf: tx_hash). "ip" and "l3" are ipv4 + ipv6, "l4" is
+/// tcp + udp + sctp. The bits must match lib/datapath/bpf/abi.h.
 enum class HashField : std::uint32_t {
     eth = 1U << 0,
     vlan = 1U << 1,
@@ -63,8 +63,8 @@ enum class HashField : std::uint32_t {
     tcp = 1U << 4,
     udp = 1U << 5,
     sctp = 1U << 6,
-    cpu = 1U << 7, ///< ours (APA's LB_CPU): the port whose interrupts the sending CPU serves; the others
-                   ///< serve packets whose CPU has no port that carries
+    cpu = 1U << 7, ///< not in teamd: the port whose interrupts the sending CPU serves (APA's LB_CPU); the
+                   ///< other fields are for CPUs without a port that carries
 };
 using HashFields = std::uint32_t; ///< a set of HashField
 
@@ -124,13 +124,13 @@ struct LacpRunner {
 using RunnerConfig = std::variant<BroadcastRunner, RoundRobinRunner, RandomRunner, ActiveBackupRunner,
                                   LoadBalanceRunner, LacpRunner>;
 
-/// The name teamd.conf has for it, and the kernel for its mode (lacp's mode is "loadbalance").
+/// The name in teamd.conf, also of the kernel's mode (except lacp, which uses mode "loadbalance").
 constexpr const char* name_of(const RunnerConfig& runner) {
     constexpr std::array names{"broadcast", "roundrobin", "random", "activebackup", "loadbalance", "lacp"};
     return names[runner.index()];
 }
 
-/// What it hashes by; nothing where it does not hash.
+/// The hash fields of a runner; none if it does not hash.
 constexpr HashFields hash_fields_of(const RunnerConfig& runner) {
     if (const auto* balance = std::get_if<LoadBalanceRunner>(&runner)) return balance->tx_hash;
     if (const auto* lacp = std::get_if<LacpRunner>(&runner)) return lacp->tx_hash;
@@ -142,63 +142,63 @@ constexpr HashFields hash_fields_of(const RunnerConfig& runner) {
 struct PortConfig {
     std::optional<std::uint16_t> queue_id;
     std::int32_t prio = 0; ///< higher is preferred
-    bool sticky = false;   ///< stays active though a better port comes back
+    bool sticky = false;   ///< stays active when a better port comes up
     std::uint16_t lacp_prio = 255, lacp_key = 0;
     /// The port's own watches first, then the team's, as teamd instantiates them; never empty (ethtool).
     std::vector<LinkWatch> link_watches{EthtoolWatch{}};
-    OffloadContract offload{}; ///< the team's, with the port's own words in its place
+    OffloadContract offload{}; ///< the team's, overridden by the port's own keys
     bool operator==(const PortConfig&) const = default;
 };
 
-/// How often, and how far apart, neighbours are told of a new way (notify_peers, mcast_rejoin).
+/// How often announcements are repeated after a change of the active port (notify_peers, mcast_rejoin).
 struct Repetition {
     std::uint32_t count = 0;
     milliseconds interval{0};
-    bool configured = false; ///< false: nobody wrote a count, ours or teamd's default counts
+    bool configured = false; ///< false: `count` is a default
     bool operator==(const Repetition&) const = default;
 };
 
 enum class DatapathChoice : std::uint8_t { automatic, team, bpf };
 
-/// How measured balancing goes about it (our key "balance").
+/// Balancing by measured load (key "balance", not in teamd).
 struct BalanceConfig {
     bool on = false;   ///< tx_balancer is configured, or `aware` was written as true
-    bool aware = true; ///< places by offloads and interrupt CPUs too, not by bytes and speeds alone
+    bool aware = true; ///< considers offloads and interrupt CPUs, not only bytes and speeds
     milliseconds interval{5000};
-    bool wait_for_gap = true;    ///< a bucket moves when its traffic pauses
-    milliseconds max_wait{5000}; ///< one that does not pause so long moves all the same, if it gains enough
-    std::uint32_t min_gain = 10; ///< per cent: what is enough
+    bool wait_for_gap = true;    ///< a bucket moves in a gap of its traffic
+    milliseconds max_wait{5000}; ///< without a gap it moves after this time, if the gain is large enough
+    std::uint32_t min_gain = 10; ///< per cent: the least gain for a move without a gap
     bool operator==(const BalanceConfig&) const = default;
 };
 
 enum class InterruptPolicy : std::uint8_t {
-    unique, ///< a CPU of its own for each port, as long as there are enough
-    off,    ///< nothing of a port's interrupts is touched
+    unique, ///< a CPU of its own for each port, if there are enough
+    off,    ///< interrupts are left alone
 };
 
-/// Which CPUs serve the ports' interrupts (our key "interrupts").
+/// Which CPUs serve the ports' interrupts (key "interrupts", not in teamd).
 struct InterruptConfig {
     InterruptPolicy policy = InterruptPolicy::unique;
-    CpuList cpus{}; ///< to choose from; empty: all that are not isolated
+    CpuList cpus{}; ///< eligible CPUs; empty: all that are not isolated
     bool xps = true, rps = false;
-    bool irqbalance = true; ///< is asked to leave the ports' interrupts alone
+    bool irqbalance = true; ///< ask irqbalance to leave the ports' interrupts alone
     bool operator==(const InterruptConfig&) const = default;
 };
 
 struct TeamConfig {
     std::string device; ///< empty: the first free "team%d"
     std::uint32_t debug_level = 0;
-    std::optional<MacAddress> hwaddr; ///< none: the first port's
+    std::optional<MacAddress> hwaddr; ///< none: the address of the first port
     RunnerConfig runner = RoundRobinRunner{};
     Repetition notify_peers, mcast_rejoin;
     LinkWatchPolicy link_watch_policy = LinkWatchPolicy::any;
-    std::vector<LinkWatch> link_watches;                   ///< the team's own, for ports that come later
+    std::vector<LinkWatch> link_watches;                   ///< the team's, for ports that join later
     std::vector<std::pair<std::string, PortConfig>> ports; ///< by device name, in the file's order
     DatapathChoice datapath = DatapathChoice::automatic;
-    OffloadContract offload{}; ///< for ports that come later, and the team's own device
+    OffloadContract offload{}; ///< for ports that join later, and the team device
     BalanceConfig balance;
     InterruptConfig interrupts{};
-    std::vector<WorkerRule> workers{}; ///< in the file's order: the first that fits a process counts
+    std::vector<WorkerRule> workers{}; ///< in the file's order: the first that matches a process applies
     bool operator==(const TeamConfig&) const = default;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How the ports' interrupts stand, as a value: what the state document and teamoctl speak of.
+// The state of the ports' interrupts, for the state document and teamoctl.
 #pragma once
 
 #include "model/config.h"
@@ -12,25 +12,26 @@ struct PortInterruptStatus {
     std::string name;
     PortInterrupts now{};               ///< as last read
     std::vector<unsigned> cpus{};       ///< planned, by queue; empty: nothing is planned
-    std::string reason{};               ///< why these; one line
-    bool moves = false;                 ///< of a plan: a queue is elsewhere now
-    CpuSettings wanted{};               ///< what shall be set
+    std::string reason{};               ///< for these CPUs; one line
+    bool moves = false;                 ///< in a dry run: at least one queue is on another CPU now
+    CpuSettings wanted{};               ///< the planned settings
     std::vector<std::string> shares{};  ///< other ports on its CPUs
-    std::vector<std::string> refused{}; ///< what the kernel did not do, and why
-    unsigned repaired = 0;              ///< how often something was put right
-    bool contested = false;             ///< somebody else was more patient
-    std::string drift{};                ///< what went wrong last, and by whom; empty: nothing
+    std::vector<std::string> refused{}; ///< what the kernel refused, and why
+    unsigned repaired = 0;              ///< number of repairs
+    bool contested = false;             ///< another program changes it again and again; we gave up
+    std::string drift{};                ///< the last change by another program; empty: none
     bool operator==(const PortInterruptStatus&) const = default;
 };
 
-/// How a sentence of `writers` ends about one who leaves the ports alone, or is just being asked to.
+/// The end of a line in `writers` about a program that leaves the ports alone or is asked to; the doctor
+/// reports the other lines.
 inline constexpr std::string_view left_alone = " the ports' interrupts alone";
 
 struct InterruptStatus {
     InterruptPolicy policy = InterruptPolicy::unique;
-    bool managed = true;                ///< false: put back by an administrator until told otherwise
-    std::string degraded{};             ///< why not every port has a CPU of its own; empty: each has
-    std::vector<std::string> writers{}; ///< who else places interrupts here, and how that stands
+    bool managed = true;                ///< false: restored by the administrator, until "apply"
+    std::string degraded{};             ///< why not every port has a CPU of its own; empty: each has one
+    std::vector<std::string> writers{}; ///< other programs that place interrupts, one line each
     std::vector<PortInterruptStatus> ports{};
     bool operator==(const InterruptStatus&) const = default;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A port's interrupts as the kernel shows them, and what of them can be set.
+// A port's interrupts as the kernel shows them, and the settings that can be changed.
 #pragma once
 
 #include "base/cpu_list.h"
@@ -20,39 +20,40 @@ namespace teamo {
 
 /// One interrupt line or MSI vector that has a handler.
 struct IrqVector {
-    unsigned irq = 0;    ///< in /proc/irq
+    unsigned irq = 0;    ///< number in /proc/irq
     std::string name{};  ///< of its handler: "eth0-rx-0"
-    bool movable = true; ///< false: the kernel lets nobody set its affinity (a managed one)
-    CpuList affinity{};  ///< smp_affinity_list: where it may go
-    CpuList
-        effective{}; ///< where it goes; only true once it has come since affinity was set. Empty: not told
-    std::uint64_t count = 0; ///< how often it came, on all CPUs
+    bool movable = true; ///< false: a managed interrupt, whose affinity only the kernel sets
+    CpuList affinity{};  ///< smp_affinity_list
+    /// effective_affinity_list; may be stale until the first interrupt after a change of the affinity. Empty:
+    /// the kernel does not report it.
+    CpuList effective{};
+    std::uint64_t count = 0; ///< of interrupts, on all CPUs
     bool operator==(const IrqVector&) const = default;
 };
 
-/// A kernel thread that polls a queue in the place of its interrupt's CPU (threaded NAPI).
+/// A kernel thread that polls a queue instead of the interrupt's softirq (threaded NAPI).
 struct NapiThread {
     pid_t pid = 0;
     CpuList affinity{};
     bool operator==(const NapiThread&) const = default;
 };
 
-/// What serves one queue: its receive and transmit vectors together.
+/// What serves one queue: its receive and transmit vectors, and its threads.
 struct QueueVectors {
     unsigned queue = 0;
     std::vector<IrqVector> vectors{}; ///< at least one
     std::optional<NapiThread> thread{};
-    std::optional<NapiThread> second_thread{}; ///< where receiving and sending have one each (igb)
+    std::optional<NapiThread> second_thread{}; ///< if receive and transmit have separate ones (igb)
     bool operator==(const QueueVectors&) const = default;
 };
 
-/// Where the grouping comes from.
+/// The source of the assignment of vectors to queues.
 enum class VectorSource : std::uint8_t {
-    none,    ///< no interrupts: a virtual device, or one that is down
-    netdev,  ///< the kernel's netdev family names the queue's vector (6.8 and later)
-    names,   ///< the handlers' names
-    counts,  ///< which counts rise with which queue's packets
-    ungrouped ///< nothing tells the queues apart: all vectors are one group
+    none,     ///< no interrupts: a virtual device, or one that is down
+    netdev,   ///< the kernel's netdev family reports each queue's vector (6.8 and later)
+    names,    ///< the handlers' names
+    counts,   ///< learned: interrupt counts that rise with a queue's packets
+    ungrouped ///< not known: all vectors are one group
 };
 
 constexpr const char* name_of(VectorSource source) {
@@ -63,10 +64,10 @@ constexpr const char* name_of(VectorSource source) {
 struct PortInterrupts {
     VectorSource source = VectorSource::none;
     std::vector<QueueVectors> queues{}; ///< by queue number
-    std::vector<IrqVector> others{};    ///< tell of the link, of commands done
+    std::vector<IrqVector> others{};    ///< without a queue: link changes, completed commands
     int node = -1;                      ///< NUMA node of its device; -1: none
     unsigned receive_queues = 0, transmit_queues = 0;
-    std::vector<CpuList> xps{}; ///< by transmit queue: xps_cpus; empty where there is only one
+    std::vector<CpuList> xps{}; ///< by transmit queue: xps_cpus; empty if there is only one queue
     std::vector<CpuList> rps{}; ///< by receive queue: rps_cpus
     bool operator==(const PortInterrupts&) const = default;
 };
@@ -82,7 +83,7 @@ inline std::vector<IrqVector> vectors_of(const PortInterrupts& port) {
 
 // ---- what can be set ---------------------------------------------------------------------------
 
-/// One thing with a list of CPUs.
+/// One setting with a CPU list.
 struct CpuSetting {
     enum class Kind : std::uint8_t {
         irq,    ///< /proc/irq/N/smp_affinity_list
@@ -95,14 +96,14 @@ struct CpuSetting {
     auto operator<=>(const CpuSetting&) const = default; // NOLINT(modernize-use-nullptr): as named.h
 };
 
-/// A queue's choice of CPUs, and no place where something runs.
+/// Whether it is a queue's mask, and not an affinity.
 constexpr bool is_mask(const CpuSetting& setting) {
     return setting.kind == CpuSetting::Kind::xps || setting.kind == CpuSetting::Kind::rps;
 }
 
 using CpuSettings = std::map<CpuSetting, CpuList>;
 
-/// One that was set: what it was before, and what it was set to. It is only put back while it is still ours.
+/// A setting that we changed: its value before and ours. Restored only while it still has our value.
 struct SetCpuList {
     CpuList before{}, ours{};
     bool operator==(const SetCpuList&) const = default;
@@ -115,7 +116,7 @@ constexpr const char* name_of(CpuSetting::Kind kind) {
     return names[static_cast<std::size_t>(kind)];
 }
 
-/// A CPU that another team of this machine has given to one of its ports.
+/// A CPU that another team of this machine uses for one of its ports.
 struct CpuClaim {
     std::string owner; ///< "team1 eth4"
     unsigned cpu = 0;

@@ -19,7 +19,7 @@ std::optional<PortMark> port_mark_of(const Link& link) {
     for (std::string_view name : link.altnames) {
         if (!name.starts_with(port_prefix)) continue;
         name.remove_prefix(port_prefix.size());
-        // A team's name may have dashes of its own; the slot is the one digit behind the last.
+        // A team's name may contain dashes; the slot is the one digit after the last dash.
         const auto dash = name.rfind('-');
         if (dash == std::string_view::npos || dash == 0 || dash + 2 != name.size()) continue;
         const char digit = name.back();

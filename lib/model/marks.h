@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The marks that our devices and ports carry, as alternative names (ip link property), so that other
-// programs can leave them alone (packaging/) and a later daemon knows them again:
+// The marks of our devices and ports: alternative names (ip link property), by which other programs leave
+// them alone (packaging/) and a later daemon recognizes them:
 //
-//   teamo-team-TEAM          the device people see
+//   teamo-team-TEAM          the team device
 //   teamo-inner-TEAM         its inner end
-//   teamo-port-TEAM-SLOT     a port, and its place in the team
+//   teamo-port-TEAM-SLOT     a port and its slot
 #pragma once
 
 #include "model/observation.h"
@@ -16,14 +16,14 @@
 
 namespace teamo {
 
-/// What inner ends are named, with a number behind it.
+/// Inner ends have this name with a number after it.
 inline constexpr std::string_view inner_name_prefix = "tmo";
 
 std::string team_mark(std::string_view team);
 std::string inner_mark(std::string_view team);
 std::string port_mark(std::string_view team, Slot slot);
 
-/// What a port's mark says.
+/// The content of a port's mark.
 struct PortMark {
     std::string team;
     Slot slot;
@@ -31,7 +31,7 @@ struct PortMark {
 };
 std::optional<PortMark> port_mark_of(const Link& link);
 
-/// The team whose device (or inner end) this is; none where it is neither.
+/// The team if this is a team device or an inner end, else none.
 std::optional<std::string> team_of_device(const Link& link);
 
 } // namespace teamo

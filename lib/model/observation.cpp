@@ -10,19 +10,19 @@ namespace teamo {
 bool Link::is_up() const { return (flags & IFF_UP) != 0; }
 
 bool Link::has_link() const {
-    // LOWER_UP is the carrier as it is when the message is made; RUNNING is the operational state,
-    // which linkwatch may bring up to a second late. Either one missing means that nothing passes.
+    // LOWER_UP is the carrier at the time of the message; RUNNING is the operational state, which linkwatch
+    // may update up to a second late. Without either one no packets pass.
     constexpr std::uint32_t all = IFF_UP | IFF_LOWER_UP | IFF_RUNNING;
     return (flags & all) == all;
 }
 
-// net/core/link_watch.c, linkwatch_urgent_event(): what stands on another device (dev_get_iflink) and the
-// ports of a team or bond are told of at once. IFLA_LINK is left out where it is the device's own number, but
-// not for a veth whose other end has that number in another namespace.
+// net/core/link_watch.c, linkwatch_urgent_event(): events of devices on top of another one (dev_get_iflink)
+// and of ports of a team or bond are reported at once. IFLA_LINK is absent if it equals the device's own
+// index, except for a veth whose other end has that index in another namespace.
 bool news_are_late(const Link& link) { return !link.master && (!link.lower || link.lower == link.index); }
 
 bool loss_is_untold(const Link& link) {
-    // linkwatch's work is what clears RUNNING.
+    // linkwatch clears RUNNING.
     return (link.flags & (IFF_UP | IFF_RUNNING | IFF_LOWER_UP)) == (IFF_UP | IFF_RUNNING);
 }
 
@@ -46,7 +46,7 @@ const Link* find_altname(const Links& links, std::string_view altname) {
 
 bool stands_on(const Links& links, const Link& device, const Link& below) {
     const auto* step = &device;
-    // A chain longer than the number of devices is a ring (two ends of a pair name each other).
+    // A chain longer than the number of devices is a loop (both ends of a pair refer to each other).
     for (std::size_t height = 0; height < links.size(); ++height) {
         const bool pair = step->kind == "veth" || step->kind == "netkit";
         if (pair || step->lower_elsewhere || !step->lower) return false;

@@ -8,7 +8,7 @@ namespace {
 
 using enum OffloadGroup;
 
-// Features that an older or newer kernel does not have are just never seen.
+// Features that the running kernel does not have do no harm.
 constexpr auto catalogue = std::to_array<Offload>({
     {"tx-tcp-segmentation", OffloadGroup::tso},
     {"tx-tcp6-segmentation", OffloadGroup::tso6},
@@ -49,7 +49,7 @@ constexpr auto catalogue = std::to_array<Offload>({
     {"tls-hw-record", tls},
 });
 
-// As ethtool(8) has them under -K.
+// The words of ethtool(8), option -K.
 constexpr auto rx_features = std::to_array<std::string_view>({"rx-checksum"});
 constexpr auto tx_features = std::to_array<std::string_view>(
     {"tx-checksum-ipv4", "tx-checksum-ip-generic", "tx-checksum-ipv6", "tx-checksum-sctp"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The offload contract: what a team asks of its ports' offloads, and which offloads there are to ask for.
+// The offload contract: what a team requires of its ports' offloads; and the catalogue of offloads.
 #pragma once
 
 #include "model/features.h"
@@ -15,8 +15,8 @@
 namespace teamo {
 
 enum class OffloadWish : std::uint8_t {
-    keep,    ///< what was on, and can be changed, when the port joined stays on
-    require, ///< shall be on: switched on where it can be, complained of where it cannot
+    keep,    ///< stays on if it was on when the port joined and can be changed
+    require, ///< must be on: switched on if possible, else the port is lacking
     off,     ///< switched off while the device is a port
 };
 inline constexpr auto offload_wish_words = std::to_array<std::string_view>({"keep", "require", "off"});
@@ -24,11 +24,11 @@ constexpr std::string_view name_of(OffloadWish wish) {
     return offload_wish_words[static_cast<std::size_t>(wish)];
 }
 
-/// What becomes of a port that lacks what is required of it and cannot be given it.
+/// What to do with a port that does not have a required offload.
 enum class Lacking : std::uint8_t {
-    accept, ///< used as it is, complained of once
-    demote, ///< transmits only while no port that has all is up
-    refuse, ///< does not join; one that comes to lack something later is demoted
+    accept, ///< use it, and log a warning once
+    demote, ///< transmit only while no port with all required offloads is up
+    refuse, ///< it does not join; a port that loses an offload later is demoted
 };
 inline constexpr auto lacking_words = std::to_array<std::string_view>({"accept", "demote", "refuse"});
 constexpr std::string_view name_of(Lacking lacking) {
@@ -36,14 +36,14 @@ constexpr std::string_view name_of(Lacking lacking) {
 }
 
 struct OffloadContract {
-    /// By the kernel's name; what follows for a feature without an entry, plan/offloads.h says.
+    /// By the kernel's name. For features without an entry see plan/team/offloads.h.
     std::map<std::string, OffloadWish, std::less<>> wishes;
     Lacking lacking = Lacking::accept;
-    bool repair = true; ///< false: what somebody else switches is said and left
+    bool repair = true; ///< false: changes by other programs are logged and left
     bool operator==(const OffloadContract&) const = default;
 };
 
-/// The columns in which people are shown the catalogue.
+/// The columns in which the catalogue is shown.
 enum class OffloadGroup : std::uint8_t {
     tso,
     tso6,
@@ -65,7 +65,7 @@ struct Offload {
     OffloadGroup group;
 };
 
-/// Every offload that is watched. VLAN filters are not among them: those are plan/reception's.
+/// All offloads that the contract covers. VLAN filters are not among them: see plan/team/reception.h.
 std::span<const Offload> offload_catalogue();
 const Offload* find_offload(std::string_view name);
 
@@ -79,11 +79,11 @@ struct OffloadWord {
 };
 std::span<const OffloadWord> offload_words();
 
-/// The features that a name in a configuration stands for: itself, or those of one of ethtool's words. Empty:
-/// no such offload.
+/// The features for a name in a configuration: one feature, or all of one of ethtool's words. Empty: unknown
+/// name.
 std::span<const std::string_view> offloads_named(std::string_view name);
 
-/// Every name that offloads_named() knows.
+/// All names that offloads_named() accepts.
 std::span<const std::string_view> offload_names();
 
 } // namespace teamo

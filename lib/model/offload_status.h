@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How the offload contract stands, as a value: what the state document and teamoctl speak of.
+// The state of the offload contract, for the state document and teamoctl.
 #pragma once
 
 #include "model/observation.h"
@@ -8,16 +8,16 @@
 
 namespace teamo {
 
-/// Of one device. Names are the kernel's, and only those of the catalogue.
+/// The offloads of one device, by the kernel's names; only those of the catalogue.
 struct DeviceOffloads {
     std::string name;
-    FeatureNames active{};     ///< what it does now
-    FeatureNames changeable{}; ///< what its driver lets one switch
+    FeatureNames active{};     ///< on now
+    FeatureNames changeable{}; ///< the driver can switch them
     FeatureNames shall_be_on{}, shall_be_off{}, required{};
     FeatureNames lacking{}; ///< required and not on
-    unsigned repaired = 0;  ///< how often something was put right
-    bool gave_up = false;   ///< somebody else was more patient
-    bool last = false;      ///< carries only while no other can ("lacking": "demote")
+    unsigned repaired = 0;  ///< number of repairs
+    bool gave_up = false;   ///< another program changes it again and again; we gave up
+    bool last = false;      ///< demoted: carries only while no other port can ("lacking": "demote")
     SegmentLimits gso_max{};
     bool operator==(const DeviceOffloads&) const = default;
 };

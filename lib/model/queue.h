@@ -5,10 +5,10 @@
 
 namespace teamo {
 
-/// What a device's root qdisc has counted (tc -s qdisc); zeros where it has none to speak of (noqueue).
+/// The counters of a device's root qdisc (tc -s qdisc); zeros without a queue (noqueue).
 struct QueueCounters {
-    std::uint64_t backlog = 0; ///< bytes that wait
-    std::uint64_t sent = 0;    ///< bytes that have gone through
+    std::uint64_t backlog = 0; ///< bytes in the queue
+    std::uint64_t sent = 0;    ///< bytes
     std::uint64_t dropped = 0; ///< packets
     bool operator==(const QueueCounters&) const = default;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How a running team stands, as a value: what the state document, teamoctl and the log speak of.
+// The state of a running team, for the state document, teamoctl and the log.
 #pragma once
 
 #include "base/named.h"
@@ -17,10 +17,10 @@ namespace teamo {
 
 enum class Duplex : std::uint8_t { half, full, unknown };
 
-/// Link as ethtool reports it.
+/// The link as ethtool reports it.
 struct LinkStatus {
     bool up = false;
-    std::optional<std::uint32_t> speed; ///< Mbit/s; none: the device does not say
+    std::optional<std::uint32_t> speed; ///< Mbit/s; none: the device does not report it
     Duplex duplex = Duplex::unknown;
     bool operator==(const LinkStatus&) const = default;
 };
@@ -29,7 +29,7 @@ struct WatchStatus {
     LinkWatch watch;
     bool up = false;
     std::uint32_t down_count = 0; ///< transitions to down since the port joined
-    std::uint32_t missed = 0;     ///< ping watches: probes without an answer in a row
+    std::uint32_t missed = 0;     ///< ping watches: consecutive probes without an answer
     bool operator==(const WatchStatus&) const = default;
 };
 
@@ -42,19 +42,19 @@ struct PortCounters {
 struct PortStatus {
     std::string name;
     IfIndex ifindex;
-    MacAddress address; ///< as it is now
+    MacAddress address; ///< at present
     LinkStatus link;
-    bool link_up = false; ///< what its watches say together
+    bool link_up = false; ///< the result of all its watches
     std::vector<WatchStatus> watches;
-    bool transmits = false, receives = false; ///< what the datapath does with it now
-    std::uint32_t buckets = 0;                ///< hash buckets that leave by it now
+    bool transmits = false, receives = false; ///< in the datapath, at present
+    std::uint32_t buckets = 0;                ///< hash buckets that use it at present
     PortCounters counters;
     bool operator==(const PortStatus&) const = default;
 };
 
-/// What was refused, and is not as it shall be since.
+/// A change that the kernel refused and that is still missing.
 struct RefusedStatus {
-    std::string where; ///< the team, or a device
+    std::string where; ///< the team or a device
     std::string what;  ///< as it was logged
     bool operator==(const RefusedStatus&) const = default;
 };
@@ -65,17 +65,17 @@ struct TeamStatus {
     MacAddress address;
     LinkStatus link; ///< up: carrier; speed: sum of the ports that transmit
     RunnerConfig runner;
-    std::optional<std::string> active_port; ///< activebackup: none or a port's name
+    std::optional<std::string> active_port; ///< activebackup: name of the active port
     std::string datapath;                   ///< "bpf" or "team"
     std::string device_kind;                ///< "veth", "netkit" or "team"
     std::vector<PortStatus> ports;          ///< in the order they joined
-    std::optional<BalanceStatus> balance;   ///< of teams that hash
+    std::optional<BalanceStatus> balance;   ///< for teams that hash
     std::optional<OffloadStatus> offload;
     std::optional<InterruptStatus> interrupts;
     std::optional<WorkersStatus> workers;
-    std::map<std::string, BenchmarkResult> benchmarks{}; ///< by step: what was measured last
+    std::map<std::string, BenchmarkResult> benchmarks{}; ///< by step: the last result
     std::vector<RefusedStatus> refused{};
-    // what the state document has under "setup"
+    // "setup" of the state document
     pid_t pid = 0;
     std::string pid_file;
     std::uint32_t debug_level = 0;

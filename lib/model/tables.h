@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a datapath works by, as a value: which ports there are, which of them carry, and which bucket
-// leaves by which port. The daemon makes it, a datapath puts it into effect.
+// What a datapath works by: the ports, which of them carry, and the port of each bucket. The daemon makes the
+// tables, a datapath applies them.
 #pragma once
 
 #include "base/named.h"
@@ -13,15 +13,15 @@
 
 namespace teamo {
 
-/// A set of slots, one bit each (bit = slot number).
+/// A set of slots: bit n is slot n.
 using SlotSet = std::uint32_t;
 constexpr SlotSet bit(Slot slot) { return SlotSet{1} << slot.value; }
 
-/// The slots of a bucket in order of preference: a packet leaves by the first that is live.
+/// The slots of a bucket in order of preference: packets use the first slot that carries.
 using Preference = std::array<Slot, max_ports>;
 using Buckets = std::array<Preference, bucket_count>;
 
-/// Where a bucket leaves while only `live` slots carry; Slot{0} where none of its slots does.
+/// The slot that a bucket uses while only `live` slots carry; Slot{0} if none of its slots does.
 constexpr Slot leaves_by(const Preference& preference, SlotSet live) {
     for (const auto slot : preference)
         if ((live & bit(slot)) != 0) return slot;
@@ -30,11 +30,11 @@ constexpr Slot leaves_by(const Preference& preference, SlotSet live) {
 
 enum class TransmitMode : std::uint32_t { hash, roundrobin, random, broadcast, activebackup };
 
-/// What only the kernel's team driver has a place for.
+/// Options of the kernel's team driver; other datapaths ignore them.
 struct PortSettings {
     std::int32_t prio = 0;
     std::uint32_t queue_id = 0;      ///< 0: none
-    std::optional<bool> user_linkup; ///< what the link watches say, where the link itself says otherwise
+    std::optional<bool> user_linkup; ///< result of the link watches, if it differs from the link itself
     bool operator==(const PortSettings&) const = default;
 };
 
@@ -42,24 +42,23 @@ struct Tables {
     TransmitMode mode = TransmitMode::hash;
     HashFields hash_fields = 0;
     IfIndex team, inner;
-    std::array<IfIndex, max_ports + 1> ports{}; ///< by slot; [0] is none
+    std::array<IfIndex, max_ports + 1> ports{}; ///< by slot; [0] is unused
     SlotSet transmit = 0;                       ///< slots that may transmit
-    SlotSet receive = 0;                        ///< slots whose arrivals are delivered
+    SlotSet receive = 0;                        ///< slots whose received packets are delivered
     Buckets buckets{};
-    /// A bucket that moves: the slot that it goes on leaving by until its traffic has paused for that slot's
-    /// `drain`, so that nothing overtakes. Slot{0}: it is where it shall be.
+    /// By bucket: the slot that a moving bucket still uses, until its traffic has paused for that slot's
+    /// `drain`, which prevents reordering. Slot{0}: the bucket does not move.
     std::array<Slot, bucket_count> leaving{};
-    std::array<std::chrono::nanoseconds, max_ports + 1>
-        drain{}; ///< by slot: all that left by it is gone then
-    /// With HashField::cpu: by CPU number, the slot of the port whose interrupts that CPU serves; a CPU
-    /// beyond the list has none. A bucket then is a CPU, modulo 256.
+    std::array<std::chrono::nanoseconds, max_ports + 1> drain{}; ///< drain time, by slot
+    /// With HashField::cpu: by CPU number, the slot of the port whose interrupts that CPU serves; none for
+    /// CPUs beyond the list. A bucket is then a CPU number modulo 256.
     std::vector<Slot> cpu_slots;
     std::array<PortSettings, max_ports + 1> settings{}; ///< by slot
     Repetition notify_peers, mcast_rejoin;              ///< as configured
     bool operator==(const Tables&) const = default;
 };
 
-/// Where a bucket leaves now, one that moves and has not yet paused included.
+/// The slot that a bucket uses now; for a moving bucket without a gap yet it is the former slot.
 constexpr Slot leaves_by(const Tables& tables, std::size_t bucket) {
     if (has(tables.hash_fields, HashField::cpu) && bucket < tables.cpu_slots.size())
         if (const auto slot = tables.cpu_slots[bucket]; slot && (tables.transmit & bit(slot)) != 0)

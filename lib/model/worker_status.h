@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How the workers stand, as a value: what the state document and teamoctl speak of.
+// The state of the workers, for the state document and teamoctl.
 #pragma once
 
 #include "model/workers.h"
 
 namespace teamo {
 
-/// A process that a rule fits, or that somebody named by hand.
+/// A process that matches a rule or that the administrator named.
 struct WorkerStatus {
     Worker worker{};
-    std::string rule{}; ///< by which it was chosen: "unit nginx.service", "by hand"
+    std::string rule{}; ///< that matched: "unit nginx.service"; or "by hand"
     WorkerPolicy policy = WorkerPolicy::follow;
     ProcessTraffic traffic{}; ///< of the last second
-    double work = 0;          ///< CPU time it used, in CPUs
-    CpuList cpus{};           ///< where it is bound; empty: nowhere
-    std::string reason{};     ///< why there, or why nowhere
+    double work = 0;          ///< CPU time that it used, in CPUs
+    CpuList cpus{};           ///< to which it is bound; empty: not bound
+    std::string reason{};     ///< why it is bound there, or not bound
     bool operator==(const WorkerStatus&) const = default;
 };
 
 struct WorkersStatus {
-    bool managed = true;       ///< false: released by an administrator until told otherwise
-    std::string refused{};     ///< why none may be bound at all; empty: they may
-    std::string limitations{}; ///< what of the traffic is not seen, and why; empty: all is
-    std::string complaint{};   ///< what went wrong last time; empty: nothing
+    bool managed = true;       ///< false: released by the administrator, until "apply"
+    std::string refused{};     ///< why no worker can be bound; empty: they can
+    std::string limitations{}; ///< traffic that cannot be measured, and why; empty: none
+    std::string complaint{};   ///< the error of the last pass; empty: none
     std::vector<WorkerRule> rules{};
     std::vector<WorkerStatus> workers{}; ///< by process
     bool operator==(const WorkersStatus&) const = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Processes whose packets come through the team: what was seen of them, and where they shall run.
+// Workers, the processes whose packets arrive by the team: their configuration, traffic, placement and
+// binding.
 #pragma once
 
 #include "base/cpu_list.h"
@@ -19,16 +20,16 @@
 
 namespace teamo {
 
-// ---- what is configured --------------------------------------------------------------------------
+// ---- configuration ------------------------------------------------------------------------------
 
-/// By what a rule knows its processes.
+/// How a rule selects processes.
 enum class WorkerSelector : std::uint8_t { unit, cgroup, command, user };
-/// As the configuration has them, in the order of the enumerators.
+/// The configuration's words, in the order of the enumerators.
 inline constexpr std::array<std::string_view, 4> worker_selector_names{"unit", "cgroup", "command", "user"};
 
 enum class WorkerPolicy : std::uint8_t {
-    follow, ///< where most of their packets arrive
-    spread, ///< a CPU each
+    follow, ///< runs where most of its packets arrive
+    spread, ///< a CPU for each process
     off,    ///< left alone
 };
 constexpr const char* name_of(WorkerPolicy policy) {
@@ -38,14 +39,14 @@ constexpr const char* name_of(WorkerPolicy policy) {
 
 struct WorkerRule {
     WorkerSelector selector = WorkerSelector::unit;
-    std::string name{}; ///< never empty; of units and commands it may have * and ?
+    std::string name{}; ///< never empty; for units and commands with * and ? as wildcards
     WorkerPolicy policy = WorkerPolicy::follow;
     bool operator==(const WorkerRule&) const = default;
 };
 
-// ---- what was seen -------------------------------------------------------------------------------
+// ---- observation --------------------------------------------------------------------------------
 
-/// A process, and not whoever has its number later.
+/// Identifies a process, also after its pid was reused.
 struct ProcessId {
     pid_t pid = 0;
     std::uint64_t started = 0;                          ///< in ticks since boot (field 22 of /proc/PID/stat)
@@ -56,72 +57,71 @@ struct Worker {
     ProcessId id;
     std::string command; ///< /proc/PID/comm
     uid_t user = 0;
-    std::string cgroup; ///< its path in the unified hierarchy, or in systemd's own; empty: not known
-    std::string unit;   ///< the systemd unit it belongs to; empty: none
+    std::string cgroup; ///< path in the unified hierarchy, or in systemd's named one; empty: not known
+    std::string unit;   ///< its systemd unit; empty: none
     unsigned threads = 1;
     bool operator==(const Worker&) const = default;
 };
 
 enum class Transport : std::uint8_t { tcp, udp };
 
-/// What one socket has taken in. Counters only rise, as long as the socket lives.
+/// Traffic that one socket received. The counters only rise while the socket exists.
 struct SocketTraffic {
-    pid_t process = 0;        ///< one of those that have it open
-    std::uint64_t cookie = 0; ///< no two sockets have the same, as long as the machine runs
+    pid_t process = 0;        ///< one of the processes that have it open
+    std::uint64_t cookie = 0; ///< unique until reboot
     Transport transport = Transport::tcp;
-    std::optional<unsigned> cpu{};   ///< that worked on its last packet; none: no packet yet
-    unsigned napi = 0;               ///< the poll that brought its last packet; 0: not told
-    IfIndex device{};                ///< by which its last packet came in; a team's packets come by the team
-    bool foreign = false;            ///< of another network namespace: so is `device`
-    std::optional<unsigned> queue{}; ///< receive queue of that packet, where the driver tells it
+    std::optional<unsigned> cpu{};   ///< that processed its last packet; none: no packet yet
+    unsigned napi = 0;               ///< NAPI id of its last packet; 0: not known
+    IfIndex device{};                ///< of its last packet; the team device for packets of a team
+    bool foreign = false;            ///< socket and `device` are in another network namespace
+    std::optional<unsigned> queue{}; ///< receive queue of its last packet, if the driver reports it
     std::uint64_t bytes = 0, packets = 0;
     bool operator==(const SocketTraffic&) const = default;
 };
 
-/// What a process took in within a window.
+/// Traffic that a process received in a window.
 struct ProcessTraffic {
     std::uint64_t bytes = 0, packets = 0;
-    std::map<unsigned, std::uint64_t> by_cpu; ///< bytes
-    std::map<std::string, std::uint64_t>
-        by_port; ///< bytes; what came by none of the ports is in `bytes` only
+    std::map<unsigned, std::uint64_t> by_cpu;     ///< bytes
+    std::map<std::string, std::uint64_t> by_port; ///< bytes; without packets that came by no port
     bool operator==(const ProcessTraffic&) const = default;
 };
 
-// ---- what shall be -------------------------------------------------------------------------------
+// ---- plan ---------------------------------------------------------------------------------------
 
 struct WorkerPlacement {
     ProcessId id;
-    CpuList cpus;       ///< where it shall run; empty: left alone, and released where it is bound
-    std::string reason; ///< one line, for people
+    CpuList cpus;       ///< to bind it to; empty: left alone, and released if it is bound
+    std::string reason; ///< one line, for the user
     bool operator==(const WorkerPlacement&) const = default;
 };
 
-// ---- what was done -------------------------------------------------------------------------------
+// ---- bindings -----------------------------------------------------------------------------------
 
-/// A process that is bound, and what its threads were like before: all that is needed to undo it.
+/// A bound process with the former affinity of its threads: all that is needed to undo it.
 struct WorkerBinding {
     struct Thread {
-        std::uint64_t started = 0; ///< a thread's number may have another bearer later
+        std::uint64_t started = 0; ///< as in ProcessId; a thread id may be reused
         CpuList before;
         bool operator==(const Thread&) const = default;
     };
     ProcessId id;
-    CpuList cpus;    ///< what its threads show now: what was asked for, less what its cpuset has not
-    CpuList leaving; ///< while they are bound: what those show that it has not come to; none: it is done
-    CpuList before;  ///< of its first thread; those made since have inherited ours, and get this
+    CpuList cpus;    ///< affinity of its bound threads: the wanted CPUs without those outside its cpuset
+    CpuList leaving; ///< while binding: affinity of the threads that are not bound yet; empty: done
+    CpuList before;  ///< former affinity of the first thread; also for threads created since
     std::map<pid_t, Thread> threads;
     bool operator==(const WorkerBinding&) const = default;
 };
 
-/// AllowedCPUs= of a systemd unit that was set; before: empty: all.
+/// AllowedCPUs= of a systemd unit that we set.
 struct UnitBinding {
     CpuList cpus;
-    CpuList leaving; ///< while systemd has not said that it is done: what it was by us before
-    CpuList before;
+    CpuList leaving; ///< until systemd confirms `cpus`: the value that we had set before
+    CpuList before;  ///< the value of the user; empty: all CPUs
     bool operator==(const UnitBinding&) const = default;
 };
 
-/// All that is bound.
+/// All bound processes and units.
 struct BoundWorkers {
     std::vector<WorkerBinding> processes{};
     std::map<std::string, UnitBinding> units{};

@@ -17,7 +17,7 @@ auto rank(const Candidate& port) {
     return std::tuple(!port.last, port.prio, port.speed, port.duplex == Duplex::full);
 }
 
-/// The best port that is up; among equals the one that carries already, then the first that joined.
+/// The best port that is up; of equal ones the active port, then the first that joined.
 const Candidate* best(std::span<const Candidate> ports, const Candidate* current) {
     const Candidate* best = current != nullptr && current->up ? current : nullptr;
     for (const auto& port : ports)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The link watches of one port: values with events in and a verdict out, the clock passed in.
+// The link watches of one port: they turn link events into up or down. The time is an argument.
 #pragma once
 
 #include "base/clock.h"
@@ -13,29 +13,29 @@
 
 namespace teamo {
 
-/// teamd's "ethtool" watch (teamd_lw_ethtool.c): the device's link, its edges delayed on request. A link
-/// that turns back before its delay is over has not changed.
+/// teamd's "ethtool" watch (teamd_lw_ethtool.c): the device's link, with optional delays for up and down. A
+/// change that reverts within the delay is ignored.
 class EthtoolState {
 public:
-    /// A port that carried already, in the life of an earlier daemon, starts as `up`.
+    /// `up`: the initial state; true for a port that carried under an earlier daemon.
     EthtoolState(EthtoolWatch watch, bool up) : watch_(watch), up_(up) {}
 
-    /// The device's link as seen now; also called when deadline() has come.
+    /// Takes the present link of the device; call it also at deadline().
     void step(bool link, Clock::time_point now);
 
     bool up() const { return up_; }
     std::uint32_t down_count() const { return down_count_; }
-    /// When step() wants to be called again though nothing happened.
+    /// When to call step() again even without an event.
     std::optional<Clock::time_point> deadline() const { return deadline_; }
 
 private:
     EthtoolWatch watch_;
     bool up_;
     std::uint32_t down_count_ = 0;
-    std::optional<Clock::time_point> deadline_; ///< when the pending edge counts
+    std::optional<Clock::time_point> deadline_; ///< when the pending change takes effect
 };
 
-/// All watches of a port, put together by the policy.
+/// All watches of a port, combined by the policy.
 class PortWatch {
 public:
     PortWatch(const std::vector<LinkWatch>& watches, LinkWatchPolicy policy, bool up);
@@ -51,7 +51,7 @@ private:
     std::vector<EthtoolState> states_;
 };
 
-/// Whether every watch is of a kind that runs today; the name of the first that is not, else empty.
+/// The name of the first watch that is not implemented; empty: all are.
 std::string_view unsupported_watch(const std::vector<LinkWatch>& watches);
 
 } // namespace teamo

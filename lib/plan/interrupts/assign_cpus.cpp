@@ -12,49 +12,49 @@ namespace {
 
 bool contains(const CpuList& cpus, unsigned cpu) { return std::ranges::find(cpus, cpu) != cpus.end(); }
 
-/// One of a CPU's.
+/// One place on a CPU.
 struct Seat {
     std::size_t number = 0;
     unsigned cpu = 0;
 };
 
-/// The network: takers -> seats -> cores -> end. A CPU has several seats where CPUs are short: who sits in
-/// the j-th pays for j others. The heaviest sits in the first then, and each pair costs the lighter one's
-/// weight. The first seat of a CPU takes a thread of its core, and the core's next thread costs more.
+/// The flow network: takers -> seats -> cores -> end. If there are too few CPUs, each CPU has several seats,
+/// and seat j costs j times the taker's weight. So the heaviest taker gets seat 0, and each pair costs the
+/// lighter weight. Seat 0 uses one thread of the core; each further thread of that core costs more.
 class Network {
 public:
-    explicit Network(const Assignment& assignment) : asked_(assignment) {
-        for (const auto& taken : asked_.taken)
+    explicit Network(const Assignment& assignment) : assignment_(assignment) {
+        for (const auto& taken : assignment_.taken)
             weights_[taken.cpu].push_back(taken.weight);
         find_cpus();
         find_cores();
         end_of_cpus_ = first_cpu_node() + static_cast<MinCostFlow::Node>(cpus_.size() * seats_);
-        flow_ = MinCostFlow(end_of_cpus_ + asked_.takers.size());
-        offers_.reserve(asked_.takers.size() * cpus_.size() * seats_);
+        flow_ = MinCostFlow(end_of_cpus_ + assignment_.takers.size());
+        offers_.reserve(assignment_.takers.size() * cpus_.size() * seats_);
         for (std::size_t index = 0; index < cpus_.size(); ++index)
             join_to_core(index);
-        for (const auto& taker : asked_.takers)
+        for (const auto& taker : assignment_.takers)
             join_to_cpus(taker);
     }
 
     /// By taker.
     std::vector<std::vector<Seat>> result() {
-        for (std::size_t index = 0; index < asked_.takers.size(); ++index)
-            for (unsigned count = 0; count < asked_.takers[index].count; ++count)
+        for (std::size_t index = 0; index < assignment_.takers.size(); ++index)
+            for (unsigned count = 0; count < assignment_.takers[index].count; ++count)
                 if (!flow_.send(taker_node(index), end)) break;
-        std::vector<std::vector<Seat>> given(asked_.takers.size());
+        std::vector<std::vector<Seat>> given(assignment_.takers.size());
         for (const auto& [taker, seat, arc] : offers_)
             if (flow_.carries(arc)) given[taker].push_back(seat);
         return given;
     }
 
 private:
-    static constexpr MinCostFlow::Node end = 0; // the lowest: of equal ways the shortest is taken
+    static constexpr MinCostFlow::Node end = 0; // the lowest number, so that equal costs prefer short paths
 
     struct Core {
         MinCostFlow::Node node = end;
         unsigned in_use = 0;
-        unsigned threads = 0; ///< that can be given
+        unsigned threads = 0; ///< free
     };
     struct Offer {
         std::size_t taker = 0;
@@ -64,20 +64,19 @@ private:
 
     void find_cpus() {
         std::size_t units = 0;
-        for (const auto& taker : asked_.takers)
+        for (const auto& taker : assignment_.takers)
             units += taker.count;
         std::vector<const Cpu*> free;
-        for (const auto number : asked_.eligible)
-            if (const auto* cpu = asked_.topology->find(number)) {
+        for (const auto number : assignment_.eligible)
+            if (const auto* cpu = assignment_.topology->find(number)) {
                 cpus_.push_back(cpu);
                 if (!weights_.contains(number)) free.push_back(cpu);
             }
         if (units <= free.size()) {
-            cpus_ = free; // nobody has to share
+            cpus_ = free; // no port has to share
         } else if (!cpus_.empty()) {
-            // The last of a CPU would do better elsewhere, if there are fewer: so no CPU takes in more than
-            // one above the mean.
-            seats_ = std::min(units, 1 + (units + asked_.taken.size()) / cpus_.size());
+            // No CPU needs more than one seat above the mean: another CPU with fewer ports would cost less.
+            seats_ = std::min(units, 1 + (units + assignment_.taken.size()) / cpus_.size());
         }
     }
 
@@ -85,7 +84,7 @@ private:
         for (const auto* cpu : cpus_)
             if (!weights_.contains(cpu->number)) ++cores_[cpu->core].threads;
         for (const auto& [number, weights] : weights_)
-            if (const auto* cpu = asked_.topology->find(number)) ++cores_[cpu->core].in_use;
+            if (const auto* cpu = assignment_.topology->find(number)) ++cores_[cpu->core].in_use;
         for (auto& [number, core] : cores_)
             core.node = ++core_nodes_;
     }
@@ -109,7 +108,7 @@ private:
     }
 
     void join_to_cpus(const CpuRequest& taker) {
-        const auto taker_index = static_cast<std::size_t>(&taker - asked_.takers.data());
+        const auto taker_index = static_cast<std::size_t>(&taker - assignment_.takers.data());
         for (std::size_t index = 0; index < cpus_.size(); ++index) {
             const auto& cpu = *cpus_[index];
             if (contains(taker.own, cpu.number)) continue;
@@ -123,9 +122,10 @@ private:
     }
 
     PlacementCost cost_of(const CpuRequest& taker, const Cpu& cpu) const {
-        auto cost = cost_of_place(
-                        taker.node < 0 ? 0 : std::min(255U, asked_.topology->distance(taker.node, cpu.node)),
-                        cpu.capacity < 1024 ? 1024 - cpu.capacity : 0) +
+        auto cost = cost_of_place(taker.node < 0
+                                      ? 0
+                                      : std::min(255U, assignment_.topology->distance(taker.node, cpu.node)),
+                                  cpu.capacity < 1024 ? 1024 - cpu.capacity : 0) +
                     cost_of_habit(!contains(taker.now, cpu.number), farness(taker, cpu), cpu.number);
         if (const auto there = weights_.find(cpu.number); there != weights_.end())
             for (const auto weight : there->second)
@@ -135,28 +135,28 @@ private:
 
     unsigned farness(const CpuRequest& taker, const Cpu& cpu) const {
         if (!taker.home || cpu.cache == *taker.home) return 0;
-        const auto* home = asked_.topology->find(*taker.home);
+        const auto* home = assignment_.topology->find(*taker.home);
         return home != nullptr && home->node == cpu.node ? 1 : 2;
     }
 
-    const Assignment& asked_;
-    std::map<unsigned, std::vector<unsigned>> weights_; ///< of those who have a CPU
+    const Assignment& assignment_;
+    std::map<unsigned, std::vector<unsigned>> weights_; ///< by CPU in use: weights of its users
     std::vector<const Cpu*> cpus_;
-    std::size_t seats_ = 1; ///< of each CPU
+    std::size_t seats_ = 1; ///< per CPU
     std::map<unsigned, Core> cores_;
     MinCostFlow::Node core_nodes_ = 0, end_of_cpus_ = 0;
     MinCostFlow flow_{0};
     std::vector<Offer> offers_;
 };
 
-/// Takers of one CPU that are all the same, as those of a new team, count as one taker of several: one node
-/// to look at in place of all.
+/// Merges equal takers of one CPU, as in a new team, into one taker of several CPUs: one node instead of
+/// many.
 class Groups {
 public:
-    explicit Groups(const Assignment& assignment) : asked_(assignment), merged_(assignment) {
+    explicit Groups(const Assignment& assignment) : assignment_(assignment), merged_(assignment) {
         merged_.takers.clear();
-        for (std::size_t index = 0; index < asked_.takers.size(); ++index)
-            group_of(asked_.takers[index]).push_back(index);
+        for (std::size_t index = 0; index < assignment_.takers.size(); ++index)
+            group_of(assignment_.takers[index]).push_back(index);
         for (std::size_t group = 0; group < members_.size(); ++group)
             if (members_[group].size() > 1)
                 merged_.takers[group].count = static_cast<unsigned>(members_[group].size());
@@ -164,7 +164,7 @@ public:
 
     std::vector<CpuList> result() {
         auto seats = Network(merged_).result();
-        std::vector<CpuList> given(asked_.takers.size());
+        std::vector<CpuList> given(assignment_.takers.size());
         for (std::size_t group = 0; group < members_.size(); ++group) {
             std::ranges::sort(seats[group], {}, [](const Seat& seat) {
                 return std::tuple(seat.number, seat.cpu == 0, seat.cpu);
@@ -186,8 +186,8 @@ private:
         return members_.emplace_back();
     }
 
-    const Assignment& asked_;
-    Assignment merged_; ///< its takers are the groups
+    const Assignment& assignment_;
+    Assignment merged_; ///< one taker per group
     std::vector<std::vector<std::size_t>> members_;
 };
 

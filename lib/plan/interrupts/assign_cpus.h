@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Who gets which CPUs, when it is settled how many each gets.
+// Assigns CPUs to ports, once the number for each port is known (cpu_counts.h).
 #pragma once
 
 #include "model/cpus.h"
@@ -10,18 +10,18 @@
 
 namespace teamo {
 
-/// A port that is to get CPUs.
+/// A port that needs CPUs.
 struct CpuRequest {
     int node = -1;
-    unsigned count = 1;             ///< of CPUs to be given to it
-    unsigned weight = 1;            ///< of sharing a CPU with it; at least 1
-    CpuList now{};                  ///< where it is
-    CpuList own{};                  ///< it has these already; also among `taken`
-    std::optional<unsigned> home{}; ///< the cache that its CPUs should have in common
+    unsigned count = 1;             ///< CPUs to assign
+    unsigned weight = 1;            ///< cost of sharing a CPU with it; at least 1
+    CpuList now{};                  ///< its present CPUs
+    CpuList own{};                  ///< CPUs it keeps in any case; also in `taken`
+    std::optional<unsigned> home{}; ///< the cache that its CPUs should share
     bool operator==(const CpuRequest&) const = default;
 };
 
-/// A CPU that somebody has.
+/// A CPU in use by a port or a claim.
 struct TakenCpu {
     unsigned cpu = 0;
     unsigned weight = 1;
@@ -30,19 +30,19 @@ struct TakenCpu {
 struct Assignment {
     const CpuTopology* topology = nullptr;
     CpuList eligible;
-    /// Where one is to get more than one CPU, there are eligible ones that nobody has for the counts of all.
+    /// If any needs more than one CPU, there must be enough free eligible CPUs for the counts of all.
     std::vector<CpuRequest> takers;
     std::vector<TakenCpu> taken{};
 };
 
-/// By taker: so that the cost (placement_cost.h) of all together is the least there is:
-/// - of any two on a CPU, the lighter one's weight;
+/// By taker. Minimizes the total cost (placement_cost.h), in this order of rank:
+/// - the lighter weight of each two that share a CPU;
 /// - the distance of each CPU from the taker's node;
-/// - of any two hardware threads in use on a core, one;
+/// - each pair of hardware threads in use on one core;
 /// - how slow each CPU is;
-/// - each CPU that is not among the taker's present ones;
-/// - how far from its home;
-/// - CPU 0 before others, then the numbers.
+/// - each CPU that is not one of the taker's present ones;
+/// - the distance from the taker's cache (`home`);
+/// - CPU 0, then the CPU numbers.
 std::vector<CpuList> assign_cpus(const Assignment& assignment);
 
 } // namespace teamo

@@ -9,10 +9,10 @@
 namespace teamo {
 namespace {
 
-class Counting {
+class CpuCounter {
 public:
-    Counting(const CpuTopology& topology, const CpuList& free, const CpuList& taken,
-             const std::vector<CountedPort>& ports)
+    CpuCounter(const CpuTopology& topology, const CpuList& free, const CpuList& taken,
+               const std::vector<CountedPort>& ports)
         : ports_(ports), counts_(ports.size()), bound_(ports.size()) {
         std::set<unsigned> cores;
         for (const auto number : taken)
@@ -30,9 +30,9 @@ public:
     std::vector<unsigned> result() {
         for (std::size_t port = 0; port < ports_.size(); ++port)
             take_first(port);
-        deal([this](std::size_t port) { return std::min(ports_[port].now, ports_[port].most); });
-        deal([this](std::size_t port) { return ports_[port].most; });
-        while (shift()) {
+        hand_out([this](std::size_t port) { return std::min(ports_[port].now, ports_[port].most); });
+        hand_out([this](std::size_t port) { return ports_[port].most; });
+        while (shift_one()) {
         }
         return counts_;
     }
@@ -73,7 +73,7 @@ private:
     }
 
     template <class Limit>
-    void deal(const Limit& limit) {
+    void hand_out(const Limit& limit) {
         for (;;) {
             std::optional<std::size_t> poorest;
             for (std::size_t port = 0; port < ports_.size(); ++port)
@@ -86,13 +86,13 @@ private:
         }
     }
 
-    /// One CPU from a port that can do without to one that needs it.
-    bool shift() {
+    /// Moves one CPU from the port with the least load per CPU to a port that gains enough by it.
+    bool shift_one() {
         for (std::size_t to = 0; to < ports_.size(); ++to) {
             if (counts_[to] >= ports_[to].most) continue;
             std::optional<std::size_t> richest;
             for (std::size_t from = 0; from < ports_.size(); ++from)
-                if (gives_up(from, to) && (!richest || load_per_cpu(from, 1) < load_per_cpu(*richest, 1)))
+                if (can_give(from, to) && (!richest || load_per_cpu(from, 1) < load_per_cpu(*richest, 1)))
                     richest = from;
             if (!richest) continue;
             --counts_[*richest];
@@ -104,10 +104,10 @@ private:
         return false;
     }
 
-    bool gives_up(std::size_t from, std::size_t to) {
-        constexpr double worth_it = 1.2;
+    bool can_give(std::size_t from, std::size_t to) {
+        constexpr double least_ratio = 1.2;
         if (from == to || counts_[from] <= std::max(1U, ports_[from].fixed)) return false;
-        if (!(load_per_cpu(to) > worth_it * load_per_cpu(from, 1))) return false;
+        if (!(load_per_cpu(to) > least_ratio * load_per_cpu(from, 1))) return false;
         leave(from);
         const bool fits = is_core_left(to);
         use(from);
@@ -117,7 +117,7 @@ private:
     const std::vector<CountedPort>& ports_;
     std::vector<unsigned> counts_;
     std::map<int, Node> nodes_;
-    std::vector<Node*> bound_; ///< its node; none where that has no CPU for it
+    std::vector<Node*> bound_; ///< by port: its node; nullptr if that has no CPU for it
     unsigned cores_ = 0, used_anywhere_ = 0;
 };
 
@@ -125,7 +125,7 @@ private:
 
 std::vector<unsigned> cpu_counts(const CpuTopology& topology, const CpuList& free, const CpuList& taken,
                                  const std::vector<CountedPort>& ports) {
-    return Counting(topology, free, taken, ports).result();
+    return CpuCounter(topology, free, taken, ports).result();
 }
 
 } // namespace teamo

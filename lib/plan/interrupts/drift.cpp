@@ -4,14 +4,15 @@
 namespace teamo {
 
 DriftCause cause_of(const DriftFacts& facts) {
-    // kernel/irq/cpuhotplug.c: an interrupt whose last CPU goes offline may go anywhere from then on;
-    // drivers/net/virtio_net.c rewrites all of its own.
-    if (facts.cpus_changed) return {.text = "by the kernel, as a CPU went or came", .kernel = true};
-    if (facts.came_up) return {.text = "as its vectors were made anew", .kernel = true};
-    if (facts.as_hint) return {.text = "by its driver, as its affinity_hint says", .kernel = true};
-    if (!facts.irqbalance.empty()) return {.text = "by " + facts.irqbalance + " probably"};
-    if (!facts.udev.empty()) return {.text = "by systemd-udevd probably (" + facts.udev + ")"};
-    return {.text = "by somebody else"};
+    // kernel/irq/cpuhotplug.c: if the last CPU of an interrupt goes offline, the interrupt may use any CPU.
+    // drivers/net/virtio_net.c sets all its affinities again.
+    if (facts.cpus_changed)
+        return {.text = "by the kernel, because a CPU went offline or came online", .kernel = true};
+    if (facts.came_up) return {.text = "by its driver, which made new vectors", .kernel = true};
+    if (facts.as_hint) return {.text = "by its driver, to its affinity_hint", .kernel = true};
+    if (!facts.irqbalance.empty()) return {.text = "probably by " + facts.irqbalance};
+    if (!facts.udev.empty()) return {.text = "probably by systemd-udevd (" + facts.udev + ")"};
+    return {.text = "by another program"};
 }
 
 } // namespace teamo

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Who moved an interrupt, as far as that can be told: the kernel keeps no record of it.
+// The probable cause of an interrupt's move: the kernel keeps no record of it.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 namespace teamo {
 
 struct DriftFacts {
-    bool cpus_changed = false; ///< a CPU went or came since the last look
-    bool came_up = false;      ///< the port's vectors were made anew: it came up, its driver reset it
-    bool as_hint = false;      ///< it is where its driver's affinity_hint says
-    std::string irqbalance{};  ///< "irqbalance (pid 812)" where one runs that was not kept out
+    bool cpus_changed = false; ///< a CPU went offline or came online since the last pass
+    bool came_up = false;      ///< the port came up or its driver reset it, which makes new vectors
+    bool as_hint = false;      ///< its affinity is the driver's affinity_hint
+    std::string irqbalance{};  ///< "irqbalance (pid 812)" if one runs that does not honour our ban
     std::string udev{};        ///< "IRQAffinityPolicy=spread in /etc/systemd/network/10-x.link"
 };
 
 struct DriftCause {
-    std::string text;    ///< "by irqbalance (pid 812)"
-    bool kernel = false; ///< the kernel's or the driver's own doing, which ends by itself: no contest
+    std::string text;    ///< "probably by irqbalance (pid 812)"
+    bool kernel = false; ///< by the kernel or the driver, which does not repeat it: not contested
 };
 
-/// The likeliest, from the surest to the last resort.
+/// The most probable cause; facts that are certain come first.
 DriftCause cause_of(const DriftFacts& facts);
 
 } // namespace teamo

@@ -70,14 +70,14 @@ private:
             ->first;
     }
 
-    /// What does not go in at home, goes where it would next.
+    /// Takes cores of the taker's cache, then of the next best caches.
     void move_in(const CpuRequest& taker) {
         auto need = taker.count;
         if (const auto home = caches_.find(*taker.home); home != caches_.end())
             need -= fill(home->second, need);
         while (need > 0 && !caches_.empty()) {
             auto& next = caches_.at(best_for(taker, need));
-            if (next.room == 0) return; // so all are full
+            if (next.room == 0) return; // all are full
             need -= fill(next, need);
         }
     }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Ports with several CPUs should have them behind one cache, and not all behind the same.
+// Selects a cache for each port with several CPUs: the CPUs of a port should share one, and the ports should
+// not all use the same one.
 #pragma once
 
 #include "plan/interrupts/assign_cpus.h"
 
 namespace teamo {
 
-/// Gives each taker of more than one CPU a home: the cache behind which most of its present CPUs are, else
-/// the one of its node that has as much room left as it needs and little more.
+/// Sets `home` of each taker of more than one CPU: the cache of most of its present CPUs, else the cache of
+/// its node with the smallest number of free cores that is enough.
 void choose_homes(Assignment& assignment);
 
 } // namespace teamo

@@ -13,7 +13,7 @@
 namespace teamo {
 namespace {
 
-/// Whom the administrator names may be isolated: that is what he wrote.
+/// Isolated CPUs are eligible only if the configuration lists them.
 CpuList eligible_cpus(const CpuTopology& topology, CpuList allowed) {
     allowed = cpu_list_of(std::move(allowed));
     CpuList cpus;
@@ -23,7 +23,7 @@ CpuList eligible_cpus(const CpuTopology& topology, CpuList allowed) {
     return cpus;
 }
 
-/// In an order that is always the same: "eth2" before "eth10".
+/// Sorted by name, "eth2" before "eth10", so that the input's order does not matter.
 std::vector<const PlannedPort*> in_order(const std::vector<PlannedPort>& ports) {
     std::vector<const PlannedPort*> order;
     order.reserve(ports.size());
@@ -34,10 +34,10 @@ std::vector<const PlannedPort*> in_order(const std::vector<PlannedPort>& ports) 
     return order;
 }
 
-class Planning {
+class Planner {
 public:
-    explicit Planning(const InterruptPlanInput& input)
-        : premises_(input),
+    explicit Planner(const InterruptPlanInput& input)
+        : input_(input),
           eligible_(eligible_cpus(*input.topology, input.allowed)),
           ports_(in_order(input.ports)) {
         for (const auto* port : ports_)
@@ -47,10 +47,10 @@ public:
     }
 
     InterruptPlan result() {
-        const auto assignment = asked();
+        const auto assignment = build_assignment();
         const auto given = assign_cpus(assignment);
         InterruptPlan plan;
-        plan.ports.resize(premises_.ports.size());
+        plan.ports.resize(input_.ports.size());
         for (std::size_t index = 0; index < ports_.size(); ++index) {
             auto cpus = assignment.takers[index].own;
             cpus.insert(cpus.end(), given[index].begin(), given[index].end());
@@ -62,10 +62,10 @@ public:
 
 private:
     PlacedPort& placed(InterruptPlan& plan, std::size_t index) const {
-        return plan.ports[static_cast<std::size_t>(ports_[index] - premises_.ports.data())];
+        return plan.ports[static_cast<std::size_t>(ports_[index] - input_.ports.data())];
     }
 
-    /// Loads count by powers of two, so that not every breath of them moves something: 16 to 2, standby 1.
+    /// Loads are rounded to powers of two, 16 to 2, so that small changes move nothing; standby is 1.
     unsigned weight(double load, bool standby) const {
         if (standby) return 1;
         for (unsigned weight = 16; weight > 2; weight /= 2)
@@ -73,7 +73,7 @@ private:
         return 2;
     }
 
-    /// Where the kernel keeps it.
+    /// The CPUs of its managed interrupts.
     static CpuList fixed_cpus(const PlannedPort& port) {
         CpuList cpus;
         for (std::size_t queue = 0; queue < port.queues; ++queue)
@@ -81,7 +81,7 @@ private:
         return cpu_list_of(std::move(cpus));
     }
 
-    /// Where the queues that can be moved are.
+    /// The present CPUs of the movable queues.
     static CpuList present_cpus(const PlannedPort& port) {
         CpuList cpus;
         for (std::size_t queue = 0; queue < std::min<std::size_t>(port.queues, port.now.size()); ++queue)
@@ -89,9 +89,9 @@ private:
         return cpu_list_of(std::move(cpus));
     }
 
-    Assignment asked() const {
-        Assignment assignment{premises_.topology, eligible_, {}, {}};
-        for (const auto& claim : premises_.claims)
+    Assignment build_assignment() const {
+        Assignment assignment{input_.topology, eligible_, {}, {}};
+        for (const auto& claim : input_.claims)
             assignment.taken.push_back({claim.cpu, weight(claim.load, claim.standby)});
         for (const auto* port : ports_)
             for (const auto cpu : fixed_cpus(*port))
@@ -108,8 +108,8 @@ private:
     }
 
     struct Wanted {
-        unsigned count = 0; ///< besides its own
-        CpuList own;        ///< fixed ones that its other queues may use too
+        unsigned count = 0; ///< in addition to `own`
+        CpuList own;        ///< CPUs of its managed interrupts that its other queues may use too
     };
 
     std::vector<Wanted> counts(const std::vector<TakenCpu>& taken) const {
@@ -126,7 +126,7 @@ private:
             counted.push_back(countable(*port, wants.own));
             wanted.push_back(std::move(wants));
         }
-        const auto totals = cpu_counts(*premises_.topology, free, taken_cpus, counted);
+        const auto totals = cpu_counts(*input_.topology, free, taken_cpus, counted);
         for (std::size_t index = 0; index < wanted.size(); ++index)
             if (movable_queues(*ports_[index]) > 0)
                 wanted[index].count = totals[index] - static_cast<unsigned>(wanted[index].own.size());
@@ -162,18 +162,18 @@ private:
         for (std::size_t index = 0; index < ports_.size(); ++index)
             for (const auto cpu : cpu_list_of(placed(plan, index).cpus))
                 occupancy.ports[cpu].push_back(ports_[index]->name);
-        for (const auto& claim : premises_.claims)
+        for (const auto& claim : input_.claims)
             occupancy.claims[claim.cpu].push_back(claim.owner);
         for (auto& port : plan.ports)
             port.shares_with = sharers(occupancy, cpu_list_of(port.cpus), port.name);
         for (std::size_t index = 0; index < ports_.size(); ++index) {
             auto& port = placed(plan, index);
-            port.reason = placement_reason(premises_, eligible_, occupancy, *ports_[index], port);
+            port.reason = placement_reason(input_, eligible_, occupancy, *ports_[index], port);
         }
-        plan.degraded = degraded_because(premises_, eligible_, occupancy, plan.ports);
+        plan.degraded = degraded_because(input_, eligible_, occupancy, plan.ports);
     }
 
-    const InterruptPlanInput& premises_;
+    const InterruptPlanInput& input_;
     CpuList eligible_;
     std::vector<const PlannedPort*> ports_;
     double heaviest_ = 0;
@@ -181,6 +181,6 @@ private:
 
 } // namespace
 
-InterruptPlan plan_interrupts(const InterruptPlanInput& input) { return Planning(input).result(); }
+InterruptPlan plan_interrupts(const InterruptPlanInput& input) { return Planner(input).result(); }
 
 } // namespace teamo

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Which CPUs serve which port's interrupts: a minimum-cost assignment. docs/adr/0014.
+// Assigns the ports' interrupts to CPUs at minimum cost. docs/adr/0014.
 #pragma once
 
 #include "model/cpus.h"
@@ -13,39 +13,39 @@
 
 namespace teamo {
 
-/// A port whose interrupts are to be placed.
+/// A port whose interrupts need CPUs.
 struct PlannedPort {
-    std::string name;          ///< no two have the same
-    int node = -1;             ///< NUMA node of its device; -1: no matter
-    unsigned queues = 1;       ///< with vectors of their own: so many CPUs it can use; at least 1
-    std::vector<unsigned> now; ///< the CPU of each queue at present, by queue; empty: nowhere yet
+    std::string name;          ///< unique
+    int node = -1;             ///< NUMA node of its device; -1: any
+    unsigned queues = 1;       ///< with vectors of their own, so the most CPUs it can use; at least 1
+    std::vector<unsigned> now; ///< by queue: its present CPU; empty: not known yet
     std::vector<std::optional<unsigned>>
-        fixed{};                 ///< by queue: where the kernel keeps it; empty: all can be moved
-    std::vector<double> loads{}; ///< by queue: share of the port's packets; empty: even
-    double load = 1;             ///< of the port beside the others: packets, or its speed
-    bool standby = false;        ///< carries nothing while others do
+        fixed{};                 ///< by queue: the CPU of a managed interrupt; empty: all are movable
+    std::vector<double> loads{}; ///< by queue: share of the port's packets; empty: equal
+    double load = 1;             ///< relative to the other ports: packets, or speed
+    bool standby = false;        ///< does not carry while other ports do
 };
 
-/// A port as it is, with all of its queues. Without vectors it has none, and is not for the plan.
+/// From the present state of a port. A port without vectors has no queues and must not be planned.
 PlannedPort planned_port(std::string name, const PortInterrupts& port);
 
 struct InterruptPlanInput {
     const CpuTopology* topology = nullptr;
-    std::vector<PlannedPort> ports; ///< their order does not count
-    CpuList allowed{};              ///< by configuration; empty: all that are not isolated
+    std::vector<PlannedPort> ports; ///< in any order
+    CpuList allowed{};              ///< by configuration; empty: all CPUs that are not isolated
     std::vector<CpuClaim> claims{};
 };
 
 struct PlacedPort {
     std::string name;
-    std::vector<unsigned> cpus;             ///< by queue; empty: no CPU there is
-    std::vector<std::string> shares_with{}; ///< ports and claims on a CPU of its own
-    std::string reason;                     ///< one line, for people
-    bool moves = false;                     ///< some queue is elsewhere now
+    std::vector<unsigned> cpus;             ///< by queue; empty: there is no eligible CPU
+    std::vector<std::string> shares_with{}; ///< ports and claims that share a CPU with it
+    std::string reason;                     ///< one line, for the user
+    bool moves = false;                     ///< at least one queue is on another CPU now
 };
 
 struct InterruptPlan {
-    std::vector<PlacedPort> ports; ///< in the premises' order
+    std::vector<PlacedPort> ports; ///< in the order of the input
     std::string degraded;          ///< why not every port has a CPU of its own; empty: each has
 };
 

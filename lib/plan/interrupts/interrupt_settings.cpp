@@ -18,7 +18,7 @@ CpuSetting of(const NapiThread& thread) {
     return {.kind = Kind::thread, .number = static_cast<unsigned>(thread.pid)};
 }
 
-/// Queue n's, of so many queues: they take turns where fewer have vectors.
+/// By queue. If fewer queues have vectors, the queues use their CPUs in turn.
 std::vector<unsigned> cpus_by_queue(std::size_t queues, const std::vector<unsigned>& cpus) {
     std::vector<unsigned> list;
     for (std::size_t queue = 0; queue < queues; ++queue)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// From a port's CPUs to what of it is set: affinities of vectors and threads, XPS, RPS.
+// The settings that follow from a port's CPUs: affinities of vectors and threads, XPS, RPS.
 #pragma once
 
 #include "model/config.h"
@@ -9,17 +9,17 @@
 
 namespace teamo {
 
-/// What shall be set. `cpus`: by queue, as planned; empty: nothing. Vectors beside the queues' go with the
-/// first one. What the kernel lets nobody set is left out.
+/// The wanted settings. `cpus`: by queue, as planned; empty: no settings. Vectors without a queue get the
+/// first CPU. Managed interrupts are left out.
 CpuSettings interrupt_settings(const PortInterrupts& port, const std::vector<unsigned>& cpus,
                                const CpuTopology& topology, const InterruptConfig& config);
 
-/// Of `wanted` what is there and set otherwise now.
+/// The settings of `wanted` that exist in `now` with another value.
 CpuSettings missing(const CpuSettings& now, const CpuSettings& wanted);
 
 /// Compares a vector with its wanted CPUs.
 enum class AffinityState : std::uint8_t {
-    ok,        ///< it goes to the wanted CPUs only
+    ok,        ///< affinity and effective affinity are as wanted
     pending,   ///< its affinity is set; the next interrupt moves it (x86 without interrupt remapping)
     misplaced, ///< its affinity is another one
 };

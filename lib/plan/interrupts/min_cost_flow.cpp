@@ -26,12 +26,12 @@ bool MinCostFlow::send(Node from, Node to) {
     search(from, to);
     const auto length = distance_[to];
     if (length == unreached) return false;
-    // Nodes that were not settled are at least as far as the end: their prices may stay.
+    // Nodes that were not settled are at least as far away as the end: their potentials may stay.
     for (const auto node : settled_)
-        price_[node] = price_[node] + distance_[node] - length;
+        potential_[node] = potential_[node] + distance_[node] - length;
     for (auto node = to; node != from;) {
-        auto& arc = arcs_[way_[node]];
-        auto& back = arcs_[way_[node] ^ 1U];
+        auto& arc = arcs_[arc_to_[node]];
+        auto& back = arcs_[arc_to_[node] ^ 1U];
         arc.open = false;
         back.open = true;
         node = back.to;
@@ -39,7 +39,7 @@ bool MinCostFlow::send(Node from, Node to) {
     return true;
 }
 
-/// Dijkstra's, until the end is settled.
+/// Dijkstra's algorithm, until the end is settled.
 void MinCostFlow::search(Node from, Node to) {
     heap_.clear();
     settled_.clear();
@@ -50,22 +50,22 @@ void MinCostFlow::search(Node from, Node to) {
         const auto [distance, node] = heap_.back();
         heap_.pop_back();
         if (node == to) return;
-        if (distance != distance_[node]) continue; // reached better since
+        if (distance != distance_[node]) continue; // a shorter path was found since
         settled_.push_back(node);
-        look_around(node, to);
+        relax_arcs(node, to);
     }
 }
 
-void MinCostFlow::look_around(Node node, Node to) {
-    const auto base = distance_[node] + price_[node];
+void MinCostFlow::relax_arcs(Node node, Node to) {
+    const auto base = distance_[node] + potential_[node];
     for (const auto index : arcs_of_[node]) {
         const auto& arc = arcs_[index];
         if (!arc.open) continue;
-        const auto distance = base + arc.cost - price_[arc.to];
-        // What is not nearer than the end is on no better way to it.
+        const auto distance = base + arc.cost - potential_[arc.to];
+        // A node that is not nearer than the end is on no shorter path to it.
         if (!(distance < distance_[arc.to]) || !(distance < distance_[to])) continue;
         distance_[arc.to] = distance;
-        way_[arc.to] = index;
+        arc_to_[arc.to] = index;
         heap_.emplace_back(distance, arc.to);
         std::ranges::push_heap(heap_, std::greater<>{});
     }

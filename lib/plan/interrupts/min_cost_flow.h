@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Minimum-cost flow by successive shortest ways (Ahuja, Magnanti, Orlin 1993, 9.7), a unit at a time.
+// Minimum-cost flow by successive shortest paths (Ahuja, Magnanti, Orlin 1993, 9.7), one unit at a time.
 #pragma once
 
 #include "plan/interrupts/placement_cost.h"
@@ -17,13 +17,13 @@ public:
     using Node = std::uint32_t;
     using Arc = std::size_t;
 
-    explicit MinCostFlow(std::size_t nodes) : arcs_of_(nodes), price_(nodes), distance_(nodes), way_(nodes) {}
+    explicit MinCostFlow(std::size_t nodes)
+        : arcs_of_(nodes), potential_(nodes), distance_(nodes), arc_to_(nodes) {}
 
-    /// For one unit. No cost is below nothing.
+    /// An arc with capacity 1. Costs must not be negative.
     Arc add(Node from, Node to, const PlacementCost& cost);
-    /// Sends one unit more, so that all sent so far cost least together; false: there is no way for it. Of
-    /// ways that cost the same it takes the one over nodes with low numbers, so the answer depends on nothing
-    /// else.
+    /// Sends one more unit at the least total cost of all units; false: no path is left. Of paths with equal
+    /// cost it takes the one over nodes with low numbers, so that the result is deterministic.
     bool send(Node from, Node to);
     bool carries(Arc arc) const { return !arcs_[arc].open; }
 
@@ -31,18 +31,18 @@ private:
     struct HalfArc {
         Node to = 0;
         bool open = false;
-        PlacementCost cost; ///< taking back what an arc carries earns what it cost
+        PlacementCost cost; ///< a reverse arc has the negative cost
     };
     using Reached = std::pair<PlacementCost, Node>;
 
     void search(Node from, Node to);
-    void look_around(Node node, Node to);
+    void relax_arcs(Node node, Node to);
 
-    std::vector<HalfArc> arcs_; ///< each beside its reverse
+    std::vector<HalfArc> arcs_; ///< each next to its reverse
     std::vector<std::vector<std::uint32_t>> arcs_of_;
-    std::vector<PlacementCost> price_; ///< with them no open arc costs less than nothing: no node twice
+    std::vector<PlacementCost> potential_; ///< keep reduced costs of open arcs at 0 or above
     std::vector<PlacementCost> distance_;
-    std::vector<std::uint32_t> way_; ///< the arc a node was reached by
+    std::vector<std::uint32_t> arc_to_; ///< by node: the last arc of the path to it
     std::vector<Reached> heap_;
     std::vector<Node> settled_, seen_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What it costs that a port's interrupts go to a CPU: ranks, of which a lower one only decides where all
-// above are equal. docs/adr/0014.
+// The cost of a CPU for a port's interrupts, in ranks: a lower rank decides only if all higher ranks are
+// equal. docs/adr/0014.
 #pragma once
 
 #include <compare>
@@ -9,12 +9,12 @@
 
 namespace teamo {
 
-/// Sums of costs compare rank by rank too: each rank has the room for the sum over every CPU that a kernel
-/// can be built for (8192), so no rank carries into the one above.
+/// Sums compare rank by rank too: each rank can hold the sum over as many CPUs as a kernel supports (8192)
+/// without an overflow into the next rank.
 struct PlacementCost {
-    std::int64_t shares = 0; ///< a CPU with another port
-    std::int64_t place = 0;  ///< what the CPU is to the port
-    std::int64_t habit = 0;  ///< what else would do as well
+    std::int64_t shares = 0; ///< for sharing the CPU with another port
+    std::int64_t place = 0;  ///< for NUMA distance, core siblings and a slow CPU
+    std::int64_t habit = 0;  ///< tie-breakers: moves, distance between the port's CPUs, CPU number
 
     auto operator<=>(const PlacementCost&) const = default; // NOLINT(modernize-use-nullptr): as named.h
 
@@ -26,19 +26,19 @@ struct PlacementCost {
     }
 };
 
-/// Two ports on one CPU; the heavier one's weight does not count, for it would be there anyway.
+/// For two ports on one CPU. `weight`: of the lighter port.
 constexpr PlacementCost cost_of_sharing(std::int64_t weight) { return {weight, 0, 0}; }
 
-/// `distance` as the kernel has it, at most 255; `slowness` from 0 (as fast as any) to 1024.
+/// `distance`: the kernel's NUMA distance, at most 255. `slowness`: 0 (the fastest CPUs) to 1024.
 constexpr PlacementCost cost_of_place(std::int64_t distance, std::int64_t slowness) {
     return {0, (distance << 41) + slowness, 0};
 }
 
-/// One more thread of a core that has so many in use.
+/// For one more hardware thread of a core with `in_use` threads in use.
 constexpr PlacementCost cost_of_siblings(std::int64_t in_use) { return {0, in_use << 24, 0}; }
 
-/// `farness` from the port's other CPUs: 0 the same cache, 1 the same node, 2 elsewhere. CPU 0 comes last: it
-/// has the timer, the boot's leftovers and whatever nobody placed.
+/// `farness` from the port's other CPUs: 0 same cache, 1 same node, 2 another node. CPU 0 comes last: it has
+/// the timer, what started at boot, and all interrupts without an affinity.
 constexpr PlacementCost cost_of_habit(bool move, std::int64_t farness, unsigned cpu) {
     const std::int64_t number = cpu == 0 ? 8192 : cpu;
     return {0, 0, (std::int64_t{move} << 44) + (farness << 28) + number};

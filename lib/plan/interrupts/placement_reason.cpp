@@ -8,11 +8,11 @@
 namespace teamo {
 namespace {
 
-const std::vector<std::string>& who(const std::map<unsigned, std::vector<std::string>>& by_cpu,
-                                    unsigned cpu) {
-    static const std::vector<std::string> nobody;
+const std::vector<std::string>& users_of(const std::map<unsigned, std::vector<std::string>>& by_cpu,
+                                         unsigned cpu) {
+    static const std::vector<std::string> none;
     const auto found = by_cpu.find(cpu);
-    return found == by_cpu.end() ? nobody : found->second;
+    return found == by_cpu.end() ? none : found->second;
 }
 
 std::string counted(std::size_t count, const std::string& noun) {
@@ -31,17 +31,17 @@ bool has_several_nodes(const CpuTopology& topology) {
            topology.cpus.end();
 }
 
-/// "on its node 0", "off its node 0".
+/// "on its NUMA node 0", "not on its NUMA node 0".
 std::string of_node(const CpuTopology& topology, const PlannedPort& port, const CpuList& cpus) {
     if (port.node < 0 || !has_several_nodes(topology)) return {};
-    const bool at_home = std::ranges::all_of(cpus, [&](unsigned number) {
+    const bool all_local = std::ranges::all_of(cpus, [&](unsigned number) {
         const auto* cpu = topology.find(number);
         return cpu != nullptr && cpu->node == static_cast<unsigned>(port.node);
     });
-    return (at_home ? "on its node " : "off its node ") + std::to_string(port.node);
+    return (all_local ? "on its NUMA node " : "not on its NUMA node ") + std::to_string(port.node);
 }
 
-/// "a core of its own", "beside eth3 on a core".
+/// "a core of its own", "shares its core with eth3".
 std::string of_cores(const CpuTopology& topology, const Occupancy& occupancy, const PlannedPort& port,
                      const CpuList& cpus) {
     std::set<unsigned> cores;
@@ -51,10 +51,10 @@ std::string of_cores(const CpuTopology& topology, const Occupancy& occupancy, co
     for (const auto& cpu : topology.cpus)
         if (cores.contains(cpu.core) && !std::ranges::binary_search(cpus, cpu.number))
             others.push_back(cpu.number);
-    const auto beside = sharers(occupancy, others, port.name);
-    if (!beside.empty())
-        return "beside " + joined(beside) + (cores.size() == 1 ? " on its core" : " on cores");
-    if (others.empty() && cores.size() == cpus.size()) return cores.size() == 1 ? "its own" : "all its own";
+    const auto core_sharers = sharers(occupancy, others, port.name);
+    if (!core_sharers.empty())
+        return (cores.size() == 1 ? "shares its core with " : "shares cores with ") + joined(core_sharers);
+    if (others.empty() && cores.size() == cpus.size()) return "not shared";
     return cores.size() == 1 ? "a core of its own" : "cores of its own";
 }
 
@@ -64,7 +64,7 @@ std::string of_speed(const CpuTopology& topology, const CpuList& cpus) {
         return cpu != nullptr && cpu->capacity < 1024;
     });
     if (!slow) return {};
-    return cpus.size() == 1 ? "a slower one" : "slower ones among them";
+    return cpus.size() == 1 ? "a slower CPU" : "some are slower CPUs";
 }
 
 bool is_kept_on(const PlannedPort& port, unsigned cpu) {
@@ -73,19 +73,19 @@ bool is_kept_on(const PlannedPort& port, unsigned cpu) {
     return false;
 }
 
-/// Those on a CPU with others because the kernel keeps them there; nobody if somebody shares for another
-/// reason.
+/// Ports and claims that share a CPU because the kernel keeps the ports there; empty if any port shares for
+/// another reason.
 std::vector<std::string> kept_together(const InterruptPlanInput& input, const Occupancy& occupancy) {
-    std::set<std::string> together;
+    std::set<std::string> sharing;
     for (const auto& [cpu, names] : occupancy.ports) {
-        const auto& others = who(occupancy.claims, cpu);
+        const auto& others = users_of(occupancy.claims, cpu);
         if (names.size() + others.size() < 2) continue;
         for (const auto& port : input.ports)
             if (std::ranges::find(names, port.name) != names.end() && !is_kept_on(port, cpu)) return {};
-        together.insert(names.begin(), names.end());
-        together.insert(others.begin(), others.end());
+        sharing.insert(names.begin(), names.end());
+        sharing.insert(others.begin(), others.end());
     }
-    return {together.begin(), together.end()};
+    return {sharing.begin(), sharing.end()};
 }
 
 } // namespace
@@ -95,7 +95,7 @@ std::vector<std::string> sharers(const Occupancy& occupancy, const CpuList& cpus
     for (const auto* by_cpu : {&occupancy.ports, &occupancy.claims}) {
         std::set<std::string> names;
         for (const auto cpu : cpus)
-            names.insert(who(*by_cpu, cpu).begin(), who(*by_cpu, cpu).end());
+            names.insert(users_of(*by_cpu, cpu).begin(), users_of(*by_cpu, cpu).end());
         if (by_cpu == &occupancy.ports) names.erase(name);
         all.insert(all.end(), names.begin(), names.end());
     }
@@ -141,15 +141,15 @@ std::string degraded_because(const InterruptPlanInput& input, const CpuList& eli
         others.insert(names.begin(), names.end());
     std::size_t fewest = static_cast<std::size_t>(-1), most = 0;
     for (const auto cpu : eligible) {
-        const auto count = who(occupancy.ports, cpu).size() + who(occupancy.claims, cpu).size();
+        const auto count = users_of(occupancy.ports, cpu).size() + users_of(occupancy.claims, cpu).size();
         fewest = std::min(fewest, count);
         most = std::max(most, count);
     }
     auto text = counted(input.ports.size(), "port");
     if (!others.empty()) text += " and " + std::to_string(others.size()) + " of other teams";
     text += ", " + counted(eligible.size(), "CPU") + ": ";
-    if (const auto together = kept_together(input, occupancy); !together.empty())
-        return text + "the kernel keeps " + joined(together) + " together";
+    if (const auto sharing = kept_together(input, occupancy); !sharing.empty())
+        return text + "the kernel keeps " + joined(sharing) + " on shared CPUs";
     return text + (fewest == most ? counted(most, "port") + " share each CPU"
                                   : "up to " + counted(most, "port") + " share a CPU");
 }

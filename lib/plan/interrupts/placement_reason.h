@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Why a port's interrupts are where they are, for people.
+// Explains to the user why a port's interrupts are on their CPUs.
 #pragma once
 
 #include "plan/interrupts/interrupt_plan.h"
@@ -10,20 +10,20 @@
 
 namespace teamo {
 
-/// Who has which CPU.
+/// The ports and claims on each CPU.
 struct Occupancy {
     std::map<unsigned, std::vector<std::string>> ports;  ///< of this team, by CPU
-    std::map<unsigned, std::vector<std::string>> claims; ///< of others
+    std::map<unsigned, std::vector<std::string>> claims; ///< of other teams
 };
 
-/// Ports, then claims, that have a CPU of `cpus` besides `name`.
+/// Ports, then claims, other than `name` that use a CPU of `cpus`.
 std::vector<std::string> sharers(const Occupancy& occupancy, const CpuList& cpus, const std::string& name);
 
-/// "stays on CPU 3: on its node 0, a core of its own".
+/// "stays on CPU 3: on its NUMA node 0, a core of its own".
 std::string placement_reason(const InterruptPlanInput& input, const CpuList& eligible,
                              const Occupancy& occupancy, const PlannedPort& port, const PlacedPort& placed);
 
-/// "8 ports, 4 CPUs: 2 ports share each CPU"; empty: no port shares one.
+/// "8 ports, 4 CPUs: 2 ports share each CPU"; empty: no port shares a CPU.
 std::string degraded_because(const InterruptPlanInput& input, const CpuList& eligible,
                              const Occupancy& occupancy, const std::vector<PlacedPort>& placed);
 

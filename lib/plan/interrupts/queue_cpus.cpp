@@ -8,9 +8,9 @@
 namespace teamo {
 namespace {
 
-class QueueDealing {
+class QueueAssignment {
 public:
-    QueueDealing(const PlannedPort& port, const CpuList& cpus)
+    QueueAssignment(const PlannedPort& port, const CpuList& cpus)
         : port_(port),
           is_loaded_(std::ranges::any_of(port.loads, [](double load) { return load > 0; })),
           cpus_(port.queues) {
@@ -26,9 +26,9 @@ public:
                                  [this](std::size_t queue) { return load(queue); });
     }
 
-    bool has_nowhere_to_go() const { return loads_.empty() && !movable_.empty(); }
+    bool lacks_cpus() const { return loads_.empty() && !movable_.empty(); }
 
-    QueueDealing& leave_where_they_are() {
+    QueueAssignment& keep_present() {
         std::erase_if(movable_, [this](std::size_t queue) {
             if (!loads_.contains(now(queue))) return false;
             put(queue, now(queue));
@@ -37,8 +37,8 @@ public:
         return *this;
     }
 
-    /// The largest first, to who has the least (Graham 1969).
-    QueueDealing& deal_out() {
+    /// The largest load first, each to the CPU with the least load (Graham 1969).
+    QueueAssignment& assign_rest() {
         for (const auto queue : movable_)
             put(queue, std::ranges::min_element(loads_, {}, [&](const auto& pair) {
                            return std::tuple(pair.second, pair.first != now(queue), pair.first);
@@ -62,7 +62,7 @@ private:
     };
     static constexpr auto nowhere = static_cast<unsigned>(-1);
 
-    /// All the same where nothing was sent yet.
+    /// All equal as long as there was no traffic.
     double load(std::size_t queue) const {
         if (!is_loaded_) return 1;
         return queue < port_.loads.size() ? port_.loads[queue] : 0;
@@ -80,20 +80,20 @@ private:
     const PlannedPort& port_;
     bool is_loaded_;
     std::vector<unsigned> cpus_;
-    std::map<unsigned, Share> loads_; ///< of the CPUs to choose from
+    std::map<unsigned, Share> loads_; ///< by eligible CPU
     std::vector<std::size_t> movable_;
 };
 
 } // namespace
 
 std::vector<unsigned> queue_cpus(const PlannedPort& port, const CpuList& cpus) {
-    constexpr double worth_it = 0.8;
-    QueueDealing kept(port, cpus);
-    if (kept.has_nowhere_to_go()) return {};
-    auto dealt = kept;
-    kept.leave_where_they_are().deal_out();
-    dealt.deal_out();
-    return (dealt.busiest() < worth_it * kept.busiest() ? dealt : kept).cpus();
+    constexpr double worthwhile_share = 0.8;
+    QueueAssignment kept(port, cpus);
+    if (kept.lacks_cpus()) return {};
+    auto renewed = kept;
+    kept.keep_present().assign_rest();
+    renewed.assign_rest();
+    return (renewed.busiest() < worthwhile_share * kept.busiest() ? renewed : kept).cpus();
 }
 
 } // namespace teamo

@@ -21,9 +21,9 @@ unsigned farness(const CpuTopology& topology, const Cpu& from, unsigned number) 
 }
 
 struct Sender {
-    unsigned farness = 0; ///< of the nearest queues
+    unsigned farness = 0; ///< of `queues`
     unsigned cpu = 0;
-    std::vector<std::size_t> queues; ///< the nearest
+    std::vector<std::size_t> queues; ///< the nearest ones
 };
 
 Sender sender(const CpuTopology& topology, const Cpu& cpu, std::span<const unsigned> queue_cpus) {
@@ -46,7 +46,7 @@ std::vector<CpuList> plan_xps(const CpuTopology& topology, std::span<const unsig
     std::vector<Sender> senders;
     for (const auto& cpu : topology.cpus)
         if (cpu.online) senders.push_back(sender(topology, cpu, queue_cpus));
-    // Who has no choice first: so the others know which queues have few.
+    // CPUs with the fewest candidates first; the others can then fill the queues with few CPUs.
     std::ranges::stable_sort(senders, {},
                              [](const Sender& one) { return std::pair(one.queues.size(), one.farness); });
     for (const auto& one : senders)

@@ -24,8 +24,8 @@ std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
         list.push_back(SetAddress{team->index, plan.address});
     if (team != nullptr && team->gso_max != plan.gso_max)
         list.push_back(SetSegmentLimits{team->index, plan.gso_max});
-    // The inner end up is the team's carrier (drivers/net/veth.c: veth_open, veth_close; netkit does the
-    // same).
+    // The team has a carrier while the inner end is up (drivers/net/veth.c: veth_open, veth_close; netkit
+    // too).
     const auto* inner = find_link(links, plan.tables.inner);
     if (inner != nullptr && inner->is_up() != plan.carrier)
         list.push_back(SetFlags{inner->index, plan.carrier ? std::uint32_t{IFF_UP} : 0U, IFF_UP});

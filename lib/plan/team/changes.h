@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What turns the devices as they are into the devices as planned, and nothing else: equal in, nothing out.
+// The changes that turn the present devices into the planned ones; none if they are equal.
 #pragma once
 
 #include "model/observation.h"
@@ -21,7 +21,7 @@ struct SetMtu {
     std::uint32_t to;
     bool operator==(const SetMtu&) const = default;
 };
-/// IFF_* bits of `mask` become those of `flags`.
+/// Sets the IFF_* bits in `mask` to those of `flags`.
 struct SetFlags {
     IfIndex device;
     std::uint32_t flags, mask;
@@ -34,8 +34,8 @@ struct SetSegmentLimits {
 };
 using Change = std::variant<SetMtu, SetFlags, SetAddress, SetSegmentLimits>;
 
-/// In the order to apply them: a port's MTU and filters before its address, ports before the team, so that
-/// nothing is offered to a port that it cannot take yet; the team's carrier last.
+/// In the order to apply them: a port's MTU and filters before its address, ports before the team, so that no
+/// port gets packets that it cannot handle yet; the team's carrier last.
 std::vector<Change> changes(const Links& links, const TeamPlan& plan);
 
 } // namespace teamo

@@ -8,9 +8,9 @@
 namespace teamo {
 namespace {
 
-class Dealing {
+class SlotAssignment {
 public:
-    Dealing(std::span<const ServedPort> ports, const CpuList& online)
+    SlotAssignment(std::span<const ServedPort> ports, const CpuList& online)
         : ports_(ports.begin(), ports.end()), slots_(online.empty() ? 0 : online.back() + 1) {
         std::ranges::sort(ports_, {}, &ServedPort::slot);
         for (auto& port : ports_)
@@ -21,11 +21,11 @@ public:
 
     std::vector<Slot> result() {
         if (ports_.empty()) return slots_;
-        // Who has no choice first: so the others know who has few.
+        // CPUs with the fewest ports first; the others can then go to the ports with few CPUs.
         std::ranges::stable_sort(serving_, {}, [this](unsigned cpu) { return servers_of(cpu).size(); });
         for (const auto cpu : serving_)
-            give(cpu, poorest(servers_of(cpu)));
-        deal_out();
+            give(cpu, with_fewest(servers_of(cpu)));
+        distribute();
         return slots_;
     }
 
@@ -37,7 +37,7 @@ private:
         return slots;
     }
 
-    Slot poorest(const std::vector<Slot>& slots) const {
+    Slot with_fewest(const std::vector<Slot>& slots) const {
         return *std::ranges::min_element(slots, {}, [this](Slot slot) { return has_[slot.value]; });
     }
 
@@ -46,8 +46,8 @@ private:
         ++has_[slot.value];
     }
 
-    void deal_out() {
-        // How many each shall get.
+    void distribute() {
+        // The final number for each port.
         auto end = has_;
         for (std::size_t left = free_.size(); left > 0; --left)
             ++end[std::ranges::min_element(ports_, {}, [&end](const ServedPort& port) {
@@ -55,7 +55,7 @@ private:
                   })->slot.value];
         const auto wants = [&](Slot slot) { return has_[slot.value] < end[slot.value]; };
 
-        std::vector<std::tuple<unsigned, unsigned, Slot>> pairs; // how far apart, and who
+        std::vector<std::tuple<unsigned, unsigned, Slot>> pairs; // distance, CPU, port
         for (const auto cpu : free_)
             for (const auto& port : ports_)
                 for (const auto own : port.interrupt_cpus)
@@ -63,13 +63,13 @@ private:
         std::ranges::sort(pairs);
         for (const auto& [distance, cpu, slot] : pairs)
             if (!slots_[cpu] && wants(slot)) give(cpu, slot);
-        // To ports that are near to none, in turn.
+        // The rest: CPUs without a pair, to the ports with the fewest.
         for (const auto cpu : free_) {
             if (slots_[cpu]) continue;
-            std::vector<Slot> takers;
+            std::vector<Slot> candidates;
             for (const auto& port : ports_)
-                if (wants(port.slot)) takers.push_back(port.slot);
-            give(cpu, poorest(takers));
+                if (wants(port.slot)) candidates.push_back(port.slot);
+            give(cpu, with_fewest(candidates));
         }
     }
 
@@ -82,7 +82,7 @@ private:
 } // namespace
 
 std::vector<Slot> cpu_slots(std::span<const ServedPort> ports, const CpuList& online) {
-    return Dealing(ports, online).result();
+    return SlotAssignment(ports, online).result();
 }
 
 CpuList cpus_of(const std::vector<Slot>& cpu_slots, Slot slot) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// By which port each CPU sends, where the hash is "cpu". docs/adr/0013.
+// Assigns CPUs to ports for transmit hash "cpu". docs/adr/0013.
 #pragma once
 
 #include "base/cpu_list.h"
@@ -11,23 +11,23 @@
 
 namespace teamo {
 
-/// A port and the CPUs that serve its interrupts; none where they are not known.
+/// A port and the CPUs that serve its interrupts; empty if they are not known.
 struct ServedPort {
     Slot slot;
     CpuList interrupt_cpus;
     bool operator==(const ServedPort&) const = default;
 };
 
-/// By CPU number, the slot of each CPU of `online`; Slot{0} for others, and for all without ports.
-/// - A CPU that serves the interrupts of one port has that port.
-/// - One that serves several has the one of them that has the fewest CPUs.
-/// - The others are dealt out so that the ports have as many CPUs each as can be, to the port with an
-/// interrupt
-///   CPU nearest by number first.
-/// The order of the ports does not count.
+/// By CPU number: the slot of each CPU in `online`; Slot{0} for other CPUs, and for all if there are no
+/// ports.
+/// - A CPU that serves the interrupts of one port gets that port.
+/// - A CPU that serves several ports gets the one with the fewest CPUs.
+/// - The other CPUs are distributed so that the ports have equal numbers, first to the port with the nearest
+///   interrupt CPU by number.
+/// The order of the ports does not matter.
 std::vector<Slot> cpu_slots(std::span<const ServedPort> ports, const CpuList& online);
 
-/// The CPUs that send by the slot.
+/// The CPUs that send through the slot's port.
 CpuList cpus_of(const std::vector<Slot>& cpu_slots, Slot slot);
 
 } // namespace teamo

@@ -29,7 +29,7 @@ SlotSet slots_of(const std::vector<Member>& members, const std::vector<IfIndex>&
     return slots;
 }
 
-/// by_active: the team has the address of the port that carries; while none does it keeps the last.
+/// by_active: the team has the address of the active port; without one it keeps its address.
 MacAddress team_address(const PlanInput& input, const Decision& decision) {
     if (policy_of(*input.runner) == HwaddrPolicy::by_active && decision.active)
         for (const auto& member : input.members)
@@ -49,8 +49,8 @@ MacAddress port_address(const Member& member, const MacAddress& team, HwaddrPoli
 
 constexpr SegmentLimits legacy_limits{65536, 65535, 65536}; // GSO_LEGACY_MAX_SIZE, GSO_MAX_SEGS
 
-/// A limit follows the least port's, up too: whoever raises his cards' above the usual one (BIG TCP) wants
-/// large packets. What an administrator lowered on the team itself stays.
+/// A limit follows the smallest port's, upwards too, because BIG TCP needs limits above the usual ones. If
+/// the administrator lowered the team's own limit, it stays.
 std::uint32_t limit(std::uint32_t now, std::uint32_t least, std::uint32_t set, std::uint32_t usual) {
     if (now == 0 || least == 0) return now;
     if (now > least) return least;
@@ -71,7 +71,7 @@ SegmentLimits team_limits(const PlanInput& input) {
         lower(least.ipv4_size, member.gso_max.ipv4_size);
         limited = true;
     }
-    if (!limited) return input.team->gso_max; // there is nothing to follow
+    if (!limited) return input.team->gso_max; // no ports to follow
     const auto& now = input.team->gso_max;
     const auto& set = input.limited_to;
     return {limit(now.size, least.size, set.size, legacy_limits.size),
@@ -79,16 +79,16 @@ SegmentLimits team_limits(const PlanInput& input) {
             limit(now.ipv4_size, least.ipv4_size, set.ipv4_size, legacy_limits.ipv4_size)};
 }
 
-/// Where every flow waits for its own pause the queues are looked at ten times a second, and not as closely
-/// as while a few buckets move: a queue of 2.5 MB at 1 Gbit/s may have come between two looks, and has gone
-/// after this. To wait longer than is needed costs nothing but the other port's cache.
+/// With hash "cpu" each flow waits for its own gap, and the queues are polled only ten times a second, less
+/// often than while buckets move. In between a queue may build up: one of 2.5 MB at 1 Gbit/s drains in 20 ms.
+/// A longer wait than necessary only costs cache locality.
 constexpr std::chrono::nanoseconds least_drain_by_flow = std::chrono::milliseconds(20);
 
-/// Addresses and tags could be given to each card one by one (RTM_NEWNEIGH with NTF_SELF; a hidden VLAN
-/// device on the port), and would then have to be counted, kept and taken back beside others' own. A port in
-/// promiscuous mode hears besides what its switch floods, which the team's device drops by its address.
-bool hears_everything(const PlanInput& input, const Member& member) {
-    // Cards whose VLAN filter cannot be switched off open it in promiscuous mode (e1000e, igb, virtio-net).
+/// The alternative, to add each address and tag to each card (RTM_NEWNEIGH with NTF_SELF; a hidden VLAN
+/// device on the port), would need reference counts beside those of other programs. A promiscuous port
+/// additionally receives what its switch floods; the team's device drops that by its address.
+bool needs_promiscuous(const PlanInput& input, const Member& member) {
+    // Promiscuous mode opens VLAN filters that cannot be switched off (e1000e, igb, virtio-net).
     return input.team->promiscuity > 0 || input.other_addresses || (input.tags && member.filters_tags);
 }
 
@@ -128,7 +128,7 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
             {.index = member.index,
              .address = port_address(member, plan.address, policy_of(*input.runner), decision),
              .mtu = input.team->mtu,
-             .promiscuous = hears_everything(input, member),
+             .promiscuous = needs_promiscuous(input, member),
              .all_multicast = true,
              .kernel_manages_ports = input.kernel_manages_ports,
              .to_set_up = member.to_set_up});

@@ -11,7 +11,7 @@
 namespace teamo {
 Result<> may_join(const Links& links, const Link& device, std::string_view team) {
     if (device.type != ARPHRD_ETHER || (device.flags & IFF_LOOPBACK) != 0)
-        return fail(EINVAL, "is no Ethernet device; only Ethernet devices can be ports");
+        return fail(EINVAL, "is not an Ethernet device; only Ethernet devices can be ports");
     if (device.kind == "team" || device.kind == "bond")
         return fail(EINVAL, fmt::format("is itself an aggregate ({}); add its ports instead", device.kind));
     if (const auto owner = team_of_device(device))
@@ -21,10 +21,10 @@ Result<> may_join(const Links& links, const Link& device, std::string_view team)
         return fail(
             EEXIST,
             fmt::format("is a port of team {0} already; release it first: teamoctl {0} port remove {1}, "
-                        "or if that team is gone: ip link property del dev {1} altname {2}",
+                        "or, if that team is gone: ip link property del dev {1} altname {2}",
                         mark->team, device.name, port_mark(mark->team, mark->slot)));
     const auto* master = find_link(links, device.master);
-    // Somebody made it a port of this very team (the team driver's ports have a master): it is welcome.
+    // Another program made it a port of this team already (ports of the team driver have a master).
     if (master != nullptr && master->kind == "team" && master->name == team) return {};
     if (device.master) {
         return fail(EEXIST,
@@ -34,7 +34,7 @@ Result<> may_join(const Links& links, const Link& device, std::string_view team)
     }
     const auto* own = find_altname(links, team_mark(team));
     if (own != nullptr && stands_on(links, device, *own))
-        return fail(EINVAL, fmt::format("stands on {} itself; a port cannot", own->name));
+        return fail(EINVAL, fmt::format("is built on {} and cannot be its port", own->name));
     return {};
 }
 

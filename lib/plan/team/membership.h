@@ -7,12 +7,12 @@
 namespace teamo {
 
 /// Whether a device may become a port of the team; else the reason and what to do about it.
-/// EEXIST: it has a master or another team's mark; EINVAL: no Ethernet device, an aggregate itself, or
-/// something that stands on the team (the kernel's own team driver refuses the same: team_port_add).
+/// EEXIST: it has a master or another team's mark. EINVAL: it is not an Ethernet device, is an aggregate, or
+/// is built on the team (the kernel's team driver refuses the same: team_port_add).
 Result<> may_join(const Links& links, const Link& device, std::string_view team);
 
-/// Whether the device of that name is one that a daemon was making for the team when it was killed: its inner
-/// end has our mark, or a journal says so (`noted`) and it is as it is then, down, without a port.
+/// Whether a daemon was killed while it created the team's device: its inner end has our mark, or the journal
+/// has it (`noted`) and it is still down and without ports.
 bool is_half_made(const Links& links, std::string_view team, bool noted);
 
 } // namespace teamo

@@ -20,7 +20,7 @@ struct Need {
     std::string_view feature;
     std::span<const std::string_view> any_of;
 };
-/// What the kernel switches off together with something else (net/core/dev.c: netdev_fix_features).
+/// The kernel switches a feature off if none of `any_of` is on (net/core/dev.c: netdev_fix_features).
 constexpr auto needs = std::to_array<Need>({
     {tso, gather},
     {tso, checksum_ipv4},
@@ -43,36 +43,36 @@ bool is_off(const OffloadContract& contract, std::string_view feature) {
     return wish != nullptr && *wish == OffloadWish::off;
 }
 
-/// Whether something the feature needs shall be off, and nothing else serves instead.
-bool is_undone(const OffloadPremises& input, std::string_view feature) {
-    const auto shall_be_off = [&](std::string_view needed) { return is_off(*input.contract, needed); };
-    const auto serves = [&](std::string_view needed) {
-        return !shall_be_off(needed) &&
+/// Whether a feature that this one needs must be off and no alternative is available.
+bool is_blocked(const OffloadPlanInput& input, std::string_view feature) {
+    const auto must_be_off = [&](std::string_view needed) { return is_off(*input.contract, needed); };
+    const auto can_serve = [&](std::string_view needed) {
+        return !must_be_off(needed) &&
                (input.features.active.contains(needed) || input.features.changeable.contains(needed));
     };
     return std::ranges::any_of(needs, [&](const Need& need) {
-        return need.feature == feature && std::ranges::any_of(need.any_of, shall_be_off) &&
-               std::ranges::none_of(need.any_of, serves);
+        return need.feature == feature && std::ranges::any_of(need.any_of, must_be_off) &&
+               std::ranges::none_of(need.any_of, can_serve);
     });
 }
 
-/// None: the feature is as anybody likes.
-const OffloadWish* wish_here(const OffloadPremises& input, std::string_view feature) {
+/// nullptr: the feature is left alone.
+const OffloadWish* effective_wish(const OffloadPlanInput& input, std::string_view feature) {
     static constexpr auto require = OffloadWish::require, keep = OffloadWish::keep, off = OffloadWish::off;
     if (const auto* written = wish_for(*input.contract, feature)) {
         const bool kept = input.kept.contains(feature);
         return *written != keep || kept ? written : nullptr;
     }
-    if (is_undone(input, feature)) return nullptr;
-    // The kernel switches LRO off where somebody above the team forwards, and means it.
+    if (is_blocked(input, feature)) return nullptr;
+    // The kernel switches LRO off too if a device on the team forwards.
     if (feature == lro) return input.forwards ? &off : nullptr;
     if (is_tso(feature) && input.in_team.contains(feature)) return &require;
     return input.kept.contains(feature) ? &keep : nullptr;
 }
 
-/// Plans that a feature be on, with what it needs; not at all where the device has not what it needs, since
-/// the kernel would drop it again.
-void switch_on(const OffloadPremises& input, std::string_view feature, FeatureSettings& settings) {
+/// Plans to switch a feature on, with the features that it needs. Nothing if the device lacks one of these:
+/// the kernel would switch the feature off again.
+void switch_on(const OffloadPlanInput& input, std::string_view feature, FeatureSettings& settings) {
     const auto& active = input.features.active;
     const auto& changeable = input.features.changeable;
     if (!changeable.contains(feature)) return;
@@ -97,10 +97,10 @@ const OffloadWish* wish_for(const OffloadContract& contract, std::string_view fe
     return found == contract.wishes.end() ? nullptr : &found->second;
 }
 
-OffloadPlan plan_offloads(const OffloadPremises& input) {
+OffloadPlan plan_offloads(const OffloadPlanInput& input) {
     OffloadPlan plan;
     for (const auto& offload : offload_catalogue()) {
-        const auto* wish = wish_here(input, offload.name);
+        const auto* wish = effective_wish(input, offload.name);
         if (wish == nullptr) continue;
         if (*wish != OffloadWish::off)
             switch_on(input, offload.name, plan.settings);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The offload contract, applied to one device: which of its offloads shall be on, and which off.
+// Applies the offload contract to one device: which of its offloads must be on, and which off.
 #pragma once
 
 #include "model/features.h"
@@ -8,35 +8,36 @@
 
 namespace teamo {
 
-/// A device whose offloads are planned.
-struct OffloadPremises {
+/// The device and its team.
+struct OffloadPlanInput {
     const OffloadContract* contract = nullptr;
-    Features features;    ///< as they are
-    FeatureNames kept;    ///< what was on when it joined
-    FeatureNames in_team; ///< of TSO, what any port of the team has: tso_of()
-    /// Frames that arrive here may be sent on, and what LRO merged cannot be sent on as it came
-    /// (net/core/dev.c: netif_disable_lro). Without a word about it LRO is off then, and else left alone.
+    Features features;    ///< at present
+    FeatureNames kept;    ///< features that were on when it joined
+    FeatureNames in_team; ///< TSO features that any port of the team has: tso_of()
+    /// Received frames may be forwarded, and frames that LRO merged cannot be forwarded unchanged
+    /// (net/core/dev.c: netif_disable_lro). LRO is then off unless configured; without forwarding it is left
+    /// alone.
     bool forwards = false;
 };
 
 struct OffloadPlan {
-    FeatureSettings settings; ///< what the driver can switch, and how
-    FeatureNames required;    ///< what is missed where it is not on
+    FeatureSettings settings; ///< features that the driver can switch; true: on
+    FeatureNames required;    ///< features that must be on
     bool operator==(const OffloadPlan&) const = default;
 };
 
-OffloadPlan plan_offloads(const OffloadPremises& input);
+OffloadPlan plan_offloads(const OffloadPlanInput& input);
 
-/// What somebody wrote of a feature, or none.
+/// The configured value of a feature; nullptr: not configured.
 const OffloadWish* wish_for(const OffloadContract& contract, std::string_view feature);
 
-/// Of TSO, what a port has and is not to switch off: the other ports are required to have it too.
+/// The TSO features that a port has and keeps: the other ports are required to have them too.
 FeatureNames tso_of(const OffloadContract& contract, const FeatureNames& kept, const Features& features);
 
-/// What is required and not on.
+/// Required features that are not on.
 FeatureNames lacking(const OffloadPlan& plan, const Features& features);
 
-/// What a device had, as far as the catalogue goes.
+/// Those of `features` that are in the catalogue.
 FeatureNames offloads_in(const FeatureNames& features);
 
 } // namespace teamo

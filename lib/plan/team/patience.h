@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// When to try again what the kernel refused and may do later: soon, and then after twice as long each time.
-// (What somebody else undoes is another matter: repair.h.)
+// Back-off after passing failures: when to retry what the kernel refused. The delay doubles each time.
+// (repair.h is for settings that another program changes.)
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@ public:
     using Time = std::chrono::steady_clock::time_point;
 
     static constexpr std::chrono::milliseconds first{20}, longest{30'000};
-    static constexpr unsigned many = 8; ///< five seconds: for what does harm each time that it is tried
+    static constexpr unsigned many = 8; ///< limit for attempts that do harm; reached after 5 s
 
-    /// It was refused, once more.
+    /// Reports another refusal.
     void refused(Time now) {
         wait_ = wait_ == std::chrono::milliseconds::zero() ? first : std::min(2 * wait_, longest);
         next_ = now + wait_;
@@ -33,7 +33,7 @@ private:
     unsigned times_ = 0;
 };
 
-/// After a refusal: what may pass is waited for, longer each time; what may not is not tried again.
+/// After a refusal: schedules the next attempt for a passing failure (`may_pass`), else clears the schedule.
 inline void await_passing(std::optional<Patience>& patience, bool may_pass, Patience::Time now) {
     if (!may_pass) return patience.reset();
     if (!patience) patience.emplace();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// From what a port's interrupts are like to what the plan takes of them.
+// Converts the present state of a port's interrupts to the plan's input.
 #include "plan/interrupts/interrupt_plan.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace teamo {
 namespace {
 
-/// The CPU of each queue at present, where each has just one.
+/// The present CPU of each queue; empty if a queue has several.
 std::vector<unsigned> cpus_now(const PortInterrupts& port) {
     std::vector<unsigned> cpus;
     for (const auto& queue : port.queues) {

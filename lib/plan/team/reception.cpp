@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 2> tag_filters{"rx-vlan-filter", "rx-vlan
 bool takes_tags(const Links& links, const Link& team) {
     if (team.master) {
         const auto* master = find_link(links, team.master);
-        return master == nullptr || master->kind != "vrf"; // a VRF is a matter of layer 3
+        return master == nullptr || master->kind != "vrf"; // a VRF works on layer 3
     }
     return std::ranges::any_of(links, [&](const auto& entry) {
         return entry.second.kind == "vlan" && stands_on(links, entry.second, team);

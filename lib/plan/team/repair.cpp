@@ -6,7 +6,7 @@ namespace teamo {
 Repair::Act Repair::step(bool wrong, Time now) {
     waits_ = false;
     if (!wrong) {
-        given_up_ = false; // somebody else put it right
+        given_up_ = false; // repaired by another program
         return Act::nothing;
     }
     if (given_up_) return Act::nothing;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// When to put right what somebody else has changed: at once, some times over. But two programs that each undo
-// what the other does would do so for ever, so each further time waits longer, and in the end it is left as
-// the other one wants it.
+// When to repair a setting that another program changed: the first times at once, then with growing pauses.
+// After the last attempt the other program's value stays, so that two programs do not undo each other for
+// ever.
 #pragma once
 
 #include <chrono>
@@ -14,20 +14,20 @@ class Repair {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
-    static constexpr unsigned at_once = 8;               ///< attempts that do not wait
-    static constexpr unsigned most = 15;                 ///< attempts, before it is left as it is
-    static constexpr std::chrono::seconds first_wait{1}; ///< before the first that waits; then doubled
-    static constexpr std::chrono::minutes peace{10};     ///< after which what was is forgotten
+    static constexpr unsigned at_once = 8;               ///< attempts without a pause
+    static constexpr unsigned most = 15;                 ///< attempts before it gives up
+    static constexpr std::chrono::seconds first_wait{1}; ///< the first pause; doubled each time
+    static constexpr std::chrono::minutes peace{10};     ///< without a repair; then attempts count from 0
 
     enum class Act {
-        nothing, ///< right as it is, or not yet, or given up
-        attempt, ///< put it right
-        give_up, ///< said once, when all attempts were undone
+        nothing, ///< the value is right, or a pause is not over, or it has given up
+        attempt, ///< repair now
+        give_up, ///< once, after the last attempt was undone
     };
-    /// `wrong`: it is not as it shall be.
+    /// `wrong`: the value is not the wanted one.
     Act step(bool wrong, Time now);
 
-    /// When to step again although nothing happens.
+    /// When to call step() again even without an event.
     std::optional<Time> deadline() const { return waits_ ? std::optional(next_) : std::nullopt; }
     bool has_given_up() const { return given_up_; }
 

@@ -8,7 +8,7 @@
 namespace teamo {
 namespace {
 
-// So much of a CPU is given away at the most; who is there already may have more before it has to leave.
+// A CPU takes workers up to this load; a worker that is already there stays up to `full_to_stay`.
 constexpr double full = 0.7, full_to_stay = 0.9;
 constexpr unsigned not_near = 8; // this rank and above
 
@@ -16,7 +16,7 @@ bool has(const CpuList& cpus, unsigned cpu) { return std::ranges::find(cpus, cpu
 
 } // namespace
 
-WorkerCpus::WorkerCpus(const WorkerPlanInput& input) : premises_(input) {
+WorkerCpus::WorkerCpus(const WorkerPlanInput& input) : input_(input) {
     for (const auto& cpu : input.topology->cpus)
         if (cpu.online && (input.allowed.empty() ? !cpu.isolated : has(input.allowed, cpu.number)))
             usable_.insert(cpu.number);
@@ -29,13 +29,13 @@ bool WorkerCpus::are_usable(const CpuList& cpus) const {
 }
 
 double WorkerCpus::interrupts(unsigned cpu) const {
-    const auto found = premises_.interrupts.find(cpu);
-    return found == premises_.interrupts.end() ? 0 : found->second;
+    const auto found = input_.interrupts.find(cpu);
+    return found == input_.interrupts.end() ? 0 : found->second;
 }
 
 std::string_view WorkerCpus::port_of(unsigned cpu) const {
     std::string_view name;
-    for (const auto& port : premises_.ports)
+    for (const auto& port : input_.ports)
         if (has(port.cpus, cpu)) {
             if (!name.empty()) return {};
             name = port.name;
@@ -63,7 +63,7 @@ void WorkerCpus::take(const CpuList& cpus, double work) {
 }
 
 std::string_view WorkerCpus::relation(unsigned cpu, unsigned anchor) const {
-    const auto *one = premises_.topology->find(cpu), *other = premises_.topology->find(anchor);
+    const auto *one = input_.topology->find(cpu), *other = input_.topology->find(anchor);
     if (one == nullptr || other == nullptr) return "a CPU elsewhere";
     if (one == other) return "itself";
     if (one->core == other->core) return "its sibling";
@@ -71,67 +71,67 @@ std::string_view WorkerCpus::relation(unsigned cpu, unsigned anchor) const {
     return one->node == other->node ? "a CPU of the same node" : "a CPU elsewhere";
 }
 
-/// The lower the better; from not_near on it is not near.
+/// Lower is better; from not_near on the CPU is not near.
 unsigned WorkerCpus::rank(const Cpu& cpu, const Cpu& anchor, Nearness nearness, bool others) const {
-    constexpr unsigned for_want_of_better = 5;
+    constexpr unsigned fallback = 5;
     const bool itself = cpu.number == anchor.number, sibling = cpu.core == anchor.core,
                cache = cpu.cache == anchor.cache, node = cpu.node == anchor.node;
-    if (itself) return nearness == Nearness::same ? 0 : for_want_of_better;
-    if (others) return cache ? for_want_of_better + 1 : node ? for_want_of_better + 2 : not_near + 1;
-    // Siblings share what an overloaded core has not got.
-    if (sibling) return nearness == Nearness::apart ? for_want_of_better - 1 : 1;
+    if (itself) return nearness == Nearness::same ? 0 : fallback;
+    if (others) return cache ? fallback + 1 : node ? fallback + 2 : not_near + 1;
+    // A sibling of an overloaded CPU has little capacity left.
+    if (sibling) return nearness == Nearness::apart ? fallback - 1 : 1;
     return cache ? 2 : node ? 3 : not_near;
 }
 
-unsigned WorkerCpus::best_rank(const Cpu& cpu, const Seeker& seeker) const {
+unsigned WorkerCpus::best_rank(const Cpu& cpu, const Request& request) const {
     unsigned best = std::numeric_limits<unsigned>::max();
-    for (const auto number : seeker.anchors)
-        if (const auto* anchor = premises_.topology->find(number))
-            best = std::min(best, rank(cpu, *anchor, seeker.nearness, is_others(cpu.number, seeker.anchors)));
+    for (const auto number : request.anchors)
+        if (const auto* anchor = input_.topology->find(number))
+            best = std::min(
+                best, rank(cpu, *anchor, request.nearness, serves_other_ports(cpu.number, request.anchors)));
     return best;
 }
 
-bool WorkerCpus::is_others(unsigned cpu, const CpuList& anchors) const {
-    return !has(anchors, cpu) && std::ranges::any_of(premises_.ports, [cpu](const WorkerPort& port) {
-        return has(port.cpus, cpu);
-    });
+bool WorkerCpus::serves_other_ports(unsigned cpu, const CpuList& anchors) const {
+    return !has(anchors, cpu) &&
+           std::ranges::any_of(input_.ports, [cpu](const WorkerPort& port) { return has(port.cpus, cpu); });
 }
 
-bool WorkerCpus::is_full(unsigned cpu, const Seeker& seeker) const {
+bool WorkerCpus::is_full(unsigned cpu, const Request& request) const {
     const auto found = given_.find(cpu);
     if (found == given_.end() || found->second.workers == 0) return false;
-    return found->second.work + interrupts(cpu) + seeker.work / seeker.count >
-           (has(seeker.now, cpu) ? full_to_stay : full);
+    return found->second.work + interrupts(cpu) + request.work / request.count >
+           (has(request.now, cpu) ? full_to_stay : full);
 }
 
-CpuList WorkerCpus::near(const Seeker& seeker) const {
+CpuList WorkerCpus::near(const Request& request) const {
     using Key = std::tuple<bool, unsigned, bool, unsigned, unsigned>; // the last one is the CPU
     std::vector<Key> keys;
     for (const auto number : usable_) {
-        const auto& cpu = *premises_.topology->find(number);
-        const auto rank = best_rank(cpu, seeker);
+        const auto& cpu = *input_.topology->find(number);
+        const auto rank = best_rank(cpu, request);
         if (rank >= not_near) continue;
-        keys.emplace_back(is_full(number, seeker), rank, !has(seeker.now, number), workers_on(number),
+        keys.emplace_back(is_full(number, request), rank, !has(request.now, number), workers_on(number),
                           number);
     }
-    if (keys.size() < seeker.count) return {};
+    if (keys.size() < request.count) return {};
     std::ranges::sort(keys);
     CpuList cpus;
-    for (unsigned taken = 0; taken < seeker.count; ++taken)
+    for (unsigned taken = 0; taken < request.count; ++taken)
         cpus.push_back(std::get<4>(keys[taken]));
     std::ranges::sort(cpus);
     return cpus;
 }
 
-unsigned WorkerCpus::own(const Seeker& seeker) const {
+unsigned WorkerCpus::own(const Request& request) const {
     const auto key = [&](unsigned number) {
-        const auto& cpu = *premises_.topology->find(number);
+        const auto& cpu = *input_.topology->find(number);
         const bool core_has_some = std::ranges::any_of(given_, [&](const auto& given) {
-            const auto* other = premises_.topology->find(given.first);
+            const auto* other = input_.topology->find(given.first);
             return given.second.workers > 0 && other != nullptr && other->core == cpu.core;
         });
-        return std::tuple(workers_on(number), is_others(number, seeker.anchors), !has(seeker.now, number),
-                          core_has_some, best_rank(cpu, seeker), number);
+        return std::tuple(workers_on(number), serves_other_ports(number, request.anchors),
+                          !has(request.now, number), core_has_some, best_rank(cpu, request), number);
     };
     return *std::ranges::min_element(usable_, {}, key);
 }

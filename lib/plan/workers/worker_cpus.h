@@ -8,49 +8,49 @@
 
 namespace teamo {
 
-/// The CPUs of one pass of a WorkerPlanner: what they are to a worker, and who was given them already.
+/// The CPUs in one step of a WorkerPlanner: their distance to a worker's packets, and their use by workers.
 class WorkerCpus {
 public:
     using Nearness = WorkerPlanner::Nearness;
 
-    /// A worker that looks for CPUs.
-    struct Seeker {
-        CpuList anchors; ///< the interrupt CPUs that its packets arrive on; may be none
+    /// What a worker needs.
+    struct Request {
+        CpuList anchors; ///< the interrupt CPUs on which its packets arrive; may be empty
         Nearness nearness = Nearness::same;
-        unsigned count = 1; ///< how many CPUs it needs
-        double work = 0;
-        CpuList now; ///< where it is: of equals these
+        unsigned count = 1; ///< of CPUs
+        double work = 0;    ///< CPU time that it uses, in CPUs
+        CpuList now;        ///< its present CPUs, preferred among equals
     };
 
     explicit WorkerCpus(const WorkerPlanInput& input);
 
     bool is_usable(unsigned cpu) const;
     bool are_usable(const CpuList& cpus) const;
-    double interrupts(unsigned cpu) const;
-    /// The port whose interrupts go there; empty: none's, or several ports'.
+    double interrupts(unsigned cpu) const; ///< share of its time, 0 to 1
+    /// The port whose interrupts the CPU serves; empty: no port or several.
     std::string_view port_of(unsigned cpu) const;
     std::size_t usable() const { return usable_.size(); }
 
-    /// As near to an anchor as told, not where another port's interrupts go if it can be helped, and not
-    /// where earlier workers leave nothing. Empty: not so many are near.
-    CpuList near(const Seeker& seeker) const;
-    /// One for itself, away from other ports' interrupts where there is one.
-    unsigned own(const Seeker& seeker) const;
+    /// CPUs at the requested nearness to an anchor; if possible without other ports' interrupts and not
+    /// filled by other workers. Empty: too few CPUs are near.
+    CpuList near(const Request& request) const;
+    /// The CPU with the fewest workers, if possible without other ports' interrupts.
+    unsigned own(const Request& request) const;
     unsigned workers_on(unsigned cpu) const;
 
     void give(const CpuList& cpus, double work);
-    void take(const CpuList& cpus, double work); ///< back
+    void take(const CpuList& cpus, double work); ///< undoes give()
 
-    /// What a CPU is to an anchor: "its sibling".
+    /// The relation of a CPU to an anchor: "its sibling".
     std::string_view relation(unsigned cpu, unsigned anchor) const;
 
 private:
     unsigned rank(const Cpu& cpu, const Cpu& anchor, Nearness nearness, bool others) const;
-    unsigned best_rank(const Cpu& cpu, const Seeker& seeker) const;
-    bool is_full(unsigned cpu, const Seeker& seeker) const;
-    bool is_others(unsigned cpu, const CpuList& anchors) const;
+    unsigned best_rank(const Cpu& cpu, const Request& request) const;
+    bool is_full(unsigned cpu, const Request& request) const;
+    bool serves_other_ports(unsigned cpu, const CpuList& anchors) const;
 
-    const WorkerPlanInput& premises_;
+    const WorkerPlanInput& input_;
     std::set<unsigned> usable_;
     struct Given {
         unsigned workers = 0;

@@ -24,7 +24,7 @@ const std::string* port_of(const SocketTraffic& socket, const PortTraces& ports)
 void add(WorkerMeter::Traffic& traffic, const SocketTraffic& socket, const PortTraces& ports,
          std::uint64_t bytes, std::uint64_t packets) {
     if (bytes == 0 && packets == 0) return;
-    if (socket.device == loopback) return; // came from this machine, on the sender's CPU
+    if (socket.device == loopback) return; // from this machine, and processed on the sender's CPU
     auto& process = traffic[socket.process];
     process.bytes += bytes;
     process.packets += packets;
@@ -50,7 +50,7 @@ WorkerMeter::Traffic WorkerMeter::step(std::span<const SocketTraffic> sockets, c
         if (socket.transport != Transport::tcp) continue;
         now.insert_or_assign(socket.cookie, Counted{.bytes = socket.bytes, .packets = socket.packets});
         if (first_) continue;
-        // One that was not there before has taken in all of it within this window.
+        // A new socket has received all its bytes within this window.
         const auto known = before_.find(socket.cookie);
         const auto earlier = known == before_.end() ? Counted{} : known->second;
         const auto share = holders.at(socket.cookie);

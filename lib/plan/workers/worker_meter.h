@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What each process took in within a window, by CPU and by port, out of what its sockets have counted.
+// The traffic that each process received in a window, by CPU and port, from the counters of its sockets.
 #pragma once
 
 #include "model/workers.h"
@@ -12,22 +12,22 @@
 
 namespace teamo {
 
-/// How one tells by which port a packet came. A team's packets all come in by the team's device, so mostly
-/// the poll says it, and where no driver tells the poll, the CPU.
+/// Maps a packet to its port. All packets of a team have the team's device, so usually the NAPI id shows the
+/// port, or the CPU if the driver sets no NAPI id.
 struct PortTraces {
     std::map<unsigned, std::string> napi_ids; ///< NAPI numbers of the ports' queues
     std::map<IfIndex, std::string> devices;   ///< the ports themselves
-    std::map<unsigned, std::string> cpus;     ///< CPUs that serve the interrupts of one port only
+    std::map<unsigned, std::string> cpus;     ///< CPUs that serve the interrupts of exactly one port
 };
 
 class WorkerMeter {
 public:
     using Traffic = std::map<pid_t, ProcessTraffic>;
 
-    /// `sockets`: all there are, with counters that rise; each counts where its last packet came. `sample`:
-    /// what was counted of UDP within the window, times `scale` where it was sampled for a part of it only.
-    /// The first window is empty, since nothing is known of the time before. What several processes have open
-    /// is shared out among them.
+    /// `sockets`: all sockets with their rising counters; the traffic counts for the CPU and port of the last
+    /// packet. `sample`: UDP traffic within the window, multiplied by `scale` if only a part was sampled.
+    /// The first window is empty: there is nothing to compare with. The traffic of a socket that several
+    /// processes have open is divided among them.
     Traffic step(std::span<const SocketTraffic> sockets, const PortTraces& ports,
                  std::span<const SocketTraffic> sample = {}, double scale = 1);
 

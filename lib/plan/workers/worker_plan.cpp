@@ -13,7 +13,7 @@ namespace {
 
 using Nearness = WorkerPlanner::Nearness;
 
-/// The CPU, or the ports' CPUs, that a worker's packets arrive on.
+/// The CPU, or the CPUs of the port, on which a worker's packets arrive.
 struct Anchor {
     CpuList cpus;
     std::string text; ///< "92 % of its traffic arrives on CPU 2 (eth1)"
@@ -26,10 +26,10 @@ auto fullest(const Map& map) {
 
 int per_cent(double share) { return static_cast<int>(std::lround(share * 100)); }
 
-/// Of the anchors' interrupts, by the one that has least: there is room if any has.
+/// `interrupts`: share of time in interrupts of the quietest anchor: room on one is enough.
 Nearness nearness_at(double interrupts, std::optional<Nearness> now) {
     constexpr double idle = 0.3, busy = 0.7, margin = 0.05;
-    // Where it is already it stays until the load is clearly another.
+    // Hysteresis: the present nearness stays until the load has clearly changed.
     const auto below = [&](double bound, bool is_below) {
         return interrupts < (now ? bound + (is_below ? margin : -margin) : bound);
     };
@@ -39,13 +39,13 @@ Nearness nearness_at(double interrupts, std::optional<Nearness> now) {
 
 } // namespace
 
-/// One window: the workers in the order in which they choose.
+/// The plan of one window.
 class WorkerPlanner::Pass {
 public:
     Pass(const WorkerPlanInput& input, const WorkerSettings& settings, Time now, double seconds)
-        : premises_(input), settings_(settings), now_(now), seconds_(seconds), cpus_(input) {}
+        : input_(input), settings_(settings), now_(now), seconds_(seconds), cpus_(input) {}
 
-    /// Where it is, or is about to be: others choose with that in mind.
+    /// Counts the worker's present or wanted CPUs as used, for the choice of other workers.
     void occupy(const ActiveWorker& active, const WorkerState& state) {
         cpus_.give(claim_of(state), active.work);
     }
@@ -64,10 +64,10 @@ public:
 
 private:
     static const CpuList& claim_of(const WorkerState& state) {
-        return state.cpus.empty() && state.windows > 0 ? state.wished : state.cpus;
+        return state.cpus.empty() && state.windows > 0 ? state.wanted : state.cpus;
     }
 
-    /// None: nothing dominates.
+    /// None: no CPU or port dominates.
     std::optional<Anchor> anchor_of(const ActiveWorker& active, const WorkerState& state) const {
         const auto& traffic = active.traffic;
         if (const auto [cpu, share] = top_cpu(traffic); share >= needed_share(cpu, state)) {
@@ -78,13 +78,13 @@ private:
         }
         const auto top = fullest(traffic.by_port);
         if (top == traffic.by_port.end() || traffic.bytes == 0) return std::nullopt;
-        const auto port = std::ranges::find(premises_.ports, top->first, &WorkerPort::name);
+        const auto port = std::ranges::find(input_.ports, top->first, &WorkerPort::name);
         const auto share = static_cast<double>(top->second) / static_cast<double>(traffic.bytes);
-        if (port == premises_.ports.end() || port->cpus.empty() ||
+        if (port == input_.ports.end() || port->cpus.empty() ||
             share < (state.followed == port->cpus ? settings_.kept : settings_.dominant))
             return std::nullopt;
         return Anchor{.cpus = port->cpus,
-                      .text = fmt::format("{} % of its traffic arrives by {} (CPU {})", per_cent(share),
+                      .text = fmt::format("{} % of its traffic arrives on {} (CPU {})", per_cent(share),
                                           port->name, text_of(port->cpus))};
     }
 
@@ -107,9 +107,9 @@ private:
     }
 
     void follow(const ActiveWorker& active, WorkerState& state) const {
-        if (is_quiet(active.traffic)) { // says nothing for a change, and nothing against it
+        if (is_quiet(active.traffic)) { // neither for nor against a change
             state.windows = 0;
-            if (state.cpus.empty()) state.reason = "too little traffic to go by";
+            if (state.cpus.empty()) state.reason = "too little traffic for a decision";
             return;
         }
         const auto anchor = anchor_of(active, state);
@@ -126,7 +126,7 @@ private:
                                       .now = claim_of(state)});
         auto reason = anchor->text;
         if (cpus.empty())
-            reason += fmt::format(", but there are not {} CPUs near that it may use", count);
+            reason += fmt::format(", but fewer than {} usable CPUs are near", count);
         else if (count > 1)
             reason += fmt::format("; its threads need {} CPUs", count);
         else if (std::ranges::find(anchor->cpus, cpus[0]) == anchor->cpus.end())
@@ -143,9 +143,12 @@ private:
 
     std::string why_beside(unsigned cpu, unsigned anchor, Nearness nearness) const {
         const auto where = cpus_.relation(cpu, anchor);
-        if (!cpus_.is_usable(anchor)) return fmt::format("; workers may not run there: {}", where);
-        if (nearness == Nearness::same) return fmt::format("; other workers have that: {}", where);
-        return fmt::format("; that has {} % of interrupts: {}", per_cent(cpus_.interrupts(anchor)), where);
+        if (!cpus_.is_usable(anchor))
+            return fmt::format("; workers may not use that CPU: placed on {}", where);
+        if (nearness == Nearness::same)
+            return fmt::format("; other workers use that CPU: placed on {}", where);
+        return fmt::format("; that CPU spends {} % of its time in interrupts: placed on {}",
+                           per_cent(cpus_.interrupts(anchor)), where);
     }
 
     void leave_alone(const ActiveWorker& active, WorkerState& state) const {
@@ -158,17 +161,18 @@ private:
         if (const auto anchor = anchor_of(active, state)) anchors = anchor->cpus;
         const auto cpu = cpus_.own({.anchors = anchors, .now = claim_of(state)});
         const auto others = cpus_.workers_on(cpu);
-        const auto reason = others == 0
-                                ? fmt::format("CPU {} for itself", cpu)
-                                : fmt::format("CPU {} with {} more: fewer CPUs than workers", cpu, others);
-        if (state.cpus.empty()) { // needs no traffic to be seen first
+        const auto reason =
+            others == 0
+                ? fmt::format("has CPU {} alone", cpu)
+                : fmt::format("shares CPU {} with {} others: there are fewer CPUs than workers", cpu, others);
+        if (state.cpus.empty()) { // no need to wait for traffic
             state = {.cpus = {cpu}, .reason = reason};
             return;
         }
         settle({cpu}, state, reason);
     }
 
-    /// A process whose threads want more than a CPU would lose by being put on one.
+    /// A process whose threads need more than one CPU would lose throughput on one.
     unsigned count_for(const ActiveWorker& active, const WorkerState& state) const {
         constexpr double saturated = 0.9, idle = 0.5;
         if (active.worker.threads <= 1) return 1;
@@ -185,15 +189,15 @@ private:
         return static_cast<unsigned>(std::min(count, static_cast<double>(active.worker.threads)));
     }
 
-    /// Takes over what was wished for in enough windows; whether `cpus` are in force.
+    /// Puts `cpus` in force once enough windows agreed; returns whether they are in force.
     bool settle(const CpuList& cpus, WorkerState& state, const std::string& reason) const {
         if (cpus == state.cpus) {
             state.windows = 0;
             state.reason = reason;
             return true;
         }
-        if (state.windows == 0 || state.wished != cpus) {
-            state.wished = cpus;
+        if (state.windows == 0 || state.wanted != cpus) {
+            state.wanted = cpus;
             state.windows = 0;
             state.since = now_;
         }
@@ -212,7 +216,7 @@ private:
         return false;
     }
 
-    const WorkerPlanInput& premises_;
+    const WorkerPlanInput& input_;
     const WorkerSettings& settings_;
     Time now_;
     double seconds_;
@@ -229,7 +233,7 @@ std::vector<WorkerPlacement> WorkerPlanner::step(const WorkerPlanInput& input, T
         else
             states.try_emplace(active.worker.id);
     }
-    // Who has a place chooses before who has none; then who takes in more.
+    // Workers with CPUs choose before those without; then those with more traffic.
     std::ranges::sort(order, {}, [&](const ActiveWorker* active) {
         const bool placed = !states.at(active->worker.id).cpus.empty();
         return std::tuple(active->policy == WorkerPolicy::spread, !placed,

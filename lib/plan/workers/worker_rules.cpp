@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t longest_command = 15; // TASK_COMM_LEN, less the NUL
 
-/// "/a" holds "/a" and "/a/b", not "/ab".
+/// "/a" contains "/a" and "/a/b", but not "/ab".
 bool is_within(std::string_view cgroup, std::string_view holder) {
     while (holder.ends_with('/'))
         holder.remove_suffix(1);
@@ -20,7 +20,7 @@ bool fits(const WorkerRule& rule, const Worker& worker, const std::map<std::stri
     case WorkerSelector::unit: return !worker.unit.empty() && matches(rule.name, worker.unit);
     case WorkerSelector::cgroup: return is_within(worker.cgroup, rule.name);
     case WorkerSelector::command:
-        // The kernel has kept no more of a longer name.
+        // The kernel cuts longer names.
         return matches(rule.name, worker.command) ||
                (rule.name.size() > longest_command && rule.name.substr(0, longest_command) == worker.command);
     case WorkerSelector::user: {
@@ -41,7 +41,7 @@ const WorkerRule* rule_for(const Worker& worker, std::span<const WorkerRule> rul
 }
 
 bool matches(std::string_view pattern, std::string_view name) {
-    // Where a * did not work out it takes one letter more; only the last one has to be tried again.
+    // After a mismatch the last * takes one more character; earlier ones need no other attempt.
     std::size_t at = 0, star = std::string_view::npos, taken = 0, here = 0;
     while (here < name.size()) {
         if (at < pattern.size() && pattern[at] == '*') {

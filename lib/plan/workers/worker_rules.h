@@ -10,11 +10,11 @@
 
 namespace teamo {
 
-/// The first rule that fits the worker, or nullptr. `users`: the numbers of the users that rules name.
+/// The first rule that matches the worker, or nullptr. `users`: ids of the users that rules name.
 const WorkerRule* rule_for(const Worker& worker, std::span<const WorkerRule> rules,
                            const std::map<std::string, uid_t>& users);
 
-/// "worker@*.service": * is any letters or none, ? is one; all else is itself.
+/// Glob match as in "worker@*.service": * is any number of characters, ? is one.
 bool matches(std::string_view pattern, std::string_view name);
 
 } // namespace teamo

@@ -106,7 +106,7 @@ TEST(Refusal, of_more_ports_than_a_team_can_have) {
     const Cabling wires(9, FarSide::open);
     const auto before = everything(wires);
     expect_refused(wires, before, daemon_on(loadbalance(9)),
-                   "/ports/eth9: this is one port too many: a team has 8 at most");
+                   "/ports/eth9: too many ports: a team has at most 8");
 }
 
 TEST(Refusal, of_a_runner_that_this_version_has_not_says_so) {

@@ -57,12 +57,12 @@ TEST(Diagnostics, know_a_list_of_cpus) {
     EXPECT_THAT(complaints(R"({"interrupts": {"policy": "off", "cpus": "0-3,6", "xps": false}})"), IsEmpty());
     for (const auto* cpus : {"", "0-", "3-1", "all", "9999999"})
         EXPECT_THAT(complaints(fmt::format(R"({{"interrupts": {{"cpus": "{}"}}}})", cpus)),
-                    ElementsAre(fmt::format(R"(1:25: error: /interrupts/cpus: "{}" is no list of CPUs; one )"
-                                            "looks like 0-3,6",
+                    ElementsAre(fmt::format(R"(1:25: error: /interrupts/cpus: "{}" is not a list of CPUs; )"
+                                            "an example: 0-3,6",
                                             cpus)));
     EXPECT_THAT(
         complaints(R"({"interrupts": {"policy": "uniqe"}})"),
-        ElementsAre(R"(1:27: error: /interrupts/policy: unknown policy "uniqe", known are unique, off; )"
+        ElementsAre(R"(1:27: error: /interrupts/policy: unknown policy "uniqe"; valid values: unique, off; )"
                     R"(did you mean "unique"?)"));
 }
 
@@ -77,7 +77,7 @@ TEST(Diagnostics, know_every_offload_by_name) {
     EXPECT_THAT(
         complaints(R"({"ports": {"eth1": {"offload": {"tso": "on"}}}})"),
         ElementsAre(
-            R"(1:40: error: /ports/eth1/offload/tso: unknown value "on", known are keep, require, off)"));
+            R"(1:40: error: /ports/eth1/offload/tso: unknown value "on"; valid values: keep, require, off)"));
     EXPECT_EQ(verdict(R"({"offload": {"lacking": "ignore"}})"), Verdict::refused);
 }
 
@@ -92,25 +92,29 @@ TEST(Diagnostics, are_exact_about_place_and_meaning) {
     "notfy_peers": {}
 })"),
         ElementsAre(
-            "2:44: error: /runner/sys_prio: must be an integer, not a string; a run takes the default 65535",
-            "4:26: error: /ports/eth1/prio: must be an integer, not a real number; a run takes the default 0",
-            "5:28: error: /ports/eth1/sticky: must be true or false, not an integer; a run takes the default "
+            "2:44: error: /runner/sys_prio: must be an integer, not a string; the daemon uses the default "
+            "65535",
+            "4:26: error: /ports/eth1/prio: must be an integer, not a real number; the daemon uses the "
+            "default 0",
+            "5:28: error: /ports/eth1/sticky: must be true or false, not an integer; the daemon uses the "
+            "default "
             "false",
             R"(7:5: warning: /notfy_peers: unknown key "notfy_peers"; did you mean "notify_peers"?)"));
 }
 
 TEST(Diagnostics, say_what_word_was_meant) {
     EXPECT_THAT(complaints(R"({"runner": {"name": "lcap"}})"),
-                ElementsAre("1:21: error: /runner/name: unknown runner \"lcap\", known are broadcast, "
+                ElementsAre("1:21: error: /runner/name: unknown runner \"lcap\"; valid values: broadcast, "
                             "roundrobin, random, activebackup, loadbalance, lacp; did you mean \"lacp\"?"));
     EXPECT_THAT(complaints(R"({"link_watch": {"name": "x"}})"),
-                ElementsAre("1:25: error: /link_watch/name: unknown link_watch \"x\", known are ethtool, "
+                ElementsAre("1:25: error: /link_watch/name: unknown link_watch \"x\"; valid values: ethtool, "
                             "arp_ping, nsna_ping, tipc"));
     EXPECT_THAT(
         complaints(R"({"runner": {"name": "loadbalance", "tx_hash": ["eth", "ipv5", 4]}})"),
-        ElementsAre(AllOf(HasSubstr("1:55: error: /runner/tx_hash/1: unknown tx_hash \"ipv5\""),
-                          HasSubstr("did you mean \"ipv4\"?; a run ignores it")),
-                    "1:63: error: /runner/tx_hash/2: must be a string, not an integer; a run ignores it"));
+        ElementsAre(
+            AllOf(HasSubstr("1:55: error: /runner/tx_hash/1: unknown tx_hash \"ipv5\""),
+                  HasSubstr("did you mean \"ipv4\"?; the daemon ignores it")),
+            "1:63: error: /runner/tx_hash/2: must be a string, not an integer; the daemon ignores it"));
 }
 
 TEST(Diagnostics, say_what_is_missing) {
@@ -133,11 +137,12 @@ TEST(Diagnostics, of_a_syntax_error_are_one_and_there_is_no_configuration) {
     EXPECT_FALSE(read.configuration);
     EXPECT_TRUE(read.has_errors());
     EXPECT_THAT(complaints(std::string(1'000'000, '[')),
-                ElementsAre("1:65: error: more than 64 objects and arrays within one another"));
+                ElementsAre("1:65: error: objects and arrays are nested more than 64 deep"));
 }
 
 TEST(Diagnostics, want_an_object) {
-    EXPECT_THAT(complaints(" []"), ElementsAre("1:2: error: a configuration is an object, not an array"));
+    EXPECT_THAT(complaints(" []"),
+                ElementsAre("1:2: error: a configuration must be an object, not an array"));
 }
 
 TEST(Diagnostics, do_not_name_fifty_thousand_unknown_keys) {

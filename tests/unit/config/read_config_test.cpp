@@ -271,9 +271,9 @@ TEST(ReadConfiguration, reads_every_example_of_libteam) {
 TEST(ReadConfiguration, takes_a_port_configuration_that_is_an_object) {
     EXPECT_EQ(parse_port_configuration(R"({"prio": 5})"), json::Value(json::Object{{"prio", 5}}));
     EXPECT_EQ(parse_port_configuration("[]").error(),
-              (Error{EINVAL, "a port's configuration is an object, not an array"}));
+              (Error{EINVAL, "a port's configuration must be an object, not an array"}));
     EXPECT_EQ(parse_port_configuration("{\"prio\":\n").error(),
-              (Error{EINVAL, "2:1: the text ends before the document does"}));
+              (Error{EINVAL, "2:1: the text ends too early: the document is incomplete"}));
 }
 
 } // namespace

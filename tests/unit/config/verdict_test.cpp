@@ -126,9 +126,8 @@ TEST(Verdict, on_nine_ports_names_the_limit) {
     EXPECT_EQ(verdict(text + "}}"), good);
     text += R"(, "p9": {}, "p10": {}}})";
     EXPECT_EQ(verdict(text), refused);
-    EXPECT_THAT(
-        complaints(text),
-        testing::ElementsAre("1:92: error: /ports/p9: this is one port too many: a team has 8 at most"));
+    EXPECT_THAT(complaints(text),
+                testing::ElementsAre("1:92: error: /ports/p9: too many ports: a team has at most 8"));
 }
 
 TEST(Verdict, on_link_watches) {

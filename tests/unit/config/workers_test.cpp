@@ -35,7 +35,8 @@ TEST(Workers, of_a_wrong_kind_are_refused_where_they_stand) {
         {R"({"workers": [{"unit": "a", "policy": true}]})",
          "1:38: error: /workers/0/policy: must be a string, not a boolean"},
         {R"({"workers": [{"unit": "a", "policy": "folow"}]})",
-         "1:38: error: /workers/0/policy: unknown policy \"folow\", known are follow, spread, off; did you "
+         "1:38: error: /workers/0/policy: unknown policy \"folow\"; valid values: follow, spread, off; did "
+         "you "
          "mean \"follow\"?"},
     };
     for (const auto& [text, expected] : cases) {
@@ -47,14 +48,15 @@ TEST(Workers, of_a_wrong_kind_are_refused_where_they_stand) {
 TEST(Workers, say_whose_processes_they_are_for_once) {
     const std::pair<const char*, std::string> cases[] = {
         {R"({"workers": [{}]})",
-         fmt::format("1:14: error: /workers/0: does not say whose processes: {} is missing", whose)},
+         fmt::format("1:14: error: /workers/0: selects no processes: {} is missing", whose)},
         {R"({"workers": [{"policy": "off"}]})",
-         fmt::format("1:14: error: /workers/0: does not say whose processes: {} is missing", whose)},
+         fmt::format("1:14: error: /workers/0: selects no processes: {} is missing", whose)},
         {R"({"workers": [{"user": "x", "unit": "a"}]})",
-         fmt::format("1:23: error: /workers/0/user: unit stands here already: a rule has {}", whose)},
+         fmt::format("1:23: error: /workers/0/user: the rule already has unit: it must have exactly {}",
+                     whose)},
         {R"({"workers": [{"command": ""}]})", "1:26: error: /workers/0/command: is empty"},
         {R"({"workers": [{"cgroup": "system.slice"}]})",
-         "1:25: error: /workers/0/cgroup: is no path of a control group: one looks like "
+         "1:25: error: /workers/0/cgroup: is not the path of a control group; an example: "
          "/system.slice/foo.service"},
     };
     for (const auto& [text, expected] : cases) {

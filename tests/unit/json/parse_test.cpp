@@ -63,10 +63,10 @@ TEST(Parse, refuses_what_is_no_json_and_says_where) {
     const std::tuple<std::string_view, Place, std::string_view> cases[] = {
         {"", {1, 1}, "the text is empty"},
         {" \n ", {2, 2}, "the text is empty"},
-        {"{", {1, 2}, "the text ends before the document does"},
-        {"{\"a\": 1", {1, 8}, "the text ends before the document does"},
-        {"{\"a\": ", {1, 7}, "the text ends before the document does"},
-        {"[1, 2", {1, 6}, "the text ends before the document does"},
+        {"{", {1, 2}, "the text ends too early: the document is incomplete"},
+        {"{\"a\": 1", {1, 8}, "the text ends too early: the document is incomplete"},
+        {"{\"a\": ", {1, 7}, "the text ends too early: the document is incomplete"},
+        {"[1, 2", {1, 6}, "the text ends too early: the document is incomplete"},
         {"{}\n{}", {2, 1}, "something follows the end of the document"},
         {"{a: 1}", {1, 2}, "a name in double quotes is expected here"},
         {"{'a': 1}", {1, 2}, "a name in double quotes is expected here"},
@@ -82,8 +82,8 @@ TEST(Parse, refuses_what_is_no_json_and_says_where) {
         {"[01]", {1, 3}, "',' or ']' is expected here"},
         {"[1.]", {1, 4}, "a digit is expected after the decimal point"},
         {"[1e]", {1, 4}, "a digit is expected in the exponent"},
-        {"[\"abc]", {1, 2}, "this string does not end"},
-        {"[\"a\\x\"]", {1, 4}, "no such escape"},
+        {"[\"abc]", {1, 2}, "this string has no closing quote"},
+        {"[\"a\\x\"]", {1, 4}, "unknown escape sequence"},
         {"[\"a\tb\"]", {1, 4}, "a control character in a string must be escaped"},
         {"[\"\\u12g4\"]", {1, 3}, "\\u needs four hexadecimal digits"},
         {"\xef\xbb\xbf{}", {1, 1}, "a value is expected here"},
@@ -99,9 +99,9 @@ TEST(Parse, wants_an_object_or_an_array_at_the_top_as_jansson_does) {
 
 TEST(Parse, refuses_a_name_that_stands_twice) {
     EXPECT_EQ(error_of("{\"a\": 1,\n \"b\": 2,\n \"b\": 3, \"a\": 4}"),
-              (SyntaxError{{3, 2}, "the name \"b\" stands in this object twice"}));
+              (SyntaxError{{3, 2}, "this object has the name \"b\" twice"}));
     EXPECT_EQ(error_of(R"({"x": {"a": 1, "\u0061": 2}})"),
-              (SyntaxError{{1, 16}, "the name \"a\" stands in this object twice"}));
+              (SyntaxError{{1, 16}, "this object has the name \"a\" twice"}));
     EXPECT_TRUE(parse(R"([{"a": 1}, {"a": 1}])"));
 }
 
@@ -130,9 +130,9 @@ TEST(Parse, unescapes_strings) {
 TEST(Parse, refuses_what_is_no_text) {
     EXPECT_EQ(error_of("[1, \"a\\u0000b\"]"), (SyntaxError{{1, 5}, "\\u0000 is not allowed in a string"}));
     EXPECT_EQ(error_of("{\"\\u0000\": 1}"), (SyntaxError{{1, 2}, "\\u0000 is not allowed in a string"}));
-    EXPECT_EQ(error_of(std::string_view("{}\n\0", 4)), (SyntaxError{{2, 1}, "a NUL byte is no JSON"}));
+    EXPECT_EQ(error_of(std::string_view("{}\n\0", 4)), (SyntaxError{{2, 1}, "a NUL byte is not allowed"}));
     for (const auto* text : {R"(["\ud800"])", R"(["\ud800\u0041"])", R"(["\udc00"])"})
-        EXPECT_EQ(error_of(text).text, "half a surrogate pair is no character") << text;
+        EXPECT_EQ(error_of(text).text, "half a surrogate pair is not a character") << text;
     for (const auto* text :
          {"[\"\xff\"]", "[\"\xc0\x80\"]", "[\"\xed\xa0\x80\"]", "[\"\xf4\x90\x80\x80\"]", "[\"\xc3\"]"})
         EXPECT_EQ(error_of(text), (SyntaxError{{1, 3}, "these bytes are not UTF-8"}));
@@ -142,14 +142,14 @@ TEST(Parse, bounds_the_depth) {
     const std::string deepest = std::string(64, '[') + std::string(64, ']');
     EXPECT_TRUE(parse(deepest));
     EXPECT_EQ(error_of(std::string(1'000'000, '[')),
-              (SyntaxError{{1, 65}, "more than 64 objects and arrays within one another"}));
+              (SyntaxError{{1, 65}, "objects and arrays are nested more than 64 deep"}));
     EXPECT_TRUE(parse("[[]]", {.depth = 2}));
     EXPECT_FALSE(parse("[[]]", {.depth = 1}));
 }
 
 TEST(Parse, bounds_the_size) {
     EXPECT_TRUE(parse("[1]", {.bytes = 3}));
-    EXPECT_EQ(error_of("[10]", {.bytes = 3}), (SyntaxError{{1, 1}, "the text has 4 bytes, 3 are the most"}));
+    EXPECT_EQ(error_of("[10]", {.bytes = 3}), (SyntaxError{{1, 1}, "the text has 4 bytes; the limit is 3"}));
 }
 
 TEST(Parse, takes_a_hundred_thousand_members_in_its_stride) {

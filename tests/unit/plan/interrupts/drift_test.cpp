@@ -20,16 +20,16 @@ TEST(Drift, is_put_down_to_what_is_surest) {
                      .as_hint = true,
                      .irqbalance = "irqbalance (pid 812)",
                      .udev = "IRQAffinityPolicy=spread in 10-x.link"};
-    EXPECT_EQ("by the kernel, as a CPU went or came", cause_of(facts).text);
+    EXPECT_EQ("by the kernel, because a CPU went offline or came online", cause_of(facts).text);
     facts.cpus_changed = false;
-    EXPECT_EQ("as its vectors were made anew", cause_of(facts).text);
+    EXPECT_EQ("by its driver, which made new vectors", cause_of(facts).text);
     facts.came_up = false;
-    EXPECT_EQ("by its driver, as its affinity_hint says", cause_of(facts).text);
+    EXPECT_EQ("by its driver, to its affinity_hint", cause_of(facts).text);
     facts.as_hint = false;
-    EXPECT_EQ("by irqbalance (pid 812) probably", cause_of(facts).text);
+    EXPECT_EQ("probably by irqbalance (pid 812)", cause_of(facts).text);
     facts.irqbalance.clear();
-    EXPECT_EQ("by systemd-udevd probably (IRQAffinityPolicy=spread in 10-x.link)", cause_of(facts).text);
-    EXPECT_EQ("by somebody else", cause_of({}).text);
+    EXPECT_EQ("probably by systemd-udevd (IRQAffinityPolicy=spread in 10-x.link)", cause_of(facts).text);
+    EXPECT_EQ("by another program", cause_of({}).text);
 }
 
 } // namespace

@@ -22,7 +22,7 @@ TEST(InterruptPlan, gives_each_of_8_ports_one_of_8_cpus) {
     EXPECT_THAT(plan.degraded, IsEmpty());
     EXPECT_THAT(plan.ports,
                 Each(AllOf(Field(&PlacedPort::shares_with, IsEmpty()), Field(&PlacedPort::moves, false))));
-    EXPECT_EQ(plan.ports[2].reason, "CPU 3: its own");
+    EXPECT_EQ(plan.ports[2].reason, "CPU 3: not shared");
 }
 
 TEST(InterruptPlan, lets_2_of_8_ports_share_each_of_4_cpus_and_says_so) {
@@ -127,7 +127,7 @@ TEST(InterruptPlan, gives_4_ports_a_core_each_of_their_own_node) {
         list[index].node = index < 2 ? 1 : 0;
     const auto plan = plan_interrupts({&topology, list});
     EXPECT_THAT(firsts(plan), ElementsAre(2, 3, 1, 4)); // 4 is a thread of core 0, and CPU 0 comes last
-    EXPECT_EQ(plan.ports[0].reason, "CPU 2: on its node 1, a core of its own");
+    EXPECT_EQ(plan.ports[0].reason, "CPU 2: on its NUMA node 1, a core of its own");
 }
 
 TEST(InterruptPlan, prefers_a_sibling_at_home_to_a_core_abroad_and_that_to_sharing) {
@@ -135,8 +135,8 @@ TEST(InterruptPlan, prefers_a_sibling_at_home_to_a_core_abroad_and_that_to_shari
     const auto plan = plan_interrupts({&topology, ports(5, "eth", 1, 0)});
     const auto by_cpu = ports_by_cpu(plan);
     EXPECT_THAT(by_cpu, ElementsAre(Pair(0, 1), Pair(1, 1), Pair(2, 1), Pair(4, 1), Pair(5, 1)));
-    EXPECT_EQ(plan.ports[0].reason, "CPU 1: on its node 0, beside eth3 on its core");
-    EXPECT_EQ(plan.ports[1].reason, "CPU 2: off its node 0, a core of its own");
+    EXPECT_EQ(plan.ports[0].reason, "CPU 1: on its NUMA node 0, shares its core with eth3");
+    EXPECT_EQ(plan.ports[1].reason, "CPU 2: not on its NUMA node 0, a core of its own");
 }
 
 TEST(InterruptPlan, prefers_fast_cores_and_slow_ones_to_their_siblings) {
@@ -148,7 +148,7 @@ TEST(InterruptPlan, prefers_fast_cores_and_slow_ones_to_their_siblings) {
     const auto plan = plan_interrupts({&topology, ports(6)});
     EXPECT_THAT(ports_by_cpu(plan),
                 ElementsAre(Pair(1, 1), Pair(2, 1), Pair(3, 1), Pair(4, 1), Pair(8, 1), Pair(9, 1)));
-    EXPECT_EQ(plan.ports[4].reason, "CPU 8: its own, a slower one");
+    EXPECT_EQ(plan.ports[4].reason, "CPU 8: not shared, a slower CPU");
 }
 
 // ---- a server with 64 CPUs: 2 nodes, 16 cores each, 2 threads each, 8 cores behind a cache -----------
@@ -203,7 +203,7 @@ TEST_F(Server64, has_4_ports_with_8_queues_behind_a_cache_each) {
     EXPECT_THAT(caches, testing::SizeIs(4));
     EXPECT_THAT(nodes_of(plan.ports[0]), ElementsAre(0));
     EXPECT_THAT(nodes_of(plan.ports[3]), ElementsAre(1));
-    EXPECT_EQ(plan.ports[1].reason, "CPUs 8-15: on its node 0, cores of its own");
+    EXPECT_EQ(plan.ports[1].reason, "CPUs 8-15: on its NUMA node 0, cores of its own");
     EXPECT_THAT(plan.degraded, IsEmpty());
 }
 
@@ -309,7 +309,7 @@ TEST(InterruptPlan, plans_around_a_queue_that_cannot_be_moved) {
     list[3].fixed = {1};
     const auto plan = plan_interrupts({&topology, list});
     EXPECT_THAT(firsts(plan), ElementsAre(2, 3, 0, 1));
-    EXPECT_EQ(plan.ports[3].reason, "the kernel keeps it on CPU 1: its own");
+    EXPECT_EQ(plan.ports[3].reason, "the kernel keeps it on CPU 1: not shared");
     EXPECT_FALSE(plan.ports[3].moves);
 }
 
@@ -344,7 +344,7 @@ TEST(InterruptPlan, says_that_the_kernel_keeps_ports_together) {
     list[0].fixed = list[1].fixed = {3};
     const auto plan = plan_interrupts({&topology, list});
     EXPECT_THAT(firsts(plan), ElementsAre(3, 3));
-    EXPECT_EQ(plan.degraded, "2 ports, 4 CPUs: the kernel keeps eth0 and eth1 together");
+    EXPECT_EQ(plan.degraded, "2 ports, 4 CPUs: the kernel keeps eth0 and eth1 on shared CPUs");
 }
 
 } // namespace

@@ -22,7 +22,7 @@ TEST(Stability, leaves_ports_where_they_are_if_that_does_as_well) {
     list[1].now = {0};
     const auto planned = plan(topology, list);
     EXPECT_THAT(firsts(planned), ElementsAre(6, 0, 1));
-    EXPECT_EQ(planned.ports[0].reason, "stays on CPU 6: its own");
+    EXPECT_EQ(planned.ports[0].reason, "stays on CPU 6: not shared");
     EXPECT_THAT(who_moves(planned), IsEmpty());
 }
 

@@ -47,10 +47,10 @@ TEST(Membership, is_open_to_a_port_that_bears_the_teams_own_mark) {
 TEST(Membership, is_closed_to_what_is_no_ethernet) {
     auto tunnel = device(1, "tun0");
     tunnel.type = ARPHRD_NONE;
-    EXPECT_THAT(reason(all({tunnel}), tunnel), HasSubstr("is no Ethernet device"));
+    EXPECT_THAT(reason(all({tunnel}), tunnel), HasSubstr("is not an Ethernet device"));
     auto loopback = device(2, "lo");
     loopback.flags = IFF_LOOPBACK;
-    EXPECT_THAT(reason(all({loopback}), loopback), HasSubstr("is no Ethernet device"));
+    EXPECT_THAT(reason(all({loopback}), loopback), HasSubstr("is not an Ethernet device"));
 }
 
 TEST(Membership, is_closed_to_a_port_of_somebody_else_and_says_how_to_release_it) {
@@ -88,7 +88,7 @@ TEST(Membership, is_closed_to_what_stands_on_the_team_at_any_height) {
     auto macvlan = device(3, "mv0");
     macvlan.kind = "macvlan";
     macvlan.lower = vlan.index;
-    EXPECT_THAT(reason(all({team, vlan, macvlan}), macvlan), HasSubstr("stands on team0 itself"));
+    EXPECT_THAT(reason(all({team, vlan, macvlan}), macvlan), HasSubstr("is built on team0"));
 }
 
 TEST(Membership, does_not_take_a_veths_other_end_for_a_foundation) {

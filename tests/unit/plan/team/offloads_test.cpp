@@ -32,10 +32,10 @@ FeatureNames without(FeatureNames names, const FeatureNames& some) {
 
 struct Card {
     OffloadContract contract{};
-    OffloadPremises input{.contract = &contract,
-                          .features = {of_a_card, of_a_card, of_a_card},
-                          .kept = of_a_card,
-                          .in_team = {}};
+    OffloadPlanInput input{.contract = &contract,
+                           .features = {of_a_card, of_a_card, of_a_card},
+                           .kept = of_a_card,
+                           .in_team = {}};
     Card() = default;
     Card(const Card&) = delete;
     Card& operator=(const Card&) = delete;

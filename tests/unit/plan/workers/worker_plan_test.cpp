@@ -105,13 +105,13 @@ TEST_F(Planning, follows_a_port_whose_cpus_share_its_packets) {
     premises_.workers[0].traffic.by_port = {{"eth1", 2 * much}};
     premises_.interrupts = {{2, 0.2}};
     EXPECT_THAT(place(), ElementsAre(2));
-    EXPECT_EQ(reason(), "100 % of its traffic arrives by eth1 (CPU 2-3)");
+    EXPECT_EQ(reason(), "100 % of its traffic arrives on eth1 (CPU 2-3)");
 }
 
 TEST_F(Planning, leaves_alone_who_has_too_little_traffic) {
     premises_.workers = {worker(7, {{2, 1000}})};
     EXPECT_THAT(place(10), IsEmpty());
-    EXPECT_EQ(reason(), "too little traffic to go by");
+    EXPECT_EQ(reason(), "too little traffic for a decision");
     premises_.workers[0].traffic.packets = 200; // small ones
     EXPECT_THAT(place(3), ElementsAre(2));
 }
@@ -121,8 +121,8 @@ TEST_F(Planning, goes_beside_a_cpu_that_is_busy_with_interrupts) {
     premises_.workers = {worker(7, {{2, much}})};
     premises_.interrupts = {{2, 0.45}};
     EXPECT_THAT(place(), ElementsAre(10));
-    EXPECT_EQ(reason(),
-              "100 % of its traffic arrives on CPU 2 (eth2); that has 45 % of interrupts: its sibling");
+    EXPECT_EQ(reason(), "100 % of its traffic arrives on CPU 2 (eth2); that CPU spends 45 % of its time in "
+                        "interrupts: placed on its sibling");
 }
 
 TEST_F(Planning, goes_to_a_cache_neighbour_where_there_are_no_siblings) {
@@ -164,14 +164,14 @@ TEST_F(Planning, never_uses_isolated_or_forbidden_cpus_but_those_allowed_by_name
     premises_.workers = {worker(7, {{2, much}})};
     topology_.cpus[2].isolated = true;
     EXPECT_THAT(place(), ElementsAre(0));
-    EXPECT_THAT(reason(), HasSubstr("workers may not run there"));
+    EXPECT_THAT(reason(), HasSubstr("workers may not use that CPU"));
     premises_.allowed = {2, 3};
     EXPECT_THAT(place(), ElementsAre(2));
     premises_.allowed = {3};
     EXPECT_THAT(place(), ElementsAre(3));
     premises_.allowed = {6};
     EXPECT_THAT(place(), IsEmpty());
-    EXPECT_THAT(reason(), HasSubstr("but there are not 1 CPUs near"));
+    EXPECT_THAT(reason(), HasSubstr("but fewer than 1 usable CPUs are near"));
 }
 
 TEST_F(Planning, of_two_light_workers_of_one_port_puts_both_on_its_cpu) {
@@ -187,8 +187,9 @@ TEST_F(Planning, of_two_busy_workers_of_one_port_puts_the_busier_on_its_cpu_and_
     const auto placed = windows(3);
     EXPECT_THAT(placed.at(1).cpus, ElementsAre(2));
     EXPECT_THAT(placed.at(0).cpus, ElementsAre(10));
-    EXPECT_EQ(placed.at(0).reason,
-              "100 % of its traffic arrives on CPU 2 (eth2); other workers have that: its sibling");
+    EXPECT_EQ(
+        placed.at(0).reason,
+        "100 % of its traffic arrives on CPU 2 (eth2); other workers use that CPU: placed on its sibling");
     std::swap(premises_.workers[0].traffic, premises_.workers[1].traffic);
     EXPECT_EQ(windows(10), placed); // no reason to change places
 }
@@ -210,7 +211,7 @@ TEST_F(Planning, leaves_alone_a_process_that_needs_more_cpus_than_are_near) {
     premises_.workers = {worker(7, {{2, much}}, 7.5)};
     premises_.workers[0].worker.threads = 32;
     EXPECT_THAT(place(6), IsEmpty());
-    EXPECT_THAT(reason(), HasSubstr("but there are not 8 CPUs near that it may use"));
+    EXPECT_THAT(reason(), HasSubstr("but fewer than 8 usable CPUs are near"));
 }
 
 TEST_F(Planning, moves_when_the_packets_have_moved_for_three_windows) {
@@ -301,7 +302,7 @@ TEST_F(Planning, spreads_workers_over_cpus_without_interrupts_first) {
     std::vector<CpuList> cpus;
     for (const auto& placed : windows(1)) {
         cpus.push_back(placed.cpus);
-        EXPECT_EQ(placed.reason, fmt::format("CPU {} for itself", placed.cpus.at(0)));
+        EXPECT_EQ(placed.reason, fmt::format("has CPU {} alone", placed.cpus.at(0)));
     }
     EXPECT_THAT(cpus, testing::UnorderedElementsAre(CpuList{4}, CpuList{5}, CpuList{6}, CpuList{7}));
 }
