@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Reads what the tests say of the guests that they need (README.md), in lines like
-#   // lab: CarrierNews.* in -k 6.1 -p 2, 25 s
+#   // lab: CarrierMonitor.* in -k 6.1 -p 2, 25 s
 #   // lab: Forwarding.* by team, 40 s
 # lab_read() leaves a list `lab_cases` of names, and for each: lab_guest_<name>, lab_set_<name> (test, long or compare),
 # lab_seconds_<name>, and lab_steps_<name>: lines of shell that run in that guest one after the other.

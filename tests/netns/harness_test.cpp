@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Harness, stands_in_a_world_of_its_own) {
+TEST(Harness, has_namespaces_of_its_own) {
     const auto devices = must(NetNs::current(), "ls /sys/class/net");
     EXPECT_EQ("lo\n", devices);
     EXPECT_EQ("", must(NetNs::current(), "find /run -mindepth 1 ! -type d"));
@@ -41,7 +41,7 @@ TEST(Harness, loses_no_packet_on_a_plain_cable) {
     fmt::print("out: {}\nin: {}\n", text_of(out.tally()), text_of(in.tally()));
 }
 
-TEST(Harness, counts_what_a_pulled_cable_lost) {
+TEST(Harness, counts_losses_of_a_pulled_cable) {
     const Cabling wires(1, FarSide::lag_switch);
     wires.address("eth1");
     Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4});
@@ -55,7 +55,7 @@ TEST(Harness, counts_what_a_pulled_cable_lost) {
     EXPECT_EQ(0U, out.tally(0, before).lost);
 }
 
-TEST(Harness, answers_and_transfers_over_both_families) {
+TEST(Harness, transfers_over_ipv4_and_ipv6) {
     const Cabling wires(1, FarSide::learning_switch);
     wires.address("eth1");
     for (const auto* address : {client_v4, client_v6}) {
@@ -65,7 +65,7 @@ TEST(Harness, answers_and_transfers_over_both_families) {
     EXPECT_FALSE(answers_echo(wires.host(), "10.0.0.77", 50ms));
 }
 
-TEST(Harness, sees_a_changed_setting_in_a_snapshot) {
+TEST(Harness, snapshot_shows_a_changed_setting) {
     const Cabling wires(1, FarSide::open);
     const auto before = snapshot(wires.host(), "eth1");
     EXPECT_THAT(before, HasSubstr("\"mtu\": 1500"));
@@ -77,7 +77,7 @@ TEST(Harness, sees_a_changed_setting_in_a_snapshot) {
     EXPECT_EQ(before, snapshot(wires.host(), "eth1"));
 }
 
-TEST(Harness, takes_a_tag_out_of_a_frame_and_shows_it) {
+TEST(Harness, extracts_a_vlan_tag) {
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link set eth1 up");
     await_operation(wires.peer(), "p1");
@@ -92,7 +92,7 @@ TEST(Harness, takes_a_tag_out_of_a_frame_and_shows_it) {
     EXPECT_TRUE(seen->to_other_host);
 }
 
-TEST(Harness, builds_a_datagram_that_the_stack_takes) {
+TEST(Harness, builds_a_valid_datagram) {
     const Cabling wires(1, FarSide::open);
     wires.address("eth1");
     const PacketSocket there(wires.peer(), "p1");

@@ -2,7 +2,7 @@
 //
 // A team of four real cards: what it says of itself, how its traffic leaves, and what a pulled cable changes.
 //
-// lab: *FourCards.* in -k 6.1 -p 8 -c 8, 20 s
+// lab: *Cards.* in -k 6.1 -p 8 -c 8, 20 s
 #include "lab/lab.h"
 #include "lab/skb_sizes.h"
 #include "support/daemon/team_under_test.h"
@@ -68,9 +68,9 @@ Shares transmit_by(const std::vector<std::size_t>& ports, unsigned seconds) {
     return all;
 }
 
-class FourCards : public testing::TestWithParam<const char*> {};
+class Cards : public testing::TestWithParam<const char*> {};
 
-TEST_P(FourCards, carry_whole_packets_over_all_and_go_on_without_one) {
+TEST_P(Cards, sends_large_packets_and_survives_a_pulled_cable) {
     make_far_side();
     TeamUnderTest team(config, {"--datapath", GetParam()});
     must(NetNs::current(), "ip addr add 10.9.0.1/24 dev team0; ip link set team0 up");
@@ -104,7 +104,7 @@ TEST_P(FourCards, carry_whole_packets_over_all_and_go_on_without_one) {
     EXPECT_EQ(0, team.stop());
 }
 
-INSTANTIATE_TEST_SUITE_P(By, FourCards, testing::Values("team", "bpf"),
+INSTANTIATE_TEST_SUITE_P(Datapath, Cards, testing::Values("team", "bpf"),
                          [](const auto& which) { return std::string(which.param); });
 
 } // namespace

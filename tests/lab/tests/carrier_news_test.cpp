@@ -54,7 +54,7 @@ protected:
     TeamUnderTest team_{config, {"-g", "--datapath", "bpf"}};
 };
 
-TEST_F(CarrierMonitor, come_before_the_kernels_own) {
+TEST_F(CarrierMonitor, reports_before_the_kernel) {
     EXPECT_THAT(team_.log(), testing::HasSubstr("lost carriers are told by programs"))
         << "Debian's kernels let themselves be traced";
     // One after the other: the kernel's second begins with the news before. A busy machine may take that
@@ -72,7 +72,7 @@ TEST_F(CarrierMonitor, come_before_the_kernels_own) {
     EXPECT_EQ(0, team_.stop());
 }
 
-TEST_F(CarrierMonitor, of_a_flap_end_as_it_ends) {
+TEST_F(CarrierMonitor, sees_the_end_of_a_flap) {
     const auto before = seen();
     for (int round = 1; round <= 4; ++round) {
         ASSERT_TRUE(flap());

@@ -4,8 +4,8 @@
 // whose nanoseconds are instructions (lab -i): TCP between two namespaces over veth ports, sender and
 // receiver counted.
 //
-// lab: LabCost.* in -k 6.1 -p 2 -i, compare
-// lab: LabCost.* in -k 6.12 -p 2 -i, compare
+// lab: CpuCost.* in -k 6.1 -p 2 -i, compare
+// lab: CpuCost.* in -k 6.12 -p 2 -i, compare
 #include "support/daemon/team_under_test.h"
 #include "support/figure.h"
 #include "support/net/links.h"
@@ -174,7 +174,7 @@ std::map<std::string, Cost> compare(const NetNs& far, bool tso, int times) {
     return medians;
 }
 
-TEST(LabCost, of_a_team_is_near_that_of_others_and_of_none) {
+TEST(CpuCost, near_other_drivers_and_a_plain_port) {
     const auto far = NetNs::create();
     in_guest("ip link add p0 type veth peer name f0; ip link add p1 type veth peer name f1");
     NetNs::current().ip("link set f0 netns " + far.path() + "\nlink set f1 netns " + far.path());

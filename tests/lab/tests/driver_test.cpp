@@ -3,7 +3,7 @@
 // What only the kernel's team driver has: options that teamnl shows, ports that others attach, devices that
 // others made. And what a team offers that has a poor port, by either datapath.
 //
-// lab: Driver.* *PoorPort.* in -k 6.12 -p 2, 20 s
+// lab: Driver.* *LackingPort.* in -k 6.12 -p 2, 20 s
 #include "lab/far_switch.h"
 #include "support/daemon/team_under_test.h"
 #include "support/net/links.h"
@@ -43,7 +43,7 @@ std::string as_it_is(const std::string& port) {
     return snapshot(NetNs::current(), port);
 }
 
-TEST(Driver, has_every_option_that_the_configuration_asks_for) {
+TEST(Driver, sets_every_configured_option) {
     TeamUnderTest team(R"({"device": "team0", "runner": {"name": "loadbalance"},
                            "notify_peers": {"count": 5, "interval": 20}, "mcast_rejoin": {"count": 4, "interval": 30},
                            "ports": {"eth0": {"queue_id": 3, "prio": -10}, "eth1": {"prio": 7}}})",
@@ -74,7 +74,7 @@ TEST(Driver, has_every_option_that_the_configuration_asks_for) {
     EXPECT_EQ(0, team.stop());
 }
 
-TEST(Driver, is_told_the_link_only_while_the_watch_says_otherwise) {
+TEST(Driver, sets_the_link_only_while_the_watch_differs) {
     TeamUnderTest team(R"({"device": "team0", "runner": {"name": "roundrobin"},
                            "link_watch": {"name": "ethtool", "delay_up": 4000}, "ports": {"eth0": {}}})",
                        {"--datapath", "team"});
@@ -87,7 +87,7 @@ TEST(Driver, is_told_the_link_only_while_the_watch_says_otherwise) {
     EXPECT_EQ(0, team.stop());
 }
 
-TEST(Driver, takes_in_what_others_attach_and_lets_go_what_they_take_out) {
+TEST(Driver, follows_ports_attached_by_others) {
     const auto before = as_it_is("eth1");
     const auto features = [] { return in_guest("ethtool -k eth1"); };
     const auto offloads = features();
@@ -111,7 +111,7 @@ TEST(Driver, takes_in_what_others_attach_and_lets_go_what_they_take_out) {
     EXPECT_EQ(0, team.stop());
 }
 
-TEST(Driver, device_of_others_is_taken_over_only_when_asked_for) {
+TEST(Driver, takes_over_a_foreign_device_with_option_o) {
     in_guest("ip link add name team0 type team; teamnl team0 setoption mode activebackup; "
              "ip link set eth0 down; ip link set eth0 master team0");
     constexpr const char* config = R"({"device": "team0", "runner": {"name": "activebackup"}})";
@@ -127,7 +127,7 @@ TEST(Driver, device_of_others_is_taken_over_only_when_asked_for) {
     EXPECT_FALSE(exists(NetNs::current(), "team0"));
 }
 
-TEST(Driver, port_that_was_taken_out_while_no_daemon_ran_stays_out) {
+TEST(Driver, leaves_out_a_port_removed_without_a_daemon) {
     const auto before = as_it_is("eth1");
     TeamUnderTest team(
         R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})",
@@ -142,7 +142,7 @@ TEST(Driver, port_that_was_taken_out_while_no_daemon_ran_stays_out) {
     EXPECT_EQ(0, team.stop());
 }
 
-TEST(Driver, hears_by_ports_of_a_team_by_bpf_whose_device_is_gone) {
+TEST(Driver, receives_on_ports_left_by_the_bpf_datapath) {
     const FarSwitch far(2);
     constexpr const char* config =
         R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})";
@@ -162,9 +162,9 @@ TEST(Driver, hears_by_ports_of_a_team_by_bpf_whose_device_is_gone) {
     EXPECT_EQ(0, team.stop());
 }
 
-class PoorPort : public testing::TestWithParam<const char*> {};
+class LackingPort : public testing::TestWithParam<const char*> {};
 
-TEST_P(PoorPort, takes_no_tso_from_the_team_and_limits_how_large_its_packets_are) {
+TEST_P(LackingPort, limits_packet_size_but_not_tso) {
     TeamUnderTest team(
         R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})",
         {"--datapath", GetParam()});
@@ -182,7 +182,7 @@ TEST_P(PoorPort, takes_no_tso_from_the_team_and_limits_how_large_its_packets_are
     EXPECT_EQ(0, team.stop());
 }
 
-INSTANTIATE_TEST_SUITE_P(By, PoorPort, testing::Values("team", "bpf"),
+INSTANTIATE_TEST_SUITE_P(Datapath, LackingPort, testing::Values("team", "bpf"),
                          [](const auto& which) { return std::string(which.param); });
 
 } // namespace

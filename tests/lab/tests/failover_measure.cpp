@@ -3,7 +3,7 @@
 // What a pulled cable of a real port costs, by us and by those we are compared with, in one boot: packets
 // lost at a known rate between the guest and a counter outside.
 //
-// lab: LabFailover.* in -k 6.12 -p 2, compare
+// lab: Failover.* in -k 6.12 -p 2, compare
 #include "lab/lab.h"
 #include "lab/numbered.h"
 #include "support/daemon/team_under_test.h"
@@ -111,7 +111,7 @@ std::vector<std::uint64_t> pull_cables() {
     return lost;
 }
 
-TEST(LabFailover, of_a_real_port_is_no_slower_than_that_of_others) {
+TEST(Failover, no_slower_than_others) {
     Lab::must_peer("ip link add br0 type bridge; ip link set tap0 master br0; ip link set tap1 master br0; "
                    "ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; "
                    "build/bin/teamo-lab count 7000 </dev/null >/dev/null 2>&1 &");

@@ -2,8 +2,8 @@
 //
 // Where real cards' interrupts arrive, and by which port a CPU sends therefore.
 //
-// lab: *RealInterrupts.* in -k 6.1 -p 2, 12 s
-// lab: *RealInterrupts.* in -k 6.12 -n virtio -p 2, 12 s
+// lab: *HashByCpu.* in -k 6.1 -p 2, 12 s
+// lab: *HashByCpu.* in -k 6.12 -n virtio -p 2, 12 s
 #include "kernel/interrupts/interrupt_cpus.h"
 
 #include "kernel/netlink/links.h"
@@ -48,7 +48,7 @@ CpuList interrupts_of(const std::string& card) {
     return *cpus;
 }
 
-class RealInterrupts : public testing::TestWithParam<const char*> {
+class HashByCpu : public testing::TestWithParam<const char*> {
 protected:
     /// As the daemon has it: the CPUs of a port, by a key of its balance.
     CpuList told(const TeamUnderTest& team, const char* port, const char* key) const {
@@ -95,7 +95,7 @@ protected:
     std::uint32_t flow_ = 0;
 };
 
-TEST_P(RealInterrupts, say_by_which_port_a_cpu_sends) {
+TEST_P(HashByCpu, follows_interrupt_cpus) {
     const FarSwitch far(2);
     for (const auto* card : {"eth0", "eth1"}) // virtio: one queue, for a second might fall idle
         static_cast<void>(sh(NetNs::current(), fmt::format("ethtool -L {} combined 1", card)));
@@ -136,7 +136,7 @@ TEST_P(RealInterrupts, say_by_which_port_a_cpu_sends) {
     EXPECT_EQ(0, team.stop());
 }
 
-INSTANTIATE_TEST_SUITE_P(By, RealInterrupts, testing::Values("team", "bpf"),
+INSTANTIATE_TEST_SUITE_P(Datapath, HashByCpu, testing::Values("team", "bpf"),
                          [](const auto& which) { return std::string(which.param); });
 
 } // namespace

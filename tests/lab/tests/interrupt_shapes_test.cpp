@@ -203,8 +203,8 @@ std::map<unsigned, unsigned> rehearsed(const std::string& config) {
 }
 
 // Who shares what is shown by the unit tests of assign_cpus; that cards follow need not be seen each time.
-// lab: InterruptShapes.eight_cards_* in -k 6.1 -p 8 -c 4, 30 s, long
-TEST_F(InterruptShapes, eight_cards_share_four_cpus_by_two) {
+// lab: InterruptShapes.shares_four_cpus_* in -k 6.1 -p 8 -c 4, 30 s, long
+TEST_F(InterruptShapes, shares_four_cpus_between_eight_cards) {
     ASSERT_EQ(8, cards_.size());
     ASSERT_EQ(4, cpus_in("online").size());
     EXPECT_THAT(rehearsed(config_of(cards_)),
@@ -249,9 +249,9 @@ void expect_masks_to_be_kept(const TeamUnderTest& team, const std::string& card)
     EXPECT_THAT(team.log(), HasSubstr("xps_cpus of tx-0 went to no CPU"));
 }
 
-// lab: InterruptShapes.queues_* in -k 6.12 -n igb -p 2 -c 4, 20 s
-// lab: InterruptShapes.queues_* in -k 6.12 -n virtio -p 2 -c 8, 60 s, long
-TEST_F(InterruptShapes, queues_of_a_card_have_cpus_of_their_own) {
+// lab: InterruptShapes.gives_queues_* in -k 6.12 -n igb -p 2 -c 4, 20 s
+// lab: InterruptShapes.gives_queues_* in -k 6.12 -n virtio -p 2 -c 8, 60 s, long
+TEST_F(InterruptShapes, gives_queues_cpus_of_their_own) {
     ASSERT_EQ(2, cards_.size());
     const auto online = cpus_in("online").size();
     for (const auto& card : cards_)
@@ -286,8 +286,8 @@ CpuList claimed_by(const std::string& team) {
     return cpus;
 }
 
-// lab: InterruptShapes.two_teams_* in -k 6.1 -p 8 -c 8, 6 s
-TEST_F(InterruptShapes, two_teams_share_no_cpu) {
+// lab: InterruptShapes.separates_two_teams in -k 6.1 -p 8 -c 8, 6 s
+TEST_F(InterruptShapes, separates_two_teams) {
     ASSERT_EQ(8, cards_.size());
     ASSERT_EQ(8, cpus_in("online").size());
     const auto of_first = cards(4), of_second = cards(4, 4);
@@ -314,10 +314,10 @@ TEST_F(InterruptShapes, two_teams_share_no_cpu) {
 
 // ---- nodes, sibling threads and isolated CPUs --------------------------------------------------
 
-// lab: InterruptNodes.*-InterruptNodes.siblings_* in -k 6.1 -p 8 -c 8 -m -a isolcpus=1-2, 30 s
-// lab: InterruptNodes.siblings_* in -k 6.1 -p 8 -c 8 -m -a isolcpus=1-2, 30 s, long
+// lab: InterruptTopology.*-InterruptTopology.uses_siblings_* in -k 6.1 -p 8 -c 8 -m -a isolcpus=1-2, 30 s
+// lab: InterruptTopology.uses_siblings_* in -k 6.1 -p 8 -c 8 -m -a isolcpus=1-2, 30 s, long
 /// Two nodes of two cores of two threads, four cards at each; two threads of the first node are isolated.
-class InterruptNodes : public InterruptShapes {
+class InterruptTopology : public InterruptShapes {
 protected:
     void SetUp() override {
         InterruptShapes::SetUp();
@@ -346,7 +346,7 @@ protected:
     }
 };
 
-TEST_F(InterruptNodes, each_card_has_a_core_of_its_node) {
+TEST_F(InterruptTopology, uses_a_core_of_the_node_for_each_card) {
     const std::vector<std::string> four{"eth0", "eth1", "eth4", "eth5"};
     TeamUnderTest team(config_of(four));
     far_->flood(team);
@@ -363,7 +363,7 @@ TEST_F(InterruptNodes, each_card_has_a_core_of_its_node) {
     EXPECT_EQ(before_, all_affinities());
 }
 
-TEST_F(InterruptNodes, siblings_come_before_sharing) {
+TEST_F(InterruptTopology, uses_siblings_before_sharing) {
     const std::vector<std::string> six{"eth0", "eth1", "eth4", "eth5", "eth6", "eth7"};
     TeamUnderTest team(config_of(six));
     far_->flood(team);
@@ -375,7 +375,7 @@ TEST_F(InterruptNodes, siblings_come_before_sharing) {
     EXPECT_EQ(before_, all_affinities());
 }
 
-TEST_F(InterruptNodes, isolated_cpus_serve_none_even_where_cpus_are_short) {
+TEST_F(InterruptTopology, avoids_isolated_cpus) {
     TeamUnderTest team(config_of(cards_));
     far_->flood(team);
     ASSERT_TRUE(are_placed(team, cards_));

@@ -66,7 +66,7 @@ protected:
     static constexpr auto soon = 2s, give_up = 30s;
 };
 
-TEST_F(InterruptCpus, are_one_for_each_port_and_stay_so) {
+TEST_F(InterruptCpus, keeps_one_for_each_port) {
     const auto host = NetNs::current();
     const auto before = all_affinities();
     std::vector<unsigned> of_first;
@@ -126,7 +126,7 @@ TEST_F(InterruptCpus, are_one_for_each_port_and_stay_so) {
     EXPECT_EQ(expected, all_affinities());
 }
 
-TEST_F(InterruptCpus, are_put_back_after_a_kill_by_the_next_start) {
+TEST_F(InterruptCpus, restores_after_a_kill_and_a_restart) {
     const auto before = all_affinities();
     TeamUnderTest team(config_of(cards_));
     far_->flood(team);
@@ -145,7 +145,7 @@ TEST_F(InterruptCpus, are_put_back_after_a_kill_by_the_next_start) {
     EXPECT_EQ(before, all_affinities());
 }
 
-TEST_F(InterruptCpus, are_left_alone_where_the_policy_is_off) {
+TEST_F(InterruptCpus, changes_nothing_with_policy_off) {
     const auto before = all_affinities();
     TeamUnderTest team(config_of(cards_, R"("interrupts": {"policy": "off"}, )"));
     far_->flood(team);

@@ -3,7 +3,7 @@
 // The real irqbalance beside real cards' interrupts: it moves them, and leaves them alone when it is asked
 // to.
 //
-// lab: RealIrqBalance.* TeamBesideIrqBalance.* in -k 6.1 -p 2, 50 s
+// lab: IrqBalanceBan.* IrqBalanceTeam.* in -k 6.1 -p 2, 50 s
 #include "cpus/irqbalance_ban.h"
 #include "kernel/files/files.h"
 #include "lab/cards_in_use.h"
@@ -32,9 +32,9 @@ using testing::Not;
 
 using Pins = std::map<unsigned, std::string>; ///< by interrupt, as smp_affinity_list has it
 
-class RealIrqBalance : public testing::Test {
+class IrqBalanceBan : public testing::Test {
 protected:
-    RealIrqBalance() {
+    IrqBalanceBan() {
         must(NetNs::current(), "ip link set eth0 up; ip link set eth1 up");
         for (const auto& [card, cpu] : {std::pair("eth0", "1"), std::pair("eth1", "0")})
             for (const auto& entry :
@@ -123,7 +123,7 @@ protected:
 // once more an interval later where its list was changed meanwhile.
 constexpr auto until_it_has_placed = 7s;
 
-TEST_F(RealIrqBalance, leaves_the_ports_interrupts_alone_for_as_long_as_it_is_asked_to) {
+TEST_F(IrqBalanceBan, holds_until_withdrawn) {
     ASSERT_GE(plan_.size(), 4U);
     pin();
     {
@@ -162,9 +162,9 @@ TEST_F(RealIrqBalance, leaves_the_ports_interrupts_alone_for_as_long_as_it_is_as
 }
 
 /// The whole daemon, with traffic, while irqbalance starts, is told to look again, and is started anew.
-class TeamBesideIrqBalance : public RealIrqBalance {
+class IrqBalanceTeam : public IrqBalanceBan {
 protected:
-    TeamBesideIrqBalance() { far_.emplace(Lab::ports()); }
+    IrqBalanceTeam() { far_.emplace(Lab::ports()); }
 
     /// What of the ports' vectors is not on the planned CPU, or "".
     static std::string astray(const TeamUnderTest& team) {
@@ -179,7 +179,7 @@ protected:
     std::optional<FarSwitch> far_;
 };
 
-TEST_F(TeamBesideIrqBalance, keeps_its_interrupts) {
+TEST_F(IrqBalanceTeam, keeps_its_interrupts) {
     const auto a_third = Lab::at_length() ? 40s : until_it_has_placed;
     const TeamUnderTest team(config_of(cards(Lab::ports())));
     far_->flood(team);

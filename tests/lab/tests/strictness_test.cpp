@@ -3,10 +3,10 @@
 // Real cards drop what they were not told to hear. The cables of all ports lead into one switch outside.
 //
 // Each card by one datapath, and at length by the other.
-// lab: *Strictness.*/team in -k 6.1 -p 2, 50 s
-// lab: *Strictness.*/bpf in -k 6.12 -n igb -p 2, 70 s
-// lab: *Strictness.*/bpf in -k 6.1 -p 2, 60 s, long
-// lab: *Strictness.*/team in -k 6.12 -n igb -p 2, 60 s, long
+// lab: *CardFilters.*/team in -k 6.1 -p 2, 50 s
+// lab: *CardFilters.*/bpf in -k 6.12 -n igb -p 2, 70 s
+// lab: *CardFilters.*/bpf in -k 6.1 -p 2, 60 s, long
+// lab: *CardFilters.*/team in -k 6.12 -n igb -p 2, 60 s, long
 #include "kernel/ethtool/ethtool.h"
 #include "lab/lab.h"
 #include "support/daemon/process.h"
@@ -85,9 +85,9 @@ std::string whole(const std::string& port) {
                                               port));
 }
 
-class Strictness : public testing::TestWithParam<const char*> {
+class CardFilters : public testing::TestWithParam<const char*> {
 protected:
-    Strictness() {
+    CardFilters() {
         if (!Lab::present()) return;
         peer("for d in strict0 strict5 strict9; do ip link del $d 2>/dev/null; done;"
              "ip link add strict0 type bridge mcast_snooping 0;"
@@ -106,7 +106,7 @@ protected:
         host_.ip(fmt::format("link set team0 up\naddr add {}/24 dev team0\naddr add {}/64 dev team0 nodad",
                              team_v4, team_v6));
     }
-    ~Strictness() override {
+    ~CardFilters() override {
         if (!team_) return;
         if (team_->running()) team_->stop();
         sh(host_, "ip link del team0; ip link del bridge0; ip link del toguest");
@@ -141,10 +141,10 @@ protected:
     std::optional<TeamUnderTest> team_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Over, Strictness, testing::Values("bpf", "team"),
+INSTANTIATE_TEST_SUITE_P(Datapath, CardFilters, testing::Values("bpf", "team"),
                          [](const auto& datapath) { return std::string(datapath.param); });
 
-TEST_P(Strictness, lets_neighbour_discovery_in) {
+TEST_P(CardFilters, passes_neighbour_discovery) {
     EXPECT_TRUE(peer_reaches(team_v6)) << "a solicitation is multicast";
     EXPECT_TRUE(peer_reaches(team_v4));
     host_.ip("addr add fd77::1:beef/64 dev team0 nodad");
@@ -157,7 +157,7 @@ TEST_P(Strictness, lets_neighbour_discovery_in) {
     expect_put_back();
 }
 
-TEST_P(Strictness, lets_multicast_in) {
+TEST_P(CardFilters, passes_multicast) {
     const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     sockaddr_in here{};
     here.sin_family = AF_INET;
@@ -179,7 +179,7 @@ TEST_P(Strictness, lets_multicast_in) {
 }
 
 /// A lease is offered to who has no address yet, by broadcast.
-TEST_P(Strictness, lets_dhcp_in) {
+TEST_P(CardFilters, passes_dhcp) {
     const std::string busybox = std::getenv("TEAMO_LAB_BUSYBOX");
     host_.ip("addr flush dev team0 scope global");
     peer("d=$(mktemp -d); printf 'start 10.77.0.50\nend 10.77.0.50\ninterface strict0\nlease_file %s/leases\n"
@@ -190,7 +190,7 @@ TEST_P(Strictness, lets_dhcp_in) {
     EXPECT_THAT(asked.out, HasSubstr("10.77.0.50"));
 }
 
-TEST_P(Strictness, lets_vlans_of_the_team_in_and_only_as_long_as_there_are_some) {
+TEST_P(CardFilters, passes_vlans_while_the_team_has_some) {
     put_into_vlan("strict5", "tag", "10.77.5.2");
     host_.ip("link add link team0 name team0.5 type vlan id 5\nlink set team0.5 up\n"
              "addr add 10.77.5.1/24 dev team0.5");
@@ -207,7 +207,7 @@ TEST_P(Strictness, lets_vlans_of_the_team_in_and_only_as_long_as_there_are_some)
     expect_put_back();
 }
 
-TEST_P(Strictness, lets_stacked_tags_in) {
+TEST_P(CardFilters, passes_stacked_tags) {
     put_into_vlan("strict9", "tag_twice", "10.77.9.2");
     host_.ip("link add link team0 name outer type vlan proto 802.1ad id 9\nlink set outer up\n"
              "link add link outer name inner type vlan id 5\nlink set inner up\n"
@@ -217,7 +217,7 @@ TEST_P(Strictness, lets_stacked_tags_in) {
     host_.ip("link del outer");
 }
 
-TEST_P(Strictness, lets_a_macvlan_in_that_came_up_elsewhere) {
+TEST_P(CardFilters, passes_a_macvlan_in_another_namespace) {
     const auto guest = NetNs::create();
     host_.ip("link add link team0 name guest0 type macvlan mode bridge\nlink set guest0 netns " +
              guest.path());
@@ -232,7 +232,7 @@ TEST_P(Strictness, lets_a_macvlan_in_that_came_up_elsewhere) {
     expect_put_back();
 }
 
-TEST_P(Strictness, lets_a_bridge_s_guests_in_with_tags_and_without) {
+TEST_P(CardFilters, passes_guests_of_a_bridge) {
     const auto guest = NetNs::create();
     host_.ip(
         "link add bridge0 type bridge forward_delay 0\nlink set bridge0 up\nlink set team0 master bridge0\n"
@@ -251,7 +251,7 @@ TEST_P(Strictness, lets_a_bridge_s_guests_in_with_tags_and_without) {
     expect_put_back();
 }
 
-TEST_P(Strictness, of_a_first_start_that_was_killed_is_put_back) {
+TEST_P(CardFilters, restores_after_a_killed_first_start) {
     host_.ip("link add link team0 name team0.5 type vlan id 5\nlink set team0.5 up");
     for (int times = 0; times < 2; ++times) {
         team_->kill();
@@ -260,7 +260,7 @@ TEST_P(Strictness, of_a_first_start_that_was_killed_is_put_back) {
     expect_put_back();
 }
 
-TEST_P(Strictness, gives_a_static_address_back_to_a_port_that_is_taken_out) {
+TEST_P(CardFilters, restores_a_static_address_of_a_removed_port) {
     const auto addresses = [this] { return must(host_, "ip -6 -o addr show dev eth1 scope global"); };
     ASSERT_EQ(0, team_->teamdctl({"port", "remove", "eth1"}).status);
     host_.ip("addr add fd88::5/64 dev eth1 nodad");
@@ -276,7 +276,7 @@ TEST_P(Strictness, gives_a_static_address_back_to_a_port_that_is_taken_out) {
     host_.ip("addr flush dev eth1");
 }
 
-TEST_P(Strictness, switches_off_what_can_be_switched_off) {
+TEST_P(CardFilters, switches_off_what_is_changeable) {
     if (!is_bpf()) GTEST_SKIP() << "the team driver sees to that";
     bool any = false;
     std::size_t number = 0;

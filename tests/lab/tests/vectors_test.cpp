@@ -2,9 +2,9 @@
 //
 // What real cards and drivers tell of their vectors, by queue.
 //
-// lab: Vectors.* in -k 6.1 -p 2, 10 s
-// lab: Vectors.* in -k 6.12 -n igb -p 2 -c 4, 30 s
-// lab: Vectors.* in -k 6.12 -n virtio -p 2, 10 s
+// lab: InterruptVectors.* in -k 6.1 -p 2, 10 s
+// lab: InterruptVectors.* in -k 6.12 -n igb -p 2 -c 4, 30 s
+// lab: InterruptVectors.* in -k 6.12 -n virtio -p 2, 10 s
 #include "kernel/ethtool/queue_statistics.h"
 #include "kernel/interrupts/affinity_settings.h"
 #include "kernel/interrupts/port_interrupts.h"
@@ -34,10 +34,12 @@ bool is_at_least(int major, int minor) {
     return std::pair(its_major, its_minor) >= std::pair(major, minor);
 }
 
-class Vectors : public testing::Test {
+class InterruptVectors : public testing::Test {
 protected:
-    Vectors() : family_(family()), virtio_(is_virtio()) { set_up(true); }
-    ~Vectors() override { must(host_, "echo 0 > /sys/class/net/eth0/threaded; ip link set eth0 down"); }
+    InterruptVectors() : family_(family()), virtio_(is_virtio()) { set_up(true); }
+    ~InterruptVectors() override {
+        must(host_, "echo 0 > /sys/class/net/eth0/threaded; ip link set eth0 down");
+    }
 
     static NetdevFamily family() {
         auto opened = NetdevFamily::open();
@@ -83,7 +85,7 @@ protected:
     const bool virtio_;
 };
 
-TEST_F(Vectors, are_one_group_for_each_queue) {
+TEST_F(InterruptVectors, finds_one_group_for_each_queue) {
     const auto port = read();
     print(port);
     const auto from = told();
@@ -100,14 +102,14 @@ TEST_F(Vectors, are_one_group_for_each_queue) {
     EXPECT_EQ(port.source, irqs_told && !from.queues.empty() ? VectorSource::netdev : VectorSource::names);
 }
 
-TEST_F(Vectors, are_told_by_the_netdev_family_where_there_is_one) {
+TEST_F(InterruptVectors, reads_the_netdev_family) {
     EXPECT_EQ(family_.is_there(), is_at_least(6, 3));
     EXPECT_EQ(!told().napis.empty(), is_at_least(6, 8));
     set_up(false);
     EXPECT_THAT(told().napis, IsEmpty());
 }
 
-TEST_F(Vectors, are_none_while_the_card_is_down) {
+TEST_F(InterruptVectors, finds_none_while_the_card_is_down) {
     if (virtio_) GTEST_SKIP() << "virtio asks for them when it is found";
     auto port = read();
     set_up(false);
@@ -119,7 +121,7 @@ TEST_F(Vectors, are_none_while_the_card_is_down) {
     EXPECT_THAT(down.others, IsEmpty());
 }
 
-TEST_F(Vectors, go_to_the_cpu_they_are_given) {
+TEST_F(InterruptVectors, moves_to_the_given_cpu) {
     auto port = read();
     const auto before = read_cpu_settings(port);
     for (const auto& [setting, cpus] : before)
@@ -136,7 +138,7 @@ TEST_F(Vectors, go_to_the_cpu_they_are_given) {
     EXPECT_EQ(read_cpu_settings(read()), before);
 }
 
-TEST_F(Vectors, are_refused_cpus_that_are_not) {
+TEST_F(InterruptVectors, refuses_a_missing_cpu) {
     const auto irq = read().queues.at(0).vectors.at(0).irq;
     const auto refused = write_cpu_setting("eth0", {.kind = CpuSetting::Kind::irq, .number = irq}, {700});
     ASSERT_FALSE(refused);
@@ -144,7 +146,7 @@ TEST_F(Vectors, are_refused_cpus_that_are_not) {
     EXPECT_THAT(refused.error().number, testing::AnyOf(ERANGE, EINVAL, EOVERFLOW));
 }
 
-TEST_F(Vectors, have_a_thread_for_each_queue_where_threads_poll) {
+TEST_F(InterruptVectors, finds_one_thread_for_each_queue) {
     must(host_, "echo 1 > /sys/class/net/eth0/threaded");
     const auto port = read();
     print(port);
@@ -184,7 +186,7 @@ void expect_queues_of(const PortInterrupts& named, const PortInterrupts& port) {
 }
 
 // Datagrams to many of its addresses, each of which the card gives to one queue; hardly any is answered.
-TEST_F(Vectors, counts_tell_of_them_what_their_names_say) {
+TEST_F(InterruptVectors, learns_queues_from_counts) {
     const auto named = read();
     if (virtio_ || named.receive_queues < 2) GTEST_SKIP() << "a card that spreads by address, in queues";
     // The card's hash is linear and its key random: with addresses that differ in their last six bits alone
@@ -223,7 +225,7 @@ TEST_F(Vectors, counts_tell_of_them_what_their_names_say) {
     expect_queues_of(named, again);
 }
 
-TEST_F(Vectors, queues_choices_of_cpus_are_written_and_read) {
+TEST_F(InterruptVectors, writes_and_reads_xps_and_rps) {
     const auto port = read();
     for (const auto kind : {CpuSetting::Kind::xps, CpuSetting::Kind::rps}) {
         const auto& masks = kind == CpuSetting::Kind::xps ? port.xps : port.rps;

@@ -3,7 +3,7 @@
 // Eight processes, each fed by a cable of its own, run each on the interrupt CPU of that port, with all the
 // threads that they make.
 //
-// lab: EightWorkers.* in -k 6.1 -p 8 -c 8, 10 s
+// lab: Workers.* in -k 6.1 -p 8 -c 8, 10 s
 #include "base/cpu_list.h"
 #include "base/handle.h"
 #include "kernel/cpus/thread_affinity.h"
@@ -66,7 +66,7 @@ std::size_t threads_of(pid_t process) {
         std::distance(fs::directory_iterator(fmt::format("/proc/{}/task", process), gone), {}));
 }
 
-class EightWorkers : public testing::Test {
+class Workers : public testing::Test {
 protected:
     static std::string config(unsigned ports) {
         std::string text =
@@ -102,7 +102,7 @@ protected:
     const unsigned ports_ = Lab::ports();
 };
 
-TEST_F(EightWorkers, run_each_where_its_port_interrupts) {
+TEST_F(Workers, follows_the_interrupt_cpu_of_the_port) {
     TeamUnderTest team(config(ports_));
     must(NetNs::current(), "ip link set team0 up");
     lay_networks();

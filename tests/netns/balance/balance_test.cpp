@@ -3,7 +3,7 @@
 // What balancing does with buckets, by the state that the daemon tells and by what arrives.
 //
 // An emulated CPU does not always fill the two links of 64 Mbit/s that this one begins with.
-// lab: Balancing.brings_buckets_back* by none
+// lab: Balance.returns_buckets_* by none
 #include "netns/balance/balance_state.h"
 #include "netns/configs.h"
 #include "support/traffic/flows.h"
@@ -100,7 +100,7 @@ private:
     std::vector<unsigned> buckets_;
 };
 
-TEST(Balancing, evens_out_two_large_flows_that_share_a_port) {
+TEST(Balance, separates_two_large_flows) {
     LargeFlows flows(team_config(balancer(2), ports_object(2)), 2);
     tell(flows.team(), {"freeze"});
     flows.all_to("eth1");
@@ -116,7 +116,7 @@ TEST(Balancing, evens_out_two_large_flows_that_share_a_port) {
     EXPECT_THAT(flows.state().moves, Contains(Field(&ReportedMove::reason, "load")));
 }
 
-TEST(Balancing, that_is_frozen_moves_nothing_until_it_is_thawed) {
+TEST(Balance, moves_nothing_while_frozen) {
     LargeFlows flows(team_config(balancer(1), ports_object(2)), 3);
     tell(flows.team(), {"freeze"});
     flows.all_to("eth1");
@@ -131,7 +131,7 @@ TEST(Balancing, that_is_frozen_moves_nothing_until_it_is_thawed) {
     EXPECT_FALSE(flows.state().frozen);
 }
 
-TEST(Balancing, moves_nothing_for_load_where_only_a_hash_is_configured) {
+TEST(Balance, moves_nothing_without_tx_balancer) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(
         team_config(R"({"name": "loadbalance", "tx_hash": ["ipv4", "l4"]})", ports_object(2)));
@@ -156,7 +156,7 @@ TEST(Balancing, moves_nothing_for_load_where_only_a_hash_is_configured) {
     EXPECT_EQ(before, balance_of(team).ends);
 }
 
-TEST(Balancing, moves_a_bucket_by_hand_in_a_gap_and_tells_of_it) {
+TEST(Balance, reports_a_manual_move) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(team_config(balancer(2), ports_object(2)));
     bring_up(wires, team);
@@ -189,7 +189,7 @@ TEST(Balancing, moves_a_bucket_by_hand_in_a_gap_and_tells_of_it) {
     EXPECT_EQ(0U, stream.tally().lost + stream.tally().reordered) << text_of(stream.tally());
 }
 
-TEST(Balancing, goes_on_with_the_homes_it_had_when_it_is_adopted) {
+TEST(Balance, keeps_bucket_owners_after_a_restart) {
     const Cabling wires(2, FarSide::lag_switch);
     TeamUnderTest team(team_config(balancer(1), ports_object(2)));
     bring_up(wires, team);
@@ -209,12 +209,12 @@ TEST(Balancing, goes_on_with_the_homes_it_had_when_it_is_adopted) {
 
 // ---- over ports whose queues take long to drain ------------------------------------------------
 
-class Restless : public testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(Where, Restless, testing::Bool(), [](const auto& which) {
-    return which.param ? "the_gain_is_worth_it" : "the_gain_is_not_worth_it";
+class Balance : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Gain, Balance, testing::Bool(), [](const auto& which) {
+    return which.param ? "forces_a_large_gain" : "gives_up_a_small_gain";
 });
 
-TEST_P(Restless, buckets_are_forced_or_given_up_after_the_max_wait) {
+TEST_P(Balance, after_max_wait) {
     constexpr auto max_wait = 300ms;
     // Of three like flows on one port one goes: that takes two thirds of the mean from the fuller port.
     const int min_gain = GetParam() ? 10 : 100;
@@ -242,7 +242,7 @@ TEST_P(Restless, buckets_are_forced_or_given_up_after_the_max_wait) {
     EXPECT_EQ(GetParam() ? found->to : found->from, state.port.at(found->bucket));
 }
 
-TEST(Balancing, brings_buckets_back_to_a_port_in_gaps_so_that_nothing_is_overtaken) {
+TEST(Balance, returns_buckets_without_reordering) {
     // What several CPUs send at once the kernel puts out of order by itself: each has a queue of its own in
     // which packets wait for the far end of a veth. The daemon sends too.
     const OnCpu together(static_cast<unsigned>(sched_getcpu()));

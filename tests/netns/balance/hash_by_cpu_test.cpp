@@ -52,7 +52,7 @@ protected:
 };
 
 /// A veth has no interrupts: the CPUs are dealt out in turn.
-TEST_F(HashByCpu, sends_by_the_port_of_the_sending_cpu_with_and_without_a_daemon) {
+TEST_F(HashByCpu, uses_the_port_of_the_sending_cpu) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(team_config(by_cpu, ports_object(2)));
     bring_up(wires, team);
@@ -66,7 +66,7 @@ TEST_F(HashByCpu, sends_by_the_port_of_the_sending_cpu_with_and_without_a_daemon
     EXPECT_THAT(sent_from(wires, cpus_[1], 500), ElementsAre(0, flows_each));
 }
 
-TEST_F(HashByCpu, sends_by_another_port_while_the_cpus_own_carries_not) {
+TEST_F(HashByCpu, uses_another_port_while_its_port_is_down) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(team_config(by_cpu_and_mac, ports_object(3)));
     bring_up(wires, team);
@@ -82,7 +82,7 @@ TEST_F(HashByCpu, sends_by_another_port_while_the_cpus_own_carries_not) {
     EXPECT_THAT(sent_from(wires, cpus_[0], 200), ElementsAre(flows_each, 0, 0));
 }
 
-TEST_F(HashByCpu, follows_a_sender_to_another_cpu_when_it_pauses) {
+TEST_F(HashByCpu, follows_a_sender_after_a_pause) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_cpu, ports_object(2)));
     bring_up(wires, team);
@@ -93,7 +93,7 @@ TEST_F(HashByCpu, follows_a_sender_to_another_cpu_when_it_pauses) {
         }));
 }
 
-TEST_F(HashByCpu, is_what_the_operator_is_told) {
+TEST_F(HashByCpu, is_shown_to_the_administrator) {
     const Cabling wires(2, FarSide::open);
     const auto planned = daemon_on(team_config(by_cpu, ports_object(2)), {"--dry-run"}).out;
     EXPECT_THAT(planned, AllOf(HasSubstr("\"cpus\""), HasSubstr("\"interrupt_cpus\"")));

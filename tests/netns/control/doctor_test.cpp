@@ -45,7 +45,7 @@ private:
     std::jthread sink_, source_; // last: they use the connection
 };
 
-TEST(Doctor, finds_nothing_wrong_with_a_team_in_good_health) {
+TEST(Doctor, finds_nothing_in_a_healthy_team) {
     const Cabling wires(2, FarSide::learning_switch);
     const TeamUnderTest team(ranked_activebackup(2));
     bring_up(wires, team);
@@ -55,7 +55,7 @@ TEST(Doctor, finds_nothing_wrong_with_a_team_in_good_health) {
     EXPECT_EQ("team0: nothing is wrong\n", said.out);
 }
 
-TEST(Doctor, names_a_pulled_cable_lost_tso_and_what_repairs_them) {
+TEST(Doctor, reports_a_pulled_cable_and_lost_tso) {
     const Cabling wires(3, FarSide::lag_switch);
     const TeamUnderTest team(team_config(by_flow, ports_object(3), R"("offload": {"repair": false}, )"));
     bring_up(wires, team);
@@ -107,7 +107,7 @@ std::jthread broadcasts_of(const Cabling& wires) {
     });
 }
 
-TEST(Doctor, says_that_a_switch_does_not_aggregate_the_ports) {
+TEST(Doctor, reports_a_switch_that_does_not_aggregate) {
     const Cabling wires(2, FarSide::learning_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -125,7 +125,7 @@ TEST(Doctor, says_that_a_switch_does_not_aggregate_the_ports) {
     EXPECT_THAT(said, HasSubstr("(eth1 and eth2)"));
 }
 
-TEST(Doctor, says_nothing_of_broadcasts_of_a_switch_that_does) {
+TEST(Doctor, accepts_broadcasts_of_a_switch_that_aggregates) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -136,7 +136,7 @@ TEST(Doctor, says_nothing_of_broadcasts_of_a_switch_that_does) {
     EXPECT_THAT(team.teamoctl({"doctor"}).out, Not(HasSubstr("aggregate")));
 }
 
-TEST(Doctor, does_not_blame_tso_where_it_makes_no_difference) {
+TEST(Doctor, does_not_blame_tso_without_a_difference) {
     const Cabling wires(1, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(1));
     bring_up(wires, team);
@@ -169,7 +169,7 @@ void slow_large_packets(const NetNs& in, const std::string& device) {
                          device));
 }
 
-TEST(Doctor, says_how_much_more_a_port_sends_without_tso) {
+TEST(Doctor, reports_how_much_more_a_port_sends_without_tso) {
     const Cabling wires(1, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(1));
     bring_up(wires, team);
@@ -182,7 +182,7 @@ TEST(Doctor, says_how_much_more_a_port_sends_without_tso) {
                                 HasSubstr(R"(\"tx-tcp-segmentation\": \"off\")")));
 }
 
-TEST(Doctor, measures_no_port_that_is_none) {
+TEST(Doctor, refuses_to_measure_an_unknown_port) {
     const Cabling wires(1, FarSide::open);
     const TeamUnderTest team(loadbalance(1));
     const auto said = ask(team, "doctor --measure eth9");

@@ -60,7 +60,7 @@ protected:
                       other_ = "/sys/bus/pci/devices/0000:00:04.0";
 };
 
-TEST_F(IrqBalancePolicy, bans_the_interrupts_of_ports_that_a_team_has) {
+TEST_F(IrqBalancePolicy, bans_interrupts_of_ports) {
     file(card_.substr(1) + "/net/eth0/ifindex");
     file(other_.substr(1) + "/net/eth1/ifindex");
     EXPECT_TRUE(leaves(card_)) << "no team";
@@ -72,13 +72,13 @@ TEST_F(IrqBalancePolicy, bans_the_interrupts_of_ports_that_a_team_has) {
     EXPECT_TRUE(leaves(other_)) << "was taken out by hand";
 }
 
-TEST_F(IrqBalancePolicy, knows_virtio_devices_by_their_pci_device) {
+TEST_F(IrqBalancePolicy, finds_virtio_devices_by_pci_device) {
     file(card_.substr(1) + "/virtio0/net/eth0/ifindex");
     team_has("eth0");
     EXPECT_TRUE(bans(card_));
 }
 
-TEST_F(IrqBalancePolicy, bans_the_interrupts_of_ports_of_teams_that_start_at_boot) {
+TEST_F(IrqBalancePolicy, bans_ports_of_teams_that_start_at_boot) {
     file(card_.substr(1) + "/net/eth0/ifindex");
     file(other_.substr(1) + "/net/eth00/ifindex");
     file("etc/teamd-offload/team0.conf", R"({"ports": {"eth0": {}}})");
@@ -90,7 +90,7 @@ TEST_F(IrqBalancePolicy, bans_the_interrupts_of_ports_of_teams_that_start_at_boo
     EXPECT_TRUE(leaves(other_));
 }
 
-TEST_F(IrqBalancePolicy, knows_devices_by_udevs_database_where_it_sees_no_network_devices) {
+TEST_F(IrqBalancePolicy, falls_back_to_the_udev_database) {
     team_has("enp0s3");
     file("run/udev/data/n3", "I:1\nE:ID_PATH=pci-0000:00:03.0\nE:ID_NET_NAME=enp0s3\nV:1\n");
     EXPECT_TRUE(bans(card_));

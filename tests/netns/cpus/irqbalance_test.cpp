@@ -83,7 +83,7 @@ protected:
     const pid_t pid_ = ::getpid();
 };
 
-TEST_F(IrqBalanceBan, joins_the_administrators_own_and_is_taken_back_alone) {
+TEST_F(IrqBalanceBan, keeps_the_bans_of_the_administrator) {
     IrqBalanceServer server(sockets(), pid_, {5, 9});
     const auto ban = team("team0");
     ban->keep_out({24, 25});
@@ -99,7 +99,7 @@ TEST_F(IrqBalanceBan, joins_the_administrators_own_and_is_taken_back_alone) {
     EXPECT_THAT(server.banned(), ElementsAre(5, 9));
 }
 
-TEST_F(IrqBalanceBan, is_written_once) {
+TEST_F(IrqBalanceBan, sends_once) {
     IrqBalanceServer server(sockets(), pid_);
     const auto ban = team("team0", 20ms);
     ban->keep_out({24, 25});
@@ -109,7 +109,7 @@ TEST_F(IrqBalanceBan, is_written_once) {
         << "each makes it look at all anew";
 }
 
-TEST_F(IrqBalanceBan, follows_the_numbers_that_the_ports_have) {
+TEST_F(IrqBalanceBan, follows_changed_interrupt_numbers) {
     IrqBalanceServer server(sockets(), pid_, {25});
     const auto ban = team("team0");
     ban->keep_out({24, 25, 26});
@@ -121,7 +121,7 @@ TEST_F(IrqBalanceBan, follows_the_numbers_that_the_ports_have) {
     EXPECT_THAT(server.banned(), ElementsAre(25, 30)) << "25 was there before us";
 }
 
-TEST_F(IrqBalanceBan, of_many_teams_at_once_lacks_none) {
+TEST_F(IrqBalanceBan, combines_all_teams) {
     IrqBalanceServer server(sockets(), pid_, {5});
     std::vector<std::unique_ptr<IrqBalance>> teams;
     for (unsigned number = 0; number < 4; ++number)
@@ -138,7 +138,7 @@ TEST_F(IrqBalanceBan, of_many_teams_at_once_lacks_none) {
     EXPECT_THAT(server.banned(), ElementsAre(5, 23, 40)) << "the last team's stay";
 }
 
-TEST_F(IrqBalanceBan, of_a_killed_daemon_is_the_next_ones_to_take_back) {
+TEST_F(IrqBalanceBan, next_daemon_withdraws_after_a_kill) {
     IrqBalanceServer server(sockets(), pid_, {5});
     auto killed = team("team0");
     killed->keep_out({24, 25});
@@ -150,7 +150,7 @@ TEST_F(IrqBalanceBan, of_a_killed_daemon_is_the_next_ones_to_take_back) {
     EXPECT_THAT(server.banned(), ElementsAre(5, 25));
 }
 
-TEST_F(IrqBalanceBan, is_asked_again_at_once_of_one_that_starts_anew) {
+TEST_F(IrqBalanceBan, sends_again_when_irqbalance_restarts) {
     const auto ban = team("team0"); // before there is an irqbalance, or a folder for its socket
     fs::remove_all(sockets());
     ban->keep_out({24});
@@ -169,7 +169,7 @@ TEST_F(IrqBalanceBan, is_asked_again_at_once_of_one_that_starts_anew) {
     }
 }
 
-TEST_F(IrqBalanceBan, that_somebody_else_wiped_out_is_asked_again) {
+TEST_F(IrqBalanceBan, sends_again_when_another_program_removes_it) {
     IrqBalanceServer server(sockets(), pid_, {5});
     const auto ban = team("team0", 20ms);
     ban->keep_out({24});
@@ -178,7 +178,7 @@ TEST_F(IrqBalanceBan, that_somebody_else_wiped_out_is_asked_again) {
     ASSERT_TRUE(comes("back", [&] { return server.banned() == BannedIrqs{6, 24}; }));
 }
 
-TEST_F(IrqBalanceBan, of_more_than_an_old_irqbalance_reads_is_said_to_be_in_part) {
+TEST_F(IrqBalanceBan, reports_a_list_that_irqbalance_truncates) {
     IrqBalanceServer server(sockets(), pid_, {7}, 500);
     const auto ban = team("team0", 20ms);
     BannedIrqs many;
@@ -197,7 +197,7 @@ TEST_F(IrqBalanceBan, of_more_than_an_old_irqbalance_reads_is_said_to_be_in_part
         << "it would not help";
 }
 
-TEST_F(IrqBalanceBan, waits_for_one_that_sleeps_and_nobody_waits_for_that) {
+TEST_F(IrqBalanceBan, does_not_block_on_a_hanging_irqbalance) {
     IrqBalanceServer server(sockets(), pid_);
     server.behave(Manner::asleep);
     const auto ban = team("team0");
@@ -209,7 +209,7 @@ TEST_F(IrqBalanceBan, waits_for_one_that_sleeps_and_nobody_waits_for_that) {
     ASSERT_TRUE(honours(*ban, {24}));
 }
 
-TEST_F(IrqBalanceBan, is_not_to_be_had_of_one_that_answers_nothing_or_nonsense) {
+TEST_F(IrqBalanceBan, reports_missing_and_invalid_replies) {
     IrqBalanceServer server(sockets(), pid_);
     const auto ban = team("team0");
     server.behave(Manner::silent);
@@ -227,7 +227,7 @@ TEST_F(IrqBalanceBan, is_not_to_be_had_of_one_that_answers_nothing_or_nonsense) 
     ASSERT_TRUE(honours(*ban, {24}));
 }
 
-TEST_F(IrqBalanceBan, is_asked_of_no_socket_whose_irqbalance_is_dead) {
+TEST_F(IrqBalanceBan, ignores_the_socket_of_a_dead_irqbalance) {
     { const std::ofstream file(sockets() / "irqbalance999999999.sock"); }
     EXPECT_THAT(find_irqbalance(sockets()), IsEmpty());
     auto ended = Process::start({.argv = {"true"}});
@@ -247,7 +247,7 @@ TEST_F(IrqBalanceBan, is_asked_of_no_socket_whose_irqbalance_is_dead) {
     EXPECT_EQ(ETIMEDOUT, none.error().number);
 }
 
-TEST_F(IrqBalanceBan, cannot_be_asked_where_there_is_no_socket) {
+TEST_F(IrqBalanceBan, reports_a_missing_socket) {
     fs::create_directories(folder_ / "proc/77");
     std::ofstream(folder_ / "proc/77/comm") << "irqbalance\n";
     const auto ban = team("team0", 20ms);

@@ -17,7 +17,7 @@
 namespace teamo::test {
 namespace {
 
-TEST(UdevIrqPolicy, is_that_of_the_file_which_udevd_has_applied) {
+TEST(UdevIrqPolicy, reads_the_file_that_udevd_applied) {
     NetNs::current().ip("link add eth0 type veth peer name far0");
     const IfIndex eth0{if_nametoindex("eth0")};
     const auto none = read_udev_irq_policy(eth0);

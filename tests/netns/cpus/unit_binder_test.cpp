@@ -2,7 +2,7 @@
 //
 // A unit that is bound gets back what it had, also where systemd answers late.
 //
-// lab: UnitBinding.* by none: no team is made
+// lab: UnitBinder.* by none: no team is made
 #include "cpus/unit_binder.h"
 #include "support/daemon/fake_systemd.h"
 #include "support/eventually.h"
@@ -12,7 +12,7 @@
 namespace teamo::test {
 namespace {
 
-TEST(UnitBinding, that_systemd_carries_out_late_is_taken_back) {
+TEST(UnitBinder, withdraws_a_change_that_systemd_makes_late) {
     FakeSystemd systemd("w@1.service");
     UnitBinder binder([&] { return Result<UnitCpus>(systemd.connect()); },
                       [](const Worker&) { return true; });

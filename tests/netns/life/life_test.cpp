@@ -28,7 +28,7 @@ std::string pid_in(const std::string& path) {
     return text;
 }
 
-TEST(Daemon, goes_to_the_background_when_it_is_ready_and_is_killed_by_option) {
+TEST(Daemon, goes_to_the_background_and_ends_by_option_k) {
     const Cabling wires(2, FarSide::open);
     const ConfigFile config(loadbalance(2));
     const auto started = daemon({"-d", "-f", config.path()});
@@ -46,7 +46,7 @@ TEST(Daemon, goes_to_the_background_when_it_is_ready_and_is_killed_by_option) {
     EXPECT_EQ(1, daemon({"-k", "-t", "team0"}).status);
 }
 
-TEST(Daemon, in_the_background_tells_a_failed_start_by_its_exit_status) {
+TEST(Daemon, reports_a_failed_background_start_by_exit_status) {
     const Cabling wires(1, FarSide::open);
     const ConfigFile config(R"({"device": "team0", "runner": {"name": "nonsense"}})");
     const auto started = daemon({"-d", "-f", config.path()});
@@ -64,7 +64,7 @@ TEST(Daemon, needs_a_name_for_check_and_kill) {
     EXPECT_EQ(0, daemon({"-v"}).status);
 }
 
-TEST(Daemon, writes_its_pid_where_it_is_told) {
+TEST(Daemon, writes_the_pid_file) {
     const Cabling wires(1, FarSide::open);
     TeamUnderTest team(loadbalance(1), {"-p", "/run/elsewhere.pid"});
     EXPECT_EQ(std::to_string(team.pid()), pid_in("/run/elsewhere.pid"));
@@ -75,7 +75,7 @@ TEST(Daemon, writes_its_pid_where_it_is_told) {
     EXPECT_FALSE(socket_exists("team0"));
 }
 
-TEST(Daemon, takes_its_configuration_and_name_from_the_command_line) {
+TEST(Daemon, reads_configuration_and_name_from_the_command_line) {
     const Cabling wires(1, FarSide::open);
     auto running = Process::start({.argv = daemon_command({"-t", "team7", "-c", loadbalance(1)})});
     ASSERT_TRUE(eventually("team7 answers", [] { return socket_exists("team7"); })) << running.err();
@@ -87,7 +87,7 @@ TEST(Daemon, takes_its_configuration_and_name_from_the_command_line) {
     EXPECT_EQ(0, running.wait(long_enough));
 }
 
-TEST(Daemon, takes_the_first_free_name_where_it_is_given_none) {
+TEST(Daemon, takes_the_first_free_name) {
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link add dev team0 type bridge");
     auto running = Process::start(
@@ -106,7 +106,7 @@ TEST(Daemon, takes_no_ports_with_option_n) {
     EXPECT_TRUE(team.await_item("ports.eth1.link.up", "true"));
 }
 
-TEST(Daemon, listens_nowhere_with_option_u) {
+TEST(Daemon, has_no_socket_with_option_u) {
     const Cabling wires(1, FarSide::open);
     const ConfigFile config(loadbalance(1));
     auto running = Process::start({.argv = daemon_command({"-u", "-f", config.path()})});
@@ -117,7 +117,7 @@ TEST(Daemon, listens_nowhere_with_option_u) {
     EXPECT_EQ(0, running.wait(long_enough));
 }
 
-TEST(Daemon, of_the_same_team_is_refused_while_the_first_lives) {
+TEST(Daemon, refuses_a_second_start_for_a_team) {
     const Cabling wires(2, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -130,7 +130,7 @@ TEST(Daemon, of_the_same_team_is_refused_while_the_first_lives) {
     EXPECT_TRUE(reaches(wires.host(), client_v4));
 }
 
-TEST(Daemon, does_not_take_a_device_that_is_somebody_elses) {
+TEST(Daemon, refuses_a_foreign_device) {
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link add dev team0 type bridge");
     const auto before = snapshot(wires.host(), "team0") + snapshot(wires.host(), "eth1");
@@ -140,7 +140,7 @@ TEST(Daemon, does_not_take_a_device_that_is_somebody_elses) {
     EXPECT_EQ("", difference(before, snapshot(wires.host(), "team0") + snapshot(wires.host(), "eth1")));
 }
 
-TEST(Daemon, replaces_a_device_of_that_name_when_forced) {
+TEST(Daemon, replaces_a_foreign_device_when_forced) {
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link add dev team0 type bridge");
     const TeamUnderTest team(loadbalance(1), {"-r"});
@@ -148,7 +148,7 @@ TEST(Daemon, replaces_a_device_of_that_name_when_forced) {
     EXPECT_EQ("loadbalance", team.item("setup.runner_name"));
 }
 
-TEST(Daemon, told_to_take_over_makes_a_device_where_there_is_none) {
+TEST(Daemon, creates_a_missing_device_with_take_over) {
     const Cabling wires(1, FarSide::open);
     TeamUnderTest team(loadbalance(1), {"-o"});
     EXPECT_TRUE(exists(wires.host(), "team0"));
@@ -156,7 +156,7 @@ TEST(Daemon, told_to_take_over_makes_a_device_where_there_is_none) {
     EXPECT_FALSE(exists(wires.host(), "team0"));
 }
 
-TEST(Daemon, logs_where_it_is_told) {
+TEST(Daemon, logs_to_the_chosen_output) {
     const Cabling wires(1, FarSide::open);
     const auto refused =
         daemon_on(R"({"device": "team0", "runner": {"name": "nonsense"}})", {"-l", "stdout"});
@@ -164,7 +164,7 @@ TEST(Daemon, logs_where_it_is_told) {
     EXPECT_EQ("", refused.err);
 }
 
-TEST(Daemon, stays_though_a_hangup_comes) {
+TEST(Daemon, ignores_sighup) {
     const Cabling wires(1, FarSide::open);
     TeamUnderTest team(loadbalance(1));
     team.signal(SIGHUP);
@@ -202,7 +202,7 @@ private:
     std::string said_;
 };
 
-TEST(Daemon, tells_systemd_that_it_is_ready_alive_and_stopping) {
+TEST(Daemon, notifies_systemd) {
     const Cabling wires(2, FarSide::open);
     ServiceManager manager;
     const ConfigFile config(loadbalance(2));
@@ -221,7 +221,7 @@ TEST(Daemon, tells_systemd_that_it_is_ready_alive_and_stopping) {
     EXPECT_EQ(0, running.wait(long_enough));
 }
 
-TEST(Daemon, takes_a_port_that_appears_later) {
+TEST(Daemon, adds_a_port_that_appears_later) {
     const Cabling wires(1, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(2));
     EXPECT_THAT(team.log(), HasSubstr("eth2")) << "a warning names what is missing";
@@ -233,7 +233,7 @@ TEST(Daemon, takes_a_port_that_appears_later) {
     EXPECT_TRUE(reaches(wires.host(), client_v4)) << "it carries";
 }
 
-TEST(Daemon, takes_a_port_back_that_vanished_and_came_again) {
+TEST(Daemon, adds_a_port_that_returns) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2));
     EXPECT_TRUE(team.await_link("eth2"));
@@ -244,7 +244,7 @@ TEST(Daemon, takes_a_port_back_that_vanished_and_came_again) {
     EXPECT_TRUE(team.await_link("eth2"));
 }
 
-TEST(Daemon, has_the_hardware_address_of_its_configuration) {
+TEST(Daemon, sets_the_configured_hardware_address) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, ports_object(2), R"("hwaddr": "02:AA:bb:00:00:01", )"));
     EXPECT_EQ("02:aa:bb:00:00:01", look(wires.host(), "team0").address);

@@ -41,7 +41,7 @@ protected:
     std::optional<TeamUnderTest> team_;
 };
 
-TEST_F(LostDevice, while_no_daemon_ran_puts_the_ports_back_before_a_new_one_is_made) {
+TEST_F(LostDevice, restores_ports_before_a_new_device) {
     team_->kill();
     wires_.host().ip("link del team0");
     ASSERT_NE("", difference(before_, ports())) << "nobody has put them back yet";
@@ -51,7 +51,7 @@ TEST_F(LostDevice, while_no_daemon_ran_puts_the_ports_back_before_a_new_one_is_m
     EXPECT_EQ(0, team_->stop());
 }
 
-TEST_F(LostDevice, while_no_daemon_ran_changes_nothing_of_what_ports_get_back_in_the_end) {
+TEST_F(LostDevice, restores_ports_after_a_new_team) {
     team_->kill();
     wires_.host().ip("link del team0");
     team_->start();
@@ -61,7 +61,7 @@ TEST_F(LostDevice, while_no_daemon_ran_changes_nothing_of_what_ports_get_back_in
     EXPECT_EQ("", difference(before_, ports()));
 }
 
-TEST_F(LostDevice, of_a_running_team_ends_the_daemon_with_status_2) {
+TEST_F(LostDevice, ends_a_running_daemon_with_status_2) {
     wires_.host().ip("link del team0");
     EXPECT_TRUE(eventually("it ends", [&] { return !team_->running(); }));
     EXPECT_EQ(2, team_->stop());

@@ -2,7 +2,7 @@
 //
 // What an administrator asks of a team, and tells it, beyond teamdctl's commands.
 //
-// lab: *BalanceHash.* Options.* by none: teamoctl makes the same of every datapath's state
+// lab: *BalanceHash.* Teamoctl.refuses_options_* by none: teamoctl makes the same of every datapath's state
 #include "netns/configs.h"
 #include "netns/life/operators.h"
 #include "support/net/socket_address.h"
@@ -61,14 +61,14 @@ struct HashCase {
 std::ostream& operator<<(std::ostream& out, const HashCase& hash) { return out << hash.name; }
 
 class BalanceHash : public testing::TestWithParam<HashCase> {};
-INSTANTIATE_TEST_SUITE_P(By, BalanceHash,
+INSTANTIATE_TEST_SUITE_P(Fields, BalanceHash,
                          testing::Values(HashCase{"macs", R"("eth")"}, HashCase{"ip", R"("ip")"},
                                          HashCase{"default", R"("eth", "ipv4", "ipv6")"},
                                          HashCase{"flow", R"("eth", "vlan", "ip", "l4")"},
                                          HashCase{"ports", R"("udp")"}),
                          [](const auto& each) { return each.param.name; });
 
-TEST_P(BalanceHash, says_where_packets_go) {
+TEST_P(BalanceHash, names_the_port_of_a_flow) {
     const Cabling wires(4, FarSide::open);
     const TeamUnderTest team(team_config(hashing(GetParam().fields), ports_object(4)));
     bring_up(wires, team);
@@ -85,7 +85,7 @@ TEST_P(BalanceHash, says_where_packets_go) {
         }
 }
 
-TEST(BalanceHash, knows_the_gateway_that_has_the_neighbours_address) {
+TEST(BalanceHash, uses_the_address_of_the_gateway) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_mac, ports_object(2)));
     bring_up(wires, team);
@@ -97,7 +97,7 @@ TEST(BalanceHash, knows_the_gateway_that_has_the_neighbours_address) {
     EXPECT_EQ(said.out, ask(team, "balance hash src 10.0.0.1 dst 192.0.2.1 tcp").out);
 }
 
-TEST(BalanceHash, names_what_it_is_not_told_and_cannot_know) {
+TEST(BalanceHash, names_missing_values) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -114,7 +114,7 @@ TEST(BalanceHash, names_what_it_is_not_told_and_cannot_know) {
         EXPECT_EQ(2, ask(team, line).status) << line;
 }
 
-TEST(BalanceHash, says_of_runners_without_a_hash_where_packets_go) {
+TEST(BalanceHash, explains_runners_without_a_hash) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     bring_up(wires, team);
@@ -126,7 +126,7 @@ TEST(BalanceHash, says_of_runners_without_a_hash_where_packets_go) {
 /// The bucket that "bucket 137 leaves by …" names.
 std::string bucket_in(const std::string& answer) { return words_of(answer).at(1); }
 
-TEST(BalanceMove, sends_a_flow_by_the_port_it_names) {
+TEST(BalanceCommand, move_sends_a_flow_by_the_named_port) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(loadbalance(3));
     bring_up(wires, team);
@@ -144,7 +144,7 @@ TEST(BalanceMove, sends_a_flow_by_the_port_it_names) {
     EXPECT_THAT(ask(team, "balance").out, AllOf(HasSubstr("last moves:\n"), HasSubstr("by hand")));
 }
 
-TEST(BalanceMove, refuses_what_is_no_bucket_and_no_port) {
+TEST(BalanceCommand, move_refuses_an_unknown_bucket_or_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -156,7 +156,7 @@ TEST(BalanceMove, refuses_what_is_no_bucket_and_no_port) {
     EXPECT_THAT(nobody.err, StartsWith("team0: balance move"));
 }
 
-TEST(BalanceFreeze, is_told_and_ended) {
+TEST(BalanceCommand, freeze_and_thaw) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -170,7 +170,7 @@ TEST(BalanceFreeze, is_told_and_ended) {
     EXPECT_THAT(ask(team, "balance show").out, Not(HasSubstr("frozen")));
 }
 
-TEST(Options, that_a_command_does_not_have_are_bad_usage) {
+TEST(Teamoctl, refuses_options_of_other_commands) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     for (const auto& [line, option] :

@@ -2,7 +2,7 @@
 //
 // What it would mean to remove a port: port remove --dry-run.
 //
-// lab: PortRemoveRehearsal.* by none: it is the same by every datapath
+// lab: PortRemoveDryRun.* by none: it is the same by every datapath
 #include "netns/configs.h"
 #include "netns/connection.h"
 #include "netns/life/operators.h"
@@ -26,7 +26,7 @@ std::string all_snapshots(const Cabling& wires) {
     return all;
 }
 
-TEST(PortRemoveRehearsal, lists_a_connection_with_its_process_and_changes_nothing) {
+TEST(PortRemoveDryRun, lists_connections_and_changes_nothing) {
     const Cabling wires(3, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(3));
     bring_up(wires, team);
@@ -59,7 +59,7 @@ TEST(PortRemoveRehearsal, lists_a_connection_with_its_process_and_changes_nothin
     EXPECT_EQ(0, ask(team, "port present eth1").status);
 }
 
-TEST(PortRemoveRehearsal, names_the_offloads_that_the_others_have_not) {
+TEST(PortRemoveDryRun, names_offloads_that_other_ports_lack) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, ports_object(3), R"("offload": {"repair": false}, )"));
     bring_up(wires, team);
@@ -73,7 +73,7 @@ TEST(PortRemoveRehearsal, names_the_offloads_that_the_others_have_not) {
                 HasSubstr("  offloads: packets may be 65536 bytes large instead of 20000\n"));
 }
 
-TEST(PortRemoveRehearsal, refuses_the_last_port_that_carries) {
+TEST(PortRemoveDryRun, refuses_the_last_port_that_carries) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);

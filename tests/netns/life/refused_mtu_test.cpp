@@ -2,13 +2,13 @@
 //
 // An MTU that one of the ports does not take.
 //
-// lab: RefusedMtu.* by team, 5 s
+// lab: Mtu.restores_* by team, 5 s
 #include "netns/configs.h"
 
 namespace teamo::test {
 namespace {
 
-TEST(RefusedMtu, of_a_port_takes_the_team_back_to_its_former_one) {
+TEST(Mtu, restores_the_team_if_a_port_refuses) {
     constexpr unsigned former = 4000, most_of_a_tap = 65'521; // drivers/net/tun.c: MAX_MTU less its header
     const Cabling wires(1, FarSide::open);
     must(wires.host(), "ip tuntap add dev tap0 mode tap");

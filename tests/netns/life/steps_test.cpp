@@ -3,10 +3,10 @@
 // A daemon that is killed before any of the system calls by which it changes something, and one that has any
 // of them refused: from the first start over a lost link, a repaired offload and a port removed to the stop.
 // Each case has every sixteenth step, and takes each fifth of these; all of them with TEAMO_EVERY_STEP=1.
-// TEAMO_STEP=17 takes that one alone (with --gtest_filter='*KilledBefore*/0').
+// TEAMO_STEP=17 takes that one alone (with --gtest_filter='*recovers_from_a_kill/0').
 //
-// lab: *KilledBefore.*/8 *Refused.*/6 by team, 15 s
-// lab: *KilledBefore.* *Refused.* by team, 300 s, long
+// lab: */EveryStep.recovers_*/8 */EveryStep.repeats_*/6 by team, 15 s
+// lab: */EveryStep.* by team, 300 s, long
 #include "netns/configs.h"
 #include "netns/life/operators.h"
 #include "support/daemon/watched_calls.h"
@@ -127,9 +127,9 @@ private:
 };
 
 /// Which steps a case takes, first to last.
-class Steps : public testing::TestWithParam<unsigned> {
+class EveryStep : public testing::TestWithParam<unsigned> {
 protected:
-    Steps() : wires_(ports, FarSide::open) {
+    EveryStep() : wires_(ports, FarSide::open) {
         wires_.host().ip("link set eth1 mtu 1400 address 02:00:00:00:01:01\n"
                          "link set eth2 mtu 1300 allmulticast on up");
         must(wires_.host(), "echo 1 > /proc/sys/net/ipv6/conf/eth1/disable_ipv6");
@@ -163,12 +163,9 @@ private:
     std::vector<std::string> before_;
 };
 
-class KilledBefore : public Steps {};
-class Refused : public Steps {};
-INSTANTIATE_TEST_SUITE_P(Any, KilledBefore, testing::Range(0U, shards));
-INSTANTIATE_TEST_SUITE_P(Any, Refused, testing::Range(0U, shards));
+INSTANTIATE_TEST_SUITE_P(Shard, EveryStep, testing::Range(0U, shards));
 
-TEST_P(KilledBefore, a_step_leaves_what_the_next_start_makes_whole) {
+TEST_P(EveryStep, recovers_from_a_kill) {
     each([](Life& life, unsigned step) {
         WatchedCalls calls;
         calls.kill_before(step);
@@ -184,7 +181,7 @@ TEST_P(KilledBefore, a_step_leaves_what_the_next_start_makes_whole) {
 }
 
 /// Down, the address, up: a port on which it was killed in between is up again, and the active one.
-TEST(KilledInAnAddressChange, leaves_a_port_that_the_next_start_sets_up) {
+TEST(Leftovers, finishes_a_half_changed_address) {
     for (const unsigned after : {1U, 2U, 3U}) {
         const Cabling wires(2, FarSide::open);
         TeamUnderTest team(
@@ -207,7 +204,7 @@ TEST(KilledInAnAddressChange, leaves_a_port_that_the_next_start_sets_up) {
     }
 }
 
-TEST_P(Refused, step_is_taken_again) {
+TEST_P(EveryStep, repeats_a_refused_call) {
     each([](Life& life, unsigned step) {
         WatchedCalls calls;
         constexpr std::array errors{EBUSY, EAGAIN, ENOMEM, EINTR};

@@ -2,7 +2,7 @@
 //
 // That roundrobin takes turns is seen by the order of what arrives: chance sends by all ports as evenly.
 //
-// lab: Turns.* by team, 10 s
+// Its line for the lab is in traffic/runners_test.cpp.
 #include "netns/configs.h"
 #include "support/net/far_ends.h"
 #include "support/traffic/frames.h"
@@ -14,7 +14,7 @@
 namespace teamo::test {
 namespace {
 
-TEST(Turns, of_roundrobin_come_to_each_port_once_a_round) {
+TEST(Runner, roundrobin_takes_turns) {
     constexpr unsigned ports = 3, frames = 60;
     const OnCpu one(usable_cpus().front()); // by BPF each CPU takes turns of its own
     const Cabling wires(ports, FarSide::open);

@@ -142,7 +142,7 @@ void expect_a_quarter_saved(const Cabling& wires) {
     EXPECT_TRUE(at_most("CPU a KB, ratio", ratio, {.promised = 0.75, .defect = 0.85}));
 }
 
-TEST(Balance, puts_bulk_where_tso_is_and_saves_a_quarter_of_the_cpu) {
+TEST(Balance, puts_bulk_on_tso_ports_and_saves_cpu) {
     const Cabling wires(4, FarSide::lag_switch);
     if (promises_are_held())
         expect_a_quarter_saved(wires);
@@ -204,7 +204,7 @@ void expect_even_leaving(unsigned ports) {
         << "moves:" << moves;
 }
 
-TEST(ZipfFlows, leave_evenly_once_measured) {
+TEST(Balance, spreads_zipf_flows) {
     for (const auto ports : promises_are_held() ? std::vector{2U, 4U, 8U} : std::vector{8U}) {
         expect_even_leaving(ports);
         furnish_world();

@@ -87,7 +87,7 @@ Losses pull_cables(const Cabling& wires, const TeamUnderTest& team, Stream& stre
     return lost;
 }
 
-TEST(Failover, of_loadbalance_loses_few_packets_a_pulled_cable) {
+TEST(Failover, loadbalance_loses_few_packets) {
     const Cabling wires(4, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
@@ -106,7 +106,7 @@ TEST(Failover, of_loadbalance_loses_few_packets_a_pulled_cable) {
     EXPECT_EQ(0U, all.duplicated);
 }
 
-TEST(Failover, of_activebackup_loses_few_packets_a_pulled_cable_each_way) {
+TEST(Failover, activebackup_loses_few_packets_each_way) {
     const Cabling wires(2, FarSide::learning_switch);
     const TeamUnderTest team(team_config(activebackup, ports_object(2)));
     bring_up(wires, team);
@@ -139,7 +139,7 @@ Process make_trouble(const TeamUnderTest& team) {
         team.pid()));
 }
 
-TEST(Failover, is_as_quick_whatever_nobody_does) {
+TEST(Failover, not_slowed_by_an_unprivileged_user) {
     const Cabling wires(4, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
@@ -192,13 +192,13 @@ void expect_followed(const char* what, Change change) {
     EXPECT_EQ(0U, in.tally().duplicated + out.tally().duplicated);
 }
 
-TEST(ActivePort, set_by_hand_is_followed_by_inbound_traffic) {
+TEST(ActivePort, change_by_hand_redirects_inbound_traffic) {
     expect_followed("by hand", [](const TeamUnderTest& team, const std::string& next) {
         team.set_item("runner.active_port", next);
     });
 }
 
-TEST(ActivePort, changed_by_prio_is_followed_by_inbound_traffic) {
+TEST(ActivePort, change_by_prio_redirects_inbound_traffic) {
     int prio = 100;
     expect_followed("by prio", [&](const TeamUnderTest& team, const std::string& next) {
         const auto done =
@@ -207,7 +207,7 @@ TEST(ActivePort, changed_by_prio_is_followed_by_inbound_traffic) {
     });
 }
 
-TEST(ActivePort, that_comes_back_is_followed_by_inbound_traffic) {
+TEST(ActivePort, return_redirects_inbound_traffic) {
     const Cabling wires(2, FarSide::learning_switch);
     const TeamUnderTest team(ranked_activebackup(2));
     bring_up(wires, team);
@@ -229,7 +229,7 @@ TEST(ActivePort, that_comes_back_is_followed_by_inbound_traffic) {
 
 /// The kernel gathers news of a lost link here, for up to a second, as it does for a card. What the daemon
 /// does against that costs ten milliseconds at most where it must ask, which is a hundred packets.
-TEST(Failover, on_ports_whose_news_come_late_is_bounded) {
+TEST(Failover, bounded_with_delayed_link_events) {
     const Cabling wires(4, FarSide::lag_switch, News::gathered);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);

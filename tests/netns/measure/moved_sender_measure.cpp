@@ -30,12 +30,12 @@ void move_process_to(unsigned cpu) {
 constexpr std::uint64_t few_late = 20;
 
 /// Behind eth1 there is always a queue, behind eth2 never: what goes over too early is there first.
-class MovedSender : public testing::Test {
+class HashByCpu : public testing::Test {
 protected:
     void SetUp() override {
         if (cpus_.size() < 2) GTEST_SKIP() << "one CPU";
     }
-    ~MovedSender() override {
+    ~HashByCpu() override {
         cpu_set_t all;
         CPU_ZERO(&all);
         for (const auto cpu : cpus_)
@@ -60,7 +60,7 @@ protected:
     std::vector<unsigned> cpus_ = usable_cpus();
 };
 
-TEST_F(MovedSender, of_datagrams_is_not_overtaken_by_itself) {
+TEST_F(HashByCpu, keeps_the_order_of_a_moved_udp_sender) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(team_config(by_cpu, ports_object(2)));
     bring_up(wires, team);
@@ -78,7 +78,7 @@ TEST_F(MovedSender, of_datagrams_is_not_overtaken_by_itself) {
     EXPECT_GE(few_late, stream.tally().reordered) << text_of(stream.tally());
 }
 
-TEST_F(MovedSender, of_tcp_is_not_overtaken_by_itself) {
+TEST_F(HashByCpu, keeps_the_order_of_a_moved_tcp_sender) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(team_config(by_cpu, ports_object(2)));
     bring_up(wires, team);

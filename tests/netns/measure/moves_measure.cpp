@@ -75,7 +75,7 @@ std::uint64_t overtaken(bool wait_for_gap) {
     return count;
 }
 
-TEST(Moves, wait_for_a_gap_in_which_nothing_is_overtaken) {
+TEST(BucketMoves, waits_for_a_gap_without_reordering) {
     const auto at_once = static_cast<double>(overtaken(/*wait_for_gap=*/false));
     furnish_world();
     ASSERT_GE(at_once, 50) << "or there was nothing to overtake";
@@ -165,7 +165,7 @@ Seen with_moves(bool wait_for_gap, std::string_view how) {
 
 // A machine whose CPUs stand still for longer than a queue takes to drain gets a few out of order by itself:
 // one in a gigabyte is nobody's fault. Moves at once get 6 to 8: too few to tell a defect by.
-TEST(Moves, of_buckets_in_use_overtake_little) {
+TEST(BucketMoves, reorders_little_under_load) {
     if (!promises_are_held()) GTEST_SKIP() << "a measurement: ./quickstart measure takes it";
     const auto in_gaps = with_moves(/*wait_for_gap=*/true, "in gaps");
     furnish_world();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto tcp4 = "tx-tcp-segmentation";
 
-TEST(OffloadRepair, comes_within_100_ms) {
+TEST(OffloadRepair, takes_at_most_100_ms) {
     constexpr unsigned times = 7; // of eight that do not wait
     const Cabling wires(4, FarSide::open);
     const TeamUnderTest team(loadbalance(4));

@@ -26,7 +26,7 @@ std::vector<SegmentationCost> least_costs(const std::vector<Segmentation>& devic
     return least;
 }
 
-TEST(SegmentationCost, is_more_for_smaller_segments_and_for_what_is_summed_or_copied) {
+TEST(SegmentationCost, depends_on_segment_size_checksum_and_copy) {
     const auto costs = least_costs({{},
                                     {.mtu = 9000},
                                     {.mtu = 9000, .checksum = false},

@@ -95,7 +95,7 @@ Compared compare(int connections, int count) {
 }
 
 // Packets that are not whole make a third of it.
-TEST(Throughput, of_one_connection_is_near_a_plain_veths_with_packets_whole) {
+TEST(Throughput, one_connection_is_near_plain_veth) {
     const auto compared = compare(/*connections=*/1, rounds({.shown = 6, .measured = 9}));
     EXPECT_GE(compared.per_skb, 20'000);
     EXPECT_TRUE(at_least("throughput, ratio", compared.ratio, {.promised = 0.9, .defect = 0}));
@@ -106,7 +106,7 @@ TEST(Throughput, of_one_connection_is_near_a_plain_veths_with_packets_whole) {
 
 // Four connections saturate two CPUs, where the rate of a run depends on who shares a cache with whom: a
 // benchmark, whose rate is printed and not judged.
-TEST(Throughput, of_four_connections_with_packets_whole) {
+TEST(Throughput, four_connections_keep_large_packets) {
     const auto compared = compare(/*connections=*/4, rounds({.shown = 1, .measured = 7}));
     EXPECT_GE(compared.per_skb, 20'000);
 }

@@ -12,7 +12,7 @@ namespace {
 
 // What it buys is this machine's affair, so only harm is a fault. How it is worked out is in
 // unit/ctl/proof_test.cpp.
-TEST(FollowingWorkers, are_proved_and_do_no_harm) {
+TEST(Workers, benchmark_finds_no_harm) {
     if (!promises_are_held()) GTEST_SKIP() << "a measurement: ./quickstart measure takes it";
     if (usable_cpus().size() < 2) GTEST_SKIP() << "one CPU";
     const Cabling wires(2, FarSide::lag_switch);

@@ -55,7 +55,7 @@ Cost cost_of(const TeamUnderTest& team, const char* port) {
             .ns_per_kib = cost["ns_per_kib"].GetDouble()};
 }
 
-TEST(OffloadShow, names_the_port_that_holds_the_team_back) {
+TEST(OffloadShow, names_the_port_that_limits_the_team) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(
         team_config(by_flow, R"({"eth1": {}, "eth2": {"offload": {"tx-esp-segmentation": "require"}},
@@ -78,7 +78,7 @@ TEST(OffloadShow, names_the_port_that_holds_the_team_back) {
     }
 }
 
-TEST(OffloadShow, says_that_a_port_carries_only_while_no_other_can) {
+TEST(OffloadShow, shows_a_demoted_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, R"({"eth1": {}, "eth2": {"offload":
         {"tx-esp-segmentation": "require", "lacking": "demote"}}})"));
@@ -88,7 +88,7 @@ TEST(OffloadShow, says_that_a_port_carries_only_while_no_other_can) {
                           "carries only while no other port can\n"));
 }
 
-TEST(OffloadShow, names_the_port_that_sets_the_largest_packet) {
+TEST(OffloadShow, names_the_port_that_limits_packet_size) {
     const Cabling wires(2, FarSide::open);
     wires.host().ip("link set eth2 gso_max_size 20000");
     const TeamUnderTest team(loadbalance(2));
@@ -103,7 +103,7 @@ TEST(OffloadShow, names_the_port_that_sets_the_largest_packet) {
     }));
 }
 
-TEST(OffloadShow, measures_what_is_segmented_in_software) {
+TEST(OffloadShow, measures_software_segmentation) {
     const Cabling wires(3, FarSide::learning_switch);
     const TeamUnderTest team(all_by_eth3());
     bring_up(wires, team);
@@ -131,7 +131,7 @@ TEST(OffloadShow, measures_what_is_segmented_in_software) {
     EXPECT_EQ(features, must(wires.host(), "ethtool -k eth3 && ethtool -k eth1"));
 }
 
-TEST(OffloadShow, takes_the_bulk_that_the_datapath_counts_by_bucket) {
+TEST(OffloadShow, uses_bulk_counters_of_the_datapath) {
     const Cabling wires(3, FarSide::lag_switch);
     const TeamUnderTest team(team_config(counted_often, eth3_without_tso));
     bring_up(wires, team);
@@ -151,7 +151,7 @@ TEST(OffloadShow, takes_the_bulk_that_the_datapath_counts_by_bucket) {
     EXPECT_GT(cost.percent, 0);
 }
 
-TEST(OffloadShow, says_why_it_measures_nothing) {
+TEST(OffloadShow, explains_a_missing_measurement) {
     const Cabling wires(3, FarSide::learning_switch);
     const TeamUnderTest team(all_by_eth3());
     bring_up(wires, team);

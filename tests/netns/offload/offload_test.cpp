@@ -2,8 +2,8 @@
 //
 // The offload contract, as ethtool(8) sees it and as packets notice it.
 //
-// lab: OffloadContract.* by team, 18 s, long
-// lab: Packets.stay_whole_on_a_vlan* by bpf, 10 s
+// lab: Offload.* by team, 18 s, long
+// lab: LargePackets.on_a_vlan_* by bpf, 10 s
 #include "netns/configs.h"
 #include "support/figure.h"
 #include "support/traffic/flows.h"
@@ -55,7 +55,7 @@ std::size_t lines_with(const std::string& log, std::string_view words) {
 
 // ---- what is kept, required and off ----------------------------------------------------------
 
-TEST(OffloadContract, keeps_all_that_ports_and_team_have_without_a_word) {
+TEST(Offload, keeps_features_by_default) {
     const Cabling wires(2, FarSide::open);
     const auto before = features(wires, "eth1");
     TeamUnderTest team(loadbalance(2));
@@ -66,7 +66,7 @@ TEST(OffloadContract, keeps_all_that_ports_and_team_have_without_a_word) {
     EXPECT_EQ(before, features(wires, "eth1"));
 }
 
-TEST(OffloadContract, requires_tso_of_all_where_one_has_it_and_puts_back_what_was) {
+TEST(Offload, requires_tso_and_restores_it) {
     const Cabling wires(2, FarSide::open);
     ethtool(wires, fmt::format("eth1 {} off {} off", tcp4, tcp6));
     const auto before = features(wires, "eth1");
@@ -77,7 +77,7 @@ TEST(OffloadContract, requires_tso_of_all_where_one_has_it_and_puts_back_what_wa
     EXPECT_EQ(before, features(wires, "eth1"));
 }
 
-TEST(OffloadContract, switches_off_what_it_says_and_a_later_daemon_puts_it_back) {
+TEST(Offload, off_is_restored_by_a_later_daemon) {
     const Cabling wires(2, FarSide::open);
     const auto before = features(wires, "eth1");
     TeamUnderTest team(with_contract(2, R"({"tso": "off", "rx-checksum": "off"})"));
@@ -93,7 +93,7 @@ TEST(OffloadContract, switches_off_what_it_says_and_a_later_daemon_puts_it_back)
     EXPECT_EQ(before, features(wires, "eth1"));
 }
 
-TEST(OffloadContract, of_a_port_comes_before_the_teams_and_follows_a_new_configuration) {
+TEST(Offload, port_setting_overrides_the_team) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, R"({"eth1": {"offload": {"tso": "off"}}, "eth2": {}})"));
     bring_up(wires, team);
@@ -103,7 +103,7 @@ TEST(OffloadContract, of_a_port_comes_before_the_teams_and_follows_a_new_configu
     EXPECT_TRUE(has(wires, "eth1", tcp4));
 }
 
-TEST(OffloadContract, is_what_an_earlier_daemon_found_and_not_what_was_switched_meanwhile) {
+TEST(Offload, ignores_changes_while_no_daemon_ran) {
     const Cabling wires(2, FarSide::open);
     const auto before = features(wires, "eth1");
     TeamUnderTest team(loadbalance(2));
@@ -121,7 +121,7 @@ TEST(OffloadContract, is_what_an_earlier_daemon_found_and_not_what_was_switched_
 // ---- what somebody else switches -------------------------------------------------------------
 
 /// How soon, offload_measure.cpp has.
-TEST(OffloadRepair, comes_each_time_and_says_one_line) {
+TEST(OffloadRepair, logs_one_line_each_time) {
     constexpr unsigned rounds = 5;
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
@@ -135,7 +135,7 @@ TEST(OffloadRepair, comes_each_time_and_says_one_line) {
     EXPECT_EQ(rounds, lines_with(team.log(), "port eth1: tx-tcp"));
 }
 
-TEST(OffloadRepair, is_of_everything_at_once) {
+TEST(OffloadRepair, repairs_all_features_at_once) {
     const Cabling wires(2, FarSide::open);
     ethtool(wires, "eth1 gro on");
     const auto before = features(wires, "eth1");
@@ -146,7 +146,7 @@ TEST(OffloadRepair, is_of_everything_at_once) {
     EXPECT_TRUE(becomes(before, [&] { return features(wires, "eth1"); }));
 }
 
-TEST(OffloadRepair, is_of_the_teams_own_device_too) {
+TEST(OffloadRepair, repairs_the_team_device) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -154,7 +154,7 @@ TEST(OffloadRepair, is_of_the_teams_own_device_too) {
     EXPECT_TRUE(eventually("TSO is on again", [&] { return has(wires, "team0", tcp4); }));
 }
 
-TEST(OffloadRepair, undoes_what_is_switched_on_against_the_contract) {
+TEST(OffloadRepair, switches_off_what_must_be_off) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(with_contract(2, R"({"tso": "off"})"));
     bring_up(wires, team);
@@ -165,7 +165,7 @@ TEST(OffloadRepair, undoes_what_is_switched_on_against_the_contract) {
     }));
 }
 
-TEST(OffloadRepair, gets_slower_where_somebody_undoes_it_every_time) {
+TEST(OffloadRepair, slows_down_when_contested) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -181,7 +181,7 @@ TEST(OffloadRepair, gets_slower_where_somebody_undoes_it_every_time) {
     EXPECT_TRUE(eventually("it does not give up yet", [&] { return has(wires, "eth1", tcp4); }));
 }
 
-TEST(OffloadRepair, is_only_told_of_where_that_is_asked) {
+TEST(OffloadRepair, only_logs_if_configured) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(with_contract(2, R"({"repair": false})"));
     bring_up(wires, team);
@@ -194,7 +194,7 @@ TEST(OffloadRepair, is_only_told_of_where_that_is_asked) {
     EXPECT_EQ(1U, lines_with(team.log(), "left so"));
 }
 
-TEST(OffloadRepair, is_of_a_ports_mtu_too) {
+TEST(OffloadRepair, repairs_the_mtu_of_a_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -215,7 +215,7 @@ std::string lacking(std::string_view policy) {
                                             not_on_a_veth, policy));
 }
 
-TEST(PoorPort, is_used_and_complained_of_once_where_it_is_accepted) {
+TEST(LackingPort, accept_uses_it_and_warns_once) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(lacking("accept"));
     bring_up(wires, team);
@@ -226,7 +226,7 @@ TEST(PoorPort, is_used_and_complained_of_once_where_it_is_accepted) {
     EXPECT_EQ(1U, lines_with(team.log(), "port eth1: lacks tx-esp-segmentation"));
 }
 
-TEST(PoorPort, carries_only_while_no_other_can_where_it_is_demoted) {
+TEST(LackingPort, demote_uses_it_last) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(lacking("demote"));
     bring_up(wires, team);
@@ -238,7 +238,7 @@ TEST(PoorPort, carries_only_while_no_other_can_where_it_is_demoted) {
     EXPECT_TRUE(team.await_item("ports.eth1.datapath.transmits", "false"));
 }
 
-TEST(PoorPort, is_not_taken_in_where_it_is_refused_and_the_others_go_on) {
+TEST(LackingPort, refuse_leaves_it_out) {
     const Cabling wires(2, FarSide::open);
     const auto before = snapshot(wires.host(), "eth1");
     const TeamUnderTest team(lacking("refuse"));
@@ -269,7 +269,7 @@ double bytes_per_skb(const Cabling& wires, std::initializer_list<const char*> po
     return static_cast<double>(sent.tx_bytes) / static_cast<double>(sent.tx_packets);
 }
 
-TEST(PoorPort, that_joins_takes_nothing_from_the_packets_of_the_others) {
+TEST(LackingPort, does_not_shrink_packets_of_other_ports) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(
         team_config(R"({"name": "loadbalance", "tx_hash": ["ipv4", "l4"]})",
@@ -322,14 +322,14 @@ void expect_whole_packets(const Cabling& wires, const char* address) {
     }
 }
 
-TEST(Packets, stay_whole_at_every_mtu) {
+TEST(LargePackets, at_every_mtu) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
     expect_whole_packets(wires, client_v4);
 }
 
-TEST(Packets, stay_whole_on_a_vlan_at_every_mtu) {
+TEST(LargePackets, on_a_vlan_at_every_mtu) {
     constexpr const char* vlan_v4 = "10.7.0.2";
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
@@ -355,7 +355,7 @@ std::string third_does_not_segment() {
     return team_config(by_flow, R"({"eth1": {}, "eth2": {}, "eth3": {"offload": {"tso": "off"}}})");
 }
 
-TEST(TeamLimits, follow_the_ports_that_segment) {
+TEST(GsoLimits, follows_ports_that_segment) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(third_does_not_segment());
     bring_up(wires, team);
@@ -366,7 +366,7 @@ TEST(TeamLimits, follow_the_ports_that_segment) {
     EXPECT_TRUE(becomes(65'536U, [&] { return gso_max(wires, "team0"); }));
 }
 
-TEST(TeamLimits, follow_the_ports_beyond_64_kib) {
+TEST(GsoLimits, follows_ports_beyond_64_kib) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(third_does_not_segment());
     bring_up(wires, team);

@@ -18,7 +18,7 @@ std::string tried(const std::string& port, const std::string& state) {
     return ControlSocket::to("team0")->ask("OffloadTry", {port, state}).value_or("nothing");
 }
 
-TEST(OffloadTrial, switches_and_puts_back) {
+TEST(OffloadTrial, switches_and_restores) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, ports_object(2), R"("offload": {"repair": false}, )"));
     bring_up(wires, team);
@@ -38,7 +38,7 @@ TEST(OffloadTrial, switches_and_puts_back) {
     EXPECT_EQ("REPLY_SUCCESS\n", tried("eth2", "end")) << "what does not run is ended already";
 }
 
-TEST(OffloadTrial, is_nothing_to_be_repaired) {
+TEST(OffloadTrial, is_not_repaired) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -55,7 +55,7 @@ TEST(OffloadTrial, is_nothing_to_be_repaired) {
     EXPECT_THAT(team.log(), testing::Not(HasSubstr("port eth1: tx-tcp")));
 }
 
-TEST(OffloadTrial, ends_with_the_membership_of_its_port) {
+TEST(OffloadTrial, ends_when_the_port_leaves) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -65,7 +65,7 @@ TEST(OffloadTrial, ends_with_the_membership_of_its_port) {
     EXPECT_EQ("REPLY_SUCCESS\n", tried("eth2", "off"));
 }
 
-TEST(OffloadTrial, ends_with_the_device_of_its_port) {
+TEST(OffloadTrial, ends_when_the_device_vanishes) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -75,7 +75,7 @@ TEST(OffloadTrial, ends_with_the_device_of_its_port) {
     EXPECT_EQ("REPLY_SUCCESS\n", tried("eth2", "off"));
 }
 
-TEST(OffloadTrial, ends_with_a_daemon_that_leaves_the_team_standing) {
+TEST(OffloadTrial, ends_with_the_daemon) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2), {"-N"});
     bring_up(wires, team);
@@ -85,7 +85,7 @@ TEST(OffloadTrial, ends_with_a_daemon_that_leaves_the_team_standing) {
     EXPECT_NE(0, sh(wires.host(), "ls /run/teamd-offload/*.tso").status);
 }
 
-TEST(OffloadTrial, lasts_as_long_as_its_client_speaks) {
+TEST(OffloadTrial, lasts_while_the_client_renews_it) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -97,7 +97,7 @@ TEST(OffloadTrial, lasts_as_long_as_its_client_speaks) {
     }
 }
 
-TEST(OffloadTrial, ends_by_itself_after_its_client_is_killed) {
+TEST(OffloadTrial, ends_after_a_killed_client) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -112,7 +112,7 @@ TEST(OffloadTrial, ends_by_itself_after_its_client_is_killed) {
     EXPECT_THAT(team.log(), HasSubstr("nobody measures any more"));
 }
 
-TEST(OffloadTrial, is_ended_by_the_next_daemon_after_kill_9) {
+TEST(OffloadTrial, next_daemon_ends_it_after_a_kill) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);

@@ -97,7 +97,7 @@ void expect_told(const Told& told) {
     EXPECT_TRUE(told.mld_report) << "MLD report";
 }
 
-TEST(Announcement, follows_a_switch_of_the_active_port_by_hand) {
+TEST(Announcement, after_a_change_by_hand) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     const Membership groups(wires, team);
@@ -107,7 +107,7 @@ TEST(Announcement, follows_a_switch_of_the_active_port_by_hand) {
     expect_told(listen(far));
 }
 
-TEST(Announcement, follows_a_pulled_cable) {
+TEST(Announcement, after_a_pulled_cable) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     const Membership groups(wires, team);
@@ -117,7 +117,7 @@ TEST(Announcement, follows_a_pulled_cable) {
     expect_told(listen(far));
 }
 
-TEST(Announcement, follows_a_port_lost_by_loadbalance) {
+TEST(Announcement, after_loadbalance_loses_a_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, ports_object(2),
                                          R"("notify_peers": {"count": 1}, "mcast_rejoin": {"count": 1}, )"));
@@ -128,7 +128,7 @@ TEST(Announcement, follows_a_port_lost_by_loadbalance) {
     expect_told(listen(far));
 }
 
-TEST(Announcement, is_repeated_as_often_and_as_far_apart_as_configured) {
+TEST(Announcement, repeats_as_configured) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(activebackup, R"({"eth1": {"prio": 10}, "eth2": {}})",
                                          R"("notify_peers": {"count": 3, "interval": 100}, )"));

@@ -13,7 +13,7 @@
 namespace teamo::test {
 namespace {
 
-TEST(Carrier, of_the_team_follows_its_ports) {
+TEST(Carrier, follows_the_ports) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     wires.host().ip("link set team0 up");
@@ -33,7 +33,7 @@ TEST(Carrier, of_the_team_follows_its_ports) {
     EXPECT_TRUE(eventually("up again", [&] { return team_is(true); }));
 }
 
-TEST(Carrier, of_a_team_without_ports_is_down) {
+TEST(Carrier, is_down_without_ports) {
     const Cabling wires(1, FarSide::open);
     const TeamUnderTest team(loadbalance(1), {"-n"});
     wires.host().ip("link set team0 up");
@@ -45,7 +45,7 @@ TEST(Carrier, of_a_team_without_ports_is_down) {
     EXPECT_TRUE(becomes(false, [&] { return look(wires.host(), "team0").carrier(); }));
 }
 
-TEST(Carrier, of_the_team_is_down_when_started_without_cables) {
+TEST(Carrier, is_down_without_cables) {
     const Cabling wires(2, FarSide::open);
     wires.pull(1);
     wires.pull(2);
@@ -75,7 +75,7 @@ milliseconds until_watch_says(const TeamUnderTest& team, bool up, SteadyClock::t
     return since(start);
 }
 
-TEST(LinkWatch, counts_a_link_as_up_after_delay_up) {
+TEST(LinkWatch, reports_up_after_delay_up) {
     const Cabling wires(2, FarSide::open);
     wires.pull(1);
     const TeamUnderTest team(with_delays(delay, 0ms));
@@ -88,7 +88,7 @@ TEST(LinkWatch, counts_a_link_as_up_after_delay_up) {
     EXPECT_LT(until_watch_says(team, false, pulled), delay) << "which is not that of a lost link";
 }
 
-TEST(LinkWatch, counts_a_link_as_down_after_delay_down) {
+TEST(LinkWatch, reports_down_after_delay_down) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(with_delays(0ms, delay));
     ASSERT_TRUE(team.await_link("eth1"));
@@ -99,7 +99,7 @@ TEST(LinkWatch, counts_a_link_as_down_after_delay_down) {
     EXPECT_EQ("1", team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
 }
 
-TEST(LinkWatch, forgets_a_link_that_turns_back_within_its_delay) {
+TEST(LinkWatch, ignores_a_flap_within_the_delay) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(with_delays(0ms, delay));
     ASSERT_TRUE(team.await_link("eth1"));
@@ -111,7 +111,7 @@ TEST(LinkWatch, forgets_a_link_that_turns_back_within_its_delay) {
     EXPECT_EQ("0", team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
 }
 
-TEST(LinkWatch, of_team_and_port_both_count) {
+TEST(LinkWatch, combines_team_and_port_watches) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(
         by_flow, R"({"eth1": {"link_watch": {"name": "ethtool", "delay_down": 60000}}, "eth2": {}})",
@@ -125,7 +125,7 @@ TEST(LinkWatch, of_team_and_port_both_count) {
 }
 
 /// A request that comes between an event and its handling must not take the event for itself.
-TEST(LinkWatch, sees_a_lost_link_while_clients_ask_all_the_time) {
+TEST(LinkWatch, sees_a_lost_link_under_requests) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     ASSERT_TRUE(team.await_link("eth1"));
@@ -153,7 +153,7 @@ void make_noise0(const NetNs& host) {
 
 /// More messages than a receive buffer holds, while the daemon cannot read; and then the list of devices
 /// changes while it is made, each time that the daemon asks for it.
-TEST(LinkWatch, sees_what_it_was_not_told_after_a_flood_of_messages) {
+TEST(LinkWatch, sees_changes_after_lost_events) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2), TeamUnderTest::later);
     WatchedCalls calls;

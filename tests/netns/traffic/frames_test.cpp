@@ -22,7 +22,7 @@ bool is_experiment_in(const Seen& seen) {
     return ethertype_of(seen.frame) == ether_experiment && !seen.outgoing;
 }
 
-TEST(Frames, keep_their_vlan_tag_on_the_way_out) {
+TEST(Frames, keeps_the_vlan_tag_outbound) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -38,7 +38,7 @@ TEST(Frames, keep_their_vlan_tag_on_the_way_out) {
     EXPECT_TRUE(from_offset(seen.frame, 14).starts_with("out"));
 }
 
-TEST(Frames, keep_their_vlan_tag_on_the_way_in) {
+TEST(Frames, keeps_the_vlan_tag_inbound) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -52,7 +52,7 @@ TEST(Frames, keep_their_vlan_tag_on_the_way_in) {
     EXPECT_FALSE(here.await(is_experiment_in, 100ms)) << "a second time";
 }
 
-TEST(Frames, for_others_are_seen_in_promiscuous_mode_and_marked_as_such) {
+TEST(Frames, marks_those_for_other_hosts) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -66,7 +66,7 @@ TEST(Frames, for_others_are_seen_in_promiscuous_mode_and_marked_as_such) {
     EXPECT_TRUE(seen->to_other_host);
 }
 
-TEST(Frames, of_link_local_protocols_stay_with_the_port) {
+TEST(Frames, leaves_link_local_to_the_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -75,7 +75,7 @@ TEST(Frames, of_link_local_protocols_stay_with_the_port) {
     EXPECT_TRUE(port.await([](const Seen&) { return true; }));
 }
 
-TEST(Frames, sent_through_the_port_itself_leave_by_it) {
+TEST(Frames, sends_those_of_a_port_by_that_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -84,7 +84,7 @@ TEST(Frames, sent_through_the_port_itself_leave_by_it) {
     EXPECT_TRUE(far.await([](const Seen&) { return true; }));
 }
 
-TEST(Frames, of_sixty_bytes_and_of_the_whole_mtu_pass_unchanged) {
+TEST(Frames, passes_smallest_and_largest_unchanged) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);

@@ -59,11 +59,10 @@ std::map<unsigned, unsigned> shares(const std::map<MacAddress, std::set<unsigned
     return count;
 }
 
-class HashOfAddresses : public testing::TestWithParam<std::uint32_t> {};
-INSTANTIATE_TEST_SUITE_P(InStepsOf, HashOfAddresses, testing::Values(1, 2, 4, 3, 16),
-                         testing::PrintToStringParamName());
+class Hash : public testing::TestWithParam<std::uint32_t> {};
+INSTANTIATE_TEST_SUITE_P(Step, Hash, testing::Values(1, 2, 4, 3, 16), testing::PrintToStringParamName());
 
-TEST_P(HashOfAddresses, gives_no_port_more_than_its_share_and_a_flow_always_the_same) {
+TEST_P(Hash, spreads_addresses_and_keeps_flows) {
     const Cabling wires(4, FarSide::open);
     const TeamUnderTest team(team_config(by_mac, ports_object(4)));
     bring_up(wires, team);
@@ -105,7 +104,7 @@ std::map<std::uint16_t, unsigned> flows(const Cabling& wires) {
     return port_of;
 }
 
-TEST(Hash, moves_the_flows_of_a_lost_port_and_no_others) {
+TEST(Hash, moves_only_flows_of_a_lost_port) {
     const Cabling wires(4, FarSide::open);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
@@ -131,7 +130,7 @@ TEST(Hash, moves_the_flows_of_a_lost_port_and_no_others) {
     EXPECT_EQ(before, flows(wires)) << "all go home";
 }
 
-TEST(Hash, spreads_connections_between_two_hosts_by_their_ports) {
+TEST(Hash, spreads_connections_between_two_hosts) {
     const Cabling wires(4, FarSide::open);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
@@ -154,7 +153,7 @@ void send_cut_datagrams(const Cabling& wires, const std::string& to) {
     }
 }
 
-TEST(Hash, keeps_all_fragments_of_a_datagram_on_one_port) {
+TEST(Hash, keeps_fragments_on_one_port) {
     const Cabling wires(4, FarSide::open);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);

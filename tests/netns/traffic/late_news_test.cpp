@@ -2,7 +2,7 @@
 //
 // Ports of whose lost carrier the kernel tells late, as it does of a card's (support/cabling.h: News).
 //
-// lab: LateNews.* by none: a link's news are the same by every datapath
+// lab: CarrierMonitor.* by none: a link's news are the same by every datapath
 #include "netns/configs.h"
 #include "netns/traffic/foreign_programs.h"
 
@@ -30,7 +30,7 @@ void expect_flap_seen(const Cabling& wires, const TeamUnderTest& team, milliseco
     EXPECT_TRUE(team.await_link("eth1")) << length.count() << " ms";
 }
 
-TEST(LateNews, hide_no_flap_and_not_its_end) {
+TEST(CarrierMonitor, sees_every_flap) {
     const Cabling wires(2, FarSide::open, News::gathered);
     const TeamUnderTest team(loadbalance(2));
     const int before = losses(team);
@@ -48,7 +48,7 @@ TEST(LateNews, hide_no_flap_and_not_its_end) {
         "down", [&] { return !team.link_is_up("eth1"); }, 1500ms));
 }
 
-TEST(LateNews, come_early_after_a_port_was_added_and_after_an_adoption) {
+TEST(CarrierMonitor, covers_added_and_adopted_ports) {
     const Cabling wires(2, FarSide::open, News::gathered);
     TeamUnderTest team(loadbalance(2), {"-n"});
     ASSERT_EQ(0, team.teamdctl({"port", "add", "eth1"}).status);
@@ -81,14 +81,14 @@ testing::AssertionResult stays_awake(const TeamUnderTest& team) {
         "100 wakings", [&] { return sleeps(team) >= before + 100; }, 5s);
 }
 
-TEST(LateNews, of_no_port_leave_the_daemon_asleep) {
+TEST(CarrierMonitor, sleeps_if_events_are_not_delayed) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     ASSERT_TRUE(team.await_link("eth1"));
     EXPECT_TRUE(eventually("asleep", [&] { return asleep(team); }));
 }
 
-TEST(LateNews, keep_the_daemon_awake_only_while_there_is_a_carrier_to_lose) {
+TEST(CarrierMonitor, polls_only_ports_with_a_carrier) {
     const Cabling wires(2, FarSide::open, News::gathered);
     const TeamUnderTest team(loadbalance(2), {"-g"});
     ASSERT_TRUE(team.await_link("eth1"));

@@ -17,7 +17,7 @@ testing::AssertionResult ports_become_promiscuous(const Cabling& wires, bool pro
     });
 }
 
-TEST(Ports, hear_everything_while_a_macvlan_stands_on_the_team) {
+TEST(Promiscuity, with_a_macvlan) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -28,7 +28,7 @@ TEST(Ports, hear_everything_while_a_macvlan_stands_on_the_team) {
     EXPECT_TRUE(ports_become_promiscuous(wires, false));
 }
 
-TEST(Ports, hear_everything_for_a_macvlan_that_came_up_in_another_namespace) {
+TEST(Promiscuity, with_a_macvlan_in_another_namespace) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -44,7 +44,7 @@ TEST(Ports, hear_everything_for_a_macvlan_that_came_up_in_another_namespace) {
     EXPECT_TRUE(ports_become_promiscuous(wires, false));
 }
 
-TEST(Ports, hear_everything_while_the_team_is_in_a_bridge) {
+TEST(Promiscuity, with_a_bridge) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);

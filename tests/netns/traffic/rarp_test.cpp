@@ -2,7 +2,7 @@
 //
 // A team without an address has nothing to say in ARP: switches learn its way from a RARP frame.
 //
-// lab: Announcement.of_a_device* by team, 5 s
+// lab: Announcement.uses_rarp_* by team, 5 s
 #include "netns/configs.h"
 #include "support/traffic/frames.h"
 #include "support/traffic/packet_socket.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint16_t ether_rarp = 0x8035;
 
-TEST(Announcement, of_a_device_without_an_address_is_a_rarp_frame) {
+TEST(Announcement, uses_rarp_without_an_address) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     for (const auto* port : {"eth1", "eth2"})

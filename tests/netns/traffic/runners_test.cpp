@@ -2,8 +2,8 @@
 //
 // The runners that choose a port without looking into the packet.
 //
-// lab: Runner.* by team, 15 s
-// lab: Runner.* by bpf, 40 s, long
+// lab: Runner.* by team, 25 s
+// lab: Runner.*-Runner.roundrobin_takes_turns by bpf, 40 s, long
 #include "netns/configs.h"
 #include "support/net/far_ends.h"
 #include "support/traffic/frames.h"
@@ -36,14 +36,14 @@ std::string runner(std::string_view name) {
     return team_config(fmt::format(R"({{"name": "{}"}})", name), ports_object(3));
 }
 
-TEST(Runner, broadcast_sends_by_every_port) {
+TEST(Runner, broadcast_uses_every_port) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(runner("broadcast"));
     bring_up(wires, team);
     EXPECT_THAT(arrivals(wires, 20, 3), ElementsAre(20, 20, 20));
 }
 
-TEST(Runner, roundrobin_sends_by_one_port_after_the_other) {
+TEST(Runner, roundrobin_uses_ports_equally) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(runner("roundrobin"));
     bring_up(wires, team);
@@ -53,7 +53,7 @@ TEST(Runner, roundrobin_sends_by_one_port_after_the_other) {
         EXPECT_NEAR(100.0, static_cast<double>(count), 5) << "each CPU takes its own turns";
 }
 
-TEST(Runner, random_sends_by_all_ports_about_evenly) {
+TEST(Runner, random_uses_ports_about_equally) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(runner("random"));
     bring_up(wires, team);
@@ -63,7 +63,7 @@ TEST(Runner, random_sends_by_all_ports_about_evenly) {
         EXPECT_NEAR(200.0, static_cast<double>(count), 70); // five standard deviations and a half
 }
 
-TEST(Runner, roundrobin_leaves_out_a_port_without_a_link) {
+TEST(Runner, roundrobin_skips_a_port_without_a_link) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(runner("roundrobin"));
     bring_up(wires, team);

@@ -17,7 +17,7 @@ using testing::AllOf;
 using testing::Ge;
 using testing::Le;
 
-TEST(Visibility, device_counts_what_passed_both_ways) {
+TEST(Visibility, device_counts_both_directions) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -52,7 +52,7 @@ std::size_t count_lines(const std::string& text, std::string_view words) {
     return count;
 }
 
-TEST(Visibility, tcpdump_on_the_team_sees_both_directions_once) {
+TEST(Visibility, tcpdump_sees_both_directions_once) {
     const Cabling wires(4, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
@@ -72,7 +72,7 @@ TEST(Visibility, tcpdump_on_the_team_sees_both_directions_once) {
     EXPECT_EQ(2 * echoes, count_lines(tcpdump.out(), "ICMP")) << tcpdump.out();
 }
 
-TEST(Visibility, large_packets_reach_the_port_whole) {
+TEST(Visibility, large_packets_reach_the_port) {
     const Cabling wires(4, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
