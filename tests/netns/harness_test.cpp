@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The harness itself on a plain cable: what it does not see, no test above it can.
+// The test harness itself on a plain cable: the other tests only see what it reports.
 //
 // lab: Harness.* by none: no daemon runs
 #include "support/daemon/process.h"
@@ -30,7 +30,7 @@ TEST(Harness, loses_no_packet_on_a_plain_cable) {
     wires.address("eth1");
     Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 20'000});
     Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v6, .rate = 20'000});
-    // By packets, not by time: a busy machine sends them late, which is no fault of the cable.
+    // Wait for packets, not for time: a busy machine sends them late.
     EXPECT_TRUE(out.flows(10'000, 30s));
     EXPECT_TRUE(in.flows(10'000, 30s));
     out.stop();

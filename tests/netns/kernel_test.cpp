@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// lib/kernel on a real kernel, beside what ethtool(8) and ip(8) say of the same device.
+// lib/kernel on a real kernel, compared with what ethtool(8) and ip(8) show.
 #include "kernel/ethtool/ethtool.h"
 #include "kernel/netlink/hardware_addresses.h"
 #include "kernel/netlink/links.h"
@@ -30,8 +30,8 @@ TEST(Features, matches_ethtool) {
     const auto before = ethtool->read_features(eth1);
     ASSERT_TRUE(before) << before.error().text;
     EXPECT_THAT(before->changeable, Contains("rx-gro-list"));
-    EXPECT_THAT(before->changeable, Not(Contains("rx-vlan-filter"))) << "[fixed] by ethtool -k";
-    EXPECT_THAT(before->changeable, Not(Contains("netns-local"))) << "never to be changed";
+    EXPECT_THAT(before->changeable, Not(Contains("rx-vlan-filter"))) << "ethtool -k shows [fixed]";
+    EXPECT_THAT(before->changeable, Not(Contains("netns-local"))) << "can never be changed";
     EXPECT_THAT(before->active, Contains("tx-udp-segmentation"));
 
     const FeatureSettings settings{{"rx-gro-list", true}, {"tx-udp-segmentation", false}};

@@ -72,7 +72,7 @@ TEST_F(InterruptCpus, keeps_one_for_each_port) {
     std::vector<unsigned> of_first;
     for (const auto& vector : vectors_of("eth0"))
         of_first.push_back(vector.irq);
-    const auto nobody = lock_all_that_nobody_may(); // who is in nobody's way
+    const auto nobody = lock_as_unprivileged_user(); // who is in nobody's way
     TeamUnderTest team(config_of(cards_));
     far_->flood(team);
     ASSERT_TRUE(eventually(

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The control socket, driven by Debian's own teamdctl; teamoctl beside it.
+// The control socket, used by Debian's teamdctl and by our teamoctl.
 //
-// lab: Teamdctl.* Teamoctl.* */TeamoctlOutput.* ControlSocket.* by none: the socket is the same by every
-// datapath
+// lab: Teamdctl.* Teamoctl.* */TeamoctlOutput.* ControlSocket.* by none: does not depend on the datapath
 #include "netns/configs.h"
 
 #include <gmock/gmock.h>
@@ -166,7 +165,7 @@ TEST(Teamdctl, updates_and_dumps_a_ports_configuration) {
     EXPECT_EQ(0, update("eth1", R"({"prio": 7, "sticky": true})").status);
     EXPECT_EQ("{\n    \"prio\": 7,\n    \"sticky\": true\n}\n",
               running.team.teamdctl({"port", "config", "dump", "eth1"}).out);
-    EXPECT_EQ(0, update("eth3", R"({"prio": 9})").status) << "before it is added, as NetworkManager does";
+    EXPECT_EQ(0, update("eth3", R"({"prio": 9})").status) << "NetworkManager does this before it adds a port";
     EXPECT_EQ(0, running.team.teamdctl({"port", "add", "eth3"}).status);
     EXPECT_THAT(running.team.teamdctl({"port", "config", "dump", "eth3"}).out, HasSubstr("\"prio\": 9"));
     EXPECT_THAT(update("eth9", "{}").err, HasSubstr("NoSuchDev"));
@@ -207,10 +206,10 @@ TEST_P(TeamoctlOutput, equals_teamdctl) {
         return difference(fmt::format("{}\nstatus {}", theirs.out, theirs.status),
                           fmt::format("{}\nstatus {}", ours.out, ours.status));
     };
-    EXPECT_TRUE(becomes("", differs)); // counters of our own move between the two
+    EXPECT_TRUE(becomes("", differs)); // our own counters change between the two calls
     const auto ours = running.team.teamoctl(words, options);
     EXPECT_EQ(ours.status == 0 ? 0 : 1, std::ranges::count(ours.err, '\n'))
-        << "one line where it fails: " << ours.err;
+        << "an error is one line: " << ours.err;
 }
 
 TEST(Teamoctl, names_a_missing_team) {
@@ -247,7 +246,8 @@ TEST(ControlSocket, answers_unknown_requests) {
     EXPECT_THAT(answer("REQUEST\nPortAdd\n"), StartsWith("REPLY_ERROR\nInvalidArgs\n"));
     EXPECT_THAT(answer("REQUEST\nPortAdd\neth\\x\n"), StartsWith("REPLY_ERROR\nInvalidArgs\n"));
     EXPECT_THAT(answer(std::string(1000, '\0')), StartsWith("REPLY_ERROR\n"));
-    EXPECT_THAT(answer("REQUEST\nStateDump\n"), StartsWith("REPLY_SUCCESS\n{")) << "and goes on";
+    EXPECT_THAT(answer("REQUEST\nStateDump\n"), StartsWith("REPLY_SUCCESS\n{"))
+        << "the connection still works";
 }
 
 TEST(ControlSocket, is_not_blocked_by_a_client_that_does_not_read) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How irqbalance is asked to leave interrupts alone, with a stand-in for it; with the real one:
-// tests/lab/tests/irqbalance_test.cpp.
+// How irqbalance is asked to ban interrupts. This uses a fake irqbalance; tests/lab/tests/irqbalance_test.cpp
+// uses the real one.
 //
 // lab: IrqBalanceBan.* by none: no datapath is made
 #include "cpus/irqbalance_ban.h"
@@ -53,7 +53,8 @@ protected:
         return std::move(*made);
     }
 
-    /// The loop runs until that is so. No turn of it takes long, whatever irqbalance does.
+    /// Runs the event loop until the condition holds and records the longest iteration: irqbalance must never
+    /// block the loop.
     template <class Condition>
     testing::AssertionResult comes(std::string_view what, Condition holds,
                                    milliseconds patience = long_enough) {
@@ -106,19 +107,19 @@ TEST_F(IrqBalanceBan, sends_once) {
     ASSERT_TRUE(honours(*ban, {24, 25}));
     EXPECT_FALSE(comes(
         "", [&] { return server.writes() != 1; }, 300ms))
-        << "each makes it look at all anew";
+        << "each write makes irqbalance rescan all interrupts";
 }
 
 TEST_F(IrqBalanceBan, follows_changed_interrupt_numbers) {
     IrqBalanceServer server(sockets(), pid_, {25});
     const auto ban = team("team0");
     ban->keep_out({24, 25, 26});
-    ban->keep_out({25, 26, 31}); // while it asks
+    ban->keep_out({25, 26, 31}); // while the first request runs
     ASSERT_TRUE(honours(*ban, {25, 26, 31}));
     EXPECT_THAT(server.banned(), ElementsAre(25, 26, 31));
     ban->keep_out({30});
     ASSERT_TRUE(honours(*ban, {30}));
-    EXPECT_THAT(server.banned(), ElementsAre(25, 30)) << "25 was there before us";
+    EXPECT_THAT(server.banned(), ElementsAre(25, 30)) << "25 was banned before we started";
 }
 
 TEST_F(IrqBalanceBan, combines_all_teams) {
@@ -135,7 +136,7 @@ TEST_F(IrqBalanceBan, combines_all_teams) {
     for (unsigned number = 0; number < 3; ++number)
         teams[number]->release([&] { ++released; });
     ASSERT_TRUE(comes("released", [&] { return released == 3; }));
-    EXPECT_THAT(server.banned(), ElementsAre(5, 23, 40)) << "the last team's stay";
+    EXPECT_THAT(server.banned(), ElementsAre(5, 23, 40)) << "the bans of the last team stay";
 }
 
 TEST_F(IrqBalanceBan, next_daemon_withdraws_after_a_kill) {
@@ -151,7 +152,7 @@ TEST_F(IrqBalanceBan, next_daemon_withdraws_after_a_kill) {
 }
 
 TEST_F(IrqBalanceBan, sends_again_when_irqbalance_restarts) {
-    const auto ban = team("team0"); // before there is an irqbalance, or a folder for its socket
+    const auto ban = team("team0"); // before irqbalance and the directory of its socket exist
     fs::remove_all(sockets());
     ban->keep_out({24});
     ASSERT_TRUE(comes("it is known to be absent", [&] { return !ban->status().present; }));
@@ -194,7 +195,7 @@ TEST_F(IrqBalanceBan, reports_a_list_that_irqbalance_truncates) {
         EXPECT_TRUE(irq == 7 || many.contains(irq)) << irq;
     EXPECT_FALSE(comes(
         "", [&] { return server.writes() != 1; }, 300ms))
-        << "it would not help";
+        << "repeating would not help";
 }
 
 TEST_F(IrqBalanceBan, does_not_block_on_a_hanging_irqbalance) {
@@ -237,7 +238,7 @@ TEST_F(IrqBalanceBan, ignores_the_socket_of_a_dead_irqbalance) {
     IrqBalanceServer alive(sockets(), pid_);
     EXPECT_THAT(find_irqbalance(sockets()),
                 ElementsAre(IrqBalanceSocket{pid_, sockets() / fmt::format("irqbalance{}.sock", pid_)}));
-    // For those who can wait.
+    // The synchronous call.
     const auto reply = ask_irqbalance(find_irqbalance(sockets())[0].path, "setup", 5s);
     ASSERT_TRUE(reply) << reply.error().text;
     EXPECT_EQ("SLEEP 10 BANNED 00", *reply);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Processes run where their packets arrive. Between veths packets arrive on the CPU that sends them, so a
-// client that is bound to a CPU says where its server belongs.
+// Binds processes to the CPUs where their packets arrive. On a veth packets arrive on the sending CPU, so the
+// client's CPU decides where its server must run.
 //
-// lab: Workers.* by none: a process is bound the same by every datapath
+// lab: Workers.* by none: binding is the same with every datapath
 #include "kernel/cpus/thread_affinity.h"
 #include "netns/configs.h"
 #include "support/daemon/control_socket.h"
@@ -38,7 +38,7 @@ protected:
         words.insert(words.end(), {"iperf3", "-s", "-p", std::to_string(port)});
         return Process::start({.argv = std::move(words), .in = &wires_.host()});
     }
-    /// Sends to it from one CPU, without end.
+    /// Sends to the server from one CPU, without end.
     Process client(unsigned cpu, int port, std::vector<std::string> more = {}) const {
         std::vector<std::string> words{"taskset",
                                        "-c",
@@ -66,7 +66,7 @@ protected:
     const Cabling wires_{2, FarSide::lag_switch};
 };
 
-constexpr auto soon = 20s; // three windows of a second, and a machine that is busy
+constexpr auto soon = 20s; // three measurement windows of one second, on a busy machine
 
 TEST_F(Workers, follows_packets_until_the_team_stops) {
     TeamUnderTest team(with_workers(R"([{"command": "iperf3", "policy": "follow"}])"));
@@ -90,7 +90,7 @@ TEST_F(Workers, follows_packets_until_the_team_stops) {
     EXPECT_EQ(cpus_, affinity(worker.pid()));
 }
 
-/// The kernel keeps no counters of a UDP socket: its packets are sampled, at the root of the control groups.
+/// The kernel has no packet counters for UDP sockets: the daemon samples packets at the root cgroup.
 TEST_F(Workers, follows_datagrams) {
     must(NetNs::current(), "mkdir -p /run/cgroup");
     must(NetNs::current(), "mount -t cgroup2 none /run/cgroup");
@@ -99,7 +99,7 @@ TEST_F(Workers, follows_datagrams) {
     const auto worker = server(5201);
     listens(5201);
     for (const auto cpu : {cpus_[1], cpus_[0]}) {
-        // So few that their interrupts keep no CPU busy, beside which the worker would run.
+        // A low rate: the interrupts must not keep a CPU busy, or the scheduler would move the worker away.
         const auto traffic = client(cpu, 5201, {"-u", "-b", "10M"});
         EXPECT_TRUE(becomes(
             std::vector{cpu}, [&] { return affinity(worker.pid()); }, soon))
@@ -164,7 +164,7 @@ TEST_F(Workers, spreads_over_cpus) {
     EXPECT_EQ(cpus_, affinity(other.pid()));
 }
 
-/// BPF objects that the daemon holds.
+/// The number of BPF objects that the daemon has open.
 std::size_t held_programs(pid_t pid) {
     std::size_t count = 0;
     for (const auto& entry : fs::directory_iterator(fmt::format("/proc/{}/fd", pid))) {
@@ -195,10 +195,11 @@ TEST_F(Workers, binds_again_after_a_killed_benchmark) {
     const auto is_bound = [&] { return affinity(worker.pid()) == std::vector{cpus_[1]}; };
     ASSERT_TRUE(eventually("it is bound", is_bound, soon));
     {
-        const auto prove = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});
+        const auto benchmark =
+            Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});
         ASSERT_TRUE(eventually(
             "it is released", [&] { return !is_bound(); }, soon));
-        prove.signal(SIGKILL);
+        benchmark.signal(SIGKILL);
     }
     EXPECT_EQ("false", team.item("workers.managed"));
     EXPECT_TRUE(eventually("it is bound again", is_bound, 40s));

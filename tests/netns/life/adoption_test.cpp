@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Traffic needs no daemon, and a new one takes over what a dead one left.
+// Traffic continues without a daemon, and a new daemon adopts the team of a dead one.
 //
 // lab: */Adoption.* by team, 40 s
 // lab: */Adoption.* Adoption.* by bpf, 60 s, long
@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// What `ip monitor link` says as long as this is there.
+/// The output of `ip monitor link` while this object lives.
 class Monitor {
 public:
     explicit Monitor(const Cabling& wires)
@@ -26,7 +26,7 @@ public:
             wires_.host().ip("link set lo alias marked");
             return !monitor_.out().empty();
         };
-        if (!eventually("", hears)) throw SetupError("ip monitor is deaf");
+        if (!eventually("", hears)) throw SetupError("ip monitor shows no events");
     }
     std::string said() const { return monitor_.out(); }
 
@@ -90,7 +90,7 @@ TEST(Adoption, after_a_pulled_cable) {
     wires.pull(2);
     team.start();
     EXPECT_TRUE(team.await_link("eth2", false));
-    // Half of them would leave by eth2.
+    // If eth2 counted as up, half of the flows would use it.
     std::vector<std::unique_ptr<Stream>> flows;
     for (std::uint16_t port = 5001; port <= 5016; ++port)
         flows.push_back(std::make_unique<Stream>(Stream::Way{

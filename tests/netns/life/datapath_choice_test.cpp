@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Who carries the packets where nobody, or somebody, says so.
+// Which datapath the daemon uses, with and without --datapath.
 //
 // lab: DatapathChoice.* by team, 10 s
 #include "netns/configs.h"
@@ -14,7 +14,7 @@ namespace {
 
 using testing::AnyOf;
 
-/// By the kind of the device that ip(8) shows, and by what the daemon says of itself.
+/// Checks the device's kind in ip(8) and the datapath that the daemon reports.
 void expect_carried_by(const std::string& datapath, const Cabling& wires, const TeamUnderTest& team) {
     const auto kind = look(wires.host(), "team0").kind;
     if (datapath == "team")

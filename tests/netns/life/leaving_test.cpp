@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What was there before the team is there again after it, and what others put beside it stays.
+// When the team stops, the ports get their former settings back, and filters of other programs stay.
 //
 // lab: Restore.after_* by team, 40 s
 // lab: Restore.after_* ForeignPrograms.* by bpf, 60 s, long
@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Two ports that somebody had set up in his own way.
+/// Configures two ports as an administrator might have done.
 void furnish(const Cabling& wires) {
     wires.host().ip("link set eth1 mtu 1400 address 02:00:00:00:01:01 alias uplink\n"
                     "link property add dev eth1 altname lan-a\n"
@@ -26,7 +26,7 @@ void furnish(const Cabling& wires) {
                        "echo 1 > /proc/sys/net/ipv6/conf/eth2/addr_gen_mode");
 }
 
-/// All that a team could leave: devices, files under /run, pinned programs.
+/// Everything that a team could leave behind: devices, files under /run, pinned programs.
 std::string traces(const Cabling& wires) {
     return must(wires.host(),
                 "ip -br link | cut -d' ' -f1; find /run/teamd /run/teamd-offload /sys/fs/bpf ! -type d;"
@@ -42,7 +42,7 @@ struct Before {
 void expect_as(const Before& before, const Cabling& wires) {
     EXPECT_EQ("", difference(before.eth1, snapshot(wires.host(), "eth1")));
     EXPECT_TRUE(becomes("", [&] { return difference(before.eth2, snapshot(wires.host(), "eth2")); }))
-        << "the one that was up before";
+        << "the port that was up before";
     EXPECT_EQ("", difference(before.all, traces(wires)));
 }
 
@@ -178,14 +178,14 @@ TEST(ForeignPrograms, keeps_filters_added_later) {
 
 TEST(ForeignPrograms, keeps_an_xdp_program) {
     const Cabling wires(1, FarSide::lag_switch);
-    wires.peer().ip("link set p1 mtu 1500"); // veth takes XDP only where a packet fits a page
+    wires.peer().ip("link set p1 mtu 1500"); // veth accepts XDP only if a packet fits a page
     const ForeignXdp on_port(wires.host(), "eth1");
     TeamUnderTest team(loadbalance(1));
     bring_up(wires, team);
     const auto before = on_port.seen();
     EXPECT_TRUE(reaches(wires.host(), client_v4));
     EXPECT_TRUE(reaches(wires.client(), team_v4));
-    EXPECT_GE(on_port.seen(), before + 2) << "an answer, and a question";
+    EXPECT_GE(on_port.seen(), before + 2) << "a reply and a request";
     EXPECT_TRUE(on_port.attached());
     EXPECT_EQ(0, team.stop());
     EXPECT_TRUE(on_port.attached());
@@ -202,7 +202,7 @@ TEST(ForeignPrograms, keeps_bpf_filters_and_their_packets) {
     const auto before = must(wires.host(), filters);
     TeamUnderTest team(loadbalance(1));
     bring_up(wires, team);
-    EXPECT_TRUE(reaches(wires.client(), team_v4)) << "a filter that says 'go on' is followed by ours";
+    EXPECT_TRUE(reaches(wires.client(), team_v4)) << "our filter runs after one that continues";
     const auto seen_in = in.seen(), seen_out = out.seen();
     Stream stream({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 1'000});
     Stream back({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 1'000});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a killed daemon leaves half done, what strangers do in between, and what may pass.
+// What a killed daemon leaves half done, what other programs change meanwhile, and failures that may pass.
 //
 // lab: Leftovers.* PassingFailure.* by team, 25 s, long
 #include "netns/configs.h"
@@ -38,23 +38,23 @@ std::string text_in(const std::string& path) {
 TEST(Leftovers, ignores_locks_of_other_users) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2));
-    const auto nobodies = lock_all_that_nobody_may();
-    EXPECT_TRUE(eventually("who can have a lock has it", [&] {
-        return std::ranges::any_of(nobodies, [](const auto& one) { return !one.out().empty(); });
+    const auto users = lock_as_unprivileged_user();
+    EXPECT_TRUE(eventually("the user holds the locks that it can get", [&] {
+        return std::ranges::any_of(users, [](const auto& one) { return !one.out().empty(); });
     }));
     team.kill();
     team.start();
     EXPECT_TRUE(team.await_link("eth2"));
     EXPECT_EQ(0, daemon({"-e", "-t", "team0"}).status);
     team.kill();
-    EXPECT_EQ(1, daemon({"-e", "-t", "team0"}).status) << "the lock says that it lives, not the number";
+    EXPECT_EQ(1, daemon({"-e", "-t", "team0"}).status) << "the lock shows that it runs, not the pid";
     EXPECT_EQ(1, daemon({"-k", "-t", "team0"}).status);
     team.start();
     EXPECT_EQ(0, team.stop());
     EXPECT_EQ("", must(wires.host(), "find /run/teamd ! -type d"));
 }
 
-/// An entry as join() writes it, and nothing of it done yet.
+/// Writes a journal entry as join() does before it changes anything.
 void note_as_joining(const Cabling& wires, const std::string& port, unsigned slot) {
     auto text = text_in(journal_file);
     const auto device = look(wires.host(), port);
@@ -94,7 +94,7 @@ TEST(Leftovers, recreates_a_device_without_a_mark) {
     EXPECT_TRUE(team.await_link("eth1"));
 }
 
-/// As may_join() advises who has a port of a team that is gone.
+/// The steps that the error of may_join() suggests for a port of a team that no longer exists.
 TEST(Leftovers, skips_a_port_of_another_team) {
     const Cabling wires(2, FarSide::lag_switch);
     TeamUnderTest first(one_port("eth1"));
@@ -139,7 +139,7 @@ TEST(Leftovers, keeps_an_unreadable_journal) {
     }
 }
 
-/// Marks and names of a device that is down change without an event.
+/// The kernel sends no event when an alternative name of a device that is down changes.
 TEST(Marks, notices_removal_on_a_device_that_is_down) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(1));
@@ -203,7 +203,7 @@ TEST(PassingFailure, device_list_is_interrupted_at_start) {
     WatchedCalls calls;
     calls.refuse_lists(1000);
     EXPECT_FALSE(team.try_to_start(calls));
-    EXPECT_EQ(75, team.ended()) << "the unit tries again after that, and not after 1";
+    EXPECT_EQ(75, team.ended()) << "the unit restarts after 75, not after 1";
     EXPECT_FALSE(exists(wires.host(), "team0"));
 }
 
@@ -213,7 +213,7 @@ TEST(Start, failure_leaves_nothing_with_no_quit_destroy) {
     must(wires.host(),
          fmt::format("tc qdisc add dev eth2 clsact; tc filter add dev eth2 ingress prio 50000 handle 0x7ea0 "
                      "bpf direct-action object-pinned {}",
-                     foreign.path())); // our own place
+                     foreign.path())); // the priority and handle that we use
     const auto before = snapshot(wires.host(), "eth1") + snapshot(wires.host(), "eth2");
     const auto refused = daemon_on(loadbalance(2), {"-N", "--datapath", "bpf"});
     EXPECT_EQ(1, refused.status);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// teamd's options, and a daemon's way from start to end.
+// teamd's options, and the daemon from its start to its end.
 //
-// lab: Daemon.* by none: options and signals are the same by every datapath
+// lab: Daemon.* by none: options and signals are the same with every datapath
 #include "netns/configs.h"
 #include "support/traffic/traffic.h"
 
@@ -33,7 +33,7 @@ TEST(Daemon, goes_to_the_background_and_ends_by_option_k) {
     const ConfigFile config(loadbalance(2));
     const auto started = daemon({"-d", "-f", config.path()});
     ASSERT_EQ(0, started.status) << started.err;
-    EXPECT_TRUE(socket_exists("team0")) << "it answers when the first process ends";
+    EXPECT_TRUE(socket_exists("team0")) << "the socket answers when the first process ends";
     EXPECT_TRUE(exists(wires.host(), "team0"));
     EXPECT_TRUE(file_exists("/run/teamd/team0.pid"));
     EXPECT_EQ(0, daemon({"-e", "-t", "team0"}).status);
@@ -124,7 +124,7 @@ TEST(Daemon, refuses_a_second_start_for_a_team) {
     for (const auto& option : {std::vector<std::string>{}, {"-o"}, {"-r"}, {"-d"}}) {
         const auto second = daemon_on(loadbalance(2), option);
         EXPECT_EQ(1, second.status);
-        EXPECT_THAT(second.err, HasSubstr(std::to_string(team.pid()))) << "who it is";
+        EXPECT_THAT(second.err, HasSubstr(std::to_string(team.pid()))) << "the pid of the running daemon";
     }
     EXPECT_TRUE(team.answers());
     EXPECT_TRUE(reaches(wires.host(), client_v4));
@@ -172,7 +172,7 @@ TEST(Daemon, ignores_sighup) {
     EXPECT_TRUE(team.running());
 }
 
-/// A service manager's end of $NOTIFY_SOCKET.
+/// The service manager's end of $NOTIFY_SOCKET.
 class ServiceManager {
 public:
     ServiceManager() : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
@@ -184,7 +184,7 @@ public:
         const timeval patience{.tv_sec = 0, .tv_usec = 10'000};
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     }
-    /// Whether it was told so, now or within the time.
+    /// Whether this message has arrived or arrives in time.
     bool told(std::string_view what, milliseconds patience = long_enough) {
         for (const auto start = SteadyClock::now();;) {
             if (said_.find(what) != std::string::npos) return true;
@@ -210,7 +210,7 @@ TEST(Daemon, notifies_systemd) {
         {.argv = daemon_command({"-f", config.path()}),
          .environment = {fmt::format("NOTIFY_SOCKET={}", ServiceManager::path), "WATCHDOG_USEC=200000"}});
     EXPECT_TRUE(manager.told("READY=1"));
-    EXPECT_TRUE(socket_exists("team0")) << "ready means that it answers";
+    EXPECT_TRUE(socket_exists("team0")) << "the socket answers when the daemon is ready";
     EXPECT_TRUE(manager.told("STATUS="));
     for (int times = 0; times < 2; ++times) {
         manager.forget();
@@ -224,13 +224,13 @@ TEST(Daemon, notifies_systemd) {
 TEST(Daemon, adds_a_port_that_appears_later) {
     const Cabling wires(1, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(2));
-    EXPECT_THAT(team.log(), HasSubstr("eth2")) << "a warning names what is missing";
+    EXPECT_THAT(team.log(), HasSubstr("eth2")) << "a warning names the missing port";
     EXPECT_EQ("", team.item("ports.eth2.link.up"));
     wires.lay(2);
     EXPECT_TRUE(team.await_link("eth2"));
     bring_up(wires, team);
     wires.pull(1);
-    EXPECT_TRUE(reaches(wires.host(), client_v4)) << "it carries";
+    EXPECT_TRUE(reaches(wires.host(), client_v4)) << "the port carries";
 }
 
 TEST(Daemon, adds_a_port_that_returns) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What an administrator asks of a team, and tells it, beyond teamdctl's commands.
+// teamoctl's commands that teamdctl does not have.
 //
-// lab: *BalanceHash.* Teamoctl.refuses_options_* by none: teamoctl makes the same of every datapath's state
+// lab: *BalanceHash.* Teamoctl.refuses_options_* by none: teamoctl's output does not depend on the datapath
 #include "netns/configs.h"
 #include "netns/life/operators.h"
 #include "support/net/socket_address.h"
@@ -24,7 +24,7 @@ std::string hashing(const std::string& fields) {
     return fmt::format(R"({{"name": "loadbalance", "tx_hash": [{}]}})", fields);
 }
 
-/// The client's neighbour entry is made by hand: nobody answers at open far ends.
+/// Sets the client's neighbour entry by hand: at open far ends no host answers.
 void know_neighbours(const Cabling& wires) {
     for (const auto* address : {client_v4, client_v6})
         wires.host().ip(fmt::format("neigh replace {} dev team0 lladdr 02:00:00:00:00:02", address));
@@ -32,7 +32,7 @@ void know_neighbours(const Cabling& wires) {
 
 constexpr std::uint16_t served_port = 7000;
 
-/// One datagram by the kernel's own stack, and the port that it is seen to leave by.
+/// Sends one datagram through the kernel's stack and returns the port that it leaves by.
 std::string port_taken(const Cabling& wires, const std::string& to, std::uint16_t source_port) {
     const bool ipv6 = to.find(':') != std::string::npos;
     std::vector<PacketSocket> far;
@@ -123,7 +123,7 @@ TEST(BalanceHash, explains_runners_without_a_hash) {
     EXPECT_THAT(answer.err, HasSubstr("activebackup does not hash; packets leave by eth1"));
 }
 
-/// The bucket that "bucket 137 leaves by …" names.
+/// The bucket number in "bucket 137 leaves by …".
 std::string bucket_in(const std::string& answer) { return words_of(answer).at(1); }
 
 TEST(BalanceCommand, move_sends_a_flow_by_the_named_port) {

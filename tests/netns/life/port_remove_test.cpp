@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What it would mean to remove a port: port remove --dry-run.
+// The effects of a port's removal: port remove --dry-run.
 //
-// lab: PortRemoveDryRun.* by none: it is the same by every datapath
+// lab: PortRemoveDryRun.* by none: it is the same with every datapath
 #include "netns/configs.h"
 #include "netns/connection.h"
 #include "netns/life/operators.h"
@@ -16,7 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// The last word but what stands in brackets of "bucket 137 leaves by eth2 (then …)".
+/// The port in "bucket 137 leaves by eth2 (then …)".
 std::string port_in(const std::string& answer) { return words_of(answer).at(4); }
 
 std::string all_snapshots(const Cabling& wires) {

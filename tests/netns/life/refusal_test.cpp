@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What cannot be done is said in one line, and nothing half-made is left behind.
+// A start that fails prints one line and leaves nothing behind.
 //
 // lab: Refusal.missing_team_driver by team, 3 s
 // lab: Check.* DryRun.* */Refusal.* by none: no datapath is made
@@ -26,7 +26,7 @@ std::string everything(const Cabling& wires) {
            snapshot(wires.host(), "eth1") + snapshot(wires.host(), "eth2");
 }
 
-/// Exit 1, one line that has these words, and the world as it was.
+/// Expects exit status 1, one line with these words, and no change.
 void expect_refused(const Cabling& wires, const std::string& before, const Output& refused,
                     std::string_view words) {
     EXPECT_EQ(1, refused.status);
@@ -84,7 +84,7 @@ TEST(Refusal, port_of_another_team) {
     before = everything(wires);
     refused = daemon_on(config);
     expect_refused(wires, before, refused, "eth3");
-    EXPECT_THAT(refused.err, HasSubstr("team1")) << "its owner is dead, but it still carries";
+    EXPECT_THAT(refused.err, HasSubstr("team1")) << "its daemon is dead, but it still carries";
 }
 
 TEST(Refusal, team_as_a_port) {
@@ -120,7 +120,7 @@ struct Privilege {
 };
 std::ostream& operator<<(std::ostream& out, const Privilege& privilege) { return out << privilege.name; }
 
-/// What `argv` does without those capabilities, which setpriv(1) takes from it.
+/// `argv` run by setpriv(1) with changed capabilities.
 std::vector<std::string> with_capabilities(const std::string& change, const std::vector<std::string>& argv) {
     std::vector<std::string> words{"setpriv", "--bounding-set=" + change, "--inh-caps=" + change};
     words.insert(words.end(), argv.begin(), argv.end());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A daemon that is killed before any of the system calls by which it changes something, and one that has any
-// of them refused: from the first start over a lost link, a repaired offload and a port removed to the stop.
-// Each case has every sixteenth step, and takes each fifth of these; all of them with TEAMO_EVERY_STEP=1.
-// TEAMO_STEP=17 takes that one alone (with --gtest_filter='*recovers_from_a_kill/0').
+// Kills the daemon before each system call that changes something (a step), or refuses that call: during a
+// start, a lost link, a repaired offload, a removed port and the stop. Each shard has every sixteenth step
+// and runs every fifth of these; TEAMO_EVERY_STEP=1 runs all. TEAMO_STEP=17 runs only that step (with
+// --gtest_filter='*recovers_from_a_kill/0').
 //
 // lab: */EveryStep.recovers_*/8 */EveryStep.repeats_*/6 by team, 15 s
 // lab: */EveryStep.* by team, 300 s, long
@@ -20,17 +20,17 @@ namespace teamo::test {
 namespace {
 
 constexpr unsigned ports = 3, shards = 16;
-constexpr const char* removed = "eth3"; ///< by hand, in each life
+constexpr const char* removed = "eth3"; ///< removed by hand during each run
 
 std::vector<std::string> names() { return {"eth1", "eth2", "eth3"}; }
 
-/// activebackup gives its port the team's address when it is chosen.
+/// With only_active, activebackup sets the team's address on its active port.
 std::string config_of(bool backup) {
     return team_config(backup ? R"({"name": "activebackup", "hwaddr_policy": "only_active"})" : by_flow,
                        ports_object(ports));
 }
 
-/// Ports that somebody had set up in his own way, and the life of a team over them.
+/// A team over ports that an administrator had configured, from its start to its stop.
 class Life {
 public:
     Life(const Cabling& wires, const std::vector<std::string>& before, bool backup)
@@ -39,7 +39,7 @@ public:
     /// From the start to the stop, or until the daemon ends.
     void live(WatchedCalls& calls) {
         bool runs = team_.try_to_start(calls);
-        // As the unit does.
+        // As the systemd unit does.
         for (int times = 0; !runs && team_.ended() == 75 && times < 3; ++times)
             runs = (team_.start(), true);
         if (!runs) return;
@@ -58,7 +58,7 @@ public:
         static_cast<void>(eventually("it ends", [&] { return !team_.running(); }));
     }
 
-    /// What a new daemon makes of it, and what is left after that.
+    /// Starts a new daemon, which must complete the team; stops it, and all settings must be restored.
     void expect_a_whole_team_and_all_put_back() {
         wires_.plug(1);
         team_.start();
@@ -93,7 +93,7 @@ private:
     bool transmits(const std::string& port) const {
         return team_.item(fmt::format("ports.{}.datapath.transmits", port)) == "true";
     }
-    /// The ports that are all that a port is.
+    /// The ports that are completely set up.
     std::vector<std::string> ins() const {
         if (!exists(wires_.host(), "team0")) return {};
         const auto team = look(wires_.host(), "team0");
@@ -126,7 +126,7 @@ private:
     TeamUnderTest team_;
 };
 
-/// Which steps a case takes, first to last.
+/// Runs the steps of a shard.
 class EveryStep : public testing::TestWithParam<unsigned> {
 protected:
     EveryStep() : wires_(ports, FarSide::open) {
@@ -137,15 +137,16 @@ protected:
             before_.push_back(snapshot(wires_.host(), port));
     }
 
-    /// `try_it` says whether there was such a step.
+    /// `try_it` returns whether the step existed.
     void each(const std::function<bool(Life& life, unsigned step)>& try_it) {
         if (const char* only = std::getenv("TEAMO_STEP")) {
             const auto step = static_cast<unsigned>(std::atoi(only));
             Life life(wires_, before_, (step - 1) % 2 == 1);
-            EXPECT_TRUE(try_it(life, step)) << "there are not so many";
+            EXPECT_TRUE(try_it(life, step)) << "there are fewer steps";
             return;
         }
-        // Odd numbers: all of the errors come. By the driver each bucket is a step, and a guest is slow.
+        // Odd samples, so that every error number occurs. With the driver each bucket is a step, and a guest
+        // is slow.
         const unsigned sample = emulated() ? 29 : 5;
         const unsigned stride = std::getenv("TEAMO_EVERY_STEP") != nullptr ? shards : sample * shards;
         unsigned tried = 0;
@@ -180,7 +181,8 @@ TEST_P(EveryStep, recovers_from_a_kill) {
     });
 }
 
-/// Down, the address, up: a port on which it was killed in between is up again, and the active one.
+/// An address change takes three calls: down, address, up. After a kill in between, the next daemon must make
+/// the port the active one.
 TEST(Leftovers, finishes_a_half_changed_address) {
     for (const unsigned after : {1U, 2U, 3U}) {
         const Cabling wires(2, FarSide::open);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The offload contract, as ethtool(8) sees it and as packets notice it.
+// The configured offloads, checked with ethtool(8) and by the size of packets.
 //
 // lab: Offload.* by team, 18 s, long
 // lab: LargePackets.on_a_vlan_* by bpf, 10 s
@@ -85,7 +85,7 @@ TEST(Offload, off_is_restored_by_a_later_daemon) {
     EXPECT_FALSE(has(wires, "eth1", tcp4));
     EXPECT_FALSE(has(wires, "eth1", tcp6));
     EXPECT_FALSE(has(wires, "eth1", "rx-checksum"));
-    EXPECT_TRUE(has(wires, "team0", tcp4)) << "its packets stay whole as far as the port";
+    EXPECT_TRUE(has(wires, "team0", tcp4)) << "the port segments, not the team";
     team.kill();
     team.start();
     EXPECT_FALSE(has(wires, "eth1", tcp4));
@@ -118,9 +118,9 @@ TEST(Offload, ignores_changes_while_no_daemon_ran) {
     EXPECT_THAT(features(wires, "eth1"), IsSupersetOf(before));
 }
 
-// ---- what somebody else switches -------------------------------------------------------------
+// ---- changes by other programs ---------------------------------------------------------------
 
-/// How soon, offload_measure.cpp has.
+/// offload_measure.cpp measures the time.
 TEST(OffloadRepair, logs_one_line_each_time) {
     constexpr unsigned rounds = 5;
     const Cabling wires(2, FarSide::open);
@@ -141,7 +141,7 @@ TEST(OffloadRepair, repairs_all_features_at_once) {
     const auto before = features(wires, "eth1");
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
-    // Scatter-gather takes TSO and GSO with it.
+    // Without scatter-gather the kernel disables TSO and GSO too.
     ethtool(wires, "eth1 sg off tx off rx off gro off txvlan off");
     EXPECT_TRUE(becomes(before, [&] { return features(wires, "eth1"); }));
 }
@@ -177,7 +177,7 @@ TEST(OffloadRepair, slows_down_when_contested) {
         if (has(wires, "eth1", tcp4) && other->set_features(eth1, {{tcp4, false}})) ++undone;
         std::this_thread::sleep_for(1ms);
     }
-    EXPECT_LE(undone, 10U) << "eight at once, then one a second and less";
+    EXPECT_LE(undone, 10U) << "eight at once, then at most one per second";
     EXPECT_TRUE(eventually("it does not give up yet", [&] { return has(wires, "eth1", tcp4); }));
 }
 
@@ -207,7 +207,7 @@ TEST(OffloadRepair, repairs_the_mtu_of_a_port) {
     }));
 }
 
-// ---- a port that lacks something -------------------------------------------------------------
+// ---- a port that lacks an offload ------------------------------------------------------------
 
 std::string lacking(std::string_view policy) {
     return team_config(by_flow, fmt::format(R"({{"eth1": {{"offload": {{"{}": "require", "lacking": "{}"}}}},
@@ -251,9 +251,9 @@ TEST(LackingPort, refuse_leaves_it_out) {
     EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth1")));
 }
 
-// ---- what packets notice ---------------------------------------------------------------------
+// ---- size of packets -------------------------------------------------------------------------
 
-/// Bytes of each packet that these ports send in a second.
+/// Average bytes per packet that these ports send during one second.
 double bytes_per_skb(const Cabling& wires, std::initializer_list<const char*> ports) {
     const auto all = [&] {
         Counters sum;
@@ -276,8 +276,8 @@ TEST(LackingPort, does_not_shrink_packets_of_other_ports) {
                     R"({"eth1": {}, "eth2": {}, "eth3": {"offload": {"tso": "off", "gso": "off"}}})"));
     bring_up(wires, team);
     ASSERT_TRUE(reaches(wires.host(), client_v4));
-    // TCP makes packets as large as what it may send in a millisecond, and so smaller where somebody else
-    // keeps the CPU busy, as who cuts for eth3 does. Here there is always more to send than a packet holds.
+    // TCP sizes packets by what it may send in a millisecond, so they get smaller if the CPU is busy, for
+    // example with segmentation for eth3. Here more than one packet is always waiting.
     must(wires.host(), "sysctl -qw net.ipv4.tcp_min_tso_segs=44");
     wires.lay(3);
     for (const auto* port : {"eth1", "eth2", "eth3"})
@@ -302,12 +302,12 @@ TEST(LackingPort, does_not_shrink_packets_of_other_ports) {
                median(with_it), median(poor), median(alone));
     RecordProperty("alone", static_cast<int>(median(alone)));
     RecordProperty("with_it", static_cast<int>(median(with_it)));
-    // TCP's choice of size also depends on the load of this machine. A packet that was cut has 1514 bytes.
+    // The size also depends on the load of this machine. A segmented packet has 1514 bytes.
     EXPECT_GE(median(with_it), 4 * median(poor));
-    EXPECT_LT(median(poor), 2000) << "or it is no poor port";
+    EXPECT_LT(median(poor), 2000) << "the port must lack TSO";
 }
 
-/// Bulk to that address leaves in large packets, whatever the MTU.
+/// Bulk to that address must leave in large packets at every MTU.
 void expect_whole_packets(const Cabling& wires, const char* address) {
     for (const auto* mtu : {"1500", "9000", "1280"}) {
         wires.host().ip(fmt::format("link set team0 mtu {}", mtu));
@@ -336,7 +336,7 @@ TEST(LargePackets, on_a_vlan_at_every_mtu) {
     bring_up(wires, team);
     if (const auto added = sh(wires.host(), "ip link add link team0 name team0.7 type vlan id 7");
         added.status != 0)
-        GTEST_SKIP() << "this kernel has no VLAN devices, those of the lab have: " << added.err;
+        GTEST_SKIP() << "this kernel has no VLAN devices (the lab's kernels have them): " << added.err;
     wires.host().ip("link set team0.7 up\naddr add 10.7.0.1/24 dev team0.7");
     wires.client().ip(fmt::format("link add link client0 name client0.7 type vlan id 7\n"
                                   "link set client0.7 up\naddr add {}/24 dev client0.7",
@@ -350,7 +350,7 @@ unsigned gso_max(const Cabling& wires, const std::string& device) {
     return static_cast<unsigned>(std::stoul(shown.substr(shown.find(' '))));
 }
 
-/// Of three ports two segment.
+/// A team of three ports, of which two segment.
 std::string third_does_not_segment() {
     return team_config(by_flow, R"({"eth1": {}, "eth2": {}, "eth3": {"offload": {"tso": "off"}}})");
 }
@@ -359,7 +359,7 @@ TEST(GsoLimits, follows_ports_that_segment) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(third_does_not_segment());
     bring_up(wires, team);
-    wires.host().ip("link set eth3 gso_max_size 20000"); // has no say
+    wires.host().ip("link set eth3 gso_max_size 20000"); // eth3 does not segment, so its limit does not count
     wires.host().ip("link set eth2 gso_max_size 30000");
     EXPECT_TRUE(becomes(30'000U, [&] { return gso_max(wires, "team0"); }));
     wires.host().ip("link set eth2 gso_max_size 65536");
@@ -373,7 +373,7 @@ TEST(GsoLimits, follows_ports_beyond_64_kib) {
     if (const auto set = sh(wires.host(), "ip link set eth1 gso_max_size 150000"); !set.err.empty())
         GTEST_SKIP() << "no BIG TCP (Linux 5.19) in this kernel or ip(8): " << set.err;
     wires.host().ip("link set eth2 gso_max_size 130000");
-    // The driver's device takes no more than the usual (net/core/dev.c: netif_set_tso_max_size).
+    // The driver's device only accepts the default limit (net/core/dev.c: netif_set_tso_max_size).
     const unsigned raised = by_driver(wires) ? 65'536 : 130'000;
     EXPECT_TRUE(becomes(raised, [&] { return gso_max(wires, "team0"); }));
     wires.host().ip("link set eth1 gso_max_size 65536\nlink set eth2 gso_max_size 65536");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// TSO on and off for a while, as doctor measures it: whatever happens, it is put back.
+// Switches TSO on and off for a while, as doctor does: it must be restored in every case.
 //
-// lab: OffloadTrial.* by none: it is the same by every datapath
+// lab: OffloadTrial.* by none: it is the same with every datapath
 #include "netns/configs.h"
 #include "netns/life/operators.h"
 
@@ -35,7 +35,7 @@ TEST(OffloadTrial, switches_and_restores) {
     }
     EXPECT_THAT(tried("eth1", "perhaps"), StartsWith("REPLY_ERROR\nOffloadTryFail\n"));
     EXPECT_THAT(tried("eth9", "on"), StartsWith("REPLY_ERROR\nNoSuchDev\n"));
-    EXPECT_EQ("REPLY_SUCCESS\n", tried("eth2", "end")) << "what does not run is ended already";
+    EXPECT_EQ("REPLY_SUCCESS\n", tried("eth2", "end")) << "ending a trial twice is no error";
 }
 
 TEST(OffloadTrial, is_not_repaired) {
@@ -48,7 +48,7 @@ TEST(OffloadTrial, is_not_repaired) {
         EXPECT_EQ("0", team.item("offload.ports.eth1.repaired"));
     }
     EXPECT_EQ("", difference(before, must(wires.host(), "ethtool -k eth1")));
-    // What comes after is seen after what the trial left of news.
+    // The daemon sees this change after the trial's own events.
     must(wires.host(), "ethtool -K eth2 tso off");
     EXPECT_TRUE(team.await_item("offload.ports.eth2.repaired", "1"));
     EXPECT_EQ("0", team.item("offload.ports.eth1.repaired"));

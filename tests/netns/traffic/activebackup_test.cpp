@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// One port carries, the others wait.
+// Activebackup: one port carries, the others are standby.
 //
 // lab: ActiveBackup.* by team, 15 s
 // lab: StandbyPort.* by bpf, 40 s, long
@@ -90,7 +90,7 @@ std::string with_policy(std::string_view policy) {
                        R"({"eth1": {"prio": 10}, "eth2": {}})");
 }
 
-/// The addresses of the two ports before there was a team.
+/// The addresses of the two ports before the team starts.
 struct Own {
     std::string eth1, eth2;
     explicit Own(const Cabling& wires)
@@ -153,7 +153,7 @@ TEST(StandbyPort, delivers_nothing_to_the_team_or_the_host) {
         standby.send(ethernet(to, neighbour, ether_experiment, "by the wrong port"));
     standby.send(arp_request(neighbour, "10.0.0.9", team_v4));
     EXPECT_FALSE(on_team.await(is_experiment, 200ms));
-    // The driver gives what it does not deliver to sockets bound to the port (RX_HANDLER_EXACT).
+    // With the driver, sockets bound to the port receive what the team does not (RX_HANDLER_EXACT).
     EXPECT_EQ(by_driver(wires), on_port.receive(0ms).has_value());
     const auto answered = [](const Seen& seen) {
         return ethertype_of(seen.frame) == ether_arp && !seen.outgoing;
@@ -192,7 +192,7 @@ TEST(StandbyPort, drops_copies_of_flooded_frames) {
     const TeamUnderTest team(ranked_activebackup(3));
     bring_up(wires, team);
     Stream stream({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 5'000});
-    wires.peer().ip("link set br0 type bridge ageing_time 0"); // it knows nobody: floods everything
+    wires.peer().ip("link set br0 type bridge ageing_time 0"); // learns nothing and floods everything
     EXPECT_TRUE(stream.flows(1'000));
     stream.stop();
     EXPECT_EQ(0U, stream.tally().duplicated + stream.tally().lost) << text_of(stream.tally());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// After the active port changed, switches and neighbours are told the new way at once.
+// After a change of the active port the team announces itself to switches and neighbours at once.
 #include "netns/configs.h"
 #include "support/daemon/team_under_test.h"
 #include "support/net/far_ends.h"
@@ -33,12 +33,12 @@ bool is_mld_report(const Seen& seen) {
            has_address(seen, AF_INET6, group_v6);
 }
 
-/// Sockets that have joined both groups. The kernel tells of that by itself, which must not be taken for an
-/// announcement: once at once, and again within an hour; and when duplicate detection is over
-/// (net/ipv6/mcast.c: ipv6_mc_dad_complete), so there is none.
+/// Sockets that have joined both groups. The kernel reports a join by itself, at once and again later, and
+/// when duplicate address detection ends (net/ipv6/mcast.c: ipv6_mc_dad_complete; so it is off here). These
+/// reports must not be taken for announcements.
 class Membership {
 public:
-    /// Brings the team up, and returns when the kernel has told.
+    /// Brings the team up, and returns when the kernel has sent its reports.
     Membership(const Cabling& wires, const TeamUnderTest& team)
         : v4_(socket_in(wires.host(), AF_INET, SOCK_DGRAM)),
           v6_(socket_in(wires.host(), AF_INET6, SOCK_DGRAM)) {
@@ -69,7 +69,7 @@ private:
     UniqueFd v4_, v6_;
 };
 
-/// What one switch of the active port made the new port send.
+/// The packets that the new port sends after one change of the active port.
 struct Told {
     bool arp = false, advertisement = false, igmp_report = false, mld_report = false;
     bool all() const { return arp && advertisement && igmp_report && mld_report; }
@@ -140,7 +140,7 @@ TEST(Announcement, repeats_as_configured) {
     for (const auto& seen : far.drain(3, 500ms))
         if (gratuitous_arp_for(seen.frame) == team_v4) times.push_back(seen.arrival);
     ASSERT_EQ(3U, times.size());
-    // Each interval begins when an announcement was sent; it arrives a moment later.
+    // An interval starts when an announcement is sent; it arrives a little later.
     EXPECT_GE(times[2] - times[0], 150ms);
 }
 

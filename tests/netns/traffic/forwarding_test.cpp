@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a host does with its team: packets both ways, whatever their kind.
+// A team forwards packets of every kind in both directions.
 //
 // lab: Forwarding.* by team, 25 s
 // lab: Forwarding.* by bpf, 18 s
@@ -61,7 +61,7 @@ TEST_P(Forwarding, delivers_every_frame_once) {
     }
 }
 
-/// A datagram to a group, and whether it came.
+/// Sends a datagram to a multicast group; returns whether it arrived.
 bool carries_group(const NetNs& from, std::string_view device_from, const NetNs& to,
                    std::string_view device_to) {
     const SocketAddress group("239.1.2.3", 5003);
@@ -149,7 +149,7 @@ TEST(Forwarding, keeps_two_teams_apart) {
     wires.host().ip("link set team0 up\nlink set team1 up");
     ASSERT_TRUE(first.await_link("eth1"));
     ASSERT_TRUE(second.await_link("eth2"));
-    // By the driver a team has no inner end.
+    // With the driver a team has no inner end.
     for (const auto* device : {"team0", "team1", "tmo0", "tmo1"})
         if (exists(wires.host(), device)) await_operation(wires.host(), device);
     await_operation(wires.peer(), "p2");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Frames as they are on the wire: tags, sizes, foreign addresses.
+// Frames on the wire: tags, sizes, addresses of other hosts.
 //
 // lab: Frames.* by bpf on 6.12, 18 s
 // lab: Frames.* by bpf on 6.1, 18 s, long

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Ports of whose lost carrier the kernel tells late, as it does of a card's (support/cabling.h: News).
+// Ports for which the kernel delays the event of a lost carrier, as it does for cards
+// (support/net/cabling.h).
 //
-// lab: CarrierMonitor.* by none: a link's news are the same by every datapath
+// lab: CarrierMonitor.* by none: link events are the same with every datapath
 #include "netns/configs.h"
 #include "netns/traffic/foreign_programs.h"
 
@@ -14,12 +15,12 @@
 namespace teamo::test {
 namespace {
 
-/// How often the watch saw the link go.
+/// How often the link watch saw the link go down.
 int losses(const TeamUnderTest& team) {
     return std::stoi(team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
 }
 
-/// A loss that is over before the kernel's second is: of one that short it never tells.
+/// A flap that is shorter than the kernel's delay of one second: the kernel reports nothing.
 void expect_flap_seen(const Cabling& wires, const TeamUnderTest& team, milliseconds length) {
     ASSERT_TRUE(team.await_link("eth1"));
     const int seen = losses(team);
@@ -38,7 +39,7 @@ TEST(CarrierMonitor, sees_every_flap) {
     for (const auto length : lengths)
         expect_flap_seen(wires, team, length);
     EXPECT_TRUE(stays(
-        "up, when the kernel's own news come", [&] { return team.link_is_up("eth1"); }, 1500ms));
+        "up, when the kernel's delayed events come", [&] { return team.link_is_up("eth1"); }, 1500ms));
     EXPECT_EQ(before + static_cast<int>(lengths.size()), losses(team));
     wires.pull(1);
     wires.plug(1);
@@ -58,7 +59,7 @@ TEST(CarrierMonitor, covers_added_and_adopted_ports) {
     expect_flap_seen(wires, team, 0ms);
 }
 
-/// How often the daemon went to sleep. Once a second it looks at the team's own device, whatever happens.
+/// How often the daemon went to sleep. It reads the team's device once a second in any case.
 long sleeps(const TeamUnderTest& team) {
     constexpr std::string_view name = "voluntary_ctxt_switches:";
     std::ifstream status(fmt::format("/proc/{}/status", team.pid()));
@@ -67,14 +68,14 @@ long sleeps(const TeamUnderTest& team) {
     throw SetupError("no process");
 }
 
-/// Not woken for half a second.
+/// Whether the daemon was not woken for half a second.
 bool asleep(const TeamUnderTest& team) {
     const auto before = sleeps(team);
     std::this_thread::sleep_for(500ms);
     return sleeps(team) == before;
 }
 
-/// Woken more often than a look a second takes, even on a machine that lets it run now and then only.
+/// Woken much more often than once a second, even on a busy machine.
 testing::AssertionResult stays_awake(const TeamUnderTest& team) {
     const auto before = sleeps(team);
     return eventually(
@@ -92,10 +93,10 @@ TEST(CarrierMonitor, polls_only_ports_with_a_carrier) {
     const Cabling wires(2, FarSide::open, News::gathered);
     const TeamUnderTest team(loadbalance(2), {"-g"});
     ASSERT_TRUE(team.await_link("eth1"));
-    // A kernel that lets itself be traced is never asked.
-    const bool asked = team.log().find("lost carriers are asked for") != std::string::npos;
-    EXPECT_NE(kernel_takes_fentry_programs(), asked);
-    if (asked)
+    // If the kernel supports fentry programs, the daemon does not poll.
+    const bool polls = team.log().find("lost carriers are asked for") != std::string::npos;
+    EXPECT_NE(kernel_takes_fentry_programs(), polls);
+    if (polls)
         EXPECT_TRUE(stays_awake(team));
     else
         EXPECT_TRUE(eventually("asleep", [&] { return asleep(team); })) << "with programs";

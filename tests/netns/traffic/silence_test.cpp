@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A port has no addresses of its own, and gets back those that somebody gave it.
+// A port has no IP addresses while it belongs to a team, and gets its static ones back.
 #include "netns/configs.h"
 #include "support/net/links.h"
 

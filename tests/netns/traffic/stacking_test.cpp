@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Devices that people put on a team.
+// Devices on top of a team.
 //
 // lab: Stacking.* by bpf on 6.12, 20 s
 // lab: Stacking.* by bpf on 6.1, 20 s, long

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What an administrator's own tools show of a team.
+// What the usual tools show of a team.
 //
 // lab: Visibility.* by bpf, 40 s, long
 #include "netns/configs.h"
@@ -35,11 +35,11 @@ TEST(Visibility, device_counts_both_directions) {
         sent_in = in.next();
     }
     const auto passed = counters(wires.host(), "team0") - before;
-    constexpr std::uint64_t others = 100; // first packets, neighbour discovery
+    constexpr std::uint64_t others = 100; // bytes of other packets, such as neighbour discovery
     EXPECT_THAT(passed.tx_packets, AllOf(Ge(sent_out), Le(sent_out + others)));
     EXPECT_THAT(passed.rx_packets, AllOf(Ge(sent_in), Le(sent_in + others)));
     EXPECT_THAT(passed.tx_bytes, AllOf(Ge(sent_out * on_the_wire), Le((sent_out + others) * on_the_wire)));
-    // What arrives the driver counts without the Ethernet header.
+    // On receive the driver does not count the Ethernet header.
     const auto received = on_the_wire - (by_driver(wires) ? 14 : 0);
     EXPECT_THAT(passed.rx_bytes, AllOf(Ge(sent_in * received), Le((sent_in + others) * on_the_wire)));
     EXPECT_EQ(0U, passed.tx_dropped + passed.rx_dropped);

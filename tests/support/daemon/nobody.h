@@ -19,7 +19,7 @@ inline Process as_nobody(const std::string& line) {
 }
 
 /// Of each file and folder of the daemons that nobody may open he has the lock, or waits until he gets it.
-inline std::vector<Process> lock_all_that_nobody_may() {
+inline std::vector<Process> lock_as_unprivileged_user() {
     std::vector<std::string> paths{"/run/teamd", "/run/teamd-offload"};
     for (const auto* folder : {"/run/teamd", "/run/teamd-offload"})
         if (std::filesystem::exists(folder))
