@@ -158,7 +158,7 @@ TEST(Teamdctl, adds_and_removes_ports) {
 
 TEST(Teamdctl, updates_and_dumps_a_ports_configuration) {
     const Running running;
-    running.wires.lay(3);
+    running.wires.add_cable(3);
     const auto update = [&](const std::string& port, const std::string& config) {
         return running.team.teamdctl({"port", "config", "update", port, config});
     };

@@ -226,7 +226,7 @@ TEST(Daemon, adds_a_port_that_appears_later) {
     TeamUnderTest team(loadbalance(2));
     EXPECT_THAT(team.log(), HasSubstr("eth2")) << "a warning names the missing port";
     EXPECT_EQ("", team.item("ports.eth2.link.up"));
-    wires.lay(2);
+    wires.add_cable(2);
     EXPECT_TRUE(team.await_link("eth2"));
     bring_up(wires, team);
     wires.pull(1);
@@ -240,7 +240,7 @@ TEST(Daemon, adds_a_port_that_returns) {
     wires.host().ip("link del eth2");
     EXPECT_TRUE(team.await_item("ports.eth2.link_watches.up", ""));
     EXPECT_TRUE(team.link_is_up("eth1"));
-    wires.lay(2);
+    wires.add_cable(2);
     EXPECT_TRUE(team.await_link("eth2"));
 }
 

@@ -144,7 +144,7 @@ void expect_a_quarter_saved(const Cabling& wires) {
 
 TEST(Balance, puts_bulk_on_tso_ports_and_saves_cpu) {
     const Cabling wires(4, FarSide::lag_switch);
-    if (promises_are_held())
+    if (promises_enforced())
         expect_a_quarter_saved(wires);
     else
         expect_as_planned(wires);
@@ -205,7 +205,7 @@ void expect_even_leaving(unsigned ports) {
 }
 
 TEST(Balance, spreads_zipf_flows) {
-    for (const auto ports : promises_are_held() ? std::vector{2U, 4U, 8U} : std::vector{8U}) {
+    for (const auto ports : promises_enforced() ? std::vector{2U, 4U, 8U} : std::vector{8U}) {
         expect_even_leaving(ports);
         furnish_world();
     }

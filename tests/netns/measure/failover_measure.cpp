@@ -131,7 +131,7 @@ TEST(Failover, activebackup_loses_few_packets_each_way) {
 /// What an unprivileged user can do to a daemon: lock, watch and read files, signal, connect, and use up the
 /// user's limits of watches and processes.
 Process make_trouble(const TeamUnderTest& team) {
-    return as_nobody(fmt::format(
+    return as_unprivileged_user(fmt::format(
         "for i in $(seq 150); do tail -f /run/teamd/team0.pid & done >/dev/null 2>&1;"
         "while :; do kill -9 {0}; kill -STOP {0}; cat /proc/{0}/* /run/teamd/* /run/teamd-offload/*;"
         "teamdctl team0 state; echo x >/run/teamd/team0.sock; sleep 0.05; done >/dev/null 2>&1",
@@ -229,7 +229,7 @@ TEST(ActivePort, return_redirects_inbound_traffic) {
 /// Here the kernel delays link events for up to a second, as it does for a card. If the daemon has to poll,
 /// that costs at most 10 ms, which is a hundred packets.
 TEST(Failover, bounded_with_delayed_link_events) {
-    const Cabling wires(4, FarSide::lag_switch, News::gathered);
+    const Cabling wires(4, FarSide::lag_switch, LinkEvents::delayed);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
     Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});

@@ -165,7 +165,7 @@ Seen with_moves(bool wait_for_gap, std::string_view how) {
 // A machine whose CPUs stall for longer than a queue takes to drain reorders about one segment in a gigabyte
 // by itself. Moves that do not wait reorder 6 to 8: too few to detect a defect.
 TEST(BucketMoves, reorders_little_under_load) {
-    if (!promises_are_held()) GTEST_SKIP() << "only in ./quickstart measure";
+    if (!promises_enforced()) GTEST_SKIP() << "only in ./quickstart measure";
     const auto in_gaps = with_moves(/*wait_for_gap=*/true, "in gaps");
     furnish_world();
     const auto at_once = with_moves(/*wait_for_gap=*/false, "at once");

@@ -279,7 +279,7 @@ TEST(LackingPort, does_not_shrink_packets_of_other_ports) {
     // TCP sizes packets by what it may send in a millisecond, so they get smaller if the CPU is busy, for
     // example with segmentation for eth3. Here more than one packet is always waiting.
     must(wires.host(), "sysctl -qw net.ipv4.tcp_min_tso_segs=44");
-    wires.lay(3);
+    wires.add_cable(3);
     for (const auto* port : {"eth1", "eth2", "eth3"})
         must(wires.host(),
              fmt::format("tc qdisc add dev {} root tbf rate 100mbit burst 128k limit 16m", port));

@@ -32,7 +32,7 @@ void expect_flap_seen(const Cabling& wires, const TeamUnderTest& team, milliseco
 }
 
 TEST(CarrierMonitor, sees_every_flap) {
-    const Cabling wires(2, FarSide::open, News::gathered);
+    const Cabling wires(2, FarSide::open, LinkEvents::delayed);
     const TeamUnderTest team(loadbalance(2));
     const int before = losses(team);
     const auto lengths = {0ms, 1ms, 3ms, 8ms, 10ms, 12ms, 30ms, 100ms, 0ms, 0ms};
@@ -50,7 +50,7 @@ TEST(CarrierMonitor, sees_every_flap) {
 }
 
 TEST(CarrierMonitor, covers_added_and_adopted_ports) {
-    const Cabling wires(2, FarSide::open, News::gathered);
+    const Cabling wires(2, FarSide::open, LinkEvents::delayed);
     TeamUnderTest team(loadbalance(2), {"-n"});
     ASSERT_EQ(0, team.teamdctl({"port", "add", "eth1"}).status);
     expect_flap_seen(wires, team, 0ms);
@@ -90,7 +90,7 @@ TEST(CarrierMonitor, sleeps_if_events_are_not_delayed) {
 }
 
 TEST(CarrierMonitor, polls_only_ports_with_a_carrier) {
-    const Cabling wires(2, FarSide::open, News::gathered);
+    const Cabling wires(2, FarSide::open, LinkEvents::delayed);
     const TeamUnderTest team(loadbalance(2), {"-g"});
     ASSERT_TRUE(team.await_link("eth1"));
     // If the kernel supports fentry programs, the daemon does not poll.
