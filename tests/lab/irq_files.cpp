@@ -41,7 +41,7 @@ std::vector<IrqLine> vectors_of(const std::string& card) {
     return lines;
 }
 
-bool tells_of_link(const IrqLine& vector) {
+bool is_link_vector(const IrqLine& vector) {
     return vector.name.find('-') == std::string::npos || vector.name.ends_with("-config");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What only the kernel's team driver has: options that teamnl shows, ports that others attach, devices that
-// others made. And what a team offers that has a poor port, by either datapath.
+// Features of the kernel's team driver: options that teamnl shows, ports and devices of other programs. And a
+// port that lacks an offload, with both datapaths.
 //
 // lab: Driver.* *LackingPort.* in -k 6.12 -p 2, 20 s
 #include "lab/far_switch.h"
@@ -19,14 +19,14 @@ using testing::Not;
 
 std::string in_guest(const std::string& line) { return must(NetNs::current(), line); }
 
-/// What the driver says, by libteam's own tool.
+/// An option of the driver, read by libteam's teamnl.
 std::string option(const std::string& name, const std::string& port = "") {
     auto text = in_guest(fmt::format("teamnl {} team0 getoption {}", port.empty() ? "" : "-p " + port, name));
     text.erase(text.find_last_not_of(" \n") + 1);
     return text;
 }
 
-/// By bucket, from 255 down, as teamnl lists them.
+/// The number of buckets for each ifindex, as teamnl lists them.
 std::string mapping() {
     return in_guest(
         "teamnl team0 options | awk '$1 == \"lb_tx_hash_to_port_mapping\" { print $NF }' | sort | uniq -c");
@@ -37,7 +37,7 @@ testing::AssertionResult carries(const TeamUnderTest& team, const std::string& p
         std::string("true"), [&] { return team.item(fmt::format("ports.{}.link.up", port)); }, 20s);
 }
 
-/// A device keeps the queueing discipline that it got when it was first up.
+/// A device gets its queueing discipline when it is first up, and keeps it.
 std::string as_it_is(const std::string& port) {
     in_guest(fmt::format("ip link set {0} up; ip link set {0} down", port));
     return snapshot(NetNs::current(), port);
@@ -60,7 +60,7 @@ TEST(Driver, sets_every_configured_option) {
     EXPECT_EQ("3", option("queue_id", "eth0"));
     EXPECT_EQ("-10", option("priority", "eth0"));
     EXPECT_EQ("7", option("priority", "eth1"));
-    EXPECT_EQ("false", option("user_linkup_enabled", "eth0")) << "the driver's own view serves";
+    EXPECT_EQ("false", option("user_linkup_enabled", "eth0")) << "the driver uses its own link state";
     EXPECT_TRUE(becomes(true, [] {
         const auto places = mapping();
         return places.find("128 " + std::to_string(look(NetNs::current(), "eth0").index)) !=
@@ -68,7 +68,7 @@ TEST(Driver, sets_every_configured_option) {
                places.find("128 " + std::to_string(look(NetNs::current(), "eth1").index)) !=
                    std::string::npos;
     })) << mapping();
-    // Somebody else's hand is corrected.
+    // The daemon repairs a change by another program.
     in_guest("teamnl -p eth0 team0 setoption enabled false");
     EXPECT_TRUE(becomes(std::string("true"), [] { return option("enabled", "eth0"); }));
     EXPECT_EQ(0, team.stop());
@@ -118,7 +118,7 @@ TEST(Driver, takes_over_a_foreign_device_with_option_o) {
     const auto refused = daemon_on(config, {"--datapath", "team"});
     EXPECT_EQ(1, refused.status);
     EXPECT_THAT(refused.err, HasSubstr("device team0 exists and is no team of ours; start with -o"));
-    EXPECT_EQ("team0", look(NetNs::current(), "eth0").master) << "all is as it was";
+    EXPECT_EQ("team0", look(NetNs::current(), "eth0").master) << "nothing has changed";
     TeamUnderTest team(config, {"--datapath", "team", "-o"});
     EXPECT_TRUE(becomes(
         std::string("eth0"), [&] { return team.item("runner.active_port"); }, 20s));
@@ -174,7 +174,7 @@ TEST_P(LackingPort, limits_packet_size_but_not_tso) {
     in_guest("ethtool -K eth1 tso on");
     const auto limit = [] { return in_guest("ip -d link show team0 | grep -o 'gso_max_size [0-9]*'"); };
     const auto usual = limit();
-    // The kernel tells nobody of a new limit; it is seen with the next news of the port.
+    // The kernel sends no event for a new limit; the daemon reads it at the next event of the port.
     in_guest("ip link set eth1 gso_max_size 32768; ip link set eth1 alias lower");
     EXPECT_TRUE(becomes(std::string("gso_max_size 32768\n"), limit));
     in_guest("ip link set eth1 gso_max_size 65536; ip link set eth1 alias ''");

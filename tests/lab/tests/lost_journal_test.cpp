@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a daemon makes of a running team whose journal is lost: only a real card has a permanent address.
+// Adopting a running team whose journal is lost. Needs real cards: only they have a permanent address.
 //
 // lab: *LostJournal.* in -k 6.1 -p 2, 20 s
 #include "lab/lab.h"
@@ -57,7 +57,7 @@ TEST_P(LostJournal, adopts_and_restores_permanent_addresses) {
     ASSERT_TRUE(both_carry());
     const auto index = look(NetNs::current(), "team0").index;
     team_->kill();
-    ASSERT_TRUE(std::filesystem::remove(journal)) << "there was one";
+    ASSERT_TRUE(std::filesystem::remove(journal)) << "the journal must have existed";
     team_->start();
     EXPECT_THAT(team_->log(), HasSubstr("went on with the running team, 2 ports"));
     EXPECT_TRUE(both_carry());
