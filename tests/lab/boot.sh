@@ -112,15 +112,15 @@ give_up_in_time() {
 for boots_left in 2 1 0; do
     qemu_status=0
     boot
-    mapfile -t told < <(cat status 2>/dev/null)
-    [ ${#told[@]} -eq 0 ] || break
+    mapfile -t reported < <(cat status 2>/dev/null)
+    [ ${#reported[@]} -eq 0 ] || break
     reason="QEMU ended with status $qemu_status before the command started: $(tail -qn 1 qemu.log kernel.log | tr '\n' ' ')"
     [ ! -s gave_up ] || reason=$(cat gave_up)
     rm -f gave_up
     echo "lab: $reason" >&2
     [ $boots_left -eq 0 ] || echo "$asked_by: $reason" >>"$retries"
 done
-[ ${#told[@]} -lt 2 ] || exit "${told[1]}"
+[ ${#reported[@]} -lt 2 ] || exit "${reported[1]}"
 echo "lab: the guest ended before its command (QEMU's exit status: $qemu_status); end of its log:" >&2
 tail -n 1 qemu.log >&2
 tail -n 40 kernel.log >&2

@@ -22,7 +22,7 @@ std::string line_of(const fs::path& path) {
     return line;
 }
 
-bool bears(const std::string& handler, const std::string& name) {
+bool has_name(const std::string& handler, const std::string& name) {
     return handler == name || handler.starts_with(name + "-");
 }
 
@@ -35,7 +35,7 @@ std::vector<IrqLine> vectors_of(const std::string& card) {
         if (irq.is_directory())
             for (const auto& handler : fs::directory_iterator(irq))
                 if (const auto name = handler.path().filename().string();
-                    handler.is_directory() && (bears(name, card) || bears(name, device)))
+                    handler.is_directory() && (has_name(name, card) || has_name(name, device)))
                     lines.push_back({static_cast<unsigned>(std::stoul(irq.path().filename())), name});
     std::ranges::sort(lines, {}, &IrqLine::irq);
     return lines;

@@ -47,7 +47,7 @@ TEST(Harness, counts_losses_of_a_pulled_cable) {
     Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4});
     const auto before = out.next();
     wires.pull(1);
-    EXPECT_TRUE(eventually("packets that nobody gets", [&] { return out.next() > before + 500; }));
+    EXPECT_TRUE(eventually("500 more packets are sent", [&] { return out.next() > before + 500; }));
     wires.plug(1);
     EXPECT_TRUE(out.flows());
     out.stop();
@@ -105,7 +105,7 @@ TEST(Harness, builds_a_valid_datagram) {
                      .from = client_v4,
                      .to_port = 9,
                      .from_port = 9},
-                    "nobody listens"));
+                    "no program listens"));
     EXPECT_TRUE(there.await([](const Seen& frame) { return ipv4_protocol_of(frame.frame) == IPPROTO_ICMP; }))
         << "no ICMP port unreachable came back";
 }

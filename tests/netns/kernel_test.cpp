@@ -57,9 +57,9 @@ TEST(Features, reports_missing_and_refused) {
     const auto unknown = ethtool->set_features(eth1, {{"rx-telepathy", true}});
     ASSERT_FALSE(unknown);
     EXPECT_THAT(unknown.error().text, HasSubstr("bit name not found"));
-    const auto nobody = ethtool->read_features(IfIndex{99'999});
-    ASSERT_FALSE(nobody);
-    EXPECT_EQ(nobody.error().number, ENODEV);
+    const auto missing = ethtool->read_features(IfIndex{99'999});
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().number, ENODEV);
 }
 
 std::vector<MacAddress> unicast_list(const NetNs& in, std::string_view name) {

@@ -90,7 +90,7 @@ TEST_P(Cards, sends_large_packets_and_survives_a_pulled_cable) {
         packets += shares[port].packets;
     }
     // Including ACKs and the small packets at the start of a connection.
-    fmt::print("{}: {} bytes a transmitted skb\n", GetParam(), bytes / packets);
+    fmt::print("{}: {} bytes per transmitted skb\n", GetParam(), bytes / packets);
     EXPECT_GE(bytes / packets, 20'000U);
 
     Lab::pull(1);

@@ -51,7 +51,7 @@ CpuList interrupts_of(const std::string& card) {
 class HashByCpu : public testing::TestWithParam<const char*> {
 protected:
     /// The CPUs of a port that the daemon reports, by a key of "balance".
-    CpuList told(const TeamUnderTest& team, const char* port, const char* key) const {
+    CpuList reported(const TeamUnderTest& team, const char* port, const char* key) const {
         rapidjson::Document document;
         document.Parse(team.teamoctl({"state", "dump"}).out.c_str());
         CpuList cpus;
@@ -119,10 +119,10 @@ TEST_P(HashByCpu, follows_interrupt_cpus) {
         };
         ASSERT_TRUE(eventually("the interrupts have moved", arrived))
             << teamo::text_of(interrupts_of("eth0")) << " and " << teamo::text_of(interrupts_of("eth1"));
-        ASSERT_TRUE(becomes(CpuList{of_eth0}, [&] { return told(team, "eth0", "interrupt_cpus"); }));
-        ASSERT_TRUE(becomes(CpuList{of_eth1}, [&] { return told(team, "eth1", "interrupt_cpus"); }));
-        EXPECT_THAT(told(team, "eth0", "cpus"), testing::Contains(of_eth0));
-        EXPECT_THAT(told(team, "eth1", "cpus"), testing::Contains(of_eth1));
+        ASSERT_TRUE(becomes(CpuList{of_eth0}, [&] { return reported(team, "eth0", "interrupt_cpus"); }));
+        ASSERT_TRUE(becomes(CpuList{of_eth1}, [&] { return reported(team, "eth1", "interrupt_cpus"); }));
+        EXPECT_THAT(reported(team, "eth0", "cpus"), testing::Contains(of_eth0));
+        EXPECT_THAT(reported(team, "eth1", "cpus"), testing::Contains(of_eth1));
         const auto by_first = sent_from(of_eth0), by_second = sent_from(of_eth1);
         fmt::print("eth0's CPU is {}: from there {} and {} frames, from the other {} and {}\n", of_eth0,
                    by_first[0], by_first[1], by_second[0], by_second[1]);

@@ -191,9 +191,9 @@ protected:
 
 /// The number of ports on each CPU in the dry run's plan.
 std::map<unsigned, unsigned> planned_loads(const std::string& config) {
-    const auto told = run({.argv = {daemon_program(), "--dry-run", "-c", config}});
+    const auto dry_run = run({.argv = {daemon_program(), "--dry-run", "-c", config}});
     std::map<unsigned, unsigned> loads;
-    const auto document = json::parse(told.out);
+    const auto document = json::parse(dry_run.out);
     if (!document) return loads;
     for (const auto& port : json::object(*document, "ports"))
         for (const auto& cpu : json::array(json::child(port.value, "interrupts"), "cpus"))

@@ -72,7 +72,7 @@ TEST_F(InterruptCpus, keeps_one_for_each_port) {
     std::vector<unsigned> of_first;
     for (const auto& vector : vectors_of("eth0"))
         of_first.push_back(vector.irq);
-    const auto nobody = lock_as_unprivileged_user(); // must not block the daemon
+    const auto locks = lock_as_unprivileged_user(); // must not block the daemon
     TeamUnderTest team(config_of(cards_));
     far_->flood(team);
     ASSERT_TRUE(eventually(
@@ -86,7 +86,8 @@ TEST_F(InterruptCpus, keeps_one_for_each_port) {
         for (const auto& vector : vectors_of(card)) {
             if (is_link_vector(vector)) continue; // it rarely occurs
             const auto then = counts(vector.irq);
-            ASSERT_TRUE(eventually("it comes", [&] { return counts(vector.irq) != then; })) << vector.name;
+            ASSERT_TRUE(eventually("the interrupt occurs", [&] { return counts(vector.irq) != then; }))
+                << vector.name;
             const auto now = counts(vector.irq);
             for (unsigned cpu = 0; cpu < now.size(); ++cpu)
                 if (now[cpu] != then[cpu]) {
@@ -104,12 +105,12 @@ TEST_F(InterruptCpus, keeps_one_for_each_port) {
     must(host, fmt::format("cd /sys/bus/pci/drivers/{1}; echo {0} > unbind; echo {0} > bind", address,
                            driver("eth0")));
     ASSERT_TRUE(
-        eventually("it joined again", [&] { return team.item("ports.eth0.ifinfo.ifname") == "eth0"; }));
+        eventually("eth0 is a port again", [&] { return team.item("ports.eth0.ifinfo.ifname") == "eth0"; }));
     EXPECT_TRUE(is_repaired(team, "unbound and bound"));
     const auto victim = planned_cpus(team).at("eth1").front();
     const auto other = victim == 0 ? planned_cpus(team).at("eth0").front() : victim; // CPU 0 stays
     must(host, fmt::format("echo 0 > /sys/devices/system/cpu/cpu{}/online", other));
-    ASSERT_TRUE(eventually("it left the CPU", [&] {
+    ASSERT_TRUE(eventually("the ports do not use the CPU", [&] {
         for (const auto& [card, cpus] : planned_cpus(team))
             if (std::ranges::find(cpus, other) != cpus.end()) return false;
         return true;

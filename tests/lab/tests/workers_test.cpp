@@ -137,9 +137,9 @@ TEST_F(Workers, follows_the_interrupt_cpu_of_the_port) {
         "threads are made", [&] { return threads_of(workers.front().pid()) >= 6; }, 20s));
     EXPECT_EQ("", wrong());
     if (Lab::at_length()) { // figures only, without a check: an emulator has no caches
-        auto prove = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});
-        EXPECT_EQ(0, prove.wait(patient(60s))) << prove.err();
-        fmt::print("{}", prove.out());
+        auto benchmark = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});
+        EXPECT_EQ(0, benchmark.wait(patient(60s))) << benchmark.err();
+        fmt::print("{}", benchmark.out());
         EXPECT_TRUE(eventually(
             "each is on its port's CPU again", [&] { return wrong().empty(); }, 20s))
             << wrong();

@@ -34,14 +34,14 @@ std::string balancer(int tenths) {
                        tenths);
 }
 
-void tell(const TeamUnderTest& team, std::vector<std::string> words) {
+void balance_command(const TeamUnderTest& team, std::vector<std::string> words) {
     words.insert(words.begin(), "balance");
     if (const auto done = team.teamoctl(words); done.status != 0) throw SetupError(done.err);
 }
 
 void move_now(const TeamUnderTest& team, const std::vector<unsigned>& buckets, const std::string& port) {
     for (const auto bucket : buckets)
-        tell(team, {"move", std::to_string(bucket), port, "now"});
+        balance_command(team, {"move", std::to_string(bucket), port, "now"});
 }
 
 /// The ports of these buckets, in the same order.
@@ -102,10 +102,10 @@ private:
 
 TEST(Balance, separates_two_large_flows) {
     LargeFlows flows(team_config(balancer(2), ports_object(2)), 2);
-    tell(flows.team(), {"freeze"});
+    balance_command(flows.team(), {"freeze"});
     flows.all_to("eth1");
     EXPECT_EQ(2U, flows.on("eth1"));
-    tell(flows.team(), {"thaw"});
+    balance_command(flows.team(), {"thaw"});
     EXPECT_TRUE(becomes(1U, [&] { return flows.on("eth2"); }));
     // Check the measured loads too, not only the reported ports.
     const auto both_carry = [&] {
@@ -118,7 +118,7 @@ TEST(Balance, separates_two_large_flows) {
 
 TEST(Balance, moves_nothing_while_frozen) {
     LargeFlows flows(team_config(balancer(1), ports_object(2)), 3);
-    tell(flows.team(), {"freeze"});
+    balance_command(flows.team(), {"freeze"});
     flows.all_to("eth1");
     // Wait until the measured loads are current.
     ASSERT_TRUE(eventually("eth1 has it all", [&] { return flows.state().load.at("eth2") < much / 10; }));
@@ -126,7 +126,7 @@ TEST(Balance, moves_nothing_while_frozen) {
     EXPECT_TRUE(stays(
         "on eth1, frozen", [&] { return flows.on("eth1") == 3 && flows.state().frozen; }, 1s));
     EXPECT_EQ(before, flows.state().ends.size());
-    tell(flows.team(), {"thaw"});
+    balance_command(flows.team(), {"thaw"});
     EXPECT_TRUE(eventually("eth2 gets some", [&] { return flows.on("eth2") > 0; }));
     EXPECT_FALSE(flows.state().frozen);
 }
@@ -160,7 +160,7 @@ TEST(Balance, reports_a_manual_move) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(team_config(balancer(2), ports_object(2)));
     bring_up(wires, team);
-    tell(team, {"freeze"});
+    balance_command(team, {"freeze"});
     Stream stream(
         {.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 50, .size = 1000});
     // Wait for the moves to a port whose link came up late.
@@ -168,7 +168,7 @@ TEST(Balance, reports_a_manual_move) {
     std::vector<unsigned> busy;
     ASSERT_TRUE(eventually("one bucket", [&] { return (busy = balance_of(team).heavy(20e3)).size() == 1; }));
     const auto from = balance_of(team).port.at(busy[0]), to = std::string(from == "eth1" ? "eth2" : "eth1");
-    tell(team, {"move", std::to_string(busy[0]), to});
+    balance_command(team, {"move", std::to_string(busy[0]), to});
     const auto by_hand = [](const auto& move) { return move.reason == "by hand" && move.end != "pending"; };
     auto state = balance_of(team);
     ASSERT_TRUE(eventually("it has ended",
@@ -250,7 +250,7 @@ TEST(Balance, returns_buckets_without_reordering) {
     const TeamUnderTest team(
         team_config(balancer(2), ports_object(3), R"("balance": {"max_wait": 600000}, )"));
     bring_up(wires, team);
-    tell(team, {"freeze"});
+    balance_command(team, {"freeze"});
     slow_down(wires, "64mbit");
     wires.pull(2);
     ASSERT_TRUE(becomes(0U, [&] { return balance_of(team).buckets_of("eth2"); }));

@@ -130,7 +130,7 @@ TEST(Doctor, accepts_broadcasts_of_a_switch_that_aggregates) {
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
     const auto broadcasts = broadcasts_of(wires);
-    ASSERT_TRUE(eventually("they come", [&] {
+    ASSERT_TRUE(eventually("the broadcasts arrive", [&] {
         return counters(wires.host(), "eth1").rx_packets + counters(wires.host(), "eth2").rx_packets > 60;
     }));
     EXPECT_THAT(team.teamoctl({"doctor"}).out, Not(HasSubstr("aggregate")));

@@ -208,25 +208,26 @@ TEST_F(Workers, binds_again_after_a_killed_benchmark) {
 
 TEST_F(Workers, restore_ends_a_trial) {
     const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
-    const auto tell = [&](const std::string& method, const std::vector<std::string>& words) {
+    const auto request = [&](const std::string& method, const std::vector<std::string>& words) {
         return ControlSocket::to("team0")->ask(method, words).value_or("nothing");
     };
-    EXPECT_THAT(tell("ProofTry", {"ports", "off"}),
+    EXPECT_THAT(request("ProofTry", {"ports", "off"}),
                 HasSubstr("what can be tried are interrupts and workers"));
-    EXPECT_THAT(tell("ProofTry", {"workers", "maybe"}), HasSubstr("a trial is on, off or end"));
-    tell("ProofTry", {"workers", "off"});
+    EXPECT_THAT(request("ProofTry", {"workers", "maybe"}), HasSubstr("a trial is on, off or end"));
+    request("ProofTry", {"workers", "off"});
     EXPECT_EQ("false", team.item("workers.managed"));
-    tell("ProofTry", {"workers", "end"});
+    request("ProofTry", {"workers", "end"});
     EXPECT_EQ("true", team.item("workers.managed"));
-    tell("ProofTry", {"workers", "on"});
+    request("ProofTry", {"workers", "on"});
     EXPECT_EQ(0, team.teamoctl({"workers", "restore"}).status);
-    EXPECT_THAT(tell("ProofTry", {"workers", "on"}), HasSubstr("somebody has told the workers what to do"));
+    EXPECT_THAT(request("ProofTry", {"workers", "on"}),
+                HasSubstr("somebody has told the workers what to do"));
     EXPECT_EQ("false", team.item("workers.managed"));
-    tell("ProofTry", {"workers", "end"});
+    request("ProofTry", {"workers", "end"});
     EXPECT_EQ("false", team.item("workers.managed"));
-    tell("ProofTry", {"workers", "on"});
+    request("ProofTry", {"workers", "on"});
     EXPECT_EQ("true", team.item("workers.managed"));
-    tell("ProofTry", {"workers", "end"});
+    request("ProofTry", {"workers", "end"});
     EXPECT_EQ("false", team.item("workers.managed"));
 }
 

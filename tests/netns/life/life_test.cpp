@@ -185,7 +185,7 @@ public:
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     }
     /// Whether this message has arrived or arrives in time.
-    bool told(std::string_view what, milliseconds patience = long_enough) {
+    bool received(std::string_view what, milliseconds patience = long_enough) {
         for (const auto start = SteadyClock::now();;) {
             if (said_.find(what) != std::string::npos) return true;
             if (since(start) > patience) return false;
@@ -209,15 +209,15 @@ TEST(Daemon, notifies_systemd) {
     auto running = Process::start(
         {.argv = daemon_command({"-f", config.path()}),
          .environment = {fmt::format("NOTIFY_SOCKET={}", ServiceManager::path), "WATCHDOG_USEC=200000"}});
-    EXPECT_TRUE(manager.told("READY=1"));
+    EXPECT_TRUE(manager.received("READY=1"));
     EXPECT_TRUE(socket_exists("team0")) << "the socket answers when the daemon is ready";
-    EXPECT_TRUE(manager.told("STATUS="));
+    EXPECT_TRUE(manager.received("STATUS="));
     for (int times = 0; times < 2; ++times) {
         manager.forget();
-        EXPECT_TRUE(manager.told("WATCHDOG=1"));
+        EXPECT_TRUE(manager.received("WATCHDOG=1"));
     }
     running.signal(SIGTERM);
-    EXPECT_TRUE(manager.told("STOPPING=1"));
+    EXPECT_TRUE(manager.received("STOPPING=1"));
     EXPECT_EQ(0, running.wait(long_enough));
 }
 

@@ -63,7 +63,7 @@ TEST_F(LostDevice, restores_ports_after_a_new_team) {
 
 TEST_F(LostDevice, ends_a_running_daemon_with_status_2) {
     wires_.host().ip("link del team0");
-    EXPECT_TRUE(eventually("it ends", [&] { return !team_->running(); }));
+    EXPECT_TRUE(eventually("the daemon ends", [&] { return !team_->running(); }));
     EXPECT_EQ(2, team_->stop());
     EXPECT_THAT(team_->log(), HasSubstr("device team0 was removed by somebody else"));
     EXPECT_EQ("", difference(before_, ports()));

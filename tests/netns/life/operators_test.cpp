@@ -151,9 +151,9 @@ TEST(BalanceCommand, move_refuses_an_unknown_bucket_or_port) {
     for (const auto* line : {"balance move 256 eth1", "balance move -1 eth1", "balance move x eth1",
                              "balance move 7", "balance move 7 eth1 soon", "balance move 7 eth1 now now"})
         EXPECT_EQ(2, ask(team, line).status) << line;
-    const auto nobody = ask(team, "balance move 7 eth9");
-    EXPECT_EQ(1, nobody.status);
-    EXPECT_THAT(nobody.err, StartsWith("team0: balance move"));
+    const auto unknown = ask(team, "balance move 7 eth9");
+    EXPECT_EQ(1, unknown.status);
+    EXPECT_THAT(unknown.err, StartsWith("team0: balance move"));
 }
 
 TEST(BalanceCommand, freeze_and_thaw) {

@@ -43,26 +43,26 @@ public:
         for (int times = 0; !runs && team_.ended() == 75 && times < 3; ++times)
             runs = (team_.start(), true);
         if (!runs) return;
-        reach("all ports are in", [&] { return ins() == names(); });
+        reach("all ports belong to the team", [&] { return ins() == names(); });
         wires_.pull(1);
-        reach("eth1 carries no more", [&] { return !transmits("eth1"); });
+        reach("eth1 does not carry", [&] { return !transmits("eth1"); });
         wires_.plug(1);
-        reach("all ports are in again", [&] { return ins() == names(); });
+        reach("all ports belong to the team again", [&] { return ins() == names(); });
         static_cast<void>(sh(wires_.host(), "ethtool -K eth2 tso off"));
         reach("eth2 has its TSO again", [&] { return tso_of(wires_.host(), "eth2") == "on"; });
         if (!team_.running()) return;
         const bool done = team_.teamdctl({"port", "remove", removed}).status == 0;
         if (!team_.running()) return;
-        if (done) reach("eth3 is out, and as it was", [&] { return is_as_before(2); });
+        if (done) reach("eth3 is restored", [&] { return is_as_before(2); });
         team_.signal(SIGTERM);
-        static_cast<void>(eventually("it ends", [&] { return !team_.running(); }));
+        static_cast<void>(eventually("the daemon ends", [&] { return !team_.running(); }));
     }
 
     /// Starts a new daemon, which must complete the team; stops it, and all settings must be restored.
     void expect_a_whole_team_and_all_put_back() {
         wires_.plug(1);
         team_.start();
-        EXPECT_TRUE(eventually("all ports are in, but perhaps the removed one", [&] {
+        EXPECT_TRUE(eventually("all ports belong to the team, except perhaps the removed one", [&] {
             auto expected = names();
             if (ins() == expected) return true;
             expected.pop_back();
@@ -195,7 +195,7 @@ TEST(Leftovers, finishes_a_half_changed_address) {
         ASSERT_TRUE(team.await_item("runner.active_port", "eth1") && team.await_link("eth2"));
         const auto address = look(wires.host(), "team0").address;
         wires.pull(1);
-        ASSERT_TRUE(eventually("it is killed", [&] { return !team.running(); }));
+        ASSERT_TRUE(eventually("the daemon is killed", [&] { return !team.running(); }));
         EXPECT_EQ(after == 1, look(wires.host(), "eth2").up()) << after;
         team.start();
         EXPECT_TRUE(team.await_link("eth2"));

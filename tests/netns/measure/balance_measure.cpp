@@ -106,10 +106,11 @@ Run run_with(const Cabling& wires, bool aware) {
         run.off_plan =
             std::max(run.off_plan,
                      std::abs(bytes[number - 1] / seconds - planned.at(Cabling::port(number))) / capacity);
-    fmt::print("aware {}: {} Mbit/s by port, {:.1f} % by the capable, {:.3f} us a KB, {:.0f} bytes a packet "
-               "on eth1, {:.3f} off the plan, {} answers\n",
-               aware, in_mbits(bytes, seconds), run.capable * 100, run.per_kb, run.per_packet, run.off_plan,
-               requests.answered());
+    fmt::print(
+        "aware {}: {} Mbit/s by port, {:.1f} % by TSO ports, {:.3f} us per KiB, {:.0f} bytes per packet "
+        "on eth1, {:.3f} off the plan, {} answers\n",
+        aware, in_mbits(bytes, seconds), run.capable * 100, run.per_kb, run.per_packet, run.off_plan,
+        requests.answered());
     if (team.stop() != 0) throw SetupError("the daemon does not stop");
     return run;
 }
@@ -123,23 +124,24 @@ double taken_by_others() {
 
 Run expect_as_planned(const Cabling& wires) {
     const auto run = run_with(wires, /*aware=*/true);
-    EXPECT_TRUE(at_least("share of the capable ports", run.capable, {.promised = 0.95, .defect = 0.8}));
-    EXPECT_TRUE(at_most("distance from the plan", run.off_plan, {.promised = 0.10, .defect = 0.25}));
+    EXPECT_TRUE(at_least("share of the TSO ports", run.capable, {.promised = 0.95, .defect = 0.8}));
+    EXPECT_TRUE(at_most("difference from the plan", run.off_plan, {.promised = 0.10, .defect = 0.25}));
     return run;
 }
 
 /// The CPU time is that of the whole machine, so it is only reported; the shares decide.
 void expect_a_quarter_saved(const Cabling& wires) {
-    fmt::print("others take {:.0f} % of a CPU\n", taken_by_others() * 100);
+    fmt::print("other programs use {:.0f} % of a CPU\n", taken_by_others() * 100);
     std::vector<double> aware, unaware;
     for (int round = 0; round < 3; ++round) {
         aware.push_back(expect_as_planned(wires).per_kb);
         unaware.push_back(run_with(wires, /*aware=*/false).per_kb);
     }
     const double ratio = median(aware) / median(unaware);
-    fmt::print("CPU a KB: {:.3f} against {:.3f} (medians of 3)\n", median(aware), median(unaware));
+    fmt::print("CPU per KiB: {:.3f}, without balancing by TSO {:.3f} (medians of 3)\n", median(aware),
+               median(unaware));
     testing::Test::RecordProperty("ratio_percent", static_cast<int>(ratio * 100));
-    EXPECT_TRUE(at_most("CPU a KB, ratio", ratio, {.promised = 0.75, .defect = 0.85}));
+    EXPECT_TRUE(at_most("CPU per KiB, ratio", ratio, {.promised = 0.75, .defect = 0.85}));
 }
 
 TEST(Balance, puts_bulk_on_tso_ports_and_saves_cpu) {
@@ -199,8 +201,8 @@ void expect_even_leaving(unsigned ports) {
                              move.from, move.to, move.reason, move.end, move.waited.count(), move.gain);
     // A port always keeps at least one bucket.
     const double least = std::max(1.0, fullest_bucket);
-    EXPECT_TRUE(
-        at_most("fullest over mean", measured.first, {.promised = 1.05 * least, .defect = 1.15 * least}))
+    EXPECT_TRUE(at_most("highest load to mean, ratio", measured.first,
+                        {.promised = 1.05 * least, .defect = 1.15 * least}))
         << "moves:" << moves;
 }
 

@@ -95,11 +95,11 @@ TEST(Failover, loadbalance_loses_few_packets) {
     stream.stop();
     report("pulls", lost.pulled);
     expect_few(lost.pulled);
-    report("put back", lost.put_back);
+    report("plugged in", lost.put_back);
     EXPECT_TRUE(at_most("median", median(lost.put_back), {.promised = 1, .defect = 4}));
     const auto all = stream.tally();
     const auto by_pulls = std::accumulate(lost.pulled.begin(), lost.pulled.end(), std::uint64_t{0});
-    EXPECT_TRUE(at_most("lost by putting cables back", static_cast<double>(all.lost - by_pulls),
+    EXPECT_TRUE(at_most("lost by plugging cables in", static_cast<double>(all.lost - by_pulls),
                         {.promised = 12, .defect = 30'000}))
         << text_of(all);
     EXPECT_EQ(0U, all.duplicated);
@@ -152,7 +152,7 @@ TEST(Failover, not_slowed_by_an_unprivileged_user) {
         (trouble ? with : without).insert((trouble ? with : without).end(), lost.begin(), lost.end());
     }
     report("pulls", without);
-    report("pulls in nobody's presence", with);
+    report("pulls with an unprivileged user", with);
     EXPECT_TRUE(at_most("median", median(with), {.promised = 10, .defect = 300}));
     const auto trouble = make_trouble(team);
     team.kill();
@@ -235,7 +235,7 @@ TEST(Failover, bounded_with_delayed_link_events) {
     Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
     const auto lost = pull_cables(wires, team, stream, rounds(pulls));
     stream.stop();
-    report("pulls with late news", lost.pulled);
+    report("pulls with delayed events", lost.pulled);
     EXPECT_TRUE(at_most("median", median(lost.pulled), {.promised = 110, .defect = 250}));
     EXPECT_TRUE(at_most("worst", worst(lost.pulled), {.promised = 300, .defect = 30'000}));
 }

@@ -93,7 +93,7 @@ TEST_F(HashByCpu, keeps_the_order_of_a_moved_tcp_sender) {
                           .address = client_v4,
                           .rates = std::vector(8, 0.75e6)});
     const auto start = bulk.received();
-    ASSERT_TRUE(eventually("it is under way", [&] { return bulk.received() > start + 2'000'000; }));
+    ASSERT_TRUE(eventually("data arrives", [&] { return bulk.received() > start + 2'000'000; }));
     const auto before = tcp_counters(wires.client());
     const auto sent = bulk.received();
     move_about(3s);

@@ -79,7 +79,8 @@ TEST(BucketMoves, waits_for_a_gap_without_reordering) {
     furnish_world();
     ASSERT_GE(at_once, 50) << "the setup reorders too little for a comparison";
     const auto in_gaps = static_cast<double>(overtaken(/*wait_for_gap=*/true));
-    EXPECT_TRUE(at_most("overtaken in gaps", in_gaps, {.promised = at_once / 50, .defect = at_once / 20}));
+    EXPECT_TRUE(
+        at_most("reordered by moves in gaps", in_gaps, {.promised = at_once / 50, .defect = at_once / 20}));
 }
 
 // ---- connections at full speed ---------------------------------------------------------------
@@ -146,7 +147,7 @@ private:
 };
 
 void print(std::string_view what, const Seen& seen) {
-    fmt::print("{}: {} out of order, {} retransmitted, {:.1f} GB received\n", what, seen.out_of_order,
+    fmt::print("{}: {} reordered, {} retransmitted, {:.1f} GB received\n", what, seen.out_of_order,
                seen.retransmitted, static_cast<double>(seen.received) / 1e9);
 }
 
@@ -170,8 +171,8 @@ TEST(BucketMoves, reorders_little_under_load) {
     furnish_world();
     const auto at_once = with_moves(/*wait_for_gap=*/false, "at once");
     const auto bound = std::max(1.0, late_per_gigabyte(at_once) / 2);
-    EXPECT_TRUE(
-        at_most("out of order a GB", late_per_gigabyte(in_gaps), {.promised = bound, .defect = bound}));
+    EXPECT_TRUE(at_most("reordered segments per GB", late_per_gigabyte(in_gaps),
+                        {.promised = bound, .defect = bound}));
     RecordProperty("out_of_order_in_gaps", static_cast<int>(in_gaps.out_of_order));
     RecordProperty("out_of_order_at_once", static_cast<int>(at_once.out_of_order));
 }

@@ -36,12 +36,15 @@ TEST(SegmentationCost, depends_on_segment_size_checksum_and_copy) {
     // Measured, in ns per KiB: 50 unsegmented; segmented 274 at an MTU of 1500 and 74 at 9000, 99 with
     // checksums, 120 with copies.
     EXPECT_GT(usual.whole, 0);
-    EXPECT_TRUE(at_least("cut over whole", usual.cut / usual.whole, {.promised = 3, .defect = 2}));
-    EXPECT_TRUE(at_least("cutting at 1500 over at 9000",
+    EXPECT_TRUE(
+        at_least("segmented to unsegmented, ratio", usual.cut / usual.whole, {.promised = 3, .defect = 2}));
+    EXPECT_TRUE(at_least("MTU 1500 to MTU 9000, ratio",
                          (usual.cut - usual.whole) / std::max(jumbo.cut - jumbo.whole, 1e-3),
                          {.promised = 2, .defect = 1.5}));
-    EXPECT_TRUE(at_least("summed over jumbo", costs[2].cut / jumbo.cut, {.promised = 1.12, .defect = 1.05}));
-    EXPECT_TRUE(at_least("copied over jumbo", costs[3].cut / jumbo.cut, {.promised = 1.2, .defect = 1.1}));
+    EXPECT_TRUE(at_least("with checksums to without, ratio", costs[2].cut / jumbo.cut,
+                         {.promised = 1.12, .defect = 1.05}));
+    EXPECT_TRUE(at_least("with copies to without, ratio", costs[3].cut / jumbo.cut,
+                         {.promised = 1.2, .defect = 1.1}));
     EXPECT_GT(costs[4].cut, 0);
 }
 

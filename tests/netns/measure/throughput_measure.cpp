@@ -82,10 +82,10 @@ Compared compare(int connections, int count) {
         ratios.push_back(teams.back() / plains.back());
         per_skb.push_back(static_cast<double>(passed.tx_bytes) / static_cast<double>(passed.tx_packets));
         fmt::print(
-            "round {}: team {:.0f} Mbit/s, {:.0f} bytes an skb; plain veth {:.0f} Mbit/s; ratio {:.3f}\n",
+            "round {}: team {:.0f} Mbit/s, {:.0f} bytes per skb; plain veth {:.0f} Mbit/s; ratio {:.3f}\n",
             round, teams.back(), per_skb.back(), plains.back(), ratios.back());
     }
-    fmt::print("{} connections: ratio {:.3f}, {:.0f} bytes an skb (medians)\n", connections, median(ratios),
+    fmt::print("{} connections: ratio {:.3f}, {:.0f} bytes per skb (medians)\n", connections, median(ratios),
                median(per_skb));
     testing::Test::RecordProperty("ratio_percent", static_cast<int>(median(ratios) * 100));
     testing::Test::RecordProperty("bytes_per_skb", static_cast<int>(median(per_skb)));

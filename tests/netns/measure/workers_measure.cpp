@@ -35,11 +35,11 @@ TEST(Workers, benchmark_finds_no_harm) {
                    std::string::npos;
         },
         20s));
-    auto prove = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});
-    EXPECT_EQ(0, prove.wait(100s)) << prove.err();
-    fmt::print("{}", prove.out());
-    EXPECT_THAT(prove.out(), testing::HasSubstr("workers: "));
-    EXPECT_THAT(prove.out(), testing::HasSubstr("CPU time per KiB with it"));
+    auto benchmark = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});
+    EXPECT_EQ(0, benchmark.wait(100s)) << benchmark.err();
+    fmt::print("{}", benchmark.out());
+    EXPECT_THAT(benchmark.out(), testing::HasSubstr("workers: "));
+    EXPECT_THAT(benchmark.out(), testing::HasSubstr("CPU time per KiB with it"));
     EXPECT_EQ("true", team.item("workers.managed"));
     EXPECT_THAT(team.item("benchmarks.workers.effect"), testing::AnyOf("gain", "none", "unclear"));
 }

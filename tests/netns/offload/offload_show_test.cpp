@@ -97,7 +97,7 @@ TEST(OffloadShow, names_the_port_that_limits_packet_size) {
         ask(team, "offload").out,
         HasSubstr("eth2 holds the team back: a packet may have 20000 bytes, the others take 65536\n"));
     wires.host().ip("link set eth1 gso_max_size 20000");
-    EXPECT_TRUE(eventually("nobody is less than the others", [&] {
+    EXPECT_TRUE(eventually("all ports have the same limit", [&] {
         const auto said = ask(team, "offload").out;
         return said.find("no port holds the team back\n") != std::string::npos;
     }));

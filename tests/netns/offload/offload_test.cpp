@@ -160,7 +160,7 @@ TEST(OffloadRepair, switches_off_what_must_be_off) {
     bring_up(wires, team);
     ethtool(wires, fmt::format("eth1 {} on", tcp4));
     EXPECT_TRUE(eventually("TSO is off again", [&] { return !has(wires, "eth1", tcp4); }));
-    EXPECT_TRUE(eventually("it says so", [&] {
+    EXPECT_TRUE(eventually("the log reports it", [&] {
         return team.log().find("tx-tcp-segmentation came on; switched off again") != std::string::npos;
     }));
 }
@@ -186,7 +186,7 @@ TEST(OffloadRepair, only_logs_if_configured) {
     const TeamUnderTest team(with_contract(2, R"({"repair": false})"));
     bring_up(wires, team);
     ethtool(wires, "eth1 tso off");
-    EXPECT_TRUE(eventually("it says so", [&] {
+    EXPECT_TRUE(eventually("the log reports it", [&] {
         return team.log().find("left so, since \"repair\" is false") != std::string::npos;
     }));
     EXPECT_TRUE(stays(
@@ -201,7 +201,7 @@ TEST(OffloadRepair, repairs_the_mtu_of_a_port) {
     if (by_driver(wires)) GTEST_SKIP() << "the driver refuses another MTU";
     wires.host().ip("link set eth1 mtu 1400");
     EXPECT_TRUE(becomes(1500U, [&] { return look(wires.host(), "eth1").mtu; }));
-    EXPECT_TRUE(eventually("it says so", [&] {
+    EXPECT_TRUE(eventually("the log reports it", [&] {
         return team.log().find("port eth1: MTU 1400 is not the team's; set to 1500 again") !=
                std::string::npos;
     }));
@@ -298,7 +298,7 @@ TEST(LackingPort, does_not_shrink_packets_of_other_ports) {
         alone.push_back(bytes_per_skb(wires, {"eth1", "eth2"}));
         ASSERT_EQ(0, team.teamdctl({"port", "add", "eth3"}).status);
     }
-    fmt::print("bytes an skb: {:.0f} with eth3, which has {:.0f}, and {:.0f} without (medians of 3)\n",
+    fmt::print("bytes per skb: {:.0f} with eth3, which has {:.0f}, and {:.0f} without (medians of 3)\n",
                median(with_it), median(poor), median(alone));
     RecordProperty("alone", static_cast<int>(median(alone)));
     RecordProperty("with_it", static_cast<int>(median(with_it)));
@@ -317,7 +317,7 @@ void expect_whole_packets(const Cabling& wires, const char* address) {
                                .address = address,
                                .rates = std::vector<double>(4, 25e6)});
         const auto whole = bytes_per_skb(wires, {"eth1", "eth2"});
-        fmt::print("{:.0f} bytes an skb to {} at MTU {}\n", whole, address, mtu);
+        fmt::print("{:.0f} bytes per skb to {} at MTU {}\n", whole, address, mtu);
         EXPECT_GE(whole, 10'000) << "at MTU " << mtu;
     }
 }

@@ -70,7 +70,7 @@ private:
 };
 
 /// The packets that the new port sends after one change of the active port.
-struct Told {
+struct Announced {
     bool arp = false, advertisement = false, igmp_report = false, mld_report = false;
     bool all() const { return arp && advertisement && igmp_report && mld_report; }
 
@@ -83,18 +83,18 @@ struct Told {
     }
 };
 
-Told listen(const PacketSocket& far) {
-    Told told;
-    for (const auto start = SteadyClock::now(); !told.all() && since(start) < patient(long_enough);)
-        if (const auto seen = far.receive(10ms)) told.note(*seen);
-    return told;
+Announced listen(const PacketSocket& far) {
+    Announced announced;
+    for (const auto start = SteadyClock::now(); !announced.all() && since(start) < patient(long_enough);)
+        if (const auto seen = far.receive(10ms)) announced.note(*seen);
+    return announced;
 }
 
-void expect_told(const Told& told) {
-    EXPECT_TRUE(told.arp) << "gratuitous ARP for " << team_v4;
-    EXPECT_TRUE(told.advertisement) << "neighbour advertisement for " << team_v6;
-    EXPECT_TRUE(told.igmp_report) << "IGMP report";
-    EXPECT_TRUE(told.mld_report) << "MLD report";
+void expect_announced(const Announced& announced) {
+    EXPECT_TRUE(announced.arp) << "gratuitous ARP for " << team_v4;
+    EXPECT_TRUE(announced.advertisement) << "neighbour advertisement for " << team_v6;
+    EXPECT_TRUE(announced.igmp_report) << "IGMP report";
+    EXPECT_TRUE(announced.mld_report) << "MLD report";
 }
 
 TEST(Announcement, after_a_change_by_hand) {
@@ -104,7 +104,7 @@ TEST(Announcement, after_a_change_by_hand) {
     ASSERT_TRUE(team.await_item("runner.active_port", "eth1"));
     const PacketSocket far(wires.peer(), "p2");
     team.set_item("runner.active_port", "eth2");
-    expect_told(listen(far));
+    expect_announced(listen(far));
 }
 
 TEST(Announcement, after_a_pulled_cable) {
@@ -114,7 +114,7 @@ TEST(Announcement, after_a_pulled_cable) {
     ASSERT_TRUE(team.await_item("runner.active_port", "eth1"));
     const PacketSocket far(wires.peer(), "p2");
     wires.pull(1);
-    expect_told(listen(far));
+    expect_announced(listen(far));
 }
 
 TEST(Announcement, after_loadbalance_loses_a_port) {
@@ -125,7 +125,7 @@ TEST(Announcement, after_loadbalance_loses_a_port) {
     ASSERT_TRUE(team.await_link("eth2"));
     const PacketSocket far(wires.peer(), "p2");
     wires.pull(1);
-    expect_told(listen(far));
+    expect_announced(listen(far));
 }
 
 TEST(Announcement, repeats_as_configured) {

@@ -59,7 +59,7 @@ TEST(Frames, marks_those_for_other_hosts) {
     const PacketSocket here(wires.host(), "team0"), far(wires.peer(), "p2");
     here.be_promiscuous();
     const auto listening = [&] { return look(wires.host(), "eth2").promiscuity > 0; };
-    EXPECT_TRUE(eventually("the port hears everything as well", listening));
+    EXPECT_TRUE(eventually("the port is promiscuous too", listening));
     far.send(ethernet(mac("02:00:00:00:00:99"), far_station, ether_experiment, "not yours"));
     const auto seen = here.await(is_experiment_in);
     ASSERT_TRUE(seen);

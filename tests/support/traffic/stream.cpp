@@ -48,9 +48,9 @@ void Stream::connect(const Way& way) {
 /// Packets before the stream's start have a special number. Several may be on the way when the first arrives:
 /// they waited together for the neighbour entry.
 void Stream::await_first() {
-    const std::vector<std::byte> nobody(size_, std::byte{0xff});
+    const std::vector<std::byte> probe(size_, std::byte{0xff});
     const auto arrived = [&] {
-        (void)::send(sender_.get(), nobody.data(), nobody.size(), 0);
+        (void)::send(sender_.get(), probe.data(), probe.size(), 0);
         std::this_thread::sleep_for(5ms);
         const std::lock_guard lock(mutex_);
         return first_came_;
