@@ -163,11 +163,11 @@ std::map<std::string, Cost> compare(const NetNs& far, bool tso, int times) {
     const auto least =
         std::min({medians.at("a single port").per_kilobyte, medians.at("teamd 1.31").per_kilobyte,
                   medians.at("bonding balance-xor").per_kilobyte});
-    fmt::print("\n{:<20} {:>15} {:>8} {:>10}   TSO {}, medians of {} rounds\n", "", "instructions/KB",
+    fmt::print("\n{:<20} {:>16} {:>8} {:>10}   TSO {}, medians of {} rounds\n", "", "instructions/KiB",
                "ratio", "bytes/skb", tso ? "on" : "off", times);
     for (const auto& contender : contenders()) {
         const auto& cost = medians.at(contender.name);
-        fmt::print("{:<20} {:>15.0f} {:>8.3f} {:>10.0f}   {:.0f}\n", contender.name, cost.per_kilobyte,
+        fmt::print("{:<20} {:>16.0f} {:>8.3f} {:>10.0f}   {:.0f}\n", contender.name, cost.per_kilobyte,
                    cost.per_kilobyte / least, cost.skb, fmt::join(costs[contender.name], " "));
     }
     medians["least"] = {.per_kilobyte = least, .skb = 0};

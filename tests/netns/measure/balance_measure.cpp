@@ -72,7 +72,7 @@ std::string poor_config(bool aware) {
 struct Run {
     double capable = 0;    ///< share of the bytes that arrived by the TSO ports eth1 and eth2
     double off_plan = 0;   ///< largest difference between a port's planned and actual share of its capacity
-    double per_kb = 0;     ///< microseconds of CPU for each KB that arrived
+    double per_kb = 0;     ///< microseconds of CPU for each KiB that arrived
     double rate = 0;       ///< bytes/s
     double per_packet = 0; ///< bytes of each packet that left by the capable ports
 };
