@@ -27,7 +27,7 @@ struct Rounds {
 };
 inline int rounds(Rounds number) { return promises_enforced() ? number.measured : number.shown; }
 
-/// The upper of the middle two; of at least one.
+/// The upper median. Needs at least one value.
 template <class Number>
 double median(std::vector<Number> values) {
     std::ranges::sort(values);
