@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Busy is what is not idle, not what ticks found busy. Where the tick stops on an idle CPU, as here, work in
-// short bursts falls between the ticks: bursts of 100 us each 500 us, 20.6 % of a CPU by the process's own
-// clock, were 11.0 % by the ticks of /proc/stat and 21.4 % by what was not idle; idle time is taken by clock
-// (kernel: tick_nohz_stop_idle).
+// Busy time is all time minus idle time. The busy ticks of /proc/stat miss short bursts if the tick stops on
+// an idle CPU: bursts of 100 us every 500 us, 20.6 % of a CPU by the process's own clock, were 11.0 % by busy
+// ticks and 21.4 % by idle time, which the kernel measures with a clock (tick_nohz_stop_idle).
 #include "demo/cpu_time.h"
 
 #include "support/daemon/process.h"
@@ -22,7 +21,7 @@ using std::chrono::microseconds;
 
 namespace {
 
-/// Idle, waiting for a disk, or given to another guest by the hypervisor (proc(5), /proc/stat), in ticks.
+/// Idle, iowait and steal time of a line of /proc/stat, in ticks (proc(5)).
 double not_worked(const std::string& line) {
     std::istringstream words(line);
     std::string name;
@@ -31,7 +30,7 @@ double not_worked(const std::string& line) {
     return idle + iowait + steal;
 }
 
-/// Time that passed on all CPUs less what they did not work; only its growth means something.
+/// Busy time of all CPUs. Only differences are meaningful.
 microseconds worked() {
     std::ifstream stat("/proc/stat");
     const auto now = duration_cast<microseconds>(std::chrono::steady_clock::now().time_since_epoch());

@@ -5,8 +5,8 @@
 
 namespace teamo::demo {
 
-/// What all CPUs of this machine together have worked since it was made: theirs who measure and theirs who
-/// are measured, softirqs, and whoever else is at work.
+/// Busy time of all CPUs since its construction: of the demo, of the team, of softirqs and of all other
+/// programs.
 class CpuMeter {
 public:
     CpuMeter();

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# demo_test.sh PROGRAM: runs a brief demo. Fails where that fails, where its table is not whole, and where it
-# leaves anything behind: devices, named namespaces, pinned programs, a team's files, processes.
+# demo_test.sh PROGRAM: runs a brief demo. Fails if the demo fails, if its table is incomplete, or if it leaves
+# anything behind: devices, named namespaces, pinned programs, files of a team, processes.
 set -u
 program=$1
 out=$(mktemp)
@@ -13,7 +13,7 @@ processes() {
         grep -E "^$(dirname "$program")/(teamo-demo|teamd-offload|teamoctl)$"
 }
 
-what_is_there() {
+system_state() {
     ip -o link | cut -d ' ' -f 1,2
     ip netns
     ls -A /run/teamd /run/teamd-offload /sys/fs/bpf 2>&1
@@ -21,12 +21,12 @@ what_is_there() {
     processes
 }
 
-before=$(what_is_there)
+before=$(system_state)
 "$program" --brief >"$out" 2>&1
 status=$?
 cat "$out"
 [ "$status" -eq 0 ] || exit "$status"
 rows=$(grep -cE '\| (yes|no: .*)$' "$out")
 [ "$rows" -eq 9 ] || { echo "the table has $rows rows, not 9"; exit 1; }
-after=$(what_is_there)
+after=$(system_state)
 [ "$before" = "$after" ] || { printf 'left behind:\n%s\nbefore it was\n%s\n' "$after" "$before"; exit 1; }

@@ -8,11 +8,11 @@
 namespace teamo::demo {
 
 struct FailoverLength {
-    unsigned clients = 4; ///< whose cables are pulled, one client after the other
-    unsigned pulls = 4;   ///< of the cable of each
+    unsigned clients = 4; ///< pull the cables to this many clients, one after the other
+    unsigned pulls = 4;   ///< for each client
 };
 
-/// Cables pulled under traffic and put back.
-void show_failover(Report& report, OtherWork& others, const Stage& stage, const FailoverLength& length);
+/// Pulls cables under traffic and plugs them in again.
+void show_failover(Report& report, OtherLoad& others, const Stage& stage, const FailoverLength& length);
 
 } // namespace teamo::demo

@@ -16,8 +16,8 @@
 namespace teamo::demo {
 namespace {
 
-/// Whether one of these messages says that the device has no carrier.
-bool tells_of_loss(std::span<const char> messages, unsigned device) {
+/// Whether one of these messages reports that the device has no carrier.
+bool reports_loss(std::span<const char> messages, unsigned device) {
     while (messages.size() >= NLMSG_SPACE(sizeof(ifinfomsg))) {
         nlmsghdr head{};
         ifinfomsg link{};
@@ -34,31 +34,31 @@ bool tells_of_loss(std::span<const char> messages, unsigned device) {
 
 } // namespace
 
-LinkNews::LinkNews(const test::NetNs& in, unsigned device, const test::Stream& stream)
+CarrierLossListener::CarrierLossListener(const test::NetNs& in, unsigned device, const test::Stream& stream)
     : socket_(test::socket_in(in, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE)) {
     sockaddr_nl links{};
     links.nl_family = AF_NETLINK;
     links.nl_groups = RTMGRP_LINK;
     if (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&links), sizeof links) < 0)
-        throw test::SetupError("cannot listen to news of links");
+        throw test::SetupError("cannot receive link events");
     listening_ =
         std::jthread([this, device, &stream](const std::stop_token& stop) { listen(stop, device, stream); });
 }
 
-std::optional<std::uint64_t> LinkNews::heard_at() const {
-    const auto number = heard_at_.load();
+std::optional<std::uint64_t> CarrierLossListener::received_at() const {
+    const auto number = received_at_.load();
     return number == never ? std::nullopt : std::optional(number);
 }
 
-void LinkNews::listen(const std::stop_token& stop, unsigned device, const test::Stream& stream) {
+void CarrierLossListener::listen(const std::stop_token& stop, unsigned device, const test::Stream& stream) {
     std::array<char, 1 << 15> messages{};
     while (!stop.stop_requested()) {
         pollfd arrival{.fd = socket_.get(), .events = POLLIN, .revents = 0};
         if (::poll(&arrival, 1, 10) <= 0) continue;
         const auto now = stream.next();
         const auto size = ::recv(socket_.get(), messages.data(), messages.size(), MSG_DONTWAIT);
-        if (size <= 0 || !tells_of_loss({messages.data(), static_cast<std::size_t>(size)}, device)) continue;
-        heard_at_ = now;
+        if (size <= 0 || !reports_loss({messages.data(), static_cast<std::size_t>(size)}, device)) continue;
+        received_at_ = now;
         return;
     }
 }

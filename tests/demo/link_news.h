@@ -9,22 +9,22 @@
 
 namespace teamo::demo {
 
-/// Hears when the kernel tells that a device lost its carrier, as the daemon does. What a stream loses before
-/// is the kernel's, what it loses after is the daemon's.
-class LinkNews {
+/// Receives the kernel's event that a device lost its carrier, as the daemon does. The kernel causes the
+/// losses of a stream before this event, the daemon those after it.
+class CarrierLossListener {
 public:
-    LinkNews(const test::NetNs& in, unsigned device, const test::Stream& stream);
+    CarrierLossListener(const test::NetNs& in, unsigned device, const test::Stream& stream);
 
-    /// The number of the packet that the stream was to send next then; none where nothing came.
-    std::optional<std::uint64_t> heard_at() const;
+    /// The number of the stream's next packet at that time; none if no event came.
+    std::optional<std::uint64_t> received_at() const;
 
 private:
     void listen(const std::stop_token& stop, unsigned device, const test::Stream& stream);
 
     static constexpr auto never = ~std::uint64_t{0};
     UniqueFd socket_;
-    std::atomic<std::uint64_t> heard_at_{never};
-    std::jthread listening_; ///< last: it uses the rest
+    std::atomic<std::uint64_t> received_at_{never};
+    std::jthread listening_; ///< last: uses the other members
 };
 
 } // namespace teamo::demo

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The main job, shown on real traffic: four cables of 1 Gbit/s carried as one, with TSO kept, and a cable
-// pulled. Exit status 1 if that shows a defect; what a figure misses for the machine's sake is said only.
+// Demo with real traffic: a team of four cables of 1 Gbit/s that keeps TSO, and pulled cables. Exit status 1
+// if it shows a defect; figures that the machine explains are only reported.
 #include "demo/failover.h"
 #include "demo/throughput.h"
 #include "support/net/world.h"
@@ -21,7 +21,7 @@ struct Length {
     ThroughputLength throughput;
     FailoverLength failover;
 };
-/// For a test: as much as shows a defect.
+/// For a test: long enough to show a defect.
 constexpr Length brief{.throughput = {.alone = 1, .rounds = 1}, .failover = {.clients = 2, .pulls = 5}};
 
 std::string read_config(const std::string& path) {
@@ -32,8 +32,8 @@ std::string read_config(const std::string& path) {
     return text.str();
 }
 
-/// The programs built with this one stand beside it; the tools of a root without /usr/sbin in its path too
-/// are to be found ("su" leaves it out).
+/// Uses the programs in this program's directory, and finds the tools even if the PATH of root lacks
+/// /usr/sbin (as with "su").
 void find_programs() {
     const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     ::setenv("TEAMO_DAEMON", (here / "teamd-offload").c_str(), /*overwrite=*/0);
@@ -43,7 +43,7 @@ void find_programs() {
 }
 
 void need_programs() {
-    if (::geteuid() != 0) throw test::SetupError("makes network namespaces: run it as root");
+    if (::geteuid() != 0) throw test::SetupError("needs network namespaces: run it as root");
     const auto lacks = [](const std::string& program) {
         return test::run({.argv = {"/bin/sh", "-c", fmt::format("command -v '{}'", program)}}).status != 0;
     };
@@ -58,21 +58,21 @@ void need_programs() {
 void show_state(const Report& report, const Stage& stage) {
     report.step("teamdctl team0 state:");
     report.quote(stage.team().teamdctl({"state"}).out);
-    report.step("teamoctl team0 balance (a veth says 10000 Mbit/s; tbf shapes each to 1000):");
+    report.step("teamoctl team0 balance (a veth reports 10000 Mbit/s; tbf shapes each to 1000):");
     report.quote(stage.team().teamoctl({"balance"}).out);
 }
 
 int play(const std::string& config, const Length& length) {
     Report report;
-    OtherWork others;
+    OtherLoad others;
     others.look(report);
-    report.step("making a host with four cables of 1 Gbit/s, eight clients behind them, and the team");
+    report.step("setting up a host with four cables of 1 Gbit/s, eight clients behind them, and the team");
     const Stage stage(config);
     stage.await_carrying(cables);
     show_state(report, stage);
     show_throughput(report, others, stage, length.throughput);
     show_failover(report, others, stage, length.failover);
-    report.step("teamoctl team0 balance, after all that:");
+    report.step("teamoctl team0 balance, at the end:");
     report.quote(stage.team().teamoctl({"balance"}).out);
     return report.conclude() ? 0 : 1;
 }

@@ -10,21 +10,21 @@
 
 namespace teamo::demo {
 
-void OtherWork::look(const Report& report) {
+void OtherLoad::look(const Report& report) {
     using namespace std::chrono_literals;
     constexpr std::chrono::duration<double, std::micro> time = 300ms;
     const CpuMeter others;
     std::this_thread::sleep_for(time);
-    // Idle time is counted a little late where CPUs are full: more than all of them is none.
+    // The kernel counts idle time a little late on busy CPUs: the result may exceed the number of CPUs.
     const auto all = static_cast<double>(std::thread::hardware_concurrency());
     const auto cpus = std::clamp(static_cast<double>(others.busy().count()) / time.count(), 0.0, all);
     most_ = std::max(most_, cpus);
-    report.step(fmt::format("others keep {:.2f} CPUs of this machine busy (best is none)", cpus));
+    report.step(fmt::format("other programs keep {:.2f} CPUs of this machine busy (best: none)", cpus));
 }
 
-std::string OtherWork::excuse() const {
-    constexpr double next_to_nothing = 0.25;
-    return most_ < next_to_nothing ? "" : fmt::format("others keep {:.2f} CPUs busy", most_);
+std::string OtherLoad::excuse() const {
+    constexpr double negligible = 0.25;
+    return most_ < negligible ? "" : fmt::format("other programs keep {:.2f} CPUs busy", most_);
 }
 
 } // namespace teamo::demo

@@ -5,14 +5,14 @@
 
 namespace teamo::demo {
 
-/// How busy others keep this machine. What they do makes CPU dearer and pulls longer: all that is measured
-/// here is measured on the whole machine.
-class OtherWork {
+/// The CPU load of other programs. It increases the CPU cost and the losses that the demo measures, because
+/// the demo measures the whole machine.
+class OtherLoad {
 public:
-    /// Measures for a moment in which the demo does nothing itself, and says it.
+    /// Measures for a moment in which the demo itself is idle, and reports it.
     void look(const Report& report);
-    /// Why a figure may miss its promise without a defect: how many CPUs others kept busy at most; empty
-    /// where that is next to nothing.
+    /// Why a figure may miss its bound without a defect: how many CPUs other programs kept busy at most;
+    /// empty if that is negligible.
     std::string excuse() const;
 
 private:

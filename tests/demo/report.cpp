@@ -10,7 +10,7 @@
 namespace teamo::demo {
 namespace {
 
-/// As with every figure (support/figure.h): TEAMO_PROMISES=1 holds a quiet machine to what is promised.
+/// As with every figure (support/figure.h), TEAMO_PROMISES=1 accepts no excuse.
 bool is_excused(const Outcome& outcome) {
     const auto* held = std::getenv("TEAMO_PROMISES");
     return !outcome.excuse.empty() && (held == nullptr || std::string_view(held) != "1");
@@ -59,7 +59,7 @@ bool Report::conclude() const {
                    expected, last);
     };
     fmt::print("\n");
-    line({.what = "what", .measured = "measured", .expected = "expected", .outcome = {}}, "came true");
+    line({.what = "what", .measured = "measured", .expected = "expected", .outcome = {}}, "as expected");
     for (const auto& row : rows_)
         line(row, verdict(row.outcome));
     return std::ranges::none_of(rows_, [](const Row& row) { return is_defect(row.outcome); });

@@ -8,18 +8,18 @@
 
 namespace teamo::demo {
 
-/// Whether an expectation came true.
+/// Whether a figure is as expected.
 struct Outcome {
     bool kept = false;
-    std::string excuse{}; ///< where it did not: why that is the machine's doing; empty for a defect
+    std::string excuse{}; ///< if it is not: how the machine explains it; empty for a defect
 };
 
-/// What the demo says while it works, and the table at its end.
+/// The demo's progress messages and the table at the end.
 class Report {
 public:
     /// One line, with the seconds since the start.
     void step(std::string_view text) const;
-    /// Somebody else's output, indented.
+    /// The output of another program, indented.
     void quote(std::string_view text) const;
 
     void expect(std::string what, std::string measured, std::string expected, Outcome outcome);

@@ -22,17 +22,17 @@ using test::SetupError;
 
 namespace {
 
-/// The far end is a team too: a static aggregate on both ends, as a switch would have it.
+/// The far end is a team too: a static aggregate on both ends, as with a switch.
 constexpr std::string_view far_config = R"({"device": "far0",
     "runner": {"name": "loadbalance", "tx_hash": ["eth"]},
     "ports": {"p1": {}, "p2": {}, "p3": {}, "p4": {}}})";
 
-/// A GSO packet must fit into the bucket, or tbf would cut it: this is a line's rate, not a segmenter.
+/// A GSO packet must fit into the token bucket, or tbf would segment it.
 constexpr std::string_view line_rate = "rate 1gbit burst 128kb latency 20ms";
 
 std::string device_of(unsigned client) { return fmt::format("client{}", client + 1); }
 
-/// By the control sockets: they stand in /run, which both ends share.
+/// Asks the control sockets in /run, which both ends share.
 bool is_up(std::string_view team, const std::string& port) {
     const auto socket = test::ControlSocket::to(team);
     const auto path = fmt::format("ports.{}.link_watches.up", port);
@@ -105,9 +105,8 @@ std::uint64_t Stage::daemon_sleeps() const {
     throw SetupError("the daemon does not run");
 }
 
-/// By one call of our own. ip(8) starts and ends meanwhile, beside those who hear of the link: on two CPUs
-/// that had other work a pull by it lost 55 packets (median of 20), one by this call 1 to 14 (medians of 20
-/// to 30).
+/// Uses one system call. Starting ip(8) would compete with the programs that handle the link event: on two
+/// busy CPUs a pull with ip(8) lost 55 packets (median of 20), with this call 1 to 14 (medians of 20 to 30).
 void Stage::set_far_end(unsigned cable, bool up) const {
     ifreq request{};
     Cabling::far_end(cable).copy(request.ifr_name, sizeof request.ifr_name - 1);
@@ -144,11 +143,11 @@ unsigned Stage::busiest_port(test::milliseconds over) const {
 }
 
 void Stage::keep_tso(bool keep) const {
-    // ethtool -K would not do: the daemon puts back what somebody else switches.
+    // Not with ethtool -K: the daemon would repair that.
     const std::string contract = keep ? "{}" : R"({"offload": {"tso": "off"}})";
     for (unsigned number = 1; number <= cables; ++number) {
-        const auto told = team_.teamoctl({"port", "config", "update", Cabling::port(number), contract});
-        if (told.status != 0) throw SetupError(told.err);
+        const auto done = team_.teamoctl({"port", "config", "update", Cabling::port(number), contract});
+        if (done.status != 0) throw SetupError(done.err);
     }
 }
 
@@ -161,7 +160,7 @@ unsigned Stage::carrying() const {
 
 void Stage::await_carrying(unsigned ports) const {
     if (!test::becomes(ports, [this] { return carrying(); }))
-        throw SetupError(fmt::format("not {} but {} ports carry:\n{}", ports, carrying(), team_.log()));
+        throw SetupError(fmt::format("{} ports carry, expected {}:\n{}", carrying(), ports, team_.log()));
 }
 
 } // namespace teamo::demo

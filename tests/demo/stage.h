@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the demo plays on: a host with four cables of 1 Gbit/s, and at their far end eight clients with MAC
+// The demo's network: a host with four cables of 1 Gbit/s, and at the far end eight clients with MAC
 // addresses of their own.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace teamo::demo {
 
 inline constexpr unsigned cables = 4, client_count = 8;
 
-/// As long as this lives the far end's daemon stands still.
+/// Stops the far end's daemon (SIGSTOP) while this object lives.
 class Held {
 public:
     explicit Held(const test::Process& process);
@@ -29,7 +29,7 @@ private:
 
 class Stage {
 public:
-    /// Makes it and starts the daemon on `config`, the host's own; throws SetupError where anything fails.
+    /// Sets up the network and starts the host's daemon with `config`. Throws SetupError.
     explicit Stage(const std::string& config);
 
     const test::NetNs& host() const { return wires_.host(); }
@@ -40,20 +40,19 @@ public:
     std::uint64_t daemon_sleeps() const;
     const test::TeamUnderTest& team() const { return team_; }
 
-    /// What each port sent, and what all clients' devices received, as devices count: a GSO packet once.
+    /// Counters of each port (sent) and of all clients' devices together (arrived). A GSO packet counts once.
     std::vector<test::Counters> sent() const;
     test::Counters arrived() const;
-    /// The port that most packets leave by, over so many milliseconds.
+    /// The port that sends most packets during this time.
     unsigned busiest_port(test::milliseconds over) const;
     void keep_tso(bool keep) const;
     void pull(unsigned cable) const { set_far_end(cable, /*up=*/false); }
     void plug(unsigned cable) const { set_far_end(cable, /*up=*/true); }
-    /// The far end is another machine: what its daemon does when a cable is lost takes neither this kernel's
-    /// network lock nor this machine's CPUs. Its datapath goes on. On busy CPUs a pull lost 12 and 14 packets
-    /// (medians) without this, 4 and 6 with it.
+    /// Simulates a far end on another machine: its daemon must not take this kernel's network lock and CPUs
+    /// when a cable is lost. Its datapath continues. On busy CPUs a pull lost 12 and 14 packets (medians)
+    /// without this, 4 and 6 with it.
     Held hold_far_end() const { return Held(others_.front()); }
-    /// Waits until both ends' teams say that so many of their ports are up; throws SetupError where they do
-    /// not.
+    /// Waits until the teams of both ends report this many ports up; throws SetupError otherwise.
     void await_carrying(unsigned ports) const;
 
 private:
@@ -64,7 +63,7 @@ private:
     void set_far_end(unsigned cable, bool up) const;
 
     test::Cabling wires_;
-    UniqueFd far_switch_; ///< takes the calls that bring far ends up and down
+    UniqueFd far_switch_; ///< for the calls that set far ends up and down
     std::vector<test::NetNs> clients_;
     test::ConfigFile far_config_;
     test::TeamUnderTest team_;

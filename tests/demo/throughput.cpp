@@ -12,10 +12,10 @@ namespace {
 using namespace std::chrono_literals;
 using test::median;
 
-/// Each cable alone, the other three pulled: what the aggregate is made of.
+/// Measures each cable alone, with the other three pulled; returns the sum.
 double single_ports(const Report& report, const Stage& stage, unsigned count) {
-    report.step(fmt::format("{} of {} cables each alone, the other three pulled; TCP makes at most 956 "
-                            "Mbit/s of 1 Gbit/s",
+    report.step(fmt::format("{} of {} cables alone, the other three pulled; TCP reaches at most 956 Mbit/s "
+                            "on 1 Gbit/s",
                             count, cables));
     double sum = 0;
     for (unsigned alone = 1; alone <= count; ++alone) {
@@ -23,7 +23,7 @@ double single_ports(const Report& report, const Stage& stage, unsigned count) {
             if (other != alone) stage.pull(other);
         stage.await_carrying(1);
         const auto one = transfer(stage, 2s);
-        report.step(fmt::format("{} alone: {:.0f} Mbit/s to eight clients (by iperf3's own times {:.0f})",
+        report.step(fmt::format("{} alone: {:.0f} Mbit/s to eight clients (iperf3 reports {:.0f})",
                                 test::Cabling::port(alone), one.megabits, one.iperf3_megabits));
         sum += one.megabits;
         for (unsigned other = 1; other <= cables; ++other)
@@ -43,47 +43,46 @@ struct Compared {
     }
 };
 
-void judge(Report& report, const OtherWork& others, double single, const Compared& kept,
+void judge(Report& report, const OtherLoad& others, double single, const Compared& kept,
            const Compared& taken) {
     const auto sum = median(kept.megabits);
     const auto with = median(kept.cpu_per_kb), without = median(taken.cpu_per_kb);
-    // Where CPUs are short each of the four sends less, and none sends nothing.
+    // On busy CPUs each of the four sends less, but all of them send.
     const bool by_all_four = std::ranges::min(kept.least_share) >= 0.5 / cables;
-    report.expect("four ports carried as one",
+    report.expect("throughput of four ports as one",
                   fmt::format("{:.0f} Mbit/s, {:.1f} %", sum, 100 * sum / single),
-                  fmt::format(">= 95 % of {:.0f}, the single ports' sum", single),
+                  fmt::format(">= 95 % of {:.0f}, sum of single ports", single),
                   {.kept = sum >= 0.95 * single, .excuse = by_all_four ? others.excuse() : ""});
-    report.expect("bytes per transmitted skb, TSO kept", fmt::format("{:.0f}", median(kept.bytes_per_skb)),
+    report.expect("bytes per transmitted skb, with TSO", fmt::format("{:.0f}", median(kept.bytes_per_skb)),
                   ">= 20480", {.kept = median(kept.bytes_per_skb) >= 20'480});
-    report.expect("bytes per transmitted skb, TSO taken away",
-                  fmt::format("{:.0f}", median(taken.bytes_per_skb)), "<= 1514, a frame's",
+    report.expect("bytes per transmitted skb, without TSO",
+                  fmt::format("{:.0f}", median(taken.bytes_per_skb)), "<= 1514, one frame",
                   {.kept = median(taken.bytes_per_skb) <= 1'514});
-    // Quiet runs repeat within 10 %. Where others leave no CPU idle, both ways cost all there is: no gain
-    // seen.
-    report.expect("CPU per KB, TSO kept",
+    // On a quiet machine runs differ by less than 10 %. If no CPU is idle, both cost all CPU time and show no
+    // gain.
+    report.expect("CPU per KiB, with TSO",
                   fmt::format("{:.2f} us, {:.0f} % less", with, 100 * (1 - with / without)),
-                  fmt::format("10 % below {:.2f} us, TSO taken away", without),
+                  fmt::format("10 % below {:.2f} us, without TSO", without),
                   {.kept = with <= 0.9 * without, .excuse = others.excuse()});
 }
 
 } // namespace
 
-void show_throughput(Report& report, OtherWork& others, const Stage& stage, const ThroughputLength& length) {
+void show_throughput(Report& report, OtherLoad& others, const Stage& stage, const ThroughputLength& length) {
     const auto single = single_ports(report, stage, length.alone);
     report.step(
-        "the team, TSO kept and taken away in turn (\"offload\": {\"tso\": \"off\"} for its four ports);");
-    report.step("CPU is the whole machine's, so both ends', over 1,024 bytes");
+        "the team with and without TSO in turn (\"offload\": {\"tso\": \"off\"} for its four ports);");
+    report.step("CPU time is that of the whole machine, so of both ends, per 1,024 bytes");
     Compared kept, taken;
     for (int round = 0; round < length.rounds; ++round)
         for (const bool tso : {true, false}) {
             stage.keep_tso(tso);
             const auto one = transfer(stage, 2s);
             (tso ? kept : taken).add(one);
-            report.step(
-                fmt::format("team0 {}: {:.0f} Mbit/s to eight clients (by iperf3's own times {:.0f}), "
-                            "{:.0f} bytes an skb, {:.2f} us of CPU a KB",
-                            tso ? "with TSO   " : "without TSO", one.megabits, one.iperf3_megabits,
-                            one.bytes_per_skb, one.cpu_per_kb));
+            report.step(fmt::format("team0 {}: {:.0f} Mbit/s to eight clients (iperf3 reports {:.0f}), "
+                                    "{:.0f} bytes per skb, {:.2f} us of CPU per KiB",
+                                    tso ? "with TSO   " : "without TSO", one.megabits, one.iperf3_megabits,
+                                    one.bytes_per_skb, one.cpu_per_kb));
         }
     stage.keep_tso(true);
     others.look(report);

@@ -8,11 +8,11 @@
 namespace teamo::demo {
 
 struct ThroughputLength {
-    unsigned alone = cables; ///< so many cables are measured alone; the rest are taken to be like them
+    unsigned alone = cables; ///< cables to measure alone; the others are assumed to be equal
     int rounds = 5;
 };
 
-/// Four ports against each alone, TSO kept against TSO taken away.
-void show_throughput(Report& report, OtherWork& others, const Stage& stage, const ThroughputLength& length);
+/// Compares four ports with each alone, and TSO with no TSO.
+void show_throughput(Report& report, OtherLoad& others, const Stage& stage, const ThroughputLength& length);
 
 } // namespace teamo::demo

@@ -16,11 +16,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Until TCP is at full speed, and from the last reading to the end. Each iperf3 has a time of its own, some
-/// 10 ms off the others': the sum of their figures for a line that carries 956 Mbit/s was up to 967.
+/// The time until TCP is at full speed, and the time from the last reading to the end. The iperf3 processes
+/// run some 10 ms apart: the sum of their figures for a line that carries 956 Mbit/s was up to 967.
 constexpr auto ramp = 500ms, rest = 300ms;
 
-/// Ethernet, IPv4, and TCP with its time stamps.
+/// Ethernet, IPv4, and TCP with timestamps.
 constexpr std::uint64_t header_size = 14 + 20 + 32;
 
 /// A device counts the headers of a GSO packet once.

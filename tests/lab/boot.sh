@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Boots the guest, in namespaces of its own: taps, QEMU, and outside the guest who does what its tests ask for.
+# Boots the guest in namespaces of its own: taps, QEMU, and the server outside for the requests of its tests.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
-cd "$run" # sockets have short names here
+cd "$run" # so that the paths of the sockets are short
 root=$cache/linux-$kernel
 version=$(basename "$root"/lib/modules/*)
 
@@ -16,7 +16,7 @@ queues=1
 devices=() topology=(-smp "$cpus" -m 2048)
 if [ -n "$numa" ]; then
     topology=(-smp "$cpus,sockets=2,cores=$((cpus / 4)),threads=2" -m 2048)
-    for node in 1 0; do # the guest finds first what was made last
+    for node in 1 0; do # the guest finds the last one first
         topology+=(-object "memory-backend-ram,id=memory$node,size=1024M"
             -numa "node,nodeid=$node,cpus=$((node * cpus / 2))-$(((node + 1) * cpus / 2 - 1)),memdev=memory$node")
         devices+=(-device "pxb-pcie,id=side$node,bus_nr=$((64 * (node + 1))),bus=pcie.0,numa_node=$node")
@@ -25,7 +25,7 @@ if [ -n "$numa" ]; then
 fi
 for ((port = 0; port < ports; port++)); do
     if [ $queues -gt 1 ]; then ip tuntap add dev "tap$port" mode tap multi_queue; else ip tuntap add dev "tap$port" mode tap; fi
-    # The wire says nothing by itself.
+    # The far end must not send anything by itself.
     echo 1 >"/proc/sys/net/ipv6/conf/tap$port/disable_ipv6"
     ip link set "tap$port" up
     devices+=(-netdev "tap,id=net$port,ifname=tap$port,script=no,downscript=no,vhost=off,queues=$queues")
@@ -37,7 +37,7 @@ for ((port = 0; port < ports; port++)); do
     fi
     case $nic in
         virtio) devices+=(-device "virtio-net-pci,netdev=net$port,id=port$port,romfile=,mac=$address$bus,mq=on,vectors=$((2 * queues + 2))") ;;
-        # With its virtual functions it takes a bus of its own.
+        # Needs a bus of its own because of its virtual functions.
         igb) [ -n "$bus" ] || devices+=(-device "pcie-root-port,id=bus$port,chassis=$((port + 1))")
             devices+=(-device "igb,bus=bus$port,netdev=net$port,id=port$port,romfile=,mac=$address") ;;
         *) devices+=(-device "$nic,netdev=net$port,id=port$port,romfile=,mac=$address$bus") ;;
@@ -46,12 +46,11 @@ done
 
 export LD_LIBRARY_PATH=$cache/qemu/usr/lib/x86_64-linux-gnu
 qemu=("$cache/qemu/usr/bin/qemu-system-x86_64" -L "$cache/qemu/usr/share/qemu" -L "$cache/qemu/usr/share/seabios" -M q35)
-# /dev/kvm may open and hang every guest all the same; and instructions are counted by TCG only.
+# Never KVM: on some machines /dev/kvm opens and every guest hangs. Only TCG can count instructions.
 if [ -n "$icount" ]; then qemu+=(-accel tcg,thread=single -icount shift=0); else qemu+=(-accel "tcg,thread=${TEAMO_LAB_TCG:-multi}"); fi
 
-# With several CPUs a guest takes their TSCs for unsynchronized, since it cannot know, and then asks the emulated HPET
-# for the time, each time under QEMU's one lock. Here it is the host's TSC, the same for all. The second: no try of a
-# timer that a busy machine may delay.
+# With several CPUs a guest assumes unsynchronized TSCs and then reads the time from the emulated HPET, under QEMU's
+# global lock. Here all CPUs use the host's TSC. no_timer_check: skips a timer test that fails on a busy machine.
 clock="tsc=reliable no_timer_check"
 qemu+=(-cpu "max${numa:+,vendor=GenuineIntel}" "${topology[@]}" -nodefaults -display none -no-reboot
     -kernel "$root/boot/vmlinuz-$version" -initrd "$cache/initramfs-$kernel"
@@ -70,7 +69,7 @@ mkfifo out err
 
 boot() {
     "$checkout/build/bin/teamo-lab" serve peer qmp "$checkout" </dev/null &
-    # Who reads our output may go; the guest's command is not to wait for him for ever.
+    # If the reader of our output exits, discard it, so that the guest's command does not block.
     { cat 2>/dev/null || cat >/dev/null; } <out &
     local readers=($!)
     { cat 2>/dev/null || cat >/dev/null; } <err >&2 &
@@ -78,17 +77,16 @@ boot() {
     rm -f status
     give_up_in_time &
     local watchdog=$!
-    # In a shell of its own, whose words of a QEMU that died are not needed: it is told below, in one line.
+    # In a subshell, to suppress the shell's message about a killed QEMU: it is reported below, in one line.
     ("${qemu[@]}" -pidfile qemu.pid "${devices[@]}" <$input 2>qemu.log; exit $?) 2>/dev/null || qemu_status=$?
-    [ -s status ] || kill $watchdog 2>/dev/null || true # else it has ended by itself
-    : <>out <>err # lets go a reader whom QEMU never came to
+    [ -s status ] || kill $watchdog 2>/dev/null || true # else it has already ended
+    : <>out <>err # unblocks a reader whose pipe QEMU never opened
     wait "${readers[@]}"
 }
 
-# A guest that has not begun its command by then never will: seen in some hours and in others not, it stands idle before
-# its first line, or waits for virtio ports that do not come and gives up. As if an interrupt was lost: the more CPUs, the
-# more often.
-# One that works all the same is waited for: others use the machine.
+# Kills a guest that has not started its command in time. Sometimes a guest hangs idle before its first line, or waits
+# for virtio ports that never appear, as if an interrupt was lost; more often with more CPUs.
+# A guest that uses CPU time gets five times as long: the machine may be busy.
 patience=${TEAMO_LAB_PATIENCE:-120}
 ticks_used() { awk '{ print $14 + $15 }' "/proc/$(cat qemu.pid)/stat" 2>/dev/null || echo 0; }
 give_up_in_time() {
@@ -104,27 +102,26 @@ give_up_in_time() {
         before=$used
     done
     [ ! -s status ] || return 0
-    echo "the guest has not begun its command in $waited s" >gave_up
+    echo "the guest has not started its command in $waited s" >gave_up
     kill -KILL "$(cat qemu.pid)"
 }
 
-# Seen once in some thirty boots, on a busy machine, while a guest set up its devices: QEMU aborts with
-# "iotlb_to_section: Assertion" (QEMU issue 1921 has the same assertion, with several CPUs). Where the command has
-# not begun nothing is lost by another boot.
-# Each further boot is one line in a file, since a machine that needs many is not well.
+# About once in thirty boots on a busy machine QEMU aborts with "iotlb_to_section: Assertion" while the guest sets up
+# its devices (QEMU issue 1921 has the same assertion, with several CPUs). Before the command has started another boot
+# is safe. Each further boot adds a line to a file: many of them show a problem with the machine.
 for boots_left in 2 1 0; do
     qemu_status=0
     boot
-    mapfile -t told < <(cat status 2>/dev/null)
-    [ ${#told[@]} -eq 0 ] || break
-    reason="QEMU ended with $qemu_status before the command began: $(tail -qn 1 qemu.log kernel.log | tr '\n' ' ')"
+    mapfile -t reported < <(cat status 2>/dev/null)
+    [ ${#reported[@]} -eq 0 ] || break
+    reason="QEMU ended with status $qemu_status before the command started: $(tail -qn 1 qemu.log kernel.log | tr '\n' ' ')"
     [ ! -s gave_up ] || reason=$(cat gave_up)
     rm -f gave_up
     echo "lab: $reason" >&2
     [ $boots_left -eq 0 ] || echo "$asked_by: $reason" >>"$retries"
 done
-[ ${#told[@]} -lt 2 ] || exit "${told[1]}"
-echo "lab: the guest ended before its command did (QEMU's exit status: $qemu_status); last words:" >&2
+[ ${#reported[@]} -lt 2 ] || exit "${reported[1]}"
+echo "lab: the guest ended before its command (QEMU's exit status: $qemu_status); end of its log:" >&2
 tail -n 1 qemu.log >&2
 tail -n 40 kernel.log >&2
 exit 125

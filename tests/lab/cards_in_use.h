@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Real cards before a team takes them: up, one of them placed by an administrator, a switch at their far
+// Real cards before a team uses them: up, the affinity of one set by an administrator, a switch at the far
 // ends.
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace teamo::test {
 
-/// eth0 and so on, from `first`.
+/// The names eth0, eth1, …, from number `first`.
 std::vector<std::string> cards(unsigned count, unsigned first = 0);
 
-/// A team of them that sends by each in turn.
+/// A roundrobin team of these cards.
 std::string config_of(const std::vector<std::string>& cards, const std::string& more = "",
                       const std::string& device = "team0");
 
@@ -25,7 +25,7 @@ class CardsInUse : public testing::Test {
 protected:
     void SetUp() override;
 
-    std::vector<std::string> cards_; ///< all that the guest has
+    std::vector<std::string> cards_; ///< all cards of the guest
     std::optional<FarSwitch> far_;
 };
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# ctest reads this whenever it runs: one case for each boot that the tests ask for (declarations.cmake). Labels: `lab`
-# for what passes or fails, `long` beside it for what `./quickstart test --all` alone runs, `compare` for figures.
+# ctest reads this whenever it runs: one case for each boot that the tests declare (declarations.cmake). Labels: `lab`
+# for tests, also `long` for those that only `./quickstart test --all` runs, `compare` for measurements.
 include(${CMAKE_CURRENT_LIST_DIR}/declarations.cmake)
 get_filename_component(tests "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY)
 get_filename_component(checkout "${tests}" DIRECTORY)
@@ -18,10 +18,10 @@ foreach(name IN LISTS lab_cases)
         list(APPEND labels long)
     elseif(lab_set_${name} STREQUAL compare)
         set(labels compare)
-        set(alone ON) # figures want the machine for themselves
+        set(alone ON) # measurements need the machine without other load
         set(timeout 2400)
     endif()
-    # A filter that selects nothing, or only what skips itself, has tested nothing.
+    # Fails if the filter selects nothing, or only skipped tests.
     set_tests_properties(lab.${name} PROPERTIES WORKING_DIRECTORY ${checkout} LABELS "${labels}" COST ${cost}
         TIMEOUT ${timeout} RUN_SERIAL ${alone} FAIL_REGULAR_EXPRESSION "PASSED  \\] 0 tests"
         ENVIRONMENT TEAMO_LAB_CASE=lab.${name})

@@ -14,11 +14,11 @@ namespace teamo::test {
 namespace {
 
 constexpr std::uint32_t longest_answer = 16U << 20;
-// One write to a port takes 32 KiB at most (drivers/char/virtio_console.c: port_fops_write).
+// One write to a port accepts at most 32 KiB (drivers/char/virtio_console.c: port_fops_write).
 constexpr std::uint32_t longest_request = 30U << 10;
 constexpr std::size_t mark_size = 16;
 
-/// Of a side that nothing follows what it asks for: it may read ahead.
+/// Reads buffered: after a reply nothing else follows, so it may read ahead.
 class Reader {
 public:
     explicit Reader(int fd) : fd_(fd) {}
@@ -31,14 +31,14 @@ public:
         return text;
     }
 
-    /// Everything up to `mark` and the mark itself go.
+    /// Discards everything up to and including `mark`.
     bool pass(const std::string& mark) {
         for (;;) {
             if (const auto found = held_.find(mark, taken_); found != std::string::npos) {
                 taken_ = found + mark.size();
                 return true;
             }
-            // Its beginning may be here already.
+            // The start of the mark may already be here.
             taken_ = std::max(taken_, held_.size() - std::min(held_.size(), mark.size() - 1));
             if (!more()) return false;
         }

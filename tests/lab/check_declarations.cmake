@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Every test of the lab is run by some boot, and each word of a declaration selects a test.
+# Checks that a boot runs every test of the lab, and that each word of a declaration selects a test.
 # cmake -DBIN=build/bin -P check_declarations.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/declarations.cmake)
 get_filename_component(tests "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY)
@@ -24,11 +24,11 @@ function(names_of program filter result)
 endfunction()
 
 foreach(line IN LISTS lab_errors)
-    message(SEND_ERROR "this declaration says nothing (tests/lab/README.md): ${line}")
+    message(SEND_ERROR "invalid declaration (tests/lab/README.md): ${line}")
 endforeach()
 foreach(program lab_test lab_measure netns_test bpf_test)
     if(NOT EXISTS ${BIN}/${program})
-        message(STATUS "${program} is not built, and not checked")
+        message(STATUS "${program} is not built, so not checked")
         continue()
     endif()
     set(run "")
@@ -40,16 +40,16 @@ foreach(program lab_test lab_measure netns_test bpf_test)
         foreach(word IN LISTS words)
             names_of(${program} "${word}" some)
             if(NOT some)
-                message(SEND_ERROR "a declaration selects by ${word} no test of ${program}")
+                message(SEND_ERROR "${word} in a declaration selects no test of ${program}")
             endif()
         endforeach()
     endforeach()
-    # What the host runs needs no guest; by the driver its netns suites run in any case.
+    # Tests that the host runs need no guest; with the driver all netns tests run in any case.
     if(program MATCHES "^lab_")
         names_of(${program} "*" all)
         foreach(name IN LISTS all)
             if(NOT name IN_LIST run)
-                message(SEND_ERROR "${name}: no guest is declared for it (tests/lab/README.md)")
+                message(SEND_ERROR "${name} has no declaration of a guest (tests/lab/README.md)")
             endif()
         endforeach()
     endif()

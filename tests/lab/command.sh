@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Runs the command in the guest, tells its exit status, and ends the guest. A kernel that complains of itself meanwhile
-# fails the command. command.sh RUN INTERACTIVE
+# Runs the command in the guest, reports its exit status, and ends the guest. A kernel warning meanwhile fails the
+# command. command.sh RUN INTERACTIVE
 run=$1 interactive=$2
 here=${BASH_SOURCE%/*}
 ports=/dev/virtio-ports
@@ -12,13 +12,13 @@ status begun
 if [ -n "$interactive" ]; then
     setsid -w -c bash "$run/command" </dev/ttyS1 >/dev/ttyS1 2>&1
     result=$?
-    # stty waits until all is written.
+    # stty waits until all output is written.
     stty -F /dev/ttyS1 sane
 else
-    # Pipes, as a command has outside: no terminal changes the bytes, and who asks for one is told no.
+    # Pipes, so that no terminal changes the bytes, and programs see that there is no terminal.
     mkfifo /run/lab-out /run/lab-err
     for stream in out err; do "$here/../../build/bin/teamo-lab" relay $ports/teamo.$stream </run/lab-$stream & done
-    # Open for as long as there may be more to say.
+    # Keeps the pipe open for the kernel's messages below.
     exec 7>/run/lab-err
     echo "lab: the command begins" >/dev/kmsg
     group=/sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup)/command
@@ -30,10 +30,10 @@ else
     result=$?
     dmesg | "$here/splats.sh" >&7 || [ $result -ne 0 ] || result=1
     exec 7>&-
-    # What the command left behind would hold its pipes for ever.
+    # Background processes of the command would keep its pipes open.
     echo 1 >"$group/cgroup.kill"
     wait
 fi
 status $result
-# The kernel says nothing of its own on the way down; a service manager has no part in it.
+# Powers off at once, without the service manager.
 "${run%/*}"/tools/*bin/busybox poweroff -f

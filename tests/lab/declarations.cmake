@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Reads what the tests say of the guests that they need (README.md), in lines like
-#   // lab: CarrierNews.* in -k 6.1 -p 2, 25 s
+# Reads the tests' declarations of the guests that they need (README.md), in lines like
+#   // lab: CarrierMonitor.* in -k 6.1 -p 2, 25 s
 #   // lab: Forwarding.* by team, 40 s
 # lab_read() leaves a list `lab_cases` of names, and for each: lab_guest_<name>, lab_set_<name> (test, long or compare),
 # lab_seconds_<name>, and lab_steps_<name>: lines of shell that run in that guest one after the other.
-# `lab_filters_<program>` is what a program's declarations select; `lab_errors` the lines that say nothing.
+# `lab_filters_<program>` are the filters of a program's declarations; `lab_errors` the invalid lines.
 cmake_policy(VERSION 3.20)
 
 # A word without spaces for a guest's options: "-k 6.1 -n igb -p 2" is 6.1_igb_p2.
@@ -21,7 +21,7 @@ function(lab_name_of options result)
     set(${result} "${name}" PARENT_SCOPE)
 endfunction()
 
-# lab_step(NAME GUEST SET SECONDS STEP): one more for that boot, which is made where it is not there yet.
+# lab_step(NAME GUEST SET SECONDS STEP): adds a step to this boot, and the boot if it does not exist yet.
 macro(lab_step name guest set seconds step)
     if(NOT "${name}" IN_LIST lab_cases)
         list(APPEND lab_cases "${name}")
@@ -102,7 +102,7 @@ macro(lab_read tests)
     set(not_long_by_team "")
     # Debian 12's kernel has the driver; its netns suites take long, so they boot by themselves.
     set(lab_guest_by_team "-k 6.1 -p 2")
-    # By BPF each kernel has another verifier and other hooks: the oldest that is promised, and one with netkit.
+    # With BPF the verifier and the hooks depend on the kernel: the oldest supported one, and one with netkit.
     set(lab_guests_by_bpf "-k 6.1 -p 2" "-k 6.12 -p 2")
     file(GLOB_RECURSE files ${tests}/lab/*_test.cpp ${tests}/lab/*_measure.cpp ${tests}/lab/*_test.sh ${tests}/lab/*_guest.sh
         ${tests}/netns/*_test.cpp ${tests}/bpf/*_test.cpp)
@@ -112,7 +112,7 @@ macro(lab_read tests)
             lab_declare("${file}" "${line}")
         endforeach()
     endforeach()
-    # Of the host's suite all the rest by the driver: nobody has to ask for it.
+    # With the driver, all other tests of netns_test run without a declaration.
     list(JOIN not_long_by_team ":" filter)
     lab_step(netns_by_team.long "${lab_guest_by_team}" long 600
         "TEAMO_DAEMON_OPTIONS='--datapath team' build/bin/netns_test '--gtest_filter=-${filter}'")

@@ -15,27 +15,27 @@ FarSwitch::FarSwitch(unsigned ports) {
     std::string lines = "ip link del br0 2>/dev/null; ip link add br0 type bridge; ";
     for (unsigned port = 0; port < ports; ++port)
         lines += fmt::format("ip link set tap{} master br0; ", port);
-    // The host need not have a ping.
+    // The host may have no ping: use busybox.
     const char* busybox = std::getenv("TEAMO_LAB_BUSYBOX");
-    if (busybox == nullptr) throw SetupError("no lab");
-    // One of its own: another's ends when it finds no way for a moment.
+    if (busybox == nullptr) throw SetupError("not in the lab");
+    // A client of our own: others exit if the network is unreachable for a moment.
     pinging_ = Lab::must_peer(fmt::format("{}ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; "
                                           "{} ping -i 0.05 10.9.0.255 </dev/null >/dev/null 2>&1 & echo $!",
                                           lines, busybox));
-    if (Lab::peer("kill -0 " + pinging_).status != 0) throw SetupError("nothing is sent into the cables");
+    if (Lab::peer("kill -0 " + pinging_).status != 0) throw SetupError("cannot send into the cables");
 }
 
 FarSwitch::~FarSwitch() {
     try {
         Lab::peer("kill " + pinging_);
-    } catch (const SetupError&) { // it ends with the guest
+    } catch (const SetupError&) { // the guest is ending
     }
 }
 
 void FarSwitch::flood(const TeamUnderTest&, const std::string& device) {
     must(NetNs::current(), fmt::format("ip link set {} up", device));
     flooding_.emplace_back([device](const std::stop_token& stop) {
-        // To a link-local address: the switch does not send it back by the other cables.
+        // To a link-local address, which the switch does not forward to the other cables.
         const auto frame =
             ethernet(mac("01:80:c2:00:00:0e"), mac("02:00:00:00:00:02"), ether_experiment, "so");
         try {

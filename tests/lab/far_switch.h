@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What stands at the far ends of all cables: a switch that sends something into every one again and again,
-// since on most machines an interrupt comes to its new CPU when it next comes.
+// The switch at the far ends of all cables. It sends packets into every cable continuously: on most machines
+// an interrupt moves to its new CPU when it next occurs.
 #pragma once
 
 #include <string>
@@ -19,11 +19,11 @@ public:
     FarSwitch& operator=(const FarSwitch&) = delete;
     ~FarSwitch();
 
-    /// From now on frames leave by the team too, until this ends; the team's device is put up.
+    /// Brings the team's device up and sends frames by it until this object is destroyed.
     void flood(const TeamUnderTest& team, const std::string& device = "team0");
 
 private:
-    std::string pinging_; ///< a process outside
+    std::string pinging_; ///< pid of a process outside
     std::vector<std::jthread> flooding_;
 };
 

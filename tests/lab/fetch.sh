@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Downloads by package name what the lab needs, once, and unpacks it into $cache; nothing is installed. The
-# mirror is the one the machine's own apt uses; backports is a suite of it.
+# Downloads the packages that the lab needs, once, and unpacks them into $cache without installing them. Uses the
+# mirror of the machine's apt, which also has the backports suite.
 set -euo pipefail
 apt_directory=$cache/apt
 
 say() { printf '%s\n' "lab: $*" >&2; }
 die() { say "$*"; exit 125; }
 
-# "URI signed-by" of the source that has plain bookworm.
+# Prints "URI signed-by" of the source that has bookworm.
 mirror() {
     local file
     for file in /etc/apt/sources.list.d/*.sources; do
@@ -41,13 +41,13 @@ update_lists() {
     [ ! -e "$apt_directory/updated" ] || return 0
     local uri key
     read -r uri key < <(mirror | head -n 1) || true
-    [ -n "${uri:-}" ] || die "no source of bookworm among the machine's apt sources"
+    [ -n "${uri:-}" ] || die "the machine's apt sources do not contain bookworm"
     mkdir -p "$apt_directory/lists/partial" "$apt_directory/cache/archives/partial"
     local suite
     for suite in bookworm bookworm-backports; do
         printf 'deb [signed-by=%s] %s %s main\n' "${key:-/usr/share/keyrings/debian-archive-keyring.gpg}" "$uri" "$suite"
     done >"$apt_directory/sources.list"
-    apt apt-get -qq update || die "the package lists cannot be read: is the machine's apt mirror there?"
+    apt apt-get -qq update || die "cannot read the package lists; check the machine's apt mirror"
     touch "$apt_directory/updated"
 }
 
@@ -57,7 +57,7 @@ fetch() {
     shift 2
     [ ! -e "$cache/$folder.done" ] || return 0
     update_lists
-    say "downloading $* ($suite); the next time they are here"
+    say "downloading $* ($suite), only once"
     local downloads
     downloads=$(mktemp -d "$cache/download.XXXXXX")
     (cd "$downloads" && apt apt-get -qq -t "$suite" download "$@") || die "apt-get cannot download $*"
@@ -68,7 +68,7 @@ fetch() {
     touch "$cache/$folder.done"
 }
 
-# The package that a suite's linux-image-amd64 stands for.
+# The kernel package that linux-image-amd64 of a suite depends on.
 kernel_package() {
     update_lists
     apt apt-cache -t "$1" depends linux-image-amd64 | awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ { print $2; exit }'
@@ -85,12 +85,12 @@ if [ ! -e "$cache/linux-$kernel.done" ]; then
     fetch "$suite" "linux-$kernel" "$package"
 fi
 fetch bookworm tools busybox-static
-# Unpacked and never installed: as a service it would move the interrupts of the machine that tests.
+# Never installed: as a service it would move the interrupts of this machine.
 fetch bookworm irqbalance irqbalance
-# The same for who manages networks beside a team; systemd has networkd in its own package.
+# Likewise the network managers; networkd is part of the systemd package.
 fetch bookworm managers udev network-manager libnm0 libndp0
-# QEMU 10: igb, and an e1000e that tells of a lost link (7.2's stays silent). It is unpacked beside the machine's
-# own, whose package is installed for the libraries that it brings.
+# QEMU 10 has igb, and an e1000e that reports a lost link (not in 7.2). It uses the libraries of the machine's own
+# QEMU package.
 fetch bookworm-backports qemu qemu-system-x86 qemu-system-common qemu-system-data seabios
 missing=$(LD_LIBRARY_PATH="$cache/qemu/usr/lib/x86_64-linux-gnu" ldd "$cache/qemu/usr/bin/qemu-system-x86_64" |
     awk '/not found/ { print $1 }')

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Packs what a guest needs until it has the host's file system: busybox, the modules for that, and init.
+# Packs the initramfs: busybox, the modules for mounting the host's file system, and init.
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
 root=$cache/linux-$kernel
@@ -20,7 +20,7 @@ for module in virtio_pci virtio_console 9pnet_virtio 9p overlay; do
     modprobe -d "$root" -S "$version" --show-depends "$module"
 done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r file; do
     name=$(basename "${file%.xz}")
-    # busybox's insmod takes no compressed one
+    # busybox's insmod does not support compressed modules
     case $file in
         *.xz) xz -dc "$file" >"$work/modules/$name" ;;
         *) cp "$file" "$work/modules/$name" ;;

@@ -22,7 +22,7 @@ std::string line_of(const fs::path& path) {
     return line;
 }
 
-bool bears(const std::string& handler, const std::string& name) {
+bool has_name(const std::string& handler, const std::string& name) {
     return handler == name || handler.starts_with(name + "-");
 }
 
@@ -35,13 +35,13 @@ std::vector<IrqLine> vectors_of(const std::string& card) {
         if (irq.is_directory())
             for (const auto& handler : fs::directory_iterator(irq))
                 if (const auto name = handler.path().filename().string();
-                    handler.is_directory() && (bears(name, card) || bears(name, device)))
+                    handler.is_directory() && (has_name(name, card) || has_name(name, device)))
                     lines.push_back({static_cast<unsigned>(std::stoul(irq.path().filename())), name});
     std::ranges::sort(lines, {}, &IrqLine::irq);
     return lines;
 }
 
-bool tells_of_link(const IrqLine& vector) {
+bool is_link_vector(const IrqLine& vector) {
     return vector.name.find('-') == std::string::npos || vector.name.ends_with("-config");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// /proc/irq and /sys as a person reads them, without the daemon's own readers.
+// Reads /proc/irq and /sys without the daemon's code.
 #pragma once
 
 #include "base/cpu_list.h"
@@ -19,21 +19,21 @@ struct IrqLine {
     std::string name;
 };
 
-/// Of handlers that bear the card's name, or its virtio device's.
+/// The vectors whose handlers have the name of the card, or of its virtio device.
 std::vector<IrqLine> vectors_of(const std::string& card);
-/// Not of a queue: it hardly ever comes.
-bool tells_of_link(const IrqLine& vector);
+/// A vector for link changes, not for a queue; it rarely occurs.
+bool is_link_vector(const IrqLine& vector);
 CpuList effective(unsigned irq);
 CpuList affinity(unsigned irq);
-/// How often it came, by CPU.
+/// Its count for each CPU.
 std::vector<std::uint64_t> counts(unsigned irq);
-/// smp_affinity_list of every interrupt that bears a name, by number.
+/// smp_affinity_list of every interrupt with a handler, by number.
 std::map<unsigned, std::string> all_affinities();
 
 std::string pci_address(const std::string& card);
 std::string driver(const std::string& card);
 
-/// By port, the CPUs that the daemon says it gave it.
+/// The CPUs of each port, as the daemon reports them.
 std::map<std::string, CpuList> planned_cpus(const TeamUnderTest& team);
 
 } // namespace teamo::test

@@ -16,7 +16,7 @@ constexpr const char* port_to_outside = "/dev/virtio-ports/teamo.peer";
 
 Output ask(LabRequest request) {
     UniqueFd port;
-    // One process at a time may hold it (drivers/char/virtio_console.c: EBUSY).
+    // Only one process at a time can open it (drivers/char/virtio_console.c: EBUSY).
     const bool opened = static_cast<bool>(eventually(
         "",
         [&] {
@@ -27,9 +27,9 @@ Output ask(LabRequest request) {
     if (!opened || !port)
         throw SetupError(std::string("the lab's peers cannot be asked: ") + port_to_outside);
     if (!send_request(port.get(), request))
-        throw SetupError("the lab's peers are gone, or the command is longer than 30 KiB");
+        throw SetupError("the lab's server does not run, or the command is longer than 30 KiB");
     auto answer = receive_answer(port.get(), request.mark);
-    if (!answer) throw SetupError("the lab's peers do not answer");
+    if (!answer) throw SetupError("the lab's server does not answer");
     return std::move(*answer);
 }
 

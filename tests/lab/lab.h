@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The lab as a test in its guest sees it: the cables, and the peers at their far ends, who are outside.
+// The lab for tests in its guest: the cables, and the peers at their far ends outside the guest.
 #pragma once
 
 #include "support/daemon/process.h"
@@ -13,18 +13,18 @@ class Lab {
 public:
     /// Whether this process runs in a guest of the lab.
     static bool present();
-    /// Somebody wants figures, and times as long as they were once promised (TEAMO_LONG=1).
+    /// Whether to run longer and print figures (TEAMO_LONG=1).
     static bool at_length();
-    /// Ports that the guest has: eth0 and up; their far ends are tap0 and up.
+    /// The number of ports: eth0, eth1, …; their far ends are tap0, tap1, ….
     static unsigned ports();
 
-    /// Runs a line of shell outside, in the checkout and in the network namespace of the taps. What it leaves
-    /// in the background goes on until the guest ends. Throws SetupError where nobody answers.
+    /// Runs a shell command outside, in the checkout and in the network namespace of the taps. Its background
+    /// processes run until the guest ends. Throws SetupError if the server does not answer.
     static Output peer(const std::string& command);
-    /// The same where failure is not what is tested: throws SetupError with what the command said.
+    /// Runs a command outside that must succeed; throws SetupError with its output otherwise.
     static std::string must_peer(const std::string& command);
 
-    /// Pulls the cable of ethN, or plugs it in again; done when this returns.
+    /// Pulls the cable of ethN or plugs it in; returns when that is done.
     static void pull(unsigned number);
     static void plug(unsigned number);
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The lab's own program: outside it serves a guest, in the guest it speaks for shells.
+// The lab's program: outside it serves a guest, in the guest it is the client for shell scripts.
 #include "lab/channel.h"
 #include "lab/lab.h"
 #include "lab/numbered.h"

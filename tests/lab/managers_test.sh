@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# udevd, networkd and NetworkManager, each with the file that we ship for it, leave a team's ports and its inner device
-# alone, also where a file of the machine's says that every device is to be configured.
-# The datapath is bpf, which has an inner device.
+# udevd, networkd and NetworkManager, each with the file that we ship, leave a team's ports and its inner device alone,
+# even if a file of the machine configures every device. Uses the bpf datapath, which has an inner device.
 #
 # lab: managers_test.sh in -k 6.12 -p 3 -s, 60 s
 set -euo pipefail
 . "${BASH_SOURCE%/*}/unit.sh"
 devices="eth0 eth1 tmo0"
-# What nobody but the daemon is to change; counters and times are not of it.
+# The settings that only the daemon may change, without counters and times.
 as_they_are() {
     local device
     for device in $devices; do
-        # linkwatch tells of the operational state by and by
+        # the operational state may change later
         ip -d link show dev "$device" | sed 's/ state [A-Z]*//'
         ip -o addr show dev "$device" | sed 's/valid_lft.*//'
         ip route show dev "$device"
@@ -22,37 +21,37 @@ as_they_are() {
         cat "/proc/sys/net/ipv6/conf/$device/disable_ipv6"
     done
 }
-# unchanged SINCE WHO
+# unchanged BEFORE PROGRAM
 unchanged() {
     local difference
     difference=$(diff <(echo "$1") <(as_they_are)) || fail "$2 changed something: $difference"
-    carry 2 || fail "beside $2 two ports do not carry: $(teamoctl team0 state dump)"
+    carry 2 || fail "two ports do not carry after $2: $(teamoctl team0 state dump)"
 }
-# Whether networkd's state of DEVICE is STATE
+# networkd_says DEVICE STATE
 networkd_says() { [[ $(networkctl --no-legend --no-pager list "$1" | awk '{ print $NF }') == "$2" ]]; }
 nm_says() { [[ $(nmcli -g GENERAL.STATE device show "$1" 2>/dev/null) == *"($2)" ]]; }
 has_address() { ip -o -4 addr show dev "$1" | grep -qF "$2/"; }
 
-# Into the guest's own layer over the file system.
+# Installs them into the guest's overlay.
 tar -C "$TEAMO_LAB_MANAGERS" -cf - . | tar -C / --keep-directory-symlink --no-overwrite-dir -xf -
 install_unit
 
-# As Debian's own, but the ports keep their names: those of the lab.
+# Debian's default, but the ports keep the lab's names.
 mkdir -p /etc/systemd/network
 printf '[Match]\nOriginalName=*\n[Link]\nNamePolicy=\nMACAddressPolicy=persistent\n' >/etc/systemd/network/99-default.link
 systemctl start systemd-udevd.service || fail "udevd does not start"
 udevadm trigger --action=add --subsystem-match=net
-udevadm settle -t 60 || fail "udevd is not done"
+udevadm settle -t 60 || fail "udevd does not settle"
 configure bpf eth0 eth1
 systemctl start "$unit" || fail "systemctl start"
 await 20 carry 2 || fail "two ports do not carry: $(teamoctl team0 state dump)"
-udevadm settle -t 60 || fail "udevd is not done with the team"
-carry 2 || fail "udevd has done something to the team: $(teamoctl team0 state dump)"
+udevadm settle -t 60 || fail "udevd does not settle after the start of the team"
+carry 2 || fail "udevd has changed the team: $(teamoctl team0 state dump)"
 property() { udevadm info --query=property --property="$2" --value "/sys/class/net/$1"; }
-[ "$(property tmo0 NM_UNMANAGED)" = 1 ] || fail "udev's rule says nothing of tmo0 to NetworkManager"
-[ "$(property tmo0 SYSTEMD_READY)" = 0 ] || fail "udev's rule says nothing of tmo0 to systemd"
+[ "$(property tmo0 NM_UNMANAGED)" = 1 ] || fail "udev's rule does not set NM_UNMANAGED on tmo0"
+[ "$(property tmo0 SYSTEMD_READY)" = 0 ] || fail "udev's rule does not clear SYSTEMD_READY on tmo0"
 for device in eth0 team0; do
-    [ -z "$(property $device NM_UNMANAGED)" ] || fail "udev's rule speaks of $device"
+    [ -z "$(property $device NM_UNMANAGED)" ] || fail "udev's rule sets NM_UNMANAGED on $device"
 done
 # The inner device has a carrier as long as the team is up.
 ip link set team0 up
@@ -60,7 +59,7 @@ await 20 grep -q 1 /sys/class/net/tmo0/carrier || fail "the inner device gets no
 before=$(as_they_are)
 step "udevd: the inner device is marked, two ports carry"
 
-# A file that matches all there is, and the team's own address; eth2 shows that such a file is heeded.
+# A file that matches every device, and one with the team's address; eth2 shows that networkd uses the first.
 printf '[Match]\nName=team0\n[Network]\nAddress=10.9.0.1/24\n' >/etc/systemd/network/10-team.network
 printf '[Match]\nName=*\n[Link]\nMTUBytes=1400\n[Network]\nAddress=192.0.2.1/24\nLinkLocalAddressing=yes\n' \
     >/etc/systemd/network/90-all.network
@@ -77,20 +76,20 @@ for way in start restart; do
     unchanged "$before" "networkd's $way"
 done
 kill $monitor
-! grep -E "state DOWN|NO-CARRIER|Deleted" /run/links || fail "networkd's restart was seen on the team's link"
+! grep -E "state DOWN|NO-CARRIER|Deleted" /run/links || fail "the team's link changed when networkd restarted"
 networkctl --no-pager list
-step "networkd: ports and inner device are unmanaged and as they were, through a restart too"
+step "networkd: ports and inner device are unmanaged and unchanged, also after a restart"
 
-# A team that is made while networkd runs.
+# A team that starts while networkd runs.
 systemctl stop "$unit"
-systemctl start "$unit" || fail "systemctl start beside networkd"
-await 20 carry 2 || fail "beside networkd two ports do not carry: $(teamoctl team0 state dump)"
+systemctl start "$unit" || fail "systemctl start while networkd runs"
+await 20 carry 2 || fail "two ports do not carry while networkd runs: $(teamoctl team0 state dump)"
 await 30 has_address team0 10.9.0.1 || fail "networkd has not given the new team its address"
 await 30 networkd_says tmo0 unmanaged || fail "networkd manages the new inner device: $(networkctl)"
 systemctl stop systemd-networkd.socket systemd-networkd.service
-step "networkd: a team that is made beside it is left alone"
+step "networkd: leaves a team alone that starts later"
 
-# As the file that we ship says, the ports are named in a file of the administrator's.
+# The administrator lists the ports in a file, as the file that we ship explains.
 mkdir -p /etc/NetworkManager/conf.d
 printf '[keyfile]\nunmanaged-devices+=interface-name:eth0;interface-name:eth1\n' >/etc/NetworkManager/conf.d/ports.conf
 busctl call org.freedesktop.DBus /org/freedesktop/DBus org.freedesktop.DBus ReloadConfig >/dev/null
@@ -100,7 +99,7 @@ for way in start restart; do
     systemctl $way NetworkManager.service || fail "NetworkManager does not $way"
     managed() { [[ $(nmcli -g GENERAL.STATE device show eth2 2>/dev/null) =~ \((connect|disconnected|unavailable) ]]; }
     await 60 managed || fail "NetworkManager does not manage eth2: $(nmcli device)"
-    # It may leave such a device alone of its own accord: that it has read our file must be seen too.
+    # NetworkManager may ignore such a device anyway, so check that it has read our file.
     NetworkManager --print-config | grep -qxF 'match-device=interface-name:tmo*' || fail "NetworkManager has not read our file"
     for device in $devices; do
         await 30 nm_says "$device" unmanaged || fail "NetworkManager manages $device: $(nmcli device)"
@@ -109,6 +108,6 @@ for way in start restart; do
     has_address team0 10.9.0.1 || fail "NetworkManager has taken the team's address"
 done
 nmcli device
-step "NetworkManager: ports and inner device are unmanaged and as they were, through a restart too"
+step "NetworkManager: ports and inner device are unmanaged and unchanged, also after a restart"
 systemctl stop NetworkManager.service
 systemctl stop "$unit" || fail "systemctl stop"

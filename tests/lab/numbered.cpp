@@ -20,7 +20,8 @@ struct Question {
 UniqueFd connected(const std::string& address, std::uint16_t port) {
     const SocketAddress to(address, port);
     UniqueFd socket(::socket(to.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    if (!socket || ::connect(socket.get(), to.get(), to.size) < 0) throw SetupError("no way to " + address);
+    if (!socket || ::connect(socket.get(), to.get(), to.size) < 0)
+        throw SetupError("cannot connect to " + address);
     return socket;
 }
 
@@ -40,7 +41,7 @@ int count_numbers(std::uint16_t port) {
         const auto got = ::recvfrom(socket.get(), words.data(), sizeof words, 0,
                                     reinterpret_cast<sockaddr*>(&from), &size);
         if (got == sizeof words[0]) {
-            if (words[0] >= 100'000'000) continue; // nobody sends that long
+            if (words[0] >= 100'000'000) continue; // larger than any number that is sent
             if (words[0] == 0) seen.clear();       // a new stream
             if (words[0] >= seen.size()) seen.resize(words[0] + 1);
             seen[words[0]] = true;
@@ -68,7 +69,7 @@ void NumberedStream::send_all(const std::stop_token& stop) {
     ::clock_gettime(CLOCK_MONOTONIC, &due);
     while (!stop.stop_requested()) {
         const std::uint64_t number = next_;
-        // A refusal is a packet lost.
+        // A refused packet counts as lost.
         static_cast<void>(::send(sender_.get(), &number, sizeof number, MSG_DONTWAIT));
         next_ = number + 1;
         due.tv_nsec += 1'000'000'000L / rate_;
@@ -83,7 +84,7 @@ void NumberedStream::send_all(const std::stop_token& stop) {
 std::uint64_t NumberedStream::missing(std::uint64_t first, std::uint64_t end) const {
     const Question question{.first = first, .end = end};
     for (int attempt = 0; attempt < 60; ++attempt) {
-        // An answer to an earlier question may still come.
+        // The reply to an earlier request may still arrive.
         std::uint64_t answer = 0;
         while (::recv(asker_.get(), &answer, sizeof answer, MSG_DONTWAIT) > 0) {
         }
@@ -99,7 +100,7 @@ testing::AssertionResult NumberedStream::flows(std::uint64_t packets, millisecon
     while (since(start) < patience) {
         while (next() < first + packets)
             std::this_thread::sleep_for(1ms);
-        std::this_thread::sleep_for(20ms); // under way
+        std::this_thread::sleep_for(20ms); // let packets arrive
         if (missing(first, first + packets) == 0) return testing::AssertionSuccess();
         first = next();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Numbered packets from a guest to a counter outside, so that a test can say what was lost on the way.
+// Numbered packets from a guest to a counter outside, so that a test can count lost packets.
 #pragma once
 
 #include "base/handle.h"
@@ -13,10 +13,10 @@
 
 namespace teamo::test {
 
-/// Receives numbers on a UDP port, and tells whoever asks how many of a range are missing. Does not return.
+/// Receives numbers on a UDP port, and answers how many of a range are missing. Does not return.
 int count_numbers(std::uint16_t port);
 
-/// Sends numbers at a fixed rate to such a counter, keeping to absolute deadlines, as long as it lives.
+/// Sends numbers at a fixed rate to such a counter while it lives. Uses absolute deadlines.
 class NumberedStream {
 public:
     NumberedStream(const std::string& address, std::uint16_t port, unsigned rate);
@@ -24,11 +24,11 @@ public:
     NumberedStream& operator=(const NumberedStream&) = delete;
     ~NumberedStream();
 
-    /// The number that the next packet will bear.
+    /// The number of the next packet.
     std::uint64_t next() const { return next_; }
-    /// How many of [first, end) did not arrive; throws SetupError where the counter does not answer.
+    /// How many of [first, end) did not arrive; throws SetupError if the counter does not answer.
     std::uint64_t missing(std::uint64_t first, std::uint64_t end) const;
-    /// Waits until packets flow: that many in a row, all of them arrived.
+    /// Waits until this many packets in a row have arrived.
     testing::AssertionResult flows(std::uint64_t packets, milliseconds patience = 20s) const;
 
 private:

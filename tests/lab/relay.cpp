@@ -17,8 +17,8 @@ int relay_to(const std::string& port) {
     ssize_t got = 0;
     while (out && (got = ::read(STDIN_FILENO, bytes.data(), bytes.size())) > 0)
         if (!write_all(out.get(), {bytes.data(), static_cast<std::size_t>(got)})) break;
-    // A port is ready to write when QEMU has taken all that was written (virtio_console.c: will_write_block);
-    // a guest that is switched off before loses it.
+    // A port becomes writable when QEMU has received all data (virtio_console.c: will_write_block); if the
+    // guest is switched off earlier, the data is lost.
     pollfd taken{.fd = out.get(), .events = POLLOUT, .revents = 0};
     if (!out || got != 0 || ::poll(&taken, 1, -1) != 1) {
         std::perror(port.c_str());

@@ -18,7 +18,7 @@ UniqueFd connect_to(const std::string& path) {
     if (path.size() >= sizeof address.sun_path) return {};
     std::ranges::copy(path, std::begin(address.sun_path));
     UniqueFd socket;
-    // QEMU makes its sockets while we start.
+    // QEMU creates its sockets while we start.
     const bool connected = static_cast<bool>(eventually(
         "",
         [&] {
@@ -29,7 +29,7 @@ UniqueFd connect_to(const std::string& path) {
     return connected ? std::move(socket) : UniqueFd();
 }
 
-/// QEMU's monitor (docs/interop/qmp-spec.txt): a JSON object a line; events come in between.
+/// QEMU's monitor (docs/interop/qmp-spec.txt): one JSON object per line, with events in between.
 class Monitor {
 public:
     explicit Monitor(const std::string& path) : socket_(connect_to(path)) {

@@ -23,7 +23,7 @@ SkbSizes::SkbSizes(const std::string& device) : socket_(::socket(AF_PACKET, SOCK
     const timeval patience{.tv_sec = 0, .tv_usec = 100'000};
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     if (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) < 0)
-        throw SetupError("nobody can listen on " + device);
+        throw SetupError("cannot capture on " + device);
     counting_ = std::jthread([this](const std::stop_token& stop) { count(stop); });
 }
 

@@ -10,8 +10,8 @@
 
 namespace teamo::test {
 
-/// What a device's driver is handed, while this lives: a packet that the card is to cut counts once. A card's
-/// own counters count what it made of it.
+/// Measures the packets that a device's driver gets, while this object lives: a packet that the card segments
+/// counts once. The card's own counters count its segments.
 class SkbSizes {
 public:
     explicit SkbSizes(const std::string& device);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Reads the kernel's log of a guest: shows where it complains since the command began, and fails where that is a defect.
-# What a busy machine does to an emulated CPU or card is shown, and none: it stands still for seconds.
+# Reads a guest's kernel log: shows warnings since the start of the command, and fails if they are defects. Warnings
+# about CPUs or cards that stall for seconds are shown only: a busy machine causes them.
 awk '
 /lab: the command begins/ { shown = bad = trace = 0; next }
 /soft lockup|workqueue lockup|rcu.*(stall|starved)|blocked for more than|NETDEV WATCHDOG|dev_watchdog|unregister_netdevice: waiting|clocksource/ {

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# One boot's steps in its guest, each a line of shell: all of them, whatever becomes of those before. steps.sh STEP…
+# Runs the steps of one boot in its guest, each a shell command. A failed step does not stop the next. steps.sh STEP…
 set -u
 
-# The next step finds what a boot gives: new ports, no team and no driver of teams, far ends by themselves.
-put_back() {
+# Restores the state after the boot for the next step: new ports, no team, no team driver, far ends without a bridge.
+reset_guest() {
     local link left=
     for link in /sys/class/net/*; do
         link=${link##*/}
@@ -35,7 +35,7 @@ for step; do
     bash -c "$step" || result=$?
     echo "== $((SECONDS - start)) s, exit status $result: $step"
     [ $result -eq 0 ] || failed+=("$step")
-    put_back
+    reset_guest
 done
 [ ${#failed[@]} -eq 0 ] && exit 0
 for step in "${failed[@]}"; do echo "== failed: $step"; done

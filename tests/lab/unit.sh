@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
 #
-# For the tests in a guest with systemd as first process: the unit of the team team0, installed and configured.
+# For tests in a guest with systemd as PID 1: installs and configures the unit of the team team0.
 unit=teamd-offload@team0.service
 step() { printf '%s\n' "$*"; }
 fail() { printf 'FAILED: %s\n' "$*" >&2; systemctl --no-pager status "$unit" >&2 || true; exit 1; }
@@ -14,7 +14,7 @@ await() {
         sleep 0.1
     done
 }
-# carry NUMBER: so many ports do
+# carry NUMBER: whether this many ports carry
 carry() { [ "$(teamoctl team0 state dump 2>/dev/null | grep -c '"transmits": true')" = "$1" ]; }
 install_unit() {
     cmake --install build --prefix /usr >/dev/null

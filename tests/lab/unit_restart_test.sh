@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# When systemd starts the unit again, and when it does not: as teamd-offload(8) says.
+# When systemd restarts the unit, and when not, as in teamd-offload(8).
 # One argument: the datapath, team or bpf.
 #
 # lab: unit_restart_test.sh bpf in -k 6.12 -s, 30 s
@@ -10,56 +10,56 @@ datapath=$1
 . "${BASH_SOURCE%/*}/unit.sh"
 restarts() { systemctl show --property=NRestarts --value "$unit"; }
 pid() { systemctl show --property=MainPID --value "$unit"; }
-# another OLD: another process runs the team, and both ports carry
+# another OLD: whether a process other than OLD runs the team, and both ports carry
 another() { local now; now=$(pid) && [ "$now" != 0 ] && [ "$now" != "$1" ] && carry 2; }
 
 install_unit
 configure "$datapath" eth0 eth1
 systemctl start "$unit" || fail "systemctl start"
 await 20 carry 2 || fail "two ports do not carry: $(teamoctl team0 state dump)"
-[ "$(restarts)" = 0 ] || fail "it was started $(restarts) times more"
+[ "$(restarts)" = 0 ] || fail "it was restarted $(restarts) times"
 
-# Who hangs is ended by the watchdog, after ten seconds, and started again; the team goes on.
+# The watchdog kills a hanging daemon after ten seconds, and it is restarted; the team continues.
 ip -o monitor link >/run/links &
 monitor=$!
 old=$(pid)
 index=$(cat /sys/class/net/team0/ifindex)
 kill -STOP "$old"
-await 90 another "$old" || fail "nobody has ended the daemon that hangs"
-[ "$(restarts)" = 1 ] || fail "started again $(restarts) times, not once"
-[ "$(cat /sys/class/net/team0/ifindex)" = "$index" ] || fail "the device is another one"
+await 90 another "$old" || fail "the hanging daemon was not killed"
+[ "$(restarts)" = 1 ] || fail "restarted $(restarts) times, not once"
+[ "$(cat /sys/class/net/team0/ifindex)" = "$index" ] || fail "the device is a new one"
 kill $monitor
-! grep -E "state DOWN|Deleted" /run/links || fail "the restart was seen on the links"
-step "hangs: ended by the watchdog and started again, no link was seen down or deleted"
+! grep -E "state DOWN|Deleted" /run/links || fail "a link went down or was deleted during the restart"
+step "hangs: killed by the watchdog and restarted, no link went down or was deleted"
 
-# Somebody takes the device away: status 2, a failure.
+# Another program removes the device: status 2, a failure.
 old=$(pid)
 ip link del team0
-await 30 another "$old" || fail "the team was not made anew after its device was removed"
-[ "$(restarts)" = 2 ] || fail "started again $(restarts) times, not twice"
+await 30 another "$old" || fail "the team was not created again after its device was removed"
+[ "$(restarts)" = 2 ] || fail "restarted $(restarts) times, not twice"
 [ "$(cat /sys/class/net/team0/ifindex)" != "$index" ] || fail "the device is still the old one"
-step "device removed: started again, with a new one"
+step "device removed: restarted, with a new device"
 
 # A refusal is final.
 systemctl stop "$unit" || fail "systemctl stop"
 configure "$datapath" eth0 lo
-! systemctl start "$unit" 2>/dev/null || fail "lo was taken as a port"
+! systemctl start "$unit" 2>/dev/null || fail "lo was accepted as a port"
 for _ in {1..30}; do
     state=$(systemctl show --property=ActiveState,SubState,ExecMainStatus,NRestarts --value "$unit" | sort | tr '\n' ' ')
     [ "$state" = "0 1 failed failed " ] || fail "after a refusal the unit is: $state"
     sleep 0.1
 done
-step "refused: failed with status 1, and not started again"
+step "refused: failed with status 1, and not restarted"
 
-# What may pass is tried again until it has passed.
+# A passing failure is retried until the start succeeds.
 configure "$datapath" eth0 eth1
 mkdir -p "/run/systemd/system/$unit.d"
 printf '[Service]\nLimitNOFILE=16\n' >"/run/systemd/system/$unit.d/few.conf"
 systemctl daemon-reload
 systemctl start --no-block "$unit"
 tried() { [ "$(restarts)" -ge 3 ] && [ "$(systemctl show --property=ExecMainStatus --value "$unit")" = 75 ]; }
-await 30 tried || fail "a start that lacks descriptors is: $(systemctl show --property=ExecMainStatus,NRestarts "$unit")"
+await 30 tried || fail "the state of a start without enough descriptors is: $(systemctl show --property=ExecMainStatus,NRestarts "$unit")"
 rm "/run/systemd/system/$unit.d/few.conf"
 systemctl daemon-reload
-await 30 carry 2 || fail "the team did not come though its start could succeed"
-step "no descriptors: failed with status 75, and started again until there were some"
+await 30 carry 2 || fail "the team does not carry although its start can succeed"
+step "no descriptors: failed with status 75, and restarted until there were enough"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * A host in VLAN 5, and one in VLAN 5 of the service VLAN 9, on a kernel that has no VLANs (the lab's outside
- * may be any): on a veth's end that is a port of the peer's switch, what comes from the host gets tags, and
- * only what has them goes to it.
+ * A host in VLAN 5, and one in VLAN 5 inside the service VLAN 9, on a kernel without VLAN devices (the kernel outside
+ * the lab may have none). Runs on a veth end that is a port of the peer's switch: tags the packets from the host, and
+ * passes only packets with these tags to it.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

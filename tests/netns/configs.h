@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The configurations that most cases use.
+// The configurations that most tests use.
 #pragma once
 
 #include "support/daemon/configs.h"
@@ -34,16 +34,16 @@ inline std::string ranked_activebackup(unsigned ports) {
     return team_config(activebackup, "{" + object + "}");
 }
 
-/// Waits until the team's watches say that all links are up, gives it its addresses, and waits until all that
-/// packets pass is in operation.
+/// Waits until the link watches report all links up, sets the team's addresses, and waits until all devices
+/// on the path are operational.
 inline void bring_up(const Cabling& wires, const TeamUnderTest& team) {
     for (unsigned number = 1; number <= wires.ports(); ++number)
         if (const auto up = team.await_link(Cabling::port(number)); !up) throw SetupError(up.message());
     wires.address();
-    if (exists(wires.host(), "tmo0")) await_operation(wires.host(), "tmo0"); // the driver has none
+    if (exists(wires.host(), "tmo0")) await_operation(wires.host(), "tmo0"); // the driver has no inner device
 }
 
-/// Whether the kernel's team driver carries the packets: most cases need not know.
+/// Whether the kernel's team driver carries the packets. Most tests do not depend on it.
 inline bool by_driver(const Cabling& wires) { return look(wires.host(), "team0").kind == "team"; }
 
 } // namespace teamo::test

@@ -11,7 +11,7 @@
 
 namespace teamo::test {
 
-/// The port that the client serves.
+/// The TCP port on which the client listens.
 inline constexpr std::uint16_t service = 7000;
 
 /// A TCP connection of this process from the team to the client.
@@ -29,7 +29,7 @@ public:
         sockaddr_storage own{};
         socklen_t length = sizeof own;
         ::getsockname(near_.get(), reinterpret_cast<sockaddr*>(&own), &length);
-        // The port stands at the same place in both families.
+        // The port number has the same offset in both address families.
         port_ = ntohs(reinterpret_cast<const sockaddr_in*>(&own)->sin_port);
     }
     std::uint16_t port() const { return port_; }
@@ -37,7 +37,7 @@ public:
     int far() const { return far_.get(); }
 
 private:
-    /// So little is under way that a queue is empty soon after a test has made it faster.
+    /// Limits the bytes in flight, so that a queue drains soon after the test speeds it up.
     static constexpr int send_buffer = 128 << 10;
     UniqueFd near_, far_;
     std::uint16_t port_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The harness itself on a plain cable: what it does not see, no test above it can.
+// The test harness itself on a plain cable: the other tests only see what it reports.
 //
 // lab: Harness.* by none: no daemon runs
 #include "support/daemon/process.h"
@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Harness, stands_in_a_world_of_its_own) {
+TEST(Harness, has_namespaces_of_its_own) {
     const auto devices = must(NetNs::current(), "ls /sys/class/net");
     EXPECT_EQ("lo\n", devices);
     EXPECT_EQ("", must(NetNs::current(), "find /run -mindepth 1 ! -type d"));
@@ -30,7 +30,7 @@ TEST(Harness, loses_no_packet_on_a_plain_cable) {
     wires.address("eth1");
     Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 20'000});
     Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v6, .rate = 20'000});
-    // By packets, not by time: a busy machine sends them late, which is no fault of the cable.
+    // Wait for packets, not for time: a busy machine sends them late.
     EXPECT_TRUE(out.flows(10'000, 30s));
     EXPECT_TRUE(in.flows(10'000, 30s));
     out.stop();
@@ -41,13 +41,13 @@ TEST(Harness, loses_no_packet_on_a_plain_cable) {
     fmt::print("out: {}\nin: {}\n", text_of(out.tally()), text_of(in.tally()));
 }
 
-TEST(Harness, counts_what_a_pulled_cable_lost) {
+TEST(Harness, counts_losses_of_a_pulled_cable) {
     const Cabling wires(1, FarSide::lag_switch);
     wires.address("eth1");
     Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4});
     const auto before = out.next();
     wires.pull(1);
-    EXPECT_TRUE(eventually("packets that nobody gets", [&] { return out.next() > before + 500; }));
+    EXPECT_TRUE(eventually("500 more packets are sent", [&] { return out.next() > before + 500; }));
     wires.plug(1);
     EXPECT_TRUE(out.flows());
     out.stop();
@@ -55,7 +55,7 @@ TEST(Harness, counts_what_a_pulled_cable_lost) {
     EXPECT_EQ(0U, out.tally(0, before).lost);
 }
 
-TEST(Harness, answers_and_transfers_over_both_families) {
+TEST(Harness, transfers_over_ipv4_and_ipv6) {
     const Cabling wires(1, FarSide::learning_switch);
     wires.address("eth1");
     for (const auto* address : {client_v4, client_v6}) {
@@ -65,7 +65,7 @@ TEST(Harness, answers_and_transfers_over_both_families) {
     EXPECT_FALSE(answers_echo(wires.host(), "10.0.0.77", 50ms));
 }
 
-TEST(Harness, sees_a_changed_setting_in_a_snapshot) {
+TEST(Harness, snapshot_shows_a_changed_setting) {
     const Cabling wires(1, FarSide::open);
     const auto before = snapshot(wires.host(), "eth1");
     EXPECT_THAT(before, HasSubstr("\"mtu\": 1500"));
@@ -77,7 +77,7 @@ TEST(Harness, sees_a_changed_setting_in_a_snapshot) {
     EXPECT_EQ(before, snapshot(wires.host(), "eth1"));
 }
 
-TEST(Harness, takes_a_tag_out_of_a_frame_and_shows_it) {
+TEST(Harness, extracts_a_vlan_tag) {
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link set eth1 up");
     await_operation(wires.peer(), "p1");
@@ -92,7 +92,7 @@ TEST(Harness, takes_a_tag_out_of_a_frame_and_shows_it) {
     EXPECT_TRUE(seen->to_other_host);
 }
 
-TEST(Harness, builds_a_datagram_that_the_stack_takes) {
+TEST(Harness, builds_a_valid_datagram) {
     const Cabling wires(1, FarSide::open);
     wires.address("eth1");
     const PacketSocket there(wires.peer(), "p1");
@@ -105,7 +105,7 @@ TEST(Harness, builds_a_datagram_that_the_stack_takes) {
                      .from = client_v4,
                      .to_port = 9,
                      .from_port = 9},
-                    "nobody listens"));
+                    "no program listens"));
     EXPECT_TRUE(there.await([](const Seen& frame) { return ipv4_protocol_of(frame.frame) == IPPROTO_ICMP; }))
         << "no ICMP port unreachable came back";
 }

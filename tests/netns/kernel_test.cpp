@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// lib/kernel on a real kernel, beside what ethtool(8) and ip(8) say of the same device.
+// lib/kernel on a real kernel, compared with what ethtool(8) and ip(8) show.
 #include "kernel/ethtool/ethtool.h"
 #include "kernel/netlink/hardware_addresses.h"
 #include "kernel/netlink/links.h"
@@ -20,7 +20,7 @@ using testing::Not;
 
 IfIndex index_of(const NetNs& in, std::string_view name) { return IfIndex{look(in, name).index}; }
 
-TEST(Features, are_read_and_set_as_ethtool_does) {
+TEST(Features, matches_ethtool) {
     const Cabling wires(1, FarSide::open);
     const auto eth1 = index_of(wires.host(), "eth1");
     auto ethtool = wires.host().inside([] { return Ethtool::open(); });
@@ -30,8 +30,8 @@ TEST(Features, are_read_and_set_as_ethtool_does) {
     const auto before = ethtool->read_features(eth1);
     ASSERT_TRUE(before) << before.error().text;
     EXPECT_THAT(before->changeable, Contains("rx-gro-list"));
-    EXPECT_THAT(before->changeable, Not(Contains("rx-vlan-filter"))) << "[fixed] by ethtool -k";
-    EXPECT_THAT(before->changeable, Not(Contains("netns-local"))) << "never to be changed";
+    EXPECT_THAT(before->changeable, Not(Contains("rx-vlan-filter"))) << "ethtool -k shows [fixed]";
+    EXPECT_THAT(before->changeable, Not(Contains("netns-local"))) << "can never be changed";
     EXPECT_THAT(before->active, Contains("tx-udp-segmentation"));
 
     const FeatureSettings settings{{"rx-gro-list", true}, {"tx-udp-segmentation", false}};
@@ -45,7 +45,7 @@ TEST(Features, are_read_and_set_as_ethtool_does) {
     EXPECT_THAT(shown, HasSubstr("tx-udp-segmentation: off"));
 }
 
-TEST(Features, that_cannot_be_had_are_seen_to_be_missing_or_refused_with_a_reason) {
+TEST(Features, reports_missing_and_refused) {
     const Cabling wires(1, FarSide::open);
     const auto eth1 = index_of(wires.host(), "eth1");
     auto ethtool = wires.host().inside([] { return Ethtool::open(); });
@@ -57,9 +57,9 @@ TEST(Features, that_cannot_be_had_are_seen_to_be_missing_or_refused_with_a_reaso
     const auto unknown = ethtool->set_features(eth1, {{"rx-telepathy", true}});
     ASSERT_FALSE(unknown);
     EXPECT_THAT(unknown.error().text, HasSubstr("bit name not found"));
-    const auto nobody = ethtool->read_features(IfIndex{99'999});
-    ASSERT_FALSE(nobody);
-    EXPECT_EQ(nobody.error().number, ENODEV);
+    const auto missing = ethtool->read_features(IfIndex{99'999});
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().number, ENODEV);
 }
 
 std::vector<MacAddress> unicast_list(const NetNs& in, std::string_view name) {
@@ -68,7 +68,7 @@ std::vector<MacAddress> unicast_list(const NetNs& in, std::string_view name) {
     return *list;
 }
 
-TEST(UnicastList, has_the_addresses_of_macvlans_that_are_up_and_of_no_other_device) {
+TEST(UnicastList, contains_only_macvlans_that_are_up) {
     const Cabling wires(2, FarSide::open);
     wires.host().ip("link set eth1 up\nlink set eth2 up\n"
                     "link add link eth1 name guest0 address 02:00:00:00:05:01 type macvlan\n"
@@ -80,7 +80,7 @@ TEST(UnicastList, has_the_addresses_of_macvlans_that_are_up_and_of_no_other_devi
     EXPECT_THAT(unicast_list(wires.host(), "eth1"), IsEmpty());
 }
 
-TEST(UnicastList, has_nothing_that_a_bridge_learned) {
+TEST(UnicastList, omits_addresses_learned_by_a_bridge) {
     const Cabling wires(1, FarSide::lag_switch);
     wires.host().ip("link add br9 type bridge\nlink set eth1 master br9 up\nlink set br9 up");
     must(wires.host(), "bridge fdb add 02:00:00:00:06:01 dev eth1 master static");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// For tests that choose the datapath themselves.
+// For tests that select the datapath themselves.
 #pragma once
 
 #include "support/daemon/process.h"
@@ -12,14 +12,13 @@
 
 namespace teamo::test {
 
-/// Whether a team device can be made here, by ip(8) and not by the daemon's own code. The kernel loads the
-/// driver when it is asked.
+/// Whether ip(8) can create a team device here. The kernel loads the driver on demand.
 inline bool kernel_has_team_driver() {
     const auto apart = NetNs::create();
     return sh(apart, "ip link add dev probe0 type team").status == 0;
 }
 
-/// As long as this lives, the daemon is given no options but a test's own, so none that names a datapath.
+/// While this object lives, the daemon gets only the options of the test, so no --datapath by default.
 class NoOptionsForAll {
 public:
     NoOptionsForAll() {

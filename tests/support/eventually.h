@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tests wait for conditions, never for time.
+// Tests wait for conditions, not for a fixed time.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ inline milliseconds since(SteadyClock::time_point then) {
     return std::chrono::duration_cast<milliseconds>(SteadyClock::now() - then);
 }
 
-/// How long to wait for what must come. It costs where a test fails only, so it is no claim of how long that
-/// takes: a machine that is busy with other things takes seconds.
+/// How long to wait for a condition that must become true. Only a failing test waits so long; a busy machine
+/// needs seconds.
 inline constexpr milliseconds long_enough = 10s;
 
 inline bool emulated() {
@@ -30,13 +30,13 @@ inline bool emulated() {
     return in_lab;
 }
 
-/// The same in a guest of the lab, who on a busy machine has seconds of its own.
+/// Longer in a guest of the lab, because emulation is slow on a busy machine.
 inline milliseconds patient(milliseconds patience) { return emulated() ? 4 * patience : patience; }
 
-/// Until the next look. Who looks all the time keeps an emulated CPU from what is waited for.
-inline milliseconds until_next_look() { return emulated() ? 20ms : 2ms; }
+/// The pause between polls. Without a pause polling would keep an emulated CPU busy.
+inline milliseconds poll_interval() { return emulated() ? 20ms : 2ms; }
 
-/// Polls until `holds()` is true; the failure says what was waited for, and for how long.
+/// Polls until `holds()` is true; the failure shows `what` and the time.
 template <class Condition>
 testing::AssertionResult eventually(std::string_view what, Condition holds,
                                     milliseconds patience = long_enough) {
@@ -44,8 +44,8 @@ testing::AssertionResult eventually(std::string_view what, Condition holds,
     while (!holds()) {
         if (since(start) > patient(patience))
             return testing::AssertionFailure()
-                   << fmt::format("not within {} ms: {}", patient(patience).count(), what);
-        std::this_thread::sleep_for(until_next_look());
+                   << fmt::format("did not happen within {} ms: {}", patient(patience).count(), what);
+        std::this_thread::sleep_for(poll_interval());
     }
     return testing::AssertionSuccess();
 }
@@ -58,19 +58,19 @@ testing::AssertionResult becomes(const Value& expected, Read read, milliseconds 
         "", [&] { return (last = read()) == expected; }, patience));
     if (came) return testing::AssertionSuccess();
     return testing::AssertionFailure()
-           << "after " << patient(patience).count() << " ms it is still " << testing::PrintToString(last)
-           << ", not " << testing::PrintToString(expected);
+           << "after " << patient(patience).count() << " ms the value is still "
+           << testing::PrintToString(last) << ", not " << testing::PrintToString(expected);
 }
 
-/// The condition holds all the time: checked again and again for as long as that.
+/// Polls for this time; fails as soon as the condition does not hold.
 template <class Condition>
 testing::AssertionResult stays(std::string_view what, Condition holds, milliseconds how_long) {
     const auto start = SteadyClock::now();
     do {
         if (!holds())
             return testing::AssertionFailure()
-                   << fmt::format("{} ms on, no longer: {}", since(start).count(), what);
-        std::this_thread::sleep_for(until_next_look());
+                   << fmt::format("no longer true after {} ms: {}", since(start).count(), what);
+        std::this_thread::sleep_for(poll_interval());
     } while (since(start) < how_long);
     return testing::AssertionSuccess();
 }

@@ -8,7 +8,7 @@
 namespace teamo::test {
 namespace {
 
-/// A figure as it is held to what is promised, and as it is held to where a defect begins.
+/// The values of a figure to compare with `Bounds::promised` and with `Bounds::defect`.
 struct Judged {
     double promised = 0, defect = 0;
 };
@@ -21,7 +21,7 @@ testing::AssertionResult judge(std::string_view what, Judged figure, Bounds boun
                             kept ? "kept" : "missed");
     if (figure.defect != figure.promised) text += fmt::format("; the shortest: {:.4g}", figure.defect);
     fmt::print("{}\n", text);
-    if (sound && (kept || !promises_are_held())) return testing::AssertionSuccess();
+    if (sound && (kept || !promises_enforced())) return testing::AssertionSuccess();
     return testing::AssertionFailure() << fmt::format("{}, a defect from {:.4g} on", text, bounds.defect);
 }
 
@@ -30,7 +30,7 @@ bool no_less(double value, double bound) { return value >= bound; }
 
 } // namespace
 
-bool promises_are_held() {
+bool promises_enforced() {
     const auto* held = std::getenv("TEAMO_PROMISES");
     return held != nullptr && std::string_view(held) == "1";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Figures beside what is promised of them.
+// Compares measured figures with their bounds.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,35 +11,34 @@
 
 namespace teamo::test {
 
-/// What is promised of a figure, and where a defect begins: between the two lies what a machine does to it
-/// that others use too. Beyond `promised` it is said, beyond `defect` it fails; with TEAMO_PROMISES=1
-/// (./quickstart measure, on a machine that has nothing else to do) every promise is held to.
+/// Bounds of a figure. Between them: noise of a shared machine. A figure beyond `promised` is reported, one
+/// beyond `defect` fails. With TEAMO_PROMISES=1 (./quickstart measure, on an idle machine) a figure beyond
+/// `promised` fails.
 struct Bounds {
     double promised = 0, defect = 0;
 };
 
 /// TEAMO_PROMISES=1.
-bool promises_are_held();
+bool promises_enforced();
 
-/// How often a figure is taken: what a defect needs to show itself, and what a promise is held to by.
+/// Number of measurements: enough to show a defect, and enough for TEAMO_PROMISES=1.
 struct Rounds {
     int shown = 1, measured = 1;
 };
-inline int rounds(Rounds number) { return promises_are_held() ? number.measured : number.shown; }
+inline int rounds(Rounds number) { return promises_enforced() ? number.measured : number.shown; }
 
-/// The upper of the middle two; of at least one.
+/// The upper median. Needs at least one value.
 template <class Number>
 double median(std::vector<Number> values) {
     std::ranges::sort(values);
     return static_cast<double>(values.at(values.size() / 2));
 }
 
-/// Prints the figure with what was promised.
+/// Prints the figure with its bound.
 testing::AssertionResult at_most(std::string_view what, double figure, Bounds bounds);
 testing::AssertionResult at_least(std::string_view what, double figure, Bounds bounds);
 
-/// Of times that other work on the machine can only make longer: the promise is of their median, and a defect
-/// is in the shortest too.
+/// For times, which other load can only increase: `promised` applies to the median, `defect` to the shortest.
 testing::AssertionResult at_most(std::string_view what, const std::vector<double>& times, Bounds bounds);
 
 } // namespace teamo::test

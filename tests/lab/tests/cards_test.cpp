@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A team of four real cards: what it says of itself, how its traffic leaves, and what a pulled cable changes.
+// A team of four real cards: its state, its traffic, and the effects of a pulled cable.
 //
-// lab: *FourCards.* in -k 6.1 -p 8 -c 8, 20 s
+// lab: *Cards.* in -k 6.1 -p 8 -c 8, 20 s
 #include "lab/lab.h"
 #include "lab/skb_sizes.h"
 #include "support/daemon/team_under_test.h"
@@ -22,7 +22,7 @@ constexpr const char* config =
         "ports": {"eth0": {}, "eth1": {}, "eth2": {}, "eth3": {}}})";
 const std::vector<std::string> cards{"eth0", "eth1", "eth2", "eth3"};
 
-/// A switch at the far ends, with an address and a listener behind it.
+/// Sets up a switch at the far ends, with an address and a listener.
 void make_far_side() {
     std::string lines = "ip link del br0 2>/dev/null; ip link add br0 type bridge; ";
     for (unsigned port = 0; port < cards.size(); ++port)
@@ -31,13 +31,13 @@ void make_far_side() {
                            "pgrep -x iperf3 >/dev/null || iperf3 -s -D </dev/null >/dev/null 2>&1");
 }
 
-/// Bytes and skbs that each card was handed.
+/// Bytes and skbs that the driver of each card got.
 struct Share {
     std::uint64_t packets, bytes;
 };
 using Shares = std::vector<Share>;
 
-/// Sixteen connections to the far side for some seconds.
+/// Sends on sixteen connections to the far end for some seconds.
 Shares transmit(unsigned seconds) {
     std::vector<std::unique_ptr<SkbSizes>> sizes;
     for (const auto& card : cards)
@@ -51,8 +51,8 @@ Shares transmit(unsigned seconds) {
     return shares;
 }
 
-/// Again with other connections until each of `ports` has sent: the hash of sixteen connections leaves out
-/// one of four ports in 4 of 100 times, one of three in 1 of 200.
+/// Repeats with other connections until each of `ports` has sent: with sixteen connections the hash misses
+/// one of four ports in 4 of 100 runs, and one of three in 1 of 200.
 Shares transmit_by(const std::vector<std::size_t>& ports, unsigned seconds) {
     Shares all(cards.size());
     const auto has_sent = [&](std::size_t port) { return all[port].bytes > 0; };
@@ -68,9 +68,9 @@ Shares transmit_by(const std::vector<std::size_t>& ports, unsigned seconds) {
     return all;
 }
 
-class FourCards : public testing::TestWithParam<const char*> {};
+class Cards : public testing::TestWithParam<const char*> {};
 
-TEST_P(FourCards, carry_whole_packets_over_all_and_go_on_without_one) {
+TEST_P(Cards, sends_large_packets_and_survives_a_pulled_cable) {
     make_far_side();
     TeamUnderTest team(config, {"--datapath", GetParam()});
     must(NetNs::current(), "ip addr add 10.9.0.1/24 dev team0; ip link set team0 up");
@@ -89,8 +89,8 @@ TEST_P(FourCards, carry_whole_packets_over_all_and_go_on_without_one) {
         bytes += shares[port].bytes;
         packets += shares[port].packets;
     }
-    // Acknowledgements and what TCP begins with are among them.
-    fmt::print("{}: {} bytes a transmitted skb\n", GetParam(), bytes / packets);
+    // Including ACKs and the small packets at the start of a connection.
+    fmt::print("{}: {} bytes per transmitted skb\n", GetParam(), bytes / packets);
     EXPECT_GE(bytes / packets, 20'000U);
 
     Lab::pull(1);
@@ -104,7 +104,7 @@ TEST_P(FourCards, carry_whole_packets_over_all_and_go_on_without_one) {
     EXPECT_EQ(0, team.stop());
 }
 
-INSTANTIATE_TEST_SUITE_P(By, FourCards, testing::Values("team", "bpf"),
+INSTANTIATE_TEST_SUITE_P(Datapath, Cards, testing::Values("team", "bpf"),
                          [](const auto& which) { return std::string(which.param); });
 
 } // namespace

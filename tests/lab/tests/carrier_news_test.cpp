@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A card's cable is pulled: the kernel tells within a second, the daemon must not wait for that.
+// A pulled cable of a card: the kernel reports it up to a second late, and the daemon must be faster.
 //
 // lab: CarrierMonitor.* in -k 6.1 -p 2, 15 s
 #include "kernel/files/files.h"
@@ -12,7 +12,7 @@
 namespace teamo::test {
 namespace {
 
-constexpr milliseconds patience = 15s; // an emulator's seconds
+constexpr milliseconds patience = 15s; // emulation is slow
 
 constexpr const char* config =
     R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})";
@@ -27,17 +27,17 @@ protected:
             expected, [&] { return team_.item("ports.eth0.link_watches.up"); }, within);
     }
     std::string losses() const { return team_.item("ports.eth0.link_watches.list.link_watch_0.down_count"); }
-    /// Those that the driver has seen.
+    /// The losses that the card's driver has seen.
     static unsigned seen() {
         return static_cast<unsigned>(
             std::stoul(read_file("/sys/class/net/eth0/carrier_down_count").value_or("0")));
     }
-    /// What linkwatch has made of the carrier, and told by netlink.
+    /// The state that linkwatch has set and reported by netlink.
     static bool kernel_says_up() {
         return read_file("/sys/class/net/eth0/operstate").value_or("").starts_with("up");
     }
-    /// A cable that is pulled for half a second: on a busy machine the driver may look when it is plugged in
-    /// again, and then there was none.
+    /// Pulls the cable for half a second. On a busy machine the driver may only read the link after that, and
+    /// miss the loss.
     static testing::AssertionResult flap() {
         const auto before = seen();
         return eventually(
@@ -54,11 +54,11 @@ protected:
     TeamUnderTest team_{config, {"-g", "--datapath", "bpf"}};
 };
 
-TEST_F(CarrierMonitor, come_before_the_kernels_own) {
+TEST_F(CarrierMonitor, reports_before_the_kernel) {
     EXPECT_THAT(team_.log(), testing::HasSubstr("lost carriers are told by programs"))
-        << "Debian's kernels let themselves be traced";
-    // One after the other: the kernel's second begins with the news before. A busy machine may take that
-    // second from the daemon too, but not each time.
+        << "Debian's kernels support fentry programs";
+    // Repeat: the kernel's delay starts with the previous event, and a busy machine may delay the daemon too,
+    // but not each time.
     constexpr int rounds = 6;
     int earlier = 0;
     for (int round = 0; round < rounds; ++round) {
@@ -72,7 +72,7 @@ TEST_F(CarrierMonitor, come_before_the_kernels_own) {
     EXPECT_EQ(0, team_.stop());
 }
 
-TEST_F(CarrierMonitor, of_a_flap_end_as_it_ends) {
+TEST_F(CarrierMonitor, sees_the_end_of_a_flap) {
     const auto before = seen();
     for (int round = 1; round <= 4; ++round) {
         ASSERT_TRUE(flap());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the way through a team costs the CPU, by us and by those we are compared with, in one boot of one CPU
-// whose nanoseconds are instructions (lab -i): TCP between two namespaces over veth ports, sender and
-// receiver counted.
+// CPU cost of our team, of the drivers that we compare with, and of a plain port, in one boot with one CPU
+// whose nanoseconds count instructions (lab -i): TCP between two namespaces over veth ports, sender and
+// receiver together.
 //
-// lab: LabCost.* in -k 6.1 -p 2 -i, compare
-// lab: LabCost.* in -k 6.12 -p 2 -i, compare
+// lab: CpuCost.* in -k 6.1 -p 2 -i, compare
+// lab: CpuCost.* in -k 6.12 -p 2 -i, compare
 #include "support/daemon/team_under_test.h"
 #include "support/figure.h"
 #include "support/net/links.h"
@@ -32,14 +32,14 @@ constexpr const char* config =
 
 void in_guest(const std::string& line) { must(NetNs::current(), line); }
 
-/// Idle time of all CPUs since the boot; exact, though told in hundredths.
+/// Idle time of all CPUs since boot, in hundredths of a second.
 double idle_seconds() {
     double uptime = 0, idle = 0;
     std::ifstream("/proc/uptime") >> uptime >> idle;
     return idle;
 }
 
-/// A device `name` whose packets leave by the ports, as somebody makes it.
+/// A way to create a device `name` over the ports.
 struct Contender {
     std::string name, device;
     std::function<void()> make, freeze, unmake;
@@ -59,7 +59,7 @@ std::vector<Contender> contenders() {
                             return ours->item(fmt::format("ports.{}.link_watches.up", port));
                         }));
                 },
-            // What a daemon does beside the packets is not the question, and teamd 1.31 may spin.
+            // The cost of the daemons does not belong to the datapath, and teamd 1.31 may use a whole CPU.
             .freeze = [] { ours->signal(SIGSTOP); },
             .unmake =
                 [] {
@@ -95,7 +95,7 @@ std::vector<Contender> contenders() {
 }
 
 struct Cost {
-    double per_kilobyte = 0; ///< nanoseconds of the CPU, which are instructions
+    double per_kilobyte = 0; ///< nanoseconds of the CPU, which count instructions
     double skb = 0;          ///< bytes
 };
 
@@ -108,7 +108,7 @@ Cost transmit(const NetNs& far) {
     const auto sender = socket_in(home, AF_INET, SOCK_STREAM);
     if (::bind(listener.get(), to.get(), to.size) < 0 || ::listen(listener.get(), 1) < 0 ||
         ::connect(sender.get(), to.get(), to.size) < 0)
-        throw SetupError("no connection to the far side");
+        throw SetupError("no connection to the far end");
     const UniqueFd receiver(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
     const auto sent = [&home] {
         const auto first = counters(home, "p0"), second = counters(home, "p1");
@@ -128,7 +128,7 @@ Cost transmit(const NetNs& far) {
     const std::vector<char> bytes(piece);
     for (std::size_t done = 0; done < transfer; done += piece)
         if (::send(sender.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0)
-            throw SetupError("nothing is sent");
+            throw SetupError("no packets are sent");
     reading.join();
     const std::chrono::duration<double> took = SteadyClock::now() - start;
     const auto busy = took.count() - (idle_seconds() - idle);
@@ -138,7 +138,7 @@ Cost transmit(const NetNs& far) {
                    static_cast<double>(after.second - before.second)};
 }
 
-/// Median costs of all contenders by turns, with and without TSO.
+/// Median costs of all of them in turn, with and without TSO.
 std::map<std::string, Cost> compare(const NetNs& far, bool tso, int times) {
     std::map<std::string, std::vector<double>> costs;
     std::map<std::string, Cost> medians;
@@ -163,18 +163,18 @@ std::map<std::string, Cost> compare(const NetNs& far, bool tso, int times) {
     const auto least =
         std::min({medians.at("a single port").per_kilobyte, medians.at("teamd 1.31").per_kilobyte,
                   medians.at("bonding balance-xor").per_kilobyte});
-    fmt::print("\n{:<20} {:>15} {:>8} {:>10}   TSO {}, medians of {} rounds\n", "", "instructions/KB",
+    fmt::print("\n{:<20} {:>16} {:>8} {:>10}   TSO {}, medians of {} rounds\n", "", "instructions/KiB",
                "ratio", "bytes/skb", tso ? "on" : "off", times);
     for (const auto& contender : contenders()) {
         const auto& cost = medians.at(contender.name);
-        fmt::print("{:<20} {:>15.0f} {:>8.3f} {:>10.0f}   {:.0f}\n", contender.name, cost.per_kilobyte,
+        fmt::print("{:<20} {:>16.0f} {:>8.3f} {:>10.0f}   {:.0f}\n", contender.name, cost.per_kilobyte,
                    cost.per_kilobyte / least, cost.skb, fmt::join(costs[contender.name], " "));
     }
     medians["least"] = {.per_kilobyte = least, .skb = 0};
     return medians;
 }
 
-TEST(LabCost, of_a_team_is_near_that_of_others_and_of_none) {
+TEST(CpuCost, near_other_drivers_and_a_plain_port) {
     const auto far = NetNs::create();
     in_guest("ip link add p0 type veth peer name f0; ip link add p1 type veth peer name f1");
     NetNs::current().ip("link set f0 netns " + far.path() + "\nlink set f1 netns " + far.path());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What only the kernel's team driver has: options that teamnl shows, ports that others attach, devices that
-// others made. And what a team offers that has a poor port, by either datapath.
+// Features of the kernel's team driver: options that teamnl shows, ports and devices of other programs. And a
+// port that lacks an offload, with both datapaths.
 //
-// lab: Driver.* *PoorPort.* in -k 6.12 -p 2, 20 s
+// lab: Driver.* *LackingPort.* in -k 6.12 -p 2, 20 s
 #include "lab/far_switch.h"
 #include "support/daemon/team_under_test.h"
 #include "support/net/links.h"
@@ -19,14 +19,14 @@ using testing::Not;
 
 std::string in_guest(const std::string& line) { return must(NetNs::current(), line); }
 
-/// What the driver says, by libteam's own tool.
+/// An option of the driver, read by libteam's teamnl.
 std::string option(const std::string& name, const std::string& port = "") {
     auto text = in_guest(fmt::format("teamnl {} team0 getoption {}", port.empty() ? "" : "-p " + port, name));
     text.erase(text.find_last_not_of(" \n") + 1);
     return text;
 }
 
-/// By bucket, from 255 down, as teamnl lists them.
+/// The number of buckets for each ifindex, as teamnl lists them.
 std::string mapping() {
     return in_guest(
         "teamnl team0 options | awk '$1 == \"lb_tx_hash_to_port_mapping\" { print $NF }' | sort | uniq -c");
@@ -37,13 +37,13 @@ testing::AssertionResult carries(const TeamUnderTest& team, const std::string& p
         std::string("true"), [&] { return team.item(fmt::format("ports.{}.link.up", port)); }, 20s);
 }
 
-/// A device keeps the queueing discipline that it got when it was first up.
+/// A device gets its queueing discipline when it is first up, and keeps it.
 std::string as_it_is(const std::string& port) {
     in_guest(fmt::format("ip link set {0} up; ip link set {0} down", port));
     return snapshot(NetNs::current(), port);
 }
 
-TEST(Driver, has_every_option_that_the_configuration_asks_for) {
+TEST(Driver, sets_every_configured_option) {
     TeamUnderTest team(R"({"device": "team0", "runner": {"name": "loadbalance"},
                            "notify_peers": {"count": 5, "interval": 20}, "mcast_rejoin": {"count": 4, "interval": 30},
                            "ports": {"eth0": {"queue_id": 3, "prio": -10}, "eth1": {"prio": 7}}})",
@@ -60,7 +60,7 @@ TEST(Driver, has_every_option_that_the_configuration_asks_for) {
     EXPECT_EQ("3", option("queue_id", "eth0"));
     EXPECT_EQ("-10", option("priority", "eth0"));
     EXPECT_EQ("7", option("priority", "eth1"));
-    EXPECT_EQ("false", option("user_linkup_enabled", "eth0")) << "the driver's own view serves";
+    EXPECT_EQ("false", option("user_linkup_enabled", "eth0")) << "the driver uses its own link state";
     EXPECT_TRUE(becomes(true, [] {
         const auto places = mapping();
         return places.find("128 " + std::to_string(look(NetNs::current(), "eth0").index)) !=
@@ -68,13 +68,13 @@ TEST(Driver, has_every_option_that_the_configuration_asks_for) {
                places.find("128 " + std::to_string(look(NetNs::current(), "eth1").index)) !=
                    std::string::npos;
     })) << mapping();
-    // Somebody else's hand is corrected.
+    // The daemon repairs a change by another program.
     in_guest("teamnl -p eth0 team0 setoption enabled false");
     EXPECT_TRUE(becomes(std::string("true"), [] { return option("enabled", "eth0"); }));
     EXPECT_EQ(0, team.stop());
 }
 
-TEST(Driver, is_told_the_link_only_while_the_watch_says_otherwise) {
+TEST(Driver, sets_the_link_only_while_the_watch_differs) {
     TeamUnderTest team(R"({"device": "team0", "runner": {"name": "roundrobin"},
                            "link_watch": {"name": "ethtool", "delay_up": 4000}, "ports": {"eth0": {}}})",
                        {"--datapath", "team"});
@@ -87,7 +87,7 @@ TEST(Driver, is_told_the_link_only_while_the_watch_says_otherwise) {
     EXPECT_EQ(0, team.stop());
 }
 
-TEST(Driver, takes_in_what_others_attach_and_lets_go_what_they_take_out) {
+TEST(Driver, follows_ports_attached_by_others) {
     const auto before = as_it_is("eth1");
     const auto features = [] { return in_guest("ethtool -k eth1"); };
     const auto offloads = features();
@@ -111,7 +111,7 @@ TEST(Driver, takes_in_what_others_attach_and_lets_go_what_they_take_out) {
     EXPECT_EQ(0, team.stop());
 }
 
-TEST(Driver, device_of_others_is_taken_over_only_when_asked_for) {
+TEST(Driver, takes_over_a_foreign_device_with_option_o) {
     in_guest("ip link add name team0 type team; teamnl team0 setoption mode activebackup; "
              "ip link set eth0 down; ip link set eth0 master team0");
     constexpr const char* config = R"({"device": "team0", "runner": {"name": "activebackup"}})";
@@ -119,7 +119,7 @@ TEST(Driver, device_of_others_is_taken_over_only_when_asked_for) {
     EXPECT_EQ(1, refused.status);
     EXPECT_THAT(refused.err,
                 HasSubstr("device team0 exists and is not a team of teamd-offload; start with -o"));
-    EXPECT_EQ("team0", look(NetNs::current(), "eth0").master) << "all is as it was";
+    EXPECT_EQ("team0", look(NetNs::current(), "eth0").master) << "nothing has changed";
     TeamUnderTest team(config, {"--datapath", "team", "-o"});
     EXPECT_TRUE(becomes(
         std::string("eth0"), [&] { return team.item("runner.active_port"); }, 20s));
@@ -128,7 +128,7 @@ TEST(Driver, device_of_others_is_taken_over_only_when_asked_for) {
     EXPECT_FALSE(exists(NetNs::current(), "team0"));
 }
 
-TEST(Driver, port_that_was_taken_out_while_no_daemon_ran_stays_out) {
+TEST(Driver, leaves_out_a_port_removed_without_a_daemon) {
     const auto before = as_it_is("eth1");
     TeamUnderTest team(
         R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})",
@@ -143,7 +143,7 @@ TEST(Driver, port_that_was_taken_out_while_no_daemon_ran_stays_out) {
     EXPECT_EQ(0, team.stop());
 }
 
-TEST(Driver, hears_by_ports_of_a_team_by_bpf_whose_device_is_gone) {
+TEST(Driver, receives_on_ports_left_by_the_bpf_datapath) {
     const FarSwitch far(2);
     constexpr const char* config =
         R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})";
@@ -163,9 +163,9 @@ TEST(Driver, hears_by_ports_of_a_team_by_bpf_whose_device_is_gone) {
     EXPECT_EQ(0, team.stop());
 }
 
-class PoorPort : public testing::TestWithParam<const char*> {};
+class LackingPort : public testing::TestWithParam<const char*> {};
 
-TEST_P(PoorPort, takes_no_tso_from_the_team_and_limits_how_large_its_packets_are) {
+TEST_P(LackingPort, limits_packet_size_but_not_tso) {
     TeamUnderTest team(
         R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})",
         {"--datapath", GetParam()});
@@ -175,7 +175,7 @@ TEST_P(PoorPort, takes_no_tso_from_the_team_and_limits_how_large_its_packets_are
     in_guest("ethtool -K eth1 tso on");
     const auto limit = [] { return in_guest("ip -d link show team0 | grep -o 'gso_max_size [0-9]*'"); };
     const auto usual = limit();
-    // The kernel tells nobody of a new limit; it is seen with the next news of the port.
+    // The kernel sends no event for a new limit; the daemon reads it at the next event of the port.
     in_guest("ip link set eth1 gso_max_size 32768; ip link set eth1 alias lower");
     EXPECT_TRUE(becomes(std::string("gso_max_size 32768\n"), limit));
     in_guest("ip link set eth1 gso_max_size 65536; ip link set eth1 alias ''");
@@ -183,7 +183,7 @@ TEST_P(PoorPort, takes_no_tso_from_the_team_and_limits_how_large_its_packets_are
     EXPECT_EQ(0, team.stop());
 }
 
-INSTANTIATE_TEST_SUITE_P(By, PoorPort, testing::Values("team", "bpf"),
+INSTANTIATE_TEST_SUITE_P(Datapath, LackingPort, testing::Values("team", "bpf"),
                          [](const auto& which) { return std::string(which.param); });
 
 } // namespace

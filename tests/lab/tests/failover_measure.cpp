@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a pulled cable of a real port costs, by us and by those we are compared with, in one boot: packets
-// lost at a known rate between the guest and a counter outside.
+// The cost of a pulled cable of a real port, with our team and with the drivers that we compare with, in one
+// boot: packets lost at a known rate between the guest and a counter outside.
 //
-// lab: LabFailover.* in -k 6.12 -p 2, compare
+// lab: Failover.* in -k 6.12 -p 2, compare
 #include "lab/lab.h"
 #include "lab/numbered.h"
 #include "support/daemon/team_under_test.h"
@@ -24,7 +24,7 @@ constexpr std::uint16_t far_port = 7000;
 constexpr const char* config =
     R"({"device": "team0", "runner": {"name": "activebackup"}, "ports": {"eth0": {}, "eth1": {}}})";
 
-/// A device team0 over eth0 and eth1, one of them active, as somebody makes it; undone at the end.
+/// A way to create an activebackup device team0 over eth0 and eth1; removed at the end.
 struct Contender {
     std::string name;
     std::function<void()> make, unmake;
@@ -69,7 +69,7 @@ std::vector<Contender> contenders() {
         bonding(10)};
 }
 
-/// Which of the two ports the packets leave by.
+/// The port that sends.
 unsigned active_port() {
     const auto sent = [](const char* port) { return counters(NetNs::current(), port).tx_packets; };
     for (;;) {
@@ -98,7 +98,7 @@ std::vector<std::uint64_t> pull_cables() {
     const NumberedStream stream(far_address, far_port, rate);
     std::vector<std::uint64_t> lost;
     for (unsigned pull = 0; pull < pulls; ++pull) {
-        EXPECT_TRUE(stream.flows(1'000)) << "before a pull: without one nothing may be lost";
+        EXPECT_TRUE(stream.flows(1'000)) << "packets must not be lost before a pull";
         const auto port = active_port();
         const auto first = stream.next();
         Lab::pull(port);
@@ -111,7 +111,7 @@ std::vector<std::uint64_t> pull_cables() {
     return lost;
 }
 
-TEST(LabFailover, of_a_real_port_is_no_slower_than_that_of_others) {
+TEST(Failover, no_slower_than_others) {
     Lab::must_peer("ip link add br0 type bridge; ip link set tap0 master br0; ip link set tap1 master br0; "
                    "ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; "
                    "build/bin/teamo-lab count 7000 </dev/null >/dev/null 2>&1 &");

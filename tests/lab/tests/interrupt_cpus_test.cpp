@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Where real cards' interrupts arrive, and by which port a CPU sends therefore.
+// The CPUs of real cards' interrupts, and the port that a CPU sends by as a result.
 //
-// lab: *RealInterrupts.* in -k 6.1 -p 2, 12 s
-// lab: *RealInterrupts.* in -k 6.12 -n virtio -p 2, 12 s
+// lab: *HashByCpu.* in -k 6.1 -p 2, 12 s
+// lab: *HashByCpu.* in -k 6.12 -n virtio -p 2, 12 s
 #include "kernel/interrupts/interrupt_cpus.h"
 
 #include "kernel/netlink/links.h"
@@ -27,7 +27,7 @@ constexpr const char* config = R"({"device": "team0", "runner": {"name": "loadba
                                    "interrupts": {"policy": "off"},
                                    "ports": {"eth0": {}, "eth1": {}}})";
 
-/// All vectors that bear the name of the card, or of its virtio device.
+/// All vectors with the name of the card, or of its virtio device.
 void send_interrupts_to(const std::string& card, unsigned cpu) {
     must(NetNs::current(),
          fmt::format("virtio=$(basename $(readlink -f /sys/class/net/{0}/device)); "
@@ -48,10 +48,10 @@ CpuList interrupts_of(const std::string& card) {
     return *cpus;
 }
 
-class RealInterrupts : public testing::TestWithParam<const char*> {
+class HashByCpu : public testing::TestWithParam<const char*> {
 protected:
-    /// As the daemon has it: the CPUs of a port, by a key of its balance.
-    CpuList told(const TeamUnderTest& team, const char* port, const char* key) const {
+    /// The CPUs of a port that the daemon reports, by a key of "balance".
+    CpuList reported(const TeamUnderTest& team, const char* port, const char* key) const {
         rapidjson::Document document;
         document.Parse(team.teamoctl({"state", "dump"}).out.c_str());
         CpuList cpus;
@@ -60,7 +60,7 @@ protected:
         return cpus;
     }
 
-    /// Frames of so many flows that are sent from a CPU; how many more than before each card has sent then.
+    /// Sends frames of this many flows from a CPU; returns how many each card has sent.
     std::vector<std::uint64_t> sent_from(unsigned cpu) {
         const auto host = NetNs::current();
         const auto first = counters(host, "eth0"), second = counters(host, "eth1");
@@ -79,7 +79,7 @@ protected:
         return sent();
     }
 
-    /// Queues that only send have interrupts of their own; virtio's come where a ring is nearly full.
+    /// TX queues have interrupts of their own; virtio raises them only if a ring is nearly full.
     static void flood() {
         const PacketSocket team(NetNs::current(), "team0");
         const std::string large(1400, 'x');
@@ -95,9 +95,9 @@ protected:
     std::uint32_t flow_ = 0;
 };
 
-TEST_P(RealInterrupts, say_by_which_port_a_cpu_sends) {
+TEST_P(HashByCpu, follows_interrupt_cpus) {
     const FarSwitch far(2);
-    for (const auto* card : {"eth0", "eth1"}) // virtio: one queue, for a second might fall idle
+    for (const auto* card : {"eth0", "eth1"}) // virtio: one queue, because a second one might be idle
         static_cast<void>(sh(NetNs::current(), fmt::format("ethtool -L {} combined 1", card)));
     TeamUnderTest team(config, {"--datapath", GetParam()});
     const auto host = NetNs::current();
@@ -106,8 +106,7 @@ TEST_P(RealInterrupts, say_by_which_port_a_cpu_sends) {
         ASSERT_TRUE(becomes(
             std::string("true"), [&] { return team.item(fmt::format("ports.{}.link.up", card)); }, 20s));
     ASSERT_TRUE(reaches(host, "10.9.0.2", 15s));
-    // virtio's receiving side takes in what was sent, so its sending vector may keep still for long: one
-    // move.
+    // virtio's RX interrupt also completes TX, so its TX vector may be idle for long: only one move.
     const bool virtio =
         sh(host, "readlink -f /sys/class/net/eth0/device").out.find("/virtio") != std::string::npos;
     for (const unsigned of_eth0 : virtio ? std::vector{1U} : std::vector{1U, 0U}) {
@@ -120,10 +119,10 @@ TEST_P(RealInterrupts, say_by_which_port_a_cpu_sends) {
         };
         ASSERT_TRUE(eventually("the interrupts have moved", arrived))
             << teamo::text_of(interrupts_of("eth0")) << " and " << teamo::text_of(interrupts_of("eth1"));
-        ASSERT_TRUE(becomes(CpuList{of_eth0}, [&] { return told(team, "eth0", "interrupt_cpus"); }));
-        ASSERT_TRUE(becomes(CpuList{of_eth1}, [&] { return told(team, "eth1", "interrupt_cpus"); }));
-        EXPECT_THAT(told(team, "eth0", "cpus"), testing::Contains(of_eth0));
-        EXPECT_THAT(told(team, "eth1", "cpus"), testing::Contains(of_eth1));
+        ASSERT_TRUE(becomes(CpuList{of_eth0}, [&] { return reported(team, "eth0", "interrupt_cpus"); }));
+        ASSERT_TRUE(becomes(CpuList{of_eth1}, [&] { return reported(team, "eth1", "interrupt_cpus"); }));
+        EXPECT_THAT(reported(team, "eth0", "cpus"), testing::Contains(of_eth0));
+        EXPECT_THAT(reported(team, "eth1", "cpus"), testing::Contains(of_eth1));
         const auto by_first = sent_from(of_eth0), by_second = sent_from(of_eth1);
         fmt::print("eth0's CPU is {}: from there {} and {} frames, from the other {} and {}\n", of_eth0,
                    by_first[0], by_first[1], by_second[0], by_second[1]);
@@ -136,7 +135,7 @@ TEST_P(RealInterrupts, say_by_which_port_a_cpu_sends) {
     EXPECT_EQ(0, team.stop());
 }
 
-INSTANTIATE_TEST_SUITE_P(By, RealInterrupts, testing::Values("team", "bpf"),
+INSTANTIATE_TEST_SUITE_P(Datapath, HashByCpu, testing::Values("team", "bpf"),
                          [](const auto& which) { return std::string(which.param); });
 
 } // namespace

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Where cards' interrupts are on machines of other shapes: too few CPUs, cards with queues, two teams,
-// isolated CPUs, NUMA nodes and sibling threads. Each test wants a guest of its shape, and fails in any
-// other.
+// The interrupt CPUs on other kinds of machines: too few CPUs, cards with queues, two teams, isolated CPUs,
+// NUMA nodes and sibling threads. Each test needs a guest of its kind, and fails in any other.
 #include "kernel/files/files.h"
 #include "lab/cards_in_use.h"
 #include "lab/irq_files.h"
@@ -33,18 +32,18 @@ using testing::Pair;
 /// "virtio1-input.3": 3.
 std::string queue_of(const IrqLine& vector) { return vector.name.substr(vector.name.find_last_of("-.") + 1); }
 
-/// By queue, the CPUs that its vectors may come to.
+/// The CPUs that the vectors of each queue may use.
 std::map<std::string, CpuList> queues_of(const std::string& card) {
     std::map<std::string, CpuList> queues;
     for (const auto& vector : vectors_of(card))
-        if (!tells_of_link(vector)) {
+        if (!is_link_vector(vector)) {
             auto& cpus = queues[queue_of(vector)];
             cpus = united(std::move(cpus), affinity(vector.irq));
         }
     return queues;
 }
 
-/// By card.
+/// The CPUs of each card.
 using Places = std::map<std::string, CpuList>;
 
 Places places_of(const std::vector<std::string>& cards) {
@@ -71,7 +70,7 @@ CpuList all_of(const Places& places) {
     return all;
 }
 
-/// Of queues' vectors, by number.
+/// The counts of the queues' vectors, by number.
 using Counts = std::map<unsigned, std::vector<std::uint64_t>>;
 
 bool is_in_place(unsigned irq) { return effective(irq) == affinity(irq); }
@@ -80,12 +79,12 @@ Counts counts_of(const std::vector<std::string>& cards) {
     Counts all;
     for (const auto& card : cards)
         for (const auto& vector : vectors_of(card))
-            if (!tells_of_link(vector)) all[vector.irq] = counts(vector.irq);
+            if (!is_link_vector(vector)) all[vector.irq] = counts(vector.irq);
     return all;
 }
 
-/// What is missing until each card had some since then, and those that had are in place, or "". What waits
-/// for its next interrupt may be elsewhere until then.
+/// Returns "" if each card had interrupts since then, and their vectors are in place; else what is missing. A
+/// vector moves at its next interrupt, so idle vectors do not count.
 std::string missing(const std::vector<std::string>& cards, const Counts& then) {
     for (const auto& card : cards) {
         bool some = false;
@@ -111,8 +110,8 @@ protected:
         before_ = all_affinities();
     }
 
-    /// Where a card's interrupts are at first. All at one CPU: else the kernel has spread them well by
-    /// itself.
+    /// The CPU of a card's interrupts at the start. All on one CPU, or the kernel's own placement might
+    /// already be good.
     virtual unsigned first_cpu(unsigned) const { return 0; }
 
     static void send_to(unsigned cpu, const std::string& card) {
@@ -136,7 +135,7 @@ protected:
         return text;
     }
 
-    /// The daemon has said where they go, and every vector of the cards is there.
+    /// The daemon has reported their CPUs, and every vector of the cards is there.
     static testing::AssertionResult are_placed(const TeamUnderTest& team,
                                                const std::vector<std::string>& cards) {
         const auto placed = [&] {
@@ -165,11 +164,11 @@ protected:
         return text;
     }
 
-    /// Interrupts come there, and once they do nowhere else.
+    /// Interrupts occur on the planned CPUs, and after that nowhere else.
     static void expect_to_arrive(const std::vector<std::string>& cards) {
         auto then = counts_of(cards);
         ASSERT_TRUE(all_come(cards, then)) << told_of(cards);
-        // Who is in place is seen first: the one interrupt that finds its new CPU comes to the old one.
+        // Wait until they are in place: the interrupt that moves a vector still occurs on the old CPU.
         const auto idle = std::erase_if(then, [](const auto& vector) { return !is_in_place(vector.first); });
         for (auto& [irq, by_cpu] : then)
             by_cpu = counts(irq);
@@ -190,11 +189,11 @@ protected:
 
 // ---- too few CPUs ------------------------------------------------------------------------------
 
-/// What a start would do, by CPU.
-std::map<unsigned, unsigned> rehearsed(const std::string& config) {
-    const auto told = run({.argv = {daemon_program(), "--dry-run", "-c", config}});
+/// The number of ports on each CPU in the dry run's plan.
+std::map<unsigned, unsigned> planned_loads(const std::string& config) {
+    const auto dry_run = run({.argv = {daemon_program(), "--dry-run", "-c", config}});
     std::map<unsigned, unsigned> loads;
-    const auto document = json::parse(told.out);
+    const auto document = json::parse(dry_run.out);
     if (!document) return loads;
     for (const auto& port : json::object(*document, "ports"))
         for (const auto& cpu : json::array(json::child(port.value, "interrupts"), "cpus"))
@@ -202,12 +201,12 @@ std::map<unsigned, unsigned> rehearsed(const std::string& config) {
     return loads;
 }
 
-// Who shares what is shown by the unit tests of assign_cpus; that cards follow need not be seen each time.
-// lab: InterruptShapes.eight_cards_* in -k 6.1 -p 8 -c 4, 30 s, long
-TEST_F(InterruptShapes, eight_cards_share_four_cpus_by_two) {
+// The unit tests of assign_cpus check the sharing, so this test with real cards is a long one.
+// lab: InterruptShapes.shares_four_cpus_* in -k 6.1 -p 8 -c 4, 30 s, long
+TEST_F(InterruptShapes, shares_four_cpus_between_eight_cards) {
     ASSERT_EQ(8, cards_.size());
     ASSERT_EQ(4, cpus_in("online").size());
-    EXPECT_THAT(rehearsed(config_of(cards_)),
+    EXPECT_THAT(planned_loads(config_of(cards_)),
                 testing::ElementsAre(Pair(0, 2), Pair(1, 2), Pair(2, 2), Pair(3, 2)));
     EXPECT_EQ(before_, all_affinities());
     TeamUnderTest team(config_of(cards_));
@@ -229,7 +228,7 @@ TEST_F(InterruptShapes, eight_cards_share_four_cpus_by_two) {
 
 // ---- queues ------------------------------------------------------------------------------------
 
-/// Many flows come in by the team, so that each queue has some.
+/// Many incoming flows, so that each queue gets some.
 void send_flows_to(const TeamUnderTest&) {
     must(NetNs::current(), "ip addr add 10.9.0.1/24 dev team0");
     Lab::must_peer(
@@ -237,7 +236,7 @@ void send_flows_to(const TeamUnderTest&) {
         "while :; do true <>/dev/tcp/10.9.0.1/9; sleep 0.02; done </dev/null >/dev/null 2>&1 & done'");
 }
 
-/// What is set by the daemon is nobody else's doing, and what somebody else sets does not stay.
+/// The daemon does not take its own masks for drift, and repairs a mask that another program changes.
 void expect_masks_to_be_kept(const TeamUnderTest& team, const std::string& card) {
     EXPECT_THAT(team.log(), Not(HasSubstr("xps_cpus of")));
     const auto path = fmt::format("/sys/class/net/{}/queues/tx-0/xps_cpus", card);
@@ -249,9 +248,9 @@ void expect_masks_to_be_kept(const TeamUnderTest& team, const std::string& card)
     EXPECT_THAT(team.log(), HasSubstr("xps_cpus of tx-0 went to no CPU"));
 }
 
-// lab: InterruptShapes.queues_* in -k 6.12 -n igb -p 2 -c 4, 20 s
-// lab: InterruptShapes.queues_* in -k 6.12 -n virtio -p 2 -c 8, 60 s, long
-TEST_F(InterruptShapes, queues_of_a_card_have_cpus_of_their_own) {
+// lab: InterruptShapes.gives_queues_* in -k 6.12 -n igb -p 2 -c 4, 20 s
+// lab: InterruptShapes.gives_queues_* in -k 6.12 -n virtio -p 2 -c 8, 60 s, long
+TEST_F(InterruptShapes, gives_queues_cpus_of_their_own) {
     ASSERT_EQ(2, cards_.size());
     const auto online = cpus_in("online").size();
     for (const auto& card : cards_)
@@ -286,8 +285,8 @@ CpuList claimed_by(const std::string& team) {
     return cpus;
 }
 
-// lab: InterruptShapes.two_teams_* in -k 6.1 -p 8 -c 8, 6 s
-TEST_F(InterruptShapes, two_teams_share_no_cpu) {
+// lab: InterruptShapes.separates_two_teams in -k 6.1 -p 8 -c 8, 6 s
+TEST_F(InterruptShapes, separates_two_teams) {
     ASSERT_EQ(8, cards_.size());
     ASSERT_EQ(8, cpus_in("online").size());
     const auto of_first = cards(4), of_second = cards(4, 4);
@@ -314,10 +313,10 @@ TEST_F(InterruptShapes, two_teams_share_no_cpu) {
 
 // ---- nodes, sibling threads and isolated CPUs --------------------------------------------------
 
-// lab: InterruptNodes.*-InterruptNodes.siblings_* in -k 6.1 -p 8 -c 8 -m -a isolcpus=1-2, 30 s
-// lab: InterruptNodes.siblings_* in -k 6.1 -p 8 -c 8 -m -a isolcpus=1-2, 30 s, long
+// lab: InterruptTopology.*-InterruptTopology.uses_siblings_* in -k 6.1 -p 8 -c 8 -m -a isolcpus=1-2, 30 s
+// lab: InterruptTopology.uses_siblings_* in -k 6.1 -p 8 -c 8 -m -a isolcpus=1-2, 30 s, long
 /// Two nodes of two cores of two threads, four cards at each; two threads of the first node are isolated.
-class InterruptNodes : public InterruptShapes {
+class InterruptTopology : public InterruptShapes {
 protected:
     void SetUp() override {
         InterruptShapes::SetUp();
@@ -332,10 +331,10 @@ protected:
         }
     }
 
-    /// The other node's: the kernel puts them on their own by itself.
+    /// A CPU of the other node, because the kernel itself uses the card's node.
     unsigned first_cpu(unsigned card) const override { return (card + 4) % 8; }
 
-    /// Each card is on one CPU of its own node, which is not isolated.
+    /// Each card uses one CPU of its own node that is not isolated.
     static void expect_to_be_near(const Places& places) {
         for (const auto& [card, cpus] : places) {
             EXPECT_EQ(1, cpus.size()) << card;
@@ -346,7 +345,7 @@ protected:
     }
 };
 
-TEST_F(InterruptNodes, each_card_has_a_core_of_its_node) {
+TEST_F(InterruptTopology, uses_a_core_of_the_node_for_each_card) {
     const std::vector<std::string> four{"eth0", "eth1", "eth4", "eth5"};
     TeamUnderTest team(config_of(four));
     far_->flood(team);
@@ -363,7 +362,7 @@ TEST_F(InterruptNodes, each_card_has_a_core_of_its_node) {
     EXPECT_EQ(before_, all_affinities());
 }
 
-TEST_F(InterruptNodes, siblings_come_before_sharing) {
+TEST_F(InterruptTopology, uses_siblings_before_sharing) {
     const std::vector<std::string> six{"eth0", "eth1", "eth4", "eth5", "eth6", "eth7"};
     TeamUnderTest team(config_of(six));
     far_->flood(team);
@@ -375,7 +374,7 @@ TEST_F(InterruptNodes, siblings_come_before_sharing) {
     EXPECT_EQ(before_, all_affinities());
 }
 
-TEST_F(InterruptNodes, isolated_cpus_serve_none_even_where_cpus_are_short) {
+TEST_F(InterruptTopology, avoids_isolated_cpus) {
     TeamUnderTest team(config_of(cards_));
     far_->flood(team);
     ASSERT_TRUE(are_placed(team, cards_));

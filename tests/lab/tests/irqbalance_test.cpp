@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The real irqbalance beside real cards' interrupts: it moves them, and leaves them alone when it is asked
-// to.
+// The real irqbalance and real cards: it moves their interrupts, unless it is asked to leave them alone.
 //
-// lab: RealIrqBalance.* TeamBesideIrqBalance.* in -k 6.1 -p 2, 50 s
+// lab: IrqBalanceBan.* IrqBalanceTeam.* in -k 6.1 -p 2, 50 s
 #include "cpus/irqbalance_ban.h"
 #include "kernel/files/files.h"
 #include "lab/cards_in_use.h"
@@ -32,9 +31,9 @@ using testing::Not;
 
 using Pins = std::map<unsigned, std::string>; ///< by interrupt, as smp_affinity_list has it
 
-class RealIrqBalance : public testing::Test {
+class IrqBalanceBan : public testing::Test {
 protected:
-    RealIrqBalance() {
+    IrqBalanceBan() {
         must(NetNs::current(), "ip link set eth0 up; ip link set eth1 up");
         for (const auto& [card, cpu] : {std::pair("eth0", "1"), std::pair("eth1", "0")})
             for (const auto& entry :
@@ -67,7 +66,7 @@ protected:
             irqs.insert(irq);
         return irqs;
     }
-    /// One that is not ours.
+    /// An interrupt that is not of the cards.
     unsigned administrators() const {
         for (const auto& entry : fs::directory_iterator("/proc/irq"))
             if (entry.is_directory()) {
@@ -77,7 +76,7 @@ protected:
         throw SetupError("no interrupt but the cards'");
     }
 
-    /// Its service has the folder made before each start, and taken away after it.
+    /// Its systemd service creates the directory before each start, and removes it at the end.
     Process start_irqbalance() const {
         fs::remove_all(irqbalance_directory);
         fs::create_directories(irqbalance_directory);
@@ -108,7 +107,7 @@ protected:
             return ban.status().pid == pid && ban.status().honoured == ours();
         });
     }
-    /// For as long as that they are where they were put: looked at all the time.
+    /// Polls all the time for this long: the interrupts stay on their CPUs.
     testing::AssertionResult all_stay(milliseconds how_long) {
         return stays(
             "every interrupt is in its place", [&] { return turn(), pins() == plan_; }, how_long);
@@ -119,17 +118,17 @@ protected:
     Log log_{"test", LogOutput::standard_error};
 };
 
-// irqbalance begins to place interrupts an interval (2 s here) after its start or SIGHUP; Debian 12's 1.9.2
-// once more an interval later where its list was changed meanwhile.
+// irqbalance places interrupts one interval (2 s here) after its start or SIGHUP; Debian 12's version 1.9.2
+// again one interval later if its list was changed meanwhile.
 constexpr auto until_it_has_placed = 7s;
 
-TEST_F(RealIrqBalance, leaves_the_ports_interrupts_alone_for_as_long_as_it_is_asked_to) {
+TEST_F(IrqBalanceBan, holds_until_withdrawn) {
     ASSERT_GE(plan_.size(), 4U);
     pin();
     {
         auto alone = start_irqbalance();
         ASSERT_TRUE(eventually(
-            "it moves what it was not asked to leave alone", [&] { return pins() != plan_; }, 20s));
+            "it moves interrupts that are not banned", [&] { return pins() != plan_; }, 20s));
         end(alone);
     }
     pin();
@@ -155,19 +154,19 @@ TEST_F(RealIrqBalance, leaves_the_ports_interrupts_alone_for_as_long_as_it_is_as
                 "released", [&] { return turn(), released; }, 20s));
             EXPECT_EQ(BannedIrqs{administrators()}, banned());
             EXPECT_TRUE(eventually(
-                "it has them again", [&] { return pins() != plan_; }, 20s));
+                "it moves them again", [&] { return pins() != plan_; }, 20s));
         }
         end(irqbalance);
     }
 }
 
-/// The whole daemon, with traffic, while irqbalance starts, is told to look again, and is started anew.
-class TeamBesideIrqBalance : public RealIrqBalance {
+/// The whole daemon with traffic, while irqbalance starts, gets SIGHUP and restarts.
+class IrqBalanceTeam : public IrqBalanceBan {
 protected:
-    TeamBesideIrqBalance() { far_.emplace(Lab::ports()); }
+    IrqBalanceTeam() { far_.emplace(Lab::ports()); }
 
-    /// What of the ports' vectors is not on the planned CPU, or "".
-    static std::string astray(const TeamUnderTest& team) {
+    /// The first vector of the ports that is not on its planned CPU, or "".
+    static std::string misplaced(const TeamUnderTest& team) {
         for (const auto& [card, cpus] : planned_cpus(team))
             for (const auto& vector : vectors_of(card))
                 if (const auto where = affinity(vector.irq); cpus.empty() || where != cpus)
@@ -179,37 +178,37 @@ protected:
     std::optional<FarSwitch> far_;
 };
 
-TEST_F(TeamBesideIrqBalance, keeps_its_interrupts) {
+TEST_F(IrqBalanceTeam, keeps_its_interrupts) {
     const auto a_third = Lab::at_length() ? 40s : until_it_has_placed;
     const TeamUnderTest team(config_of(cards(Lab::ports())));
     far_->flood(team);
     ASSERT_TRUE(eventually(
-        "all are placed", [&] { return astray(team).empty(); }, 20s))
-        << astray(team);
+        "all are placed", [&] { return misplaced(team).empty(); }, 20s))
+        << misplaced(team);
     const auto plan = planned_cpus(team);
     std::map<unsigned, CpuList> wanted;
     for (const auto& [card, cpus] : plan)
         for (const auto& vector : vectors_of(card))
             wanted[vector.irq] = cpus;
-    unsigned looks = 0;
+    unsigned polls = 0;
     const auto all_stay = [&] {
         return stays(
             "every interrupt is in its place",
             [&] {
-                ++looks;
+                ++polls;
                 return std::ranges::all_of(wanted,
                                            [](const auto& one) { return affinity(one.first) == one.second; });
             },
             a_third);
     };
     auto first = start_irqbalance();
-    EXPECT_TRUE(all_stay()) << "after its start " << astray(team) << team.log();
+    EXPECT_TRUE(all_stay()) << "after its start " << misplaced(team) << team.log();
     first.signal(SIGHUP);
-    EXPECT_TRUE(all_stay()) << "after SIGHUP " << astray(team) << team.log();
+    EXPECT_TRUE(all_stay()) << "after SIGHUP " << misplaced(team) << team.log();
     end(first);
     auto second = start_irqbalance();
-    EXPECT_TRUE(all_stay()) << "after it was started anew " << astray(team) << team.log();
-    fmt::print("{} looks in {} s\n{}", looks, 3 * a_third.count(), team.teamoctl({"interrupts"}).out);
+    EXPECT_TRUE(all_stay()) << "after its restart " << misplaced(team) << team.log();
+    fmt::print("{} polls in {} s\n{}", polls, 3 * a_third.count(), team.teamoctl({"interrupts"}).out);
     EXPECT_THAT(team.teamoctl({"interrupts"}).out, testing::HasSubstr("leaves the ports' interrupts alone"));
     EXPECT_EQ(plan, planned_cpus(team));
     end(second);

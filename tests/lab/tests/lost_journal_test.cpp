@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a daemon makes of a running team whose journal is lost: only a real card has a permanent address.
+// Adopting a running team whose journal is lost. Needs real cards: only they have a permanent address.
 //
 // lab: *LostJournal.* in -k 6.1 -p 2, 20 s
 #include "lab/lab.h"
@@ -53,11 +53,11 @@ protected:
     std::optional<TeamUnderTest> team_;
 };
 
-TEST_P(LostJournal, lets_the_next_start_adopt_and_ports_get_their_permanent_address_in_the_end) {
+TEST_P(LostJournal, adopts_and_restores_permanent_addresses) {
     ASSERT_TRUE(both_carry());
     const auto index = look(NetNs::current(), "team0").index;
     team_->kill();
-    ASSERT_TRUE(std::filesystem::remove(journal)) << "there was one";
+    ASSERT_TRUE(std::filesystem::remove(journal)) << "the journal must have existed";
     team_->start();
     EXPECT_THAT(team_->log(), HasSubstr("went on with the running team, 2 ports"));
     EXPECT_TRUE(both_carry());
@@ -70,7 +70,7 @@ TEST_P(LostJournal, lets_the_next_start_adopt_and_ports_get_their_permanent_addr
         EXPECT_EQ(address, address_of(port)) << port;
 }
 
-TEST_P(LostJournal, and_a_lost_device_give_ports_their_permanent_address_too) {
+TEST_P(LostJournal, restores_permanent_addresses_without_the_device) {
     ASSERT_TRUE(both_carry());
     team_->kill();
     in_guest("ip link del team0");
@@ -84,7 +84,7 @@ TEST_P(LostJournal, and_a_lost_device_give_ports_their_permanent_address_too) {
     EXPECT_EQ(0, team_->stop());
 }
 
-TEST_P(LostJournal, that_cannot_be_read_is_said_and_is_as_one_that_is_gone) {
+TEST_P(LostJournal, reports_an_unreadable_journal) {
     ASSERT_TRUE(both_carry());
     team_->kill();
     ASSERT_TRUE(std::filesystem::exists(journal));
@@ -97,7 +97,7 @@ TEST_P(LostJournal, that_cannot_be_read_is_said_and_is_as_one_that_is_gone) {
         EXPECT_EQ(address, address_of(port)) << port;
 }
 
-TEST_P(LostJournal, would_have_said_which_address_a_port_had) {
+TEST_P(LostJournal, restores_the_former_address_if_kept) {
     ASSERT_TRUE(both_carry());
     team_->kill();
     team_->start();
@@ -105,7 +105,7 @@ TEST_P(LostJournal, would_have_said_which_address_a_port_had) {
     EXPECT_EQ(administrators, address_of("eth0")) << "with its journal";
 }
 
-INSTANTIATE_TEST_SUITE_P(By, LostJournal, testing::Values("team", "bpf"),
+INSTANTIATE_TEST_SUITE_P(Datapath, LostJournal, testing::Values("team", "bpf"),
                          [](const auto& which) { return std::string(which.param); });
 
 } // namespace

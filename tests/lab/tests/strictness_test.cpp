@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Real cards drop what they were not told to hear. The cables of all ports lead into one switch outside.
+// Real cards filter by address and VLAN. The cables of all ports lead to one switch outside.
 //
-// Each card by one datapath, and at length by the other.
-// lab: *Strictness.*/team in -k 6.1 -p 2, 50 s
-// lab: *Strictness.*/bpf in -k 6.12 -n igb -p 2, 70 s
-// lab: *Strictness.*/bpf in -k 6.1 -p 2, 60 s, long
-// lab: *Strictness.*/team in -k 6.12 -n igb -p 2, 60 s, long
+// Each kind of card with one datapath; with the other datapath in the long tests.
+// lab: *CardFilters.*/team in -k 6.1 -p 2, 50 s
+// lab: *CardFilters.*/bpf in -k 6.12 -n igb -p 2, 70 s
+// lab: *CardFilters.*/bpf in -k 6.1 -p 2, 60 s, long
+// lab: *CardFilters.*/team in -k 6.12 -n igb -p 2, 60 s, long
 #include "kernel/ethtool/ethtool.h"
 #include "lab/lab.h"
 #include "support/daemon/process.h"
@@ -27,11 +27,11 @@ using testing::HasSubstr;
 
 constexpr const char *team_v4 = "10.77.0.1", *peer_v4 = "10.77.0.2", *team_v6 = "fd77::1",
                      *peer_v6 = "fd77::2";
-constexpr milliseconds patience = 15s; // an emulator's seconds
+constexpr milliseconds patience = 15s; // emulation is slow
 
 std::string peer(const std::string& line) { return Lab::must_peer(line); }
 
-/// A host of the peer's in VLAN 5 (`tagged` "tag"), or in that of the service VLAN 9 ("tag_twice").
+/// A host at the peer in VLAN 5 (`tagged`: "tag"), or in VLAN 5 inside the service VLAN 9 ("tag_twice").
 void put_into_vlan(std::string_view host, std::string_view tagged, std::string_view address) {
     peer(fmt::format("ip link add {0} type veth peer name {0}s; ethtool -K {0} tx off >/dev/null;"
                      "ip link set {0}s master strict0 up; ip link set {0} up; ip addr add {1}/24 dev {0};"
@@ -41,7 +41,8 @@ void put_into_vlan(std::string_view host, std::string_view tagged, std::string_v
                      host, address, tagged, TEAMO_VLAN_PEER));
 }
 
-/// Whether a packet that the peer sends unasked gets there: nobody listens, so a refusal is an answer.
+/// Whether a packet that the peer sends first arrives. No program listens, so "connection refused" shows
+/// arrival.
 testing::AssertionResult peer_reaches(const std::string& address) {
     const auto once = fmt::format("timeout 2 bash -c 'echo > /dev/tcp/{}/7' 2>&1 || true", address);
     return eventually(
@@ -56,7 +57,7 @@ std::vector<std::string> ports() {
     return names;
 }
 
-/// eth0 is the one that carries: the peer's switch is none that knows of aggregates.
+/// eth0 is the active port, because the peer's switch does not aggregate.
 std::string config() {
     std::string object;
     int prio = 100;
@@ -77,7 +78,7 @@ Features features_of(std::string_view port) {
     return *features;
 }
 
-/// All that must be as before: the device, its filters, sysctls, offloads and addresses.
+/// Everything that must be restored: the device, its filters, sysctls, offloads and addresses.
 std::string whole(const std::string& port) {
     return snapshot(NetNs::current(), port) +
            must(NetNs::current(), fmt::format("ethtool -k {0}; ip -6 -o addr show dev {0} scope global | "
@@ -85,9 +86,9 @@ std::string whole(const std::string& port) {
                                               port));
 }
 
-class Strictness : public testing::TestWithParam<const char*> {
+class CardFilters : public testing::TestWithParam<const char*> {
 protected:
-    Strictness() {
+    CardFilters() {
         if (!Lab::present()) return;
         peer("for d in strict0 strict5 strict9; do ip link del $d 2>/dev/null; done;"
              "ip link add strict0 type bridge mcast_snooping 0;"
@@ -95,7 +96,7 @@ protected:
              " ip link set ${d##*/} master strict0 up; done;"
              "ip addr add 10.77.0.2/24 dev strict0; ip addr add fd77::2/64 dev strict0 nodad");
         for (const auto& port : ports()) {
-            // A device gets its qdisc when it first comes up, and keeps it.
+            // A device gets its queueing discipline when it is first up, and keeps it.
             host_.ip(fmt::format("link set {0} up\nlink set {0} down", port));
             before_.push_back(whole(port));
         }
@@ -106,7 +107,7 @@ protected:
         host_.ip(fmt::format("link set team0 up\naddr add {}/24 dev team0\naddr add {}/64 dev team0 nodad",
                              team_v4, team_v6));
     }
-    ~Strictness() override {
+    ~CardFilters() override {
         if (!team_) return;
         if (team_->running()) team_->stop();
         sh(host_, "ip link del team0; ip link del bridge0; ip link del toguest");
@@ -116,7 +117,7 @@ protected:
         if (!Lab::present()) GTEST_SKIP() << "only in the lab: ./quickstart lab -- build/bin/lab_test";
     }
 
-    /// Goes back to the state before, and says where it is another.
+    /// Stops the team, and expects that all settings are restored.
     void expect_put_back() {
         EXPECT_EQ(0, team_->stop());
         std::size_t number = 0;
@@ -133,7 +134,7 @@ protected:
             port, [&] { return team_->item("runner.active_port"); }, patience));
     }
 
-    /// The team driver lets addresses and tags in one by one.
+    /// The team driver adds addresses and VLANs to the card's filters one by one.
     static bool is_bpf() { return std::string_view(GetParam()) == "bpf"; }
 
     const NetNs host_ = NetNs::current();
@@ -141,10 +142,10 @@ protected:
     std::optional<TeamUnderTest> team_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Over, Strictness, testing::Values("bpf", "team"),
+INSTANTIATE_TEST_SUITE_P(Datapath, CardFilters, testing::Values("bpf", "team"),
                          [](const auto& datapath) { return std::string(datapath.param); });
 
-TEST_P(Strictness, lets_neighbour_discovery_in) {
+TEST_P(CardFilters, passes_neighbour_discovery) {
     EXPECT_TRUE(peer_reaches(team_v6)) << "a solicitation is multicast";
     EXPECT_TRUE(peer_reaches(team_v4));
     host_.ip("addr add fd77::1:beef/64 dev team0 nodad");
@@ -153,11 +154,11 @@ TEST_P(Strictness, lets_neighbour_discovery_in) {
     host_.ip("addr add fd77::1:f00d/64 dev team0 nodad");
     EXPECT_TRUE(peer_reaches("fd77::1:f00d"));
     for (const auto& port : ports())
-        EXPECT_FALSE(has(port, "PROMISC")) << port << ": nobody needs it";
+        EXPECT_FALSE(has(port, "PROMISC")) << port << ": promiscuous mode is not needed";
     expect_put_back();
 }
 
-TEST_P(Strictness, lets_multicast_in) {
+TEST_P(CardFilters, passes_multicast) {
     const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     sockaddr_in here{};
     here.sin_family = AF_INET;
@@ -178,8 +179,8 @@ TEST_P(Strictness, lets_multicast_in) {
         patience));
 }
 
-/// A lease is offered to who has no address yet, by broadcast.
-TEST_P(Strictness, lets_dhcp_in) {
+/// A DHCP server offers a lease by broadcast.
+TEST_P(CardFilters, passes_dhcp) {
     const std::string busybox = std::getenv("TEAMO_LAB_BUSYBOX");
     host_.ip("addr flush dev team0 scope global");
     peer("d=$(mktemp -d); printf 'start 10.77.0.50\nend 10.77.0.50\ninterface strict0\nlease_file %s/leases\n"
@@ -190,7 +191,7 @@ TEST_P(Strictness, lets_dhcp_in) {
     EXPECT_THAT(asked.out, HasSubstr("10.77.0.50"));
 }
 
-TEST_P(Strictness, lets_vlans_of_the_team_in_and_only_as_long_as_there_are_some) {
+TEST_P(CardFilters, passes_vlans_while_the_team_has_some) {
     put_into_vlan("strict5", "tag", "10.77.5.2");
     host_.ip("link add link team0 name team0.5 type vlan id 5\nlink set team0.5 up\n"
              "addr add 10.77.5.1/24 dev team0.5");
@@ -207,7 +208,7 @@ TEST_P(Strictness, lets_vlans_of_the_team_in_and_only_as_long_as_there_are_some)
     expect_put_back();
 }
 
-TEST_P(Strictness, lets_stacked_tags_in) {
+TEST_P(CardFilters, passes_stacked_tags) {
     put_into_vlan("strict9", "tag_twice", "10.77.9.2");
     host_.ip("link add link team0 name outer type vlan proto 802.1ad id 9\nlink set outer up\n"
              "link add link outer name inner type vlan id 5\nlink set inner up\n"
@@ -217,11 +218,11 @@ TEST_P(Strictness, lets_stacked_tags_in) {
     host_.ip("link del outer");
 }
 
-TEST_P(Strictness, lets_a_macvlan_in_that_came_up_elsewhere) {
+TEST_P(CardFilters, passes_a_macvlan_in_another_namespace) {
     const auto guest = NetNs::create();
     host_.ip("link add link team0 name guest0 type macvlan mode bridge\nlink set guest0 netns " +
              guest.path());
-    EXPECT_TRUE(reaches(host_, peer_v4, patience)) << "the daemon has seen it go";
+    EXPECT_TRUE(reaches(host_, peer_v4, patience)) << "the daemon has seen the device leave";
     guest.ip("link set guest0 up\naddr add 10.77.0.3/24 dev guest0\naddr add fd77::3/64 dev guest0 nodad");
     EXPECT_TRUE(peer_reaches("10.77.0.3"));
     EXPECT_TRUE(peer_reaches("fd77::3"));
@@ -232,7 +233,7 @@ TEST_P(Strictness, lets_a_macvlan_in_that_came_up_elsewhere) {
     expect_put_back();
 }
 
-TEST_P(Strictness, lets_a_bridge_s_guests_in_with_tags_and_without) {
+TEST_P(CardFilters, passes_guests_of_a_bridge) {
     const auto guest = NetNs::create();
     host_.ip(
         "link add bridge0 type bridge forward_delay 0\nlink set bridge0 up\nlink set team0 master bridge0\n"
@@ -251,7 +252,7 @@ TEST_P(Strictness, lets_a_bridge_s_guests_in_with_tags_and_without) {
     expect_put_back();
 }
 
-TEST_P(Strictness, of_a_first_start_that_was_killed_is_put_back) {
+TEST_P(CardFilters, restores_after_a_killed_first_start) {
     host_.ip("link add link team0 name team0.5 type vlan id 5\nlink set team0.5 up");
     for (int times = 0; times < 2; ++times) {
         team_->kill();
@@ -260,7 +261,7 @@ TEST_P(Strictness, of_a_first_start_that_was_killed_is_put_back) {
     expect_put_back();
 }
 
-TEST_P(Strictness, gives_a_static_address_back_to_a_port_that_is_taken_out) {
+TEST_P(CardFilters, restores_a_static_address_of_a_removed_port) {
     const auto addresses = [this] { return must(host_, "ip -6 -o addr show dev eth1 scope global"); };
     ASSERT_EQ(0, team_->teamdctl({"port", "remove", "eth1"}).status);
     host_.ip("addr add fd88::5/64 dev eth1 nodad");
@@ -269,15 +270,15 @@ TEST_P(Strictness, gives_a_static_address_back_to_a_port_that_is_taken_out) {
     if (is_bpf()) {
         ASSERT_EQ(0, team_->teamdctl({"port", "remove", "eth1"}).status);
     } else {
-        host_.ip("link set eth1 nomaster"); // by somebody else, past the daemon
+        host_.ip("link set eth1 nomaster"); // without the daemon
     }
     EXPECT_TRUE(eventually(
         "the address", [&] { return addresses().find("fd88::5/64") != std::string::npos; }, patience));
     host_.ip("addr flush dev eth1");
 }
 
-TEST_P(Strictness, switches_off_what_can_be_switched_off) {
-    if (!is_bpf()) GTEST_SKIP() << "the team driver sees to that";
+TEST_P(CardFilters, switches_off_what_is_changeable) {
+    if (!is_bpf()) GTEST_SKIP() << "the team driver handles that";
     bool any = false;
     std::size_t number = 0;
     for (const auto& port : ports()) {
@@ -292,7 +293,7 @@ TEST_P(Strictness, switches_off_what_can_be_switched_off) {
         }
         ++number;
     }
-    if (!any) GTEST_SKIP() << "these cards have no such feature that could be changed";
+    if (!any) GTEST_SKIP() << "these cards have no such feature that can be changed";
     team_->kill();
     team_->start();
     expect_put_back();

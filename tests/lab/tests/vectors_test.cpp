@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What real cards and drivers tell of their vectors, by queue.
+// The interrupt vectors of real cards and drivers, by queue.
 //
-// lab: Vectors.* in -k 6.1 -p 2, 10 s
-// lab: Vectors.* in -k 6.12 -n igb -p 2 -c 4, 30 s
-// lab: Vectors.* in -k 6.12 -n virtio -p 2, 10 s
+// lab: InterruptVectors.* in -k 6.1 -p 2, 10 s
+// lab: InterruptVectors.* in -k 6.12 -n igb -p 2 -c 4, 30 s
+// lab: InterruptVectors.* in -k 6.12 -n virtio -p 2, 10 s
 #include "kernel/ethtool/queue_statistics.h"
 #include "kernel/interrupts/affinity_settings.h"
 #include "kernel/interrupts/port_interrupts.h"
@@ -26,7 +26,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// So far the kernel here is a later one, major and minor.
+/// Whether this kernel has at least this version.
 bool is_at_least(int major, int minor) {
     utsname name{};
     int its_major = 0, its_minor = 0;
@@ -34,10 +34,12 @@ bool is_at_least(int major, int minor) {
     return std::pair(its_major, its_minor) >= std::pair(major, minor);
 }
 
-class Vectors : public testing::Test {
+class InterruptVectors : public testing::Test {
 protected:
-    Vectors() : family_(family()), virtio_(is_virtio()) { set_up(true); }
-    ~Vectors() override { must(host_, "echo 0 > /sys/class/net/eth0/threaded; ip link set eth0 down"); }
+    InterruptVectors() : family_(family()), virtio_(is_virtio()) { set_up(true); }
+    ~InterruptVectors() override {
+        must(host_, "echo 0 > /sys/class/net/eth0/threaded; ip link set eth0 down");
+    }
 
     static NetdevFamily family() {
         auto opened = NetdevFamily::open();
@@ -58,13 +60,13 @@ protected:
         if (found == nullptr) throw SetupError("no eth0");
         return *found;
     }
-    NetdevQueues told() {
+    NetdevQueues netdev_queues() {
         auto queues = family_.read(link().index);
         if (!queues) throw SetupError(queues.error().text);
         return *queues;
     }
     PortInterrupts read() {
-        auto port = read_port_interrupts(link(), told());
+        auto port = read_port_interrupts(link(), netdev_queues());
         if (!port) throw SetupError(port.error().text);
         return *port;
     }
@@ -83,32 +85,33 @@ protected:
     const bool virtio_;
 };
 
-TEST_F(Vectors, are_one_group_for_each_queue) {
+TEST_F(InterruptVectors, finds_one_group_for_each_queue) {
     const auto port = read();
     print(port);
-    const auto from = told();
-    fmt::print("the netdev family tells of {} queues and {} NAPIs\n", from.queues.size(), from.napis.size());
+    const auto reported = netdev_queues();
+    fmt::print("the netdev family reports {} queues and {} NAPIs\n", reported.queues.size(),
+               reported.napis.size());
     ASSERT_GE(port.receive_queues, 1);
     ASSERT_EQ(port.queues.size(), port.receive_queues);
     for (unsigned queue = 0; queue < port.queues.size(); ++queue) {
         EXPECT_EQ(port.queues[queue].queue, queue);
         EXPECT_TRUE(std::ranges::all_of(port.queues[queue].vectors, &IrqVector::movable));
     }
-    EXPECT_THAT(port.others, testing::Not(IsEmpty())) << "the link's, or of the configuration";
-    const bool irqs_told =
-        std::ranges::any_of(from.napis, [](const NetdevNapi& napi) { return napi.irq.has_value(); });
-    EXPECT_EQ(port.source, irqs_told && !from.queues.empty() ? VectorSource::netdev : VectorSource::names);
+    EXPECT_THAT(port.others, testing::Not(IsEmpty())) << "the vector for link or configuration changes";
+    const bool has_irqs =
+        std::ranges::any_of(reported.napis, [](const NetdevNapi& napi) { return napi.irq.has_value(); });
+    EXPECT_EQ(port.source, has_irqs && !reported.queues.empty() ? VectorSource::netdev : VectorSource::names);
 }
 
-TEST_F(Vectors, are_told_by_the_netdev_family_where_there_is_one) {
+TEST_F(InterruptVectors, reads_the_netdev_family) {
     EXPECT_EQ(family_.is_there(), is_at_least(6, 3));
-    EXPECT_EQ(!told().napis.empty(), is_at_least(6, 8));
+    EXPECT_EQ(!netdev_queues().napis.empty(), is_at_least(6, 8));
     set_up(false);
-    EXPECT_THAT(told().napis, IsEmpty());
+    EXPECT_THAT(netdev_queues().napis, IsEmpty());
 }
 
-TEST_F(Vectors, are_none_while_the_card_is_down) {
-    if (virtio_) GTEST_SKIP() << "virtio asks for them when it is found";
+TEST_F(InterruptVectors, finds_none_while_the_card_is_down) {
+    if (virtio_) GTEST_SKIP() << "virtio requests them when the driver binds";
     auto port = read();
     set_up(false);
     EXPECT_THAT(refresh(port).error().number, testing::AnyOf(ENOENT, ESTALE));
@@ -119,7 +122,7 @@ TEST_F(Vectors, are_none_while_the_card_is_down) {
     EXPECT_THAT(down.others, IsEmpty());
 }
 
-TEST_F(Vectors, go_to_the_cpu_they_are_given) {
+TEST_F(InterruptVectors, moves_to_the_given_cpu) {
     auto port = read();
     const auto before = read_cpu_settings(port);
     for (const auto& [setting, cpus] : before)
@@ -136,7 +139,7 @@ TEST_F(Vectors, go_to_the_cpu_they_are_given) {
     EXPECT_EQ(read_cpu_settings(read()), before);
 }
 
-TEST_F(Vectors, are_refused_cpus_that_are_not) {
+TEST_F(InterruptVectors, refuses_a_missing_cpu) {
     const auto irq = read().queues.at(0).vectors.at(0).irq;
     const auto refused = write_cpu_setting("eth0", {.kind = CpuSetting::Kind::irq, .number = irq}, {700});
     ASSERT_FALSE(refused);
@@ -144,7 +147,7 @@ TEST_F(Vectors, are_refused_cpus_that_are_not) {
     EXPECT_THAT(refused.error().number, testing::AnyOf(ERANGE, EINVAL, EOVERFLOW));
 }
 
-TEST_F(Vectors, have_a_thread_for_each_queue_where_threads_poll) {
+TEST_F(InterruptVectors, finds_one_thread_for_each_queue) {
     must(host_, "echo 1 > /sys/class/net/eth0/threaded");
     const auto port = read();
     print(port);
@@ -157,11 +160,11 @@ TEST_F(Vectors, have_a_thread_for_each_queue_where_threads_poll) {
     for (const auto& queue : read().queues) {
         ASSERT_TRUE(queue.thread) << queue.queue;
         EXPECT_THAT(queue.thread->affinity, ElementsAre(1));
-        EXPECT_EQ(queue.second_thread.has_value(), apart) << "igb whose queues are apart";
+        EXPECT_EQ(queue.second_thread.has_value(), apart) << "igb with separate RX and TX vectors";
     }
 }
 
-/// As a driver would show them that tells nothing by their names.
+/// The same vectors as shown by a driver without names for queues.
 PortInterrupts without_names(const PortInterrupts& port) {
     auto vectors = vectors_of(port);
     for (auto& vector : vectors)
@@ -171,7 +174,7 @@ PortInterrupts without_names(const PortInterrupts& port) {
     return nameless;
 }
 
-/// Each queue's vector is one of those that its queue has by name: the one that it receives by.
+/// The learned vector of each queue is one of the queue's vectors by name: its RX vector.
 void expect_queues_of(const PortInterrupts& named, const PortInterrupts& port) {
     EXPECT_EQ(VectorSource::counts, port.source);
     ASSERT_EQ(named.queues.size(), port.queues.size());
@@ -183,28 +186,29 @@ void expect_queues_of(const PortInterrupts& named, const PortInterrupts& port) {
     }
 }
 
-// Datagrams to many of its addresses, each of which the card gives to one queue; hardly any is answered.
-TEST_F(Vectors, counts_tell_of_them_what_their_names_say) {
+// Sends datagrams to many addresses of the card; it assigns each address to one queue. Few are answered.
+TEST_F(InterruptVectors, learns_queues_from_counts) {
     const auto named = read();
-    if (virtio_ || named.receive_queues < 2) GTEST_SKIP() << "a card that spreads by address, in queues";
-    // The card's hash is linear and its key random: with addresses that differ in their last six bits alone
-    // one boot in twenty leaves queues out.
+    if (virtio_ || named.receive_queues < 2)
+        GTEST_SKIP() << "needs a card with queues that hashes by address";
+    // The card's hash is linear and its key random: if addresses differ only in the last six bits, one boot
+    // in twenty misses queues.
     must(host_, "for last in $(seq 2 60); do ip addr add 10.9.$((37 * last % 256)).$last/16 dev eth0; done");
     Lab::must_peer("ip addr add 10.9.0.1/16 dev tap0");
     auto port = without_names(named);
     ASSERT_EQ(VectorSource::ungrouped, port.source);
-    QueueVectorLearner lessons;
-    QueueVectorLearner::Time clock{}; // theirs alone: nobody waits for the next window
+    QueueVectorLearner learner;
+    QueueVectorLearner::Time clock{}; // simulated, so that the test does not wait for the next window
     const auto count = [&] {
-        EXPECT_TRUE(lessons.wants_sample(port, clock));
-        return lessons.learn(port, read_interrupt_sample(port, "eth0"), clock);
+        EXPECT_TRUE(learner.wants_sample(port, clock));
+        return learner.learn(port, read_interrupt_sample(port, "eth0"), clock);
     };
-    lessons.apply(port);
+    learner.apply(port);
     bool learned = false;
     for (unsigned last = 2; last <= 60 && !learned; ++last) {
         clock += 10min;
         EXPECT_FALSE(count());
-        // A shell that waits for nothing: a process for each pause takes longer than the pause.
+        // Pauses with `read -t`: starting a process for each pause would take longer than the pause.
         Lab::must_peer(
             fmt::format("bash -c 'exec 3<>/dev/udp/10.9.{}.{}/9 4<> <(:); for count in {{1..150}}; do "
                         "printf x >&3 2>/dev/null; read -t 0.005 -u 4; done; true'",
@@ -217,13 +221,13 @@ TEST_F(Vectors, counts_tell_of_them_what_their_names_say) {
     print(port);
     ASSERT_TRUE(learned);
     expect_queues_of(named, port);
-    // What was learned once is known when the port is read again.
+    // The learned queues are kept when the port is read again.
     auto again = without_names(read());
-    lessons.apply(again);
+    learner.apply(again);
     expect_queues_of(named, again);
 }
 
-TEST_F(Vectors, queues_choices_of_cpus_are_written_and_read) {
+TEST_F(InterruptVectors, writes_and_reads_xps_and_rps) {
     const auto port = read();
     for (const auto kind : {CpuSetting::Kind::xps, CpuSetting::Kind::rps}) {
         const auto& masks = kind == CpuSetting::Kind::xps ? port.xps : port.rps;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Eight processes, each fed by a cable of its own, run each on the interrupt CPU of that port, with all the
-// threads that they make.
+// Eight processes that each receive from one cable: each is bound to the interrupt CPU of that port, with all
+// its threads.
 //
-// lab: EightWorkers.* in -k 6.1 -p 8 -c 8, 10 s
+// lab: Workers.* in -k 6.1 -p 8 -c 8, 10 s
 #include "base/cpu_list.h"
 #include "base/handle.h"
 #include "kernel/cpus/thread_affinity.h"
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint16_t first_port = 7000;
 
-/// Takes in whatever one client sends, and makes a thread a second meanwhile.
+/// Receives from one client, and starts a thread every second.
 int serve(unsigned number, int pipe) {
     ::prctl(PR_SET_NAME, fmt::format("fed-by-{}", number).c_str());
     const UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -49,7 +49,7 @@ int serve(unsigned number, int pipe) {
     return 0;
 }
 
-/// Where the threads of a process may run, all of them together.
+/// The CPUs that the threads of a process may use, all together.
 CpuList cpus_of(pid_t process) {
     CpuList all;
     std::error_code gone;
@@ -66,7 +66,7 @@ std::size_t threads_of(pid_t process) {
         std::distance(fs::directory_iterator(fmt::format("/proc/{}/task", process), gone), {}));
 }
 
-class EightWorkers : public testing::Test {
+class Workers : public testing::Test {
 protected:
     static std::string config(unsigned ports) {
         std::string text =
@@ -77,11 +77,11 @@ protected:
         return text + "}}";
     }
 
-    /// A network for each cable; answers may come by any other.
+    /// A network for each cable; replies may use any cable.
     void lay_networks() const {
         const auto team_mac =
             std::string(run({.argv = {"cat", "/sys/class/net/team0/address"}}).out.substr(0, 17));
-        // All far ends have one address: an answer may come by any cable.
+        // All far ends have the same address, so that a reply may arrive by any cable.
         constexpr auto far_mac = "02:00:00:00:99:01";
         std::string here = "sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.team0.rp_filter=0; ",
                     there = "ip link del br0 2>/dev/null; sysctl -qw net.ipv4.conf.all.rp_filter=0; ";
@@ -102,7 +102,7 @@ protected:
     const unsigned ports_ = Lab::ports();
 };
 
-TEST_F(EightWorkers, run_each_where_its_port_interrupts) {
+TEST_F(Workers, follows_the_interrupt_cpu_of_the_port) {
     TeamUnderTest team(config(ports_));
     must(NetNs::current(), "ip link set team0 up");
     lay_networks();
@@ -132,14 +132,14 @@ TEST_F(EightWorkers, run_each_where_its_port_interrupts) {
         << wrong();
     fmt::print("all on their CPUs after {} ms\n{}", since(start).count(), team.teamoctl({"workers"}).out);
     EXPECT_THAT(team.teamoctl({"workers"}).out, testing::HasSubstr("(eth7)"));
-    // New threads too.
+    // New threads are bound too.
     EXPECT_TRUE(eventually(
         "threads are made", [&] { return threads_of(workers.front().pid()) >= 6; }, 20s));
     EXPECT_EQ("", wrong());
-    if (Lab::at_length()) { // figures, not judged: an emulator's caches are none
-        auto prove = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});
-        EXPECT_EQ(0, prove.wait(patient(60s))) << prove.err();
-        fmt::print("{}", prove.out());
+    if (Lab::at_length()) { // figures only, without a check: an emulator has no caches
+        auto benchmark = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});
+        EXPECT_EQ(0, benchmark.wait(patient(60s))) << benchmark.err();
+        fmt::print("{}", benchmark.out());
         EXPECT_TRUE(eventually(
             "each is on its port's CPU again", [&] { return wrong().empty(); }, 20s))
             << wrong();

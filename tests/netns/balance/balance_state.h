@@ -16,19 +16,19 @@ struct ReportedMove {
     milliseconds waited{0};
 };
 
-/// What a team's state says of its balance.
+/// The "balance" object of a team's state.
 struct BalanceState {
     bool counted = false, frozen = false;
     std::vector<std::string> port;      ///< by bucket
     std::vector<double> bytes;          ///< by bucket, per second
-    std::vector<unsigned> busiest;      ///< buckets in use, the fullest first
+    std::vector<unsigned> busiest;      ///< buckets in use, highest load first
     std::map<std::string, double> load; ///< by port, bytes per second
     std::map<std::string, double> planned;
     unsigned pending = 0;
     std::vector<std::string> ends;   ///< of the moves that ended, latest first
     std::vector<ReportedMove> moves; ///< those under way, then those that ended, latest first
     unsigned buckets_of(const std::string& name) const;
-    /// Those that carry more than so many bytes/s, by number.
+    /// Buckets with more than this many bytes/s, by number.
     std::vector<unsigned> heavy(double bytes_per_second) const;
 };
 BalanceState balance_of(const TeamUnderTest& team);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What balancing does with buckets, by the state that the daemon tells and by what arrives.
+// How balancing moves buckets, checked by the daemon's state and by what arrives.
 //
-// An emulated CPU does not always fill the two links of 64 Mbit/s that this one begins with.
-// lab: Balancing.brings_buckets_back* by none
+// An emulated CPU does not always fill the two links of 64 Mbit/s of this test.
+// lab: Balance.returns_buckets_* by none
 #include "netns/balance/balance_state.h"
 #include "netns/configs.h"
 #include "support/traffic/flows.h"
@@ -25,26 +25,26 @@ using testing::Each;
 using testing::Field;
 using testing::Not;
 
-constexpr double large = 4e6, much = 1e6; // bytes/s of a large flow; more than this is one
+constexpr double large = 4e6, much = 1e6; // bytes/s: rate of a large flow; the least rate that counts as one
 
-/// Loads are measured every `tenths` of a second.
+/// Measures loads every `tenths` / 10 seconds.
 std::string balancer(int tenths) {
     return fmt::format(R"({{"name": "loadbalance", "tx_hash": ["ipv4", "l4"],
                             "tx_balancer": {{"name": "basic", "balancing_interval": {}}}}})",
                        tenths);
 }
 
-void tell(const TeamUnderTest& team, std::vector<std::string> words) {
+void balance_command(const TeamUnderTest& team, std::vector<std::string> words) {
     words.insert(words.begin(), "balance");
     if (const auto done = team.teamoctl(words); done.status != 0) throw SetupError(done.err);
 }
 
 void move_now(const TeamUnderTest& team, const std::vector<unsigned>& buckets, const std::string& port) {
     for (const auto bucket : buckets)
-        tell(team, {"move", std::to_string(bucket), port, "now"});
+        balance_command(team, {"move", std::to_string(bucket), port, "now"});
 }
 
-/// By which ports these buckets leave, in their order.
+/// The ports of these buckets, in the same order.
 std::vector<std::string> ports_of(const BalanceState& state, const std::vector<unsigned>& buckets) {
     std::vector<std::string> ports;
     for (const auto bucket : buckets)
@@ -52,19 +52,19 @@ std::vector<std::string> ports_of(const BalanceState& state, const std::vector<u
     return ports;
 }
 
-/// Something always waits, and nothing is dropped.
+/// Shapes the ports: packets always queue, and none is dropped.
 void slow_down(const Cabling& wires, std::string_view rate) {
     for (unsigned number = 1; number <= wires.ports(); ++number)
         must(wires.host(), fmt::format("tc qdisc replace dev {} root tbf rate {} burst 64k limit 64m",
                                        Cabling::port(number), rate));
-    // A connection has so much under way at the most: the queues stay within what is taken for sure.
+    // Limits the bytes in flight of a connection, so that the queues never overflow.
     must(wires.host(), "echo 4096 65536 131072 > /proc/sys/net/ipv4/tcp_wmem");
 }
 
-/// A team of two ports and, as its only traffic to speak of, large flows in so many buckets.
+/// A team of two ports with large flows in this many buckets, and hardly any other traffic.
 class LargeFlows {
 public:
-    /// `port_rate`: as tc has it, and the flows take what they get.
+    /// `port_rate`: in tc's format; the flows then send as fast as they can.
     LargeFlows(std::string_view config, unsigned buckets, std::string_view port_rate = "")
         : wires_(2, FarSide::lag_switch), team_(config) {
         bring_up(wires_, team_);
@@ -100,14 +100,14 @@ private:
     std::vector<unsigned> buckets_;
 };
 
-TEST(Balancing, evens_out_two_large_flows_that_share_a_port) {
+TEST(Balance, separates_two_large_flows) {
     LargeFlows flows(team_config(balancer(2), ports_object(2)), 2);
-    tell(flows.team(), {"freeze"});
+    balance_command(flows.team(), {"freeze"});
     flows.all_to("eth1");
     EXPECT_EQ(2U, flows.on("eth1"));
-    tell(flows.team(), {"thaw"});
+    balance_command(flows.team(), {"thaw"});
     EXPECT_TRUE(becomes(1U, [&] { return flows.on("eth2"); }));
-    // And not by what is told alone.
+    // Check the measured loads too, not only the reported ports.
     const auto both_carry = [&] {
         const auto load = flows.state().load;
         return load.at("eth1") > much && load.at("eth2") > much;
@@ -116,22 +116,22 @@ TEST(Balancing, evens_out_two_large_flows_that_share_a_port) {
     EXPECT_THAT(flows.state().moves, Contains(Field(&ReportedMove::reason, "load")));
 }
 
-TEST(Balancing, that_is_frozen_moves_nothing_until_it_is_thawed) {
+TEST(Balance, moves_nothing_while_frozen) {
     LargeFlows flows(team_config(balancer(1), ports_object(2)), 3);
-    tell(flows.team(), {"freeze"});
+    balance_command(flows.team(), {"freeze"});
     flows.all_to("eth1");
-    // Until the loads that are known are those of now.
+    // Wait until the measured loads are current.
     ASSERT_TRUE(eventually("eth1 has it all", [&] { return flows.state().load.at("eth2") < much / 10; }));
     const auto before = flows.state().ends.size();
     EXPECT_TRUE(stays(
         "on eth1, frozen", [&] { return flows.on("eth1") == 3 && flows.state().frozen; }, 1s));
     EXPECT_EQ(before, flows.state().ends.size());
-    tell(flows.team(), {"thaw"});
+    balance_command(flows.team(), {"thaw"});
     EXPECT_TRUE(eventually("eth2 gets some", [&] { return flows.on("eth2") > 0; }));
     EXPECT_FALSE(flows.state().frozen);
 }
 
-TEST(Balancing, moves_nothing_for_load_where_only_a_hash_is_configured) {
+TEST(Balance, moves_nothing_without_tx_balancer) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(
         team_config(R"({"name": "loadbalance", "tx_hash": ["ipv4", "l4"]})", ports_object(2)));
@@ -145,7 +145,7 @@ TEST(Balancing, moves_nothing_for_load_where_only_a_hash_is_configured) {
                            .to = &wires.client(),
                            .address = client_v4,
                            .rates = std::vector<double>(4, large)});
-    // What is measured would be placed in the same breath. By the driver nothing is measured.
+    // A balancer would move buckets as soon as it measures. The driver measures nothing.
     const auto measured = [&] { return balance_of(team).load.at("eth1") > 2 * much; };
     if (by_driver(wires))
         EXPECT_FALSE(balance_of(team).counted);
@@ -156,19 +156,19 @@ TEST(Balancing, moves_nothing_for_load_where_only_a_hash_is_configured) {
     EXPECT_EQ(before, balance_of(team).ends);
 }
 
-TEST(Balancing, moves_a_bucket_by_hand_in_a_gap_and_tells_of_it) {
+TEST(Balance, reports_a_manual_move) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(team_config(balancer(2), ports_object(2)));
     bring_up(wires, team);
-    tell(team, {"freeze"});
+    balance_command(team, {"freeze"});
     Stream stream(
         {.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 50, .size = 1000});
-    // A port whose link was found up late has its own moves first.
+    // Wait for the moves to a port whose link came up late.
     ASSERT_TRUE(becomes(0U, [&] { return balance_of(team).pending; }));
     std::vector<unsigned> busy;
     ASSERT_TRUE(eventually("one bucket", [&] { return (busy = balance_of(team).heavy(20e3)).size() == 1; }));
     const auto from = balance_of(team).port.at(busy[0]), to = std::string(from == "eth1" ? "eth2" : "eth1");
-    tell(team, {"move", std::to_string(busy[0]), to});
+    balance_command(team, {"move", std::to_string(busy[0]), to});
     const auto by_hand = [](const auto& move) { return move.reason == "by hand" && move.end != "pending"; };
     auto state = balance_of(team);
     ASSERT_TRUE(eventually("it has ended",
@@ -180,7 +180,7 @@ TEST(Balancing, moves_a_bucket_by_hand_in_a_gap_and_tells_of_it) {
     EXPECT_EQ(from, move.from);
     EXPECT_EQ(to, move.to);
     EXPECT_EQ("in a gap", move.end);
-    // Where it really leaves, the far end sees.
+    // The far end shows which port it really uses.
     const auto far = to == "eth1" ? Cabling::far_end(1) : Cabling::far_end(2);
     const auto before = counters(wires.peer(), far).rx_packets;
     EXPECT_TRUE(
@@ -189,7 +189,7 @@ TEST(Balancing, moves_a_bucket_by_hand_in_a_gap_and_tells_of_it) {
     EXPECT_EQ(0U, stream.tally().lost + stream.tally().reordered) << text_of(stream.tally());
 }
 
-TEST(Balancing, goes_on_with_the_homes_it_had_when_it_is_adopted) {
+TEST(Balance, keeps_bucket_owners_after_a_restart) {
     const Cabling wires(2, FarSide::lag_switch);
     TeamUnderTest team(team_config(balancer(1), ports_object(2)));
     bring_up(wires, team);
@@ -199,24 +199,24 @@ TEST(Balancing, goes_on_with_the_homes_it_had_when_it_is_adopted) {
     move_now(team, some, "eth2");
     const auto before = balance_of(team).port;
     ASSERT_THAT(ports_of(balance_of(team), some), Each("eth2"));
-    ASSERT_NE(128, std::ranges::count(before, "eth2")) << "evened out by number it would be the same";
+    ASSERT_NE(128, std::ranges::count(before, "eth2")) << "an even split could not be distinguished";
     team.kill();
     team.start();
     EXPECT_EQ(before, balance_of(team).port);
     EXPECT_TRUE(stays(
-        "the homes", [&] { return balance_of(team).port == before; }, 500ms));
+        "the owners", [&] { return balance_of(team).port == before; }, 500ms));
 }
 
 // ---- over ports whose queues take long to drain ------------------------------------------------
 
-class Restless : public testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(Where, Restless, testing::Bool(), [](const auto& which) {
-    return which.param ? "the_gain_is_worth_it" : "the_gain_is_not_worth_it";
+class Balance : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Gain, Balance, testing::Bool(), [](const auto& which) {
+    return which.param ? "forces_a_large_gain" : "gives_up_a_small_gain";
 });
 
-TEST_P(Restless, buckets_are_forced_or_given_up_after_the_max_wait) {
+TEST_P(Balance, after_max_wait) {
     constexpr auto max_wait = 300ms;
-    // Of three like flows on one port one goes: that takes two thirds of the mean from the fuller port.
+    // One of three equal flows moves: the fuller port loses two thirds of the mean load.
     const int min_gain = GetParam() ? 10 : 100;
     LargeFlows flows(team_config(balancer(5), ports_object(2),
                                  fmt::format(R"("balance": {{"max_wait": {}, "min_gain": {}}}, )",
@@ -233,7 +233,7 @@ TEST_P(Restless, buckets_are_forced_or_given_up_after_the_max_wait) {
             EXPECT_TRUE(move.end != "forced" || move.gain >= min_gain) << move.gain;
             EXPECT_TRUE(move.end != "given up" || move.gain < min_gain) << move.gain;
         }
-        // Should all of them have paused, a busy machine's doing, they are brought together again.
+        // On a busy machine all flows may pause and move in a gap: start again.
         if (!found && state.pending == 0 && flows.on("eth1") != 3) flows.all_to("eth1");
         return found.has_value();
     };
@@ -242,25 +242,26 @@ TEST_P(Restless, buckets_are_forced_or_given_up_after_the_max_wait) {
     EXPECT_EQ(GetParam() ? found->to : found->from, state.port.at(found->bucket));
 }
 
-TEST(Balancing, brings_buckets_back_to_a_port_in_gaps_so_that_nothing_is_overtaken) {
-    // What several CPUs send at once the kernel puts out of order by itself: each has a queue of its own in
-    // which packets wait for the far end of a veth. The daemon sends too.
+TEST(Balance, returns_buckets_without_reordering) {
+    // One CPU sends everything: each CPU queues its packets for the far end of a veth separately, so the
+    // kernel itself reorders what several CPUs send. The daemon sends too.
     const OnCpu together(static_cast<unsigned>(sched_getcpu()));
     const Cabling wires(3, FarSide::lag_switch);
     const TeamUnderTest team(
         team_config(balancer(2), ports_object(3), R"("balance": {"max_wait": 600000}, )"));
     bring_up(wires, team);
-    tell(team, {"freeze"});
+    balance_command(team, {"freeze"});
     slow_down(wires, "64mbit");
     wires.pull(2);
     ASSERT_TRUE(becomes(0U, [&] { return balance_of(team).buckets_of("eth2"); }));
     ASSERT_TRUE(reaches(wires.host(), client_v4));
-    // These fill the queues.
+    // These flows fill the queues.
     const BulkFlows filling({.from = &wires.host(),
                              .to = &wires.client(),
                              .address = client_v4,
                              .rates = std::vector<double>(16, 0)});
-    // These wait in them, a packet every 10 ms: lost and overtaken packets are told apart.
+    // These streams wait in the queues, one packet every 10 ms; they count lost and reordered packets
+    // separately.
     std::vector<std::unique_ptr<Stream>> streams;
     for (std::uint16_t port = 7001; port <= 7016; ++port)
         streams.push_back(std::make_unique<Stream>(Stream::Way{.from = &wires.host(),
@@ -283,7 +284,7 @@ TEST(Balancing, brings_buckets_back_to_a_port_in_gaps_so_that_nothing_is_overtak
         EXPECT_TRUE(stream->flows(20));
     for (const auto& stream : streams)
         stream->stop();
-    // Now they have paused.
+    // The streams have stopped, so their buckets can move in a gap.
     const auto back = [&] {
         const auto moves = balance_of(team).moves;
         return std::ranges::none_of(moves, [&](const auto& move) {
@@ -294,11 +295,10 @@ TEST(Balancing, brings_buckets_back_to_a_port_in_gaps_so_that_nothing_is_overtak
     const auto state = balance_of(team);
     EXPECT_THAT(state.moves, Contains(Field(&ReportedMove::reason, "membership")));
     EXPECT_THAT(state.ends, Not(Contains("forced")));
-    // By the driver a packet can come between the daemon's last look and its write, and does where CPUs are
-    // emulated and stand still meanwhile (docs/adr/0012).
+    // With the driver a packet may be sent between the daemon's last read and its write; with emulated CPUs,
+    // which stall, this happens (docs/adr/0012).
     if (by_driver(wires) || std::getenv("TEAMO_LAB") != nullptr)
-        GTEST_SKIP() << "all but this is judged: that nothing is overtaken, by BPF and on CPUs that do not "
-                        "stand still";
+        GTEST_SKIP() << "reordering is only checked with BPF and on real CPUs; the other checks passed";
     for (const auto& stream : streams)
         EXPECT_EQ(0U, stream->tally().reordered) << text_of(stream->tally());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The hash "cpu": the port of the CPU that sends. moved_sender_measure.cpp has that no flow overtakes itself.
+// The hash "cpu" uses the port of the sending CPU. moved_sender_measure.cpp tests that it does not reorder a
+// flow.
 //
 // lab: HashByCpu.* by team, 20 s, long
 // lab: HashByCpu.* by bpf on 6.12, 15 s, long
@@ -25,7 +26,8 @@ constexpr std::string_view by_cpu = R"({"name": "loadbalance", "tx_hash": ["cpu"
                            by_cpu_and_mac = R"({"name": "loadbalance", "tx_hash": ["cpu", "eth"]})";
 constexpr std::size_t flows_each = 16;
 
-/// How many frames left by each port, of as many flows, sent from one CPU. Flows are told apart by `first`.
+/// Sends `flows_each` flows of one frame from one CPU and counts the frames of each port. `first`: the number
+/// of the first flow, so that calls use different flows.
 std::vector<std::size_t> sent_from(const Cabling& wires, unsigned cpu, std::uint32_t first) {
     const PacketSocket team(wires.host(), "team0");
     const FarEnds far(wires, ether_experiment);
@@ -51,8 +53,8 @@ protected:
     std::vector<unsigned> cpus_ = usable_cpus();
 };
 
-/// A veth has no interrupts: the CPUs are dealt out in turn.
-TEST_F(HashByCpu, sends_by_the_port_of_the_sending_cpu_with_and_without_a_daemon) {
+/// A veth has no interrupts: the CPUs are assigned to ports in turn.
+TEST_F(HashByCpu, uses_the_port_of_the_sending_cpu) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(team_config(by_cpu, ports_object(2)));
     bring_up(wires, team);
@@ -66,7 +68,7 @@ TEST_F(HashByCpu, sends_by_the_port_of_the_sending_cpu_with_and_without_a_daemon
     EXPECT_THAT(sent_from(wires, cpus_[1], 500), ElementsAre(0, flows_each));
 }
 
-TEST_F(HashByCpu, sends_by_another_port_while_the_cpus_own_carries_not) {
+TEST_F(HashByCpu, uses_another_port_while_its_port_is_down) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(team_config(by_cpu_and_mac, ports_object(3)));
     bring_up(wires, team);
@@ -75,25 +77,25 @@ TEST_F(HashByCpu, sends_by_another_port_while_the_cpus_own_carries_not) {
     const auto meanwhile = sent_from(wires, cpus_[0], 0);
     EXPECT_EQ(0U, meanwhile[0]);
     EXPECT_EQ(flows_each, meanwhile[1] + meanwhile[2]);
-    EXPECT_THAT(sent_from(wires, cpus_[1], 100), ElementsAre(0, flows_each, 0)) << "is not touched";
+    EXPECT_THAT(sent_from(wires, cpus_[1], 100), ElementsAre(0, flows_each, 0)) << "must not change";
     wires.plug(1);
     ASSERT_TRUE(team.await_link("eth1"));
     await_operation(wires.host(), "eth1");
     EXPECT_THAT(sent_from(wires, cpus_[0], 200), ElementsAre(flows_each, 0, 0));
 }
 
-TEST_F(HashByCpu, follows_a_sender_to_another_cpu_when_it_pauses) {
+TEST_F(HashByCpu, follows_a_sender_after_a_pause) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_cpu, ports_object(2)));
     bring_up(wires, team);
     for (const unsigned which : {0U, 1U, 0U})
-        EXPECT_TRUE(eventually("the flows have gone over", [&] {
+        EXPECT_TRUE(eventually("the flows have moved", [&] {
             std::this_thread::sleep_for(30ms); // a pause
             return sent_from(wires, cpus_[which], 0)[which] == flows_each;
         }));
 }
 
-TEST_F(HashByCpu, is_what_the_operator_is_told) {
+TEST_F(HashByCpu, is_shown_to_the_administrator) {
     const Cabling wires(2, FarSide::open);
     const auto planned = daemon_on(team_config(by_cpu, ports_object(2)), {"--dry-run"}).out;
     EXPECT_THAT(planned, AllOf(HasSubstr("\"cpus\""), HasSubstr("\"interrupt_cpus\"")));

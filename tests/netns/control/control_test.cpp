@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The control socket, driven by Debian's own teamdctl; teamoctl beside it.
+// The control socket, used by Debian's teamdctl and by our teamoctl.
 //
-// lab: Teamdctl.* Teamoctl.* OfTeamoctl/* ControlSocketOf.* by none: the socket is the same by every datapath
+// lab: Teamdctl.* Teamoctl.* */TeamoctlOutput.* ControlSocket.* by none: does not depend on the datapath
 #include "netns/configs.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ struct Running {
     }
 };
 
-TEST(Teamdctl, prints_the_state_as_of_teamd) {
+TEST(Teamdctl, prints_the_state_as_with_teamd) {
     const Running running;
     const std::string port = R"(
     link watches:
@@ -48,7 +48,7 @@ TEST(Teamdctl, prints_the_state_as_of_teamd) {
     EXPECT_EQ("", shown.err);
 }
 
-TEST(Teamdctl, prints_the_active_port_and_every_detail) {
+TEST(Teamdctl, prints_the_active_port_and_details) {
     const Running running(ranked_activebackup(2));
     EXPECT_THAT(running.team.teamdctl({"state", "view"}).out, HasSubstr("\nrunner:\n  active port: eth1\n"));
     const auto detailed = running.team.teamdctl({"state", "view"}, {"-v"});
@@ -79,7 +79,7 @@ TEST(Teamdctl, gets_every_item_of_the_state) {
     EXPECT_THAT(none.err, HasSubstr("PathDoesNotExist"));
 }
 
-TEST(Teamdctl, sets_the_items_that_teamd_lets_it) {
+TEST(Teamdctl, sets_the_same_items_as_with_teamd) {
     const Running running;
     const auto set = [&](const std::string& path, const std::string& value) {
         return running.team.teamdctl({"state", "item", "set", path, value});
@@ -92,7 +92,7 @@ TEST(Teamdctl, sets_the_items_that_teamd_lets_it) {
     EXPECT_EQ("1", running.team.item("setup.debug_level"));
 }
 
-TEST(Teamdctl, dumps_the_configuration_with_its_defaults) {
+TEST(Teamdctl, dumps_the_configuration_with_defaults) {
     const Running running(
         R"({"device": "team0", "runner": {"name": "activebackup"}, "ports": {"eth1": {}, "eth2": {}}})");
     const auto dump = running.team.teamdctl({"config", "dump"});
@@ -126,7 +126,7 @@ TEST(Teamdctl, dumps_the_configuration_with_its_defaults) {
     EXPECT_THAT(running.team.teamdctl({"config", "dump", "noports"}).out, Not(HasSubstr("eth1")));
 }
 
-TEST(Teamdctl, dumps_the_ports_that_are_there_as_actual) {
+TEST(Teamdctl, dumps_the_current_ports_as_actual) {
     const Running running(team_config(by_flow, R"({"eth1": {"prio": 3}, "eth2": {}, "eth9": {}})"));
     EXPECT_THAT(running.team.teamdctl({"config", "dump"}).out, HasSubstr("eth9"));
     const auto actual = running.team.teamdctl({"config", "dump", "actual"});
@@ -158,14 +158,14 @@ TEST(Teamdctl, adds_and_removes_ports) {
 
 TEST(Teamdctl, updates_and_dumps_a_ports_configuration) {
     const Running running;
-    running.wires.lay(3);
+    running.wires.add_cable(3);
     const auto update = [&](const std::string& port, const std::string& config) {
         return running.team.teamdctl({"port", "config", "update", port, config});
     };
     EXPECT_EQ(0, update("eth1", R"({"prio": 7, "sticky": true})").status);
     EXPECT_EQ("{\n    \"prio\": 7,\n    \"sticky\": true\n}\n",
               running.team.teamdctl({"port", "config", "dump", "eth1"}).out);
-    EXPECT_EQ(0, update("eth3", R"({"prio": 9})").status) << "before it is added, as NetworkManager does";
+    EXPECT_EQ(0, update("eth3", R"({"prio": 9})").status) << "NetworkManager does this before it adds a port";
     EXPECT_EQ(0, running.team.teamdctl({"port", "add", "eth3"}).status);
     EXPECT_THAT(running.team.teamdctl({"port", "config", "dump", "eth3"}).out, HasSubstr("\"prio\": 9"));
     EXPECT_THAT(update("eth9", "{}").err, HasSubstr("NoSuchDev"));
@@ -174,8 +174,8 @@ TEST(Teamdctl, updates_and_dumps_a_ports_configuration) {
     EXPECT_THAT(running.team.teamdctl({"port", "config", "dump", "eth1"}).out, HasSubstr("\"prio\": 7"));
 }
 
-class SameOutput : public testing::TestWithParam<std::pair<Words, Words>> {};
-INSTANTIATE_TEST_SUITE_P(OfTeamoctl, SameOutput,
+class TeamoctlOutput : public testing::TestWithParam<std::pair<Words, Words>> {};
+INSTANTIATE_TEST_SUITE_P(Command, TeamoctlOutput,
                          testing::Values(std::pair{Words{"state"}, Words{}}, std::pair{Words{"sta"}, Words{}},
                                          std::pair{Words{"state", "view"}, Words{}},
                                          std::pair{Words{"state", "view"}, Words{"-v"}},
@@ -197,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(OfTeamoctl, SameOutput,
                                          std::pair{Words{"port", "rem", "eth9"}, Words{}},
                                          std::pair{Words{"conf", "dump"}, Words{"-U"}}));
 
-TEST_P(SameOutput, as_of_teamdctl) {
+TEST_P(TeamoctlOutput, equals_teamdctl) {
     const Running running(ranked_activebackup(2));
     const auto& [words, options] = GetParam();
     const auto differs = [&, command = words, flags = options] {
@@ -206,13 +206,13 @@ TEST_P(SameOutput, as_of_teamdctl) {
         return difference(fmt::format("{}\nstatus {}", theirs.out, theirs.status),
                           fmt::format("{}\nstatus {}", ours.out, ours.status));
     };
-    EXPECT_TRUE(becomes("", differs)); // counters of our own move between the two
+    EXPECT_TRUE(becomes("", differs)); // our own counters change between the two calls
     const auto ours = running.team.teamoctl(words, options);
     EXPECT_EQ(ours.status == 0 ? 0 : 1, std::ranges::count(ours.err, '\n'))
-        << "one line where it fails: " << ours.err;
+        << "an error is one line: " << ours.err;
 }
 
-TEST(Teamoctl, names_a_team_that_is_not_there) {
+TEST(Teamoctl, names_a_missing_team) {
     const auto refused = run({.argv = {teamoctl_program(), "team9", "state"}});
     EXPECT_EQ(1, refused.status);
     EXPECT_EQ(1, std::ranges::count(refused.err, '\n')) << refused.err;
@@ -220,21 +220,21 @@ TEST(Teamoctl, names_a_team_that_is_not_there) {
     EXPECT_EQ("", refused.out);
 }
 
-TEST(Teamoctl, tells_bad_usage_by_its_exit_status) {
+TEST(Teamoctl, exits_with_2_on_bad_usage) {
     const Running running;
     EXPECT_EQ(2, run({.argv = {teamoctl_program()}}).status);
     EXPECT_EQ(2, running.team.teamoctl({"fly"}).status);
     EXPECT_EQ(0, run({.argv = {teamoctl_program(), "--help"}}).status);
 }
 
-TEST(ControlSocketOf, daemon_belongs_to_its_user_alone) {
+TEST(ControlSocket, belongs_to_its_user_alone) {
     const Running running;
     struct stat status {};
     ASSERT_EQ(0, ::stat("/run/teamd/team0.sock", &status));
     EXPECT_EQ(0U, status.st_mode & 077U);
 }
 
-TEST(ControlSocketOf, daemon_answers_what_it_does_not_know) {
+TEST(ControlSocket, answers_unknown_requests) {
     const Running running;
     const auto socket = ControlSocket::to("team0");
     const auto answer = [&](std::string_view record) {
@@ -246,10 +246,11 @@ TEST(ControlSocketOf, daemon_answers_what_it_does_not_know) {
     EXPECT_THAT(answer("REQUEST\nPortAdd\n"), StartsWith("REPLY_ERROR\nInvalidArgs\n"));
     EXPECT_THAT(answer("REQUEST\nPortAdd\neth\\x\n"), StartsWith("REPLY_ERROR\nInvalidArgs\n"));
     EXPECT_THAT(answer(std::string(1000, '\0')), StartsWith("REPLY_ERROR\n"));
-    EXPECT_THAT(answer("REQUEST\nStateDump\n"), StartsWith("REPLY_SUCCESS\n{")) << "and goes on";
+    EXPECT_THAT(answer("REQUEST\nStateDump\n"), StartsWith("REPLY_SUCCESS\n{"))
+        << "the connection still works";
 }
 
-TEST(ControlSocketOf, daemon_is_not_stalled_by_a_client_that_does_not_read) {
+TEST(ControlSocket, is_not_blocked_by_a_client_that_does_not_read) {
     const Running running;
     std::vector<ControlSocket> silent;
     for (int clients = 0; clients < 4; ++clients) {
@@ -264,7 +265,7 @@ TEST(ControlSocketOf, daemon_is_not_stalled_by_a_client_that_does_not_read) {
     EXPECT_TRUE(eventually("a lost link is still seen", link_is_seen));
 }
 
-TEST(ControlSocketOf, daemon_serves_many_clients_and_many_requests_each) {
+TEST(ControlSocket, serves_many_clients) {
     const Running running;
     std::vector<ControlSocket> clients;
     clients.reserve(50);
@@ -275,7 +276,7 @@ TEST(ControlSocketOf, daemon_serves_many_clients_and_many_requests_each) {
             EXPECT_EQ("loadbalance", payload_of(client.ask("StateItemValueGet", {"setup.runner_name"})));
 }
 
-TEST(ControlSocketOf, daemon_sends_a_reply_of_a_megabyte_whole) {
+TEST(ControlSocket, sends_a_reply_of_a_megabyte) {
     const std::string note(1'000'000, 'n');
     const Running running(team_config(by_flow, ports_object(2), fmt::format(R"("note": "{}", )", note)));
     const auto reply = payload_of(ControlSocket::to("team0")->ask("ConfigDump"));
@@ -286,7 +287,7 @@ TEST(ControlSocketOf, daemon_sends_a_reply_of_a_megabyte_whole) {
     EXPECT_NE(std::string::npos, shown.out.find(note));
 }
 
-TEST(ControlSocketOf, daemon_keeps_the_options_of_a_port_with_dots_in_its_name) {
+TEST(ControlSocket, keeps_options_of_a_port_with_dots_in_its_name) {
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link set eth1 name eth1.100");
     const TeamUnderTest team(team_config(activebackup, R"({"eth1.100": {"prio": 5}})"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What is wrong with a team, as doctor finds it.
+// The problems that teamoctl doctor finds.
 //
-// lab: Doctor.* by none: it is the same by every datapath
+// lab: Doctor.* by none: it is the same with every datapath
 #include "netns/configs.h"
 #include "netns/connection.h"
 #include "netns/life/operators.h"
@@ -18,7 +18,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-/// Sends all the time by one connection of its own.
+/// Sends continuously on a connection of its own.
 class Flood {
 public:
     explicit Flood(const Cabling& wires) : connection_(wires) {
@@ -45,7 +45,7 @@ private:
     std::jthread sink_, source_; // last: they use the connection
 };
 
-TEST(Doctor, finds_nothing_wrong_with_a_team_in_good_health) {
+TEST(Doctor, finds_nothing_in_a_healthy_team) {
     const Cabling wires(2, FarSide::learning_switch);
     const TeamUnderTest team(ranked_activebackup(2));
     bring_up(wires, team);
@@ -55,7 +55,7 @@ TEST(Doctor, finds_nothing_wrong_with_a_team_in_good_health) {
     EXPECT_EQ("team0: nothing is wrong\n", said.out);
 }
 
-TEST(Doctor, names_a_pulled_cable_lost_tso_and_what_repairs_them) {
+TEST(Doctor, reports_a_pulled_cable_and_lost_tso) {
     const Cabling wires(3, FarSide::lag_switch);
     const TeamUnderTest team(team_config(by_flow, ports_object(3), R"("offload": {"repair": false}, )"));
     bring_up(wires, team);
@@ -79,7 +79,7 @@ TEST(Doctor, names_a_pulled_cable_lost_tso_and_what_repairs_them) {
     EXPECT_THAT(worse.out, HasSubstr("no port carries"));
 }
 
-/// One port behind a shaper that it fills, measured by `doctor`; what that said.
+/// Runs `doctor` on one port behind a shaper that it fills; returns the output.
 Output measured(const Cabling& wires, const TeamUnderTest& team) {
     const Flood flood(wires);
     const auto said = ask(team, "doctor --json --measure eth1");
@@ -87,12 +87,12 @@ Output measured(const Cabling& wires, const TeamUnderTest& team) {
     return said;
 }
 
-/// A GSO packet fits into the bucket: a line's rate, not a segmenter.
+/// The token bucket holds a whole GSO packet, so that tbf does not segment it.
 void shape(const Cabling& wires) {
     must(wires.host(), "tc qdisc add dev eth1 root tbf rate 100mbit burst 256kb latency 50ms");
 }
 
-/// Broadcasts of the client, fifty in a second and no two the same.
+/// Broadcasts from the client: fifty per second, all different.
 std::jthread broadcasts_of(const Cabling& wires) {
     auto socket = socket_in(wires.client(), AF_INET, SOCK_DGRAM);
     constexpr int yes = 1;
@@ -107,7 +107,7 @@ std::jthread broadcasts_of(const Cabling& wires) {
     });
 }
 
-TEST(Doctor, says_that_a_switch_does_not_aggregate_the_ports) {
+TEST(Doctor, reports_a_switch_that_does_not_aggregate) {
     const Cabling wires(2, FarSide::learning_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -125,18 +125,18 @@ TEST(Doctor, says_that_a_switch_does_not_aggregate_the_ports) {
     EXPECT_THAT(said, HasSubstr("(eth1 and eth2)"));
 }
 
-TEST(Doctor, says_nothing_of_broadcasts_of_a_switch_that_does) {
+TEST(Doctor, accepts_broadcasts_of_a_switch_that_aggregates) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
     const auto broadcasts = broadcasts_of(wires);
-    ASSERT_TRUE(eventually("they come", [&] {
+    ASSERT_TRUE(eventually("the broadcasts arrive", [&] {
         return counters(wires.host(), "eth1").rx_packets + counters(wires.host(), "eth2").rx_packets > 60;
     }));
     EXPECT_THAT(team.teamoctl({"doctor"}).out, Not(HasSubstr("aggregate")));
 }
 
-TEST(Doctor, does_not_blame_tso_where_it_makes_no_difference) {
+TEST(Doctor, does_not_blame_tso_without_a_difference) {
     const Cabling wires(1, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(1));
     bring_up(wires, team);
@@ -147,11 +147,11 @@ TEST(Doctor, does_not_blame_tso_where_it_makes_no_difference) {
                                 Not(HasSubstr("% more without TSO"))));
 }
 
-/// A card that does badly with TSO: what arrives there as one large packet waits in a queue of 40 Mbit/s,
-/// what comes cut does not. Nothing is lost: a stall of TCP would last into the rounds without TSO.
+/// A card that is slow with TSO: large packets wait in a queue of 40 Mbit/s, segmented ones do not. Nothing
+/// is lost, because a TCP stall would last into the rounds without TSO.
 void slow_large_packets(const NetNs& in, const std::string& device) {
     constexpr std::int32_t large = 2000;
-    // A classifier: 0 is no match, -1 is one.
+    // Classifier result: 0 is no match, -1 is a match.
     const std::array program{
         instruction(BPF_LDX | BPF_MEM | BPF_W, 2, 1, offsetof(__sk_buff, len), 0),
         instruction(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
@@ -169,7 +169,7 @@ void slow_large_packets(const NetNs& in, const std::string& device) {
                          device));
 }
 
-TEST(Doctor, says_how_much_more_a_port_sends_without_tso) {
+TEST(Doctor, reports_how_much_more_a_port_sends_without_tso) {
     const Cabling wires(1, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(1));
     bring_up(wires, team);
@@ -182,7 +182,7 @@ TEST(Doctor, says_how_much_more_a_port_sends_without_tso) {
                                 HasSubstr(R"(\"tx-tcp-segmentation\": \"off\")")));
 }
 
-TEST(Doctor, measures_no_port_that_is_none) {
+TEST(Doctor, refuses_to_measure_an_unknown_port) {
     const Cabling wires(1, FarSide::open);
     const TeamUnderTest team(loadbalance(1));
     const auto said = ask(team, "doctor --measure eth9");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// packaging/irqbalance/teamd-offload-policy, which irqbalance asks for each interrupt that is new to it.
+// packaging/irqbalance/teamd-offload-policy, which irqbalance runs for each new interrupt.
 //
 // lab: IrqBalancePolicy.* by none: no daemon runs
 #include "runtime/journal.h"
@@ -28,7 +28,7 @@ protected:
         fs::create_directories((root_ / path).parent_path());
         std::ofstream(root_ / path) << text;
     }
-    /// As teamd-offload keeps it.
+    /// In teamd-offload's format.
     void team_has(const std::string& port) {
         Journal journal;
         journal.team = IfIndex{7};
@@ -60,7 +60,7 @@ protected:
                       other_ = "/sys/bus/pci/devices/0000:00:04.0";
 };
 
-TEST_F(IrqBalancePolicy, bans_the_interrupts_of_ports_that_a_team_has) {
+TEST_F(IrqBalancePolicy, bans_interrupts_of_ports) {
     file(card_.substr(1) + "/net/eth0/ifindex");
     file(other_.substr(1) + "/net/eth1/ifindex");
     EXPECT_TRUE(leaves(card_)) << "no team";
@@ -69,20 +69,20 @@ TEST_F(IrqBalancePolicy, bans_the_interrupts_of_ports_that_a_team_has) {
     EXPECT_TRUE(leaves(other_));
     EXPECT_TRUE(leaves("/sys"));
     file(other_.substr(1) + "/net/eth9/ifindex");
-    EXPECT_TRUE(leaves(other_)) << "was taken out by hand";
+    EXPECT_TRUE(leaves(other_)) << "was removed by hand";
 }
 
-TEST_F(IrqBalancePolicy, knows_virtio_devices_by_their_pci_device) {
+TEST_F(IrqBalancePolicy, finds_virtio_devices_by_pci_device) {
     file(card_.substr(1) + "/virtio0/net/eth0/ifindex");
     team_has("eth0");
     EXPECT_TRUE(bans(card_));
 }
 
-TEST_F(IrqBalancePolicy, bans_the_interrupts_of_ports_of_teams_that_start_at_boot) {
+TEST_F(IrqBalancePolicy, bans_ports_of_teams_that_start_at_boot) {
     file(card_.substr(1) + "/net/eth0/ifindex");
     file(other_.substr(1) + "/net/eth00/ifindex");
     file("etc/teamd-offload/team0.conf", R"({"ports": {"eth0": {}}})");
-    EXPECT_TRUE(leaves(card_)) << "it is not enabled";
+    EXPECT_TRUE(leaves(card_)) << "the unit is not enabled";
     fs::create_directories(root_ / "etc/systemd/system/multi-user.target.wants");
     fs::create_symlink("/lib/systemd/system/teamd-offload@.service",
                        root_ / "etc/systemd/system/multi-user.target.wants/teamd-offload@team0.service");
@@ -90,7 +90,7 @@ TEST_F(IrqBalancePolicy, bans_the_interrupts_of_ports_of_teams_that_start_at_boo
     EXPECT_TRUE(leaves(other_));
 }
 
-TEST_F(IrqBalancePolicy, knows_devices_by_udevs_database_where_it_sees_no_network_devices) {
+TEST_F(IrqBalancePolicy, falls_back_to_the_udev_database) {
     team_has("enp0s3");
     file("run/udev/data/n3", "I:1\nE:ID_PATH=pci-0000:00:03.0\nE:ID_NET_NAME=enp0s3\nV:1\n");
     EXPECT_TRUE(bans(card_));

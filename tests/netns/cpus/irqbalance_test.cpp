@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How irqbalance is asked to leave interrupts alone, with a stand-in for it; with the real one:
-// tests/lab/tests/irqbalance_test.cpp.
+// How irqbalance is asked to ban interrupts. This uses a fake irqbalance; tests/lab/tests/irqbalance_test.cpp
+// uses the real one.
 //
 // lab: IrqBalanceBan.* by none: no datapath is made
 #include "cpus/irqbalance_ban.h"
@@ -53,7 +53,8 @@ protected:
         return std::move(*made);
     }
 
-    /// The loop runs until that is so. No turn of it takes long, whatever irqbalance does.
+    /// Runs the event loop until the condition holds and records the longest iteration: irqbalance must never
+    /// block the loop.
     template <class Condition>
     testing::AssertionResult comes(std::string_view what, Condition holds,
                                    milliseconds patience = long_enough) {
@@ -83,7 +84,7 @@ protected:
     const pid_t pid_ = ::getpid();
 };
 
-TEST_F(IrqBalanceBan, joins_the_administrators_own_and_is_taken_back_alone) {
+TEST_F(IrqBalanceBan, keeps_the_bans_of_the_administrator) {
     IrqBalanceServer server(sockets(), pid_, {5, 9});
     const auto ban = team("team0");
     ban->keep_out({24, 25});
@@ -99,29 +100,29 @@ TEST_F(IrqBalanceBan, joins_the_administrators_own_and_is_taken_back_alone) {
     EXPECT_THAT(server.banned(), ElementsAre(5, 9));
 }
 
-TEST_F(IrqBalanceBan, is_written_once) {
+TEST_F(IrqBalanceBan, sends_once) {
     IrqBalanceServer server(sockets(), pid_);
     const auto ban = team("team0", 20ms);
     ban->keep_out({24, 25});
     ASSERT_TRUE(honours(*ban, {24, 25}));
     EXPECT_FALSE(comes(
         "", [&] { return server.writes() != 1; }, 300ms))
-        << "each makes it look at all anew";
+        << "each write makes irqbalance rescan all interrupts";
 }
 
-TEST_F(IrqBalanceBan, follows_the_numbers_that_the_ports_have) {
+TEST_F(IrqBalanceBan, follows_changed_interrupt_numbers) {
     IrqBalanceServer server(sockets(), pid_, {25});
     const auto ban = team("team0");
     ban->keep_out({24, 25, 26});
-    ban->keep_out({25, 26, 31}); // while it asks
+    ban->keep_out({25, 26, 31}); // while the first request runs
     ASSERT_TRUE(honours(*ban, {25, 26, 31}));
     EXPECT_THAT(server.banned(), ElementsAre(25, 26, 31));
     ban->keep_out({30});
     ASSERT_TRUE(honours(*ban, {30}));
-    EXPECT_THAT(server.banned(), ElementsAre(25, 30)) << "25 was there before us";
+    EXPECT_THAT(server.banned(), ElementsAre(25, 30)) << "25 was banned before we started";
 }
 
-TEST_F(IrqBalanceBan, of_many_teams_at_once_lacks_none) {
+TEST_F(IrqBalanceBan, combines_all_teams) {
     IrqBalanceServer server(sockets(), pid_, {5});
     std::vector<std::unique_ptr<IrqBalance>> teams;
     for (unsigned number = 0; number < 4; ++number)
@@ -135,10 +136,10 @@ TEST_F(IrqBalanceBan, of_many_teams_at_once_lacks_none) {
     for (unsigned number = 0; number < 3; ++number)
         teams[number]->release([&] { ++released; });
     ASSERT_TRUE(comes("released", [&] { return released == 3; }));
-    EXPECT_THAT(server.banned(), ElementsAre(5, 23, 40)) << "the last team's stay";
+    EXPECT_THAT(server.banned(), ElementsAre(5, 23, 40)) << "the bans of the last team stay";
 }
 
-TEST_F(IrqBalanceBan, of_a_killed_daemon_is_the_next_ones_to_take_back) {
+TEST_F(IrqBalanceBan, next_daemon_withdraws_after_a_kill) {
     IrqBalanceServer server(sockets(), pid_, {5});
     auto killed = team("team0");
     killed->keep_out({24, 25});
@@ -150,8 +151,8 @@ TEST_F(IrqBalanceBan, of_a_killed_daemon_is_the_next_ones_to_take_back) {
     EXPECT_THAT(server.banned(), ElementsAre(5, 25));
 }
 
-TEST_F(IrqBalanceBan, is_asked_again_at_once_of_one_that_starts_anew) {
-    const auto ban = team("team0"); // before there is an irqbalance, or a folder for its socket
+TEST_F(IrqBalanceBan, sends_again_when_irqbalance_restarts) {
+    const auto ban = team("team0"); // before irqbalance and the directory of its socket exist
     fs::remove_all(sockets());
     ban->keep_out({24});
     ASSERT_TRUE(comes("it is known to be absent", [&] { return !ban->status().present; }));
@@ -169,7 +170,7 @@ TEST_F(IrqBalanceBan, is_asked_again_at_once_of_one_that_starts_anew) {
     }
 }
 
-TEST_F(IrqBalanceBan, that_somebody_else_wiped_out_is_asked_again) {
+TEST_F(IrqBalanceBan, sends_again_when_another_program_removes_it) {
     IrqBalanceServer server(sockets(), pid_, {5});
     const auto ban = team("team0", 20ms);
     ban->keep_out({24});
@@ -178,7 +179,7 @@ TEST_F(IrqBalanceBan, that_somebody_else_wiped_out_is_asked_again) {
     ASSERT_TRUE(comes("back", [&] { return server.banned() == BannedIrqs{6, 24}; }));
 }
 
-TEST_F(IrqBalanceBan, of_more_than_an_old_irqbalance_reads_is_said_to_be_in_part) {
+TEST_F(IrqBalanceBan, reports_a_list_that_irqbalance_truncates) {
     IrqBalanceServer server(sockets(), pid_, {7}, 500);
     const auto ban = team("team0", 20ms);
     BannedIrqs many;
@@ -194,10 +195,10 @@ TEST_F(IrqBalanceBan, of_more_than_an_old_irqbalance_reads_is_said_to_be_in_part
         EXPECT_TRUE(irq == 7 || many.contains(irq)) << irq;
     EXPECT_FALSE(comes(
         "", [&] { return server.writes() != 1; }, 300ms))
-        << "it would not help";
+        << "repeating would not help";
 }
 
-TEST_F(IrqBalanceBan, waits_for_one_that_sleeps_and_nobody_waits_for_that) {
+TEST_F(IrqBalanceBan, does_not_block_on_a_hanging_irqbalance) {
     IrqBalanceServer server(sockets(), pid_);
     server.behave(Manner::asleep);
     const auto ban = team("team0");
@@ -209,7 +210,7 @@ TEST_F(IrqBalanceBan, waits_for_one_that_sleeps_and_nobody_waits_for_that) {
     ASSERT_TRUE(honours(*ban, {24}));
 }
 
-TEST_F(IrqBalanceBan, is_not_to_be_had_of_one_that_answers_nothing_or_nonsense) {
+TEST_F(IrqBalanceBan, reports_missing_and_invalid_replies) {
     IrqBalanceServer server(sockets(), pid_);
     const auto ban = team("team0");
     server.behave(Manner::silent);
@@ -227,7 +228,7 @@ TEST_F(IrqBalanceBan, is_not_to_be_had_of_one_that_answers_nothing_or_nonsense) 
     ASSERT_TRUE(honours(*ban, {24}));
 }
 
-TEST_F(IrqBalanceBan, is_asked_of_no_socket_whose_irqbalance_is_dead) {
+TEST_F(IrqBalanceBan, ignores_the_socket_of_a_dead_irqbalance) {
     { const std::ofstream file(sockets() / "irqbalance999999999.sock"); }
     EXPECT_THAT(find_irqbalance(sockets()), IsEmpty());
     auto ended = Process::start({.argv = {"true"}});
@@ -237,7 +238,7 @@ TEST_F(IrqBalanceBan, is_asked_of_no_socket_whose_irqbalance_is_dead) {
     IrqBalanceServer alive(sockets(), pid_);
     EXPECT_THAT(find_irqbalance(sockets()),
                 ElementsAre(IrqBalanceSocket{pid_, sockets() / fmt::format("irqbalance{}.sock", pid_)}));
-    // For those who can wait.
+    // The synchronous call.
     const auto reply = ask_irqbalance(find_irqbalance(sockets())[0].path, "setup", 5s);
     ASSERT_TRUE(reply) << reply.error().text;
     EXPECT_EQ("SLEEP 10 BANNED 00", *reply);
@@ -247,7 +248,7 @@ TEST_F(IrqBalanceBan, is_asked_of_no_socket_whose_irqbalance_is_dead) {
     EXPECT_EQ(ETIMEDOUT, none.error().number);
 }
 
-TEST_F(IrqBalanceBan, cannot_be_asked_where_there_is_no_socket) {
+TEST_F(IrqBalanceBan, reports_a_missing_socket) {
     fs::create_directories(folder_ / "proc/77");
     std::ofstream(folder_ / "proc/77/comm") << "irqbalance\n";
     const auto ban = team("team0", 20ms);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What udevd's database says of a device, and the file that is named there. The database is a stand-in.
+// Reads a device's .link file from a fake udev database.
 //
 // lab: UdevIrqPolicy.* by none: no daemon runs
 #include "kernel/interrupts/udev_policy.h"
@@ -17,12 +17,12 @@
 namespace teamo::test {
 namespace {
 
-TEST(UdevIrqPolicy, is_that_of_the_file_which_udevd_has_applied) {
+TEST(UdevIrqPolicy, reads_the_file_that_udevd_applied) {
     NetNs::current().ip("link add eth0 type veth peer name far0");
     const IfIndex eth0{if_nametoindex("eth0")};
     const auto none = read_udev_irq_policy(eth0);
     ASSERT_TRUE(none) << none.error().text;
-    EXPECT_EQ(std::nullopt, *none) << "udevd does not know it";
+    EXPECT_EQ(std::nullopt, *none) << "the device is not in the database";
 
     std::filesystem::create_directories("/run/udev/data");
     std::filesystem::create_directories("/run/systemd/network/10-lan.link.d");

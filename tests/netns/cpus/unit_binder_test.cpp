@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A unit that is bound gets back what it had, also where systemd answers late.
+// A bound unit gets its former CPUs back, even if systemd answers late.
 //
-// lab: UnitBinding.* by none: no team is made
+// lab: UnitBinder.* by none: no team is made
 #include "cpus/unit_binder.h"
 #include "support/daemon/fake_systemd.h"
 #include "support/eventually.h"
@@ -12,16 +12,16 @@
 namespace teamo::test {
 namespace {
 
-TEST(UnitBinding, that_systemd_carries_out_late_is_taken_back) {
+TEST(UnitBinder, withdraws_a_change_that_systemd_makes_late) {
     FakeSystemd systemd("w@1.service");
     UnitBinder binder([&] { return Result<UnitCpus>(systemd.connect()); },
                       [](const Worker&) { return true; });
     Worker worker;
     worker.unit = "w@1.service";
     BoundWorkers bound;
-    systemd.unit().late = 1500ms; // its patience is one second
-    EXPECT_FALSE(binder.bind(worker, {1}, bound, [] { return Result<>(); })) << "not as far as anybody knows";
-    ASSERT_TRUE(eventually("it is carried out after all", [&] { return !systemd.unit().cpus.empty(); }));
+    systemd.unit().late = 1500ms; // UnitBinder waits one second
+    EXPECT_FALSE(binder.bind(worker, {1}, bound, [] { return Result<>(); })) << "the result is not known yet";
+    ASSERT_TRUE(eventually("systemd makes the change late", [&] { return !systemd.unit().cpus.empty(); }));
     systemd.unit().late = 0ms;
     UnitBinder later([&] { return Result<UnitCpus>(systemd.connect()); }, [](const Worker&) { return true; });
     EXPECT_TRUE(later.release(worker.unit, bound));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Processes run where their packets arrive. Between veths packets arrive on the CPU that sends them, so a
-// client that is bound to a CPU says where its server belongs.
+// Binds processes to the CPUs where their packets arrive. On a veth packets arrive on the sending CPU, so the
+// client's CPU decides where its server must run.
 //
-// lab: FollowingWorkers.* by none: a process is bound the same by every datapath
+// lab: Workers.* by none: binding is the same with every datapath
 #include "kernel/cpus/thread_affinity.h"
 #include "netns/configs.h"
 #include "support/daemon/control_socket.h"
@@ -27,7 +27,7 @@ std::string with_workers(std::string_view rules) {
                        rules.empty() ? std::string() : fmt::format(R"("workers": {}, )", rules));
 }
 
-class FollowingWorkers : public testing::Test {
+class Workers : public testing::Test {
 protected:
     void SetUp() override {
         if (cpus_.size() < 2) GTEST_SKIP() << "one CPU";
@@ -38,7 +38,7 @@ protected:
         words.insert(words.end(), {"iperf3", "-s", "-p", std::to_string(port)});
         return Process::start({.argv = std::move(words), .in = &wires_.host()});
     }
-    /// Sends to it from one CPU, without end.
+    /// Sends to the server from one CPU, without end.
     Process client(unsigned cpu, int port, std::vector<std::string> more = {}) const {
         std::vector<std::string> words{"taskset",
                                        "-c",
@@ -66,9 +66,9 @@ protected:
     const Cabling wires_{2, FarSide::lag_switch};
 };
 
-constexpr auto soon = 20s; // three windows of a second, and a machine that is busy
+constexpr auto soon = 20s; // three measurement windows of one second, on a busy machine
 
-TEST_F(FollowingWorkers, run_where_their_packets_arrive_and_as_before_once_the_team_stops) {
+TEST_F(Workers, follows_packets_until_the_team_stops) {
     TeamUnderTest team(with_workers(R"([{"command": "iperf3", "policy": "follow"}])"));
     bring_up(wires_, team);
     const auto worker = server(5201);
@@ -90,8 +90,8 @@ TEST_F(FollowingWorkers, run_where_their_packets_arrive_and_as_before_once_the_t
     EXPECT_EQ(cpus_, affinity(worker.pid()));
 }
 
-/// The kernel keeps no counters of a UDP socket: its packets are sampled, at the root of the control groups.
-TEST_F(FollowingWorkers, run_where_their_datagrams_arrive) {
+/// The kernel has no packet counters for UDP sockets: the daemon samples packets at the root cgroup.
+TEST_F(Workers, follows_datagrams) {
     must(NetNs::current(), "mkdir -p /run/cgroup");
     must(NetNs::current(), "mount -t cgroup2 none /run/cgroup");
     const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
@@ -99,7 +99,7 @@ TEST_F(FollowingWorkers, run_where_their_datagrams_arrive) {
     const auto worker = server(5201);
     listens(5201);
     for (const auto cpu : {cpus_[1], cpus_[0]}) {
-        // So few that their interrupts keep no CPU busy, beside which the worker would run.
+        // A low rate: the interrupts must not keep a CPU busy, or the scheduler would move the worker away.
         const auto traffic = client(cpu, 5201, {"-u", "-b", "10M"});
         EXPECT_TRUE(becomes(
             std::vector{cpu}, [&] { return affinity(worker.pid()); }, soon))
@@ -107,7 +107,7 @@ TEST_F(FollowingWorkers, run_where_their_datagrams_arrive) {
     }
 }
 
-TEST_F(FollowingWorkers, of_a_killed_daemon_are_released_by_the_next) {
+TEST_F(Workers, next_daemon_releases_after_a_kill) {
     TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
     bring_up(wires_, team);
     const auto worker = server(5201);
@@ -124,7 +124,7 @@ TEST_F(FollowingWorkers, of_a_killed_daemon_are_released_by_the_next) {
     EXPECT_THAT(team.log(), HasSubstr("released 1 processes that an earlier daemon had bound"));
 }
 
-TEST_F(FollowingWorkers, are_bound_and_released_by_hand) {
+TEST_F(Workers, binds_and_releases_by_hand) {
     TeamUnderTest team(with_workers(""));
     bring_up(wires_, team);
     const auto worker = server(5201);
@@ -138,7 +138,7 @@ TEST_F(FollowingWorkers, are_bound_and_released_by_hand) {
     EXPECT_EQ(cpus_, affinity(worker.pid()));
 }
 
-TEST_F(FollowingWorkers, are_started_as_such) {
+TEST_F(Workers, binds_what_workers_run_starts) {
     TeamUnderTest team(with_workers(""));
     bring_up(wires_, team);
     const auto worker = server(5201, {teamoctl_program(), "team0", "workers", "run", "--"});
@@ -148,7 +148,7 @@ TEST_F(FollowingWorkers, are_started_as_such) {
         std::vector{cpus_[1]}, [&] { return affinity(worker.pid()); }, soon));
 }
 
-TEST_F(FollowingWorkers, have_a_cpu_each_where_they_are_spread) {
+TEST_F(Workers, spreads_over_cpus) {
     TeamUnderTest team(with_workers(R"([{"command": "iperf3", "policy": "spread"}])"));
     bring_up(wires_, team);
     const auto one = server(5201), other = server(5202);
@@ -164,7 +164,7 @@ TEST_F(FollowingWorkers, have_a_cpu_each_where_they_are_spread) {
     EXPECT_EQ(cpus_, affinity(other.pid()));
 }
 
-/// BPF objects that the daemon holds.
+/// The number of BPF objects that the daemon has open.
 std::size_t held_programs(pid_t pid) {
     std::size_t count = 0;
     for (const auto& entry : fs::directory_iterator(fmt::format("/proc/{}/fd", pid))) {
@@ -174,7 +174,7 @@ std::size_t held_programs(pid_t pid) {
     return count;
 }
 
-TEST_F(FollowingWorkers, are_not_looked_for_where_nobody_asks) {
+TEST_F(Workers, searches_none_without_a_rule) {
     const TeamUnderTest team(with_workers(""));
     bring_up(wires_, team);
     const auto before = held_programs(team.pid());
@@ -186,7 +186,7 @@ TEST_F(FollowingWorkers, are_not_looked_for_where_nobody_asks) {
     EXPECT_TRUE(eventually("the reader is loaded", [&] { return held_programs(team.pid()) > before; }));
 }
 
-TEST_F(FollowingWorkers, are_bound_again_when_who_measures_without_them_dies) {
+TEST_F(Workers, binds_again_after_a_killed_benchmark) {
     const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
     bring_up(wires_, team);
     const auto worker = server(5201);
@@ -195,41 +195,43 @@ TEST_F(FollowingWorkers, are_bound_again_when_who_measures_without_them_dies) {
     const auto is_bound = [&] { return affinity(worker.pid()) == std::vector{cpus_[1]}; };
     ASSERT_TRUE(eventually("it is bound", is_bound, soon));
     {
-        const auto prove = Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});
+        const auto benchmark =
+            Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});
         ASSERT_TRUE(eventually(
             "it is released", [&] { return !is_bound(); }, soon));
-        prove.signal(SIGKILL);
+        benchmark.signal(SIGKILL);
     }
     EXPECT_EQ("false", team.item("workers.managed"));
     EXPECT_TRUE(eventually("it is bound again", is_bound, 40s));
     EXPECT_THAT(team.log(), HasSubstr("workers: the measurement has ended"));
 }
 
-TEST_F(FollowingWorkers, stay_released_when_an_administrator_says_so_amid_a_measurement) {
+TEST_F(Workers, restore_ends_a_trial) {
     const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
-    const auto tell = [&](const std::string& method, const std::vector<std::string>& words) {
+    const auto request = [&](const std::string& method, const std::vector<std::string>& words) {
         return ControlSocket::to("team0")->ask(method, words).value_or("nothing");
     };
-    EXPECT_THAT(tell("BenchmarkTry", {"ports", "off"}),
+    EXPECT_THAT(request("BenchmarkTry", {"ports", "off"}),
                 HasSubstr("steps of a benchmark are interrupts and workers"));
-    EXPECT_THAT(tell("BenchmarkTry", {"workers", "maybe"}), HasSubstr("A trial is on, off or end"));
-    tell("BenchmarkTry", {"workers", "off"});
+    EXPECT_THAT(request("BenchmarkTry", {"workers", "maybe"}), HasSubstr("A trial is on, off or end"));
+    request("BenchmarkTry", {"workers", "off"});
     EXPECT_EQ("false", team.item("workers.managed"));
-    tell("BenchmarkTry", {"workers", "end"});
+    request("BenchmarkTry", {"workers", "end"});
     EXPECT_EQ("true", team.item("workers.managed"));
-    tell("BenchmarkTry", {"workers", "on"});
+    request("BenchmarkTry", {"workers", "on"});
     EXPECT_EQ(0, team.teamoctl({"workers", "restore"}).status);
-    EXPECT_THAT(tell("BenchmarkTry", {"workers", "on"}), HasSubstr("the administrator has switched workers"));
+    EXPECT_THAT(request("BenchmarkTry", {"workers", "on"}),
+                HasSubstr("the administrator has switched workers"));
     EXPECT_EQ("false", team.item("workers.managed"));
-    tell("BenchmarkTry", {"workers", "end"});
+    request("BenchmarkTry", {"workers", "end"});
     EXPECT_EQ("false", team.item("workers.managed"));
-    tell("BenchmarkTry", {"workers", "on"});
+    request("BenchmarkTry", {"workers", "on"});
     EXPECT_EQ("true", team.item("workers.managed"));
-    tell("BenchmarkTry", {"workers", "end"});
+    request("BenchmarkTry", {"workers", "end"});
     EXPECT_EQ("false", team.item("workers.managed"));
 }
 
-TEST_F(FollowingWorkers, that_are_none_are_refused) {
+TEST_F(Workers, refuses_invalid_processes) {
     const TeamUnderTest team(with_workers(""));
     const auto worker = server(5201);
     EXPECT_THAT(team.teamoctl({"interrupts", "benchmark"}).err, HasSubstr("nothing to measure"));

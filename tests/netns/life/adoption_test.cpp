@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Traffic needs no daemon, and a new one takes over what a dead one left.
+// Traffic continues without a daemon, and a new daemon adopts the team of a dead one.
 //
-// lab: *Adoption.* by team, 40 s
-// lab: *Adoption.* AdoptionAfter.* by bpf, 60 s, long
+// lab: */Adoption.* by team, 40 s
+// lab: */Adoption.* Adoption.* by bpf, 60 s, long
 #include "netns/configs.h"
 #include "support/traffic/traffic.h"
 
@@ -17,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// What `ip monitor link` says as long as this is there.
+/// The output of `ip monitor link` while this object lives.
 class Monitor {
 public:
     explicit Monitor(const Cabling& wires)
@@ -26,7 +26,7 @@ public:
             wires_.host().ip("link set lo alias marked");
             return !monitor_.out().empty();
         };
-        if (!eventually("", hears)) throw SetupError("ip monitor is deaf");
+        if (!eventually("", hears)) throw SetupError("ip monitor shows no events");
     }
     std::string said() const { return monitor_.out(); }
 
@@ -36,7 +36,7 @@ private:
 };
 
 class Adoption : public testing::TestWithParam<bool> {};
-INSTANTIATE_TEST_SUITE_P(With, Adoption, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(Option, Adoption, testing::Bool(),
                          [](const auto& with) { return with.param ? "option_o" : "no_option"; });
 
 TEST_P(Adoption, loses_no_packet_and_no_link) {
@@ -67,7 +67,7 @@ TEST_P(Adoption, loses_no_packet_and_no_link) {
     EXPECT_EQ(index, look(wires.host(), "team0").index);
 }
 
-TEST_P(Adoption, of_activebackup_keeps_the_port_that_was_chosen) {
+TEST_P(Adoption, keeps_the_active_port) {
     const Cabling wires(2, FarSide::learning_switch);
     TeamUnderTest team(team_config(activebackup, ports_object(2)));
     bring_up(wires, team);
@@ -82,7 +82,7 @@ TEST_P(Adoption, of_activebackup_keeps_the_port_that_was_chosen) {
     EXPECT_EQ(0U, in.tally().lost + in.tally().duplicated) << text_of(in.tally());
 }
 
-TEST(AdoptionAfter, a_cable_was_pulled_finds_the_port_down) {
+TEST(Adoption, after_a_pulled_cable) {
     const Cabling wires(2, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -90,7 +90,7 @@ TEST(AdoptionAfter, a_cable_was_pulled_finds_the_port_down) {
     wires.pull(2);
     team.start();
     EXPECT_TRUE(team.await_link("eth2", false));
-    // Half of them would leave by eth2.
+    // If eth2 counted as up, half of the flows would use it.
     std::vector<std::unique_ptr<Stream>> flows;
     for (std::uint16_t port = 5001; port <= 5016; ++port)
         flows.push_back(std::make_unique<Stream>(Stream::Way{
@@ -103,7 +103,7 @@ TEST(AdoptionAfter, a_cable_was_pulled_finds_the_port_down) {
     }
 }
 
-TEST(AdoptionAfter, a_port_vanished_goes_on_with_the_others) {
+TEST(Adoption, after_a_port_vanished) {
     const Cabling wires(3, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(3));
     bring_up(wires, team);
@@ -114,7 +114,7 @@ TEST(AdoptionAfter, a_port_vanished_goes_on_with_the_others) {
     EXPECT_TRUE(reaches(wires.host(), client_v4));
 }
 
-TEST(AdoptionAfter, a_port_was_added_by_hand_keeps_it) {
+TEST(Adoption, after_a_port_was_added_by_hand) {
     const Cabling wires(3, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(2));
     ASSERT_EQ(0, team.teamdctl({"port", "add", "eth3"}).status);
@@ -124,7 +124,7 @@ TEST(AdoptionAfter, a_port_was_added_by_hand_keeps_it) {
     EXPECT_TRUE(team.link_is_up("eth3"));
 }
 
-TEST(AdoptionAfter, force_recreate_makes_a_new_device) {
+TEST(Adoption, not_with_force_recreate) {
     const Cabling wires(2, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(2));
     const auto index = look(wires.host(), "team0").index;
@@ -135,7 +135,7 @@ TEST(AdoptionAfter, force_recreate_makes_a_new_device) {
     EXPECT_TRUE(reaches(wires.host(), client_v4));
 }
 
-TEST(AdoptionAfter, no_quit_destroy_takes_what_was_left) {
+TEST(Adoption, after_no_quit_destroy) {
     const Cabling wires(2, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(2), {"-N"});
     bring_up(wires, team);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Who carries the packets where nobody, or somebody, says so.
+// Which datapath the daemon uses, with and without --datapath.
 //
 // lab: DatapathChoice.* by team, 10 s
 #include "netns/configs.h"
@@ -14,7 +14,7 @@ namespace {
 
 using testing::AnyOf;
 
-/// By the kind of the device that ip(8) shows, and by what the daemon says of itself.
+/// Checks the device's kind in ip(8) and the datapath that the daemon reports.
 void expect_carried_by(const std::string& datapath, const Cabling& wires, const TeamUnderTest& team) {
     const auto kind = look(wires.host(), "team0").kind;
     if (datapath == "team")
@@ -30,7 +30,7 @@ protected:
     const Cabling wires_{2, FarSide::lag_switch};
 };
 
-TEST_F(DatapathChoice, auto_is_the_team_driver_where_the_kernel_has_it_and_bpf_where_not) {
+TEST_F(DatapathChoice, auto_prefers_the_team_driver) {
     const std::string expected = kernel_has_team_driver() ? "team" : "bpf";
     fmt::print("expected here: {}\n", expected);
     struct Case {
@@ -47,7 +47,7 @@ TEST_F(DatapathChoice, auto_is_the_team_driver_where_the_kernel_has_it_and_bpf_w
     }
 }
 
-TEST_F(DatapathChoice, auto_goes_on_with_what_a_running_team_has) {
+TEST_F(DatapathChoice, auto_keeps_that_of_a_running_team) {
     TeamUnderTest team(loadbalance(2), {"--datapath", "bpf"});
     const auto index = look(wires_.host(), "team0").index;
     team.kill();
@@ -57,14 +57,14 @@ TEST_F(DatapathChoice, auto_goes_on_with_what_a_running_team_has) {
     EXPECT_EQ(0, team.stop());
 }
 
-TEST_F(DatapathChoice, option_wins_over_the_configuration) {
+TEST_F(DatapathChoice, option_overrides_the_configuration) {
     TeamUnderTest team(team_config(by_flow, ports_object(2), R"("datapath": "team", )"),
                        {"--datapath", "bpf"});
     expect_carried_by("bpf", wires_, team);
     EXPECT_EQ(0, team.stop());
 }
 
-TEST_F(DatapathChoice, configuration_wins_over_what_the_kernel_has) {
+TEST_F(DatapathChoice, configuration_overrides_auto) {
     TeamUnderTest team(team_config(by_flow, ports_object(2), R"("datapath": "bpf", )"));
     expect_carried_by("bpf", wires_, team);
     EXPECT_EQ(0, team.stop());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What was there before the team is there again after it, and what others put beside it stays.
+// When the team stops, the ports get their former settings back, and filters of other programs stay.
 //
-// lab: LeavingAfter.* by team, 40 s
-// lab: LeavingAfter.* Neighbours.* by bpf, 60 s, long
+// lab: Restore.after_* by team, 40 s
+// lab: Restore.after_* ForeignPrograms.* by bpf, 60 s, long
 #include "netns/configs.h"
 #include "netns/traffic/foreign_programs.h"
 #include "support/traffic/traffic.h"
@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Two ports that somebody had set up in his own way.
+/// Configures two ports as an administrator might have done.
 void furnish(const Cabling& wires) {
     wires.host().ip("link set eth1 mtu 1400 address 02:00:00:00:01:01 alias uplink\n"
                     "link property add dev eth1 altname lan-a\n"
@@ -26,7 +26,7 @@ void furnish(const Cabling& wires) {
                        "echo 1 > /proc/sys/net/ipv6/conf/eth2/addr_gen_mode");
 }
 
-/// All that a team could leave: devices, files under /run, pinned programs.
+/// Everything that a team could leave behind: devices, files under /run, pinned programs.
 std::string traces(const Cabling& wires) {
     return must(wires.host(),
                 "ip -br link | cut -d' ' -f1; find /run/teamd /run/teamd-offload /sys/fs/bpf ! -type d;"
@@ -42,7 +42,7 @@ struct Before {
 void expect_as(const Before& before, const Cabling& wires) {
     EXPECT_EQ("", difference(before.eth1, snapshot(wires.host(), "eth1")));
     EXPECT_TRUE(becomes("", [&] { return difference(before.eth2, snapshot(wires.host(), "eth2")); }))
-        << "the one that was up before";
+        << "the port that was up before";
     EXPECT_EQ("", difference(before.all, traces(wires)));
 }
 
@@ -51,11 +51,11 @@ void settle(const Cabling& wires) {
         throw SetupError("eth2 does not come up");
 }
 
-class RemovalImpact : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(By, RemovalImpact, testing::Values(SIGTERM, SIGINT, SIGQUIT),
+class Restore : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Signal, Restore, testing::Values(SIGTERM, SIGINT, SIGQUIT),
                          testing::PrintToStringParamName());
 
-TEST_P(RemovalImpact, puts_everything_back) {
+TEST_P(Restore, on_signal) {
     const Cabling wires(2, FarSide::open);
     furnish(wires);
     settle(wires);
@@ -68,7 +68,7 @@ TEST_P(RemovalImpact, puts_everything_back) {
     expect_as(before, wires);
 }
 
-TEST(LeavingAfter, a_first_start_that_was_killed_puts_everything_back) {
+TEST(Restore, after_a_killed_first_start) {
     const Cabling wires(2, FarSide::open);
     furnish(wires);
     settle(wires);
@@ -85,7 +85,7 @@ TEST(LeavingAfter, a_first_start_that_was_killed_puts_everything_back) {
     expect_as(before, wires);
 }
 
-TEST(LeavingAfter, port_remove_puts_the_port_back_and_leaves_the_team) {
+TEST(Restore, after_port_remove) {
     const Cabling wires(2, FarSide::open);
     furnish(wires);
     settle(wires);
@@ -100,7 +100,7 @@ TEST(LeavingAfter, port_remove_puts_the_port_back_and_leaves_the_team) {
     expect_as(before, wires);
 }
 
-TEST(LeavingAfter, activebackup_policies_puts_addresses_back) {
+TEST(Restore, after_each_hwaddr_policy) {
     for (const auto* policy : {"same_all", "by_active", "only_active"}) {
         const Cabling wires(2, FarSide::open);
         furnish(wires);
@@ -118,7 +118,7 @@ TEST(LeavingAfter, activebackup_policies_puts_addresses_back) {
     }
 }
 
-TEST(LeavingAfter, a_port_vanished_still_puts_the_other_back) {
+TEST(Restore, after_a_port_vanished) {
     const Cabling wires(2, FarSide::open);
     furnish(wires);
     const auto before = snapshot(wires.host(), "eth1");
@@ -130,7 +130,7 @@ TEST(LeavingAfter, a_port_vanished_still_puts_the_other_back) {
     EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth1")));
 }
 
-TEST(LeavingWith, no_quit_destroy_leaves_all_in_place) {
+TEST(Restore, not_with_no_quit_destroy) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2), {"-N"});
     bring_up(wires, team);
@@ -139,7 +139,7 @@ TEST(LeavingWith, no_quit_destroy_leaves_all_in_place) {
     EXPECT_EQ("", difference(before, snapshot(wires.host(), "team0") + snapshot(wires.host(), "eth1")));
 }
 
-TEST(Neighbours, filters_of_others_on_a_port_stay) {
+TEST(ForeignPrograms, keeps_tc_filters) {
     const Cabling wires(2, FarSide::lag_switch);
     must(wires.host(), "tc qdisc add dev eth1 clsact;"
                        "tc filter add dev eth1 ingress prio 40 protocol ip u32 match u32 0 0 classid 1:1;"
@@ -156,7 +156,7 @@ TEST(Neighbours, filters_of_others_on_a_port_stay) {
     EXPECT_EQ("", difference(whole, snapshot(wires.host(), "eth1")));
 }
 
-TEST(Neighbours, clsact_of_others_without_a_filter_stays) {
+TEST(ForeignPrograms, keeps_an_empty_clsact) {
     const Cabling wires(2, FarSide::open);
     must(wires.host(), "tc qdisc add dev eth1 clsact");
     TeamUnderTest team(loadbalance(2));
@@ -166,7 +166,7 @@ TEST(Neighbours, clsact_of_others_without_a_filter_stays) {
     EXPECT_EQ("", must(wires.host(), "tc filter show dev eth1 ingress"));
 }
 
-TEST(Neighbours, filters_that_came_later_stay_with_their_qdisc) {
+TEST(ForeignPrograms, keeps_filters_added_later) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -176,22 +176,22 @@ TEST(Neighbours, filters_that_came_later_stay_with_their_qdisc) {
     EXPECT_THAT(must(wires.host(), "tc filter show dev eth1 ingress"), HasSubstr("pref 7 u32"));
 }
 
-TEST(Neighbours, xdp_program_on_a_port_runs_on) {
+TEST(ForeignPrograms, keeps_an_xdp_program) {
     const Cabling wires(1, FarSide::lag_switch);
-    wires.peer().ip("link set p1 mtu 1500"); // veth takes XDP only where a packet fits a page
+    wires.peer().ip("link set p1 mtu 1500"); // veth accepts XDP only if a packet fits a page
     const ForeignXdp on_port(wires.host(), "eth1");
     TeamUnderTest team(loadbalance(1));
     bring_up(wires, team);
     const auto before = on_port.seen();
     EXPECT_TRUE(reaches(wires.host(), client_v4));
     EXPECT_TRUE(reaches(wires.client(), team_v4));
-    EXPECT_GE(on_port.seen(), before + 2) << "an answer, and a question";
+    EXPECT_GE(on_port.seen(), before + 2) << "a reply and a request";
     EXPECT_TRUE(on_port.attached());
     EXPECT_EQ(0, team.stop());
     EXPECT_TRUE(on_port.attached());
 }
 
-TEST(Neighbours, bpf_filters_of_others_beside_ours_stay_and_see_every_packet) {
+TEST(ForeignPrograms, keeps_bpf_filters_and_their_packets) {
     const Cabling wires(1, FarSide::lag_switch);
     const PinnedFilter in("foreign_in"), out("foreign_out");
     must(wires.host(), fmt::format("tc qdisc add dev eth1 clsact;"
@@ -202,7 +202,7 @@ TEST(Neighbours, bpf_filters_of_others_beside_ours_stay_and_see_every_packet) {
     const auto before = must(wires.host(), filters);
     TeamUnderTest team(loadbalance(1));
     bring_up(wires, team);
-    EXPECT_TRUE(reaches(wires.client(), team_v4)) << "a filter that says 'go on' is followed by ours";
+    EXPECT_TRUE(reaches(wires.client(), team_v4)) << "our filter runs after one that continues";
     const auto seen_in = in.seen(), seen_out = out.seen();
     Stream stream({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 1'000});
     Stream back({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 1'000});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a killed daemon leaves half done, what strangers do in between, and what may pass.
+// What a killed daemon leaves half done, what other programs change meanwhile, and failures that may pass.
 //
-// lab: Leftovers.* Passing.* by team, 25 s, long
+// lab: Leftovers.* PassingFailure.* by team, 25 s, long
 #include "netns/configs.h"
 #include "netns/life/operators.h"
 #include "netns/traffic/foreign_programs.h"
@@ -35,26 +35,26 @@ std::string text_in(const std::string& path) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-TEST(Strangers, hold_no_lock_that_keeps_a_daemon_from_coming_back) {
+TEST(Leftovers, ignores_locks_of_other_users) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2));
-    const auto nobodies = lock_all_that_nobody_may();
-    EXPECT_TRUE(eventually("who can have a lock has it", [&] {
-        return std::ranges::any_of(nobodies, [](const auto& one) { return !one.out().empty(); });
+    const auto users = lock_as_unprivileged_user();
+    EXPECT_TRUE(eventually("the user holds the locks that it can get", [&] {
+        return std::ranges::any_of(users, [](const auto& one) { return !one.out().empty(); });
     }));
     team.kill();
     team.start();
     EXPECT_TRUE(team.await_link("eth2"));
     EXPECT_EQ(0, daemon({"-e", "-t", "team0"}).status);
     team.kill();
-    EXPECT_EQ(1, daemon({"-e", "-t", "team0"}).status) << "the lock says that it lives, not the number";
+    EXPECT_EQ(1, daemon({"-e", "-t", "team0"}).status) << "the lock shows that it runs, not the pid";
     EXPECT_EQ(1, daemon({"-k", "-t", "team0"}).status);
     team.start();
     EXPECT_EQ(0, team.stop());
     EXPECT_EQ("", must(wires.host(), "find /run/teamd ! -type d"));
 }
 
-/// An entry as join() writes it, and nothing of it done yet.
+/// Writes a journal entry as join() does before it changes anything.
 void note_as_joining(const Cabling& wires, const std::string& port, unsigned slot) {
     auto text = text_in(journal_file);
     const auto device = look(wires.host(), port);
@@ -67,7 +67,7 @@ void note_as_joining(const Cabling& wires, const std::string& port, unsigned slo
     std::ofstream(journal_file) << text;
 }
 
-TEST(Leftovers, of_a_port_that_had_only_begun_to_join_are_finished) {
+TEST(Leftovers, finishes_a_half_joined_port) {
     for (const bool marked : {false, true}) {
         const Cabling wires(2, FarSide::open);
         const auto before = snapshot(wires.host(), "eth2");
@@ -86,7 +86,7 @@ TEST(Leftovers, of_a_port_that_had_only_begun_to_join_are_finished) {
     }
 }
 
-TEST(Leftovers, of_a_device_without_its_mark_are_made_anew) {
+TEST(Leftovers, recreates_a_device_without_a_mark) {
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link add dev team0 type veth peer name tmo0\n"
                     "link property add dev tmo0 altname teamo-inner-team0");
@@ -94,8 +94,8 @@ TEST(Leftovers, of_a_device_without_its_mark_are_made_anew) {
     EXPECT_TRUE(team.await_link("eth1"));
 }
 
-/// As may_join() advises who has a port of a team that is gone.
-TEST(Leftovers, are_no_ports_that_another_team_has_now) {
+/// The steps that the error of may_join() suggests for a port of a team that no longer exists.
+TEST(Leftovers, skips_a_port_of_another_team) {
     const Cabling wires(2, FarSide::lag_switch);
     TeamUnderTest first(one_port("eth1"));
     EXPECT_TRUE(first.await_link("eth1"));
@@ -112,7 +112,7 @@ TEST(Leftovers, are_no_ports_that_another_team_has_now) {
     EXPECT_TRUE(reaches(wires.host(), client_v4));
 }
 
-TEST(Leftovers, are_no_ports_that_a_bridge_has_now) {
+TEST(Leftovers, skips_a_port_of_a_bridge) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(one_port("eth1"));
     team.kill();
@@ -122,7 +122,7 @@ TEST(Leftovers, are_no_ports_that_a_bridge_has_now) {
     EXPECT_TRUE(look(wires.host(), "eth1").altnames.empty());
 }
 
-TEST(Leftovers, that_cannot_be_read_are_kept_and_named) {
+TEST(Leftovers, keeps_an_unreadable_journal) {
     const Cabling wires(1, FarSide::open);
     TeamUnderTest team(loadbalance(1));
     EXPECT_TRUE(team.await_link("eth1"));
@@ -139,8 +139,8 @@ TEST(Leftovers, that_cannot_be_read_are_kept_and_named) {
     }
 }
 
-/// Marks and names of a device that is down change without an event.
-TEST(Marks, that_went_are_not_seen_any_more) {
+/// The kernel sends no event when an alternative name of a device that is down changes.
+TEST(Marks, notices_removal_on_a_device_that_is_down) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(1));
     const TeamUnderTest other(one_port("eth2", "team1"), {}, "team1");
@@ -152,7 +152,7 @@ TEST(Marks, that_went_are_not_seen_any_more) {
     EXPECT_EQ(0, added.status) << added.err;
 }
 
-TEST(Marks, and_addresses_of_a_port_that_was_in_another_namespace_are_the_ports) {
+TEST(Marks, survive_a_move_between_namespaces) {
     const Cabling wires(2, FarSide::open);
     const auto address = look(wires.host(), "eth2").address;
     TeamUnderTest team(loadbalance(2));
@@ -168,7 +168,7 @@ TEST(Marks, and_addresses_of_a_port_that_was_in_another_namespace_are_the_ports)
     EXPECT_TRUE(look(wires.host(), "eth2").altnames.empty());
 }
 
-TEST(Passing, is_that_a_port_which_appears_is_in_a_bridge) {
+TEST(PassingFailure, port_appears_in_a_bridge) {
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link add dev bridge0 type bridge");
     const TeamUnderTest team(loadbalance(2));
@@ -185,7 +185,7 @@ TEST(Passing, is_that_a_port_which_appears_is_in_a_bridge) {
     EXPECT_THAT(ask(team, "state dump").out, Not(HasSubstr("is a port of bridge0")));
 }
 
-TEST(Passing, is_that_the_numbers_of_watches_are_used_up) {
+TEST(PassingFailure, no_inotify_instance_left) {
     const Cabling wires(1, FarSide::open);
     TeamUnderTest team(loadbalance(1));
     EXPECT_TRUE(team.await_link("eth1"));
@@ -197,23 +197,23 @@ TEST(Passing, is_that_the_numbers_of_watches_are_used_up) {
     EXPECT_EQ(0, team.stop());
 }
 
-TEST(Passing, is_that_devices_cannot_be_listed_at_a_start) {
+TEST(PassingFailure, device_list_is_interrupted_at_start) {
     const Cabling wires(1, FarSide::open);
     TeamUnderTest team(loadbalance(1), TeamUnderTest::later);
     WatchedCalls calls;
     calls.refuse_lists(1000);
     EXPECT_FALSE(team.try_to_start(calls));
-    EXPECT_EQ(75, team.ended()) << "the unit tries again after that, and not after 1";
+    EXPECT_EQ(75, team.ended()) << "the unit restarts after 75, not after 1";
     EXPECT_FALSE(exists(wires.host(), "team0"));
 }
 
-TEST(Start, that_fails_leaves_nothing_with_option_n_either) {
+TEST(Start, failure_leaves_nothing_with_no_quit_destroy) {
     const Cabling wires(2, FarSide::open);
     const PinnedFilter foreign("foreign");
     must(wires.host(),
          fmt::format("tc qdisc add dev eth2 clsact; tc filter add dev eth2 ingress prio 50000 handle 0x7ea0 "
                      "bpf direct-action object-pinned {}",
-                     foreign.path())); // our own place
+                     foreign.path())); // the priority and handle that we use
     const auto before = snapshot(wires.host(), "eth1") + snapshot(wires.host(), "eth2");
     const auto refused = daemon_on(loadbalance(2), {"-N", "--datapath", "bpf"});
     EXPECT_EQ(1, refused.status);

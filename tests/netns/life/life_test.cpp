@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// teamd's options, and a daemon's way from start to end.
+// teamd's options, and the daemon from its start to its end.
 //
-// lab: Daemon.* by none: options and signals are the same by every datapath
+// lab: Daemon.* by none: options and signals are the same with every datapath
 #include "netns/configs.h"
 #include "support/traffic/traffic.h"
 
@@ -28,12 +28,12 @@ std::string pid_in(const std::string& path) {
     return text;
 }
 
-TEST(Daemon, goes_to_the_background_when_it_is_ready_and_is_killed_by_option) {
+TEST(Daemon, goes_to_the_background_and_ends_by_option_k) {
     const Cabling wires(2, FarSide::open);
     const ConfigFile config(loadbalance(2));
     const auto started = daemon({"-d", "-f", config.path()});
     ASSERT_EQ(0, started.status) << started.err;
-    EXPECT_TRUE(socket_exists("team0")) << "it answers when the first process ends";
+    EXPECT_TRUE(socket_exists("team0")) << "the socket answers when the first process ends";
     EXPECT_TRUE(exists(wires.host(), "team0"));
     EXPECT_TRUE(file_exists("/run/teamd/team0.pid"));
     EXPECT_EQ(0, daemon({"-e", "-t", "team0"}).status);
@@ -46,7 +46,7 @@ TEST(Daemon, goes_to_the_background_when_it_is_ready_and_is_killed_by_option) {
     EXPECT_EQ(1, daemon({"-k", "-t", "team0"}).status);
 }
 
-TEST(Daemon, in_the_background_tells_a_failed_start_by_its_exit_status) {
+TEST(Daemon, reports_a_failed_background_start_by_exit_status) {
     const Cabling wires(1, FarSide::open);
     const ConfigFile config(R"({"device": "team0", "runner": {"name": "nonsense"}})");
     const auto started = daemon({"-d", "-f", config.path()});
@@ -64,7 +64,7 @@ TEST(Daemon, needs_a_name_for_check_and_kill) {
     EXPECT_EQ(0, daemon({"-v"}).status);
 }
 
-TEST(Daemon, writes_its_pid_where_it_is_told) {
+TEST(Daemon, writes_the_pid_file) {
     const Cabling wires(1, FarSide::open);
     TeamUnderTest team(loadbalance(1), {"-p", "/run/elsewhere.pid"});
     EXPECT_EQ(std::to_string(team.pid()), pid_in("/run/elsewhere.pid"));
@@ -75,7 +75,7 @@ TEST(Daemon, writes_its_pid_where_it_is_told) {
     EXPECT_FALSE(socket_exists("team0"));
 }
 
-TEST(Daemon, takes_its_configuration_and_name_from_the_command_line) {
+TEST(Daemon, reads_configuration_and_name_from_the_command_line) {
     const Cabling wires(1, FarSide::open);
     auto running = Process::start({.argv = daemon_command({"-t", "team7", "-c", loadbalance(1)})});
     ASSERT_TRUE(eventually("team7 answers", [] { return socket_exists("team7"); })) << running.err();
@@ -87,7 +87,7 @@ TEST(Daemon, takes_its_configuration_and_name_from_the_command_line) {
     EXPECT_EQ(0, running.wait(long_enough));
 }
 
-TEST(Daemon, takes_the_first_free_name_where_it_is_given_none) {
+TEST(Daemon, takes_the_first_free_name) {
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link add dev team0 type bridge");
     auto running = Process::start(
@@ -106,7 +106,7 @@ TEST(Daemon, takes_no_ports_with_option_n) {
     EXPECT_TRUE(team.await_item("ports.eth1.link.up", "true"));
 }
 
-TEST(Daemon, listens_nowhere_with_option_u) {
+TEST(Daemon, has_no_socket_with_option_u) {
     const Cabling wires(1, FarSide::open);
     const ConfigFile config(loadbalance(1));
     auto running = Process::start({.argv = daemon_command({"-u", "-f", config.path()})});
@@ -117,20 +117,20 @@ TEST(Daemon, listens_nowhere_with_option_u) {
     EXPECT_EQ(0, running.wait(long_enough));
 }
 
-TEST(Daemon, of_the_same_team_is_refused_while_the_first_lives) {
+TEST(Daemon, refuses_a_second_start_for_a_team) {
     const Cabling wires(2, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
     for (const auto& option : {std::vector<std::string>{}, {"-o"}, {"-r"}, {"-d"}}) {
         const auto second = daemon_on(loadbalance(2), option);
         EXPECT_EQ(1, second.status);
-        EXPECT_THAT(second.err, HasSubstr(std::to_string(team.pid()))) << "who it is";
+        EXPECT_THAT(second.err, HasSubstr(std::to_string(team.pid()))) << "the pid of the running daemon";
     }
     EXPECT_TRUE(team.answers());
     EXPECT_TRUE(reaches(wires.host(), client_v4));
 }
 
-TEST(Daemon, does_not_take_a_device_that_is_somebody_elses) {
+TEST(Daemon, refuses_a_foreign_device) {
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link add dev team0 type bridge");
     const auto before = snapshot(wires.host(), "team0") + snapshot(wires.host(), "eth1");
@@ -140,7 +140,7 @@ TEST(Daemon, does_not_take_a_device_that_is_somebody_elses) {
     EXPECT_EQ("", difference(before, snapshot(wires.host(), "team0") + snapshot(wires.host(), "eth1")));
 }
 
-TEST(Daemon, replaces_a_device_of_that_name_when_forced) {
+TEST(Daemon, replaces_a_foreign_device_when_forced) {
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link add dev team0 type bridge");
     const TeamUnderTest team(loadbalance(1), {"-r"});
@@ -148,7 +148,7 @@ TEST(Daemon, replaces_a_device_of_that_name_when_forced) {
     EXPECT_EQ("loadbalance", team.item("setup.runner_name"));
 }
 
-TEST(Daemon, told_to_take_over_makes_a_device_where_there_is_none) {
+TEST(Daemon, creates_a_missing_device_with_take_over) {
     const Cabling wires(1, FarSide::open);
     TeamUnderTest team(loadbalance(1), {"-o"});
     EXPECT_TRUE(exists(wires.host(), "team0"));
@@ -156,7 +156,7 @@ TEST(Daemon, told_to_take_over_makes_a_device_where_there_is_none) {
     EXPECT_FALSE(exists(wires.host(), "team0"));
 }
 
-TEST(Daemon, logs_where_it_is_told) {
+TEST(Daemon, logs_to_the_chosen_output) {
     const Cabling wires(1, FarSide::open);
     const auto refused =
         daemon_on(R"({"device": "team0", "runner": {"name": "nonsense"}})", {"-l", "stdout"});
@@ -164,7 +164,7 @@ TEST(Daemon, logs_where_it_is_told) {
     EXPECT_EQ("", refused.err);
 }
 
-TEST(Daemon, stays_though_a_hangup_comes) {
+TEST(Daemon, ignores_sighup) {
     const Cabling wires(1, FarSide::open);
     TeamUnderTest team(loadbalance(1));
     team.signal(SIGHUP);
@@ -172,7 +172,7 @@ TEST(Daemon, stays_though_a_hangup_comes) {
     EXPECT_TRUE(team.running());
 }
 
-/// A service manager's end of $NOTIFY_SOCKET.
+/// The service manager's end of $NOTIFY_SOCKET.
 class ServiceManager {
 public:
     ServiceManager() : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
@@ -184,8 +184,8 @@ public:
         const timeval patience{.tv_sec = 0, .tv_usec = 10'000};
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     }
-    /// Whether it was told so, now or within the time.
-    bool told(std::string_view what, milliseconds patience = long_enough) {
+    /// Whether this message has arrived or arrives in time.
+    bool received(std::string_view what, milliseconds patience = long_enough) {
         for (const auto start = SteadyClock::now();;) {
             if (said_.find(what) != std::string::npos) return true;
             if (since(start) > patience) return false;
@@ -202,49 +202,49 @@ private:
     std::string said_;
 };
 
-TEST(Daemon, tells_systemd_that_it_is_ready_alive_and_stopping) {
+TEST(Daemon, notifies_systemd) {
     const Cabling wires(2, FarSide::open);
     ServiceManager manager;
     const ConfigFile config(loadbalance(2));
     auto running = Process::start(
         {.argv = daemon_command({"-f", config.path()}),
          .environment = {fmt::format("NOTIFY_SOCKET={}", ServiceManager::path), "WATCHDOG_USEC=200000"}});
-    EXPECT_TRUE(manager.told("READY=1"));
-    EXPECT_TRUE(socket_exists("team0")) << "ready means that it answers";
-    EXPECT_TRUE(manager.told("STATUS="));
+    EXPECT_TRUE(manager.received("READY=1"));
+    EXPECT_TRUE(socket_exists("team0")) << "the socket answers when the daemon is ready";
+    EXPECT_TRUE(manager.received("STATUS="));
     for (int times = 0; times < 2; ++times) {
         manager.forget();
-        EXPECT_TRUE(manager.told("WATCHDOG=1"));
+        EXPECT_TRUE(manager.received("WATCHDOG=1"));
     }
     running.signal(SIGTERM);
-    EXPECT_TRUE(manager.told("STOPPING=1"));
+    EXPECT_TRUE(manager.received("STOPPING=1"));
     EXPECT_EQ(0, running.wait(long_enough));
 }
 
-TEST(Daemon, takes_a_port_that_appears_later) {
+TEST(Daemon, adds_a_port_that_appears_later) {
     const Cabling wires(1, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(2));
-    EXPECT_THAT(team.log(), HasSubstr("eth2")) << "a warning names what is missing";
+    EXPECT_THAT(team.log(), HasSubstr("eth2")) << "a warning names the missing port";
     EXPECT_EQ("", team.item("ports.eth2.link.up"));
-    wires.lay(2);
+    wires.add_cable(2);
     EXPECT_TRUE(team.await_link("eth2"));
     bring_up(wires, team);
     wires.pull(1);
-    EXPECT_TRUE(reaches(wires.host(), client_v4)) << "it carries";
+    EXPECT_TRUE(reaches(wires.host(), client_v4)) << "the port carries";
 }
 
-TEST(Daemon, takes_a_port_back_that_vanished_and_came_again) {
+TEST(Daemon, adds_a_port_that_returns) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2));
     EXPECT_TRUE(team.await_link("eth2"));
     wires.host().ip("link del eth2");
     EXPECT_TRUE(team.await_item("ports.eth2.link_watches.up", ""));
     EXPECT_TRUE(team.link_is_up("eth1"));
-    wires.lay(2);
+    wires.add_cable(2);
     EXPECT_TRUE(team.await_link("eth2"));
 }
 
-TEST(Daemon, has_the_hardware_address_of_its_configuration) {
+TEST(Daemon, sets_the_configured_hardware_address) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, ports_object(2), R"("hwaddr": "02:AA:bb:00:00:01", )"));
     EXPECT_EQ("02:aa:bb:00:00:01", look(wires.host(), "team0").address);

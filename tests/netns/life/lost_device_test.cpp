@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Somebody removes the team's device.
+// Another program removes the team's device.
 //
 // lab: LostDevice.* by team, 25 s, long
 #include "netns/configs.h"
@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Two ports that somebody had set up in his own way, a team over them, and another MTU than theirs.
+/// A team with its own MTU over two ports that an administrator had configured.
 class LostDevice : public testing::Test {
 protected:
     LostDevice() : wires_(2, FarSide::open) {
@@ -41,29 +41,29 @@ protected:
     std::optional<TeamUnderTest> team_;
 };
 
-TEST_F(LostDevice, while_no_daemon_ran_puts_the_ports_back_before_a_new_one_is_made) {
+TEST_F(LostDevice, restores_ports_before_a_new_device) {
     team_->kill();
     wires_.host().ip("link del team0");
-    ASSERT_NE("", difference(before_, ports())) << "nobody has put them back yet";
-    team_->start({"-n"}); // without ports: what they are like now is what they were put back to
+    ASSERT_NE("", difference(before_, ports())) << "they are not restored yet";
+    team_->start({"-n"}); // without ports: the ports keep the restored settings
     EXPECT_TRUE(exists(wires_.host(), "team0"));
     EXPECT_EQ("", difference(before_, ports()));
     EXPECT_EQ(0, team_->stop());
 }
 
-TEST_F(LostDevice, while_no_daemon_ran_changes_nothing_of_what_ports_get_back_in_the_end) {
+TEST_F(LostDevice, restores_ports_after_a_new_team) {
     team_->kill();
     wires_.host().ip("link del team0");
     team_->start();
     bring_up(wires_, *team_);
-    EXPECT_NE("02:00:00:00:07:07", look(wires_.host(), "team0").address) << "it is new";
+    EXPECT_NE("02:00:00:00:07:07", look(wires_.host(), "team0").address) << "it is a new device";
     EXPECT_EQ(0, team_->stop());
     EXPECT_EQ("", difference(before_, ports()));
 }
 
-TEST_F(LostDevice, of_a_running_team_ends_the_daemon_with_status_2) {
+TEST_F(LostDevice, ends_a_running_daemon_with_status_2) {
     wires_.host().ip("link del team0");
-    EXPECT_TRUE(eventually("it ends", [&] { return !team_->running(); }));
+    EXPECT_TRUE(eventually("the daemon ends", [&] { return !team_->running(); }));
     EXPECT_EQ(2, team_->stop());
     EXPECT_THAT(team_->log(), HasSubstr("device team0 was removed by another program"));
     EXPECT_EQ("", difference(before_, ports()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What teamoctl is asked, as an administrator types it.
+// Runs teamoctl with a command line as an administrator types it.
 #pragma once
 
 #include "support/daemon/team_under_test.h"

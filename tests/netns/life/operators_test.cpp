@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What an administrator asks of a team, and tells it, beyond teamdctl's commands.
+// teamoctl's commands that teamdctl does not have.
 //
-// lab: *BalanceHash.* Options.* by none: teamoctl makes the same of every datapath's state
+// lab: *BalanceHash.* Teamoctl.refuses_options_* by none: teamoctl's output does not depend on the datapath
 #include "netns/configs.h"
 #include "netns/life/operators.h"
 #include "support/net/socket_address.h"
@@ -24,7 +24,7 @@ std::string hashing(const std::string& fields) {
     return fmt::format(R"({{"name": "loadbalance", "tx_hash": [{}]}})", fields);
 }
 
-/// The client's neighbour entry is made by hand: nobody answers at open far ends.
+/// Sets the client's neighbour entry by hand: at open far ends no host answers.
 void know_neighbours(const Cabling& wires) {
     for (const auto* address : {client_v4, client_v6})
         wires.host().ip(fmt::format("neigh replace {} dev team0 lladdr 02:00:00:00:00:02", address));
@@ -32,7 +32,7 @@ void know_neighbours(const Cabling& wires) {
 
 constexpr std::uint16_t served_port = 7000;
 
-/// One datagram by the kernel's own stack, and the port that it is seen to leave by.
+/// Sends one datagram through the kernel's stack and returns the port that it leaves by.
 std::string port_taken(const Cabling& wires, const std::string& to, std::uint16_t source_port) {
     const bool ipv6 = to.find(':') != std::string::npos;
     std::vector<PacketSocket> far;
@@ -61,14 +61,14 @@ struct HashCase {
 std::ostream& operator<<(std::ostream& out, const HashCase& hash) { return out << hash.name; }
 
 class BalanceHash : public testing::TestWithParam<HashCase> {};
-INSTANTIATE_TEST_SUITE_P(By, BalanceHash,
+INSTANTIATE_TEST_SUITE_P(Fields, BalanceHash,
                          testing::Values(HashCase{"macs", R"("eth")"}, HashCase{"ip", R"("ip")"},
                                          HashCase{"default", R"("eth", "ipv4", "ipv6")"},
                                          HashCase{"flow", R"("eth", "vlan", "ip", "l4")"},
                                          HashCase{"ports", R"("udp")"}),
                          [](const auto& each) { return each.param.name; });
 
-TEST_P(BalanceHash, says_where_packets_go) {
+TEST_P(BalanceHash, names_the_port_of_a_flow) {
     const Cabling wires(4, FarSide::open);
     const TeamUnderTest team(team_config(hashing(GetParam().fields), ports_object(4)));
     bring_up(wires, team);
@@ -85,7 +85,7 @@ TEST_P(BalanceHash, says_where_packets_go) {
         }
 }
 
-TEST(BalanceHash, knows_the_gateway_that_has_the_neighbours_address) {
+TEST(BalanceHash, uses_the_address_of_the_gateway) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_mac, ports_object(2)));
     bring_up(wires, team);
@@ -97,7 +97,7 @@ TEST(BalanceHash, knows_the_gateway_that_has_the_neighbours_address) {
     EXPECT_EQ(said.out, ask(team, "balance hash src 10.0.0.1 dst 192.0.2.1 tcp").out);
 }
 
-TEST(BalanceHash, names_what_it_is_not_told_and_cannot_know) {
+TEST(BalanceHash, names_missing_values) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -114,7 +114,7 @@ TEST(BalanceHash, names_what_it_is_not_told_and_cannot_know) {
         EXPECT_EQ(2, ask(team, line).status) << line;
 }
 
-TEST(BalanceHash, says_of_runners_without_a_hash_where_packets_go) {
+TEST(BalanceHash, explains_runners_without_a_hash) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     bring_up(wires, team);
@@ -123,10 +123,10 @@ TEST(BalanceHash, says_of_runners_without_a_hash_where_packets_go) {
     EXPECT_THAT(answer.err, HasSubstr("activebackup does not hash; packets leave by eth1"));
 }
 
-/// The bucket that "bucket 137 leaves by …" names.
+/// The bucket number in "bucket 137 leaves by …".
 std::string bucket_in(const std::string& answer) { return words_of(answer).at(1); }
 
-TEST(BalanceMove, sends_a_flow_by_the_port_it_names) {
+TEST(BalanceCommand, move_sends_a_flow_by_the_named_port) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(loadbalance(3));
     bring_up(wires, team);
@@ -144,19 +144,19 @@ TEST(BalanceMove, sends_a_flow_by_the_port_it_names) {
     EXPECT_THAT(ask(team, "balance").out, AllOf(HasSubstr("last moves:\n"), HasSubstr("by hand")));
 }
 
-TEST(BalanceMove, refuses_what_is_no_bucket_and_no_port) {
+TEST(BalanceCommand, move_refuses_an_unknown_bucket_or_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
     for (const auto* line : {"balance move 256 eth1", "balance move -1 eth1", "balance move x eth1",
                              "balance move 7", "balance move 7 eth1 soon", "balance move 7 eth1 now now"})
         EXPECT_EQ(2, ask(team, line).status) << line;
-    const auto nobody = ask(team, "balance move 7 eth9");
-    EXPECT_EQ(1, nobody.status);
-    EXPECT_THAT(nobody.err, StartsWith("team0: balance move"));
+    const auto unknown = ask(team, "balance move 7 eth9");
+    EXPECT_EQ(1, unknown.status);
+    EXPECT_THAT(unknown.err, StartsWith("team0: balance move"));
 }
 
-TEST(BalanceFreeze, is_told_and_ended) {
+TEST(BalanceCommand, freeze_and_thaw) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -170,7 +170,7 @@ TEST(BalanceFreeze, is_told_and_ended) {
     EXPECT_THAT(ask(team, "balance show").out, Not(HasSubstr("frozen")));
 }
 
-TEST(Options, that_a_command_does_not_have_are_bad_usage) {
+TEST(Teamoctl, refuses_options_of_other_commands) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     for (const auto& [line, option] :

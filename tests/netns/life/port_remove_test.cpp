@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What it would mean to remove a port: port remove --dry-run.
+// The effects of a port's removal: port remove --dry-run.
 //
-// lab: PortRemoveRehearsal.* by none: it is the same by every datapath
+// lab: PortRemoveDryRun.* by none: it is the same with every datapath
 #include "netns/configs.h"
 #include "netns/connection.h"
 #include "netns/life/operators.h"
@@ -16,7 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// The last word but what stands in brackets of "bucket 137 leaves by eth2 (then …)".
+/// The port in "bucket 137 leaves by eth2 (then …)".
 std::string port_in(const std::string& answer) { return words_of(answer).at(4); }
 
 std::string all_snapshots(const Cabling& wires) {
@@ -26,7 +26,7 @@ std::string all_snapshots(const Cabling& wires) {
     return all;
 }
 
-TEST(PortRemoveRehearsal, lists_a_connection_with_its_process_and_changes_nothing) {
+TEST(PortRemoveDryRun, lists_connections_and_changes_nothing) {
     const Cabling wires(3, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(3));
     bring_up(wires, team);
@@ -59,7 +59,7 @@ TEST(PortRemoveRehearsal, lists_a_connection_with_its_process_and_changes_nothin
     EXPECT_EQ(0, ask(team, "port present eth1").status);
 }
 
-TEST(PortRemoveRehearsal, names_the_offloads_that_the_others_have_not) {
+TEST(PortRemoveDryRun, names_offloads_that_other_ports_lack) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, ports_object(3), R"("offload": {"repair": false}, )"));
     bring_up(wires, team);
@@ -73,7 +73,7 @@ TEST(PortRemoveRehearsal, names_the_offloads_that_the_others_have_not) {
                 HasSubstr("  offloads: packets may have 65536 bytes instead of 20000\n"));
 }
 
-TEST(PortRemoveRehearsal, refuses_the_last_port_that_carries) {
+TEST(PortRemoveDryRun, refuses_the_last_port_that_carries) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What cannot be done is said in one line, and nothing half-made is left behind.
+// A start that fails prints one line and leaves nothing behind.
 //
-// lab: Refusal.of_the_team_driver* by team, 3 s
-// lab: Check.* DryRun.* Privileges/* by none: no datapath is made
+// lab: Refusal.missing_team_driver by team, 3 s
+// lab: Check.* DryRun.* */Refusal.* by none: no datapath is made
 #include "netns/configs.h"
 #include "netns/team_driver.h"
 #include "support/traffic/traffic.h"
@@ -26,7 +26,7 @@ std::string everything(const Cabling& wires) {
            snapshot(wires.host(), "eth1") + snapshot(wires.host(), "eth2");
 }
 
-/// Exit 1, one line that has these words, and the world as it was.
+/// Expects exit status 1, one line with these words, and no change.
 void expect_refused(const Cabling& wires, const std::string& before, const Output& refused,
                     std::string_view words) {
     EXPECT_EQ(1, refused.status);
@@ -37,7 +37,7 @@ void expect_refused(const Cabling& wires, const std::string& before, const Outpu
     EXPECT_EQ("", difference(before, everything(wires)));
 }
 
-TEST(Refusal, of_a_broken_configuration_names_the_place) {
+TEST(Refusal, invalid_configuration) {
     const Cabling wires(2, FarSide::open);
     const auto before = everything(wires);
     struct Case {
@@ -57,13 +57,13 @@ TEST(Refusal, of_a_broken_configuration_names_the_place) {
         expect_refused(wires, before, daemon_on(text), words);
 }
 
-TEST(Refusal, of_a_missing_file_names_it) {
+TEST(Refusal, missing_file) {
     const Cabling wires(2, FarSide::open);
     const auto before = everything(wires);
     expect_refused(wires, before, daemon({"-f", "/run/nowhere.conf"}), "/run/nowhere.conf");
 }
 
-TEST(Refusal, of_a_port_that_has_a_master_names_both) {
+TEST(Refusal, port_with_a_master) {
     const Cabling wires(2, FarSide::open);
     wires.host().ip("link add dev bridge0 type bridge\nlink set eth2 master bridge0");
     const auto before = everything(wires);
@@ -72,7 +72,7 @@ TEST(Refusal, of_a_port_that_has_a_master_names_both) {
     EXPECT_THAT(refused.err, HasSubstr("bridge0"));
 }
 
-TEST(Refusal, of_a_port_of_another_team_names_both) {
+TEST(Refusal, port_of_another_team) {
     const Cabling wires(3, FarSide::open);
     TeamUnderTest other(team_config(by_flow, R"({"eth3": {}})", "", "team1"), {}, "team1");
     const auto config = team_config(by_flow, R"({"eth1": {}, "eth3": {}})");
@@ -84,17 +84,17 @@ TEST(Refusal, of_a_port_of_another_team_names_both) {
     before = everything(wires);
     refused = daemon_on(config);
     expect_refused(wires, before, refused, "eth3");
-    EXPECT_THAT(refused.err, HasSubstr("team1")) << "its owner is dead, but it still carries";
+    EXPECT_THAT(refused.err, HasSubstr("team1")) << "its daemon is dead, but it still carries";
 }
 
-TEST(Refusal, of_a_team_as_a_port_of_a_team) {
+TEST(Refusal, team_as_a_port) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest other(team_config(by_flow, R"({"eth3": {}})", "", "team1"), {}, "team1");
     const auto before = everything(wires);
     expect_refused(wires, before, daemon_on(team_config(by_flow, R"({"eth1": {}, "team1": {}})")), "team1");
 }
 
-TEST(Refusal, of_a_device_that_is_no_ethernet) {
+TEST(Refusal, device_that_is_not_ethernet) {
     const Cabling wires(2, FarSide::open);
     must(wires.host(), "ip tuntap add dev tun0 mode tun");
     const auto before = everything(wires);
@@ -102,14 +102,14 @@ TEST(Refusal, of_a_device_that_is_no_ethernet) {
     expect_refused(wires, before, daemon_on(team_config(by_flow, R"({"eth1": {}, "lo": {}})")), "lo");
 }
 
-TEST(Refusal, of_more_ports_than_a_team_can_have) {
+TEST(Refusal, too_many_ports) {
     const Cabling wires(9, FarSide::open);
     const auto before = everything(wires);
     expect_refused(wires, before, daemon_on(loadbalance(9)),
                    "/ports/eth9: too many ports: a team has at most 8");
 }
 
-TEST(Refusal, of_a_runner_that_this_version_has_not_says_so) {
+TEST(Refusal, unsupported_runner) {
     const Cabling wires(2, FarSide::open);
     const auto before = everything(wires);
     expect_refused(wires, before, daemon_on(team_config(R"({"name": "lacp"})", ports_object(2))), "lacp");
@@ -120,16 +120,16 @@ struct Privilege {
 };
 std::ostream& operator<<(std::ostream& out, const Privilege& privilege) { return out << privilege.name; }
 
-/// What `argv` does without those capabilities, which setpriv(1) takes from it.
+/// `argv` run by setpriv(1) with changed capabilities.
 std::vector<std::string> with_capabilities(const std::string& change, const std::vector<std::string>& argv) {
     std::vector<std::string> words{"setpriv", "--bounding-set=" + change, "--inh-caps=" + change};
     words.insert(words.end(), argv.begin(), argv.end());
     return words;
 }
 
-class RefusalWithout : public testing::TestWithParam<Privilege> {};
+class Refusal : public testing::TestWithParam<Privilege> {};
 INSTANTIATE_TEST_SUITE_P(
-    Privileges, RefusalWithout,
+    Capability, Refusal,
     testing::Values(Privilege{"all", "-all", "CAP_NET_ADMIN, CAP_NET_RAW, CAP_BPF, CAP_PERFMON"},
                     Privilege{"net_admin", "-net_admin", "CAP_NET_ADMIN"},
                     Privilege{"net_raw", "-net_raw", "CAP_NET_RAW"},
@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Privilege{"perfmon_sys_admin", "-perfmon,-sys_admin", "CAP_PERFMON"}),
     [](const auto& privilege) { return privilege.param.name; });
 
-TEST_P(RefusalWithout, privilege_names_what_is_missing) {
+TEST_P(Refusal, missing_capability) {
     const Cabling wires(2, FarSide::open);
     const auto before = everything(wires);
     const ConfigFile config(loadbalance(2));
@@ -146,7 +146,7 @@ TEST_P(RefusalWithout, privilege_names_what_is_missing) {
     expect_refused(wires, before, refused, fmt::format("missing privilege: {};", GetParam().missing));
 }
 
-TEST(Start, needs_four_capabilities_and_no_more) {
+TEST(Start, needs_only_four_capabilities) {
     const Cabling wires(2, FarSide::lag_switch);
     const ConfigFile config(loadbalance(2));
     const std::string four = "-all,+net_admin,+net_raw,+bpf,+perfmon";
@@ -160,7 +160,7 @@ TEST(Start, needs_four_capabilities_and_no_more) {
     EXPECT_FALSE(exists(wires.host(), "team0"));
 }
 
-TEST(Refusal, of_the_team_driver_where_the_kernel_has_none) {
+TEST(Refusal, missing_team_driver) {
     const NoOptionsForAll options;
     const Cabling wires(2, FarSide::open);
     if (kernel_has_team_driver()) {
@@ -174,7 +174,7 @@ TEST(Refusal, of_the_team_driver_where_the_kernel_has_none) {
                    "this kernel has no team driver; use --datapath bpf");
 }
 
-TEST(Check, passes_every_example_of_libteam_utils) {
+TEST(Check, accepts_every_example_of_libteam_utils) {
     std::size_t examples = 0;
     for (const auto& example : std::filesystem::directory_iterator("/usr/share/doc/libteam-utils/examples")) {
         const auto checked = daemon({"--check", "-f", example.path()});
@@ -184,7 +184,7 @@ TEST(Check, passes_every_example_of_libteam_utils) {
     EXPECT_GE(examples, 10U);
 }
 
-TEST(Check, names_every_error_by_place_and_touches_nothing) {
+TEST(Check, names_every_error_and_changes_nothing) {
     const Cabling wires(2, FarSide::open);
     const auto before = everything(wires);
     const auto checked =
@@ -203,7 +203,7 @@ TEST(Check, names_every_error_by_place_and_touches_nothing) {
     EXPECT_EQ("", difference(before, everything(wires)));
 }
 
-TEST(DryRun, prints_the_plan_and_touches_nothing) {
+TEST(DryRun, prints_the_plan_and_changes_nothing) {
     const Cabling wires(2, FarSide::open);
     const auto before = everything(wires);
     const auto planned = daemon_on(loadbalance(2), {"--dry-run", "--datapath", "bpf"});
@@ -223,7 +223,7 @@ TEST(DryRun, prints_the_plan_and_touches_nothing) {
     EXPECT_EQ("", difference(before, everything(wires)));
 }
 
-TEST(DryRun, says_which_offloads_a_start_would_switch) {
+TEST(DryRun, lists_offload_changes) {
     const Cabling wires(2, FarSide::open);
     must(wires.host(), "ethtool -K eth2 tx-tcp-segmentation off");
     const auto planned = daemon_on(team_config(by_flow, R"({"eth1": {"offload": {"tx-udp-segmentation": "off",
@@ -239,7 +239,7 @@ TEST(DryRun, says_which_offloads_a_start_would_switch) {
     EXPECT_STREQ("on", plan["ports"]["eth2"]["offloads"]["change"]["tx-tcp-segmentation"].GetString());
 }
 
-TEST(Check, lets_run_what_teamd_lets_run) {
+TEST(Check, daemon_accepts_what_teamd_accepts) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(R"({"name": "loadbalance", "tx_hash": ["eth", "ipv5"]})",
                                          R"({"eth1": {"sticky": "true"}, "eth2": {}})"));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// An MTU that one of the ports does not take.
+// An MTU that one of the ports refuses.
 //
-// lab: RefusedMtu.* by team, 5 s
+// lab: Mtu.restores_* by team, 5 s
 #include "netns/configs.h"
 
 namespace teamo::test {
 namespace {
 
-TEST(RefusedMtu, of_a_port_takes_the_team_back_to_its_former_one) {
+TEST(Mtu, restores_the_team_if_a_port_refuses) {
     constexpr unsigned former = 4000, most_of_a_tap = 65'521; // drivers/net/tun.c: MAX_MTU less its header
     const Cabling wires(1, FarSide::open);
     must(wires.host(), "ip tuntap add dev tap0 mode tap");
@@ -19,7 +19,7 @@ TEST(RefusedMtu, of_a_port_takes_the_team_back_to_its_former_one) {
     wires.host().ip(fmt::format("link set team0 mtu {}", former));
     for (const auto* device : {"eth1", "tap0"})
         ASSERT_TRUE(becomes(former, mtu(device))) << device;
-    // The driver refuses at once, BPF's device takes it and is put back.
+    // The driver refuses at once; the device of the BPF datapath accepts it and is set back.
     static_cast<void>(sh(wires.host(), fmt::format("ip link set team0 mtu {}", most_of_a_tap + 1)));
     for (const auto* device : {"team0", "eth1", "tap0"})
         EXPECT_TRUE(becomes(former, mtu(device))) << device;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A daemon that is killed before any of the system calls by which it changes something, and one that has any
-// of them refused: from the first start over a lost link, a repaired offload and a port removed to the stop.
-// Each case has every sixteenth step, and takes each fifth of these; all of them with TEAMO_EVERY_STEP=1.
-// TEAMO_STEP=17 takes that one alone (with --gtest_filter='*KilledBefore*/0').
+// Kills the daemon before each system call that changes something (a step), or refuses that call: during a
+// start, a lost link, a repaired offload, a removed port and the stop. Each shard has every sixteenth step
+// and runs every fifth of these; TEAMO_EVERY_STEP=1 runs all. TEAMO_STEP=17 runs only that step (with
+// --gtest_filter='*recovers_from_a_kill/0').
 //
-// lab: *KilledBefore.*/8 *Refused.*/6 by team, 15 s
-// lab: *KilledBefore.* *Refused.* by team, 300 s, long
+// lab: */EveryStep.recovers_*/8 */EveryStep.repeats_*/6 by team, 15 s
+// lab: */EveryStep.* by team, 300 s, long
 #include "netns/configs.h"
 #include "netns/life/operators.h"
 #include "support/daemon/watched_calls.h"
@@ -20,17 +20,17 @@ namespace teamo::test {
 namespace {
 
 constexpr unsigned ports = 3, shards = 16;
-constexpr const char* removed = "eth3"; ///< by hand, in each life
+constexpr const char* removed = "eth3"; ///< removed by hand during each run
 
 std::vector<std::string> names() { return {"eth1", "eth2", "eth3"}; }
 
-/// activebackup gives its port the team's address when it is chosen.
+/// With only_active, activebackup sets the team's address on its active port.
 std::string config_of(bool backup) {
     return team_config(backup ? R"({"name": "activebackup", "hwaddr_policy": "only_active"})" : by_flow,
                        ports_object(ports));
 }
 
-/// Ports that somebody had set up in his own way, and the life of a team over them.
+/// A team over ports that an administrator had configured, from its start to its stop.
 class Life {
 public:
     Life(const Cabling& wires, const std::vector<std::string>& before, bool backup)
@@ -39,30 +39,30 @@ public:
     /// From the start to the stop, or until the daemon ends.
     void live(WatchedCalls& calls) {
         bool runs = team_.try_to_start(calls);
-        // As the unit does.
+        // As the systemd unit does.
         for (int times = 0; !runs && team_.ended() == 75 && times < 3; ++times)
             runs = (team_.start(), true);
         if (!runs) return;
-        reach("all ports are in", [&] { return ins() == names(); });
+        reach("all ports belong to the team", [&] { return ins() == names(); });
         wires_.pull(1);
-        reach("eth1 carries no more", [&] { return !transmits("eth1"); });
+        reach("eth1 does not carry", [&] { return !transmits("eth1"); });
         wires_.plug(1);
-        reach("all ports are in again", [&] { return ins() == names(); });
+        reach("all ports belong to the team again", [&] { return ins() == names(); });
         static_cast<void>(sh(wires_.host(), "ethtool -K eth2 tso off"));
         reach("eth2 has its TSO again", [&] { return tso_of(wires_.host(), "eth2") == "on"; });
         if (!team_.running()) return;
         const bool done = team_.teamdctl({"port", "remove", removed}).status == 0;
         if (!team_.running()) return;
-        if (done) reach("eth3 is out, and as it was", [&] { return is_as_before(2); });
+        if (done) reach("eth3 is restored", [&] { return is_as_before(2); });
         team_.signal(SIGTERM);
-        static_cast<void>(eventually("it ends", [&] { return !team_.running(); }));
+        static_cast<void>(eventually("the daemon ends", [&] { return !team_.running(); }));
     }
 
-    /// What a new daemon makes of it, and what is left after that.
+    /// Starts a new daemon, which must complete the team; stops it, and all settings must be restored.
     void expect_a_whole_team_and_all_put_back() {
         wires_.plug(1);
         team_.start();
-        EXPECT_TRUE(eventually("all ports are in, but perhaps the removed one", [&] {
+        EXPECT_TRUE(eventually("all ports belong to the team, except perhaps the removed one", [&] {
             auto expected = names();
             if (ins() == expected) return true;
             expected.pop_back();
@@ -93,7 +93,7 @@ private:
     bool transmits(const std::string& port) const {
         return team_.item(fmt::format("ports.{}.datapath.transmits", port)) == "true";
     }
-    /// The ports that are all that a port is.
+    /// The ports that are completely set up.
     std::vector<std::string> ins() const {
         if (!exists(wires_.host(), "team0")) return {};
         const auto team = look(wires_.host(), "team0");
@@ -126,10 +126,10 @@ private:
     TeamUnderTest team_;
 };
 
-/// Which steps a case takes, first to last.
-class Steps : public testing::TestWithParam<unsigned> {
+/// Runs the steps of a shard.
+class EveryStep : public testing::TestWithParam<unsigned> {
 protected:
-    Steps() : wires_(ports, FarSide::open) {
+    EveryStep() : wires_(ports, FarSide::open) {
         wires_.host().ip("link set eth1 mtu 1400 address 02:00:00:00:01:01\n"
                          "link set eth2 mtu 1300 allmulticast on up");
         must(wires_.host(), "echo 1 > /proc/sys/net/ipv6/conf/eth1/disable_ipv6");
@@ -137,15 +137,16 @@ protected:
             before_.push_back(snapshot(wires_.host(), port));
     }
 
-    /// `try_it` says whether there was such a step.
+    /// `try_it` returns whether the step existed.
     void each(const std::function<bool(Life& life, unsigned step)>& try_it) {
         if (const char* only = std::getenv("TEAMO_STEP")) {
             const auto step = static_cast<unsigned>(std::atoi(only));
             Life life(wires_, before_, (step - 1) % 2 == 1);
-            EXPECT_TRUE(try_it(life, step)) << "there are not so many";
+            EXPECT_TRUE(try_it(life, step)) << "there are fewer steps";
             return;
         }
-        // Odd numbers: all of the errors come. By the driver each bucket is a step, and a guest is slow.
+        // Odd samples, so that every error number occurs. With the driver each bucket is a step, and a guest
+        // is slow.
         const unsigned sample = emulated() ? 29 : 5;
         const unsigned stride = std::getenv("TEAMO_EVERY_STEP") != nullptr ? shards : sample * shards;
         unsigned tried = 0;
@@ -163,12 +164,9 @@ private:
     std::vector<std::string> before_;
 };
 
-class KilledBefore : public Steps {};
-class Refused : public Steps {};
-INSTANTIATE_TEST_SUITE_P(Any, KilledBefore, testing::Range(0U, shards));
-INSTANTIATE_TEST_SUITE_P(Any, Refused, testing::Range(0U, shards));
+INSTANTIATE_TEST_SUITE_P(Shard, EveryStep, testing::Range(0U, shards));
 
-TEST_P(KilledBefore, a_step_leaves_what_the_next_start_makes_whole) {
+TEST_P(EveryStep, recovers_from_a_kill) {
     each([](Life& life, unsigned step) {
         WatchedCalls calls;
         calls.kill_before(step);
@@ -183,8 +181,9 @@ TEST_P(KilledBefore, a_step_leaves_what_the_next_start_makes_whole) {
     });
 }
 
-/// Down, the address, up: a port on which it was killed in between is up again, and the active one.
-TEST(KilledInAnAddressChange, leaves_a_port_that_the_next_start_sets_up) {
+/// An address change takes three calls: down, address, up. After a kill in between, the next daemon must make
+/// the port the active one.
+TEST(Leftovers, finishes_a_half_changed_address) {
     for (const unsigned after : {1U, 2U, 3U}) {
         const Cabling wires(2, FarSide::open);
         TeamUnderTest team(
@@ -196,7 +195,7 @@ TEST(KilledInAnAddressChange, leaves_a_port_that_the_next_start_sets_up) {
         ASSERT_TRUE(team.await_item("runner.active_port", "eth1") && team.await_link("eth2"));
         const auto address = look(wires.host(), "team0").address;
         wires.pull(1);
-        ASSERT_TRUE(eventually("it is killed", [&] { return !team.running(); }));
+        ASSERT_TRUE(eventually("the daemon is killed", [&] { return !team.running(); }));
         EXPECT_EQ(after == 1, look(wires.host(), "eth2").up()) << after;
         team.start();
         EXPECT_TRUE(team.await_link("eth2"));
@@ -207,7 +206,7 @@ TEST(KilledInAnAddressChange, leaves_a_port_that_the_next_start_sets_up) {
     }
 }
 
-TEST_P(Refused, step_is_taken_again) {
+TEST_P(EveryStep, repeats_a_refused_call) {
     each([](Life& life, unsigned step) {
         WatchedCalls calls;
         constexpr std::array errors{EBUSY, EAGAIN, ENOMEM, EINTR};

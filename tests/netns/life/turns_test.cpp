@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// That roundrobin takes turns is seen by the order of what arrives: chance sends by all ports as evenly.
+// Checks the order of arrival: a random choice would use all ports as evenly.
 //
-// lab: Turns.* by team, 10 s
+// Its line for the lab is in traffic/runners_test.cpp.
 #include "netns/configs.h"
 #include "support/net/far_ends.h"
 #include "support/traffic/frames.h"
@@ -14,9 +14,9 @@
 namespace teamo::test {
 namespace {
 
-TEST(Turns, of_roundrobin_come_to_each_port_once_a_round) {
+TEST(Runner, roundrobin_takes_turns) {
     constexpr unsigned ports = 3, frames = 60;
-    const OnCpu one(usable_cpus().front()); // by BPF each CPU takes turns of its own
+    const OnCpu one(usable_cpus().front()); // with BPF each CPU has a counter of its own
     const Cabling wires(ports, FarSide::open);
     const TeamUnderTest team(team_config(R"({"name": "roundrobin"})", ports_object(ports)));
     bring_up(wires, team);
@@ -38,7 +38,7 @@ TEST(Turns, of_roundrobin_come_to_each_port_once_a_round) {
         }
     }
     EXPECT_EQ(frames, arrived);
-    // The kernel's own packets take a turn now and then.
+    // Packets of the kernel itself take some turns.
     EXPECT_GE(in_turn, 40U) << "of " << frames - ports;
 }
 

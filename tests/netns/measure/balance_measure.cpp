@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What measured balancing is worth, on real connections, by the counters of the far ends.
+// The benefit of measured balancing on real connections, by the counters of the far ends.
 #include "netns/balance/balance_state.h"
 #include "netns/configs.h"
 #include "support/figure.h"
@@ -16,7 +16,7 @@
 namespace teamo::test {
 namespace {
 
-/// What the far ends have received, by port.
+/// Bytes that the far ends have received, by port.
 std::vector<double> arrived(const Cabling& wires) {
     std::vector<double> bytes;
     for (unsigned number = 1; number <= wires.ports(); ++number)
@@ -39,7 +39,7 @@ std::string in_mbits(const std::vector<double>& bytes, double seconds) {
     return text;
 }
 
-/// Waits until nothing has moved for two seconds, half a minute at most.
+/// Waits until no bucket has moved for two seconds, at most 30 s.
 void await_rest(const TeamUnderTest& team) {
     std::size_t ended = 0;
     auto since_last = SteadyClock::now();
@@ -70,9 +70,9 @@ std::string poor_config(bool aware) {
 }
 
 struct Run {
-    double capable = 0;    ///< share of the bytes that arrived by eth1 and eth2
-    double off_plan = 0;   ///< the largest distance of a port's share of its capacity from the plan's
-    double per_kb = 0;     ///< microseconds of CPU for each KB that arrived
+    double capable = 0;    ///< share of the bytes that arrived by the TSO ports eth1 and eth2
+    double off_plan = 0;   ///< largest difference between a port's planned and actual share of its capacity
+    double per_kb = 0;     ///< microseconds of CPU for each KiB that arrived
     double rate = 0;       ///< bytes/s
     double per_packet = 0; ///< bytes of each packet that left by the capable ports
 };
@@ -101,20 +101,21 @@ Run run_with(const Cabling& wires, bool aware) {
             .per_kb = static_cast<double>(busy.count()) / (sum(bytes) / 1024),
             .rate = sum(bytes) / seconds,
             .per_packet = static_cast<double>(sent.tx_bytes) / static_cast<double>(sent.tx_packets)};
-    constexpr double capacity = 1.25e9; // a veth says 10 Gbit/s
+    constexpr double capacity = 1.25e9; // a veth reports 10 Gbit/s
     for (unsigned number = 1; number <= 4; ++number)
         run.off_plan =
             std::max(run.off_plan,
                      std::abs(bytes[number - 1] / seconds - planned.at(Cabling::port(number))) / capacity);
-    fmt::print("aware {}: {} Mbit/s by port, {:.1f} % by the capable, {:.3f} us a KB, {:.0f} bytes a packet "
-               "on eth1, {:.3f} off the plan, {} answers\n",
-               aware, in_mbits(bytes, seconds), run.capable * 100, run.per_kb, run.per_packet, run.off_plan,
-               requests.answered());
+    fmt::print(
+        "aware {}: {} Mbit/s by port, {:.1f} % by TSO ports, {:.3f} us per KiB, {:.0f} bytes per packet "
+        "on eth1, {:.3f} off the plan, {} answers\n",
+        aware, in_mbits(bytes, seconds), run.capable * 100, run.per_kb, run.per_packet, run.off_plan,
+        requests.answered());
     if (team.stop() != 0) throw SetupError("the daemon does not stop");
     return run;
 }
 
-/// How much of a CPU others take while nothing runs here.
+/// CPU usage of other programs, in CPUs, while this test is idle.
 double taken_by_others() {
     const auto before = busy_time();
     std::this_thread::sleep_for(1s);
@@ -123,28 +124,29 @@ double taken_by_others() {
 
 Run expect_as_planned(const Cabling& wires) {
     const auto run = run_with(wires, /*aware=*/true);
-    EXPECT_TRUE(at_least("share of the capable ports", run.capable, {.promised = 0.95, .defect = 0.8}));
-    EXPECT_TRUE(at_most("distance from the plan", run.off_plan, {.promised = 0.10, .defect = 0.25}));
+    EXPECT_TRUE(at_least("share of the TSO ports", run.capable, {.promised = 0.95, .defect = 0.8}));
+    EXPECT_TRUE(at_most("difference from the plan", run.off_plan, {.promised = 0.10, .defect = 0.25}));
     return run;
 }
 
-/// The CPU time is the whole machine's: so what it saves is a measurement, and a defect is in the shares.
+/// The CPU time is that of the whole machine, so it is only reported; the shares decide.
 void expect_a_quarter_saved(const Cabling& wires) {
-    fmt::print("others take {:.0f} % of a CPU\n", taken_by_others() * 100);
+    fmt::print("other programs use {:.0f} % of a CPU\n", taken_by_others() * 100);
     std::vector<double> aware, unaware;
     for (int round = 0; round < 3; ++round) {
         aware.push_back(expect_as_planned(wires).per_kb);
         unaware.push_back(run_with(wires, /*aware=*/false).per_kb);
     }
     const double ratio = median(aware) / median(unaware);
-    fmt::print("CPU a KB: {:.3f} against {:.3f} (medians of 3)\n", median(aware), median(unaware));
+    fmt::print("CPU per KiB: {:.3f}, without balancing by TSO {:.3f} (medians of 3)\n", median(aware),
+               median(unaware));
     testing::Test::RecordProperty("ratio_percent", static_cast<int>(ratio * 100));
-    EXPECT_TRUE(at_most("CPU a KB, ratio", ratio, {.promised = 0.75, .defect = 0.85}));
+    EXPECT_TRUE(at_most("CPU per KiB, ratio", ratio, {.promised = 0.75, .defect = 0.85}));
 }
 
-TEST(Balance, puts_bulk_where_tso_is_and_saves_a_quarter_of_the_cpu) {
+TEST(Balance, puts_bulk_on_tso_ports_and_saves_cpu) {
     const Cabling wires(4, FarSide::lag_switch);
-    if (promises_are_held())
+    if (promises_enforced())
         expect_a_quarter_saved(wires);
     else
         expect_as_planned(wires);
@@ -197,15 +199,15 @@ void expect_even_leaving(unsigned ports) {
     for (const auto& move : state.moves)
         moves += fmt::format("\nbucket {} {} to {}, {}, {} after {} ms, gain {:.1f} %", move.bucket,
                              move.from, move.to, move.reason, move.end, move.waited.count(), move.gain);
-    // One bucket is all that a port can be left with.
+    // A port always keeps at least one bucket.
     const double least = std::max(1.0, fullest_bucket);
-    EXPECT_TRUE(
-        at_most("fullest over mean", measured.first, {.promised = 1.05 * least, .defect = 1.15 * least}))
+    EXPECT_TRUE(at_most("highest load to mean, ratio", measured.first,
+                        {.promised = 1.05 * least, .defect = 1.15 * least}))
         << "moves:" << moves;
 }
 
-TEST(ZipfFlows, leave_evenly_once_measured) {
-    for (const auto ports : promises_are_held() ? std::vector{2U, 4U, 8U} : std::vector{8U}) {
+TEST(Balance, spreads_zipf_flows) {
+    for (const auto ports : promises_enforced() ? std::vector{2U, 4U, 8U} : std::vector{8U}) {
         expect_even_leaving(ports);
         furnish_world();
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a change of the way costs, counted in packets at a known rate: silences of some milliseconds
-// come without any change on a busy machine.
+// The cost of a port change, in lost packets at a known rate. Time would not do: a busy machine pauses for
+// some milliseconds without any change.
 #include "netns/configs.h"
 #include "support/daemon/nobody.h"
 #include "support/figure.h"
@@ -29,12 +29,11 @@ void report(std::string_view what, const std::vector<std::uint64_t>& lost) {
     testing::Test::RecordProperty("worst", static_cast<int>(worst(lost)));
 }
 
-/// A millisecond is ten packets.
+/// Ten packets per millisecond.
 constexpr Bounds few{.promised = 10, .defect = 30};
 
-/// What the luckier quarter loses at most. A daemon that looks every ten milliseconds, and is not told, loses
-/// 0 to 100, as it comes, so 25 there; one that is told loses none unless the machine is busy, and it is not
-/// each time.
+/// The most that the best quarter of the pulls loses. A daemon that polls every 10 ms loses 0 to 100 packets,
+/// so 25 in that quarter; one that gets events loses none unless the machine is busy.
 double lower_quartile(std::vector<std::uint64_t> lost) {
     std::ranges::sort(lost);
     return static_cast<double>(lost.at(lost.size() / 4));
@@ -43,14 +42,14 @@ double lower_quartile(std::vector<std::uint64_t> lost) {
 void expect_few(const std::vector<std::uint64_t>& lost) {
     EXPECT_TRUE(at_most("lower quartile", lower_quartile(lost), {.promised = 10, .defect = 12}));
     EXPECT_TRUE(at_most("median", median(lost), {.promised = 10, .defect = 300}));
-    // A program that removes namespaces holds the kernel's network lock, and one event waits for it a second
-    // and more; events that are lost, LinkWatch finds (carrier_test.cpp).
+    // A program that removes namespaces holds the kernel's network lock, and an event may wait for it for
+    // more than a second. Lost events are the subject of LinkWatch (carrier_test.cpp).
     EXPECT_TRUE(at_most("worst", worst(lost), {.promised = 100, .defect = 30'000}));
 }
 
 constexpr Rounds pulls{.shown = 15, .measured = 15};
 
-/// The port that most packets leave by now.
+/// The port that sends most packets now.
 unsigned carrying_port(const Cabling& wires, const Stream& stream) {
     std::vector<std::uint64_t> before, sent;
     for (unsigned number = 1; number <= wires.ports(); ++number)
@@ -61,12 +60,12 @@ unsigned carrying_port(const Cabling& wires, const Stream& stream) {
     return static_cast<unsigned>(std::ranges::max_element(sent) - sent.begin()) + 1;
 }
 
-/// Packets lost each time.
+/// Packets lost by each pull.
 struct Losses {
     std::vector<std::uint64_t> pulled, put_back;
 };
 
-/// Pulls the cable that carries the stream, as often as that, and puts it back.
+/// Pulls the cable that carries the stream and plugs it in again, this many times.
 Losses pull_cables(const Cabling& wires, const TeamUnderTest& team, Stream& stream, int times) {
     if (!await_free_network_lock(30s, 100))
         throw SetupError("the kernel's network lock is taken all the time");
@@ -87,7 +86,7 @@ Losses pull_cables(const Cabling& wires, const TeamUnderTest& team, Stream& stre
     return lost;
 }
 
-TEST(Failover, of_loadbalance_loses_few_packets_a_pulled_cable) {
+TEST(Failover, loadbalance_loses_few_packets) {
     const Cabling wires(4, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
@@ -96,17 +95,17 @@ TEST(Failover, of_loadbalance_loses_few_packets_a_pulled_cable) {
     stream.stop();
     report("pulls", lost.pulled);
     expect_few(lost.pulled);
-    report("put back", lost.put_back);
+    report("plugged in", lost.put_back);
     EXPECT_TRUE(at_most("median", median(lost.put_back), {.promised = 1, .defect = 4}));
     const auto all = stream.tally();
     const auto by_pulls = std::accumulate(lost.pulled.begin(), lost.pulled.end(), std::uint64_t{0});
-    EXPECT_TRUE(at_most("lost by putting cables back", static_cast<double>(all.lost - by_pulls),
+    EXPECT_TRUE(at_most("lost by plugging cables in", static_cast<double>(all.lost - by_pulls),
                         {.promised = 12, .defect = 30'000}))
         << text_of(all);
     EXPECT_EQ(0U, all.duplicated);
 }
 
-TEST(Failover, of_activebackup_loses_few_packets_a_pulled_cable_each_way) {
+TEST(Failover, activebackup_loses_few_packets_each_way) {
     const Cabling wires(2, FarSide::learning_switch);
     const TeamUnderTest team(team_config(activebackup, ports_object(2)));
     bring_up(wires, team);
@@ -129,21 +128,21 @@ TEST(Failover, of_activebackup_loses_few_packets_a_pulled_cable_each_way) {
     expect_few(lost_in);
 }
 
-/// What a user without any right may do to a daemon: lock, watch, read, signal, connect, and use up his share
-/// of watches and processes.
+/// What an unprivileged user can do to a daemon: lock, watch and read files, signal, connect, and use up the
+/// user's limits of watches and processes.
 Process make_trouble(const TeamUnderTest& team) {
-    return as_nobody(fmt::format(
+    return as_unprivileged_user(fmt::format(
         "for i in $(seq 150); do tail -f /run/teamd/team0.pid & done >/dev/null 2>&1;"
         "while :; do kill -9 {0}; kill -STOP {0}; cat /proc/{0}/* /run/teamd/* /run/teamd-offload/*;"
         "teamdctl team0 state; echo x >/run/teamd/team0.sock; sleep 0.05; done >/dev/null 2>&1",
         team.pid()));
 }
 
-TEST(Failover, is_as_quick_whatever_nobody_does) {
+TEST(Failover, not_slowed_by_an_unprivileged_user) {
     const Cabling wires(4, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
-    const auto holders = lock_all_that_nobody_may();
+    const auto holders = lock_as_unprivileged_user();
     Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
     std::vector<std::uint64_t> without, with;
     for (int round = 0; round < 4; ++round) {
@@ -153,7 +152,7 @@ TEST(Failover, is_as_quick_whatever_nobody_does) {
         (trouble ? with : without).insert((trouble ? with : without).end(), lost.begin(), lost.end());
     }
     report("pulls", without);
-    report("pulls in nobody's presence", with);
+    report("pulls with an unprivileged user", with);
     EXPECT_TRUE(at_most("median", median(with), {.promised = 10, .defect = 300}));
     const auto trouble = make_trouble(team);
     team.kill();
@@ -162,7 +161,7 @@ TEST(Failover, is_as_quick_whatever_nobody_does) {
     EXPECT_TRUE(stream.flows(100));
 }
 
-/// Lost each way by one change of the active port, no cable pulled.
+/// Packets lost in each direction by one change of the active port, without a pulled cable.
 template <class Change>
 void expect_followed(const char* what, Change change) {
     const Cabling wires(2, FarSide::learning_switch);
@@ -184,7 +183,7 @@ void expect_followed(const char* what, Change change) {
     in.stop();
     report(fmt::format("{}, out", what), lost_out);
     report(fmt::format("{}, in", what), lost_in);
-    // A change that always takes its time shows in the median; one of them can meet a busy machine.
+    // A slow change shows in the median; a single one may be slow on a busy machine.
     for (const auto& lost : {lost_out, lost_in}) {
         EXPECT_TRUE(at_most("median", median(lost), few));
         EXPECT_TRUE(at_most("worst", worst(lost), {.promised = 10, .defect = 30'000}));
@@ -192,13 +191,13 @@ void expect_followed(const char* what, Change change) {
     EXPECT_EQ(0U, in.tally().duplicated + out.tally().duplicated);
 }
 
-TEST(ActivePort, set_by_hand_is_followed_by_inbound_traffic) {
+TEST(ActivePort, change_by_hand_redirects_inbound_traffic) {
     expect_followed("by hand", [](const TeamUnderTest& team, const std::string& next) {
         team.set_item("runner.active_port", next);
     });
 }
 
-TEST(ActivePort, changed_by_prio_is_followed_by_inbound_traffic) {
+TEST(ActivePort, change_by_prio_redirects_inbound_traffic) {
     int prio = 100;
     expect_followed("by prio", [&](const TeamUnderTest& team, const std::string& next) {
         const auto done =
@@ -207,7 +206,7 @@ TEST(ActivePort, changed_by_prio_is_followed_by_inbound_traffic) {
     });
 }
 
-TEST(ActivePort, that_comes_back_is_followed_by_inbound_traffic) {
+TEST(ActivePort, return_redirects_inbound_traffic) {
     const Cabling wires(2, FarSide::learning_switch);
     const TeamUnderTest team(ranked_activebackup(2));
     bring_up(wires, team);
@@ -227,16 +226,16 @@ TEST(ActivePort, that_comes_back_is_followed_by_inbound_traffic) {
     EXPECT_TRUE(at_most("median", median(lost), few));
 }
 
-/// The kernel gathers news of a lost link here, for up to a second, as it does for a card. What the daemon
-/// does against that costs ten milliseconds at most where it must ask, which is a hundred packets.
-TEST(Failover, on_ports_whose_news_come_late_is_bounded) {
-    const Cabling wires(4, FarSide::lag_switch, News::gathered);
+/// Here the kernel delays link events for up to a second, as it does for a card. If the daemon has to poll,
+/// that costs at most 10 ms, which is a hundred packets.
+TEST(Failover, bounded_with_delayed_link_events) {
+    const Cabling wires(4, FarSide::lag_switch, LinkEvents::delayed);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
     Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
     const auto lost = pull_cables(wires, team, stream, rounds(pulls));
     stream.stop();
-    report("pulls with late news", lost.pulled);
+    report("pulls with delayed events", lost.pulled);
     EXPECT_TRUE(at_most("median", median(lost.pulled), {.promised = 110, .defect = 250}));
     EXPECT_TRUE(at_most("worst", worst(lost.pulled), {.promised = 300, .defect = 30'000}));
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The hash "cpu", and a sender that goes from one CPU to the other: no flow overtakes itself. A machine whose
-// CPUs stand still now and then gets packets of one port out of order too (a device's packets wait on the CPU
-// that sent them), up to 8 of 12,000 segments with a static hash, so a few are nobody's fault; flows that
-// went over at once would be half of the datagrams, and a thousand of the segments (of eight connections).
+// The hash "cpu" with a sender that moves between CPUs: its flows must keep their order. A machine whose CPUs
+// stall reorders packets of one port too, because a device's packets wait on the CPU that sent them: up to 8
+// of 12,000 segments with a static hash. So a few are accepted. Flows that moved at once would reorder half
+// of the datagrams, and a thousand segments (of eight connections).
 #include "netns/configs.h"
 #include "support/traffic/flows.h"
 #include "support/traffic/on_cpu.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view by_cpu = R"({"name": "loadbalance", "tx_hash": ["cpu"]})";
 
-/// All threads of this process, the senders among them, run on one CPU.
+/// Binds all threads of this process, including the senders, to one CPU.
 void move_process_to(unsigned cpu) {
     cpu_set_t only;
     CPU_ZERO(&only);
@@ -29,13 +29,13 @@ void move_process_to(unsigned cpu) {
 
 constexpr std::uint64_t few_late = 20;
 
-/// Behind eth1 there is always a queue, behind eth2 never: what goes over too early is there first.
-class MovedSender : public testing::Test {
+/// eth1 always has a queue, eth2 never: packets that move to eth2 too early overtake.
+class HashByCpu : public testing::Test {
 protected:
     void SetUp() override {
         if (cpus_.size() < 2) GTEST_SKIP() << "one CPU";
     }
-    ~MovedSender() override {
+    ~HashByCpu() override {
         cpu_set_t all;
         CPU_ZERO(&all);
         for (const auto cpu : cpus_)
@@ -44,7 +44,7 @@ protected:
             sched_setaffinity(std::stoi(task.path().filename()), sizeof all, &all);
     }
 
-    /// Sends from one CPU and from the other in turn, for so long.
+    /// Sends from the two CPUs in turn for this long.
     void move_about(std::chrono::seconds time) const {
         const auto start = SteadyClock::now();
         for (std::size_t turn = 0; since(start) < time; ++turn) {
@@ -60,11 +60,11 @@ protected:
     std::vector<unsigned> cpus_ = usable_cpus();
 };
 
-TEST_F(MovedSender, of_datagrams_is_not_overtaken_by_itself) {
+TEST_F(HashByCpu, keeps_the_order_of_a_moved_udp_sender) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(team_config(by_cpu, ports_object(2)));
     bring_up(wires, team);
-    if (by_driver(wires)) GTEST_SKIP() << "the driver has a port for each CPU, and no memory";
+    if (by_driver(wires)) GTEST_SKIP() << "the driver does not remember the port of a flow";
     make_eth1_narrow(wires, "1m");
     move_process_to(cpus_[0]);
     Stream stream(
@@ -78,14 +78,14 @@ TEST_F(MovedSender, of_datagrams_is_not_overtaken_by_itself) {
     EXPECT_GE(few_late, stream.tally().reordered) << text_of(stream.tally());
 }
 
-TEST_F(MovedSender, of_tcp_is_not_overtaken_by_itself) {
+TEST_F(HashByCpu, keeps_the_order_of_a_moved_tcp_sender) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(team_config(by_cpu, ports_object(2)));
     bring_up(wires, team);
-    if (by_driver(wires)) GTEST_SKIP() << "the driver has a port for each CPU, and no memory";
+    if (by_driver(wires)) GTEST_SKIP() << "the driver does not remember the port of a flow";
     ASSERT_TRUE(reaches(wires.host(), client_v4));
     make_eth1_narrow(wires, "64m");
-    // Nothing is dropped there: what comes after a lost segment is out of order too.
+    // The queue drops nothing: segments after a lost one would count as reordered too.
     must(wires.host(), "echo 4096 65536 131072 > /proc/sys/net/ipv4/tcp_wmem");
     move_process_to(cpus_[0]);
     const BulkFlows bulk({.from = &wires.host(),
@@ -93,7 +93,7 @@ TEST_F(MovedSender, of_tcp_is_not_overtaken_by_itself) {
                           .address = client_v4,
                           .rates = std::vector(8, 0.75e6)});
     const auto start = bulk.received();
-    ASSERT_TRUE(eventually("it is under way", [&] { return bulk.received() > start + 2'000'000; }));
+    ASSERT_TRUE(eventually("data arrives", [&] { return bulk.received() > start + 2'000'000; }));
     const auto before = tcp_counters(wires.client());
     const auto sent = bulk.received();
     move_about(3s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What it costs a flow that its bucket moves: next to nothing, where the bucket waits for a pause.
+// The cost of a bucket move for its flows: almost nothing if the bucket moves in a gap.
 #include "netns/balance/balance_state.h"
 #include "netns/configs.h"
 #include "support/figure.h"
@@ -34,10 +34,9 @@ void await_no_move(const TeamUnderTest& team) {
 
 // ---- datagrams in bursts, numbered -----------------------------------------------------------
 
-/// How many datagrams later ones overtake, while buckets move back and forth between a port in which a burst
-/// builds a queue and one in which nothing waits. What several CPUs send at once the kernel puts out of order
-/// by itself (each has a queue of its own in which packets wait for the far end of a veth), so one CPU sends
-/// it all.
+/// Counts reordered datagrams while buckets move between a port where a burst builds a queue and one with an
+/// empty queue. One CPU sends everything: each CPU queues its packets for the far end of a veth separately,
+/// so the kernel itself reorders what several CPUs send.
 std::uint64_t overtaken(bool wait_for_gap) {
     const OnCpu together(static_cast<unsigned>(sched_getcpu()));
     const Cabling wires(2, FarSide::lag_switch);
@@ -61,7 +60,7 @@ std::uint64_t overtaken(bool wait_for_gap) {
         move_bucket(team, bucket, "eth1");
     await_no_move(team);
     for (const auto& stream : streams)
-        if (!stream->flows(1'000)) throw SetupError("nothing flows"); // the daemon has seen the queue
+        if (!stream->flows(1'000)) throw SetupError("no packets arrive"); // the daemon has seen the queue
     for (std::size_t move = 0; move < 300; ++move)
         move_bucket(team, buckets[move % buckets.size()], move / buckets.size() % 2 == 0 ? "eth2" : "eth1");
     await_no_move(team);
@@ -75,18 +74,19 @@ std::uint64_t overtaken(bool wait_for_gap) {
     return count;
 }
 
-TEST(Moves, wait_for_a_gap_in_which_nothing_is_overtaken) {
+TEST(BucketMoves, waits_for_a_gap_without_reordering) {
     const auto at_once = static_cast<double>(overtaken(/*wait_for_gap=*/false));
     furnish_world();
-    ASSERT_GE(at_once, 50) << "or there was nothing to overtake";
+    ASSERT_GE(at_once, 50) << "the setup reorders too little for a comparison";
     const auto in_gaps = static_cast<double>(overtaken(/*wait_for_gap=*/true));
-    EXPECT_TRUE(at_most("overtaken in gaps", in_gaps, {.promised = at_once / 50, .defect = at_once / 20}));
+    EXPECT_TRUE(
+        at_most("reordered by moves in gaps", in_gaps, {.promised = at_once / 50, .defect = at_once / 20}));
 }
 
-// ---- connections as fast as they can ---------------------------------------------------------
+// ---- connections at full speed ---------------------------------------------------------------
 //
-// Counted by the receiver's TCP, beside moves at once, over ports that a shaper keeps busy, so that something
-// waits in every one of them.
+// The receiver's TCP counts reordered segments, compared with moves that do not wait. A shaper keeps a queue
+// in every port.
 
 constexpr unsigned ports = 4, flows = 32;
 constexpr int moves = 200;
@@ -101,7 +101,7 @@ public:
         : wires_(ports, FarSide::lag_switch),
           team_(team_config(by_flow, ports_object(ports), gap_option(wait_for_gap))) {
         bring_up(wires_, team_);
-        // A queue that never overflows, so that what is out of order was overtaken and not lost.
+        // A queue that never overflows: segments out of order were reordered, not lost.
         for (unsigned number = 1; number <= ports; ++number)
             must(wires_.host(),
                  fmt::format("tc qdisc replace dev {} root tbf rate 1gbit burst 256k limit 64m",
@@ -114,7 +114,7 @@ public:
         std::this_thread::sleep_for(2s); // slow start
     }
 
-    /// So many moves of buckets that are in use, each to another port, over so long.
+    /// Moves this many busy buckets, each to another port, over this time.
     Seen during(int count, milliseconds time) {
         const auto before = look_at();
         const auto state = balance_of(team_);
@@ -125,7 +125,7 @@ public:
             std::this_thread::sleep_for(time / count);
         }
         if (count == 0) std::this_thread::sleep_for(time);
-        // Those that still wait belong to it.
+        // Include the moves that are still pending.
         await_no_move(team_);
         const auto after = look_at();
         return {.out_of_order = after.out_of_order - before.out_of_order,
@@ -147,7 +147,7 @@ private:
 };
 
 void print(std::string_view what, const Seen& seen) {
-    fmt::print("{}: {} out of order, {} retransmitted, {:.1f} GB received\n", what, seen.out_of_order,
+    fmt::print("{}: {} reordered, {} retransmitted, {:.1f} GB received\n", what, seen.out_of_order,
                seen.retransmitted, static_cast<double>(seen.received) / 1e9);
 }
 
@@ -163,16 +163,16 @@ Seen with_moves(bool wait_for_gap, std::string_view how) {
     return seen;
 }
 
-// A machine whose CPUs stand still for longer than a queue takes to drain gets a few out of order by itself:
-// one in a gigabyte is nobody's fault. Moves at once get 6 to 8: too few to tell a defect by.
-TEST(Moves, of_buckets_in_use_overtake_little) {
-    if (!promises_are_held()) GTEST_SKIP() << "a measurement: ./quickstart measure takes it";
+// A machine whose CPUs stall for longer than a queue takes to drain reorders about one segment in a gigabyte
+// by itself. Moves that do not wait reorder 6 to 8: too few to detect a defect.
+TEST(BucketMoves, reorders_little_under_load) {
+    if (!promises_enforced()) GTEST_SKIP() << "only in ./quickstart measure";
     const auto in_gaps = with_moves(/*wait_for_gap=*/true, "in gaps");
     furnish_world();
     const auto at_once = with_moves(/*wait_for_gap=*/false, "at once");
     const auto bound = std::max(1.0, late_per_gigabyte(at_once) / 2);
-    EXPECT_TRUE(
-        at_most("out of order a GB", late_per_gigabyte(in_gaps), {.promised = bound, .defect = bound}));
+    EXPECT_TRUE(at_most("reordered segments per GB", late_per_gigabyte(in_gaps),
+                        {.promised = bound, .defect = bound}));
     RecordProperty("out_of_order_in_gaps", static_cast<int>(in_gaps.out_of_order));
     RecordProperty("out_of_order_at_once", static_cast<int>(at_once.out_of_order));
 }

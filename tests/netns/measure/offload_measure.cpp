@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How soon an offload is on again that somebody has switched off.
+// How soon the daemon switches an offload on again after another program switched it off.
 #include "kernel/ethtool/ethtool.h"
 #include "netns/configs.h"
 #include "support/eventually.h"
@@ -14,8 +14,8 @@ namespace {
 
 constexpr auto tcp4 = "tx-tcp-segmentation";
 
-TEST(OffloadRepair, comes_within_100_ms) {
-    constexpr unsigned times = 7; // of eight that do not wait
+TEST(OffloadRepair, takes_at_most_100_ms) {
+    constexpr unsigned times = 7; // of the eight repairs without a pause
     const Cabling wires(4, FarSide::open);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);

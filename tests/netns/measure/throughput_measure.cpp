@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The team beside one plain veth, on the same path and in the same run.
+// The team compared with a plain veth, on the same path and in the same run.
 #include "netns/configs.h"
 #include "support/figure.h"
 #include "support/traffic/traffic.h"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char *plain_v4 = "10.0.1.1", *plain_peer_v4 = "10.0.1.2";
 
-/// Four ports and a cable of its own beside them, all into one switch, whose own address answers.
+/// Four ports and one separate cable, all in one switch, which has an address of its own.
 class Path {
 public:
     Path() : wires_(5, FarSide::lag_switch), team_(loadbalance(4)) {
@@ -30,8 +30,8 @@ public:
     }
     const Cabling& wires() const { return wires_; }
 
-    /// Mbit/s of some connections for a second or two to that address. Sender and receiver have a CPU each:
-    /// left to themselves they share one in some runs, at half the rate.
+    /// Mbit/s of some connections to that address, for one or two seconds. Sender and receiver have a CPU
+    /// each: the scheduler sometimes puts both on one, at half the rate.
     double run_to(const char* address, int streams) const {
         auto server = Process::start({.argv = {"iperf3", "-s", "-1", "--forceflush"}, .in = &wires_.peer()});
         if (!eventually("", [&] { return server.out().find("listening") != std::string::npos; }))
@@ -65,12 +65,12 @@ private:
 
 struct Compared {
     double ratio = 0;   ///< the team's throughput over the plain veth's: the median of the rounds' ratios
-    double best = 0;    ///< of the best of either: what else the machine does only makes them slower
+    double best = 0;    ///< ratio of the best rounds: other load only makes rounds slower
     double per_skb = 0; ///< bytes
 };
 
-/// Alternating, so that what the machine does meanwhile meets both alike. A round's ratio is 0.7 to 1.2 where
-/// others use the machine too.
+/// The rounds alternate, so that other load affects both. On a shared machine the ratio of a round is 0.7
+/// to 1.2.
 Compared compare(int connections, int count) {
     const Path path;
     std::vector<double> ratios, per_skb, teams, plains;
@@ -82,10 +82,10 @@ Compared compare(int connections, int count) {
         ratios.push_back(teams.back() / plains.back());
         per_skb.push_back(static_cast<double>(passed.tx_bytes) / static_cast<double>(passed.tx_packets));
         fmt::print(
-            "round {}: team {:.0f} Mbit/s, {:.0f} bytes an skb; plain veth {:.0f} Mbit/s; ratio {:.3f}\n",
+            "round {}: team {:.0f} Mbit/s, {:.0f} bytes per skb; plain veth {:.0f} Mbit/s; ratio {:.3f}\n",
             round, teams.back(), per_skb.back(), plains.back(), ratios.back());
     }
-    fmt::print("{} connections: ratio {:.3f}, {:.0f} bytes an skb (medians)\n", connections, median(ratios),
+    fmt::print("{} connections: ratio {:.3f}, {:.0f} bytes per skb (medians)\n", connections, median(ratios),
                median(per_skb));
     testing::Test::RecordProperty("ratio_percent", static_cast<int>(median(ratios) * 100));
     testing::Test::RecordProperty("bytes_per_skb", static_cast<int>(median(per_skb)));
@@ -94,19 +94,19 @@ Compared compare(int connections, int count) {
             .per_skb = median(per_skb)};
 }
 
-// Packets that are not whole make a third of it.
-TEST(Throughput, of_one_connection_is_near_a_plain_veths_with_packets_whole) {
+// Segmented packets reach a third of this throughput.
+TEST(Throughput, one_connection_is_near_plain_veth) {
     const auto compared = compare(/*connections=*/1, rounds({.shown = 6, .measured = 9}));
     EXPECT_GE(compared.per_skb, 20'000);
     EXPECT_TRUE(at_least("throughput, ratio", compared.ratio, {.promised = 0.9, .defect = 0}));
-    // A machine that is busy lowers the one or the other, a defect both.
+    // Other load lowers one of the two figures, a defect lowers both.
     EXPECT_TRUE(at_least("throughput, ratio of the best", std::max(compared.best, compared.ratio),
                          {.promised = 0.9, .defect = 0.7}));
 }
 
-// Four connections saturate two CPUs, where the rate of a run depends on who shares a cache with whom: a
-// benchmark, whose rate is printed and not judged.
-TEST(Throughput, of_four_connections_with_packets_whole) {
+// Four connections saturate two CPUs, and the rate then depends on which threads share a cache. The rate is
+// printed, not checked.
+TEST(Throughput, four_connections_keep_large_packets) {
     const auto compared = compare(/*connections=*/4, rounds({.shown = 1, .measured = 7}));
     EXPECT_GE(compared.per_skb, 20'000);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// teamoctl offload: who holds the team back, and what that costs, beside real traffic.
+// teamoctl offload with real traffic: which port limits the team, and what that costs.
 //
-// lab: OffloadShow.* by none: teamoctl makes the same of every datapath's state
+// lab: OffloadShow.* by none: teamoctl's output does not depend on the datapath
 #include "netns/balance/balance_state.h"
 #include "netns/configs.h"
 #include "netns/life/operators.h"
@@ -24,13 +24,13 @@ using testing::StrEq;
 constexpr std::string_view eth3_without_tso =
     R"({"eth1": {}, "eth2": {}, "eth3": {"offload": {"tso": "off"}}})";
 
-/// Everything leaves by eth3.
+/// A configuration that sends everything by eth3.
 std::string all_by_eth3() {
     return team_config(activebackup,
                        R"({"eth1": {}, "eth2": {}, "eth3": {"prio": 100, "offload": {"tso": "off"}}})");
 }
 
-/// The loads are counted anew every 300 ms, and no bucket is moved.
+/// Measures loads every 300 ms and moves no bucket.
 constexpr std::string_view counted_often =
     R"({"name": "loadbalance", "tx_hash": ["eth", "ipv4", "ipv6", "l4"], "tx_balancer": {"balancing_interval": 3}})";
 
@@ -39,7 +39,7 @@ struct Cost {
     double bytes = 0, bulk = 0, percent = 0, ns_per_kib = 0;
 };
 
-/// Of a port that has one; throws where it has none.
+/// The cost that the output shows for a port; throws if it shows none.
 Cost cost_of(const TeamUnderTest& team, const char* port) {
     const auto said = ask(team, "offload", {"--json"});
     rapidjson::Document document;
@@ -55,7 +55,7 @@ Cost cost_of(const TeamUnderTest& team, const char* port) {
             .ns_per_kib = cost["ns_per_kib"].GetDouble()};
 }
 
-TEST(OffloadShow, names_the_port_that_holds_the_team_back) {
+TEST(OffloadShow, names_the_port_that_limits_the_team) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(
         team_config(by_flow, R"({"eth1": {}, "eth2": {"offload": {"tx-esp-segmentation": "require"}},
@@ -78,7 +78,7 @@ TEST(OffloadShow, names_the_port_that_holds_the_team_back) {
     }
 }
 
-TEST(OffloadShow, says_that_a_port_carries_only_while_no_other_can) {
+TEST(OffloadShow, shows_a_demoted_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, R"({"eth1": {}, "eth2": {"offload":
         {"tx-esp-segmentation": "require", "lacking": "demote"}}})"));
@@ -88,7 +88,7 @@ TEST(OffloadShow, says_that_a_port_carries_only_while_no_other_can) {
                           "carries only while no other port can\n"));
 }
 
-TEST(OffloadShow, names_the_port_that_sets_the_largest_packet) {
+TEST(OffloadShow, names_the_port_that_limits_packet_size) {
     const Cabling wires(2, FarSide::open);
     wires.host().ip("link set eth2 gso_max_size 20000");
     const TeamUnderTest team(loadbalance(2));
@@ -97,13 +97,13 @@ TEST(OffloadShow, names_the_port_that_sets_the_largest_packet) {
         ask(team, "offload").out,
         HasSubstr("eth2 holds the team back: packets are limited to 20000 bytes, the others take 65536\n"));
     wires.host().ip("link set eth1 gso_max_size 20000");
-    EXPECT_TRUE(eventually("nobody is less than the others", [&] {
+    EXPECT_TRUE(eventually("all ports have the same limit", [&] {
         const auto said = ask(team, "offload").out;
         return said.find("no port holds the team back\n") != std::string::npos;
     }));
 }
 
-TEST(OffloadShow, measures_what_is_segmented_in_software) {
+TEST(OffloadShow, measures_software_segmentation) {
     const Cabling wires(3, FarSide::learning_switch);
     const TeamUnderTest team(all_by_eth3());
     bring_up(wires, team);
@@ -112,7 +112,7 @@ TEST(OffloadShow, measures_what_is_segmented_in_software) {
     const auto features = must(wires.host(), "ethtool -k eth3 && ethtool -k eth1");
     const BulkFlows flows(
         {.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rates = {20e6}});
-    // One second of it: the connection may have begun within the first.
+    // Skip the first second, in which the connection may have started.
     Cost cost;
     ASSERT_TRUE(eventually("bulk leaves by eth3", [&] {
         cost = cost_of(team, "eth3");
@@ -122,21 +122,22 @@ TEST(OffloadShow, measures_what_is_segmented_in_software) {
     EXPECT_LE(cost.bulk, cost.bytes);
     EXPECT_GT(cost.ns_per_kib, 0);
     EXPECT_GT(cost.percent, 0);
-    // The figures stand as they are rounded.
+    // The figures are rounded.
     EXPECT_NEAR(cost.percent, cost.bulk / 1024 * cost.ns_per_kib / 1e7, 0.02 * cost.percent);
     EXPECT_THAT(ask(team, "offload").out,
                 AllOf(HasSubstr("segmented in software: "), HasSubstr(" of a CPU ("),
                       HasSubstr(" ns/KiB measured here)\n")));
-    EXPECT_EQ(devices, must(wires.host(), "ip -o link | sed 's/ state .*//'")) << "it is measured elsewhere";
+    EXPECT_EQ(devices, must(wires.host(), "ip -o link | sed 's/ state .*//'"))
+        << "the measurement uses another namespace";
     EXPECT_EQ(features, must(wires.host(), "ethtool -k eth3 && ethtool -k eth1"));
 }
 
-TEST(OffloadShow, takes_the_bulk_that_the_datapath_counts_by_bucket) {
+TEST(OffloadShow, uses_bulk_counters_of_the_datapath) {
     const Cabling wires(3, FarSide::lag_switch);
     const TeamUnderTest team(team_config(counted_often, eth3_without_tso));
     bring_up(wires, team);
     if (by_driver(wires))
-        GTEST_SKIP() << "the driver counts for a team that balances, and that takes bulk away from eth3";
+        GTEST_SKIP() << "the driver only counts if the team balances, which moves bulk away from eth3";
     ASSERT_TRUE(reaches(wires.host(), client_v4));
     const BulkFlows flows(
         {.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rates = {20e6}});
@@ -151,7 +152,7 @@ TEST(OffloadShow, takes_the_bulk_that_the_datapath_counts_by_bucket) {
     EXPECT_GT(cost.percent, 0);
 }
 
-TEST(OffloadShow, says_why_it_measures_nothing) {
+TEST(OffloadShow, explains_a_missing_measurement) {
     const Cabling wires(3, FarSide::learning_switch);
     const TeamUnderTest team(all_by_eth3());
     bring_up(wires, team);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The offload contract, as ethtool(8) sees it and as packets notice it.
+// The configured offloads, checked with ethtool(8) and by the size of packets.
 //
-// lab: OffloadContract.* by team, 18 s, long
-// lab: Packets.stay_whole_on_a_vlan* by bpf, 10 s
+// lab: Offload.* by team, 18 s, long
+// lab: LargePackets.on_a_vlan_* by bpf, 10 s
 #include "netns/configs.h"
 #include "support/figure.h"
 #include "support/traffic/flows.h"
@@ -55,7 +55,7 @@ std::size_t lines_with(const std::string& log, std::string_view words) {
 
 // ---- what is kept, required and off ----------------------------------------------------------
 
-TEST(OffloadContract, keeps_all_that_ports_and_team_have_without_a_word) {
+TEST(Offload, keeps_features_by_default) {
     const Cabling wires(2, FarSide::open);
     const auto before = features(wires, "eth1");
     TeamUnderTest team(loadbalance(2));
@@ -66,7 +66,7 @@ TEST(OffloadContract, keeps_all_that_ports_and_team_have_without_a_word) {
     EXPECT_EQ(before, features(wires, "eth1"));
 }
 
-TEST(OffloadContract, requires_tso_of_all_where_one_has_it_and_puts_back_what_was) {
+TEST(Offload, requires_tso_and_restores_it) {
     const Cabling wires(2, FarSide::open);
     ethtool(wires, fmt::format("eth1 {} off {} off", tcp4, tcp6));
     const auto before = features(wires, "eth1");
@@ -77,7 +77,7 @@ TEST(OffloadContract, requires_tso_of_all_where_one_has_it_and_puts_back_what_wa
     EXPECT_EQ(before, features(wires, "eth1"));
 }
 
-TEST(OffloadContract, switches_off_what_it_says_and_a_later_daemon_puts_it_back) {
+TEST(Offload, off_is_restored_by_a_later_daemon) {
     const Cabling wires(2, FarSide::open);
     const auto before = features(wires, "eth1");
     TeamUnderTest team(with_contract(2, R"({"tso": "off", "rx-checksum": "off"})"));
@@ -85,7 +85,7 @@ TEST(OffloadContract, switches_off_what_it_says_and_a_later_daemon_puts_it_back)
     EXPECT_FALSE(has(wires, "eth1", tcp4));
     EXPECT_FALSE(has(wires, "eth1", tcp6));
     EXPECT_FALSE(has(wires, "eth1", "rx-checksum"));
-    EXPECT_TRUE(has(wires, "team0", tcp4)) << "its packets stay whole as far as the port";
+    EXPECT_TRUE(has(wires, "team0", tcp4)) << "the port segments, not the team";
     team.kill();
     team.start();
     EXPECT_FALSE(has(wires, "eth1", tcp4));
@@ -93,7 +93,7 @@ TEST(OffloadContract, switches_off_what_it_says_and_a_later_daemon_puts_it_back)
     EXPECT_EQ(before, features(wires, "eth1"));
 }
 
-TEST(OffloadContract, of_a_port_comes_before_the_teams_and_follows_a_new_configuration) {
+TEST(Offload, port_setting_overrides_the_team) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, R"({"eth1": {"offload": {"tso": "off"}}, "eth2": {}})"));
     bring_up(wires, team);
@@ -103,7 +103,7 @@ TEST(OffloadContract, of_a_port_comes_before_the_teams_and_follows_a_new_configu
     EXPECT_TRUE(has(wires, "eth1", tcp4));
 }
 
-TEST(OffloadContract, is_what_an_earlier_daemon_found_and_not_what_was_switched_meanwhile) {
+TEST(Offload, ignores_changes_while_no_daemon_ran) {
     const Cabling wires(2, FarSide::open);
     const auto before = features(wires, "eth1");
     TeamUnderTest team(loadbalance(2));
@@ -118,10 +118,10 @@ TEST(OffloadContract, is_what_an_earlier_daemon_found_and_not_what_was_switched_
     EXPECT_THAT(features(wires, "eth1"), IsSupersetOf(before));
 }
 
-// ---- what somebody else switches -------------------------------------------------------------
+// ---- changes by other programs ---------------------------------------------------------------
 
-/// How soon, offload_measure.cpp has.
-TEST(OffloadRepair, comes_each_time_and_says_one_line) {
+/// offload_measure.cpp measures the time.
+TEST(OffloadRepair, logs_one_line_each_time) {
     constexpr unsigned rounds = 5;
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
@@ -135,18 +135,18 @@ TEST(OffloadRepair, comes_each_time_and_says_one_line) {
     EXPECT_EQ(rounds, lines_with(team.log(), "port eth1: tx-tcp"));
 }
 
-TEST(OffloadRepair, is_of_everything_at_once) {
+TEST(OffloadRepair, repairs_all_features_at_once) {
     const Cabling wires(2, FarSide::open);
     ethtool(wires, "eth1 gro on");
     const auto before = features(wires, "eth1");
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
-    // Scatter-gather takes TSO and GSO with it.
+    // Without scatter-gather the kernel disables TSO and GSO too.
     ethtool(wires, "eth1 sg off tx off rx off gro off txvlan off");
     EXPECT_TRUE(becomes(before, [&] { return features(wires, "eth1"); }));
 }
 
-TEST(OffloadRepair, is_of_the_teams_own_device_too) {
+TEST(OffloadRepair, repairs_the_team_device) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -154,18 +154,18 @@ TEST(OffloadRepair, is_of_the_teams_own_device_too) {
     EXPECT_TRUE(eventually("TSO is on again", [&] { return has(wires, "team0", tcp4); }));
 }
 
-TEST(OffloadRepair, undoes_what_is_switched_on_against_the_contract) {
+TEST(OffloadRepair, switches_off_what_must_be_off) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(with_contract(2, R"({"tso": "off"})"));
     bring_up(wires, team);
     ethtool(wires, fmt::format("eth1 {} on", tcp4));
     EXPECT_TRUE(eventually("TSO is off again", [&] { return !has(wires, "eth1", tcp4); }));
-    EXPECT_TRUE(eventually("it says so", [&] {
+    EXPECT_TRUE(eventually("the log reports it", [&] {
         return team.log().find("tx-tcp-segmentation came on; switched off again") != std::string::npos;
     }));
 }
 
-TEST(OffloadRepair, gets_slower_where_somebody_undoes_it_every_time) {
+TEST(OffloadRepair, slows_down_when_contested) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -177,16 +177,16 @@ TEST(OffloadRepair, gets_slower_where_somebody_undoes_it_every_time) {
         if (has(wires, "eth1", tcp4) && other->set_features(eth1, {{tcp4, false}})) ++undone;
         std::this_thread::sleep_for(1ms);
     }
-    EXPECT_LE(undone, 10U) << "eight at once, then one a second and less";
+    EXPECT_LE(undone, 10U) << "eight at once, then at most one per second";
     EXPECT_TRUE(eventually("it does not give up yet", [&] { return has(wires, "eth1", tcp4); }));
 }
 
-TEST(OffloadRepair, is_only_told_of_where_that_is_asked) {
+TEST(OffloadRepair, only_logs_if_configured) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(with_contract(2, R"({"repair": false})"));
     bring_up(wires, team);
     ethtool(wires, "eth1 tso off");
-    EXPECT_TRUE(eventually("it says so", [&] {
+    EXPECT_TRUE(eventually("the log reports it", [&] {
         return team.log().find("left so, since \"repair\" is false") != std::string::npos;
     }));
     EXPECT_TRUE(stays(
@@ -194,20 +194,20 @@ TEST(OffloadRepair, is_only_told_of_where_that_is_asked) {
     EXPECT_EQ(1U, lines_with(team.log(), "left so"));
 }
 
-TEST(OffloadRepair, is_of_a_ports_mtu_too) {
+TEST(OffloadRepair, repairs_the_mtu_of_a_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
     if (by_driver(wires)) GTEST_SKIP() << "the driver refuses another MTU";
     wires.host().ip("link set eth1 mtu 1400");
     EXPECT_TRUE(becomes(1500U, [&] { return look(wires.host(), "eth1").mtu; }));
-    EXPECT_TRUE(eventually("it says so", [&] {
+    EXPECT_TRUE(eventually("the log reports it", [&] {
         return team.log().find("port eth1: MTU 1400 is not the team's; set to 1500 again") !=
                std::string::npos;
     }));
 }
 
-// ---- a port that lacks something -------------------------------------------------------------
+// ---- a port that lacks an offload ------------------------------------------------------------
 
 std::string lacking(std::string_view policy) {
     return team_config(by_flow, fmt::format(R"({{"eth1": {{"offload": {{"{}": "require", "lacking": "{}"}}}},
@@ -215,7 +215,7 @@ std::string lacking(std::string_view policy) {
                                             not_on_a_veth, policy));
 }
 
-TEST(PoorPort, is_used_and_complained_of_once_where_it_is_accepted) {
+TEST(LackingPort, accept_uses_it_and_warns_once) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(lacking("accept"));
     bring_up(wires, team);
@@ -226,7 +226,7 @@ TEST(PoorPort, is_used_and_complained_of_once_where_it_is_accepted) {
     EXPECT_EQ(1U, lines_with(team.log(), "port eth1: lacks tx-esp-segmentation"));
 }
 
-TEST(PoorPort, carries_only_while_no_other_can_where_it_is_demoted) {
+TEST(LackingPort, demote_uses_it_last) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(lacking("demote"));
     bring_up(wires, team);
@@ -238,7 +238,7 @@ TEST(PoorPort, carries_only_while_no_other_can_where_it_is_demoted) {
     EXPECT_TRUE(team.await_item("ports.eth1.datapath.transmits", "false"));
 }
 
-TEST(PoorPort, is_not_taken_in_where_it_is_refused_and_the_others_go_on) {
+TEST(LackingPort, refuse_leaves_it_out) {
     const Cabling wires(2, FarSide::open);
     const auto before = snapshot(wires.host(), "eth1");
     const TeamUnderTest team(lacking("refuse"));
@@ -251,9 +251,9 @@ TEST(PoorPort, is_not_taken_in_where_it_is_refused_and_the_others_go_on) {
     EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth1")));
 }
 
-// ---- what packets notice ---------------------------------------------------------------------
+// ---- size of packets -------------------------------------------------------------------------
 
-/// Bytes of each packet that these ports send in a second.
+/// Average bytes per packet that these ports send during one second.
 double bytes_per_skb(const Cabling& wires, std::initializer_list<const char*> ports) {
     const auto all = [&] {
         Counters sum;
@@ -269,17 +269,17 @@ double bytes_per_skb(const Cabling& wires, std::initializer_list<const char*> po
     return static_cast<double>(sent.tx_bytes) / static_cast<double>(sent.tx_packets);
 }
 
-TEST(PoorPort, that_joins_takes_nothing_from_the_packets_of_the_others) {
+TEST(LackingPort, does_not_shrink_packets_of_other_ports) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(
         team_config(R"({"name": "loadbalance", "tx_hash": ["ipv4", "l4"]})",
                     R"({"eth1": {}, "eth2": {}, "eth3": {"offload": {"tso": "off", "gso": "off"}}})"));
     bring_up(wires, team);
     ASSERT_TRUE(reaches(wires.host(), client_v4));
-    // TCP makes packets as large as what it may send in a millisecond, and so smaller where somebody else
-    // keeps the CPU busy, as who cuts for eth3 does. Here there is always more to send than a packet holds.
+    // TCP sizes packets by what it may send in a millisecond, so they get smaller if the CPU is busy, for
+    // example with segmentation for eth3. Here more than one packet is always waiting.
     must(wires.host(), "sysctl -qw net.ipv4.tcp_min_tso_segs=44");
-    wires.lay(3);
+    wires.add_cable(3);
     for (const auto* port : {"eth1", "eth2", "eth3"})
         must(wires.host(),
              fmt::format("tc qdisc add dev {} root tbf rate 100mbit burst 128k limit 16m", port));
@@ -298,16 +298,16 @@ TEST(PoorPort, that_joins_takes_nothing_from_the_packets_of_the_others) {
         alone.push_back(bytes_per_skb(wires, {"eth1", "eth2"}));
         ASSERT_EQ(0, team.teamdctl({"port", "add", "eth3"}).status);
     }
-    fmt::print("bytes an skb: {:.0f} with eth3, which has {:.0f}, and {:.0f} without (medians of 3)\n",
+    fmt::print("bytes per skb: {:.0f} with eth3, which has {:.0f}, and {:.0f} without (medians of 3)\n",
                median(with_it), median(poor), median(alone));
     RecordProperty("alone", static_cast<int>(median(alone)));
     RecordProperty("with_it", static_cast<int>(median(with_it)));
-    // TCP's choice of size also depends on the load of this machine. A packet that was cut has 1514 bytes.
+    // The size also depends on the load of this machine. A segmented packet has 1514 bytes.
     EXPECT_GE(median(with_it), 4 * median(poor));
-    EXPECT_LT(median(poor), 2000) << "or it is no poor port";
+    EXPECT_LT(median(poor), 2000) << "the port must lack TSO";
 }
 
-/// Bulk to that address leaves in large packets, whatever the MTU.
+/// Bulk to that address must leave in large packets at every MTU.
 void expect_whole_packets(const Cabling& wires, const char* address) {
     for (const auto* mtu : {"1500", "9000", "1280"}) {
         wires.host().ip(fmt::format("link set team0 mtu {}", mtu));
@@ -317,26 +317,26 @@ void expect_whole_packets(const Cabling& wires, const char* address) {
                                .address = address,
                                .rates = std::vector<double>(4, 25e6)});
         const auto whole = bytes_per_skb(wires, {"eth1", "eth2"});
-        fmt::print("{:.0f} bytes an skb to {} at MTU {}\n", whole, address, mtu);
+        fmt::print("{:.0f} bytes per skb to {} at MTU {}\n", whole, address, mtu);
         EXPECT_GE(whole, 10'000) << "at MTU " << mtu;
     }
 }
 
-TEST(Packets, stay_whole_at_every_mtu) {
+TEST(LargePackets, at_every_mtu) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
     expect_whole_packets(wires, client_v4);
 }
 
-TEST(Packets, stay_whole_on_a_vlan_at_every_mtu) {
+TEST(LargePackets, on_a_vlan_at_every_mtu) {
     constexpr const char* vlan_v4 = "10.7.0.2";
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
     if (const auto added = sh(wires.host(), "ip link add link team0 name team0.7 type vlan id 7");
         added.status != 0)
-        GTEST_SKIP() << "this kernel has no VLAN devices, those of the lab have: " << added.err;
+        GTEST_SKIP() << "this kernel has no VLAN devices (the lab's kernels have them): " << added.err;
     wires.host().ip("link set team0.7 up\naddr add 10.7.0.1/24 dev team0.7");
     wires.client().ip(fmt::format("link add link client0 name client0.7 type vlan id 7\n"
                                   "link set client0.7 up\naddr add {}/24 dev client0.7",
@@ -350,30 +350,30 @@ unsigned gso_max(const Cabling& wires, const std::string& device) {
     return static_cast<unsigned>(std::stoul(shown.substr(shown.find(' '))));
 }
 
-/// Of three ports two segment.
+/// A team of three ports, of which two segment.
 std::string third_does_not_segment() {
     return team_config(by_flow, R"({"eth1": {}, "eth2": {}, "eth3": {"offload": {"tso": "off"}}})");
 }
 
-TEST(TeamLimits, follow_the_ports_that_segment) {
+TEST(GsoLimits, follows_ports_that_segment) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(third_does_not_segment());
     bring_up(wires, team);
-    wires.host().ip("link set eth3 gso_max_size 20000"); // has no say
+    wires.host().ip("link set eth3 gso_max_size 20000"); // eth3 does not segment, so its limit does not count
     wires.host().ip("link set eth2 gso_max_size 30000");
     EXPECT_TRUE(becomes(30'000U, [&] { return gso_max(wires, "team0"); }));
     wires.host().ip("link set eth2 gso_max_size 65536");
     EXPECT_TRUE(becomes(65'536U, [&] { return gso_max(wires, "team0"); }));
 }
 
-TEST(TeamLimits, follow_the_ports_beyond_64_kib) {
+TEST(GsoLimits, follows_ports_beyond_64_kib) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(third_does_not_segment());
     bring_up(wires, team);
     if (const auto set = sh(wires.host(), "ip link set eth1 gso_max_size 150000"); !set.err.empty())
         GTEST_SKIP() << "no BIG TCP (Linux 5.19) in this kernel or ip(8): " << set.err;
     wires.host().ip("link set eth2 gso_max_size 130000");
-    // The driver's device takes no more than the usual (net/core/dev.c: netif_set_tso_max_size).
+    // The driver's device only accepts the default limit (net/core/dev.c: netif_set_tso_max_size).
     const unsigned raised = by_driver(wires) ? 65'536 : 130'000;
     EXPECT_TRUE(becomes(raised, [&] { return gso_max(wires, "team0"); }));
     wires.host().ip("link set eth1 gso_max_size 65536\nlink set eth2 gso_max_size 65536");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// TSO on and off for a while, as doctor measures it: whatever happens, it is put back.
+// Switches TSO on and off for a while, as doctor does: it must be restored in every case.
 //
-// lab: OffloadTrial.* by none: it is the same by every datapath
+// lab: OffloadTrial.* by none: it is the same with every datapath
 #include "netns/configs.h"
 #include "netns/life/operators.h"
 
@@ -18,7 +18,7 @@ std::string tried(const std::string& port, const std::string& state) {
     return ControlSocket::to("team0")->ask("OffloadTry", {port, state}).value_or("nothing");
 }
 
-TEST(OffloadTrial, switches_and_puts_back) {
+TEST(OffloadTrial, switches_and_restores) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, ports_object(2), R"("offload": {"repair": false}, )"));
     bring_up(wires, team);
@@ -35,10 +35,10 @@ TEST(OffloadTrial, switches_and_puts_back) {
     }
     EXPECT_THAT(tried("eth1", "perhaps"), StartsWith("REPLY_ERROR\nInvalidArgs\n"));
     EXPECT_THAT(tried("eth9", "on"), StartsWith("REPLY_ERROR\nNoSuchDev\n"));
-    EXPECT_EQ("REPLY_SUCCESS\n", tried("eth2", "end")) << "what does not run is ended already";
+    EXPECT_EQ("REPLY_SUCCESS\n", tried("eth2", "end")) << "ending a trial twice is no error";
 }
 
-TEST(OffloadTrial, is_nothing_to_be_repaired) {
+TEST(OffloadTrial, is_not_repaired) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -48,14 +48,14 @@ TEST(OffloadTrial, is_nothing_to_be_repaired) {
         EXPECT_EQ("0", team.item("offload.ports.eth1.repaired"));
     }
     EXPECT_EQ("", difference(before, must(wires.host(), "ethtool -k eth1")));
-    // What comes after is seen after what the trial left of news.
+    // The daemon sees this change after the trial's own events.
     must(wires.host(), "ethtool -K eth2 tso off");
     EXPECT_TRUE(team.await_item("offload.ports.eth2.repaired", "1"));
     EXPECT_EQ("0", team.item("offload.ports.eth1.repaired"));
     EXPECT_THAT(team.log(), testing::Not(HasSubstr("port eth1: tx-tcp")));
 }
 
-TEST(OffloadTrial, ends_with_the_membership_of_its_port) {
+TEST(OffloadTrial, ends_when_the_port_leaves) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -65,7 +65,7 @@ TEST(OffloadTrial, ends_with_the_membership_of_its_port) {
     EXPECT_EQ("REPLY_SUCCESS\n", tried("eth2", "off"));
 }
 
-TEST(OffloadTrial, ends_with_the_device_of_its_port) {
+TEST(OffloadTrial, ends_when_the_device_vanishes) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -75,7 +75,7 @@ TEST(OffloadTrial, ends_with_the_device_of_its_port) {
     EXPECT_EQ("REPLY_SUCCESS\n", tried("eth2", "off"));
 }
 
-TEST(OffloadTrial, ends_with_a_daemon_that_leaves_the_team_standing) {
+TEST(OffloadTrial, ends_with_the_daemon) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2), {"-N"});
     bring_up(wires, team);
@@ -85,7 +85,7 @@ TEST(OffloadTrial, ends_with_a_daemon_that_leaves_the_team_standing) {
     EXPECT_NE(0, sh(wires.host(), "ls /run/teamd-offload/*.tso").status);
 }
 
-TEST(OffloadTrial, lasts_as_long_as_its_client_speaks) {
+TEST(OffloadTrial, lasts_while_the_client_renews_it) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -97,7 +97,7 @@ TEST(OffloadTrial, lasts_as_long_as_its_client_speaks) {
     }
 }
 
-TEST(OffloadTrial, ends_by_itself_after_its_client_is_killed) {
+TEST(OffloadTrial, ends_after_a_killed_client) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -112,7 +112,7 @@ TEST(OffloadTrial, ends_by_itself_after_its_client_is_killed) {
     EXPECT_THAT(team.log(), HasSubstr("nobody measures any more"));
 }
 
-TEST(OffloadTrial, is_ended_by_the_next_daemon_after_kill_9) {
+TEST(OffloadTrial, next_daemon_ends_it_after_a_kill) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// One port carries, the others wait.
+// Activebackup: one port carries, the others are standby.
 //
 // lab: ActiveBackup.* by team, 15 s
 // lab: StandbyPort.* by bpf, 40 s, long
@@ -25,7 +25,7 @@ bool is_experiment(const Seen& seen) {
     return ethertype_of(seen.frame) == ether_experiment && !seen.outgoing;
 }
 
-TEST(ActiveBackup, prefers_the_higher_prio_and_goes_back_to_it) {
+TEST(ActiveBackup, returns_to_the_higher_prio) {
     const Cabling wires(3, FarSide::open);
     const TeamUnderTest team(
         team_config(activebackup, R"({"eth1": {"prio": -10}, "eth2": {"prio": 100}, "eth3": {}})"));
@@ -67,7 +67,7 @@ TEST(ActiveBackup, has_no_active_port_without_a_link) {
     EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
 }
 
-TEST(ActiveBackup, follows_a_prio_that_is_changed_while_it_runs) {
+TEST(ActiveBackup, follows_a_changed_prio) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     EXPECT_TRUE(team.await_item("runner.active_port", "eth1"));
@@ -75,7 +75,7 @@ TEST(ActiveBackup, follows_a_prio_that_is_changed_while_it_runs) {
     EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
 }
 
-TEST(ActiveBackup, takes_the_port_that_teamdctl_names) {
+TEST(ActiveBackup, uses_the_port_set_by_teamdctl) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     EXPECT_TRUE(team.await_item("runner.active_port", "eth1"));
@@ -90,14 +90,14 @@ std::string with_policy(std::string_view policy) {
                        R"({"eth1": {"prio": 10}, "eth2": {}})");
 }
 
-/// The addresses of the two ports before there was a team.
+/// The addresses of the two ports before the team starts.
 struct Own {
     std::string eth1, eth2;
     explicit Own(const Cabling& wires)
         : eth1(look(wires.host(), "eth1").address), eth2(look(wires.host(), "eth2").address) {}
 };
 
-TEST(HwaddrPolicy, same_all_gives_every_port_the_teams_address_and_puts_it_back) {
+TEST(HwaddrPolicy, same_all_sets_and_restores_every_port) {
     const Cabling wires(2, FarSide::open);
     const Own own(wires);
     TeamUnderTest team(with_policy("same_all"));
@@ -115,7 +115,7 @@ TEST(HwaddrPolicy, same_all_gives_every_port_the_teams_address_and_puts_it_back)
     EXPECT_EQ(own.eth2, look(wires.host(), "eth2").address);
 }
 
-TEST(HwaddrPolicy, by_active_gives_the_team_the_active_ports_address) {
+TEST(HwaddrPolicy, by_active_sets_the_team) {
     const Cabling wires(2, FarSide::open);
     const Own own(wires);
     TeamUnderTest team(with_policy("by_active"));
@@ -127,7 +127,7 @@ TEST(HwaddrPolicy, by_active_gives_the_team_the_active_ports_address) {
     EXPECT_EQ(own.eth2, look(wires.host(), "eth2").address);
 }
 
-TEST(HwaddrPolicy, only_active_gives_the_teams_address_to_the_active_port_alone) {
+TEST(HwaddrPolicy, only_active_sets_the_active_port) {
     const Cabling wires(2, FarSide::open);
     const Own own(wires);
     TeamUnderTest team(with_policy("only_active"));
@@ -153,7 +153,7 @@ TEST(StandbyPort, delivers_nothing_to_the_team_or_the_host) {
         standby.send(ethernet(to, neighbour, ether_experiment, "by the wrong port"));
     standby.send(arp_request(neighbour, "10.0.0.9", team_v4));
     EXPECT_FALSE(on_team.await(is_experiment, 200ms));
-    // The driver gives what it does not deliver to sockets bound to the port (RX_HANDLER_EXACT).
+    // With the driver, sockets bound to the port receive what the team does not (RX_HANDLER_EXACT).
     EXPECT_EQ(by_driver(wires), on_port.receive(0ms).has_value());
     const auto answered = [](const Seen& seen) {
         return ethertype_of(seen.frame) == ether_arp && !seen.outgoing;
@@ -164,7 +164,7 @@ TEST(StandbyPort, delivers_nothing_to_the_team_or_the_host) {
     EXPECT_TRUE(on_team.await(is_experiment));
 }
 
-TEST(StandbyPort, keeps_link_local_control_frames_for_its_own_sockets) {
+TEST(StandbyPort, delivers_link_local_frames_to_its_sockets) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     bring_up(wires, team);
@@ -187,12 +187,12 @@ TEST(StandbyPort, sends_nothing) {
     EXPECT_EQ(before, counters(wires.host(), "eth2").tx_packets);
 }
 
-TEST(StandbyPort, brings_no_second_copy_of_what_a_switch_floods) {
+TEST(StandbyPort, drops_copies_of_flooded_frames) {
     const Cabling wires(3, FarSide::learning_switch);
     const TeamUnderTest team(ranked_activebackup(3));
     bring_up(wires, team);
     Stream stream({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 5'000});
-    wires.peer().ip("link set br0 type bridge ageing_time 0"); // it knows nobody: floods everything
+    wires.peer().ip("link set br0 type bridge ageing_time 0"); // learns nothing and floods everything
     EXPECT_TRUE(stream.flows(1'000));
     stream.stop();
     EXPECT_EQ(0U, stream.tally().duplicated + stream.tally().lost) << text_of(stream.tally());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// After the active port changed, switches and neighbours are told the new way at once.
+// After a change of the active port the team announces itself to switches and neighbours at once.
 #include "netns/configs.h"
 #include "support/daemon/team_under_test.h"
 #include "support/net/far_ends.h"
@@ -33,12 +33,12 @@ bool is_mld_report(const Seen& seen) {
            has_address(seen, AF_INET6, group_v6);
 }
 
-/// Sockets that have joined both groups. The kernel tells of that by itself, which must not be taken for an
-/// announcement: once at once, and again within an hour; and when duplicate detection is over
-/// (net/ipv6/mcast.c: ipv6_mc_dad_complete), so there is none.
+/// Sockets that have joined both groups. The kernel reports a join by itself, at once and again later, and
+/// when duplicate address detection ends (net/ipv6/mcast.c: ipv6_mc_dad_complete; so it is off here). These
+/// reports must not be taken for announcements.
 class Membership {
 public:
-    /// Brings the team up, and returns when the kernel has told.
+    /// Brings the team up, and returns when the kernel has sent its reports.
     Membership(const Cabling& wires, const TeamUnderTest& team)
         : v4_(socket_in(wires.host(), AF_INET, SOCK_DGRAM)),
           v6_(socket_in(wires.host(), AF_INET6, SOCK_DGRAM)) {
@@ -69,8 +69,8 @@ private:
     UniqueFd v4_, v6_;
 };
 
-/// What one switch of the active port made the new port send.
-struct Told {
+/// The packets that the new port sends after one change of the active port.
+struct Announced {
     bool arp = false, advertisement = false, igmp_report = false, mld_report = false;
     bool all() const { return arp && advertisement && igmp_report && mld_report; }
 
@@ -83,41 +83,41 @@ struct Told {
     }
 };
 
-Told listen(const PacketSocket& far) {
-    Told told;
-    for (const auto start = SteadyClock::now(); !told.all() && since(start) < patient(long_enough);)
-        if (const auto seen = far.receive(10ms)) told.note(*seen);
-    return told;
+Announced listen(const PacketSocket& far) {
+    Announced announced;
+    for (const auto start = SteadyClock::now(); !announced.all() && since(start) < patient(long_enough);)
+        if (const auto seen = far.receive(10ms)) announced.note(*seen);
+    return announced;
 }
 
-void expect_told(const Told& told) {
-    EXPECT_TRUE(told.arp) << "gratuitous ARP for " << team_v4;
-    EXPECT_TRUE(told.advertisement) << "neighbour advertisement for " << team_v6;
-    EXPECT_TRUE(told.igmp_report) << "IGMP report";
-    EXPECT_TRUE(told.mld_report) << "MLD report";
+void expect_announced(const Announced& announced) {
+    EXPECT_TRUE(announced.arp) << "gratuitous ARP for " << team_v4;
+    EXPECT_TRUE(announced.advertisement) << "neighbour advertisement for " << team_v6;
+    EXPECT_TRUE(announced.igmp_report) << "IGMP report";
+    EXPECT_TRUE(announced.mld_report) << "MLD report";
 }
 
-TEST(Announcement, follows_a_switch_of_the_active_port_by_hand) {
+TEST(Announcement, after_a_change_by_hand) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     const Membership groups(wires, team);
     ASSERT_TRUE(team.await_item("runner.active_port", "eth1"));
     const PacketSocket far(wires.peer(), "p2");
     team.set_item("runner.active_port", "eth2");
-    expect_told(listen(far));
+    expect_announced(listen(far));
 }
 
-TEST(Announcement, follows_a_pulled_cable) {
+TEST(Announcement, after_a_pulled_cable) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     const Membership groups(wires, team);
     ASSERT_TRUE(team.await_item("runner.active_port", "eth1"));
     const PacketSocket far(wires.peer(), "p2");
     wires.pull(1);
-    expect_told(listen(far));
+    expect_announced(listen(far));
 }
 
-TEST(Announcement, follows_a_port_lost_by_loadbalance) {
+TEST(Announcement, after_loadbalance_loses_a_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(by_flow, ports_object(2),
                                          R"("notify_peers": {"count": 1}, "mcast_rejoin": {"count": 1}, )"));
@@ -125,10 +125,10 @@ TEST(Announcement, follows_a_port_lost_by_loadbalance) {
     ASSERT_TRUE(team.await_link("eth2"));
     const PacketSocket far(wires.peer(), "p2");
     wires.pull(1);
-    expect_told(listen(far));
+    expect_announced(listen(far));
 }
 
-TEST(Announcement, is_repeated_as_often_and_as_far_apart_as_configured) {
+TEST(Announcement, repeats_as_configured) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(activebackup, R"({"eth1": {"prio": 10}, "eth2": {}})",
                                          R"("notify_peers": {"count": 3, "interval": 100}, )"));
@@ -140,7 +140,7 @@ TEST(Announcement, is_repeated_as_often_and_as_far_apart_as_configured) {
     for (const auto& seen : far.drain(3, 500ms))
         if (gratuitous_arp_for(seen.frame) == team_v4) times.push_back(seen.arrival);
     ASSERT_EQ(3U, times.size());
-    // Each interval begins when an announcement was sent; it arrives a moment later.
+    // An interval starts when an announcement is sent; it arrives a little later.
     EXPECT_GE(times[2] - times[0], 150ms);
 }
 

@@ -2,7 +2,7 @@
 //
 // The ethtool link watch, and the team's own carrier.
 //
-// lab: LinkWatch.sees_* by none: a link's news are the same by every datapath
+// lab: LinkWatch.sees_* by none: link events are the same with every datapath
 #include "netns/configs.h"
 #include "support/daemon/process.h"
 #include "support/daemon/team_under_test.h"
@@ -13,11 +13,11 @@
 namespace teamo::test {
 namespace {
 
-TEST(Carrier, of_the_team_follows_its_ports) {
+TEST(Carrier, follows_the_ports) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     wires.host().ip("link set team0 up");
-    // What it stands on makes it LOWERLAYERDOWN or DOWN; nobody may take either for up.
+    // The state is LOWERLAYERDOWN or DOWN, depending on the lower device; both mean down.
     const auto team_is = [&](bool carrier) {
         const auto device = look(wires.host(), "team0");
         return device.carrier() == carrier && (device.operstate == "UP") == carrier;
@@ -33,7 +33,7 @@ TEST(Carrier, of_the_team_follows_its_ports) {
     EXPECT_TRUE(eventually("up again", [&] { return team_is(true); }));
 }
 
-TEST(Carrier, of_a_team_without_ports_is_down) {
+TEST(Carrier, is_down_without_ports) {
     const Cabling wires(1, FarSide::open);
     const TeamUnderTest team(loadbalance(1), {"-n"});
     wires.host().ip("link set team0 up");
@@ -45,13 +45,13 @@ TEST(Carrier, of_a_team_without_ports_is_down) {
     EXPECT_TRUE(becomes(false, [&] { return look(wires.host(), "team0").carrier(); }));
 }
 
-TEST(Carrier, of_the_team_is_down_when_started_without_cables) {
+TEST(Carrier, is_down_without_cables) {
     const Cabling wires(2, FarSide::open);
     wires.pull(1);
     wires.pull(2);
     const TeamUnderTest team(loadbalance(2));
     wires.host().ip("link set team0 up");
-    // The driver takes a port for up whose operational state linkwatch has not settled (netif_oper_up()).
+    // The driver counts a port as up until linkwatch has set its operational state (netif_oper_up()).
     const auto down = [&] { return !look(wires.host(), "team0").carrier(); };
     EXPECT_TRUE(
         eventually("down, and stays so", [&] { return static_cast<bool>(stays("down", down, 100ms)); }));
@@ -66,16 +66,16 @@ std::string with_delays(milliseconds up, milliseconds down) {
     return team_config(by_flow, ports_object(2), watch);
 }
 
-/// Of a delay whose end is awaited: long beside what a busy machine needs to tell of a link.
+/// A delay that is long compared with the time that a busy machine needs for a link event.
 constexpr milliseconds delay = 1500ms;
 
-/// How long it took from then until the watch says so.
+/// The time from `start` until the link watch reports that state.
 milliseconds until_watch_says(const TeamUnderTest& team, bool up, SteadyClock::time_point start) {
     EXPECT_TRUE(team.await_link("eth1", up));
     return since(start);
 }
 
-TEST(LinkWatch, counts_a_link_as_up_after_delay_up) {
+TEST(LinkWatch, reports_up_after_delay_up) {
     const Cabling wires(2, FarSide::open);
     wires.pull(1);
     const TeamUnderTest team(with_delays(delay, 0ms));
@@ -85,10 +85,10 @@ TEST(LinkWatch, counts_a_link_as_up_after_delay_up) {
     EXPECT_GE(until_watch_says(team, true, plugged), delay);
     const auto pulled = SteadyClock::now();
     wires.pull(1);
-    EXPECT_LT(until_watch_says(team, false, pulled), delay) << "which is not that of a lost link";
+    EXPECT_LT(until_watch_says(team, false, pulled), delay) << "delay_up must not delay a lost link";
 }
 
-TEST(LinkWatch, counts_a_link_as_down_after_delay_down) {
+TEST(LinkWatch, reports_down_after_delay_down) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(with_delays(0ms, delay));
     ASSERT_TRUE(team.await_link("eth1"));
@@ -99,7 +99,7 @@ TEST(LinkWatch, counts_a_link_as_down_after_delay_down) {
     EXPECT_EQ("1", team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
 }
 
-TEST(LinkWatch, forgets_a_link_that_turns_back_within_its_delay) {
+TEST(LinkWatch, ignores_a_flap_within_the_delay) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(with_delays(0ms, delay));
     ASSERT_TRUE(team.await_link("eth1"));
@@ -111,7 +111,7 @@ TEST(LinkWatch, forgets_a_link_that_turns_back_within_its_delay) {
     EXPECT_EQ("0", team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
 }
 
-TEST(LinkWatch, of_team_and_port_both_count) {
+TEST(LinkWatch, combines_team_and_port_watches) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(
         by_flow, R"({"eth1": {"link_watch": {"name": "ethtool", "delay_down": 60000}}, "eth2": {}})",
@@ -120,12 +120,12 @@ TEST(LinkWatch, of_team_and_port_both_count) {
     wires.pull(1);
     EXPECT_TRUE(team.await_item("ports.eth1.link_watches.list.link_watch_1.up", "false"));
     EXPECT_EQ("true", team.item("ports.eth1.link_watches.list.link_watch_0.up"))
-        << "the port's own comes first";
-    EXPECT_TRUE(team.link_is_up("eth1")) << "any of them suffices";
+        << "the watch of the port comes first";
+    EXPECT_TRUE(team.link_is_up("eth1")) << "one watch that is up is enough";
 }
 
-/// A request that comes between an event and its handling must not take the event for itself.
-TEST(LinkWatch, sees_a_lost_link_while_clients_ask_all_the_time) {
+/// A request between an event and its handling must not consume the event.
+TEST(LinkWatch, sees_a_lost_link_under_requests) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     ASSERT_TRUE(team.await_link("eth1"));
@@ -142,18 +142,19 @@ TEST(LinkWatch, sees_a_lost_link_while_clients_ask_all_the_time) {
     }
 }
 
-/// A device of which each message is long, for its many names.
+/// A device with many names, so that each message about it is long.
 void make_noise0(const NetNs& host) {
-    host.ip("link add dev noise0 type veth peer name noise1\nlink set noise0 up"); // down it is not news
+    host.ip("link add dev noise0 type veth peer name noise1\nlink set noise0 up"); // the kernel sends no
+                                                                                   // event while it is down
     std::string names;
     for (int count = 0; count < 64; ++count)
         names += fmt::format("link property add dev noise0 altname {:n>120}\n", count);
     host.ip(names);
 }
 
-/// More messages than a receive buffer holds, while the daemon cannot read; and then the list of devices
-/// changes while it is made, each time that the daemon asks for it.
-TEST(LinkWatch, sees_what_it_was_not_told_after_a_flood_of_messages) {
+/// More messages than the receive buffer holds while the daemon cannot read; after that the list of devices
+/// changes during each of the daemon's dumps.
+TEST(LinkWatch, sees_changes_after_lost_events) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2), TeamUnderTest::later);
     WatchedCalls calls;
@@ -171,8 +172,8 @@ TEST(LinkWatch, sees_what_it_was_not_told_after_a_flood_of_messages) {
     team.signal(SIGCONT);
     EXPECT_TRUE(team.await_link("eth1", false));
     wires.plug(1);
-    EXPECT_TRUE(team.await_link("eth1")) << "events are heard again";
-    EXPECT_THAT(team.log(), testing::HasSubstr("link events were lost")) << "or the flood was none";
+    EXPECT_TRUE(team.await_link("eth1")) << "events are received again";
+    EXPECT_THAT(team.log(), testing::HasSubstr("link events were lost")) << "the flood was too small";
 }
 
 } // namespace

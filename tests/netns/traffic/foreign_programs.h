@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// BPF programs of somebody else, as small as they can be.
+// Minimal BPF programs that are not ours.
 #pragma once
 
 #include "base/handle.h"
@@ -55,7 +55,7 @@ public:
         if (!program_) throw SetupError(fmt::format("a foreign program: {}", std::strerror(errno)));
     }
     int fd() const { return program_.get(); }
-    /// Packets that it has seen.
+    /// The number of packets that it has seen.
     std::uint64_t seen() const {
         const std::uint32_t key = 0;
         std::uint64_t count = 0;
@@ -67,7 +67,7 @@ private:
     UniqueFd count_, program_;
 };
 
-/// An XDP program on a device of this process's namespace that lets everything pass.
+/// An XDP program that passes everything, on a device of this process's namespace.
 class ForeignXdp {
 public:
     ForeignXdp(const NetNs& in, std::string_view device) : index_(static_cast<int>(look(in, device).index)) {
@@ -87,7 +87,7 @@ private:
     std::uint32_t attached_as_ = 0;
 };
 
-/// A tc filter program that has no opinion, pinned.
+/// A pinned tc filter program that continues with the next filter.
 class PinnedFilter {
 public:
     explicit PinnedFilter(const std::string& name) : path_("/sys/fs/bpf/" + name) {
@@ -101,8 +101,8 @@ private:
     CountingProgram program_{BPF_PROG_TYPE_SCHED_CLS, TC_ACT_UNSPEC};
 };
 
-/// Whether a program can be put in front of the kernel's netif_carrier_off(), as the daemon's are: asked for
-/// here without any of the daemon's code.
+/// Whether a program can be attached to the kernel's netif_carrier_off(), as the daemon does. Does not use
+/// the daemon's code.
 inline bool kernel_takes_fentry_programs() {
     const int function = ::libbpf_find_vmlinux_btf_id("netif_carrier_off", BPF_TRACE_FENTRY);
     if (function < 0) return false;

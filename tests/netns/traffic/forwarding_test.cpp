@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a host does with its team: packets both ways, whatever their kind.
+// A team forwards packets of every kind in both directions.
 //
 // lab: Forwarding.* by team, 25 s
 // lab: Forwarding.* by bpf, 18 s
-// lab: *ForwardingOverPorts.* by bpf, 60 s, long
+// lab: */Forwarding.* by bpf, 60 s, long
 #include "netns/configs.h"
 #include "support/daemon/team_under_test.h"
 #include "support/net/far_ends.h"
@@ -19,11 +19,10 @@
 namespace teamo::test {
 namespace {
 
-class ForwardingOverPorts : public testing::TestWithParam<unsigned> {};
-INSTANTIATE_TEST_SUITE_P(Ports, ForwardingOverPorts, testing::Values(2, 3, 4, 8),
-                         testing::PrintToStringParamName());
+class Forwarding : public testing::TestWithParam<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(Ports, Forwarding, testing::Values(2, 3, 4, 8), testing::PrintToStringParamName());
 
-TEST_P(ForwardingOverPorts, carries_echo_udp_and_tcp_both_ways_over_both_families) {
+TEST_P(Forwarding, passes_icmp_udp_and_tcp) {
     const Cabling wires(GetParam(), FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(GetParam()));
     bring_up(wires, team);
@@ -45,7 +44,7 @@ TEST_P(ForwardingOverPorts, carries_echo_udp_and_tcp_both_ways_over_both_familie
     }
 }
 
-TEST_P(ForwardingOverPorts, delivers_every_frame_once_whichever_port_brings_it) {
+TEST_P(Forwarding, delivers_every_frame_once) {
     const Cabling wires(GetParam(), FarSide::open);
     const TeamUnderTest team(loadbalance(GetParam()));
     bring_up(wires, team);
@@ -62,7 +61,7 @@ TEST_P(ForwardingOverPorts, delivers_every_frame_once_whichever_port_brings_it) 
     }
 }
 
-/// A datagram to a group, and whether it came.
+/// Sends a datagram to a multicast group; returns whether it arrived.
 bool carries_group(const NetNs& from, std::string_view device_from, const NetNs& to,
                    std::string_view device_to) {
     const SocketAddress group("239.1.2.3", 5003);
@@ -85,7 +84,7 @@ bool carries_group(const NetNs& from, std::string_view device_from, const NetNs&
     return ::recv(receiver.get(), &letter, 1, 0) == 1 && ::recv(receiver.get(), &letter, 1, MSG_DONTWAIT) < 0;
 }
 
-TEST(Forwarding, carries_multicast_both_ways_once) {
+TEST(Forwarding, passes_multicast_once) {
     const Cabling wires(4, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
@@ -108,7 +107,7 @@ TEST(Forwarding, sends_a_broadcast_by_one_port_only) {
     EXPECT_EQ(1U, copies);
 }
 
-TEST(Forwarding, team_takes_no_second_address_for_its_ports) {
+TEST(Forwarding, ports_get_no_addresses) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -123,7 +122,7 @@ TEST(Forwarding, team_takes_no_second_address_for_its_ports) {
         EXPECT_EQ("", must(wires.host(), fmt::format("ip -6 -o addr show dev {}", port)));
 }
 
-TEST(Forwarding, port_does_not_answer_for_itself) {
+TEST(Forwarding, ports_do_not_answer_arp) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -140,7 +139,7 @@ TEST(Forwarding, port_does_not_answer_for_itself) {
     EXPECT_EQ(1U, answers) << "the team answers once, the port not at all";
 }
 
-TEST(Forwarding, of_two_teams_stays_apart) {
+TEST(Forwarding, keeps_two_teams_apart) {
     const Cabling wires(2, FarSide::open);
     const auto alone = [](std::string_view team, std::string_view port) {
         return fmt::format(R"({{"device": "{}", "runner": {}, "ports": {{"{}": {{}}}}}})", team, by_flow,
@@ -150,7 +149,7 @@ TEST(Forwarding, of_two_teams_stays_apart) {
     wires.host().ip("link set team0 up\nlink set team1 up");
     ASSERT_TRUE(first.await_link("eth1"));
     ASSERT_TRUE(second.await_link("eth2"));
-    // By the driver a team has no inner end.
+    // With the driver a team has no inner end.
     for (const auto* device : {"team0", "team1", "tmo0", "tmo1"})
         if (exists(wires.host(), device)) await_operation(wires.host(), device);
     await_operation(wires.peer(), "p2");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Frames as they are on the wire: tags, sizes, foreign addresses.
+// Frames on the wire: tags, sizes, addresses of other hosts.
 //
 // lab: Frames.* by bpf on 6.12, 18 s
 // lab: Frames.* by bpf on 6.1, 18 s, long
@@ -22,7 +22,7 @@ bool is_experiment_in(const Seen& seen) {
     return ethertype_of(seen.frame) == ether_experiment && !seen.outgoing;
 }
 
-TEST(Frames, keep_their_vlan_tag_on_the_way_out) {
+TEST(Frames, keeps_the_vlan_tag_outbound) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -38,7 +38,7 @@ TEST(Frames, keep_their_vlan_tag_on_the_way_out) {
     EXPECT_TRUE(from_offset(seen.frame, 14).starts_with("out"));
 }
 
-TEST(Frames, keep_their_vlan_tag_on_the_way_in) {
+TEST(Frames, keeps_the_vlan_tag_inbound) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -52,21 +52,21 @@ TEST(Frames, keep_their_vlan_tag_on_the_way_in) {
     EXPECT_FALSE(here.await(is_experiment_in, 100ms)) << "a second time";
 }
 
-TEST(Frames, for_others_are_seen_in_promiscuous_mode_and_marked_as_such) {
+TEST(Frames, marks_those_for_other_hosts) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
     const PacketSocket here(wires.host(), "team0"), far(wires.peer(), "p2");
     here.be_promiscuous();
     const auto listening = [&] { return look(wires.host(), "eth2").promiscuity > 0; };
-    EXPECT_TRUE(eventually("the port hears everything as well", listening));
+    EXPECT_TRUE(eventually("the port is promiscuous too", listening));
     far.send(ethernet(mac("02:00:00:00:00:99"), far_station, ether_experiment, "not yours"));
     const auto seen = here.await(is_experiment_in);
     ASSERT_TRUE(seen);
     EXPECT_TRUE(seen->to_other_host);
 }
 
-TEST(Frames, of_link_local_protocols_stay_with_the_port) {
+TEST(Frames, leaves_link_local_to_the_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -75,7 +75,7 @@ TEST(Frames, of_link_local_protocols_stay_with_the_port) {
     EXPECT_TRUE(port.await([](const Seen&) { return true; }));
 }
 
-TEST(Frames, sent_through_the_port_itself_leave_by_it) {
+TEST(Frames, sends_those_of_a_port_by_that_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -84,7 +84,7 @@ TEST(Frames, sent_through_the_port_itself_leave_by_it) {
     EXPECT_TRUE(far.await([](const Seen&) { return true; }));
 }
 
-TEST(Frames, of_sixty_bytes_and_of_the_whole_mtu_pass_unchanged) {
+TEST(Frames, passes_smallest_and_largest_unchanged) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);

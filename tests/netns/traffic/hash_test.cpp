@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Which port a packet leaves by.
+// The port that the hash selects for a packet.
 //
 // lab: Hash.* by team, 15 s
 // lab: Hash.* by bpf, 40 s, long
@@ -18,8 +18,7 @@
 namespace teamo::test {
 namespace {
 
-/// The port that each of so many frames left by; they are told apart by `key`. A frame that came by several
-/// ports shows as several.
+/// The port of each of these frames, by `key`. A frame that arrived by several ports shows several.
 template <class Key>
 auto ports_by(const FarEnds& far, std::size_t frames, Key key) {
     std::map<std::decay_t<decltype(key(Bytes{}))>, std::set<unsigned>> ports;
@@ -34,7 +33,7 @@ auto ports_by(const FarEnds& far, std::size_t frames, Key key) {
 
 constexpr std::size_t rounds = 3, addresses_each = 64;
 
-/// 64 frames to, or from, as many addresses, several times; which ports each address's frames took.
+/// Sends 64 frames to or from 64 addresses, several times; returns the ports of each address.
 std::map<MacAddress, std::set<unsigned>> spread(const Cabling& wires, std::uint32_t step,
                                                 bool towards_clients) {
     const PacketSocket team(wires.host(), "team0");
@@ -59,11 +58,10 @@ std::map<unsigned, unsigned> shares(const std::map<MacAddress, std::set<unsigned
     return count;
 }
 
-class HashOfAddresses : public testing::TestWithParam<std::uint32_t> {};
-INSTANTIATE_TEST_SUITE_P(InStepsOf, HashOfAddresses, testing::Values(1, 2, 4, 3, 16),
-                         testing::PrintToStringParamName());
+class Hash : public testing::TestWithParam<std::uint32_t> {};
+INSTANTIATE_TEST_SUITE_P(Step, Hash, testing::Values(1, 2, 4, 3, 16), testing::PrintToStringParamName());
 
-TEST_P(HashOfAddresses, gives_no_port_more_than_its_share_and_a_flow_always_the_same) {
+TEST_P(Hash, spreads_addresses_and_keeps_flows) {
     const Cabling wires(4, FarSide::open);
     const TeamUnderTest team(team_config(by_mac, ports_object(4)));
     bring_up(wires, team);
@@ -82,7 +80,7 @@ TEST_P(HashOfAddresses, gives_no_port_more_than_its_share_and_a_flow_always_the_
 
 constexpr std::uint16_t service = 7000;
 
-/// One UDP datagram each from 256 source ports; the port that each left by.
+/// Sends one UDP datagram from each of 256 source ports; returns the team port of each.
 std::map<std::uint16_t, unsigned> flows(const Cabling& wires) {
     const PacketSocket team(wires.host(), "team0");
     const FarEnds far(wires, ether_ipv4);
@@ -105,7 +103,7 @@ std::map<std::uint16_t, unsigned> flows(const Cabling& wires) {
     return port_of;
 }
 
-TEST(Hash, moves_the_flows_of_a_lost_port_and_no_others) {
+TEST(Hash, moves_only_flows_of_a_lost_port) {
     const Cabling wires(4, FarSide::open);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
@@ -118,7 +116,7 @@ TEST(Hash, moves_the_flows_of_a_lost_port_and_no_others) {
     std::map<unsigned, unsigned> inherited;
     for (const auto& [flow, port] : before) {
         if (port != 2)
-            EXPECT_EQ(port, without.at(flow)) << "flow " << flow << " was not touched";
+            EXPECT_EQ(port, without.at(flow)) << "flow " << flow << " must not move";
         else
             ++inherited[without.at(flow)];
     }
@@ -128,10 +126,10 @@ TEST(Hash, moves_the_flows_of_a_lost_port_and_no_others) {
     }
     wires.plug(2);
     ASSERT_TRUE(team.await_link("eth2"));
-    EXPECT_EQ(before, flows(wires)) << "all go home";
+    EXPECT_EQ(before, flows(wires)) << "all return to their owner";
 }
 
-TEST(Hash, spreads_connections_between_two_hosts_by_their_ports) {
+TEST(Hash, spreads_connections_between_two_hosts) {
     const Cabling wires(4, FarSide::open);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
@@ -142,8 +140,8 @@ TEST(Hash, spreads_connections_between_two_hosts_by_their_ports) {
         EXPECT_THAT(count[port], testing::AllOf(testing::Ge(32U), testing::Le(112U))) << "port " << port;
 }
 
-/// Large datagrams from several sockets, cut by the stack into six pieces each: 1480 or 1448 bytes of one go
-/// into a packet.
+/// Large datagrams from several sockets. The stack fragments each into six, of up to 1480 (IPv4) or 1448
+/// bytes.
 constexpr std::size_t cut_datagrams = 16, pieces = 6;
 void send_cut_datagrams(const Cabling& wires, const std::string& to) {
     for (std::uint16_t number = 0; number < cut_datagrams; ++number) {
@@ -154,7 +152,7 @@ void send_cut_datagrams(const Cabling& wires, const std::string& to) {
     }
 }
 
-TEST(Hash, keeps_all_fragments_of_a_datagram_on_one_port) {
+TEST(Hash, keeps_fragments_on_one_port) {
     const Cabling wires(4, FarSide::open);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
@@ -175,7 +173,7 @@ TEST(Hash, keeps_all_fragments_of_a_datagram_on_one_port) {
         return is_fragment ? std::string(from_offset(frame, fragment_id).substr(0, 4)) : std::string();
     };
     auto by_v6 = ports_by(v6, cut_datagrams * pieces, ipv6_id);
-    by_v6.erase(std::string()); // neighbour discovery and the like
+    by_v6.erase(std::string()); // neighbour discovery and similar
     EXPECT_EQ(cut_datagrams, by_v6.size());
     for (const auto& [id, ports] : by_v6)
         EXPECT_EQ(1U, ports.size());

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Ports of whose lost carrier the kernel tells late, as it does of a card's (support/cabling.h: News).
+// Ports for which the kernel delays the event of a lost carrier, as it does for cards
+// (support/net/cabling.h).
 //
-// lab: LateNews.* by none: a link's news are the same by every datapath
+// lab: CarrierMonitor.* by none: link events are the same with every datapath
 #include "netns/configs.h"
 #include "netns/traffic/foreign_programs.h"
 
@@ -14,12 +15,12 @@
 namespace teamo::test {
 namespace {
 
-/// How often the watch saw the link go.
+/// How often the link watch saw the link go down.
 int losses(const TeamUnderTest& team) {
     return std::stoi(team.item("ports.eth1.link_watches.list.link_watch_0.down_count"));
 }
 
-/// A loss that is over before the kernel's second is: of one that short it never tells.
+/// A flap that is shorter than the kernel's delay of one second: the kernel reports nothing.
 void expect_flap_seen(const Cabling& wires, const TeamUnderTest& team, milliseconds length) {
     ASSERT_TRUE(team.await_link("eth1"));
     const int seen = losses(team);
@@ -30,15 +31,15 @@ void expect_flap_seen(const Cabling& wires, const TeamUnderTest& team, milliseco
     EXPECT_TRUE(team.await_link("eth1")) << length.count() << " ms";
 }
 
-TEST(LateNews, hide_no_flap_and_not_its_end) {
-    const Cabling wires(2, FarSide::open, News::gathered);
+TEST(CarrierMonitor, sees_every_flap) {
+    const Cabling wires(2, FarSide::open, LinkEvents::delayed);
     const TeamUnderTest team(loadbalance(2));
     const int before = losses(team);
     const auto lengths = {0ms, 1ms, 3ms, 8ms, 10ms, 12ms, 30ms, 100ms, 0ms, 0ms};
     for (const auto length : lengths)
         expect_flap_seen(wires, team, length);
     EXPECT_TRUE(stays(
-        "up, when the kernel's own news come", [&] { return team.link_is_up("eth1"); }, 1500ms));
+        "up, when the kernel's delayed events come", [&] { return team.link_is_up("eth1"); }, 1500ms));
     EXPECT_EQ(before + static_cast<int>(lengths.size()), losses(team));
     wires.pull(1);
     wires.plug(1);
@@ -48,8 +49,8 @@ TEST(LateNews, hide_no_flap_and_not_its_end) {
         "down", [&] { return !team.link_is_up("eth1"); }, 1500ms));
 }
 
-TEST(LateNews, come_early_after_a_port_was_added_and_after_an_adoption) {
-    const Cabling wires(2, FarSide::open, News::gathered);
+TEST(CarrierMonitor, covers_added_and_adopted_ports) {
+    const Cabling wires(2, FarSide::open, LinkEvents::delayed);
     TeamUnderTest team(loadbalance(2), {"-n"});
     ASSERT_EQ(0, team.teamdctl({"port", "add", "eth1"}).status);
     expect_flap_seen(wires, team, 0ms);
@@ -58,7 +59,7 @@ TEST(LateNews, come_early_after_a_port_was_added_and_after_an_adoption) {
     expect_flap_seen(wires, team, 0ms);
 }
 
-/// How often the daemon went to sleep. Once a second it looks at the team's own device, whatever happens.
+/// How often the daemon went to sleep. It reads the team's device once a second in any case.
 long sleeps(const TeamUnderTest& team) {
     constexpr std::string_view name = "voluntary_ctxt_switches:";
     std::ifstream status(fmt::format("/proc/{}/status", team.pid()));
@@ -67,35 +68,35 @@ long sleeps(const TeamUnderTest& team) {
     throw SetupError("no process");
 }
 
-/// Not woken for half a second.
+/// Whether the daemon was not woken for half a second.
 bool asleep(const TeamUnderTest& team) {
     const auto before = sleeps(team);
     std::this_thread::sleep_for(500ms);
     return sleeps(team) == before;
 }
 
-/// Woken more often than a look a second takes, even on a machine that lets it run now and then only.
+/// Woken much more often than once a second, even on a busy machine.
 testing::AssertionResult stays_awake(const TeamUnderTest& team) {
     const auto before = sleeps(team);
     return eventually(
         "100 wakings", [&] { return sleeps(team) >= before + 100; }, 5s);
 }
 
-TEST(LateNews, of_no_port_leave_the_daemon_asleep) {
+TEST(CarrierMonitor, sleeps_if_events_are_not_delayed) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     ASSERT_TRUE(team.await_link("eth1"));
     EXPECT_TRUE(eventually("asleep", [&] { return asleep(team); }));
 }
 
-TEST(LateNews, keep_the_daemon_awake_only_while_there_is_a_carrier_to_lose) {
-    const Cabling wires(2, FarSide::open, News::gathered);
+TEST(CarrierMonitor, polls_only_ports_with_a_carrier) {
+    const Cabling wires(2, FarSide::open, LinkEvents::delayed);
     const TeamUnderTest team(loadbalance(2), {"-g"});
     ASSERT_TRUE(team.await_link("eth1"));
-    // A kernel that lets itself be traced is never asked.
-    const bool asked = team.log().find("lost carriers are asked for") != std::string::npos;
-    EXPECT_NE(kernel_takes_fentry_programs(), asked);
-    if (asked)
+    // If the kernel supports fentry programs, the daemon does not poll.
+    const bool polls = team.log().find("lost carriers are asked for") != std::string::npos;
+    EXPECT_NE(kernel_takes_fentry_programs(), polls);
+    if (polls)
         EXPECT_TRUE(stays_awake(team));
     else
         EXPECT_TRUE(eventually("asleep", [&] { return asleep(team); })) << "with programs";

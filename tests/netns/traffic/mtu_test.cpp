@@ -13,7 +13,7 @@ class Mtu : public testing::TestWithParam<unsigned> {};
 INSTANTIATE_TEST_SUITE_P(Bytes, Mtu, testing::Values(68, 1280, 9000, 65535),
                          testing::PrintToStringParamName());
 
-TEST_P(Mtu, of_the_team_is_followed_by_its_ports_and_put_back) {
+TEST_P(Mtu, follows_the_team_and_is_restored) {
     const Cabling wires(2, FarSide::open);
     wires.host().ip("link set eth2 mtu 1400");
     TeamUnderTest team(team_config(by_flow, ports_object(2)));
@@ -26,7 +26,7 @@ TEST_P(Mtu, of_the_team_is_followed_by_its_ports_and_put_back) {
     EXPECT_EQ(1400U, look(wires.host(), "eth2").mtu);
 }
 
-TEST_P(Mtu, is_filled_by_datagrams_both_ways) {
+TEST_P(Mtu, passes_datagrams_of_full_size) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -53,7 +53,7 @@ TEST_P(Mtu, is_filled_by_datagrams_both_ways) {
         << "datagrams were cut";
 }
 
-TEST(MtuOfPort, that_joins_later_becomes_the_teams_and_goes_back_when_it_leaves) {
+TEST(Mtu, follows_the_team_on_a_later_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(1));
     wires.host().ip("link set team0 up mtu 4000");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A port hears everything while somebody above the team has an address of its own, and no longer.
+// A port is promiscuous while a device above the team has an address of its own, and no longer.
 #include "netns/configs.h"
 #include "support/net/links.h"
 #include "support/traffic/traffic.h"
@@ -12,12 +12,13 @@ namespace {
 
 testing::AssertionResult ports_become_promiscuous(const Cabling& wires, bool promiscuous) {
     return becomes(promiscuous, [&wires] {
-        // The driver's ports are so without the flag, which is an administrator's.
+        // With the driver the ports are promiscuous without the flag IFF_PROMISC, which is for the
+        // administrator.
         return look(wires.host(), "eth1").promiscuity > 0 && look(wires.host(), "eth2").promiscuity > 0;
     });
 }
 
-TEST(Ports, hear_everything_while_a_macvlan_stands_on_the_team) {
+TEST(Promiscuity, with_a_macvlan) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -28,7 +29,7 @@ TEST(Ports, hear_everything_while_a_macvlan_stands_on_the_team) {
     EXPECT_TRUE(ports_become_promiscuous(wires, false));
 }
 
-TEST(Ports, hear_everything_for_a_macvlan_that_came_up_in_another_namespace) {
+TEST(Promiscuity, with_a_macvlan_in_another_namespace) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -36,7 +37,7 @@ TEST(Ports, hear_everything_for_a_macvlan_that_came_up_in_another_namespace) {
     wires.host().ip("link add link team0 name guest0 type macvlan mode bridge\n"
                     "link set guest0 netns " +
                     guest.path());
-    // The daemon has seen the device go by now, and hears nothing of it from here on.
+    // By now the daemon has seen the device leave; it gets no more events about it.
     EXPECT_TRUE(reaches(wires.host(), client_v4));
     guest.ip("link set guest0 up");
     EXPECT_TRUE(ports_become_promiscuous(wires, true));
@@ -44,7 +45,7 @@ TEST(Ports, hear_everything_for_a_macvlan_that_came_up_in_another_namespace) {
     EXPECT_TRUE(ports_become_promiscuous(wires, false));
 }
 
-TEST(Ports, hear_everything_while_the_team_is_in_a_bridge) {
+TEST(Promiscuity, with_a_bridge) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);

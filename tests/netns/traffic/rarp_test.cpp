@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A team without an address has nothing to say in ARP: switches learn its way from a RARP frame.
+// A team without an IP address cannot announce itself with ARP: switches learn its port from a RARP frame.
 //
-// lab: Announcement.of_a_device* by team, 5 s
+// lab: Announcement.uses_rarp_* by team, 5 s
 #include "netns/configs.h"
 #include "support/traffic/frames.h"
 #include "support/traffic/packet_socket.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint16_t ether_rarp = 0x8035;
 
-TEST(Announcement, of_a_device_without_an_address_is_a_rarp_frame) {
+TEST(Announcement, uses_rarp_without_an_address) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(ranked_activebackup(2));
     for (const auto* port : {"eth1", "eth2"})
@@ -30,7 +30,7 @@ TEST(Announcement, of_a_device_without_an_address_is_a_rarp_frame) {
     ASSERT_TRUE(seen);
     EXPECT_EQ(own, source_of(seen->frame));
     EXPECT_EQ(mac("ff:ff:ff:ff:ff:ff"), destination_of(seen->frame));
-    // Whose address is asked for: the target's, behind the sender's pair (RFC 903).
+    // The target hardware address follows the sender's pair of addresses (RFC 903).
     constexpr std::size_t operation = 20, target = 32;
     EXPECT_EQ(std::string_view("\0\3", 2), from_offset(seen->frame, operation).substr(0, 2));
     const std::string_view bytes(reinterpret_cast<const char*>(own.bytes.data()), own.bytes.size());

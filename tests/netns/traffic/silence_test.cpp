@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A port has no addresses of its own, and gets back those that somebody gave it.
+// A port has no IP addresses while it belongs to a team, and gets its static ones back.
 #include "netns/configs.h"
 #include "support/net/links.h"
 
@@ -25,7 +25,7 @@ void give_addresses(const Cabling& wires) {
                     "addr add fd00:1::7/64 dev eth1 nodad valid_lft 600 preferred_lft 600");
 }
 
-TEST(Silence, takes_a_ports_ipv6_addresses_and_gives_static_ones_back) {
+TEST(PortAddresses, removes_all_and_restores_static_ones) {
     const Cabling wires(2, FarSide::open);
     give_addresses(wires);
     const auto before = static_addresses(wires.host(), "eth1");
@@ -40,7 +40,7 @@ TEST(Silence, takes_a_ports_ipv6_addresses_and_gives_static_ones_back) {
     EXPECT_THAT(must(wires.host(), "ip -6 route show dev eth1"), HasSubstr("fd00:1::/64"));
 }
 
-TEST(Silence, gives_static_addresses_back_after_a_first_start_that_was_killed) {
+TEST(PortAddresses, restores_after_a_killed_first_start) {
     const Cabling wires(2, FarSide::open);
     give_addresses(wires);
     const auto before = static_addresses(wires.host(), "eth1");
@@ -53,7 +53,7 @@ TEST(Silence, gives_static_addresses_back_after_a_first_start_that_was_killed) {
     EXPECT_EQ(before, static_addresses(wires.host(), "eth1"));
 }
 
-TEST(Silence, of_a_port_that_had_ipv6_off_stays) {
+TEST(PortAddresses, leaves_ipv6_disabled) {
     const Cabling wires(1, FarSide::open);
     must(wires.host(), "echo 1 > /proc/sys/net/ipv6/conf/eth1/disable_ipv6");
     TeamUnderTest team(loadbalance(1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Devices that people put on a team.
+// Devices on top of a team.
 //
 // lab: Stacking.* by bpf on 6.12, 20 s
 // lab: Stacking.* by bpf on 6.1, 20 s, long
@@ -33,7 +33,7 @@ void expect_guest_and_client_talk(const Cabling& wires, const NetNs& guest) {
     }
 }
 
-TEST(Stacking, macvlan_on_the_team_talks_both_ways_beside_the_host) {
+TEST(Stacking, macvlan_passes_both_ways) {
     const Cabling wires(4, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
@@ -45,7 +45,7 @@ TEST(Stacking, macvlan_on_the_team_talks_both_ways_beside_the_host) {
     EXPECT_TRUE(reaches(wires.host(), client_v4));
 }
 
-TEST(Stacking, bridge_over_the_team_carries_a_guest_and_the_host) {
+TEST(Stacking, bridge_connects_guest_and_host) {
     const Cabling wires(4, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(4));
     const auto guest = NetNs::create();
@@ -61,7 +61,7 @@ TEST(Stacking, bridge_over_the_team_carries_a_guest_and_the_host) {
     EXPECT_TRUE(reaches(wires.host(), guest_v4));
 }
 
-TEST(Stacking, bridge_over_an_activebackup_team_gets_nothing_twice) {
+TEST(Stacking, bridge_over_activebackup_gets_no_copies) {
     const Cabling wires(2, FarSide::learning_switch);
     const TeamUnderTest team(ranked_activebackup(2));
     wires.host().ip("link add dev bridge0 type bridge forward_delay 0\nlink set team0 up master bridge0");
@@ -73,7 +73,7 @@ TEST(Stacking, bridge_over_an_activebackup_team_gets_nothing_twice) {
     EXPECT_EQ(0U, stream.tally().lost + stream.tally().duplicated) << text_of(stream.tally());
 }
 
-TEST(Stacking, team_that_leaves_lets_go_of_a_bridge) {
+TEST(Stacking, stop_leaves_the_bridge) {
     const Cabling wires(2, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(2));
     wires.host().ip(

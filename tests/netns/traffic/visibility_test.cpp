@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What an administrator's own tools show of a team.
+// What the usual tools show of a team.
 //
 // lab: Visibility.* by bpf, 40 s, long
 #include "netns/configs.h"
@@ -17,7 +17,7 @@ using testing::AllOf;
 using testing::Ge;
 using testing::Le;
 
-TEST(Visibility, device_counts_what_passed_both_ways) {
+TEST(Visibility, device_counts_both_directions) {
     const Cabling wires(2, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
@@ -35,11 +35,11 @@ TEST(Visibility, device_counts_what_passed_both_ways) {
         sent_in = in.next();
     }
     const auto passed = counters(wires.host(), "team0") - before;
-    constexpr std::uint64_t others = 100; // first packets, neighbour discovery
+    constexpr std::uint64_t others = 100; // bytes of other packets, such as neighbour discovery
     EXPECT_THAT(passed.tx_packets, AllOf(Ge(sent_out), Le(sent_out + others)));
     EXPECT_THAT(passed.rx_packets, AllOf(Ge(sent_in), Le(sent_in + others)));
     EXPECT_THAT(passed.tx_bytes, AllOf(Ge(sent_out * on_the_wire), Le((sent_out + others) * on_the_wire)));
-    // What arrives the driver counts without the Ethernet header.
+    // On receive the driver does not count the Ethernet header.
     const auto received = on_the_wire - (by_driver(wires) ? 14 : 0);
     EXPECT_THAT(passed.rx_bytes, AllOf(Ge(sent_in * received), Le((sent_in + others) * on_the_wire)));
     EXPECT_EQ(0U, passed.tx_dropped + passed.rx_dropped);
@@ -52,7 +52,7 @@ std::size_t count_lines(const std::string& text, std::string_view words) {
     return count;
 }
 
-TEST(Visibility, tcpdump_on_the_team_sees_both_directions_once) {
+TEST(Visibility, tcpdump_sees_both_directions_once) {
     const Cabling wires(4, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
@@ -72,7 +72,7 @@ TEST(Visibility, tcpdump_on_the_team_sees_both_directions_once) {
     EXPECT_EQ(2 * echoes, count_lines(tcpdump.out(), "ICMP")) << tcpdump.out();
 }
 
-TEST(Visibility, large_packets_reach_the_port_whole) {
+TEST(Visibility, large_packets_reach_the_port) {
     const Cabling wires(4, FarSide::lag_switch);
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A VLAN device on a team, in a kernel that has such devices.
+// A VLAN device on a team; needs a kernel with VLAN devices.
 //
 // lab: Vlan.* by team, 15 s, long
 // lab: Vlan.* by bpf, 10 s

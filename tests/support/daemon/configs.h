@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The one way to write a configuration down.
+// Builds configurations for tests.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace teamo::test {
 
-/// These ports, each with `port_options` as its object.
+/// The object "ports" with these ports, each with `port_options`.
 inline std::string ports_object(const std::vector<std::string>& names, std::string_view port_options = "{}") {
     std::string object;
     for (const auto& name : names)
@@ -19,7 +19,7 @@ inline std::string ports_object(const std::vector<std::string>& names, std::stri
     return "{" + object + "}";
 }
 
-/// `more` are members of the whole, each with a comma behind it.
+/// `more`: further members of the top object, each followed by a comma.
 inline std::string team_config(std::string_view runner, std::string_view ports, std::string_view more = "",
                                std::string_view device = "team0") {
     return fmt::format(R"({{{}"device": "{}", "runner": {}, "ports": {}}})", more, device, runner, ports);

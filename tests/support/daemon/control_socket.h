@@ -11,17 +11,17 @@
 
 namespace teamo::test {
 
-/// teamd's control socket, spoken to byte by byte: written from the protocol, apart from the daemon's code.
+/// A client of teamd's control socket, written from the protocol and independent of the daemon's code.
 class ControlSocket {
 public:
-    /// None where nobody listens.
+    /// None if no daemon listens.
     static std::optional<ControlSocket> to(std::string_view team);
 
-    /// Sends one record as it is; false where the other side takes no more now.
+    /// Sends one record unchanged; false if the other side accepts no more now.
     bool send(std::string_view record) const;
     /// The next record, or none within `patience`.
     std::optional<std::string> receive(milliseconds patience = long_enough) const;
-    /// "REQUEST\n<method>\n<argument>\n…" and what came back, or none.
+    /// Sends "REQUEST\n<method>\n<argument>\n…"; returns the reply, or none.
     std::optional<std::string> ask(std::string_view method, const std::vector<std::string>& arguments = {},
                                    milliseconds patience = long_enough) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A systemd of our own at the other end of a socket pair, which knows one unit and its AllowedCPUs=.
+// A fake systemd at the other end of a socket pair. It has one unit with AllowedCPUs=.
 #pragma once
 
 #include "base/handle.h"
@@ -17,12 +17,12 @@
 
 namespace teamo::test {
 
-/// Knows one unit, and does as systemd does with it.
+/// Handles calls for its unit as systemd does.
 struct SystemdUnit {
     std::string unit;
     int runtime = -1;
     std::vector<std::uint8_t> cpus;
-    std::chrono::milliseconds late{0}; ///< so long it works on a call
+    std::chrono::milliseconds late{0}; ///< delay of each call
 };
 
 inline int set_properties(sd_bus_message* call, void* data, sd_bus_error* error) {
@@ -67,7 +67,7 @@ class FakeSystemd {
 public:
     explicit FakeSystemd(std::string unit) : unit_{.unit = std::move(unit), .cpus = {}} {}
 
-    /// A connection to it; the one before ends.
+    /// A new connection; the former one ends.
     UnitCpus connect() {
         std::array<int, 2> ends{};
         ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data());

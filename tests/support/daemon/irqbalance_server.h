@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A stand-in for irqbalance(1) at its socket: one request a connection, a reply to "setup", then the end.
-// It reads as much of a request as it is told to, and may behave badly.
+// A fake irqbalance(1) at its socket: one request per connection, a reply to "setup", then the connection
+// ends. The number of bytes that it reads of a request is configurable, and it can misbehave.
 #pragma once
 
 #include "base/handle.h"
@@ -19,13 +19,13 @@ class IrqBalanceServer {
 public:
     enum class Manner {
         good,
-        silent,  ///< closes without a word, as to those who are not root
-        garbage, ///< answers something else
-        endless, ///< answers, and does not end
-        asleep   ///< takes nothing in
+        silent,  ///< closes without a reply, as for clients that are not root
+        garbage, ///< sends an invalid reply
+        endless, ///< replies, and does not close
+        asleep   ///< accepts nothing
     };
 
-    /// Listens as irqbalance of that process does, in a folder that is there.
+    /// Listens like the irqbalance with this pid, in an existing directory.
     IrqBalanceServer(const std::string& directory, pid_t pid, std::set<unsigned> banned = {},
                      std::size_t buffer = 16384);
     ~IrqBalanceServer();
@@ -33,12 +33,12 @@ public:
     IrqBalanceServer& operator=(const IrqBalanceServer&) = delete;
 
     void behave(Manner manner) { manner_ = manner; }
-    /// As when somebody else writes to it.
+    /// Changes the list as another client would.
     void set_banned(std::set<unsigned> banned);
     std::set<unsigned> banned() const;
     /// Requests that changed the list.
     unsigned writes() const { return writes_; }
-    /// Credentials came with each request, and said root.
+    /// Whether each request came with the credentials of root.
     bool knew_who_asked() const { return knew_; }
 
 private:

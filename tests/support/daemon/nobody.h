@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Another user of the machine, who has no right but a shell.
+// Runs commands as an unprivileged user.
 #pragma once
 
 #include "support/daemon/process.h"
@@ -13,13 +13,13 @@
 
 namespace teamo::test {
 
-inline Process as_nobody(const std::string& line) {
+inline Process as_unprivileged_user(const std::string& line) {
     return Process::start(
         {.argv = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", line}});
 }
 
-/// Of each file and folder of the daemons that nobody may open he has the lock, or waits until he gets it.
-inline std::vector<Process> lock_all_that_nobody_may() {
+/// Tries to lock every file and directory of the daemons that this user can open, and waits for the locks.
+inline std::vector<Process> lock_as_unprivileged_user() {
     std::vector<std::string> paths{"/run/teamd", "/run/teamd-offload"};
     for (const auto* folder : {"/run/teamd", "/run/teamd-offload"})
         if (std::filesystem::exists(folder))
@@ -27,7 +27,8 @@ inline std::vector<Process> lock_all_that_nobody_may() {
                 paths.push_back(file.path().native());
     std::vector<Process> holders;
     for (const auto& path : paths)
-        holders.push_back(as_nobody(fmt::format("exec 9<{} && flock 9 && echo {} && sleep 600", path, path)));
+        holders.push_back(
+            as_unprivileged_user(fmt::format("exec 9<{} && flock 9 && echo {} && sleep 600", path, path)));
     return holders;
 }
 

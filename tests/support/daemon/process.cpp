@@ -65,14 +65,14 @@ struct Child {
     int input, out, err;
     char** argv;
     char** environment;
-    const sock_fprog* filter; ///< none: nobody watches
-    int is_watched;           ///< readable when somebody does
+    const sock_fprog* filter; ///< null: not watched
+    int is_watched;           ///< readable when the parent watches
 };
 
-/// Where the child has the descriptor by which it is watched until the parent has taken it.
+/// The child's descriptor number of the seccomp listener, until the parent has copied it.
 constexpr int listener_number = 250;
 
-/// Returns when the parent answers for what is called from here on.
+/// Returns when the parent handles the child's system calls.
 bool be_watched(const Child& child) {
     const auto listener = static_cast<int>(
         ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, child.filter));
@@ -88,11 +88,10 @@ void watch(pid_t process, WatchedCalls& calls, int is_watched) {
         listener.reset(static_cast<int>(::syscall(SYS_pidfd_getfd, handle.get(), listener_number, 0)));
         if (!listener) std::this_thread::sleep_for(1ms);
     }
-    if (!listener) throw SetupError("a program cannot be watched (seccomp)");
+    if (!listener) throw SetupError("cannot watch a program (seccomp)");
     calls.follow(process, std::move(listener));
     const std::uint64_t one = 1;
-    if (::write(is_watched, &one, sizeof one) < 0)
-        throw SetupError("a watched program cannot be told to begin");
+    if (::write(is_watched, &one, sizeof one) < 0) throw SetupError("cannot start a watched program");
 }
 
 /// Between fork and exec of a process with threads: system calls only.
@@ -175,7 +174,7 @@ Output run(const Command& command, milliseconds patience) {
     auto process = Process::start(command);
     const auto status = process.wait(patient(patience));
     if (!status)
-        throw SetupError(fmt::format("{} still ran after {} ms; it said:\n{}{}", command.argv.front(),
+        throw SetupError(fmt::format("{} still runs after {} ms; its output:\n{}{}", command.argv.front(),
                                      patience.count(), process.out(), process.err()));
     return {*status, process.out(), process.err()};
 }

@@ -16,7 +16,7 @@ namespace teamo::test {
 class NetNs;
 class WatchedCalls;
 
-/// What a test builds upon could not be made. Ends the test with its text; it says nothing of the daemon.
+/// The setup of a test failed. Ends the test with its text; it is no failure of the daemon.
 struct SetupError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -29,13 +29,13 @@ struct Output {
 
 struct Command {
     std::vector<std::string> argv{};
-    const NetNs* in = nullptr; ///< none: where the calling thread is
+    const NetNs* in = nullptr; ///< null: the namespace of the calling thread
     std::string input{};
     std::vector<std::string> environment{}; ///< in addition, "NAME=value"
-    WatchedCalls* watched = nullptr;        ///< outlives the process; none: nobody watches
+    WatchedCalls* watched = nullptr;        ///< must outlive the process; null: not watched
 };
 
-/// A process that this test started; killed and reaped when the value goes.
+/// A process that this test started. The destructor kills and reaps it.
 class Process {
 public:
     static Process start(const Command& command);
@@ -46,9 +46,9 @@ public:
     pid_t pid() const { return pid_; }
     bool running();
     void signal(int number) const;
-    /// Its exit status, or none where it still runs after `patience`.
+    /// Its exit status, or none if it still runs after `patience`.
     std::optional<int> wait(milliseconds patience);
-    /// What it wrote so far.
+    /// Its output so far.
     std::string out() const;
     std::string err() const;
 
@@ -59,12 +59,12 @@ private:
     std::optional<int> status_;
 };
 
-/// Runs to the end; throws SetupError where it takes longer than `patience`.
+/// Runs it to its end; throws SetupError if that takes longer than `patience`.
 Output run(const Command& command, milliseconds patience = 30s);
 
-/// A line of shell.
+/// Runs a shell command.
 Output sh(const NetNs& in, const std::string& line);
-/// The same where failure is not what is tested: throws SetupError with what the command said.
+/// Runs a shell command that must succeed; throws SetupError with its error output otherwise.
 std::string must(const NetNs& in, const std::string& line);
 
 } // namespace teamo::test

@@ -26,12 +26,12 @@ void append(std::vector<std::string>& words, const std::vector<std::string>& mor
     words.insert(words.end(), more.begin(), more.end());
 }
 
-/// Where nothing is said: every guest of the lab has the driver.
+/// The default: the kernels of the lab have the team driver.
 const char* usual_datapath() {
     return std::getenv("TEAMO_LAB") != nullptr ? "--datapath team" : "--datapath bpf";
 }
 
-/// Without the datapath among them where `arguments` name one: the daemon refuses an option that comes twice.
+/// Omits the default --datapath if `arguments` contain one: the daemon refuses an option given twice.
 std::vector<std::string> options_for_all(const std::vector<std::string>& arguments) {
     const bool named = std::ranges::find(arguments, datapath_option) != arguments.end();
     std::istringstream words(from_environment("TEAMO_DAEMON_OPTIONS", usual_datapath()));
@@ -111,7 +111,8 @@ bool TeamUnderTest::try_to_start(WatchedCalls& calls, const std::vector<std::str
     run(arguments, &calls);
     for (const auto start = SteadyClock::now(); !answers(); std::this_thread::sleep_for(2ms)) {
         if (!process_->running()) return false;
-        if (since(start) > patient(long_enough)) throw SetupError("it does not answer; its log:\n" + log());
+        if (since(start) > patient(long_enough))
+            throw SetupError("the daemon does not answer; its log:\n" + log());
     }
     return true;
 }

@@ -50,7 +50,7 @@ constexpr auto watched = std::to_array<int>({
 });
 
 constexpr std::uint32_t where_number = offsetof(seccomp_data, nr);
-/// The third argument's lower half: the flags of openat(2).
+/// The lower half of the third argument: the flags of openat(2).
 constexpr std::uint32_t where_flags = offsetof(seccomp_data, args) + 2 * sizeof(std::uint64_t);
 
 std::vector<sock_filter> make_filter() {
@@ -64,7 +64,7 @@ std::vector<sock_filter> make_filter() {
         add(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, static_cast<std::uint32_t>(call));
         add(BPF_RET | BPF_K, 0, 0, SECCOMP_RET_USER_NOTIF);
     }
-    // Of what is opened, what is opened for writing.
+    // openat(2): only files opened for writing.
     add(BPF_JMP | BPF_JEQ | BPF_K, 0, 3, SYS_openat);
     add(BPF_LD | BPF_W | BPF_ABS, 0, 0, where_flags);
     add(BPF_JMP | BPF_JSET | BPF_K, 0, 1, O_CREAT | O_TRUNC);
@@ -73,7 +73,7 @@ std::vector<sock_filter> make_filter() {
     return code;
 }
 
-/// From the memory of a process that waits in a system call; none where there is nothing to read.
+/// Reads memory of a process that waits in a system call; none if it is not readable.
 template <class Value>
 std::optional<Value> peek(pid_t process, std::uint64_t address) {
     Value value{};
@@ -103,7 +103,7 @@ bool is_state(std::string_view path) {
     return path.starts_with("/proc/") || path.starts_with("/sys/") || path.starts_with("/run/teamd");
 }
 
-/// Dumps, and questions to NETLINK_ROUTE, change nothing. What generic families are asked is not told apart.
+/// Dumps and get requests to NETLINK_ROUTE change nothing. Requests to generic families all count.
 std::optional<std::string> netlink_step(int handle, pid_t process, std::uint64_t descriptor,
                                         std::uint64_t message) {
     const UniqueFd socket(static_cast<int>(::syscall(SYS_pidfd_getfd, handle, descriptor, 0)));
@@ -123,7 +123,7 @@ std::optional<std::string> netlink_step(int handle, pid_t process, std::uint64_t
     return fmt::format("netlink {} message {}", protocol, header->nlmsg_type);
 }
 
-/// Where the message of a sendmsg(2) is.
+/// The address of the message of a sendmsg(2).
 std::optional<std::uint64_t> first_part(const seccomp_notif& call) {
     const auto process = static_cast<pid_t>(call.pid);
     const auto message = peek<msghdr>(process, call.data.args[1]);
@@ -152,7 +152,7 @@ std::optional<bool> sets_address(const seccomp_notif& call) {
     return attribute && attribute->nla_type == IFLA_ADDRESS;
 }
 
-/// What the call would change; none: nothing that counts.
+/// What the call would change; none if it is not a step.
 std::optional<std::string> step_of(const seccomp_notif& call, int handle) {
     const auto process = static_cast<pid_t>(call.pid);
     const auto& arguments = call.data.args;
@@ -216,8 +216,8 @@ std::string WatchedCalls::what() const {
 void WatchedCalls::serve(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         pollfd waits{.fd = listener_.get(), .events = POLLIN, .revents = 0};
-        constexpr int until_next_look_ms = 20; // whether to stop
-        if (::poll(&waits, 1, until_next_look_ms) <= 0) continue;
+        constexpr int poll_ms = 20; // then checks whether to stop
+        if (::poll(&waits, 1, poll_ms) <= 0) continue;
         if ((waits.revents & POLLIN) != 0)
             answer();
         else if ((waits.revents & POLLHUP) != 0)

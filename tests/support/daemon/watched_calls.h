@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The system calls by which a program changes something, watched from outside (seccomp_unotify(2)): it can be
-// killed before any of them, or have any of them refused.
+// Watches the system calls by which a program changes something (seccomp_unotify(2)). The program can be
+// killed before any of them, or any of them can be refused.
 #pragma once
 
 #include "base/handle.h"
@@ -18,8 +18,8 @@ struct sock_fprog;
 
 namespace teamo::test {
 
-/// Steps are counted from 1: netlink requests that set something, BPF maps written and programs attached,
-/// files under /proc, /sys and /run made, written, renamed or removed, affinities set.
+/// Steps count from 1: netlink requests that set something, writes to BPF maps, attached programs, files
+/// under /proc, /sys and /run that are created, written, renamed or removed, and affinities that are set.
 class WatchedCalls {
 public:
     WatchedCalls() = default;
@@ -27,39 +27,38 @@ public:
     WatchedCalls& operator=(const WatchedCalls&) = delete;
 
     // Before the program starts:
-    /// SIGKILL comes before that step.
+    /// Sends SIGKILL before this step.
     void kill_before(unsigned step) { killed_at_ = step; }
-    /// That step is refused, once.
+    /// Refuses this step once.
     void refuse(unsigned step, int error) {
         refused_at_ = step;
         refusal_ = error;
     }
-    /// Every system call of that number is refused; of these: inotify_init1.
+    /// Refuses every system call with this number; supported: inotify_init1.
     void refuse_all(int call, int error) { refused_calls_[call] = error; }
 
-    /// The next so many lists of devices are refused (EINTR), as by a kernel whose list changes all the time;
-    /// also while the program runs.
+    /// Refuses this many of the next device dumps (EINTR), like a kernel whose device list changes during
+    /// each dump. Also while the program runs.
     void refuse_lists(unsigned times) { lists_to_refuse_ = times; }
 
-    /// The first address that a device is given is refused (EBUSY), as by a driver that takes it only while
-    /// the device is down; SIGKILL comes before the so-many-th request after that which sets something of a
+    /// Refuses the first change of a device's address (EBUSY), like a driver that accepts it only while the
+    /// device is down. Sends SIGKILL before the given request after it (counted from 1) that changes a
     /// device.
     void kill_in_address_change(unsigned after) { killed_after_address_ = after; }
 
-    /// So many came so far.
+    /// The number of steps so far.
     unsigned count() const { return count_; }
-    /// What the step was that the program was killed before, or that was refused: "sendmsg 16".
+    /// The step before which the program was killed, or that was refused: "sendmsg 16".
     std::string what() const;
 
-    /// For who starts the program: the filter that it is to have, and the descriptor that the kernel gave for
-    /// it.
+    /// For the code that starts the program: its filter, and the descriptor that the kernel returned for it.
     static const sock_fprog& filter();
     void follow(pid_t process, UniqueFd listener);
 
 private:
     void serve(const std::stop_token& stop);
     void answer();
-    /// Of a request that sets something of a device: 0, an errno, or -1 for the end.
+    /// For a request that changes a device: 0, an errno, or -1 to kill the program.
     int verdict_on_change(bool sets_address);
 
     unsigned killed_at_ = 0, refused_at_ = 0;
@@ -68,11 +67,11 @@ private:
     bool address_refused_ = false;
     std::map<int, int> refused_calls_;
     std::atomic<unsigned> count_{0}, lists_to_refuse_{0};
-    mutable std::mutex mutex_; ///< of what follows
+    mutable std::mutex mutex_; ///< protects the following members
     std::string what_;
     pid_t process_ = 0;
     UniqueFd handle_, listener_;
-    std::jthread serving_; ///< last: it uses the rest
+    std::jthread serving_; ///< last: uses the other members
 };
 
 } // namespace teamo::test

@@ -5,10 +5,10 @@
 
 namespace teamo::test {
 
-Cabling::Cabling(unsigned ports, FarSide far_side, News news)
+Cabling::Cabling(unsigned ports, FarSide far_side, LinkEvents events)
     : ports_(ports),
       far_side_(far_side),
-      news_(news),
+      events_(events),
       host_(NetNs::current()),
       peer_(NetNs::create()),
       client_(NetNs::create()) {
@@ -16,15 +16,16 @@ Cabling::Cabling(unsigned ports, FarSide far_side, News news)
         peer_.ip(
             "link add dev br0 type bridge forward_delay 0 stp_state 0 mcast_snooping 0\nlink set br0 up");
     for (unsigned number = 1; number <= ports; ++number) {
-        lay(number);
-        // A device gets its queue discipline when it first comes up, for good.
+        add_cable(number);
+        // A device gets its queueing discipline when it is first up, and keeps it.
         host_.ip(fmt::format("link set {0} up\nlink set {0} down", port(number)));
     }
     if (far_side_ != FarSide::open) build_switch();
 }
 
-void Cabling::lay(unsigned number) const {
-    const auto near_index = 50 + number, far_index = news_ == News::at_once ? 100 + number : near_index;
+void Cabling::add_cable(unsigned number) const {
+    const auto near_index = 50 + number,
+               far_index = events_ == LinkEvents::immediate ? 100 + number : near_index;
     host_.ip(fmt::format("link add dev {} index {} type veth peer name {} index {} netns {}", port(number),
                          near_index, far_end(number), far_index, peer_.path()));
     peer_.ip(fmt::format("link set {} mtu 65535 up", far_end(number)));

@@ -9,28 +9,28 @@
 
 namespace teamo::test {
 
-/// What the far ends of a host's cables are plugged into.
+/// What the far ends of a host's cables are connected to.
 enum class FarSide {
-    open,            ///< nothing: a test puts its own frames on the wires, and takes them off
-    learning_switch, ///< a bridge that learns and floods, as activebackup meets it
-    lag_switch,      ///< a bridge that has them as one link: none of them gets what came in by another, and
-                     ///< what has no learned way leaves by the first of them only
+    open,            ///< nothing: the test sends and receives frames itself
+    learning_switch, ///< a bridge that learns and floods, for activebackup
+    lag_switch,      ///< a bridge that treats them as one link: it does not forward between them, and
+                     ///< floods to the first of them only
 };
 
 /// The addresses every test uses: .1 is the team's, .2 the client's behind the switch.
 inline constexpr const char *team_v4 = "10.0.0.1", *client_v4 = "10.0.0.2", *team_v6 = "fd00::1",
                             *client_v6 = "fd00::2";
 
-/// How fast the kernel tells of a lost link. It does so at once for a veth whose ends have different device
-/// numbers; where they are the same it takes it for a card and gathers the news of a second (linkwatch).
-enum class News { at_once, gathered };
+/// How fast the kernel reports a lost link: at once for a veth whose ends have different ifindexes. If they
+/// are equal, linkwatch treats it like a card and delays events for up to a second.
+enum class LinkEvents { immediate, delayed };
 
-/// A host with cables: eth1 … ethN here, their far ends p1 … pN in `peer`, there a switch br0 and behind
-/// it `client` with its device client0. All cables are plugged, the host's ports are down, as a team wants
-/// them. The far ends carry the largest packets there are.
+/// A host with cables: ports eth1 … ethN, their far ends p1 … pN in `peer` with a switch br0, and behind it
+/// `client` with the device client0. All cables are plugged in; the host's ports are down, as a team needs
+/// them. The far ends have the largest MTU.
 class Cabling {
 public:
-    Cabling(unsigned ports, FarSide far_side, News news = News::at_once);
+    Cabling(unsigned ports, FarSide far_side, LinkEvents events = LinkEvents::immediate);
 
     unsigned ports() const { return ports_; }
 
@@ -43,11 +43,11 @@ public:
 
     void pull(unsigned number) const;
     void plug(unsigned number) const;
-    /// Makes one more cable.
-    void lay(unsigned number) const;
+    /// Adds a cable.
+    void add_cable(unsigned number) const;
 
-    /// Gives the team's device, or another that has a carrier or soon gets one, its addresses and brings it
-    /// up. Returns when it is in operation, and so are both ends of the cables whose ports here are up.
+    /// Sets the addresses of the team's device (or of another with a carrier) and brings it up. Returns when
+    /// it is operational, and both ends of all cables whose port is up.
     void address(std::string_view device = "team0") const;
 
 private:
@@ -56,7 +56,7 @@ private:
 
     unsigned ports_;
     FarSide far_side_;
-    News news_;
+    LinkEvents events_;
     NetNs host_, peer_, client_;
 };
 

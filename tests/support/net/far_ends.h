@@ -9,13 +9,13 @@
 
 namespace teamo::test {
 
-/// Listens at the far ends of all cables at once.
+/// Receives frames at the far ends of all cables.
 class FarEnds {
 public:
     explicit FarEnds(const Cabling& wires, std::uint16_t ethertype = PacketSocket::everything);
 
-    /// By cable, the first one's at 0: the frames like that until so many have come by all of them together,
-    /// and what comes after them until none does for `silence`. The others are thrown away.
+    /// Receives matching frames until this many have arrived by all cables together, then further ones until
+    /// none arrives for `silence`. Returns them by cable, the first cable at index 0; discards other frames.
     std::vector<std::vector<Seen>> drain(
         std::size_t expected,
         const std::function<bool(const Seen&)>& wanted = [](const Seen&) { return true; },

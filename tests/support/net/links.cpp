@@ -69,7 +69,7 @@ void await_operation(const NetNs& in, std::string_view name) {
         const auto state = look(in, name).operstate;
         return state == "UP" || state == "UNKNOWN";
     };
-    if (!eventually("", works)) throw SetupError(fmt::format("{} does not begin to work", name));
+    if (!eventually("", works)) throw SetupError(fmt::format("{} does not become operational", name));
 }
 
 Counters operator-(const Counters& later, const Counters& earlier) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Devices as ip(8) and the kernel show them, read by others' tools and not by the daemon's own code.
+// Reads devices with ip(8) and from the kernel, without the daemon's code.
 #pragma once
 
 #include "support/net/net_ns.h"
@@ -25,30 +25,28 @@ struct Device {
     bool carrier() const { return flags.contains("LOWER_UP"); }
 };
 
-/// Throws SetupError where there is no such device.
+/// Throws SetupError if there is no such device.
 Device look(const NetNs& in, std::string_view name);
 bool exists(const NetNs& in, std::string_view name);
 
-/// Waits until a device that has its carrier, or is about to get it, is in operation; throws SetupError where
-/// it does not become so. Before linkwatch has seen to it (net/core/link_watch.c: dev_activate), it sends
-/// nothing, and as a bridge's port forwards nothing: what is sent is lost without a word.
+/// Waits until a device with a carrier is operational; throws SetupError otherwise. Until linkwatch has
+/// activated it (net/core/link_watch.c: dev_activate), it silently drops packets, also as a port of a bridge.
 void await_operation(const NetNs& in, std::string_view name);
 
 struct Counters {
     std::uint64_t rx_bytes = 0, rx_packets = 0, rx_dropped = 0, tx_bytes = 0, tx_packets = 0, tx_dropped = 0;
 };
-/// A difference of two readings.
+/// The difference of two readings.
 Counters operator-(const Counters& later, const Counters& earlier);
 
-/// As the device itself counts: a GSO packet once.
+/// The device's own counters: a GSO packet counts once.
 Counters counters(const NetNs& in, std::string_view name);
 
-/// Everything about a device that somebody else may have set and that must come back as it was: what
-/// `ip -d link`, `tc qdisc`, `tc filter` and its sysctls show, one setting a line.
+/// All settings of a device that must be restored: the output of `ip -d link`, `tc qdisc`, `tc filter`, and
+/// its sysctls, one setting per line.
 std::string snapshot(const NetNs& in, std::string_view name);
 
-/// The lines that only one of two texts has: "-" for the earlier one's, "+" for the later one's. Empty where
-/// they are the same.
+/// The lines that only one of two texts has: "-" for the earlier, "+" for the later. Empty if they are equal.
 std::string difference(const std::string& earlier, const std::string& later);
 
 } // namespace teamo::test

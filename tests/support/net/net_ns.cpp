@@ -43,12 +43,12 @@ NetNs NetNs::current() { return NetNs(open_own()); }
 NetNs NetNs::create() {
     const UniqueFd home = open_own();
     if (::unshare(CLONE_NEWNET) < 0)
-        throw SetupError(fmt::format("cannot make a network namespace: {}", std::strerror(errno)));
+        throw SetupError(fmt::format("cannot create a network namespace: {}", std::strerror(errno)));
     UniqueFd made = open_own();
     bring_loopback_up();
     need_no_duplicate_detection();
     if (::setns(home.get(), CLONE_NEWNET) < 0)
-        throw SetupError(fmt::format("cannot go back home: {}", std::strerror(errno)));
+        throw SetupError(fmt::format("cannot return to the former namespace: {}", std::strerror(errno)));
     return NetNs(std::move(made));
 }
 
@@ -58,7 +58,8 @@ NetNs::Visit::Visit(int to) : home_(open_own()) {
 }
 
 NetNs::Visit::~Visit() {
-    if (::setns(home_.get(), CLONE_NEWNET) < 0) std::abort(); // a thread that is astray is of no use
+    if (::setns(home_.get(), CLONE_NEWNET) < 0)
+        std::abort(); // the thread must not continue in the wrong namespace
 }
 
 std::string NetNs::path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd()); }

@@ -9,17 +9,18 @@
 
 namespace teamo::test {
 
-/// A network namespace without a name: it lives as long as this value, a process in it, or a socket.
-/// The test's own process stands in the one where the daemon runs (world.h).
+/// A network namespace without a name. It exists as long as this value, a process in it, or a socket in it.
+/// The test process itself is in the namespace where the daemon runs (world.h).
 class NetNs {
 public:
-    /// A new one; its loopback is up, and IPv6 addresses are usable at once (no duplicate detection).
+    /// A new namespace with lo up, and without duplicate address detection, so that IPv6 addresses are usable
+    /// at once.
     static NetNs create();
-    /// The one that the calling thread is in.
+    /// The namespace of the calling thread.
     static NetNs current();
 
     int fd() const { return fd_.get(); }
-    /// For `ip link set … netns PATH`, as seen by every process of this test.
+    /// For `ip link set … netns PATH`; valid in every process of this test.
     std::string path() const;
 
     /// Runs `action` with the calling thread inside; sockets made there stay there.

@@ -5,8 +5,8 @@
 
 namespace teamo::test {
 
-/// Waits until the kernel's network lock (rtnl) was free for so many looks in a row, two milliseconds apart;
-/// false where it is not within `patience`. The namespaces of an earlier test are taken apart under it, for
+/// Waits until the kernel's network lock (rtnl) was free for this many polls in a row, 2 ms apart; false if
+/// that does not happen within `patience`. The kernel removes the namespaces of earlier tests under it, for
 /// seconds, and every link event waits for it.
 bool await_free_network_lock(milliseconds patience, int looks = 20);
 

@@ -29,7 +29,7 @@ struct SocketAddress {
             v6->sin6_port = htons(port);
             size = sizeof *v6;
         } else {
-            throw SetupError("no address: " + text);
+            throw SetupError("not an address: " + text);
         }
     }
 
@@ -37,10 +37,10 @@ struct SocketAddress {
     const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
-/// A socket of that kind in that namespace.
+/// A new socket in this namespace.
 inline UniqueFd socket_in(const NetNs& in, int family, int type, int protocol = 0) {
     UniqueFd made(in.inside([&] { return ::socket(family, type | SOCK_CLOEXEC, protocol); }));
-    if (!made) throw SetupError("no socket");
+    if (!made) throw SetupError("cannot create a socket");
     return made;
 }
 

@@ -43,7 +43,7 @@ void keep_mounts_private() {
     if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) < 0) give_up("private mounts");
 }
 
-/// Waits for `child`, reaping whoever else ends meanwhile; then ends as it did.
+/// Waits for `child` and reaps other children meanwhile; then exits with its status.
 [[noreturn]] void end_like(pid_t child) {
     for (;;) {
         int status = 0;

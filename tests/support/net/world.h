@@ -3,14 +3,14 @@
 
 namespace teamo::test {
 
-/// Puts the test process into a process namespace of its own: whatever a test started, daemons that went
-/// to the background too, ends with it. Returns in the process that is to run the tests; the processes
-/// above it exit with its status.
+/// Puts the test process into a PID namespace of its own: everything that a test started, including
+/// background daemons, ends with it. Returns in the process that runs the tests; its parents exit with its
+/// status.
 void enter_private_world();
 
-/// Gives the coming test case network and mount namespaces of its own, with a fresh /run, /sys and
-/// /sys/fs/bpf: nothing of the machine is touched, nothing is left, several tests run side by side. The
-/// network namespace is the host that the daemon runs on.
+/// Gives the next test network and mount namespaces of its own, with a new /run, /sys and /sys/fs/bpf: a test
+/// changes nothing on the machine and leaves nothing, and tests can run in parallel. The daemon runs in this
+/// network namespace.
 void furnish_world();
 
 } // namespace teamo::test

@@ -24,7 +24,7 @@ struct Pairs {
     std::vector<UniqueFd> near, far;
 };
 
-/// Connected pairs; the near ends in `from`.
+/// Connected sockets; the near ends are in `from`.
 Pairs connect(const NetNs& from, const NetNs& to, const std::string& address, std::uint16_t port,
               std::size_t count) {
     const bool ipv6 = address.find(':') != std::string::npos;
@@ -66,14 +66,14 @@ std::vector<pollfd> all_of(const std::vector<UniqueFd>& sockets) {
     return list;
 }
 
-/// Blocks until it is stopped by a shut-down of the socket.
+/// Blocks until the socket is shut down.
 void send_without_end(int socket) {
     static const std::array<char, largest_write> zeros{};
     while (::send(socket, zeros.data(), zeros.size(), MSG_NOSIGNAL) > 0) {
     }
 }
 
-/// The columns of a file of /proc/net in which a line of names is followed by one of numbers.
+/// Reads a file of /proc/net in which a line of names is followed by a line of numbers.
 void read_columns(const std::string& path, std::map<std::string, std::uint64_t>& into) {
     std::ifstream file(path);
     for (std::string names, numbers; std::getline(file, names) && std::getline(file, numbers);) {
@@ -120,7 +120,7 @@ void BulkFlows::send_paced(const std::stop_token& stop) {
         last = now;
         for (std::size_t index = 0; index < senders_.size(); ++index) {
             const double rate = rates_[index];
-            // What the connection would not take is sent later, but not more than a quarter of a second's.
+            // Sends later what the connection did not accept, but at most the bytes of 250 ms.
             allowance[index] = std::min(allowance[index] + rate * seconds, std::max(rate / 4, 1e4));
             while (rate > 0 && allowance[index] >= std::min(rate / 100, 4096.0)) {
                 const auto size = std::min(static_cast<std::size_t>(allowance[index]), zeros.size());
@@ -139,7 +139,7 @@ void BulkFlows::receive_all(const std::stop_token& stop) {
         if (::poll(list.data(), list.size(), 50) <= 0) continue;
         for (auto& one : list) {
             if (one.revents == 0) continue;
-            // MSG_TRUNC: what arrived is thrown away in the kernel, uncopied (tcp(7)).
+            // MSG_TRUNC: the kernel discards the data without a copy (tcp(7)).
             const auto size = ::recv(one.fd, nullptr, 1 << 22, MSG_TRUNC | MSG_DONTWAIT);
             if (size > 0)
                 received_ += static_cast<std::uint64_t>(size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Many TCP connections at known rates: bulk that is as large as the rate allows, and requests that are
-// answered. What they cost and how they fared is read from the kernel.
+// Many TCP connections at known rates: bulk data, and requests with replies. The kernel's counters show their
+// cost and their losses.
 #pragma once
 
 #include "support/eventually.h"
@@ -16,7 +16,7 @@
 
 namespace teamo::test {
 
-/// Connections from one namespace to another whose receiver throws away what arrives.
+/// Connections from one namespace to another. The receiver discards the data.
 class BulkFlows {
 public:
     struct Way {
@@ -27,14 +27,14 @@ public:
         std::uint16_t port = 6001;
     };
 
-    /// Returns when all are connected and send; throws SetupError where one cannot.
+    /// Returns when all are connected and send; throws SetupError otherwise.
     explicit BulkFlows(const Way& way);
     BulkFlows(const BulkFlows&) = delete;
     BulkFlows& operator=(const BulkFlows&) = delete;
     ~BulkFlows();
 
-    std::uint64_t received() const { return received_; } ///< bytes, of all
-    /// Other rates from now on, for those that have one.
+    std::uint64_t received() const { return received_; } ///< bytes, of all connections
+    /// Changes the rates of the connections that have one.
     void set_rates(const std::vector<double>& rates);
 
 private:
@@ -44,10 +44,10 @@ private:
     std::vector<UniqueFd> senders_, receivers_;
     std::vector<std::atomic<double>> rates_;
     std::atomic<std::uint64_t> received_{0};
-    std::vector<std::jthread> threads_; ///< last: they use the rest
+    std::vector<std::jthread> threads_; ///< last: use the other members
 };
 
-/// Connections on which small requests are sent in turn, and answered by as much.
+/// Connections with small requests and replies of the same size, in turn.
 class RequestFlows {
 public:
     RequestFlows(const NetNs& from, const NetNs& to, const std::string& address, unsigned connections,
@@ -67,10 +67,10 @@ private:
     std::vector<std::jthread> threads_; ///< last
 };
 
-/// What a namespace's TCP has counted (/proc/net/netstat and snmp): "TCPOFOQueue", "RetransSegs", …
+/// The TCP counters of a namespace (/proc/net/netstat and snmp): "TCPOFOQueue", "RetransSegs", …
 std::map<std::string, std::uint64_t> tcp_counters(const NetNs& in);
 
-/// Time that all CPUs together have been busy, interrupts included (/proc/stat).
+/// Busy time of all CPUs together, including interrupts (/proc/stat).
 std::chrono::microseconds busy_time();
 
 } // namespace teamo::test

@@ -58,7 +58,7 @@ std::uint16_t internet_checksum(std::span<const std::byte> bytes) {
     return static_cast<std::uint16_t>(~sum);
 }
 
-/// Where ICMPv6 begins; 0 where there is none.
+/// The offset of the ICMPv6 header; 0 if there is none.
 std::size_t icmp6_offset(const Bytes& frame) {
     constexpr std::uint8_t hop_by_hop = 0, icmp6 = 58;
     if (ethertype_of(frame) != ether_ipv6) return 0;

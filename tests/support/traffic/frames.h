@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Frames to put on a wire by hand, and words about frames that were seen there.
+// Builds frames, and checks received frames.
 #pragma once
 
 #include "base/bytes.h"
@@ -14,12 +14,12 @@ namespace teamo::test {
 
 inline constexpr std::uint16_t ether_ipv4 = 0x0800, ether_arp = 0x0806, ether_vlan = 0x8100,
                                ether_ipv6 = 0x86dd, ether_lldp = 0x88cc;
-/// For local experiments (IEEE 802): no stack answers it.
+/// EtherType for local experiments (IEEE 802): no stack replies to it.
 inline constexpr std::uint16_t ether_experiment = 0x88b5;
 
-/// Throws std::invalid_argument for what is no address.
+/// Throws std::invalid_argument for an invalid address.
 MacAddress mac(std::string_view text);
-/// The address `steps` further on.
+/// The address plus `steps`.
 MacAddress operator+(MacAddress address, std::uint32_t steps);
 
 /// A frame of at least 60 bytes.
@@ -38,19 +38,19 @@ Bytes udp4(const UdpFlow& flow, std::string_view payload);
 
 Bytes arp_request(const MacAddress& from_mac, std::string_view from, std::string_view to);
 
-// What a frame is; none of them trusts a length.
+// Checks of frames. All of them accept truncated frames.
 std::uint16_t ethertype_of(const Bytes& frame);
 MacAddress destination_of(const Bytes& frame);
 MacAddress source_of(const Bytes& frame);
-/// Bytes from there on, as text; empty where the frame is shorter.
+/// The bytes from this offset as text; empty if the frame is shorter.
 std::string_view from_offset(const Bytes& frame, std::size_t offset);
 /// "10.0.0.1" of a gratuitous ARP packet (sender and target the same), else none.
 std::optional<std::string> gratuitous_arp_for(const Bytes& frame);
-/// "fd00::1" of a neighbour advertisement that nobody asked for (to ff02::1), else none.
+/// "fd00::1" of an unsolicited neighbour advertisement (to ff02::1), else none.
 std::optional<std::string> unsolicited_advertisement_for(const Bytes& frame);
-/// The ICMPv6 type, hop-by-hop options before it skipped; none where it is something else.
+/// The ICMPv6 type, also after hop-by-hop options; none for other frames.
 std::optional<std::uint8_t> icmp6_type_of(const Bytes& frame);
-/// The protocol in an IPv4 header, else none.
+/// The protocol of an IPv4 packet, else none.
 std::optional<std::uint8_t> ipv4_protocol_of(const Bytes& frame);
 
 } // namespace teamo::test

@@ -11,8 +11,8 @@
 
 namespace teamo::test {
 
-/// The calling thread, and whoever it starts, runs on one CPU as long as this value lives. Throws SetupError
-/// where it may not.
+/// Binds the calling thread, and the threads and processes that it starts, to one CPU while this value lives.
+/// Throws SetupError if that is not allowed.
 class OnCpu {
 public:
     explicit OnCpu(unsigned cpu) {
@@ -31,7 +31,7 @@ private:
     cpu_set_t before_{};
 };
 
-/// Those that the calling thread may run on.
+/// The CPUs that the calling thread may use.
 inline std::vector<unsigned> usable_cpus() {
     cpu_set_t set;
     std::vector<unsigned> cpus;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A packet, put together from the outside in: PacketBuilder(to, from).vlan(5).ipv4({...}).tcp(80, 1024).
-// Each header names the one that follows it, lengths and the IPv4 header's checksum are filled in at the
-// end; checksums of what IP carries are left zero.
+// Builds a packet from the outer header to the inner: PacketBuilder(to, from).vlan(5).ipv4({...}).tcp(80,
+// 1024). It sets each header's next protocol, and at the end the lengths and the IPv4 header's checksum.
+// Checksums of the transport protocol stay zero.
 #pragma once
 
 #include "base/bytes.h"
@@ -18,8 +18,8 @@ using Ipv6Words = std::array<std::uint32_t, 4>;
 
 struct Ipv4Header {
     std::uint32_t from = 0x0a000001, to = 0x0a000002; ///< 10.0.0.1, 10.0.0.2
-    std::uint16_t fragment = 0;                       ///< flags and offset as on the wire: 0x2000 is more
-    std::size_t option_words = 0;                     ///< no-operation options, 4 bytes each, up to 10
+    std::uint16_t fragment = 0;   ///< flags and offset as on the wire: 0x2000 means more fragments
+    std::size_t option_words = 0; ///< no-operation options, 4 bytes each, up to 10
 };
 
 struct Ipv6Header {
@@ -42,7 +42,7 @@ public:
     PacketBuilder& tcp(std::uint16_t from, std::uint16_t to);
     PacketBuilder& udp(std::uint16_t from, std::uint16_t to);
     PacketBuilder& sctp(std::uint16_t from, std::uint16_t to);
-    /// An IP protocol or EtherType of no other header here, and its bytes.
+    /// A header with any other IP protocol or EtherType, and its bytes.
     PacketBuilder& other(std::uint16_t type, std::size_t bytes = 8);
     PacketBuilder& payload(std::size_t bytes);
 
@@ -55,7 +55,7 @@ private:
     FrameWriter frame_;
     struct Field {
         std::size_t at, size;
-    } next_{12, 2};                                ///< where the last header names the next one
+    } next_{12, 2};                                ///< position of the last header's next protocol
     std::optional<std::size_t> ipv4_at_, ipv6_at_; ///< the header whose length is still to be filled in
 };
 

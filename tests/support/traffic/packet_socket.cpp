@@ -23,7 +23,7 @@ void set_option(int socket, int level, int name, const Value& value) {
         throw SetupError(fmt::format("socket option {}/{}: {}", level, name, std::strerror(errno)));
 }
 
-/// What the kernel says beside a frame; none where it does not.
+/// The kernel's control message of this type; none if there is none.
 template <class Value>
 std::optional<Value> said_beside(msghdr& message, int level, int type) {
     for (auto* control = CMSG_FIRSTHDR(&message); control != nullptr;
@@ -86,7 +86,7 @@ std::optional<Seen> PacketSocket::receive(milliseconds patience) const {
     message.msg_control = control.data();
     message.msg_controllen = control.size();
     const auto size = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT);
-    if (size < 0) return std::nullopt; // the device went down, or another took the frame
+    if (size < 0) return std::nullopt; // the device went down, or another reader got the frame
     return Seen{.frame = Bytes(space.begin(), space.begin() + size),
                 .tag = tag_of(message),
                 .outgoing = from.sll_pkttype == PACKET_OUTGOING,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Frames into and out of one device, below every protocol.
+// Sends and receives frames on one device, below all protocols.
 #pragma once
 
 #include "base/bytes.h"
@@ -17,31 +17,31 @@
 namespace teamo::test {
 
 struct Seen {
-    Bytes frame;                         ///< from the destination address; a VLAN tag is taken out of it
-    std::optional<std::uint16_t> tag;    ///< TCI of the tag taken out (PACKET_AUXDATA)
+    Bytes frame;                         ///< starts with the destination address; without the VLAN tag
+    std::optional<std::uint16_t> tag;    ///< TCI of the removed tag (PACKET_AUXDATA)
     bool outgoing = false;               ///< sent by this host through the device
-    bool to_other_host = false;          ///< addressed to somebody else
-    std::chrono::nanoseconds arrival{0}; ///< by the kernel's clock, whoever read it when
+    bool to_other_host = false;          ///< addressed to another host
+    std::chrono::nanoseconds arrival{0}; ///< the kernel's timestamp
 };
 
 class PacketSocket {
 public:
     static constexpr std::uint16_t everything = 3; // ETH_P_ALL
 
-    /// Bound to the device and, unless `everything`, to one EtherType: such a socket gets only what the
-    /// stack above the ingress hook gets, one for everything also what is dropped there.
+    /// Binds to the device and, unless `everything`, to one EtherType. With an EtherType the socket only gets
+    /// what passes the ingress hook; with `everything` also what is dropped there.
     PacketSocket(const NetNs& in, std::string_view device, std::uint16_t ethertype = everything);
 
-    /// Sends one whole frame; throws SetupError where the kernel refuses it.
+    /// Sends one complete frame; throws SetupError if the kernel refuses it.
     void send(const Bytes& frame) const;
     /// The next frame, or none within `patience`.
     std::optional<Seen> receive(milliseconds patience) const;
-    /// All frames until so many have come, and what comes after them until none does for `silence`.
+    /// Receives frames until this many have arrived, then further ones until none arrives for `silence`.
     std::vector<Seen> drain(std::size_t expected, milliseconds silence = 100ms) const;
-    /// Waits for a frame like that; the others are thrown away.
+    /// Waits for a matching frame and discards others.
     std::optional<Seen> await(const std::function<bool(const Seen&)>& wanted,
                               milliseconds patience = long_enough) const;
-    /// Asks the device for promiscuous mode as long as this socket is there.
+    /// Keeps the device in promiscuous mode while this socket exists.
     void be_promiscuous() const;
 
 private:

@@ -45,12 +45,12 @@ void Stream::connect(const Way& way) {
         throw SetupError(fmt::format("connect {}: {}", way.address, std::strerror(errno)));
 }
 
-/// Packets before the first count bear a number that is no packet's. More than one may be on the way when
-/// the first arrives: they waited for the neighbour together.
+/// Packets before the stream's start have a special number. Several may be on the way when the first arrives:
+/// they waited together for the neighbour entry.
 void Stream::await_first() {
-    const std::vector<std::byte> nobody(size_, std::byte{0xff});
+    const std::vector<std::byte> probe(size_, std::byte{0xff});
     const auto arrived = [&] {
-        (void)::send(sender_.get(), nobody.data(), nobody.size(), 0);
+        (void)::send(sender_.get(), probe.data(), probe.size(), 0);
         std::this_thread::sleep_for(5ms);
         const std::lock_guard lock(mutex_);
         return first_came_;
@@ -81,7 +81,7 @@ void Stream::send_all(const std::stop_token& stop) {
         const std::uint64_t number = next_;
         std::memcpy(packet.data(), &number, sizeof number);
         (void)::send(sender_.get(), packet.data(), packet.size(),
-                     MSG_DONTWAIT); // a refused one is a lost one
+                     MSG_DONTWAIT); // a refused packet counts as lost
         ++next_;
     }
 }

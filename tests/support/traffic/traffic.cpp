@@ -15,7 +15,7 @@
 namespace teamo::test {
 namespace {
 
-/// IPv4 wants its checksum filled in; for ICMPv6 the kernel does it.
+/// ICMP over IPv4 needs a checksum; for ICMPv6 the kernel sets it.
 struct Echo {
     std::uint8_t type, code = 0;
     std::uint16_t checksum = 0, identifier, sequence = 1;
@@ -50,7 +50,7 @@ void send_pattern(int socket, std::size_t bytes) {
     }
 }
 
-/// How many bytes of the pattern came, up to the first wrong one.
+/// The number of received bytes of the pattern, up to the first wrong one.
 std::size_t receive_pattern(int socket) {
     std::vector<unsigned char> chunk(std::size_t{1} << 16);
     std::size_t received = 0;
