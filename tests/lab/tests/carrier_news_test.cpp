@@ -55,7 +55,7 @@ protected:
 };
 
 TEST_F(CarrierMonitor, come_before_the_kernels_own) {
-    EXPECT_THAT(team_.log(), testing::HasSubstr("lost carriers are told by programs"))
+    EXPECT_THAT(team_.log(), testing::HasSubstr("lost carriers are detected by programs"))
         << "Debian's kernels let themselves be traced";
     // One after the other: the kernel's second begins with the news before. A busy machine may take that
     // second from the daemon too, but not each time.

@@ -202,7 +202,7 @@ TEST_F(FollowingWorkers, are_bound_again_when_who_measures_without_them_dies) {
     }
     EXPECT_EQ("false", team.item("workers.managed"));
     EXPECT_TRUE(eventually("it is bound again", is_bound, 40s));
-    EXPECT_THAT(team.log(), HasSubstr("workers: the measurement has ended"));
+    EXPECT_THAT(team.log(), HasSubstr("workers: no request from the benchmark"));
 }
 
 TEST_F(FollowingWorkers, stay_released_when_an_administrator_says_so_amid_a_measurement) {

@@ -93,7 +93,7 @@ TEST(LateNews, keep_the_daemon_awake_only_while_there_is_a_carrier_to_lose) {
     const TeamUnderTest team(loadbalance(2), {"-g"});
     ASSERT_TRUE(team.await_link("eth1"));
     // A kernel that lets itself be traced is never asked.
-    const bool asked = team.log().find("lost carriers are asked for") != std::string::npos;
+    const bool asked = team.log().find("lost carriers are polled") != std::string::npos;
     EXPECT_NE(kernel_takes_fentry_programs(), asked);
     if (asked)
         EXPECT_TRUE(stays_awake(team));
