@@ -35,7 +35,7 @@ void add_teamds(CLI::App& app, Options& options) {
                                                    {"syslog", LogOutput::syslog}};
     app.add_option("-l,--log-output", options.log_output,
                    "Force teamd log output to stdout, stderr or syslog")
-        ->transform(CLI::Transformer(outputs))
+        ->transform(CLI::Transformer(outputs).description("{stdout,stderr,syslog}"))
         ->type_name("OUTPUT");
     app.add_flag("-r,--force-recreate", options.force_recreate,
                  "Force team device recreation in case it already exists");
