@@ -5,10 +5,10 @@
 
 namespace teamo {
 
-/// EPERM, naming what is missing, unless this process may do all that a team needs: CAP_NET_ADMIN (devices,
-/// addresses, filters), CAP_NET_RAW (announcements), CAP_BPF (programs and maps) and CAP_PERFMON (without it
-/// the verifier lets no program look into a packet at a place that depends on the packet). CAP_SYS_ADMIN
-/// serves for the last two.
+/// Checks the capabilities that a team needs: CAP_NET_ADMIN (devices, addresses, filters), CAP_NET_RAW
+/// (announcements), CAP_BPF (programs and maps) and CAP_PERFMON (without it the verifier refuses packet
+/// access at a variable offset). CAP_SYS_ADMIN replaces the last two. EPERM: the error names those that are
+/// missing.
 Result<> check_capabilities();
 
 } // namespace teamo

@@ -16,20 +16,20 @@
 namespace teamo {
 namespace {
 
-constexpr std::size_t most_clients = 64;
+constexpr std::size_t max_clients = 64;
 constexpr int backlog = 10; // as teamd
 
 Result<UniqueFd> listening(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     if (path.size() >= sizeof address.sun_path)
-        return fail(ENAMETOOLONG, fmt::format("{}: too long for a socket", path));
+        return fail(ENAMETOOLONG, fmt::format("{}: path too long for a socket", path));
     std::ranges::copy(path, address.sun_path);
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
 
     UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!socket) return fail_errno(errno, "control socket");
-    // Before it has a name, so that there is no moment in which anybody may connect.
+    // Before bind(), so that no other user can ever connect.
     ::fchmod(socket.get(), 0700);
     remove_file(path);
     if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) < 0)
@@ -38,15 +38,15 @@ Result<UniqueFd> listening(const std::string& path) {
     return socket;
 }
 
-/// Root, or whoever the daemon runs as.
-bool may_ask(int socket) {
+/// Whether the client runs as root, or as the user of the daemon.
+bool is_permitted(int socket) {
     ucred peer{};
     socklen_t length = sizeof peer;
     return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
            (peer.uid == 0 || peer.uid == ::geteuid());
 }
 
-/// The kernel takes a record only whole: the send buffer must hold the longest reply, and its bookkeeping.
+/// A record must fit into the send buffer as a whole, with the kernel's overhead.
 void make_room(int socket, std::size_t bytes) {
     int now = 0;
     socklen_t length = sizeof now;
@@ -77,10 +77,10 @@ ControlServer::~ControlServer() { remove_file(path_); }
 void ControlServer::accept() {
     UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) return;
-    if (!may_ask(socket.get()) || clients_.size() >= most_clients) {
-        log_(Level::warning, clients_.size() >= most_clients
-                                 ? "too many control clients, one was turned away"
-                                 : "a control client without the right to ask was turned away");
+    if (!is_permitted(socket.get()) || clients_.size() >= max_clients) {
+        log_(Level::warning, clients_.size() >= max_clients
+                                 ? "too many control clients; refused a connection"
+                                 : "refused a control client that is neither root nor the daemon's user");
         return;
     }
     const int fd = socket.get();
@@ -121,7 +121,7 @@ bool ControlServer::receive(Client& client) {
     return send(client);
 }
 
-/// False: the client is gone, or its socket does not take the reply whatever room there is.
+/// False: the client is gone, or its socket cannot take the reply at all.
 bool ControlServer::send(Client& client) {
     const auto sent =
         ::send(client.socket.get(), client.unsent.data(), client.unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// teamd's unix socket: SOCK_SEQPACKET, one request and one reply at a time for each client. Nothing that a
-// client does or leaves undone makes the daemon wait.
+// teamd's unix socket: SOCK_SEQPACKET, one request and one reply at a time for each client. The daemon never
+// blocks on a client.
 #pragma once
 
 #include "control/usock_message.h"
@@ -19,7 +19,7 @@ class ControlServer {
 public:
     using Answer = std::function<control::Reply(const control::Request&)>;
 
-    /// Listens at `path` (mode 0700); a stale socket there is replaced. The path is removed at the end.
+    /// Listens at `path` (mode 0700) and replaces a stale socket there. The destructor removes the path.
     static Result<std::unique_ptr<ControlServer>> listen(sd_event* loop, std::string path, const Log& log,
                                                          Answer answer);
     ~ControlServer();
@@ -30,7 +30,7 @@ private:
     struct Client {
         UniqueFd socket;
         std::optional<Io> io;
-        std::string unsent; ///< a reply that waits for room; until it is gone nothing more is read
+        std::string unsent; ///< a reply that waits for buffer space; no request is read until it is sent
     };
 
     ControlServer(sd_event* loop, std::string path, UniqueFd socket, const Log& log, Answer answer)

@@ -17,7 +17,7 @@ constexpr int patience_ms = 20'000;
 [[noreturn]] void wait_for_child(int pipe) {
     pollfd ready{.fd = pipe, .events = POLLIN, .revents = 0};
     std::uint8_t status = 1;
-    // A child that died closed the pipe without a word: that is a start that failed.
+    // If the child dies, the pipe closes without a status: the start has failed.
     if (::poll(&ready, 1, patience_ms) != 1 || ::read(pipe, &status, 1) != 1) status = 1;
     ::_exit(status);
 }
@@ -44,9 +44,9 @@ Result<Daemonized> Daemonized::fork() {
 void Daemonized::started(int status) {
     if (!pipe_) return;
     const auto byte = static_cast<std::uint8_t>(status);
-    static_cast<void>(::write(pipe_.get(), &byte, 1) == 1); // a parent that is gone needs no word
+    static_cast<void>(::write(pipe_.get(), &byte, 1) == 1); // the parent may be gone
     pipe_.reset();
-    // What is said from here on is the log's; whoever waits for our output to end must not wait for ever.
+    // Only the log is used from here on. Close our output, or a program that reads it to its end would hang.
     const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
     if (null) {
         ::dup2(null.get(), STDOUT_FILENO);

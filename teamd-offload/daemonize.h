@@ -6,12 +6,12 @@
 
 namespace teamo {
 
-/// teamd's -d: the parent stays until the child says how its start went, and ends with that status.
+/// teamd's -d: the parent waits for the child's report of its start, and exits with that status.
 class Daemonized {
 public:
-    /// In the child: goes on. In the parent: does not return (waits 20 s at most, as teamd).
+    /// Returns in the child only. The parent waits 20 s at most, as teamd.
     static Result<Daemonized> fork();
-    /// Tells the parent: 0 is a good start.
+    /// Reports the exit status to the parent; 0: success.
     void started(int status);
 
 private:

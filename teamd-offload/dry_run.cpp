@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::uint32_t default_mtu = 1500;
 
-/// What a port's offloads are, and what becomes of them.
+/// A port's offloads now, and their plan.
 struct PortOffloads {
     const OffloadContract* contract = nullptr;
     Features features;
@@ -39,8 +39,8 @@ struct Found {
     std::vector<PortOffloads> offloads; ///< as `members`
 };
 
-/// As if all ports joined together. Features that cannot be read are none.
-void settle_offloads(Found& found, bool forwards) {
+/// Plans the offloads as if all ports joined together. Features that cannot be read count as none.
+void plan_all_offloads(Found& found, bool forwards) {
     FeatureNames in_team;
     for (const auto& port : found.offloads)
         in_team.merge(tso_of(*port.contract, {}, port.features));
@@ -81,7 +81,7 @@ Result<Found> find_ports(const Links& links, const TeamConfig& config) {
         found.offloads.push_back({.contract = &port.offload,
                                   .features = features ? std::move(*features) : Features{},
                                   .plan = {}});
-        // As if every cable were in: a port that is down now has its place all the same.
+        // As if every link were up, so that a port that is down now is in the plan too.
         found.candidates.push_back({.port = link->index,
                                     .up = true,
                                     .prio = port.prio,
@@ -92,7 +92,7 @@ Result<Found> find_ports(const Links& links, const TeamConfig& config) {
     return found;
 }
 
-/// The cards that are up: others have no vectors yet. Empty where nothing would be placed.
+/// Only of cards that are up: others have no vectors yet. Empty: no interrupt would be placed.
 InterruptPlan plan_interrupt_cpus(const Links& links, const TeamConfig& config) {
     const auto topology = read_cpu_topology();
     if (!topology || config.interrupts.policy == InterruptPolicy::off) return {};
@@ -101,18 +101,18 @@ InterruptPlan plan_interrupt_cpus(const Links& links, const TeamConfig& config) 
     for (const auto& entry : config.ports) {
         const auto* link = find_link(links, entry.first);
         if (link == nullptr) continue;
-        const auto told = family ? family->read(link->index) : Result<NetdevQueues>(NetdevQueues{});
-        const auto interrupts = read_port_interrupts(*link, told ? *told : NetdevQueues{});
+        const auto netdev_queues = family ? family->read(link->index) : Result<NetdevQueues>(NetdevQueues{});
+        const auto interrupts = read_port_interrupts(*link, netdev_queues ? *netdev_queues : NetdevQueues{});
         if (interrupts && !interrupts->queues.empty())
             input.ports.push_back(planned_port(entry.first, *interrupts));
     }
     const std::string directory(journal_directory);
-    if (std::filesystem::exists(directory)) // or there are no teams, and none is made
+    if (std::filesystem::exists(directory)) // else there are no teams; do not create it
         input.claims = CpuClaims(directory).others(config.device);
     return plan_interrupts(input);
 }
 
-/// Without the right to ask for the driver it stays open which one a start would take.
+/// "auto": without privileges it is not known which datapath a start would choose.
 const char* datapath_name(const Result<DatapathChoice>& choice) {
     if (!choice) return "auto";
     return *choice == DatapathChoice::team ? "team" : "bpf";
@@ -125,7 +125,7 @@ json::Value list_of(const CpuList& cpus) {
     return list;
 }
 
-/// What a start would switch, and what it could not help.
+/// What a start would change, and what would stay lacking.
 json::Value value_of(const PortOffloads& offloads) {
     json::Object change;
     for (const auto& [name, on] : missing(offloads.features, offloads.plan.settings))
@@ -165,8 +165,8 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const Found& foun
                 "cpus", list_of(cpus_of(plan.tables.cpu_slots, Slot{static_cast<std::uint8_t>(slot)})));
     }
     json::Array owners;
-    for (const auto home : plan.owners)
-        owners.emplace_back(static_cast<int>(home.value));
+    for (const auto owner : plan.owners)
+        owners.emplace_back(static_cast<int>(owner.value));
     return json::Object{
         {"team",
          json::Object{{"device", device}, {"address", text_of(plan.address)}, {"datapath", datapath}}},
@@ -201,7 +201,7 @@ int dry_run(const Configuration& configuration, const Options& options, const Lo
     const auto& device = configuration.team.device;
     const auto datapath = choose_datapath(options.datapath.value_or(configuration.team.datapath), *control,
                                           find_link(*links, device));
-    settle_offloads(*found, /*forwards=*/!datapath || *datapath != DatapathChoice::team);
+    plan_all_offloads(*found, /*forwards=*/!datapath || *datapath != DatapathChoice::team);
     input.members = found->members;
     const auto plan = make_plan(input, step(runner, found->candidates));
     const auto interrupts =

@@ -7,8 +7,8 @@
 
 namespace teamo {
 
-/// --dry-run: prints what a start would make of the devices that are there, as JSON; changes nothing. Returns
-/// the exit status: 1 where the start would be refused.
+/// --dry-run: prints the plan of a start for the present devices, as JSON; changes nothing. Returns the exit
+/// status; 1: the start would be refused.
 int dry_run(const Configuration& configuration, const Options& options, const Log& log);
 
 } // namespace teamo

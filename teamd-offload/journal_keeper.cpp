@@ -16,7 +16,7 @@ Result<std::optional<Journal>> JournalKeeper::read() {
     if (journal || is_passing(journal.error())) return journal;
     const auto aside = set_journal_aside(team_);
     log_(Level::warning,
-         fmt::format("the earlier state of the ports is not known: {}; {}", journal.error().text,
+         fmt::format("cannot read the earlier state of the ports: {}; {}", journal.error().text,
                      aside ? "the file is kept as " + *aside : aside.error().text));
     return std::optional<Journal>();
 }
@@ -33,16 +33,16 @@ Result<> JournalKeeper::keep() {
 void JournalKeeper::save() {
     const auto kept = keep();
     if (kept) {
-        complaint_.clear();
+        failure_.clear();
         patience_ = {};
         return;
     }
-    if (kept.error().text != complaint_) log_(Level::error, complaint_ = kept.error().text);
+    failure_(log_, Level::error, "", kept.error().text);
     patience_.refused(Clock::now());
 }
 
 std::optional<Clock::time_point> JournalKeeper::deadline() const {
-    return complaint_.empty() ? std::nullopt : std::optional(patience_.next());
+    return failure_.text().empty() ? std::nullopt : std::optional(patience_.next());
 }
 
 void JournalKeeper::remove_file() {
@@ -67,7 +67,7 @@ void JournalKeeper::erase(IfIndex port) {
 Result<> JournalKeeper::remember_features(IfIndex port, const FeatureSettings& before,
                                           const FeatureNames& offloads) {
     auto* was = this->port(port);
-    if (was == nullptr) return fail(ENODEV, "is no port of the team");
+    if (was == nullptr) return fail(ENODEV, "is not a port of the team");
     was->features.insert(before.begin(), before.end());
     if (was->offloads.empty()) was->offloads = offloads;
     auto kept = keep();

@@ -19,8 +19,8 @@ class JournalKeeper {
 public:
     JournalKeeper(std::string team, const Log& log);
 
-    /// The file of an earlier daemon; none if there is no file. A file that makes no sense is logged and
-    /// renamed. EAGAIN and kin: try again later.
+    /// The file of an earlier daemon; none if there is no file. A malformed file is logged and
+    /// renamed. A passing failure (is_passing()): try again later.
     Result<std::optional<Journal>> read();
     /// Continues with this journal, which is what the file contains.
     void adopt(Journal journal);
@@ -31,7 +31,7 @@ public:
     void save();
     std::optional<Clock::time_point> deadline() const;
     /// The last failure of save(); empty: it succeeded.
-    const std::string& complaint() const { return complaint_; }
+    const std::string& complaint() const { return failure_.text(); }
     void remove_file();
     /// The next keep() writes, whatever the file contains.
     void forget_file() { written_ = {}; }
@@ -46,7 +46,7 @@ public:
     /// Writes what settings of a port were before they change. `offloads`: what was on when it joined.
     /// ENODEV: no port.
     Result<> remember_features(IfIndex port, const FeatureSettings& before, const FeatureNames& offloads);
-    /// What of a port's interrupts we have set; nullptr: no port.
+    /// The settings of a port's interrupts that we have changed; nullptr: no port.
     SetCpus* cpus(IfIndex port);
 
     // ---- configured ports that the administrator removed ---------------------------------------------
@@ -68,7 +68,7 @@ private:
     std::string team_;
     const Log& log_;
     Journal journal_, written_; ///< now, and in the file
-    std::string complaint_;
+    LogOnce failure_;           ///< of save()
     Patience patience_;
 };
 

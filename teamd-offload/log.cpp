@@ -75,4 +75,11 @@ void Log::to_journal(Level level, std::string_view text, std::string_view id, Fi
     ::sd_journal_sendv(parts.data(), static_cast<int>(parts.size()));
 }
 
+void LogOnce::operator()(const Log& log, Level level, std::string_view prefix, std::string text,
+                         std::string_view id, Log::Fields fields) {
+    if (text == text_) return;
+    text_ = std::move(text);
+    log(level, fmt::format("{}{}", prefix, text_), id, fields);
+}
+
 } // namespace teamo

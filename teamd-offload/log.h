@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The daemon's log: one line per transition, none per packet or pass. To the journal with fields where
-// stderr is the journal's, to a terminal as plain text, or where teamd's -l says.
+// The daemon's log: one line per transition, none per packet or pass. Written to the journal with fields if
+// stderr is connected to it, to a terminal as plain text, or to the target of teamd's -l.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +15,7 @@ namespace teamo {
 
 enum class Level : int {
     error = LOG_ERR,       ///< traffic or configuration at risk
-    warning = LOG_WARNING, ///< degraded, or not as asked
+    warning = LOG_WARNING, ///< degraded, or a setting has no effect
     notice = LOG_NOTICE,   ///< a port changed
     info = LOG_INFO,       ///< started, stopped
     debug = LOG_DEBUG,     ///< each decision with its inputs (-g)
@@ -40,12 +40,12 @@ inline constexpr std::string_view interrupts_contested = "77a099aa713245d8ae3c10
 inline constexpr std::string_view config_refused = "d313b7b3e54f48988b33c41b8ab31659";
 } // namespace message_id
 
-/// Where a daemon's lines go and which of them; a value that whoever speaks is handed.
+/// Writes the daemon's log lines. The parts of the daemon hold a reference to it.
 class Log {
 public:
     Log(std::string name, LogOutput output);
 
-    /// From the terminal to where a daemon's lines go: syslog, unless -l said otherwise.
+    /// Switches from the terminal to syslog, unless -l chose another target.
     void go_to_background();
     void set_debug(bool debug) { debug_ = debug; }
     void set_team(std::string team) { team_ = std::move(team); }
@@ -60,6 +60,21 @@ private:
     std::string name_, team_;
     enum class Target { journal, prefixed, plain, standard_output, syslog } target_ = Target::plain;
     bool debug_ = false;
+};
+
+/// Logs a text only if it differs from the last one. For a failure that every pass or poll meets again.
+class LogOnce {
+public:
+    /// `prefix`: comes first in the log line; not compared, and not in text().
+    void operator()(const Log& log, Level level, std::string_view prefix, std::string text,
+                    std::string_view id = message_id::none, Log::Fields fields = {});
+    /// The failure is over: the same text is logged again next time.
+    void clear() { text_.clear(); }
+    /// The last text; empty: none since clear().
+    const std::string& text() const { return text_; }
+
+private:
+    std::string text_;
 };
 
 } // namespace teamo

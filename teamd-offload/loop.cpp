@@ -7,18 +7,19 @@ namespace teamo {
 
 Result<EventLoop> make_loop() {
     sd_event* loop = nullptr;
-    if (const int error = sd_event_new(&loop); error < 0) return fail_errno(-error, "no event loop");
+    if (const int error = sd_event_new(&loop); error < 0)
+        return fail_errno(-error, "cannot create an event loop");
     return EventLoop(loop);
 }
 
 Result<Timer> Timer::make(sd_event* loop, Action action) {
     auto kept = std::make_unique<Action>(std::move(action));
     sd_event_source* source = nullptr;
-    // An accuracy of 1 µs: a delay_up of 100 ms is 100 ms.
+    // Accuracy 1 µs; the default would add up to 250 ms to a delay_up.
     if (const int error =
-            sd_event_add_time(loop, &source, CLOCK_MONOTONIC, UINT64_MAX, 1, &Timer::ran_out, kept.get());
+            sd_event_add_time(loop, &source, CLOCK_MONOTONIC, UINT64_MAX, 1, &Timer::expired, kept.get());
         error < 0)
-        return fail_errno(-error, "no timer");
+        return fail_errno(-error, "cannot create a timer");
     sd_event_source_set_priority(source, static_cast<int>(Priority::timer));
     sd_event_source_set_enabled(source, SD_EVENT_OFF);
     return Timer(std::move(kept), EventSource(source));
@@ -33,8 +34,8 @@ void Timer::at(std::chrono::steady_clock::time_point when) {
 
 void Timer::stop() { sd_event_source_set_enabled(source_.get(), SD_EVENT_OFF); }
 
-// The functions below are called by C, which cannot carry an exception: one that gets here ends the process.
-int Timer::ran_out(sd_event_source* /*source*/, std::uint64_t /*now*/, void* action) noexcept {
+// C code calls the functions below, and cannot pass exceptions on: an exception ends the process.
+int Timer::expired(sd_event_source* /*source*/, std::uint64_t /*now*/, void* action) noexcept {
     (*static_cast<Action*>(action))();
     return 0;
 }
@@ -43,7 +44,7 @@ Result<Io> Io::make(sd_event* loop, int fd, std::uint32_t events, Priority prior
     auto kept = std::make_unique<Action>(std::move(action));
     sd_event_source* source = nullptr;
     if (const int error = sd_event_add_io(loop, &source, fd, events, &Io::ready, kept.get()); error < 0)
-        return fail_errno(-error, "a descriptor cannot be watched");
+        return fail_errno(-error, "cannot watch a file descriptor");
     sd_event_source_set_priority(source, static_cast<int>(priority));
     return Io(std::move(kept), EventSource(source));
 }
@@ -60,13 +61,14 @@ int Io::ready(sd_event_source* /*source*/, int /*fd*/, std::uint32_t events, voi
 Result<Signal> Signal::make(sd_event* loop, int number, Action action) {
     auto kept = std::make_unique<Action>(std::move(action));
     sd_event_source* source = nullptr;
-    if (const int error = sd_event_add_signal(loop, &source, number, &Signal::came, kept.get()); error < 0)
-        return fail_errno(-error, fmt::format("signal {} cannot be watched", number));
+    if (const int error = sd_event_add_signal(loop, &source, number, &Signal::received, kept.get());
+        error < 0)
+        return fail_errno(-error, fmt::format("cannot handle signal {}", number));
     return Signal(std::move(kept), EventSource(source));
 }
 
-int Signal::came(sd_event_source* /*source*/, const struct signalfd_siginfo* /*info*/,
-                 void* action) noexcept {
+int Signal::received(sd_event_source* /*source*/, const struct signalfd_siginfo* /*info*/,
+                     void* action) noexcept {
     (*static_cast<Action*>(action))();
     return 0;
 }
@@ -92,7 +94,7 @@ Result<Deferred> Deferred::make(sd_event* loop, Priority priority, Action action
     auto kept = std::make_unique<Action>(std::move(action));
     sd_event_source* source = nullptr;
     if (const int error = sd_event_add_defer(loop, &source, &Deferred::run, kept.get()); error < 0)
-        return fail_errno(-error, "no deferred action");
+        return fail_errno(-error, "cannot create a deferred action");
     sd_event_source_set_priority(source, static_cast<int>(priority));
     sd_event_source_set_enabled(source, SD_EVENT_OFF);
     return Deferred(std::move(kept), EventSource(source));

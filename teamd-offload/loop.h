@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// sd-event, as values that move: what is constructed runs until it is destroyed. One thread, no other loop.
+// sd-event as movable values: each is active until it is destroyed. One thread, one loop.
 #pragma once
 
 #include "base/handle.h"
@@ -19,13 +19,13 @@ namespace teamo {
 using EventLoop = Handle<sd_event, sd_event_unref>;
 using EventSource = Handle<sd_event_source, sd_event_source_disable_unref>;
 
-/// Lower runs first. A lost link is answered before a client is.
+/// Lower runs first: a lost link is handled before a client's request.
 enum class Priority : int { link = -100, timer = -50, client = 0 };
 
-/// Must not be called before a fork whose child goes on (sd-event refuses a foreign pid).
+/// Must be called after a fork whose child continues (sd-event refuses another PID).
 Result<EventLoop> make_loop();
 
-/// A time that comes once; set again as often as wanted.
+/// Expires once; can be set again.
 class Timer {
 public:
     using Action = std::function<void()>;
@@ -38,13 +38,13 @@ public:
 private:
     Timer(std::unique_ptr<Action> action, EventSource source)
         : action_(std::move(action)), source_(std::move(source)) {}
-    static int ran_out(sd_event_source* source, std::uint64_t now, void* action) noexcept;
+    static int expired(sd_event_source* source, std::uint64_t now, void* action) noexcept;
 
     std::unique_ptr<Action> action_; // before the source, which points at it
     EventSource source_;
 };
 
-/// A descriptor that can be read or written. The descriptor stays its owner's.
+/// Calls its action when a descriptor can be read or written. Does not own the descriptor.
 class Io {
 public:
     using Action = std::function<void(std::uint32_t events)>; ///< EPOLLIN, EPOLLOUT, EPOLLHUP, …
@@ -60,7 +60,7 @@ private:
     EventSource source_;
 };
 
-/// A signal, which must be blocked in the process before.
+/// A signal. The process must have blocked it before.
 class Signal {
 public:
     using Action = std::function<void()>;
@@ -69,13 +69,13 @@ public:
 private:
     Signal(std::unique_ptr<Action> action, EventSource source)
         : action_(std::move(action)), source_(std::move(source)) {}
-    static int came(sd_event_source* source, const struct signalfd_siginfo* info, void* action) noexcept;
+    static int received(sd_event_source* source, const struct signalfd_siginfo* info, void* action) noexcept;
 
     std::unique_ptr<Action> action_;
     EventSource source_;
 };
 
-/// What happens in a folder, or to it (inotify(7)).
+/// Events of a folder and the files in it (inotify(7)).
 class Inotify {
 public:
     using Action = std::function<void(std::uint32_t events, std::string_view name)>; ///< IN_CREATE, …
@@ -90,7 +90,8 @@ private:
     EventSource source_;
 };
 
-/// Runs once, when all events that wait now have been seen; asked again before that, still once.
+/// Runs its action once after soon(), when all pending events have been handled, however often soon() is
+/// called.
 class Deferred {
 public:
     using Action = std::function<void()>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The daemon: options, configuration, one team, its loop, and the way back.
+// The daemon: reads options and configuration, runs one team in its loop, and stops it.
 #include "capabilities.h"
 #include "control_server.h"
 #include "daemonize.h"
@@ -30,7 +30,7 @@ constexpr const char* run_directory = "/run/teamd";
 constexpr std::chrono::seconds kill_patience{30};
 
 struct Text {
-    std::string name; ///< of the file, or what stands for it in messages
+    std::string name; ///< of the file, or "-c"; for messages
     std::string text;
 };
 
@@ -47,7 +47,7 @@ Result<Text> configuration_text(const Options& options, const Log& log) {
     return Text{.name = *options.config_file, .text = std::move(*text)};
 }
 
-/// teamd's `device` of its own making: the first "team%d" that nobody has.
+/// As teamd without `device`: the first "team%d" that is free.
 std::string free_team_name(const Links& links) {
     for (int number = 0;; ++number)
         if (auto name = fmt::format("team{}", number); find_link(links, name) == nullptr) return name;
@@ -59,7 +59,7 @@ int check_configuration(const ConfigurationRead& read, const std::string& file) 
     return read.has_errors() ? failure : success;
 }
 
-/// In a run, what teamd tolerates is a warning.
+/// Starting a team: what teamd tolerates is only a warning.
 Result<Configuration> accept(ConfigurationRead read, const std::string& file, const Log& log) {
     std::string refused;
     for (auto diagnostic : read.diagnostics) {
@@ -83,7 +83,7 @@ public:
 private:
     Result<> start(Configuration configuration, std::string pid_file);
     void ready();
-    void tell_status();
+    void notify_status();
     void end(int status) { sd_event_exit(loop_.get(), status); }
 
     const Options& options_;
@@ -92,7 +92,7 @@ private:
     std::vector<Signal> signals_;
     std::unique_ptr<Team> team_;
     bool ending_ = false;
-    std::unique_ptr<ControlServer> server_; // before the team goes, its askers go
+    std::unique_ptr<ControlServer> server_; // destroyed before the team that it refers to
 };
 
 Result<> Run::start(Configuration configuration, std::string pid_file) {
@@ -116,7 +116,7 @@ Result<> Run::start(Configuration configuration, std::string pid_file) {
                              .daemonized = options_.daemonize,
                              .datapath = options_.datapath.value_or(configuration.team.datapath),
                              .pid_file = std::move(pid_file),
-                             .changed = [this] { tell_status(); }};
+                             .changed = [this] { notify_status(); }};
     auto team = Team::start(std::move(configuration), std::move(team_options), log_, loop_.get(),
                             [this](const Error& error) {
                                 log_(Level::error, error.text);
@@ -139,17 +139,17 @@ Result<> Run::start(Configuration configuration, std::string pid_file) {
 void Run::ready() {
     sd_event_set_watchdog(loop_.get(), 1);
     sd_notify(0, "READY=1");
-    tell_status();
+    notify_status();
     log_(Level::info, describe(team_->status()));
 }
 
-/// For systemctl status. A team that is still starting, or ending, has nothing to say.
-void Run::tell_status() {
+/// Sends the status line for systemctl status; not while the team is starting or stopping.
+void Run::notify_status() {
     if (team_ && !ending_) sd_notifyf(0, "STATUS=%s", describe(team_->status()).c_str());
 }
 
 int Run::run(Configuration configuration, std::string pid_file, Daemonized* daemonized) {
-    // Blocked before anything is made, so that a signal during the start is kept for the loop.
+    // Blocked first, so that a signal during the start waits for the loop.
     sigset_t mask;
     sigemptyset(&mask);
     for (const int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP})
@@ -176,10 +176,9 @@ int Run::run(Configuration configuration, std::string pid_file, Daemonized* daem
     return status < 0 ? runtime_failure : status;
 }
 
-/// A link that is lost is answered before other work gets the CPU: on busy CPUs a pulled cable else costs
-/// several times as much. Best effort: without CAP_SYS_NICE it stays as it is. What is forked has no part in
-/// it.
-void wake_first() {
+/// Runs at SCHED_RR, so that CPU load does not delay a failover: it lasts several times as long otherwise.
+/// Best effort: needs CAP_SYS_NICE. Forked processes do not inherit it.
+void raise_priority() {
     const sched_param lowest{.sched_priority = 1};
     static_cast<void>(::sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &lowest));
 }
@@ -208,7 +207,7 @@ int run_team(const Options& options, Configuration configuration, Log& log, cons
         log(Level::error, pid_file.error().text);
         return status_of(pid_file.error());
     }
-    wake_first();
+    raise_priority();
     return Run(options, log).run(std::move(configuration), pid_path, daemonized ? &*daemonized : nullptr);
 }
 
@@ -246,7 +245,7 @@ int main(const Options& options) {
     }
     log.set_team(configuration.team.device);
     log.set_debug(std::max(options.debug, configuration.team.debug_level) > 0);
-    // Absolute, since a daemon in the background works in /.
+    // Absolute, since a daemon in the background changes to /.
     const auto pid_path =
         std::filesystem::absolute(
             options.pid_file.value_or(fmt::format("{}/{}.pid", run_directory, configuration.team.device)))
@@ -269,7 +268,7 @@ int main(const Options& options) {
     }
     for (const auto& sentence : ignored_settings(configuration))
         log(Level::warning, sentence);
-    if (options.dbus) log(Level::warning, "the D-Bus interface is not built yet; the unix socket serves");
+    if (options.dbus) log(Level::warning, "the D-Bus interface is not implemented yet; use the unix socket");
     if (options.zmq_address) log(Level::warning, "ZeroMQ support is not compiled-in.");
     configuration.team.debug_level = std::max(options.debug, configuration.team.debug_level);
     return run_team(options, std::move(configuration), log, pid_path);

@@ -11,7 +11,7 @@
 namespace teamo {
 namespace {
 
-/// teamd(8), option by option.
+/// The options of teamd(8).
 void add_teamds(CLI::App& app, Options& options) {
     app.set_help_flag("-h,--help", "Show this help");
     app.add_flag_callback(
@@ -21,7 +21,7 @@ void add_teamds(CLI::App& app, Options& options) {
         "Kill running daemon instance");
     app.add_flag_callback(
         "-e,--check", [&options] { options.command = Options::Command::check_running; },
-        "Return 0 if a daemon is already running (-e), or read the configuration (--check)");
+        "-e: return 0 if a daemon is already running; --check: check the configuration");
     app.add_option("-f,--config-file", options.config_file, "Load the specified configuration file")
         ->type_name("FILE");
     app.add_option("-c,--config", options.config_text, "Use the given JSON configuration text")
@@ -35,7 +35,7 @@ void add_teamds(CLI::App& app, Options& options) {
                                                    {"syslog", LogOutput::syslog}};
     app.add_option("-l,--log-output", options.log_output,
                    "Force teamd log output to stdout, stderr or syslog")
-        ->transform(CLI::Transformer(outputs))
+        ->transform(CLI::Transformer(outputs).description("{stdout,stderr,syslog}"))
         ->type_name("OUTPUT");
     app.add_flag("-r,--force-recreate", options.force_recreate,
                  "Force team device recreation in case it already exists");
@@ -56,22 +56,22 @@ void add_teamds(CLI::App& app, Options& options) {
 void add_ours(CLI::App& app, Options& options, std::string& unused) {
     app.add_flag_callback(
         "--dry-run", [&options] { options.command = Options::Command::dry_run; },
-        "Print the plan as JSON, change nothing");
+        "Print the plan as JSON and exit; change nothing");
     const std::map<std::string, DatapathChoice> datapaths{
         {"auto", DatapathChoice::automatic}, {"team", DatapathChoice::team}, {"bpf", DatapathChoice::bpf}};
     app.add_option_function<std::string>(
            "--datapath",
            [&options, datapaths](const std::string& name) { options.datapath = datapaths.at(name); },
-           "What carries the packets: auto, team or bpf")
+           "Select the datapath: auto, team or bpf")
         ->check(CLI::IsMember(datapaths))
         ->type_name("DATAPATH");
-    app.add_option("-L,--lacp-directory", unused, "Accepted for SONiC's scripts; unused")
+    app.add_option("-L,--lacp-directory", unused, "Ignored; accepted for SONiC's scripts")
         ->type_name("DIRECTORY");
 }
 
-/// teamd's -e has the long name --check, which here reads the configuration: the two are told apart by how
-/// they are written.
-bool written_out(int argc, char** argv) {
+/// teamd's -e has the long name --check, which here checks the configuration instead. The parser does not
+/// distinguish them, so this does.
+bool has_long_check(int argc, char** argv) {
     for (int index = 1; index < argc; ++index)
         if (std::string_view(argv[index]) == "--check") return true;
     return false;
@@ -83,7 +83,7 @@ std::variant<Options, int> parse_options(int argc, char** argv) {
     Options options;
     std::string unused;
     bool version = false;
-    CLI::App app("Link aggregation that keeps TSO: teamd(8) for any kernel", "teamd-offload");
+    CLI::App app("Link aggregation with TSO: a replacement for teamd(8)", "teamd-offload");
     add_teamds(app, options);
     add_ours(app, options, unused);
     app.add_flag("-v,-V,--version", version, "Show version");
@@ -100,7 +100,7 @@ std::variant<Options, int> parse_options(int argc, char** argv) {
         fmt::print("teamd-offload {}\n", program_version);
         return 0;
     }
-    if (options.command == Options::Command::check_running && written_out(argc, argv))
+    if (options.command == Options::Command::check_running && has_long_check(argc, argv))
         options.command = Options::Command::check_configuration;
     return options;
 }

@@ -10,7 +10,7 @@
 
 namespace teamo {
 
-/// teamd(8)'s options, and ours.
+/// The options of teamd(8), and ours.
 struct Options {
     enum class Command { run, kill, check_running, check_configuration, dry_run };
     Command command = Command::run;
@@ -25,8 +25,7 @@ struct Options {
     std::optional<DatapathChoice> datapath;
 };
 
-/// The options, or the status to end with at once: everything there was to say is said (--help, --version,
-/// bad usage).
+/// The options; or an exit status, if everything is printed already (--help, --version, wrong usage).
 std::variant<Options, int> parse_options(int argc, char** argv);
 
 } // namespace teamo

@@ -28,7 +28,7 @@ std::optional<pid_t> pid_in(const std::string& path) {
 
 std::string lock_of(const std::string& path) { return path + ".lock"; }
 
-/// teamd holds no lock of ours: there the number counts, if its process has the name.
+/// teamd does not hold our lock: its PID is valid if the process has its name.
 bool is_called(pid_t pid, std::initializer_list<std::string_view> names) {
     const auto name = read_file(fmt::format("/proc/{}/comm", pid), 64);
     return name && std::ranges::any_of(
@@ -44,7 +44,7 @@ Result<> write_pid(const std::string& path) {
     return {};
 }
 
-/// None while somebody else has the team.
+/// None: another daemon has the team.
 Result<std::optional<LockFile>> try_lock(const std::string& path) {
     if (running_by(path)) return std::optional<LockFile>();
     return LockFile::try_take(lock_of(path));
@@ -62,7 +62,7 @@ std::optional<pid_t> running_by(const std::string& path) {
 }
 
 Result<PidFile> PidFile::take(std::string path) {
-    // One that was killed a moment ago holds the lock until the kernel has taken it apart: it is waited for.
+    // A daemon that was just killed holds the lock until the kernel has closed its files: wait for that.
     const auto deadline = std::chrono::steady_clock::now() + dying_patience;
     while (true) {
         auto lock = try_lock(path);
@@ -81,7 +81,7 @@ Result<PidFile> PidFile::take(std::string path) {
 
 PidFile::~PidFile() {
     if (!lock_) return;
-    remove_file(path_); // the lock goes after it: who takes it next writes its own
+    remove_file(path_); // before the lock is released: the next owner writes its own
 }
 
 Result<> kill_by(const std::string& path, std::chrono::seconds patience) {

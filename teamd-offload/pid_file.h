@@ -10,8 +10,8 @@
 
 namespace teamo {
 
-/// A team's pid file, which everybody may read, and the lock beside it (PATH.lock), which only its owner may
-/// open: the lock, not the number, says that a daemon lives.
+/// A team's PID file, which every user may read, and its lock (PATH.lock), which only its owner may open. The
+/// lock, not the PID, shows that a daemon runs.
 class PidFile {
 public:
     /// EEXIST: another daemon has the team.
@@ -26,11 +26,11 @@ private:
     LockFile lock_;
 };
 
-/// The daemon that runs by this pid file, ours or teamd. Who may not open the lock goes by the name of the
-/// process that has the number.
+/// The PID of the daemon that runs with this PID file, ours or teamd. If the caller may not open the lock,
+/// the name of the process decides.
 std::optional<pid_t> running_by(const std::string& path);
 
-/// SIGTERM, and waits until it is gone. ESRCH: none runs; ETIMEDOUT: it did not end in time.
+/// Sends SIGTERM and waits until the daemon has ended. ESRCH: none runs; ETIMEDOUT: it did not end in time.
 Result<> kill_by(const std::string& path, std::chrono::seconds patience);
 
 } // namespace teamo

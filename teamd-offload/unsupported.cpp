@@ -26,7 +26,7 @@ Result<> check_supported(const TeamConfig& config) {
 std::vector<std::string> ignored_settings(const Configuration& configuration) {
     std::vector<std::string> list;
     if (configuration.document.find("guard") != nullptr)
-        list.emplace_back("/guard: is kept, but nothing acts on it yet");
+        list.emplace_back("/guard: accepted, but has no effect yet");
     const auto& runner = configuration.team.runner;
     const auto* balance = std::get_if<LoadBalanceRunner>(&runner);
     if (balance != nullptr && balance->tx_balancer && has(hash_fields_of(runner), HashField::cpu))
@@ -45,9 +45,8 @@ std::vector<std::string> ignored_by_bpf(const TeamConfig& config) {
 
 std::vector<std::string> ignored_by_driver(const TeamConfig& config) {
     if (!has(hash_fields_of(config.runner), HashField::cpu)) return {};
-    return {
-        "/runner/tx_hash: by the team driver a flow whose sender moves to another CPU changes its port at "
-        "once, and may be overtaken by itself; the bpf datapath waits for a pause"};
+    return {"/runner/tx_hash: with the team driver packets of a flow may be reordered when its sender "
+            "changes CPU; the bpf datapath avoids that"};
 }
 
 std::string describe(const TeamStatus& status) {

@@ -10,18 +10,17 @@
 
 namespace teamo {
 
-/// Whether this version runs what the configuration asks for; ENOTSUP with the name of what it does not.
+/// ENOTSUP: this version does not support something in the configuration; the error names it.
 Result<> check_supported(const TeamConfig& config);
 
-/// What the configuration asks for and this version reads, keeps and does not act on: a sentence each.
+/// Settings that this version accepts but ignores, one sentence each.
 std::vector<std::string> ignored_settings(const Configuration& configuration);
-/// The same for what only the team driver has.
+/// Settings that only the team driver supports.
 std::vector<std::string> ignored_by_bpf(const TeamConfig& config);
-
-/// The same for what only the BPF datapath has.
+/// Settings that only the BPF datapath supports.
 std::vector<std::string> ignored_by_driver(const TeamConfig& config);
 
-/// A team's state in one line, for the log and for systemctl status.
+/// A team's state in one line, for the log and systemctl status.
 std::string describe(const TeamStatus& status);
 
 } // namespace teamo

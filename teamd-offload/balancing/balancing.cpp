@@ -11,18 +11,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How often buckets that wait are looked at. With the team driver it is also how finely a pause is seen.
+/// Polling interval while buckets wait to move. With the team driver also the resolution at which a pause is
+/// detected.
 constexpr auto tick = 5ms;
-/// How often queues are looked at where every flow waits for its own pause, which is all the time: twice in
-/// the shortest drain time that a plan has for that (make_plan.cpp), so that no flow's pause is over before a
-/// burst has been seen; less often while nothing is sent.
+/// Polling interval of the queues if every flow waits for its own pause: half of the shortest drain time of
+/// a plan (make_plan.cpp), so that a burst is seen before any flow's pause is over. Longer while nothing is
+/// sent.
 constexpr auto flow_tick = 10ms;
 constexpr auto quiet_tick = 100ms;
 constexpr auto least_interval = 100ms;
-constexpr std::size_t remembered = 32;
-/// A bucket that would not pause is left alone so many intervals.
+constexpr std::size_t max_past_moves = 32;
+/// Intervals for which a bucket that never paused is not moved again.
 constexpr int rest_intervals = 10;
-/// Drain times are told in steps: not every byte in a queue is news.
+/// Drain times are rounded up to this step, so that a pass is not requested for every byte in a queue.
 constexpr auto drain_step = std::chrono::nanoseconds(250us);
 
 double bytes_per_second(std::uint32_t megabits) { return megabits * 125e3; }
@@ -60,7 +61,7 @@ void Balancing::start() {
     if (stays_by_flow()) tick_->after(flow_tick);
 }
 
-/// By CPU, and the datapath sees pauses: no bucket ever moves, but any flow may.
+/// Hash by CPU, on a datapath that detects pauses: buckets never move, but every flow may.
 bool Balancing::stays_by_flow() const {
     return has(tables_.hash_fields, HashField::cpu) && datapath_.moves_in_gaps();
 }
@@ -68,20 +69,20 @@ bool Balancing::stays_by_flow() const {
 void Balancing::watch_queues() {
     const auto sent = sent_;
     read_queues();
-    // A longer queue is news at once, a shorter one can wait.
-    const bool longer = !std::ranges::equal(drains_, told_, std::less_equal{});
-    if (longer || (drains_ != told_ && Clock::now() - told_at_ >= quiet_tick)) {
-        told_ = drains_;
-        told_at_ = Clock::now();
+    // A longer drain time is used at once, a shorter one can wait.
+    const bool longer = !std::ranges::equal(drains_, reported_drains_, std::less_equal{});
+    if (longer || (drains_ != reported_drains_ && Clock::now() - reported_at_ >= quiet_tick)) {
+        reported_drains_ = drains_;
+        reported_at_ = Clock::now();
         request_pass_();
     }
     tick_->after(sent_ != sent ? flow_tick : quiet_tick);
 }
 
-/// One interval: what left by each bucket since the last, and what follows from it.
+/// One interval: reads what each bucket has transmitted since the last one, and moves buckets if that pays.
 void Balancing::measure() {
     interval_->after(std::max<std::chrono::milliseconds>(config_.interval, least_interval));
-    // The driver counts nothing for who does not balance: a program of ours would have to.
+    // Without balancing the team driver has no counters per bucket; they would need a program of ours.
     if (tables_.mode != TransmitMode::hash || (!config_.on && !datapath_.moves_in_gaps())) return;
     read_queues();
     AllBucketCounters counters{};
@@ -89,9 +90,8 @@ void Balancing::measure() {
         auto read = datapath_.read_bucket(static_cast<std::uint8_t>(bucket));
         if (!read) {
             counted_ = false;
-            if (read.error().number != EAGAIN && read.error().text != complaint_)
-                log_(Level::warning,
-                     fmt::format("balance: loads are not known: {}", complaint_ = read.error().text));
+            if (read.error().number != EAGAIN)
+                failure_(log_, Level::warning, "balance: cannot read the loads: ", read.error().text);
             return;
         }
         counters[bucket] = *read;
@@ -112,8 +112,8 @@ std::vector<BalancedPort> Balancing::candidates() const {
     return list;
 }
 
-/// Where the buckets leave, or will when they have paused. A port that is down keeps its buckets' homes; as
-/// long as it is, they are with the others.
+/// The port of each bucket, now or after its pending move. A port that is down stays the owner of its
+/// buckets; until it is up they use other ports.
 BucketOwners Balancing::places() const {
     BucketOwners places = owners_;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
@@ -136,13 +136,13 @@ void Balancing::place() {
     for (const auto& move : placement.moves)
         if (begin(move)) ++begun;
     if (begun == 0) return;
-    log_(Level::info, fmt::format("balance: {} of {} buckets get another port", begun, bucket_count));
+    log_(Level::info, fmt::format("balance: moving {} of {} buckets to other ports", begun, bucket_count));
     request_pass_();
 }
 
-/// False: it has been asked for already.
+/// False: this move has begun already.
 bool Balancing::begin(const BucketMove& move) {
-    // It may have moved a moment ago, and must not be pulled back: the tables know only after the next pass.
+    // It may just have moved, and must not be moved back: the tables show that only after the next pass.
     const bool waited = moves_.waits(move.bucket);
     if (waited) reconcile();
     auto& owner = owners_[move.bucket];
@@ -152,7 +152,7 @@ bool Balancing::begin(const BucketMove& move) {
          fmt::format("balance: bucket {} from {} to {}, {}, gain {:.1f} %", move.bucket, port_name(move.from),
                      port_name(move.to), name_of(move.reason), move.gain * 100));
     owner = move.to;
-    // The port that its packets leave by now; not its owner while that port is down.
+    // The port that transmits its packets now; not its owner while the owner is down.
     auto begun = move;
     begun.from = from;
     if (!config_.wait_for_gap || !begun.from) {
@@ -208,17 +208,17 @@ void Balancing::hold(const Tables& now, Tables& next) {
     tick_->after(tick);
 }
 
-/// While buckets wait: how long the queues are now, and whose waiting is over.
+/// While buckets wait: reads the queues, and ends the moves whose waiting is over.
 void Balancing::reconcile() {
     if (stays_by_flow()) return watch_queues();
     if (moves_.empty()) return;
     read_queues();
-    const auto look = [this](std::uint8_t bucket) {
+    const auto observe = [this](std::uint8_t bucket) {
         const auto counted = datapath_.read_bucket(bucket);
         return Moves::Seen{.moved = datapath_.moves_in_gaps() && datapath_.has_moved(bucket),
                            .packets = counted ? std::optional(counted->packets) : std::nullopt};
     };
-    for (const auto& ended : moves_.step(Clock::now(), tables_.transmit, drains_, config_, look)) {
+    for (const auto& ended : moves_.step(Clock::now(), tables_.transmit, drains_, config_, observe)) {
         if (ended.end == MoveEnd::given_up) {
             owners_[ended.move.bucket] = ended.move.from;
             resting_[ended.move.bucket] = Clock::now() + rest_intervals * config_.interval;
@@ -250,12 +250,12 @@ void Balancing::note(const Moves::Ended& ended) {
                                  .end = ended.end,
                                  .waited = ended.waited},
                       .at = Clock::now()});
-    if (past_.size() > remembered) past_.pop_back();
+    if (past_.size() > max_past_moves) past_.pop_back();
     const auto& last = past_.front().status;
     const auto line = fmt::format("balance: bucket {} {} {} to {} ({}) after {} ms", last.bucket,
-                                  ended.end == MoveEnd::given_up ? "does not move from" : "moved from",
+                                  ended.end == MoveEnd::given_up ? "was not moved from" : "moved from",
                                   last.from, last.to, name_of(last.end), last.waited.count());
-    // Only what may have cost somebody something is said aloud.
+    // A forced move may have reordered packets: the administrator should see it.
     log_(ended.end == MoveEnd::forced && config_.wait_for_gap ? Level::notice : Level::debug, line);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Measured balancing of one team: every interval the buckets' loads are read and, where it pays, some of them
-// are given another home; a bucket that moves is tended until its traffic has paused.
+// Measured balancing of one team. Every interval it reads the buckets' loads and, if that pays, gives some
+// buckets another owner. A bucket moves when its traffic pauses.
 #pragma once
 
 #include "balance/balancer.h"
@@ -26,7 +26,6 @@ namespace teamo {
 
 class Balancing {
 public:
-    /// What balancing needs to know of a port.
     struct Port {
         IfIndex index;
         Slot slot;
@@ -49,11 +48,12 @@ public:
     // For the plan.
     std::array<Slot, bucket_count> leaving() const { return moves_.leaving(); }
     const Moves::Drains& drains() const { return drains_; }
-    /// Buckets that `next` would pull to another port at once wait for their pause instead, as long as their
-    /// old port carries. Where balancing is off they go at once, as with teamd.
+    /// Buckets that `next` would move to another port at once wait for a gap instead, as long as their old
+    /// port carries. With balancing off they move at once, as with teamd.
     void hold(const Tables& now, Tables& next);
 
-    /// By an administrator: a home for a bucket, in a gap of its traffic or now. EINVAL, ENODEV: no such.
+    /// Requested by the administrator: moves a bucket in a gap of its traffic, or now. EINVAL: no buckets;
+    /// ENODEV: the port does not carry.
     Result<> move(std::uint8_t bucket, Slot to, bool now);
     void freeze(bool frozen) { frozen_ = frozen; }
 
@@ -95,16 +95,16 @@ private:
     LoadMeter meter_{config_.interval};
     BucketLoads loads_{};
     bool counted_ = false, frozen_ = false;
-    std::string complaint_; ///< why it cannot be counted; said once
+    LogOnce failure_; ///< to read the loads
     std::array<double, max_ports + 1> planned_{};
     Moves moves_;
     std::map<IfIndex, DrainBound> queues_;
     Moves::Drains drains_{};
-    std::uint64_t sent_ = 0; ///< bytes through the ports' queues, of all ports
-    Moves::Drains told_{};   ///< which of the bounds the tables know, where flows wait
-    Clock::time_point told_at_;
-    std::set<std::uint8_t> at_once_;                    ///< buckets that do not wait: an administrator's word
-    std::map<std::uint8_t, Clock::time_point> resting_; ///< buckets that gave up: not asked again before
+    std::uint64_t sent_ = 0;          ///< bytes through the ports' queues, of all ports
+    Moves::Drains reported_drains_{}; ///< the drain times in the tables, if flows wait
+    Clock::time_point reported_at_;
+    std::set<std::uint8_t> at_once_; ///< buckets that do not wait: the administrator requested that
+    std::map<std::uint8_t, Clock::time_point> resting_; ///< buckets that did not pause: not moved before
 
     struct Past {
         MoveStatus status;

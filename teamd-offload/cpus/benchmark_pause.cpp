@@ -4,7 +4,7 @@
 namespace teamo {
 namespace {
 
-/// As long as a client is believed to be there after its last word: two rounds, and a busy machine.
+/// A pause ends if its client sends no request for so long: two rounds, on a busy machine.
 constexpr std::chrono::seconds max_benchmark_silence{15};
 
 } // namespace
@@ -15,23 +15,22 @@ Result<std::unique_ptr<BenchmarkPause>> BenchmarkPause::make(sd_event* loop, con
         return Step{.managed = [&what] { return what.managed(); },
                     .manage = [&what](bool on) { what.manage(on); }};
     };
-    std::unique_ptr<BenchmarkPause> trial(new BenchmarkPause(
+    std::unique_ptr<BenchmarkPause> pause(new BenchmarkPause(
         log, {{BenchmarkStep::interrupts, step_of(interrupts)}, {BenchmarkStep::workers, step_of(workers)}}));
-    auto limit = Timer::make(loop, [self = trial.get()] {
+    auto limit = Timer::make(loop, [self = pause.get()] {
         for (const auto& entry : self->steps_) {
-            const auto tried = self->tried_.find(entry.first);
-            if (tried == self->tried_.end()) continue;
-            if (!tried->second.settled)
-                self->log_(
-                    Level::notice,
-                    fmt::format("{}: the measurement has ended without a word; they are managed as before",
-                                name_of(entry.first)));
+            const auto paused = self->paused_.find(entry.first);
+            if (paused == self->paused_.end()) continue;
+            if (!paused->second.overridden)
+                self->log_(Level::notice,
+                           fmt::format("{}: no request from the benchmark for {} s; managed as before",
+                                       name_of(entry.first), max_benchmark_silence.count()));
             self->end(entry.first);
         }
     });
     if (!limit) return tl::unexpected(limit.error());
-    trial->limit_.emplace(std::move(*limit));
-    return trial;
+    pause->limit_.emplace(std::move(*limit));
+    return pause;
 }
 
 Result<> BenchmarkPause::request(BenchmarkStep step, TrialState state) {
@@ -40,25 +39,26 @@ Result<> BenchmarkPause::request(BenchmarkStep step, TrialState state) {
         return {};
     }
     auto& one = steps_.at(step);
-    const auto tried = tried_.try_emplace(step, Tried{.before = one.managed()}).first;
-    if (tried->second.settled)
-        return fail(ECANCELED, fmt::format("the administrator has switched {} meanwhile", name_of(step)));
+    const auto paused = paused_.try_emplace(step, Paused{.before = one.managed()}).first;
+    if (paused->second.overridden)
+        return fail(ECANCELED,
+                    fmt::format("the administrator has switched {} during the benchmark", name_of(step)));
     limit_->after(max_benchmark_silence);
     one.manage(state == TrialState::on);
     return {};
 }
 
 void BenchmarkPause::end(BenchmarkStep step) {
-    const auto tried = tried_.find(step);
-    if (tried == tried_.end()) return;
-    const auto [before, settled] = tried->second;
-    tried_.erase(tried);
-    if (tried_.empty()) limit_->stop();
-    if (!settled) steps_.at(step).manage(before);
+    const auto paused = paused_.find(step);
+    if (paused == paused_.end()) return;
+    const auto [before, overridden] = paused->second;
+    paused_.erase(paused);
+    if (paused_.empty()) limit_->stop();
+    if (!overridden) steps_.at(step).manage(before);
 }
 
-void BenchmarkPause::settle(BenchmarkStep step, bool managed) {
-    if (const auto tried = tried_.find(step); tried != tried_.end()) tried->second.settled = true;
+void BenchmarkPause::set_managed(BenchmarkStep step, bool managed) {
+    if (const auto paused = paused_.find(step); paused != paused_.end()) paused->second.overridden = true;
     steps_.at(step).manage(managed);
 }
 

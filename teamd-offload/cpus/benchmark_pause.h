@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What this daemon places, left off and on for a measurement (teamoctl interrupts benchmark). Whoever
-// measures may die at any moment, so a trial ends by itself. A daemon that is started anew manages as it is
+// Stops and resumes the management of interrupts or workers for a measurement (teamoctl interrupts
+// benchmark). The client may be killed at any moment, so a pause ends by itself. A new daemon manages as
 // configured.
 #pragma once
 
@@ -21,19 +21,19 @@ public:
     static Result<std::unique_ptr<BenchmarkPause>> make(sd_event* loop, const Log& log,
                                                         Interrupts& interrupts, Workers& workers);
 
-    /// "on", "off": begins a trial of a step, or goes on with it; fifteen seconds after the last word all are
-    /// as before. "end": that step is. EINVAL: no such step, or another word. ECANCELED: an administrator has
-    /// had a say in it meanwhile.
+    /// on, off: begins or continues a pause of this step, and sets whether it is managed; 15 s after the last
+    /// request all steps are managed as before. end: this step is. ECANCELED: the administrator has changed
+    /// it meanwhile (set_managed()).
     Result<> request(BenchmarkStep step, TrialState state);
-    /// An administrator's word: it ends a trial, and holds.
-    void settle(BenchmarkStep step, bool managed);
+    /// Requested by the administrator: stays when the pause ends.
+    void set_managed(BenchmarkStep step, bool managed);
 
-    /// What a client has measured, for the state document.
+    /// The client's results, for the state document.
     void keep(BenchmarkStep step, const BenchmarkResult& result) { results_[name_of(step)] = result; }
     const std::map<std::string, BenchmarkResult>& results() const { return results_; }
 
 private:
-    /// Something that can be left off.
+    /// What can be paused.
     struct Step {
         std::function<bool()> managed;
         std::function<void(bool)> manage;
@@ -45,11 +45,11 @@ private:
 
     const Log& log_;
     Steps steps_;
-    struct Tried {
-        bool before = false;  ///< whether it was managed
-        bool settled = false; ///< an administrator has said how it shall be
+    struct Paused {
+        bool before = false;     ///< whether it was managed
+        bool overridden = false; ///< the administrator has changed it; not set back
     };
-    std::map<BenchmarkStep, Tried> tried_;
+    std::map<BenchmarkStep, Paused> paused_;
     std::map<std::string, BenchmarkResult> results_;
     std::optional<Timer> limit_;
 };

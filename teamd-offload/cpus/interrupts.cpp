@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What there is, and where it shall be.
+// Reads the ports' interrupts, and plans their CPUs.
 #include "cpus/interrupts.h"
 
 #include "kernel/cpus/cpu_topology.h"
@@ -22,13 +22,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds poll_interval = 250ms; ///< some 0.2 ms of CPU each with eight ports
+constexpr std::chrono::milliseconds poll_interval = 250ms; ///< each poll takes 0.2 ms of CPU with eight ports
 /// Another team's daemon needs the lock for a few writes.
 constexpr std::chrono::milliseconds lock_poll_interval = 20ms;
-/// What changes seldom, and of which nobody tells: cpuset partitions, other teams' claims.
+/// For what changes seldom and is not reported: cpuset partitions, other teams' claims.
 constexpr std::chrono::milliseconds slow_poll_interval = 5s;
-/// The queues' masks are read under the kernel's lock of all devices, for which a lost link would wait too.
-constexpr std::chrono::milliseconds until_masks = 30s;
+/// The kernel reads XPS and RPS masks under RTNL, which would delay the response to a lost link.
+constexpr std::chrono::milliseconds mask_poll_interval = 30s;
 
 using Kind = CpuSetting::Kind;
 
@@ -71,14 +71,14 @@ void Interrupts::follow(const std::vector<Port>& ports) {
     }
     if (!changed) return;
     plan_due_ = true;
-    timer_->after(0s); // behind whatever is being done about a lost port
+    timer_->after(0s); // after the response to a lost port
 }
 
 void Interrupts::manage(bool managed) {
     if (!managed && managed_) {
         for (auto& port : ports_)
-            put_back(port);
-        unclaim();
+            restore(port);
+        remove_claims();
     }
     managed_ = managed;
     for (auto& port : ports_) {
@@ -90,28 +90,28 @@ void Interrupts::manage(bool managed) {
     poll();
 }
 
-void Interrupts::unclaim() {
+void Interrupts::remove_claims() {
     if (std::exchange(claimed_, false)) CpuClaims(std::string(journal_directory)).remove(team_name_);
 }
 
 void Interrupts::poll() {
-    // Virtual devices have none, and what comes up is told of (follow).
+    // Virtual devices have no queues; follow() reports a port that comes up.
     const auto has_some = [](const Followed& port) { return port.queues != 0; };
     timer_->after(std::ranges::any_of(ports_, has_some) ? poll_interval : slow_poll_interval);
     const bool cpus_changed = read_cpus();
     refresh_next_masks();
     for (auto& port : ports_) {
-        if (cpus_changed) port.stale = true; // virtio_net writes its queues' masks anew then
+        if (cpus_changed) port.stale = true; // virtio_net rewrites its queues' masks then
         read(port);
         if (managed_) learn(port);
     }
     make_plan();
     for (auto& port : ports_)
         reconcile(port, cpus_changed);
-    keep_irqbalance_out();
+    update_irqbalance_ban();
 }
 
-void Interrupts::keep_irqbalance_out() {
+void Interrupts::update_irqbalance_ban() {
     if (!irqbalance_) return;
     BannedIrqs irqs;
     for (const auto& port : ports_)
@@ -120,9 +120,9 @@ void Interrupts::keep_irqbalance_out() {
     irqbalance_->keep_out(std::move(irqs));
 }
 
-/// The loop has ended by now: one of its own takes back what was asked, as long as that is worth waiting for.
+/// The daemon's loop has ended by now, so the ban is withdrawn by a loop of its own, within 2 s.
 void Interrupts::end() {
-    unclaim();
+    remove_claims();
     constexpr auto patience = 2s;
     if (!irqbalance_ || !irqbalance_->status().present) return;
     irqbalance_.reset();
@@ -137,7 +137,7 @@ void Interrupts::end() {
         if (sd_event_run(loop->get(), std::chrono::microseconds(100ms).count()) < 0) return;
 }
 
-/// True where a CPU went or came.
+/// True: a CPU went offline or came online.
 bool Interrupts::read_cpus() {
     auto online = read_file("/sys/devices/system/cpu/online", 65536);
     const bool changed = online && *online != online_;
@@ -145,8 +145,7 @@ bool Interrupts::read_cpus() {
     if (!changed && now - topology_at_ < slow_poll_interval) return false;
     auto topology = read_cpu_topology();
     if (!topology) {
-        if (complaint_ != topology.error().text) log_(Level::warning, topology.error().text);
-        complaint_ = topology.error().text;
+        failure_(log_, Level::warning, "", topology.error().text);
         return false;
     }
     const bool first = online_.empty();
@@ -157,14 +156,14 @@ bool Interrupts::read_cpus() {
     return changed && !first;
 }
 
-/// One port at a time, of those whose queues' masks are set.
+/// One port per poll, of those that have XPS or RPS masks set.
 void Interrupts::refresh_next_masks() {
     const auto now = Clock::now();
     const auto has_masks = [](const Followed& port) {
         return std::ranges::any_of(port.wanted, [](const auto& entry) { return is_mask(entry.first); });
     };
     for (auto& port : ports_)
-        if (now - port.read_at >= until_masks && has_masks(port)) {
+        if (now - port.read_at >= mask_poll_interval && has_masks(port)) {
             port.stale = true;
             return;
         }
@@ -174,53 +173,53 @@ void Interrupts::read(Followed& port) {
     const auto link = observer_.links().find(port.port.index);
     if (link == observer_.links().end()) return;
     if (!port.stale && refresh(port.now)) {
-        // A card that is up and had no vectors may get some later than its link says so.
+        // A card may request its vectors later than its link reports IFF_UP.
         if (!port.now.queues.empty() || port.queues == 0) return;
     }
-    const auto told = family_.read(port.port.index);
-    auto read = read_port_interrupts(link->second, told ? *told : NetdevQueues{});
-    if (!read) return; // on its way out, or not to be seen from here
+    const auto netdev_queues = family_.read(port.port.index);
+    auto read = read_port_interrupts(link->second, netdev_queues ? *netdev_queues : NetdevQueues{});
+    if (!read) return; // the device is being removed, or its sysfs is not visible here
     if (port.came_up)
         if (const auto udev = read_udev_irq_policy(port.port.index); udev && *udev)
             port.udev = fmt::format("{} in {}", (*udev)->setting, (*udev)->file);
     port.stale = false;
     port.read_at = Clock::now();
     port.napi_ids.clear();
-    if (told)
-        for (const auto& napi : told->napis)
+    if (netdev_queues)
+        for (const auto& napi : netdev_queues->napis)
             port.napi_ids.push_back(napi.id);
     port.now = std::move(*read);
-    port.lessons.apply(port.now);
-    found_queues(port);
-    if (!port.now.queues.empty()) forget_stale(link->second, port);
+    port.learner.apply(port.now);
+    note_queue_count(port);
+    if (!port.now.queues.empty()) forget_vanished(link->second, port);
 }
 
 void Interrupts::learn(Followed& port) {
     const auto now = Clock::now();
-    if (!port.lessons.wants_sample(port.now, now)) return;
-    if (!port.lessons.learn(port.now, read_interrupt_sample(port.now, port.port.name), now)) return;
-    log_(Level::info, fmt::format("port {}: its interrupts' counts have told its {} queues apart",
+    if (!port.learner.wants_sample(port.now, now)) return;
+    if (!port.learner.learn(port.now, read_interrupt_sample(port.now, port.port.name), now)) return;
+    log_(Level::info, fmt::format("port {}: matched its interrupts to {} queues by their counts",
                                   port.port.name, port.now.queues.size()));
-    found_queues(port);
+    note_queue_count(port);
 }
 
-/// Another number of them is another plan; a card that is down keeps its own.
-void Interrupts::found_queues(Followed& port) {
+/// A new number of queues needs a new plan. A card that is down keeps its number.
+void Interrupts::note_queue_count(Followed& port) {
     const auto queues = static_cast<unsigned>(port.now.queues.size());
     if (queues == 0 || queues == port.queues) return;
     port.queues = queues;
     plan_due_ = true;
 }
 
-/// A vector that is no more needs nothing put back. One that is only without a handler for now does.
-void Interrupts::forget_stale(const Link& link, const Followed& port) {
+/// Forgets settings of vectors that do not exist any more. A vector without a handler still exists.
+void Interrupts::forget_vanished(const Link& link, const Followed& port) {
     auto* set_cpus = journal_.cpus(port.port.index);
     if (set_cpus == nullptr) return;
     const auto there = read_cpu_settings(port.now);
     const auto gone = std::erase_if(*set_cpus, [&](const auto& entry) {
         return !there.contains(entry.first) && !read_cpu_setting(link, entry.first);
     });
-    if (gone != 0) static_cast<void>(journal_.keep()); // said by keep's other callers
+    if (gone != 0) static_cast<void>(journal_.keep()); // its other callers log a failure
 }
 
 InterruptPlan Interrupts::plan(const std::vector<CpuClaim>& claims) const {
@@ -228,7 +227,7 @@ InterruptPlan Interrupts::plan(const std::vector<CpuClaim>& claims) const {
     for (const auto& port : ports_) {
         if (port.queues == 0) continue;
         auto& one = input.ports.emplace_back(planned_port(port.port.name, port.now));
-        one.queues = port.queues; // it keeps its CPUs while it is down
+        one.queues = port.queues; // a port keeps its CPUs while it is down
         if (!port.plan.cpus.empty()) one.now = port.plan.cpus;
         one.load = port.port.load;
         one.standby = port.port.standby;
@@ -241,11 +240,11 @@ void Interrupts::make_plan() {
     if (!managed_ || (!plan_due_ && now - claims_at_ < slow_poll_interval)) return;
     const auto has_some = [](const Followed& port) { return port.queues != 0; };
     if (!claimed_ && std::ranges::none_of(ports_, has_some)) return;
-    // One daemon at a time looks what is free and takes it.
+    // One daemon at a time reads the claims and adds its own.
     const CpuClaims claims{std::string(journal_directory)};
     const auto lock = claims.try_lock();
     if (lock && !*lock) return timer_->after(lock_poll_interval);
-    if (!lock && complaint_ != lock.error().text) log_(Level::warning, complaint_ = lock.error().text);
+    if (!lock) failure_(log_, Level::warning, "", lock.error().text);
     claims_at_ = now;
     plan_due_ = false;
     adopt(plan(claims.others(team_name_)));
@@ -292,21 +291,21 @@ void Interrupts::log_placed(Followed& port) const {
          message_id::none, {{"PORT", port.port.name}});
 }
 
-/// Sentences.
+/// Programs that also change affinities, one sentence each.
 std::vector<std::string> Interrupts::writers() const {
     std::vector<std::string> list;
     if (irqbalance_ && irqbalance_->status().present) {
         const auto& status = irqbalance_->status();
         const bool honoured = std::ranges::includes(status.honoured, status.asked);
         const auto how = !status.complaint.empty()
-                             ? " is there: " + status.complaint
+                             ? " is running: " + status.complaint
                              : fmt::format("{}{}", honoured ? " leaves" : " is asked to leave", left_alone);
         list.push_back(fmt::format("irqbalance (pid {}){}", status.pid, how));
     }
     for (const auto& port : ports_)
         if (!port.udev.empty())
-            list.push_back(
-                fmt::format("systemd-udevd places the interrupts of {} too: {}", port.port.name, port.udev));
+            list.push_back(fmt::format("systemd-udevd also sets the affinity of {}'s interrupts: {}",
+                                       port.port.name, port.udev));
     return list;
 }
 
@@ -338,7 +337,7 @@ std::vector<Interrupts::Arrival> Interrupts::arrivals() const {
     std::vector<Arrival> list;
     for (const auto& port : ports_) {
         Arrival one{.index = port.port.index, .name = port.port.name, .cpus = {}, .napi_ids = port.napi_ids};
-        // A vector that has not come since it was set still shows where it came last.
+        // Until its next interrupt, effective_affinity still shows the previous CPU.
         if (managed_ && !port.contested) one.cpus = cpu_list_of(port.plan.cpus);
         if (one.cpus.empty())
             for (const auto& queue : port.now.queues)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The interrupts of one team's ports at work: read, planned, put where they shall be, and put right when
-// somebody else moves them. The kernel tells nobody of a new affinity, so it is looked at four times a
+// Manages the interrupts of one team's ports: reads them, plans and sets their affinity, and sets it again
+// when another program changes it. The kernel does not report a new affinity, so it is polled four times a
 // second.
 #pragma once
 
@@ -28,37 +28,36 @@ namespace teamo {
 
 class Interrupts {
 public:
-    /// What is followed.
     struct Port {
         IfIndex index;
         std::string name;
-        bool up = false;      ///< IFF_UP: most cards have no vectors before
-        double load = 1;      ///< beside the others
-        bool standby = false; ///< carries nothing while others do
+        bool up = false;      ///< IFF_UP: most cards have no vectors until then
+        double load = 1;      ///< relative to the other ports
+        bool standby = false; ///< carries nothing while another port does
         bool operator==(const Port&) const = default;
     };
     static Result<std::unique_ptr<Interrupts>> make(sd_event* loop, const Log& log, std::string team,
                                                     const InterruptConfig& config, const Observer& observer,
                                                     JournalKeeper& journal);
 
-    /// From now on these.
+    /// Manages these ports from now on.
     void follow(const std::vector<Port>& ports);
-    /// The team ends: what others were asked for its sake is taken back.
+    /// Withdraws our irqbalance ban and CPU claims when the team stops.
     void end();
-    /// False: everything is put back, and stays so until true. At first it is as the policy says.
+    /// False: restores everything, and changes nothing until true. Initially as the policy says.
     void manage(bool managed);
     bool managed() const { return managed_; }
 
     InterruptStatus status() const;
-    /// Where a port's packets arrive now.
+    /// The CPUs where a port's packets arrive now.
     struct Arrival {
         IfIndex index;
         std::string name;
-        CpuList cpus;                   ///< of its queues' interrupts; empty: it has none
-        std::vector<unsigned> napi_ids; ///< NAPI numbers of its queues; empty: not told
+        CpuList cpus;                   ///< of its queues' interrupts; empty: none
+        std::vector<unsigned> napi_ids; ///< of its queues; empty: not known
     };
     std::vector<Arrival> arrivals() const;
-    /// The CPUs that take a port's interrupts now, as last read, or read now if they never were; empty: none,
+    /// The CPUs that handle a port's interrupts, as last read, or read now if they never were; empty: none,
     /// or not known.
     CpuList cpus_of(IfIndex port);
     /// Reads and plans as if the policy were "unique"; changes nothing.
@@ -68,18 +67,18 @@ private:
     struct Followed {
         Port port;
         PortInterrupts now{};
-        QueueVectorLearner lessons{};
-        std::vector<unsigned> napi_ids{}; ///< NAPI numbers
-        unsigned queues = 0;              ///< it had when it last had any
+        QueueVectorLearner learner{};
+        std::vector<unsigned> napi_ids{};
+        unsigned queues = 0; ///< the last number that was not 0
         PlacedPort plan{};
         CpuSettings wanted{};
-        std::map<CpuSetting, std::string> refused{}; ///< what the kernel did not do, and why
+        std::map<CpuSetting, std::string> refused{}; ///< what the kernel refused, and why
         Repair repair{}, mask_repair{};              ///< of vectors and threads; of XPS and RPS
         unsigned repaired = 0;
         bool contested = false, stale = true, came_up = true;
         Clock::time_point read_at{};
         std::string drift{};
-        std::string udev{}; ///< by which udevd places it too: "IRQAffinityPolicy=spread in FILE"
+        std::string udev{}; ///< udevd's setting that also places it: "IRQAffinityPolicy=spread in FILE"
     };
 
     Interrupts(const Log& log, std::string team, const InterruptConfig& config, const Observer& observer,
@@ -96,7 +95,7 @@ private:
     bool read_cpus();
     void read(Followed& port);
     void learn(Followed& port);
-    void found_queues(Followed& port);
+    void note_queue_count(Followed& port);
     void refresh_next_masks();
     InterruptPlan plan(const std::vector<CpuClaim>& claims) const;
     void make_plan();
@@ -107,11 +106,11 @@ private:
     DriftCause cause(const Followed& port, const CpuSetting& drifted, bool cpus_changed) const;
     void set(Followed& port, const CpuSettings& settings);
     void log_placed(Followed& port) const;
-    void put_back(Followed& port);
-    void keep_irqbalance_out();
+    void restore(Followed& port);
+    void update_irqbalance_ban();
     std::vector<std::string> writers() const;
-    void forget_stale(const Link& link, const Followed& port);
-    void unclaim();
+    void forget_vanished(const Link& link, const Followed& port);
+    void remove_claims();
 
     const Log& log_;
     std::string team_name_;
@@ -119,7 +118,7 @@ private:
     const Observer& observer_;
     JournalKeeper& journal_;
     std::optional<Timer> timer_;
-    std::unique_ptr<IrqBalance> irqbalance_; ///< none: it is not to be asked
+    std::unique_ptr<IrqBalance> irqbalance_; ///< none: disabled by the configuration
     bool managed_;
     NetdevFamily family_;
 
@@ -129,7 +128,7 @@ private:
     std::vector<Followed> ports_;
     bool plan_due_ = true, claimed_ = false;
     std::string degraded_;
-    std::string complaint_; ///< why the CPUs or the claims could not be read; said once
+    LogOnce failure_; ///< to read the CPUs or the claims
 };
 
 } // namespace teamo

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What is set of a port's interrupts, put right when somebody else moves it, and put back.
+// Sets the affinities of a port's interrupts, sets them again when another program changes them, and restores
+// them.
 #include "cpus/interrupts.h"
 
 #include "kernel/interrupts/affinity_restore.h"
@@ -14,7 +15,7 @@ namespace {
 
 using Kind = CpuSetting::Kind;
 
-/// As the log and the state speak of it: "interrupt 33 (eth0-rx-0)".
+/// For the log and the state document: "interrupt 33 (eth0-rx-0)".
 std::string title_of(const CpuSetting& setting, const PortInterrupts& port) {
     if (setting.kind == Kind::xps) return fmt::format("xps_cpus of tx-{}", setting.number);
     if (setting.kind == Kind::rps) return fmt::format("rps_cpus of rx-{}", setting.number);
@@ -74,24 +75,25 @@ void Interrupts::repair(Followed& port, Repair& tries, const CpuSettings& drifte
     if (act == Repair::Act::nothing) return;
     const auto now = read_cpu_settings(port.now);
     const auto more = drifted.size() == 1 ? "" : fmt::format(" and {} more", drifted.size() - 1);
-    const auto what = fmt::format("{}{} went to {} {}", title_of(first, port.now), more,
+    const auto title = title_of(first, port.now);
+    const auto what = fmt::format("{}{} {} set to {} {}", title, more, drifted.size() == 1 ? "was" : "were",
                                   cpus_text(now.at(first)), why.text);
     port.drift = what;
     if (act == Repair::Act::give_up) {
-        if (!is_mask(first)) port.contested = true; // it does not say where its packets arrive
+        if (!is_mask(first)) port.contested = true; // a mask does not decide where packets arrive
         log_(Level::warning,
-             fmt::format("port {}: {}, time and again; it is left there. Who does so must be told to stop",
-                         port.port.name, what),
+             fmt::format("port {}: {}, repeatedly; giving up. Configure that program to leave {} alone",
+                         port.port.name, what, title),
              message_id::interrupts_contested, {{"PORT", port.port.name}});
         return;
     }
     ++port.repaired;
-    log_(Level::notice, fmt::format("port {}: {}; back to {}", port.port.name, what, cpus_text(cpus)),
+    log_(Level::notice, fmt::format("port {}: {}; set back to {}", port.port.name, what, cpus_text(cpus)),
          message_id::interrupts_repaired, {{"PORT", port.port.name}});
     set(port, drifted);
 }
 
-/// What was before goes into the journal first.
+/// Writes the previous values into the journal first.
 void Interrupts::set(Followed& port, const CpuSettings& settings) {
     auto* set_cpus = journal_.cpus(port.port.index);
     const auto now = read_cpu_settings(port.now);
@@ -102,24 +104,24 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
     }
     if (auto kept = journal_.keep(); !kept) {
         log_(Level::warning, kept.error().text);
-        return; // what could not be put back is not touched
+        return; // what could not be restored is not changed
     }
     for (const auto& [setting, cpus] : settings) {
         const auto done = write_cpu_setting(port.port.name, setting, cpus);
         if (done || done.error().number == ENOENT || done.error().number == ESRCH)
-            continue; // it went meanwhile
-        // With the next look; but that a CPU has no vector left (ENOSPC) does not pass soon.
+            continue; // it vanished meanwhile
+        // Tried again by the next poll; but ENOSPC (the CPU has no free vector) lasts longer.
         if (is_passing(done.error()) && done.error().number != ENOSPC) continue;
         port.refused.emplace(setting, done.error().text);
         log_(Level::warning, fmt::format("port {}: {}", port.port.name, done.error().text), message_id::none,
              {{"PORT", port.port.name}});
     }
-    // Seen as it is now, not as it was asked for; the queues' masks are not among what refresh() reads.
+    // Read what was set really; refresh() does not read XPS and RPS masks.
     const auto of_masks = [](const auto& entry) { return is_mask(entry.first); };
     if (!refresh(port.now) || std::ranges::any_of(settings, of_masks)) port.stale = true;
 }
 
-void Interrupts::put_back(Followed& port) {
+void Interrupts::restore(Followed& port) {
     auto* set_cpus = journal_.cpus(port.port.index);
     if (set_cpus == nullptr) return;
     const auto link = observer_.links().find(port.port.index);

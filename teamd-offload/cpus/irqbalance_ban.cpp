@@ -16,12 +16,13 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-constexpr auto other_teams_turn = 50ms;
+constexpr auto lock_retry = 50ms; // another team holds the lock
 constexpr auto first_retry = 20ms, last_retry = 10'000ms;
-// What comes with a start or an end, and passes, is not complained of: 80 ms, or 5 s where it waits its turn.
-constexpr unsigned patient_failures = 3, very_patient_failures = 8;
+// Failures in a row before a complaint: a start or an end of irqbalance causes some. 80 ms, or 5 s for those
+// that may pass.
+constexpr unsigned max_failures = 3, max_passing_failures = 8;
 
-/// "24-26,30", as lists of CPUs are written.
+/// "24-26,30", as a list of CPUs.
 std::string list_of(const BannedIrqs& irqs) { return text_of(CpuList(irqs.begin(), irqs.end())); }
 
 BannedIrqs both(const BannedIrqs& one, const BannedIrqs& other) {
@@ -30,7 +31,7 @@ BannedIrqs both(const BannedIrqs& one, const BannedIrqs& other) {
     return common;
 }
 
-/// What any of our teams asked for and was not there before.
+/// What our teams have banned, without what was banned before.
 BannedIrqs ours(const BansAsked& asked) {
     BannedIrqs all;
     for (const auto& [team, irqs] : asked.teams)
@@ -48,9 +49,9 @@ Result<std::unique_ptr<IrqBalance>> IrqBalance::make(sd_event* loop, const Log& 
         new IrqBalance(loop, log, std::move(team), std::move(hooks), std::move(places)));
     auto timer = Timer::make(loop, [self = ban.get()] {
         if (self->exchange_)
-            self->answered();
+            self->step_exchange();
         else
-            self->look();
+            self->begin_round();
     });
     if (!timer) return tl::unexpected(timer.error());
     ban->timer_ = std::move(*timer);
@@ -58,37 +59,36 @@ Result<std::unique_ptr<IrqBalance>> IrqBalance::make(sd_event* loop, const Log& 
     return ban;
 }
 
-/// The kernel's numbers of watches may be used up (fs.inotify.*). Then irqbalance is looked for once in a
-/// while, which is no reason to leave a team without its daemon.
+/// There may be no free inotify watch (fs.inotify.*). Then irqbalance is only polled; the team starts anyway.
 void IrqBalance::watch() {
     const fs::path folder(places_.sockets);
     auto above =
         Inotify::make(loop_, folder.parent_path(), IN_CREATE | IN_MOVED_TO | IN_ONLYDIR,
                       [this, name = folder.filename().native()](std::uint32_t, std::string_view made) {
-                          if (made == name) came_or_went();
+                          if (made == name) watch_sockets();
                       });
     if (above)
         above_ = std::move(*above);
     else
         log_(Level::warning,
-             fmt::format("a start of irqbalance is noticed up to {} s late: {}",
+             fmt::format("a start of irqbalance is detected up to {} s late: {}",
                          std::chrono::ceil<std::chrono::seconds>(places_.poll_unreported).count(),
                          above.error().text));
-    came_or_went();
+    watch_sockets();
 }
 
-void IrqBalance::came_or_went() {
-    // The folder's own watch dies with it, so each new one gets its own. Without a folder there is none.
+void IrqBalance::watch_sockets() {
+    // A watch ends with its folder, so each new folder needs a new watch.
     auto folder = Inotify::make(loop_, places_.sockets, IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR,
                                 [this](std::uint32_t events, std::string_view) {
                                     if ((events & IN_IGNORED) != 0) return;
                                     failures_ = 0;
-                                    look();
+                                    begin_round();
                                 });
     folder_.reset();
     if (folder) folder_ = std::move(*folder);
     failures_ = 0;
-    look();
+    begin_round();
 }
 
 void IrqBalance::keep_out(BannedIrqs irqs) {
@@ -96,7 +96,7 @@ void IrqBalance::keep_out(BannedIrqs irqs) {
     begun_ = true;
     wanted_ = std::move(irqs);
     failures_ = 0;
-    look();
+    begin_round();
 }
 
 void IrqBalance::release(std::function<void()> done) {
@@ -104,22 +104,22 @@ void IrqBalance::release(std::function<void()> done) {
     wanted_.clear();
     released_ = std::move(done);
     failures_ = 0;
-    look();
+    begin_round();
 }
 
-// ---- a round: read the list, write it where it is not as it should be, read it again ----------
+// ---- a round: read the ban list, write it if it must change, read it again ---------------------
 
-void IrqBalance::look() {
+void IrqBalance::begin_round() {
     if (!begun_) return;
     again_ = stage_ != Stage::idle;
     if (again_) return;
-    asking_ = wanted_;
+    requested_ = wanted_;
     sockets_ = find_irqbalance(places_.sockets);
     if (sockets_.empty()) return absent();
     const auto locked = lock();
     if (!locked) return failed(locked.error());
-    if (!*locked) return timer_->after(other_teams_turn);
-    ask_next_socket();
+    if (!*locked) return timer_->after(lock_retry);
+    try_next_socket();
 }
 
 Result<bool> IrqBalance::lock() {
@@ -131,8 +131,8 @@ Result<bool> IrqBalance::lock() {
     return lock->has_value();
 }
 
-void IrqBalance::ask_next_socket() {
-    if (sockets_.empty()) return failed({ECONNREFUSED, "nobody listens at irqbalance's socket"});
+void IrqBalance::try_next_socket() {
+    if (sockets_.empty()) return failed({ECONNREFUSED, "no process listens on irqbalance's socket"});
     socket_ = sockets_.front();
     sockets_.erase(sockets_.begin());
     stage_ = Stage::reading;
@@ -144,20 +144,20 @@ void IrqBalance::ask(const std::string& request) {
         IrqBalanceExchange::start(socket_.path, request, Clock::now() + places_.patience + interval_);
     if (!exchange) {
         const auto number = exchange.error().number;
-        // What a killed one left, whose number another process has now; or one that does not listen yet.
+        // The socket of a killed irqbalance whose PID was reused, or of one that does not listen yet.
         if (stage_ == Stage::reading && (number == ECONNREFUSED || number == ENOENT))
-            return ask_next_socket();
+            return try_next_socket();
         return failed(exchange.error());
     }
     exchange_ = std::move(*exchange);
     auto io = Io::make(loop_, exchange_->fd(), IrqBalanceExchange::events(), Priority::client,
-                       [this](std::uint32_t) { answered(); });
+                       [this](std::uint32_t) { step_exchange(); });
     if (!io) return failed(io.error());
     io_ = std::move(*io);
     timer_->at(exchange_->deadline());
 }
 
-void IrqBalance::answered() {
+void IrqBalance::step_exchange() {
     const auto progress = exchange_->step(Clock::now());
     if (!progress) return failed(progress.error());
     if (*progress == IrqBalanceExchange::Progress::again) return;
@@ -174,41 +174,41 @@ void IrqBalance::answered() {
     interval_ = std::chrono::seconds(std::min(setup->seconds, 3600U));
     if (stage_ == Stage::reading) return read_list(*setup);
     written_.list = setup->banned;
-    settle(*setup);
+    finish(*setup);
 }
 
 void IrqBalance::read_list(const IrqBalanceSetup& setup) {
     record_ = read_record(socket_.pid, setup.banned);
-    const auto bans = bans_wanted(setup.banned, record_, team_, asking_);
-    if (bans == setup.banned) return settle(setup);
-    record_.teams[team_].insert(asking_.begin(), asking_.end());
+    const auto bans = bans_wanted(setup.banned, record_, team_, requested_);
+    if (bans == setup.banned) return finish(setup);
+    record_.teams[team_].insert(requested_.begin(), requested_.end());
     const auto request = ban_request(bans, ours(record_));
     if (!request) return failed(request.error());
-    // Each request makes it look at the whole machine anew: no war with who takes ours out again.
-    if (written_ == Written{socket_.pid, *request, setup.banned}) return settle(setup);
-    // Before the list, so that whoever comes after a crash knows what is ours.
+    // Each request makes irqbalance scan the whole machine: do not fight a program that removes our bans.
+    if (written_ == Written{socket_.pid, *request, setup.banned}) return finish(setup);
+    // Before the list, so that a daemon after a crash knows which bans are ours.
     if (auto kept = write_record(); !kept) return failed(kept.error());
     written_ = {socket_.pid, *request, {}};
     stage_ = Stage::writing;
     ask(*request);
 }
 
-void IrqBalance::settle(const IrqBalanceSetup& setup) {
-    record_.teams[team_] = asking_;
-    if (asking_.empty()) record_.teams.erase(team_);
+void IrqBalance::finish(const IrqBalanceSetup& setup) {
+    record_.teams[team_] = requested_;
+    if (requested_.empty()) record_.teams.erase(team_);
     if (auto kept = write_record(); !kept) return failed(kept.error());
     failures_ = 0;
-    Status status{true, socket_.pid, asking_, both(asking_, setup.banned), ""};
+    Status status{true, socket_.pid, requested_, both(requested_, setup.banned), ""};
     if (status.honoured != status.asked)
-        status.complaint = fmt::format("irqbalance takes in {} of {} interrupts that it is to leave alone",
+        status.complaint = fmt::format("irqbalance has banned only {} of {} interrupts",
                                        status.honoured.size(), status.asked.size());
     end_round(std::move(status), places_.poll_unreported, true);
 }
 
 void IrqBalance::absent() {
     Status status;
-    status.asked = asking_;
-    // Not one that is just starting or ending.
+    status.asked = requested_;
+    // Only if it lasts: irqbalance may just be starting or ending.
     const auto process = find_irqbalance_process(places_.proc);
     const auto now = Clock::now();
     if (process != without_socket_) without_socket_since_ = now;
@@ -216,7 +216,7 @@ void IrqBalance::absent() {
         status.present = true;
         status.pid = *process;
         status.complaint =
-            "irqbalance runs without a socket, and cannot be asked to leave our interrupts alone";
+            "irqbalance runs without a socket and cannot be asked to leave our interrupts alone";
     }
     without_socket_ = process;
     written_ = {};
@@ -226,14 +226,14 @@ void IrqBalance::absent() {
 void IrqBalance::failed(const Error& error) {
     ++failures_;
     const bool may_pass = error.number == EAGAIN || error.number == ECONNREFUSED || error.number == ENOENT;
-    const auto bearable = may_pass ? very_patient_failures : patient_failures;
-    const bool final = failures_ >= bearable || error.number == ETIMEDOUT;
+    const auto limit = may_pass ? max_passing_failures : max_failures;
+    const bool final = failures_ >= limit || error.number == ETIMEDOUT;
     auto status = status_;
-    status.asked = asking_;
-    status.honoured = status.pid == socket_.pid ? both(asking_, status.honoured) : BannedIrqs();
+    status.asked = requested_;
+    status.honoured = status.pid == socket_.pid ? both(requested_, status.honoured) : BannedIrqs();
     if (final && error.number == ECONNREFUSED) {
         status = {};
-        status.asked = asking_;
+        status.asked = requested_;
     } else if (final) {
         status.present = true;
         status.pid = socket_.pid;
@@ -245,42 +245,42 @@ void IrqBalance::failed(const Error& error) {
     end_round(std::move(status), std::min<Clock::duration>(delay, places_.poll_unreported), final);
 }
 
-void IrqBalance::end_round(Status status, Clock::duration next_look, bool final) {
+void IrqBalance::end_round(Status status, Clock::duration next_round, bool final) {
     io_.reset();
     exchange_.reset();
     lock_.reset();
     stage_ = Stage::idle;
-    timer_->after(std::chrono::ceil<std::chrono::microseconds>(next_look));
+    timer_->after(std::chrono::ceil<std::chrono::microseconds>(next_round));
     const bool again = std::exchange(again_, false);
     const bool changed = status != status_;
-    if (changed) say(status);
+    if (changed) log_status(status);
     status_ = std::move(status);
     if (again)
         timer_->after(0us);
     else if (final && released_) {
-        // Whoever is told may end us.
+        // The callback may destroy this object.
         const auto done = std::exchange(released_, {});
         return done();
     }
     if (changed && hooks_.changed) hooks_.changed();
 }
 
-void IrqBalance::say(const Status& status) {
+void IrqBalance::log_status(const Status& status) {
     if (!status.complaint.empty() && status.complaint != status_.complaint)
         log_(Level::warning, status.complaint);
-    if (status_.present && !status.present) log_(Level::info, "irqbalance is gone");
+    if (status_.present && !status.present) log_(Level::info, "irqbalance has stopped");
     const bool fresh = status.pid != status_.pid || status.honoured != status_.honoured;
     if (status.complaint.empty() && !status.honoured.empty() && status.honoured == status.asked && fresh)
         log_(Level::info, fmt::format("irqbalance (process {}) leaves interrupts {} alone", status.pid,
                                       list_of(status.honoured)));
 }
 
-// ---- what the teams asked for ------------------------------------------------------------------
+// ---- the record of all teams' bans -------------------------------------------------------------
 
 BansAsked IrqBalance::read_record(pid_t pid, const BannedIrqs& found) const {
     const auto text = read_file(record_path());
     auto asked = text ? parse_bans_asked(*text) : Result<BansAsked>(BansAsked());
-    // Another irqbalance knows of none of us.
+    // A new irqbalance has none of our bans.
     if (!asked || asked->pid != pid) return {pid, found, {}};
     return std::move(*asked);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Asks irqbalance(1) to leave the ports' interrupts alone, for as long as they are to be: again at once when
-// it is started anew, which has forgotten all, and again when somebody replaces its list. Never waits for it.
-// It takes in its socket before it places anything, an interval (10 s) after its start: a ban that comes
-// before that is in time (irqbalance.c: main, scan).
+// Asks irqbalance(1) to leave the ports' interrupts alone. Asks again at once when irqbalance has restarted,
+// since it forgets its bans, and when another program has replaced its ban list. Never blocks.
+// irqbalance serves its socket before it first moves interrupts, one interval (10 s) after its start, so a
+// ban within that time is early enough (irqbalance.c: main, scan).
 #pragma once
 
 #include "base/clock.h"
@@ -23,22 +23,22 @@ namespace teamo {
 class IrqBalance {
 public:
     struct Status {
-        bool present = false; ///< it runs
+        bool present = false; ///< irqbalance runs
         pid_t pid = 0;
-        BannedIrqs asked;      ///< what it is to leave alone
-        BannedIrqs honoured;   ///< of these, what it said that it does
-        std::string complaint; ///< why it cannot be asked, or does not as asked
+        BannedIrqs asked;      ///< the interrupts that it was asked to leave alone
+        BannedIrqs honoured;   ///< of these, those in its ban list
+        std::string complaint; ///< why it cannot be asked, or what it has not banned
         bool operator==(const Status&) const = default;
     };
     struct Hooks {
-        std::function<void()> changed; ///< status() is another
+        std::function<void()> changed; ///< status() has changed
     };
     struct Places {
-        std::string sockets = irqbalance_directory; ///< comes and goes with irqbalance's service
-        std::string record = "/run/teamd-offload";  ///< what the teams of this machine have asked
-        std::string proc = "/proc";                 ///< where an irqbalance without a socket shows
-        std::chrono::seconds patience{15};          ///< for an answer, besides its own interval
-        std::chrono::milliseconds poll_unreported = std::chrono::minutes{1}; ///< whether all is as it was
+        std::string sockets = irqbalance_directory; ///< exists while irqbalance's service runs
+        std::string record = "/run/teamd-offload";  ///< the bans of all teams on this machine
+        std::string proc = "/proc";                 ///< to find an irqbalance without a socket
+        std::chrono::seconds patience{15};          ///< for an answer, in addition to its interval
+        std::chrono::milliseconds poll_unreported = std::chrono::minutes{1}; ///< interval of polls
     };
 
     static Result<std::unique_ptr<IrqBalance>> make(sd_event* loop, const Log& log, std::string team,
@@ -48,11 +48,12 @@ public:
         return make(loop, log, std::move(team), std::move(hooks), Places());
     }
 
-    /// From now on these and no others, where they are others than before.
+    /// Bans these and no others from now on; does nothing if they are the same.
     void keep_out(BannedIrqs irqs);
 
-    /// Takes back what this team asked for; `done` when that is so, or cannot be. Who ends waits for it for a
-    /// second or two and no longer: what stays banned stays where it was put, until irqbalance starts anew.
+    /// Removes this team's bans; calls `done` when they are removed, or cannot be. A daemon that stops should
+    /// wait only a second or two: an interrupt that stays banned keeps its affinity until irqbalance
+    /// restarts.
     void release(std::function<void()> done);
 
     const Status& status() const { return status_; }
@@ -68,18 +69,18 @@ private:
     enum class Stage : std::uint8_t { idle, reading, writing, verifying };
 
     void watch();
-    void came_or_went();
-    void look();
-    void ask_next_socket();
+    void watch_sockets();
+    void begin_round();
+    void try_next_socket();
     void ask(const std::string& request);
-    void answered();
+    void step_exchange();
     void read_list(const IrqBalanceSetup& setup);
-    void settle(const IrqBalanceSetup& setup);
+    void finish(const IrqBalanceSetup& setup);
     void absent();
     void failed(const Error& error);
-    void end_round(Status status, Clock::duration next_look, bool final);
-    void say(const Status& status);
-    /// False: another team asks just now.
+    void end_round(Status status, Clock::duration next_round, bool final);
+    void log_status(const Status& status);
+    /// False: another team is asking now.
     Result<bool> lock();
     std::string record_path() const { return places_.record + "/irqbalance-bans"; }
     BansAsked read_record(pid_t pid, const BannedIrqs& found) const;
@@ -91,25 +92,25 @@ private:
     Hooks hooks_;
     Places places_;
 
-    std::optional<Inotify> folder_, above_; ///< the folder of the sockets, and where that comes and goes
-    std::optional<Timer> timer_;            ///< the next look, or an answer's deadline
-    std::optional<LockFile> lock_; ///< against other teams, from the first question to the last answer
+    std::optional<Inotify> folder_, above_; ///< the folder of the sockets, and its parent
+    std::optional<Timer> timer_;            ///< the next round, or an answer's deadline
+    std::optional<LockFile> lock_;          ///< against other teams, for a whole round
     std::optional<IrqBalanceExchange> exchange_;
-    std::optional<Io> io_; // after what it watches
+    std::optional<Io> io_; // after exchange_, whose descriptor it watches
 
-    bool begun_ = false;         ///< there has been a keep_out() or a release()
-    BannedIrqs wanted_, asking_; ///< from now on, and in this round
+    bool begun_ = false;            ///< keep_out() or release() was called
+    BannedIrqs wanted_, requested_; ///< now, and in the current round
     Stage stage_ = Stage::idle;
-    bool again_ = false; ///< something changed while a round was under way
+    bool again_ = false; ///< something changed during the round
     unsigned failures_ = 0;
-    std::vector<IrqBalanceSocket> sockets_; ///< still to be tried
+    std::vector<IrqBalanceSocket> sockets_; ///< not tried yet
     IrqBalanceSocket socket_;
-    std::chrono::seconds interval_{0}; ///< of that irqbalance
+    std::chrono::seconds interval_{0}; ///< of irqbalance, as it reports
     std::optional<pid_t> without_socket_;
     Clock::time_point without_socket_since_;
     BansAsked record_;
 
-    /// What was asked last and what the list was then: the same is not asked again for the same list.
+    /// The last request, and the ban list after it: the same request is not repeated for the same list.
     struct Written {
         pid_t pid = 0;
         std::string request;

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How often: some 0.1 ms of CPU each.
+/// Each poll takes 0.1 ms of CPU.
 constexpr auto poll_interval = 2s;
 constexpr double smoothing = 15; // seconds
 
@@ -32,7 +32,7 @@ void PortCpus::follow(std::vector<Port> ports) {
     std::erase_if(interrupt_cpus_, [this](const auto& entry) {
         return std::ranges::find(followed_, entry.first, &Port::index) == followed_.end();
     });
-    timer_->after(0s); // behind whatever is being done about a lost port
+    timer_->after(0s); // after the response to a lost port
 }
 
 void PortCpus::poll() {
@@ -41,7 +41,7 @@ void PortCpus::poll() {
     if (read_interrupts()) request_pass_();
 }
 
-/// True where something is other than it was.
+/// True: something has changed.
 bool PortCpus::read_interrupts() {
     bool changed = false;
     if (auto online = read_online_cpus(); online && *online != online_) {
@@ -56,7 +56,7 @@ bool PortCpus::read_interrupts() {
         changed = true;
         log_(Level::info, fmt::format("port {}: {}", port.name,
                                       known.empty() ? "has no interrupts now"
-                                                    : fmt::format("interrupts at CPU {}", text_of(known))));
+                                                    : fmt::format("interrupts on CPU {}", text_of(known))));
     }
     return changed;
 }
@@ -82,18 +82,18 @@ void PortCpus::read_load() {
 }
 
 const std::vector<Slot>& PortCpus::slots(const std::vector<Port>& ports) {
-    // What has not been asked yet is asked now: a team that is adopted shall not send elsewhere meanwhile.
+    // Read now what was never read: a team that is adopted must not use other ports until the first poll.
     if (online_.empty())
         if (auto online = read_online_cpus()) online_ = std::move(*online);
     for (const auto& port : ports)
         if (!interrupt_cpus_.contains(port.index))
             interrupt_cpus_.emplace(port.index, interrupts_.cpus_of(port.index));
-    Dealt wanted{.ports = {}, .online = online_};
+    SlotInput wanted{.ports = {}, .online = online_};
     for (const auto& port : ports)
         wanted.ports.push_back({.slot = port.slot, .interrupt_cpus = interrupt_cpus(port.index)});
-    if (wanted != dealt_) {
+    if (wanted != slot_input_) {
         slots_ = cpu_slots(wanted.ports, wanted.online);
-        dealt_ = std::move(wanted);
+        slot_input_ = std::move(wanted);
     }
     return slots_;
 }

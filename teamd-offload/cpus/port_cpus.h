@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Which CPUs serve the ports' interrupts, how busy they are, and by which port each CPU sends therefore. The
-// kernel tells nobody when an affinity changes, and anybody may change one: it is asked again and again.
+// Which CPUs handle the ports' interrupts, how busy they are, and which port each CPU transmits by. The
+// kernel does not report a change of an affinity, so they are polled.
 #pragma once
 
 #include "base/clock.h"
@@ -31,16 +31,16 @@ public:
     static Result<std::unique_ptr<PortCpus>> make(sd_event* loop, const Log& log, Interrupts& interrupts,
                                                   std::function<void()> request_pass);
 
-    /// From now on these; where they are others than before, their interrupts are read soon.
+    /// Polls these ports from now on; if they have changed, reads their interrupts soon.
     void follow(std::vector<Port> ports);
 
-    /// As Tables has it, for these ports.
+    /// The port of each CPU, for Tables::cpu_slots.
     const std::vector<Slot>& slots(const std::vector<Port>& ports);
 
-    /// As last read; none where it is not known, or has none.
+    /// As last read; empty: none, or not known.
     const CpuList& interrupt_cpus(IfIndex port) const;
-    /// Of its interrupt CPUs, how much of their time other work takes than interrupts, 0 to 1: their mean,
-    /// smoothed over some 15 seconds. The port's own interrupts do not count: they would go with its load.
+    /// The share of time that a port's interrupt CPUs spend on other work than interrupts, 0 to 1: their
+    /// mean, smoothed over 15 s. Interrupts do not count, because they grow with the port's own load.
     double load(IfIndex port) const;
 
 private:
@@ -58,12 +58,12 @@ private:
     CpuList online_;
     std::map<IfIndex, CpuList> interrupt_cpus_;
 
-    struct Dealt {
+    struct SlotInput {
         std::vector<ServedPort> ports;
         CpuList online;
-        bool operator==(const Dealt&) const = default;
+        bool operator==(const SlotInput&) const = default;
     };
-    Dealt dealt_; ///< what slots_ was made of
+    SlotInput slot_input_; ///< slots_ was made from it
     std::vector<Slot> slots_;
 
     struct Work {

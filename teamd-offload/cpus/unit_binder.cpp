@@ -13,10 +13,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Where systemd did not answer it is left in peace so long: links wait while it is asked.
-constexpr auto rest = 60s;
+/// After a failure systemd is not asked for so long: a request blocks the loop, and with it the links.
+constexpr auto systemd_retry = 60s;
 
-/// The only process of its unit, as the whole of which it would be bound.
+/// Whether it is the only process of its unit: AllowedCPUs= applies to all of them.
 bool is_alone(const Worker& worker) {
     const auto root = find_unified_cgroup();
     if (!root || !is_own_group(worker.cgroup, worker.unit)) return false;
@@ -31,7 +31,7 @@ bool runs_within(pid_t process, const CpuList& cpus) {
     return shown && std::ranges::includes(cpus, *shown);
 }
 
-/// Back to what was before, where it is still ours.
+/// Restores the previous AllowedCPUs=, if the current one is ours.
 Result<> undo(const UnitCpus& systemd, const std::string& unit, const UnitBinding& bound) {
     const auto now = systemd.read(unit);
     if (!now) return tl::unexpected(now.error());
@@ -45,17 +45,17 @@ UnitBinder::UnitBinder() : UnitBinder(UnitCpus::open, is_alone) {}
 
 UnitCpus* UnitBinder::bus() {
     if (bus_) return &*bus_;
-    if (Clock::now() < ask_again_) return nullptr;
+    if (Clock::now() < retry_at_) return nullptr;
     if (auto opened = open_())
         bus_.emplace(std::move(*opened));
     else
-        leave_in_peace();
+        back_off();
     return bus_ ? &*bus_ : nullptr;
 }
 
-void UnitBinder::leave_in_peace() {
+void UnitBinder::back_off() {
     bus_.reset();
-    ask_again_ = Clock::now() + rest;
+    retry_at_ = Clock::now() + systemd_retry;
 }
 
 bool UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& bound,
@@ -67,15 +67,15 @@ bool UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& b
         if (is_noted) static_cast<void>(release(worker.unit, bound));
         return false;
     };
-    // It may have made others since.
+    // It may have started other processes since.
     if (!is_alone_(worker)) return by_threads();
-    // Asked for in an earlier window; without the cpuset controller it has no effect.
+    // Set in an earlier window; without the cpuset controller it has no effect.
     if (is_noted && known->second.cpus == cpus) return runs_within(worker.id.pid, cpus) || by_threads();
     auto* systemd = bus();
     if (systemd == nullptr) return by_threads();
     auto before = is_noted ? Result<CpuList>(known->second.before) : systemd->read(worker.unit);
     if (!before) {
-        leave_in_peace();
+        back_off();
         return by_threads();
     }
     const auto earlier = is_noted ? std::optional(known->second) : std::nullopt;
@@ -87,8 +87,8 @@ bool UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& b
             bound.units[worker.unit].leaving.clear();
             return true;
         }
-        if (set.error().number == ETIMEDOUT) { // it may be carried out yet: the note stays
-            leave_in_peace();
+        if (set.error().number == ETIMEDOUT) { // systemd may still do it: the entry stays
+            back_off();
             return false;
         }
     }
@@ -96,7 +96,7 @@ bool UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& b
         bound.units[worker.unit] = *earlier;
     else
         bound.units.erase(worker.unit);
-    leave_in_peace();
+    back_off();
     return false;
 }
 
@@ -105,10 +105,10 @@ Result<> UnitBinder::release(const std::string& unit, BoundWorkers& bound) {
     if (known == bound.units.end()) return {};
     auto* systemd = bus();
     if (systemd == nullptr)
-        return fail(EAGAIN, fmt::format("{} keeps AllowedCPUs={}: systemd cannot be asked", unit,
+        return fail(EAGAIN, fmt::format("{} keeps AllowedCPUs={}: systemd cannot be reached", unit,
                                         text_of(known->second.cpus)));
     if (auto undone = undo(*systemd, unit, known->second); !undone) {
-        leave_in_peace();
+        back_off();
         return undone;
     }
     bound.units.erase(known);

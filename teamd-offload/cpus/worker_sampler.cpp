@@ -14,10 +14,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds sample_length = 50ms; ///< of each second; each packet costs 120 ns then
+constexpr std::chrono::milliseconds sample_length = 50ms; ///< per window; costs 120 ns per packet
 constexpr std::chrono::milliseconds window = WorkerSettings{}.window;
-/// Who was no worker may become one: a process takes another name when it starts another program.
-constexpr auto stranger_again = 5s;
+/// A process that is no worker may become one: its name changes when it executes another program.
+constexpr auto reread_interval = 5s;
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
@@ -26,12 +26,12 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 } // namespace
 
 std::string WorkerSampler::limitations() const {
-    if (!source_.limitations().empty() || sampler_complaint_.empty()) return source_.limitations();
-    return "UDP is not seen: " + sampler_complaint_;
+    if (!source_.limitations().empty() || sampler_failure_.empty()) return source_.limitations();
+    return "UDP traffic is not measured: " + sampler_failure_;
 }
 
 std::optional<std::chrono::milliseconds> WorkerSampler::start_sample() {
-    if (!udp_ || !sampler_complaint_.empty()) return std::nullopt;
+    if (!udp_ || !sampler_failure_.empty()) return std::nullopt;
     const auto begin = [this]() -> Result<> {
         if (!sampler_) {
             auto sampler = UdpSampler::open();
@@ -43,7 +43,7 @@ std::optional<std::chrono::milliseconds> WorkerSampler::start_sample() {
         return sampler_->start(*root);
     };
     if (auto begun = begin(); !begun) {
-        sampler_complaint_ = begun.error().text;
+        sampler_failure_ = begun.error().text;
         return std::nullopt;
     }
     sampling_ = true;
@@ -55,17 +55,17 @@ WorkerSampler::Sample WorkerSampler::end_sample() {
     if (!std::exchange(sampling_, false)) return {};
     auto rows = sampler_->stop();
     if (!rows) {
-        sampler_complaint_ = rows.error().text;
+        sampler_failure_ = rows.error().text;
         return {};
     }
     return {.rows = std::move(*rows), .seconds = seconds_between(sampling_since_, Clock::now())};
 }
 
-void WorkerSampler::forget() {
+void WorkerSampler::reset() {
     static_cast<void>(end_sample());
     meter_ = {};
     known_.clear();
-    looked_at_.reset();
+    window_end_.reset();
 }
 
 void WorkerSampler::choose(Known& known, const Selection& selection) const {
@@ -82,13 +82,13 @@ void WorkerSampler::choose(Known& known, const Selection& selection) const {
     }
 }
 
-/// A worker's work since it was looked at last, in CPUs. None: it is no worker, or gone.
+/// A worker's CPU time since it was last read, in CPUs. None: it is no worker, or has ended.
 std::optional<double> WorkerSampler::observe(pid_t pid, const Selection& selection, Clock::time_point now) {
     const auto found = known_.find(pid);
     const bool named =
         std::ranges::any_of(selection.by_hand, [pid](const auto& entry) { return entry.first.pid == pid; });
     if (found != known_.end() && found->second.rule.empty() && !named &&
-        now - found->second.at < stranger_again)
+        now - found->second.at < reread_interval)
         return std::nullopt;
     auto reading = read_process(pid);
     if (!reading) {
@@ -111,12 +111,13 @@ std::optional<double> WorkerSampler::observe(pid_t pid, const Selection& selecti
 
 Result<std::vector<WorkerSampler::ObservedWorker>>
 WorkerSampler::observe(const Selection& selection, const PortTraces& ports, Clock::time_point now) {
-    const auto sample = end_sample(); // before the long look at the sockets, in which it would go on to count
+    const auto sample =
+        end_sample(); // before reading the sockets, which takes long and would extend the sample
     const auto sockets = source_.read();
     if (!sockets) return tl::unexpected(sockets.error());
-    seconds_ = looked_at_ ? std::max(seconds_between(*looked_at_, now), 0.001)
-                          : std::chrono::duration<double>(window).count();
-    looked_at_ = now;
+    seconds_ = window_end_ ? std::max(seconds_between(*window_end_, now), 0.001)
+                           : std::chrono::duration<double>(window).count();
+    window_end_ = now;
     auto traffic = meter_.step(*sockets, ports, with_processes(sample.rows, *sockets),
                                seconds_ / std::max(sample.seconds, 0.001));
 
@@ -127,7 +128,7 @@ WorkerSampler::observe(const Selection& selection, const PortTraces& ports, Cloc
     }
     for (const auto& entry : selection.by_hand)
         processes.insert(entry.first.pid);
-    // A worker whose last connection has just ended is one all the same.
+    // A worker whose last connection has just ended is still a worker.
     for (const auto& [pid, known] : known_)
         if (!known.rule.empty()) processes.insert(pid);
     std::erase_if(known_, [&processes](const auto& entry) { return !processes.contains(entry.first); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What is seen of the workers: whose packets come by which CPU and port, window after window.
+// Measures in each window which CPU and port a worker's packets arrive by.
 #pragma once
 
 #include "base/clock.h"
@@ -21,11 +21,11 @@ namespace teamo {
 
 class WorkerSampler {
 public:
-    /// Who is a worker.
+    /// Which processes are workers.
     struct Selection {
         std::span<const WorkerRule> rules;
-        const std::map<std::string, uid_t>& users;        ///< that rules name
-        const std::map<ProcessId, WorkerPolicy>& by_hand; ///< whatever the rules say
+        const std::map<std::string, uid_t>& users;        ///< named by rules
+        const std::map<ProcessId, WorkerPolicy>& by_hand; ///< takes precedence over the rules
     };
     struct ObservedWorker {
         ActiveWorker active;
@@ -35,26 +35,26 @@ public:
 
     WorkerSampler() : source_(SocketSource::open()) {}
 
-    /// What it cannot see, and why, for people; empty: nothing.
+    /// What cannot be measured, and why, for the user; empty: everything can.
     std::string limitations() const;
 
-    /// Begins to count UDP packets, if there is a worker with such a socket; for how long. None: there is
-    /// none, or it cannot be done.
+    /// Starts to count UDP packets if a worker has a UDP socket; returns the length of the sample. None: no
+    /// worker has one, or it failed (limitations()).
     std::optional<std::chrono::milliseconds> start_sample();
 
-    /// What was counted until now says nothing of the window to come.
-    void forget();
+    /// Discards all counts: the next window is the first one.
+    void reset();
 
-    /// The window that ends now, with the traffic of all of it. The first one knows of none yet.
+    /// Ends a window and returns its workers with their traffic. The first window has no traffic yet.
     Result<std::vector<ObservedWorker>> observe(const Selection& selection, const PortTraces& ports,
                                                 Clock::time_point now);
-    /// Length of the window that was looked at last.
+    /// Length of the last window.
     double seconds() const { return seconds_; }
 
 private:
     struct Known {
         ProcessReading reading;
-        std::string rule; ///< empty: none of ours, looked at again only now and then
+        std::string rule; ///< empty: no worker; read again only every few seconds
         WorkerPolicy policy = WorkerPolicy::off;
         bool by_unit = false;
         Clock::time_point at;
@@ -69,10 +69,10 @@ private:
 
     SocketSource source_;
     std::optional<UdpSampler> sampler_;
-    std::string sampler_complaint_;
+    std::string sampler_failure_;
     bool sampling_ = false, udp_ = false;
     Clock::time_point sampling_since_{};
-    std::optional<Clock::time_point> looked_at_;
+    std::optional<Clock::time_point> window_end_;
     double seconds_ = 1;
     WorkerMeter meter_;
     std::map<pid_t, Known> known_;

@@ -15,10 +15,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto topology_age = 5s;    ///< which CPUs there are changes seldom
-constexpr auto until_next_try = 60s; ///< of what could not be bound
-/// What binding may take of a window, since links wait meanwhile: what it does not come to has to wait for
-/// the next. Who makes threads without end costs two such times at most, and then a minute goes by.
+constexpr auto topology_age = 5s; ///< the topology changes seldom
+constexpr auto bind_retry = 60s;  ///< after a process could not be bound
+/// Time for binding in each window, since it blocks the loop and with it the links; the rest is bound in the
+/// next window. A process that starts threads without end costs twice this time at most, then a pause of a
+/// minute.
 constexpr std::chrono::milliseconds window_budget = 20ms;
 
 PortTraces traces_of(const std::vector<Interrupts::Arrival>& arrivals) {
@@ -26,8 +27,8 @@ PortTraces traces_of(const std::vector<Interrupts::Arrival>& arrivals) {
     std::set<unsigned> shared;
     for (const auto& port : arrivals) {
         traces.devices[port.index] = port.name;
-        for (const auto poll : port.napi_ids)
-            traces.napi_ids[poll] = port.name;
+        for (const auto napi_id : port.napi_ids)
+            traces.napi_ids[napi_id] = port.name;
         for (const auto cpu : port.cpus)
             if (!traces.cpus.emplace(cpu, port.name).second) shared.insert(cpu);
     }
@@ -77,7 +78,7 @@ void Workers::start() {
     for (const auto& rule : rules_)
         if (rule.selector == WorkerSelector::user && !users_.contains(rule.name))
             log_(Level::warning,
-                 fmt::format("/workers: there is no user {}: no process is chosen by that", rule.name));
+                 fmt::format("/workers: there is no user {}; the rule matches no process", rule.name));
     if (is_wanted()) window_->after(0s);
 }
 
@@ -95,12 +96,14 @@ void Workers::begin_window() {
 }
 
 void Workers::log_limitations() {
-    auto unseen = sampler_->limitations();
-    if (unseen != unseen_ && !unseen.empty()) log_(Level::notice, "workers: " + unseen);
-    unseen_ = std::move(unseen);
+    const auto limitations = sampler_->limitations();
+    if (limitations.empty())
+        limitations_.clear();
+    else
+        limitations_(log_, Level::notice, "workers: ", limitations);
 }
 
-/// With RFS the packets follow their process, and each would follow the other.
+/// RFS moves packets to the process, while we move the process to the packets: both together do not settle.
 bool Workers::is_refused() {
     std::vector<std::string> ports;
     for (const auto& port : interrupts_.arrivals())
@@ -108,15 +111,15 @@ bool Workers::is_refused() {
     auto conflict = flow_steering_conflict(ports);
     if (conflict != refused_) {
         log_(conflict.empty() ? Level::notice : Level::warning,
-             conflict.empty() ? "workers: RFS is off now; they follow their packets again"
-                              : "workers are left alone: " + conflict);
+             conflict.empty() ? "workers: RFS is off; binding workers again"
+                              : "workers are not bound: " + conflict);
         refused_ = std::move(conflict);
         if (!refused_.empty()) {
             release_workers(journal_.workers(), log_);
             status_.clear();
             keep();
         }
-        begin_anew();
+        reset_measurement();
     }
     return !refused_.empty();
 }
@@ -131,8 +134,8 @@ void Workers::end_window() {
     const auto arrivals = interrupts_.arrivals();
     const auto seen =
         sampler_->observe({.rules = rules_, .users = users_, .by_hand = by_hand_}, traces_of(arrivals), now);
-    if (!seen) return complain(seen.error().text);
-    complaint_.clear();
+    if (!seen) return failure_(log_, Level::warning, "workers: ", seen.error().text);
+    failure_.clear();
     status_.clear();
     const auto placements = planner_.step(input(*seen, arrivals), now);
     const auto before = journal_.workers();
@@ -172,7 +175,7 @@ WorkerBinding* Workers::find(ProcessId id) {
     return found == processes.end() ? nullptr : &*found;
 }
 
-/// One worker: bound where it shall be, or released, and what is to be said of it.
+/// Binds one worker as planned, or releases it, and records its status.
 void Workers::reconcile(const WorkerSampler::ObservedWorker& seen, const WorkerPlacement& placement) {
     const auto& worker = seen.active.worker;
     WorkerStatus status{.worker = worker,
@@ -199,20 +202,20 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
         if (!units_) units_.emplace();
         if (units_->bind(worker, cpus, journal_.workers(), [this] { return journal_.keep(); })) return {};
     } else {
-        release_unit(worker.unit); // its threads could not leave that
+        release_unit(worker.unit); // AllowedCPUs= would restrict its threads
     }
-    // New threads have the mask of who made them, who may have made them before it was bound.
-    auto& asked = asked_[worker.id];
-    if (known != nullptr && asked.cpus == cpus && asked.threads == worker.threads) return {};
+    // A new thread inherits the affinity of the thread that created it, perhaps from before it was bound.
+    auto& last = last_bindings_[worker.id];
+    if (known != nullptr && last.cpus == cpus && last.threads == worker.threads) return {};
     if (const auto failed = failed_.find(worker.id);
-        failed != failed_.end() && failed->second.cpus == cpus && Clock::now() < failed->second.again)
+        failed != failed_.end() && failed->second.cpus == cpus && Clock::now() < failed->second.retry_at)
         return fail(EPERM, failed->second.text);
-    if (spent_ >= window_budget) return fail(EAGAIN, "is bound with the next window");
+    if (spent_ >= window_budget) return fail(EAGAIN, "will be bound in the next window");
     const auto begun = Clock::now();
     const auto earlier = known == nullptr ? WorkerBinding{} : *known;
-    const bool moves = known == nullptr || asked.cpus != cpus;
+    const bool moves = known == nullptr || last.cpus != cpus;
     if (moves)
-        if (auto noted = note(worker.id, cpus); !noted) return noted;
+        if (auto noted = write_before(worker.id, cpus); !noted) return noted;
     auto bound = bind_process(worker.id, cpus, earlier, window_budget);
     spent_ += Clock::now() - begun;
     auto* entry = find(worker.id);
@@ -222,12 +225,12 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
         if (bound.error().number != ESRCH) {
             log_(Level::warning, fmt::format("worker {}: {}", title_of(worker), bound.error().text));
             failed_[worker.id] = {
-                .cpus = cpus, .text = bound.error().text, .again = Clock::now() + until_next_try};
+                .cpus = cpus, .text = bound.error().text, .retry_at = Clock::now() + bind_retry};
         }
         return tl::unexpected(bound.error());
     }
     failed_.erase(worker.id);
-    asked = {.cpus = cpus, .threads = worker.threads};
+    last = {.cpus = cpus, .threads = worker.threads};
     *entry = std::move(*bound);
     keep();
     if (moves)
@@ -235,8 +238,8 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
     return {};
 }
 
-/// Before anything is changed it is known how to undo it.
-Result<> Workers::note(ProcessId id, const CpuList& cpus) {
+/// Writes into the journal how to undo a binding, before it is made.
+Result<> Workers::write_before(ProcessId id, const CpuList& cpus) {
     const auto before = journal_.workers();
     if (auto* known = find(id)) {
         known->leaving = std::exchange(known->cpus, cpus);
@@ -257,12 +260,14 @@ void Workers::release(ProcessId id) {
     const auto reading = read_process(id.pid);
     const bool is_there = reading && reading->worker.id == id;
     auto released = release_process(*known, window_budget);
-    // The note stays, and with the next window it is tried again.
-    if (!released && is_passing(released.error())) return complain(released.error().text);
+    // The entry stays; the next window tries again.
+    if (!released && is_passing(released.error()))
+        return failure_(log_, Level::warning, "workers: ", released.error().text);
     if (!released)
         log_(Level::warning, released.error().text);
     else if (is_there)
-        log_(Level::info, fmt::format("worker {}: runs where it did before", title_of(reading->worker)));
+        log_(Level::info, fmt::format("worker {}: released, its previous affinity is restored",
+                                      title_of(reading->worker)));
     std::erase_if(journal_.workers().processes, [id](const auto& one) { return one.id == id; });
 }
 
@@ -274,7 +279,7 @@ void Workers::release_unit(const std::string& unit) {
         log_(Level::warning, fmt::format("unit {} stays bound: {}", unit, released.error().text));
 }
 
-/// Processes that ended, or that no rule fits any more.
+/// Forgets processes that have ended, and releases those that no rule matches any more.
 void Workers::forget_gone() {
     const auto is_seen = [this](ProcessId id) {
         return std::ranges::any_of(status_, [id](const auto& one) { return one.worker.id == id; });
@@ -290,7 +295,7 @@ void Workers::forget_gone() {
             units.push_back(entry.first);
     for (const auto& unit : units)
         release_unit(unit);
-    std::erase_if(asked_, [this](const auto& entry) { return find(entry.first) == nullptr; });
+    std::erase_if(last_bindings_, [this](const auto& entry) { return find(entry.first) == nullptr; });
     std::erase_if(failed_, [&](const auto& entry) { return !is_seen(entry.first); });
     std::erase_if(by_hand_, [](const auto& entry) {
         const auto reading = read_process(entry.first.pid);
@@ -302,16 +307,11 @@ void Workers::keep() {
     if (auto kept = journal_.keep(); !kept) log_(Level::warning, kept.error().text);
 }
 
-void Workers::complain(const std::string& text) {
-    if (text != complaint_) log_(Level::warning, "workers: " + text);
-    complaint_ = text;
-}
-
 void Workers::manage(bool managed) {
     if (managed == managed_) return;
     managed_ = managed;
     failed_.clear();
-    begin_anew();
+    reset_measurement();
     if (managed) {
         if (is_wanted()) window_->after(0s);
         return;
@@ -321,15 +321,15 @@ void Workers::manage(bool managed) {
     release_workers(journal_.workers(), log_);
     for (auto& worker : status_) {
         worker.cpus.clear();
-        worker.reason = "workers are released until they are to be managed again";
+        worker.reason = "all workers are released; to bind them again: workers apply";
     }
     keep();
 }
 
-/// What was counted before is of another time.
-void Workers::begin_anew() {
+/// Earlier counts do not apply any more.
+void Workers::reset_measurement() {
     planner_ = WorkerPlanner();
-    if (sampler_) sampler_->forget();
+    if (sampler_) sampler_->reset();
 }
 
 Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {
@@ -338,7 +338,7 @@ Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {
     if (!managed_)
         return fail(
             EBUSY,
-            "all workers are released, by hand or while interrupts benchmark measures; first: workers apply");
+            "all workers are released, by request or by a running benchmark; first run: workers apply");
     if (is_refused()) return fail(EBUSY, refused_);
     const bool begins = !is_wanted();
     by_hand_[reading->worker.id] = policy;
@@ -369,7 +369,7 @@ WorkersStatus Workers::status() const {
     return {.managed = managed_,
             .refused = refused_,
             .limitations = sampler_ ? sampler_->limitations() : std::string(),
-            .complaint = complaint_,
+            .complaint = failure_.text(),
             .rules = rules_,
             .workers = status_};
 }

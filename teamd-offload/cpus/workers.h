@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The workers of one team at work: each second seen, placed, and bound where they shall run. Without a rule
-// or a process named by hand nothing is read at all.
+// Manages the workers of one team: measures, places and binds them once a second. Reads nothing if there is
+// no rule and no process was bound by request.
 #pragma once
 
 #include "cpus/interrupts.h"
@@ -25,14 +25,14 @@ public:
                                                  std::vector<WorkerRule> rules, const Interrupts& interrupts,
                                                  JournalKeeper& journal);
 
-    /// Releases what an earlier daemon has bound, and begins.
+    /// Releases what an earlier daemon has bound, and starts to measure.
     void start();
-    /// What is bound is as it was before, and stays so until true.
+    /// False: releases all workers, and binds none until true.
     void manage(bool managed);
     bool managed() const { return managed_; }
-    /// A process by hand. ESRCH: there is none. EBUSY: the kernel steers flows.
+    /// Binds a process by request. ESRCH: there is none. EBUSY: not managed, or RFS is on.
     Result<> bind(pid_t pid, WorkerPolicy policy);
-    /// Left alone whatever rules say.
+    /// Releases a process by request; rules do not apply to it any more. ENOENT: no worker.
     Result<> release(pid_t pid);
 
     WorkersStatus status() const;
@@ -51,14 +51,13 @@ private:
     std::map<unsigned, double> interrupt_load();
     void reconcile(const WorkerSampler::ObservedWorker& seen, const WorkerPlacement& placement);
     Result<> bind(const WorkerSampler::ObservedWorker& seen, const CpuList& cpus);
-    Result<> note(ProcessId id, const CpuList& cpus);
+    Result<> write_before(ProcessId id, const CpuList& cpus);
     WorkerBinding* find(ProcessId id);
     void release(ProcessId id);
     void release_unit(const std::string& unit);
     void forget_gone();
-    void begin_anew();
+    void reset_measurement();
     void keep();
-    void complain(const std::string& text);
     void log_limitations();
 
     const Log& log_;
@@ -68,7 +67,7 @@ private:
     std::map<std::string, uid_t> users_;
     std::map<ProcessId, WorkerPolicy> by_hand_;
     bool managed_ = true;
-    Clock::duration spent_{}; ///< of this window, with binding
+    Clock::duration spent_{}; ///< time spent on binding in this window
     std::optional<Timer> window_, sample_;
 
     std::optional<WorkerSampler> sampler_;
@@ -77,24 +76,25 @@ private:
     Clock::time_point topology_at_{};
     AllCpuTimes cpu_times_;
     WorkerPlanner planner_;
-    std::string refused_, complaint_, unseen_;
+    std::string refused_; ///< why no worker is bound (RFS); empty: they are
+    LogOnce failure_, limitations_;
 
     struct Failure {
         CpuList cpus;
         std::string text;
-        Clock::time_point again; ///< before that it is not tried there again
+        Clock::time_point retry_at; ///< on these CPUs
     };
-    /// What a process was last bound by: what the kernel shows of it is less where its cpuset has less.
-    struct Asked {
+    /// What we last set; sched_getaffinity() may show less, limited by the process's cpuset.
+    struct LastBinding {
         CpuList cpus;
         unsigned threads = 0;
     };
-    std::map<ProcessId, Asked> asked_;
+    std::map<ProcessId, LastBinding> last_bindings_;
     std::map<ProcessId, Failure> failed_;
     std::vector<WorkerStatus> status_;
 };
 
-/// Releases all that is in `bound`, which is empty then. What is not possible is said.
+/// Releases everything in `bound` and logs failures; `bound.processes` is empty then.
 void release_workers(BoundWorkers& bound, const Log& log);
 
 } // namespace teamo

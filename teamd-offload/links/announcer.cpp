@@ -17,7 +17,7 @@ struct Groups {
     std::map<IfIndex, std::vector<announce::Ipv6Address>> ipv6;
 };
 
-/// What cannot be read is not announced: a kernel without IPv6 has no igmp6, and that is no fault.
+/// Groups that cannot be read are not announced: a kernel without IPv6 has no igmp6.
 Groups read_groups() {
     Groups groups;
     if (const auto text = read_file("/proc/thread-self/net/igmp", announce::longest_group_list))
@@ -27,8 +27,9 @@ Groups read_groups() {
     return groups;
 }
 
-/// Who has addresses behind the team, and the device their frames leave by: the team, what stands on it at
-/// any height (VLANs, macvlans), and a bridge that it is a port of, whose frames would else be flooded.
+/// Devices whose addresses are reachable through the team, and the device to send their frames by: the team,
+/// all devices above it (VLANs, macvlans), and a bridge whose port it is. Frames sent by the bridge itself
+/// would be flooded to its other ports.
 std::vector<std::pair<const Link*, IfIndex>> speakers(const Links& links, IfIndex team) {
     std::vector<std::pair<const Link*, IfIndex>> list;
     const auto* device = find_link(links, team);
@@ -37,10 +38,10 @@ std::vector<std::pair<const Link*, IfIndex>> speakers(const Links& links, IfInde
     if (const auto* bridge = find_link(links, device->master)) list.emplace_back(bridge, team);
     for (std::size_t known = 0; known < list.size(); ++known)
         for (const auto& [index, link] : links) {
-            const bool stands =
+            const bool is_above =
                 link.lower == list[known].first->index && !link.lower_elsewhere && link.kind != "veth";
             const auto listed = [&link = link](const auto& entry) { return entry.first == &link; };
-            if (stands && std::ranges::none_of(list, listed)) list.emplace_back(&link, index);
+            if (is_above && std::ranges::none_of(list, listed)) list.emplace_back(&link, index);
         }
     return list;
 }
@@ -84,11 +85,11 @@ Result<std::unique_ptr<Announcer>> Announcer::make(sd_event* loop, const Log& lo
     return announcer;
 }
 
-void Announcer::announce(IfIndex team, Repetition peers, Repetition groups, bool kernel_tells) {
+void Announcer::announce(IfIndex team, Repetition peers, Repetition groups, bool kernel_announces) {
     peers_.team = groups_.team = team;
     peers_.left = peers;
     groups_.left = groups;
-    peers_.only_without_address = kernel_tells;
+    peers_.only_without_address = kernel_announces;
     next(peers_);
     next(groups_);
 }
@@ -102,7 +103,8 @@ void Announcer::next(Round& round) {
 void Announcer::send(const Round& round) {
     const auto addresses = read_addresses();
     if (!addresses)
-        return log_(Level::warning, fmt::format("neighbours are not told: {}", addresses.error().text));
+        return log_(Level::warning,
+                    fmt::format("cannot announce the team's addresses: {}", addresses.error().text));
     const auto groups = round.what == What::groups ? read_groups() : Groups{};
     for (const auto& [device, outlet] : speakers(observer_.links(), round.team)) {
         const auto speaker = speaker_of(*device, *addresses, groups);
@@ -112,7 +114,7 @@ void Announcer::send(const Round& round) {
         for (const auto& frame : frames)
             if (auto sent = socket_.send(outlet, frame); !sent && sent.error().number != ENETDOWN)
                 log_(Level::warning,
-                     fmt::format("{}: neighbours are not told: {}", device->name, sent.error().text));
+                     fmt::format("{}: cannot announce its addresses: {}", device->name, sent.error().text));
     }
 }
 

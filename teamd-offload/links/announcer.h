@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// After a failover: tells switches and neighbours where the team's addresses are now, as often as the
-// configuration says (notify_peers, mcast_rejoin), the first time at once.
+// After a failover: announces the team's addresses and groups to switches and neighbours, as often as the
+// configuration says (notify_peers, mcast_rejoin). The first announcement is sent at once.
 #pragma once
 
 #include "kernel/packets/packet_socket.h"
@@ -19,8 +19,8 @@ class Announcer {
 public:
     static Result<std::unique_ptr<Announcer>> make(sd_event* loop, const Log& log, const Observer& observer);
 
-    /// `kernel_tells`: of all addresses the kernel does by itself; who has none is left to us.
-    void announce(IfIndex team, Repetition peers, Repetition groups, bool kernel_tells);
+    /// `kernel_announces`: the kernel announces all devices that have an IP address; we announce the others.
+    void announce(IfIndex team, Repetition peers, Repetition groups, bool kernel_announces);
 
 private:
     enum class What { peers, groups };

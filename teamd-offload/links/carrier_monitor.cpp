@@ -7,23 +7,23 @@
 namespace teamo {
 namespace {
 
-// What a lost link costs at most, against a hundred wakings a second.
+// The longest delay until a lost link is detected; costs a hundred wake-ups per second.
 constexpr std::chrono::milliseconds period{10};
 
 } // namespace
 
 Result<std::unique_ptr<CarrierMonitor>> CarrierMonitor::make(sd_event* loop, const Log& log,
                                                              Observer& observer) {
-    std::unique_ptr<CarrierMonitor> news(new CarrierMonitor(loop, log, observer));
-    auto timer = Timer::make(loop, [self = news.get()] { self->ask(); });
+    std::unique_ptr<CarrierMonitor> monitor(new CarrierMonitor(loop, log, observer));
+    auto timer = Timer::make(loop, [self = monitor.get()] { self->poll_counts(); });
     if (!timer) return tl::unexpected(timer.error());
-    news->timer_.emplace(std::move(*timer));
-    auto look = Deferred::make(loop, Priority::link, [self = news.get()] {
-        self->observer_.read_anew(std::exchange(self->fresh_, {}));
+    monitor->timer_.emplace(std::move(*timer));
+    auto reread = Deferred::make(loop, Priority::link, [self = monitor.get()] {
+        self->observer_.reread(std::exchange(self->unread_, {}));
     });
-    if (!look) return tl::unexpected(look.error());
-    news->look_.emplace(std::move(*look));
-    return news;
+    if (!reread) return tl::unexpected(reread.error());
+    monitor->reread_.emplace(std::move(*reread));
+    return monitor;
 }
 
 void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
@@ -35,15 +35,16 @@ void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
     if (!programs_) std::erase_if(late, [this](IfIndex port) { return !can_lose_carrier_unseen(port); });
     if (late == followed_) return;
 
-    // What happened to a port between the last that was heard of it and now is nobody's news.
+    // Nothing has reported what happened to a new port between its last event and now: read it once.
     for (const auto port : late)
-        if (!followed_.contains(port)) fresh_.insert(port);
+        if (!followed_.contains(port)) unread_.insert(port);
     followed_ = late;
     if (!programs_)
         poll(late);
     else if (const auto done = programs_->watch(late); !done)
-        log_(Level::warning, fmt::format("lost carriers are seen late: {}", done.error().text));
-    if (!fresh_.empty()) look_->soon(); // not at once: this is called out of a pass
+        log_(Level::warning,
+             fmt::format("a lost carrier may be detected up to 1 s late: {}", done.error().text));
+    if (!unread_.empty()) reread_->soon(); // not at once: a pass calls this
 }
 
 void CarrierMonitor::trace() {
@@ -55,30 +56,31 @@ void CarrierMonitor::trace() {
         if (io) {
             programs_.emplace(std::move(*programs));
             io_.emplace(std::move(*io));
-            log_(Level::debug, "lost carriers are told by programs on the kernel's functions");
+            log_(Level::debug, "lost carriers are detected by programs on the kernel's functions");
             return;
         }
         programs = tl::unexpected(io.error());
     }
     log_(Level::debug,
-         fmt::format("lost carriers are asked for every {} ms: {}", period.count(), programs.error().text));
+         fmt::format("lost carriers are polled every {} ms: {}", period.count(), programs.error().text));
 }
 
 void CarrierMonitor::receive() {
     const auto changes = programs_->receive();
     if (!changes.lost.empty()) observer_.lost_carrier(changes.lost);
-    if (!changes.back.empty()) observer_.read_anew(changes.back);
+    if (!changes.back.empty()) observer_.reread(changes.back);
 }
 
-/// Up, and in operation as far as the kernel has told. A port that it has told to be out of operation comes
-/// back with news at once: its queues start anew (qdisc_tx_changing).
+/// Up, and running as last reported. A port that was reported as not running comes back with an event at
+/// once, because its queues restart (qdisc_tx_changing).
 bool CarrierMonitor::can_lose_carrier_unseen(IfIndex port) const {
     constexpr std::uint32_t both = IFF_UP | IFF_RUNNING;
     const auto* link = find_link(observer_.links(), port);
     return link != nullptr && (link->flags & both) == both;
 }
 
-/// The losses before the changes, and later the other way round: one that comes between the two is seen.
+/// Reads the losses before the changes, and poll_counts() in the other order, so that a loss between the two
+/// reads is not missed.
 Result<CarrierMonitor::Polled> CarrierMonitor::start_counting(const Link& link) {
     auto count = CarrierCount::open(link);
     if (!count) return tl::unexpected(count.error());
@@ -99,8 +101,8 @@ void CarrierMonitor::poll(const std::set<IfIndex>& ports) {
         if (polled)
             polled_.emplace(port, std::move(*polled));
         else
-            log_(Level::debug,
-                 fmt::format("port {}: its lost carrier is seen late: {}", link.name, polled.error().text));
+            log_(Level::debug, fmt::format("port {}: a lost carrier may be detected up to 1 s late: {}",
+                                           link.name, polled.error().text));
     }
     if (polled_.empty())
         timer_->stop();
@@ -108,21 +110,21 @@ void CarrierMonitor::poll(const std::set<IfIndex>& ports) {
         timer_->after(period);
 }
 
-void CarrierMonitor::ask() {
+void CarrierMonitor::poll_counts() {
     std::set<IfIndex> lost, back;
     for (auto& [port, polled] : polled_) {
         const auto changes = polled.count.changes();
-        if (!changes || *changes == polled.changes) continue; // a device that is gone says so itself
+        if (!changes || *changes == polled.changes) continue; // the kernel reports a device that is gone
         polled.changes = *changes;
-        // What changed is asked and not concluded: the return may have been seen already, when the device was
-        // read for its loss, and would count as a second one.
+        // Do not conclude a loss from the number of changes: the carrier may have returned while the device
+        // was read for its loss, and that change would count as a second loss.
         const auto losses = polled.count.losses();
         const bool went = losses && std::exchange(polled.losses, *losses) != *losses;
         (went ? lost : back).insert(port);
     }
     timer_->after(period);
     if (!lost.empty()) observer_.lost_carrier(lost);
-    if (!back.empty()) observer_.read_anew(back);
+    if (!back.empty()) observer_.reread(back);
 }
 
 } // namespace teamo

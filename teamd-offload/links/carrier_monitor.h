@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Sees a port's lost carrier at once where the kernel would tell a second late: by programs on the kernel's
-// carrier functions, or, where it does not let itself be traced, by asking every 10 ms. Ports whose news are
-// not late cost nothing.
+// Detects a port's lost carrier at once if the kernel would report it up to a second late: by programs on the
+// kernel's carrier functions or, if the kernel does not allow tracing, by polling every 10 ms. Ports whose
+// events are not delayed cost nothing.
 #pragma once
 
 #include "datapath/carrier_watch.h"
@@ -22,7 +22,7 @@ class CarrierMonitor {
 public:
     static Result<std::unique_ptr<CarrierMonitor>> make(sd_event* loop, const Log& log, Observer& observer);
 
-    /// These are the team's ports, and are as the observer shows them: to be called after each pass.
+    /// Sets the team's ports. Call it after each pass, with the observer up to date.
     void follow(const std::set<IfIndex>& ports);
 
 private:
@@ -32,7 +32,7 @@ private:
     void receive();
     bool can_lose_carrier_unseen(IfIndex port) const;
     void poll(const std::set<IfIndex>& ports);
-    void ask();
+    void poll_counts();
 
     struct Polled {
         CarrierCount count;
@@ -43,14 +43,14 @@ private:
     sd_event* loop_;
     const Log& log_;
     Observer& observer_;
-    bool decided_ = false; ///< whether it is programs or asking: not before there is a port that needs either
+    bool decided_ = false; ///< programs or polling; false: no port has needed either yet
     std::optional<CarrierWatch> programs_;
     std::optional<Io> io_;
     std::map<IfIndex, Polled> polled_;
     std::optional<Timer> timer_;
-    std::set<IfIndex> followed_; ///< by whichever of the two
-    std::set<IfIndex> fresh_;    ///< of these, not looked at since
-    std::optional<Deferred> look_;
+    std::set<IfIndex> followed_; ///< by either of the two
+    std::set<IfIndex> unread_;   ///< of these, not read since they were added
+    std::optional<Deferred> reread_;
 };
 
 } // namespace teamo

@@ -31,7 +31,7 @@ Result<> Observer::listen(sd_event* loop) {
 void Observer::catch_up() {
     const auto received = events_.receive([this](const nlmsghdr* message) { take(message); });
     if (!received || *received == NetlinkSocket::Received::lost) {
-        log_(Level::warning, "link events were lost, reading every device anew", message_id::resync);
+        log_(Level::warning, "link events were lost; reading all devices again", message_id::resync);
         stale_ = true;
     }
     if (stale_)
@@ -40,18 +40,18 @@ void Observer::catch_up() {
         if (auto link = control_.read(device)) links_.insert_or_assign(device, std::move(*link));
 }
 
-void Observer::read_anew(const std::set<IfIndex>& devices) {
+void Observer::reread(const std::set<IfIndex>& devices) {
     to_reread_.insert(devices.begin(), devices.end());
     catch_up();
     changed_();
 }
 
 void Observer::lost_carrier(const std::set<IfIndex>& devices) {
-    // RUNNING stays, which makes it an untold loss: an older event that still waits cannot undo it.
+    // IFF_RUNNING stays, which marks an unreported loss: an older event in the queue does not undo it.
     for (const auto device : devices)
         if (auto* link = edit(device); link != nullptr) link->flags &= ~std::uint32_t{IFF_LOWER_UP};
     changed_();
-    read_anew(devices);
+    reread(devices);
 }
 
 void Observer::take(const nlmsghdr* message) {
@@ -62,8 +62,8 @@ void Observer::take(const nlmsghdr* message) {
         links_.erase(link->index);
         return;
     }
-    // The carrier changes without the lock under which messages are made and sent: one that was made before
-    // a loss can be read after it is known, and one made meanwhile after the carrier is back.
+    // The carrier changes without RTNL, under which events are made and sent: an event from before a loss can
+    // be read after the loss is known, and one from during the loss after the carrier is back.
     const auto* known = find_link(links_, link->index);
     if (loss_is_untold(*link) || (known != nullptr && loss_is_untold(*known))) to_reread_.insert(link->index);
     links_.insert_or_assign(link->index, std::move(*link));
@@ -81,7 +81,7 @@ Result<Link> Observer::read_now(IfIndex device) {
 
 Result<> Observer::refresh() {
     stale_ = true;
-    // What waits is older than what is read now, and would overwrite it.
+    // Events in the queue are older than this dump, and would overwrite it.
     if (auto drained = events_.receive({}); !drained) return tl::unexpected(drained.error());
     auto all = control_.read_all();
     if (!all) return tl::unexpected(all.error());

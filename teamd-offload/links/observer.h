@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Keeps what the kernel shows as a value. Joined to the events before the first read, so that nothing falls
-// between; an overrun is answered by reading everything anew.
+// Keeps a copy of the kernel's devices. It subscribes to the events before it first reads all devices, so
+// that no change is missed; after an overrun it reads all devices again.
 #pragma once
 
 #include "kernel/netlink/links.h"
@@ -17,33 +17,32 @@ namespace teamo {
 
 class Observer {
 public:
-    /// Reads all devices. `changed` is called after every batch of events, once listen() was.
+    /// Reads all devices. After listen(), `changed` is called after every batch of events.
     static Result<std::unique_ptr<Observer>> make(const Log& log, std::function<void()> changed);
 
     Result<> listen(sd_event* loop);
 
-    /// Takes in the events that wait now, without calling `changed`; for who must not decide on old news.
+    /// Reads the events in the queue, without calling `changed`; for decisions that need the current state.
     void catch_up();
 
-    /// Reads everything anew. For what the kernel keeps to itself: names and marks of a device that is down
-    /// change without an event (net/core/dev.c: netdev_state_change). What fails is tried again by
-    /// catch_up().
+    /// Reads all devices again. For changes without an event: names and marks of a device that is down
+    /// (net/core/dev.c: netdev_state_change). catch_up() tries again after a failure.
     Result<> refresh();
-    /// The same of one device: ENODEV where it is gone.
+    /// The same for one device. ENODEV: it is gone.
     Result<Link> read_now(IfIndex device);
-    /// Whether events were lost and what they told could not be read yet.
+    /// Whether events were lost and the devices could not be read since.
     bool is_stale() const { return stale_; }
 
-    /// Takes in the events that wait and reads these devices anew, then calls `changed`.
-    void read_anew(const std::set<IfIndex>& devices);
-    /// For who knows before the kernel tells: `changed` is called with these links lost, and then once more
-    /// with what the kernel says when it is asked, for the carrier may be back by now.
+    /// Reads the events in the queue, reads these devices again, then calls `changed`.
+    void reread(const std::set<IfIndex>& devices);
+    /// For a loss that the kernel has not reported yet: marks these links down and calls `changed`, then
+    /// reads them again and calls it again, since the carrier may be back by now.
     void lost_carrier(const std::set<IfIndex>& devices);
 
     const Links& links() const { return links_; }
-    /// Rises with each event that was taken in.
+    /// The number of events read so far.
     std::uint64_t events_taken() const { return events_taken_; }
-    /// What this process has just done itself, ahead of the event that will say so.
+    /// To record a change that this process has just made, before its event arrives; nullptr: no such device.
     Link* edit(IfIndex index);
 
 private:
@@ -56,7 +55,7 @@ private:
     const Log& log_;
     std::function<void()> changed_;
     Links links_;
-    std::set<IfIndex> to_reread_; ///< to be read anew: of these an event says what may be no longer so
+    std::set<IfIndex> to_reread_; ///< devices whose last event may be outdated
     bool stale_ = false;
     std::uint64_t events_taken_ = 0;
     std::optional<Io> io_;

@@ -14,7 +14,7 @@
 namespace teamo {
 namespace {
 
-/// As long as a client is believed to be there after its last word.
+/// A trial ends if its client sends no request for so long.
 constexpr std::chrono::seconds longest_trial_silence{5};
 
 /// What `ethtool -K DEVICE tso` switches (NETIF_F_ALL_TSO).
@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 4> tso_features{
 
 std::string path_of(std::string_view team) { return fmt::format("{}/{}.tso", journal_directory, team); }
 
-/// The features that a trial switches, as they are: those for TCP as such, and what of the others is on.
+/// The features that a trial switches, with their state: TSO for IPv4 and IPv6, and the others that are on.
 FeatureSettings switched_by_trial(const Features& features) {
     FeatureSettings settings;
     for (const auto name : tso_features) {
@@ -51,7 +51,7 @@ std::string text_of(const OffloadTrial::Tried& tried) {
                                     {"network_namespace", std::to_string(network_namespace())}});
 }
 
-/// None where it is of another network namespace, or cut off.
+/// None: the file is of another network namespace, or truncated.
 std::optional<OffloadTrial::Tried> parse_tried(std::string_view text) {
     const auto document = json::parse(text);
     if (!document) return std::nullopt;
@@ -82,23 +82,25 @@ Result<std::unique_ptr<OffloadTrial>> OffloadTrial::make(sd_event* loop, const L
                                                          std::string team) {
     std::unique_ptr<OffloadTrial> trial(new OffloadTrial(log, ethtool, std::move(team)));
     auto limit = Timer::make(loop, [self = trial.get()] {
-        self->log_(Level::info, fmt::format("port {}: nobody measures any more, TSO is as it was before",
-                                            self->tried_ ? self->tried_->name : ""));
+        self->log_(Level::info,
+                   fmt::format("port {}: no request from the benchmark for {} s; TSO is restored",
+                               self->tried_ ? self->tried_->name : "", longest_trial_silence.count()));
         self->end();
     });
     if (!limit) return tl::unexpected(limit.error());
     trial->limit_.emplace(std::move(*limit));
-    trial->take_up_leftover();
+    trial->end_leftover();
     return trial;
 }
 
-void OffloadTrial::take_up_leftover() {
+void OffloadTrial::end_leftover() {
     const auto text = read_file(path_of(team_));
     if (!text) return;
     tried_ = parse_tried(*text);
     if (!tried_) return;
     log_(Level::notice,
-         fmt::format("port {}: an earlier daemon was killed while TSO was measured", tried_->name));
+         fmt::format("port {}: an earlier daemon was killed while TSO was measured; restoring it",
+                     tried_->name));
     end();
 }
 
@@ -126,7 +128,7 @@ Result<> OffloadTrial::request(IfIndex port, const std::string& name, TrialState
     const auto now = ethtool_.set_features(port, wanted);
     if (now && missing(*now, wanted).empty()) return {};
     const auto refused =
-        now ? Error{EOPNOTSUPP, fmt::format("{} does not switch its TSO {}", name, name_of(state))}
+        now ? Error{EOPNOTSUPP, fmt::format("the driver of {} does not switch TSO {}", name, name_of(state))}
             : now.error();
     end();
     return tl::unexpected(refused);
@@ -137,11 +139,11 @@ void OffloadTrial::end(IfIndex port) {
     limit_->stop();
     const auto now = ethtool_.set_features(tried_->index, tried_->before);
     if (!now && now.error().number != ENODEV)
-        log_(Level::warning, fmt::format("port {}: TSO is not as before its measurement: {}", tried_->name,
-                                         now.error().text));
+        log_(Level::warning, fmt::format("port {}: cannot restore TSO after its measurement: {}",
+                                         tried_->name, now.error().text));
     else if (now && !missing(*now, tried_->before).empty())
         log_(Level::warning,
-             fmt::format("port {}: its driver does not put TSO back as it was", tried_->name));
+             fmt::format("port {}: its driver does not restore TSO; check with ethtool -k", tried_->name));
     tried_.reset();
     remove_file(path_of(team_));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A port's TSO switched off and on for a measurement (teamoctl doctor). Whoever measures may die at any
-// moment, and so may this daemon: a trial ends by itself, and what was before is in a file until it has.
+// Switches a port's TSO off and on for a measurement (teamoctl doctor). The client may be killed at any
+// moment, and so may this daemon: a trial ends by itself, and the previous settings are in a file until then.
 #pragma once
 
 #include "kernel/ethtool/ethtool.h"
@@ -15,24 +15,24 @@ namespace teamo {
 
 class OffloadTrial {
 public:
-    /// Ends a trial that an earlier daemon of this team began and did not live to end.
+    /// Ends a trial of an earlier daemon of this team that was killed.
     static Result<std::unique_ptr<OffloadTrial>> make(sd_event* loop, const Log& log, Ethtool& ethtool,
                                                       std::string team);
     ~OffloadTrial() { end(); }
     OffloadTrial(const OffloadTrial&) = delete;
     OffloadTrial& operator=(const OffloadTrial&) = delete;
 
-    /// on, off: begins a trial, or continues it for five more seconds. EBUSY: another port is in trial;
+    /// on, off: begins a trial, or continues it for five more seconds. EBUSY: another port is being tried;
     /// EOPNOTSUPP: TSO cannot be switched.
     Result<> request(IfIndex port, const std::string& name, TrialState state);
 
-    /// The features of the port that a trial switches, as they were; none while it is not tried. Meanwhile
-    /// what they are like is nobody's choice and nothing to be mended.
+    /// The features that a trial switches, as they were; nullptr: no trial on this port. During a trial their
+    /// changes are ignored and not repaired.
     const FeatureSettings* held(IfIndex port) const {
         return tried_ && tried_->index == port ? &tried_->before : nullptr;
     }
 
-    /// Puts back what was, if a trial runs; of that port only, if one is named (it leaves, or is gone).
+    /// Ends a trial, if one runs, and restores the features. `port`: only a trial on this port.
     void end(IfIndex port = {});
 
     struct Tried {
@@ -45,7 +45,7 @@ public:
 private:
     OffloadTrial(const Log& log, Ethtool& ethtool, std::string team)
         : log_(log), ethtool_(ethtool), team_(std::move(team)) {}
-    void take_up_leftover();
+    void end_leftover();
     Result<> begin(IfIndex port, const std::string& name);
 
     const Log& log_;

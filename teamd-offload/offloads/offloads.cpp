@@ -12,13 +12,6 @@
 namespace teamo {
 namespace {
 
-FeatureNames names_of(const FeatureSettings& settings) {
-    FeatureNames names;
-    for (const auto& entry : settings)
-        names.insert(entry.first);
-    return names;
-}
-
 std::string text_of(const FeatureNames& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
 FeatureNames those(const FeatureSettings& settings, bool on) {
@@ -48,7 +41,7 @@ Result<std::unique_ptr<Offloads>> Offloads::make(sd_event* loop, const Log& log,
         new Offloads(log, ethtool, kernel_manages_ports, journal, trial, std::move(request_pass)));
     auto events = EthtoolEvents::open();
     if (!events) {
-        log(Level::warning, fmt::format("offloads are not watched: {}", events.error().text));
+        log(Level::warning, fmt::format("changes of offloads are not detected: {}", events.error().text));
         return offloads;
     }
     offloads->events_.emplace(std::move(*events));
@@ -67,7 +60,7 @@ Result<> Offloads::listen(sd_event* loop) {
 void Offloads::take_events() {
     const auto seen = events_->take();
     const bool lost = !seen || seen->lost;
-    if (lost) log_(Level::warning, "offload events were lost, reading every port anew", message_id::resync);
+    if (lost) log_(Level::warning, "offload events were lost; reading all ports again", message_id::resync);
     bool ours = false;
     for (auto& device : devices_) {
         if (!lost && !seen->features.contains(device.index)) continue;
@@ -91,8 +84,8 @@ const Offloads::Device* Offloads::find(IfIndex index) const {
     return found == devices_.end() ? nullptr : &*found;
 }
 
-/// What the team's own device does follows from its ports (drivers/net/team/team_core.c: team_fix_features);
-/// what somebody asked of it is another matter, and the one that is watched.
+/// The active features of the team's own device follow from its ports (drivers/net/team/team_core.c:
+/// team_fix_features), so its wanted features are watched instead.
 Features Offloads::as_seen(const Device& device, Features features) {
     if (device.is_team) features.active = features.wanted;
     return features;
@@ -128,7 +121,7 @@ FeatureSettings Offloads::wrong(const Device& device) const {
     return settings;
 }
 
-/// What the settings were before, as far as that is not what they shall be.
+/// The previous values of the settings, as far as they must be restored later.
 FeatureSettings Offloads::before(const Device& device, const FeatureSettings& settings) {
     FeatureSettings before;
     for (const auto& [name, on] : settings)
@@ -136,7 +129,7 @@ FeatureSettings Offloads::before(const Device& device, const FeatureSettings& se
     return before;
 }
 
-/// Writes into the journal what the settings were.
+/// Writes the previous values of the settings into the journal.
 Result<> Offloads::remember(const Device& port, const FeatureSettings& settings) {
     return journal_.remember_features(port.index, before(port, settings), port.kept);
 }
@@ -163,7 +156,7 @@ Result<> Offloads::add(const Link& port, const OffloadContract& contract, const 
     }
     if (const auto lacks = lacking(added.plan, added.features);
         !lacks.empty() && contract.lacking == Lacking::refuse) {
-        const int number = added.patience ? EAGAIN : EOPNOTSUPP; // its driver was only busy
+        const int number = added.patience ? EAGAIN : EOPNOTSUPP; // the driver was only busy
         devices_.pop_back();
         make_plans();
         return fail(number, fmt::format(R"(lacks {}, and "lacking" is "refuse")", text_of(lacks)));
@@ -202,20 +195,20 @@ void Offloads::change(IfIndex port, const OffloadContract& contract) {
 void Offloads::mark_stale(IfIndex device) {
     if (auto* found = find(device); found != nullptr) {
         found->stale = true;
-        found->refused.clear(); // a driver may do with a new link what it did not do before
+        found->refused.clear(); // with a new link the driver may accept them
     }
 }
 
-void Offloads::read_anew(Device& device) {
+void Offloads::reread(Device& device) {
     device.stale = false;
     auto features = ethtool_.read_features(device.index);
-    if (!features) return; // a device that is gone says so itself
+    if (!features) return; // the kernel reports a device that is gone
     *features = as_seen(device, std::move(*features));
     if (*features == device.features) return;
-    FeatureNames went;
+    FeatureNames changed;
     std::ranges::set_symmetric_difference(device.features.active, features->active,
-                                          std::inserter(went, went.end()));
-    device.went.merge(went);
+                                          std::inserter(changed, changed.end()));
+    device.drifted.merge(changed);
     device.features = std::move(*features);
     device.refused.clear();
     changed_ = plans_due_ = true;
@@ -223,7 +216,7 @@ void Offloads::read_anew(Device& device) {
 
 bool Offloads::step(Time now) {
     for (auto& device : devices_)
-        if (device.stale && !is_in_trial(device.index)) read_anew(device);
+        if (device.stale && !is_in_trial(device.index)) reread(device);
     if (std::exchange(plans_due_, false)) make_plans();
     for (auto& device : devices_)
         if (!is_in_trial(device.index)) reconcile(device, now);
@@ -232,13 +225,13 @@ bool Offloads::step(Time now) {
 }
 
 void Offloads::reconcile(Device& device, Time now) {
-    forgive(device, now);
+    reclaim_conceded(device, now);
     if (device.patience && !device.patience->is_over(now)) return;
     const auto settings = wrong(device);
     if (settings.empty()) {
         device.patience.reset();
-        device.went.clear();
-        device.left.clear();
+        device.drifted.clear();
+        device.left_message.clear();
         static_cast<void>(device.repair.step(false, now));
     } else if (!device.contract.repair) {
         device.patience.reset();
@@ -251,17 +244,18 @@ void Offloads::reconcile(Device& device, Time now) {
 
 void Offloads::repair(Device& device, const FeatureSettings& settings, Time now) {
     const auto earlier = device.repair;
-    // Nobody else changed what was refused: it is asked for again.
+    // With patience the driver was busy, and no program changed anything: try again.
     switch (device.patience ? Repair::Act::attempt : device.repair.step(true, now)) {
     case Repair::Act::nothing: return;
     case Repair::Act::give_up:
         log_(Level::warning,
-             fmt::format("{}: {} time and again, and is left so", device.title,
-                         describe(settings, "goes off", "comes on")),
+             fmt::format("{}: {} by another program; giving up. Configure that program to leave it alone",
+                         device.title,
+                         describe(settings, "is repeatedly switched off", "is repeatedly switched on")),
              message_id::offload_given_up, {{"PORT", device.name}});
         device.conceded.insert(settings.begin(), settings.end());
         device.conceded_at = now;
-        device.repair = {}; // for the others
+        device.repair = {}; // for the other features
         return;
     case Repair::Act::attempt:
         if (!device.is_team && !remember(device, settings)) return await_passing(device.patience, true, now);
@@ -269,14 +263,14 @@ void Offloads::repair(Device& device, const FeatureSettings& settings, Time now)
             ++device.repaired;
             log_repaired(device, settings);
         } else {
-            device.repair = earlier; // that was no quarrel
+            device.repair = earlier; // no conflict with another program
         }
-        device.went.clear();
+        device.drifted.clear();
     }
 }
 
-/// What was conceded is ours again once it has been right for a time of peace.
-void Offloads::forgive(Device& device, Time now) {
+/// Repairs conceded settings again once they have been right for Repair::peace.
+void Offloads::reclaim_conceded(Device& device, Time now) {
     if (device.conceded.empty()) return;
     if (!missing(device.features, device.conceded).empty())
         device.conceded_at = now;
@@ -284,14 +278,14 @@ void Offloads::forgive(Device& device, Time now) {
         device.conceded.clear();
 }
 
-/// False: the driver did none of it.
+/// False: the driver changed nothing.
 bool Offloads::set(Device& device, const FeatureSettings& settings) {
     auto after = ethtool_.set_features(device.index, settings);
     if (!after) {
         const bool passing = is_passing(after.error());
         if (after.error().number != ENODEV && !device.patience)
-            log_(Level::warning, fmt::format("{}: {}{}", device.title, after.error().text,
-                                             passing ? "; it is tried again" : ""));
+            log_(Level::warning,
+                 fmt::format("{}: {}{}", device.title, after.error().text, passing ? "; trying again" : ""));
         if (passing)
             await_passing(device.patience, true, Repair::Time::clock::now());
         else
@@ -302,54 +296,53 @@ bool Offloads::set(Device& device, const FeatureSettings& settings) {
     device.features = as_seen(device, std::move(*after));
     changed_ = plans_due_ = true;
     device.refused = missing(device.features, settings);
-    if (!device.refused.empty() && device.refused != device.said_refused)
-        log_(Level::warning,
-             fmt::format("{}: {}", device.title,
-                         describe(device.refused, "stays off, its driver does not switch it on",
-                                  "stays on, its driver does not switch it off")));
-    device.said_refused = device.refused;
+    if (device.refused.empty())
+        device.refused_message.clear();
+    else
+        device.refused_message(log_, Level::warning, device.title + ": ",
+                               describe(device.refused, "stays off, its driver does not switch it on",
+                                        "stays on, its driver does not switch it off"));
     return device.refused.size() < settings.size();
 }
 
 void Offloads::log_repaired(const Device& device, const FeatureSettings& settings) const {
-    FeatureSettings went, asked;
+    FeatureSettings drifted, requested;
     for (const auto& [name, on] : settings) {
         if (device.features.active.contains(name) != on) continue;
-        (device.went.contains(name) ? went : asked).emplace(name, on);
+        (device.drifted.contains(name) ? drifted : requested).emplace(name, on);
     }
-    if (!went.empty()) {
-        const auto back = those(went, false).empty()  ? "switched on again"
-                          : those(went, true).empty() ? "switched off again"
-                                                      : "switched back";
+    if (!drifted.empty()) {
+        const auto back = those(drifted, false).empty()  ? "switched on again"
+                          : those(drifted, true).empty() ? "switched off again"
+                                                         : "switched back";
         log_(Level::notice,
-             fmt::format("{}: {}; {}", device.title, describe(went, "went off", "came on"), back),
+             fmt::format("{}: {}; {}", device.title, describe(drifted, "went off", "came on"), back),
              message_id::offload_repaired, {{"PORT", device.name}});
     }
-    if (!asked.empty())
-        log_(Level::info, fmt::format("{}: {}", device.title,
-                                      describe(asked, "switched on, as the team requires", "switched off")));
+    if (!requested.empty())
+        log_(Level::info,
+             fmt::format("{}: {}", device.title,
+                         describe(requested, "switched on, as the team requires", "switched off")));
 }
 
 void Offloads::log_given_up(Device& device, const FeatureSettings& settings) const {
-    auto names = names_of(settings);
-    if (names == device.left) return;
-    device.left = std::move(names);
-    log_(Level::warning,
-         fmt::format("{}: {}; left so, since \"repair\" is false", device.title,
-                     describe(settings, "is off", "is on")),
-         message_id::offload_lacking, {{"PORT", device.name}});
+    device.left_message(log_, Level::warning, device.title + ": ",
+                        describe(settings, "is off", "is on") + "; not changed, because \"repair\" is false",
+                        message_id::offload_lacking, {{"PORT", device.name}});
 }
 
 void Offloads::log_lacking(Device& device) const {
     auto lacks = lacking(device.plan, device.features);
-    // What is about to be repaired, or is said to be left, is not complained of besides.
-    if (device.repair.deadline() || !device.left.empty() || lacks == device.said) return;
-    device.said = std::move(lacks);
-    if (device.said.empty()) return;
+    // Not what is about to be repaired, or was logged by log_given_up().
+    if (device.repair.deadline() || !device.left_message.text().empty() || lacks == device.logged_lacking)
+        return;
+    device.logged_lacking = std::move(lacks);
+    if (device.logged_lacking.empty()) return;
     const auto consequence = device.contract.lacking == Lacking::accept
-                                 ? "it is used all the same"
+                                 ? "it is used anyway"
                                  : "it carries only while no other port can";
-    log_(Level::warning, fmt::format("{}: lacks {}; {}", device.title, text_of(device.said), consequence),
+    log_(Level::warning,
+         fmt::format("{}: lacks {}; {}", device.title, text_of(device.logged_lacking), consequence),
          message_id::offload_lacking, {{"PORT", device.name}});
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The offload contract of one team at work: what its ports' offloads shall be is made so, watched, and put
-// right when somebody else changes it.
+// Applies the offload contract of one team: sets its ports' offloads, watches them, and sets them again when
+// another program changes them.
 #pragma once
 
 #include "journal_keeper.h"
@@ -34,21 +34,21 @@ public:
                                                   const OffloadTrial& trial,
                                                   std::function<void()> request_pass);
 
-    /// A port joins: its offloads become what the contract says. `kept`: what it had when it joined, from an
-    /// earlier daemon; empty: what it has now. A port whose features cannot be read or changed is used as it
-    /// is. EOPNOTSUPP: it lacks something, and such ports are refused.
+    /// Sets the offloads of a new port as the contract says. `kept`: the offloads that it had when it joined,
+    /// from an earlier daemon; empty: those it has now. A port whose features cannot be read or changed is
+    /// used as it is. EOPNOTSUPP: it lacks an offload, and the contract refuses such ports.
     Result<> add(const Link& port, const OffloadContract& contract, const FeatureNames& kept);
-    /// The team's own device, which is watched, and is not told to switch anything off.
+    /// Watches the team's own device; nothing is switched off on it.
     void add_team(const Link& team, const OffloadContract& contract, const FeatureNames& kept);
     void remove(IfIndex device);
     void change(IfIndex port, const OffloadContract& contract);
 
-    /// Reads what may have changed, and puts right what is not as it shall be. True: what devices do has
-    /// changed since the last step.
+    /// Reads stale devices, and repairs what differs from the plan. True: features have changed since the
+    /// last step.
     bool step(Time now);
-    /// When to step though nothing happens.
+    /// When to step although nothing happens.
     std::optional<Time> deadline() const;
-    /// The device came back, or was reset: what it does is read anew with the next step.
+    /// Reads the device again in the next step, for example after a new link or a reset.
     void mark_stale(IfIndex device);
 
     /// Ports whose speed or duplex was set since the last call.
@@ -56,7 +56,7 @@ public:
 
     const Features& features(IfIndex device) const;
     FeatureNames kept(IfIndex device) const;
-    /// To carry only where no other can.
+    /// Whether the port carries only while no other port can.
     bool is_last(IfIndex port) const;
     DeviceOffloads status(IfIndex device) const;
 
@@ -70,14 +70,13 @@ private:
         FeatureNames kept{};
         OffloadPlan plan{};
         Repair repair{};
-        FeatureSettings conceded{}; ///< left as somebody else wants it
+        FeatureSettings conceded{}; ///< left to another program
         Time conceded_at{};
-        FeatureNames went{};                ///< what changed since it was last right, and not by us
-        FeatureSettings refused{};          ///< what its driver did not do when it was told
-        std::optional<Patience> patience{}; ///< its driver was busy, and is asked again
-        FeatureSettings said_refused{};
-        FeatureNames said{}; ///< what it was said to lack
-        FeatureNames left{}; ///< what was said to be left as somebody else has it
+        FeatureNames drifted{};                    ///< changed by others since it was last right
+        FeatureSettings refused{};                 ///< what its driver did not change
+        std::optional<Patience> patience{};        ///< set while its driver is busy
+        LogOnce refused_message{}, left_message{}; ///< of `refused`; of what is left to another program
+        FeatureNames logged_lacking{};
         unsigned repaired = 0;
         bool stale = false;
     };
@@ -100,10 +99,10 @@ private:
     const Device* find(IfIndex index) const;
     void make_plans();
     FeatureSettings wrong(const Device& device) const;
-    void read_anew(Device& device);
+    void reread(Device& device);
     void reconcile(Device& device, Time now);
     void repair(Device& device, const FeatureSettings& settings, Time now);
-    static void forgive(Device& device, Time now);
+    static void reclaim_conceded(Device& device, Time now);
     bool set(Device& device, const FeatureSettings& settings);
     void log_repaired(const Device& device, const FeatureSettings& settings) const;
     void log_given_up(Device& device, const FeatureSettings& settings) const;
@@ -115,12 +114,12 @@ private:
     JournalKeeper& journal_;
     const OffloadTrial& trial_;
     std::function<void()> request_pass_;
-    std::optional<EthtoolEvents> events_; ///< none: this kernel tells nothing
+    std::optional<EthtoolEvents> events_; ///< none: this kernel reports no changes
     std::optional<Io> io_;
     std::vector<Device> devices_;
     std::set<IfIndex> new_modes_;
     bool changed_ = false;   ///< since the last step
-    bool plans_due_ = false; ///< what they are made from has changed
+    bool plans_due_ = false; ///< the input of the plans has changed
 };
 
 } // namespace teamo

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What all parts of a team work with. The team owns it; the parts hold references.
+// Shared by all parts of a team. The team owns it; the parts hold references.
 #pragma once
 
 #include "config/config_file.h"
@@ -26,7 +26,7 @@ struct TeamOptions {
     bool daemonized = false;
     DatapathChoice datapath = DatapathChoice::automatic;
     std::string pid_file;
-    std::function<void()> changed; ///< called when other ports carry than before
+    std::function<void()> changed; ///< called when the set of ports that carry changes
 };
 
 struct TeamContext {

@@ -15,8 +15,8 @@ void DeviceChanges::begin(const Link& team) {
     limited_to_ = team.gso_max;
 }
 
-/// Sets back a port's MTU that another program changes, while the team's stays: with growing pauses, and not
-/// for ever.
+/// Restores a port's MTU that another program changed while the team's MTU stayed: with growing pauses, and a
+/// limited number of times.
 std::vector<Change> DeviceChanges::limit_mtu_repairs(std::vector<Change> list,
                                                      const std::vector<TeamPort>& ports) {
     std::erase_if(mtu_repairs_, [&ports](const auto& entry) {
@@ -66,8 +66,8 @@ void DeviceChanges::apply(std::vector<Change> wanted, const std::vector<TeamPort
         }
         earlier->text = done.error().text;
         await_passing(earlier->patience, is_passing(done.error()), Clock::now());
-        // One port that cannot take the team's MTU would lose every larger packet: the team keeps the one
-        // that all ports had, as the kernel's driver does.
+        // A port that refuses the team's MTU would lose every larger packet: the team goes back to the MTU
+        // that all ports had, as with the kernel's driver.
         if (std::holds_alternative<SetMtu>(change) && mtu_ != 0) {
             const auto team = context_.device.team;
             if (context_.control.set_mtu(team, mtu_)) context_.observer->edit(team)->mtu = mtu_;
@@ -117,12 +117,12 @@ Result<> DeviceChanges::set_address_of(Link& link, const MacAddress& to) {
                             [this, index](bool down) { return note_taken_down(index, down); });
     if (done)
         link.address = to;
-    else // the device knows how far it got
+    else // read how far the change got
         static_cast<void>(context_.observer->read_now(index));
     return done;
 }
 
-/// A later daemon sets a port up again that we have taken down for a moment.
+/// Noted in the journal, so that a later daemon sets the port up again if we are killed meanwhile.
 Result<> DeviceChanges::note_taken_down(IfIndex port, bool down) {
     auto* was = context_.journal.port(port);
     if (was == nullptr) return {};

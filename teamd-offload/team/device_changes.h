@@ -28,7 +28,7 @@ public:
     std::optional<Clock::time_point> deadline() const;
     /// The team's GSO limits, as set by us.
     SegmentLimits limited_to() const { return limited_to_; }
-    /// The kernel's words for what it refused.
+    /// The kernel's error messages for refused changes.
     std::vector<std::string> refused() const;
 
 private:

@@ -9,7 +9,7 @@
 
 namespace teamo {
 
-/// The parts of one team. Each owns its state; all of them are in one place, since they refer to one another.
+/// The parts of one team. Each owns its state. They are not movable, since they refer to one another.
 struct TeamParts {
     explicit TeamParts(TeamContext with) : context(std::move(with)) {}
     TeamParts(const TeamParts&) = delete;

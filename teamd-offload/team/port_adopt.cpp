@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Ports that an earlier daemon left, running or half done. What its journal says counts only for a device
-// that has the team's mark now: the kernel gives the numbers of devices away again.
+// Ports that an earlier daemon left, complete or not. An entry of its journal is valid only for a device that
+// has the team's mark now, because the kernel reuses interface indexes.
 #include "cpus/workers.h"
 #include "model/marks.h"
 #include "team/port_device.h"
@@ -21,7 +21,7 @@ Result<> PortSet::clear_leftovers() {
         const auto* link = context_.link(port.index);
         return link != nullptr && !is_ours(*link);
     });
-    send_away(ports, [this](IfIndex port) { return context_.link(port) == nullptr; });
+    mark_away(ports, [this](IfIndex port) { return context_.link(port) == nullptr; });
     for (const auto& [index, link] : context_.links())
         if (is_ours(link) && journal.port(index) == nullptr)
             ports.push_back(begin(link, port_mark_of(link)->slot));
@@ -31,11 +31,11 @@ Result<> PortSet::clear_leftovers() {
     for (const auto& port : std::vector(ports)) {
         if (port.state != PortState::leaving) continue;
         ++left;
-        if (auto settled = settle(port.index); !settled)
-            context_.log(Level::warning, fmt::format("port {}: {}", port.name, settled.error().text));
+        if (auto finished = finish_leaving(port.index); !finished)
+            context_.log(Level::warning, fmt::format("port {}: {}", port.name, finished.error().text));
     }
     if (left != 0)
-        context_.log(Level::notice, fmt::format("put back {} ports of an earlier team of this name", left));
+        context_.log(Level::notice, fmt::format("restored {} ports of an earlier team of this name", left));
     if (*read) release_workers((*read)->workers, context_.log);
     if (ports.empty()) journal.remove_file();
     journal.forget_file();
@@ -51,26 +51,26 @@ void PortSet::adopt(const std::vector<PortBefore>& noted) {
     for (const auto& port : noted) {
         const auto* link = context_.link(port.index);
         if (link == nullptr) {
-            ports.push_back(port); // for when it comes back
+            ports.push_back(port); // valid again when the device returns
         } else if (!is_ours(*link)) {
             if (port.state == PortState::joined)
                 context_.log(Level::warning,
-                             fmt::format("port {}: device {} does not have its mark {}; it is left as it is",
+                             fmt::format("port {}: device {} does not have the mark {}; not changed",
                                          port.name, link->name, port_mark(context_.name(), port.slot)));
         } else if (port.state == PortState::joined && by_master && link->master != team) {
-            // Taken out while no daemon ran: our settings on it are undone.
+            // Removed while no daemon ran: undo our settings on it.
             journal.note_removed(port.name);
             if (auto released = release(port); !released && is_passing(released.error())) {
-                ports.push_back(port); // finish_begun()
+                ports.push_back(port); // for finish_begun()
                 ports.back().state = PortState::leaving;
             }
         } else if (port.state == PortState::joined) {
             adopt_port(port, *link);
         } else {
-            ports.push_back(port); // finish_begun()
+            ports.push_back(port); // for finish_begun()
         }
     }
-    send_away(ports, [this](IfIndex port) { return context_.link(port) == nullptr; });
+    mark_away(ports, [this](IfIndex port) { return context_.link(port) == nullptr; });
     for (const auto& [index, link] : context_.links()) {
         const auto mark = port_mark_of(link);
         if (!mark || mark->team != context_.name() || journal.port(index) != nullptr) continue;
@@ -97,7 +97,7 @@ void PortSet::adopt_port(const PortBefore& port, const Link& link) {
 void PortSet::adopt_offloads() {
     auto& offloads = *subsystems_.offloads;
     for (const auto& port : ports_) {
-        // It carries already: a port that lacks something is not refused any more.
+        // It carries already, so a port that lacks an offload is not refused any more.
         auto contract = port.config.offload;
         if (contract.lacking == Lacking::refuse) contract.lacking = Lacking::demote;
         auto* was = context_.journal.port(port.index);
@@ -109,9 +109,11 @@ void PortSet::adopt_offloads() {
 
 void PortSet::finish_begun() {
     for (const auto& port : std::vector(context_.journal.ports())) {
-        if (port.state == PortState::leaving) static_cast<void>(settle(port.index));
+        if (port.state == PortState::leaving) static_cast<void>(finish_leaving(port.index));
         if (port.state != PortState::joining) continue;
-        context_.log(Level::notice, fmt::format("port {}: it was only half a port; it joins now", port.name));
+        context_.log(
+            Level::notice,
+            fmt::format("port {}: an earlier daemon did not finish adding it; adding it now", port.name));
         if (auto joined = join(port.index); !joined) {
             awaited_.insert(port.name);
             note_refusal(port.name, joined.error());

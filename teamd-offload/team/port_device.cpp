@@ -9,7 +9,7 @@
 
 namespace teamo {
 namespace {
-constexpr std::uint32_t put_back_flags = IFF_UP | IFF_PROMISC | IFF_ALLMULTI;
+constexpr std::uint32_t restored_flags = IFF_UP | IFF_PROMISC | IFF_ALLMULTI;
 } // namespace
 
 PortBefore remember(const Link& link, Slot slot) {
@@ -29,7 +29,7 @@ PortBefore remember_marked(const Link& link, Slot slot) {
     auto before = remember(link, slot);
     if (link.permanent_address) before.address = *link.permanent_address;
     before.flags &= ~std::uint32_t{IFF_PROMISC | IFF_ALLMULTI};
-    // A port's own is off by our doing.
+    // On a port we have set it ourselves.
     if (before.disable_ipv6) before.disable_ipv6 = read_disable_ipv6("default");
     return before;
 }
@@ -46,7 +46,7 @@ Result<> set_address(LinkControl& links, const Link& link, const MacAddress& add
         return down;
     }
     done = links.set_address(link.index, address);
-    // One that does not take it while it is down either is not taken down once more.
+    // The device refuses it while down, too: return an error that is not tried again.
     if (!done && is_passing(done.error())) done.error().number = EIO;
     if (auto up = links.set_flags(link.index, IFF_UP, IFF_UP); !up) return up;
     if (around)
@@ -54,7 +54,7 @@ Result<> set_address(LinkControl& links, const Link& link, const MacAddress& add
     return done;
 }
 
-void send_away(std::vector<PortBefore>& ports, const std::function<bool(IfIndex)>& gone) {
+void mark_away(std::vector<PortBefore>& ports, const std::function<bool(IfIndex)>& gone) {
     std::erase_if(ports, [&gone](const PortBefore& port) {
         const bool has_joined = port.state == PortState::joined || port.state == PortState::away;
         return !has_joined && gone(port.index);
@@ -64,7 +64,7 @@ void send_away(std::vector<PortBefore>& ports, const std::function<bool(IfIndex)
         port.state = PortState::away;
         port.index = {};
         port.cpus.clear();
-        port.made_clsact = false; // went with the device
+        port.made_clsact = false; // removed with the device
     }
 }
 
@@ -73,7 +73,7 @@ Result<> mark_port(LinkControl& links, std::string_view team, const Link& link, 
     if (mark == PortMark{.team = std::string(team), .slot = slot}) return {};
     if (auto done = links.add_altname(link.index, port_mark(team, slot)); !done)
         return within("cannot be marked", std::move(done.error()));
-    // One that was away had another place.
+    // A port that was away had another slot.
     return mark ? links.remove_altname(link.index, port_mark(team, mark->slot)) : Result<>();
 }
 
@@ -87,8 +87,7 @@ Result<> unmark_port(LinkControl& links, std::string_view team, IfIndex port) {
 
 namespace {
 
-/// As wide as the team and hearing all multicast, with our program on it: what the team driver does by
-/// itself.
+/// Sets MTU, address and flags, and attaches our program: what the team driver does by itself.
 Result<> fit_port(LinkControl& links, Datapath& datapath, const Link& link, std::uint32_t mtu,
                   std::optional<MacAddress> address, PortBefore& before,
                   const std::function<Result<>()>& keep) {
@@ -112,7 +111,8 @@ Result<> fit_port(LinkControl& links, Datapath& datapath, const Link& link, std:
     return links.set_flags(link.index, flags, flags);
 }
 
-/// The driver takes a port that is down, and opens it. What was a port of the team already stays as it is.
+/// The driver takes only a port that is down, and sets it up itself. A device that is a port of the team
+/// already stays as it is.
 Result<> hand_over(LinkControl& links, Datapath& datapath, const Link& link) {
     if (!link.master && link.is_up())
         if (auto down = links.set_flags(link.index, 0, IFF_UP); !down) return down;
@@ -124,7 +124,7 @@ Result<> hand_over(LinkControl& links, Datapath& datapath, const Link& link) {
 Result<> make_port(LinkControl& links, Datapath& datapath, const Link& link, std::uint32_t mtu,
                    std::optional<MacAddress> address, PortBefore& before,
                    const std::function<Result<>()>& keep) {
-    // A port that still makes IPv6 addresses of its own would claim the team's link-local address.
+    // With IPv6 enabled a port would make the team's link-local address its own.
     if (before.disable_ipv6 && !*before.disable_ipv6)
         if (auto done = write_disable_ipv6(link.name, true); !done) return done;
     return datapath.kernel_manages_ports() ? hand_over(links, datapath, link)
@@ -134,15 +134,15 @@ Result<> make_port(LinkControl& links, Datapath& datapath, const Link& link, std
 Result<> restore_port(LinkControl& links, Datapath& datapath, const PortBefore& before) {
     Failures failures;
     failures.add(datapath.detach_port(before.index, before.made_clsact));
-    // Read only now: the team driver puts a part back itself.
+    // Read only now: the team driver restores a part itself.
     const auto read = links.read(before.index);
     if (!read) return read.error().number == ENODEV ? Result<>() : tl::unexpected(read.error());
     const auto& now = *read;
-    // A device that was down goes down first: what follows is then nobody's traffic.
+    // A device that was down goes down first, so that the changes below affect no traffic.
     if ((before.flags & IFF_UP) == 0 && now.is_up()) failures.add(links.set_flags(now.index, 0, IFF_UP));
     if (now.address != before.address) failures.add(set_address(links, now, before.address));
     if (now.mtu != before.mtu) failures.add(links.set_mtu(now.index, before.mtu));
-    failures.add(links.set_flags(now.index, before.flags, put_back_flags));
+    failures.add(links.set_flags(now.index, before.flags, restored_flags));
     failures.add(release_port(before, now.name));
     return failures.result();
 }

@@ -12,13 +12,13 @@
 
 namespace teamo {
 
-/// With the team driver the device itself says whose port it is.
+/// With the team driver a device's master shows which team it belongs to.
 bool PortSet::is_slave(const Link& link) const {
     const auto& device = context_.device;
     return context_.datapath->kernel_manages_ports() && device.team && link.master == device.team;
 }
 
-/// An entry of the journal counts only for such a device.
+/// An entry of the journal is valid only for such a device.
 bool PortSet::is_ours(const Link& link) const {
     const auto mark = port_mark_of(link);
     return is_slave(link) || (mark && mark->team == context_.name());
@@ -32,11 +32,11 @@ Result<Slot> PortSet::free_slot() const {
     };
     for (std::uint8_t number = 1; number <= max_ports; ++number)
         if (!is_taken(Slot{number})) return Slot{number};
-    return fail(E2BIG, fmt::format("the team has {} ports, which is the most", max_ports));
+    return fail(E2BIG, fmt::format("the team has {} ports, which is the maximum", max_ports));
 }
 
-/// What a device was like before it joined. One that was away, as in a container's namespace, comes back as
-/// we left it.
+/// The state of a device before it joined. A port that was away, for example in a container's namespace,
+/// comes back as we left it.
 PortBefore PortSet::begin(const Link& link, Slot slot) {
     const auto mark = port_mark_of(link);
     const bool marked = mark && mark->team == context_.name();
@@ -46,7 +46,7 @@ PortBefore PortSet::begin(const Link& link, Slot slot) {
         return port.state == PortState::away && port.name == link.name;
     });
     if (away == ports.end()) return before;
-    if (marked) { // its marks went with it (net/core/dev.c: __dev_change_net_namespace)
+    if (marked) { // it kept its marks (net/core/dev.c: __dev_change_net_namespace)
         before.address = away->address;
         before.mtu = away->mtu;
         before.flags = away->flags;
@@ -71,7 +71,7 @@ Result<> PortSet::join(IfIndex port) {
     if (team == nullptr) return fail(ENODEV, "the team's device is gone");
     if (auto may = may_join(context_.links(), link, context_.name()); !may) return may;
     if (const auto* known = journal.port(port); known != nullptr && known->state == PortState::leaving) {
-        if (auto settled = settle(port); !settled) return settled;
+        if (auto finished = finish_leaving(port); !finished) return finished;
         return join(port);
     }
     // The first port of an empty team gives it its address, unless the configuration has one (teamd: hwaddr).
@@ -90,11 +90,11 @@ Result<> PortSet::join(IfIndex port) {
     auto config = config_of(link.name);
     auto* was = journal.port(port);
     auto done = journal.keep();
-    if (done) done = take_in(link, config, *was);
+    if (done) done = add_to_team(link, config, *was);
     if (!done) {
         subsystems_.offloads->remove(port);
         was->state = PortState::leaving;
-        static_cast<void>(settle(port)); // the first failure is returned
+        static_cast<void>(finish_leaving(port)); // the first failure is returned
         return done;
     }
     was->state = PortState::joined;
@@ -109,7 +109,8 @@ Result<> PortSet::join(IfIndex port) {
                       .watch = std::move(watch),
                       .modes = {},
                       .had_link = false});
-    // A failure is tried again by the next pass; to finish once more what is finished does no harm.
+    // The next pass tries again after a failure; until then a new daemon would only repeat the join, which
+    // does no harm.
     static_cast<void>(journal.keep());
     context_.log(Level::info, fmt::format("port {} joined", link.name), message_id::none,
                  {{"PORT", link.name}});
@@ -117,16 +118,16 @@ Result<> PortSet::join(IfIndex port) {
     return {};
 }
 
-Result<> PortSet::take_in(const Link& link, const PortConfig& config, PortBefore& before) {
+Result<> PortSet::add_to_team(const Link& link, const PortConfig& config, PortBefore& before) {
     const auto* team = context_.team();
     const auto* backup = std::get_if<ActiveBackupRunner>(&context_.config().runner);
     const bool same_all = backup == nullptr || backup->hwaddr_policy == HwaddrPolicy::same_all;
     const auto address = same_all ? std::optional(team->address) : std::nullopt;
     const auto mtu = team->mtu;
     if (auto marked = mark_port(context_.control, context_.name(), link, before.slot); !marked) return marked;
-    // Before it carries: some drivers reset the card for it.
+    // Before it carries, because some drivers reset the card.
     auto contract = config.offload;
-    // A port that carries already, in a team that is taken over, is not refused any more.
+    // A port that carries already (a team taken over with -o) is not refused any more.
     if (link.master == context_.device.team && contract.lacking == Lacking::refuse)
         contract.lacking = Lacking::demote;
     if (auto added = subsystems_.offloads->add(link, contract, before.offloads); !added) return added;
@@ -135,7 +136,7 @@ Result<> PortSet::take_in(const Link& link, const PortConfig& config, PortBefore
                      [this] { return context_.journal.keep(); });
 }
 
-/// The device is still as it was; disable_ipv6 will take its IPv6 addresses, static ones too.
+/// Called before the device is changed: disable_ipv6 will remove all its IPv6 addresses, static ones too.
 void PortSet::note_addresses(const Link& link, PortBefore& port) {
     const auto addresses = read_addresses();
     if (!addresses) {
@@ -144,12 +145,12 @@ void PortSet::note_addresses(const Link& link, PortBefore& port) {
     }
     std::string own;
     for (const auto& address : *addresses) {
-        // The kernel makes link-local ones itself, now and afterwards.
+        // The kernel creates link-local addresses itself, also after the port has left.
         const bool link_local = address.ipv6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
         if (address.device != link.index || link_local) continue;
         own += fmt::format("{}{}", own.empty() ? "" : ", ", text_of(address));
         if (!address.ipv6 || (address.flags & IFA_F_PERMANENT) == 0 || port.disable_ipv6 != false) continue;
-        // The kernel lists the latest first, and prefers it if nothing else decides.
+        // The kernel lists the latest first, and prefers it among equals.
         const auto first = port.ipv6_addresses.insert(port.ipv6_addresses.begin(), address);
         first->tentative = false;
     }

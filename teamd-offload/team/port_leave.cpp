@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How a port leaves the team, and its device becomes what it was. The pass between the two takes its traffic
-// to other ports first.
+// How a port leaves the team and its device is restored. The pass between the two moves its traffic to other
+// ports first.
 #include "kernel/interrupts/affinity_restore.h"
 #include "team/port_device.h"
 #include "team/port_set.h"
@@ -14,7 +14,7 @@ namespace teamo {
 
 Result<> PortSet::begin_leaving(IfIndex port) {
     const auto found = std::ranges::find(ports_, port, &TeamPort::index);
-    if (found == ports_.end()) return fail(ENODEV, "is no port of the team");
+    if (found == ports_.end()) return fail(ENODEV, "is not a port of the team");
     const auto name = found->name;
     if (auto* was = context_.journal.port(port)) was->state = PortState::leaving;
     remove(port);
@@ -29,7 +29,7 @@ Result<> PortSet::take_leave_result(IfIndex port) {
 }
 
 void PortSet::begin_leaving_all() {
-    awaited_.clear(); // what leaves now does not come back
+    awaited_.clear(); // no port joins again
     for (const auto& port : std::vector(ports_))
         static_cast<void>(begin_leaving(port.index));
 }
@@ -37,38 +37,38 @@ void PortSet::begin_leaving_all() {
 std::size_t PortSet::await_leaving(Clock::time_point until) {
     for (auto& entry : leaving_)
         entry.second.patience = {};
-    settle_due();
+    finish_due_leaves();
     while (!leaving_.empty() && Clock::now() < until) {
         const auto next = [](const Leaving& leaving) { return leaving.patience.next(); };
         const auto first = next(std::ranges::min(leaving_ | std::views::values, {}, next));
         std::this_thread::sleep_until(std::min(first, until));
-        settle_due();
+        finish_due_leaves();
     }
     return leaving_.size();
 }
 
-bool PortSet::settle_due() {
+bool PortSet::finish_due_leaves() {
     const auto now = Clock::now();
     bool any = false;
     for (const auto& [port, leaving] : std::map(leaving_)) {
         if (!leaving.patience.is_over(now)) continue;
         any = true;
-        const auto settled = settle(port);
+        const auto finished = finish_leaving(port);
         const bool again = leaving_.contains(port);
         if (leaving.requested && !again)
             context_.log(Level::info, fmt::format("port {} left", leaving.name), message_id::none,
                          {{"PORT", leaving.name}});
         if (again) leaving_[port].logged = true;
-        if (settled || leaving.logged) continue;
-        context_.log(Level::warning, fmt::format("port {}: {}{}", leaving.name, settled.error().text,
-                                                 again ? "; it is tried again" : ""));
-        if (leaving.requested && !again) leave_failures_.emplace(port, settled.error());
+        if (finished || leaving.logged) continue;
+        context_.log(Level::warning, fmt::format("port {}: {}{}", leaving.name, finished.error().text,
+                                                 again ? "; trying again" : ""));
+        if (leaving.requested && !again) leave_failures_.emplace(port, finished.error());
     }
     return any;
 }
 
-/// Restores a port that is leaving and forgets it. What is refused and may pass is tried again (leaving_).
-Result<> PortSet::settle(IfIndex port) {
+/// Restores a port that is leaving and removes its entry. A passing failure is tried again (leaving_).
+Result<> PortSet::finish_leaving(IfIndex port) {
     const auto* was = context_.journal.port(port);
     if (was == nullptr) {
         leaving_.erase(port);
@@ -76,38 +76,38 @@ Result<> PortSet::settle(IfIndex port) {
     }
     const auto now = context_.observer->read_now(port);
     const auto known = leaving_.find(port);
-    const bool taken_out = known != leaving_.end() && known->second.taken_out;
-    Result<> settled;
+    const bool removed_by_others = known != leaving_.end() && known->second.removed_by_others;
+    Result<> finished;
     if (now && is_ours(*now)) {
         const bool has_another_master = now->master && now->master != context_.device.team;
-        settled = taken_out || has_another_master ? release(*was) : restore(*was);
+        finished = removed_by_others || has_another_master ? release(*was) : restore(*was);
     } else if (!now && now.error().number != ENODEV) {
-        settled = tl::unexpected(now.error());
+        finished = tl::unexpected(now.error());
     }
-    if (!settled && is_passing(settled.error())) {
+    if (!finished && is_passing(finished.error())) {
         auto& leaving = leaving_[port];
         if (leaving.name.empty()) leaving.name = was->name;
         leaving.patience.refused(Clock::now());
-        return settled;
+        return finished;
     }
     context_.journal.erase(port);
     leaving_.erase(port);
     static_cast<void>(context_.journal.keep()); // save() logs a failure; the port is out either way
     static_cast<void>(context_.observer->read_now(port));
-    return settled;
+    return finished;
 }
 
-/// A device that is gone needs nothing. Goes on after a failure; all that failed is in the error.
+/// A device that is gone needs nothing. Continues after a failure; the error contains all failures.
 Result<> PortSet::restore(const PortBefore& port) {
     Failures failures;
-    // First: a card that goes down with the next step may lose its vectors.
+    // First, because a card that the next step takes down may free its vectors.
     if (const auto* link = context_.link(port.index)) failures.add(restore_cpus(*link, port.cpus));
     failures.add(restore_port(context_.control, *context_.datapath, port));
     if (!port.features.empty()) failures.add(restore_features(port));
     return unmark(port.index, failures);
 }
 
-/// Undoes our settings on a port that another program took out; the rest is that program's.
+/// Undoes our settings on a port that another program removed; the rest is that program's.
 Result<> PortSet::release(const PortBefore& port) {
     Failures failures;
     const auto* link = context_.link(port.index);
@@ -117,11 +117,11 @@ Result<> PortSet::release(const PortBefore& port) {
     return unmark(port.index, failures);
 }
 
-/// The mark goes last, and stays while something is to be tried again: without it nobody would know.
+/// The mark is removed last, and stays while a step will be tried again: it shows that the device is ours.
 Result<> PortSet::unmark(IfIndex port, const Failures& failures) {
     if (auto failed = failures.result(); !failed) {
         if (!failures.may_pass()) static_cast<void>(unmark_port(context_.control, context_.name(), port));
-        return within("was not put back wholly", std::move(failed.error()));
+        return within("was not restored completely", std::move(failed.error()));
     }
     return unmark_port(context_.control, context_.name(), port);
 }
@@ -129,7 +129,7 @@ Result<> PortSet::unmark(IfIndex port, const Failures& failures) {
 Result<> PortSet::restore_features(const PortBefore& port) {
     auto features = context_.ethtool.read_features(port.index);
     if (!features) return tl::unexpected(features.error());
-    // Also what was only asked for: a driver may do it later.
+    // Also features that are only wanted: a driver may switch them later.
     FeatureSettings settings;
     for (const auto& [name, on] : port.features)
         if (features->active.contains(name) != on || features->wanted.contains(name) != on)

@@ -32,10 +32,10 @@ std::vector<Candidate> PortSet::candidates() const {
 
 // ---- a pass --------------------------------------------------------------------------------------
 
-/// No port any more for the runner, the tables and the subsystems.
+/// Removes a port for the runner, the tables and the subsystems; its entry in the journal stays.
 void PortSet::remove(IfIndex port) {
     subsystems_.trial->end(port);
-    subsystems_.offloads->remove(port); // restoring it must not look like a drift
+    subsystems_.offloads->remove(port); // before it is restored, which would look like drift
     std::erase_if(ports_, [port](const TeamPort& one) { return one.index == port; });
 }
 
@@ -50,24 +50,24 @@ void PortSet::drop_lost() {
         remove(port.index);
     }
     std::erase_if(leaving_, [&gone](const auto& entry) { return gone(entry.first); });
-    // What such a device was like is kept for when it comes back.
-    send_away(context_.journal.edit_ports(), gone);
-    drop_taken_out();
+    // Their entries stay, for when the devices return.
+    mark_away(context_.journal.edit_ports(), gone);
+    drop_removed_by_others();
 }
 
 /// With the team driver a port is a device whose master is the team, and other programs may change that
 /// (ip link set PORT nomaster, NetworkManager).
-void PortSet::drop_taken_out() {
+void PortSet::drop_removed_by_others() {
     if (!context_.datapath->kernel_manages_ports()) return;
     for (auto& port : context_.journal.edit_ports()) {
         const auto* link = context_.link(port.index);
         if (link == nullptr || link->master == context_.device.team || port.state != PortState::joined)
             continue;
-        context_.log(Level::notice, fmt::format("port {} was taken out by another program", port.name));
+        context_.log(Level::notice, fmt::format("port {} was removed by another program", port.name));
         remove(port.index);
         context_.journal.note_removed(port.name);
         port.state = PortState::leaving;
-        leaving_[port.index] = {.taken_out = true, .name = port.name};
+        leaving_[port.index] = {.removed_by_others = true, .name = port.name};
     }
 }
 
@@ -93,17 +93,17 @@ void PortSet::read_modes(TeamPort& port) {
     const auto modes = context_.ethtool.read_link_modes(port.index);
     const auto speed = [](const LinkStatus& one) { return one.speed.value_or(0); };
     if (speed(port.modes) != 0 && speed(modes) != 0 && speed(port.modes) != speed(modes))
-        context_.log(
-            Level::notice,
-            fmt::format("port {}: speed {} Mbit/s, it was {}", port.name, speed(modes), speed(port.modes)),
-            message_id::none, {{"PORT", port.name}});
+        context_.log(Level::notice,
+                     fmt::format("port {}: speed changed from {} to {} Mbit/s", port.name, speed(port.modes),
+                                 speed(modes)),
+                     message_id::none, {{"PORT", port.name}});
     port.modes = modes;
 }
 
-bool PortSet::settle_membership() {
-    const bool settled = settle_due();
+bool PortSet::update_membership() {
+    const bool finished = finish_due_leaves();
     const bool added = join_added_by_others();
-    return join_awaited() || settled || added;
+    return join_awaited() || finished || added;
 }
 
 bool PortSet::join_added_by_others() {
@@ -136,11 +136,10 @@ bool PortSet::join_awaited() {
     return tried;
 }
 
-/// Logged once, and tried again when the reason may be over, or when another program has released the device.
+/// Logged once. Tried again when the reason may have passed, or when another program has released the device.
 void PortSet::note_refusal(const std::string& port, const Error& refusal) {
     auto& noted = refused_[port];
-    if (noted.text != refusal.text)
-        context_.log(Level::warning, fmt::format("port {}: {}", port, noted.text = refusal.text));
+    noted.message(context_.log, Level::warning, fmt::format("port {}: ", port), refusal.text);
     if (const auto* link = find_link(context_.links(), port)) noted.seen = {link->master, link->altnames};
     await_passing(noted.patience, is_passing(refusal), Clock::now());
     // Each try may take the device down for the program that uses it.
@@ -150,8 +149,9 @@ void PortSet::note_refusal(const std::string& port, const Error& refusal) {
 bool PortSet::is_worth_trying(const std::string& port, const Link& link) const {
     const auto noted = refused_.find(port);
     if (noted == refused_.end()) return true;
-    const auto& [seen, text, patience] = noted->second;
-    return seen != std::pair(link.master, link.altnames) || (patience && patience->is_over(Clock::now()));
+    const auto& refused = noted->second;
+    return refused.seen != std::pair(link.master, link.altnames) ||
+           (refused.patience && refused.patience->is_over(Clock::now()));
 }
 
 std::optional<Clock::time_point> PortSet::deadline() const {
@@ -232,7 +232,7 @@ Result<> PortSet::join_configured(bool made_device) {
         if (joined) continue;
         const bool lacks_something =
             joined.error().number == EOPNOTSUPP && entry.second.offload.lacking == Lacking::refuse;
-        // A team that carries goes on without it, and a new one does not wait for what may pass.
+        // A running team continues without it, and a new one does not wait for a passing failure.
         const bool is_gone = joined.error().number == ENODEV;
         if (!made_device || lacks_something || is_gone || is_passing(joined.error()))
             note_refusal(entry.first, joined.error());
@@ -245,10 +245,10 @@ Result<> PortSet::join_configured(bool made_device) {
 std::vector<RefusedStatus> PortSet::refused() const {
     std::vector<RefusedStatus> list;
     for (const auto& [port, refused] : refused_)
-        list.push_back({.where = port, .what = refused.text});
+        list.push_back({.where = port, .what = refused.message.text()});
     for (const auto& entry : leaving_)
         if (const auto* port = context_.journal.port(entry.first))
-            list.push_back({.where = port->name, .what = "is not as it was before it was a port yet"});
+            list.push_back({.where = port->name, .what = "is not restored yet"});
     return list;
 }
 

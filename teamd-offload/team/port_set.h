@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The ports of a team: how they join, leave, vanish and come back, and what an earlier daemon left of them.
-// Their entries in the journal are edited here only.
+// The ports of a team: how they join, leave, vanish and return, and how those of an earlier daemon are
+// adopted. Only this class edits their entries in the journal.
 #pragma once
 
 #include "base/failures.h"
@@ -36,48 +36,48 @@ public:
     const std::vector<TeamPort>& all() const { return ports_; }
     /// By the name that the device has now, which may have changed since the port joined; nullptr: no port.
     const TeamPort* find(std::string_view name) const;
-    /// What the runner decides by.
+    /// The input of the runner.
     std::vector<Candidate> candidates() const;
 
     // ---- a pass (port_set.cpp) -----------------------------------------------------------------------
-    /// Forgets ports whose device is gone, or that another program took out. Changes no device.
+    /// Removes ports whose device is gone, or that another program removed. Changes no device.
     void drop_lost();
     /// Steps the link watches by what the observer shows.
     void step_watches();
-    /// What takes longer: restores ports that left, takes in those that others added or that appeared.
+    /// The slow part: restores ports that left, adds ports that appeared or that other programs added.
     /// True: something changed.
-    bool settle_membership();
+    bool update_membership();
     /// When to do that again although nothing happens; none: not.
     std::optional<Clock::time_point> deadline() const;
-    /// Reads GSO limits, whose changes the kernel reports to nobody (net/core/rtnetlink.c: do_setlink).
+    /// Reads GSO limits, whose changes the kernel does not report (net/core/rtnetlink.c: do_setlink).
     /// True: some have changed.
     bool update_gso_limits();
 
     // ---- requests and start --------------------------------------------------------------------------
-    /// Refuses a configuration with a port that cannot join, before anything is made.
+    /// Refuses a configuration with a port that cannot join, before anything is changed.
     Result<> check_configured() const;
-    /// `made_device`: a new team refuses to start without its ports; one that carries goes on without.
+    /// `made_device`: a new team refuses to start if a port cannot join; an adopted one continues.
     Result<> join_configured(bool made_device);
-    /// Makes a device a port, or finishes what an earlier daemon began.
+    /// Makes a device a port, or finishes the join of an earlier daemon.
     Result<> join(IfIndex port);
-    /// The port carries no more after the next pass, which restores it. ENODEV: no port.
+    /// The next pass stops using the port, then restores it. ENODEV: no port.
     Result<> begin_leaving(IfIndex port);
-    /// After that pass: why it was not restored; a failure that may pass is no failure.
+    /// After that pass: why it was not restored. A passing failure is not reported; it is tried again.
     Result<> take_leave_result(IfIndex port);
-    /// Everything leaves, and nothing comes back.
+    /// All ports leave, and none joins again.
     void begin_leaving_all();
-    /// Tries until then; the number of ports that are not restored.
+    /// Blocks until all leaving ports are restored, or until then; returns how many are not.
     std::size_t await_leaving(Clock::time_point until);
     /// The configuration has changed.
     void reconfigure();
 
-    // ---- what an earlier daemon left (port_adopt.cpp) --------------------------------------------------
-    /// Ports of a team whose device is gone are restored before anything else reads their state.
+    // ---- ports of an earlier daemon (port_adopt.cpp) ---------------------------------------------------
+    /// Restores the ports of a team whose device is gone, before their state is read.
     Result<> clear_leftovers();
-    /// Known ports first and in their order; then those that have the mark and no entry.
+    /// Adopts the ports of the journal in their order, then devices that have the mark and no entry.
     void adopt(const std::vector<PortBefore>& noted);
     void adopt_offloads();
-    /// Finishes what the earlier daemon was about to do with a port when it was killed.
+    /// Finishes joins and leaves during which the earlier daemon was killed.
     void finish_begun();
 
     /// For the state document.
@@ -89,17 +89,17 @@ private:
     bool is_slave(const Link& link) const;
     bool is_ours(const Link& link) const;
     PortBefore begin(const Link& link, Slot slot);
-    Result<> take_in(const Link& link, const PortConfig& config, PortBefore& before);
+    Result<> add_to_team(const Link& link, const PortConfig& config, PortBefore& before);
     void note_addresses(const Link& link, PortBefore& port);
     void read_modes(TeamPort& port);
     void remove(IfIndex port);
-    void drop_taken_out();
+    void drop_removed_by_others();
     bool join_added_by_others();
     bool join_awaited();
     void note_refusal(const std::string& port, const Error& refusal);
     bool is_worth_trying(const std::string& port, const Link& link) const;
-    bool settle_due();
-    Result<> settle(IfIndex port);
+    bool finish_due_leaves();
+    Result<> finish_leaving(IfIndex port);
     Result<> restore(const PortBefore& port);
     Result<> restore_features(const PortBefore& port);
     Result<> release(const PortBefore& port);
@@ -110,19 +110,19 @@ private:
     Subsystems& subsystems_;
     std::vector<TeamPort> ports_;
 
-    std::set<std::string> awaited_; ///< configured ports that are not in
-    /// A port whose device is there and could not join.
+    std::set<std::string> awaited_; ///< configured ports that have not joined
+    /// A port whose device exists and could not join.
     struct Refused {
-        std::pair<IfIndex, std::vector<std::string>> seen; ///< master and marks then: others may let it in
-        std::string text;                                  ///< logged
-        std::optional<Patience> patience;                  ///< if it may pass by itself
+        std::pair<IfIndex, std::vector<std::string>> seen; ///< master and marks then; a change is worth a try
+        LogOnce message;
+        std::optional<Patience> patience; ///< for a passing failure
     };
     std::map<std::string, Refused> refused_; ///< by name
     /// A port that is not restored yet.
     struct Leaving {
         Patience patience{};
-        bool requested = false; ///< by begin_leaving(): its end is logged
-        bool taken_out = false; ///< by another program: only our settings are undone
+        bool requested = false;         ///< by begin_leaving(): its end is logged
+        bool removed_by_others = false; ///< by another program: only our settings are undone
         bool logged = false;
         std::string name{};
     };

@@ -7,7 +7,7 @@ namespace teamo {
 
 std::vector<Interrupts::Port> interrupt_ports(const TeamContext& context, const PortSet& ports,
                                               std::optional<IfIndex> active) {
-    constexpr double usual_speed = 1000; // Mbit/s; a port whose speed is not known counts as such a one
+    constexpr double usual_speed = 1000; // Mbit/s; assumed if a port's speed is not known
     const bool backup = std::holds_alternative<ActiveBackupRunner>(context.config().runner);
     std::vector<Interrupts::Port> list;
     for (const auto& port : ports.all()) {

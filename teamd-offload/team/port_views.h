@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What each subsystem needs to know of the ports.
+// The ports as each subsystem needs them.
 #pragma once
 
 #include "team/port_set.h"

@@ -15,7 +15,7 @@ Tables Reconciler::begin() {
 }
 
 const Tables& Reconciler::adopt() {
-    changes_.begin(*context_.team()); // who set the limits is not known; the ports decide
+    changes_.begin(*context_.team()); // who set the GSO limits is not known: take them as set by us
     runner_ = make_runner(context_.config().runner, context_.journal.active());
     decision_ = step(runner_, ports_.candidates());
     // The journal's owners were made for these ports, and stay as they are.
@@ -26,12 +26,12 @@ const Tables& Reconciler::adopt() {
 }
 
 void Reconciler::run() {
-    // The device is gone since this pass began: the next one ends the team.
+    // The device was removed during this pass: the next pass ends the team.
     if (context_.team() == nullptr) return;
     decision_ = step(runner_, ports_.candidates());
     auto next = plan();
     subsystems_.balancing->hold(tables_, next.tables);
-    put_into_effect(next);
+    apply(next);
 }
 
 Member Reconciler::member(const TeamPort& port, const Link& team) const {
@@ -77,18 +77,18 @@ TeamPlan Reconciler::plan() const {
     return make_plan(input, decision_);
 }
 
-/// Until the switches know of a change, what they send to a port that carried is still received.
+/// Until the switches have learned of a change, they send to the old port: keep receiving on it.
 Tables Reconciler::receiving_as_before(Tables tables) const {
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
         if (tables.ports[slot] == tables_.ports[slot]) tables.receive |= tables_.receive & bit(Slot{slot});
     return tables;
 }
 
-void Reconciler::put_into_effect(const TeamPlan& plan) {
+void Reconciler::apply(const TeamPlan& plan) {
     const bool lost = (tables_.transmit & ~plan.tables.transmit) != 0;
     const bool gained = (plan.tables.transmit & ~tables_.transmit) != 0;
     const bool backup = std::holds_alternative<ActiveBackupRunner>(context_.config().runner);
-    // First of all, before any log line: a lost port is out with this write. A failure is reported below.
+    // First, before any log line: this write takes a lost port out of use. A failure is reported below.
     static_cast<void>(context_.datapath->apply(receiving_as_before(plan.tables)));
     if (plan.tables != tables_) log_decision();
     log_changes();
@@ -123,8 +123,8 @@ void Reconciler::log_changes() const {
         if (now == was) continue;
         const auto* link = context_.link(port.index);
         const auto reason = now                                  ? "carries"
-                            : link != nullptr && port.watch.up() ? "carries no more"
-                                                                 : "lost its link, carries no more";
+                            : link != nullptr && port.watch.up() ? "no longer carries"
+                                                                 : "lost its link and no longer carries";
         context_.log(now ? Level::notice : Level::warning,
                      fmt::format("port {} {}; {} of {} ports carry", port.name, reason,
                                  decision_.transmit.size(), ports_.all().size()),
@@ -135,14 +135,11 @@ void Reconciler::log_changes() const {
 /// A failure is logged once, and tried again by a later pass.
 void Reconciler::note_tables(const Result<>& applied) {
     if (applied) {
-        complaint_.clear();
+        failure_.clear();
         patience_ = {};
         return;
     }
-    if (applied.error().text != complaint_)
-        context_.log(Level::error,
-                     fmt::format("the datapath is not as it should be: {}", applied.error().text));
-    complaint_ = applied.error().text;
+    failure_(context_.log, Level::error, "cannot update the datapath: ", applied.error().text);
     patience_.refused(Clock::now());
 }
 
@@ -169,13 +166,13 @@ Result<> Reconciler::choose_active(IfIndex port) {
 
 std::optional<Clock::time_point> Reconciler::deadline() const {
     auto first = changes_.deadline();
-    if (!complaint_.empty() && (!first || patience_.next() < *first)) first = patience_.next();
+    if (!failure_.text().empty() && (!first || patience_.next() < *first)) first = patience_.next();
     return first;
 }
 
 std::vector<std::string> Reconciler::refused() const {
     auto list = changes_.refused();
-    if (!complaint_.empty()) list.push_back(complaint_);
+    if (!failure_.text().empty()) list.push_back(failure_.text());
     return list;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What carries: the runner's decision about the ports, the plan that follows from it, and its way into the
-// datapath and to the devices. The tables are written first.
+// Decides which ports carry: runs the runner, makes the plan, and applies it to the datapath and the devices.
+// The tables are written first.
 #pragma once
 
 #include "plan/team/make_plan.h"
@@ -21,9 +21,9 @@ public:
 
     /// The tables of a team without ports, whose device was just made.
     Tables begin();
-    /// The tables that the running datapath of an earlier daemon has, as far as is known.
+    /// The tables of an earlier daemon's running datapath, as far as known.
     const Tables& adopt();
-    /// Decides, plans, and applies what differs from what is.
+    /// Decides, plans, and applies the differences.
     void run();
     /// When to run again although nothing happens.
     std::optional<Clock::time_point> deadline() const;
@@ -32,14 +32,14 @@ public:
     const Tables& tables() const { return tables_; }
     /// Sets the active port until a port changes. EOPNOTSUPP: the runner has none; ENETDOWN: it has no link.
     Result<> choose_active(IfIndex port);
-    /// What the kernel refused, in its words.
+    /// The kernel's error messages for refused changes.
     std::vector<std::string> refused() const;
 
 private:
     TeamPlan plan() const;
     Member member(const TeamPort& port, const Link& team) const;
     Tables receiving_as_before(Tables tables) const;
-    void put_into_effect(const TeamPlan& plan);
+    void apply(const TeamPlan& plan);
     void log_decision() const;
     void log_changes() const;
     void note_tables(const Result<>& applied);
@@ -53,7 +53,7 @@ private:
     Runner runner_;
     Decision decision_;
     Tables tables_;
-    std::string complaint_; ///< what the datapath refused last
+    LogOnce failure_; ///< of the last write to the datapath
     Patience patience_;
 };
 

@@ -21,13 +21,13 @@ MakeReply with(Reply reply) {
 
 MakeReply done() { return with(Reply{}); }
 
-MakeReply refused(std::string_view code, std::string_view teamds_words, const Error& error) {
+MakeReply refused(std::string_view code, std::string_view teamd_text, const Error& error) {
     return with(
-        Refusal{.code = std::string(code), .message = fmt::format("{}: {}.", teamds_words, error.text)});
+        Refusal{.code = std::string(code), .message = fmt::format("{}: {}.", teamd_text, error.text)});
 }
 
-MakeReply done_or_refused(const Result<>& result, std::string_view code, std::string_view teamds_words) {
-    return result ? done() : refused(code, teamds_words, result.error());
+MakeReply done_or_refused(const Result<>& result, std::string_view code, std::string_view teamd_text) {
+    return result ? done() : refused(code, teamd_text, result.error());
 }
 
 MakeReply no_such_device() { return with(Refusal{.code = "NoSuchDev", .message = "No such device."}); }
@@ -43,7 +43,7 @@ struct Begin {
         if (link == nullptr) return no_such_device();
         if (parts.ports.find(request.port) != nullptr)
             return refused("PortAddFail", "Failed to add port",
-                           {EEXIST, request.port + " is a port of this team already"});
+                           {EEXIST, request.port + " is already a port of this team"});
         if (auto joined = parts.ports.join(link->index); !joined)
             return refused("PortAddFail", "Failed to add port",
                            {0, request.port + " " + joined.error().text});
@@ -55,7 +55,7 @@ struct Begin {
         if (link == nullptr) return no_such_device();
         if (parts.ports.find(request.port) == nullptr)
             return refused("PortRemoveFail", "Failed to del port",
-                           {ENODEV, request.port + " is no port of this team"});
+                           {ENODEV, request.port + " is not a port of this team"});
         context().journal.note_removed(request.port);
         static_cast<void>(parts.ports.begin_leaving(link->index)); // it is a port
         return [this_ = *this, port = link->index, name = request.port] {
@@ -109,7 +109,7 @@ struct Begin {
         };
         if (request.path == "setup.debug_level") {
             const auto level = whole_number<std::uint32_t>(request.value);
-            if (!level || *level > INT32_MAX) return failed("the level is a number from 0 up");
+            if (!level || *level > INT32_MAX) return failed("the level must be 0 or a positive number");
             context().configuration.team.debug_level = *level;
             context().log.set_debug(*level > 0);
             return done();
@@ -117,7 +117,7 @@ struct Begin {
         if (request.path == "runner.active_port" &&
             std::holds_alternative<ActiveBackupRunner>(context().config().runner)) {
             const auto* port = parts.ports.find(request.value);
-            if (port == nullptr) return failed(request.value + " is no port of this team");
+            if (port == nullptr) return failed(request.value + " is not a port of this team");
             if (!parts.reconciler.choose_active(port->index))
                 return failed("the link of " + request.value + " is down");
             return done();
@@ -144,7 +144,7 @@ struct Begin {
     }
 
     MakeReply operator()(const control::InterruptsManage& request) const {
-        parts.subsystems.benchmark_pause->settle(BenchmarkStep::interrupts, request.managed);
+        parts.subsystems.benchmark_pause->set_managed(BenchmarkStep::interrupts, request.managed);
         return done();
     }
 
@@ -159,7 +159,7 @@ struct Begin {
     }
 
     MakeReply operator()(const control::WorkersManage& request) const {
-        parts.subsystems.benchmark_pause->settle(BenchmarkStep::workers, request.managed);
+        parts.subsystems.benchmark_pause->set_managed(BenchmarkStep::workers, request.managed);
         return done();
     }
 
@@ -180,7 +180,7 @@ struct Begin {
                                "OffloadTryFail", "Failed to try an offload");
     }
 
-    /// Until the last step nothing has changed.
+    /// Changes nothing unless all of it is valid.
     MakeReply update_port(const control::PortConfigUpdate& request) const {
         const auto failed = [](const std::string& why) {
             return refused("ConfigUpdateFail", "Failed to update config", {EINVAL, why});
@@ -195,7 +195,7 @@ struct Begin {
             if (const auto watch = unsupported_watch(entry.second.link_watches); !watch.empty())
                 return failed(fmt::format("link watch {} is not supported yet", watch));
         context().configuration = {.team = std::move(read.configuration->team),
-                                   .document = std::move(document)}; // dumped as it was sent
+                                   .document = std::move(document)}; // dumps show the document as it was sent
         parts.ports.reconfigure();
         return done();
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a client asks of a team on the control socket, with teamd's codes and messages; our reason follows
-// teamd's words.
+// Carries out requests from the control socket. Errors have teamd's codes and messages, followed by our
+// reason.
 #pragma once
 
 #include "control/usock_message.h"
@@ -11,7 +11,7 @@
 
 namespace teamo {
 
-/// Makes the reply once the pass is over that the request calls for.
+/// Makes the reply after the pass that the request needs.
 using MakeReply = std::function<control::Reply()>;
 
 /// Begins to carry out a request. The caller runs one pass, and then calls what is returned.

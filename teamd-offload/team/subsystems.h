@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What runs beside the pass, each with a timer or a descriptor of its own. None of them runs a pass: they
+// Parts that run outside the pass, each with its own timer or descriptor. None of them runs a pass: they
 // request one, and the loop runs it.
 #pragma once
 
@@ -31,7 +31,7 @@ struct Subsystems {
     std::unique_ptr<Workers> workers;
     std::unique_ptr<BenchmarkPause> benchmark_pause;
 
-    /// `request_pass`: asks the loop for a pass, soon.
+    /// `request_pass`: makes the loop run a pass soon.
     Result<> make(sd_event* loop, TeamContext& context, const std::function<void()>& request_pass);
 };
 

@@ -7,30 +7,29 @@
 
 namespace teamo {
 
-/// How long a port may miss what a device above the team needs that lives in another namespace: as long as
-/// linkwatch may delay the report of a carrier.
+/// How long a port may miss addresses of a device above the team in another namespace: as long as linkwatch
+/// may delay the report of a carrier.
 constexpr std::chrono::seconds poll_interval{1};
 
-/// Observe, decide, plan, apply: after every batch of events, and when a delay is over. If nothing has
-/// changed it does nothing. A port that lost its link, or its device, is out of the tables before anything
-/// slower begins.
+/// Observe, decide, plan, apply: after every batch of events, and at deadlines. Does nothing if nothing has
+/// changed. A port that lost its link or its device is removed from the tables before anything slower begins.
 void Team::pass() {
     auto& [context, subsystems, ports, uppers, reconciler] = parts_;
     const auto events = context.observer->events_taken();
     if (!observe()) return;
     reconciler.run();
-    bool changed = ports.settle_membership();
+    bool changed = ports.update_membership();
     changed = uppers.update() || changed;
     if (changed) ports.step_watches();
     changed = subsystems.offloads->step(Clock::now()) || changed;
     if (changed) reconciler.run();
     context.journal.save();
     inform_subsystems();
-    // Events that were taken in meanwhile have been used in part only.
+    // Events that were read during the pass have only been used in part: run it again.
     set_timer(context.observer->events_taken() != events);
 }
 
-/// What the observer shows becomes the state of the ports. False: the team's device is gone.
+/// Updates the ports from the observer. False: the team's device is gone.
 bool Team::observe() {
     auto& [context, subsystems, ports, uppers, reconciler] = parts_;
     if (context.team() == nullptr) {
@@ -79,7 +78,7 @@ void Team::poll_unreported() {
     poll_timer_->after(poll_interval);
 }
 
-/// The events that are taken in here wake nobody any more, so the pass that they call for is made here.
+/// Events that are read here do not wake the loop any more, so the pass for them runs here.
 control::Reply Team::answer(const control::Request& request) {
     parts_.context.observer->catch_up();
     static_cast<void>(observe());

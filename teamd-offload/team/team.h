@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// One team from start to stop. It owns its parts, runs the pass over them, and is what main() sees of them.
+// One team from start to stop. Owns the parts of the team and runs the pass over them.
 #pragma once
 
 #include "control/usock_message.h"
@@ -21,9 +21,9 @@ public:
     static Result<std::unique_ptr<Team>> start(Configuration configuration, TeamOptions options, Log& log,
                                                sd_event* loop, std::function<void(Error)> failed);
 
-    /// Restores all devices, unless the team is to be kept.
+    /// Restores all devices, unless keep_on_stop is set.
     void stop();
-    /// After a failed start: removes what this process made; what it adopted runs on.
+    /// After a failed start: removes the device if this process made it; an adopted team continues to run.
     void abandon();
 
     /// Carries out a request, with one pass.
@@ -54,9 +54,9 @@ private:
 
     TeamParts parts_;
     std::function<void(Error)> failed_;
-    std::optional<Deferred> pass_soon_; ///< what everybody but the observer asks for a pass with
+    std::optional<Deferred> pass_soon_; ///< for passes requested by subsystems
     std::optional<Timer> timer_;        ///< the next deadline of a part
-    std::optional<Timer> poll_timer_;   ///< for what the kernel reports to nobody
+    std::optional<Timer> poll_timer_;   ///< for changes that the kernel does not report
     std::optional<Io> datapath_events_;
     bool made_device_ = false; ///< by this process: a failed start removes it again
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How a team begins and ends: its device made, or adopted from an earlier daemon, and everything restored.
+// Start and stop of a team: makes its device, or adopts that of an earlier daemon; restores everything.
 #include "team/port_views.h"
 #include "team/team.h"
 
@@ -15,7 +15,7 @@
 namespace teamo {
 namespace {
 
-/// How long a stop tries to restore what was refused: not too long for whoever waits for the stop.
+/// How long a stop tries to restore what was refused.
 constexpr std::chrono::seconds restore_patience{2};
 
 } // namespace
@@ -81,7 +81,7 @@ Result<> Team::make_timers(sd_event* loop) {
     return {};
 }
 
-/// The device of an earlier daemon, to be adopted; none: it is to be made, and nothing is in its way.
+/// The device of an earlier daemon, to be adopted. None: a new device can be made, leftovers are cleared.
 Result<std::optional<TeamDevice>> Team::find_device() {
     auto& [context, subsystems, ports, uppers, reconciler] = parts_;
     if (context.options.recreate) {
@@ -96,7 +96,7 @@ Result<std::optional<TeamDevice>> Team::find_device() {
     return existing;
 }
 
-/// -r: removes whatever has the team's name. If it is a team of ours, its ports are restored first.
+/// -r: removes any device with the team's name. If it was a team of ours, restores its ports.
 Result<> Team::remove_existing() {
     auto& context = parts_.context;
     const auto* named = find_link(context.links(), context.name());
@@ -109,14 +109,16 @@ Result<> Team::remove_existing() {
     return ours ? parts_.ports.clear_leftovers() : Result<>();
 }
 
-/// A device that a daemon was making when it was killed is made again.
+/// Removes a device that an earlier daemon was making when it was killed, so that it is made again.
 Result<> Team::remove_half_made() {
     auto& context = parts_.context;
     const auto journal = read_journal(context.name());
     const bool noted = journal && *journal && (*journal)->making;
     if (!is_half_made(context.links(), context.name(), noted)) return {};
     const auto* device = find_link(context.links(), context.name());
-    context.log(Level::notice, fmt::format("device {} was left half made; it is made anew", context.name()));
+    context.log(
+        Level::notice,
+        fmt::format("device {} was not completed by an earlier daemon; making it again", context.name()));
     if (auto removed = context.control.remove(device->index); !removed)
         return within(fmt::format("device {} cannot be removed", context.name()), std::move(removed.error()));
     return context.observer->refresh();
@@ -127,13 +129,13 @@ Result<> Team::make_device() {
     const auto& config = context.config();
     auto& journal = context.journal;
     MacAddress address = config.hwaddr.value_or(MacAddress{});
-    // Without one of its own the team has its first port's address, as with the kernel's driver.
+    // Without a configured address the team has that of its first port, as with the kernel's driver.
     if (address.is_zero() && !context.options.without_ports)
         for (const auto& entry : config.ports)
             if (const auto* link = find_link(context.links(), entry.first);
                 link != nullptr && address.is_zero())
                 address = link->address;
-    journal.set_making(true); // else a kill before the device has its mark would leave an unknown device
+    journal.set_making(true); // identifies the device if we are killed before it has its mark
     if (auto kept = journal.keep(); !kept) return kept;
     auto device = context.datapath->create_device(context.control, context.name(), address);
     if (!device) {
@@ -146,7 +148,7 @@ Result<> Team::make_device() {
     if (auto read = context.observer->refresh(); !read) return read;
     const auto* team = context.team();
     if (team == nullptr)
-        return fail(ENODEV, fmt::format("device {} vanished while it was made", context.name()));
+        return fail(ENODEV, fmt::format("device {} was removed while it was being made", context.name()));
     subsystems.offloads->add_team(*team, config.offload, {});
     journal.set_device(context.device.team, context.device.inner,
                        subsystems.offloads->kept(context.device.team));
@@ -155,8 +157,8 @@ Result<> Team::make_device() {
     return context.datapath->attach_team(context.device, tables);
 }
 
-/// Continues where a dead daemon stopped. Nothing is taken down: our programs take the place of the running
-/// ones when their maps have the same content.
+/// Continues the team of a daemon that was killed, without taking any link down: our programs replace the
+/// running ones when their maps have the same content.
 Result<> Team::adopt_device(const TeamDevice& device) {
     auto& [context, subsystems, ports, uppers, reconciler] = parts_;
     context.device = device;
@@ -173,12 +175,12 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     if (auto attached = context.datapath->attach_team(device, reconciler.adopt()); !attached) return attached;
     for (const auto& port : ports.all())
         if (auto attached = context.datapath->attach_port(port.index); !attached) {
-            // The others carry; the first pass finds one that is gone.
+            // The other ports carry; the first pass removes a port whose device is gone.
             if (is_passing(attached.error()))
                 return within(fmt::format("port {}", port.name), std::move(attached.error()));
             context.log(Level::error, fmt::format("port {}: {}", port.name, attached.error().text));
         }
-    context.log(Level::notice, fmt::format("went on with the running team, {} ports", ports.all().size()),
+    context.log(Level::notice, fmt::format("adopted the running team with {} ports", ports.all().size()),
                 message_id::adopted);
     ports.finish_begun();
     return {};
@@ -201,7 +203,7 @@ Result<> Team::listen(sd_event* loop) {
 }
 
 void Team::abandon() {
-    parts_.context.options.keep_on_stop = false; // what was begun must not stay
+    parts_.context.options.keep_on_stop = false; // do not keep an incomplete team
     if (made_device_) stop();
 }
 
@@ -210,7 +212,7 @@ void Team::stop() {
     context.observer->catch_up();
     subsystems.trial->end(); // before its port is restored
     if (context.options.keep_on_stop) {
-        context.log(Level::info, "stopped; device and ports stay as they are");
+        context.log(Level::info, "stopped; device and ports continue to run");
         return;
     }
     subsystems.workers->manage(false);
@@ -224,7 +226,7 @@ void Team::stop() {
         context.journal.remove_file();
     else
         context.log(Level::warning,
-                    fmt::format("{} ports are not as they were; a start and a stop puts them back", left));
+                    fmt::format("{} ports are not restored; to try again, start and stop the team", left));
 }
 
 void Team::remove_device(Clock::time_point until) {
@@ -236,7 +238,7 @@ void Team::remove_device(Clock::time_point until) {
         if (removed) return;
         patience.refused(Clock::now());
         if (!is_passing(removed.error()) || patience.next() > until)
-            return context.log(Level::warning, fmt::format("device {} is still there: {}", context.name(),
+            return context.log(Level::warning, fmt::format("device {} cannot be removed: {}", context.name(),
                                                            removed.error().text));
         std::this_thread::sleep_until(patience.next());
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the devices above the team need it to receive. A macvlan adds its address to the team's list, of
-// which the kernel reports nothing, and makes a veth promiscuous, of which it reports nothing either
-// (net/core/dev_addr_lists.c: __dev_set_rx_mode). A device that claims to filter (IFF_UNICAST_FLT, which
-// Debian's netkit of 6.12 does not) stays as it is. So both are read when those above the team change, and
-// once in a while, since the events of a macvlan in a container's namespace are not received here.
+// Which addresses the team must receive for the devices above it. A macvlan adds its address to the team's
+// unicast list and, if the team's device does not filter (no IFF_UNICAST_FLT: veth, and netkit in
+// Debian's 6.12), makes it promiscuous; the kernel reports neither (net/core/dev_addr_lists.c:
+// __dev_set_rx_mode). So both are read when the devices above the team change, and by a poll, since events
+// from the namespace of a container do not arrive here.
 #pragma once
 
 #include "base/mac_address.h"
@@ -20,12 +20,12 @@ class UpperDevices {
 public:
     explicit UpperDevices(TeamContext& context) : context_(context) {}
 
-    /// Reads the team's addresses if other devices are on the team than before. True: they have changed.
+    /// Reads the team's addresses if the devices above it have changed. True: the devices have changed.
     bool update();
-    /// Reads them now. True: they have changed.
+    /// Reads the team's addresses now. True: they have changed.
     bool update_addresses();
 
-    /// The team's list of unicast addresses besides its own.
+    /// The team's unicast addresses besides its own.
     const std::vector<MacAddress>& unicast_list() const { return unicast_list_; }
 
 private:

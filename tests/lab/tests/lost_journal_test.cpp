@@ -59,7 +59,7 @@ TEST_P(LostJournal, adopts_and_restores_permanent_addresses) {
     team_->kill();
     ASSERT_TRUE(std::filesystem::remove(journal)) << "the journal must have existed";
     team_->start();
-    EXPECT_THAT(team_->log(), HasSubstr("went on with the running team, 2 ports"));
+    EXPECT_THAT(team_->log(), HasSubstr("adopted the running team with 2 ports"));
     EXPECT_TRUE(both_carry());
     EXPECT_EQ(index, look(NetNs::current(), "team0").index);
     for (const auto& entry : permanent)
@@ -90,7 +90,7 @@ TEST_P(LostJournal, reports_an_unreadable_journal) {
     ASSERT_TRUE(std::filesystem::exists(journal));
     std::ofstream(journal) << R"({"version": )";
     team_->start();
-    EXPECT_THAT(team_->log(), HasSubstr("the earlier state of the ports is not known: "));
+    EXPECT_THAT(team_->log(), HasSubstr("cannot read the earlier state of the ports: "));
     EXPECT_TRUE(both_carry());
     EXPECT_EQ(0, team_->stop());
     for (const auto& [port, address] : permanent)

@@ -112,7 +112,7 @@ TEST_F(HashByCpu, is_shown_to_the_administrator) {
     const auto moved = team.teamoctl({"balance", "move", "7", "eth2"});
     EXPECT_EQ(1, moved.status);
     EXPECT_THAT(moved.err, HasSubstr("the sending CPU decides"));
-    const auto warned = HasSubstr("by the team driver a flow whose sender moves");
+    const auto warned = HasSubstr("with the team driver packets of a flow may be reordered");
     if (by_driver(wires))
         EXPECT_THAT(team.log(), warned);
     else

@@ -203,7 +203,7 @@ TEST_F(Workers, binds_again_after_a_killed_benchmark) {
     }
     EXPECT_EQ("false", team.item("workers.managed"));
     EXPECT_TRUE(eventually("it is bound again", is_bound, 40s));
-    EXPECT_THAT(team.log(), HasSubstr("workers: the measurement has ended"));
+    EXPECT_THAT(team.log(), HasSubstr("workers: no request from the benchmark"));
 }
 
 TEST_F(Workers, restore_ends_a_trial) {

@@ -165,7 +165,7 @@ TEST(OffloadShow, explains_a_missing_measurement) {
         [&] {
             said = sh(wires.host(), "setpriv --bounding-set -sys_admin --inh-caps -sys_admin " +
                                         teamoctl_program() + " team0 offload");
-            return said.out.find("segmented in software; the cost is not measured: cannot make a network "
+            return said.out.find("segmented in software; the cost is not measured: cannot create a network "
                                  "namespace: Operation not permitted\n") != std::string::npos;
         }))
         << said.out << said.err;

@@ -187,11 +187,11 @@ TEST(OffloadRepair, only_logs_if_configured) {
     bring_up(wires, team);
     ethtool(wires, "eth1 tso off");
     EXPECT_TRUE(eventually("the log reports it", [&] {
-        return team.log().find("left so, since \"repair\" is false") != std::string::npos;
+        return team.log().find("not changed, because \"repair\" is false") != std::string::npos;
     }));
     EXPECT_TRUE(stays(
         "left alone", [&] { return !has(wires, "eth1", tcp4); }, 200ms));
-    EXPECT_EQ(1U, lines_with(team.log(), "left so"));
+    EXPECT_EQ(1U, lines_with(team.log(), "not changed, because"));
 }
 
 TEST(OffloadRepair, repairs_the_mtu_of_a_port) {

@@ -94,7 +94,7 @@ TEST(CarrierMonitor, polls_only_ports_with_a_carrier) {
     const TeamUnderTest team(loadbalance(2), {"-g"});
     ASSERT_TRUE(team.await_link("eth1"));
     // If the kernel supports fentry programs, the daemon does not poll.
-    const bool polls = team.log().find("lost carriers are asked for") != std::string::npos;
+    const bool polls = team.log().find("lost carriers are polled") != std::string::npos;
     EXPECT_NE(kernel_takes_fentry_programs(), polls);
     if (polls)
         EXPECT_TRUE(stays_awake(team));
