@@ -2,7 +2,7 @@
 #include "team/device_changes.h"
 
 #include "base/match.h"
-#include "team/port_device.h"
+#include "team/ports/port_device.h"
 
 #include <linux/if.h>
 

@@ -8,7 +8,7 @@
 #include "plan/team/patience.h"
 #include "plan/team/repair.h"
 #include "team/context.h"
-#include "team/port_set.h"
+#include "team/ports/port_set.h"
 
 #include <map>
 #include <optional>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "team/context.h"
-#include "team/port_set.h"
+#include "team/ports/port_set.h"
 #include "team/reconciler.h"
 #include "team/subsystems.h"
 #include "team/upper_devices.h"

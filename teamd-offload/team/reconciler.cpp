@@ -2,7 +2,7 @@
 #include "team/reconciler.h"
 
 #include "plan/team/reception.h"
-#include "team/port_views.h"
+#include "team/ports/port_views.h"
 
 #include <algorithm>
 

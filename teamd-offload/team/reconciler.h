@@ -8,7 +8,7 @@
 #include "runner/runner.h"
 #include "team/context.h"
 #include "team/device_changes.h"
-#include "team/port_set.h"
+#include "team/ports/port_set.h"
 #include "team/subsystems.h"
 #include "team/upper_devices.h"
 

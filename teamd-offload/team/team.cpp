@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "team/team.h"
 
-#include "team/port_views.h"
+#include "team/ports/port_views.h"
 #include "team/requests.h"
 #include "team/status.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Start and stop of a team: makes its device, or adopts that of an earlier daemon; restores everything.
-#include "team/port_views.h"
+#include "team/ports/port_views.h"
 #include "team/team.h"
 
 #include "model/marks.h"

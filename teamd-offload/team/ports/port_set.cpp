@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "team/port_set.h"
+#include "team/ports/port_set.h"
 
 #include "model/marks.h"
 #include "plan/team/membership.h"
-#include "team/port_device.h"
+#include "team/ports/port_device.h"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 // has the team's mark now, because the kernel reuses interface indexes.
 #include "cpus/workers.h"
 #include "model/marks.h"
-#include "team/port_device.h"
-#include "team/port_set.h"
+#include "team/ports/port_device.h"
+#include "team/ports/port_set.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "team/port_device.h"
+#include "team/ports/port_device.h"
 
 #include "base/failures.h"
 #include "kernel/files/files.h"

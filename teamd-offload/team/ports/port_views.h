@@ -3,7 +3,7 @@
 // The ports as each subsystem needs them.
 #pragma once
 
-#include "team/port_set.h"
+#include "team/ports/port_set.h"
 
 #include <optional>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "team/port_views.h"
+#include "team/ports/port_views.h"
 
 #include <linux/if.h>
 

@@ -3,8 +3,8 @@
 // How a device becomes a port of the team.
 #include "model/marks.h"
 #include "plan/team/membership.h"
-#include "team/port_device.h"
-#include "team/port_set.h"
+#include "team/ports/port_device.h"
+#include "team/ports/port_set.h"
 
 #include <linux/if_addr.h>
 
