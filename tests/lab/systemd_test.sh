@@ -40,7 +40,10 @@ status=$(systemctl --no-pager --lines=0 status "$unit")
 printf '%s\n' "$status"
 grep -q "Active: active (running)" <<<"$status" || fail "status is not active"
 grep -q "Status: \"loadbalance over $datapath (.*4 of 4 ports carry" <<<"$status" || fail "the status line does not show the team"
-step "started: active, the status line shows the team, four ports carry"
+pid=$(systemctl show --property=MainPID --value "$unit")
+policy=$(awk '{print $41}' "/proc/$pid/stat") # proc(5); 2 is SCHED_RR
+[ "$policy" = 2 ] || fail "scheduling policy $policy: a busy CPU delays the answer to a lost link"
+step "started: active, real-time policy, the status line shows the team, four ports carry"
 
 # A unit with one process that receives from all cables: the daemon binds it through systemd.
 cat >/etc/systemd/system/fed.service <<END
