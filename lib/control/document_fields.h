@@ -11,16 +11,17 @@
 // reader accepts any document: a key that is absent or has another type reads as 0, false or empty.
 #pragma once
 
-#include "base/whole_number.h"
-#include "model/balance.h"
 #include "model/features.h"
 #include "json/fields.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <concepts>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace teamo::control {
 

@@ -18,32 +18,35 @@ using json::Value;
 
 constexpr auto datapath_key = "datapath", setup_key = "setup", runner_name_key = "runner_name";
 
-/// As teamd, which shows the values of the kernel's team driver (team_core.c, __team_port_change_send):
-/// without a link 0 and "half"; with a link ethtool's values, -1 for an unknown speed, and "full" for any
-/// duplex but half.
+// As teamd, which shows the values of the kernel's team driver (team_core.c, __team_port_change_send):
+// without a link 0 and "half"; with a link ethtool's values, -1 for an unknown speed, and "full" for any
+// duplex but half.
+const char* duplex_of(const LinkStatus& link) {
+    return link.up && link.duplex != Duplex::half ? "full" : "half";
+}
+Value write_speed(const LinkStatus& link) {
+    if (!link.up) return 0;
+    return link.speed ? Value(*link.speed) : Value(-1);
+}
+void read_speed(const Value& in, LinkStatus& link) {
+    std::uint32_t speed = 0;
+    from_json(in, speed);
+    if (speed != 0) link.speed = speed;
+}
+
 constexpr auto link_fields = [](auto field, auto& link) {
-    const bool up = link.up;
-    using Speed = std::optional<std::uint32_t>;
-    field.write_only("duplex", up && link.duplex != Duplex::half ? "full" : "half");
-    field.as(
-        "speed", link.speed,
-        [up](const Speed& speed) { return !up     ? Value(0)
-                                          : speed ? Value(*speed)
-                                                  : Value(-1); },
-        [](const Value& in, Speed& speed) {
-            std::uint32_t number = 0;
-            from_json(in, number);
-            if (number != 0) speed = number;
-        });
+    field.write_only("duplex", duplex_of(link));
+    field.as("speed", link, write_speed, read_speed);
     field("up", link.up);
 };
 
+Value write_address(const MacAddress& address) { return teamo::text_of(address); }
+void read_address(const Value& in, MacAddress& address) {
+    address = parse_mac_address(json::string_of(in)).value_or(MacAddress{});
+}
+
 constexpr auto ifinfo_fields = [](auto field, auto& device) {
-    field.as(
-        "dev_addr", device.address, [](const MacAddress& address) { return teamo::text_of(address); },
-        [](const Value& in, MacAddress& address) {
-            address = parse_mac_address(json::string_of(in)).value_or(MacAddress{});
-        });
+    field.as("dev_addr", device.address, write_address, read_address);
     field.write_only("dev_addr_len", static_cast<int>(device.address.bytes.size()));
     field("ifindex", device.ifindex.value);
     field("ifname", device.name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "control/worker_document.h"
 
+#include "base/whole_number.h"
 #include "control/document_fields.h"
 
 #include <fmt/format.h>
