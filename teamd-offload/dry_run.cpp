@@ -118,12 +118,7 @@ const char* datapath_name(const Result<DatapathChoice>& choice) {
     return *choice == DatapathChoice::team ? "team" : "bpf";
 }
 
-json::Value list_of(const CpuList& cpus) {
-    json::Array list;
-    for (const auto cpu : cpus)
-        list.emplace_back(static_cast<std::int64_t>(cpu));
-    return list;
-}
+json::Value list_of(const CpuList& cpus) { return json::Array(cpus.begin(), cpus.end()); }
 
 /// What a start would change, and what would stay lacking.
 json::Value value_of(const PortOffloads& offloads) {

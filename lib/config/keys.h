@@ -4,6 +4,8 @@
 // and the shell completion are made from it.
 #pragma once
 
+#include "model/config.h"
+
 #include <array>
 #include <cstdint>
 #include <span>
@@ -89,8 +91,11 @@ inline constexpr auto link_watch_words =
 inline constexpr auto link_watch_policy_words = std::to_array<std::string_view>({"any", "all"});
 inline constexpr auto datapath_words = std::to_array<std::string_view>({"auto", "team", "bpf"});
 inline constexpr auto interrupt_policy_words = std::to_array<std::string_view>({"unique", "off"});
-inline constexpr auto tx_hash_words = std::to_array<std::string_view>(
-    {"eth", "vlan", "ipv4", "ipv6", "ip", "l3", "tcp", "udp", "sctp", "l4", "cpu"});
+inline constexpr auto tx_hash_words = [] {
+    std::array<std::string_view, hash_words.size()> words;
+    std::ranges::transform(hash_words, words.begin(), &HashWord::word);
+    return words;
+}();
 inline constexpr auto worker_policy_words = std::to_array<std::string_view>({"follow", "spread", "off"});
 inline constexpr auto tx_balancer_words = std::to_array<std::string_view>({"basic"});
 

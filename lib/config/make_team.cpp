@@ -9,32 +9,13 @@
 namespace teamo::config {
 namespace {
 
-HashFields fields_of(std::string_view word) {
-    using enum HashField;
-    constexpr auto fields = std::to_array<std::pair<std::string_view, HashFields>>({
-        {"eth", HashFields{} | eth},
-        {"vlan", HashFields{} | vlan},
-        {"ipv4", HashFields{} | ipv4},
-        {"ipv6", HashFields{} | ipv6},
-        {"ip", ipv4 | ipv6},
-        {"l3", ipv4 | ipv6},
-        {"tcp", HashFields{} | tcp},
-        {"udp", HashFields{} | udp},
-        {"sctp", HashFields{} | sctp},
-        {"l4", tcp | udp | sctp},
-        {"cpu", HashFields{} | cpu},
-    });
-    const auto* found = std::ranges::find(fields, word, [](const auto& entry) { return entry.first; });
-    return found == fields.end() ? HashFields{} : found->second;
-}
-
 // As in teamd, a list without any known word is an empty hash, not the default.
 HashFields tx_hash_of(const Section& runner) {
     const auto* written = runner.written("tx_hash");
     if (written == nullptr) return default_tx_hash;
     HashFields fields{};
     for (const auto& word : *written->array())
-        if (const auto* text = word.string()) fields |= fields_of(*text);
+        if (const auto* text = word.string()) fields |= hash_fields_named(*text);
     return fields;
 }
 

@@ -1,93 +1,73 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "control/balance_document.h"
 
-#include <cmath>
+#include "control/document_fields.h"
 
 namespace teamo::control {
 namespace {
 
-using json::Object;
-using json::Value;
+constexpr auto port_balance_fields = [](auto field, auto& port) {
+    field.rounded("bulk_bytes_per_second", port.bulk);
+    field.rounded("bytes_per_second", port.bytes);
+    field.rounded("capacity_bytes_per_second", port.capacity);
+    field.percent("cpu_load_percent", port.cpu_load);
+    field("cpus", port.cpus);
+    field("interrupt_cpus", port.interrupt_cpus);
+    field.rounded("packets_per_second", port.packets);
+    field.rounded("planned_bytes_per_second", port.planned);
+    field("segments", port.segments);
+};
 
-Value hash_of(HashFields fields) {
-    using enum HashField;
-    constexpr std::array names{std::pair(eth, "eth"),   std::pair(vlan, "vlan"), std::pair(ipv4, "ipv4"),
-                               std::pair(ipv6, "ipv6"), std::pair(tcp, "tcp"),   std::pair(udp, "udp"),
-                               std::pair(sctp, "sctp"), std::pair(cpu, "cpu")};
-    json::Array list;
-    for (const auto& [field, name] : names)
-        if ((fields & static_cast<HashFields>(field)) != 0) list.emplace_back(name);
-    return list;
-}
-
-Value rounded(double rate) { return static_cast<std::int64_t>(std::llround(rate)); }
-Value per_cent(double part) { return std::round(part * 1000) / 10; }
-
-Value list_of(const CpuList& cpus) {
-    json::Array list;
-    for (const auto cpu : cpus)
-        list.emplace_back(static_cast<std::int64_t>(cpu));
-    return list;
-}
-
-Value balance_port_of(const PortBalance& port) {
-    return Object{{"bulk_bytes_per_second", rounded(port.bulk)},
-                  {"bytes_per_second", rounded(port.bytes)},
-                  {"capacity_bytes_per_second", rounded(port.capacity)},
-                  {"cpu_load_percent", per_cent(port.cpu_load)},
-                  {"cpus", list_of(port.cpus)},
-                  {"interrupt_cpus", list_of(port.interrupt_cpus)},
-                  {"packets_per_second", rounded(port.packets)},
-                  {"planned_bytes_per_second", rounded(port.planned)},
-                  {"segments", port.segments}};
-}
-
-Value move_of(const MoveStatus& move) {
-    return Object{{"ago_ms", move.ago.count()},
-                  {"bucket", static_cast<int>(move.bucket)},
-                  {"end", name_of(move.end)},
-                  {"from", move.from},
-                  {"gain_percent", per_cent(move.gain)},
-                  {"reason", name_of(move.reason)},
-                  {"to", move.to},
-                  {"waited_ms", move.waited.count()}};
-}
+constexpr auto move_fields = [](auto field, auto& move) {
+    using enum MoveEnd;
+    using enum MoveReason;
+    field("ago_ms", move.ago);
+    field("bucket", move.bucket);
+    field.name("end", move.end, {pending, in_gap, forced, given_up});
+    field("from", move.from);
+    field.percent("gain_percent", move.gain);
+    field.name("reason", move.reason, {load, offload, by_hand, membership});
+    field("to", move.to);
+    field("waited_ms", move.waited);
+};
 
 /// Arrays by bucket, 0 to 255.
-Value buckets_of(const BalanceStatus& balance) {
-    json::Array ports, bytes, packets, bulk, then;
-    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
-        ports.emplace_back(balance.leaves_by[bucket]);
-        then.emplace_back(json::Array(balance.then[bucket].begin(), balance.then[bucket].end()));
-        bytes.push_back(rounded(balance.loads[bucket].bytes));
-        packets.push_back(rounded(balance.loads[bucket].packets));
-        bulk.push_back(rounded(balance.loads[bucket].bulk));
-    }
-    return Object{{"bulk_bytes_per_second", std::move(bulk)},
-                  {"bytes_per_second", std::move(bytes)},
-                  {"packets_per_second", std::move(packets)},
-                  {"port", std::move(ports)},
-                  {"next_ports", std::move(then)}};
+constexpr auto bucket_fields = [](auto field, auto& balance) {
+    field.rounded("bulk_bytes_per_second", balance.loads, &BucketLoad::bulk);
+    field.rounded("bytes_per_second", balance.loads, &BucketLoad::bytes);
+    field.rounded("packets_per_second", balance.loads, &BucketLoad::packets);
+    field("port", balance.leaves_by);
+    field("next_ports", balance.then);
+};
+
+json::Value write_hash(HashFields fields) { return to_json(hash_field_names(fields)); }
+
+void read_hash(const json::Value& names, HashFields& fields) {
+    if (names.array() == nullptr) return;
+    for (const auto& name : *names.array())
+        fields |= hash_fields_named(json::string_of(name));
 }
+
+constexpr auto balance_fields = [](auto field, auto& balance) {
+    field("aware", balance.config.aware);
+    field.object("buckets", balance, bucket_fields);
+    field("counted", balance.counted);
+    field("frozen", balance.frozen);
+    field("interval_ms", balance.config.interval);
+    field.list("moves", balance.moves, move_fields);
+    field("on", balance.config.on);
+    field.by_name("ports", balance.ports, port_balance_fields);
+    field.as("tx_hash", balance.tx_hash, write_hash, read_hash);
+};
 
 } // namespace
 
-Value balance_document(const BalanceStatus& balance) {
-    Object ports;
-    for (const auto& port : balance.ports)
-        ports.push_back({port.name, balance_port_of(port)});
-    json::Array moves;
-    for (const auto& move : balance.moves)
-        moves.push_back(move_of(move));
-    return Object{{"aware", balance.config.aware},
-                  {"buckets", buckets_of(balance)},
-                  {"counted", balance.counted},
-                  {"frozen", balance.frozen},
-                  {"interval_ms", balance.config.interval.count()},
-                  {"moves", std::move(moves)},
-                  {"on", balance.config.on},
-                  {"ports", std::move(ports)},
-                  {"tx_hash", hash_of(balance.tx_hash)}};
+json::Value balance_document(const BalanceStatus& balance) { return write_fields(balance, balance_fields); }
+
+json::Value port_balance_document(const PortBalance& port) { return write_fields(port, port_balance_fields); }
+
+BalanceStatus read_balance(const json::Value& document) {
+    return read_fields<BalanceStatus>(document, balance_fields);
 }
 
 } // namespace teamo::control

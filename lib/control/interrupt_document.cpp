@@ -1,89 +1,86 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// CPU lists are written like the kernel's, "0-3,6": on a large machine a port may have hundreds of CPUs.
 #include "control/interrupt_document.h"
+
+#include "control/document_fields.h"
 
 namespace teamo::control {
 namespace {
 
-using json::Object;
-using json::Value;
+constexpr auto thread_fields = [](auto field, auto& thread) {
+    field.cpu_text("affinity", thread.affinity);
+    field("pid", thread.pid);
+};
 
-Value list_of(const std::vector<std::string>& texts) { return json::Array(texts.begin(), texts.end()); }
-
-/// The planned CPUs; "" if the plan does not set it.
-std::string wanted_of(const PortInterruptStatus& port, CpuSetting setting) {
-    const auto found = port.wanted.find(setting);
-    return found == port.wanted.end() ? std::string() : text_of(found->second);
+/// The planned CPUs of a vector; "" if the plan does not set it.
+json::Value write_wanted(const CpuSettings& wanted, unsigned irq) {
+    const auto found = wanted.find({.kind = CpuSetting::Kind::irq, .number = irq});
+    return found == wanted.end() ? std::string() : text_of(found->second);
+}
+void read_wanted(const json::Value& in, CpuSettings& wanted, unsigned irq) {
+    if (auto cpus = parse_cpu_list(json::string_of(in)); cpus && !cpus->empty())
+        wanted.insert_or_assign({.kind = CpuSetting::Kind::irq, .number = irq}, std::move(*cpus));
 }
 
-Value vector_of(const PortInterruptStatus& port, const IrqVector& vector) {
-    return Object{{"affinity", text_of(vector.affinity)},
-                  {"count", static_cast<std::int64_t>(vector.count)},
-                  {"effective", text_of(vector.effective)},
-                  {"irq", vector.irq},
-                  {"movable", vector.movable},
-                  {"name", vector.name},
-                  {"wanted", wanted_of(port, {.kind = CpuSetting::Kind::irq, .number = vector.irq})}};
-}
-
-Value queue_of(const PortInterruptStatus& port, const QueueVectors& queue) {
-    json::Array vectors;
-    for (const auto& vector : queue.vectors)
-        vectors.push_back(vector_of(port, vector));
-    Value value = Object{{"queue", queue.queue}, {"vectors", std::move(vectors)}};
-    const auto add = [&value](const char* key, const std::optional<NapiThread>& thread) {
-        if (thread)
-            value.set(key, Object{{"affinity", text_of(thread->affinity)},
-                                  {"pid", static_cast<std::int64_t>(thread->pid)}});
+/// `wanted`: the planned CPUs of all vectors of the port.
+auto vector_fields(auto& wanted) {
+    return [&wanted](auto field, auto& vector) {
+        field.cpu_text("affinity", vector.affinity);
+        field("count", vector.count);
+        field.cpu_text("effective", vector.effective);
+        field("irq", vector.irq);
+        field("movable", vector.movable);
+        field("name", vector.name);
+        const unsigned irq = vector.irq;
+        field.as(
+            "wanted", wanted, [irq](const CpuSettings& all) { return write_wanted(all, irq); },
+            [irq](const json::Value& in, CpuSettings& all) { read_wanted(in, all, irq); });
     };
-    add("thread", queue.thread);
-    add("second_thread", queue.second_thread);
-    return value;
 }
 
-Value masks_of(const std::vector<CpuList>& masks) {
-    json::Array list;
-    for (const auto& mask : masks)
-        list.emplace_back(text_of(mask));
-    return list;
+auto queue_fields(auto& wanted) {
+    return [&wanted](auto field, auto& queue) {
+        field("queue", queue.queue);
+        field.list("vectors", queue.vectors, vector_fields(wanted));
+        field.object("thread", queue.thread, thread_fields);
+        field.object("second_thread", queue.second_thread, thread_fields);
+    };
 }
 
-Value port_of(const PortInterruptStatus& port) {
-    json::Array cpus, queues, others;
-    for (const auto cpu : port.cpus)
-        cpus.emplace_back(static_cast<std::int64_t>(cpu));
-    for (const auto& queue : port.now.queues)
-        queues.push_back(queue_of(port, queue));
-    for (const auto& vector : port.now.others)
-        others.push_back(vector_of(port, vector));
-    return Object{{"contested", port.contested},
-                  {"cpus", std::move(cpus)},
-                  {"drift", port.drift},
-                  {"moves", port.moves},
-                  {"node", port.now.node},
-                  {"others", std::move(others)},
-                  {"queues", std::move(queues)},
-                  {"reason", port.reason},
-                  {"refused", list_of(port.refused)},
-                  {"repaired", port.repaired},
-                  {"rps", masks_of(port.now.rps)},
-                  {"shares_with", list_of(port.shares)},
-                  {"source", name_of(port.now.source)},
-                  {"xps", masks_of(port.now.xps)}};
-}
+constexpr auto port_interrupt_fields = [](auto field, auto& port) {
+    using enum VectorSource;
+    field("contested", port.contested);
+    field("cpus", port.cpus);
+    field("drift", port.drift);
+    field("moves", port.moves);
+    field("node", port.now.node);
+    field.list("others", port.now.others, vector_fields(port.wanted));
+    field.list("queues", port.now.queues, queue_fields(port.wanted));
+    field("reason", port.reason);
+    field("refused", port.refused);
+    field("repaired", port.repaired);
+    field.cpu_text("rps", port.now.rps);
+    field("shares_with", port.shares);
+    field.name("source", port.now.source, {none, netdev, names, counts, ungrouped});
+    field.cpu_text("xps", port.now.xps);
+};
+
+constexpr auto interrupt_fields = [](auto field, auto& status) {
+    using enum InterruptPolicy;
+    field("degraded", status.degraded);
+    field("managed", status.managed);
+    field.name("policy", status.policy, {unique, off});
+    field.by_name("ports", status.ports, port_interrupt_fields);
+    field("writers", status.writers);
+};
 
 } // namespace
 
-Value interrupt_document(const InterruptStatus& status) {
-    Object ports;
-    for (const auto& port : status.ports)
-        ports.push_back({port.name, port_of(port)});
-    return Object{{"degraded", status.degraded},
-                  {"managed", status.managed},
-                  {"policy", status.policy == InterruptPolicy::off ? "off" : "unique"},
-                  {"ports", std::move(ports)},
-                  {"writers", list_of(status.writers)}};
+json::Value interrupt_document(const InterruptStatus& status) {
+    return write_fields(status, interrupt_fields);
+}
+
+InterruptStatus read_interrupts(const json::Value& document) {
+    return read_fields<InterruptStatus>(document, interrupt_fields);
 }
 
 } // namespace teamo::control

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "control/offload_document.h"
 
+#include "control/document_fields.h"
+
 namespace teamo::control {
 namespace {
 
-using json::Object;
-using json::Value;
+constexpr auto limit_fields = [](auto field, auto& limits) {
+    field("bytes", limits.size);
+    field("ipv4_bytes", limits.ipv4_size);
+    field("segments", limits.segs);
+};
 
-Value list_of(const FeatureNames& names) {
-    json::Array list;
-    for (const auto& name : names)
-        list.emplace_back(name);
-    return list;
-}
+constexpr auto device_offload_fields = [](auto field, auto& device) {
+    field("active", device.active);
+    field("changeable", device.changeable);
+    field("gave_up", device.gave_up);
+    field.object("gso_max", device.gso_max, limit_fields);
+    field("lacking", device.lacking);
+    field("last", device.last);
+    field("off", device.shall_be_off);
+    field("on", device.shall_be_on);
+    field("repaired", device.repaired);
+    field("required", device.required);
+};
 
-Value device_of(const DeviceOffloads& device) {
-    return Object{{"active", list_of(device.active)},
-                  {"changeable", list_of(device.changeable)},
-                  {"gave_up", device.gave_up},
-                  {"gso_max", Object{{"bytes", device.gso_max.size},
-                                     {"ipv4_bytes", device.gso_max.ipv4_size},
-                                     {"segments", device.gso_max.segs}}},
-                  {"lacking", list_of(device.lacking)},
-                  {"last", device.last},
-                  {"off", list_of(device.shall_be_off)},
-                  {"on", list_of(device.shall_be_on)},
-                  {"repaired", device.repaired},
-                  {"required", list_of(device.required)}};
-}
+constexpr auto offload_fields = [](auto field, auto& status) {
+    using enum Lacking;
+    field.name("lacking", status.lacking, {accept, demote, refuse});
+    field.by_name("ports", status.ports, device_offload_fields);
+    field("repair", status.repair);
+    field.object("team", status.team, device_offload_fields);
+};
 
 } // namespace
 
-Value offload_document(const OffloadStatus& status) {
-    Object ports;
-    for (const auto& port : status.ports)
-        ports.push_back({port.name, device_of(port)});
-    return Object{{"lacking", std::string(name_of(status.lacking))},
-                  {"ports", std::move(ports)},
-                  {"repair", status.repair},
-                  {"team", device_of(status.team)}};
+json::Value offload_document(const OffloadStatus& status) { return write_fields(status, offload_fields); }
+
+OffloadStatus read_offloads(const json::Value& document) {
+    return read_fields<OffloadStatus>(document, offload_fields);
 }
 
 } // namespace teamo::control

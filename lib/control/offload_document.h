@@ -8,5 +8,7 @@ namespace teamo::control {
 
 /// The key "offload" of the state document. Pure.
 json::Value offload_document(const OffloadStatus& status);
+/// The team's name is not in it.
+OffloadStatus read_offloads(const json::Value& document);
 
 } // namespace teamo::control

@@ -3,6 +3,7 @@
 
 #include "base/match.h"
 #include "control/balance_document.h"
+#include "control/document_fields.h"
 #include "control/interrupt_document.h"
 #include "control/offload_document.h"
 #include "control/worker_document.h"
@@ -15,22 +16,41 @@ namespace {
 using json::Object;
 using json::Value;
 
-/// As teamd, which shows the values of the kernel's team driver (team_core.c, __team_port_change_send):
-/// without a link 0 and "half"; with a link ethtool's values, -1 for an unknown speed, and "full" for any
-/// duplex but half.
-Value link_of(const LinkStatus& link) {
-    if (!link.up) return Object{{"duplex", "half"}, {"speed", 0}, {"up", false}};
-    return Object{{"duplex", link.duplex == Duplex::half ? "half" : "full"},
-                  {"speed", link.speed ? Value(*link.speed) : Value(-1)},
-                  {"up", true}};
+constexpr auto datapath_key = "datapath", setup_key = "setup", runner_name_key = "runner_name";
+
+// As teamd, which shows the values of the kernel's team driver (team_core.c, __team_port_change_send):
+// without a link 0 and "half"; with a link ethtool's values, -1 for an unknown speed, and "full" for any
+// duplex but half.
+const char* duplex_of(const LinkStatus& link) {
+    return link.up && link.duplex != Duplex::half ? "full" : "half";
+}
+Value write_speed(const LinkStatus& link) {
+    if (!link.up) return 0;
+    return link.speed ? Value(*link.speed) : Value(-1);
+}
+void read_speed(const Value& in, LinkStatus& link) {
+    std::uint32_t speed = 0;
+    from_json(in, speed);
+    if (speed != 0) link.speed = speed;
 }
 
-Value ifinfo_of(const std::string& name, IfIndex ifindex, const MacAddress& address) {
-    return Object{{"dev_addr", text_of(address)},
-                  {"dev_addr_len", static_cast<int>(address.bytes.size())},
-                  {"ifindex", ifindex.value},
-                  {"ifname", name}};
+constexpr auto link_fields = [](auto field, auto& link) {
+    field.write_only("duplex", duplex_of(link));
+    field.as("speed", link, write_speed, read_speed);
+    field("up", link.up);
+};
+
+Value write_address(const MacAddress& address) { return teamo::text_of(address); }
+void read_address(const Value& in, MacAddress& address) {
+    address = parse_mac_address(json::string_of(in)).value_or(MacAddress{});
 }
+
+constexpr auto ifinfo_fields = [](auto field, auto& device) {
+    field.as("dev_addr", device.address, write_address, read_address);
+    field.write_only("dev_addr_len", static_cast<int>(device.address.bytes.size()));
+    field("ifindex", device.ifindex.value);
+    field("ifname", device.name);
+};
 
 /// The keys of this type of link watch, including "name".
 Object own_keys(const WatchStatus& status) {
@@ -75,36 +95,35 @@ Value link_watches_of(const PortStatus& port) {
         watch.push_back({"up", status.up});
         list.push_back({fmt::format("link_watch_{}", list.size()), std::move(watch)});
     }
-    if (list.empty()) return Object{{"up", port.link_up}};
-    return Object{{"list", std::move(list)}, {"up", port.link_up}};
+    return list;
 }
 
-Value datapath_of(const PortStatus& port) {
-    const auto& counters = port.counters;
-    return Object{{"buckets", port.buckets},
-                  {"counters", Object{{"rx_bytes", json::counted(counters.rx_bytes)},
-                                      {"rx_dropped", json::counted(counters.rx_dropped)},
-                                      {"rx_packets", json::counted(counters.rx_packets)},
-                                      {"tx_bytes", json::counted(counters.tx_bytes)},
-                                      {"tx_packets", json::counted(counters.tx_packets)}}},
-                  {"receives", port.receives},
-                  {"transmits", port.transmits}};
-}
+constexpr auto link_watches_fields = [](auto field, auto& port) {
+    if (!port.watches.empty()) field.write_only("list", link_watches_of(port));
+    field("up", port.link_up);
+};
 
-Value port_of(const PortStatus& port) {
-    return Object{{"datapath", datapath_of(port)},
-                  {"ifinfo", ifinfo_of(port.name, port.ifindex, port.address)},
-                  {"link", link_of(port.link)},
-                  {"link_watches", link_watches_of(port)}};
-}
+constexpr auto counter_fields = [](auto field, auto& counters) {
+    field("rx_bytes", counters.rx_bytes);
+    field("rx_dropped", counters.rx_dropped);
+    field("rx_packets", counters.rx_packets);
+    field("tx_bytes", counters.tx_bytes);
+    field("tx_packets", counters.tx_packets);
+};
 
-Value datapath_of(const TeamStatus& status) {
-    Object buckets;
-    for (const auto& port : status.ports)
-        buckets.push_back({port.name, port.buckets});
-    return Object{
-        {"buckets", std::move(buckets)}, {"device_kind", status.device_kind}, {"name", status.datapath}};
-}
+constexpr auto port_datapath_fields = [](auto field, auto& port) {
+    field("buckets", port.buckets);
+    field.object("counters", port.counters, counter_fields);
+    field("receives", port.receives);
+    field("transmits", port.transmits);
+};
+
+constexpr auto port_fields = [](auto field, auto& port) {
+    field.object("datapath", port, port_datapath_fields);
+    field.object("ifinfo", port, ifinfo_fields);
+    field.object("link", port.link, link_fields);
+    field.object("link_watches", port, link_watches_fields);
+};
 
 Value setup_of(const TeamStatus& status) {
     const bool is_lacp = std::holds_alternative<LacpRunner>(status.runner);
@@ -114,7 +133,7 @@ Value setup_of(const TeamStatus& status) {
                   {"kernel_team_mode_name", is_lacp ? "loadbalance" : name_of(status.runner)},
                   {"pid", status.pid},
                   {"pid_file", status.pid_file},
-                  {"runner_name", name_of(status.runner)},
+                  {runner_name_key, name_of(status.runner)},
                   {"zmq_enabled", false}};
 }
 
@@ -127,17 +146,6 @@ const char* name_of(AggSelectPolicy policy) {
     case AggSelectPolicy::port_config: return "port_config";
     }
     return "?";
-}
-
-Value benchmarks_of(const std::map<std::string, BenchmarkResult>& benchmarks) {
-    Object steps;
-    for (const auto& [step, result] : benchmarks)
-        steps.push_back({step, Object{{"effect", name_of(result.effect)},
-                                      {"bytes_with", json::counted(result.bytes_with)},
-                                      {"bytes_without", json::counted(result.bytes_without)},
-                                      {"cpu_ns_per_kib_with", json::counted(result.cpu_with)},
-                                      {"cpu_ns_per_kib_without", json::counted(result.cpu_without)}}});
-    return steps;
 }
 
 /// None for the runners that have no "runner" key in teamd's document.
@@ -157,34 +165,67 @@ std::optional<Value> runner_of(const TeamStatus& status) {
                       status.runner);
 }
 
+constexpr auto benchmark_fields = [](auto field, auto& result) {
+    using enum BenchmarkEffect;
+    field.name("effect", result.effect, {unclear, none, gain, loss});
+    field("bytes_with", result.bytes_with);
+    field("bytes_without", result.bytes_without);
+    field("cpu_ns_per_kib_with", result.cpu_with);
+    field("cpu_ns_per_kib_without", result.cpu_without);
+};
+
+constexpr auto refused_fields = [](auto field, auto& refused) {
+    field("what", refused.what);
+    field("where", refused.where);
+};
+
+// The functions below have a TeamStatus or a TeamState.
+
+constexpr auto team_datapath_fields = [](auto field, auto& team) {
+    Object buckets;
+    for (const auto& port : team.ports)
+        buckets.push_back({port.name, port.buckets});
+    field.write_only("buckets", std::move(buckets));
+    field("device_kind", team.device_kind);
+    field("name", team.datapath);
+};
+
+constexpr auto team_device_fields = [](auto field, auto& team) {
+    field.object("ifinfo", team, ifinfo_fields);
+    field.object("link", team.link, link_fields);
+};
+
+/// "setup" and "runner" are of a TeamStatus only.
+constexpr auto team_fields = [](auto field, auto& team) {
+    field.object(datapath_key, team, team_datapath_fields);
+    field.object("team_device", team, team_device_fields);
+    if (!field.omits(team.ports)) field.by_name("ports", team.ports, port_fields);
+    field.document("offload", team.offload, offload_document, read_offloads);
+    field.document("interrupts", team.interrupts, interrupt_document, read_interrupts);
+    field.document("workers", team.workers, workers_document, read_workers);
+    field.document("balance", team.balance, balance_document, read_balance);
+    if (!field.omits(team.benchmarks)) field.by_name("benchmarks", team.benchmarks, benchmark_fields);
+    if (!field.omits(team.refused)) field.list("refused", team.refused, refused_fields);
+};
+
 } // namespace
 
 json::Value state_document(const TeamStatus& status) {
-    Value document = Object{
-        {"datapath", datapath_of(status)},
-        {"setup", setup_of(status)},
-        {"team_device", Object{{"ifinfo", ifinfo_of(status.name, status.ifindex, status.address)},
-                               {"link", link_of(status.link)}}},
-    };
-    if (!status.ports.empty()) {
-        Object ports;
-        for (const auto& port : status.ports)
-            ports.push_back({port.name, port_of(port)});
-        document.set("ports", std::move(ports));
-    }
-    if (status.offload) document.set("offload", offload_document(*status.offload));
-    if (status.interrupts) document.set("interrupts", interrupt_document(*status.interrupts));
-    if (status.workers) document.set("workers", worker_document(*status.workers));
-    if (status.balance) document.set("balance", balance_document(*status.balance));
-    if (!status.benchmarks.empty()) document.set("benchmarks", benchmarks_of(status.benchmarks));
-    if (!status.refused.empty()) {
-        json::Array list;
-        for (const auto& refused : status.refused)
-            list.emplace_back(Object{{"what", refused.what}, {"where", refused.where}});
-        document.set("refused", std::move(list));
-    }
+    auto document = write_fields(status, team_fields);
+    document.set(setup_key, setup_of(status));
     if (auto runner = runner_of(status)) document.set("runner", std::move(*runner));
     return document;
+}
+
+Result<TeamState> read_state(json::Value document) {
+    if (json::child(document, datapath_key).object() == nullptr)
+        return fail(ENOTSUP,
+                    "this command needs teamd-offload, but the daemon of this team is another program");
+    auto state = read_fields<TeamState>(document, team_fields);
+    state.runner = json::text(json::child(document, setup_key), runner_name_key);
+    if (state.offload) state.offload->team.name = state.name;
+    state.document = std::move(document);
+    return state;
 }
 
 } // namespace teamo::control

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Makes teamd's state document ("teamdctl team0 state dump") from a TeamStatus. Pure.
+// teamd's state document ("teamdctl team0 state dump"): made from a TeamStatus, and read by teamoctl. Pure.
 #pragma once
 
 #include "base/result.h"
@@ -12,6 +12,26 @@ namespace teamo::control {
 /// Has all keys that libteamdctl requires, as in teamd's document. Additions that teamd does not have are
 /// under their own keys, such as "team_device"/"link", "datapath", and "datapath" of each port.
 json::Value state_document(const TeamStatus& status);
+
+/// What teamoctl reads of it.
+struct TeamState {
+    std::string name, runner, datapath, device_kind;
+    IfIndex ifindex;
+    MacAddress address;
+    LinkStatus link;                      ///< its duplex is not read
+    std::vector<PortStatus> ports;        ///< without their link watches
+    std::optional<BalanceStatus> balance; ///< if the team hashes
+    std::optional<OffloadStatus> offload; ///< none, as of the next two: the daemon is too old
+    std::optional<InterruptStatus> interrupts;
+    std::optional<WorkersStatus> workers;
+    std::map<std::string, BenchmarkResult> benchmarks{}; ///< by step
+    std::vector<RefusedStatus> refused{};
+    json::Value document; ///< the whole document
+    bool operator==(const TeamState&) const = default;
+};
+
+/// ENOTSUP if the daemon is a teamd: its state has no "datapath".
+Result<TeamState> read_state(json::Value document);
 
 /// A leaf of the document by teamd's item path: names separated by dots, names with dots in quotes
 /// (ports."eth1.100".link.up). Integers in decimal, booleans "true" and "false". None: no such leaf.

@@ -9,11 +9,14 @@
 #include "model/offload.h"
 #include "model/workers.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -76,6 +79,37 @@ constexpr HashFields operator|(HashField a, HashField b) {
     return static_cast<HashFields>(a) | static_cast<HashFields>(b);
 }
 constexpr HashFields operator|(HashFields a, HashField b) { return a | static_cast<HashFields>(b); }
+
+/// The words of tx_hash. The state has a field by the word that means this field only.
+struct HashWord {
+    std::string_view word;
+    HashFields fields;
+};
+inline constexpr auto hash_words = std::to_array<HashWord>({
+    {"eth", HashFields{} | HashField::eth},
+    {"vlan", HashFields{} | HashField::vlan},
+    {"ipv4", HashFields{} | HashField::ipv4},
+    {"ipv6", HashFields{} | HashField::ipv6},
+    {"ip", HashField::ipv4 | HashField::ipv6},
+    {"l3", HashField::ipv4 | HashField::ipv6},
+    {"tcp", HashFields{} | HashField::tcp},
+    {"udp", HashFields{} | HashField::udp},
+    {"sctp", HashFields{} | HashField::sctp},
+    {"l4", HashField::tcp | HashField::udp | HashField::sctp},
+    {"cpu", HashFields{} | HashField::cpu},
+});
+/// None for an unknown word.
+constexpr HashFields hash_fields_named(std::string_view word) {
+    const auto* found = std::ranges::find(hash_words, word, &HashWord::word);
+    return found == hash_words.end() ? HashFields{} : found->fields;
+}
+/// The names of the fields, each of one field.
+inline std::vector<std::string> hash_field_names(HashFields fields) {
+    std::vector<std::string> names;
+    for (const auto& each : hash_words)
+        if (std::has_single_bit(each.fields) && (fields & each.fields) != 0) names.emplace_back(each.word);
+    return names;
+}
 
 inline constexpr HashFields default_tx_hash = HashField::eth | HashField::ipv4 | HashField::ipv6;
 
@@ -175,6 +209,11 @@ enum class InterruptPolicy : std::uint8_t {
     unique, ///< a CPU of its own for each port, if there are enough
     off,    ///< interrupts are left alone
 };
+
+constexpr const char* name_of(InterruptPolicy policy) {
+    constexpr std::array names{"unique", "off"};
+    return names[static_cast<std::size_t>(policy)];
+}
 
 /// Which CPUs serve the ports' interrupts (key "interrupts", not in teamd).
 struct InterruptConfig {

@@ -82,7 +82,7 @@ Result<json::Value> Session::document(const control::Request& request) {
 Result<TeamState> Session::state() {
     auto document = this->document(control::StateDump{});
     if (!document) return tl::unexpected(std::move(document.error()));
-    return read_state(std::move(*document));
+    return control::read_state(std::move(*document));
 }
 
 void Session::print(const json::Value& value) const {

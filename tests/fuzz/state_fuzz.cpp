@@ -101,16 +101,16 @@ json::Value document_of(std::span<const std::uint8_t> bytes) {
 void require_same(const BalanceStatus& balance) {
     json::Value document = json::Object{{"datapath", json::Object{}}};
     document.set("balance", control::balance_document(balance));
-    const auto again = ctl::read_state(document);
+    const auto again = control::read_state(document);
     if (!again || !again->balance) std::abort();
     document.set("balance", control::balance_document(*again->balance));
-    if (ctl::read_state(document)->balance != again->balance) std::abort();
+    if (control::read_state(document)->balance != again->balance) std::abort();
 }
 
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    const auto state = ctl::read_state(document_of({bytes, size}));
+    const auto state = control::read_state(document_of({bytes, size}));
     if (!state) return state.error().text.empty() ? std::abort(), 0 : 0;
     static_cast<void>(ctl::balance_text(*state) + ctl::stats_text(*state));
     static_cast<void>(json::write(ctl::balance_json(*state)) + json::write(ctl::stats_json(*state)));

@@ -17,9 +17,6 @@
 namespace teamo::ctl {
 namespace {
 
-using json::child;
-using json::flag;
-
 using namespace std::chrono_literals;
 
 constexpr auto window_time = 2s;
@@ -52,14 +49,17 @@ struct WindowReading {
     bool managed = false; ///< the step is not paused
 };
 
+bool is_managed(const TeamState& state, BenchmarkStep step) {
+    return step == BenchmarkStep::interrupts ? state.interrupts && state.interrupts->managed
+                                             : state.workers && state.workers->managed;
+}
+
 Result<WindowReading> read(Session& session, const Step& step) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
     const auto busy = read_busy_time();
     if (!busy) return tl::unexpected(busy.error());
-    WindowReading reading{.busy = *busy,
-                          .at = Clock::now(),
-                          .managed = flag(child(state->document, name_of(step.which)), "managed")};
+    WindowReading reading{.busy = *busy, .at = Clock::now(), .managed = is_managed(*state, step.which)};
     for (const auto& port : state->ports)
         reading.bytes +=
             static_cast<double>(port.counters.rx_bytes) + static_cast<double>(port.counters.tx_bytes);
@@ -106,19 +106,12 @@ Result<> store(Session& session, const Step& step, const BenchmarkResult& result
     return session.send(control::BenchmarkKeep{.step = step.which, .result = result});
 }
 
-bool has_interrupts(const json::Value& document) {
-    return std::ranges::any_of(json::object(child(document, "interrupts"), "ports"),
-                               [](const auto& port) { return !json::array(port.value, "queues").empty(); });
-}
-
-bool has_workers(const json::Value& document) {
-    return !json::array(child(document, "workers"), "workers").empty();
-}
-
-std::vector<const Step*> steps_of(const json::Value& document) {
+std::vector<const Step*> steps_of(const TeamState& state) {
+    const auto has_queues = [](const PortInterruptStatus& port) { return !port.now.queues.empty(); };
     std::vector<const Step*> steps;
-    if (has_interrupts(document)) steps.push_back(&interrupts);
-    if (has_workers(document)) steps.push_back(&workers);
+    if (state.interrupts && std::ranges::any_of(state.interrupts->ports, has_queues))
+        steps.push_back(&interrupts);
+    if (state.workers && !state.workers->workers.empty()) steps.push_back(&workers);
     return steps;
 }
 
@@ -150,8 +143,8 @@ CommandResult print_benchmarks(Session& session, const std::vector<const Step*>&
     if (!state) return tl::unexpected(state.error());
     json::Object figures;
     for (const auto* step : steps)
-        figures.push_back(
-            {name_of(step->which), child(child(state->document, "benchmarks"), name_of(step->which))});
+        figures.push_back({name_of(step->which),
+                           json::child(json::child(state->document, "benchmarks"), name_of(step->which))});
     session.print(json::Value(std::move(figures)));
     return {};
 }
@@ -161,7 +154,7 @@ CommandResult print_benchmarks(Session& session, const std::vector<const Step*>&
 CommandResult interrupts_benchmark(Session& session, Arguments) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
-    const auto steps = steps_of(state->document);
+    const auto steps = steps_of(*state);
     if (steps.empty())
         return fail(ENODATA, "nothing to measure: no port has interrupts, and there are no workers");
     for (const int number : {SIGINT, SIGTERM, SIGHUP})

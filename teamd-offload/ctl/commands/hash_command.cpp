@@ -13,12 +13,7 @@ namespace teamo::ctl {
 namespace {
 
 std::string hash_fields_text(const TeamState& state) {
-    std::vector<std::string> names;
-    if (const auto* balance = state.document.find("balance"))
-        if (const auto* list = balance->find("tx_hash"); list && list->array())
-            for (const auto& name : *list->array())
-                if (name.string()) names.push_back(*name.string());
-    return joined(names);
+    return state.balance ? joined(hash_field_names(state.balance->tx_hash)) : std::string();
 }
 
 /// Names the ports that all packets leave by.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // interrupts: which CPU serves which port, and the problems with that.
+#include "control/interrupt_document.h"
 #include "ctl/commands.h"
 #include "ctl/output.h"
 #include "ctl/report/interrupt_report.h"
@@ -10,14 +11,13 @@ namespace teamo::ctl {
 CommandResult interrupts_show(Session& session, Arguments) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
-    const auto* document = state->document.find("interrupts");
-    if (document == nullptr)
+    if (!state->interrupts)
         return fail(ENOTSUP,
                     "the daemon is too old for this command; restart it to run the installed version");
     if (session.options().json)
-        session.print(*document);
+        session.print(*state->document.find("interrupts"));
     else
-        put(interrupts_text(read_interrupts(*document)));
+        put(interrupts_text(*state->interrupts));
     return {};
 }
 
@@ -27,7 +27,7 @@ CommandResult interrupts_plan(Session& session, Arguments) {
     if (session.options().json)
         session.print(*document);
     else
-        put(interrupt_plan_text(read_interrupts(*document)));
+        put(interrupt_plan_text(control::read_interrupts(*document)));
     return {};
 }
 

@@ -13,14 +13,13 @@ namespace teamo::ctl {
 CommandResult workers_show(Session& session, Arguments) {
     const auto state = session.state();
     if (!state) return tl::unexpected(state.error());
-    const auto* document = state->document.find("workers");
-    if (document == nullptr)
+    if (!state->workers)
         return fail(ENOTSUP,
                     "the daemon is too old for this command; restart it to run the installed version");
     if (session.options().json)
-        session.print(*document);
+        session.print(*state->document.find("workers"));
     else
-        put(workers_text(read_workers(*document)));
+        put(workers_text(*state->workers));
     return {};
 }
 

@@ -2,7 +2,6 @@
 #include "ctl/doctor/findings.h"
 
 #include "model/offload.h"
-#include "json/fields.h"
 
 #include <fmt/format.h>
 
@@ -36,9 +35,9 @@ void add_tso(const std::string& name, const Device& device, std::string_view cos
 Findings device_findings(const Readings& readings) {
     Findings findings;
     const auto& state = readings.state;
-    for (const auto& refused : json::array(state.document, "refused"))
+    for (const auto& refused : state.refused)
         findings.push_back(
-            {error, json::text(refused, "where"), json::text(refused, "what"),
+            {error, refused.where, refused.what,
              fmt::format("journalctl -u teamd-offload@{}  (the daemon tries again when the cause may be "
                          "gone)",
                          state.name)});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/doctor/findings.h"
-#include "ctl/report/interrupt_report.h"
 #include "ctl/units.h"
 
 #include "config/config_file.h"
@@ -113,9 +112,8 @@ void add_shared(const Readings& readings, const InterruptStatus& interrupts, Fin
 
 Findings interrupt_findings(const Readings& readings) {
     Findings findings;
-    const auto* document = readings.state.document.find("interrupts");
-    if (document == nullptr) return findings;
-    const auto interrupts = read_interrupts(*document);
+    if (!readings.state.interrupts) return findings;
+    const auto& interrupts = *readings.state.interrupts;
     if (!interrupts.managed) {
         add_shared(readings, interrupts, findings);
         return findings; // other programs may move them

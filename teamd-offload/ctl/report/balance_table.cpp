@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "control/balance_document.h"
 #include "ctl/report/table.h"
 #include "ctl/report/tables.h"
 #include "ctl/units.h"
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 namespace teamo::ctl {
 namespace {
 
 using json::Object;
-using json::rounded;
 using json::Value;
 
 constexpr std::size_t max_moves_shown = 10;
@@ -106,31 +104,14 @@ std::string moves_table(const std::vector<MoveStatus>& moves) {
     return table_of({"bucket", "from", "to", "why", "gain", "ended", "waited", "ago"}, rows);
 }
 
-Value per_cent(double part) { return std::round(part * 1000) / 10; }
-
-Value list_of(const CpuList& cpus) {
-    json::Array list;
-    for (const auto cpu : cpus)
-        list.emplace_back(static_cast<std::int64_t>(cpu));
-    return list;
-}
-
 Value port_json(const TeamState& state, const PortStatus& port) {
     Value row = Object{{"buckets", port.buckets},
                        {"link_up", port.link_up},
                        {"speed", port.link.speed ? Value(*port.link.speed) : Value(-1)},
                        {"transmits", port.transmits}};
-    if (const auto* load = find_balance(state, port.name)) {
-        row.set("bulk_bytes_per_second", rounded(load->bulk));
-        row.set("bytes_per_second", rounded(load->bytes));
-        row.set("capacity_bytes_per_second", rounded(load->capacity));
-        row.set("cpu_load_percent", per_cent(load->cpu_load));
-        row.set("cpus", list_of(load->cpus));
-        row.set("interrupt_cpus", list_of(load->interrupt_cpus));
-        row.set("packets_per_second", rounded(load->packets));
-        row.set("planned_bytes_per_second", rounded(load->planned));
-        row.set("segments", load->segments);
-    }
+    if (const auto* load = find_balance(state, port.name))
+        for (auto& member : *control::port_balance_document(*load).object())
+            row.set(member.key, std::move(member.value));
     return row;
 }
 

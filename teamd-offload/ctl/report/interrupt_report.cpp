@@ -3,7 +3,6 @@
 
 #include "ctl/report/table.h"
 #include "plan/interrupts/interrupt_settings.h"
-#include "json/fields.h"
 
 #include <fmt/format.h>
 
@@ -11,64 +10,6 @@
 
 namespace teamo::ctl {
 namespace {
-
-using json::child;
-using json::cpus;
-using json::flag;
-using json::list;
-using json::number;
-using json::string_of;
-using json::text;
-
-IrqVector read_vector(const json::Value& value, CpuSettings& wanted) {
-    IrqVector vector{.irq = static_cast<unsigned>(number(value, "irq")),
-                     .name = text(value, "name"),
-                     .movable = flag(value, "movable"),
-                     .affinity = cpus(value, "affinity"),
-                     .effective = cpus(value, "effective"),
-                     .count = static_cast<std::uint64_t>(number(value, "count"))};
-    if (auto where = cpus(value, "wanted"); !where.empty())
-        wanted.insert_or_assign({.kind = CpuSetting::Kind::irq, .number = vector.irq}, std::move(where));
-    return vector;
-}
-
-std::optional<NapiThread> read_thread(const json::Value& value) {
-    if (value.object() == nullptr) return std::nullopt;
-    return NapiThread{.pid = static_cast<pid_t>(number(value, "pid")), .affinity = cpus(value, "affinity")};
-}
-
-PortInterruptStatus read_port(const std::string& name, const json::Value& value) {
-    using enum VectorSource;
-    PortInterruptStatus port{.name = name};
-    const auto vector = [&port](const json::Value& each) { return read_vector(each, port.wanted); };
-    const auto queue = [&](const json::Value& each) {
-        return QueueVectors{.queue = static_cast<unsigned>(number(each, "queue")),
-                            .vectors = list<IrqVector>(each, "vectors", vector),
-                            .thread = read_thread(child(each, "thread")),
-                            .second_thread = read_thread(child(each, "second_thread"))};
-    };
-    const auto mask = [](const json::Value& each) {
-        return parse_cpu_list(string_of(each)).value_or(CpuList{});
-    };
-    port.now.queues = list<QueueVectors>(value, "queues", queue);
-    port.now.others = list<IrqVector>(value, "others", vector);
-    port.now.xps = list<CpuList>(value, "xps", mask);
-    port.now.rps = list<CpuList>(value, "rps", mask);
-    port.now.node = static_cast<int>(number(value, "node"));
-    for (const auto source : {none, netdev, names, counts, ungrouped})
-        if (text(value, "source") == name_of(source)) port.now.source = source;
-    port.cpus = list<unsigned>(value, "cpus", [](const json::Value& each) {
-        return each.integer() == nullptr ? 0U : static_cast<unsigned>(*each.integer());
-    });
-    port.reason = text(value, "reason");
-    port.moves = flag(value, "moves");
-    port.shares = list<std::string>(value, "shares_with", string_of);
-    port.refused = list<std::string>(value, "refused", string_of);
-    port.repaired = static_cast<unsigned>(number(value, "repaired"));
-    port.contested = flag(value, "contested");
-    port.drift = text(value, "drift");
-    return port;
-}
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
@@ -129,19 +70,6 @@ std::uint64_t count_of(const PortInterruptStatus& port) {
 }
 
 } // namespace
-
-InterruptStatus read_interrupts(const json::Value& document) {
-    InterruptStatus status{.policy = text(document, "policy") == "off" ? InterruptPolicy::off
-                                                                       : InterruptPolicy::unique,
-                           .managed = flag(document, "managed"),
-                           .degraded = text(document, "degraded"),
-                           .writers = list<std::string>(document, "writers", string_of),
-                           .ports = {}};
-    if (const auto* ports = child(document, "ports").object())
-        for (const auto& port : *ports)
-            status.ports.push_back(read_port(port.key, port.value));
-    return status;
-}
 
 std::vector<std::string> interrupt_remarks(const InterruptStatus& interrupts) {
     std::vector<std::string> remarks;

@@ -4,12 +4,8 @@
 #pragma once
 
 #include "model/interrupt_status.h"
-#include "json/value.h"
 
 namespace teamo::ctl {
-
-/// Reads what lib/control writes. The planned settings of XPS and RPS are not in it.
-InterruptStatus read_interrupts(const json::Value& document);
 
 /// A table with a row for each port, then sentences on the problems.
 std::string interrupts_text(const InterruptStatus& interrupts);

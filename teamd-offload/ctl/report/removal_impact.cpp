@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/report/removal_impact.h"
 
+#include "control/worker_document.h"
 #include "ctl/units.h"
-#include "json/fields.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,11 +10,8 @@
 namespace teamo::ctl {
 namespace {
 
-using json::child;
-using json::list;
 using json::Object;
 using json::rounded;
-using json::text;
 using json::Value;
 
 constexpr std::size_t max_flows_shown = 20;
@@ -120,17 +117,14 @@ Value flows_json(const Flows& flows) {
 }
 
 void count_workers(const TeamState& state, RemovalImpact& impact) {
-    const auto* document = state.document.find("workers");
-    if (document == nullptr) return;
-    for (const auto& worker : list<json::Value>(*document, "workers", [](const auto& one) { return one; })) {
-        if (text(worker, "cpus").empty()) continue;
+    if (!state.workers) return;
+    for (const auto& worker : state.workers->workers) {
+        if (worker.cpus.empty()) continue;
         impact.workers.push_back(worker);
-        const auto* by_port = child(worker, "bytes_by_port").object();
-        if (by_port == nullptr || by_port->empty()) continue;
-        const auto bytes = [](const auto& entry) {
-            return entry.value.integer() == nullptr ? 0 : *entry.value.integer();
-        };
-        if (std::ranges::max_element(*by_port, {}, bytes)->key == impact.port) ++impact.workers_served;
+        const auto& by_port = worker.traffic.by_port;
+        const auto bytes = [](const auto& entry) { return entry.second; };
+        const auto most = std::ranges::max_element(by_port, {}, bytes);
+        if (most != by_port.end() && most->first == impact.port) ++impact.workers_served;
     }
 }
 
@@ -182,6 +176,9 @@ std::string text_of(const RemovalImpact& impact) {
 }
 
 json::Value json_of(const std::string& team, const RemovalImpact& impact) {
+    json::Array workers;
+    for (const auto& worker : impact.workers)
+        workers.push_back(control::worker_document(worker));
     return Object{
         {"buckets", static_cast<std::int64_t>(impact.buckets)},
         {"bytes_per_second", rounded(impact.bucket_load.value_or(impact.port_load))},
@@ -194,7 +191,7 @@ json::Value json_of(const std::string& team, const RemovalImpact& impact) {
         {"sufficient", !impact.refusal.has_value()},
         {"team", team},
         {"team_bytes_per_second", rounded(impact.team_load)},
-        {"workers", impact.workers},
+        {"workers", std::move(workers)},
     };
 }
 

@@ -31,8 +31,8 @@ struct RemovalImpact {
     double port_load = 0;                     ///< bytes per second by the port
     std::vector<std::string> remaining_ports; ///< ports that carry without it
     Flows flows;
-    json::Array workers;            ///< the bound workers, as in the state
-    std::size_t workers_served = 0; ///< of these, workers that receive most by the port
+    std::vector<WorkerStatus> workers; ///< the bound workers
+    std::size_t workers_served = 0;    ///< of these, workers that receive most by the port
     OffloadChange offloads;
     Capacity capacity; ///< of the remaining ports
     double team_load = 0;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/report/worker_report.h"
 
-#include "base/whole_number.h"
 #include "ctl/report/table.h"
 #include "ctl/units.h"
-#include "json/fields.h"
 
 #include <fmt/format.h>
 
@@ -12,61 +10,6 @@
 
 namespace teamo::ctl {
 namespace {
-
-using json::count;
-using json::cpus;
-using json::flag;
-using json::list;
-using json::number;
-using json::text;
-
-WorkerPolicy policy_of(const std::string& word) {
-    for (const auto policy : {WorkerPolicy::follow, WorkerPolicy::spread})
-        if (word == name_of(policy)) return policy;
-    return WorkerPolicy::off;
-}
-
-std::uint64_t count_of(const json::Value& value) {
-    return value.integer() == nullptr ? 0 : static_cast<std::uint64_t>(*value.integer());
-}
-
-ProcessTraffic read_traffic(const json::Value& value) {
-    ProcessTraffic traffic{.bytes = count(value, "bytes_per_second"),
-                           .packets = count(value, "packets_per_second"),
-                           .by_cpu = {},
-                           .by_port = {}};
-    for (const auto& entry : json::object(value, "bytes_by_cpu"))
-        if (const auto cpu = whole_number<unsigned>(entry.key)) traffic.by_cpu[*cpu] = count_of(entry.value);
-    for (const auto& entry : json::object(value, "bytes_by_port"))
-        traffic.by_port[entry.key] = count_of(entry.value);
-    return traffic;
-}
-
-WorkerStatus read_worker(const json::Value& value) {
-    return {.worker = {.id = {.pid = static_cast<pid_t>(number(value, "pid")), .started = 0},
-                       .command = text(value, "command"),
-                       .user = static_cast<uid_t>(number(value, "user")),
-                       .cgroup = text(value, "cgroup"),
-                       .unit = text(value, "unit"),
-                       .threads = static_cast<unsigned>(number(value, "threads"))},
-            .rule = text(value, "rule"),
-            .policy = policy_of(text(value, "policy")),
-            .traffic = read_traffic(value),
-            .work = static_cast<double>(number(value, "cpu_percent")) / 100,
-            .cpus = cpus(value, "cpus"),
-            .reason = text(value, "reason")};
-}
-
-WorkerRule read_rule(const json::Value& value) {
-    WorkerRule rule{.policy = policy_of(text(value, "policy"))};
-    const auto words = text(value, "rule");
-    const auto blank = std::min(words.find(' '), words.size());
-    const auto kind = std::ranges::find(worker_selector_names, std::string_view(words).substr(0, blank));
-    if (kind != worker_selector_names.end())
-        rule.selector = static_cast<WorkerSelector>(kind - worker_selector_names.begin());
-    rule.name = blank == words.size() ? "" : words.substr(blank + 1);
-    return rule;
-}
 
 /// "eth1 92 %": the key with the most bytes, and its share of `all`.
 template <class Map>
@@ -92,15 +35,6 @@ Row row_of(const WorkerStatus& one) {
 }
 
 } // namespace
-
-WorkersStatus read_workers(const json::Value& document) {
-    return {.managed = flag(document, "managed"),
-            .refused = text(document, "refused"),
-            .limitations = text(document, "limitations"),
-            .complaint = text(document, "complaint"),
-            .rules = list<WorkerRule>(document, "rules", read_rule),
-            .workers = list<WorkerStatus>(document, "workers", read_worker)};
-}
 
 std::vector<std::string> worker_remarks(const WorkersStatus& workers) {
     std::vector<std::string> remarks;

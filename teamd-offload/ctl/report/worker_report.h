@@ -4,12 +4,8 @@
 #pragma once
 
 #include "model/worker_status.h"
-#include "json/value.h"
 
 namespace teamo::ctl {
-
-/// Reads what lib/control writes.
-WorkersStatus read_workers(const json::Value& document);
 
 /// A table with a row for each worker, then sentences: reasons and remarks.
 std::string workers_text(const WorkersStatus& workers);

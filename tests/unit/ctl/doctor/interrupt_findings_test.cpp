@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "control/interrupt_document.h"
 #include "unit/ctl/support.h"
 #include "json/parse.h"
 
@@ -26,7 +25,7 @@ InterruptStatus two_ports() { return {.ports = {port_on("eth1", 33, 2), port_on(
 
 Readings with(const InterruptStatus& status) {
     auto readings = good_readings();
-    readings.state.document.set("interrupts", control::interrupt_document(status));
+    readings.state.interrupts = status;
     return readings;
 }
 

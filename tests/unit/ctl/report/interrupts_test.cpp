@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "control/interrupt_document.h"
 #include "ctl/report/interrupt_report.h"
 
 #include <fmt/format.h>
@@ -10,7 +9,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using Kind = CpuSetting::Kind;
 
 PortInterruptStatus port(const std::string& name, unsigned irq, unsigned cpu) {
@@ -28,28 +26,6 @@ PortInterruptStatus port(const std::string& name, unsigned irq, unsigned cpu) {
 }
 
 InterruptStatus two() { return {.ports = {port("eth0", 33, 2), port("eth1", 36, 3)}}; }
-
-TEST(Interrupts, are_read_as_written) {
-    auto status = two();
-    status.degraded = "3 ports, 2 CPUs";
-    status.writers = {"irqbalance (pid 812) leaves them alone"};
-    status.managed = false;
-    status.ports[0].now.queues[0].thread = NapiThread{.pid = 77, .affinity = {2}};
-    status.ports[0].now.queues[0].second_thread = NapiThread{.pid = 78, .affinity = {3}};
-    status.ports[0].now.node = 1;
-    status.ports[0].now.xps = {{0, 1}, {2, 3}};
-    status.ports[0].shares = {"eth1"};
-    status.ports[0].refused = {"interrupt 34: the kernel keeps it"};
-    status.ports[0].repaired = 3;
-    status.ports[0].contested = true;
-    status.ports[0].drift = "interrupt 33 went to CPU 0 by another program";
-    EXPECT_EQ(status, read_interrupts(control::interrupt_document(status)));
-}
-
-TEST(Interrupts, are_empty_without_a_document) {
-    EXPECT_THAT(read_interrupts(json::Value(json::Object{})).ports, IsEmpty());
-    EXPECT_THAT(read_interrupts(json::Value(3)).ports, IsEmpty());
-}
 
 TEST(Interrupts, are_shown_in_a_table) {
     EXPECT_EQ(interrupts_text(two()),

@@ -2,7 +2,6 @@
 #include "ctl/report/removal_impact.h"
 
 #include "unit/ctl/support.h"
-#include "json/parse.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,12 +45,14 @@ TEST(PortRemoval, lists_effects_and_remaining_capacity) {
 
 TEST(PortRemoval, counts_workers_that_receive_most_by_the_port) {
     auto state = good_team();
-    auto document = json::parse(R"({"workers": {"workers": [
-        {"pid": 1, "cpus": "0", "bytes_by_port": {"eth1": 9, "eth2": 1}},
-        {"pid": 2, "cpus": "1", "bytes_by_port": {"eth2": 9}},
-        {"pid": 3, "cpus": "", "bytes_by_port": {"eth1": 9}}]}})");
-    ASSERT_TRUE(document);
-    state.document = std::move(*document);
+    const auto worker = [](CpuList cpus, std::map<std::string, std::uint64_t> by_port) {
+        WorkerStatus status{.cpus = std::move(cpus)};
+        status.traffic.by_port = std::move(by_port);
+        return status;
+    };
+    state.workers.emplace();
+    state.workers->workers = {worker({0}, {{"eth1", 9}, {"eth2", 1}}), worker({1}, {{"eth2", 9}}),
+                              worker({}, {{"eth1", 9}})};
     const auto some = impact_of(state, {});
     EXPECT_EQ(2U, some.workers.size());
     EXPECT_THAT(text_of(some),
