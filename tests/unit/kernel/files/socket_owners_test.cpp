@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "kernel/cpus/cpu_time.h"
 #include "kernel/files/socket_owners.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +10,6 @@
 
 namespace teamo {
 namespace {
-
-using namespace std::chrono_literals;
 
 TEST(SocketInodes, stand_in_the_links_of_descriptors) {
     EXPECT_EQ(socket_inode("socket:[4711]"), 4711);
@@ -28,14 +25,6 @@ TEST(SocketOwners, are_the_processes_that_have_them_open) {
     ASSERT_TRUE(owners.contains(status.st_ino));
     EXPECT_EQ(owners.at(status.st_ino), (SocketOwner{.pid = ::getpid(), .name = "kernel_test"}));
     EXPECT_TRUE(find_socket_owners({}).empty());
-}
-
-TEST(BusyTime, is_all_but_idling_and_waiting) {
-    const auto* stat = "cpu  100 10 50 9999 8888 1 2 4 77 88\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
-    EXPECT_EQ(parse_busy_time(stat, 100).value(), 1'670'000us);
-    EXPECT_EQ(parse_busy_time(stat, 1000).value(), 167'000us);
-    for (const auto* text : {"", "cpu", "cpu  1 2 3", "cpu0 1 2 3 4 5 6 7 8\n", "cpu  1 2 3 4 x 6 7 8\n"})
-        EXPECT_FALSE(parse_busy_time(text, 100).has_value()) << text;
 }
 
 } // namespace
