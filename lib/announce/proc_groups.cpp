@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "announce/proc_groups.h"
 
+#include "base/take_until.h"
 #include "base/whole_number.h"
 
 #include <bit>
@@ -10,20 +11,12 @@ namespace teamo::announce {
 
 namespace {
 
-/// Cuts the next piece off `text`: up to one of `ends`, which goes too.
-std::string_view cut(std::string_view& text, std::string_view ends) {
-    const auto end = text.find_first_of(ends);
-    const auto piece = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    return piece;
-}
-
 /// The next word; empty at the end of the line.
 std::string_view next_word(std::string_view& line) {
     constexpr std::string_view blanks = " \t";
     const auto start = line.find_first_not_of(blanks);
     line.remove_prefix(start == std::string_view::npos ? line.size() : start);
-    return cut(line, blanks);
+    return take_until(line, blanks);
 }
 
 std::optional<IfIndex> device_index(std::string_view word) {
@@ -70,7 +63,7 @@ Result<> each_line(std::string_view file, std::string_view text, Take take) {
     if (text.size() > longest_group_list)
         return fail(EFBIG, fmt::format("{}: longer than {} bytes", file, longest_group_list));
     for (std::size_t line = 1; !text.empty(); line++)
-        if (!take(cut(text, "\n"), line)) return bad_line(file, line);
+        if (!take(take_until(text, "\n"), line)) return bad_line(file, line);
     return {};
 }
 

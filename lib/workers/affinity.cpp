@@ -5,8 +5,7 @@
 #include "base/handle.h"
 #include "base/whole_number.h"
 #include "kernel/cpus/thread_affinity.h"
-#include "kernel/files/files.h"
-#include "workers/process_text.h"
+#include "kernel/files/process_stat.h"
 
 #include <poll.h>
 #include <sys/syscall.h>
@@ -34,14 +33,8 @@ std::vector<pid_t> threads_of(pid_t process) {
     return threads;
 }
 
-/// The start time; none: it is gone.
-std::optional<std::uint64_t> start_of(const std::string& folder) {
-    const auto text = read_file(folder + "/stat", 4096);
-    const auto stat = text ? parse_stat(*text) : std::nullopt;
-    return stat ? std::optional(stat->started) : std::nullopt;
-}
 std::optional<std::uint64_t> start_of(pid_t process, pid_t thread) {
-    return start_of(fmt::format("/proc/{}/task/{}", process, thread));
+    return read_start_time(fmt::format("/proc/{}/task/{}", process, thread));
 }
 
 /// A process, identified by a pidfd and its start time, because PIDs are reused.
@@ -51,7 +44,7 @@ public:
         UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, id.pid, 0)));
         if (!process && errno != ESRCH) return fail_errno(errno, fmt::format("process {}", id.pid));
         // Read after pidfd_open, so the start time belongs to the process of the descriptor.
-        if (!process || start_of(fmt::format("/proc/{}", id.pid)) != id.started)
+        if (!process || read_start_time(fmt::format("/proc/{}", id.pid)) != id.started)
             return fail(ESRCH, fmt::format("process {} is gone", id.pid));
         return Target(id.pid, std::move(process));
     }

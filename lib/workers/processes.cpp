@@ -3,6 +3,7 @@
 
 #include "base/whole_number.h"
 #include "kernel/files/files.h"
+#include "kernel/files/process_stat.h"
 #include "workers/process_text.h"
 
 #include <pwd.h>
@@ -33,15 +34,11 @@ std::optional<uid_t> find_user(const std::string& name) {
 
 Result<ProcessReading> read_process(pid_t pid, const std::string& root) {
     const auto folder = fmt::format("{}/proc/{}", root, pid);
-    const auto stat_now = [&folder]() -> std::optional<ProcessStat> {
-        const auto text = read_file(folder + "/stat", most_text);
-        return text ? parse_stat(*text) : std::nullopt;
-    };
-    const auto stat = stat_now();
+    const auto stat = read_process_stat(folder);
     const auto status = read_file(folder + "/status", most_text),
                cgroup = read_file(folder + "/cgroup", most_text);
     const auto user = status ? parse_user(*status) : std::nullopt;
-    const auto again = stat_now();
+    const auto again = read_process_stat(folder);
     if (!stat || !user || !again || again->started != stat->started) return gone(pid);
     auto path = cgroup ? parse_cgroup(*cgroup) : std::string(); // a kernel without control groups
     auto unit = unit_of(path);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/cpus/cpu_load.h"
 
+#include "base/take_until.h"
 #include "kernel/files/files.h"
 
 #include <unistd.h>
@@ -65,12 +66,8 @@ CpuLoad load_between(const CpuTimes& earlier, const CpuTimes& later) {
 
 AllCpuTimes parse_cpu_times(std::string_view proc_stat) {
     AllCpuTimes times;
-    while (!proc_stat.empty()) {
-        const auto end = proc_stat.find('\n');
-        take_line(proc_stat.substr(0, end), times);
-        if (end == std::string_view::npos) break;
-        proc_stat.remove_prefix(end + 1);
-    }
+    while (!proc_stat.empty())
+        take_line(take_until(proc_stat, "\n"), times);
     return times;
 }
 
