@@ -51,11 +51,11 @@ announce::Speaker speaker_of(const Link& device, const std::vector<DeviceAddress
     speaker.mac = device.address;
     for (const auto& address : addresses) {
         if (address.device != device.index || address.tentative) continue;
-        if (address.ipv6) {
-            speaker.ipv6.push_back({address.bytes});
+        if (address.ip.ipv6) {
+            speaker.ipv6.push_back({address.ip.bytes});
         } else {
             announce::Ipv4Address ipv4;
-            std::copy_n(address.bytes.begin(), ipv4.bytes.size(), ipv4.bytes.begin());
+            std::copy_n(address.ip.bytes.begin(), ipv4.bytes.size(), ipv4.bytes.begin());
             speaker.ipv4.push_back(ipv4);
         }
     }

@@ -3,7 +3,6 @@
 
 #include "kernel/netlink/netlink_socket.h"
 
-#include <arpa/inet.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
@@ -34,12 +33,11 @@ std::optional<DeviceAddress> parse_address(const nlmsghdr* message) {
 
     DeviceAddress address;
     address.device = IfIndex{header->ifa_index};
-    address.ipv6 = header->ifa_family == AF_INET6;
+    address.ip.ipv6 = header->ifa_family == AF_INET6;
     // IFA_LOCAL is the own end of a point-to-point address; IPv6 has only IFA_ADDRESS otherwise.
     const auto* own = attributes[IFA_LOCAL] != nullptr ? attributes[IFA_LOCAL] : attributes[IFA_ADDRESS];
-    const std::size_t length = address.ipv6 ? 16 : 4;
-    if (own == nullptr || static_cast<std::size_t>(nla_len(own)) < length) return std::nullopt;
-    std::copy_n(static_cast<const std::uint8_t*>(nla_data(own)), length, address.bytes.begin());
+    if (own == nullptr || static_cast<std::size_t>(nla_len(own)) < address.ip.size()) return std::nullopt;
+    std::copy_n(static_cast<const std::uint8_t*>(nla_data(own)), address.ip.size(), address.ip.bytes.begin());
     const std::uint32_t flags =
         attributes[IFA_FLAGS] != nullptr ? nla_get_u32(attributes[IFA_FLAGS]) : header->ifa_flags;
     address.prefix = header->ifa_prefixlen;
@@ -50,18 +48,6 @@ std::optional<DeviceAddress> parse_address(const nlmsghdr* message) {
 
 } // namespace
 
-std::string text_of(const DeviceAddress& address) {
-    std::array<char, INET6_ADDRSTRLEN> text{};
-    return ::inet_ntop(address.ipv6 ? AF_INET6 : AF_INET, address.bytes.data(), text.data(), text.size());
-}
-
-bool parse_ip_address(std::string_view text, DeviceAddress& address) {
-    const std::string terminated(text);
-    address.bytes = {};
-    address.ipv6 = text.find(':') != std::string_view::npos;
-    return ::inet_pton(address.ipv6 ? AF_INET6 : AF_INET, terminated.c_str(), address.bytes.data()) == 1;
-}
-
 Result<> add_ipv6_address(const DeviceAddress& address) {
     auto socket = NetlinkSocket::open(NETLINK_ROUTE);
     if (!socket) return tl::unexpected(socket.error());
@@ -71,10 +57,10 @@ Result<> add_ipv6_address(const DeviceAddress& address) {
     header.ifa_prefixlen = address.prefix;
     header.ifa_index = address.device.value;
     if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
-    nla_put(message.get(), IFA_LOCAL, static_cast<int>(address.bytes.size()), address.bytes.data());
+    nla_put(message.get(), IFA_LOCAL, static_cast<int>(address.ip.size()), address.ip.bytes.data());
     nla_put_u32(message.get(), IFA_FLAGS, address.flags);
     if (auto done = socket->request(std::move(message)); !done)
-        return within(fmt::format("address {}/{}", text_of(address), address.prefix),
+        return within(fmt::format("address {}/{}", text_of(address.ip), address.prefix),
                       std::move(done.error()));
     return {};
 }

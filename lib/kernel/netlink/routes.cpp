@@ -15,14 +15,11 @@
 namespace teamo {
 namespace {
 
-std::size_t length_of(const IpAddress& address) { return address.ipv6 ? 16 : 4; }
-
 std::optional<IpAddress> address_in(const nlattr* attribute, int family) {
     IpAddress address{.ipv6 = family == AF_INET6};
-    if (attribute == nullptr || static_cast<std::size_t>(nla_len(attribute)) != length_of(address))
+    if (attribute == nullptr || static_cast<std::size_t>(nla_len(attribute)) != address.size())
         return std::nullopt;
-    std::copy_n(static_cast<const std::uint8_t*>(nla_data(attribute)), length_of(address),
-                address.bytes.begin());
+    std::copy_n(static_cast<const std::uint8_t*>(nla_data(attribute)), address.size(), address.bytes.begin());
     return address;
 }
 
@@ -31,16 +28,15 @@ std::optional<IpAddress> via_in(const nlattr* attribute) {
     if (attribute == nullptr || nla_len(attribute) < static_cast<int>(sizeof(rtvia))) return std::nullopt;
     const auto* via = static_cast<const rtvia*>(nla_data(attribute));
     IpAddress address{.ipv6 = via->rtvia_family == AF_INET6};
-    if (static_cast<std::size_t>(nla_len(attribute)) < sizeof(rtvia) + length_of(address))
-        return std::nullopt;
-    std::copy_n(static_cast<const std::uint8_t*>(nla_data(attribute)) + sizeof(rtvia), length_of(address),
+    if (static_cast<std::size_t>(nla_len(attribute)) < sizeof(rtvia) + address.size()) return std::nullopt;
+    std::copy_n(static_cast<const std::uint8_t*>(nla_data(attribute)) + sizeof(rtvia), address.size(),
                 address.bytes.begin());
     return address;
 }
 
 NlMessage route_request(const IpAddress& to, const std::optional<IpAddress>& from) {
     auto message = make_message(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_ACK);
-    const auto length = static_cast<int>(length_of(to));
+    const auto length = static_cast<int>(to.size());
     const auto bits = static_cast<unsigned char>(8 * length);
     rtmsg header{};
     header.rtm_family = to.ipv6 ? AF_INET6 : AF_INET;

@@ -28,7 +28,7 @@ NlMessage connections_dump(std::uint8_t family) {
 /// The kernel always has sixteen bytes; IPv4 uses the first four.
 IpAddress address_of(bool ipv6, std::span<const __be32, 4> words) {
     IpAddress address{.ipv6 = ipv6};
-    std::copy_n(reinterpret_cast<const std::uint8_t*>(words.data()), ipv6 ? 16 : 4, address.bytes.begin());
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(words.data()), address.size(), address.bytes.begin());
     return unmapped(address);
 }
 

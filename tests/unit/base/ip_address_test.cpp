@@ -21,6 +21,7 @@ TEST(IpAddresses, are_nothing_else) {
          {"", "10.0.0", "10.0.0.256", "10.0.0.0/8", "fd00::1%eth0", "fd00::1::2", "localhost", " 10.0.0.1"})
         EXPECT_EQ(parse_ip(text), std::nullopt) << text;
     EXPECT_EQ(parse_ip("10.0.0.1\0x"sv), std::nullopt);
+    EXPECT_EQ(parse_ip("fd00::1\0x"sv), std::nullopt);
 }
 
 TEST(IpAddresses, that_are_mapped_are_ipv4) {

@@ -34,7 +34,7 @@ NlMessage route(int family, int type = RTM_NEWROUTE) {
 
 void put(const NlMessage& message, int type, const char* address) {
     const auto ip = *parse_ip(address);
-    nla_put(message.get(), type, ip.ipv6 ? 16 : 4, ip.bytes.data());
+    nla_put(message.get(), type, static_cast<int>(ip.size()), ip.bytes.data());
 }
 
 std::optional<Route> parsed(const NlMessage& message) { return parse_route(nlmsg_hdr(message.get())); }
