@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/handle.h"
-#include "base/whole_number.h"
 #include "kernel/cpus/thread_affinity.h"
 #include "kernel/files/process_stat.h"
+#include "kernel/files/sysfs.h"
 
 #include <poll.h>
 #include <sys/syscall.h>
@@ -13,25 +13,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <optional>
 
 namespace teamo {
 namespace {
-
-namespace fs = std::filesystem;
-
-std::vector<pid_t> threads_of(pid_t process) {
-    std::vector<pid_t> threads;
-    std::error_code gone;
-    for (fs::directory_iterator entry(fmt::format("/proc/{}/task", process), gone), end;
-         !gone && entry != end; entry.increment(gone)) {
-        if (const auto thread = whole_number<pid_t>(entry->path().filename().native()))
-            threads.push_back(*thread);
-    }
-    return threads;
-}
 
 std::optional<std::uint64_t> start_of(pid_t process, pid_t thread) {
     return read_start_time(fmt::format("/proc/{}/task/{}", process, thread));
@@ -72,8 +58,8 @@ Result<> for_all_threads(const Target& target, std::chrono::milliseconds patienc
     for (int pass = 0, quiet = 0; pass < least_passes || Clock::now() - start < patience; ++pass) {
         if (!target.is_alive()) return fail(ESRCH, fmt::format("process {} is gone", target.pid()));
         bool did = false;
-        for (const auto thread : threads_of(target.pid())) {
-            auto done = step(thread);
+        for (const auto thread : sysfs::numbers_in(fmt::format("/proc/{}/task", target.pid()))) {
+            auto done = step(static_cast<pid_t>(thread));
             if (!done && done.error().number == ESRCH) continue;
             if (!done) return tl::unexpected(std::move(done.error()));
             did = did || *done;

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <optional>
 
 namespace teamo {
@@ -49,16 +48,6 @@ Result<ProcessReading> read_process(pid_t pid, const std::string& root) {
                                      .unit = std::move(unit),
                                      .threads = stat->threads},
                           .ticks = again->ticks};
-}
-
-std::vector<pid_t> all_processes(const std::string& root) {
-    std::vector<pid_t> list;
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry(root + "/proc", error), end; !error && entry != end;
-         entry.increment(error))
-        if (const auto pid = whole_number<pid_t>(entry->path().filename().native())) list.push_back(*pid);
-    std::ranges::sort(list);
-    return list;
 }
 
 std::map<std::string, uid_t> resolve_users(std::span<const WorkerRule> rules) {

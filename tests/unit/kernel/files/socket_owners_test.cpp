@@ -27,5 +27,22 @@ TEST(SocketOwners, are_the_processes_that_have_them_open) {
     EXPECT_TRUE(find_socket_owners({}).empty());
 }
 
+TEST(ProcessSockets, have_a_descriptor_and_an_inode) {
+    const UniqueFd one(::socket(AF_UNIX, SOCK_STREAM, 0)), other(::socket(AF_UNIX, SOCK_STREAM, 0));
+    struct stat status {};
+    ASSERT_EQ(0, ::fstat(one.get(), &status));
+    std::vector<int> descriptors;
+    const auto seen = each_socket(::getpid(), [&](int descriptor, std::uint64_t inode) {
+        if (inode == status.st_ino) descriptors.push_back(descriptor);
+        return true;
+    });
+    EXPECT_EQ(descriptors, std::vector{one.get()});
+    EXPECT_GE(seen, 2U);
+    int calls = 0;
+    each_socket(::getpid(), [&calls](int, std::uint64_t) { return ++calls < 1; });
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(each_socket(0, [](int, std::uint64_t) { return true; }), 0U) << "no such process";
+}
+
 } // namespace
 } // namespace teamo
