@@ -4,6 +4,7 @@
 #include "base/take_until.h"
 #include "base/whole_number.h"
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 
@@ -27,15 +28,17 @@ std::optional<IfIndex> device_index(std::string_view word) {
 
 /// "%08X" of the address as it lies in memory: on a little-endian machine its bytes are turned round
 /// (igmp_mc_seq_show).
-std::optional<Ipv4Address> group4(std::string_view word) {
+std::optional<IpAddress> group4(std::string_view word) {
     const auto memory = whole_number<std::uint32_t>(word, 16);
     if (word.size() != 8 || !memory) return {};
-    return Ipv4Address{std::bit_cast<std::array<std::uint8_t, 4>>(*memory)};
+    IpAddress group;
+    std::ranges::copy(std::bit_cast<std::array<std::uint8_t, 4>>(*memory), group.bytes.begin());
+    return group;
 }
 
 /// "%pi6": 32 digits in network order (igmp6_mc_seq_show).
-std::optional<Ipv6Address> group6(std::string_view word) {
-    Ipv6Address group;
+std::optional<IpAddress> group6(std::string_view word) {
+    IpAddress group{.ipv6 = true};
     if (word.size() != group.bytes.size() * 2) return {};
     for (std::size_t i = 0; i < group.bytes.size(); i++) {
         const auto byte = whole_number<std::uint8_t>(word.substr(2 * i, 2), 16);
@@ -97,8 +100,8 @@ Result<std::map<IfIndex, Ipv4Groups>> parse_proc_igmp(std::string_view text) {
     return devices;
 }
 
-Result<std::map<IfIndex, std::vector<Ipv6Address>>> parse_proc_igmp6(std::string_view text) {
-    std::map<IfIndex, std::vector<Ipv6Address>> devices;
+Result<std::map<IfIndex, std::vector<IpAddress>>> parse_proc_igmp6(std::string_view text) {
+    std::map<IfIndex, std::vector<IpAddress>> devices;
     const auto read = each_line("/proc/net/igmp6", text, [&](std::string_view line, std::size_t) {
         const auto device = device_index(next_word(line));
         const auto name = next_word(line);

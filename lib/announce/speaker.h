@@ -3,27 +3,14 @@
 // Who speaks after a failover, and for which addresses: one device (the team, or a VLAN on it) as a value.
 #pragma once
 
+#include "base/ip_address.h"
 #include "base/mac_address.h"
 
-#include <array>
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace teamo::announce {
-
-/// Bytes as on the wire.
-struct Ipv4Address {
-    std::array<std::uint8_t, 4> bytes{};
-    auto operator<=>(const Ipv4Address&) const = default;
-};
-struct Ipv6Address {
-    std::array<std::uint8_t, 16> bytes{};
-    auto operator<=>(const Ipv6Address&) const = default;
-
-    bool is_link_local() const { return bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80; }
-};
 
 /// The version that the network's querier speaks, as the kernel found out (/proc/net/igmp).
 enum class IgmpVersion : std::uint8_t { v1 = 1, v2, v3 };
@@ -31,10 +18,10 @@ enum class IgmpVersion : std::uint8_t { v1 = 1, v2, v3 };
 struct Speaker {
     MacAddress mac{};
     std::optional<std::uint16_t> vlan{}; ///< VID of the tag its frames bear
-    std::vector<Ipv4Address> ipv4{};
-    std::vector<Ipv6Address> ipv6{}; ///< not those that are tentative: nobody may hear of them yet
-    std::vector<Ipv4Address> ipv4_groups{};
-    std::vector<Ipv6Address> ipv6_groups{};
+    std::vector<IpAddress> ipv4{};
+    std::vector<IpAddress> ipv6{}; ///< not those that are tentative: nobody may hear of them yet
+    std::vector<IpAddress> ipv4_groups{};
+    std::vector<IpAddress> ipv6_groups{};
     IgmpVersion igmp = IgmpVersion::v3;
     /// It forwards IPv6 (net.ipv6.conf.DEVICE.forwarding). Said wrongly, neighbours drop their default route
     /// (RFC 4861, 7.2.5).

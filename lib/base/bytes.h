@@ -4,6 +4,7 @@
 // trusted twice. Network order throughout.
 #pragma once
 
+#include "base/ip_address.h"
 #include "base/mac_address.h"
 #include "base/result.h"
 
@@ -52,6 +53,9 @@ public:
         for (const auto byte : address.bytes)
             bytes_.push_back(std::byte{byte});
         return *this;
+    }
+    FrameWriter& ip(const IpAddress& address) {
+        return raw(std::as_bytes(std::span(address.bytes).first(address.size())));
     }
     FrameWriter& raw(std::span<const std::byte> more) {
         bytes_.insert(bytes_.end(), more.begin(), more.end());

@@ -145,9 +145,7 @@ void PortSet::note_addresses(const Link& link, PortBefore& port) {
     std::string own;
     for (const auto& address : *addresses) {
         // The kernel makes link-local ones itself, now and afterwards.
-        const bool link_local =
-            address.ip.ipv6 && address.ip.bytes[0] == 0xfe && (address.ip.bytes[1] & 0xc0) == 0x80;
-        if (address.device != link.index || link_local) continue;
+        if (address.device != link.index || address.ip.is_link_local()) continue;
         own += fmt::format("{}{}", own.empty() ? "" : ", ", text_of(address.ip));
         if (!address.ip.ipv6 || (address.flags & IFA_F_PERMANENT) == 0 || port.disable_ipv6 != false)
             continue;

@@ -67,14 +67,4 @@ Result<Route> read_route(const IpAddress& to, const std::optional<IpAddress>& fr
     return *route;
 }
 
-std::optional<MacAddress> multicast_mac(const IpAddress& to) {
-    const auto& bytes = to.bytes;
-    if (to.ipv6) {
-        if (bytes[0] != 0xff) return std::nullopt;
-        return MacAddress{{0x33, 0x33, bytes[12], bytes[13], bytes[14], bytes[15]}};
-    }
-    if ((bytes[0] & 0xf0) != 0xe0) return std::nullopt;
-    return MacAddress{{0x01, 0x00, 0x5e, static_cast<std::uint8_t>(bytes[1] & 0x7f), bytes[2], bytes[3]}};
-}
-
 } // namespace teamo

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/ip_address.h"
-#include "base/mac_address.h"
 #include "base/named.h"
 #include "base/result.h"
 
@@ -27,9 +26,5 @@ std::optional<Route> parse_route(const nlmsghdr* message);
 /// The kernel's choice for a packet (RTM_GETROUTE); `from` matters for policy routing.
 /// ENETUNREACH: there is no route.
 Result<Route> read_route(const IpAddress& to, const std::optional<IpAddress>& from);
-
-/// The destination MAC address of packets to a multicast group (RFC 1112, 6.4; RFC 2464, 7). None if `to` is
-/// not a multicast address.
-std::optional<MacAddress> multicast_mac(const IpAddress& to);
 
 } // namespace teamo

@@ -54,14 +54,6 @@ TEST(Routes, may_have_a_gateway_of_the_other_family) {
     EXPECT_EQ(parsed(cut)->gateway, std::nullopt);
 }
 
-TEST(Groups, have_hardware_addresses_of_their_own) {
-    EXPECT_EQ(multicast_mac(*parse_ip("224.129.2.3")), parse_mac_address("01:00:5e:01:02:03"));
-    EXPECT_EQ(multicast_mac(*parse_ip("239.1.2.3")), parse_mac_address("01:00:5e:01:02:03"));
-    EXPECT_EQ(multicast_mac(*parse_ip("ff02::1:ff00:7")), parse_mac_address("33:33:ff:00:00:07"));
-    EXPECT_EQ(multicast_mac(*parse_ip("10.0.0.1")), std::nullopt);
-    EXPECT_EQ(multicast_mac(*parse_ip("fd00::1")), std::nullopt);
-}
-
 TEST(VlanDevices, have_their_vid) {
     ifinfomsg header{};
     header.ifi_index = 7;
