@@ -70,38 +70,32 @@ Bytes igmp_report(const Speaker& speaker, const IpAddress& group) {
     return igmp_frame(speaker, group, std::move(message));
 }
 
-/// RFC 3376, 4.2: many groups to a report.
-Bytes igmpv3_report(const Speaker& speaker, std::span<const IpAddress> groups) {
+/// The message of an IGMPv3 report (RFC 3376, 4.2) or an MLDv2 report (RFC 3810, 5.2): a record for each
+/// group.
+FrameWriter group_records(std::uint8_t type, std::span<const IpAddress> groups) {
     FrameWriter message;
-    message.big_endian(std::uint8_t{0x22}).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0});
+    message.big_endian(type).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0});
     message.big_endian(std::uint16_t{0}).big_endian(static_cast<std::uint16_t>(groups.size()));
     for (const auto& group : groups) {
-        message.big_endian(mode_is_exclude)
-            .big_endian(std::uint8_t{0})
-            .big_endian(std::uint16_t{0})
-            .ip(group);
+        message.big_endian(mode_is_exclude).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0});
+        message.ip(group);
     }
-    return igmp_frame(speaker, igmpv3_routers, std::move(message));
+    return message;
 }
 
-/// RFC 3810, 5.2. From the link-local address, else from none (RFC 3590).
+Bytes igmpv3_report(const Speaker& speaker, std::span<const IpAddress> groups) {
+    return igmp_frame(speaker, igmpv3_routers, group_records(0x22, groups));
+}
+
+/// From the link-local address, else from none (RFC 3590).
 Bytes mldv2_report(const Speaker& speaker, std::span<const IpAddress> groups) {
-    FrameWriter message;
-    message.big_endian(std::uint8_t{143}).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0});
-    message.big_endian(std::uint16_t{0}).big_endian(static_cast<std::uint16_t>(groups.size()));
-    for (const auto& group : groups) {
-        message.big_endian(mode_is_exclude)
-            .big_endian(std::uint8_t{0})
-            .big_endian(std::uint16_t{0})
-            .ip(group);
-    }
     const auto own = std::ranges::find_if(speaker.ipv6, &IpAddress::is_link_local);
     return icmpv6_frame(speaker,
                         {.from = own == speaker.ipv6.end() ? IpAddress{.ipv6 = true} : *own,
                          .to = mldv2_routers,
                          .hop_limit = 1,
                          .router_alert = true},
-                        std::move(message));
+                        group_records(143, groups));
 }
 
 /// Nobody reports the group that every host is in, nor what never leaves the host: scopes 0 and 1
