@@ -1,44 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Bytes become values, and values bytes, here and nowhere else: no cast to a packed struct, no length
-// trusted twice. Network order throughout.
+// Frames in network order, without casts to packed structs.
 #pragma once
 
 #include "base/ip_address.h"
 #include "base/mac_address.h"
-#include "base/result.h"
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace teamo {
 
 using Bytes = std::vector<std::byte>;
-
-/// Takes a frame apart from the front; every length is checked here.
-class FrameReader {
-public:
-    explicit FrameReader(std::span<const std::byte> frame) : rest_(frame) {}
-
-    template <std::unsigned_integral Number>
-    Result<Number> big_endian() {
-        if (rest_.size() < sizeof(Number))
-            return fail(EBADMSG, fmt::format("{} bytes missing", sizeof(Number) - rest_.size()));
-        std::uint64_t number = 0;
-        for (const auto byte : rest_.first(sizeof(Number)))
-            number = number << 8 | std::to_integer<std::uint64_t>(byte);
-        rest_ = rest_.subspan(sizeof(Number));
-        return static_cast<Number>(number);
-    }
-
-    std::span<const std::byte> rest() const { return rest_; }
-
-private:
-    std::span<const std::byte> rest_;
-};
 
 /// Puts a frame together from the front.
 class FrameWriter {

@@ -8,7 +8,6 @@ namespace teamo::config {
 /// What is wrong with a value by the table alone: its type, its range, its words. Empty: nothing, the
 /// value counts. The elements of arrays and the members of objects are not looked at.
 std::string fault_of(const Key& key, const json::Value& value);
-bool has_shape(Shape shape, const json::Value& value);
 
 /// The runner of a document, the default where it names none.
 std::string_view runner_name(const json::Value& document);

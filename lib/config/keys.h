@@ -20,7 +20,6 @@ enum class Shape : std::uint8_t {
     integer,
     boolean,
     object,
-    array,
     strings, ///< an array of strings
     objects, ///< an array of objects, each with the members that stand below
     watches, ///< a link watch, or an array of them

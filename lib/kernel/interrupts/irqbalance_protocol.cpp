@@ -37,7 +37,6 @@ Result<IrqBalanceSetup> parse_irqbalance_setup(std::string_view reply) {
         const auto key = take_until(words, " ");
         const auto value = take_until(words, " ");
         if (key == "BANNED") {
-            setup.banned_cpus = value;
             const bool mask = value.size() <= longest_mask &&
                               value.find_first_not_of("0123456789abcdefABCDEF,") == std::string_view::npos;
             return mask && words.empty() ? Result<IrqBalanceSetup>(std::move(setup)) : malformed();

@@ -4,7 +4,6 @@
 #include "base/whole_number.h"
 #include "kernel/files/sysfs.h"
 
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -120,21 +119,6 @@ Result<IrqBalanceExchange::Progress> IrqBalanceExchange::step(Clock::time_point 
         if (errno != EAGAIN) return fail_errno(errno, "irqbalance's answer");
         if (now >= deadline_) return fail(ETIMEDOUT, "irqbalance does not answer");
         return Progress::again;
-    }
-}
-
-Result<std::string> ask_irqbalance(const std::string& path, const std::string& request,
-                                   std::chrono::milliseconds patience) {
-    auto exchange = IrqBalanceExchange::start(path, request, Clock::now() + patience);
-    if (!exchange) return tl::unexpected(exchange.error());
-    while (true) {
-        const auto progress = exchange->step(Clock::now());
-        if (!progress) return tl::unexpected(progress.error());
-        if (*progress == IrqBalanceExchange::Progress::done) return exchange->reply();
-        const auto left =
-            std::chrono::ceil<std::chrono::milliseconds>(exchange->deadline() - Clock::now()).count();
-        pollfd waited{.fd = exchange->fd(), .events = POLLIN, .revents = 0};
-        ::poll(&waited, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
     }
 }
 

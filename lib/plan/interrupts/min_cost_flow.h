@@ -44,7 +44,7 @@ private:
     std::vector<PlacementCost> distance_;
     std::vector<std::uint32_t> way_; ///< the arc a node was reached by
     std::vector<Reached> heap_;
-    std::vector<Node> settled_, seen_;
+    std::vector<Node> settled_;
 };
 
 } // namespace teamo
