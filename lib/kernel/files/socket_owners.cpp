@@ -4,6 +4,8 @@
 #include "base/whole_number.h"
 #include "kernel/files/sysfs.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 namespace teamo {
