@@ -10,26 +10,25 @@ namespace teamo::announce {
 
 namespace {
 
-constexpr Ipv4Address all_hosts{{224, 0, 0, 1}}, igmpv3_routers{{224, 0, 0, 22}};
-constexpr Ipv6Address all_nodes{{0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
-constexpr Ipv6Address mldv2_routers{{0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x16}};
+constexpr IpAddress all_hosts{.bytes = {224, 0, 0, 1}}, igmpv3_routers{.bytes = {224, 0, 0, 22}};
+constexpr IpAddress all_nodes{.ipv6 = true, .bytes = {0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+constexpr IpAddress mldv2_routers{.ipv6 = true,
+                                  .bytes = {0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x16}};
 
 /// Exclude mode without sources means all senders (RFC 3376, 4.2.12; RFC 3810, 5.2.12).
 constexpr std::uint8_t mode_is_exclude = 2;
 
 /// A frame in the format that ARP and RARP share (RFC 826, RFC 903).
 Bytes arp_frame(const Speaker& speaker, std::uint16_t ethertype, std::uint16_t operation,
-                const Ipv4Address& address, const MacAddress& target) {
+                const IpAddress& address, const MacAddress& target) {
     auto frame = ethernet(speaker, broadcast, ethertype);
     frame.big_endian(std::uint16_t{1}).big_endian(ethertype_ipv4);
     frame.big_endian(std::uint8_t{6}).big_endian(std::uint8_t{4}).big_endian(operation);
-    frame.mac(speaker.mac) << address;
-    frame.mac(target) << address;
-    return frame.take();
+    return frame.mac(speaker.mac).ip(address).mac(target).ip(address).take();
 }
 
 /// The kernel leaves the target's hardware address zero (arp_create).
-Bytes gratuitous_arp(const Speaker& speaker, const Ipv4Address& address) {
+Bytes gratuitous_arp(const Speaker& speaker, const IpAddress& address) {
     constexpr std::uint16_t request = 1;
     return arp_frame(speaker, ethertype_arp, request, address, {});
 }
@@ -43,74 +42,71 @@ Bytes rarp_announcement(const Speaker& speaker) {
 }
 
 /// RFC 4861, 4.4; as ndisc_send_unsol_na() sends it.
-Bytes neighbour_advertisement(const Speaker& speaker, const Ipv6Address& address) {
+Bytes neighbour_advertisement(const Speaker& speaker, const IpAddress& address) {
     constexpr std::uint8_t type = 136, target_link_layer_address = 2, length_in_8_bytes = 1;
     constexpr std::uint32_t router_flag = 1U << 31, override_flag = 1U << 29;
     FrameWriter message;
     message.big_endian(type).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0});
-    message.big_endian((speaker.router ? router_flag : 0) | override_flag) << address;
+    message.big_endian((speaker.router ? router_flag : 0) | override_flag).ip(address);
     message.big_endian(target_link_layer_address).big_endian(length_in_8_bytes).mac(speaker.mac);
     return icmpv6_frame(speaker, {.from = address, .to = all_nodes}, std::move(message));
 }
 
-/// Calls `report` for each `portion` groups, which is what fits into a frame.
-template <class Address, class Report>
-void in_portions(const std::vector<Address>& groups, std::size_t portion, Report report) {
-    for (std::span<const Address> rest(groups); !rest.empty();) {
+/// Calls `report` with as many groups at a time as fit a frame.
+template <class Report>
+void in_portions(const std::vector<IpAddress>& groups, std::size_t portion, Report report) {
+    for (std::span<const IpAddress> rest(groups); !rest.empty();) {
         const auto now = rest.first(std::min(portion, rest.size()));
         report(now);
         rest = rest.subspan(now.size());
     }
 }
 
-/// RFC 1112, appendix I, and RFC 2236: one report per group, sent to the group.
-Bytes igmp_report(const Speaker& speaker, const Ipv4Address& group) {
+/// RFC 1112, appendix I, and RFC 2236: a report each, to the group itself.
+Bytes igmp_report(const Speaker& speaker, const IpAddress& group) {
     const std::uint8_t type = speaker.igmp == IgmpVersion::v1 ? 0x12 : 0x16;
     FrameWriter message;
-    message.big_endian(type).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0}) << group;
+    message.big_endian(type).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0}).ip(group);
     return igmp_frame(speaker, group, std::move(message));
 }
 
-/// RFC 3376, 4.2: many groups in one report.
-Bytes igmpv3_report(const Speaker& speaker, std::span<const Ipv4Address> groups) {
+/// The message of an IGMPv3 report (RFC 3376, 4.2) or an MLDv2 report (RFC 3810, 5.2): a record for each
+/// group.
+FrameWriter group_records(std::uint8_t type, std::span<const IpAddress> groups) {
     FrameWriter message;
-    message.big_endian(std::uint8_t{0x22}).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0});
+    message.big_endian(type).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0});
     message.big_endian(std::uint16_t{0}).big_endian(static_cast<std::uint16_t>(groups.size()));
     for (const auto& group : groups) {
         message.big_endian(mode_is_exclude).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0});
-        message << group;
+        message.ip(group);
     }
-    return igmp_frame(speaker, igmpv3_routers, std::move(message));
+    return message;
 }
 
-/// RFC 3810, 5.2. From the link-local address, else from the unspecified address (RFC 3590).
-Bytes mldv2_report(const Speaker& speaker, std::span<const Ipv6Address> groups) {
-    FrameWriter message;
-    message.big_endian(std::uint8_t{143}).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0});
-    message.big_endian(std::uint16_t{0}).big_endian(static_cast<std::uint16_t>(groups.size()));
-    for (const auto& group : groups) {
-        message.big_endian(mode_is_exclude).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0});
-        message << group;
-    }
-    const auto own = std::ranges::find_if(speaker.ipv6, &Ipv6Address::is_link_local);
+Bytes igmpv3_report(const Speaker& speaker, std::span<const IpAddress> groups) {
+    return igmp_frame(speaker, igmpv3_routers, group_records(0x22, groups));
+}
+
+/// From the link-local address, else from none (RFC 3590).
+Bytes mldv2_report(const Speaker& speaker, std::span<const IpAddress> groups) {
+    const auto own = std::ranges::find_if(speaker.ipv6, &IpAddress::is_link_local);
     return icmpv6_frame(speaker,
-                        {.from = own == speaker.ipv6.end() ? Ipv6Address{} : *own,
+                        {.from = own == speaker.ipv6.end() ? IpAddress{.ipv6 = true} : *own,
                          .to = mldv2_routers,
                          .hop_limit = 1,
                          .router_alert = true},
-                        std::move(message));
+                        group_records(143, groups));
 }
 
-/// Not reported are the all-hosts group, and scopes 0 and 1, which never leave the host (RFC 3810, 6;
-/// RFC 4291, 2.7).
-bool is_reported(const Ipv4Address& group) { return group != all_hosts; }
-bool is_reported(const Ipv6Address& group) { return group != all_nodes && (group.bytes[1] & 0x0f) > 1; }
+/// Nobody reports the group that every host is in, nor what never leaves the host: scopes 0 and 1
+/// (RFC 3810, 6; RFC 4291, 2.7).
+bool is_reported(const IpAddress& group) {
+    return group.ipv6 ? group != all_nodes && (group.bytes[1] & 0x0f) > 1 : group != all_hosts;
+}
 
-template <class Address>
-std::vector<Address> reported(const std::vector<Address>& groups) {
-    std::vector<Address> some;
-    std::ranges::copy_if(groups, std::back_inserter(some),
-                         [](const Address& group) { return is_reported(group); });
+std::vector<IpAddress> reported(const std::vector<IpAddress>& groups) {
+    std::vector<IpAddress> some;
+    std::ranges::copy_if(groups, std::back_inserter(some), is_reported);
     return some;
 }
 

@@ -26,16 +26,6 @@ std::uint16_t internet_checksum(std::span<const std::byte> first, std::span<cons
     return static_cast<std::uint16_t>(~sum);
 }
 
-MacAddress multicast_mac(const Ipv4Address& group) {
-    const auto& bytes = group.bytes;
-    return {{0x01, 0x00, 0x5e, static_cast<std::uint8_t>(bytes[1] & 0x7f), bytes[2], bytes[3]}};
-}
-
-MacAddress multicast_mac(const Ipv6Address& group) {
-    const auto& bytes = group.bytes;
-    return {{0x33, 0x33, bytes[12], bytes[13], bytes[14], bytes[15]}};
-}
-
 FrameWriter ethernet(const Speaker& speaker, const MacAddress& to, std::uint16_t ethertype) {
     FrameWriter frame;
     frame.mac(to).mac(speaker.mac);
@@ -45,15 +35,7 @@ FrameWriter ethernet(const Speaker& speaker, const MacAddress& to, std::uint16_t
     return frame;
 }
 
-FrameWriter& operator<<(FrameWriter& frame, const Ipv4Address& address) {
-    return frame.raw(std::as_bytes(std::span(address.bytes)));
-}
-
-FrameWriter& operator<<(FrameWriter& frame, const Ipv6Address& address) {
-    return frame.raw(std::as_bytes(std::span(address.bytes)));
-}
-
-Bytes igmp_frame(const Speaker& speaker, const Ipv4Address& group, FrameWriter message) {
+Bytes igmp_frame(const Speaker& speaker, const IpAddress& group, FrameWriter message) {
     constexpr std::size_t header_size = 24, header_checksum = 10;
     message.patch(checksum_offset, internet_checksum(message.bytes()));
 
@@ -62,18 +44,18 @@ Bytes igmp_frame(const Speaker& speaker, const Ipv4Address& group, FrameWriter m
     header.big_endian(static_cast<std::uint16_t>(header_size + message.size())).big_endian(std::uint16_t{0});
     header.big_endian(dont_fragment).big_endian(std::uint8_t{1}).big_endian(protocol_igmp);
     header.big_endian(std::uint16_t{0});
-    // Without an address it reports as 0.0.0.0, which routers accept (RFC 3376, 4.2.13).
-    header << (speaker.ipv4.empty() ? Ipv4Address{} : speaker.ipv4.front()) << group;
+    // Without an address it reports as 0.0.0.0, and is heard (RFC 3376, 4.2.13).
+    header.ip(speaker.ipv4.empty() ? IpAddress{} : speaker.ipv4.front()).ip(group);
     header.big_endian(0x94040000U); // router alert (RFC 2113)
     header.patch(header_checksum, internet_checksum(header.bytes()));
 
-    auto frame = ethernet(speaker, multicast_mac(group), ethertype_ipv4);
+    auto frame = ethernet(speaker, multicast_mac(group).value_or(broadcast), ethertype_ipv4);
     return frame.raw(header.bytes()).raw(message.bytes()).take();
 }
 
 Bytes icmpv6_frame(const Speaker& speaker, const Ipv6Envelope& envelope, FrameWriter message) {
     FrameWriter pseudo_header; // RFC 8200, 8.1
-    pseudo_header << envelope.from << envelope.to;
+    pseudo_header.ip(envelope.from).ip(envelope.to);
     pseudo_header.big_endian(static_cast<std::uint32_t>(message.size()));
     pseudo_header.big_endian(std::uint32_t{protocol_icmpv6});
     message.patch(checksum_offset, internet_checksum(pseudo_header.bytes(), message.bytes()));
@@ -83,10 +65,10 @@ Bytes icmpv6_frame(const Speaker& speaker, const Ipv6Envelope& envelope, FrameWr
         options.big_endian(protocol_icmpv6).big_endian(std::uint8_t{0});
         options.big_endian(0x05020000U).big_endian(std::uint16_t{0x0100}); // MLD (RFC 2711), PadN of 0
     }
-    auto frame = ethernet(speaker, multicast_mac(envelope.to), ethertype_ipv6);
+    auto frame = ethernet(speaker, multicast_mac(envelope.to).value_or(broadcast), ethertype_ipv6);
     frame.big_endian(0x60000000U).big_endian(static_cast<std::uint16_t>(options.size() + message.size()));
     frame.big_endian(envelope.router_alert ? hop_by_hop : protocol_icmpv6).big_endian(envelope.hop_limit);
-    frame << envelope.from << envelope.to;
+    frame.ip(envelope.from).ip(envelope.to);
     return frame.raw(options.bytes()).raw(message.bytes()).take();
 }
 

@@ -19,20 +19,14 @@ inline constexpr MacAddress broadcast{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
 /// RFC 1071, over both parts together; the first must have an even length.
 std::uint16_t internet_checksum(std::span<const std::byte> first, std::span<const std::byte> second = {});
 
-MacAddress multicast_mac(const Ipv4Address& group); ///< RFC 1112, 6.4
-MacAddress multicast_mac(const Ipv6Address& group); ///< RFC 2464, 7
-
-/// The start of a frame, up to and including the EtherType.
+/// A frame as far as its EtherType.
 FrameWriter ethernet(const Speaker& speaker, const MacAddress& to, std::uint16_t ethertype);
 
-FrameWriter& operator<<(FrameWriter& frame, const Ipv4Address& address);
-FrameWriter& operator<<(FrameWriter& frame, const Ipv6Address& address);
-
 /// An IGMP message (its checksum at offset 2 filled in here) to a group, with router alert and TTL 1.
-Bytes igmp_frame(const Speaker& speaker, const Ipv4Address& group, FrameWriter message);
+Bytes igmp_frame(const Speaker& speaker, const IpAddress& group, FrameWriter message);
 
 struct Ipv6Envelope {
-    Ipv6Address from, to; ///< `to` must be a group
+    IpAddress from, to; ///< to a group
     std::uint8_t hop_limit = 255;
     bool router_alert = false;
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "announce/proc_groups.h"
 
+#include "base/take_until.h"
 #include "base/whole_number.h"
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 
@@ -10,20 +12,12 @@ namespace teamo::announce {
 
 namespace {
 
-/// Removes and returns the text before the first of `ends`; removes that character too.
-std::string_view cut(std::string_view& text, std::string_view ends) {
-    const auto end = text.find_first_of(ends);
-    const auto piece = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    return piece;
-}
-
 /// The next word; empty at the end of the line.
 std::string_view next_word(std::string_view& line) {
     constexpr std::string_view blanks = " \t";
     const auto start = line.find_first_not_of(blanks);
     line.remove_prefix(start == std::string_view::npos ? line.size() : start);
-    return cut(line, blanks);
+    return take_until(line, blanks);
 }
 
 std::optional<IfIndex> device_index(std::string_view word) {
@@ -32,16 +26,19 @@ std::optional<IfIndex> device_index(std::string_view word) {
     return IfIndex{*index};
 }
 
-/// "%08X" of the address in memory: on a little-endian machine its bytes are reversed (igmp_mc_seq_show).
-std::optional<Ipv4Address> group4(std::string_view word) {
+/// "%08X" of the address as it lies in memory: on a little-endian machine its bytes are turned round
+/// (igmp_mc_seq_show).
+std::optional<IpAddress> group4(std::string_view word) {
     const auto memory = whole_number<std::uint32_t>(word, 16);
     if (word.size() != 8 || !memory) return {};
-    return Ipv4Address{std::bit_cast<std::array<std::uint8_t, 4>>(*memory)};
+    IpAddress group;
+    std::ranges::copy(std::bit_cast<std::array<std::uint8_t, 4>>(*memory), group.bytes.begin());
+    return group;
 }
 
 /// "%pi6": 32 digits in network order (igmp6_mc_seq_show).
-std::optional<Ipv6Address> group6(std::string_view word) {
-    Ipv6Address group;
+std::optional<IpAddress> group6(std::string_view word) {
+    IpAddress group{.ipv6 = true};
     if (word.size() != group.bytes.size() * 2) return {};
     for (std::size_t i = 0; i < group.bytes.size(); i++) {
         const auto byte = whole_number<std::uint8_t>(word.substr(2 * i, 2), 16);
@@ -69,7 +66,7 @@ Result<> each_line(std::string_view file, std::string_view text, Take take) {
     if (text.size() > longest_group_list)
         return fail(EFBIG, fmt::format("{}: longer than {} bytes", file, longest_group_list));
     for (std::size_t line = 1; !text.empty(); line++)
-        if (!take(cut(text, "\n"), line)) return bad_line(file, line);
+        if (!take(take_until(text, "\n"), line)) return bad_line(file, line);
     return {};
 }
 
@@ -103,8 +100,8 @@ Result<std::map<IfIndex, Ipv4Groups>> parse_proc_igmp(std::string_view text) {
     return devices;
 }
 
-Result<std::map<IfIndex, std::vector<Ipv6Address>>> parse_proc_igmp6(std::string_view text) {
-    std::map<IfIndex, std::vector<Ipv6Address>> devices;
+Result<std::map<IfIndex, std::vector<IpAddress>>> parse_proc_igmp6(std::string_view text) {
+    std::map<IfIndex, std::vector<IpAddress>> devices;
     const auto read = each_line("/proc/net/igmp6", text, [&](std::string_view line, std::size_t) {
         const auto device = device_index(next_word(line));
         const auto name = next_word(line);

@@ -20,11 +20,11 @@ inline constexpr std::size_t longest_group_list = std::size_t{16} << 20;
 
 struct Ipv4Groups {
     IgmpVersion version = IgmpVersion::v3;
-    std::vector<Ipv4Address> groups;
+    std::vector<IpAddress> groups;
     bool operator==(const Ipv4Groups&) const = default;
 };
 
 Result<std::map<IfIndex, Ipv4Groups>> parse_proc_igmp(std::string_view text);
-Result<std::map<IfIndex, std::vector<Ipv6Address>>> parse_proc_igmp6(std::string_view text);
+Result<std::map<IfIndex, std::vector<IpAddress>>> parse_proc_igmp6(std::string_view text);
 
 } // namespace teamo::announce

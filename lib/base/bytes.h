@@ -1,45 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Converts bytes to values and back, in network order. All code uses this, so that there are no casts to
-// packed structs and every length is checked once.
+// Frames in network order, without casts to packed structs.
 #pragma once
 
+#include "base/ip_address.h"
 #include "base/mac_address.h"
-#include "base/result.h"
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace teamo {
 
 using Bytes = std::vector<std::byte>;
 
-/// Reads a frame from the front and checks every length.
-class FrameReader {
-public:
-    explicit FrameReader(std::span<const std::byte> frame) : rest_(frame) {}
-
-    template <std::unsigned_integral Number>
-    Result<Number> big_endian() {
-        if (rest_.size() < sizeof(Number))
-            return fail(EBADMSG, fmt::format("{} bytes missing", sizeof(Number) - rest_.size()));
-        std::uint64_t number = 0;
-        for (const auto byte : rest_.first(sizeof(Number)))
-            number = number << 8 | std::to_integer<std::uint64_t>(byte);
-        rest_ = rest_.subspan(sizeof(Number));
-        return static_cast<Number>(number);
-    }
-
-    std::span<const std::byte> rest() const { return rest_; }
-
-private:
-    std::span<const std::byte> rest_;
-};
-
-/// Writes a frame from the front.
+/// Puts a frame together from the front.
 class FrameWriter {
 public:
     template <std::unsigned_integral Number>
@@ -52,6 +30,9 @@ public:
         for (const auto byte : address.bytes)
             bytes_.push_back(std::byte{byte});
         return *this;
+    }
+    FrameWriter& ip(const IpAddress& address) {
+        return raw(std::as_bytes(std::span(address.bytes).first(address.size())));
     }
     FrameWriter& raw(std::span<const std::byte> more) {
         bytes_.insert(bytes_.end(), more.begin(), more.end());

@@ -29,4 +29,14 @@ IpAddress unmapped(const IpAddress& address) {
     return plain;
 }
 
+std::optional<MacAddress> multicast_mac(const IpAddress& group) {
+    const auto& bytes = group.bytes;
+    if (group.ipv6) {
+        if (bytes[0] != 0xff) return std::nullopt;
+        return MacAddress{{0x33, 0x33, bytes[12], bytes[13], bytes[14], bytes[15]}};
+    }
+    if ((bytes[0] & 0xf0) != 0xe0) return std::nullopt;
+    return MacAddress{{0x01, 0x00, 0x5e, static_cast<std::uint8_t>(bytes[1] & 0x7f), bytes[2], bytes[3]}};
+}
+
 } // namespace teamo

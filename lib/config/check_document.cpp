@@ -9,6 +9,20 @@
 namespace teamo::config {
 namespace {
 
+bool has_shape(Shape shape, const json::Value& value) {
+    switch (shape) {
+    case Shape::string: return value.string() != nullptr;
+    case Shape::integer: return value.integer() != nullptr;
+    case Shape::boolean: return value.boolean() != nullptr;
+    case Shape::object:
+    case Shape::ports: return value.object() != nullptr;
+    case Shape::objects:
+    case Shape::strings: return value.array() != nullptr;
+    case Shape::watches: return value.object() != nullptr || value.array() != nullptr;
+    }
+    return false;
+}
+
 std::string did_you_mean(std::string_view written, std::span<const std::string_view> known) {
     const auto word = nearest(written, known);
     return word.empty() ? "" : fmt::format("; did you mean \"{}\"?", word);
@@ -122,21 +136,6 @@ private:
 };
 
 } // namespace
-
-bool has_shape(Shape shape, const json::Value& value) {
-    switch (shape) {
-    case Shape::string: return value.string() != nullptr;
-    case Shape::integer: return value.integer() != nullptr;
-    case Shape::boolean: return value.boolean() != nullptr;
-    case Shape::object:
-    case Shape::ports: return value.object() != nullptr;
-    case Shape::array:
-    case Shape::objects:
-    case Shape::strings: return value.array() != nullptr;
-    case Shape::watches: return value.object() != nullptr || value.array() != nullptr;
-    }
-    return false;
-}
 
 std::string fault_of(const Key& key, const json::Value& value) {
     if (!has_shape(key.shape, value))

@@ -8,7 +8,6 @@ namespace teamo::config {
 /// Checks a value against the key's type, range and words. Empty: the value is valid. Elements of arrays and
 /// members of objects are not checked.
 std::string fault_of(const Key& key, const json::Value& value);
-bool has_shape(Shape shape, const json::Value& value);
 
 /// The document's runner; the default if it names none.
 std::string_view runner_name(const json::Value& document);

@@ -23,7 +23,6 @@ std::string_view name_of(Shape shape) {
     case integer: return "an integer";
     case boolean: return "true or false";
     case object: return "an object";
-    case array: return "an array";
     case objects: return "an array of objects";
     case strings: return "an array of strings";
     case watches: return "an object or an array of objects";

@@ -22,7 +22,6 @@ enum class Shape : std::uint8_t {
     integer,
     boolean,
     object,
-    array,
     strings, ///< an array of strings
     objects, ///< an array of objects, each with the members below this key
     watches, ///< a link watch, or an array of them

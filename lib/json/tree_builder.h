@@ -2,7 +2,6 @@
 #pragma once
 
 #include "json/parse.h"
-#include "json/place_finder.h"
 
 #include <rapidjson/memorystream.h>
 
@@ -10,9 +9,30 @@
 
 namespace teamo::json {
 
-/// Builds the tree from RapidJSON's SAX events, and refuses what jansson refuses and RapidJSON accepts.
-/// RapidJSON's events have no place: a token begins at the first byte after the previous token that is
-/// neither a blank nor a separator.
+/// Line and column of an offset. Asked in rising order it reads the text once.
+class PlaceFinder {
+public:
+    explicit PlaceFinder(std::string_view text) : text_(text) {}
+
+    Place place_of(std::size_t offset) {
+        if (offset < counted_) *this = PlaceFinder(text_);
+        for (; counted_ < offset && counted_ < text_.size(); ++counted_) {
+            if (text_[counted_] != '\n') continue;
+            ++line_;
+            line_begin_ = counted_ + 1;
+        }
+        return {line_, static_cast<std::uint32_t>(counted_ - line_begin_ + 1)};
+    }
+
+private:
+    std::string_view text_;
+    std::size_t counted_ = 0, line_begin_ = 0;
+    std::uint32_t line_ = 1;
+};
+
+/// Makes the tree from RapidJSON's events (SAX), and refuses what RapidJSON would let pass and jansson
+/// does not. RapidJSON's events come without a place: a token begins at the first byte after the last one
+/// that is no blank and no separator.
 class TreeBuilder {
 public:
     TreeBuilder(std::string_view text, const rapidjson::MemoryStream& stream, Limits limits)

@@ -59,7 +59,6 @@ public:
     Place place() const { return place_; }
     void set_place(Place place) { place_ = place; }
 
-    bool is_null() const { return std::holds_alternative<std::nullptr_t>(data_); }
     const bool* boolean() const { return std::get_if<bool>(&data_); }
     const std::int64_t* integer() const { return std::get_if<std::int64_t>(&data_); }
     const double* real() const { return std::get_if<double>(&data_); }

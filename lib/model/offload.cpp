@@ -64,6 +64,11 @@ constexpr auto lro_features = std::to_array<std::string_view>({"rx-lro"});
 constexpr auto rxvlan_features = std::to_array<std::string_view>({"rx-vlan-hw-parse"});
 constexpr auto txvlan_features = std::to_array<std::string_view>({"tx-vlan-hw-insert"});
 
+/// ethtool -K's words for several features at once ("tso", "tcp-segmentation-offload").
+struct OffloadWord {
+    std::string_view name, long_name;
+    std::span<const std::string_view> features;
+};
 constexpr auto words = std::to_array<OffloadWord>({
     {"rx", "rx-checksumming", rx_features},
     {"tx", "tx-checksumming", tx_features},
@@ -96,8 +101,6 @@ const Offload* find_offload(std::string_view name) {
     const auto* found = std::ranges::find(catalogue, name, &Offload::name);
     return found == catalogue.end() ? nullptr : found;
 }
-
-std::span<const OffloadWord> offload_words() { return words; }
 
 std::span<const std::string_view> offloads_named(std::string_view name) {
     for (const auto& word : words)

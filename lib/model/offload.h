@@ -72,15 +72,8 @@ const Offload* find_offload(std::string_view name);
 inline constexpr std::string_view tso = "tx-tcp-segmentation", tso6 = "tx-tcp6-segmentation";
 inline constexpr std::string_view lro = "rx-lro", scatter_gather = "tx-scatter-gather";
 
-/// ethtool -K's words for several features at once ("tso", "tcp-segmentation-offload").
-struct OffloadWord {
-    std::string_view name, long_name;
-    std::span<const std::string_view> features;
-};
-std::span<const OffloadWord> offload_words();
-
-/// The features for a name in a configuration: one feature, or all of one of ethtool's words. Empty: unknown
-/// name.
+/// The features that a name in a configuration stands for: itself, or those of one of ethtool's words. Empty:
+/// no such offload.
 std::span<const std::string_view> offloads_named(std::string_view name);
 
 /// All names that offloads_named() accepts.

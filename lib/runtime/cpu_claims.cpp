@@ -3,6 +3,7 @@
 
 #include "base/whole_number.h"
 #include "kernel/files/files.h"
+#include "kernel/files/process_stat.h"
 #include "kernel/files/sysfs.h"
 #include "json/fields.h"
 #include "json/parse.h"
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace teamo {
 namespace {
@@ -52,24 +52,6 @@ Result<PortClaim> parse_claim(const json::Value& value) {
         port.irqs.emplace(*irq, std::move(*to));
     }
     return port;
-}
-
-/// Field 22 of /proc/PID/stat (proc(5)); field 2 is a name in parentheses that may contain any character.
-/// None: no such process.
-std::optional<std::uint64_t> start_time(pid_t pid, const std::string& root) {
-    const auto stat = read_file(fmt::format("{}/proc/{}/stat", root, pid), 4096);
-    if (!stat) return std::nullopt;
-    const auto name_end = stat->rfind(')');
-    if (name_end == std::string::npos) return std::nullopt;
-    std::string_view rest = std::string_view(*stat).substr(name_end + 1);
-    for (unsigned field = 2; field < 22; ++field) {
-        const auto space = rest.find(' ');
-        if (space == std::string_view::npos) return std::nullopt;
-        rest.remove_prefix(space + 1);
-    }
-    std::uint64_t ticks = 0;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), ticks);
-    return error == std::errc{} ? std::optional(ticks) : std::nullopt;
 }
 
 } // namespace
@@ -114,7 +96,7 @@ std::string CpuClaims::path_of(std::string_view team) const {
 }
 
 bool CpuClaims::is_alive(const TeamClaims& claims) const {
-    return start_time(claims.pid, root_) == claims.start_time;
+    return read_start_time(fmt::format("{}/proc/{}", root_, claims.pid)) == claims.start_time;
 }
 
 bool CpuClaims::is_in_effect(const PortClaim& port) const {
@@ -147,7 +129,7 @@ std::vector<CpuClaim> CpuClaims::others(std::string_view team) const {
 
 Result<> CpuClaims::write(std::string_view team, std::vector<PortClaim> ports) const {
     const auto pid = ::getpid();
-    const auto started = start_time(pid, root_);
+    const auto started = read_start_time(fmt::format("{}/proc/{}", root_, pid));
     if (!started) return fail(ENOENT, fmt::format("/proc/{}/stat has no start time", pid));
     return replace_file(path_of(team),
                         text_of(TeamClaims{.pid = pid, .start_time = *started, .ports = std::move(ports)}));

@@ -88,7 +88,7 @@ json::Value value_of(const PortBefore& port) {
     if (!port.cpus.empty()) value.set("cpus", value_of(port.cpus));
     json::Array addresses;
     for (const auto& address : port.ipv6_addresses)
-        addresses.emplace_back(json::Object{{"address", text_of(address)},
+        addresses.emplace_back(json::Object{{"address", text_of(address.ip)},
                                             {"prefix", static_cast<int>(address.prefix)},
                                             {"flags", address.flags}});
     if (!addresses.empty()) value.set("ipv6_addresses", std::move(addresses));
@@ -135,14 +135,13 @@ SetCpus parse_cpus(const json::Array& written) {
 std::vector<DeviceAddress> parse_addresses(const json::Array& written, IfIndex device) {
     std::vector<DeviceAddress> addresses;
     for (const auto& entry : written) {
-        DeviceAddress address;
+        const auto ip = parse_ip(json::text(entry, "address"));
         const auto prefix = small(entry, "prefix");
-        if (!parse_ip_address(json::text(entry, "address"), address) || !address.ipv6 || prefix > 128)
-            continue;
-        address.device = device;
-        address.prefix = static_cast<std::uint8_t>(prefix);
-        address.flags = small(entry, "flags");
-        addresses.push_back(address);
+        if (!ip || !ip->ipv6 || prefix > 128) continue;
+        addresses.push_back({.device = device,
+                             .ip = *ip,
+                             .prefix = static_cast<std::uint8_t>(prefix),
+                             .flags = small(entry, "flags")});
     }
     return addresses;
 }

@@ -3,10 +3,9 @@
 
 #include "base/clock.h"
 #include "base/handle.h"
-#include "base/whole_number.h"
 #include "kernel/cpus/thread_affinity.h"
-#include "kernel/files/files.h"
-#include "workers/process_text.h"
+#include "kernel/files/process_stat.h"
+#include "kernel/files/sysfs.h"
 
 #include <poll.h>
 #include <sys/syscall.h>
@@ -14,34 +13,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <optional>
 
 namespace teamo {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::vector<pid_t> threads_of(pid_t process) {
-    std::vector<pid_t> threads;
-    std::error_code gone;
-    for (fs::directory_iterator entry(fmt::format("/proc/{}/task", process), gone), end;
-         !gone && entry != end; entry.increment(gone)) {
-        if (const auto thread = whole_number<pid_t>(entry->path().filename().native()))
-            threads.push_back(*thread);
-    }
-    return threads;
-}
-
-/// The start time; none: it is gone.
-std::optional<std::uint64_t> start_of(const std::string& folder) {
-    const auto text = read_file(folder + "/stat", 4096);
-    const auto stat = text ? parse_stat(*text) : std::nullopt;
-    return stat ? std::optional(stat->started) : std::nullopt;
-}
 std::optional<std::uint64_t> start_of(pid_t process, pid_t thread) {
-    return start_of(fmt::format("/proc/{}/task/{}", process, thread));
+    return read_start_time(fmt::format("/proc/{}/task/{}", process, thread));
 }
 
 /// A process, identified by a pidfd and its start time, because PIDs are reused.
@@ -51,7 +30,7 @@ public:
         UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, id.pid, 0)));
         if (!process && errno != ESRCH) return fail_errno(errno, fmt::format("process {}", id.pid));
         // Read after pidfd_open, so the start time belongs to the process of the descriptor.
-        if (!process || start_of(fmt::format("/proc/{}", id.pid)) != id.started)
+        if (!process || read_start_time(fmt::format("/proc/{}", id.pid)) != id.started)
             return fail(ESRCH, fmt::format("process {} is gone", id.pid));
         return Target(id.pid, std::move(process));
     }
@@ -79,8 +58,8 @@ Result<> for_all_threads(const Target& target, std::chrono::milliseconds patienc
     for (int pass = 0, quiet = 0; pass < least_passes || Clock::now() - start < patience; ++pass) {
         if (!target.is_alive()) return fail(ESRCH, fmt::format("process {} is gone", target.pid()));
         bool did = false;
-        for (const auto thread : threads_of(target.pid())) {
-            auto done = step(thread);
+        for (const auto thread : sysfs::numbers_in(fmt::format("/proc/{}/task", target.pid()))) {
+            auto done = step(static_cast<pid_t>(thread));
             if (!done && done.error().number == ESRCH) continue;
             if (!done) return tl::unexpected(std::move(done.error()));
             did = did || *done;

@@ -3,7 +3,7 @@
 
 #include "base/handle.h"
 #include "kernel/files/socket_owners.h"
-#include "workers/processes.h"
+#include "kernel/files/sysfs.h"
 
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -11,16 +11,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <charconv>
-#include <filesystem>
 #include <set>
 
 namespace teamo {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::size_t most_descriptors = 1'000'000;
 constexpr std::uint8_t listening = 10; // net/tcp_states.h: TCP_LISTEN
 
 template <class Value>
@@ -58,27 +53,19 @@ ProcessResult read_process_sockets(pid_t pid, std::vector<SocketTraffic>& socket
     const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
     if (!process) return {.refused = errno == ESRCH ? 0 : errno};
     std::set<std::uint64_t> known; // a process may have several descriptors of one socket
-    std::error_code gone;          // the process may end at any time
-    for (fs::directory_iterator entry(fmt::format("/proc/{}/fd", pid), gone), end; !gone && entry != end;
-         entry.increment(gone)) {
-        ++result.seen;
-        std::error_code closed;
-        const auto target = fs::read_symlink(entry->path(), closed);
-        const auto inode = closed ? std::nullopt : socket_inode(target.native());
-        if (!inode || !known.insert(*inode).second) continue;
-        const auto name = entry->path().filename().string();
-        int number = -1;
-        std::from_chars(name.data(), name.data() + name.size(), number);
+    result.seen = each_socket(pid, [&](int number, std::uint64_t inode) {
+        if (!known.insert(inode).second) return true;
         const UniqueFd socket(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), number, 0)));
         if (!socket && (errno == EPERM || errno == ENOSYS)) {
             result.refused = errno;
-            return result;
+            return false;
         }
         auto traffic = socket ? tcp_traffic(socket.get()) : std::nullopt;
-        if (!traffic) continue;
+        if (!traffic) return true;
         traffic->process = pid;
         sockets.push_back(*traffic);
-    }
+        return true;
+    });
     return result;
 }
 
@@ -88,9 +75,9 @@ Result<std::vector<SocketTraffic>> read_descriptors() {
     std::vector<SocketTraffic> sockets;
     std::size_t seen = 0;
     int refused = 0;
-    for (const auto pid : all_processes()) {
+    for (const auto pid : sysfs::numbers_in("/proc")) {
         if (seen >= most_descriptors) break;
-        const auto result = read_process_sockets(pid, sockets);
+        const auto result = read_process_sockets(static_cast<pid_t>(pid), sockets);
         seen += result.seen;
         if (result.refused != 0) refused = result.refused;
         if (refused == ENOSYS) break;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "workers/process_text.h"
 
+#include "base/take_until.h"
 #include "base/whole_number.h"
 
 #include <algorithm>
@@ -9,14 +10,6 @@
 
 namespace teamo {
 namespace {
-
-/// Removes and returns the text before the next `separator`, or all of it; also removes the separator.
-std::string_view take(std::string_view& text, char separator) {
-    const auto end = text.find(separator);
-    const auto part = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    return part;
-}
 
 constexpr std::size_t longest_unit_name = 255; // systemd: UNIT_NAME_MAX
 
@@ -57,37 +50,13 @@ std::string unescape(std::string_view text) {
 
 } // namespace
 
-std::optional<ProcessStat> parse_stat(std::string_view text) {
-    // The name is in parentheses and may itself have parentheses; the fields after it have none.
-    const auto open = text.find('('), close = text.rfind(')');
-    if (open == std::string_view::npos || close == std::string_view::npos || close < open)
-        return std::nullopt;
-    ProcessStat stat{.command = std::string(text.substr(open + 1, close - open - 1))};
-    text.remove_prefix(close + 1);
-    if (text.ends_with('\n')) text.remove_suffix(1);
-    if (!text.starts_with(' ')) return std::nullopt;
-    text.remove_prefix(1);
-    constexpr unsigned state = 3, user = 14, system = 15, threads = 20, started = 22;
-    for (unsigned field = state; field <= started; ++field) {
-        const auto word = take(text, ' ');
-        if (field != user && field != system && field != threads && field != started) continue;
-        const auto number = whole_number<std::uint64_t>(word);
-        if (!number) return std::nullopt;
-        if (field == threads)
-            stat.threads = static_cast<unsigned>(std::min<std::uint64_t>(*number, 1U << 22)); // PID_MAX_LIMIT
-        else
-            (field == started ? stat.started : stat.ticks) += *number;
-    }
-    return stat;
-}
-
 std::optional<uid_t> parse_user(std::string_view status) {
     while (!status.empty()) {
-        auto line = take(status, '\n');
+        auto line = take_until(status, "\n");
         if (!line.starts_with("Uid:\t")) continue;
-        take(line, '\t');
-        take(line, '\t'); // the real user
-        return whole_number<uid_t>(take(line, '\t'));
+        take_until(line, "\t");
+        take_until(line, "\t"); // the real user
+        return whole_number<uid_t>(take_until(line, "\t"));
     }
     return std::nullopt;
 }
@@ -95,8 +64,8 @@ std::optional<uid_t> parse_user(std::string_view status) {
 std::string parse_cgroup(std::string_view text) {
     std::string_view unified, systemd;
     while (!text.empty()) {
-        auto line = take(text, '\n');
-        const auto hierarchy = take(line, ':'), controllers = take(line, ':');
+        auto line = take_until(text, "\n");
+        const auto hierarchy = take_until(line, ":"), controllers = take_until(line, ":");
         if (!line.starts_with('/')) continue;
         if (hierarchy == "0" && controllers.empty()) unified = line;
         if (controllers == "name=systemd") systemd = line;
@@ -110,7 +79,7 @@ std::string parse_cgroup(std::string_view text) {
 
 std::string unit_of(std::string_view cgroup) {
     while (!cgroup.empty()) {
-        auto name = take(cgroup, '/');
+        auto name = take_until(cgroup, "/");
         if (name.empty() || name.ends_with(".slice")) continue;
         // systemd puts '_' before names that could be mistaken for the kernel's own files.
         if (name.starts_with('_')) name.remove_prefix(1);
@@ -127,8 +96,8 @@ bool is_own_group(std::string_view cgroup, std::string_view unit) {
 
 std::optional<unsigned> parse_descendants(std::string_view cgroup_stat) {
     while (!cgroup_stat.empty()) {
-        auto line = take(cgroup_stat, '\n');
-        if (take(line, ' ') == "nr_descendants") return whole_number<unsigned>(line);
+        auto line = take_until(cgroup_stat, "\n");
+        if (take_until(line, " ") == "nr_descendants") return whole_number<unsigned>(line);
     }
     return std::nullopt;
 }
@@ -136,16 +105,17 @@ std::optional<unsigned> parse_descendants(std::string_view cgroup_stat) {
 std::vector<std::string> parse_cgroup_mounts(std::string_view mountinfo) {
     std::vector<std::string> mounts;
     while (!mountinfo.empty()) {
-        auto line = take(mountinfo, '\n');
+        auto line = take_until(mountinfo, "\n");
         constexpr std::string_view dash = " - ";
         const auto end = line.find(dash);
         if (end == std::string_view::npos) continue;
         auto type = line.substr(end + dash.size());
-        if (take(type, ' ') != "cgroup2") continue;
+        if (take_until(type, " ") != "cgroup2") continue;
         auto head = line.substr(0, end);
         for (int field = 1; field <= 4; ++field) // id, parent, device, root
-            take(head, ' ');
-        if (const auto where = take(head, ' '); where.starts_with('/')) mounts.push_back(unescape(where));
+            take_until(head, " ");
+        if (const auto where = take_until(head, " "); where.starts_with('/'))
+            mounts.push_back(unescape(where));
     }
     std::ranges::reverse(mounts);
     return mounts;

@@ -6,23 +6,12 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace teamo {
-
-struct ProcessStat {
-    std::string command;     ///< may contain any character, also blanks and parentheses
-    std::uint64_t ticks = 0; ///< CPU time of all its threads, in USER_HZ
-    unsigned threads = 0;
-    std::uint64_t started = 0; ///< in ticks since boot
-    bool operator==(const ProcessStat&) const = default;
-};
-/// /proc/PID/stat, or that of a thread (proc(5)).
-std::optional<ProcessStat> parse_stat(std::string_view text);
 
 /// The effective user, from /proc/PID/status.
 std::optional<uid_t> parse_user(std::string_view status);

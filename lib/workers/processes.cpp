@@ -3,13 +3,13 @@
 
 #include "base/whole_number.h"
 #include "kernel/files/files.h"
+#include "kernel/files/process_stat.h"
 #include "workers/process_text.h"
 
 #include <pwd.h>
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <optional>
 
 namespace teamo {
@@ -33,15 +33,11 @@ std::optional<uid_t> find_user(const std::string& name) {
 
 Result<ProcessReading> read_process(pid_t pid, const std::string& root) {
     const auto folder = fmt::format("{}/proc/{}", root, pid);
-    const auto stat_now = [&folder]() -> std::optional<ProcessStat> {
-        const auto text = read_file(folder + "/stat", most_text);
-        return text ? parse_stat(*text) : std::nullopt;
-    };
-    const auto stat = stat_now();
+    const auto stat = read_process_stat(folder);
     const auto status = read_file(folder + "/status", most_text),
                cgroup = read_file(folder + "/cgroup", most_text);
     const auto user = status ? parse_user(*status) : std::nullopt;
-    const auto again = stat_now();
+    const auto again = read_process_stat(folder);
     if (!stat || !user || !again || again->started != stat->started) return gone(pid);
     auto path = cgroup ? parse_cgroup(*cgroup) : std::string(); // a kernel without control groups
     auto unit = unit_of(path);
@@ -52,16 +48,6 @@ Result<ProcessReading> read_process(pid_t pid, const std::string& root) {
                                      .unit = std::move(unit),
                                      .threads = stat->threads},
                           .ticks = again->ticks};
-}
-
-std::vector<pid_t> all_processes(const std::string& root) {
-    std::vector<pid_t> list;
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry(root + "/proc", error), end; !error && entry != end;
-         entry.increment(error))
-        if (const auto pid = whole_number<pid_t>(entry->path().filename().native())) list.push_back(*pid);
-    std::ranges::sort(list);
-    return list;
 }
 
 std::map<std::string, uid_t> resolve_users(std::span<const WorkerRule> rules) {

@@ -21,9 +21,6 @@ struct ProcessReading {
 /// contains proc.
 Result<ProcessReading> read_process(pid_t pid, const std::string& root = "");
 
-/// The PIDs of all processes in /proc, ascending.
-std::vector<pid_t> all_processes(const std::string& root = "");
-
 /// The user IDs for the user names in rules, without unknown names. May ask a directory service, so call it
 /// only at the start, not in every pass.
 std::map<std::string, uid_t> resolve_users(std::span<const WorkerRule> rules);

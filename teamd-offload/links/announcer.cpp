@@ -14,7 +14,7 @@ namespace {
 
 struct Groups {
     std::map<IfIndex, announce::Ipv4Groups> ipv4;
-    std::map<IfIndex, std::vector<announce::Ipv6Address>> ipv6;
+    std::map<IfIndex, std::vector<IpAddress>> ipv6;
 };
 
 /// Groups that cannot be read are not announced: a kernel without IPv6 has no igmp6.
@@ -52,13 +52,7 @@ announce::Speaker speaker_of(const Link& device, const std::vector<DeviceAddress
     speaker.mac = device.address;
     for (const auto& address : addresses) {
         if (address.device != device.index || address.tentative) continue;
-        if (address.ipv6) {
-            speaker.ipv6.push_back({address.bytes});
-        } else {
-            announce::Ipv4Address ipv4;
-            std::copy_n(address.bytes.begin(), ipv4.bytes.size(), ipv4.bytes.begin());
-            speaker.ipv4.push_back(ipv4);
-        }
+        (address.ip.ipv6 ? speaker.ipv6 : speaker.ipv4).push_back(address.ip);
     }
     if (const auto found = groups.ipv4.find(device.index); found != groups.ipv4.end()) {
         speaker.ipv4_groups = found->second.groups;

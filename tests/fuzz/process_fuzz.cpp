@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What /proc says of a process, which chooses parts of it itself.
+#include "kernel/files/process_stat.h"
 #include "workers/process_text.h"
 
 #include <cstdlib>
@@ -17,7 +18,8 @@ void require(bool holds) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(bytes), size);
-    if (const auto stat = parse_stat(text)) require(stat->command.size() < size && stat->threads <= 1U << 22);
+    if (const auto stat = parse_process_stat(text))
+        require(stat->command.size() < size && stat->threads <= 1U << 22);
     static_cast<void>(parse_user(text));
     const auto cgroup = parse_cgroup(text);
     require(cgroup.empty() || cgroup.front() == '/');

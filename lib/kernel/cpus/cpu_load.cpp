@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/cpus/cpu_load.h"
 
+#include "base/take_until.h"
 #include "kernel/files/files.h"
+
+#include <unistd.h>
 
 #include <array>
 #include <charconv>
@@ -23,23 +26,30 @@ std::optional<std::uint64_t> take_number(std::string_view& text) {
     return number;
 }
 
+/// `columns_text`: a line without its head "cpu" or "cpuN". None if it has too few columns.
+std::optional<CpuTimes> parse_columns(std::string_view columns_text) {
+    std::array<std::uint64_t, columns> counted{};
+    for (auto& one : counted) {
+        const auto number = take_number(columns_text);
+        if (!number) return std::nullopt;
+        one = *number;
+    }
+    return CpuTimes{.work = counted[user] + counted[nice] + counted[system] + counted[steal],
+                    .interrupts = counted[irq] + counted[softirq],
+                    .idle = counted[idle] + counted[iowait]};
+}
+
 void take_line(std::string_view line, AllCpuTimes& times) {
     if (!line.starts_with("cpu")) return;
     line.remove_prefix(3);
     if (line.starts_with(' ')) return; // the line of all CPUs together
     const auto cpu = take_number(line);
-    if (!cpu) return;
-    std::array<std::uint64_t, columns> counted{};
-    for (auto& one : counted) {
-        const auto number = take_number(line);
-        if (!number) return;
-        one = *number;
-    }
-    times[static_cast<unsigned>(*cpu)] = {.work = counted[user] + counted[nice] + counted[system] +
-                                                  counted[steal],
-                                          .interrupts = counted[irq] + counted[softirq],
-                                          .idle = counted[idle] + counted[iowait]};
+    const auto counted = cpu ? parse_columns(line) : std::nullopt;
+    if (counted) times[static_cast<unsigned>(*cpu)] = *counted;
 }
+
+// The line of interrupts can be long on a large machine.
+Result<std::string> read_proc_stat() { return read_file("/proc/stat", std::size_t{16} << 20); }
 
 } // namespace
 
@@ -56,19 +66,30 @@ CpuLoad load_between(const CpuTimes& earlier, const CpuTimes& later) {
 
 AllCpuTimes parse_cpu_times(std::string_view proc_stat) {
     AllCpuTimes times;
-    while (!proc_stat.empty()) {
-        const auto end = proc_stat.find('\n');
-        take_line(proc_stat.substr(0, end), times);
-        if (end == std::string_view::npos) break;
-        proc_stat.remove_prefix(end + 1);
-    }
+    while (!proc_stat.empty())
+        take_line(take_until(proc_stat, "\n"), times);
     return times;
 }
 
 Result<AllCpuTimes> read_cpu_times() {
-    const auto text = read_file("/proc/stat");
+    const auto text = read_proc_stat();
     if (!text) return tl::unexpected(text.error());
     return parse_cpu_times(*text);
+}
+
+Result<std::chrono::microseconds> parse_busy_time(std::string_view proc_stat, long ticks_per_second) {
+    constexpr std::string_view head = "cpu ";
+    const auto all =
+        proc_stat.starts_with(head) ? parse_columns(proc_stat.substr(head.size())) : std::nullopt;
+    if (!all || ticks_per_second <= 0) return fail(EBADMSG, "/proc/stat: no valid line for all CPUs");
+    const auto busy = static_cast<std::int64_t>(all->work + all->interrupts);
+    return std::chrono::microseconds(busy * 1'000'000 / ticks_per_second);
+}
+
+Result<std::chrono::microseconds> read_busy_time() {
+    const auto text = read_proc_stat();
+    if (!text) return tl::unexpected(text.error());
+    return parse_busy_time(*text, ::sysconf(_SC_CLK_TCK));
 }
 
 } // namespace teamo

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The load of each CPU, from /proc/stat.
+// The load of the CPUs, from /proc/stat.
 #pragma once
 
 #include "base/result.h"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string_view>
@@ -33,5 +34,9 @@ CpuLoad load_between(const CpuTimes& earlier, const CpuTimes& later);
 /// Ignores other lines and additional columns.
 AllCpuTimes parse_cpu_times(std::string_view proc_stat);
 Result<AllCpuTimes> read_cpu_times();
+
+/// The time of all CPUs together since boot, without idle time.
+Result<std::chrono::microseconds> parse_busy_time(std::string_view proc_stat, long ticks_per_second);
+Result<std::chrono::microseconds> read_busy_time();
 
 } // namespace teamo

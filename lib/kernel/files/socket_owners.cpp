@@ -2,38 +2,18 @@
 #include "kernel/files/socket_owners.h"
 
 #include "base/whole_number.h"
-#include "kernel/files/files.h"
+#include "kernel/files/sysfs.h"
+
+#include <fmt/format.h>
 
 #include <filesystem>
 
 namespace teamo {
 namespace {
 
-constexpr std::size_t most_descriptors = 1'000'000;
-
-namespace fs = std::filesystem;
-
-std::string name_of(const fs::path& process) {
-    auto name = read_file(process / "comm").value_or("?");
-    if (name.ends_with('\n')) name.pop_back();
-    return name;
-}
-
-/// Adds the sockets of one process that are in `wanted`. Returns the number of descriptors that it read.
-std::size_t collect_sockets(const fs::path& process, pid_t pid, const std::set<std::uint64_t>& wanted,
-                            std::map<std::uint64_t, SocketOwner>& found) {
-    std::size_t seen = 0;
-    std::error_code gone; // the process may end at any time
-    for (fs::directory_iterator descriptor(process / "fd", gone), end; !gone && descriptor != end;
-         descriptor.increment(gone)) {
-        ++seen;
-        std::error_code closed;
-        const auto target = fs::read_symlink(descriptor->path(), closed);
-        const auto inode = closed ? std::nullopt : socket_inode(target.native());
-        if (inode && wanted.contains(*inode) && !found.contains(*inode))
-            found.emplace(*inode, SocketOwner{.pid = pid, .name = name_of(process)});
-    }
-    return seen;
+std::string name_of(pid_t pid) {
+    auto name = sysfs::first_line(fmt::format("/proc/{}/comm", pid));
+    return name.empty() ? "?" : name;
 }
 
 } // namespace
@@ -46,15 +26,31 @@ std::optional<std::uint64_t> socket_inode(std::string_view link) {
     return whole_number<std::uint64_t>(link);
 }
 
+std::size_t each_socket(pid_t pid, const std::function<bool(int, std::uint64_t)>& take) {
+    const auto folder = std::filesystem::path(fmt::format("/proc/{}/fd", pid));
+    std::size_t seen = 0;
+    for (const auto descriptor : sysfs::numbers_in(folder)) {
+        ++seen;
+        std::error_code closed; // the process may close it, or end, at any time
+        const auto target = std::filesystem::read_symlink(folder / std::to_string(descriptor), closed);
+        const auto inode = closed ? std::nullopt : socket_inode(target.native());
+        if (inode && !take(static_cast<int>(descriptor), *inode)) break;
+    }
+    return seen;
+}
+
 std::map<std::uint64_t, SocketOwner> find_socket_owners(const std::set<std::uint64_t>& inodes) {
     std::map<std::uint64_t, SocketOwner> found;
     std::size_t seen = 0;
-    std::error_code refused;
-    for (fs::directory_iterator process("/proc", refused), end;
-         !refused && process != end && found.size() < inodes.size() && seen < most_descriptors;
-         process.increment(refused))
-        if (const auto pid = whole_number<pid_t>(process->path().filename().native()))
-            seen += collect_sockets(process->path(), *pid, inodes, found);
+    for (const auto number : sysfs::numbers_in("/proc")) {
+        if (found.size() >= inodes.size() || seen >= most_descriptors) break;
+        const auto pid = static_cast<pid_t>(number);
+        seen += each_socket(pid, [&](int /*descriptor*/, std::uint64_t inode) {
+            if (inodes.contains(inode) && !found.contains(inode))
+                found.emplace(inode, SocketOwner{.pid = pid, .name = name_of(pid)});
+            return true;
+        });
+    }
     return found;
 }
 

@@ -3,7 +3,9 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +13,13 @@
 #include <string_view>
 
 namespace teamo {
+
+/// A search through all processes ends after so many descriptors.
+inline constexpr std::size_t most_descriptors = 1'000'000;
+
+/// Calls `take` with the descriptor and the inode of each socket that the process has open, until it returns
+/// false. Returns the number of descriptors that it read, also of other files.
+std::size_t each_socket(pid_t pid, const std::function<bool(int, std::uint64_t)>& take);
 
 struct SocketOwner {
     pid_t pid = 0;
@@ -22,7 +31,7 @@ struct SocketOwner {
 std::optional<std::uint64_t> socket_inode(std::string_view link);
 
 /// The first process that has each of the sockets open. A socket is missing if its process is in another PID
-/// namespace, or if the search ended after a million descriptors.
+/// namespace, or if the search ended early (most_descriptors).
 std::map<std::uint64_t, SocketOwner> find_socket_owners(const std::set<std::uint64_t>& inodes);
 
 } // namespace teamo

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/interrupts/irqbalance_protocol.h"
 
+#include "base/take_until.h"
 #include "base/whole_number.h"
 
 #include <algorithm>
@@ -15,27 +16,11 @@ constexpr std::size_t old_buffer = 500;     ///< irqbalance.c: sock_handle, up t
 constexpr std::size_t new_buffer = 16384;   ///< since 1.9.5; a request that fills it is refused
 constexpr std::size_t longest_mask = 8192U; ///< one hex digit for four CPUs, and commas
 
-/// Words between single blanks.
-class Words {
-public:
-    explicit Words(std::string_view text) : rest_(text) {}
-    bool at_end() const { return rest_.empty(); }
-    std::string_view next() {
-        const auto end = std::min(rest_.find(' '), rest_.size());
-        const auto word = rest_.substr(0, end);
-        rest_.remove_prefix(std::min(end + 1, rest_.size()));
-        return word;
-    }
-
-private:
-    std::string_view rest_;
-};
-
 /// "KEY NUMBER".
 template <std::unsigned_integral Number>
-std::optional<Number> number_of(std::string_view key, Words& words) {
-    if (words.next() != key) return std::nullopt;
-    return whole_number<Number>(words.next());
+std::optional<Number> number_of(std::string_view key, std::string_view& words) {
+    if (take_until(words, " ") != key) return std::nullopt;
+    return whole_number<Number>(take_until(words, " "));
 }
 
 } // namespace
@@ -44,25 +29,24 @@ Result<IrqBalanceSetup> parse_irqbalance_setup(std::string_view reply) {
     if (reply.empty()) return fail(EACCES, "irqbalance closed the connection without an answer");
     const auto malformed = [] { return fail(EBADMSG, "irqbalance sent a malformed answer"); };
     IrqBalanceSetup setup;
-    Words words(reply);
+    auto words = reply;
     const auto seconds = number_of<unsigned>("SLEEP", words);
     if (!seconds) return malformed();
     setup.seconds = *seconds;
-    while (!words.at_end()) {
-        const auto key = words.next();
-        const auto value = words.next();
+    while (!words.empty()) {
+        const auto key = take_until(words, " ");
+        const auto value = take_until(words, " ");
         if (key == "BANNED") {
-            setup.banned_cpus = value;
             const bool mask = value.size() <= longest_mask &&
                               value.find_first_not_of("0123456789abcdefABCDEF,") == std::string_view::npos;
-            return mask && words.at_end() ? Result<IrqBalanceSetup>(std::move(setup)) : malformed();
+            return mask && words.empty() ? Result<IrqBalanceSetup>(std::move(setup)) : malformed();
         }
         const auto irq = whole_number<unsigned>(value);
         if (key != "IRQ" || !irq || *irq >= most_irqs) return malformed();
         if (!number_of<std::uint64_t>("LOAD", words) || !number_of<std::uint64_t>("DIFF", words))
             return malformed();
-        if (words.next() != "CLASS") return malformed();
-        words.next(); // any value: undefined for an IRQ that was banned before irqbalance saw it
+        if (take_until(words, " ") != "CLASS") return malformed();
+        take_until(words, " "); // any value: undefined for an IRQ that was banned before irqbalance saw it
         setup.banned.insert(*irq);
     }
     return malformed();

@@ -17,9 +17,8 @@ using BannedIrqs = std::set<unsigned>;
 
 /// What irqbalance answers to "setup".
 struct IrqBalanceSetup {
-    unsigned seconds = 0;    ///< its interval
-    BannedIrqs banned;       ///< by command line and socket; without those of a policy script
-    std::string banned_cpus; ///< as a mask, "000000c0"
+    unsigned seconds = 0; ///< its interval
+    BannedIrqs banned;    ///< by command line and socket; without those of a policy script
     bool operator==(const IrqBalanceSetup&) const = default;
 };
 

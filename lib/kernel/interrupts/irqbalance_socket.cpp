@@ -2,9 +2,8 @@
 #include "kernel/interrupts/irqbalance_socket.h"
 
 #include "base/whole_number.h"
-#include "kernel/files/files.h"
+#include "kernel/files/sysfs.h"
 
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -14,26 +13,21 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
-#include <filesystem>
 #include <string_view>
 
 namespace teamo {
 namespace {
 
-namespace fs = std::filesystem;
 constexpr std::size_t longest_reply = std::size_t{64} << 10;
-
-std::optional<pid_t> pid_in(std::string_view digits) {
-    const auto pid = whole_number<pid_t>(digits);
-    return pid && *pid > 0 ? pid : std::nullopt;
-}
 
 /// The PID in "irqbalance1234.sock".
 std::optional<pid_t> pid_of_socket(std::string_view name) {
     constexpr std::string_view before = "irqbalance", after = ".sock";
     if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size())
         return std::nullopt;
-    return pid_in(name.substr(before.size(), name.size() - before.size() - after.size()));
+    const auto digits = name.substr(before.size(), name.size() - before.size() - after.size());
+    const auto pid = whole_number<pid_t>(digits);
+    return pid && *pid > 0 ? pid : std::nullopt;
 }
 
 bool is_alive(pid_t pid) { return ::kill(pid, 0) == 0 || errno != ESRCH; }
@@ -64,13 +58,12 @@ std::vector<IrqBalanceSocket> find_irqbalance(const std::string& directory) {
         timespec made;
     };
     std::vector<Found> found;
-    std::error_code error;
-    for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
-         entry.increment(error)) {
-        const auto pid = pid_of_socket(entry->path().filename().native());
+    for (const auto& name : sysfs::names_in(directory)) {
+        const auto pid = pid_of_socket(name);
+        const auto path = fmt::format("{}/{}", directory, name);
         struct stat status {};
-        if (pid && ::lstat(entry->path().c_str(), &status) == 0 && S_ISSOCK(status.st_mode) && is_alive(*pid))
-            found.push_back({{*pid, entry->path().native()}, status.st_ctim});
+        if (pid && ::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode) && is_alive(*pid))
+            found.push_back({{*pid, path}, status.st_ctim});
     }
     std::ranges::sort(found, [](const Found& one, const Found& other) {
         return std::pair(one.made.tv_sec, one.made.tv_nsec) >
@@ -83,13 +76,9 @@ std::vector<IrqBalanceSocket> find_irqbalance(const std::string& directory) {
 }
 
 std::optional<pid_t> find_irqbalance_process(const std::string& proc) {
-    std::error_code error;
-    for (fs::directory_iterator entry(proc, error), end; !error && entry != end; entry.increment(error)) {
-        const auto pid = pid_in(entry->path().filename().native());
-        if (!pid) continue;
-        const auto name = read_file(entry->path().native() + "/comm", 64);
-        if (name && *name == "irqbalance\n") return pid;
-    }
+    for (const auto pid : sysfs::numbers_in(proc))
+        if (sysfs::first_line(fmt::format("{}/{}/comm", proc, pid)) == "irqbalance")
+            return static_cast<pid_t>(pid);
     return std::nullopt;
 }
 
@@ -130,21 +119,6 @@ Result<IrqBalanceExchange::Progress> IrqBalanceExchange::step(Clock::time_point 
         if (errno != EAGAIN) return fail_errno(errno, "irqbalance's answer");
         if (now >= deadline_) return fail(ETIMEDOUT, "irqbalance does not answer");
         return Progress::again;
-    }
-}
-
-Result<std::string> ask_irqbalance(const std::string& path, const std::string& request,
-                                   std::chrono::milliseconds patience) {
-    auto exchange = IrqBalanceExchange::start(path, request, Clock::now() + patience);
-    if (!exchange) return tl::unexpected(exchange.error());
-    while (true) {
-        const auto progress = exchange->step(Clock::now());
-        if (!progress) return tl::unexpected(progress.error());
-        if (*progress == IrqBalanceExchange::Progress::done) return exchange->reply();
-        const auto left =
-            std::chrono::ceil<std::chrono::milliseconds>(exchange->deadline() - Clock::now()).count();
-        pollfd waited{.fd = exchange->fd(), .events = POLLIN, .revents = 0};
-        ::poll(&waited, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
     }
 }
 

@@ -59,8 +59,4 @@ private:
     std::string reply_;
 };
 
-/// The same, blocking for up to `patience`.
-Result<std::string> ask_irqbalance(const std::string& path, const std::string& request,
-                                   std::chrono::milliseconds patience);
-
 } // namespace teamo

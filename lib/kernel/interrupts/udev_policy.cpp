@@ -2,6 +2,7 @@
 #include "kernel/interrupts/udev_policy.h"
 
 #include "base/handle.h"
+#include "base/take_until.h"
 #include "kernel/files/files.h"
 
 #include <systemd/sd-device.h>
@@ -25,9 +26,7 @@ std::vector<std::string> lines_of(std::string_view text) {
     std::vector<std::string> lines;
     std::string line;
     while (!text.empty()) {
-        const auto end = std::min(text.find('\n'), text.size());
-        auto part = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
+        auto part = take_until(text, "\n");
         const auto content = trimmed(part);
         if (content.starts_with('#') || content.starts_with(';')) continue;
         const bool goes_on = part.ends_with('\\');

@@ -1,35 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/netlink/link_stats.h"
 
+#include "kernel/netlink/attributes.h"
+
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
-#include <netlink/attr.h>
 
-#include <algorithm>
-#include <new>
 #include <optional>
 
 namespace teamo {
 namespace {
 
 NlMessage stats_request(IfIndex index) {
-    auto message = make_message(RTM_GETSTATS, NLM_F_REQUEST | NLM_F_ACK);
     if_stats_msg header{};
-    header.family = AF_UNSPEC;
     header.ifindex = index.value;
     header.filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
-    if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
-    return message;
+    return make_message(RTM_GETSTATS, NLM_F_REQUEST | NLM_F_ACK, header);
 }
 
 std::optional<PortCounters> parse_stats(const nlmsghdr* message) {
     const auto* attribute =
         nlmsg_find_attr(const_cast<nlmsghdr*>(message), sizeof(if_stats_msg), IFLA_STATS_LINK_64);
     if (message->nlmsg_type != RTM_NEWSTATS || attribute == nullptr) return std::nullopt;
-    rtnl_link_stats64 stats{}; // a newer kernel's is longer, an older one's shorter
-    const auto length = std::min(static_cast<std::size_t>(nla_len(attribute)), sizeof stats);
-    std::copy_n(static_cast<const std::byte*>(nla_data(attribute)), length,
-                reinterpret_cast<std::byte*>(&stats));
+    const auto stats = struct_in<rtnl_link_stats64>(attribute);
     return PortCounters{.tx_packets = stats.tx_packets,
                         .tx_bytes = stats.tx_bytes,
                         .rx_packets = stats.rx_packets,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/netlink/links.h"
 
+#include "kernel/netlink/attributes.h"
+
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
@@ -31,15 +33,6 @@ std::string text_of_attribute(const nlattr* attribute) {
     const auto* text = static_cast<const char*>(nla_data(attribute));
     const auto length = static_cast<std::size_t>(nla_len(attribute));
     return {text, strnlen(text, length)};
-}
-
-std::optional<MacAddress> mac_of(const nlattr* attribute) {
-    MacAddress address;
-    if (attribute == nullptr || static_cast<std::size_t>(nla_len(attribute)) != address.bytes.size())
-        return std::nullopt;
-    std::copy_n(static_cast<const std::uint8_t*>(nla_data(attribute)), address.bytes.size(),
-                address.bytes.begin());
-    return address;
 }
 
 std::uint32_t number_of(const nlattr* attribute) {
@@ -76,14 +69,11 @@ void put_text(nl_msg* message, int type, std::string_view text) {
 
 /// A message about one device; `extra` flags as RTM_NEWLINK takes them.
 NlMessage link_message(int type, IfIndex index, int extra, std::uint32_t flags = 0, std::uint32_t mask = 0) {
-    auto message = make_message(type, NLM_F_REQUEST | extra);
     ifinfomsg header{};
-    header.ifi_family = AF_UNSPEC;
     header.ifi_index = static_cast<int>(index.value);
     header.ifi_flags = flags;
     header.ifi_change = mask;
-    if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
-    return message;
+    return make_message(type, NLM_F_REQUEST | extra, header);
 }
 
 struct Nest {
@@ -113,8 +103,8 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     Link link;
     link.index = IfIndex{static_cast<std::uint32_t>(header->ifi_index)};
     link.name = text_of_attribute(attributes[IFLA_IFNAME]);
-    link.address = mac_of(attributes[IFLA_ADDRESS]).value_or(MacAddress{});
-    link.permanent_address = mac_of(attributes[IFLA_PERM_ADDRESS]);
+    link.address = mac_in(attributes[IFLA_ADDRESS]).value_or(MacAddress{});
+    link.permanent_address = mac_in(attributes[IFLA_PERM_ADDRESS]);
     link.mtu = number_of(attributes[IFLA_MTU]);
     link.flags = header->ifi_flags;
     link.type = header->ifi_type;

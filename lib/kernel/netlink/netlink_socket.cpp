@@ -7,8 +7,6 @@
 #include <netlink/errno.h>
 #include <sys/socket.h>
 
-#include <new>
-
 namespace teamo {
 namespace {
 

@@ -14,7 +14,10 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <new>
 #include <span>
+#include <type_traits>
+#include <vector>
 
 namespace teamo {
 
@@ -23,6 +26,14 @@ using NlMessage = Handle<nl_msg, nlmsg_free>;
 
 /// A message to send; never null (std::bad_alloc ends the process, as elsewhere).
 NlMessage make_message(int type, int flags);
+
+/// A message that begins with the header of its family, such as ifinfomsg.
+template <class Header>
+NlMessage make_message(int type, int flags, Header header) {
+    auto message = make_message(type, flags);
+    if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
+    return message;
+}
 
 class NetlinkSocket {
 public:
@@ -41,6 +52,19 @@ public:
     /// (NLM_F_DUMP_INTR), calls `restart` and starts again, at most 8 times in all.
     Result<> dump(const std::function<NlMessage()>& make, const Receiver& receiver,
                   const std::function<void()>& restart);
+
+    /// As dump(). Returns what `parse` returns for each message, without the messages for which it returns
+    /// none.
+    template <class Make, class Parse>
+    auto list(const Make& make, const Parse& parse) {
+        std::vector<typename std::invoke_result_t<Parse, const nlmsghdr*>::value_type> entries;
+        const auto take = [&](const nlmsghdr* message) {
+            if (auto entry = parse(message)) entries.push_back(std::move(*entry));
+        };
+        return dump(make, take, [&entries] { entries.clear(); }).map([&entries] {
+            return std::move(entries);
+        });
+    }
 
     enum class Received { all, lost };
     /// Passes every pending event to `receiver`. `lost`: the buffer overran (ENOBUFS); read everything again.

@@ -1,63 +1,40 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/netlink/routes.h"
 
+#include "kernel/netlink/attributes.h"
 #include "kernel/netlink/netlink_socket.h"
 
-#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
-#include <netlink/attr.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
-#include <new>
 
 namespace teamo {
 namespace {
-
-std::size_t length_of(const IpAddress& address) { return address.ipv6 ? 16 : 4; }
-
-std::optional<IpAddress> address_in(const nlattr* attribute, int family) {
-    IpAddress address{.ipv6 = family == AF_INET6};
-    if (attribute == nullptr || static_cast<std::size_t>(nla_len(attribute)) != length_of(address))
-        return std::nullopt;
-    std::copy_n(static_cast<const std::uint8_t*>(nla_data(attribute)), length_of(address),
-                address.bytes.begin());
-    return address;
-}
 
 /// RTA_VIA: a gateway of the other family (RFC 5549).
 std::optional<IpAddress> via_in(const nlattr* attribute) {
     if (attribute == nullptr || nla_len(attribute) < static_cast<int>(sizeof(rtvia))) return std::nullopt;
     const auto* via = static_cast<const rtvia*>(nla_data(attribute));
     IpAddress address{.ipv6 = via->rtvia_family == AF_INET6};
-    if (static_cast<std::size_t>(nla_len(attribute)) < sizeof(rtvia) + length_of(address))
-        return std::nullopt;
-    std::copy_n(static_cast<const std::uint8_t*>(nla_data(attribute)) + sizeof(rtvia), length_of(address),
+    if (static_cast<std::size_t>(nla_len(attribute)) < sizeof(rtvia) + address.size()) return std::nullopt;
+    std::copy_n(static_cast<const std::uint8_t*>(nla_data(attribute)) + sizeof(rtvia), address.size(),
                 address.bytes.begin());
     return address;
 }
 
 NlMessage route_request(const IpAddress& to, const std::optional<IpAddress>& from) {
-    auto message = make_message(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_ACK);
-    const auto length = static_cast<int>(length_of(to));
+    const auto length = static_cast<int>(to.size());
     const auto bits = static_cast<unsigned char>(8 * length);
     rtmsg header{};
     header.rtm_family = to.ipv6 ? AF_INET6 : AF_INET;
     header.rtm_dst_len = bits;
     header.rtm_src_len = from ? bits : 0;
-    if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0 ||
-        nla_put(message.get(), RTA_DST, length, to.bytes.data()) < 0 ||
+    auto message = make_message(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_ACK, header);
+    if (nla_put(message.get(), RTA_DST, length, to.bytes.data()) < 0 ||
         (from && nla_put(message.get(), RTA_SRC, length, from->bytes.data()) < 0))
         throw std::bad_alloc();
-    return message;
-}
-
-NlMessage neighbour_dump() {
-    auto message = make_message(RTM_GETNEIGH, NLM_F_REQUEST | NLM_F_DUMP);
-    ndmsg header{};
-    header.ndm_family = AF_UNSPEC;
-    if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
     return message;
 }
 
@@ -72,28 +49,9 @@ std::optional<Route> parse_route(const nlmsghdr* message) {
     Route route{.device = {}, .gateway = {}, .type = header->rtm_type};
     if (attributes[RTA_OIF] != nullptr && nla_len(attributes[RTA_OIF]) >= 4)
         route.device = IfIndex{nla_get_u32(attributes[RTA_OIF])};
-    route.gateway = address_in(attributes[RTA_GATEWAY], header->rtm_family);
+    route.gateway = ip_in(attributes[RTA_GATEWAY], header->rtm_family);
     if (!route.gateway) route.gateway = via_in(attributes[RTA_VIA]);
     return route;
-}
-
-std::optional<Neighbour> parse_neighbour(const nlmsghdr* message) {
-    std::array<nlattr*, NDA_MAX + 1> attributes{};
-    if (message->nlmsg_type != RTM_NEWNEIGH ||
-        nlmsg_parse(const_cast<nlmsghdr*>(message), sizeof(ndmsg), attributes.data(), NDA_MAX, nullptr) < 0)
-        return std::nullopt;
-    const auto* header = static_cast<const ndmsg*>(nlmsg_data(message));
-    const auto address = address_in(attributes[NDA_DST], header->ndm_family);
-    const auto* hardware = attributes[NDA_LLADDR];
-    Neighbour neighbour{.device = IfIndex{static_cast<std::uint32_t>(header->ndm_ifindex)}};
-    constexpr unsigned unknown = NUD_INCOMPLETE | NUD_FAILED;
-    if (!address || hardware == nullptr || (header->ndm_state & unknown) != 0 ||
-        static_cast<std::size_t>(nla_len(hardware)) != neighbour.mac.bytes.size())
-        return std::nullopt;
-    neighbour.address = *address;
-    std::copy_n(static_cast<const std::uint8_t*>(nla_data(hardware)), neighbour.mac.bytes.size(),
-                neighbour.mac.bytes.begin());
-    return neighbour;
 }
 
 Result<Route> read_route(const IpAddress& to, const std::optional<IpAddress>& from) {
@@ -107,28 +65,6 @@ Result<Route> read_route(const IpAddress& to, const std::optional<IpAddress>& fr
     if (!read) return within(fmt::format("the route to {}", text_of(to)), read.error());
     if (!route) return fail(ENETUNREACH, fmt::format("the kernel reports no route to {}", text_of(to)));
     return *route;
-}
-
-Result<std::vector<Neighbour>> read_neighbours() {
-    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
-    if (!socket) return tl::unexpected(socket.error());
-    std::vector<Neighbour> list;
-    const auto take = [&list](const nlmsghdr* message) {
-        if (auto neighbour = parse_neighbour(message)) list.push_back(*neighbour);
-    };
-    const auto read = socket->dump(neighbour_dump, take, [&list] { list.clear(); });
-    if (!read) return within("the neighbour table", read.error());
-    return list;
-}
-
-std::optional<MacAddress> multicast_mac(const IpAddress& to) {
-    const auto& bytes = to.bytes;
-    if (to.ipv6) {
-        if (bytes[0] != 0xff) return std::nullopt;
-        return MacAddress{{0x33, 0x33, bytes[12], bytes[13], bytes[14], bytes[15]}};
-    }
-    if ((bytes[0] & 0xf0) != 0xe0) return std::nullopt;
-    return MacAddress{{0x01, 0x00, 0x5e, static_cast<std::uint8_t>(bytes[1] & 0x7f), bytes[2], bytes[3]}};
 }
 
 } // namespace teamo

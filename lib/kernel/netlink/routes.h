@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The device and the neighbour to which the kernel sends a packet.
+// The device and the gateway to which the kernel sends a packet.
 #pragma once
 
 #include "base/ip_address.h"
-#include "base/mac_address.h"
 #include "base/named.h"
 #include "base/result.h"
 
 #include <optional>
-#include <vector>
 
 struct nlmsghdr;
 
@@ -22,27 +20,11 @@ struct Route {
     bool operator==(const Route&) const = default;
 };
 
-/// A neighbour whose hardware address is known.
-struct Neighbour {
-    IfIndex device;
-    IpAddress address{};
-    MacAddress mac{};
-    bool operator==(const Neighbour&) const = default;
-};
-
-// Parse one message; none for messages of another type, and for neighbours without a hardware address.
+/// None for messages of another type.
 std::optional<Route> parse_route(const nlmsghdr* message);
-std::optional<Neighbour> parse_neighbour(const nlmsghdr* message);
 
 /// The kernel's choice for a packet (RTM_GETROUTE); `from` matters for policy routing.
 /// ENETUNREACH: there is no route.
 Result<Route> read_route(const IpAddress& to, const std::optional<IpAddress>& from);
-
-/// The neighbour table (RTM_GETNEIGH), IPv4 and IPv6.
-Result<std::vector<Neighbour>> read_neighbours();
-
-/// The destination MAC address of packets to a multicast group (RFC 1112, 6.4; RFC 2464, 7). None if `to` is
-/// not a multicast address.
-std::optional<MacAddress> multicast_mac(const IpAddress& to);
 
 } // namespace teamo

@@ -9,26 +9,23 @@
 #include <netinet/tcp.h>
 
 #include <algorithm>
-#include <new>
 #include <span>
 
 namespace teamo {
 namespace {
 
 NlMessage connections_dump(std::uint8_t family) {
-    auto message = make_message(SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP);
     inet_diag_req_v2 request{};
     request.sdiag_family = family;
     request.sdiag_protocol = IPPROTO_TCP;
     request.idiag_states = 1U << TCP_ESTABLISHED;
-    if (nlmsg_append(message.get(), &request, sizeof request, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
-    return message;
+    return make_message(SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST | NLM_F_DUMP, request);
 }
 
 /// The kernel always has sixteen bytes; IPv4 uses the first four.
 IpAddress address_of(bool ipv6, std::span<const __be32, 4> words) {
     IpAddress address{.ipv6 = ipv6};
-    std::copy_n(reinterpret_cast<const std::uint8_t*>(words.data()), ipv6 ? 16 : 4, address.bytes.begin());
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(words.data()), address.size(), address.bytes.begin());
     return unmapped(address);
 }
 
@@ -54,14 +51,9 @@ Result<std::vector<TcpSocket>> read_tcp_connections() {
     if (!socket) return tl::unexpected(socket.error());
     std::vector<TcpSocket> all;
     for (const auto family : {std::uint8_t{AF_INET}, std::uint8_t{AF_INET6}}) {
-        std::vector<TcpSocket> some;
-        const auto take = [&some](const nlmsghdr* message) {
-            if (auto connection = parse_tcp_socket(message)) some.push_back(*connection);
-        };
-        const auto read =
-            socket->dump([family] { return connections_dump(family); }, take, [&some] { some.clear(); });
-        if (!read) return within("the TCP connections", read.error());
-        all.insert(all.end(), some.begin(), some.end());
+        const auto some = socket->list([family] { return connections_dump(family); }, parse_tcp_socket);
+        if (!some) return within("the TCP connections", some.error());
+        all.insert(all.end(), some->begin(), some->end());
     }
     return all;
 }

@@ -46,13 +46,10 @@ bpf_tc_opts our_place() {
 }
 
 NlMessage tc_message(int type, int flags, IfIndex device, std::uint32_t parent) {
-    auto message = make_message(type, NLM_F_REQUEST | flags);
     tcmsg header{};
-    header.tcm_family = AF_UNSPEC;
     header.tcm_ifindex = static_cast<int>(device.value);
     header.tcm_parent = parent;
-    if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
-    return message;
+    return make_message(type, NLM_F_REQUEST | flags, header);
 }
 
 Filter parse_filter(const nlmsghdr* message) {

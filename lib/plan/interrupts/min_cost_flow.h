@@ -44,7 +44,7 @@ private:
     std::vector<PlacementCost> distance_;
     std::vector<std::uint32_t> arc_to_; ///< by node: the last arc of the path to it
     std::vector<Reached> heap_;
-    std::vector<Node> settled_, seen_;
+    std::vector<Node> settled_;
 };
 
 } // namespace teamo

@@ -29,7 +29,6 @@ public:
 
     /// When to call step() again even without an event.
     std::optional<Time> deadline() const { return waits_ ? std::optional(next_) : std::nullopt; }
-    bool has_given_up() const { return given_up_; }
 
 private:
     unsigned attempts_ = 0;

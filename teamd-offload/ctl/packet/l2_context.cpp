@@ -48,9 +48,8 @@ bool L2Context::is_on_team(IfIndex device) const {
 }
 
 bool L2Context::has(const IpAddress& address) const {
-    return std::ranges::any_of(addresses_, [&](const DeviceAddress& own) {
-        return own.ipv6 == address.ipv6 && own.bytes == address.bytes && is_on_team(own.device);
-    });
+    return std::ranges::any_of(
+        addresses_, [&](const DeviceAddress& own) { return own.ip == address && is_on_team(own.device); });
 }
 
 Result<> L2Context::complete(Packet& packet) const {

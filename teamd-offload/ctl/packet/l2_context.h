@@ -6,6 +6,7 @@
 
 #include "ctl/packet/packet.h"
 #include "kernel/netlink/addresses.h"
+#include "kernel/netlink/neighbours.h"
 #include "kernel/netlink/routes.h"
 #include "model/observation.h"
 

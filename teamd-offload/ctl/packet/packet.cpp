@@ -96,7 +96,7 @@ std::uint64_t number_of(const MacAddress& address) {
 /// Four words in host order, an IPv4 address as the last.
 void put_words(const IpAddress& address, std::span<std::uint32_t, 4> words) {
     std::size_t at = address.ipv6 ? 0 : 3;
-    for (std::size_t byte = 0; byte < (address.ipv6 ? 16 : 4); byte += 4, ++at)
+    for (std::size_t byte = 0; byte < address.size(); byte += 4, ++at)
         words[at] = std::uint32_t{address.bytes[byte]} << 24 | std::uint32_t{address.bytes[byte + 1]} << 16 |
                     std::uint32_t{address.bytes[byte + 2]} << 8 | address.bytes[byte + 3];
 }

@@ -145,12 +145,12 @@ void PortSet::note_addresses(const Link& link, PortBefore& port) {
     }
     std::string own;
     for (const auto& address : *addresses) {
-        // The kernel creates link-local addresses itself, also after the port has left.
-        const bool link_local = address.ipv6 && address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80;
-        if (address.device != link.index || link_local) continue;
-        own += fmt::format("{}{}", own.empty() ? "" : ", ", text_of(address));
-        if (!address.ipv6 || (address.flags & IFA_F_PERMANENT) == 0 || port.disable_ipv6 != false) continue;
-        // The kernel lists the latest first, and prefers it among equals.
+        // The kernel makes link-local ones itself, now and afterwards.
+        if (address.device != link.index || address.ip.is_link_local()) continue;
+        own += fmt::format("{}{}", own.empty() ? "" : ", ", text_of(address.ip));
+        if (!address.ip.ipv6 || (address.flags & IFA_F_PERMANENT) == 0 || port.disable_ipv6 != false)
+            continue;
+        // The kernel lists the latest first, and prefers it if nothing else decides.
         const auto first = port.ipv6_addresses.insert(port.ipv6_addresses.begin(), address);
         first->tentative = false;
     }

@@ -9,6 +9,7 @@
 #include "lab/far_switch.h"
 #include "lab/irq_files.h"
 #include "lab/lab.h"
+#include "support/daemon/ask_irqbalance.h"
 #include "support/daemon/process.h"
 #include "support/daemon/team_under_test.h"
 #include "support/net/net_ns.h"

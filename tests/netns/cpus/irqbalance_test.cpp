@@ -5,6 +5,7 @@
 //
 // lab: IrqBalanceBan.* by none: no datapath is made
 #include "cpus/irqbalance_ban.h"
+#include "support/daemon/ask_irqbalance.h"
 #include "support/daemon/irqbalance_server.h"
 #include "support/daemon/process.h"
 
@@ -238,7 +239,6 @@ TEST_F(IrqBalanceBan, ignores_the_socket_of_a_dead_irqbalance) {
     IrqBalanceServer alive(sockets(), pid_);
     EXPECT_THAT(find_irqbalance(sockets()),
                 ElementsAre(IrqBalanceSocket{pid_, sockets() / fmt::format("irqbalance{}.sock", pid_)}));
-    // The synchronous call.
     const auto reply = ask_irqbalance(find_irqbalance(sockets())[0].path, "setup", 5s);
     ASSERT_TRUE(reply) << reply.error().text;
     EXPECT_EQ("SLEEP 10 BANNED 00", *reply);

@@ -16,14 +16,14 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 constexpr MacAddress own{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}};
-constexpr Ipv4Address ten_1{{10, 0, 0, 1}}, ten_2{{10, 0, 0, 2}};
-constexpr Ipv6Address fd_1{{0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
-constexpr Ipv6Address link_local{{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x50, 0x54, 0, 0xff, 0xfe, 0xaa, 0xbb, 0xcc}};
+const IpAddress ten_1 = *parse_ip("10.0.0.1"), ten_2 = *parse_ip("10.0.0.2"), fd_1 = *parse_ip("fd00::1"),
+                link_local = *parse_ip("fe80::5054:ff:feaa:bbcc");
 
-Ipv6Address group6(std::uint8_t flags_and_scope, std::uint8_t last) {
-    Ipv6Address group{{0xff, flags_and_scope}};
-    group.bytes[15] = last;
-    return group;
+std::vector<IpAddress> groups(std::initializer_list<const char*> texts) {
+    std::vector<IpAddress> list;
+    for (const auto* text : texts)
+        list.push_back(*parse_ip(text));
+    return list;
 }
 
 /// Bytes from hexadecimal digits; blanks are for the reader.
@@ -127,7 +127,7 @@ TEST(MembershipReports, in_igmp_v3_name_all_groups_in_one_frame) {
     const auto frames =
         membership_reports({.mac = own,
                             .ipv4 = {ten_1, ten_2},
-                            .ipv4_groups = {{{224, 0, 0, 1}}, {{239, 1, 2, 3}}, {{224, 0, 0, 251}}}});
+                            .ipv4_groups = groups({"224.0.0.1", "239.1.2.3", "224.0.0.251"})});
     ASSERT_THAT(frames, SizeIs(1));
     EXPECT_EQ(frames[0], hex("01005e000016 525400aabbcc 0800"
                              "46 c0 0030 0000 4000 01 02 f9f0 0a000001 e0000016 94040000"
@@ -141,7 +141,7 @@ TEST(MembershipReports, in_older_igmp_go_to_each_group) {
          {std::pair(IgmpVersion::v2, 0x16U), std::pair(IgmpVersion::v1, 0x12U)}) {
         const auto frames = membership_reports({.mac = own,
                                                 .ipv4 = {ten_1},
-                                                .ipv4_groups = {{{239, 129, 2, 3}}, {{224, 0, 0, 1}}},
+                                                .ipv4_groups = groups({"239.129.2.3", "224.0.0.1"}),
                                                 .igmp = version});
         ASSERT_THAT(frames, SizeIs(1));
         EXPECT_EQ(part(frames[0], 0, 14), hex("01005e010203 525400aabbcc 0800"));
@@ -154,19 +154,20 @@ TEST(MembershipReports, in_older_igmp_go_to_each_group) {
 }
 
 TEST(MembershipReports, come_from_no_address_where_there_is_none) {
-    const auto frames = membership_reports(
-        {.mac = own, .ipv6 = {fd_1}, .ipv4_groups = {{{239, 1, 2, 3}}}, .ipv6_groups = {group6(0x02, 0xfb)}});
+    const auto frames = membership_reports({.mac = own,
+                                            .ipv6 = {fd_1},
+                                            .ipv4_groups = groups({"239.1.2.3"}),
+                                            .ipv6_groups = groups({"ff02::fb"})});
     ASSERT_THAT(frames, SizeIs(2));
     EXPECT_EQ(part(frames[0], 26, 4), hex("00000000"));
     EXPECT_EQ(part(frames[1], 22, 16), Bytes(16)) << "a global address is no source of MLD";
 }
 
 TEST(MembershipReports, in_mld_v2_come_from_the_link_local_address) {
-    const auto frames =
-        membership_reports({.mac = own,
-                            .ipv6 = {fd_1, link_local},
-                            .ipv6_groups = {group6(0x02, 1), group6(0x01, 9), group6(0x00, 9),
-                                            group6(0x11, 9), group6(0x02, 0xfb), group6(0x15, 2)}});
+    const auto frames = membership_reports(
+        {.mac = own,
+         .ipv6 = {fd_1, link_local},
+         .ipv6_groups = groups({"ff02::1", "ff01::9", "ff00::9", "ff11::9", "ff02::fb", "ff15::2"})});
     ASSERT_THAT(frames, SizeIs(1));
     auto expected =
         hex("333300000016 525400aabbcc 86dd 60000000 0038 00 01"
@@ -181,8 +182,8 @@ TEST(MembershipReports, in_mld_v2_come_from_the_link_local_address) {
 
 TEST(MembershipReports, of_nothing_but_what_nobody_reports_are_none) {
     EXPECT_THAT(membership_reports({.mac = own,
-                                    .ipv4_groups = {{{224, 0, 0, 1}}},
-                                    .ipv6_groups = {group6(0x02, 1), group6(0x01, 1)}}),
+                                    .ipv4_groups = groups({"224.0.0.1"}),
+                                    .ipv6_groups = groups({"ff02::1", "ff01::1"})}),
                 IsEmpty());
 }
 
@@ -190,8 +191,9 @@ TEST(MembershipReports, fit_an_ethernet_frame_however_many_groups) {
     Speaker speaker{.mac = own, .vlan = 7, .ipv4 = {ten_1}, .ipv6 = {link_local}};
     for (int i = 0; i < 1000; i++) {
         const auto high = static_cast<std::uint8_t>(i / 256), low = static_cast<std::uint8_t>(i % 256);
-        speaker.ipv4_groups.push_back({{239, 0, high, low}});
-        speaker.ipv6_groups.push_back({{0xff, 0x05, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, high, low}});
+        speaker.ipv4_groups.push_back({.bytes = {239, 0, high, low}});
+        speaker.ipv6_groups.push_back(
+            {.ipv6 = true, .bytes = {0xff, 0x05, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, high, low}});
     }
     std::size_t groups4 = 0, groups6 = 0;
     for (const auto& frame : membership_reports(speaker)) {

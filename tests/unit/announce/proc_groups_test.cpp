@@ -28,7 +28,7 @@ constexpr std::string_view igmp6 =
     "4    eth0            ff010000000000000000000000000001     1 00000008 0\n"
     "12345 averylongdevice ff020000000000000000000000000001     1 0000000C 0\n";
 
-constexpr Ipv4Address all_hosts{{224, 0, 0, 1}}, mdns{{224, 0, 0, 251}};
+const IpAddress all_hosts = *parse_ip("224.0.0.1"), mdns = *parse_ip("224.0.0.251");
 
 TEST(ProcIgmp, gives_every_devices_groups_and_version) {
     if (std::endian::native != std::endian::little)
@@ -62,9 +62,8 @@ TEST(ProcIgmp, refuses_what_it_is_not) {
 TEST(ProcIgmp6, gives_every_devices_groups) {
     const auto devices = parse_proc_igmp6(igmp6);
     ASSERT_TRUE(devices);
-    const Ipv6Address all_nodes{{0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
-    const Ipv6Address solicited{{0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, 0, 0, 2}};
-    const Ipv6Address node_local{{0xff, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+    const auto all_nodes = *parse_ip("ff02::1"), solicited = *parse_ip("ff02::1:ff00:2"),
+               node_local = *parse_ip("ff01::1");
     EXPECT_THAT(*devices, ElementsAre(Pair(IfIndex{1}, ElementsAre(all_nodes)),
                                       Pair(IfIndex{4}, ElementsAre(solicited, node_local)),
                                       Pair(IfIndex{12345}, ElementsAre(all_nodes))));

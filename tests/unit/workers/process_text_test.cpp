@@ -9,27 +9,6 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr auto tail = " S 1 2 3 4 5 6 7 8 9 10 30 12 13 14 20 0 9 0 4711 18 19 20\n";
-
-TEST(ProcessStat, has_the_name_the_time_the_threads_and_the_start) {
-    EXPECT_EQ(parse_stat(std::string("42 (nginx)") + tail),
-              (ProcessStat{.command = "nginx", .ticks = 42, .threads = 9, .started = 4711}));
-}
-
-TEST(ProcessStat, has_whatever_name_a_process_gave_itself) {
-    for (const auto* name : {"a b", "(sd-pam)", ") S 1 2", "", "x)\n(y"})
-        EXPECT_EQ(parse_stat("1 (" + std::string(name) + ")" + tail).value().command, name);
-}
-
-TEST(ProcessStat, is_none_where_it_is_cut_off_or_something_else) {
-    const auto whole = std::string("42 (nginx)") + tail;
-    for (std::size_t size = 0; size < whole.find("4711"); ++size)
-        EXPECT_EQ(parse_stat(whole.substr(0, size)), std::nullopt) << size;
-    for (const auto* text : {")(", "1 )x( S 1", "1 (a)S 1 2"})
-        EXPECT_EQ(parse_stat(text), std::nullopt) << text;
-    EXPECT_EQ(parse_stat("1 (a) S 1 2 3 4 5 6 7 8 9 10 x 12 13 14 20 0 9 0 4711 18"), std::nullopt);
-}
-
 TEST(ProcessStatus, has_the_effective_user) {
     EXPECT_EQ(parse_user("Name:\tnginx\nUmask:\t0022\nUid:\t0\t33\t0\t0\nGid:\t1\t1\t1\t1\n"), 33U);
     EXPECT_EQ(parse_user("Uid:\t0\t4294967295\t0\t0\n"), 4294967295U);

@@ -6,6 +6,7 @@
 namespace teamo {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
@@ -43,6 +44,14 @@ TEST(CpuLoad, counts_a_counter_that_went_back_as_no_time) {
     EXPECT_EQ(load_between({.work = 100, .interrupts = 10, .idle = 1000},
                            {.work = 150, .interrupts = 10, .idle = 900}),
               (CpuLoad{.work = 1, .interrupts = 0}));
+}
+
+TEST(BusyTime, is_all_but_idling_and_waiting) {
+    const auto* stat = "cpu  100 10 50 9999 8888 1 2 4 77 88\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
+    EXPECT_EQ(parse_busy_time(stat, 100).value(), 1'670'000us);
+    EXPECT_EQ(parse_busy_time(stat, 1000).value(), 167'000us);
+    for (const auto* text : {"", "cpu", "cpu  1 2 3", "cpu0 1 2 3 4 5 6 7 8\n", "cpu  1 2 3 4 x 6 7 8\n"})
+        EXPECT_FALSE(parse_busy_time(text, 100).has_value()) << text;
 }
 
 } // namespace

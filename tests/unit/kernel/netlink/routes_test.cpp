@@ -6,35 +6,25 @@
 
 #include <gtest/gtest.h>
 #include <linux/if_link.h>
-#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
 #include <sys/socket.h>
 
-#include <new>
-
 namespace teamo {
 namespace {
-
-template <class Header>
-NlMessage message_of(int type, Header header) {
-    auto message = make_message(type, 0);
-    if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
-    return message;
-}
 
 NlMessage route(int family, int type = RTM_NEWROUTE) {
     rtmsg header{};
     header.rtm_family = static_cast<unsigned char>(family);
     header.rtm_type = RTN_UNICAST;
-    auto message = message_of(type, header);
+    auto message = make_message(type, 0, header);
     nla_put_u32(message.get(), RTA_OIF, 7);
     return message;
 }
 
 void put(const NlMessage& message, int type, const char* address) {
     const auto ip = *parse_ip(address);
-    nla_put(message.get(), type, ip.ipv6 ? 16 : 4, ip.bytes.data());
+    nla_put(message.get(), type, static_cast<int>(ip.size()), ip.bytes.data());
 }
 
 std::optional<Route> parsed(const NlMessage& message) { return parse_route(nlmsg_hdr(message.get())); }
@@ -64,41 +54,10 @@ TEST(Routes, may_have_a_gateway_of_the_other_family) {
     EXPECT_EQ(parsed(cut)->gateway, std::nullopt);
 }
 
-std::optional<Neighbour> neighbour(unsigned state, int mac_length) {
-    ndmsg header{};
-    header.ndm_family = AF_INET;
-    header.ndm_ifindex = 7;
-    header.ndm_state = static_cast<__u16>(state);
-    auto message = message_of(RTM_NEWNEIGH, header);
-    put(message, NDA_DST, "10.0.0.2");
-    const MacAddress mac{{2, 0, 0, 0, 0, 9}};
-    if (mac_length > 0) nla_put(message.get(), NDA_LLADDR, mac_length, mac.bytes.data());
-    return parse_neighbour(nlmsg_hdr(message.get()));
-}
-
-TEST(Neighbours, are_those_whose_hardware_address_is_known) {
-    const Neighbour known{
-        .device = IfIndex{7}, .address = *parse_ip("10.0.0.2"), .mac = {{2, 0, 0, 0, 0, 9}}};
-    EXPECT_EQ(neighbour(NUD_REACHABLE, 6), known);
-    EXPECT_EQ(neighbour(NUD_STALE, 6), known);
-    EXPECT_EQ(neighbour(NUD_PERMANENT, 6), known);
-    EXPECT_EQ(neighbour(NUD_FAILED, 6), std::nullopt);
-    EXPECT_EQ(neighbour(NUD_INCOMPLETE, 0), std::nullopt);
-    EXPECT_EQ(neighbour(NUD_NOARP, 4), std::nullopt) << "no Ethernet";
-}
-
-TEST(Groups, have_hardware_addresses_of_their_own) {
-    EXPECT_EQ(multicast_mac(*parse_ip("224.129.2.3")), parse_mac_address("01:00:5e:01:02:03"));
-    EXPECT_EQ(multicast_mac(*parse_ip("239.1.2.3")), parse_mac_address("01:00:5e:01:02:03"));
-    EXPECT_EQ(multicast_mac(*parse_ip("ff02::1:ff00:7")), parse_mac_address("33:33:ff:00:00:07"));
-    EXPECT_EQ(multicast_mac(*parse_ip("10.0.0.1")), std::nullopt);
-    EXPECT_EQ(multicast_mac(*parse_ip("fd00::1")), std::nullopt);
-}
-
 TEST(VlanDevices, have_their_vid) {
     ifinfomsg header{};
     header.ifi_index = 7;
-    auto message = message_of(RTM_NEWLINK, header);
+    auto message = make_message(RTM_NEWLINK, 0, header);
     nla_put_string(message.get(), IFLA_IFNAME, "team0.100");
     nla_put_u32(message.get(), IFLA_MTU, 1500);
     auto* info = nla_nest_start(message.get(), IFLA_LINKINFO);

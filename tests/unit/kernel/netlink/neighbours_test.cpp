@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "kernel/netlink/hardware_addresses.h"
+#include "kernel/netlink/neighbours.h"
 
 #include "kernel/netlink/netlink_socket.h"
 
@@ -23,12 +23,11 @@ struct Entry {
 };
 
 std::optional<HardwareAddress> parsed(const Entry& entry) {
-    const auto message = make_message(entry.type, 0);
     ndmsg header{};
     header.ndm_family = entry.family;
     header.ndm_ifindex = 12;
     header.ndm_flags = entry.flags;
-    nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO);
+    const auto message = make_message(entry.type, 0, header);
     if (entry.length > 0) nla_put(message.get(), NDA_LLADDR, entry.length, mac.bytes.data());
     return parse_hardware_address(nlmsg_hdr(message.get()));
 }
@@ -46,6 +45,28 @@ TEST(HardwareAddress, is_nothing_that_a_bridge_learned_and_no_other_message) {
     EXPECT_EQ(parsed({.length = 4}), std::nullopt);
     const auto cut = make_message(RTM_NEWNEIGH, 0);
     EXPECT_EQ(parse_hardware_address(nlmsg_hdr(cut.get())), std::nullopt);
+}
+
+std::optional<Neighbour> neighbour(unsigned state, int mac_length) {
+    ndmsg header{};
+    header.ndm_family = AF_INET;
+    header.ndm_ifindex = 7;
+    header.ndm_state = static_cast<__u16>(state);
+    const auto message = make_message(RTM_NEWNEIGH, 0, header);
+    const auto ip = *parse_ip("10.0.0.2");
+    nla_put(message.get(), NDA_DST, static_cast<int>(ip.size()), ip.bytes.data());
+    if (mac_length > 0) nla_put(message.get(), NDA_LLADDR, mac_length, mac.bytes.data());
+    return parse_neighbour(nlmsg_hdr(message.get()));
+}
+
+TEST(Neighbours, are_those_whose_hardware_address_is_known) {
+    const Neighbour known{.device = IfIndex{7}, .address = *parse_ip("10.0.0.2"), .mac = mac};
+    EXPECT_EQ(neighbour(NUD_REACHABLE, 6), known);
+    EXPECT_EQ(neighbour(NUD_STALE, 6), known);
+    EXPECT_EQ(neighbour(NUD_PERMANENT, 6), known);
+    EXPECT_EQ(neighbour(NUD_FAILED, 6), std::nullopt);
+    EXPECT_EQ(neighbour(NUD_INCOMPLETE, 0), std::nullopt);
+    EXPECT_EQ(neighbour(NUD_NOARP, 4), std::nullopt) << "no Ethernet";
 }
 
 } // namespace

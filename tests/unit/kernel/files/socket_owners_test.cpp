@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "kernel/cpus/cpu_time.h"
 #include "kernel/files/socket_owners.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +10,6 @@
 
 namespace teamo {
 namespace {
-
-using namespace std::chrono_literals;
 
 TEST(SocketInodes, stand_in_the_links_of_descriptors) {
     EXPECT_EQ(socket_inode("socket:[4711]"), 4711);
@@ -30,12 +27,21 @@ TEST(SocketOwners, are_the_processes_that_have_them_open) {
     EXPECT_TRUE(find_socket_owners({}).empty());
 }
 
-TEST(BusyTime, is_all_but_idling_and_waiting) {
-    const auto* stat = "cpu  100 10 50 9999 8888 1 2 4 77 88\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
-    EXPECT_EQ(parse_busy_time(stat, 100).value(), 1'670'000us);
-    EXPECT_EQ(parse_busy_time(stat, 1000).value(), 167'000us);
-    for (const auto* text : {"", "cpu", "cpu  1 2 3", "cpu0 1 2 3 4 5 6 7 8\n", "cpu  1 2 3 4 x 6 7 8\n"})
-        EXPECT_FALSE(parse_busy_time(text, 100).has_value()) << text;
+TEST(ProcessSockets, have_a_descriptor_and_an_inode) {
+    const UniqueFd one(::socket(AF_UNIX, SOCK_STREAM, 0)), other(::socket(AF_UNIX, SOCK_STREAM, 0));
+    struct stat status {};
+    ASSERT_EQ(0, ::fstat(one.get(), &status));
+    std::vector<int> descriptors;
+    const auto seen = each_socket(::getpid(), [&](int descriptor, std::uint64_t inode) {
+        if (inode == status.st_ino) descriptors.push_back(descriptor);
+        return true;
+    });
+    EXPECT_EQ(descriptors, std::vector{one.get()});
+    EXPECT_GE(seen, 2U);
+    int calls = 0;
+    each_socket(::getpid(), [&calls](int, std::uint64_t) { return ++calls < 1; });
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(each_socket(0, [](int, std::uint64_t) { return true; }), 0U) << "no such process";
 }
 
 } // namespace

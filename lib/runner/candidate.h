@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The input and the output of every runner.
+#pragma once
+
+#include "base/named.h"
+#include "model/status.h"
+
+#include <optional>
+#include <vector>
+
+namespace teamo {
+
+/// A port as a runner sees it.
+struct Candidate {
+    IfIndex port;
+    bool up = false; ///< by its link watches
+    std::int32_t prio = 0;
+    bool sticky = false;
+    std::uint32_t speed = 0; ///< Mbit/s; 0 is unknown
+    Duplex duplex = Duplex::unknown;
+    bool last = false; ///< use it only if no other port is up: it lacks an offload ("lacking": "demote")
+    bool operator==(const Candidate&) const = default;
+};
+
+struct Decision {
+    std::vector<IfIndex> transmit; ///< ports that send packets
+    std::vector<IfIndex> receive;  ///< ports whose received packets are delivered
+    std::optional<IfIndex> active; ///< activebackup
+    bool operator==(const Decision&) const = default;
+};
+
+} // namespace teamo
