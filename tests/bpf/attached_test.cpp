@@ -3,8 +3,8 @@
 // The programs where they belong, between real devices: a veth pair team0 ~ inner, and a port with a wire.
 // BPF_PROG_TEST_RUN makes only packets that lie in one piece; here is one that does not.
 //
-// lab: Attached.* in -k 6.1 -p 2, 5 s
-// lab: *-Tracing.*:Attached.* in -k 6.1 -p 2, 60 s, long
+// lab: AttachedPrograms.* in -k 6.1 -p 2, 5 s
+// lab: *-CarrierTracing.*:AttachedPrograms.* in -k 6.1 -p 2, 60 s, long
 #include "datapath/bpf/flow_hash.h"
 #include "programs.h"
 #include "support/net/net_ns.h"
@@ -27,9 +27,9 @@ constexpr MacAddress peer{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}}, own{{0x02, 0x11
 constexpr std::uint32_t l3_l4 =
     TEAMO_HASH_IPV4 | TEAMO_HASH_IPV6 | TEAMO_HASH_TCP | TEAMO_HASH_UDP | TEAMO_HASH_SCTP;
 
-class Attached : public testing::Test {
+class AttachedPrograms : public testing::Test {
 protected:
-    Attached() {
+    AttachedPrograms() {
         ns_.ip(
             "link add team0 mtu 9000 type veth peer name inner mtu 9000\nlink set inner up\nlink set team0 "
             "up\n"
@@ -78,7 +78,7 @@ protected:
     Programs programs_;
 };
 
-TEST_F(Attached, a_packet_in_pieces_hashes_as_one_in_one_piece) {
+TEST_F(AttachedPrograms, hashes_nonlinear_packet_like_linear_one) {
     const PacketSocket wire(ns_, "wire");
     for (std::uint16_t port = 1; port <= 16; port++)
         for (const bool ipv4 : {true, false}) {
@@ -101,7 +101,7 @@ TEST_F(Attached, a_packet_in_pieces_hashes_as_one_in_one_piece) {
         }
 }
 
-TEST_F(Attached, what_the_wire_brings_arrives_on_the_team) {
+TEST_F(AttachedPrograms, delivers_received_frame_to_team) {
     programs_.write_maps();
     const auto frame = PacketBuilder(peer, own).ipv4({}).udp(1, 2).payload(100).bytes();
     const PacketSocket team(ns_, "team0"), wire(ns_, "wire");

@@ -2,7 +2,7 @@
 //
 // The programs on the kernel's carrier functions, where the kernel lets itself be traced.
 //
-// lab: Tracing.* in -k 6.1 -p 2, 5 s
+// lab: CarrierTracing.* in -k 6.1 -p 2, 5 s
 #include "datapath/carrier_watch.h"
 
 #include "support/eventually.h"
@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class Tracing : public testing::Test {
+class CarrierTracing : public testing::Test {
 protected:
     /// In `here_` device 51 is watched. Another one, 52, is not; and `there_` has devices of the same
     /// numbers, and one, 53, of a number that is watched here and that nobody has here.
@@ -47,7 +47,7 @@ protected:
     std::optional<CarrierWatch> watch_;
 };
 
-TEST_F(Tracing, tells_a_lost_carrier_and_its_return) {
+TEST_F(CarrierTracing, reports_loss_and_return) {
     there_.ip("link set wire down");
     EXPECT_THAT(news().lost, ElementsAre(IfIndex{51}));
     there_.ip("link set wire up");
@@ -56,14 +56,14 @@ TEST_F(Tracing, tells_a_lost_carrier_and_its_return) {
     EXPECT_THAT(changes.lost, IsEmpty());
 }
 
-TEST_F(Tracing, tells_a_flap_as_a_loss) {
+TEST_F(CarrierTracing, reports_flap_as_loss) {
     there_.ip("link set wire down\nlink set wire up");
     const auto changes = news();
     EXPECT_THAT(changes.lost, ElementsAre(IfIndex{51}));
     EXPECT_THAT(changes.back, IsEmpty());
 }
 
-TEST_F(Tracing, tells_of_no_other_device_and_of_no_other_namespace) {
+TEST_F(CarrierTracing, ignores_other_devices_and_namespaces) {
     there_.ip("link set cord down\nlink set far down\nlink set end down");
     const auto changes = news(100ms);
     EXPECT_THAT(changes.lost, IsEmpty());
@@ -72,7 +72,7 @@ TEST_F(Tracing, tells_of_no_other_device_and_of_no_other_namespace) {
     EXPECT_THAT(news().lost, ElementsAre(IfIndex{51}));
 }
 
-TEST_F(Tracing, follows_who_is_watched) {
+TEST_F(CarrierTracing, follows_change_of_watched_devices) {
     ASSERT_TRUE(watch_->watch({IfIndex{52}}));
     there_.ip("link set wire down\nlink set cord down");
     EXPECT_THAT(news().lost, ElementsAre(IfIndex{52}));

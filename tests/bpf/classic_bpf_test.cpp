@@ -43,7 +43,7 @@ std::uint32_t result(const std::vector<sock_filter>& program) {
     return low_byte_by_kernel(program, Bytes(64));
 }
 
-TEST(ClassicBpf, writes_instructions_as_they_come) {
+TEST(ClassicBpf, emits_instructions_in_order) {
     ClassicBpf code;
     code.emit(load_value, 5);
     code.emit(give_back);
@@ -54,7 +54,7 @@ TEST(ClassicBpf, writes_instructions_as_they_come) {
     EXPECT_EQ(program[1].code, give_back);
 }
 
-TEST(ClassicBpf, jumps_conditionally_if_so_or_unless_so) {
+TEST(ClassicBpf, jumps_if_and_unless) {
     for (const std::size_t between : std::initializer_list<std::size_t>{0, 10, 253, 254, 300, long_way}) {
         const auto if_seven = [](ClassicBpf& code, auto there) { code.jump_if(BPF_JEQ, 7, there); };
         const auto if_eight = [](ClassicBpf& code, auto there) { code.jump_if(BPF_JEQ, 8, there); };
@@ -67,7 +67,7 @@ TEST(ClassicBpf, jumps_conditionally_if_so_or_unless_so) {
     }
 }
 
-TEST(ClassicBpf, compares_with_x) {
+TEST(ClassicBpf, compares_with_x_register) {
     for (const std::uint32_t x : {6U, 7U}) {
         ClassicBpf code;
         const auto greater = code.label();
@@ -81,12 +81,12 @@ TEST(ClassicBpf, compares_with_x) {
     }
 }
 
-TEST(ClassicBpf, jumps_always_over_any_distance) {
+TEST(ClassicBpf, jumps_unconditionally_over_any_distance) {
     for (const std::size_t between : std::initializer_list<std::size_t>{0, 255, 256, long_way})
         EXPECT_EQ(result(jumping(between, [](ClassicBpf& code, auto there) { code.jump(there); })), 2U);
 }
 
-TEST(ClassicBpf, takes_a_second_instruction_only_where_one_does_not_reach) {
+TEST(ClassicBpf, adds_instruction_only_for_long_jump) {
     const auto size = [](std::size_t between) {
         const auto branch = [](ClassicBpf& code, auto there) { code.jump_if(BPF_JEQ, 7, there); };
         return jumping(between, branch).size() - between;
@@ -95,7 +95,7 @@ TEST(ClassicBpf, takes_a_second_instruction_only_where_one_does_not_reach) {
     EXPECT_EQ(size(254), size(0) + 1) << "a jump by 256";
 }
 
-TEST(ClassicBpf, a_jump_that_grows_makes_others_grow) {
+TEST(ClassicBpf, lengthens_jumps_over_a_lengthened_jump) {
     // The first jump reaches 255 only while the second, over 256 and so of two instructions, is one.
     ClassicBpf code;
     const auto near = code.label(), far = code.label();
@@ -115,7 +115,7 @@ TEST(ClassicBpf, a_jump_that_grows_makes_others_grow) {
     EXPECT_EQ(result(program), 3U);
 }
 
-TEST(ClassicBpf, labels_of_many_jumps_may_share_a_place) {
+TEST(ClassicBpf, allows_several_labels_at_one_place) {
     ClassicBpf code;
     const auto one = code.label(), other = code.label();
     code.emit(load_value, 7);
@@ -128,7 +128,7 @@ TEST(ClassicBpf, labels_of_many_jumps_may_share_a_place) {
     EXPECT_EQ(result(code.finish()), 7U);
 }
 
-TEST(HashProgramSize, is_below_the_kernels_limit_and_only_what_the_fields_ask_for) {
+TEST(ClassicBpf, keeps_hash_programs_within_kernel_limit) {
     constexpr std::uint32_t all = 0x7f;
     const auto size = [](std::uint32_t fields) { return hash_program(fields).size(); };
     for (std::uint32_t fields = 0; fields <= all; fields++) {

@@ -27,7 +27,7 @@ std::vector<double> nanoseconds(const std::function<Verdict()>& run) {
     return means;
 }
 
-TEST(Cost, of_the_programs_per_packet) {
+TEST(ProgramCost, stays_below_limit_per_packet) {
     const auto v4 = PacketBuilder(peer, own).ipv4({}).tcp(1, 2).payload(1000).bytes();
     const auto v6 = PacketBuilder(peer, own).ipv6({}).tcp(1, 2).payload(1000).bytes();
     constexpr Bounds bounds{.promised = 200, .defect = 400};

@@ -22,9 +22,9 @@ std::uint64_t now() {
         std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count());
 }
 
-class MovingBuckets : public testing::Test {
+class MovingBucket : public testing::Test {
 protected:
-    MovingBuckets() {
+    MovingBucket() {
         programs_.prefer([](std::uint32_t) { return teamo_bucket{{3 << TEAMO_LEAVING_SHIFT | 5, 3, 8}}; });
         programs_.set_last_sent(now());
     }
@@ -34,13 +34,13 @@ protected:
     Programs programs_;
 };
 
-TEST_F(MovingBuckets, go_on_by_the_slot_they_leave_as_long_as_they_do_not_pause) {
+TEST_F(MovingBucket, keeps_old_slot_without_pause) {
     programs_.set_drain(3, never);
     for (int count = 0; count < 10; ++count)
         EXPECT_EQ(slot(), 3U);
 }
 
-TEST_F(MovingBuckets, leave_by_the_new_slot_after_the_pause_and_stay_there) {
+TEST_F(MovingBucket, uses_new_slot_after_pause) {
     programs_.set_drain(3, 1'000'000);
     programs_.set_last_sent(now() - 2'000'000);
     EXPECT_EQ(slot(), 5U);
@@ -48,7 +48,7 @@ TEST_F(MovingBuckets, leave_by_the_new_slot_after_the_pause_and_stay_there) {
     EXPECT_EQ(slot(), 5U);
 }
 
-TEST_F(MovingBuckets, count_a_pause_from_their_last_packet_on) {
+TEST_F(MovingBucket, measures_pause_from_last_packet) {
     programs_.set_drain(3, 300'000'000);
     programs_.set_last_sent(now() - 290'000'000);
     EXPECT_EQ(slot(), 3U);
@@ -57,7 +57,7 @@ TEST_F(MovingBuckets, count_a_pause_from_their_last_packet_on) {
     EXPECT_EQ(slot(), 3U);
 }
 
-TEST_F(MovingBuckets, leave_a_slot_that_is_lost_at_once) {
+TEST_F(MovingBucket, leaves_lost_slot_at_once) {
     programs_.set_drain(3, never);
     programs_.live.tx = all_slots & ~slot_set({3});
     EXPECT_EQ(slot(), 5U);
@@ -65,7 +65,7 @@ TEST_F(MovingBuckets, leave_a_slot_that_is_lost_at_once) {
     EXPECT_EQ(slot(), 5U); // and do not go back when it returns
 }
 
-TEST_F(MovingBuckets, are_settled_by_packets_of_their_own_only) {
+TEST_F(MovingBucket, is_settled_only_by_own_packets) {
     programs_.set_drain(3, 1'000'000);
     const auto one = some_packet(1), other = some_packet(2);
     programs_.team.hash_fields = TEAMO_HASH_TCP;
@@ -78,7 +78,7 @@ TEST_F(MovingBuckets, are_settled_by_packets_of_their_own_only) {
     EXPECT_EQ(programs_.transmit(other).slot, 3U);
 }
 
-TEST_F(MovingBuckets, count_what_leaves_by_each_bucket) {
+TEST_F(MovingBucket, counts_packets_bytes_and_gso_bytes) {
     programs_.set_drain(3, at_once);
     const auto bucket = programs_.bucket_of(some_packet(), TEAMO_HASH_TCP);
     const auto before = programs_.bucket_counters_of(bucket);

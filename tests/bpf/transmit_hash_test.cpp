@@ -39,25 +39,25 @@ protected:
     Programs programs_;
 };
 
-TEST_F(TransmitHash, is_that_of_the_headers_asked_for) { same_bucket(plain_cases()); }
-TEST_F(TransmitHash, leaves_out_the_ports_of_every_fragment) { same_bucket(fragment_cases()); }
+TEST_F(TransmitHash, hashes_configured_headers) { same_bucket(plain_cases()); }
+TEST_F(TransmitHash, ignores_ports_of_fragments) { same_bucket(fragment_cases()); }
 TEST_F(TransmitHash, walks_ipv6_extensions) { same_bucket(extension_cases()); }
-TEST_F(TransmitHash, knows_tags_in_the_packet) { same_bucket(vlan_cases()); }
+TEST_F(TransmitHash, reads_inline_vlan_tags) { same_bucket(vlan_cases()); }
 
-TEST_F(TransmitHash, knows_two_tags_in_the_packet_and_no_third) {
+TEST_F(TransmitHash, reads_at_most_two_inline_tags) {
     auto flow = macs();
     flow.vlan = 1 << 12 | 2;
     same_bucket({{"three tags", start().vlan(1).vlan(2).vlan(3).ipv4(ip()).bytes(), flow}});
 }
 
-TEST_F(TransmitHash, leaves_out_the_ports_where_the_header_length_is_too_short) {
+TEST_F(TransmitHash, ignores_ports_if_ip_header_length_is_invalid) {
     auto packet = start().ipv4(ip()).tcp(1111, 2222).bytes();
     packet.at(14) = std::byte{0x44};
     const auto flow = v4();
     EXPECT_EQ(bucket_of(packet, everything), teamo_flow_bucket(&flow, everything));
 }
 
-TEST_F(TransmitHash, both_ports_of_ipv6_move_a_flow) {
+TEST_F(TransmitHash, uses_both_ports_of_ipv6) {
     int moved = 0;
     for (std::uint16_t port = 1; port <= 32; port++) {
         const auto one = bucket_of(start().ipv6(ip6()).tcp(port, 443).bytes(), everything);
@@ -68,7 +68,7 @@ TEST_F(TransmitHash, both_ports_of_ipv6_move_a_flow) {
     EXPECT_EQ(moved, 32) << "teamd hashes the destination port only";
 }
 
-TEST_F(TransmitHash, a_tag_beside_the_packet_hashes_as_one_in_it) {
+TEST_F(TransmitHash, hashes_out_of_band_tag_like_inline_tag) {
     const std::unique_ptr<vlan_tag, void (*)(vlan_tag*)> tagger(vlan_tag::open_and_load(), vlan_tag::destroy);
     ASSERT_TRUE(tagger);
     const std::uint32_t first = 0;
@@ -89,7 +89,7 @@ TEST_F(TransmitHash, a_tag_beside_the_packet_hashes_as_one_in_it) {
     }
 }
 
-TEST_F(TransmitHash, of_packets_cut_short_never_faults) {
+TEST_F(TransmitHash, survives_truncated_packets) {
     // BPF_PROG_TEST_RUN itself refuses a bare Ethernet header, and what is short for IP: hence the tag.
     const auto tagged = [] { return start().vlan(1); };
     std::vector<Bytes> packets = {
@@ -106,7 +106,7 @@ TEST_F(TransmitHash, of_packets_cut_short_never_faults) {
     }
 }
 
-TEST_F(TransmitHash, of_a_packet_cut_short_is_that_of_what_is_there) {
+TEST_F(TransmitHash, hashes_available_headers_of_truncated_packet) {
     const auto whole = start().vlan(7).ipv4(ip()).tcp(1111, 2222).bytes();
     const auto only_vlan = [] {
         auto flow = macs();

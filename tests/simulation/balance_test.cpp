@@ -153,7 +153,7 @@ std::string name(const Run& run) {
 constexpr Unrest quiet{.noise = 0, .churn = 0.001}, steady{.noise = 0.1, .churn = 0.001},
     unsteady{.noise = 0.3, .churn = 0.01};
 
-TEST(Balance, of_quiet_flows_has_the_fullest_port_at_1_05_of_the_mean_at_most_in_bytes_that_left) {
+TEST(Balancer, keeps_quiet_flows_within_5_percent_of_mean) {
     for (const auto& run : run_all(quiet)) {
         EXPECT_LE(run.outcome.ours.left, run.outcome.least + 0.05) << name(run);
         if (run.outcome.has_giants()) continue;
@@ -161,7 +161,7 @@ TEST(Balance, of_quiet_flows_has_the_fullest_port_at_1_05_of_the_mean_at_most_in
     }
 }
 
-TEST(Balance, of_noisy_flows_is_worth_1_05_of_the_mean_at_most_and_costs_hardly_a_move) {
+TEST(Balancer, keeps_noisy_flows_within_5_percent_with_few_moves) {
     int without_giants = 0, left_more = 0;
     for (const auto& run : run_all(steady)) {
         const auto& [ours, basic, fixed, largest, least] = run.outcome;
@@ -181,7 +181,7 @@ TEST(Balance, of_noisy_flows_is_worth_1_05_of_the_mean_at_most_and_costs_hardly_
 
 /// 30 % of noise in each flow and interval, and a flow lives for eight minutes: 1.05 is out of anybody's
 /// reach.
-TEST(Balance, of_unsteady_flows_is_nearer_to_even_than_the_basic_one_for_a_fiftieth_of_its_moves) {
+TEST(Balancer, beats_basic_balancer_on_unsteady_flows) {
     double ours = 0, basic = 0, our_moves = 0, basic_moves = 0;
     int without_giants = 0;
     for (const auto& run : run_all(unsteady)) {

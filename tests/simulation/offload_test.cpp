@@ -87,7 +87,7 @@ Totals run(std::uint32_t seed, double bulk) {
     return totals;
 }
 
-TEST(Offload, has_95_per_cent_of_bulk_on_the_capable_ports_and_each_port_near_its_plan) {
+TEST(BulkPlacement, keeps_95_percent_of_bulk_on_tso_ports) {
     std::printf("bulk flows seed | bulk by capable | left of capacity, port 1 to 4    | farthest | moves\n");
     for (const double bulk : {60e6, 120e6, 180e6})
         for (std::uint32_t seed = 1; seed <= last_seed(5); ++seed) {
@@ -113,7 +113,7 @@ TEST(Offload, has_95_per_cent_of_bulk_on_the_capable_ports_and_each_port_near_it
 
 /// About what they take, noise now fills them and now does not. What has spilled comes back when there is
 /// room to spare, and not at once: with none to spare it is 9 moves an interval, with half as much 5.
-TEST(Offload, moves_little_where_bulk_is_about_what_the_capable_ports_take) {
+TEST(BulkPlacement, moves_little_near_capacity_of_tso_ports) {
     std::printf("bulk seed | bulk by capable | moves an interval\n");
     for (const double bulk : {200e6, 210e6, 220e6, 225e6, 230e6, 240e6, 250e6})
         for (std::uint32_t seed = 1; seed <= last_seed(5); ++seed) {
@@ -163,7 +163,7 @@ private:
     AllBucketCounters counters_{};
 };
 
-TEST(Offload, gives_way_to_throughput_where_bulk_takes_all_it_gets_and_then_keeps_still) {
+TEST(BulkPlacement, prefers_throughput_for_elastic_bulk) {
     for (std::uint32_t seed = 1; seed <= last_seed(20); ++seed) {
         SCOPED_TRACE(::testing::Message() << "seed " << seed);
         Elastic bulk(seed);

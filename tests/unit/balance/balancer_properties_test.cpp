@@ -140,7 +140,7 @@ bool any_without_home(const Case& some) {
     return std::ranges::any_of(some.owners, [&some](Slot home) { return port_of(some, home) == nullptr; });
 }
 
-class Placements : public ::testing::Test {
+class PlacementProperties : public ::testing::Test {
 protected:
     template <class Claim>
     static void always(Claim claim) {
@@ -152,7 +152,7 @@ protected:
     }
 };
 
-TEST_F(Placements, give_every_bucket_one_of_the_ports) {
+TEST_F(PlacementProperties, gives_every_bucket_a_port) {
     always([](const Case& some, const Placement& placement) {
         if (some.ports.empty()) return;
         for (const auto home : placement.owners)
@@ -160,7 +160,7 @@ TEST_F(Placements, give_every_bucket_one_of_the_ports) {
     });
 }
 
-TEST_F(Placements, differ_from_what_was_by_the_moves_that_they_list) {
+TEST_F(PlacementProperties, lists_every_move_once) {
     always([](const Case& some, const Placement& placement) {
         auto owners = some.owners;
         for (const auto& move : placement.moves) {
@@ -173,7 +173,7 @@ TEST_F(Placements, differ_from_what_was_by_the_moves_that_they_list) {
     });
 }
 
-TEST_F(Placements, plan_what_there_is) {
+TEST_F(PlacementProperties, plans_sum_of_bucket_loads) {
     always([](const Case& some, const Placement& placement) {
         std::array<double, max_ports + 1> sums{};
         for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
@@ -187,7 +187,7 @@ TEST_F(Placements, plan_what_there_is) {
     });
 }
 
-TEST_F(Placements, have_nothing_to_move_a_second_time) {
+TEST_F(PlacementProperties, moves_nothing_when_repeated) {
     always([](const Case& some, const Placement& placement) {
         auto again = some;
         again.owners = placement.owners;
@@ -195,7 +195,7 @@ TEST_F(Placements, have_nothing_to_move_a_second_time) {
     });
 }
 
-TEST_F(Placements, make_the_fullest_port_no_fuller_unless_for_offload_or_membership) {
+TEST_F(PlacementProperties, never_fills_fullest_port_more_for_load) {
     always([](const Case& some, const Placement& placement) {
         const bool for_load = std::ranges::all_of(
             placement.moves, [](const BucketMove& move) { return move.reason == MoveReason::load; });
@@ -206,7 +206,7 @@ TEST_F(Placements, make_the_fullest_port_no_fuller_unless_for_offload_or_members
     });
 }
 
-TEST_F(Placements, leave_no_more_bulk_without_tso_than_was_unless_the_capable_ports_are_full) {
+TEST_F(PlacementProperties, never_adds_bulk_without_tso_unless_it_spills) {
     int looked_at = 0;
     always([&looked_at](const Case& some, const Placement& placement) {
         const auto unknown = [](const BalancedPort& port) { return port.segments && port.capacity <= 0; };
@@ -222,14 +222,14 @@ TEST_F(Placements, leave_no_more_bulk_without_tso_than_was_unless_the_capable_po
     EXPECT_GT(looked_at, 300);
 }
 
-TEST_F(Placements, move_idle_buckets_only_where_their_port_left) {
+TEST_F(PlacementProperties, moves_idle_buckets_only_off_removed_ports) {
     always([](const Case& some, const Placement& placement) {
         for (const auto& move : placement.moves)
             ASSERT_TRUE(some.loads[move.bucket].bytes > 0 || move.reason == MoveReason::membership);
     });
 }
 
-TEST_F(Placements, move_what_rests_only_where_its_port_left) {
+TEST_F(PlacementProperties, moves_resting_buckets_only_off_removed_ports) {
     int resting = 0;
     always([&resting](const Case& some, const Placement& placement) {
         for (const auto& move : placement.moves) {
@@ -240,7 +240,7 @@ TEST_F(Placements, move_what_rests_only_where_its_port_left) {
     EXPECT_GT(resting, 300);
 }
 
-TEST_F(Placements, move_little_where_little_changes) {
+TEST_F(PlacementProperties, moves_little_after_small_changes) {
     std::size_t judged = 0;
     always([&judged](const Case& some, const Placement& placement) {
         if (some.ports.size() < 2) return;

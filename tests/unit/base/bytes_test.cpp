@@ -15,7 +15,7 @@ Bytes bytes(std::initializer_list<int> numbers) {
     return made;
 }
 
-TEST(FrameReader, reads_network_order_from_the_front) {
+TEST(FrameReader, reads_network_byte_order) {
     const auto frame = bytes({0x01, 0x88, 0x09, 0xde, 0xad, 0xbe, 0xef, 0x7f});
     FrameReader reader(frame);
     EXPECT_EQ(reader.big_endian<std::uint8_t>(), 0x01);
@@ -24,7 +24,7 @@ TEST(FrameReader, reads_network_order_from_the_front) {
     EXPECT_THAT(reader.rest(), ElementsAre(std::byte{0x7f}));
 }
 
-TEST(FrameReader, refuses_what_is_not_there_and_stays_where_it_is) {
+TEST(FrameReader, rejects_short_frame_without_advancing) {
     const auto frame = bytes({0x01, 0x02, 0x03});
     FrameReader reader(frame);
     const auto number = reader.big_endian<std::uint32_t>();
@@ -34,7 +34,7 @@ TEST(FrameReader, refuses_what_is_not_there_and_stays_where_it_is) {
     EXPECT_FALSE(FrameReader({}).big_endian<std::uint8_t>());
 }
 
-TEST(FrameWriter, writes_what_the_reader_reads) {
+TEST(FrameWriter, writes_network_byte_order) {
     FrameWriter writer;
     writer.mac({{1, 2, 3, 4, 5, 6}}).big_endian(std::uint16_t{0x8809}).big_endian(std::uint64_t{0xfe});
     writer.raw(bytes({0x42}));
@@ -42,7 +42,7 @@ TEST(FrameWriter, writes_what_the_reader_reads) {
     EXPECT_EQ(writer.take(), bytes({1, 2, 3, 4, 5, 6, 0x88, 0x09, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0x42}));
 }
 
-TEST(FrameWriter, puts_a_checksum_in_afterwards) {
+TEST(FrameWriter, patches_checksum) {
     FrameWriter writer;
     writer.raw(bytes({1, 0, 0, 4})).patch(1, 0xabcd);
     EXPECT_EQ(writer.take(), bytes({1, 0xab, 0xcd, 4}));

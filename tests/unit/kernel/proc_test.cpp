@@ -14,13 +14,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(SocketInodes, stand_in_the_links_of_descriptors) {
+TEST(ProcFiles, reads_socket_inode_from_link) {
     EXPECT_EQ(socket_inode("socket:[4711]"), 4711);
     for (const auto* link : {"pipe:[4711]", "socket:[]", "socket:[4711", "socket:[47x]", "/dev/null", ""})
         EXPECT_EQ(socket_inode(link), std::nullopt) << link;
 }
 
-TEST(SocketOwners, are_the_processes_that_have_them_open) {
+TEST(ProcFiles, finds_process_of_socket) {
     const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM, 0));
     struct stat status {};
     ASSERT_EQ(0, ::fstat(socket.get(), &status));
@@ -30,7 +30,7 @@ TEST(SocketOwners, are_the_processes_that_have_them_open) {
     EXPECT_TRUE(find_socket_owners({}).empty());
 }
 
-TEST(BusyTime, is_all_but_idling_and_waiting) {
+TEST(ProcFiles, excludes_idle_and_waiting_from_busy_time) {
     const auto* stat = "cpu  100 10 50 9999 8888 1 2 4 77 88\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
     EXPECT_EQ(parse_busy_time(stat, 100).value(), 1'670'000us);
     EXPECT_EQ(parse_busy_time(stat, 1000).value(), 167'000us);

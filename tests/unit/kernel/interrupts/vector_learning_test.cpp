@@ -27,13 +27,13 @@ InterruptSample sample(std::uint64_t first, std::uint64_t second, std::uint64_t 
     return {.vectors = {{20, first}, {21, second}, {22, link}}, .packets = std::move(packets), .sent = sent};
 }
 
-TEST(Counts, tell_the_vector_of_the_queue_that_alone_takes_in_packets) {
+TEST(QueueInference, finds_vector_of_only_receiving_queue) {
     const auto before = sample(100, 100, 5, {1000, 1000});
     EXPECT_THAT(infer_queues(before, sample(180, 103, 5, {2000, 1010})), ElementsAre(Pair(20, 0)));
     EXPECT_THAT(infer_queues(before, sample(100, 120, 5, {1000, 1100})), ElementsAre(Pair(21, 1)));
 }
 
-TEST(Counts, tell_nothing_of_what_is_not_certain) {
+TEST(QueueInference, concludes_nothing_if_uncertain) {
     const auto before = sample(100, 100, 5, {1000, 1000});
     EXPECT_THAT(infer_queues(before, sample(180, 180, 5, {2000, 1010})), IsEmpty()) << "two vectors came";
     EXPECT_THAT(infer_queues(before, sample(180, 100, 5, {2000, 1900})), IsEmpty()) << "two queues took in";
@@ -44,7 +44,7 @@ TEST(Counts, tell_nothing_of_what_is_not_certain) {
     EXPECT_THAT(infer_queues(before, sample(10, 10, 5, {10, 10})), IsEmpty()) << "the counters began anew";
 }
 
-TEST(Counts, divide_the_vectors_once_each_queue_has_one) {
+TEST(QueueInference, splits_vectors_once_every_queue_has_one) {
     auto port = nameless();
     ASSERT_EQ(VectorSource::ungrouped, port.source);
     ASSERT_EQ(1, port.queues.size());
@@ -70,7 +70,7 @@ TEST(Counts, divide_the_vectors_once_each_queue_has_one) {
 
 using namespace std::chrono_literals;
 
-class Lessons : public testing::Test {
+class VectorLearning : public testing::Test {
 protected:
     void SetUp() override { observations_.apply(port_); }
 
@@ -96,7 +96,7 @@ protected:
     bool apart_ = false;
 };
 
-TEST_F(Lessons, are_three_windows_that_say_the_same) {
+TEST_F(VectorLearning, needs_three_consistent_windows) {
     for (int times = 0; times < 3; ++times) {
         EXPECT_FALSE(apart_);
         see(by_first_);
@@ -111,7 +111,7 @@ TEST_F(Lessons, are_three_windows_that_say_the_same) {
     EXPECT_EQ(port_, again);
 }
 
-TEST_F(Lessons, begin_anew_where_a_window_says_otherwise) {
+TEST_F(VectorLearning, restarts_after_contradicting_window) {
     see(by_first_);
     see(by_first_);
     see(sample(180, 100, 5, {1000, 2000})); // that vector, the other queue
@@ -124,7 +124,7 @@ TEST_F(Lessons, begin_anew_where_a_window_says_otherwise) {
     EXPECT_TRUE(apart_);
 }
 
-TEST_F(Lessons, are_of_the_same_vectors_only) {
+TEST_F(VectorLearning, forgets_result_when_port_goes_down) {
     for (int times = 0; times < 3; ++times) {
         see(by_first_);
         see(by_second_);
@@ -137,7 +137,7 @@ TEST_F(Lessons, are_of_the_same_vectors_only) {
     EXPECT_EQ(VectorSource::ungrouped, up.source) << "the numbers may be other queues' now";
 }
 
-TEST_F(Lessons, are_taken_less_often_where_nothing_is_learned) {
+TEST_F(VectorLearning, samples_less_often_without_result) {
     const auto nothing = sample(100, 100, 5, {1000, 1000});
     see(nothing);
     std::vector<std::chrono::seconds> waits;
@@ -149,7 +149,7 @@ TEST_F(Lessons, are_taken_less_often_where_nothing_is_learned) {
     EXPECT_EQ(5s, see(nothing)) << "something was";
 }
 
-TEST_F(Lessons, are_none_where_they_cannot_be) {
+TEST_F(VectorLearning, does_not_sample_if_impossible) {
     auto few = nameless();
     few.receive_queues = 4;
     EXPECT_FALSE(observations_.wants_sample(few, now_)) << "more queues than vectors";

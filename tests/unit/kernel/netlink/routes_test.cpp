@@ -39,7 +39,7 @@ void put(const NlMessage& message, int type, const char* address) {
 
 std::optional<Route> parsed(const NlMessage& message) { return parse_route(nlmsg_hdr(message.get())); }
 
-TEST(Routes, have_a_device_and_perhaps_a_gateway) {
+TEST(NetlinkMessage, reads_device_and_gateway_of_route) {
     EXPECT_EQ(parsed(route(AF_INET)),
               (Route{.device = IfIndex{7}, .gateway = std::nullopt, .type = RTN_UNICAST}));
     const auto by_v4 = route(AF_INET), by_v6 = route(AF_INET6);
@@ -50,7 +50,7 @@ TEST(Routes, have_a_device_and_perhaps_a_gateway) {
     EXPECT_EQ(parsed(route(AF_INET, RTM_DELROUTE)), std::nullopt);
 }
 
-TEST(Routes, may_have_a_gateway_of_the_other_family) {
+TEST(NetlinkMessage, reads_gateway_of_other_family) {
     const auto message = route(AF_INET);
     std::array<std::uint8_t, 2 + 16> via{};
     const std::uint16_t family = AF_INET6;
@@ -76,7 +76,7 @@ std::optional<Neighbour> neighbour(unsigned state, int mac_length) {
     return parse_neighbour(nlmsg_hdr(message.get()));
 }
 
-TEST(Neighbours, are_those_whose_hardware_address_is_known) {
+TEST(NetlinkMessage, reads_neighbour_with_known_address) {
     const Neighbour known{
         .device = IfIndex{7}, .address = *parse_ip("10.0.0.2"), .mac = {{2, 0, 0, 0, 0, 9}}};
     EXPECT_EQ(neighbour(NUD_REACHABLE, 6), known);
@@ -87,7 +87,7 @@ TEST(Neighbours, are_those_whose_hardware_address_is_known) {
     EXPECT_EQ(neighbour(NUD_NOARP, 4), std::nullopt) << "no Ethernet";
 }
 
-TEST(Groups, have_hardware_addresses_of_their_own) {
+TEST(NetlinkMessage, maps_group_to_multicast_address) {
     EXPECT_EQ(multicast_mac(*parse_ip("224.129.2.3")), parse_mac_address("01:00:5e:01:02:03"));
     EXPECT_EQ(multicast_mac(*parse_ip("239.1.2.3")), parse_mac_address("01:00:5e:01:02:03"));
     EXPECT_EQ(multicast_mac(*parse_ip("ff02::1:ff00:7")), parse_mac_address("33:33:ff:00:00:07"));
@@ -95,7 +95,7 @@ TEST(Groups, have_hardware_addresses_of_their_own) {
     EXPECT_EQ(multicast_mac(*parse_ip("fd00::1")), std::nullopt);
 }
 
-TEST(VlanDevices, have_their_vid) {
+TEST(NetlinkMessage, reads_vlan_id_of_link) {
     ifinfomsg header{};
     header.ifi_index = 7;
     auto message = message_of(RTM_NEWLINK, header);

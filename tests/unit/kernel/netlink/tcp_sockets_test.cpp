@@ -44,17 +44,17 @@ TcpSocket expected(const char* from, const char* to) {
             .inode = 4711};
 }
 
-TEST(TcpSockets, are_read_of_both_families) {
+TEST(TcpSockets, reads_ipv4_and_ipv6) {
     EXPECT_EQ(parse(connection(AF_INET, "10.0.0.1", "10.0.0.2")), expected("10.0.0.1", "10.0.0.2"));
     EXPECT_EQ(parse(connection(AF_INET6, "fd00::1", "fd00::2")), expected("fd00::1", "fd00::2"));
 }
 
-TEST(TcpSockets, of_ipv6_with_an_ipv4_peer_are_ipv4) {
+TEST(TcpSockets, unmaps_ipv4_in_ipv6) {
     EXPECT_EQ(parse(connection(AF_INET6, "::ffff:10.0.0.1", "::ffff:10.0.0.2")),
               expected("10.0.0.1", "10.0.0.2"));
 }
 
-TEST(TcpSockets, are_nothing_of_another_kind_or_cut_off) {
+TEST(TcpSockets, rejects_other_and_truncated_messages) {
     const auto told = connection(AF_INET, "10.0.0.1", "10.0.0.2");
     EXPECT_EQ(parse(told, sizeof told - 4), std::nullopt);
     EXPECT_EQ(parse(told, 0), std::nullopt);

@@ -140,7 +140,7 @@ std::string text_of(const Ranks& ranks) {
     return text;
 }
 
-TEST(AssignCpus, cost_as_little_as_the_best_of_all_there_are) {
+TEST(CpuAssignment, costs_no_more_than_exhaustive_search) {
     const auto seed = seed_of_test();
     unsigned with_shares = 0, with_several = 0;
     for (unsigned round = 0; round < 2000; ++round) {
@@ -162,7 +162,7 @@ TEST(AssignCpus, cost_as_little_as_the_best_of_all_there_are) {
     EXPECT_GT(with_several, 200U);
 }
 
-TEST(AssignCpus, prefer_the_lightest_for_company) {
+TEST(CpuAssignment, shares_with_lightest_port) {
     const auto topology = flat(2);
     EXPECT_THAT(assign_cpus({&topology, {0, 1}, {{-1, 1, 16}, {-1, 1, 2}, {-1, 1, 16}}})[1],
                 testing::SizeIs(1));
@@ -174,7 +174,7 @@ TEST(AssignCpus, prefer_the_lightest_for_company) {
 }
 
 /// A core's second thread is no worse than its first, as long as one of them is idle.
-TEST(AssignCpus, stay_on_a_second_thread_whose_first_is_idle) {
+TEST(CpuAssignment, stays_on_second_thread_of_idle_core) {
     const auto topology = server(1, 4, 2, 4);
     EXPECT_THAT(assign_cpus({&topology, {0, 1, 2, 3, 4, 5, 6, 7}, {{0, 1, 1, {5}}, {0, 1, 1, {6}}}}),
                 ElementsAre(ElementsAre(5), ElementsAre(6)));

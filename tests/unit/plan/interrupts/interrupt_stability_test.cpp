@@ -15,7 +15,7 @@ InterruptPlan plan(const CpuTopology& topology, const std::vector<PlannedPort>& 
     return plan_interrupts({&topology, list});
 }
 
-TEST(Stability, leaves_ports_where_they_are_if_that_does_as_well) {
+TEST(InterruptStability, keeps_placement_that_is_as_good) {
     const auto topology = flat(8);
     auto list = ports(3);
     list[0].now = {6};
@@ -26,14 +26,14 @@ TEST(Stability, leaves_ports_where_they_are_if_that_does_as_well) {
     EXPECT_THAT(who_moves(planned), IsEmpty());
 }
 
-TEST(Stability, moves_one_of_two_ports_on_a_cpu) {
+TEST(InterruptStability, moves_one_of_two_ports_on_same_cpu) {
     const auto topology = flat(4);
     auto list = ports(2);
     list[0].now = list[1].now = {3};
     EXPECT_THAT(who_moves(plan(topology, list)), testing::SizeIs(1));
 }
 
-TEST(Stability, moves_a_port_to_its_node_and_the_other_out_of_its_way) {
+TEST(InterruptStability, swaps_ports_to_reach_their_nodes) {
     const auto topology = server(2, 2, 1, 2);
     auto list = ports(3, "eth", 1, 0);
     list[2].node = 1;
@@ -43,7 +43,7 @@ TEST(Stability, moves_a_port_to_its_node_and_the_other_out_of_its_way) {
     EXPECT_THAT(firsts(plan(topology, list)), ElementsAre(1, 0, 2)); // 0 and 2 change places
 }
 
-TEST(Stability, moves_nobody_when_a_port_leaves_and_when_it_comes_back) {
+TEST(InterruptStability, moves_nothing_when_port_leaves_and_returns) {
     const auto topology = flat(8);
     const auto all = ports(8);
     const auto first = plan(topology, all);
@@ -58,7 +58,7 @@ TEST(Stability, moves_nobody_when_a_port_leaves_and_when_it_comes_back) {
     EXPECT_EQ(again.ports.back().cpus, first.ports[3].cpus);
 }
 
-TEST(Stability, moves_only_who_was_there_when_a_cpu_goes_and_nobody_when_it_comes_back) {
+TEST(InterruptStability, moves_only_port_of_offline_cpu) {
     auto topology = flat(8);
     const auto first = plan(topology, ports(6));
     topology.cpus[3].online = false; // has eth2
@@ -68,7 +68,7 @@ TEST(Stability, moves_only_who_was_there_when_a_cpu_goes_and_nobody_when_it_come
     EXPECT_THAT(who_moves(plan(topology, after(without, ports(6)))), IsEmpty());
 }
 
-TEST(Stability, moves_only_who_shares_when_a_cpu_comes_back) {
+TEST(InterruptStability, moves_only_sharing_port_when_cpu_returns) {
     auto topology = flat(4);
     topology.cpus[2].online = false;
     const auto crowded = plan(topology, ports(4));
@@ -78,7 +78,7 @@ TEST(Stability, moves_only_who_shares_when_a_cpu_comes_back) {
     EXPECT_THAT(eased.degraded, IsEmpty());
 }
 
-TEST(Stability, gives_a_port_that_comes_back_its_share_of_the_cpus_and_leaves_the_rest) {
+TEST(InterruptStability, gives_returning_port_its_share) {
     const auto topology = flat(9);
     const auto all = ports(3, "eth", 4);
     const auto first = plan(topology, all);
@@ -98,7 +98,7 @@ TEST(Stability, gives_a_port_that_comes_back_its_share_of_the_cpus_and_leaves_th
     }
 }
 
-TEST(Stability, keeps_the_counts_of_cpus_while_loads_breathe) {
+TEST(InterruptStability, keeps_cpu_counts_while_loads_vary) {
     const auto topology = flat(6);
     auto list = ports(2, "eth", 4);
     list = after(plan(topology, list), list); // 3 each
@@ -108,14 +108,14 @@ TEST(Stability, keeps_the_counts_of_cpus_while_loads_breathe) {
     EXPECT_THAT(cpus_of(plan(topology, list).ports[0]), testing::SizeIs(4));
 }
 
-TEST(Stability, lets_a_port_grow_behind_the_cache_where_it_is) {
+TEST(InterruptStability, adds_cpu_behind_same_cache) {
     const auto topology = server(1, 12, 1, 4);
     auto list = ports(1, "eth", 4);
     list[0].now = {8, 9, 10, 10};
     EXPECT_THAT(cpus_of(plan(topology, list).ports[0]), ElementsAre(8, 9, 10, 11));
 }
 
-TEST(Stability, keeps_who_shares_while_loads_breathe) {
+TEST(InterruptStability, keeps_sharing_ports_while_loads_vary) {
     const auto topology = flat(2);
     auto list = ports(3);
     list = after(plan(topology, list), list);
@@ -124,7 +124,7 @@ TEST(Stability, keeps_who_shares_while_loads_breathe) {
     EXPECT_THAT(who_moves(plan(topology, list)), IsEmpty());
 }
 
-TEST(Stability, moves_a_queue_within_a_port_only_for_a_fifth) {
+TEST(InterruptStability, moves_queue_within_port_only_for_20_percent) {
     const auto topology = flat(2);
     auto list = ports(1, "eth", 4);
     list[0].now = {0, 0, 1, 1};
@@ -176,7 +176,7 @@ struct Inventory {
     }
 };
 
-TEST(Stability, is_that_a_plan_followed_is_the_plan) {
+TEST(InterruptStability, repeats_plan_once_applied) {
     const auto seed = seed_of_test();
     for (unsigned round = 0; round < 2000; ++round) {
         Random random(seed + round);
@@ -189,7 +189,7 @@ TEST(Stability, is_that_a_plan_followed_is_the_plan) {
     }
 }
 
-TEST(Stability, is_that_the_order_of_the_ports_does_not_count) {
+TEST(InterruptStability, does_not_depend_on_order_of_ports) {
     const auto seed = seed_of_test();
     for (unsigned round = 0; round < 500; ++round) {
         Random random(seed + round);
@@ -205,7 +205,7 @@ TEST(Stability, is_that_the_order_of_the_ports_does_not_count) {
     }
 }
 
-TEST(Stability, is_that_queues_are_on_eligible_cpus_or_where_the_kernel_keeps_them) {
+TEST(InterruptStability, stays_on_eligible_cpus) {
     const auto seed = seed_of_test();
     for (unsigned round = 0; round < 500; ++round) {
         Random random(seed + round);

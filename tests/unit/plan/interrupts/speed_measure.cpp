@@ -37,7 +37,7 @@ void takes(const std::string& what, const InterruptPlanInput& input, double prom
         test::at_most(what + ", ms", milliseconds(input), {.promised = promised, .defect = 5 * promised}));
 }
 
-TEST(PlanSpeed, of_64_ports_on_512_cpus_is_milliseconds) {
+TEST(PlanSpeed, plans_64_ports_on_512_cpus_in_10_ms) {
     const auto topology = server(4, 64, 2, 8);
     takes("64 ports on 4 nodes, 512 CPUs", {&topology, on_four_nodes(1)}, 10);
     takes("64 ports of one node, 512 CPUs", {&topology, ports(64, "eth", 1, 0)}, 10);
@@ -79,7 +79,7 @@ std::vector<double> milliseconds_of_placing(std::mt19937& random) {
     return times;
 }
 
-TEST(PlacementSpeed, of_256_buckets_on_eight_ports_is_less_than_a_millisecond) {
+TEST(PlanSpeed, places_256_buckets_on_8_ports_in_1_ms) {
     std::mt19937 random(20261122);
     std::vector<double> shortest;
     for (int round = 0; round < 100; ++round)

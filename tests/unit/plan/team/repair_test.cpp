@@ -13,13 +13,13 @@ using Act = Repair::Act;
 
 const Repair::Time start{1000s};
 
-TEST(Repair, has_nothing_to_do_where_all_is_right) {
+TEST(Repair, does_nothing_if_all_is_right) {
     Repair repair;
     EXPECT_EQ(Act::nothing, repair.step(false, start));
     EXPECT_FALSE(repair.deadline());
 }
 
-TEST(Repair, comes_at_once_some_times_over) {
+TEST(Repair, repairs_at_once_several_times) {
     Repair repair;
     for (unsigned attempt = 0; attempt < Repair::at_once; ++attempt)
         EXPECT_EQ(Act::attempt, repair.step(true, start)) << attempt;
@@ -36,7 +36,7 @@ std::vector<std::chrono::seconds> repairs_in_a_quarrel(Repair& repair, std::chro
     return at;
 }
 
-TEST(Repair, waits_longer_each_time_and_ends) {
+TEST(Repair, waits_longer_each_time_and_gives_up) {
     Repair repair;
     const auto at = repairs_in_a_quarrel(repair, 1h);
     const std::vector<std::chrono::seconds> expected{0s, 0s, 0s, 0s,  0s,  0s,  0s,  0s,
@@ -46,7 +46,7 @@ TEST(Repair, waits_longer_each_time_and_ends) {
     EXPECT_FALSE(repair.deadline());
 }
 
-TEST(Repair, says_once_that_it_gives_up) {
+TEST(Repair, reports_once_that_it_gives_up) {
     Repair repair;
     unsigned gave_up = 0;
     for (auto second = 0s; second < 1h; ++second)
@@ -54,7 +54,7 @@ TEST(Repair, says_once_that_it_gives_up) {
     EXPECT_EQ(1U, gave_up);
 }
 
-TEST(Repair, begins_anew_once_somebody_else_put_it_right) {
+TEST(Repair, restarts_after_correction_by_other_program) {
     Repair repair;
     static_cast<void>(repairs_in_a_quarrel(repair, 1h));
     EXPECT_EQ(Act::nothing, repair.step(false, start + 1h));
@@ -62,7 +62,7 @@ TEST(Repair, begins_anew_once_somebody_else_put_it_right) {
     EXPECT_EQ(Act::attempt, repair.step(true, start + 2h));
 }
 
-TEST(Repair, forgets_after_a_time_of_peace) {
+TEST(Repair, forgets_attempts_after_quiet_time) {
     Repair repair;
     for (unsigned attempt = 0; attempt < Repair::most - 1; ++attempt)
         EXPECT_EQ(Act::attempt, repair.step(true, start + attempt * 2min));

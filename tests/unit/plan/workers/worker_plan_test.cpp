@@ -44,9 +44,9 @@ ActiveWorker worker(pid_t pid, std::map<unsigned, std::uint64_t> by_cpu, double 
 
 constexpr std::uint64_t much = 10'000'000;
 
-class Planning : public testing::Test {
+class WorkerPlan : public testing::Test {
 protected:
-    Planning() {
+    WorkerPlan() {
         premises_.topology = &topology_;
         premises_.ports = four_ports();
     }
@@ -67,7 +67,7 @@ protected:
     WorkerPlanner::Time now_{};
 };
 
-TEST_F(Planning, puts_a_worker_where_its_packets_arrive_after_three_windows) {
+TEST_F(WorkerPlan, follows_packets_after_three_windows) {
     premises_.workers = {worker(7, {{2, much}, {3, much / 10}})};
     EXPECT_THAT(place(1), IsEmpty());
     EXPECT_THAT(place(1), IsEmpty());
@@ -78,19 +78,19 @@ TEST_F(Planning, puts_a_worker_where_its_packets_arrive_after_three_windows) {
     EXPECT_EQ(windows(10), placed);
 }
 
-TEST_F(Planning, says_how_far_it_is) {
+TEST_F(WorkerPlan, reports_progress) {
     premises_.workers = {worker(7, {{2, much}})};
     EXPECT_EQ(reason(), "100 % of its traffic arrives on CPU 2 (eth2): seen in 1 of 3 windows");
 }
 
-TEST_F(Planning, counts_windows_in_time_too) {
+TEST_F(WorkerPlan, measures_windows_in_time) {
     premises_.workers = {worker(7, {{2, much}})};
     for (int step = 0; step < 10; ++step)
         EXPECT_THAT(planner_.step(premises_, now_ += 100ms).at(0).cpus, IsEmpty()) << step;
     EXPECT_THAT(planner_.step(premises_, now_ + 1s).at(0).cpus, ElementsAre(2));
 }
 
-TEST_F(Planning, leaves_alone_what_no_cpu_dominates) {
+TEST_F(WorkerPlan, does_not_bind_without_dominant_cpu) {
     premises_.workers = {worker(7, {{0, 23}, {1, 22}, {2, 20}, {3, 18}, {4, 17}})};
     for (auto& [cpu, bytes] : premises_.workers[0].traffic.by_cpu)
         bytes *= much;
@@ -99,7 +99,7 @@ TEST_F(Planning, leaves_alone_what_no_cpu_dominates) {
     EXPECT_EQ(reason(), "no dominant CPU: 23 %");
 }
 
-TEST_F(Planning, follows_a_port_whose_cpus_share_its_packets) {
+TEST_F(WorkerPlan, follows_port_with_several_cpus) {
     premises_.ports = {{"eth0", {0, 1}}, {"eth1", {2, 3}}};
     premises_.workers = {worker(7, {{2, much}, {3, much}})};
     premises_.workers[0].traffic.by_port = {{"eth1", 2 * much}};
@@ -108,7 +108,7 @@ TEST_F(Planning, follows_a_port_whose_cpus_share_its_packets) {
     EXPECT_EQ(reason(), "100 % of its traffic arrives by eth1 (CPU 2-3)");
 }
 
-TEST_F(Planning, leaves_alone_who_has_too_little_traffic) {
+TEST_F(WorkerPlan, does_not_bind_with_little_traffic) {
     premises_.workers = {worker(7, {{2, 1000}})};
     EXPECT_THAT(place(10), IsEmpty());
     EXPECT_EQ(reason(), "too little traffic to go by");
@@ -116,7 +116,7 @@ TEST_F(Planning, leaves_alone_who_has_too_little_traffic) {
     EXPECT_THAT(place(3), ElementsAre(2));
 }
 
-TEST_F(Planning, goes_beside_a_cpu_that_is_busy_with_interrupts) {
+TEST_F(WorkerPlan, uses_sibling_of_cpu_busy_with_interrupts) {
     with_siblings();
     premises_.workers = {worker(7, {{2, much}})};
     premises_.interrupts = {{2, 0.45}};
@@ -125,7 +125,7 @@ TEST_F(Planning, goes_beside_a_cpu_that_is_busy_with_interrupts) {
               "100 % of its traffic arrives on CPU 2 (eth2); that has 45 % of interrupts: its sibling");
 }
 
-TEST_F(Planning, goes_to_a_cache_neighbour_where_there_are_no_siblings) {
+TEST_F(WorkerPlan, uses_same_cache_without_siblings) {
     premises_.ports = {{"eth2", {2}}};
     premises_.workers = {worker(7, {{2, much}})};
     premises_.interrupts = {{2, 0.45}};
@@ -133,7 +133,7 @@ TEST_F(Planning, goes_to_a_cache_neighbour_where_there_are_no_siblings) {
     EXPECT_THAT(reason(), HasSubstr("a CPU with the same cache"));
 }
 
-TEST_F(Planning, goes_to_another_core_from_one_that_has_nothing_left) {
+TEST_F(WorkerPlan, uses_other_core_if_core_is_full) {
     with_siblings();
     premises_.ports = {{"eth2", {2}}};
     premises_.workers = {worker(7, {{2, much}})};
@@ -141,7 +141,7 @@ TEST_F(Planning, goes_to_another_core_from_one_that_has_nothing_left) {
     EXPECT_THAT(place(), ElementsAre(0));
 }
 
-TEST_F(Planning, goes_to_the_same_node_where_nothing_is_nearer) {
+TEST_F(WorkerPlan, uses_same_node_if_nothing_is_nearer) {
     for (auto& cpu : topology_.cpus)
         cpu.cache = cpu.number;
     premises_.ports = {{"eth5", {5}}};
@@ -151,7 +151,7 @@ TEST_F(Planning, goes_to_the_same_node_where_nothing_is_nearer) {
     EXPECT_THAT(reason(), HasSubstr("a CPU of the same node"));
 }
 
-TEST_F(Planning, stays_with_its_packets_rather_than_on_another_ports_interrupts_or_another_node) {
+TEST_F(WorkerPlan, avoids_interrupts_of_other_ports_and_other_nodes) {
     premises_.workers = {worker(7, {{2, much}})};
     premises_.interrupts = {{2, 0.5}};
     EXPECT_THAT(place(), ElementsAre(2));
@@ -159,7 +159,7 @@ TEST_F(Planning, stays_with_its_packets_rather_than_on_another_ports_interrupts_
     EXPECT_THAT(place(6), ElementsAre(2));
 }
 
-TEST_F(Planning, never_uses_isolated_or_forbidden_cpus_but_those_allowed_by_name) {
+TEST_F(WorkerPlan, uses_isolated_cpus_only_if_allowed) {
     premises_.ports = {{"eth2", {2}}};
     premises_.workers = {worker(7, {{2, much}})};
     topology_.cpus[2].isolated = true;
@@ -174,14 +174,14 @@ TEST_F(Planning, never_uses_isolated_or_forbidden_cpus_but_those_allowed_by_name
     EXPECT_THAT(reason(), HasSubstr("but there are not 1 CPUs near"));
 }
 
-TEST_F(Planning, of_two_light_workers_of_one_port_puts_both_on_its_cpu) {
+TEST_F(WorkerPlan, puts_two_light_workers_on_one_cpu) {
     premises_.workers = {worker(7, {{2, much}}, 0.2), worker(8, {{2, much}}, 0.2)};
     const auto placed = windows(3);
     EXPECT_THAT(placed.at(0).cpus, ElementsAre(2));
     EXPECT_THAT(placed.at(1).cpus, ElementsAre(2));
 }
 
-TEST_F(Planning, of_two_busy_workers_of_one_port_puts_the_busier_on_its_cpu_and_the_other_beside) {
+TEST_F(WorkerPlan, separates_two_busy_workers) {
     with_siblings();
     premises_.workers = {worker(7, {{2, much}}, 0.6), worker(8, {{2, 2 * much}}, 0.7)};
     const auto placed = windows(3);
@@ -193,7 +193,7 @@ TEST_F(Planning, of_two_busy_workers_of_one_port_puts_the_busier_on_its_cpu_and_
     EXPECT_EQ(windows(10), placed); // no reason to change places
 }
 
-TEST_F(Planning, gives_a_process_whose_threads_need_more_than_a_cpu_more) {
+TEST_F(WorkerPlan, gives_busy_threads_more_cpus) {
     premises_.ports = {{"eth2", {2}}};
     premises_.workers = {worker(7, {{2, much}}, 2.4)};
     premises_.workers[0].worker.threads = 8;
@@ -206,14 +206,14 @@ TEST_F(Planning, gives_a_process_whose_threads_need_more_than_a_cpu_more) {
     EXPECT_THAT(place(), ElementsAre(2));
 }
 
-TEST_F(Planning, leaves_alone_a_process_that_needs_more_cpus_than_are_near) {
+TEST_F(WorkerPlan, does_not_bind_if_too_few_cpus_are_near) {
     premises_.workers = {worker(7, {{2, much}}, 7.5)};
     premises_.workers[0].worker.threads = 32;
     EXPECT_THAT(place(6), IsEmpty());
     EXPECT_THAT(reason(), HasSubstr("but there are not 8 CPUs near that it may use"));
 }
 
-TEST_F(Planning, moves_when_the_packets_have_moved_for_three_windows) {
+TEST_F(WorkerPlan, moves_after_three_windows_on_other_cpu) {
     premises_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
     premises_.workers = {worker(7, {{1, much}})};
@@ -222,7 +222,7 @@ TEST_F(Planning, moves_when_the_packets_have_moved_for_three_windows) {
     EXPECT_THAT(place(1), ElementsAre(1));
 }
 
-TEST_F(Planning, does_not_flap_with_packets_that_come_now_here_now_there) {
+TEST_F(WorkerPlan, does_not_flap_with_alternating_packets) {
     premises_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
     for (int window = 0; window < 50; ++window) {
@@ -231,7 +231,7 @@ TEST_F(Planning, does_not_flap_with_packets_that_come_now_here_now_there) {
     }
 }
 
-TEST_F(Planning, does_not_flap_at_the_bounds_of_share_and_load) {
+TEST_F(WorkerPlan, does_not_flap_at_thresholds) {
     with_siblings();
     premises_.workers = {worker(7, {{2, 61}, {1, 39}})};
     const auto noisy = [&](std::uint64_t here, double load) {
@@ -246,7 +246,7 @@ TEST_F(Planning, does_not_flap_at_the_bounds_of_share_and_load) {
     }
 }
 
-TEST_F(Planning, lets_go_when_nothing_has_dominated_for_three_windows) {
+TEST_F(WorkerPlan, releases_after_three_windows_without_dominant_cpu) {
     premises_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
     premises_.workers = {worker(7, {{2, much}, {1, much}, {0, much}})};
@@ -255,14 +255,14 @@ TEST_F(Planning, lets_go_when_nothing_has_dominated_for_three_windows) {
     EXPECT_EQ(reason(), "no dominant CPU: 33 %");
 }
 
-TEST_F(Planning, leaves_a_worker_that_rests_where_it_is) {
+TEST_F(WorkerPlan, keeps_idle_worker_in_place) {
     premises_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
     premises_.workers = {worker(7, {})};
     EXPECT_THAT(place(100), ElementsAre(2));
 }
 
-TEST_F(Planning, forgets_a_process_that_is_gone) {
+TEST_F(WorkerPlan, forgets_ended_process) {
     premises_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
     premises_.workers.clear();
@@ -271,21 +271,21 @@ TEST_F(Planning, forgets_a_process_that_is_gone) {
     EXPECT_THAT(place(1), IsEmpty());
 }
 
-TEST_F(Planning, knows_a_process_that_has_the_number_of_another) {
+TEST_F(WorkerPlan, detects_reused_process_id) {
     premises_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
     premises_.workers[0].worker.id.started = 2;
     EXPECT_THAT(place(1), IsEmpty());
 }
 
-TEST_F(Planning, leaves_a_cpu_that_goes_away_at_once) {
+TEST_F(WorkerPlan, leaves_offline_cpu_at_once) {
     premises_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
     topology_.cpus[2].online = false;
     EXPECT_THAT(place(1), IsEmpty());
 }
 
-TEST_F(Planning, releases_at_once_what_the_policy_leaves_alone) {
+TEST_F(WorkerPlan, releases_at_once_with_policy_off) {
     premises_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
     premises_.workers[0].policy = WorkerPolicy::off;
@@ -293,7 +293,7 @@ TEST_F(Planning, releases_at_once_what_the_policy_leaves_alone) {
     EXPECT_EQ(reason(), "policy off");
 }
 
-TEST_F(Planning, spreads_workers_over_cpus_without_interrupts_first) {
+TEST_F(WorkerPlan, spreads_over_cpus_without_interrupts_first) {
     for (pid_t pid = 1; pid <= 4; ++pid) {
         premises_.workers.push_back(worker(pid, {}));
         premises_.workers.back().policy = WorkerPolicy::spread;
@@ -306,7 +306,7 @@ TEST_F(Planning, spreads_workers_over_cpus_without_interrupts_first) {
     EXPECT_THAT(cpus, testing::UnorderedElementsAre(CpuList{4}, CpuList{5}, CpuList{6}, CpuList{7}));
 }
 
-TEST_F(Planning, spreads_over_cores_before_siblings) {
+TEST_F(WorkerPlan, spreads_over_cores_before_siblings) {
     with_siblings();
     premises_.ports.clear();
     for (pid_t pid = 1; pid <= 8; ++pid) {
@@ -319,7 +319,7 @@ TEST_F(Planning, spreads_over_cores_before_siblings) {
     EXPECT_THAT(cores, SizeIs(8));
 }
 
-TEST_F(Planning, shares_where_there_are_more_workers_than_cpus) {
+TEST_F(WorkerPlan, shares_cpus_if_workers_outnumber_them) {
     premises_.allowed = {4, 5};
     for (pid_t pid = 1; pid <= 4; ++pid) {
         premises_.workers.push_back(worker(pid, {}));
@@ -331,7 +331,7 @@ TEST_F(Planning, shares_where_there_are_more_workers_than_cpus) {
     EXPECT_EQ(on, (std::map<unsigned, int>{{4, 2}, {5, 2}}));
 }
 
-TEST_F(Planning, keeps_the_spread_when_one_of_them_goes) {
+TEST_F(WorkerPlan, keeps_spread_when_worker_ends) {
     for (pid_t pid = 1; pid <= 4; ++pid) {
         premises_.workers.push_back(worker(pid, {}));
         premises_.workers.back().policy = WorkerPolicy::spread;
@@ -345,7 +345,7 @@ TEST_F(Planning, keeps_the_spread_when_one_of_them_goes) {
 
 // Whatever the traffic: a placement is of CPUs that may be used, has a reason of one line, does not change
 // more often than every three windows, and does not depend on the order of the workers.
-TEST_F(Planning, holds_its_properties_for_random_traffic) {
+TEST_F(WorkerPlan, holds_properties_for_random_traffic) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(fmt::format("seed {}", seed));
     std::mt19937 random(seed);
