@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The programs where they belong, between real devices: a veth pair team0 ~ inner, and a port with a wire.
-// BPF_PROG_TEST_RUN makes only packets that lie in one piece; here is one that does not.
+// The programs attached to real devices: a veth pair team0 ~ inner, and a port whose peer is "wire".
+// BPF_PROG_TEST_RUN makes only linear packets; this file also sends a nonlinear one.
 //
 // lab: AttachedPrograms.* in -k 6.1 -p 2, 5 s
 // lab: *-CarrierTracing.*:AttachedPrograms.* in -k 6.1 -p 2, 60 s, long
@@ -53,16 +53,16 @@ protected:
         ASSERT_EQ(bpf_tc_attach(&hook, &options), 0);
     }
 
-    /// Sends a frame of which only the Ethernet header lies in the skb's linear part: packet_snd() takes the
-    /// length of that from the virtio header where the frame is longer than a page.
-    void send_in_pieces(const Bytes& frame) {
+    /// Sends a frame with only the Ethernet header in the skb's linear part: for a frame longer than a page
+    /// packet_snd() takes the linear length from the virtio header.
+    void send_nonlinear(const Bytes& frame) {
         const UniqueFd socket(ns_.inside([] { return ::socket(AF_PACKET, SOCK_RAW, 0); }));
         const int on = 1;
         ASSERT_EQ(setsockopt(socket.get(), SOL_PACKET, PACKET_VNET_HDR, &on, sizeof on), 0);
         sockaddr_ll to{};
         to.sll_family = AF_PACKET;
         to.sll_ifindex = static_cast<int>(ns_.inside([] { return if_nametoindex("team0"); }));
-        struct { // virtio_net_hdr, whose own header C++ cannot read (a member is named class)
+        struct { // virtio_net_hdr; its header is not valid C++ (a member is named class)
             std::uint8_t flags = 0, gso_type = 0;
             std::uint16_t header_length = 14, gso_size = 0, checksum_start = 0, checksum_offset = 0;
         } const header;
@@ -94,9 +94,9 @@ TEST_F(AttachedPrograms, hashes_nonlinear_packet_like_linear_one) {
             const auto bucket = programs_.bucket_of(packet(100), l3_l4);
             programs_.prefer([](std::uint32_t b) { return teamo_bucket{{static_cast<__u8>(b / 32 + 1)}}; });
             programs_.write_maps();
-            send_in_pieces(packet(5000));
+            send_nonlinear(packet(5000));
             EXPECT_TRUE(wire.await([](const Seen& seen) { return seen.frame.size() >= 5000; }));
-            EXPECT_GT(programs_.counters_of(bucket / 32 + 1).tx_bytes, 5000U) // the host itself may speak too
+            EXPECT_GT(programs_.counters_of(bucket / 32 + 1).tx_bytes, 5000U) // the host may send as well
                 << port << (ipv4 ? " IPv4" : " IPv6");
         }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The assembler of classic BPF: which jumps it writes, and that the kernel takes and follows them.
+// The assembler of classic BPF: which jumps it writes, and that the kernel accepts and executes them.
 #include "kernel/packets/classic_bpf.h"
 
 #include "classic_program.h"
@@ -14,13 +14,13 @@
 namespace teamo::test {
 namespace {
 
-constexpr unsigned load_value = BPF_LD | BPF_IMM, nothing = BPF_MISC | BPF_TAX, give_back = BPF_RET | BPF_A;
-/// Kernels before 6.7 take no socket filter of more than 20 KiB (net.core.optmem_max), of 8 bytes an
+constexpr unsigned load_value = BPF_LD | BPF_IMM, no_op = BPF_MISC | BPF_TAX, return_a = BPF_RET | BPF_A;
+/// Kernels before 6.7 accept socket filters of at most 20 KiB (net.core.optmem_max), at 8 bytes per
 /// instruction.
 constexpr std::size_t long_way = 2000;
 
-/// "A = 7; if (comparison) goto there; A = 1; `between` times nothing; return A; there: A = 2; return A", so
-/// that the jump is by `between` + 2.
+/// "A = 7; if (comparison) goto there; A = 1; `between` no-ops; return A; there: A = 2; return A":
+/// the jump skips `between` + 2 instructions.
 std::vector<sock_filter> jumping(std::size_t between,
                                  const std::function<void(ClassicBpf&, ClassicBpf::Label)>& jump) {
     ClassicBpf code;
@@ -29,13 +29,13 @@ std::vector<sock_filter> jumping(std::size_t between,
     jump(code, there);
     code.emit(load_value, 1);
     for (std::size_t i = 0; i < between; i++)
-        code.emit(nothing);
+        code.emit(no_op);
     const auto end = code.label();
     code.jump(end);
     code.place(there);
     code.emit(load_value, 2);
     code.place(end);
-    code.emit(give_back);
+    code.emit(return_a);
     return code.finish();
 }
 
@@ -46,12 +46,12 @@ std::uint32_t result(const std::vector<sock_filter>& program) {
 TEST(ClassicBpf, emits_instructions_in_order) {
     ClassicBpf code;
     code.emit(load_value, 5);
-    code.emit(give_back);
+    code.emit(return_a);
     const auto program = code.finish();
     ASSERT_EQ(program.size(), 2U);
     EXPECT_EQ(program[0].code, load_value);
     EXPECT_EQ(program[0].k, 5U);
-    EXPECT_EQ(program[1].code, give_back);
+    EXPECT_EQ(program[1].code, return_a);
 }
 
 TEST(ClassicBpf, jumps_if_and_unless) {
@@ -76,7 +76,7 @@ TEST(ClassicBpf, compares_with_x_register) {
         code.jump_if_x(BPF_JGT, greater);
         code.emit(load_value, 1);
         code.place(greater);
-        code.emit(give_back);
+        code.emit(return_a);
         EXPECT_EQ(result(code.finish()), x == 6 ? 7U : 1U);
     }
 }
@@ -96,20 +96,21 @@ TEST(ClassicBpf, adds_instruction_only_for_long_jump) {
 }
 
 TEST(ClassicBpf, lengthens_jumps_over_a_lengthened_jump) {
-    // The first jump reaches 255 only while the second, over 256 and so of two instructions, is one.
+    // The first jump skips 255 instructions only while the second one, which skips 256 and so needs two
+    // instructions, has one.
     ClassicBpf code;
     const auto near = code.label(), far = code.label();
     code.emit(load_value, 7);
-    code.jump_if(BPF_JEQ, 7, near); // over the second and 254 more
+    code.jump_if(BPF_JEQ, 7, near); // skips the second jump and 254 more
     code.jump_if(BPF_JEQ, 9, far);
     for (int i = 0; i < 254; i++)
-        code.emit(nothing);
+        code.emit(no_op);
     code.place(near);
     code.emit(load_value, 3);
     for (int i = 0; i < 255; i++)
-        code.emit(nothing);
+        code.emit(no_op);
     code.place(far);
-    code.emit(give_back);
+    code.emit(return_a);
     const auto program = code.finish();
     EXPECT_EQ(program.size(), 1 + 2 + 2 + 254 + 1 + 255 + 1U);
     EXPECT_EQ(result(program), 3U);
@@ -124,7 +125,7 @@ TEST(ClassicBpf, allows_several_labels_at_one_place) {
     code.emit(load_value, 1);
     code.place(one);
     code.place(other);
-    code.emit(give_back);
+    code.emit(return_a);
     EXPECT_EQ(result(code.finish()), 7U);
 }
 

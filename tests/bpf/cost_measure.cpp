@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a packet costs in the programs, in nanoseconds: the means of many runs each, which are short enough
-// that some of them have the CPU for themselves. It counts neither the redirect itself nor the devices.
+// Cost of a packet in the programs, in nanoseconds: means of many runs, each short enough that some are not
+// interrupted. Excludes the redirect itself and the devices.
 #include "programs.h"
 #include "support/figure.h"
 #include "support/traffic/packet.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The hash "cpu": by the port of the sending CPU, but not away from packets in flight.
+// The hash "cpu": sends by the port of the sending CPU, but never reorders packets in flight.
 #include "hash_cases.h"
 #include "programs.h"
 #include "support/traffic/on_cpu.h"
@@ -18,8 +18,8 @@ constexpr std::uint64_t never = 1'000'000'000'000, at_once = 0, milliseconds_eac
 
 Bytes packet_of(std::uint16_t flow) { return start().ipv4(ip()).tcp(flow, 2222).payload(100).bytes(); }
 
-/// This CPU's port has slot 3; whatever goes by the hash has slot 5. Once somebody has sent, `go_to` says
-/// that this were another CPU.
+/// The port of this CPU has slot 3; the hash selects slot 5. `go_to` gives this CPU another port, as if the
+/// sender had moved to another CPU.
 class CpuHash : public testing::Test {
 protected:
     CpuHash() {
@@ -78,7 +78,7 @@ TEST_F(CpuHash, measures_pause_from_last_packet) {
     EXPECT_EQ(slot(), 3U);
     go_to(7);
     for (int count = 0; count < 2; ++count) {
-        std::this_thread::sleep_for(700ms); // two of them would be enough since the first packet
+        std::this_thread::sleep_for(700ms); // two pauses together exceed the drain time
         EXPECT_EQ(slot(), 3U);
     }
 }

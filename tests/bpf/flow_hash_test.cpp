@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the transmit hash promises: flows that count up share the ports nearly evenly, however they are
-// numbered, and random ones as evenly as chance has it. Pure, no kernel.
+// Properties of the transmit hash: sequential flows share the ports nearly evenly, whatever counts up, and
+// random flows as evenly as chance allows. Pure, no kernel.
 #include "datapath/bpf/flow_hash.h"
 
 #include <fmt/format.h>
@@ -24,8 +24,8 @@ constexpr std::uint32_t macs = TEAMO_HASH_ETH;
 constexpr std::uint32_t macs_and_ip = TEAMO_HASH_ETH | TEAMO_HASH_IPV4 | TEAMO_HASH_IPV6;
 constexpr std::uint32_t everything = macs_and_ip | TEAMO_HASH_VLAN | TEAMO_HASH_TCP | TEAMO_HASH_UDP;
 
-/// How full the fullest port is, 1 being its share, where ports own ranges of buckets (as
-/// lib/balance/buckets.h gives them out) and where they own every n-th.
+/// Load of the fullest port, 1 being an even share: if ports own ranges of buckets (as lib/balance/buckets.h
+/// assigns them), and if they own every n-th bucket.
 struct Fullest {
     double by_range = 0, by_remainder = 0;
 };
@@ -45,7 +45,7 @@ Fullest fullest(std::uint32_t ports, std::uint32_t flows, std::uint32_t fields, 
             *std::max_element(remainder.begin(), remainder.end()) / share};
 }
 
-/// A flow of a random pair of hosts, to count up from.
+/// A flow of a random pair of hosts, from which a test counts up.
 teamo_flow random_flow(std::mt19937_64& random) {
     const auto word = [&random] { return static_cast<std::uint32_t>(random()); };
     return {.dst_mac = random() & 0xfeff'ffff'ffff,
@@ -59,7 +59,7 @@ teamo_flow random_flow(std::mt19937_64& random) {
             .src_port = word() & 0xffff};
 }
 
-/// The worst of many networks in which `count` makes the i-th flow out of the first.
+/// The worst of many networks; `count` turns the first flow into the i-th.
 Fullest worst(std::uint32_t ports, std::uint32_t flows, int networks, std::uint32_t fields,
               const std::function<void(teamo_flow&, std::uint32_t)>& count) {
     std::mt19937_64 random(seed);
@@ -134,7 +134,7 @@ TEST(FlowHash, spreads_sequential_flows_nearly_evenly) {
     }
 }
 
-/// The addresses of a flow that can count up, and what hashes them.
+/// The addresses of a flow that can count up, and the hash fields that read them.
 const std::vector<Numbering>& addresses() {
     static const auto all = [] {
         std::vector<Numbering> made = {
@@ -258,7 +258,7 @@ TEST(FlowHash, uses_ports_of_configured_protocols_only) {
             flow.src_port++;
         };
     };
-    // The protocol itself adds nothing: where its ports count they are TCP's before the change.
+    // The protocol number itself is not hashed, and before the change the ports are those of TCP.
     EXPECT_GT(moves(TEAMO_HASH_TCP, next_port_of(6)), 900);
     EXPECT_GT(moves(TEAMO_HASH_TCP | TEAMO_HASH_UDP, next_port_of(17)), 900);
     EXPECT_GT(moves(TEAMO_HASH_TCP | TEAMO_HASH_SCTP, next_port_of(132)), 900);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A bucket that moves goes on by the slot it leaves until its traffic has paused.
+// A moving bucket keeps its old slot until its traffic has paused.
 #include "programs.h"
 #include "support/eventually.h"
 #include "support/traffic/packet.h"
@@ -44,7 +44,7 @@ TEST_F(MovingBucket, uses_new_slot_after_pause) {
     programs_.set_drain(3, 1'000'000);
     programs_.set_last_sent(now() - 2'000'000);
     EXPECT_EQ(slot(), 5U);
-    programs_.set_drain(3, never); // the move is over: nobody asks any more
+    programs_.set_drain(3, never); // the move is over: the drain time no longer counts
     EXPECT_EQ(slot(), 5U);
 }
 
@@ -52,7 +52,7 @@ TEST_F(MovingBucket, measures_pause_from_last_packet) {
     programs_.set_drain(3, 300'000'000);
     programs_.set_last_sent(now() - 290'000'000);
     EXPECT_EQ(slot(), 3U);
-    EXPECT_EQ(slot(), 3U); // another 10 ms would have been enough for the first packet alone
+    EXPECT_EQ(slot(), 3U); // counted from before the first packet, 10 ms would be enough
     std::this_thread::sleep_for(20ms);
     EXPECT_EQ(slot(), 3U);
 }
@@ -62,7 +62,7 @@ TEST_F(MovingBucket, leaves_lost_slot_at_once) {
     programs_.live.tx = all_slots & ~slot_set({3});
     EXPECT_EQ(slot(), 5U);
     programs_.live.tx = all_slots;
-    EXPECT_EQ(slot(), 5U); // and do not go back when it returns
+    EXPECT_EQ(slot(), 5U); // and does not return with the slot
 }
 
 TEST_F(MovingBucket, is_settled_only_by_own_packets) {
@@ -88,7 +88,7 @@ TEST_F(MovingBucket, counts_packets_bytes_and_gso_bytes) {
     EXPECT_EQ(after.packets - before.packets, 5U);
     EXPECT_EQ(after.bytes - before.bytes, 5 * some_packet().size());
     EXPECT_EQ(after.gso_bytes, before.gso_bytes);
-    programs_.gso_size = 40; // the packet is one that a card cuts
+    programs_.gso_size = 40; // a GSO packet
     programs_.transmit(some_packet());
     EXPECT_EQ(programs_.bucket_counters_of(bucket).gso_bytes - after.gso_bytes, some_packet().size());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a port keeps, what the team gets, and what nobody gets. The programs run on the loopback device
-// (index 1) where no frame has to come out.
+// Which frames stay with the port, which go to the team and which are dropped. The programs run on the
+// loopback device (index 1) unless a frame must be received.
 #include "programs.h"
 #include "support/net/net_ns.h"
 #include "support/traffic/packet.h"
@@ -96,12 +96,12 @@ TEST_F(ReceiveProgram, copies_link_local_frames_to_team) {
         }));
         team.drain(0);
         for (std::uint8_t last = 0; last < 16; last++) {
-            const bool of_the_link = last == 1 || last == 2; // pause and slow protocols
+            const bool link_only = last == 1 || last == 2; // pause and slow protocols
             const auto verdict = programs_.receive(frame_to(link_local(last)));
             EXPECT_EQ(verdict.action, passed);
-            EXPECT_EQ(verdict.counters.rx_packets, of_the_link ? 0U : 1U) << int{last};
+            EXPECT_EQ(verdict.counters.rx_packets, link_only ? 0U : 1U) << int{last};
             const auto copy = [&](const Seen& seen) { return seen.frame == frame_to(link_local(last)); };
-            EXPECT_EQ(team.await(copy, of_the_link ? 50ms : 2000ms).has_value(), !of_the_link) << int{last};
+            EXPECT_EQ(team.await(copy, link_only ? 50ms : 2000ms).has_value(), !link_only) << int{last};
         }
         programs_.live.rx = 0;
         EXPECT_EQ(programs_.receive(frame_to(link_local(14))).counters.rx_packets, 0U);
@@ -110,7 +110,7 @@ TEST_F(ReceiveProgram, copies_link_local_frames_to_team) {
 
 TEST_F(ReceiveProgram, survives_truncated_frames) {
     const auto whole = PacketBuilder(own, from).vlan(1).ipv4({}).tcp(1, 2).payload(64).bytes();
-    // BPF_PROG_TEST_RUN itself refuses a bare Ethernet header, and what is short for IP: hence the tag.
+    // The tag, because BPF_PROG_TEST_RUN rejects a bare Ethernet header and a packet too short for IP.
     for (std::ptrdiff_t length = 15; length <= 80; length++)
         EXPECT_EQ(programs_.receive(Bytes(whole.begin(), whole.begin() + length)).action, redirected)
             << length;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Which bucket the transmit program finds for a packet, and the team driver's classic one, against
-// flow_hash.h: what is said of a flow is what happens to it, by either datapath.
+// The bucket of a packet by the transmit program and by the team driver's classic program equals that of
+// flow_hash.h, so what teamoctl reports for a flow holds for both datapaths.
 #include "classic_program.h"
 #include "hash_cases.h"
 #include "programs.h"
@@ -28,7 +28,7 @@ protected:
                     << what << ", hash fields " << fields;
     }
 
-    /// By the BPF program, and the same by the classic one that the team driver gets.
+    /// By the BPF program; checks that the classic program of the team driver gives the same.
     std::uint32_t bucket_of(const Bytes& packet, std::uint32_t fields) {
         const auto bucket = programs_.bucket_of(packet, fields);
         EXPECT_EQ(classic_bucket_of(packet, fields), bucket)
@@ -90,7 +90,7 @@ TEST_F(TransmitHash, hashes_out_of_band_tag_like_inline_tag) {
 }
 
 TEST_F(TransmitHash, survives_truncated_packets) {
-    // BPF_PROG_TEST_RUN itself refuses a bare Ethernet header, and what is short for IP: hence the tag.
+    // The tag, because BPF_PROG_TEST_RUN rejects a bare Ethernet header and a packet too short for IP.
     const auto tagged = [] { return start().vlan(1); };
     std::vector<Bytes> packets = {
         tagged().vlan(2).ipv4(ip(0, 10)).tcp(1, 2).bytes(), tagged().ipv4(ip()).udp(1, 2).bytes(),

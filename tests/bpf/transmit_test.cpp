@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// By which port a packet leaves, given the maps.
+// Which port a packet leaves by, for given maps.
 #include "programs.h"
 #include "support/net/net_ns.h"
 #include "support/traffic/on_cpu.h"
@@ -111,7 +111,7 @@ TEST_F(TransmitProgram, round_robin_takes_exact_turns) {
     for (const unsigned slot : {2U, 3U, 5U, 8U})
         EXPECT_EQ(programs_.counters_of(slot).tx_packets, 100U) << slot;
 
-    const OnCpu one(static_cast<unsigned>(sched_getcpu())); // turns are counted by CPU
+    const OnCpu one(static_cast<unsigned>(sched_getcpu())); // each CPU has its own round
     std::vector<std::uint32_t> order;
     for (int i = 0; i < 4; i++)
         order.push_back(programs_.transmit(some_packet()).slot);

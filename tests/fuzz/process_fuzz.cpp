@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What /proc says of a process, which chooses parts of it itself.
+// Files in /proc/PID. A process controls parts of them, for example its name.
 #include "workers/process_text.h"
 
 #include <cstdlib>

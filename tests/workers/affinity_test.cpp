@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Binding real processes, and what comes back.
+// Binds real processes and restores their affinity.
 #include "child.h"
 #include "kernel/cpus/thread_affinity.h"
 #include "support/traffic/on_cpu.h"
@@ -26,7 +26,7 @@ std::vector<pid_t> threads_of(pid_t process) {
     return threads;
 }
 
-/// The masks of all its threads that there are.
+/// The different affinities of its threads.
 std::set<CpuList> masks_of(pid_t process) {
     std::set<CpuList> masks;
     for (const auto thread : threads_of(process))
@@ -34,7 +34,7 @@ std::set<CpuList> masks_of(pid_t process) {
     return masks;
 }
 
-/// Makes threads that live for a moment and make threads themselves, for ever.
+/// Endlessly makes short-lived threads that make threads themselves.
 int spawn_threads(int pipe) {
     const auto spawn = [] {
         for (;;) {
@@ -48,7 +48,7 @@ int spawn_threads(int pipe) {
     return ::pause();
 }
 
-/// Has this many threads that sleep.
+/// Sleeps in this many threads.
 auto sleep_in(unsigned threads) {
     return [threads](int pipe) {
         std::vector<std::thread> sleepers;
@@ -103,7 +103,7 @@ TEST_F(ProcessBinding, catches_new_threads) {
     }
 }
 
-/// As many as it can, one from the other, so that a listing never has them all.
+/// As many threads as possible, each made by the one before, so that a listing never has all of them.
 int make_threads_without_end(int pipe) {
     std::function<void()> next = [&next] { std::thread(next).detach(); };
     for (int made = 0; made < 64; ++made)
@@ -112,8 +112,8 @@ int make_threads_without_end(int pipe) {
     return ::pause();
 }
 
-/// Twelve of them in one window must not keep the daemon from its watchdog, for ten seconds: it is the two
-/// times of one that count (workers.cpp, window_budget).
+/// Twelve such processes in one window must not delay the daemon beyond its watchdog of ten seconds, so the
+/// time for each one is limited (workers.cpp, window_budget).
 TEST_F(ProcessBinding, ends_soon_if_threads_never_stop) {
     const Child child(make_threads_without_end);
     child.await_word();
@@ -121,7 +121,7 @@ TEST_F(ProcessBinding, ends_soon_if_threads_never_stop) {
         const auto start = SteadyClock::now();
         const auto bound = bind_process(child.id(), last_, {}, 20ms);
         if (bound) static_cast<void>(release_process(*bound, 20ms));
-        EXPECT_LT(since(start), 800ms) << "it was a second where nothing was caught";
+        EXPECT_LT(since(start), 800ms) << "without a limit it takes a second";
     }
 }
 
@@ -160,7 +160,7 @@ TEST_F(ProcessBinding, releases_interrupted_move) {
     bound->leaving = std::exchange(bound->cpus, first_);
     ASSERT_TRUE(release_process(*bound));
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
-    // And where a cpuset has less than what was asked for.
+    // The same if the cpuset allows only some of the requested CPUs.
     set_mask(threads_of(child.pid())[1], first_);
     ASSERT_TRUE(release_process({.id = child.id(),
                                  .cpus = united(first_, CpuList{8000}),
@@ -198,7 +198,7 @@ TEST_F(ProcessBinding, rejects_reused_process_id) {
     EXPECT_EQ(bound.error().number, ESRCH);
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
     EXPECT_TRUE(release_process(
-        {.id = id, .cpus = all_, .leaving = {}, .before = last_, .threads = {}})); // nothing to do
+        {.id = id, .cpus = all_, .leaving = {}, .before = last_, .threads = {}})); // nothing to release
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
 }
 

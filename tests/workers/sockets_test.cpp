@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What is seen of real processes' sockets, by BPF and without. On the loopback a packet arrives on the CPU
-// that sent it.
+// Reads the sockets of real processes, with BPF and without. On the loopback device a packet arrives on the
+// CPU that sent it.
 #include "sockets.h"
 
 #include "support/net/net_ns.h"
@@ -53,7 +53,7 @@ protected:
 TEST_F(Sockets, shows_bytes_and_cpu_of_server) {
     constexpr std::size_t sent = 3'000'000;
     for (const auto cpu : usable_cpus()) {
-        const OnCpu both_ends(cpu); // what an acknowledgement lets go is sent on the CPU of who acknowledged
+        const OnCpu both_ends(cpu); // an ACK makes the peer send more on the CPU that processes it
         const TcpServer server;
         const auto client = server.connect();
         send_all(client.get(), sent);
@@ -119,7 +119,7 @@ TEST_F(Sockets, matches_reading_without_bpf) {
         ASSERT_TRUE(borrowed) << borrowed.error().text;
         auto seen = of(process), without = of_process(*borrowed, process);
         ASSERT_FALSE(seen.empty());
-        for (auto& socket : seen) { // what descriptors_cannot_see says
+        for (auto& socket : seen) { // see descriptors_cannot_see
             socket.device = {};
             socket.queue.reset();
         }
@@ -140,7 +140,7 @@ TEST_F(Sockets, uses_bpf_if_available) {
     EXPECT_TRUE(source.read());
 }
 
-/// A hierarchy of control groups to be found: this test's /sys is fresh.
+/// Mounts a cgroup2 hierarchy: the /sys of this test has none.
 class UdpSampling : public Sockets {
 protected:
     void SetUp() override {
@@ -170,7 +170,7 @@ TEST_F(UdpSampling, counts_packets_by_socket_and_cpu) {
         for (unsigned sent = 0; sent < count; ++sent)
             ASSERT_EQ(100, ::send(client.get(), packet.data(), packet.size(), 0));
     };
-    send(5); // nobody counts yet
+    send(5); // not counted yet
     ASSERT_TRUE(sampler_->start(root_));
     const auto cpus = usable_cpus();
     for (const auto cpu : cpus) {
@@ -179,7 +179,7 @@ TEST_F(UdpSampling, counts_packets_by_socket_and_cpu) {
     }
     const auto sample = sampler_->stop();
     ASSERT_TRUE(sample) << sample.error().text;
-    send(5); // nobody counts any more
+    send(5); // no longer counted
 
     const auto sockets = reader_->read();
     ASSERT_TRUE(sockets);

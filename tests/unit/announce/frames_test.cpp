@@ -26,7 +26,7 @@ Ipv6Address group6(std::uint8_t flags_and_scope, std::uint8_t last) {
     return group;
 }
 
-/// Bytes from hexadecimal digits; blanks are for the reader.
+/// Bytes from hexadecimal digits; blanks are ignored.
 Bytes hex(std::string_view digits) {
     Bytes bytes;
     for (std::size_t i = 0; i < digits.size(); i++) {
@@ -39,7 +39,7 @@ Bytes hex(std::string_view digits) {
     return bytes;
 }
 
-/// The sum that RFC 1071 wants to be 0xffff over what has a right checksum in it.
+/// The sum of RFC 1071; 0xffff over data that includes a correct checksum.
 std::uint32_t folded_sum(const Bytes& bytes) {
     std::uint32_t sum = 0;
     for (std::size_t i = 0; i + 1 < bytes.size(); i += 2)
@@ -84,14 +84,14 @@ TEST(PeerAnnouncement, sends_unsolicited_advertisement_per_ipv6_address) {
     auto expected = hex("333300000001 525400aabbcc 86dd 60000000 0020 3a ff"
                         "fd000000000000000000000000000001 ff020000000000000000000000000001"
                         "88 00 0000 20000000 fd000000000000000000000000000001 02 01 525400aabbcc");
-    expected[56] = frames[0].at(56); // the checksum, judged below
+    expected[56] = frames[0].at(56); // the checksum, checked below
     expected[57] = frames[0].at(57);
     EXPECT_EQ(frames[0], expected);
     EXPECT_EQ(folded_sum(with_pseudo_header(frames[0], 54)), 0xffffU);
 }
 
 TEST(PeerAnnouncement, matches_kernel_byte_for_byte) {
-    // Taken down by tcpdump from Linux 6.18 with arp_notify and ndisc_notify on, after a change of address.
+    // Captured with tcpdump on Linux 6.18 with arp_notify and ndisc_notify on, after a change of address.
     constexpr MacAddress changed{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcd}};
     EXPECT_THAT(
         peer_announcements({.mac = changed, .ipv4 = {ten_1}, .ipv6 = {fd_1}}),
@@ -173,7 +173,7 @@ TEST(MembershipReport, mld_v2_uses_link_local_source) {
             "fe80000000000000505400fffeaabbcc ff020000000000000000000000000016"
             "3a 00 0502 0000 0100 8f 00 0000 0000 0002"
             "02000000 ff0200000000000000000000000000fb 02000000 ff150000000000000000000000000002");
-    expected[64] = frames[0].at(64); // the checksum, judged below
+    expected[64] = frames[0].at(64); // the checksum, checked below
     expected[65] = frames[0].at(65);
     EXPECT_EQ(frames[0], expected);
     EXPECT_EQ(folded_sum(with_pseudo_header(frames[0], 62)), 0xffffU);

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
-// As Linux 6.18 wrote them.
+// Copied from Linux 6.18.
 constexpr std::string_view igmp = "Idx\tDevice    : Count Querier\tGroup    Users Timer\tReporter\n"
                                   "1\tlo        :     1      V3\n"
                                   "\t\t\t\t010000E0     1 0:00000000\t\t0\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What holds of every placement: thousands of random ones, the seed of each in its failure.
+// Properties of every placement: thousands of random cases; a failure shows its seed.
 #include "balance/balancer.h"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ std::vector<BalancedPort> some_ports(Dice& dice) {
     return ports;
 }
 
-/// Of an idle team as well as of one that is filled above its capacity; even loads, and heavy tails.
+/// From an idle team to one loaded above its capacity; even loads and heavy tails.
 BucketLoads some_loads(Dice& dice, const std::vector<BalancedPort>& ports) {
     const double capacity =
         std::accumulate(ports.begin(), ports.end(), 1.0, [](double sum, const auto& port) {
@@ -73,11 +73,11 @@ Case some_case(std::uint32_t seed) {
     some.ports = some_ports(dice);
     some.loads = some_loads(dice, some.ports);
     const bool unowned = dice.chance(0.3);
-    for (auto& home : some.owners)
+    for (auto& owner : some.owners)
         if (unowned || some.ports.empty())
-            home = Slot{static_cast<std::uint8_t>(dice.number(0, max_ports))};
+            owner = Slot{static_cast<std::uint8_t>(dice.number(0, max_ports))};
         else
-            home =
+            owner =
                 some.ports[static_cast<std::size_t>(dice.number(0, static_cast<int>(some.ports.size()) - 1))]
                     .slot;
     some.policy.aware = dice.chance(0.8);
@@ -125,7 +125,7 @@ double bulk_without_tso(const Case& some, const BucketOwners& owners) {
     return sum;
 }
 
-/// The capable ports have more bulk than they shall, so that some may go to the others.
+/// The TSO ports have more bulk than their limit, so some may move to the others.
 bool spills(const Case& some) {
     double bulk = 0, limit = 0;
     for (const auto& port : some.ports)
@@ -136,8 +136,8 @@ bool spills(const Case& some) {
     return some.policy.aware && bulk > limit;
 }
 
-bool any_without_home(const Case& some) {
-    return std::ranges::any_of(some.owners, [&some](Slot home) { return port_of(some, home) == nullptr; });
+bool any_without_owner(const Case& some) {
+    return std::ranges::any_of(some.owners, [&some](Slot owner) { return port_of(some, owner) == nullptr; });
 }
 
 class PlacementProperties : public ::testing::Test {
@@ -155,8 +155,8 @@ protected:
 TEST_F(PlacementProperties, gives_every_bucket_a_port) {
     always([](const Case& some, const Placement& placement) {
         if (some.ports.empty()) return;
-        for (const auto home : placement.owners)
-            ASSERT_NE(port_of(some, home), nullptr);
+        for (const auto owner : placement.owners)
+            ASSERT_NE(port_of(some, owner), nullptr);
     });
 }
 
@@ -200,26 +200,27 @@ TEST_F(PlacementProperties, never_fills_fullest_port_more_for_load) {
         const bool for_load = std::ranges::all_of(
             placement.moves, [](const BucketMove& move) { return move.reason == MoveReason::load; });
         if (some.ports.empty() || !for_load) return;
-        // What spills is weighed by the kinds of ports, not port by port.
+        // Spilling balances the kinds of ports, not single ports.
         const double slack = spills(some) ? some.policy.tolerance : 1e-9;
         ASSERT_LE(fullest(some, placement.owners), fullest(some, some.owners) * (1 + slack));
     });
 }
 
 TEST_F(PlacementProperties, never_adds_bulk_without_tso_unless_it_spills) {
-    int looked_at = 0;
-    always([&looked_at](const Case& some, const Placement& placement) {
+    int checked = 0;
+    always([&checked](const Case& some, const Placement& placement) {
         const auto unknown = [](const BalancedPort& port) { return port.segments && port.capacity <= 0; };
-        // With a capable port of unknown capacity nothing spills; a bucket of little bulk may go anywhere.
-        if (!some.policy.aware || any_without_home(some) || std::ranges::none_of(some.ports, unknown)) return;
+        // With a TSO port of unknown capacity nothing spills; a bucket with little bulk may go anywhere.
+        if (!some.policy.aware || any_without_owner(some) || std::ranges::none_of(some.ports, unknown))
+            return;
         auto bulk_only = some;
         for (auto& load : bulk_only.loads)
             if (load.bulk < 0.4 * load.bytes) load.bulk = 0;
         ASSERT_LE(bulk_without_tso(bulk_only, placement.owners),
                   bulk_without_tso(bulk_only, some.owners) * (1 + 1e-9));
-        ++looked_at;
+        ++checked;
     });
-    EXPECT_GT(looked_at, 300);
+    EXPECT_GT(checked, 300);
 }
 
 TEST_F(PlacementProperties, moves_idle_buckets_only_off_removed_ports) {
@@ -241,8 +242,8 @@ TEST_F(PlacementProperties, moves_resting_buckets_only_off_removed_ports) {
 }
 
 TEST_F(PlacementProperties, moves_little_after_small_changes) {
-    std::size_t judged = 0;
-    always([&judged](const Case& some, const Placement& placement) {
+    std::size_t checked = 0;
+    always([&checked](const Case& some, const Placement& placement) {
         if (some.ports.size() < 2) return;
         Dice dice(static_cast<std::uint32_t>(some.ports.size()));
         auto later = some;
@@ -252,16 +253,16 @@ TEST_F(PlacementProperties, moves_little_after_small_changes) {
             all += load.bytes;
             most = std::max(most, load.bytes);
         }
-        // With what weighs a lot, one per cent of it is a reason to do a lot.
+        // One per cent of a very large bucket may justify many moves.
         if (most * 40 > all) return;
         for (auto& load : later.loads) {
             const double factor = dice.real(0.99, 1.01);
             load = {.bytes = load.bytes * factor, .packets = load.packets, .bulk = load.bulk * factor};
         }
         ASSERT_LE(placed(later).moves.size(), 12U);
-        ++judged;
+        ++checked;
     });
-    EXPECT_GE(judged, 200U) << "or none of them was like that";
+    EXPECT_GE(checked, 200U) << "or none of them was like that";
 }
 
 } // namespace

@@ -21,14 +21,14 @@ using ::testing::SizeIs;
 
 constexpr double gigabit = 125e6;
 
-/// A bucket by home and load; what is not named is idle and lives on the ports in turn.
+/// Buckets by owner and load. All others are idle and assigned to the ports in turn.
 class Setting {
 public:
     explicit Setting(std::vector<BalancedPort> carrying) : ports(std::move(carrying)) {
         for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
             owners[bucket] = ports[bucket % ports.size()].slot;
     }
-    /// One more bucket that carries something. Returns its number.
+    /// Adds a bucket with load. Returns its number.
     std::size_t with(int slot, double bytes, double gso_share = 0) {
         const auto bucket = next_++;
         owners[bucket] = Slot{static_cast<std::uint8_t>(slot)};
@@ -50,7 +50,10 @@ private:
 };
 
 BalancedPort port(int slot, double capacity = gigabit, bool segments = true, double cpu_load = 0) {
-    return {Slot{static_cast<std::uint8_t>(slot)}, capacity, segments, cpu_load};
+    return {.slot = Slot{static_cast<std::uint8_t>(slot)},
+            .capacity = capacity,
+            .segments = segments,
+            .cpu_load = cpu_load};
 }
 std::vector<BalancedPort> alike(int count) {
     std::vector<BalancedPort> ports;
@@ -74,12 +77,12 @@ double bulk_on(const Placement& placement, const BucketLoads& loads, std::set<in
 
 std::map<int, int> buckets_by_port(const BucketOwners& owners) {
     std::map<int, int> counts;
-    for (const auto home : owners)
-        ++counts[home.value];
+    for (const auto owner : owners)
+        ++counts[owner.value];
     return counts;
 }
 
-/// Such a bucket would have been asked again and again, and the port stayed full for as long as it rests.
+/// Otherwise the same resting bucket would be chosen again and again, and the port would stay full.
 TEST(Balancer, moves_other_buckets_if_best_one_rests) {
     Setting setting(alike(2));
     const auto best = setting.with(1, 20e6);
@@ -92,7 +95,7 @@ TEST(Balancer, moves_other_buckets_if_best_one_rests) {
     EXPECT_EQ(others.planned, placement.planned);
 }
 
-/// What rests is no water that could stand elsewhere.
+/// Resting load cannot move and must not count as load that could.
 TEST(Balancer, balances_other_ports_beside_resting_load) {
     Setting setting(alike(3));
     RestingBuckets resting;

@@ -19,8 +19,8 @@ constexpr SlotSet slots(std::initializer_list<int> numbers) {
 
 std::array<std::size_t, max_ports + 1> shares(const BucketOwners& owners) {
     std::array<std::size_t, max_ports + 1> counts{};
-    for (const auto home : owners)
-        ++counts[home.value];
+    for (const auto owner : owners)
+        ++counts[owner.value];
     return counts;
 }
 
@@ -38,7 +38,7 @@ std::size_t moved(const BucketOwners& from, const BucketOwners& to) {
     return count;
 }
 
-/// The widest difference between the slots of the set.
+/// The largest difference between two slots of the set.
 std::size_t spread(const std::array<std::size_t, max_ports + 1>& counts, SlotSet set) {
     std::size_t least = bucket_count, most = 0;
     for (std::uint8_t number = 1; number <= max_ports; ++number)
@@ -55,7 +55,9 @@ TEST(BucketOwners, gives_four_ports_ranges_of_64) {
         EXPECT_EQ(owners[bucket], Slot{static_cast<std::uint8_t>(bucket / 64 + 1)}) << bucket;
 }
 
-TEST(BucketOwners, has_no_owner_without_ports) { EXPECT_EQ(assign_evenly(BucketOwners{}, 0), BucketOwners{}); }
+TEST(BucketOwners, has_no_owner_without_ports) {
+    EXPECT_EQ(assign_evenly(BucketOwners{}, 0), BucketOwners{});
+}
 
 TEST(BucketOwners, gives_ports_equal_shares_within_one) {
     for (SlotSet set = 2; set < 512; set += 2)
@@ -92,7 +94,7 @@ TEST(BucketOwners, stays_even_with_minimal_moves) {
         const auto after = assign_evenly(owners, next);
         if (next != 0) {
             ASSERT_LE(spread(shares(after), next), 1U);
-            // What a leaving port had, or what a new one gets: evenness asks for that and no more.
+            // The moves are exactly the buckets of a removed port or those of a new one.
             const auto gone = set & ~next, come = next & ~set;
             for (std::uint8_t slot = 1; slot <= max_ports; ++slot) {
                 if ((gone & bit(Slot{slot})) != 0) {
@@ -193,7 +195,7 @@ TEST(BucketOwners, keeps_measured_owners_of_remaining_ports) {
     EXPECT_EQ(settle(owners, three, two, /*measured=*/false), assign_evenly(owners, two));
 }
 
-// A port that the balancer has emptied is a member all the same.
+// A port that the balancer has emptied is still a member.
 TEST(BucketOwners, treats_emptied_port_as_existing_member) {
     const SlotSet two = bit(Slot{1}) | bit(Slot{2});
     BucketOwners owners;

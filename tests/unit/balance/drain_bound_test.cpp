@@ -44,7 +44,7 @@ TEST(DrainBound, uses_measured_drain_rate) {
     EXPECT_LT(drain, 100ms);
 }
 
-// 2 MB/s in packets of 64 KiB: of the readings every 5 ms each sixth or seventh sees one leave.
+// 2 MB/s in packets of 64 KiB: a packet leaves in every sixth or seventh reading of 5 ms.
 TEST(DrainBound, is_long_enough_for_few_large_packets) {
     constexpr std::uint64_t packet = 65'536, rate = 2'000'000, waiting = 8 * packet;
     DrainBound bound;

@@ -39,17 +39,17 @@ TEST(LoadMeter, reaches_63_percent_after_time_constant) {
 }
 
 TEST(LoadMeter, smooths_independently_of_sampling_interval) {
-    LoadMeter seldom(5s), often(5s);
-    for (auto* meter : {&seldom, &often}) {
+    LoadMeter rarely(5s), often(5s);
+    for (auto* meter : {&rarely, &often}) {
         meter->step(counted(0), meter_start);
         meter->step(counted(1000), meter_start + 1s);
     }
     for (unsigned second = 2; second <= 10; ++second)
         often.step(counted(1000 + std::uint64_t{3000} * (second - 1)),
                    meter_start + std::chrono::seconds(second));
-    seldom.step(counted(1000 + 3000 * 9), meter_start + 10s);
+    rarely.step(counted(1000 + 3000 * 9), meter_start + 10s);
     const auto same = counted(1000 + 3000 * 9);
-    EXPECT_NEAR(often.step(same, meter_start + 11s)[7].bytes, seldom.step(same, meter_start + 11s)[7].bytes,
+    EXPECT_NEAR(often.step(same, meter_start + 11s)[7].bytes, rarely.step(same, meter_start + 11s)[7].bytes,
                 1e-6);
 }
 

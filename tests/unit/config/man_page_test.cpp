@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The manual page says every key that the reader knows, with its default, and no other.
+// The manual page documents every key of the reader with its default, and no other key.
 #include "config/keys.h"
 
 #include <gmock/gmock.h>

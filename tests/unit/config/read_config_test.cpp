@@ -105,7 +105,7 @@ TEST(ConfigReader, combines_tx_hash_fields) {
         {R"(["eth", "l3", "eth", "tcp"])", ((eth | ipv4) | ipv6) | tcp},
         {R"(["cpu"])", 128U},
         {R"(["cpu", "l3"])", (cpu | ipv4) | ipv6},
-        {"[]", 0U}, // as with teamd: what is written counts, and nothing is written
+        {"[]", 0U}, // as with teamd: an empty list replaces the default
     };
     for (const auto& [text, hash] : hashes) {
         const auto read =
@@ -177,7 +177,7 @@ TEST(ConfigReader, reads_offload_contracts_of_team_and_port) {
     EXPECT_FALSE(read.offload.repair);
     const auto& own = read.ports[0].second.offload;
     EXPECT_EQ(own.wishes.at("tx-tcp-segmentation"), off);
-    EXPECT_EQ(own.wishes.at("tx-tcp6-segmentation"), keep); // the one before its group
+    EXPECT_EQ(own.wishes.at("tx-tcp6-segmentation"), keep); // a single feature overrides its group
     EXPECT_EQ(own.wishes.at("rx-gro"), off);
     EXPECT_EQ(own.lacking, Lacking::refuse);
     EXPECT_FALSE(own.repair);

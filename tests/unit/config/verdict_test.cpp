@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What teamd starts with and what it refuses, option by option (libteam 1.32, the sources named by option).
+// Which configurations teamd accepts and which it refuses, by option (libteam 1.32).
 #include "config/keys.h"
 #include "support.h"
 
@@ -64,7 +64,7 @@ TEST(ConfigVerdict, checks_runner_options) {
     EXPECT_EQ(verdict(runner(R"({"name": "activebackup", "hwaddr_policy": "x"})")), refused);
     EXPECT_EQ(verdict(runner(R"({"name": "activebackup", "hwaddr_policy": 1})")), tolerated);
     const Case cases[] = {
-        {R"("active": "true")", tolerated}, // SONiC's old slip
+        {R"("active": "true")", tolerated}, // an old mistake of SONiC
         {R"("fast_rate": 1)", tolerated},
         {R"("sys_prio": 65536)", refused},
         {R"("sys_prio": -1)", refused},
@@ -202,7 +202,7 @@ TEST(ConfigVerdict, uses_default_for_tolerated_errors) {
     }
 }
 
-// For every key of the table, so that a new one cannot be forgotten here.
+// For every key of the table, so that a new key is included.
 TEST(ConfigVerdict, reports_wrong_type_for_every_key) {
     for (const auto& key : config::keys()) {
         json::Value inner = key.shape == config::Shape::boolean ? json::Value("x") : json::Value(true);

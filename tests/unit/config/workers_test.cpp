@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The key "workers": rules in their order, and what is said about one that is wrong.
+// The key "workers": the order of rules, and the errors for wrong ones.
 #include "support.h"
 
 namespace teamo {

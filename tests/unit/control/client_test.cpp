@@ -30,7 +30,7 @@ public:
 
     const std::string& path() const { return path_; }
 
-    /// A bound socket of the team, that listens or (as after a crash) does not.
+    /// A bound socket of the team that listens or, as after a crash, does not.
     UniqueFd socket_of(std::string_view team, bool listening) const {
         UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
         sockaddr_un address{};
@@ -46,7 +46,7 @@ private:
     std::string path_;
 };
 
-/// Takes one connection and answers each message by `answer`; an empty answer is none at all.
+/// Accepts one connection and answers each message with `answer`. An empty answer is not sent.
 class Server {
 public:
     using Answer = std::function<std::string(const std::string&)>;
@@ -56,7 +56,7 @@ public:
           answer_(std::move(answer)),
           thread_([this] { serve(); }) {}
     ~Server() {
-        ::shutdown(listener_.get(), SHUT_RDWR); // ends an accept that nobody came for
+        ::shutdown(listener_.get(), SHUT_RDWR); // ends a waiting accept()
         thread_.join();
     }
     Server(const Server&) = delete;
@@ -109,7 +109,7 @@ TEST(ControlClient, returns_replies_in_order_of_requests) {
 
 // teamd cannot send more than 212,960 bytes; a state of 1,024 LACP ports has 1.63 MB.
 TEST(ControlClient, receives_reply_of_megabytes) {
-    if (::geteuid() != 0) GTEST_SKIP() << "a send buffer that large is root's";
+    if (::geteuid() != 0) GTEST_SKIP() << "only root may set a send buffer of that size";
     const RunDirectory directory;
     std::string large(1'630'000, 'x');
     for (std::size_t at = 0; at < large.size(); at += 997)
@@ -122,7 +122,7 @@ TEST(ControlClient, receives_reply_of_megabytes) {
 }
 
 TEST(ControlClient, sends_request_above_default_buffer_size) {
-    if (::geteuid() != 0) GTEST_SKIP() << "a send buffer that large is root's";
+    if (::geteuid() != 0) GTEST_SKIP() << "only root may set a send buffer of that size";
     const RunDirectory directory;
     const Server server(
         directory, [](const std::string& message) { return encode(Reply{std::to_string(message.size())}); });

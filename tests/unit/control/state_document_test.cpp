@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Both sides as teamd would dump them, so that the order of keys takes no part.
+/// Both sides in the format of teamd, so that the order of keys does not matter.
 std::string dump(std::string_view text) {
     const auto value = json::parse(text);
     EXPECT_TRUE(value.has_value()) << text;
@@ -132,7 +132,7 @@ TEST(StateDocument, counts_buckets_per_port) {
     EXPECT_EQ(part(status, {"ports", "eth1.100", "ifinfo", "ifname"}), R"("eth1.100")");
 }
 
-// The kernel's team driver keeps 0 and 0 without a link, and what ethtool says with one.
+// The kernel's team driver has 0 and 0 without a link, and the values of ethtool with one.
 TEST(StateDocument, shows_links_like_teamd) {
     const std::pair<LinkStatus, std::string_view> links[]{
         {{.up = true, .speed = 1000, .duplex = Duplex::half},

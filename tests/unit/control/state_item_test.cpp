@@ -55,7 +55,7 @@ TEST(StateItem, returns_leaf_as_text) {
     EXPECT_EQ(state_item(state, "ports.eth1.link.speed"), "-1");
 }
 
-// teamd compares the port's name by its beginning: eth1 may answer for eth10, and eth10 for eth1.
+// teamd compares only the start of the name, so it may return eth10 for eth1 and eth1 for eth10.
 TEST(StateItem, matches_port_name_exactly) {
     const auto state = document();
     EXPECT_EQ(state_item(state, "ports.eth1.link.up"), "true");

@@ -111,7 +111,7 @@ TEST(ControlReply, carries_payload_unescaped) {
     EXPECT_EQ(parse_reply("REPLY_SUCCESS\n{\n\\n}\n"), Reply{"{\n\\n}\n"});
 }
 
-// libteamdctl duplicates a null pointer where the new line is missing.
+// libteamdctl calls strdup(NULL) if the newline is missing.
 TEST(ControlReply, keeps_newline_without_payload) {
     EXPECT_EQ(encode(Reply{""}), "REPLY_SUCCESS\n");
     EXPECT_EQ(parse_reply("REPLY_SUCCESS\n"), Reply{""});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The expected texts are what libjansson 2.14 makes of the same values with JSON_INDENT(4) or none,
+// The expected texts are those of libjansson 2.14 for the same values with JSON_INDENT(4) or none,
 // JSON_ENSURE_ASCII and JSON_SORT_KEYS.
 #include "json/write.h"
 

@@ -41,7 +41,7 @@ TEST(ActiveBackup, prefers_prio_over_speed) {
     ActiveBackup runner;
     EXPECT_THAT(runner.step(std::vector{port(first, true, 0, 10000), port(second, true, 10, 100)}).active,
                 Optional(second));
-    ActiveBackup reversed; // teamd's answer depends on the order of its list
+    ActiveBackup reversed; // the result of teamd depends on the order of its list
     EXPECT_THAT(reversed.step(std::vector{port(second, true, 10, 100), port(first, true, 0, 10000)}).active,
                 Optional(second));
 }
@@ -118,28 +118,28 @@ TEST(AllPorts, transmits_by_ports_that_are_up_and_receives_from_all) {
     EXPECT_EQ(decision.active, std::nullopt);
 }
 
-Candidate last(Candidate candidate) {
+Candidate demoted(Candidate candidate) {
     candidate.last = true;
     return candidate;
 }
 
 TEST(AllPorts, leaves_out_demoted_port_while_another_is_up) {
-    EXPECT_THAT(AllPorts::step(std::vector{last(port(first, true)), port(second, true)}).transmit,
+    EXPECT_THAT(AllPorts::step(std::vector{demoted(port(first, true)), port(second, true)}).transmit,
                 ElementsAre(second));
-    EXPECT_THAT(AllPorts::step(std::vector{last(port(first, true)), port(second, false)}).transmit,
+    EXPECT_THAT(AllPorts::step(std::vector{demoted(port(first, true)), port(second, false)}).transmit,
                 ElementsAre(first));
-    EXPECT_THAT(AllPorts::step(std::vector{last(port(first, true)), port(second, true)}).receive,
+    EXPECT_THAT(AllPorts::step(std::vector{demoted(port(first, true)), port(second, true)}).receive,
                 ElementsAre(first, second));
 }
 
 TEST(ActiveBackup, uses_demoted_port_only_without_others) {
     ActiveBackup runner;
-    EXPECT_THAT(runner.step(std::vector{last(port(first, true, 100)), port(second, true)}).active,
+    EXPECT_THAT(runner.step(std::vector{demoted(port(first, true, 100)), port(second, true)}).active,
                 Optional(second));
-    EXPECT_THAT(runner.step(std::vector{last(port(first, true, 100)), port(second, false)}).active,
+    EXPECT_THAT(runner.step(std::vector{demoted(port(first, true, 100)), port(second, false)}).active,
                 Optional(first));
-    // Not even a sticky one stays then.
-    EXPECT_THAT(runner.step(std::vector{sticky(last(port(first, true))), port(second, true)}).active,
+    // Not even a sticky port stays active.
+    EXPECT_THAT(runner.step(std::vector{sticky(demoted(port(first, true))), port(second, true)}).active,
                 Optional(second));
 }
 

@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// What strtoul in a loop makes of the first bytes of a request, as irqbalance does: a zero ends it but where
+/// Reads the first bytes of a request with strtoul in a loop, as irqbalance does. A zero ends the list unless
 /// it comes first.
 BannedIrqs as_irqbalance_reads(std::string request, std::size_t buffer) {
     request.resize(std::min(request.size(), buffer));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// AllowedCPUs= by the bus.
+// AllowedCPUs= over D-Bus.
 #include "workers/unit_cpus.h"
 
 #include "support/daemon/fake_systemd.h"

@@ -105,7 +105,7 @@ TEST_F(Topology, reads_isolation_from_kernel_options_and_cpusets) {
     file(cpus_ + "isolated", "1");
     file(cpus_ + "nohz_full", "2");
     EXPECT_THAT(isolated(), ElementsAre(1, 2));
-    file(cpus_ + "nohz_full", "  (null)"); // as some kernels say none
+    file(cpus_ + "nohz_full", "  (null)"); // some kernels print this for none
     file("sys/fs/cgroup/cpuset.cpus.isolated", "4-5");
     EXPECT_THAT(isolated(), ElementsAre(1, 4, 5));
     file("sys/fs/cgroup/unified/cpuset.cpus.isolated", "6");
@@ -121,7 +121,7 @@ TEST_F(Topology, distinguishes_fast_and_efficient_cores) {
     EXPECT_EQ(topology.find(3)->capacity, 1024);
     EXPECT_LT(topology.find(4)->capacity, 1024);
     EXPECT_LT(topology.find(7)->capacity, topology.find(6)->capacity);
-    file(cpus_ + "cpu4/cpu_capacity", "700"); // the kernel knows it better
+    file(cpus_ + "cpu4/cpu_capacity", "700"); // the kernel reports the capacity itself
     EXPECT_EQ(read().find(4)->capacity, 700);
     EXPECT_EQ(read().find(5)->capacity, 1024);
 }

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A bitset as the kernel writes it: with a mask all bits are listed, else the set ones only.
+/// A bitset as the kernel writes it: with a mask all bits are listed, without one only those that are set.
 void put_bitset(nl_msg* message, int type, const FeatureSettings& bits, bool with_mask) {
     auto* set = nla_nest_start(message, type);
     if (!with_mask) nla_put_flag(message, ETHTOOL_A_BITSET_NOMASK);
@@ -92,7 +92,7 @@ TEST(FeatureMessage, survives_random_damage) {
 TEST(FeatureMessage, requests_bits_by_name_with_mask) {
     const auto message = make_message(0, 0);
     put_features(message.get(), {{"rx-lro", false}, {"rx-vlan-filter", true}});
-    // The kernel reads a request as it writes its answers, so what was asked for can be read as one.
+    // Requests and replies of the kernel have the same format, so the request can be parsed as a reply.
     const auto bytes = attributes_of(message);
     auto* wanted = reinterpret_cast<const nlattr*>(bytes.data());
     EXPECT_EQ(nla_type(wanted), ETHTOOL_A_FEATURES_WANTED);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Names as drivers give them (Linux 6.12 to 7.3); with a real card: tests/lab/tests/vectors_test.cpp.
+// Names used by drivers (Linux 6.12 to 7.3). With a real card: tests/lab/tests/vectors_test.cpp.
 #include "kernel/ethtool/queue_statistics.h"
 
 #include <gmock/gmock.h>

@@ -14,7 +14,7 @@ class AffinityRestore : public test::Tree {
 protected:
     AffinityRestore() : card_(network_device("eth0", 3, card_folder, 2, 2)) {
         vector(33, "eth0-rx-0", card_folder, "3");
-        vector(34, "", card_folder, "3"); // has no handler while the card is down
+        vector(34, "", card_folder, "3"); // no handler while the card is down
         vector(40, "eth7-rx-0", "pci0000:00/0000:00:09.0", "3");
     }
 
@@ -28,30 +28,30 @@ protected:
 
     static constexpr const char* card_folder = "pci0000:00/0000:00:03.0";
     const Link card_;
-    const SetCpuList was_all{.before = {0, 1, 2, 3}, .ours = {3}};
+    const SetCpuList from_all_to_3{.before = {0, 1, 2, 3}, .ours = {3}};
 };
 
 TEST_F(AffinityRestore, restores_unchanged_setting) {
-    restore({{{Kind::irq, 33}, was_all}});
+    restore({{{Kind::irq, 33}, from_all_to_3}});
     EXPECT_EQ("0-3", affinity(33));
 }
 
 TEST_F(AffinityRestore, restores_vectors_of_card_that_is_down) {
-    restore({{{Kind::irq, 34}, was_all}});
+    restore({{{Kind::irq, 34}, from_all_to_3}});
     EXPECT_EQ("0-3", affinity(34));
 }
 
 TEST_F(AffinityRestore, keeps_setting_of_other_program) {
     file("proc/irq/33/smp_affinity_list", "5");
-    restore({{{Kind::irq, 33}, was_all}});
+    restore({{{Kind::irq, 33}, from_all_to_3}});
     EXPECT_EQ("5", affinity(33));
 }
 
 TEST_F(AffinityRestore, skips_reused_irq_number) {
-    restore({{{Kind::irq, 40}, was_all}});
+    restore({{{Kind::irq, 40}, from_all_to_3}});
     EXPECT_EQ("3", affinity(40));
     EXPECT_FALSE(read_cpu_setting(card_, {Kind::irq, 40}, root()));
-    restore({{{Kind::irq, 99}, was_all}});
+    restore({{{Kind::irq, 99}, from_all_to_3}});
 }
 
 TEST_F(AffinityRestore, skips_reused_thread_id) {
@@ -64,14 +64,14 @@ TEST_F(AffinityRestore, skips_reused_thread_id) {
 
 TEST_F(AffinityRestore, restores_queue_masks) {
     file("sys/class/net/eth0/queues/tx-1/xps_cpus", "08");
-    restore({{{Kind::xps, 1}, was_all}});
+    restore({{{Kind::xps, 1}, from_all_to_3}});
     EXPECT_EQ("f", line("sys/class/net/eth0/queues/tx-1/xps_cpus"));
 }
 
 TEST_F(AffinityRestore, continues_after_unreadable_setting) {
     remove("proc/irq/33/smp_affinity_list");
-    folder("proc/irq/33/smp_affinity_list"); // cannot be read, let alone written
-    restore({{{Kind::irq, 33}, was_all}, {{Kind::irq, 34}, was_all}});
+    folder("proc/irq/33/smp_affinity_list"); // neither readable nor writable
+    restore({{{Kind::irq, 33}, from_all_to_3}, {{Kind::irq, 34}, from_all_to_3}});
     EXPECT_EQ("0-3", affinity(34));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Folders as sysfs and /proc/irq have them; with real cards: tests/lab/tests/interrupt_cpus_test.cpp.
+// Folders like those of sysfs and /proc/irq. With real cards: tests/lab/tests/interrupt_cpus_test.cpp.
 #include "kernel/interrupts/interrupt_cpus.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ protected:
         std::ofstream(root_ / path) << text << '\n';
     }
 
-    /// The device that stands in that folder of /sys/devices has a network device.
+    /// Adds a network device to the device in that folder of /sys/devices.
     void network_device(const std::string& name, unsigned index, const std::string& folder) {
         file("sys/devices/" + folder + "/net/" + name + "/ifindex", std::to_string(index));
         fs::create_directories(root_ / "sys/class/net");
@@ -39,7 +39,7 @@ protected:
                            root_ / "sys/devices" / folder / "net" / name / "device");
     }
 
-    /// A vector that is listed by the device in that folder, if any.
+    /// Adds a vector, listed by the device in that folder if any.
     void interrupt(unsigned number, const std::string& handler, const std::string& effective,
                    const std::string& device = "") {
         const auto folder = fmt::format("proc/irq/{}/", number);
@@ -64,8 +64,8 @@ TEST_F(InterruptCpus, reads_cpus_of_queue_vectors) {
     network_device("eth0", 2, "pci0/0000:00:02.0");
     interrupt(24, "eth0-rx-0", "3", "pci0/0000:00:02.0");
     interrupt(25, "eth0-tx-0", "1", "pci0/0000:00:02.0");
-    interrupt(26, "eth0", "6", "pci0/0000:00:02.0"); // tells of the link
-    interrupt(27, "eth1-rx-0", "7");                 // another one's
+    interrupt(26, "eth0", "6", "pci0/0000:00:02.0"); // link changes
+    interrupt(27, "eth1-rx-0", "7");                 // of another device
     EXPECT_THAT(cpus("eth0", 2), ElementsAre(1, 3));
 }
 

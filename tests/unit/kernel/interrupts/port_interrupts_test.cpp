@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Trees like those of real machines; with real cards: tests/lab/tests/vectors_test.cpp.
+// Trees like those of real machines. With real cards: tests/lab/tests/vectors_test.cpp.
 #include "kernel/interrupts/port_interrupts.h"
 #include "unit/kernel/tree.h"
 
@@ -18,8 +18,8 @@ const std::string card = "pci0000:00/0000:00:02.0";
 
 class PortVectors : public test::Tree {
 protected:
-    PortInterrupts read(const Link& link, const NetdevQueues& told = {}) {
-        auto port = read_port_interrupts(link, told, root());
+    PortInterrupts read(const Link& link, const NetdevQueues& netdev = {}) {
+        auto port = read_port_interrupts(link, netdev, root());
         EXPECT_TRUE(port) << port.error().text;
         return port ? *port : PortInterrupts();
     }
@@ -41,8 +41,8 @@ protected:
         return list;
     }
 
-    /// Each queue's pair of directions has a NAPI of its own, 100 and up, with an interrupt.
-    static NetdevQueues told(const std::vector<unsigned>& irqs, std::optional<pid_t> thread = {}) {
+    /// Both directions of a queue share a NAPI, numbered from 100, with an interrupt.
+    static NetdevQueues reported(const std::vector<unsigned>& irqs, std::optional<pid_t> thread = {}) {
         NetdevQueues queues;
         for (unsigned queue = 0; queue < irqs.size(); ++queue) {
             for (const bool receive : {true, false})
@@ -82,7 +82,7 @@ TEST_F(PortVectors, keeps_e1000e_pair_if_netdev_reports_one) {
     vector(24, "eth0-rx-0", card);
     vector(25, "eth0-tx-0", card);
     vector(26, "eth0", card);
-    const auto port = read(link, told({24}));
+    const auto port = read(link, reported({24}));
     EXPECT_EQ(port.source, VectorSource::netdev);
     EXPECT_EQ(groups(port), "0: 24 25");
     EXPECT_THAT(others(port), ElementsAre(26));
@@ -123,7 +123,7 @@ TEST_F(PortVectors, finds_mlx5_and_ena_vectors_without_port_name) {
     vector(51, "mlx5_comp0@pci:0000:08:00.0", card);
     vector(52, "mlx5_comp1@pci:0000:08:00.0", card);
     EXPECT_EQ(groups(read(link)), "0: 51; 1: 52");
-    EXPECT_EQ(groups(read(link, told({51, 52}))), "0: 51; 1: 52");
+    EXPECT_EQ(groups(read(link, reported({51, 52}))), "0: 51; 1: 52");
     const std::string other = "pci0000:00/0000:00:05.0";
     const auto ena = network_device("ens5", 3, other, 2, 2);
     vector(60, "ena-mgmnt@pci:0000:00:05.0", other);
@@ -142,7 +142,7 @@ TEST_F(PortVectors, leaves_out_rdma_vectors_of_ice) {
     vector(54, "irdma-ice-0000:01:00.0-CEQ-0", card);
     const auto port = read(link);
     EXPECT_EQ(groups(port), "0: 51; 1: 52");
-    EXPECT_THAT(others(port), ElementsAre(50)) << "who moves the others moves a storage's";
+    EXPECT_THAT(others(port), ElementsAre(50)) << "the other vectors may belong to a storage device";
 }
 
 TEST_F(PortVectors, separates_ports_of_one_function_by_netdev) {
@@ -151,10 +151,10 @@ TEST_F(PortVectors, separates_ports_of_one_function_by_netdev) {
     file("sys/devices/" + card + "/net/eth1/dev_port", "1");
     for (unsigned irq = 60; irq < 64; ++irq)
         vector(irq, fmt::format("mlx4-{}@pci:0000:01:00.0", irq - 59), card);
-    EXPECT_EQ(groups(read(first)), "") << "nobody knows whose they are";
+    EXPECT_EQ(groups(read(first)), "") << "their port is unknown";
     EXPECT_THAT(others(read(first)), IsEmpty());
-    EXPECT_EQ(groups(read(first, told({60, 61}))), "0: 60; 1: 61");
-    EXPECT_EQ(groups(read(second, told({62, 63}))), "0: 62; 1: 63");
+    EXPECT_EQ(groups(read(first, reported({60, 61}))), "0: 60; 1: 61");
+    EXPECT_EQ(groups(read(second, reported({62, 63}))), "0: 62; 1: 63");
 }
 
 TEST_F(PortVectors, ignores_ports_of_virtual_functions) {
@@ -168,18 +168,18 @@ TEST_F(PortVectors, ignores_ports_of_virtual_functions) {
 
 TEST_F(PortVectors, prefers_queue_numbers_of_netdev) {
     const auto link = network_device("eth0", 2, card, 2, 2);
-    vector(40, "eth0-rx-5", card); // the driver counts otherwise
+    vector(40, "eth0-rx-5", card); // the driver numbers its queues differently
     vector(41, "eth0-tx-5", card);
     vector(42, "eth0-rx-6", card);
     vector(43, "eth0-tx-6", card);
-    EXPECT_EQ(groups(read(link, told({42, 40}))), "0: 42 43; 1: 40 41");
+    EXPECT_EQ(groups(read(link, reported({42, 40}))), "0: 42 43; 1: 40 41");
 }
 
 TEST_F(PortVectors, includes_vectors_known_only_to_netdev) {
     const auto link = network_device("eth0", 2, "pci0000:00/0000:00:02.0/mlx5_core.sf.4");
     vector(70, "mlx5_comp7@pci:0000:00:02.0"); // a sub-function has no list of its own
     EXPECT_EQ(groups(read(link)), "");
-    const auto port = read(link, told({70}));
+    const auto port = read(link, reported({70}));
     EXPECT_EQ(groups(port), "0: 70");
     EXPECT_EQ(port.source, VectorSource::netdev);
 }
@@ -196,7 +196,7 @@ TEST_F(PortVectors, puts_vectors_of_same_name_in_one_group) {
 TEST_F(PortVectors, is_empty_while_port_is_down) {
     const auto link = network_device("eth0", 2, card);
     vector(24, "", card);
-    file("sys/devices/" + card + "/msi_irqs/25", "msix"); // nobody has asked for it yet
+    file("sys/devices/" + card + "/msi_irqs/25", "msix"); // not requested yet
     const auto port = read(link);
     EXPECT_EQ(port.source, VectorSource::none);
     EXPECT_THAT(port.queues, IsEmpty());
@@ -217,7 +217,7 @@ TEST_F(PortVectors, marks_managed_vectors_as_not_movable) {
 TEST_F(PortVectors, reads_napi_thread_from_netdev) {
     const auto link = network_device("eth0", 2, card);
     vector(24, "eth0-TxRx-0", card);
-    const auto thread = read(link, told({24}, ::getpid())).queues.at(0).thread;
+    const auto thread = read(link, reported({24}, ::getpid())).queues.at(0).thread;
     ASSERT_TRUE(thread);
     EXPECT_EQ(thread->pid, ::getpid());
     EXPECT_THAT(thread->affinity, testing::Not(IsEmpty()));
@@ -227,10 +227,10 @@ TEST_F(PortVectors, finds_napi_threads_by_name) {
     const auto link = network_device("eth0", 2, card, 2, 2);
     vector(24, "eth0-TxRx-0", card);
     vector(25, "eth0-TxRx-1", card);
-    // In the order of their NAPIs; these processes are this test and its parent.
+    // In the order of their NAPIs. The processes are this test and its parent.
     file(fmt::format("proc/{}/comm", ::getpid()), "napi/eth0-9");
     file(fmt::format("proc/{}/comm", ::getppid()), "napi/eth0-10");
-    file("proc/1/comm", "napi/eth0-0"); // of a transmit queue of virtio's
+    file("proc/1/comm", "napi/eth0-0"); // of a transmit queue of virtio
     file("proc/self/comm", "napi/eth0-11");
     EXPECT_FALSE(read(link).queues.at(0).thread) << "not switched on";
     file("sys/class/net/eth0/threaded", "1");
@@ -240,7 +240,7 @@ TEST_F(PortVectors, finds_napi_threads_by_name) {
     EXPECT_EQ(port.queues[1].thread->pid, ::getppid());
     file("sys/devices/" + card + "/msi_irqs/26", "msix");
     file("proc/1/comm", "napi/eth0-12");
-    EXPECT_FALSE(read(link).queues.at(0).thread) << "nobody knows whose which one is";
+    EXPECT_FALSE(read(link).queues.at(0).thread) << "the threads cannot be assigned to queues";
 }
 
 TEST_F(PortVectors, rejects_other_device_of_same_name) {
@@ -256,7 +256,7 @@ TEST_F(PortVectors, finds_thread_of_each_separate_igb_queue) {
     vector(32, "eth0-rx-1", card);
     vector(33, "eth0-tx-0", card);
     vector(34, "eth0", card);
-    // These processes are this test, its parent and the first of all.
+    // The processes are this test, its parent and process 1.
     file(fmt::format("proc/{}/comm", ::getpid()), "napi/eth0-9");
     file(fmt::format("proc/{}/comm", ::getppid()), "napi/eth0-10");
     file("proc/1/comm", "napi/eth0-11");

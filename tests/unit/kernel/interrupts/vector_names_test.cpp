@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Names as drivers give them; those of a port together, since one tells of another.
+// Names used by drivers. The names of a port are read together, because one helps to interpret another.
 #include "kernel/interrupts/vector_names.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Attributes as the kernel lays them out; what a real card tells: tests/lab/tests/vectors_test.cpp.
+// Attributes in the format of the kernel. With a real card: tests/lab/tests/vectors_test.cpp.
 #include "kernel/netlink/netdev_queues.h"
 
 #include <gmock/gmock.h>
@@ -39,9 +39,9 @@ TEST(NetdevQueues, reads_interrupt_and_thread_of_napi) {
 TEST(NetdevQueues, is_empty_for_virtual_device) {
     auto family = NetdevFamily::open();
     ASSERT_TRUE(family);
-    const auto told = family->read(IfIndex{1}); // lo
-    ASSERT_TRUE(told) << told.error().text;
-    EXPECT_THAT(told->napis, testing::IsEmpty());
+    const auto queues = family->read(IfIndex{1}); // lo
+    ASSERT_TRUE(queues) << queues.error().text;
+    EXPECT_THAT(queues->napis, testing::IsEmpty());
 }
 
 } // namespace

@@ -52,7 +52,8 @@ TEST(InterruptPlan, assigns_equal_ports_in_turn) {
 
 TEST(InterruptPlan, names_claim_that_shares_cpu) {
     const auto topology = flat(3);
-    const auto plan = plan_interrupts({&topology, ports(3), {}, {{"team1 eth8", 1}, {"team1 eth9", 2}}});
+    const auto plan = plan_interrupts(
+        {&topology, ports(3), {}, {{.owner = "team1 eth8", .cpu = 1}, {.owner = "team1 eth9", .cpu = 2}}});
     EXPECT_THAT(firsts(plan), ElementsAre(1, 2, 0));
     EXPECT_THAT(plan.ports[0].shares_with, ElementsAre("team1 eth8"));
     EXPECT_THAT(plan.ports[2].shares_with, IsEmpty());
@@ -62,8 +63,11 @@ TEST(InterruptPlan, names_claim_that_shares_cpu) {
 
 TEST(InterruptPlan, shares_with_standby_claim_first) {
     const auto topology = flat(2);
-    const auto plan =
-        plan_interrupts({&topology, ports(1), {}, {{"team1 eth8", 1}, {"team1 eth9", 0, 1, true}}});
+    const auto plan = plan_interrupts(
+        {&topology,
+         ports(1),
+         {},
+         {{.owner = "team1 eth8", .cpu = 1}, {.owner = "team1 eth9", .cpu = 0, .standby = true}}});
     EXPECT_THAT(firsts(plan), ElementsAre(0));
 }
 
@@ -119,7 +123,7 @@ TEST(InterruptPlan, reports_that_no_cpu_is_eligible) {
     EXPECT_THAT(plan_interrupts({&topology, {}}).ports, IsEmpty());
 }
 
-/// As in the lab: 2 nodes, 2 cores each, 2 threads each; siblings are 4 apart.
+/// As in the lab: 2 nodes of 2 cores of 2 threads; the siblings are CPU n and n + 4.
 TEST(InterruptPlan, gives_4_ports_a_core_of_their_node) {
     const auto topology = server(2, 2, 2, 2);
     auto list = ports(4);
@@ -142,7 +146,7 @@ TEST(InterruptPlan, prefers_sibling_then_other_node_then_sharing) {
 TEST(InterruptPlan, prefers_fast_cores_then_slow_cores_then_siblings) {
     auto topology = server(1, 4, 2, 4); // 4 fast cores of 2 threads
     for (unsigned number = 8; number < 12; ++number)
-        topology.cpus.push_back({number, number, 8, 0, 512});
+        topology.cpus.push_back({.number = number, .core = number, .cache = 8, .node = 0, .capacity = 512});
     EXPECT_THAT(ports_by_cpu(plan_interrupts({&topology, ports(4)})),
                 ElementsAre(Pair(1, 1), Pair(2, 1), Pair(3, 1), Pair(4, 1)));
     const auto plan = plan_interrupts({&topology, ports(6)});
@@ -291,7 +295,7 @@ TEST(InterruptPlan, returns_cpus_that_second_team_needs) {
     const auto settled =
         plan_interrupts({&topology, after(second, ports(4, "eno", 4)), {}, claims_of(yielding, "team0")});
     EXPECT_THAT(settled.degraded, IsEmpty());
-    EXPECT_THAT(who_moves(settled), IsEmpty());
+    EXPECT_THAT(moved_ports(settled), IsEmpty());
 }
 
 TEST(InterruptPlan, gives_no_second_thread_to_additional_queue) {
@@ -300,7 +304,7 @@ TEST(InterruptPlan, gives_no_second_thread_to_additional_queue) {
     EXPECT_THAT(ports_by_cpu(plan), ElementsAre(Pair(1, 1), Pair(2, 1), Pair(3, 1), Pair(4, 1)));
 }
 
-// ---- queues that the kernel keeps --------------------------------------------------------------
+// ---- queues that cannot be moved ---------------------------------------------------------------
 
 TEST(InterruptPlan, plans_around_unmovable_queue) {
     const auto topology = flat(4);
@@ -320,7 +324,7 @@ TEST(InterruptPlan, counts_cpu_of_unmovable_queue_as_own) {
     const auto plan = plan_interrupts({&topology, list});
     EXPECT_THAT(plan.ports[0].cpus, ElementsAre(2, testing::Ne(2)));
     EXPECT_THAT(ports_by_cpu(plan), testing::SizeIs(4));
-    // Where CPUs are short, its other queue goes there too.
+    // If CPUs are short, its other queue uses the same CPU.
     const auto crowded = plan_interrupts({&topology, [&] {
                                               auto more = ports(4, "eth", 2);
                                               more[0].fixed = {2, std::nullopt};

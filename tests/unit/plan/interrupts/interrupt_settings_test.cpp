@@ -18,7 +18,7 @@ CpuTopology four_cpus() {
     return topology;
 }
 
-/// As e1000e has them.
+/// The vectors of an e1000e card.
 PortInterrupts card() {
     return {.source = VectorSource::names,
             .queues = {{.queue = 0,
@@ -61,15 +61,15 @@ TEST(InterruptSettings, spreads_vectors_of_several_queues) {
     const auto settings = interrupt_settings(card, {3, 1}, four_cpus(), {});
     EXPECT_EQ(CpuList{3}, settings.at({Kind::irq, 40}));
     EXPECT_EQ(CpuList{1}, settings.at({Kind::irq, 41}));
-    EXPECT_EQ(CpuList{3}, settings.at({Kind::irq, 42})); // beside the queues: with the first
-    // Every CPU sends by one of them, and by one only.
+    EXPECT_EQ(CpuList{3}, settings.at({Kind::irq, 42})); // a vector of no queue goes with the first
+    // Every CPU sends by exactly one of them.
     auto all = settings.at({Kind::xps, 0});
     const auto& second = settings.at({Kind::xps, 1});
     EXPECT_THAT(all, testing::Contains(3U));
     EXPECT_THAT(second, testing::Contains(1U));
     all.insert(all.end(), second.begin(), second.end());
     EXPECT_THAT(all, testing::UnorderedElementsAre(0U, 1U, 2U, 3U));
-    EXPECT_FALSE(settings.contains({Kind::rps, 0})); // only where asked
+    EXPECT_FALSE(settings.contains({Kind::rps, 0})); // only if configured
     EXPECT_TRUE(interrupt_settings(card, {3, 1}, four_cpus(), {.rps = true}).contains({Kind::rps, 0}));
     EXPECT_FALSE(interrupt_settings(card, {3, 1}, four_cpus(), {.xps = false}).contains({Kind::xps, 0}));
 }
@@ -78,7 +78,8 @@ TEST(InterruptSettings, distinguishes_pending_from_misplaced) {
     EXPECT_EQ(AffinityState::ok, affinity_state({.affinity = {2}, .effective = {2}}, {2}));
     EXPECT_EQ(AffinityState::pending, affinity_state({.affinity = {2}, .effective = {0}}, {2}));
     EXPECT_EQ(AffinityState::misplaced, affinity_state({.affinity = {0, 1}, .effective = {0}}, {2}));
-    EXPECT_EQ(AffinityState::ok, affinity_state({.affinity = {2}}, {2})); // controllers that do not tell
+    EXPECT_EQ(AffinityState::ok,
+              affinity_state({.affinity = {2}}, {2})); // the interrupt controller does not report it
 }
 
 TEST(InterruptSettings, finds_only_settings_that_differ) {

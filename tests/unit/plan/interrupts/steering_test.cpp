@@ -20,7 +20,7 @@ std::vector<CpuList> rps(const CpuTopology& topology, const std::vector<unsigned
 }
 
 TEST(PacketSteering, xps_gives_queue_its_cpu_and_sibling) {
-    const auto topology = server(1, 4, 2, 4); // siblings are 4 apart
+    const auto topology = server(1, 4, 2, 4); // siblings are CPU n and n + 4
     EXPECT_THAT(xps(topology, {0, 1, 2, 3}),
                 ElementsAre(ElementsAre(0, 4), ElementsAre(1, 5), ElementsAre(2, 6), ElementsAre(3, 7)));
     EXPECT_THAT(xps(topology, {5, 2}), ElementsAre(ElementsAre(0, 1, 4, 5), ElementsAre(2, 3, 6, 7)));
@@ -45,7 +45,8 @@ TEST(PacketSteering, xps_includes_isolated_but_no_offline_cpus) {
     topology.cpus[2].isolated = true;
     topology.cpus[3].online = false;
     EXPECT_THAT(xps(topology, {0, 1}), ElementsAre(ElementsAre(0, 2), ElementsAre(1)));
-    EXPECT_THAT(xps(topology, {7, 7}), ElementsAre(ElementsAre(0, 2), ElementsAre(1))); // nobody knows CPU 7
+    EXPECT_THAT(xps(topology, {7, 7}),
+                ElementsAre(ElementsAre(0, 2), ElementsAre(1))); // CPU 7 does not exist
 }
 
 TEST(PacketSteering, xps_includes_every_online_cpu_once) {

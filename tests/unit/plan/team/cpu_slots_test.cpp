@@ -77,8 +77,8 @@ TEST(CpuSlots, lists_cpus_of_port) {
     EXPECT_THAT(cpus_of(dealt, Slot{3}), IsEmpty());
 }
 
-/// What holds for any ports: every CPU has one, whoever serves one port has it, the rest is even, and the
-/// order in which ports are named does not count.
+/// For any ports: every CPU has a port, a CPU that serves one port has that port, the others are dealt
+/// evenly, and the order of the ports does not matter.
 TEST(CpuSlots, holds_properties_for_random_ports) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(seed);
@@ -105,7 +105,7 @@ TEST(CpuSlots, holds_properties_for_random_ports) {
             ASSERT_NE(std::ranges::find(servers, dealt[cpu]), servers.end()) << cpu;
             ++served[dealt[cpu]];
         }
-        // Nobody was dealt a CPU while another had two fewer.
+        // No port was dealt a CPU while another had two fewer.
         for (unsigned one = 1; one <= ports.size(); ++one)
             for (unsigned other = 1; other <= ports.size(); ++other)
                 if (has[one] > served[one]) {

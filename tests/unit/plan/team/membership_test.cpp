@@ -116,7 +116,7 @@ TEST(Membership, reads_team_and_slot_from_mark) {
     }
 }
 
-/// Both ends of a pair as they are just after RTM_NEWLINK.
+/// Both ends of a pair just after RTM_NEWLINK.
 Links new_pair() {
     auto team = device(5, "team0"), inner = device(4, "tmo0");
     team.kind = inner.kind = "veth";
@@ -127,12 +127,12 @@ Links new_pair() {
 
 TEST(HalfMadeTeam, is_pair_whose_inner_end_has_our_mark) {
     auto links = new_pair();
-    EXPECT_FALSE(is_half_made(links, "team0", false)) << "anybody may have made it";
+    EXPECT_FALSE(is_half_made(links, "team0", false)) << "another program may have made it";
     links.at(IfIndex{4}).altnames = {inner_mark("team0")};
     EXPECT_TRUE(is_half_made(links, "team0", false));
     EXPECT_FALSE(is_half_made(links, "team1", false));
     links.at(IfIndex{5}).altnames = {team_mark("team0")};
-    EXPECT_FALSE(is_half_made(links, "team0", true)) << "it is whole";
+    EXPECT_FALSE(is_half_made(links, "team0", true)) << "it is complete";
 }
 
 TEST(HalfMadeTeam, is_unused_device_named_by_journal) {
@@ -140,7 +140,7 @@ TEST(HalfMadeTeam, is_unused_device_named_by_journal) {
     EXPECT_TRUE(is_half_made(links, "team0", true));
     auto& team = links.at(IfIndex{5});
     team.flags = IFF_UP;
-    EXPECT_FALSE(is_half_made(links, "team0", true)) << "somebody has set it up";
+    EXPECT_FALSE(is_half_made(links, "team0", true)) << "another program has set it up";
     team.flags = 0;
     links.at(IfIndex{4}).name = "other";
     EXPECT_FALSE(is_half_made(links, "team0", true));

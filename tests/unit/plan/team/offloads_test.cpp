@@ -102,7 +102,7 @@ TEST(OffloadPlan, leaves_out_offloads_that_need_missing_ones) {
     card.input.in_team = {"tx-tcp-segmentation"};
     EXPECT_THAT(card.plan().settings, Not(Contains(Key("tx-tcp-segmentation"))));
     EXPECT_THAT(card.plan().required, ElementsAre("tx-tcp-segmentation"))
-        << "the poorest card is no exception";
+        << "a card without it is no exception";
 }
 
 TEST(OffloadPlan, switches_on_what_an_offload_needs) {
@@ -133,7 +133,7 @@ TEST(OffloadPlan, lists_tso_features_that_port_may_keep) {
     OffloadContract contract;
     EXPECT_THAT(tso_of(contract, of_a_card, features),
                 ElementsAre("tx-tcp-segmentation", "tx-tcp6-segmentation"));
-    // Switched off by somebody else for the moment: the port has it all the same.
+    // Switched off by another program for now: the port still supports it.
     EXPECT_THAT(tso_of(contract, of_a_card, {{}, {}, of_a_card}),
                 ElementsAre("tx-tcp-segmentation", "tx-tcp6-segmentation"));
     contract.wishes = {{"tx-tcp-segmentation", off}};

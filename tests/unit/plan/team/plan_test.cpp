@@ -118,7 +118,7 @@ TEST(TeamPlan, limits_gso_to_smallest_port) {
     one.device.gso_max = input.limited_to = least;
     input.members.pop_back();
     EXPECT_EQ(make_plan(input, both).gso_max, (SegmentLimits{65536, 65535}));
-    one.device.gso_max = {20000, 64}; // by hand, meanwhile
+    one.device.gso_max = {20000, 64}; // changed by the administrator
     EXPECT_EQ(make_plan(input, both).gso_max, (SegmentLimits{20000, 65535}));
 }
 
@@ -131,7 +131,7 @@ TEST(TeamPlan, ignores_gso_limits_of_ports_without_tso) {
     input.members[1].gso_max = {16384, 16, 16384};
     input.members[1].segments = false;
     EXPECT_EQ(make_plan(input, both).gso_max, (SegmentLimits{65536, 65535, 65536}));
-    input.members[0].segments = false; // now there is none that cuts
+    input.members[0].segments = false; // no port with TSO is left
     EXPECT_EQ(make_plan(input, both).gso_max, (SegmentLimits{16384, 16, 16384}));
 }
 
@@ -166,7 +166,7 @@ TEST(TeamPlan, makes_only_tag_filtering_ports_promiscuous) {
     const Case one{.runner = LoadBalanceRunner{}};
     auto input = one.input();
     input.members[1].filters_tags = true;
-    EXPECT_FALSE(make_plan(input, both).ports[1].promiscuous) << "nobody takes tags";
+    EXPECT_FALSE(make_plan(input, both).ports[1].promiscuous) << "the team takes no tags";
     input.tags = true;
     const auto plan = make_plan(input, both);
     EXPECT_FALSE(plan.ports[0].promiscuous);
@@ -214,7 +214,7 @@ TEST(PlanChanges, sets_mtu_then_filters_then_address_then_carrier) {
                             Change{SetAddress{eth1, team_mac}}, Change{SetFlags{inner, IFF_UP, IFF_UP}}));
 }
 
-/// The kernel as a map: what the changes say is done.
+/// Applies the changes to the map, like the kernel.
 void carry_out(Links& links, const std::vector<Change>& list) {
     for (const auto& change : list) {
         if (const auto* mtu = std::get_if<SetMtu>(&change)) links.at(mtu->device).mtu = mtu->to;

@@ -27,8 +27,8 @@ TEST(Repair, repairs_at_once_several_times) {
     EXPECT_EQ(start + 1s, repair.deadline());
 }
 
-/// Somebody undoes every repair at once.
-std::vector<std::chrono::seconds> repairs_in_a_quarrel(Repair& repair, std::chrono::seconds how_long) {
+/// Another program undoes every repair at once.
+std::vector<std::chrono::seconds> repairs_in_conflict(Repair& repair, std::chrono::seconds how_long) {
     std::vector<std::chrono::seconds> at;
     for (auto second = 0s; second < how_long; ++second)
         while (repair.step(true, start + second) == Act::attempt)
@@ -38,7 +38,7 @@ std::vector<std::chrono::seconds> repairs_in_a_quarrel(Repair& repair, std::chro
 
 TEST(Repair, waits_longer_each_time_and_gives_up) {
     Repair repair;
-    const auto at = repairs_in_a_quarrel(repair, 1h);
+    const auto at = repairs_in_conflict(repair, 1h);
     const std::vector<std::chrono::seconds> expected{0s, 0s, 0s, 0s,  0s,  0s,  0s,  0s,
                                                      1s, 3s, 7s, 15s, 31s, 63s, 127s};
     EXPECT_EQ(expected, at);
@@ -56,7 +56,7 @@ TEST(Repair, reports_once_that_it_gives_up) {
 
 TEST(Repair, restarts_after_correction_by_other_program) {
     Repair repair;
-    static_cast<void>(repairs_in_a_quarrel(repair, 1h));
+    static_cast<void>(repairs_in_conflict(repair, 1h));
     EXPECT_EQ(Act::nothing, repair.step(false, start + 1h));
     EXPECT_FALSE(repair.has_given_up());
     EXPECT_EQ(Act::attempt, repair.step(true, start + 2h));

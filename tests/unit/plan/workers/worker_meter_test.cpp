@@ -43,26 +43,26 @@ TEST(WorkerMeter, counts_new_connection_in_full) {
 TEST(WorkerMeter, finds_port_by_napi_device_and_cpu) {
     WorkerMeter meter;
     static_cast<void>(meter.step({}, ports));
-    auto by_poll = socket(1, 5, 1000), by_device = socket(2, 5, 2000), by_cpu = socket(3, 5, 4000),
+    auto by_napi = socket(1, 5, 1000), by_device = socket(2, 5, 2000), by_cpu = socket(3, 5, 4000),
          unknown = socket(4, 6, 8000);
-    by_poll.napi = 8193;
+    by_napi.napi = 8193;
     by_device.device = IfIndex{3};
-    by_cpu.napi = 4; // a CPU that sent the packet on
-    const auto traffic = meter.step(std::vector{by_poll, by_device, by_cpu, unknown}, ports);
+    by_cpu.napi = 4; // too low for a NAPI id: the sending CPU, which shares the field (skb->sender_cpu)
+    const auto traffic = meter.step(std::vector{by_napi, by_device, by_cpu, unknown}, ports);
     EXPECT_THAT(traffic.at(server).by_port,
                 ElementsAre(Pair("eth1", 1000), Pair("eth2", 2000), Pair("eth5", 4000)));
     EXPECT_EQ(traffic.at(server).bytes, 15000U);
 }
 
-/// A container's device may have the number of a port here.
+/// A device in a container may have the index of one of our ports.
 TEST(WorkerMeter, ignores_device_of_other_namespace) {
     WorkerMeter meter;
     static_cast<void>(meter.step({}, ports));
-    auto foreign = socket(1, 5, 1000), by_poll = socket(2, 5, 2000);
-    foreign.device = by_poll.device = IfIndex{3};
-    foreign.foreign = by_poll.foreign = true;
-    by_poll.napi = 8193;
-    EXPECT_THAT(meter.step(std::vector{foreign, by_poll}, ports).at(server).by_port,
+    auto foreign = socket(1, 5, 1000), by_napi = socket(2, 5, 2000);
+    foreign.device = by_napi.device = IfIndex{3};
+    foreign.foreign = by_napi.foreign = true;
+    by_napi.napi = 8193;
+    EXPECT_THAT(meter.step(std::vector{foreign, by_napi}, ports).at(server).by_port,
                 ElementsAre(Pair("eth1", 2000), Pair("eth5", 1000)));
 }
 
