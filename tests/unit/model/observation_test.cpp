@@ -30,15 +30,15 @@ TEST(CarrierEvent, is_immediate_for_port_of_kernel_driver) { EXPECT_FALSE(news_a
 
 TEST(CarrierEvent, is_unreported_while_device_without_carrier_is_running) {
     Link link;
-    const auto is_untold_with = [&link](unsigned flags) {
+    const auto is_unreported_with = [&link](unsigned flags) {
         link.flags = flags;
         return loss_is_untold(link);
     };
-    EXPECT_TRUE(is_untold_with(IFF_UP | IFF_RUNNING));
-    EXPECT_FALSE(is_untold_with(IFF_UP | IFF_RUNNING | IFF_LOWER_UP)) << "no loss";
-    EXPECT_FALSE(is_untold_with(IFF_UP)) << "told";
-    EXPECT_FALSE(is_untold_with(IFF_UP | IFF_LOWER_UP)) << "a return";
-    EXPECT_FALSE(is_untold_with(0));
+    EXPECT_TRUE(is_unreported_with(IFF_UP | IFF_RUNNING));
+    EXPECT_FALSE(is_unreported_with(IFF_UP | IFF_RUNNING | IFF_LOWER_UP)) << "no loss";
+    EXPECT_FALSE(is_unreported_with(IFF_UP)) << "already reported";
+    EXPECT_FALSE(is_unreported_with(IFF_UP | IFF_LOWER_UP)) << "a return";
+    EXPECT_FALSE(is_unreported_with(0));
 }
 
 } // namespace

@@ -39,7 +39,7 @@ TEST(EthtoolWatch, ignores_change_shorter_than_delay) {
     state.step(true, start + 50ms);
     EXPECT_EQ(state.deadline(), std::nullopt);
     state.step(false, start + 60ms);
-    EXPECT_THAT(state.deadline(), Optional(start + 160ms)) << "the delay starts anew";
+    EXPECT_THAT(state.deadline(), Optional(start + 160ms)) << "the delay restarts";
     state.step(false, start + 160ms);
     EXPECT_FALSE(state.up());
     EXPECT_EQ(state.down_count(), 1U);
