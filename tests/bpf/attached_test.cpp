@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The programs where they belong, between real devices: a veth pair team0 ~ inner, and a port with a wire.
-// BPF_PROG_TEST_RUN makes only packets that lie in one piece; here is one that does not.
+// The programs attached to real devices: a veth pair team0 ~ inner, and a port whose peer is "wire".
+// BPF_PROG_TEST_RUN makes only linear packets; this file also sends a nonlinear one.
 //
-// lab: Attached.* in -k 6.1 -p 2, 5 s
-// lab: *-Tracing.*:Attached.* in -k 6.1 -p 2, 60 s, long
+// lab: AttachedPrograms.* in -k 6.1 -p 2, 5 s
+// lab: *-CarrierTracing.*:AttachedPrograms.* in -k 6.1 -p 2, 60 s, long
 #include "datapath/bpf/flow_hash.h"
 #include "programs.h"
 #include "support/net/net_ns.h"
@@ -27,9 +27,9 @@ constexpr MacAddress peer{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}}, own{{0x02, 0x11
 constexpr std::uint32_t l3_l4 =
     TEAMO_HASH_IPV4 | TEAMO_HASH_IPV6 | TEAMO_HASH_TCP | TEAMO_HASH_UDP | TEAMO_HASH_SCTP;
 
-class Attached : public testing::Test {
+class AttachedPrograms : public testing::Test {
 protected:
-    Attached() {
+    AttachedPrograms() {
         ns_.ip(
             "link add team0 mtu 9000 type veth peer name inner mtu 9000\nlink set inner up\nlink set team0 "
             "up\n"
@@ -53,16 +53,16 @@ protected:
         ASSERT_EQ(bpf_tc_attach(&hook, &options), 0);
     }
 
-    /// Sends a frame of which only the Ethernet header lies in the skb's linear part: packet_snd() takes the
-    /// length of that from the virtio header where the frame is longer than a page.
-    void send_in_pieces(const Bytes& frame) {
+    /// Sends a frame with only the Ethernet header in the skb's linear part: for a frame longer than a page
+    /// packet_snd() takes the linear length from the virtio header.
+    void send_nonlinear(const Bytes& frame) {
         const UniqueFd socket(ns_.inside([] { return ::socket(AF_PACKET, SOCK_RAW, 0); }));
         const int on = 1;
         ASSERT_EQ(setsockopt(socket.get(), SOL_PACKET, PACKET_VNET_HDR, &on, sizeof on), 0);
         sockaddr_ll to{};
         to.sll_family = AF_PACKET;
         to.sll_ifindex = static_cast<int>(ns_.inside([] { return if_nametoindex("team0"); }));
-        struct { // virtio_net_hdr, whose own header C++ cannot read (a member is named class)
+        struct { // virtio_net_hdr; its header is not valid C++ (a member is named class)
             std::uint8_t flags = 0, gso_type = 0;
             std::uint16_t header_length = 14, gso_size = 0, checksum_start = 0, checksum_offset = 0;
         } const header;
@@ -78,7 +78,7 @@ protected:
     Programs programs_;
 };
 
-TEST_F(Attached, a_packet_in_pieces_hashes_as_one_in_one_piece) {
+TEST_F(AttachedPrograms, hashes_nonlinear_packet_like_linear_one) {
     const PacketSocket wire(ns_, "wire");
     for (std::uint16_t port = 1; port <= 16; port++)
         for (const bool ipv4 : {true, false}) {
@@ -94,14 +94,14 @@ TEST_F(Attached, a_packet_in_pieces_hashes_as_one_in_one_piece) {
             const auto bucket = programs_.bucket_of(packet(100), l3_l4);
             programs_.prefer([](std::uint32_t b) { return teamo_bucket{{static_cast<__u8>(b / 32 + 1)}}; });
             programs_.write_maps();
-            send_in_pieces(packet(5000));
+            send_nonlinear(packet(5000));
             EXPECT_TRUE(wire.await([](const Seen& seen) { return seen.frame.size() >= 5000; }));
-            EXPECT_GT(programs_.counters_of(bucket / 32 + 1).tx_bytes, 5000U) // the host itself may speak too
+            EXPECT_GT(programs_.counters_of(bucket / 32 + 1).tx_bytes, 5000U) // the host may send as well
                 << port << (ipv4 ? " IPv4" : " IPv6");
         }
 }
 
-TEST_F(Attached, what_the_wire_brings_arrives_on_the_team) {
+TEST_F(AttachedPrograms, delivers_received_frame_to_team) {
     programs_.write_maps();
     const auto frame = PacketBuilder(peer, own).ipv4({}).udp(1, 2).payload(100).bytes();
     const PacketSocket team(ns_, "team0"), wire(ns_, "wire");

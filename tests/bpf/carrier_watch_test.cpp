@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The programs on the kernel's carrier functions, where the kernel lets itself be traced.
+// The programs on the kernel's carrier functions, on kernels that support tracing (fentry).
 //
-// lab: Tracing.* in -k 6.1 -p 2, 5 s
+// lab: CarrierTracing.* in -k 6.1 -p 2, 5 s
 #include "datapath/carrier_watch.h"
 
 #include "support/eventually.h"
@@ -18,10 +18,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class Tracing : public testing::Test {
+class CarrierTracing : public testing::Test {
 protected:
-    /// In `here_` device 51 is watched. Another one, 52, is not; and `there_` has devices of the same
-    /// numbers, and one, 53, of a number that is watched here and that nobody has here.
+    /// In `here_` device 51 is watched and 52 is not. `there_` has devices with the same indexes, and a
+    /// device 53: that index is watched, but does not exist in `here_`.
     void SetUp() override {
         here_.ip(fmt::format("link add dev port index 51 type veth peer name wire index 51 netns {0}\n"
                              "link add dev other index 52 type veth peer name cord index 52 netns {0}\n"
@@ -36,10 +36,10 @@ protected:
         ASSERT_TRUE(watch_->watch({IfIndex{51}, IfIndex{53}}));
     }
 
-    /// What there is news of within that time.
-    CarrierWatch::Changes news(milliseconds patience = 1s) {
+    /// The changes reported within that time.
+    CarrierWatch::Changes changes_within(milliseconds timeout = 1s) {
         pollfd ready{.fd = watch_->fd(), .events = POLLIN, .revents = 0};
-        ::poll(&ready, 1, static_cast<int>(patience.count()));
+        ::poll(&ready, 1, static_cast<int>(timeout.count()));
         return watch_->receive();
     }
 
@@ -47,35 +47,35 @@ protected:
     std::optional<CarrierWatch> watch_;
 };
 
-TEST_F(Tracing, tells_a_lost_carrier_and_its_return) {
+TEST_F(CarrierTracing, reports_loss_and_return) {
     there_.ip("link set wire down");
-    EXPECT_THAT(news().lost, ElementsAre(IfIndex{51}));
+    EXPECT_THAT(changes_within().lost, ElementsAre(IfIndex{51}));
     there_.ip("link set wire up");
-    const auto changes = news();
+    const auto changes = changes_within();
     EXPECT_THAT(changes.back, ElementsAre(IfIndex{51}));
     EXPECT_THAT(changes.lost, IsEmpty());
 }
 
-TEST_F(Tracing, tells_a_flap_as_a_loss) {
+TEST_F(CarrierTracing, reports_flap_as_loss) {
     there_.ip("link set wire down\nlink set wire up");
-    const auto changes = news();
+    const auto changes = changes_within();
     EXPECT_THAT(changes.lost, ElementsAre(IfIndex{51}));
     EXPECT_THAT(changes.back, IsEmpty());
 }
 
-TEST_F(Tracing, tells_of_no_other_device_and_of_no_other_namespace) {
+TEST_F(CarrierTracing, ignores_other_devices_and_namespaces) {
     there_.ip("link set cord down\nlink set far down\nlink set end down");
-    const auto changes = news(100ms);
+    const auto changes = changes_within(100ms);
     EXPECT_THAT(changes.lost, IsEmpty());
     EXPECT_THAT(changes.back, IsEmpty());
     there_.ip("link set wire down");
-    EXPECT_THAT(news().lost, ElementsAre(IfIndex{51}));
+    EXPECT_THAT(changes_within().lost, ElementsAre(IfIndex{51}));
 }
 
-TEST_F(Tracing, follows_who_is_watched) {
+TEST_F(CarrierTracing, follows_change_of_watched_devices) {
     ASSERT_TRUE(watch_->watch({IfIndex{52}}));
     there_.ip("link set wire down\nlink set cord down");
-    EXPECT_THAT(news().lost, ElementsAre(IfIndex{52}));
+    EXPECT_THAT(changes_within().lost, ElementsAre(IfIndex{52}));
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The assembler of classic BPF: which jumps it writes, and that the kernel takes and follows them.
+// The assembler of classic BPF: which jumps it writes, and that the kernel accepts and executes them.
 #include "kernel/packets/classic_bpf.h"
 
 #include "classic_program.h"
@@ -14,13 +14,13 @@
 namespace teamo::test {
 namespace {
 
-constexpr unsigned load_value = BPF_LD | BPF_IMM, nothing = BPF_MISC | BPF_TAX, give_back = BPF_RET | BPF_A;
-/// Kernels before 6.7 take no socket filter of more than 20 KiB (net.core.optmem_max), of 8 bytes an
+constexpr unsigned load_value = BPF_LD | BPF_IMM, no_op = BPF_MISC | BPF_TAX, return_a = BPF_RET | BPF_A;
+/// Kernels before 6.7 accept socket filters of at most 20 KiB (net.core.optmem_max), at 8 bytes per
 /// instruction.
 constexpr std::size_t long_way = 2000;
 
-/// "A = 7; if (comparison) goto there; A = 1; `between` times nothing; return A; there: A = 2; return A", so
-/// that the jump is by `between` + 2.
+/// "A = 7; if (comparison) goto there; A = 1; `between` no-ops; return A; there: A = 2; return A":
+/// the jump skips `between` + 2 instructions.
 std::vector<sock_filter> jumping(std::size_t between,
                                  const std::function<void(ClassicBpf&, ClassicBpf::Label)>& jump) {
     ClassicBpf code;
@@ -29,13 +29,13 @@ std::vector<sock_filter> jumping(std::size_t between,
     jump(code, there);
     code.emit(load_value, 1);
     for (std::size_t i = 0; i < between; i++)
-        code.emit(nothing);
+        code.emit(no_op);
     const auto end = code.label();
     code.jump(end);
     code.place(there);
     code.emit(load_value, 2);
     code.place(end);
-    code.emit(give_back);
+    code.emit(return_a);
     return code.finish();
 }
 
@@ -43,18 +43,18 @@ std::uint32_t result(const std::vector<sock_filter>& program) {
     return low_byte_by_kernel(program, Bytes(64));
 }
 
-TEST(ClassicBpf, writes_instructions_as_they_come) {
+TEST(ClassicBpf, emits_instructions_in_order) {
     ClassicBpf code;
     code.emit(load_value, 5);
-    code.emit(give_back);
+    code.emit(return_a);
     const auto program = code.finish();
     ASSERT_EQ(program.size(), 2U);
     EXPECT_EQ(program[0].code, load_value);
     EXPECT_EQ(program[0].k, 5U);
-    EXPECT_EQ(program[1].code, give_back);
+    EXPECT_EQ(program[1].code, return_a);
 }
 
-TEST(ClassicBpf, jumps_conditionally_if_so_or_unless_so) {
+TEST(ClassicBpf, jumps_if_and_unless) {
     for (const std::size_t between : std::initializer_list<std::size_t>{0, 10, 253, 254, 300, long_way}) {
         const auto if_seven = [](ClassicBpf& code, auto there) { code.jump_if(BPF_JEQ, 7, there); };
         const auto if_eight = [](ClassicBpf& code, auto there) { code.jump_if(BPF_JEQ, 8, there); };
@@ -67,7 +67,7 @@ TEST(ClassicBpf, jumps_conditionally_if_so_or_unless_so) {
     }
 }
 
-TEST(ClassicBpf, compares_with_x) {
+TEST(ClassicBpf, compares_with_x_register) {
     for (const std::uint32_t x : {6U, 7U}) {
         ClassicBpf code;
         const auto greater = code.label();
@@ -76,17 +76,17 @@ TEST(ClassicBpf, compares_with_x) {
         code.jump_if_x(BPF_JGT, greater);
         code.emit(load_value, 1);
         code.place(greater);
-        code.emit(give_back);
+        code.emit(return_a);
         EXPECT_EQ(result(code.finish()), x == 6 ? 7U : 1U);
     }
 }
 
-TEST(ClassicBpf, jumps_always_over_any_distance) {
+TEST(ClassicBpf, jumps_unconditionally_over_any_distance) {
     for (const std::size_t between : std::initializer_list<std::size_t>{0, 255, 256, long_way})
         EXPECT_EQ(result(jumping(between, [](ClassicBpf& code, auto there) { code.jump(there); })), 2U);
 }
 
-TEST(ClassicBpf, takes_a_second_instruction_only_where_one_does_not_reach) {
+TEST(ClassicBpf, adds_instruction_only_for_long_jump) {
     const auto size = [](std::size_t between) {
         const auto branch = [](ClassicBpf& code, auto there) { code.jump_if(BPF_JEQ, 7, there); };
         return jumping(between, branch).size() - between;
@@ -95,27 +95,28 @@ TEST(ClassicBpf, takes_a_second_instruction_only_where_one_does_not_reach) {
     EXPECT_EQ(size(254), size(0) + 1) << "a jump by 256";
 }
 
-TEST(ClassicBpf, a_jump_that_grows_makes_others_grow) {
-    // The first jump reaches 255 only while the second, over 256 and so of two instructions, is one.
+TEST(ClassicBpf, lengthens_jumps_over_a_lengthened_jump) {
+    // The first jump skips 255 instructions only while the second one, which skips 256 and so needs two
+    // instructions, has one.
     ClassicBpf code;
     const auto near = code.label(), far = code.label();
     code.emit(load_value, 7);
-    code.jump_if(BPF_JEQ, 7, near); // over the second and 254 more
+    code.jump_if(BPF_JEQ, 7, near); // skips the second jump and 254 more
     code.jump_if(BPF_JEQ, 9, far);
     for (int i = 0; i < 254; i++)
-        code.emit(nothing);
+        code.emit(no_op);
     code.place(near);
     code.emit(load_value, 3);
     for (int i = 0; i < 255; i++)
-        code.emit(nothing);
+        code.emit(no_op);
     code.place(far);
-    code.emit(give_back);
+    code.emit(return_a);
     const auto program = code.finish();
     EXPECT_EQ(program.size(), 1 + 2 + 2 + 254 + 1 + 255 + 1U);
     EXPECT_EQ(result(program), 3U);
 }
 
-TEST(ClassicBpf, labels_of_many_jumps_may_share_a_place) {
+TEST(ClassicBpf, allows_several_labels_at_one_place) {
     ClassicBpf code;
     const auto one = code.label(), other = code.label();
     code.emit(load_value, 7);
@@ -124,11 +125,11 @@ TEST(ClassicBpf, labels_of_many_jumps_may_share_a_place) {
     code.emit(load_value, 1);
     code.place(one);
     code.place(other);
-    code.emit(give_back);
+    code.emit(return_a);
     EXPECT_EQ(result(code.finish()), 7U);
 }
 
-TEST(HashProgramSize, is_below_the_kernels_limit_and_only_what_the_fields_ask_for) {
+TEST(ClassicBpf, keeps_hash_programs_within_kernel_limit) {
     constexpr std::uint32_t all = 0x7f;
     const auto size = [](std::uint32_t fields) { return hash_program(fields).size(); };
     for (std::uint32_t fields = 0; fields <= all; fields++) {

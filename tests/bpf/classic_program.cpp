@@ -23,22 +23,23 @@ namespace {
 void filter(int socket, std::vector<sock_filter> program) {
     const sock_fprog filter{.len = static_cast<unsigned short>(program.size()), .filter = program.data()};
     if (::setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) < 0)
-        throw SetupError("the kernel takes no filter of " + std::to_string(program.size()) + " instructions");
+        throw SetupError("the kernel rejects a filter of " + std::to_string(program.size()) +
+                         " instructions");
 }
 
-/// How much of the packet a socket with that filter gets: none, or what the program returns.
+/// How many bytes of the packet a socket with that filter receives: 0, or what the program returns.
 std::size_t left_by(std::vector<sock_filter> program, const Bytes& packet) {
     std::array<int, 2> pair{};
     if (::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair.data()) < 0)
-        throw SetupError("no pair of sockets");
+        throw SetupError("cannot make a socket pair");
     const UniqueFd here(pair[0]), there(pair[1]);
     filter(there.get(), std::move(program));
-    if (::send(here.get(), packet.data(), packet.size(), 0) < 0) throw SetupError("nothing can be sent");
+    if (::send(here.get(), packet.data(), packet.size(), 0) < 0) throw SetupError("cannot send");
     std::array<char, 1> byte{};
     return static_cast<std::size_t>(std::max<ssize_t>(0, ::recv(there.get(), byte.data(), 1, MSG_TRUNC)));
 }
 
-/// The program but for its last instruction, "return A" or "return k": the value is left in A.
+/// The program without its last instruction ("return A" or "return k"); the value is in A.
 std::vector<sock_filter> into_a(std::vector<sock_filter> program) {
     const auto last = program.back();
     program.pop_back();
@@ -46,8 +47,9 @@ std::vector<sock_filter> into_a(std::vector<sock_filter> program) {
     return program;
 }
 
-/// The lowest byte that a program returns, by how much of the packet its variants leave: its value plus one,
-/// so that 0 is no loss, where the packet is longer than that; else one byte or two, for each bit.
+/// The lowest byte that a program returns, read from the length that variants of it leave of the packet.
+/// A long packet is cut to the value plus one, so that 0 is not a lost packet; a short one is cut to one or
+/// two bytes, once for each bit.
 template <class Left>
 std::uint32_t low_byte_by(const std::vector<sock_filter>& program, const Bytes& packet, const Left& left) {
     const auto some = [&](const std::vector<sock_filter>& asked) {
@@ -100,7 +102,7 @@ UniqueFd packet_socket(const char* device, std::uint16_t protocol) {
 
 struct Arrival {
     std::size_t size = 0;
-    std::array<std::byte, 6> from{}; ///< known even where the filter left nothing of the address
+    std::array<std::byte, 6> from{}; ///< known even if the filter cut off the address
     bool tag_beside = false;
 };
 
@@ -119,7 +121,7 @@ std::optional<Arrival> arrival(int socket, milliseconds patience) {
     message.msg_control = control.data();
     message.msg_controllen = control.size();
     const auto size = ::recvmsg(socket, &message, MSG_TRUNC);
-    if (size < 0) throw SetupError(std::string("nothing can be received: ") + std::strerror(errno));
+    if (size < 0) throw SetupError(std::string("cannot receive: ") + std::strerror(errno));
     Arrival seen{.size = static_cast<std::size_t>(size)};
     std::memcpy(seen.from.data(), from.sll_addr, seen.from.size());
     tpacket_auxdata beside{};
@@ -136,11 +138,11 @@ FilteredWire::FilteredWire() {
            "link set near up\nlink set far up");
     near_ = ns_.inside([] { return packet_socket("near", 0); });
     far_ = ns_.inside([] { return packet_socket("far", ETH_P_ALL); });
-    // The kernel gives a device its queue some time after its carrier; until then frames are dropped.
+    // The kernel activates a device's queue some time after its carrier; until then frames are dropped.
     const std::vector<sock_filter> all = {{BPF_RET | BPF_K, 0, 0, 0xffff}};
     for (int i = 0; i < 100; i++)
         if (left_by(all, Bytes(64), 50ms)) return;
-    throw SetupError("nothing passes the veth pair");
+    throw SetupError("no frame passes the veth pair");
 }
 
 std::optional<std::size_t> FilteredWire::left_by(const std::vector<sock_filter>& program, const Bytes& frame,
@@ -148,7 +150,7 @@ std::optional<std::size_t> FilteredWire::left_by(const std::vector<sock_filter>&
     filter(far_.get(), program);
     if (::send(near_.get(), frame.data(), frame.size(), 0) < 0)
         throw SetupError(fmt::format("a frame of {} bytes: {}", frame.size(), std::strerror(errno)));
-    // The kernel's own frames come from other addresses.
+    // The kernel sends frames of its own, from other addresses.
     while (const auto seen = arrival(far_.get(), patience))
         if (std::equal(seen->from.begin(), seen->from.end(), frame.begin() + 6)) {
             tag_beside_ = seen->tag_beside;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a packet costs in the programs, in nanoseconds: the means of many runs each, which are short enough
-// that some of them have the CPU for themselves. It counts neither the redirect itself nor the devices.
+// Cost of a packet in the programs, in nanoseconds: means of many runs, each short enough that some are not
+// interrupted. Excludes the redirect itself and the devices.
+#include "base/result.h"
 #include "programs.h"
 #include "support/figure.h"
 #include "support/traffic/packet.h"
@@ -27,7 +28,7 @@ std::vector<double> nanoseconds(const std::function<Verdict()>& run) {
     return means;
 }
 
-TEST(Cost, of_the_programs_per_packet) {
+TEST(ProgramCost, stays_below_limit_per_packet) {
     const auto v4 = PacketBuilder(peer, own).ipv4({}).tcp(1, 2).payload(1000).bytes();
     const auto v6 = PacketBuilder(peer, own).ipv6({}).tcp(1, 2).payload(1000).bytes();
     constexpr Bounds bounds{.promised = 200, .defect = 400};

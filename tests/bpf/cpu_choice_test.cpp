@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The hash "cpu": by the port of the sending CPU, but not away from packets in flight.
+// The hash "cpu": sends by the port of the sending CPU, but never reorders packets in flight.
 #include "hash_cases.h"
 #include "programs.h"
 #include "support/traffic/on_cpu.h"
@@ -18,11 +18,11 @@ constexpr std::uint64_t never = 1'000'000'000'000, at_once = 0, milliseconds_eac
 
 Bytes packet_of(std::uint16_t flow) { return start().ipv4(ip()).tcp(flow, 2222).payload(100).bytes(); }
 
-/// This CPU's port has slot 3; whatever goes by the hash has slot 5. Once somebody has sent, `go_to` says
-/// that this were another CPU.
-class ChoiceByCpu : public testing::Test {
+/// The port of this CPU has slot 3; the hash selects slot 5. `go_to` gives this CPU another port, as if the
+/// sender had moved to another CPU.
+class CpuHash : public testing::Test {
 protected:
-    ChoiceByCpu() {
+    CpuHash() {
         programs_.team.hash_fields = TEAMO_HASH_CPU | TEAMO_HASH_TCP;
         programs_.prefer([](std::uint32_t) { return teamo_bucket{{5, 6, 7, 8}}; });
         go_to(3);
@@ -42,7 +42,7 @@ protected:
     Programs programs_;
 };
 
-TEST_F(ChoiceByCpu, is_the_port_of_the_sending_cpu_whatever_the_flow) {
+TEST_F(CpuHash, uses_port_of_sending_cpu) {
     for (std::uint16_t flow = 1; flow <= 20; ++flow)
         EXPECT_EQ(slot(flow), 3U);
     if (cpus_.size() < 2) GTEST_SKIP() << "one CPU";
@@ -52,7 +52,7 @@ TEST_F(ChoiceByCpu, is_the_port_of_the_sending_cpu_whatever_the_flow) {
         EXPECT_EQ(slot(flow), 4U);
 }
 
-TEST_F(ChoiceByCpu, leaves_a_flow_where_it_is_as_long_as_it_sends) {
+TEST_F(CpuHash, keeps_flow_on_port_while_it_sends) {
     EXPECT_EQ(slot(1), 3U);
     go_to(7);
     for (int count = 0; count < 10; ++count)
@@ -62,7 +62,7 @@ TEST_F(ChoiceByCpu, leaves_a_flow_where_it_is_as_long_as_it_sends) {
     EXPECT_EQ(slot(2), 7U);
 }
 
-TEST_F(ChoiceByCpu, lets_a_flow_go_when_it_has_paused) {
+TEST_F(CpuHash, moves_flow_after_pause) {
     set_drains(5 * milliseconds_each);
     EXPECT_EQ(slot(), 3U);
     go_to(7);
@@ -73,17 +73,17 @@ TEST_F(ChoiceByCpu, lets_a_flow_go_when_it_has_paused) {
     EXPECT_EQ(slot(), 7U) << "and has its packets in flight there now";
 }
 
-TEST_F(ChoiceByCpu, counts_a_pause_from_the_last_packet_on) {
+TEST_F(CpuHash, measures_pause_from_last_packet) {
     set_drains(1000 * milliseconds_each);
     EXPECT_EQ(slot(), 3U);
     go_to(7);
     for (int count = 0; count < 2; ++count) {
-        std::this_thread::sleep_for(700ms); // two of them would be enough since the first packet
+        std::this_thread::sleep_for(700ms); // two pauses together exceed the drain time
         EXPECT_EQ(slot(), 3U);
     }
 }
 
-TEST_F(ChoiceByCpu, waits_for_the_drain_time_of_the_port_that_is_left) {
+TEST_F(CpuHash, waits_for_drain_time_of_old_port) {
     set_drains(at_once);
     programs_.set_drain(3, never);
     EXPECT_EQ(slot(1), 3U);
@@ -94,7 +94,7 @@ TEST_F(ChoiceByCpu, waits_for_the_drain_time_of_the_port_that_is_left) {
     EXPECT_EQ(slot(2), 3U) << "slot 7 is empty at once";
 }
 
-TEST_F(ChoiceByCpu, takes_a_flow_from_a_lost_port_at_once_and_leaves_it_there) {
+TEST_F(CpuHash, moves_flow_off_lost_port_at_once) {
     EXPECT_EQ(slot(), 3U);
     go_to(7);
     programs_.live.tx = all_slots & ~slot_set({3});
@@ -104,14 +104,14 @@ TEST_F(ChoiceByCpu, takes_a_flow_from_a_lost_port_at_once_and_leaves_it_there) {
     EXPECT_EQ(slot(), 7U);
 }
 
-TEST_F(ChoiceByCpu, remembers_where_a_flow_is_though_there_was_no_choice) {
+TEST_F(CpuHash, remembers_flow_sent_by_only_live_port) {
     programs_.live.tx = slot_set({6});
     EXPECT_EQ(slot(), 6U);
     programs_.live.tx = all_slots;
     EXPECT_EQ(slot(), 6U);
 }
 
-TEST_F(ChoiceByCpu, goes_by_the_hash_where_the_cpus_port_is_not_live) {
+TEST_F(CpuHash, uses_hash_if_port_of_cpu_is_not_live) {
     programs_.live.tx = all_slots & ~slot_set({3});
     EXPECT_EQ(slot(1), 5U);
     go_to(0);
@@ -119,7 +119,7 @@ TEST_F(ChoiceByCpu, goes_by_the_hash_where_the_cpus_port_is_not_live) {
     EXPECT_EQ(slot(2), 5U) << "a CPU without a port";
 }
 
-TEST_F(ChoiceByCpu, goes_by_the_whole_flow_then_where_nothing_else_is_hashed) {
+TEST_F(CpuHash, hashes_whole_flow_without_other_fields) {
     programs_.team.hash_fields = TEAMO_HASH_CPU;
     programs_.prefer(
         [](std::uint32_t bucket) { return teamo_bucket{{static_cast<std::uint8_t>(bucket % 8 + 1)}}; });
@@ -134,14 +134,14 @@ TEST_F(ChoiceByCpu, goes_by_the_whole_flow_then_where_nothing_else_is_hashed) {
     EXPECT_EQ(met.size(), 8U);
 }
 
-TEST_F(ChoiceByCpu, drops_and_counts_what_has_no_port) {
+TEST_F(CpuHash, counts_drop_without_live_port) {
     programs_.live.tx = 0;
     const auto verdict = programs_.transmit(packet_of(1));
     EXPECT_EQ(verdict.action, dropped);
     EXPECT_EQ(verdict.slot, 0U);
 }
 
-TEST_F(ChoiceByCpu, counts_what_a_cpu_sends_in_the_bucket_of_its_number) {
+TEST_F(CpuHash, counts_in_bucket_of_cpu_number) {
     const auto bucket = cpu_ % TEAMO_BUCKETS;
     const auto before = programs_.bucket_counters_of(bucket);
     programs_.transmit(packet_of(1), 5);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the transmit hash promises: flows that count up share the ports nearly evenly, however they are
-// numbered, and random ones as evenly as chance has it. Pure, no kernel.
+// Properties of the transmit hash: sequential flows share the ports nearly evenly, whatever counts up, and
+// random flows as evenly as chance allows. Pure, no kernel.
 #include "datapath/bpf/flow_hash.h"
 
 #include <fmt/format.h>
@@ -24,8 +24,8 @@ constexpr std::uint32_t macs = TEAMO_HASH_ETH;
 constexpr std::uint32_t macs_and_ip = TEAMO_HASH_ETH | TEAMO_HASH_IPV4 | TEAMO_HASH_IPV6;
 constexpr std::uint32_t everything = macs_and_ip | TEAMO_HASH_VLAN | TEAMO_HASH_TCP | TEAMO_HASH_UDP;
 
-/// How full the fullest port is, 1 being its share, where ports own ranges of buckets (as
-/// lib/balance/buckets.h gives them out) and where they own every n-th.
+/// Load of the fullest port, 1 being an even share: if ports own ranges of buckets (as lib/balance/buckets.h
+/// assigns them), and if they own every n-th bucket.
 struct Fullest {
     double by_range = 0, by_remainder = 0;
 };
@@ -45,7 +45,7 @@ Fullest fullest(std::uint32_t ports, std::uint32_t flows, std::uint32_t fields, 
             *std::max_element(remainder.begin(), remainder.end()) / share};
 }
 
-/// A flow of a random pair of hosts, to count up from.
+/// A flow of a random pair of hosts, from which a test counts up.
 teamo_flow random_flow(std::mt19937_64& random) {
     const auto word = [&random] { return static_cast<std::uint32_t>(random()); };
     return {.dst_mac = random() & 0xfeff'ffff'ffff,
@@ -59,7 +59,7 @@ teamo_flow random_flow(std::mt19937_64& random) {
             .src_port = word() & 0xffff};
 }
 
-/// The worst of many networks in which `count` makes the i-th flow out of the first.
+/// The worst of many networks; `count` turns the first flow into the i-th.
 Fullest worst(std::uint32_t ports, std::uint32_t flows, int networks, std::uint32_t fields,
               const std::function<void(teamo_flow&, std::uint32_t)>& count) {
     std::mt19937_64 random(seed);
@@ -123,7 +123,7 @@ const std::vector<Numbering>& numberings() {
     return all;
 }
 
-TEST(FlowHash, flows_that_count_up_share_the_ports_nearly_evenly) {
+TEST(FlowHash, spreads_sequential_flows_nearly_evenly) {
     for (const auto& numbering : numberings()) {
         for (const std::uint32_t ports : {2U, 3U, 4U, 8U}) {
             const auto most = worst(ports, 64, 10'000, numbering.fields, numbering.count);
@@ -134,7 +134,7 @@ TEST(FlowHash, flows_that_count_up_share_the_ports_nearly_evenly) {
     }
 }
 
-/// The addresses of a flow that can count up, and what hashes them.
+/// The addresses of a flow that can count up, and the hash fields that read them.
 const std::vector<Numbering>& addresses() {
     static const auto all = [] {
         std::vector<Numbering> made = {
@@ -161,7 +161,7 @@ const std::vector<Numbering>& addresses() {
     return all;
 }
 
-TEST(FlowHash, of_addresses_in_steps_is_even_whatever_the_first) {
+TEST(FlowHash, spreads_stepped_addresses_from_any_start) {
     constexpr std::array<std::pair<std::uint32_t, double>, 3> at_most{{{2, 1.16}, {4, 1.19}, {8, 1.26}}};
     for (const auto& [name, fields, count] : addresses())
         for (const std::uint32_t step : {1U, 2U, 4U})
@@ -188,7 +188,7 @@ double mean_fullest(const std::function<std::uint32_t()>& bucket) {
     return sum / sets;
 }
 
-TEST(FlowHash, random_flows_spread_as_chance_has_it) {
+TEST(FlowHash, spreads_random_flows_like_chance) {
     std::mt19937_64 random(seed);
     const double chance = mean_fullest([&] { return static_cast<std::uint32_t>(random() >> 56); });
     for (const std::uint32_t fields : {macs, std::uint32_t{TEAMO_HASH_IPV4}, everything}) {
@@ -200,7 +200,7 @@ TEST(FlowHash, random_flows_spread_as_chance_has_it) {
     }
 }
 
-TEST(FlowHash, random_flows_reach_every_bucket_alike) {
+TEST(FlowHash, fills_buckets_uniformly) {
     std::mt19937_64 random(seed);
     std::array<int, TEAMO_BUCKETS> load{};
     constexpr int mean = 1000;
@@ -228,14 +228,14 @@ int moves(std::uint32_t fields, const std::function<void(teamo_flow&)>& change) 
     return moved;
 }
 
-TEST(FlowHash, source_and_destination_are_not_the_same) {
+TEST(FlowHash, distinguishes_source_from_destination) {
     EXPECT_GT(moves(macs, [](teamo_flow& flow) { std::swap(flow.dst_mac, flow.src_mac); }), 950);
     EXPECT_GT(moves(TEAMO_HASH_IPV4, [](teamo_flow& flow) { std::swap(flow.dst_ip[3], flow.src_ip[3]); }),
               950);
     EXPECT_GT(moves(TEAMO_HASH_TCP, [](teamo_flow& flow) { std::swap(flow.dst_port, flow.src_port); }), 950);
 }
 
-TEST(FlowHash, every_word_of_an_ipv6_address_counts) {
+TEST(FlowHash, uses_every_word_of_ipv6_address) {
     for (int word = 0; word < 4; word++) {
         EXPECT_GT(moves(TEAMO_HASH_IPV6, [=](teamo_flow& flow) { flow.ip_version = 6, flow.dst_ip[word]++; }),
                   950);
@@ -244,21 +244,21 @@ TEST(FlowHash, every_word_of_an_ipv6_address_counts) {
     }
 }
 
-TEST(FlowHash, a_field_that_is_not_asked_for_moves_nothing) {
+TEST(FlowHash, ignores_fields_not_configured) {
     EXPECT_EQ(moves(macs_and_ip, [](teamo_flow& flow) { flow.src_port++, flow.vlan++; }), 0);
     EXPECT_EQ(moves(TEAMO_HASH_TCP, [](teamo_flow& flow) { flow.dst_mac++, flow.dst_ip[3]++; }), 0);
     EXPECT_EQ(moves(TEAMO_HASH_IPV6, [](teamo_flow& flow) { flow.dst_ip[3]++; }), 0) << "the flow is IPv4";
     EXPECT_EQ(moves(TEAMO_HASH_IPV4, [](teamo_flow& flow) { flow.dst_ip[2]++; }), 0) << "the flow is IPv4";
 }
 
-TEST(FlowHash, ports_count_only_for_the_protocol_asked_for) {
+TEST(FlowHash, uses_ports_of_configured_protocols_only) {
     const auto next_port_of = [](std::uint32_t protocol) {
         return [protocol](teamo_flow& flow) {
             flow.protocol = protocol;
             flow.src_port++;
         };
     };
-    // The protocol itself adds nothing: where its ports count they are TCP's before the change.
+    // The protocol number itself is not hashed, and before the change the ports are those of TCP.
     EXPECT_GT(moves(TEAMO_HASH_TCP, next_port_of(6)), 900);
     EXPECT_GT(moves(TEAMO_HASH_TCP | TEAMO_HASH_UDP, next_port_of(17)), 900);
     EXPECT_GT(moves(TEAMO_HASH_TCP | TEAMO_HASH_SCTP, next_port_of(132)), 900);

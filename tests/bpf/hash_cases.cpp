@@ -20,11 +20,11 @@ MacAddress mac_of(std::uint64_t number) {
     return address;
 }
 
-/// The IPv4 header, a fragment's in one case of four. Whether ports may follow.
+/// Adds an IPv4 header, in one case of four that of a fragment. Returns whether ports may follow.
 bool random_ipv4(std::mt19937& random, PacketBuilder& packet, const teamo_flow& flow) {
     constexpr std::array<std::uint16_t, 4> fragments{0x2000, 0x2010, 0x0001, 0x1fff};
     const auto fragment = random() % 4 == 0 ? fragments[random() % 4] : std::uint16_t{0};
-    const auto dont = static_cast<std::uint16_t>(random() % 2 == 0 ? 0x4000 : 0); // changes nothing
+    const auto dont = static_cast<std::uint16_t>(random() % 2 == 0 ? 0x4000 : 0); // does not affect the hash
     packet.ipv4({.from = flow.src_ip[3],
                  .to = flow.dst_ip[3],
                  .fragment = static_cast<std::uint16_t>(fragment | dont),
@@ -32,8 +32,8 @@ bool random_ipv4(std::mt19937& random, PacketBuilder& packet, const teamo_flow& 
     return fragment == 0;
 }
 
-/// The IPv6 header, with up to seven extensions of which six are walked, and a fragment's in one case of
-/// eight.
+/// Adds an IPv6 header with up to seven extensions, of which the programs walk six, and in one case of eight
+/// a fragment header. Returns whether ports may follow.
 bool random_ipv6(std::mt19937& random, PacketBuilder& packet, const teamo_flow& flow) {
     using B = PacketBuilder;
     constexpr std::array types{B::hop_by_hop, B::routing, B::destination};

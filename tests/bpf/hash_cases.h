@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Packets, and the flows they are of: what each way to find a packet's bucket is asked.
+// Packets and their flows: the input for each implementation that finds a packet's bucket.
 #pragma once
 
 #include "datapath/bpf/flow_hash.h"
@@ -23,7 +23,7 @@ inline constexpr std::uint32_t ip_from = 0x0a000001, ip_to = 0x0a000002;
 inline constexpr Ipv6Words ip6_from{0xfd000000, 0x1111, 0x2222, 1}, ip6_to{0xfd000000, 0x3333, 0x4444, 2};
 inline constexpr std::uint8_t tcp = 6, udp = 17, sctp = 132;
 
-/// A packet's beginning, from `own` to `peer`.
+/// The start of a packet from `own` to `peer`.
 PacketBuilder start();
 Ipv4Header ip(std::uint16_t fragment = 0, std::size_t options = 0);
 Ipv6Header ip6();
@@ -33,7 +33,7 @@ teamo_flow macs();
 teamo_flow v4(std::uint8_t protocol = 0, std::uint32_t vlan = 0);
 teamo_flow v6(std::uint8_t protocol = 0, std::uint32_t vlan = 0);
 
-/// A packet, and the flow it is of.
+/// A packet and its flow.
 struct Case {
     std::string what;
     Bytes packet;
@@ -44,10 +44,10 @@ std::vector<Case> plain_cases();
 std::vector<Case> fragment_cases();
 std::vector<Case> extension_cases();
 std::vector<Case> vlan_cases();
-/// A random packet of any make, whole.
+/// A random complete packet of any kind.
 Case random_case(std::mt19937& random);
 
-/// Every fragment of a hash alone, some sets of them, all and none.
+/// Every hash field alone, some combinations, all and none.
 const std::vector<std::uint32_t>& field_sets();
 
 } // namespace teamo::test::hash_cases

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The classic program that the team driver gets, on packets that arrive over a wire: the bucket is that of
-// the transmit program and of flow_hash.h. The kernel takes the first tag out of such a packet, so this is
-// also where a tag stands beside it; tags in the packet's bytes are transmit_hash_test.cpp's.
+// The classic program that the team driver gets, on packets that arrive over a veth pair: the bucket equals
+// that of the transmit program and of flow_hash.h. The kernel moves the first tag of such a packet into its
+// metadata, so this file tests out-of-band tags; transmit_hash_test.cpp tests tags in the packet's bytes.
 #include "datapath/hash_program.h"
 
 #include "classic_program.h"
@@ -20,7 +20,7 @@ namespace {
 
 using namespace hash_cases;
 
-/// Long enough for one frame to tell the bucket. What follows a whole header does not count.
+/// Long enough to read the bucket from one frame. Bytes behind a complete header do not affect the hash.
 Bytes lengthened(Bytes packet) {
     packet.resize(std::max<std::size_t>(packet.size(), 320));
     return packet;
@@ -50,16 +50,16 @@ protected:
     FilteredWire wire_;
 };
 
-TEST_F(HashProgram, is_that_of_the_headers_asked_for) { same_bucket(plain_cases()); }
-TEST_F(HashProgram, leaves_out_the_ports_of_every_fragment) { same_bucket(fragment_cases()); }
+TEST_F(HashProgram, hashes_configured_headers) { same_bucket(plain_cases()); }
+TEST_F(HashProgram, ignores_ports_of_fragments) { same_bucket(fragment_cases()); }
 TEST_F(HashProgram, walks_ipv6_extensions) { same_bucket(extension_cases()); }
 
-TEST_F(HashProgram, knows_a_tag_beside_the_packet) {
+TEST_F(HashProgram, reads_out_of_band_vlan_tag) {
     same_bucket(vlan_cases());
     EXPECT_TRUE(wire_.tag_was_beside());
 }
 
-TEST_F(HashProgram, knows_a_tag_beside_and_two_in_the_packet) {
+TEST_F(HashProgram, reads_out_of_band_and_two_inline_tags) {
     auto flow = v4(tcp, 0);
     flow.vlan = 1 << 24 | 2 << 12 | 3;
     const auto frame = lengthened(start().vlan(1).vlan(2).vlan(3).ipv4(ip()).tcp(1111, 2222).bytes());
@@ -67,8 +67,8 @@ TEST_F(HashProgram, knows_a_tag_beside_and_two_in_the_packet) {
         EXPECT_EQ(on_wire(frame, fields), teamo_flow_bucket(&flow, fields)) << fields;
 }
 
-/// As the driver sees it, which folds four bytes into one by XOR: what is returned is one byte, unchanged.
-TEST_F(HashProgram, returns_the_bucket_and_nothing_else) {
+/// The driver folds four bytes into one by XOR, so the return value must be one byte.
+TEST_F(HashProgram, returns_bucket_in_one_byte) {
     std::vector<bool> met(TEAMO_BUCKETS);
     for (std::uint16_t port = 1; std::ranges::count(met, true) < 40 || !met[0] || !met[255]; port++) {
         ASSERT_LT(port, 5000) << "no port for a bucket at the edge";
@@ -86,12 +86,12 @@ TEST_F(HashProgram, returns_the_bucket_and_nothing_else) {
     }
 }
 
-TEST_F(HashProgram, of_no_fields_is_bucket_zero) {
+TEST_F(HashProgram, returns_zero_without_fields) {
     EXPECT_EQ(on_wire(lengthened(start().vlan(5).ipv4(ip()).tcp(1, 2).bytes()), 0), 0U);
     EXPECT_EQ(wire_.left_by(hash_program(0), lengthened(start().ipv4(ip()).bytes())), std::nullopt);
 }
 
-TEST_F(HashProgram, by_cpu_is_the_sending_one_whatever_else_is_hashed) {
+TEST_F(HashProgram, returns_sending_cpu_for_cpu_hash) {
     const auto frame = lengthened(start().ipv4(ip()).tcp(1111, 2222).bytes());
     for (const auto cpu : usable_cpus()) {
         const OnCpu here(cpu);
@@ -102,9 +102,10 @@ TEST_F(HashProgram, by_cpu_is_the_sending_one_whatever_else_is_hashed) {
     }
 }
 
-/// Cut at every length, against the transmit program: BPF_PROG_TEST_RUN takes what is short for IP only
-/// behind a tag, and the far end of a wire a tag only with two bytes behind it. A second tag is cut as well.
-TEST_F(HashProgram, of_a_packet_cut_short_is_that_of_what_is_there) {
+/// Cut at every length and compared with the transmit program. BPF_PROG_TEST_RUN accepts a packet too short
+/// for IP only behind a tag, and a veth pair a tag only with two bytes behind it. A second tag is cut as
+/// well.
+TEST_F(HashProgram, hashes_truncated_packet_like_transmit_program) {
     using B = PacketBuilder;
     const std::vector<Bytes> packets = {
         start().vlan(7).vlan(8).ipv4(ip(0, 3)).tcp(1111, 2222).bytes(),
@@ -119,14 +120,14 @@ TEST_F(HashProgram, of_a_packet_cut_short_is_that_of_what_is_there) {
         }
 }
 
-TEST_F(HashProgram, of_a_bare_ethernet_header_is_that_of_its_addresses) {
+TEST_F(HashProgram, hashes_bare_ethernet_header) {
     const auto flow = macs();
     const auto frame = cut(start().ipv4(ip()).bytes(), 14);
     EXPECT_EQ(on_wire(frame, everything), teamo_flow_bucket(&flow, everything));
 }
 
-/// Whole, and one of four cut anywhere.
-TEST_F(HashProgram, of_random_packets_is_the_same_every_way) {
+/// Complete packets; one of four is also cut at a random place.
+TEST_F(HashProgram, matches_other_implementations_on_random_packets) {
     const auto seed = std::random_device{}();
     std::cout << "seed " << seed << '\n';
     std::mt19937 random(seed);
@@ -138,7 +139,7 @@ TEST_F(HashProgram, of_random_packets_is_the_same_every_way) {
         ASSERT_EQ(programs_.bucket_of(packet, fields), bucket) << text;
         ASSERT_EQ(classic_bucket_of(lengthened(packet), fields), bucket) << text;
         ASSERT_EQ(on_wire(lengthened(packet), fields), bucket) << text;
-        constexpr std::size_t enough_for_both = 62; // for the test run, whatever the header
+        constexpr std::size_t enough_for_both = 62; // for BPF_PROG_TEST_RUN with any header
         if (i % 4 != 0 || packet.size() <= enough_for_both) continue;
         const auto part = cut(packet, enough_for_both + random() % (packet.size() - enough_for_both));
         const auto of_part = programs_.bucket_of(part, fields);

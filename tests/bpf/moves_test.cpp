@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A bucket that moves goes on by the slot it leaves until its traffic has paused.
+// A moving bucket keeps its old slot until its traffic has paused.
 #include "programs.h"
 #include "support/eventually.h"
 #include "support/traffic/packet.h"
@@ -22,9 +22,9 @@ std::uint64_t now() {
         std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count());
 }
 
-class MovingBuckets : public testing::Test {
+class MovingBucket : public testing::Test {
 protected:
-    MovingBuckets() {
+    MovingBucket() {
         programs_.prefer([](std::uint32_t) { return teamo_bucket{{3 << TEAMO_LEAVING_SHIFT | 5, 3, 8}}; });
         programs_.set_last_sent(now());
     }
@@ -34,38 +34,38 @@ protected:
     Programs programs_;
 };
 
-TEST_F(MovingBuckets, go_on_by_the_slot_they_leave_as_long_as_they_do_not_pause) {
+TEST_F(MovingBucket, keeps_old_slot_without_pause) {
     programs_.set_drain(3, never);
     for (int count = 0; count < 10; ++count)
         EXPECT_EQ(slot(), 3U);
 }
 
-TEST_F(MovingBuckets, leave_by_the_new_slot_after_the_pause_and_stay_there) {
+TEST_F(MovingBucket, uses_new_slot_after_pause) {
     programs_.set_drain(3, 1'000'000);
     programs_.set_last_sent(now() - 2'000'000);
     EXPECT_EQ(slot(), 5U);
-    programs_.set_drain(3, never); // the move is over: nobody asks any more
+    programs_.set_drain(3, never); // the move is over: the drain time no longer counts
     EXPECT_EQ(slot(), 5U);
 }
 
-TEST_F(MovingBuckets, count_a_pause_from_their_last_packet_on) {
+TEST_F(MovingBucket, measures_pause_from_last_packet) {
     programs_.set_drain(3, 300'000'000);
     programs_.set_last_sent(now() - 290'000'000);
     EXPECT_EQ(slot(), 3U);
-    EXPECT_EQ(slot(), 3U); // another 10 ms would have been enough for the first packet alone
+    EXPECT_EQ(slot(), 3U); // counted from before the first packet, 10 ms would be enough
     std::this_thread::sleep_for(20ms);
     EXPECT_EQ(slot(), 3U);
 }
 
-TEST_F(MovingBuckets, leave_a_slot_that_is_lost_at_once) {
+TEST_F(MovingBucket, leaves_lost_slot_at_once) {
     programs_.set_drain(3, never);
     programs_.live.tx = all_slots & ~slot_set({3});
     EXPECT_EQ(slot(), 5U);
     programs_.live.tx = all_slots;
-    EXPECT_EQ(slot(), 5U); // and do not go back when it returns
+    EXPECT_EQ(slot(), 5U); // and does not return with the slot
 }
 
-TEST_F(MovingBuckets, are_settled_by_packets_of_their_own_only) {
+TEST_F(MovingBucket, is_settled_only_by_own_packets) {
     programs_.set_drain(3, 1'000'000);
     const auto one = some_packet(1), other = some_packet(2);
     programs_.team.hash_fields = TEAMO_HASH_TCP;
@@ -78,7 +78,7 @@ TEST_F(MovingBuckets, are_settled_by_packets_of_their_own_only) {
     EXPECT_EQ(programs_.transmit(other).slot, 3U);
 }
 
-TEST_F(MovingBuckets, count_what_leaves_by_each_bucket) {
+TEST_F(MovingBucket, counts_packets_bytes_and_gso_bytes) {
     programs_.set_drain(3, at_once);
     const auto bucket = programs_.bucket_of(some_packet(), TEAMO_HASH_TCP);
     const auto before = programs_.bucket_counters_of(bucket);
@@ -88,7 +88,7 @@ TEST_F(MovingBuckets, count_what_leaves_by_each_bucket) {
     EXPECT_EQ(after.packets - before.packets, 5U);
     EXPECT_EQ(after.bytes - before.bytes, 5 * some_packet().size());
     EXPECT_EQ(after.gso_bytes, before.gso_bytes);
-    programs_.gso_size = 40; // the packet is one that a card cuts
+    programs_.gso_size = 40; // a GSO packet
     programs_.transmit(some_packet());
     EXPECT_EQ(programs_.bucket_counters_of(bucket).gso_bytes - after.gso_bytes, some_packet().size());
 }

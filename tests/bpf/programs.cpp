@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "programs.h"
+#include "base/result.h"
 
 #include "forward.skel.h"
 

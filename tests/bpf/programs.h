@@ -19,13 +19,13 @@ namespace teamo::test {
 
 inline constexpr int redirected = 7, dropped = 2, passed = -1; ///< TC_ACT_REDIRECT, _SHOT, _UNSPEC
 
-/// What became of a packet.
+/// The result for a packet.
 struct Verdict {
     int action = 0;
-    std::uint32_t slot = 0;        ///< whose counters moved; of several the highest
-    std::uint32_t slots = 0;       ///< all of them, one bit each
-    teamo_counters counters{};     ///< by how much, over all slots
-    std::uint32_t nanoseconds = 0; ///< a run's mean
+    std::uint32_t slot = 0;        ///< the slot whose counters changed; of several the highest
+    std::uint32_t slots = 0;       ///< all slots whose counters changed, one bit each
+    teamo_counters counters{};     ///< the change, summed over all slots
+    std::uint32_t nanoseconds = 0; ///< mean of a run
 };
 
 /// One bit per slot.
@@ -39,13 +39,13 @@ inline constexpr std::uint32_t all_slots = 0x1fe;
 
 class Programs {
 public:
-    /// Loaded; slot n is device 1000 + n, all live, bucket b prefers slot b / 32 + 1 and the next ones after.
+    /// Loaded; slot n is device 1000 + n, all live, bucket b uses slot b / 32 + 1 first, then the next ones.
     Programs();
     ~Programs();
 
     teamo_team team{}; ///< takes effect with the next run
     teamo_live live{};
-    std::uint32_t gso_size = 0; ///< of the packets to come; 0: they are no GSO packets
+    std::uint32_t gso_size = 0; ///< of the next packets; 0: not GSO packets
     void prefer(const std::function<teamo_bucket(std::uint32_t bucket)>& order);
 
     Verdict transmit(const Bytes& packet, int repeat = 1);
@@ -53,8 +53,8 @@ public:
     Verdict receive(const Bytes& packet, std::uint32_t device = 0);
     /// Runs the program of that descriptor on the maps here.
     Verdict run(int program, const Bytes& packet, std::uint32_t device, std::uint32_t mark, int repeat);
-    /// In which bucket the transmit program, or another one that calls it, puts a packet; none where it is
-    /// dropped. Asked for digit by digit: there are 256 buckets and 8 slots.
+    /// The bucket that the transmit program, or a program that calls it, selects for a packet. The packet
+    /// must not be dropped. Found digit by digit: there are 256 buckets and 8 slots.
     std::uint32_t bucket_of(const Bytes& packet, std::uint32_t hash_fields);
     std::uint32_t bucket_by(const std::function<Verdict()>& run, std::uint32_t hash_fields);
 
@@ -67,7 +67,7 @@ public:
     void set_cpu_slot(std::uint32_t cpu, std::uint8_t slot);
     /// Of all buckets, CLOCK_MONOTONIC.
     void set_last_sent(std::uint64_t nanoseconds);
-    /// What every run does first: `team` and `live` take effect, the counters are zero.
+    /// Applies `team` and `live` and clears the counters. Every run does this first.
     void write_maps();
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a port keeps, what the team gets, and what nobody gets. The programs run on the loopback device
-// (index 1) where no frame has to come out.
+// Which frames stay with the port, which go to the team and which are dropped. The programs run on the
+// loopback device (index 1) unless a frame must be received.
 #include "programs.h"
 #include "support/net/net_ns.h"
 #include "support/traffic/packet.h"
@@ -20,14 +20,14 @@ constexpr std::uint32_t loopback = 1;
 MacAddress link_local(std::uint8_t last) { return {{0x01, 0x80, 0xc2, 0x00, 0x00, last}}; }
 Bytes frame_to(const MacAddress& to) { return PacketBuilder(to, from).other(0x88b5, 46).bytes(); }
 
-class Receive : public testing::Test {
+class ReceiveProgram : public testing::Test {
 protected:
-    Receive() { programs_.team.port_ifindex[3] = loopback; }
+    ReceiveProgram() { programs_.team.port_ifindex[3] = loopback; }
 
     Programs programs_;
 };
 
-TEST_F(Receive, delivers_to_the_team) {
+TEST_F(ReceiveProgram, delivers_frames_to_team) {
     for (const auto& to :
          {own, MacAddress{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}}, MacAddress{{0x33, 0x33, 0, 0, 0, 1}}}) {
         const auto verdict = programs_.receive(frame_to(to));
@@ -39,7 +39,7 @@ TEST_F(Receive, delivers_to_the_team) {
     }
 }
 
-TEST_F(Receive, knows_every_slot_by_its_device) {
+TEST_F(ReceiveProgram, finds_slot_by_device) {
     programs_.team.port_ifindex[3] = 1003;
     for (unsigned slot = 1; slot < TEAMO_SLOTS; slot++) {
         programs_.team.port_ifindex[slot] = loopback;
@@ -48,7 +48,7 @@ TEST_F(Receive, knows_every_slot_by_its_device) {
     }
 }
 
-TEST_F(Receive, leaves_foreign_devices_alone) {
+TEST_F(ReceiveProgram, passes_frames_of_foreign_devices) {
     programs_.team.port_ifindex[3] = 0;
     for (const auto& to : {own, link_local(2), link_local(14)}) {
         const auto verdict = programs_.receive(frame_to(to));
@@ -57,7 +57,7 @@ TEST_F(Receive, leaves_foreign_devices_alone) {
     }
 }
 
-TEST_F(Receive, drops_what_an_inactive_port_hears) {
+TEST_F(ReceiveProgram, drops_frames_of_inactive_port) {
     programs_.live.rx = all_slots & ~slot_set({3});
     const auto verdict = programs_.receive(frame_to(own));
     EXPECT_EQ(verdict.action, dropped);
@@ -66,12 +66,12 @@ TEST_F(Receive, drops_what_an_inactive_port_hears) {
     EXPECT_EQ(verdict.counters.rx_packets, 0U);
 }
 
-TEST_F(Receive, transmit_state_is_another_matter) {
+TEST_F(ReceiveProgram, ignores_transmit_state) {
     programs_.live.tx = 0;
     EXPECT_EQ(programs_.receive(frame_to(own)).action, redirected);
 }
 
-TEST_F(Receive, leaves_link_local_frames_to_the_port) {
+TEST_F(ReceiveProgram, passes_link_local_frames_to_port) {
     for (const std::uint32_t rx : {all_slots, 0U}) {
         programs_.live.rx = rx;
         for (std::uint8_t last = 0; last < 16; last++) {
@@ -85,7 +85,7 @@ TEST_F(Receive, leaves_link_local_frames_to_the_port) {
     }
 }
 
-TEST_F(Receive, gives_the_team_a_copy_of_other_link_local_frames) {
+TEST_F(ReceiveProgram, copies_link_local_frames_to_team) {
     const auto ns = NetNs::create();
     ns.ip("link add inner type veth peer name team0\nlink set inner up\nlink set team0 up");
     ns.inside([&] {
@@ -96,21 +96,21 @@ TEST_F(Receive, gives_the_team_a_copy_of_other_link_local_frames) {
         }));
         team.drain(0);
         for (std::uint8_t last = 0; last < 16; last++) {
-            const bool of_the_link = last == 1 || last == 2; // pause and slow protocols
+            const bool link_only = last == 1 || last == 2; // pause and slow protocols
             const auto verdict = programs_.receive(frame_to(link_local(last)));
             EXPECT_EQ(verdict.action, passed);
-            EXPECT_EQ(verdict.counters.rx_packets, of_the_link ? 0U : 1U) << int{last};
+            EXPECT_EQ(verdict.counters.rx_packets, link_only ? 0U : 1U) << int{last};
             const auto copy = [&](const Seen& seen) { return seen.frame == frame_to(link_local(last)); };
-            EXPECT_EQ(team.await(copy, of_the_link ? 50ms : 2000ms).has_value(), !of_the_link) << int{last};
+            EXPECT_EQ(team.await(copy, link_only ? 50ms : 2000ms).has_value(), !link_only) << int{last};
         }
         programs_.live.rx = 0;
         EXPECT_EQ(programs_.receive(frame_to(link_local(14))).counters.rx_packets, 0U);
     });
 }
 
-TEST_F(Receive, of_frames_cut_short_never_faults) {
+TEST_F(ReceiveProgram, survives_truncated_frames) {
     const auto whole = PacketBuilder(own, from).vlan(1).ipv4({}).tcp(1, 2).payload(64).bytes();
-    // BPF_PROG_TEST_RUN itself refuses a bare Ethernet header, and what is short for IP: hence the tag.
+    // The tag, because BPF_PROG_TEST_RUN rejects a bare Ethernet header and a packet too short for IP.
     for (std::ptrdiff_t length = 15; length <= 80; length++)
         EXPECT_EQ(programs_.receive(Bytes(whole.begin(), whole.begin() + length)).action, redirected)
             << length;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Which bucket the transmit program finds for a packet, and the team driver's classic one, against
-// flow_hash.h: what is said of a flow is what happens to it, by either datapath.
+// The bucket of a packet by the transmit program and by the team driver's classic program equals that of
+// flow_hash.h, so what teamoctl reports for a flow holds for both datapaths.
 #include "classic_program.h"
 #include "hash_cases.h"
 #include "programs.h"
@@ -28,7 +28,7 @@ protected:
                     << what << ", hash fields " << fields;
     }
 
-    /// By the BPF program, and the same by the classic one that the team driver gets.
+    /// By the BPF program; checks that the classic program of the team driver gives the same.
     std::uint32_t bucket_of(const Bytes& packet, std::uint32_t fields) {
         const auto bucket = programs_.bucket_of(packet, fields);
         EXPECT_EQ(classic_bucket_of(packet, fields), bucket)
@@ -39,25 +39,25 @@ protected:
     Programs programs_;
 };
 
-TEST_F(TransmitHash, is_that_of_the_headers_asked_for) { same_bucket(plain_cases()); }
-TEST_F(TransmitHash, leaves_out_the_ports_of_every_fragment) { same_bucket(fragment_cases()); }
+TEST_F(TransmitHash, hashes_configured_headers) { same_bucket(plain_cases()); }
+TEST_F(TransmitHash, ignores_ports_of_fragments) { same_bucket(fragment_cases()); }
 TEST_F(TransmitHash, walks_ipv6_extensions) { same_bucket(extension_cases()); }
-TEST_F(TransmitHash, knows_tags_in_the_packet) { same_bucket(vlan_cases()); }
+TEST_F(TransmitHash, reads_inline_vlan_tags) { same_bucket(vlan_cases()); }
 
-TEST_F(TransmitHash, knows_two_tags_in_the_packet_and_no_third) {
+TEST_F(TransmitHash, reads_at_most_two_inline_tags) {
     auto flow = macs();
     flow.vlan = 1 << 12 | 2;
     same_bucket({{"three tags", start().vlan(1).vlan(2).vlan(3).ipv4(ip()).bytes(), flow}});
 }
 
-TEST_F(TransmitHash, leaves_out_the_ports_where_the_header_length_is_too_short) {
+TEST_F(TransmitHash, ignores_ports_if_ip_header_length_is_invalid) {
     auto packet = start().ipv4(ip()).tcp(1111, 2222).bytes();
     packet.at(14) = std::byte{0x44};
     const auto flow = v4();
     EXPECT_EQ(bucket_of(packet, everything), teamo_flow_bucket(&flow, everything));
 }
 
-TEST_F(TransmitHash, both_ports_of_ipv6_move_a_flow) {
+TEST_F(TransmitHash, uses_both_ports_of_ipv6) {
     int moved = 0;
     for (std::uint16_t port = 1; port <= 32; port++) {
         const auto one = bucket_of(start().ipv6(ip6()).tcp(port, 443).bytes(), everything);
@@ -68,7 +68,7 @@ TEST_F(TransmitHash, both_ports_of_ipv6_move_a_flow) {
     EXPECT_EQ(moved, 32) << "teamd hashes the destination port only";
 }
 
-TEST_F(TransmitHash, a_tag_beside_the_packet_hashes_as_one_in_it) {
+TEST_F(TransmitHash, hashes_out_of_band_tag_like_inline_tag) {
     const std::unique_ptr<vlan_tag, void (*)(vlan_tag*)> tagger(vlan_tag::open_and_load(), vlan_tag::destroy);
     ASSERT_TRUE(tagger);
     const std::uint32_t first = 0;
@@ -89,8 +89,8 @@ TEST_F(TransmitHash, a_tag_beside_the_packet_hashes_as_one_in_it) {
     }
 }
 
-TEST_F(TransmitHash, of_packets_cut_short_never_faults) {
-    // BPF_PROG_TEST_RUN itself refuses a bare Ethernet header, and what is short for IP: hence the tag.
+TEST_F(TransmitHash, survives_truncated_packets) {
+    // The tag, because BPF_PROG_TEST_RUN rejects a bare Ethernet header and a packet too short for IP.
     const auto tagged = [] { return start().vlan(1); };
     std::vector<Bytes> packets = {
         tagged().vlan(2).ipv4(ip(0, 10)).tcp(1, 2).bytes(), tagged().ipv4(ip()).udp(1, 2).bytes(),
@@ -106,7 +106,7 @@ TEST_F(TransmitHash, of_packets_cut_short_never_faults) {
     }
 }
 
-TEST_F(TransmitHash, of_a_packet_cut_short_is_that_of_what_is_there) {
+TEST_F(TransmitHash, hashes_available_headers_of_truncated_packet) {
     const auto whole = start().vlan(7).ipv4(ip()).tcp(1111, 2222).bytes();
     const auto only_vlan = [] {
         auto flow = macs();

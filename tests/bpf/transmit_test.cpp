@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// By which port a packet leaves, given the maps.
+// Which port a packet leaves by, for given maps.
 #include "programs.h"
 #include "support/net/net_ns.h"
 #include "support/traffic/on_cpu.h"
@@ -28,7 +28,7 @@ teamo_bucket in_order(std::initializer_list<std::uint8_t> slots) {
     return order;
 }
 
-class Transmit : public testing::Test {
+class TransmitProgram : public testing::Test {
 protected:
     void prefer(std::initializer_list<std::uint8_t> slots) {
         programs_.prefer([order = in_order(slots)](std::uint32_t) { return order; });
@@ -37,7 +37,7 @@ protected:
     Programs programs_;
 };
 
-TEST_F(Transmit, leaves_by_the_first_live_slot_of_its_bucket) {
+TEST_F(TransmitProgram, uses_first_live_slot_of_bucket) {
     prefer({3, 5, 8, 1});
     const std::array<std::pair<std::uint32_t, std::uint32_t>, 5> expected = {{{all_slots, 3},
                                                                               {slot_set({1, 2, 3, 8}), 3},
@@ -52,14 +52,14 @@ TEST_F(Transmit, leaves_by_the_first_live_slot_of_its_bucket) {
     }
 }
 
-TEST_F(Transmit, counts_packets_with_their_ethernet_header) {
+TEST_F(TransmitProgram, counts_bytes_with_ethernet_header) {
     const auto verdict = programs_.transmit(some_packet(), 3);
     EXPECT_EQ(verdict.counters.tx_packets, 3U);
     EXPECT_EQ(verdict.counters.tx_bytes, 3 * some_packet().size());
     EXPECT_EQ(verdict.counters.rx_packets, 0U);
 }
 
-TEST_F(Transmit, with_no_live_slot_drops_and_counts_in_slot_none) {
+TEST_F(TransmitProgram, counts_drop_without_live_slot) {
     for (const std::uint32_t live : {0U, 1U, 1U << 9, 1U | 1U << 31}) {
         programs_.live.tx = live;
         const auto verdict = programs_.transmit(some_packet());
@@ -69,7 +69,7 @@ TEST_F(Transmit, with_no_live_slot_drops_and_counts_in_slot_none) {
     }
 }
 
-TEST_F(Transmit, a_bucket_that_names_no_live_slot_drops) {
+TEST_F(TransmitProgram, drops_if_bucket_has_no_live_slot) {
     programs_.live.tx = slot_set({4, 5});
     for (const auto& order : {in_order({}), in_order({1, 2}), in_order({0, 9, 200, 255})}) {
         programs_.prefer([&](std::uint32_t) { return order; });
@@ -77,12 +77,12 @@ TEST_F(Transmit, a_bucket_that_names_no_live_slot_drops) {
     }
 }
 
-TEST_F(Transmit, unused_places_in_an_order_are_no_ports) {
+TEST_F(TransmitProgram, skips_unused_places_in_order) {
     prefer({0, 0, 0, 0, 0, 0, 0, 7});
     EXPECT_EQ(programs_.transmit(some_packet()).slot, 7U);
 }
 
-TEST_F(Transmit, a_live_slot_without_a_device_drops) {
+TEST_F(TransmitProgram, drops_if_slot_has_no_device) {
     prefer({2});
     programs_.team.port_ifindex[2] = 0;
     const auto verdict = programs_.transmit(some_packet());
@@ -90,7 +90,7 @@ TEST_F(Transmit, a_live_slot_without_a_device_drops) {
     EXPECT_EQ(verdict.slots, slot_set({0}));
 }
 
-TEST_F(Transmit, a_single_live_slot_is_taken_whatever_the_mode) {
+TEST_F(TransmitProgram, uses_single_live_slot_in_every_mode) {
     prefer({});
     for (const auto mode :
          {TEAMO_MODE_HASH, TEAMO_MODE_ROUNDROBIN, TEAMO_MODE_RANDOM, TEAMO_MODE_BROADCAST}) {
@@ -104,14 +104,14 @@ TEST_F(Transmit, a_single_live_slot_is_taken_whatever_the_mode) {
     }
 }
 
-TEST_F(Transmit, round_robin_takes_exact_turns) {
+TEST_F(TransmitProgram, round_robin_takes_exact_turns) {
     programs_.team.mode = TEAMO_MODE_ROUNDROBIN;
     programs_.live.tx = slot_set({2, 3, 5, 8});
     programs_.transmit(some_packet(), 400);
     for (const unsigned slot : {2U, 3U, 5U, 8U})
         EXPECT_EQ(programs_.counters_of(slot).tx_packets, 100U) << slot;
 
-    const OnCpu one(static_cast<unsigned>(sched_getcpu())); // turns are counted by CPU
+    const OnCpu one(static_cast<unsigned>(sched_getcpu())); // each CPU has its own round
     std::vector<std::uint32_t> order;
     for (int i = 0; i < 4; i++)
         order.push_back(programs_.transmit(some_packet()).slot);
@@ -119,7 +119,7 @@ TEST_F(Transmit, round_robin_takes_exact_turns) {
     EXPECT_THAT(order, testing::ElementsAre(2, 3, 5, 8));
 }
 
-TEST_F(Transmit, round_robin_goes_on_where_a_lost_port_was) {
+TEST_F(TransmitProgram, round_robin_continues_after_lost_port) {
     programs_.team.mode = TEAMO_MODE_ROUNDROBIN;
     const OnCpu one(static_cast<unsigned>(sched_getcpu()));
     programs_.live.tx = slot_set({4, 5});
@@ -130,7 +130,7 @@ TEST_F(Transmit, round_robin_goes_on_where_a_lost_port_was) {
     EXPECT_EQ(programs_.transmit(some_packet()).slot, 3U);
 }
 
-TEST_F(Transmit, random_spreads_by_the_buckets) {
+TEST_F(TransmitProgram, random_spreads_over_buckets) {
     programs_.team.mode = TEAMO_MODE_RANDOM;
     programs_.live.tx = slot_set({1, 2, 3, 4});
     programs_.prefer(
@@ -140,7 +140,7 @@ TEST_F(Transmit, random_spreads_by_the_buckets) {
         EXPECT_NEAR(static_cast<double>(programs_.counters_of(slot).tx_packets), 10'000, 500) << slot;
 }
 
-TEST_F(Transmit, broadcast_sends_a_copy_by_every_live_slot) {
+TEST_F(TransmitProgram, broadcast_copies_to_every_live_slot) {
     const auto ns = NetNs::create();
     for (const char* name : {"port1", "port4", "port8"})
         ns.ip(std::string("link add ") + name + " type veth peer name " + name + "_far\nlink set " + name +
@@ -165,7 +165,7 @@ TEST_F(Transmit, broadcast_sends_a_copy_by_every_live_slot) {
     });
 }
 
-TEST_F(Transmit, broadcast_counts_a_copy_that_nobody_took_as_a_drop) {
+TEST_F(TransmitProgram, broadcast_counts_failed_copy_as_drop) {
     programs_.team.mode = TEAMO_MODE_BROADCAST; // the ports' devices do not exist
     programs_.live.tx = slot_set({2, 3});
     EXPECT_EQ(programs_.transmit(some_packet()).slots, slot_set({TEAMO_NO_SLOT, 3}));

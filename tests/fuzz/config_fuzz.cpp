@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Any bytes give a configuration or an error, each diagnostic one line; a configuration's own document
-// read again means the same.
+// Any bytes give a configuration or an error, and each diagnostic is one line. The document of a
+// configuration reads back as the same configuration.
 #include "config/config_file.h"
 #include "json/write.h"
 

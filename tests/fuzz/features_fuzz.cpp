@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A device's features as the kernel's answer has them: names that ethtool could have, or a reason.
+// The kernel's reply with the features of a device gives valid names or an error text.
 #include "kernel/ethtool/feature_message.h"
 
 #include <cstdlib>

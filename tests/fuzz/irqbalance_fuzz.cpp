@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What irqbalance answers, and what is then asked of it: every number is one that it said, or ours.
+// The answer of irqbalance and our next request: every IRQ in the request is from the answer or ours.
 #include "runtime/irqbalance_bans.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     require(std::ranges::includes(bans, setup->banned) && std::ranges::includes(bans, ours));
     if (const auto request = teamo::ban_request(bans, ours)) {
         require(request->size() < 16384);
-        // No number lies across the end of what an old one reads.
+        // No number crosses the end of the buffer of an old irqbalance.
         require(request->size() <= 500 || (*request)[499] == ' ' || (*request)[500] == ' ');
     }
     return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Any bytes give a tree or an error of one line; what is written reads back as the same tree.
+// Any bytes give a tree or an error of one line. A written tree reads back as the same tree.
 #include "json/parse.h"
 #include "json/write.h"
 

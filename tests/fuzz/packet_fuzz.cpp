@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A packet as an administrator describes it: a reason for what it is not, and a bucket for what it is.
+// The description of a packet on the command line gives an error text or a packet with a bucket.
 #include "ctl/packet/packet.h"
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The kernel's lists of multicast groups, and what is then said on the wire: always frames that fit.
+// The kernel's lists of multicast groups and the reports that we send for them: every frame fits.
 #include "announce/frames.h"
 #include "announce/proc_groups.h"
 

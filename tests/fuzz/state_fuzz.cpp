@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A daemon's state as teamoctl reads it: nothing in it is taken for granted, it can be shown, and what was
-// understood of its balance reads the same when it is written again. Text hardly ever has the names that
-// matter: bytes that are no JSON are changes to a whole document.
+// The state of a daemon as teamoctl reads it: any document can be shown, and its balance reads back the same.
+// Random text rarely has the right names, so bytes that are not JSON are used as changes to a valid document.
 #include "control/balance_document.h"
 #include "control/state_document.h"
 #include "ctl/report/tables.h"
@@ -36,7 +35,7 @@ json::Value whole_document() {
     return control::state_document(status);
 }
 
-/// Takes values from the bytes, front to back; when they end, zeros.
+/// Takes values from the bytes in order, and zeros after the end.
 class Changes {
 public:
     explicit Changes(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
@@ -97,7 +96,7 @@ json::Value document_of(std::span<const std::uint8_t> bytes) {
     return document;
 }
 
-/// What was read is what the next reader reads of it: figures were rounded once.
+/// Writes and reads the balance twice: the first time rounds the numbers, the second must not change them.
 void require_same(const BalanceStatus& balance) {
     json::Value document = json::Object{{"datapath", json::Object{}}};
     document.set("balance", control::balance_document(balance));

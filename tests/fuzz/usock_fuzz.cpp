@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What comes over the control socket, from either side. What was understood must survive being written and
-// read again.
+// Messages on the control socket, from both sides. A parsed message that is written again reads back the
+// same.
 #include "control/state_document.h"
 #include "control/usock_message.h"
 
@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         const auto again = encode(*request);
         require(again.size() > longest_request || parse_request(again) == parsed);
     }
-    // A refusal is always three lines, so only what has them comes back the same.
+    // A refusal is written as three lines, so one with another format reads back differently.
     if (const auto reply = parse_reply(message)) require(parse_reply(encode(*reply)).has_value());
 
     if (const auto names = split_item_path(message)) {

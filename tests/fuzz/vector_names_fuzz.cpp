@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Any names, one a line, the first the device's, give a role each.
+// Any names, one per line and first that of the device, give one role each.
 #include "kernel/interrupts/vector_names.h"
 
 #include <cstdlib>
@@ -16,8 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         names.emplace_back(text.substr(0, end));
         if (end == std::string_view::npos) break;
     }
-    const std::vector<std::string> bears{names.front()};
-    const auto roles = roles_of(names, bears);
+    const std::vector<std::string> device_names{names.front()};
+    const auto roles = roles_of(names, device_names);
     if (roles.size() != names.size()) std::abort();
     for (const auto& role : roles)
         if (role.queue >= 65536) std::abort();

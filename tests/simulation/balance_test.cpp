@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The balancer over hours of Zipf-distributed traffic, beside libteam's and beside none, on the same trace.
+// The balancer over hours of Zipf-distributed traffic, compared with libteam's balancer and with none on the
+// same trace.
 //
-// Two figures for how full the fullest port is, over the mean of all: `placed`, of the flows' mean rates, is
-// what the placement is worth; `left`, of the bytes that left in each interval, has the flows' noise in it
-// too, which nobody can know beforehand. Both are averages over the intervals after the warm-up.
+// Two figures for the load of the fullest port, over the mean of all ports: `placed` is computed from the
+// flows' mean rates and shows the quality of the placement; `left` is computed from the bytes that left in
+// each interval and includes noise that cannot be predicted. Both are averages after the warm-up.
 #include "basic_balancer.h"
 #include "traffic.h"
 
@@ -24,7 +25,7 @@ using namespace std::chrono_literals;
 constexpr auto interval = 5s; // teamd's balancing_interval
 constexpr double seconds = 5;
 constexpr double total = 100e6; // bytes/s, of 125e6 that a port can
-// Long enough for an average: the placement drifts and is mended every few minutes, and of half as many
+// Long enough for an average: the placement drifts and is corrected every few minutes. With half as many
 // intervals one of 43 steady runs has 1.053.
 constexpr int warm_up = 20, measured = 200; // intervals
 
@@ -62,7 +63,7 @@ double fullest(const BucketOwners& owners, const std::array<double, bucket_count
     return std::ranges::max(on) * static_cast<double>(ports) / std::accumulate(on.begin(), on.end(), 0.0);
 }
 
-/// One way to place buckets, and what came of it after the warm-up.
+/// One way to place buckets, and its result after the warm-up.
 struct Contestant {
     BucketOwners owners{};
     double left = 0, placed = 0;
@@ -78,7 +79,7 @@ struct Contestant {
 struct Outcome {
     Contestant ours, basic, fixed;
     double largest = 0; ///< the largest bucket over a port's fair share, at any time
-    double least = 0;   ///< what no placement is better than: an even share or the largest bucket, on average
+    double least = 0;   ///< lower bound: an even share or the largest bucket, on average
     bool has_giants() const { return largest > 1; }
 };
 
@@ -153,7 +154,7 @@ std::string name(const Run& run) {
 constexpr Unrest quiet{.noise = 0, .churn = 0.001}, steady{.noise = 0.1, .churn = 0.001},
     unsteady{.noise = 0.3, .churn = 0.01};
 
-TEST(Balance, of_quiet_flows_has_the_fullest_port_at_1_05_of_the_mean_at_most_in_bytes_that_left) {
+TEST(Balancer, keeps_quiet_flows_within_5_percent_of_mean) {
     for (const auto& run : run_all(quiet)) {
         EXPECT_LE(run.outcome.ours.left, run.outcome.least + 0.05) << name(run);
         if (run.outcome.has_giants()) continue;
@@ -161,7 +162,7 @@ TEST(Balance, of_quiet_flows_has_the_fullest_port_at_1_05_of_the_mean_at_most_in
     }
 }
 
-TEST(Balance, of_noisy_flows_is_worth_1_05_of_the_mean_at_most_and_costs_hardly_a_move) {
+TEST(Balancer, keeps_noisy_flows_within_5_percent_with_few_moves) {
     int without_giants = 0, left_more = 0;
     for (const auto& run : run_all(steady)) {
         const auto& [ours, basic, fixed, largest, least] = run.outcome;
@@ -179,16 +180,15 @@ TEST(Balance, of_noisy_flows_is_worth_1_05_of_the_mean_at_most_and_costs_hardly_
         left_more, without_giants);
 }
 
-/// 30 % of noise in each flow and interval, and a flow lives for eight minutes: 1.05 is out of anybody's
-/// reach.
-TEST(Balance, of_unsteady_flows_is_nearer_to_even_than_the_basic_one_for_a_fiftieth_of_its_moves) {
+/// 30 % noise in each flow and interval, and a flow lives for eight minutes: no placement reaches 1.05.
+TEST(Balancer, beats_basic_balancer_on_unsteady_flows) {
     double ours = 0, basic = 0, our_moves = 0, basic_moves = 0;
     int without_giants = 0;
     for (const auto& run : run_all(unsteady)) {
         our_moves += run.outcome.ours.moves_per_interval();
         basic_moves += run.outcome.basic.moves_per_interval();
         if (run.outcome.has_giants()) continue;
-        // Below the tolerance, where nothing is moved, the basic one may be ahead by a hair.
+        // Within the tolerance ours moves nothing, so the basic balancer may be slightly better.
         EXPECT_LE(run.outcome.ours.placed, run.outcome.basic.placed + 0.01) << name(run);
         ours += run.outcome.ours.placed;
         basic += run.outcome.basic.placed;

@@ -7,9 +7,9 @@
 
 namespace teamo::simulation {
 
-/// What libteam's tx_balancer "basic" does every interval (teamd_balancer.c, 1.31), told in its results: of
-/// the bytes of the last interval, the largest bucket goes to the port that was given least so far, and so
-/// on. Where a bucket was does not count, nor does a port's speed. What sent nothing stays.
+/// The result of libteam's tx_balancer "basic" for one interval (teamd_balancer.c, 1.31): in the order of the
+/// bytes of the last interval, each bucket goes to the port with the least load so far. Ignores the present
+/// owner and the speed of the ports. A bucket without traffic stays.
 BucketOwners basic_balancer(const BucketOwners& now, const std::array<double, bucket_count>& bytes,
                             const std::vector<Slot>& ports);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Four ports, two with TSO off; eight bulk flows and 200 of requests and responses.
+// Four ports, two with TSO off; eight bulk flows and 200 request/response flows.
 #include "traffic.h"
 
 #include "balance/balancer.h"
@@ -23,7 +23,7 @@ constexpr double seconds = 5, gigabit = 125e6;
 constexpr int warm_up = 20, measured = 200; // intervals
 constexpr std::size_t ports = 4;
 
-std::vector<BalancedPort> two_capable_two_poor() {
+std::vector<BalancedPort> two_with_tso_two_without() {
     std::vector<BalancedPort> list;
     for (std::uint8_t slot = 1; slot <= ports; ++slot)
         list.push_back({.slot = Slot{slot}, .capacity = gigabit, .segments = slot <= 2});
@@ -34,7 +34,7 @@ BucketOwners quarters() {
     return assign_evenly(BucketOwners{}, bit(Slot{1}) | bit(Slot{2}) | bit(Slot{3}) | bit(Slot{4}));
 }
 
-/// `bulk` bytes/s by eight flows, and 200 of 100 to 300 kB/s each.
+/// Eight flows with `bulk` bytes/s together, and 200 flows with 100 to 300 kB/s each.
 std::vector<Flow> bulk_and_requests(Engine& engine, double bulk) {
     std::vector<Flow> flows;
     for (int count = 0; count < 8; ++count)
@@ -52,15 +52,16 @@ using BySlot = std::array<double, max_ports + 1>;
 
 struct Totals {
     BySlot left{}, planned{}, bulk{}; ///< bytes/s, summed over the intervals
-    double farthest = 0; ///< from plan to what left in one interval, as a share of a port's capacity
-    int near = 0; ///< how often a port was within ten per cent of its capacity of the plan in an interval
+    double farthest =
+        0;        ///< largest difference from the plan in one interval, as a share of a port's capacity
+    int near = 0; ///< intervals and ports that differed from the plan by at most 10 % of the capacity
     std::size_t moves = 0;
 };
 
 Totals run(std::uint32_t seed, double bulk) {
     Engine engine(seed);
     Traffic traffic(engine, bulk_and_requests(engine, bulk), {.noise = 0.1, .churn = 0});
-    const auto carrying = two_capable_two_poor();
+    const auto carrying = two_with_tso_two_without();
     auto owners = quarters();
     LoadMeter meter(interval);
     LoadMeter::Time now{};
@@ -87,7 +88,7 @@ Totals run(std::uint32_t seed, double bulk) {
     return totals;
 }
 
-TEST(Offload, has_95_per_cent_of_bulk_on_the_capable_ports_and_each_port_near_its_plan) {
+TEST(BulkPlacement, keeps_95_percent_of_bulk_on_tso_ports) {
     std::printf("bulk flows seed | bulk by capable | left of capacity, port 1 to 4    | farthest | moves\n");
     for (const double bulk : {60e6, 120e6, 180e6})
         for (std::uint32_t seed = 1; seed <= last_seed(5); ++seed) {
@@ -105,15 +106,15 @@ TEST(Offload, has_95_per_cent_of_bulk_on_the_capable_ports_and_each_port_near_it
             EXPECT_GE(share, 0.95);
             for (std::size_t slot = 1; slot <= ports; ++slot)
                 EXPECT_NEAR(totals.left[slot], totals.planned[slot], totals.planned[slot] * 0.1);
-            // The plan knows what was, and not the noise of the next interval, which at four flows a port
-            // shows.
+            // The plan knows the past but not the noise of the next interval, which is visible with four
+            // flows per port.
             EXPECT_GE(totals.near, static_cast<int>(ports) * measured * 95 / 100);
         }
 }
 
-/// About what they take, noise now fills them and now does not. What has spilled comes back when there is
-/// room to spare, and not at once: with none to spare it is 9 moves an interval, with half as much 5.
-TEST(Offload, moves_little_where_bulk_is_about_what_the_capable_ports_take) {
+/// Bulk is near the capacity of the TSO ports, so noise fills them in some intervals only. Spilled bulk
+/// returns only with spare room: without that rule there are 9 moves per interval, with half the room 5.
+TEST(BulkPlacement, moves_little_near_capacity_of_tso_ports) {
     std::printf("bulk seed | bulk by capable | moves an interval\n");
     for (const double bulk : {200e6, 210e6, 220e6, 225e6, 230e6, 240e6, 250e6})
         for (std::uint32_t seed = 1; seed <= last_seed(5); ++seed) {
@@ -127,7 +128,7 @@ TEST(Offload, moves_little_where_bulk_is_about_what_the_capable_ports_take) {
         }
 }
 
-/// Bulk as TCP has it: the flows of a port share what its wire gives, which shows as 0.94 of its capacity.
+/// Bulk over TCP: the flows of a port share its bandwidth, measured as 0.94 of its capacity.
 class Elastic {
 public:
     explicit Elastic(std::uint32_t seed) : engine_(seed) {
@@ -135,7 +136,7 @@ public:
             flows_.insert(random_bucket(engine_));
     }
 
-    /// What left by each port, bytes/s.
+    /// Bytes/s that left by each port.
     BySlot pass(const BucketOwners& owners) {
         BySlot flows{}, left{};
         for (const auto bucket : flows_)
@@ -152,7 +153,7 @@ public:
         return left;
     }
     const AllBucketCounters& counters() const { return counters_; }
-    bool all_by_the_capable(const BucketOwners& owners) const {
+    bool all_on_tso_ports(const BucketOwners& owners) const {
         return std::ranges::all_of(flows_,
                                    [&owners](std::uint8_t bucket) { return owners[bucket].value <= 2; });
     }
@@ -163,26 +164,26 @@ private:
     AllBucketCounters counters_{};
 };
 
-TEST(Offload, gives_way_to_throughput_where_bulk_takes_all_it_gets_and_then_keeps_still) {
+TEST(BulkPlacement, prefers_throughput_for_elastic_bulk) {
     for (std::uint32_t seed = 1; seed <= last_seed(20); ++seed) {
         SCOPED_TRACE(::testing::Message() << "seed " << seed);
         Elastic bulk(seed);
         auto owners = quarters();
-        for (auto& home : owners) // all of it begins on one capable port
-            home = Slot{1};
+        for (auto& owner : owners) // all bulk starts on one TSO port
+            owner = Slot{1};
         LoadMeter meter(interval);
         LoadMeter::Time now{};
         std::size_t late_moves = 0;
         BySlot left{};
         for (int round = 0; round < 200; ++round, now += interval) {
             const auto placement =
-                place(owners, meter.step(bulk.counters(), now), two_capable_two_poor(), {});
+                place(owners, meter.step(bulk.counters(), now), two_with_tso_two_without(), {});
             owners = placement.owners;
             if (round >= 100) late_moves += placement.moves.size();
             left = bulk.pass(owners);
         }
         EXPECT_GT(std::accumulate(left.begin(), left.end(), 0.0), 3.6 * gigabit);
-        EXPECT_FALSE(bulk.all_by_the_capable(owners));
+        EXPECT_FALSE(bulk.all_on_tso_ports(owners));
         EXPECT_EQ(late_moves, 0U);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Flows that send, in virtual time. Which bucket each falls into, the datapath's own hash says.
+// Flows that send, in virtual time. The hash of the datapath determines the bucket of each flow.
 #pragma once
 
 #include "model/balance.h"
@@ -12,9 +12,9 @@ namespace teamo::simulation {
 
 using Engine = std::mt19937; ///< its numbers are the same everywhere; those of std's distributions are not
 
-/// From 0 up to, without, 1.
+/// In [0, 1).
 double uniform(Engine& engine);
-/// About 0, with variance 1.
+/// Mean 0, variance 1.
 double normal(Engine& engine);
 
 struct Flow {
@@ -30,9 +30,9 @@ std::uint8_t random_bucket(Engine& engine);
 /// Flows whose rates are as 1, 1/2^s, 1/3^s, ... and together `bytes` per second.
 std::vector<Flow> zipf_flows(Engine& engine, std::size_t count, double exponent, double bytes);
 
-/// What comes and goes within an interval.
+/// Variation within an interval.
 struct Unrest {
-    double noise = 0; ///< standard deviation of the logarithm of a flow's rate, anew in every interval
+    double noise = 0; ///< standard deviation of the logarithm of a flow's rate, drawn in every interval
     double churn =
         0; ///< the share of flows that end in an interval; as many of the same rates begin elsewhere
 };
@@ -42,7 +42,7 @@ public:
     Traffic(Engine& engine, std::vector<Flow> flows, Unrest unrest)
         : engine_(&engine), flows_(std::move(flows)), unrest_(unrest) {}
 
-    /// One interval passes. What left by each bucket in it.
+    /// Simulates one interval. Returns what left by each bucket.
     AllBucketCounters pass(double seconds);
     /// Bytes per second on average, by bucket, as the flows are now.
     std::array<double, bucket_count> expected() const;
@@ -56,7 +56,7 @@ private:
     AllBucketCounters counters_{};
 };
 
-/// Runs are made with the seeds from 1 to this: to `usual`, or to what TEAMO_SIMULATION_SEEDS says.
+/// Tests run with the seeds from 1 to this: `usual`, or the value of TEAMO_SIMULATION_SEEDS.
 std::uint32_t last_seed(std::uint32_t usual);
 
 } // namespace teamo::simulation

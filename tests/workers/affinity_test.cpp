@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Binding real processes, and what comes back.
+// Binds real processes and restores their affinity.
 #include "child.h"
 #include "kernel/cpus/thread_affinity.h"
 #include "support/traffic/on_cpu.h"
@@ -26,7 +26,7 @@ std::vector<pid_t> threads_of(pid_t process) {
     return threads;
 }
 
-/// The masks of all its threads that there are.
+/// The different affinities of its threads.
 std::set<CpuList> masks_of(pid_t process) {
     std::set<CpuList> masks;
     for (const auto thread : threads_of(process))
@@ -34,7 +34,7 @@ std::set<CpuList> masks_of(pid_t process) {
     return masks;
 }
 
-/// Makes threads that live for a moment and make threads themselves, for ever.
+/// Endlessly makes short-lived threads that make threads themselves.
 int spawn_threads(int pipe) {
     const auto spawn = [] {
         for (;;) {
@@ -48,7 +48,7 @@ int spawn_threads(int pipe) {
     return ::pause();
 }
 
-/// Has this many threads that sleep.
+/// Sleeps in this many threads.
 auto sleep_in(unsigned threads) {
     return [threads](int pipe) {
         std::vector<std::thread> sleepers;
@@ -67,7 +67,7 @@ void set_mask(pid_t thread, const CpuList& cpus) {
     ASSERT_EQ(0, ::sched_setaffinity(thread, sizeof set, &set));
 }
 
-class Binding : public testing::Test {
+class ProcessBinding : public testing::Test {
 protected:
     void SetUp() override {
         if (all_.size() < 2) GTEST_SKIP() << "one CPU only";
@@ -76,7 +76,7 @@ protected:
     const CpuList first_{all_.front()}, last_{all_.back()};
 };
 
-TEST_F(Binding, holds_for_every_thread_and_comes_off_them_again) {
+TEST_F(ProcessBinding, binds_and_releases_every_thread) {
     const Child child(sleep_in(5));
     child.await_word();
     const auto bound = bind_process(child.id(), last_);
@@ -89,7 +89,7 @@ TEST_F(Binding, holds_for_every_thread_and_comes_off_them_again) {
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
 }
 
-TEST_F(Binding, catches_threads_that_are_made_meanwhile) {
+TEST_F(ProcessBinding, catches_new_threads) {
     const Child child(spawn_threads);
     child.await_word();
     for (int round = 0; round < 20; ++round) {
@@ -103,7 +103,7 @@ TEST_F(Binding, catches_threads_that_are_made_meanwhile) {
     }
 }
 
-/// As many as it can, one from the other, so that a listing never has them all.
+/// As many threads as possible, each made by the one before, so that a listing never has all of them.
 int make_threads_without_end(int pipe) {
     std::function<void()> next = [&next] { std::thread(next).detach(); };
     for (int made = 0; made < 64; ++made)
@@ -112,20 +112,20 @@ int make_threads_without_end(int pipe) {
     return ::pause();
 }
 
-/// Twelve of them in one window must not keep the daemon from its watchdog, for ten seconds: it is the two
-/// times of one that count (workers.cpp, window_budget).
-TEST_F(Binding, of_who_makes_threads_without_end_is_soon_over) {
+/// Twelve such processes in one window must not delay the daemon beyond its watchdog of ten seconds, so the
+/// time for each one is limited (workers.cpp, window_budget).
+TEST_F(ProcessBinding, ends_soon_if_threads_never_stop) {
     const Child child(make_threads_without_end);
     child.await_word();
     for (int round = 0; round < 5; ++round) {
         const auto start = SteadyClock::now();
         const auto bound = bind_process(child.id(), last_, {}, 20ms);
         if (bound) static_cast<void>(release_process(*bound, 20ms));
-        EXPECT_LT(since(start), 800ms) << "it was a second where nothing was caught";
+        EXPECT_LT(since(start), 800ms) << "without a limit it takes a second";
     }
 }
 
-TEST_F(Binding, puts_back_to_each_thread_its_own) {
+TEST_F(ProcessBinding, restores_affinity_of_each_thread) {
     const Child child(sleep_in(3));
     child.await_word();
     const auto threads = threads_of(child.pid());
@@ -139,7 +139,7 @@ TEST_F(Binding, puts_back_to_each_thread_its_own) {
     EXPECT_EQ(read_thread_affinity(threads[2]).value(), all_);
 }
 
-TEST_F(Binding, that_changes_remembers_what_was_before_the_first) {
+TEST_F(ProcessBinding, keeps_original_affinity_when_changed) {
     const Child child(sleep_in(2));
     child.await_word();
     auto bound = bind_process(child.id(), last_);
@@ -151,7 +151,7 @@ TEST_F(Binding, that_changes_remembers_what_was_before_the_first) {
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
 }
 
-TEST_F(Binding, that_was_cut_short_amid_a_move_comes_off_again) {
+TEST_F(ProcessBinding, releases_interrupted_move) {
     const Child child(sleep_in(3));
     child.await_word();
     auto bound = bind_process(child.id(), last_);
@@ -160,7 +160,7 @@ TEST_F(Binding, that_was_cut_short_amid_a_move_comes_off_again) {
     bound->leaving = std::exchange(bound->cpus, first_);
     ASSERT_TRUE(release_process(*bound));
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
-    // And where a cpuset has less than what was asked for.
+    // The same if the cpuset allows only some of the requested CPUs.
     set_mask(threads_of(child.pid())[1], first_);
     ASSERT_TRUE(release_process({.id = child.id(),
                                  .cpus = united(first_, CpuList{8000}),
@@ -170,7 +170,7 @@ TEST_F(Binding, that_was_cut_short_amid_a_move_comes_off_again) {
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
 }
 
-TEST_F(Binding, that_somebody_else_has_changed_is_theirs) {
+TEST_F(ProcessBinding, keeps_affinity_set_by_other_program) {
     const Child child(sleep_in(2));
     child.await_word();
     const auto bound = bind_process(child.id(), last_);
@@ -180,7 +180,7 @@ TEST_F(Binding, that_somebody_else_has_changed_is_theirs) {
     EXPECT_EQ(masks_of(child.pid()), (std::set{first_, all_}));
 }
 
-TEST_F(Binding, twice_is_once) {
+TEST_F(ProcessBinding, is_idempotent) {
     const Child child(sleep_in(2));
     child.await_word();
     const auto once = bind_process(child.id(), last_);
@@ -188,7 +188,7 @@ TEST_F(Binding, twice_is_once) {
     EXPECT_EQ(bind_process(child.id(), last_, *once).value(), *once);
 }
 
-TEST_F(Binding, is_not_for_whoever_has_the_number_later) {
+TEST_F(ProcessBinding, rejects_reused_process_id) {
     const Child child(sleep_in(1));
     child.await_word();
     auto id = child.id();
@@ -198,11 +198,11 @@ TEST_F(Binding, is_not_for_whoever_has_the_number_later) {
     EXPECT_EQ(bound.error().number, ESRCH);
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
     EXPECT_TRUE(release_process(
-        {.id = id, .cpus = all_, .leaving = {}, .before = last_, .threads = {}})); // nothing to do
+        {.id = id, .cpus = all_, .leaving = {}, .before = last_, .threads = {}})); // nothing to release
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
 }
 
-TEST_F(Binding, to_cpus_that_are_not_there_is_refused_and_changes_nothing) {
+TEST_F(ProcessBinding, rejects_missing_cpus) {
     const Child child(sleep_in(2));
     child.await_word();
     const auto bound = bind_process(child.id(), {8000});
@@ -213,7 +213,7 @@ TEST_F(Binding, to_cpus_that_are_not_there_is_refused_and_changes_nothing) {
     EXPECT_EQ(bind_process(child.id(), {}).error().number, EINVAL);
 }
 
-TEST_F(Binding, to_cpus_of_which_one_is_there_holds_that_one) {
+TEST_F(ProcessBinding, uses_existing_cpus_of_list) {
     const Child child(sleep_in(2));
     child.await_word();
     const auto bound = bind_process(child.id(), {all_.back(), 8000});
@@ -223,7 +223,7 @@ TEST_F(Binding, to_cpus_of_which_one_is_there_holds_that_one) {
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
 }
 
-TEST_F(Binding, of_anothers_process_is_refused_without_the_right) {
+TEST_F(ProcessBinding, rejects_foreign_process_without_privilege) {
     const Child victim(sleep_in(1));
     victim.await_word();
     const auto id = victim.id();
@@ -237,7 +237,7 @@ TEST_F(Binding, of_anothers_process_is_refused_without_the_right) {
     EXPECT_EQ(masks_of(victim.pid()), std::set{all_});
 }
 
-TEST(Processes, are_read_as_they_are) {
+TEST(Processes, reads_running_process) {
     const Child child(sleep_in(3));
     child.await_word();
     const auto read = read_process(child.pid());

@@ -14,8 +14,7 @@
 
 namespace teamo::test {
 
-/// A process that runs what it is given; killed and reaped when the value goes. What it writes into the pipe
-/// that it gets, the test can read.
+/// A process that runs `action`; killed and reaped by the destructor. `action` gets a pipe to the test.
 class Child {
 public:
     template <class Action>
@@ -43,10 +42,10 @@ public:
         if (!read) throw SetupError(read.error().text);
         return read->worker.id;
     }
-    /// Waits for a byte that it writes.
+    /// Waits until the process has written a byte.
     void await_word() const {
         char word = 0;
-        if (::read(word_.get(), &word, 1) != 1) throw SetupError("the child ended without a word");
+        if (::read(word_.get(), &word, 1) != 1) throw SetupError("the child ended before it wrote a byte");
     }
     int wait() const {
         siginfo_t ended{};

@@ -13,7 +13,7 @@
 
 namespace teamo::test {
 
-/// Bound to a port of its own choice on the loopback.
+/// Bound to a free port on the loopback device.
 inline UniqueFd bound_socket(int type) {
     UniqueFd made(::socket(AF_INET, type | SOCK_CLOEXEC, 0));
     const SocketAddress any("127.0.0.1", 0);
@@ -21,7 +21,7 @@ inline UniqueFd bound_socket(int type) {
     return made;
 }
 
-/// A socket that is connected to where another is bound.
+/// A socket that is connected to the address of a bound one.
 inline UniqueFd connected_to(int bound, int type) {
     sockaddr_storage where{};
     socklen_t size = sizeof where;
@@ -41,7 +41,7 @@ inline void send_all(int socket, std::size_t bytes) {
     }
 }
 
-/// Takes in whatever comes, to the end of time.
+/// Receives and discards until an error.
 inline int take_in(int socket) {
     std::array<char, 65536> room;
     while (::recv(socket, room.data(), room.size(), 0) >= 0) {
@@ -49,7 +49,7 @@ inline int take_in(int socket) {
     return 1;
 }
 
-/// A process that serves one TCP connection of a listener made before, whose descriptor it closes then.
+/// A process that accepts one TCP connection and then closes its copy of the listener.
 class TcpServer {
 public:
     TcpServer()
@@ -77,7 +77,7 @@ private:
     Child child_;
 };
 
-/// The TCP sockets of one process.
+/// The sockets of one process.
 inline std::vector<SocketTraffic> of_process(const std::vector<SocketTraffic>& sockets, pid_t process,
                                              Transport transport = Transport::tcp) {
     std::vector<SocketTraffic> own;

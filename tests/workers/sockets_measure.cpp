@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What one look at all sockets of the machine costs: it is taken once a second.
+// Cost of reading all sockets of the machine, which the daemon does once a second.
 #include "sockets.h"
 
 #include "support/figure.h"
@@ -16,11 +16,11 @@
 namespace teamo::test {
 namespace {
 
-constexpr std::size_t processes = 4, connections = 5'000; // of each, and both ends are its own
+constexpr std::size_t processes = 4, connections = 5'000; // per process, which has both ends
 
-/// A process that has them open until the end.
+/// Keeps the connections open until it is killed.
 int hold_connections(int pipe) {
-    // Within what is allowed: to raise that takes a right that a container may not have.
+    // Up to the hard limit: raising that needs a capability that a container may not have.
     rlimit room{};
     ::getrlimit(RLIMIT_NOFILE, &room);
     room.rlim_cur = room.rlim_max;
@@ -37,7 +37,7 @@ int hold_connections(int pipe) {
     return ::pause();
 }
 
-/// CPU time of this thread: the kernel goes through the sockets on its behalf. Others' work does not count.
+/// CPU time of this thread, which includes the kernel's work for it. Excludes other processes.
 double cpu_milliseconds() {
     timespec now{};
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -48,7 +48,7 @@ double milliseconds_since(SteadyClock::time_point start) {
     return std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
 }
 
-TEST(SocketReading, of_40_000_sockets_takes_less_than_100_ms) {
+TEST(SocketReading, reads_40000_sockets_in_100_ms) {
     std::deque<Child> holders;
     for (std::size_t made = 0; made < processes; ++made)
         holders.emplace_back(hold_connections);
@@ -63,9 +63,9 @@ TEST(SocketReading, of_40_000_sockets_takes_less_than_100_ms) {
     constexpr std::size_t sockets = 2 * processes * connections;
     const auto reader = SocketReader::open();
     ASSERT_TRUE(reader) << reader.error().text;
-    constexpr std::size_t looks = 9;
+    constexpr std::size_t rounds = 9;
     std::vector<double> took, cost;
-    for (std::size_t round = 0; round < looks; ++round) {
+    for (std::size_t round = 0; round < rounds; ++round) {
         const auto start = SteadyClock::now();
         const auto before = cpu_milliseconds();
         const auto read = reader->read();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What is seen of real processes' sockets, by BPF and without. On the loopback a packet arrives on the CPU
-// that sent it.
+// Reads the sockets of real processes, with BPF and without. On the loopback device a packet arrives on the
+// CPU that sent it.
 #include "sockets.h"
 
 #include "support/net/net_ns.h"
@@ -50,10 +50,10 @@ protected:
     std::optional<SocketReader> reader_;
 };
 
-TEST_F(Sockets, of_a_server_show_its_bytes_and_the_cpu_that_they_came_by) {
+TEST_F(Sockets, shows_bytes_and_cpu_of_server) {
     constexpr std::size_t sent = 3'000'000;
     for (const auto cpu : usable_cpus()) {
-        const OnCpu both_ends(cpu); // what an acknowledgement lets go is sent on the CPU of who acknowledged
+        const OnCpu both_ends(cpu); // an ACK makes the peer send more on the CPU that processes it
         const TcpServer server;
         const auto client = server.connect();
         send_all(client.get(), sent);
@@ -66,7 +66,7 @@ TEST_F(Sockets, of_a_server_show_its_bytes_and_the_cpu_that_they_came_by) {
     }
 }
 
-TEST_F(Sockets, are_known_by_the_cookie_that_their_owner_sees) {
+TEST_F(Sockets, has_same_cookie_as_owner) {
     const TcpServer server;
     const auto client = server.connect();
     const auto own = of(::getpid());
@@ -75,7 +75,7 @@ TEST_F(Sockets, are_known_by_the_cookie_that_their_owner_sees) {
     EXPECT_EQ(found->bytes, 0U);
 }
 
-TEST_F(Sockets, of_another_network_namespace_are_told_as_such) {
+TEST_F(Sockets, marks_other_network_namespace) {
     const auto other = NetNs::create();
     const UniqueFd there(other.inside([] { return ::socket(AF_INET, SOCK_DGRAM, 0); })),
         here(::socket(AF_INET, SOCK_DGRAM, 0));
@@ -86,14 +86,14 @@ TEST_F(Sockets, of_another_network_namespace_are_told_as_such) {
     EXPECT_FALSE(foreign.at(cookie_of(here.get())));
 }
 
-TEST_F(Sockets, that_a_process_has_twice_are_told_once) {
+TEST_F(Sockets, lists_duplicated_descriptor_once) {
     const TcpServer server;
     const auto client = server.connect();
     const UniqueFd again(::dup(client.get()));
     EXPECT_EQ(std::ranges::count(of(::getpid()), cookie_of(client.get()), &SocketTraffic::cookie), 1);
 }
 
-TEST_F(Sockets, of_two_processes_are_told_of_each) {
+TEST_F(Sockets, lists_shared_socket_for_each_process) {
     const TcpServer server;
     const auto client = server.connect();
     const Child remaining([](int pipe) { return say(pipe), ::pause(); });
@@ -102,14 +102,14 @@ TEST_F(Sockets, of_two_processes_are_told_of_each) {
     EXPECT_EQ(std::ranges::count(of(::getpid()), cookie_of(client.get()), &SocketTraffic::cookie), 1);
 }
 
-TEST_F(Sockets, that_listen_are_not_told) {
+TEST_F(Sockets, leaves_out_listening_sockets) {
     const auto before = of(::getpid()).size();
     const auto listener = bound_socket(SOCK_STREAM);
     ASSERT_EQ(0, ::listen(listener.get(), 1));
     EXPECT_THAT(of(::getpid()), SizeIs(before));
 }
 
-TEST_F(Sockets, are_the_same_without_bpf) {
+TEST_F(Sockets, matches_reading_without_bpf) {
     const TcpServer server;
     const auto client = server.connect();
     send_all(client.get(), 700'000);
@@ -134,14 +134,14 @@ TEST_F(Sockets, are_the_same_without_bpf) {
     }
 }
 
-TEST_F(Sockets, are_read_by_bpf_where_there_is_bpf) {
+TEST_F(Sockets, uses_bpf_if_available) {
     const auto source = SocketSource::open();
     EXPECT_EQ(source.limitations(), "");
     EXPECT_TRUE(source.read());
 }
 
-/// A hierarchy of control groups to be found: this test's /sys is fresh.
-class Udp : public Sockets {
+/// Mounts a cgroup2 hierarchy: the /sys of this test has none.
+class UdpSampling : public Sockets {
 protected:
     void SetUp() override {
         Sockets::SetUp();
@@ -159,7 +159,7 @@ protected:
     std::string root_;
 };
 
-TEST_F(Udp, packets_are_counted_by_socket_and_cpu_while_a_sample_lasts) {
+TEST_F(UdpSampling, counts_packets_by_socket_and_cpu) {
     EXPECT_EQ(root_, "/run/cgroup");
     const auto bound = bound_socket(SOCK_DGRAM);
     const Child server([&bound](int pipe) { return say(pipe), take_in(bound.get()); });
@@ -170,7 +170,7 @@ TEST_F(Udp, packets_are_counted_by_socket_and_cpu_while_a_sample_lasts) {
         for (unsigned sent = 0; sent < count; ++sent)
             ASSERT_EQ(100, ::send(client.get(), packet.data(), packet.size(), 0));
     };
-    send(5); // nobody counts yet
+    send(5); // not counted yet
     ASSERT_TRUE(sampler_->start(root_));
     const auto cpus = usable_cpus();
     for (const auto cpu : cpus) {
@@ -179,7 +179,7 @@ TEST_F(Udp, packets_are_counted_by_socket_and_cpu_while_a_sample_lasts) {
     }
     const auto sample = sampler_->stop();
     ASSERT_TRUE(sample) << sample.error().text;
-    send(5); // nobody counts any more
+    send(5); // no longer counted
 
     const auto sockets = reader_->read();
     ASSERT_TRUE(sockets);
@@ -193,7 +193,7 @@ TEST_F(Udp, packets_are_counted_by_socket_and_cpu_while_a_sample_lasts) {
     }
 }
 
-TEST_F(Udp, samples_begin_at_nothing_each) {
+TEST_F(UdpSampling, starts_each_sample_at_zero) {
     const auto bound = bound_socket(SOCK_DGRAM);
     const auto client = connected_to(bound.get(), SOCK_DGRAM);
     const auto counted = [&](const std::vector<SocketTraffic>& sample) {
@@ -209,7 +209,7 @@ TEST_F(Udp, samples_begin_at_nothing_each) {
     EXPECT_EQ(counted(sampler_->stop().value()), 0U);
 }
 
-TEST_F(Udp, of_a_folder_that_is_no_control_group_is_a_refusal) {
+TEST_F(UdpSampling, rejects_folder_that_is_no_control_group) {
     const auto started = sampler_->start("/run");
     ASSERT_FALSE(started);
     EXPECT_THAT(started.error().text, testing::HasSubstr("/run: cannot count packets there"));

@@ -109,9 +109,11 @@ Value port_json(const TeamState& state, const PortStatus& port) {
                        {"link_up", port.link_up},
                        {"speed", port.link.speed ? Value(*port.link.speed) : Value(-1)},
                        {"transmits", port.transmits}};
-    if (const auto* load = find_balance(state, port.name))
-        for (auto& member : *control::port_balance_document(*load).object())
+    if (const auto* load = find_balance(state, port.name)) {
+        auto document = control::port_balance_document(*load);
+        for (auto& member : *document.object())
             row.set(member.key, std::move(member.value));
+    }
     return row;
 }
 

@@ -3,6 +3,7 @@
 // teamoctl's commands that teamdctl does not have.
 //
 // lab: *BalanceHash.* Teamoctl.refuses_options_* by none: teamoctl's output does not depend on the datapath
+#include "base/result.h"
 #include "netns/configs.h"
 #include "netns/life/operators.h"
 #include "support/net/socket_address.h"

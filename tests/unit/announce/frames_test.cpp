@@ -26,7 +26,7 @@ std::vector<IpAddress> groups(std::initializer_list<const char*> texts) {
     return list;
 }
 
-/// Bytes from hexadecimal digits; blanks are for the reader.
+/// Bytes from hexadecimal digits; blanks are ignored.
 Bytes hex(std::string_view digits) {
     Bytes bytes;
     for (std::size_t i = 0; i < digits.size(); i++) {
@@ -39,7 +39,7 @@ Bytes hex(std::string_view digits) {
     return bytes;
 }
 
-/// The sum that RFC 1071 wants to be 0xffff over what has a right checksum in it.
+/// The sum of RFC 1071; 0xffff over data that includes a correct checksum.
 std::uint32_t folded_sum(const Bytes& bytes) {
     std::uint32_t sum = 0;
     for (std::size_t i = 0; i + 1 < bytes.size(); i += 2)
@@ -70,7 +70,7 @@ Bytes with_pseudo_header(const Bytes& frame, std::ptrdiff_t offset) {
     return all;
 }
 
-TEST(PeerAnnouncements, are_a_gratuitous_arp_request_per_ipv4_address) {
+TEST(PeerAnnouncement, sends_gratuitous_arp_per_ipv4_address) {
     const auto frames = peer_announcements({.mac = own, .ipv4 = {ten_1, ten_2}});
     EXPECT_THAT(frames, ElementsAre(hex("ffffffffffff 525400aabbcc 0806 0001 0800 06 04 0001"
                                         "525400aabbcc 0a000001 000000000000 0a000001"),
@@ -78,20 +78,20 @@ TEST(PeerAnnouncements, are_a_gratuitous_arp_request_per_ipv4_address) {
                                         "525400aabbcc 0a000002 000000000000 0a000002")));
 }
 
-TEST(PeerAnnouncements, are_an_unsolicited_advertisement_per_ipv6_address) {
+TEST(PeerAnnouncement, sends_unsolicited_advertisement_per_ipv6_address) {
     const auto frames = peer_announcements({.mac = own, .ipv6 = {fd_1}});
     ASSERT_THAT(frames, SizeIs(1));
     auto expected = hex("333300000001 525400aabbcc 86dd 60000000 0020 3a ff"
                         "fd000000000000000000000000000001 ff020000000000000000000000000001"
                         "88 00 0000 20000000 fd000000000000000000000000000001 02 01 525400aabbcc");
-    expected[56] = frames[0].at(56); // the checksum, judged below
+    expected[56] = frames[0].at(56); // the checksum, checked below
     expected[57] = frames[0].at(57);
     EXPECT_EQ(frames[0], expected);
     EXPECT_EQ(folded_sum(with_pseudo_header(frames[0], 54)), 0xffffU);
 }
 
-TEST(PeerAnnouncements, are_the_kernels_byte_for_byte) {
-    // Taken down by tcpdump from Linux 6.18 with arp_notify and ndisc_notify on, after a change of address.
+TEST(PeerAnnouncement, matches_kernel_byte_for_byte) {
+    // Captured with tcpdump on Linux 6.18 with arp_notify and ndisc_notify on, after a change of address.
     constexpr MacAddress changed{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcd}};
     EXPECT_THAT(
         peer_announcements({.mac = changed, .ipv4 = {ten_1}, .ipv6 = {fd_1}}),
@@ -102,20 +102,20 @@ TEST(PeerAnnouncements, are_the_kernels_byte_for_byte) {
                 "fd0000000000000000000000000000010201525400aabbcd")));
 }
 
-TEST(PeerAnnouncements, of_a_router_say_so) {
+TEST(PeerAnnouncement, sets_router_flag) {
     const auto frames = peer_announcements({.mac = own, .ipv6 = {fd_1}, .router = true});
     EXPECT_EQ(at16(frames.at(0), 58), 0xa000U);
     EXPECT_EQ(folded_sum(with_pseudo_header(frames[0], 54)), 0xffffU);
 }
 
-TEST(PeerAnnouncements, without_any_address_are_one_rarp_frame) {
+TEST(PeerAnnouncement, sends_rarp_without_addresses) {
     auto expected = hex("ffffffffffff 525400aabbcc 8035 0001 0800 06 04 0003"
                         "525400aabbcc 00000000 525400aabbcc 00000000");
     expected.resize(60);
     EXPECT_THAT(peer_announcements({.mac = own, .vlan = {}}), ElementsAre(expected));
 }
 
-TEST(PeerAnnouncements, bear_the_tag_of_their_vlan) {
+TEST(PeerAnnouncement, has_vlan_tag) {
     const auto frames = peer_announcements({.mac = own, .vlan = 5, .ipv4 = {ten_1}, .ipv6 = {link_local}});
     ASSERT_THAT(frames, SizeIs(2));
     EXPECT_EQ(part(frames[0], 0, 18), hex("ffffffffffff 525400aabbcc 8100 0005 0806"));
@@ -123,7 +123,7 @@ TEST(PeerAnnouncements, bear_the_tag_of_their_vlan) {
     EXPECT_THAT(frames[0], SizeIs(46));
 }
 
-TEST(MembershipReports, in_igmp_v3_name_all_groups_in_one_frame) {
+TEST(MembershipReport, igmp_v3_lists_all_groups_in_one_frame) {
     const auto frames =
         membership_reports({.mac = own,
                             .ipv4 = {ten_1, ten_2},
@@ -136,7 +136,7 @@ TEST(MembershipReports, in_igmp_v3_name_all_groups_in_one_frame) {
     EXPECT_EQ(folded_sum(from(frames[0], 38)), 0xffffU);
 }
 
-TEST(MembershipReports, in_older_igmp_go_to_each_group) {
+TEST(MembershipReport, older_igmp_reports_each_group) {
     for (const auto& [version, type] :
          {std::pair(IgmpVersion::v2, 0x16U), std::pair(IgmpVersion::v1, 0x12U)}) {
         const auto frames = membership_reports({.mac = own,
@@ -153,7 +153,7 @@ TEST(MembershipReports, in_older_igmp_go_to_each_group) {
     }
 }
 
-TEST(MembershipReports, come_from_no_address_where_there_is_none) {
+TEST(MembershipReport, uses_zero_source_without_address) {
     const auto frames = membership_reports({.mac = own,
                                             .ipv6 = {fd_1},
                                             .ipv4_groups = groups({"239.1.2.3"}),
@@ -163,7 +163,7 @@ TEST(MembershipReports, come_from_no_address_where_there_is_none) {
     EXPECT_EQ(part(frames[1], 22, 16), Bytes(16)) << "a global address is no source of MLD";
 }
 
-TEST(MembershipReports, in_mld_v2_come_from_the_link_local_address) {
+TEST(MembershipReport, mld_v2_uses_link_local_source) {
     const auto frames = membership_reports(
         {.mac = own,
          .ipv6 = {fd_1, link_local},
@@ -174,20 +174,20 @@ TEST(MembershipReports, in_mld_v2_come_from_the_link_local_address) {
             "fe80000000000000505400fffeaabbcc ff020000000000000000000000000016"
             "3a 00 0502 0000 0100 8f 00 0000 0000 0002"
             "02000000 ff0200000000000000000000000000fb 02000000 ff150000000000000000000000000002");
-    expected[64] = frames[0].at(64); // the checksum, judged below
+    expected[64] = frames[0].at(64); // the checksum, checked below
     expected[65] = frames[0].at(65);
     EXPECT_EQ(frames[0], expected);
     EXPECT_EQ(folded_sum(with_pseudo_header(frames[0], 62)), 0xffffU);
 }
 
-TEST(MembershipReports, of_nothing_but_what_nobody_reports_are_none) {
+TEST(MembershipReport, skips_groups_that_are_never_reported) {
     EXPECT_THAT(membership_reports({.mac = own,
                                     .ipv4_groups = groups({"224.0.0.1"}),
                                     .ipv6_groups = groups({"ff02::1", "ff01::1"})}),
                 IsEmpty());
 }
 
-TEST(MembershipReports, fit_an_ethernet_frame_however_many_groups) {
+TEST(MembershipReport, splits_groups_to_fit_ethernet_frames) {
     Speaker speaker{.mac = own, .vlan = 7, .ipv4 = {ten_1}, .ipv6 = {link_local}};
     for (int i = 0; i < 1000; i++) {
         const auto high = static_cast<std::uint8_t>(i / 256), low = static_cast<std::uint8_t>(i % 256);

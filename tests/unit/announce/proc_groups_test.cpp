@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
-// As Linux 6.18 wrote them.
+// Copied from Linux 6.18.
 constexpr std::string_view igmp = "Idx\tDevice    : Count Querier\tGroup    Users Timer\tReporter\n"
                                   "1\tlo        :     1      V3\n"
                                   "\t\t\t\t010000E0     1 0:00000000\t\t0\n"
@@ -30,7 +30,7 @@ constexpr std::string_view igmp6 =
 
 const IpAddress all_hosts = *parse_ip("224.0.0.1"), mdns = *parse_ip("224.0.0.251");
 
-TEST(ProcIgmp, gives_every_devices_groups_and_version) {
+TEST(ProcIgmp, reads_groups_and_version_of_every_device) {
     if (std::endian::native != std::endian::little)
         GTEST_SKIP() << "the sample is of a little-endian machine";
     const auto devices = parse_proc_igmp(igmp);
@@ -39,18 +39,18 @@ TEST(ProcIgmp, gives_every_devices_groups_and_version) {
                                       Pair(IfIndex{4}, Ipv4Groups{IgmpVersion::v2, {mdns, all_hosts}})));
 }
 
-TEST(ProcIgmp, of_no_device_is_empty) {
+TEST(ProcIgmp, is_empty_without_devices) {
     EXPECT_THAT(parse_proc_igmp("").value(), IsEmpty());
     EXPECT_THAT(parse_proc_igmp("Idx\tDevice    : Count Querier\tGroup    Users Timer\tReporter\n").value(),
                 IsEmpty());
 }
 
-TEST(ProcIgmp, knows_a_device_without_groups_and_a_column_that_grew) {
+TEST(ProcIgmp, reads_device_without_groups_and_wide_columns) {
     const auto devices = parse_proc_igmp("70000\taverylongdevice:     0      V1\n").value();
     EXPECT_THAT(devices, ElementsAre(Pair(IfIndex{70000}, Ipv4Groups{IgmpVersion::v1, {}})));
 }
 
-TEST(ProcIgmp, refuses_what_it_is_not) {
+TEST(ProcIgmp, rejects_invalid_text) {
     for (const auto* text :
          {"x", "\n", "\t\t\t\t010000E0     1 0:00000000\t\t0\n", "0\tlo : 1 V3\n", "1\tlo : 1 V4\n",
           "1\tlo 1 V3\n", "1\tlo : many V3\n", "99999999999\tlo : 1 V3\n", "1\tlo : 1 V3\n\t\t\t\t010000E\n",
@@ -59,7 +59,7 @@ TEST(ProcIgmp, refuses_what_it_is_not) {
     EXPECT_THAT(parse_proc_igmp("1\tlo : 1 V3\nx\n").error().text, HasSubstr("line 2"));
 }
 
-TEST(ProcIgmp6, gives_every_devices_groups) {
+TEST(ProcIgmp6, reads_groups_of_every_device) {
     const auto devices = parse_proc_igmp6(igmp6);
     ASSERT_TRUE(devices);
     const auto all_nodes = *parse_ip("ff02::1"), solicited = *parse_ip("ff02::1:ff00:2"),
@@ -69,7 +69,7 @@ TEST(ProcIgmp6, gives_every_devices_groups) {
                                       Pair(IfIndex{12345}, ElementsAre(all_nodes))));
 }
 
-TEST(ProcIgmp6, refuses_what_it_is_not) {
+TEST(ProcIgmp6, rejects_invalid_text) {
     EXPECT_THAT(parse_proc_igmp6("").value(), IsEmpty());
     for (const auto* text :
          {"x", "\n", "1 lo", "1 lo ff02", "-1 lo ff020000000000000000000000000001\n",
@@ -77,13 +77,13 @@ TEST(ProcIgmp6, refuses_what_it_is_not) {
         EXPECT_FALSE(parse_proc_igmp6(text)) << text;
 }
 
-TEST(ProcGroups, are_not_read_without_bound) {
+TEST(ProcGroups, limits_input_size) {
     const std::string longest(longest_group_list + 1, '\n');
     EXPECT_EQ(parse_proc_igmp(longest).error().number, EFBIG);
     EXPECT_EQ(parse_proc_igmp6(longest).error().number, EFBIG);
 }
 
-TEST(ProcGroups, of_damaged_texts_give_a_value_or_an_error) {
+TEST(ProcGroups, survives_random_damage) {
     const auto seed = std::random_device{}();
     std::mt19937 random(seed);
     for (int i = 0; i < 20'000; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What holds of every placement: thousands of random ones, the seed of each in its failure.
+// Properties of every placement: thousands of random cases; a failure shows its seed.
 #include "balance/balancer.h"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ std::vector<BalancedPort> some_ports(Dice& dice) {
     return ports;
 }
 
-/// Of an idle team as well as of one that is filled above its capacity; even loads, and heavy tails.
+/// From an idle team to one loaded above its capacity; even loads and heavy tails.
 BucketLoads some_loads(Dice& dice, const std::vector<BalancedPort>& ports) {
     const double capacity =
         std::accumulate(ports.begin(), ports.end(), 1.0, [](double sum, const auto& port) {
@@ -73,11 +73,11 @@ Case some_case(std::uint32_t seed) {
     some.ports = some_ports(dice);
     some.loads = some_loads(dice, some.ports);
     const bool unowned = dice.chance(0.3);
-    for (auto& home : some.owners)
+    for (auto& owner : some.owners)
         if (unowned || some.ports.empty())
-            home = Slot{static_cast<std::uint8_t>(dice.number(0, max_ports))};
+            owner = Slot{static_cast<std::uint8_t>(dice.number(0, max_ports))};
         else
-            home =
+            owner =
                 some.ports[static_cast<std::size_t>(dice.number(0, static_cast<int>(some.ports.size()) - 1))]
                     .slot;
     some.policy.aware = dice.chance(0.8);
@@ -125,7 +125,7 @@ double bulk_without_tso(const Case& some, const BucketOwners& owners) {
     return sum;
 }
 
-/// The capable ports have more bulk than they shall, so that some may go to the others.
+/// The TSO ports have more bulk than their limit, so some may move to the others.
 bool spills(const Case& some) {
     double bulk = 0, limit = 0;
     for (const auto& port : some.ports)
@@ -136,11 +136,11 @@ bool spills(const Case& some) {
     return some.policy.aware && bulk > limit;
 }
 
-bool any_without_home(const Case& some) {
-    return std::ranges::any_of(some.owners, [&some](Slot home) { return port_of(some, home) == nullptr; });
+bool any_without_owner(const Case& some) {
+    return std::ranges::any_of(some.owners, [&some](Slot owner) { return port_of(some, owner) == nullptr; });
 }
 
-class Placements : public ::testing::Test {
+class PlacementProperties : public ::testing::Test {
 protected:
     template <class Claim>
     static void always(Claim claim) {
@@ -152,15 +152,15 @@ protected:
     }
 };
 
-TEST_F(Placements, give_every_bucket_one_of_the_ports) {
+TEST_F(PlacementProperties, gives_every_bucket_a_port) {
     always([](const Case& some, const Placement& placement) {
         if (some.ports.empty()) return;
-        for (const auto home : placement.owners)
-            ASSERT_NE(port_of(some, home), nullptr);
+        for (const auto owner : placement.owners)
+            ASSERT_NE(port_of(some, owner), nullptr);
     });
 }
 
-TEST_F(Placements, differ_from_what_was_by_the_moves_that_they_list) {
+TEST_F(PlacementProperties, lists_every_move_once) {
     always([](const Case& some, const Placement& placement) {
         auto owners = some.owners;
         for (const auto& move : placement.moves) {
@@ -173,7 +173,7 @@ TEST_F(Placements, differ_from_what_was_by_the_moves_that_they_list) {
     });
 }
 
-TEST_F(Placements, plan_what_there_is) {
+TEST_F(PlacementProperties, plans_sum_of_bucket_loads) {
     always([](const Case& some, const Placement& placement) {
         std::array<double, max_ports + 1> sums{};
         for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
@@ -187,7 +187,7 @@ TEST_F(Placements, plan_what_there_is) {
     });
 }
 
-TEST_F(Placements, have_nothing_to_move_a_second_time) {
+TEST_F(PlacementProperties, moves_nothing_when_repeated) {
     always([](const Case& some, const Placement& placement) {
         auto again = some;
         again.owners = placement.owners;
@@ -195,41 +195,42 @@ TEST_F(Placements, have_nothing_to_move_a_second_time) {
     });
 }
 
-TEST_F(Placements, make_the_fullest_port_no_fuller_unless_for_offload_or_membership) {
+TEST_F(PlacementProperties, never_fills_fullest_port_more_for_load) {
     always([](const Case& some, const Placement& placement) {
         const bool for_load = std::ranges::all_of(
             placement.moves, [](const BucketMove& move) { return move.reason == MoveReason::load; });
         if (some.ports.empty() || !for_load) return;
-        // What spills is weighed by the kinds of ports, not port by port.
+        // Spilling balances the kinds of ports, not single ports.
         const double slack = spills(some) ? some.policy.tolerance : 1e-9;
         ASSERT_LE(fullest(some, placement.owners), fullest(some, some.owners) * (1 + slack));
     });
 }
 
-TEST_F(Placements, leave_no_more_bulk_without_tso_than_was_unless_the_capable_ports_are_full) {
-    int looked_at = 0;
-    always([&looked_at](const Case& some, const Placement& placement) {
+TEST_F(PlacementProperties, never_adds_bulk_without_tso_unless_it_spills) {
+    int checked = 0;
+    always([&checked](const Case& some, const Placement& placement) {
         const auto unknown = [](const BalancedPort& port) { return port.segments && port.capacity <= 0; };
-        // With a capable port of unknown capacity nothing spills; a bucket of little bulk may go anywhere.
-        if (!some.policy.aware || any_without_home(some) || std::ranges::none_of(some.ports, unknown)) return;
+        // With a TSO port of unknown capacity nothing spills; a bucket with little bulk may go anywhere.
+        if (!some.policy.aware || any_without_owner(some) || std::ranges::none_of(some.ports, unknown))
+            return;
         auto bulk_only = some;
         for (auto& load : bulk_only.loads)
             if (load.bulk < 0.4 * load.bytes) load.bulk = 0;
         ASSERT_LE(bulk_without_tso(bulk_only, placement.owners),
                   bulk_without_tso(bulk_only, some.owners) * (1 + 1e-9));
-        ++looked_at;
+        ++checked;
     });
-    EXPECT_GT(looked_at, 300);
+    EXPECT_GT(checked, 300);
 }
 
-TEST_F(Placements, move_idle_buckets_only_where_their_port_left) {
+TEST_F(PlacementProperties, moves_idle_buckets_only_off_removed_ports) {
     always([](const Case& some, const Placement& placement) {
         for (const auto& move : placement.moves)
             ASSERT_TRUE(some.loads[move.bucket].bytes > 0 || move.reason == MoveReason::membership);
     });
 }
 
-TEST_F(Placements, move_what_rests_only_where_its_port_left) {
+TEST_F(PlacementProperties, moves_resting_buckets_only_off_removed_ports) {
     int resting = 0;
     always([&resting](const Case& some, const Placement& placement) {
         for (const auto& move : placement.moves) {
@@ -240,9 +241,9 @@ TEST_F(Placements, move_what_rests_only_where_its_port_left) {
     EXPECT_GT(resting, 300);
 }
 
-TEST_F(Placements, move_little_where_little_changes) {
-    std::size_t judged = 0;
-    always([&judged](const Case& some, const Placement& placement) {
+TEST_F(PlacementProperties, moves_little_after_small_changes) {
+    std::size_t checked = 0;
+    always([&checked](const Case& some, const Placement& placement) {
         if (some.ports.size() < 2) return;
         Dice dice(static_cast<std::uint32_t>(some.ports.size()));
         auto later = some;
@@ -252,16 +253,16 @@ TEST_F(Placements, move_little_where_little_changes) {
             all += load.bytes;
             most = std::max(most, load.bytes);
         }
-        // With what weighs a lot, one per cent of it is a reason to do a lot.
+        // One per cent of a very large bucket may justify many moves.
         if (most * 40 > all) return;
         for (auto& load : later.loads) {
             const double factor = dice.real(0.99, 1.01);
             load = {.bytes = load.bytes * factor, .packets = load.packets, .bulk = load.bulk * factor};
         }
         ASSERT_LE(placed(later).moves.size(), 12U);
-        ++judged;
+        ++checked;
     });
-    EXPECT_GE(judged, 200U) << "or none of them was like that";
+    EXPECT_GE(checked, 200U) << "or none of them was like that";
 }
 
 } // namespace

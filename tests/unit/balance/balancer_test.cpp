@@ -21,14 +21,14 @@ using ::testing::SizeIs;
 
 constexpr double gigabit = 125e6;
 
-/// A bucket by home and load; what is not named is idle and lives on the ports in turn.
+/// Buckets by owner and load. All others are idle and assigned to the ports in turn.
 class Setting {
 public:
     explicit Setting(std::vector<BalancedPort> carrying) : ports(std::move(carrying)) {
         for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
             owners[bucket] = ports[bucket % ports.size()].slot;
     }
-    /// One more bucket that carries something. Returns its number.
+    /// Adds a bucket with load. Returns its number.
     std::size_t with(int slot, double bytes, double gso_share = 0) {
         const auto bucket = next_++;
         owners[bucket] = Slot{static_cast<std::uint8_t>(slot)};
@@ -50,7 +50,10 @@ private:
 };
 
 BalancedPort port(int slot, double capacity = gigabit, bool segments = true, double cpu_load = 0) {
-    return {Slot{static_cast<std::uint8_t>(slot)}, capacity, segments, cpu_load};
+    return {.slot = Slot{static_cast<std::uint8_t>(slot)},
+            .capacity = capacity,
+            .segments = segments,
+            .cpu_load = cpu_load};
 }
 std::vector<BalancedPort> alike(int count) {
     std::vector<BalancedPort> ports;
@@ -74,13 +77,13 @@ double bulk_on(const Placement& placement, const BucketLoads& loads, std::set<in
 
 std::map<int, int> buckets_by_port(const BucketOwners& owners) {
     std::map<int, int> counts;
-    for (const auto home : owners)
-        ++counts[home.value];
+    for (const auto owner : owners)
+        ++counts[owner.value];
     return counts;
 }
 
-/// Such a bucket would have been asked again and again, and the port stayed full for as long as it rests.
-TEST(Balancer, takes_others_where_the_best_bucket_rests) {
+/// Otherwise the same resting bucket would be chosen again and again, and the port would stay full.
+TEST(Balancer, moves_other_buckets_if_best_one_rests) {
     Setting setting(alike(2));
     const auto best = setting.with(1, 20e6);
     setting.many(6, 1, 10e6);
@@ -92,8 +95,8 @@ TEST(Balancer, takes_others_where_the_best_bucket_rests) {
     EXPECT_EQ(others.planned, placement.planned);
 }
 
-/// What rests is no water that could stand elsewhere.
-TEST(Balancer, evens_out_the_other_ports_beside_one_where_too_much_rests) {
+/// Resting load cannot move and must not count as load that could.
+TEST(Balancer, balances_other_ports_beside_resting_load) {
     Setting setting(alike(3));
     RestingBuckets resting;
     for (int count = 0; count < 5; ++count)
@@ -105,7 +108,7 @@ TEST(Balancer, evens_out_the_other_ports_beside_one_where_too_much_rests) {
     EXPECT_EQ(placement.planned[3], 50);
 }
 
-TEST(Balancer, leaves_everything_where_it_is_without_ports) {
+TEST(Balancer, changes_nothing_without_ports) {
     const Setting setting(alike(2));
     const auto placement = place(setting.owners, setting.loads, {}, {});
     EXPECT_EQ(placement.owners, setting.owners);
@@ -113,13 +116,13 @@ TEST(Balancer, leaves_everything_where_it_is_without_ports) {
     EXPECT_THAT(placement.planned, Each(0));
 }
 
-TEST(Balancer, gives_idle_buckets_without_a_home_one_evenly) {
+TEST(Balancer, spreads_unowned_idle_buckets_evenly) {
     const auto placement = place(BucketOwners{}, BucketLoads{}, alike(3), {});
     EXPECT_EQ(buckets_by_port(placement.owners), (std::map<int, int>{{1, 86}, {2, 85}, {3, 85}}));
     EXPECT_THAT(placement.moves, AllOf(SizeIs(256), Each(because_of(MoveReason::membership))));
 }
 
-TEST(Balancer, moves_only_the_buckets_of_a_port_that_left_even_if_all_are_idle) {
+TEST(Balancer, moves_only_idle_buckets_of_removed_port) {
     const Setting setting(alike(4));
     const auto placement = place(setting.owners, setting.loads, alike(3), {});
     EXPECT_THAT(placement.moves, AllOf(SizeIs(64), Each(because_of(MoveReason::membership)),
@@ -127,7 +130,7 @@ TEST(Balancer, moves_only_the_buckets_of_a_port_that_left_even_if_all_are_idle) 
     EXPECT_EQ(buckets_by_port(placement.owners), (std::map<int, int>{{1, 86}, {2, 85}, {3, 85}}));
 }
 
-TEST(Balancer, gives_loaded_buckets_of_a_port_that_left_to_those_with_room) {
+TEST(Balancer, gives_loaded_bucket_of_removed_port_to_emptier_port) {
     Setting setting(alike(3));
     setting.with(1, 500);
     setting.with(2, 300);
@@ -136,14 +139,14 @@ TEST(Balancer, gives_loaded_buckets_of_a_port_that_left_to_those_with_room) {
     EXPECT_EQ(placement.owners[2], Slot{2});
 }
 
-TEST(Balancer, moves_nothing_while_the_fullest_port_is_within_the_tolerance) {
+TEST(Balancer, moves_nothing_within_tolerance) {
     Setting setting(alike(2));
     setting.many(104, 1, 10);
     setting.many(96, 2, 10);
     EXPECT_THAT(setting.placed().moves, IsEmpty());
 }
 
-TEST(Balancer, moves_one_bucket_where_one_is_enough) {
+TEST(Balancer, moves_single_bucket_if_sufficient) {
     Setting setting(alike(2));
     setting.many(10, 1, 10);
     const auto fitting = setting.with(1, 30);
@@ -161,7 +164,7 @@ TEST(Balancer, moves_one_bucket_where_one_is_enough) {
     EXPECT_EQ(placement.planned[2], 170);
 }
 
-TEST(Balancer, exchanges_two_buckets_where_moving_one_does_not_help) {
+TEST(Balancer, swaps_buckets_if_one_move_does_not_help) {
     Setting setting(alike(2));
     setting.many(2, 1, 60);
     setting.many(2, 2, 40);
@@ -171,7 +174,7 @@ TEST(Balancer, exchanges_two_buckets_where_moving_one_does_not_help) {
     EXPECT_EQ(placement.planned[1], 100);
 }
 
-TEST(Balancer, does_not_exchange_equal_loads) {
+TEST(Balancer, does_not_swap_equal_loads) {
     Setting setting(alike(2));
     setting.many(3, 1, 50);
     setting.many(2, 2, 50);
@@ -188,7 +191,7 @@ TEST(Balancer, never_moves_idle_buckets_for_load) {
     EXPECT_THAT(placement.moves, SizeIs(3));
 }
 
-TEST(Balancer, gives_a_fast_port_more) {
+TEST(Balancer, gives_faster_port_more_load) {
     Setting setting({port(1, gigabit), port(2, 3 * gigabit)});
     setting.many(50, 1, 1000);
     setting.many(50, 2, 1000);
@@ -197,7 +200,7 @@ TEST(Balancer, gives_a_fast_port_more) {
     EXPECT_NEAR(placement.planned[2], 75000, 750);
 }
 
-TEST(Balancer, takes_a_port_of_unknown_speed_for_one_like_the_others) {
+TEST(Balancer, assumes_mean_speed_if_unknown) {
     Setting setting({port(1, gigabit), port(2, 3 * gigabit), port(3, 0)});
     setting.many(120, 1, 1000);
     const auto placement = setting.placed();
@@ -206,14 +209,14 @@ TEST(Balancer, takes_a_port_of_unknown_speed_for_one_like_the_others) {
     EXPECT_NEAR(placement.planned[3], 40000, 800);
 }
 
-TEST(Balancer, gives_less_to_a_port_whose_cpu_has_other_work) {
+TEST(Balancer, gives_less_to_port_with_busy_cpu) {
     Setting setting({port(1), port(2, gigabit, true, 1.0)});
     setting.many(90, 1, 1000);
     EXPECT_NEAR(setting.placed().planned[2], 30000, 1200);
     EXPECT_NEAR(setting.placed({.aware = false}).planned[2], 45000, 900);
 }
 
-TEST(Balancer, brings_bulk_to_the_ports_that_segment) {
+TEST(Balancer, moves_bulk_to_tso_ports) {
     Setting setting(two_kinds());
     for (int slot = 1; slot <= 4; ++slot) {
         setting.many(2, slot, 10e6, 1);
@@ -227,7 +230,7 @@ TEST(Balancer, brings_bulk_to_the_ports_that_segment) {
     EXPECT_NEAR(placement.moves.front().gain, 1 / 8.0, 1e-9) << "an eighth of all bulk";
 }
 
-TEST(Balancer, leaves_small_packets_to_the_others_when_bulk_is_more_than_an_even_share) {
+TEST(Balancer, moves_small_packets_off_ports_full_of_bulk) {
     Setting setting(two_kinds());
     setting.many(8, 3, 10e6, 1);
     setting.many(20, 1, 1e6, 0);
@@ -238,7 +241,7 @@ TEST(Balancer, leaves_small_packets_to_the_others_when_bulk_is_more_than_an_even
     EXPECT_NEAR(placement.planned[4], 10e6, 1.5e6);
 }
 
-TEST(Balancer, does_not_care_about_bulk_unless_it_is_told_to) {
+TEST(Balancer, ignores_bulk_unless_offload_aware) {
     Setting setting(two_kinds());
     for (int slot = 1; slot <= 4; ++slot)
         setting.many(2, slot, 10e6, 1);
@@ -246,7 +249,7 @@ TEST(Balancer, does_not_care_about_bulk_unless_it_is_told_to) {
     EXPECT_THAT(setting.placed().moves, SizeIs(4));
 }
 
-TEST(Balancer, does_not_care_about_bulk_where_all_ports_segment_or_none) {
+TEST(Balancer, ignores_bulk_if_all_ports_are_alike) {
     for (const bool segments : {true, false}) {
         Setting setting({port(1, gigabit, segments), port(2, gigabit, segments)});
         setting.many(2, 1, 10e6, 1);
@@ -255,7 +258,7 @@ TEST(Balancer, does_not_care_about_bulk_where_all_ports_segment_or_none) {
     }
 }
 
-TEST(Balancer, leaves_a_bucket_that_is_half_bulk_on_the_kind_of_port_where_it_is) {
+TEST(Balancer, keeps_half_bulk_bucket_on_its_kind_of_port) {
     Setting setting(two_kinds());
     const auto here = setting.with(1, 10e6, 0.5), there = setting.with(3, 10e6, 0.5);
     setting.with(2, 10e6, 0);
@@ -268,7 +271,7 @@ TEST(Balancer, leaves_a_bucket_that_is_half_bulk_on_the_kind_of_port_where_it_is
     EXPECT_EQ(setting.placed().owners[there], Slot{2}) << "where no bulk is";
 }
 
-TEST(Balancer, does_not_move_for_a_trace_of_bulk) {
+TEST(Balancer, ignores_trace_of_bulk) {
     Setting setting(two_kinds());
     setting.with(1, 49e6, 1);
     setting.with(2, 49e6, 1);
@@ -278,7 +281,7 @@ TEST(Balancer, does_not_move_for_a_trace_of_bulk) {
     EXPECT_THAT(setting.placed().moves, IsEmpty());
 }
 
-TEST(Balancer, spills_bulk_to_the_others_when_the_capable_ports_are_full) {
+TEST(Balancer, spills_bulk_if_tso_ports_are_full) {
     Setting setting(two_kinds());
     setting.many(8, 1, gigabit * 0.94 / 8, 1);
     setting.many(8, 2, gigabit * 0.94 / 8, 1);
@@ -287,14 +290,14 @@ TEST(Balancer, spills_bulk_to_the_others_when_the_capable_ports_are_full) {
     EXPECT_LE(placement.planned[1] + placement.planned[2], 2 * 0.9 * gigabit);
 }
 
-TEST(Balancer, leaves_bulk_where_it_is_when_all_ports_are_full_of_it) {
+TEST(Balancer, keeps_bulk_in_place_if_all_ports_are_full) {
     Setting setting(two_kinds());
     for (int slot = 1; slot <= 4; ++slot)
         setting.many(4, slot, gigabit * 0.94 / 4, 1);
     EXPECT_THAT(setting.placed().moves, IsEmpty());
 }
 
-TEST(Balancer, brings_spilled_bulk_back_only_when_there_is_clearly_room) {
+TEST(Balancer, returns_spilled_bulk_only_with_enough_room) {
     Setting setting(two_kinds());
     for (int slot = 1; slot <= 2; ++slot)
         setting.many(8, slot, gigabit * 0.8 / 8, 1);
@@ -305,14 +308,14 @@ TEST(Balancer, brings_spilled_bulk_back_only_when_there_is_clearly_room) {
     EXPECT_NE(setting.placed().owners[spilled], Slot{3}) << "80 %";
 }
 
-TEST(Balancer, spills_nothing_where_the_capacity_is_not_known) {
+TEST(Balancer, spills_nothing_if_capacity_is_unknown) {
     Setting setting(two_kinds(0));
     for (int slot = 1; slot <= 4; ++slot)
         setting.many(2, slot, 1e9, 1);
     EXPECT_EQ(bulk_on(setting.placed(), setting.loads, {1, 2}), 8e9);
 }
 
-TEST(Balancer, gives_a_bucket_larger_than_a_fair_share_a_port_to_itself) {
+TEST(Balancer, isolates_bucket_above_fair_share) {
     Setting setting(alike(4));
     const auto giant = setting.with(2, 60e6);
     for (int slot = 1; slot <= 4; ++slot)
@@ -324,7 +327,7 @@ TEST(Balancer, gives_a_bucket_larger_than_a_fair_share_a_port_to_itself) {
         EXPECT_NEAR(placement.planned[slot], 40e6 / 3, 1.5e6);
 }
 
-TEST(Balancer, parts_two_giants) {
+TEST(Balancer, separates_two_large_buckets) {
     Setting setting(alike(4));
     setting.many(2, 1, 50e6);
     for (int slot = 1; slot <= 4; ++slot)
@@ -334,7 +337,7 @@ TEST(Balancer, parts_two_giants) {
     EXPECT_LT(std::ranges::max(placement.planned), 52e6);
 }
 
-TEST(Balancer, puts_a_giant_on_a_faster_port) {
+TEST(Balancer, puts_large_bucket_on_faster_port) {
     Setting setting({port(1, gigabit), port(2, 10 * gigabit)});
     const auto giant = setting.with(1, 500e6);
     setting.many(50, 2, 1e6);
@@ -343,7 +346,7 @@ TEST(Balancer, puts_a_giant_on_a_faster_port) {
     EXPECT_NEAR(placement.planned[2], 500e6, 500e6 * 0.021);
 }
 
-TEST(Balancer, heeds_each_port_once_and_none_without_a_slot) {
+TEST(Balancer, ignores_duplicate_and_invalid_ports) {
     Setting setting(alike(2));
     setting.many(20, 1, 10);
     auto ports = setting.ports;
@@ -353,7 +356,7 @@ TEST(Balancer, heeds_each_port_once_and_none_without_a_slot) {
     EXPECT_EQ(place(setting.owners, setting.loads, ports, {}).owners, setting.placed().owners);
 }
 
-TEST(Balancer, answers_alike_whatever_the_order_of_the_ports) {
+TEST(Balancer, does_not_depend_on_order_of_ports) {
     Setting setting(two_kinds());
     setting.many(20, 3, 1e6, 1);
     setting.many(40, 1, 1e5, 0);

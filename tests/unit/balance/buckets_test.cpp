@@ -19,8 +19,8 @@ constexpr SlotSet slots(std::initializer_list<int> numbers) {
 
 std::array<std::size_t, max_ports + 1> shares(const BucketOwners& owners) {
     std::array<std::size_t, max_ports + 1> counts{};
-    for (const auto home : owners)
-        ++counts[home.value];
+    for (const auto owner : owners)
+        ++counts[owner.value];
     return counts;
 }
 
@@ -38,7 +38,7 @@ std::size_t moved(const BucketOwners& from, const BucketOwners& to) {
     return count;
 }
 
-/// The widest difference between the slots of the set.
+/// The largest difference between two slots of the set.
 std::size_t spread(const std::array<std::size_t, max_ports + 1>& counts, SlotSet set) {
     std::size_t least = bucket_count, most = 0;
     for (std::uint8_t number = 1; number <= max_ports; ++number)
@@ -49,39 +49,41 @@ std::size_t spread(const std::array<std::size_t, max_ports + 1>& counts, SlotSet
     return most - least;
 }
 
-TEST(Buckets, of_four_ports_are_four_ranges_of_64) {
+TEST(BucketOwners, gives_four_ports_ranges_of_64) {
     const auto owners = assign_evenly(BucketOwners{}, slots({1, 2, 3, 4}));
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         EXPECT_EQ(owners[bucket], Slot{static_cast<std::uint8_t>(bucket / 64 + 1)}) << bucket;
 }
 
-TEST(Buckets, of_no_port_are_nowhere) { EXPECT_EQ(assign_evenly(BucketOwners{}, 0), BucketOwners{}); }
+TEST(BucketOwners, has_no_owner_without_ports) {
+    EXPECT_EQ(assign_evenly(BucketOwners{}, 0), BucketOwners{});
+}
 
-TEST(Buckets, differ_by_one_at_most_between_ports_for_any_set_of_ports) {
+TEST(BucketOwners, gives_ports_equal_shares_within_one) {
     for (SlotSet set = 2; set < 512; set += 2)
         EXPECT_LE(spread(shares(assign_evenly(BucketOwners{}, set)), set), 1U) << set;
 }
 
-TEST(Buckets, stay_where_they_are_when_nothing_changes) {
+TEST(BucketOwners, keeps_owners_if_ports_stay) {
     const auto owners = assign_evenly(BucketOwners{}, slots({1, 3, 7}));
     EXPECT_EQ(assign_evenly(owners, slots({1, 3, 7})), owners);
 }
 
-TEST(Buckets, of_a_leaving_port_are_all_that_move) {
+TEST(BucketOwners, moves_only_buckets_of_removed_port) {
     const auto before = assign_evenly(BucketOwners{}, slots({1, 2, 3, 4}));
     const auto after = assign_evenly(before, slots({1, 2, 4}));
     EXPECT_EQ(moved(before, after), 64U);
     EXPECT_LE(spread(shares(after), slots({1, 2, 4})), 1U);
 }
 
-TEST(Buckets, move_to_a_new_port_and_to_no_other) {
+TEST(BucketOwners, moves_buckets_only_to_new_port) {
     const auto before = assign_evenly(BucketOwners{}, slots({1, 2, 3}));
     const auto after = assign_evenly(before, slots({1, 2, 3, 4}));
     EXPECT_EQ(moved(before, after), 64U);
     EXPECT_EQ(shares(after)[4], 64U);
 }
 
-TEST(Buckets, stay_even_and_move_no_more_than_needed_through_any_history) {
+TEST(BucketOwners, stays_even_with_minimal_moves) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937 random(seed);
@@ -92,7 +94,7 @@ TEST(Buckets, stay_even_and_move_no_more_than_needed_through_any_history) {
         const auto after = assign_evenly(owners, next);
         if (next != 0) {
             ASSERT_LE(spread(shares(after), next), 1U);
-            // What a leaving port had, or what a new one gets: evenness asks for that and no more.
+            // The moves are exactly the buckets of a removed port or those of a new one.
             const auto gone = set & ~next, come = next & ~set;
             for (std::uint8_t slot = 1; slot <= max_ports; ++slot) {
                 if ((gone & bit(Slot{slot})) != 0) {
@@ -108,7 +110,7 @@ TEST(Buckets, stay_even_and_move_no_more_than_needed_through_any_history) {
     }
 }
 
-TEST(Preferences, name_every_port_once_home_first) {
+TEST(NextPorts, lists_every_port_once_owner_first) {
     const auto set = slots({2, 5, 6, 8});
     const auto owners = assign_evenly(BucketOwners{}, set);
     const auto buckets = preferences(owners, set);
@@ -121,7 +123,7 @@ TEST(Preferences, name_every_port_once_home_first) {
     }
 }
 
-TEST(Preferences, leave_the_other_buckets_alone_when_a_port_is_down) {
+TEST(NextPorts, keeps_other_buckets_if_port_is_down) {
     const auto set = slots({1, 2, 3, 4});
     const auto owners = assign_evenly(BucketOwners{}, set);
     const auto buckets = preferences(owners, set);
@@ -131,7 +133,7 @@ TEST(Preferences, leave_the_other_buckets_alone_when_a_port_is_down) {
     }
 }
 
-TEST(Preferences, spread_the_share_of_one_lost_port_evenly) {
+TEST(NextPorts, spreads_buckets_of_one_lost_port_evenly) {
     for (std::uint8_t ports = 2; ports <= max_ports; ++ports) {
         const SlotSet set = (SlotSet{2} << ports) - 2;
         const auto buckets = preferences(assign_evenly(BucketOwners{}, set), set);
@@ -143,7 +145,7 @@ TEST(Preferences, spread_the_share_of_one_lost_port_evenly) {
     }
 }
 
-TEST(Preferences, spread_the_shares_of_several_lost_ports_nearly_evenly) {
+TEST(NextPorts, spreads_buckets_of_several_lost_ports_nearly_evenly) {
     for (std::uint8_t ports = 3; ports <= max_ports; ++ports) {
         const SlotSet set = (SlotSet{2} << ports) - 2;
         const auto buckets = preferences(assign_evenly(BucketOwners{}, set), set);
@@ -157,14 +159,14 @@ TEST(Preferences, spread_the_shares_of_several_lost_ports_nearly_evenly) {
     }
 }
 
-TEST(Preferences, send_a_bucket_nowhere_when_nothing_is_live) {
+TEST(NextPorts, uses_no_port_if_none_is_live) {
     const auto set = slots({1, 2});
     EXPECT_EQ(leaves_by(preferences(assign_evenly(BucketOwners{}, set), set)[0], 0), Slot{0});
 }
 
 // ---- settle ----------------------------------------------------------------------------------
 
-TEST(Settle, leaves_homes_alone_while_the_members_stay) {
+TEST(BucketOwners, keeps_uneven_owners_while_members_stay) {
     const SlotSet three = bit(Slot{1}) | bit(Slot{2}) | bit(Slot{3});
     BucketOwners owners = assign_evenly({}, three);
     owners[0] = owners[1] = Slot{3}; // uneven, as an administrator or the balancer made it
@@ -172,14 +174,14 @@ TEST(Settle, leaves_homes_alone_while_the_members_stay) {
         EXPECT_EQ(settle(owners, three, three, measured), owners);
 }
 
-TEST(Settle, gives_a_port_that_came_its_share) {
+TEST(BucketOwners, gives_new_port_its_share) {
     const SlotSet two = bit(Slot{1}) | bit(Slot{2}), three = two | bit(Slot{3});
     const auto owners = assign_evenly({}, two);
     for (const bool measured : {false, true})
         EXPECT_EQ(settle(owners, two, three, measured), assign_evenly(owners, three));
 }
 
-TEST(Settle, moves_only_the_buckets_of_a_port_that_left_where_homes_follow_loads) {
+TEST(BucketOwners, keeps_measured_owners_of_remaining_ports) {
     const SlotSet two = bit(Slot{1}) | bit(Slot{2}), three = two | bit(Slot{3});
     BucketOwners owners = assign_evenly({}, three);
     for (std::size_t bucket = 0; bucket < 40; ++bucket)
@@ -193,8 +195,8 @@ TEST(Settle, moves_only_the_buckets_of_a_port_that_left_where_homes_follow_loads
     EXPECT_EQ(settle(owners, three, two, /*measured=*/false), assign_evenly(owners, two));
 }
 
-// A port that the balancer has emptied is a member all the same.
-TEST(Settle, does_not_take_a_port_without_buckets_for_one_that_came) {
+// A port that the balancer has emptied is still a member.
+TEST(BucketOwners, treats_emptied_port_as_existing_member) {
     const SlotSet two = bit(Slot{1}) | bit(Slot{2});
     BucketOwners owners;
     owners.fill(Slot{1});

@@ -15,12 +15,12 @@ QueueCounters queue(std::uint64_t backlog, std::uint64_t sent) {
     return {.backlog = backlog, .sent = sent, .dropped = 0};
 }
 
-TEST(DrainBound, is_the_longest_before_anything_is_known) {
+TEST(DrainBound, starts_at_maximum) {
     DrainBound bound;
     EXPECT_EQ(bound.step(queue(0, 0), gigabit_speed, start), 500ms);
 }
 
-TEST(DrainBound, of_an_empty_queue_is_the_rings_at_the_links_rate) {
+TEST(DrainBound, covers_device_ring_if_queue_is_empty) {
     DrainBound bound;
     bound.step(queue(0, 0), gigabit_speed, start);
     const auto drain = bound.step(queue(0, 1000), gigabit_speed, start + 5ms);
@@ -28,14 +28,14 @@ TEST(DrainBound, of_an_empty_queue_is_the_rings_at_the_links_rate) {
     EXPECT_LT(drain, 4ms);
 }
 
-TEST(DrainBound, of_a_queue_whose_rate_is_not_known_is_the_longest) {
+TEST(DrainBound, is_maximum_if_rate_is_unknown) {
     DrainBound bound;
     bound.step(queue(0, 0), gigabit_speed, start);
     EXPECT_EQ(bound.step(queue(100'000, 1000), gigabit_speed, start + 5ms), 500ms);
 }
 
 // A shaper at a tenth of the link's rate: 12.5 MB/s.
-TEST(DrainBound, goes_by_the_rate_at_which_the_queue_is_emptied) {
+TEST(DrainBound, uses_measured_drain_rate) {
     DrainBound bound;
     bound.step(queue(500'000, 0), gigabit_speed, start);
     bound.step(queue(500'000, 125'000), gigabit_speed, start + 10ms);
@@ -44,8 +44,8 @@ TEST(DrainBound, goes_by_the_rate_at_which_the_queue_is_emptied) {
     EXPECT_LT(drain, 100ms);
 }
 
-// 2 MB/s in packets of 64 KiB: of the readings every 5 ms each sixth or seventh sees one leave.
-TEST(DrainBound, is_long_enough_where_few_large_packets_leave) {
+// 2 MB/s in packets of 64 KiB: a packet leaves in every sixth or seventh reading of 5 ms.
+TEST(DrainBound, is_long_enough_for_few_large_packets) {
     constexpr std::uint64_t packet = 65'536, rate = 2'000'000, waiting = 8 * packet;
     DrainBound bound;
     for (auto at = 0ms; at < 2s; at += 5ms) {
@@ -55,7 +55,7 @@ TEST(DrainBound, is_long_enough_where_few_large_packets_leave) {
     }
 }
 
-TEST(DrainBound, remembers_a_long_queue_for_a_while) {
+TEST(DrainBound, remembers_long_queue_for_some_time) {
     DrainBound bound;
     bound.step(queue(500'000, 0), gigabit_speed, start);
     bound.step(queue(500'000, 125'000), gigabit_speed, start + 10ms);
@@ -66,13 +66,13 @@ TEST(DrainBound, remembers_a_long_queue_for_a_while) {
     EXPECT_LT(later, 4ms);
 }
 
-TEST(DrainBound, takes_a_link_that_does_not_say_its_speed_for_a_slow_one) {
+TEST(DrainBound, assumes_slow_link_if_speed_is_unknown) {
     DrainBound bound;
     bound.step(queue(0, 0), 0, start);
     EXPECT_GT(bound.step(queue(0, 0), 0, start + 5ms), 3ms);
 }
 
-TEST(DrainBound, is_never_longer_than_half_a_second) {
+TEST(DrainBound, is_at_most_500_ms) {
     DrainBound bound;
     bound.step(queue(1'000'000'000, 0), gigabit_speed, start);
     EXPECT_EQ(bound.step(queue(1'000'000'000, 10), gigabit_speed, start + 10ms), 500ms);

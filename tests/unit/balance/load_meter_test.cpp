@@ -18,12 +18,12 @@ AllBucketCounters counted(std::uint64_t bytes, std::uint64_t packets = 0, std::u
 
 constexpr LoadMeter::Time meter_start{1000s};
 
-TEST(LoadMeter, knows_nothing_after_the_first_reading) {
+TEST(LoadMeter, reports_nothing_after_first_reading) {
     LoadMeter meter(5s);
     EXPECT_THAT(meter.step(counted(1'000'000, 10, 500), meter_start), Each(BucketLoad{}));
 }
 
-TEST(LoadMeter, gives_the_loads_between_the_first_two_readings_as_they_are) {
+TEST(LoadMeter, reports_first_difference_unsmoothed) {
     LoadMeter meter(5s);
     meter.step(counted(1000, 10, 500), meter_start);
     const auto loads = meter.step(counted(5000, 30, 2500), meter_start + 2s);
@@ -31,36 +31,36 @@ TEST(LoadMeter, gives_the_loads_between_the_first_two_readings_as_they_are) {
     EXPECT_EQ(loads[8], BucketLoad{});
 }
 
-TEST(LoadMeter, believes_63_per_cent_of_a_new_load_after_its_time_constant) {
+TEST(LoadMeter, reaches_63_percent_after_time_constant) {
     LoadMeter meter(5s);
     meter.step(counted(0), meter_start);
     meter.step(counted(0), meter_start + 5s);
     EXPECT_THAT(meter.step(counted(5000), meter_start + 10s)[7].bytes, DoubleNear(632.1, 0.1));
 }
 
-TEST(LoadMeter, smooths_alike_whether_asked_often_or_seldom) {
-    LoadMeter seldom(5s), often(5s);
-    for (auto* meter : {&seldom, &often}) {
+TEST(LoadMeter, smooths_independently_of_sampling_interval) {
+    LoadMeter rarely(5s), often(5s);
+    for (auto* meter : {&rarely, &often}) {
         meter->step(counted(0), meter_start);
         meter->step(counted(1000), meter_start + 1s);
     }
     for (unsigned second = 2; second <= 10; ++second)
         often.step(counted(1000 + std::uint64_t{3000} * (second - 1)),
                    meter_start + std::chrono::seconds(second));
-    seldom.step(counted(1000 + 3000 * 9), meter_start + 10s);
+    rarely.step(counted(1000 + 3000 * 9), meter_start + 10s);
     const auto same = counted(1000 + 3000 * 9);
-    EXPECT_NEAR(often.step(same, meter_start + 11s)[7].bytes, seldom.step(same, meter_start + 11s)[7].bytes,
+    EXPECT_NEAR(often.step(same, meter_start + 11s)[7].bytes, rarely.step(same, meter_start + 11s)[7].bytes,
                 1e-6);
 }
 
-TEST(LoadMeter, smooths_nothing_without_a_time_constant) {
+TEST(LoadMeter, does_not_smooth_without_time_constant) {
     LoadMeter meter(0s);
     meter.step(counted(0), meter_start);
     meter.step(counted(9000), meter_start + 1s);
     EXPECT_EQ(meter.step(counted(10000), meter_start + 2s)[7].bytes, 1000);
 }
 
-TEST(LoadMeter, starts_anew_where_counters_went_backwards) {
+TEST(LoadMeter, restarts_if_counters_go_back) {
     LoadMeter meter(5s);
     meter.step(counted(1000), meter_start);
     meter.step(counted(5000), meter_start + 1s);
@@ -68,7 +68,7 @@ TEST(LoadMeter, starts_anew_where_counters_went_backwards) {
     EXPECT_EQ(meter.step(counted(300), meter_start + 3s)[7].bytes, 200);
 }
 
-TEST(LoadMeter, keeps_its_answer_when_no_time_has_passed) {
+TEST(LoadMeter, repeats_result_if_no_time_passed) {
     LoadMeter meter(5s);
     meter.step(counted(0), meter_start);
     const auto loads = meter.step(counted(4000), meter_start + 2s);
@@ -77,7 +77,7 @@ TEST(LoadMeter, keeps_its_answer_when_no_time_has_passed) {
         << "they were counted later";
 }
 
-TEST(LoadMeter, lets_what_fell_silent_fade_to_nothing) {
+TEST(LoadMeter, decays_to_zero_without_traffic) {
     LoadMeter meter(5s);
     meter.step(counted(0), meter_start);
     meter.step(counted(1'000'000'000), meter_start + 1s);

@@ -17,7 +17,7 @@ BucketMove move(std::uint8_t bucket, MoveReason reason = MoveReason::load, doubl
     return {.bucket = bucket, .from = Slot{1}, .to = Slot{2}, .gain = gain, .reason = reason};
 }
 
-class MovesTest : public testing::Test {
+class BucketMoves : public testing::Test {
 protected:
     std::vector<Moves::Ended> at(Moves::Time now, std::optional<std::uint64_t> packets, bool moved = false,
                                  SlotSet live = both) {
@@ -32,7 +32,7 @@ protected:
     Moves moves_;
 };
 
-TEST_F(MovesTest, a_bucket_that_waits_leaves_by_its_old_port) {
+TEST_F(BucketMoves, sends_waiting_bucket_by_old_port) {
     moves_.begin(move(7), moves_start);
     EXPECT_EQ(moves_.leaving()[7], Slot{1});
     EXPECT_EQ(moves_.leaving()[8], Slot{0});
@@ -40,7 +40,7 @@ TEST_F(MovesTest, a_bucket_that_waits_leaves_by_its_old_port) {
     EXPECT_TRUE(moves_.waits(7));
 }
 
-TEST_F(MovesTest, counters_at_rest_for_the_drain_time_are_a_gap) {
+TEST_F(BucketMoves, recognises_gap_after_drain_time) {
     moves_.begin(move(7), moves_start);
     EXPECT_THAT(at(moves_start + 1ms, 10), IsEmpty());
     EXPECT_THAT(at(moves_start + 3ms, 11), IsEmpty());
@@ -50,7 +50,7 @@ TEST_F(MovesTest, counters_at_rest_for_the_drain_time_are_a_gap) {
     EXPECT_TRUE(moves_.empty());
 }
 
-TEST_F(MovesTest, a_counter_that_cannot_be_read_is_not_at_rest) {
+TEST_F(BucketMoves, does_not_treat_unreadable_counter_as_gap) {
     moves_.begin(move(7), moves_start);
     for (auto now = moves_start; now < moves_start + 100ms; now += 5ms)
         EXPECT_THAT(at(now, std::nullopt), IsEmpty());
@@ -58,19 +58,19 @@ TEST_F(MovesTest, a_counter_that_cannot_be_read_is_not_at_rest) {
     EXPECT_THAT(at(moves_start + 104ms, 10), testing::SizeIs(1));
 }
 
-TEST_F(MovesTest, what_the_datapath_has_moved_has_ended) {
+TEST_F(BucketMoves, ends_move_done_by_datapath) {
     moves_.begin(move(7), moves_start);
     EXPECT_THAT(at(moves_start + 1ms, 10, /*moved=*/true),
                 ElementsAre(Moves::Ended{.move = move(7), .end = MoveEnd::in_gap, .waited = 1ms}));
 }
 
-TEST_F(MovesTest, an_old_port_that_is_lost_is_not_waited_for) {
+TEST_F(BucketMoves, does_not_wait_for_lost_port) {
     moves_.begin(move(7), moves_start);
     EXPECT_THAT(at(moves_start + 1ms, 10, false, bit(Slot{2})),
                 ElementsAre(Moves::Ended{.move = move(7), .end = MoveEnd::forced, .waited = 1ms}));
 }
 
-TEST_F(MovesTest, one_that_never_rests_is_forced_only_where_it_gains_enough) {
+TEST_F(BucketMoves, forces_move_only_for_enough_gain) {
     moves_.begin(move(7, MoveReason::load, 0.2), moves_start);
     moves_.begin(move(8, MoveReason::load, 0.05), moves_start);
     moves_.begin(move(9, MoveReason::by_hand, 0), moves_start);
@@ -86,7 +86,7 @@ TEST_F(MovesTest, one_that_never_rests_is_forced_only_where_it_gains_enough) {
     EXPECT_EQ(ended[3].end, MoveEnd::forced);
 }
 
-TEST_F(MovesTest, a_bucket_that_waits_and_is_sent_elsewhere_still_leaves_by_its_old_port) {
+TEST_F(BucketMoves, keeps_old_port_if_destination_changes) {
     moves_.begin(move(7), moves_start);
     moves_.begin({.bucket = 7, .from = Slot{2}, .to = Slot{3}, .gain = 0, .reason = MoveReason::load},
                  moves_start + 1ms);
@@ -94,7 +94,7 @@ TEST_F(MovesTest, a_bucket_that_waits_and_is_sent_elsewhere_still_leaves_by_its_
     EXPECT_EQ(moves_.waiting().at(7).move.to, Slot{3});
 }
 
-TEST_F(MovesTest, a_bucket_that_waits_and_is_sent_back_waits_no_more) {
+TEST_F(BucketMoves, cancels_move_back_to_old_port) {
     moves_.begin(move(7), moves_start);
     moves_.begin({.bucket = 7, .from = Slot{2}, .to = Slot{1}, .gain = 0, .reason = MoveReason::load},
                  moves_start + 1ms);

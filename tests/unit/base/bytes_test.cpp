@@ -13,7 +13,7 @@ Bytes bytes(std::initializer_list<int> numbers) {
     return made;
 }
 
-TEST(FrameWriter, writes_network_order) {
+TEST(FrameWriter, writes_network_byte_order) {
     FrameWriter writer;
     writer.mac({{1, 2, 3, 4, 5, 6}}).big_endian(std::uint16_t{0x8809}).big_endian(std::uint64_t{0xfe});
     writer.raw(bytes({0x42}));
@@ -21,7 +21,7 @@ TEST(FrameWriter, writes_network_order) {
     EXPECT_EQ(writer.take(), bytes({1, 2, 3, 4, 5, 6, 0x88, 0x09, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0x42}));
 }
 
-TEST(FrameWriter, puts_a_checksum_in_afterwards) {
+TEST(FrameWriter, patches_checksum) {
     FrameWriter writer;
     writer.raw(bytes({1, 0, 0, 4})).patch(1, 0xabcd);
     EXPECT_EQ(writer.take(), bytes({1, 0xab, 0xcd, 4}));

@@ -8,7 +8,7 @@ namespace {
 
 using testing::Optional;
 
-TEST(ListOfCpus, is_read_as_the_kernel_writes_it) {
+TEST(CpuList, reads_kernel_format) {
     EXPECT_THAT(parse_cpu_list("0-3,6\n"), Optional(CpuList{0, 1, 2, 3, 6}));
     EXPECT_THAT(parse_cpu_list("7"), Optional(CpuList{7}));
     EXPECT_THAT(parse_cpu_list("2,0-2"), Optional(CpuList{0, 1, 2}));
@@ -16,18 +16,18 @@ TEST(ListOfCpus, is_read_as_the_kernel_writes_it) {
     EXPECT_THAT(parse_cpu_list("8191"), Optional(CpuList{8191}));
 }
 
-TEST(ListOfCpus, is_nothing_else) {
+TEST(CpuList, rejects_other_text) {
     for (const auto* text : {"x", "1-", "3-1", "1,,2", "1,", "-1", "1 2", "0-8192", "99999999999"})
         EXPECT_EQ(parse_cpu_list(text), std::nullopt) << text;
 }
 
-TEST(ListOfCpus, is_written_in_ranges) {
+TEST(CpuList, writes_ranges) {
     EXPECT_EQ(text_of(CpuList{0, 1, 2, 6, 8, 9}), "0-2,6,8-9");
     EXPECT_EQ(text_of(CpuList{5}), "5");
     EXPECT_EQ(text_of(CpuList{}), "");
 }
 
-TEST(MaskOfCpus, is_read_as_the_kernel_writes_it) {
+TEST(CpuMask, reads_kernel_format) {
     EXPECT_THAT(parse_cpu_mask("f5\n"), Optional(CpuList{0, 2, 4, 5, 6, 7}));
     EXPECT_THAT(parse_cpu_mask("00000003,80000000"), Optional(CpuList{31, 32, 33}));
     EXPECT_THAT(parse_cpu_mask("0"), Optional(CpuList{}));
@@ -40,7 +40,7 @@ TEST(MaskOfCpus, is_read_as_the_kernel_writes_it) {
     EXPECT_THAT(parse_cpu_mask(large.replace(0, 1, "0")), Optional(CpuList{}));
 }
 
-TEST(MaskOfCpus, is_written_in_groups_of_32) {
+TEST(CpuMask, writes_groups_of_32_bits) {
     EXPECT_EQ(mask_of({0, 2, 4, 5, 6, 7}), "f5");
     EXPECT_EQ(mask_of({31, 32, 33}), "3,80000000");
     EXPECT_EQ(mask_of({64}), "1,00000000,00000000");
@@ -48,7 +48,7 @@ TEST(MaskOfCpus, is_written_in_groups_of_32) {
     EXPECT_THAT(parse_cpu_mask(mask_of({0, 40, 8191})), Optional(CpuList{0, 40, 8191}));
 }
 
-TEST(ListsOfCpus, are_united) { EXPECT_EQ(united({0, 5}, {1, 5}), (CpuList{0, 1, 5})); }
+TEST(CpuList, unites_two_lists) { EXPECT_EQ(united({0, 5}, {1, 5}), (CpuList{0, 1, 5})); }
 
 } // namespace
 } // namespace teamo

@@ -6,7 +6,7 @@
 namespace teamo {
 namespace {
 
-TEST(Failures, are_none_where_all_was_done_or_the_device_is_gone) {
+TEST(Failures, ignores_success_and_missing_device) {
     Failures failures;
     failures.add({});
     failures.add(fail(ENODEV, "no such device"));
@@ -14,7 +14,7 @@ TEST(Failures, are_none_where_all_was_done_or_the_device_is_gone) {
     EXPECT_FALSE(failures.may_pass());
 }
 
-TEST(Failures, say_all_and_may_pass_where_one_may) {
+TEST(Failures, joins_texts_and_keeps_passing_failure) {
     Failures failures;
     failures.add(fail(EINVAL, "one"));
     EXPECT_FALSE(failures.may_pass());

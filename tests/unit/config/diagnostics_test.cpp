@@ -12,7 +12,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-TEST(Diagnostics, name_file_line_column_severity_and_pointer) {
+TEST(Diagnostics, names_file_line_column_severity_and_pointer) {
     const Diagnostic error{.place = {3, 5}, .pointer = "/ports/eth1/prio", .text = "text"};
     EXPECT_EQ(text_of(error, "team0.conf"), "team0.conf:3:5: error: /ports/eth1/prio: text");
     const Diagnostic warning{
@@ -22,7 +22,7 @@ TEST(Diagnostics, name_file_line_column_severity_and_pointer) {
     EXPECT_EQ(text_of(whole, "a\nb"), "a\\u000ab:1:1: error: text");
 }
 
-TEST(Diagnostics, name_the_nearest_known_key_and_keep_the_unknown_one) {
+TEST(Diagnostics, suggests_nearest_key_and_keeps_unknown_one) {
     const std::pair<const char*, const char*> cases[] = {
         {R"({"linkwatch": {}})",
          R"(1:2: warning: /linkwatch: unknown key "linkwatch"; did you mean "link_watch"?)"},
@@ -48,12 +48,12 @@ TEST(Diagnostics, name_the_nearest_known_key_and_keep_the_unknown_one) {
     EXPECT_EQ(*read.configuration->document.find("linkwatch"), json::Value(json::Array{1}));
 }
 
-TEST(Diagnostics, do_not_look_into_what_is_ours_or_unknown) {
+TEST(Diagnostics, skips_contents_of_reserved_and_unknown_keys) {
     EXPECT_THAT(complaints(R"({"guard": "x"})"), IsEmpty());
     EXPECT_THAT(complaints(R"({"unknown": {"x": 1}})"), SizeIs(1));
 }
 
-TEST(Diagnostics, know_a_list_of_cpus) {
+TEST(Diagnostics, checks_cpu_lists) {
     EXPECT_THAT(complaints(R"({"interrupts": {"policy": "off", "cpus": "0-3,6", "xps": false}})"), IsEmpty());
     for (const auto* cpus : {"", "0-", "3-1", "all", "9999999"})
         EXPECT_THAT(complaints(fmt::format(R"({{"interrupts": {{"cpus": "{}"}}}})", cpus)),
@@ -66,7 +66,7 @@ TEST(Diagnostics, know_a_list_of_cpus) {
                     R"(did you mean "unique"?)"));
 }
 
-TEST(Diagnostics, know_every_offload_by_name) {
+TEST(Diagnostics, checks_offload_names) {
     EXPECT_THAT(complaints(R"({"offload": {"tx-tcp-segmentation": "keep", "tso": "require", "lro": "off"}})"),
                 IsEmpty());
     EXPECT_THAT(
@@ -81,7 +81,7 @@ TEST(Diagnostics, know_every_offload_by_name) {
     EXPECT_EQ(verdict(R"({"offload": {"lacking": "ignore"}})"), Verdict::refused);
 }
 
-TEST(Diagnostics, are_exact_about_place_and_meaning) {
+TEST(Diagnostics, gives_exact_place_and_default) {
     EXPECT_THAT(
         complaints(R"({
     "runner": {"name": "lacp", "sys_prio": "high"},
@@ -102,7 +102,7 @@ TEST(Diagnostics, are_exact_about_place_and_meaning) {
             R"(7:5: warning: /notfy_peers: unknown key "notfy_peers"; did you mean "notify_peers"?)"));
 }
 
-TEST(Diagnostics, say_what_word_was_meant) {
+TEST(Diagnostics, suggests_known_word) {
     EXPECT_THAT(complaints(R"({"runner": {"name": "lcap"}})"),
                 ElementsAre("1:21: error: /runner/name: unknown runner \"lcap\"; valid values: broadcast, "
                             "roundrobin, random, activebackup, loadbalance, lacp; did you mean \"lacp\"?"));
@@ -117,7 +117,7 @@ TEST(Diagnostics, say_what_word_was_meant) {
             "1:63: error: /runner/tx_hash/2: must be a string, not an integer; the daemon ignores it"));
 }
 
-TEST(Diagnostics, say_what_is_missing) {
+TEST(Diagnostics, names_missing_option) {
     EXPECT_THAT(
         complaints(R"({"ports": {"eth1": {"link_watch": {"name": "arp_ping"}}}})"),
         ElementsAre("1:35: error: /ports/eth1/link_watch: target_host is missing: arp_ping needs it"));
@@ -125,13 +125,13 @@ TEST(Diagnostics, say_what_is_missing) {
                 ElementsAre("1:17: error: /link_watch/0: name is missing: every link watch needs it"));
 }
 
-TEST(Diagnostics, have_no_place_for_a_document_in_memory) {
+TEST(Diagnostics, has_no_place_for_document_in_memory) {
     const auto document = json::parse("{\n\"devise\": 1}").value();
     EXPECT_THAT(complaints(read_configuration(document)),
                 ElementsAre(" warning: /devise: unknown key \"devise\"; did you mean \"device\"?"));
 }
 
-TEST(Diagnostics, of_a_syntax_error_are_one_and_there_is_no_configuration) {
+TEST(Diagnostics, stops_at_syntax_error) {
     const auto read = read_configuration("{\n\"a\": 1,}");
     EXPECT_THAT(complaints(read), ElementsAre("2:8: error: a name in double quotes is expected here"));
     EXPECT_FALSE(read.configuration);
@@ -140,12 +140,12 @@ TEST(Diagnostics, of_a_syntax_error_are_one_and_there_is_no_configuration) {
                 ElementsAre("1:65: error: objects and arrays are nested more than 64 deep"));
 }
 
-TEST(Diagnostics, want_an_object) {
+TEST(Diagnostics, requires_an_object) {
     EXPECT_THAT(complaints(" []"),
                 ElementsAre("1:2: error: a configuration must be an object, not an array"));
 }
 
-TEST(Diagnostics, do_not_name_fifty_thousand_unknown_keys) {
+TEST(Diagnostics, limits_number_of_messages) {
     std::string text = "{";
     for (int number = 0; number < 50'000; ++number)
         text += fmt::format("\"k{}\":1,", number);
@@ -153,7 +153,7 @@ TEST(Diagnostics, do_not_name_fifty_thousand_unknown_keys) {
     EXPECT_THAT(read_configuration(text).diagnostics, SizeIs(100));
 }
 
-TEST(Diagnostics, of_any_bytes_are_printable_lines_and_a_configuration_reads_back) {
+TEST(Diagnostics, survives_random_damage) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(fmt::format("seed {}", seed));
     std::mt19937 random(seed);

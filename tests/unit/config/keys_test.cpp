@@ -13,7 +13,7 @@ using config::Fallback;
 using config::Shape;
 using testing::Contains;
 
-TEST(Keys, have_each_a_path_of_its_own_and_a_known_object_to_stand_in) {
+TEST(ConfigKeys, has_unique_paths_and_known_parents) {
     std::set<std::string_view> paths{""};
     for (const auto& key : config::keys()) {
         EXPECT_TRUE(paths.insert(key.path).second) << key.path;
@@ -21,12 +21,12 @@ TEST(Keys, have_each_a_path_of_its_own_and_a_known_object_to_stand_in) {
     }
 }
 
-TEST(Keys, have_each_a_sentence_of_help) {
+TEST(ConfigKeys, has_help_sentence_for_each_key) {
     for (const auto& key : config::keys())
         EXPECT_TRUE(key.help.ends_with('.')) << key.path;
 }
 
-TEST(Keys, have_defaults_of_their_own_type_that_are_allowed) {
+TEST(ConfigKeys, has_valid_defaults) {
     for (const auto& key : config::keys()) {
         const auto* number = std::get_if<std::int64_t>(&key.fallback);
         const auto* word = std::get_if<std::string_view>(&key.fallback);
@@ -39,7 +39,7 @@ TEST(Keys, have_defaults_of_their_own_type_that_are_allowed) {
     }
 }
 
-TEST(Keys, are_found_by_path_and_by_object) {
+TEST(ConfigKeys, finds_key_by_path_and_by_object) {
     EXPECT_EQ(config::find_key("ports.PORTIFNAME.prio")->name(), "prio");
     EXPECT_EQ(config::find_key("ports.PORTIFNAME.prio")->parent(), "ports.PORTIFNAME");
     EXPECT_EQ(config::find_key("device")->parent(), "");
@@ -48,7 +48,7 @@ TEST(Keys, are_found_by_path_and_by_object) {
     EXPECT_EQ(config::members_of("runner.tx_balancer").size(), 2U);
 }
 
-TEST(Keys, say_the_defaults_that_the_model_has) {
+TEST(ConfigKeys, has_same_defaults_as_model) {
     const std::pair<const char*, std::string> defaults[] = {
         {"debug_level", fmt::to_string(TeamConfig{}.debug_level)},
         {"runner.name", fmt::format("\"{}\"", name_of(TeamConfig{}.runner))},

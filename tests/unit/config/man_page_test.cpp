@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The manual page says every key that the reader knows, with its default, and no other.
+// The manual page documents every key of the reader with its default, and no other key.
 #include "config/keys.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ std::string page() {
     return text.str();
 }
 
-TEST(ManPage, names_every_key_with_its_default_and_range) {
+TEST(ManPage, documents_every_key_with_default_and_words) {
     const auto text = page();
     for (const auto& key : keys()) {
         if (key.path == "ports.PORTIFNAME") continue; // its members are listed
@@ -35,7 +35,7 @@ TEST(ManPage, names_every_key_with_its_default_and_range) {
     }
 }
 
-TEST(ManPage, names_no_key_that_the_reader_does_not_know) {
+TEST(ManPage, documents_no_unknown_key) {
     std::stringstream text(page());
     const std::string start = ".It Cm ";
     for (std::string line; std::getline(text, line);)

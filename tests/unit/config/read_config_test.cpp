@@ -22,12 +22,12 @@ ArpPingWatch arp_ping(std::string target) {
     return watch;
 }
 
-TEST(ReadConfiguration, of_nothing_is_every_default) {
+TEST(ConfigReader, uses_defaults_for_empty_file) {
     EXPECT_EQ(team("{}"), TeamConfig{});
     EXPECT_EQ(team(R"({"runner": {}, "ports": {}, "notify_peers": {}, "mcast_rejoin": {}})"), TeamConfig{});
 }
 
-TEST(ReadConfiguration, gives_every_runner_its_defaults) {
+TEST(ConfigReader, gives_every_runner_its_defaults) {
     const std::pair<const char*, RunnerConfig> runners[] = {
         {"broadcast", BroadcastRunner{}},     {"roundrobin", RoundRobinRunner{}},
         {"random", RandomRunner{}},           {"activebackup", ActiveBackupRunner{}},
@@ -39,7 +39,7 @@ TEST(ReadConfiguration, gives_every_runner_its_defaults) {
     }
 }
 
-TEST(ReadConfiguration, reads_every_global_option) {
+TEST(ConfigReader, reads_every_global_option) {
     const auto read = team(R"({
         "device": "team7", "debug_level": 2, "hwaddr": "52:54:00:AA:BB:C", "link_watch_policy": "all",
         "notify_peers": {"count": 3, "interval": 50}, "mcast_rejoin": {"count": 0, "interval": 60},
@@ -56,7 +56,7 @@ TEST(ReadConfiguration, reads_every_global_option) {
     EXPECT_EQ(team(R"({"datapath": "auto"})").datapath, DatapathChoice::automatic);
 }
 
-TEST(ReadConfiguration, reads_the_runners_options) {
+TEST(ConfigReader, reads_runner_options) {
     EXPECT_EQ(team(R"({"runner": {"name": "activebackup", "hwaddr_policy": "only_active"}})").runner,
               RunnerConfig(ActiveBackupRunner{HwaddrPolicy::only_active}));
     EXPECT_EQ(team(R"({"runner": {"name": "activebackup", "hwaddr_policy": "by_active"}})").runner,
@@ -74,7 +74,7 @@ TEST(ReadConfiguration, reads_the_runners_options) {
                                       .tx_balancer = TxBalancer{milliseconds{100}}}));
 }
 
-TEST(ReadConfiguration, reads_every_aggregator_policy) {
+TEST(ConfigReader, reads_every_aggregator_policy) {
     const std::pair<const char*, AggSelectPolicy> policies[] = {
         {"lacp_prio", AggSelectPolicy::lacp_prio},
         {"lacp_prio_stable", AggSelectPolicy::lacp_prio_stable},
@@ -89,7 +89,7 @@ TEST(ReadConfiguration, reads_every_aggregator_policy) {
     }
 }
 
-TEST(ReadConfiguration, makes_a_hash_of_its_fragments) {
+TEST(ConfigReader, combines_tx_hash_fields) {
     using enum HashField;
     const std::pair<const char*, HashFields> hashes[] = {
         {R"(["eth"])", 1U},
@@ -105,7 +105,7 @@ TEST(ReadConfiguration, makes_a_hash_of_its_fragments) {
         {R"(["eth", "l3", "eth", "tcp"])", ((eth | ipv4) | ipv6) | tcp},
         {R"(["cpu"])", 128U},
         {R"(["cpu", "l3"])", (cpu | ipv4) | ipv6},
-        {"[]", 0U}, // as with teamd: what is written counts, and nothing is written
+        {"[]", 0U}, // as with teamd: an empty list replaces the default
     };
     for (const auto& [text, hash] : hashes) {
         const auto read =
@@ -114,7 +114,7 @@ TEST(ReadConfiguration, makes_a_hash_of_its_fragments) {
     }
 }
 
-TEST(ReadConfiguration, balances_nothing_where_the_cpu_decides) {
+TEST(ConfigReader, disables_balancing_for_cpu_hash) {
     const auto read = [](std::string_view hash) {
         return team(fmt::format(R"({{"balance": {{"aware": true}}, "runner": {{"name": "loadbalance",
                                      "tx_hash": {}, "tx_balancer": {{"name": "basic"}}}}}})",
@@ -124,7 +124,7 @@ TEST(ReadConfiguration, balances_nothing_where_the_cpu_decides) {
     EXPECT_FALSE(read(R"(["l3", "cpu"])").balance.on);
 }
 
-TEST(ReadConfiguration, counts_the_balancing_interval_in_tenths_of_a_second) {
+TEST(ConfigReader, reads_balancing_interval_in_units_of_100_ms) {
     const std::pair<const char*, std::optional<TxBalancer>> balancers[] = {
         {"{}", std::nullopt},
         {R"({"balancing_interval": 10})", std::nullopt}, // off without a name
@@ -139,7 +139,7 @@ TEST(ReadConfiguration, counts_the_balancing_interval_in_tenths_of_a_second) {
     }
 }
 
-TEST(ReadConfiguration, tells_neighbours_once_where_the_runner_is_activebackup) {
+TEST(ConfigReader, notifies_peers_once_by_default_with_activebackup) {
     const auto silent = team(R"({"runner": {"name": "activebackup"}})");
     EXPECT_EQ(silent.notify_peers, (Repetition{1, milliseconds{0}, false}));
     EXPECT_EQ(silent.mcast_rejoin, (Repetition{1, milliseconds{0}, false}));
@@ -149,7 +149,7 @@ TEST(ReadConfiguration, tells_neighbours_once_where_the_runner_is_activebackup) 
     EXPECT_EQ(said.mcast_rejoin, (Repetition{1, milliseconds{20}, false}));
 }
 
-TEST(ReadConfiguration, reads_every_option_of_a_port) {
+TEST(ConfigReader, reads_every_port_option) {
     EXPECT_EQ(port("{}"), PortConfig{});
     EXPECT_EQ(port(R"({"queue_id": 4, "prio": -10, "sticky": true, "lacp_prio": 0, "lacp_key": 65535})"),
               (PortConfig{.queue_id = 4, .prio = -10, .sticky = true, .lacp_prio = 0, .lacp_key = 65535}));
@@ -157,7 +157,7 @@ TEST(ReadConfiguration, reads_every_option_of_a_port) {
               (PortConfig{.queue_id = 0, .prio = std::numeric_limits<std::int32_t>::min()}));
 }
 
-TEST(ReadConfiguration, keeps_offloads_where_nothing_is_written) {
+TEST(ConfigReader, keeps_offloads_by_default) {
     const auto read = team(R"({"ports": {"eth1": {}}})");
     EXPECT_EQ(read.offload, OffloadContract{});
     EXPECT_EQ(read.offload.lacking, Lacking::accept);
@@ -165,7 +165,7 @@ TEST(ReadConfiguration, keeps_offloads_where_nothing_is_written) {
     EXPECT_EQ(read.ports[0].second.offload, OffloadContract{});
 }
 
-TEST(ReadConfiguration, reads_the_offload_contract_of_the_team_and_of_a_port) {
+TEST(ConfigReader, reads_offload_contracts_of_team_and_port) {
     const auto read = team(R"({
         "offload": {"tx-tcp-segmentation": "require", "gro": "off", "lacking": "demote", "repair": false},
         "ports": {"eth1": {"offload": {"tso": "off", "tx-tcp6-segmentation": "keep", "lacking": "refuse"}},
@@ -177,14 +177,14 @@ TEST(ReadConfiguration, reads_the_offload_contract_of_the_team_and_of_a_port) {
     EXPECT_FALSE(read.offload.repair);
     const auto& own = read.ports[0].second.offload;
     EXPECT_EQ(own.wishes.at("tx-tcp-segmentation"), off);
-    EXPECT_EQ(own.wishes.at("tx-tcp6-segmentation"), keep); // the one before its group
+    EXPECT_EQ(own.wishes.at("tx-tcp6-segmentation"), keep); // a single feature overrides its group
     EXPECT_EQ(own.wishes.at("rx-gro"), off);
     EXPECT_EQ(own.lacking, Lacking::refuse);
     EXPECT_FALSE(own.repair);
     EXPECT_EQ(read.ports[1].second.offload, read.offload);
 }
 
-TEST(ReadConfiguration, takes_port_names_literally_and_in_the_files_order) {
+TEST(ConfigReader, keeps_port_names_and_order) {
     const auto read = team(R"({"ports": {"eth1.100": {"prio": 5}, "eth0": {}, "a[b]": {"prio": 6}}})");
     ASSERT_EQ(read.ports.size(), 3U);
     EXPECT_EQ(read.ports[0], named("eth1.100", 5));
@@ -192,7 +192,7 @@ TEST(ReadConfiguration, takes_port_names_literally_and_in_the_files_order) {
     EXPECT_EQ(read.ports[2], named("a[b]", 6));
 }
 
-TEST(ReadConfiguration, reads_every_link_watch) {
+TEST(ConfigReader, reads_every_link_watch) {
     EXPECT_EQ(team(R"({"link_watch": [
                   {"name": "ethtool"},
                   {"name": "ethtool", "delay_up": 2500, "delay_down": 1000},
@@ -227,7 +227,7 @@ TEST(ReadConfiguration, reads_every_link_watch) {
 }
 
 // link_watch_event_watch_port_added of teamd_link_watch.c: the state's link_watch_0 is the port's own.
-TEST(ReadConfiguration, gives_a_port_its_own_watches_and_then_the_teams) {
+TEST(ConfigReader, appends_team_watches_to_port_watches) {
     const auto read = team(R"({"link_watch": {"name": "tipc", "tipc_bearer": "t"}, "ports": {
         "eth1": {"link_watch": {"name": "ethtool", "delay_up": 1}}, "eth2": {}, "eth3": {"link_watch": []}}})");
     EXPECT_THAT(read.link_watches, ElementsAre(LinkWatch(TipcWatch{"t"})));
@@ -237,21 +237,21 @@ TEST(ReadConfiguration, gives_a_port_its_own_watches_and_then_the_teams) {
     EXPECT_THAT(read.ports[2].second.link_watches, ElementsAre(LinkWatch(TipcWatch{"t"})));
 }
 
-TEST(ReadConfiguration, watches_by_ethtool_where_nothing_is_said) {
+TEST(ConfigReader, defaults_to_ethtool_watch) {
     EXPECT_THAT(port("{}").link_watches, ElementsAre(LinkWatch(EthtoolWatch{})));
     EXPECT_THAT(team(R"({"link_watch": [], "ports": {"eth1": {}}})").ports[0].second.link_watches,
                 ElementsAre(LinkWatch(EthtoolWatch{})));
     EXPECT_THAT(team("{}").link_watches, IsEmpty());
 }
 
-TEST(ReadConfiguration, lets_the_option_name_the_device) {
+TEST(ConfigReader, device_option_overrides_file) {
     const auto read = configuration(R"({"device": "team0"})", "team1");
     EXPECT_EQ(read.team.device, "team1");
     EXPECT_EQ(*read.document.find("device"), json::Value("team1"));
     EXPECT_EQ(configuration(R"({"device": "not/a/name"})", "team1").team.device, "team1");
 }
 
-TEST(ReadConfiguration, reads_every_example_of_libteam) {
+TEST(ConfigReader, reads_libteam_examples) {
     const std::filesystem::path examples = "/usr/share/doc/libteam-utils/examples";
     ASSERT_TRUE(std::filesystem::exists(examples)) << "apt-get install libteam-utils";
     int count = 0;
@@ -268,7 +268,7 @@ TEST(ReadConfiguration, reads_every_example_of_libteam) {
     EXPECT_GE(count, 16);
 }
 
-TEST(ReadConfiguration, takes_a_port_configuration_that_is_an_object) {
+TEST(ConfigReader, accepts_only_object_as_port_configuration) {
     EXPECT_EQ(parse_port_configuration(R"({"prio": 5})"), json::Value(json::Object{{"prio", 5}}));
     EXPECT_EQ(parse_port_configuration("[]").error(),
               (Error{EINVAL, "a port's configuration must be an object, not an array"}));

@@ -8,7 +8,7 @@
 
 namespace teamo {
 
-/// Every diagnostic as a person sees it, without the file's name.
+/// Every diagnostic as printed, without the file name.
 inline std::vector<std::string> complaints(const ConfigurationRead& read) {
     std::vector<std::string> lines;
     for (const auto& diagnostic : read.diagnostics)
@@ -19,7 +19,7 @@ inline std::vector<std::string> complaints(std::string_view text, std::string_vi
     return complaints(read_configuration(text, device));
 }
 
-/// The configuration of a text that must be faultless.
+/// The configuration of a text that must have no errors.
 inline Configuration configuration(std::string_view text, std::string_view device = {}) {
     auto read = read_configuration(text, device);
     EXPECT_THAT(complaints(read), testing::IsEmpty()) << text;
@@ -32,7 +32,7 @@ inline PortConfig port(std::string_view text, std::string_view runner = "roundro
         .second;
 }
 
-/// What --check and a run make of a text.
+/// The result of --check and of a start for a text.
 enum class Verdict { good, tolerated, refused };
 inline void PrintTo(Verdict verdict, std::ostream* out) {
     *out << (verdict == Verdict::good ? "good" : verdict == Verdict::tolerated ? "tolerated" : "refused");

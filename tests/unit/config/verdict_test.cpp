@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What teamd starts with and what it refuses, option by option (libteam 1.32, the sources named by option).
+// Which configurations teamd accepts and which it refuses, by option (libteam 1.32).
 #include "config/keys.h"
 #include "support.h"
 
@@ -24,7 +24,7 @@ std::string port_text(std::string_view option, std::string_view runner = "lacp")
 }
 std::string watch(std::string_view options) { return fmt::format(R"({{"link_watch": {}}})", options); }
 
-TEST(Verdict, on_global_options) {
+TEST(ConfigVerdict, checks_global_options) {
     const Case cases[] = {
         {R"({"device": "team0"})", good},
         {R"({"device": 1})", refused}, // teamd cannot write its default back
@@ -57,14 +57,14 @@ TEST(Verdict, on_global_options) {
         EXPECT_EQ(verdict(text), expected) << text;
 }
 
-TEST(Verdict, on_runners) {
+TEST(ConfigVerdict, checks_runner_options) {
     EXPECT_EQ(verdict(R"({"runner": "lacp"})"), refused);
     EXPECT_EQ(verdict(runner(R"({"name": "LACP"})")), refused);
     EXPECT_EQ(verdict(runner(R"({"name": 1})")), refused);
     EXPECT_EQ(verdict(runner(R"({"name": "activebackup", "hwaddr_policy": "x"})")), refused);
     EXPECT_EQ(verdict(runner(R"({"name": "activebackup", "hwaddr_policy": 1})")), tolerated);
     const Case cases[] = {
-        {R"("active": "true")", tolerated}, // SONiC's old slip
+        {R"("active": "true")", tolerated}, // an old mistake of SONiC
         {R"("fast_rate": 1)", tolerated},
         {R"("sys_prio": 65536)", refused},
         {R"("sys_prio": -1)", refused},
@@ -87,13 +87,13 @@ TEST(Verdict, on_runners) {
         EXPECT_EQ(verdict(lacp(text)), expected) << text;
 }
 
-TEST(Verdict, is_milder_on_options_that_this_runner_never_reads) {
+TEST(ConfigVerdict, tolerates_errors_in_options_of_other_runners) {
     EXPECT_EQ(verdict(runner(R"({"name": "roundrobin", "sys_prio": 65536})")), tolerated);
     EXPECT_EQ(verdict(runner(R"({"name": "lacp", "hwaddr_policy": "x"})")), tolerated);
     EXPECT_EQ(verdict(port_text(R"("lacp_prio": 65536)", "activebackup")), tolerated);
 }
 
-TEST(Verdict, on_ports) {
+TEST(ConfigVerdict, checks_port_options) {
     const Case cases[] = {
         {R"("queue_id": -1)", refused},      {R"("queue_id": 65536)", refused},
         {R"("queue_id": "1")", tolerated},   {R"("prio": 2147483648)", refused},
@@ -108,7 +108,7 @@ TEST(Verdict, on_ports) {
     EXPECT_EQ(verdict(R"({"ports": {"eth1": null}})"), tolerated);
 }
 
-TEST(Verdict, on_names_of_devices) {
+TEST(ConfigVerdict, checks_device_names) {
     for (const auto* name : {"", ".", "..", "a/b", "a b", "a\\tb", "a:b", "sixteen-letters-", "a\\u00e0"}) {
         EXPECT_EQ(verdict(fmt::format(R"({{"device": "{}"}})", name)), refused) << name;
         EXPECT_EQ(verdict(fmt::format(R"({{"ports": {{"{}": {{}}}}}})", name)), refused) << name;
@@ -120,7 +120,7 @@ TEST(Verdict, on_names_of_devices) {
     EXPECT_FALSE(read_configuration("{}", "not/a/name").configuration);
 }
 
-TEST(Verdict, on_nine_ports_names_the_limit) {
+TEST(ConfigVerdict, refuses_ninth_port) {
     std::string text =
         R"({"ports": {"p1": {}, "p2": {}, "p3": {}, "p4": {}, "p5": {}, "p6": {}, "p7": {}, "p8": {})";
     EXPECT_EQ(verdict(text + "}}"), good);
@@ -130,7 +130,7 @@ TEST(Verdict, on_nine_ports_names_the_limit) {
                 testing::ElementsAre("1:92: error: /ports/p9: too many ports: a team has at most 8"));
 }
 
-TEST(Verdict, on_link_watches) {
+TEST(ConfigVerdict, checks_link_watches) {
     const Case cases[] = {
         {"1", refused},
         {R"("ethtool")", refused},
@@ -168,7 +168,7 @@ TEST(Verdict, on_link_watches) {
     }
 }
 
-TEST(Verdict, of_tolerated_goes_with_the_default) {
+TEST(ConfigVerdict, uses_default_for_tolerated_errors) {
     const std::pair<std::string, std::string> same[] = {
         {R"({"debug_level": -1})", "{}"},
         {R"({"hwaddr": 5, "ports": 7, "link_watch_policy": 1, "notify_peers": [], "mcast_rejoin": {"count": "1"}})",
@@ -201,8 +201,8 @@ TEST(Verdict, of_tolerated_goes_with_the_default) {
     }
 }
 
-// For every key of the table, so that a new one cannot be forgotten here.
-TEST(Verdict, of_a_wrong_type_is_an_error_for_every_key) {
+// For every key of the table, so that a new key is included.
+TEST(ConfigVerdict, reports_wrong_type_for_every_key) {
     for (const auto& key : config::keys()) {
         json::Value inner = key.shape == config::Shape::boolean ? json::Value("x") : json::Value(true);
         std::string pointer;

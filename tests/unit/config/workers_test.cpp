@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The key "workers": rules in their order, and what is said about one that is wrong.
+// The key "workers": the order of rules, and the errors for wrong ones.
 #include "support.h"
 
 namespace teamo {
@@ -11,7 +11,7 @@ using testing::IsEmpty;
 
 constexpr auto whose = "one of unit, cgroup, command, user";
 
-TEST(Workers, are_rules_in_the_order_of_the_file) {
+TEST(WorkersConfig, keeps_order_of_rules) {
     const auto read = team(R"({"workers": [
         {"unit": "worker@*.service", "policy": "spread"}, {"cgroup": "/system.slice"},
         {"command": "nginx", "policy": "follow"}, {"policy": "off", "user": "www-data"}]})");
@@ -24,7 +24,7 @@ TEST(Workers, are_rules_in_the_order_of_the_file) {
     EXPECT_THAT(team(R"({"workers": []})").workers, IsEmpty());
 }
 
-TEST(Workers, of_a_wrong_kind_are_refused_where_they_stand) {
+TEST(WorkersConfig, refuses_wrong_types) {
     const std::pair<const char*, std::string> cases[] = {
         {R"({"workers": {"unit": "a"}})",
          "1:13: error: /workers: must be an array of objects, not an object"},
@@ -45,7 +45,7 @@ TEST(Workers, of_a_wrong_kind_are_refused_where_they_stand) {
     }
 }
 
-TEST(Workers, say_whose_processes_they_are_for_once) {
+TEST(WorkersConfig, requires_exactly_one_selector) {
     const std::pair<const char*, std::string> cases[] = {
         {R"({"workers": [{}]})",
          fmt::format("1:14: error: /workers/0: selects no processes: {} is missing", whose)},
@@ -65,7 +65,7 @@ TEST(Workers, say_whose_processes_they_are_for_once) {
     }
 }
 
-TEST(Workers, may_have_an_unknown_key_with_a_warning) {
+TEST(WorkersConfig, warns_about_unknown_key) {
     const auto text = R"({"workers": [{"unit": "a", "polcy": "off"}]})";
     EXPECT_THAT(
         complaints(text),
@@ -73,7 +73,7 @@ TEST(Workers, may_have_an_unknown_key_with_a_warning) {
     EXPECT_EQ(verdict(text), Verdict::good);
 }
 
-TEST(Workers, stand_in_the_document_as_they_were_written) {
+TEST(WorkersConfig, keeps_rules_in_document) {
     const auto read = configuration(R"({"workers": [{"user": "www-data"}]})");
     EXPECT_EQ(*read.document.find("workers"), json::Value(json::Array{json::Object{{"user", "www-data"}}}));
 }

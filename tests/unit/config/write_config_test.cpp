@@ -10,7 +10,7 @@ std::string dump(std::string_view text, std::string_view device = {}) {
     return line_of(read_configuration(text, device).configuration.value().document);
 }
 
-TEST(ConfigDump, shows_the_defaults_teamd_writes_back) {
+TEST(ConfigDump, shows_defaults_like_teamd) {
     EXPECT_EQ(dump("{}"), R"({"runner": {"name": "roundrobin"}})");
     EXPECT_EQ(dump("{}", "team0"), R"({"device": "team0", "runner": {"name": "roundrobin"}})");
     EXPECT_EQ(dump(R"({"runner": {"name": "loadbalance"}})"),
@@ -22,7 +22,7 @@ TEST(ConfigDump, shows_the_defaults_teamd_writes_back) {
               R"("runner": {"name": "activebackup"}})");
 }
 
-TEST(ConfigDump, keeps_what_was_written) {
+TEST(ConfigDump, keeps_written_values) {
     EXPECT_EQ(dump(R"({"runner": {"name": "lacp", "tx_hash": []}, "x": 1})"),
               R"({"runner": {"name": "lacp", "tx_hash": []}, "x": 1})");
     EXPECT_EQ(
@@ -30,7 +30,7 @@ TEST(ConfigDump, keeps_what_was_written) {
         R"({"mcast_rejoin": 1, "notify_peers": {"count": "7"}, "runner": {"name": "activebackup"}})");
 }
 
-TEST(ConfigDump, shows_the_implicit_link_watch_where_there_is_no_other) {
+TEST(ConfigDump, shows_implicit_link_watch) {
     EXPECT_EQ(
         dump(
             R"({"ports": {"eth1.100": {"prio": 1}, "eth2": {"link_watch": {"name": "ethtool", "delay_up": 1}}}})"),
@@ -43,7 +43,7 @@ TEST(ConfigDump, shows_the_implicit_link_watch_where_there_is_no_other) {
               R"({"ports": {"eth1": null}, "runner": {"name": "roundrobin"}})");
 }
 
-TEST(PortConfiguration, replaces_the_ports_object_whole) {
+TEST(ConfigDump, replaces_whole_port_object) {
     const auto document =
         json::parse(R"({"ports": {"eth1": {"prio": 1, "sticky": true}, "eth2": {}}})").value();
     EXPECT_EQ(line_of(with_port_configuration(document, "eth1", json::Object{{"prio", 2}})),
@@ -54,7 +54,7 @@ TEST(PortConfiguration, replaces_the_ports_object_whole) {
               R"({"ports": {"eth1": {}}})");
 }
 
-TEST(ActualConfiguration, has_the_ports_that_are_there_and_no_others) {
+TEST(ConfigDump, lists_existing_ports_only_if_actual) {
     const auto document = json::parse(R"({"ports": {"eth1": {"prio": 1}, "eth2": {}}})").value();
     EXPECT_EQ(line_of(actual_configuration(document, {"eth1", "eth3"})),
               R"({"ports": {"eth1": {"prio": 1}, "eth3": {}}})");

@@ -30,7 +30,7 @@ public:
 
     const std::string& path() const { return path_; }
 
-    /// A bound socket of the team, that listens or (as after a crash) does not.
+    /// A bound socket of the team that listens or, as after a crash, does not.
     UniqueFd socket_of(std::string_view team, bool listening) const {
         UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
         sockaddr_un address{};
@@ -46,7 +46,7 @@ private:
     std::string path_;
 };
 
-/// Takes one connection and answers each message by `answer`; an empty answer is none at all.
+/// Accepts one connection and answers each message with `answer`. An empty answer is not sent.
 class Server {
 public:
     using Answer = std::function<std::string(const std::string&)>;
@@ -56,7 +56,7 @@ public:
           answer_(std::move(answer)),
           thread_([this] { serve(); }) {}
     ~Server() {
-        ::shutdown(listener_.get(), SHUT_RDWR); // ends an accept that nobody came for
+        ::shutdown(listener_.get(), SHUT_RDWR); // ends a waiting accept()
         thread_.join();
     }
     Server(const Server&) = delete;
@@ -88,7 +88,7 @@ Client connected_to(const RunDirectory& directory) {
     return std::move(*client);
 }
 
-TEST(Client, sends_requests_and_returns_their_replies_in_turn) {
+TEST(ControlClient, returns_replies_in_order_of_requests) {
     const RunDirectory directory;
     std::vector<std::string> seen;
     {
@@ -108,8 +108,8 @@ TEST(Client, sends_requests_and_returns_their_replies_in_turn) {
 }
 
 // teamd cannot send more than 212,960 bytes; a state of 1,024 LACP ports has 1.63 MB.
-TEST(Client, receives_a_reply_of_megabytes_whole) {
-    if (::geteuid() != 0) GTEST_SKIP() << "a send buffer that large is root's";
+TEST(ControlClient, receives_reply_of_megabytes) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root may set a send buffer of that size";
     const RunDirectory directory;
     std::string large(1'630'000, 'x');
     for (std::size_t at = 0; at < large.size(); at += 997)
@@ -121,8 +121,8 @@ TEST(Client, receives_a_reply_of_megabytes_whole) {
     EXPECT_TRUE(*reply == Reply{large});
 }
 
-TEST(Client, sends_a_request_that_is_larger_than_the_default_buffer) {
-    if (::geteuid() != 0) GTEST_SKIP() << "a send buffer that large is root's";
+TEST(ControlClient, sends_request_above_default_buffer_size) {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root may set a send buffer of that size";
     const RunDirectory directory;
     const Server server(
         directory, [](const std::string& message) { return encode(Reply{std::to_string(message.size())}); });
@@ -131,7 +131,7 @@ TEST(Client, sends_a_request_that_is_larger_than_the_default_buffer) {
     EXPECT_EQ(client.call(update).value(), Reply{std::to_string(encode(update).size())});
 }
 
-TEST(Client, does_not_wait_for_ever) {
+TEST(ControlClient, times_out_without_reply) {
     const RunDirectory directory;
     const Server server(directory, [](const std::string&) { return ""; });
     auto client = connected_to(directory);
@@ -140,7 +140,7 @@ TEST(Client, does_not_wait_for_ever) {
     EXPECT_EQ(reply.error().number, ETIMEDOUT);
 }
 
-TEST(Client, takes_no_late_reply_for_the_next_one) {
+TEST(ControlClient, refuses_calls_after_timeout) {
     const RunDirectory directory;
     const Server server(directory, [](const std::string&) { return ""; });
     auto client = connected_to(directory);
@@ -148,7 +148,7 @@ TEST(Client, takes_no_late_reply_for_the_next_one) {
     EXPECT_EQ(client.call(ConfigDump{}, 10ms).error().number, ENOTCONN);
 }
 
-TEST(Client, survives_a_daemon_that_hangs_up) {
+TEST(ControlClient, reports_connection_closed_by_daemon) {
     const RunDirectory directory;
     const Server server(directory, [](const std::string&) { return "hang up"; });
     auto client = connected_to(directory);
@@ -158,14 +158,14 @@ TEST(Client, survives_a_daemon_that_hangs_up) {
     EXPECT_EQ(client.call(StateDump{}).error().number, ENOTCONN);
 }
 
-TEST(Client, refuses_an_answer_that_is_no_reply) {
+TEST(ControlClient, rejects_invalid_reply) {
     const RunDirectory directory;
     const Server server(directory, [](const std::string&) { return "HTTP/1.1 400 Bad Request\n"; });
     auto client = connected_to(directory);
     EXPECT_EQ(client.call(StateDump{}).error().number, EPROTO);
 }
 
-TEST(Client, says_that_no_daemon_is_there) {
+TEST(ControlClient, reports_missing_daemon) {
     const RunDirectory directory;
     const auto absent = Client::connect("team0", directory.path());
     ASSERT_FALSE(absent.has_value());
@@ -178,7 +178,7 @@ TEST(Client, says_that_no_daemon_is_there) {
     EXPECT_EQ(dead.error().number, ECONNREFUSED);
 }
 
-TEST(Client, refuses_a_path_that_fits_no_socket) {
+TEST(ControlClient, rejects_overlong_socket_path) {
     EXPECT_EQ(Client::connect("team0", "/run/" + std::string(200, 'x')).error().number, ENAMETOOLONG);
 }
 

@@ -9,7 +9,7 @@
 namespace teamo::control {
 namespace {
 
-TEST(OffloadDocument, says_what_each_device_does_shall_do_and_lacks) {
+TEST(StateDocument, shows_wanted_and_lacking_offloads) {
     const OffloadStatus status{.lacking = Lacking::demote,
                                .repair = false,
                                .team = {.name = "team0",

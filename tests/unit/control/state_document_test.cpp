@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Both sides as teamd would dump them, so that the order of keys takes no part.
+/// Both sides in the format of teamd, so that the order of keys does not matter.
 std::string dump(std::string_view text) {
     const auto value = json::parse(text);
     EXPECT_TRUE(value.has_value()) << text;
@@ -59,7 +59,7 @@ TeamStatus team_with(PortStatus status) {
     return team;
 }
 
-TEST(StateDocument, of_a_team_without_ports_has_no_ports_key) {
+TEST(StateDocument, omits_ports_key_without_ports) {
     EXPECT_EQ(dump(team_without_ports()), dump(R"({
         "datapath": {"buckets": {}, "device_kind": "veth", "name": "bpf"},
         "setup": {
@@ -97,7 +97,7 @@ PortStatus port_with_every_watch() {
     return status;
 }
 
-TEST(StateDocument, has_of_a_port_what_teamd_has_and_its_datapath) {
+TEST(StateDocument, shows_port_like_teamd_with_its_datapath) {
     EXPECT_EQ(part(team_with(port_with_every_watch()), {"ports", "eth1"}), dump(R"({
         "datapath": {
             "buckets": 256,
@@ -123,7 +123,7 @@ TEST(StateDocument, has_of_a_port_what_teamd_has_and_its_datapath) {
     })"));
 }
 
-TEST(StateDocument, says_which_port_has_how_many_buckets) {
+TEST(StateDocument, counts_buckets_per_port) {
     auto status = team_with(port("eth1", 3));
     status.ports[0].buckets = 156;
     status.ports.push_back(port("eth1.100", 4));
@@ -132,8 +132,8 @@ TEST(StateDocument, says_which_port_has_how_many_buckets) {
     EXPECT_EQ(part(status, {"ports", "eth1.100", "ifinfo", "ifname"}), R"("eth1.100")");
 }
 
-// The kernel's team driver keeps 0 and 0 without a link, and what ethtool says with one.
-TEST(StateDocument, has_links_as_teamd_shows_them) {
+// The kernel's team driver has 0 and 0 without a link, and the values of ethtool with one.
+TEST(StateDocument, shows_links_like_teamd) {
     const std::pair<LinkStatus, std::string_view> links[]{
         {{.up = true, .speed = 1000, .duplex = Duplex::half},
          R"({"duplex": "half", "speed": 1000, "up": true})"},
@@ -167,7 +167,7 @@ TEST(StateDocument, names_runner_and_kernel_mode) {
     }
 }
 
-TEST(StateDocument, has_a_runner_section_where_teamd_has_one) {
+TEST(StateDocument, has_runner_section_like_teamd) {
     auto status = team_without_ports();
     EXPECT_EQ(part(status, {"runner"}), "nothing");
     status.runner = ActiveBackupRunner{};
@@ -183,7 +183,7 @@ TEST(StateDocument, has_a_runner_section_where_teamd_has_one) {
         dump(R"({"active": true, "fast_rate": true, "select_policy": "port_config", "sys_prio": 65535})"));
 }
 
-TEST(StateDocument, answers_the_state_items_of_teamd) {
+TEST(StateDocument, has_state_items_of_teamd) {
     const auto document = state_document(team_with(port_with_every_watch()));
     const std::pair<std::string_view, std::string_view> items[]{
         {"setup.pid", "1234"},

@@ -26,12 +26,12 @@ json::Value document() {
     return parsed ? *parsed : json::Value();
 }
 
-TEST(ItemPaths, are_names_between_dots) {
+TEST(StateItemPath, splits_at_dots) {
     EXPECT_THAT(split_item_path("setup"), Optional(ElementsAre("setup")));
     EXPECT_THAT(split_item_path("ports.eth1.link.up"), Optional(ElementsAre("ports", "eth1", "link", "up")));
 }
 
-TEST(ItemPaths, have_names_with_dots_in_quotes) {
+TEST(StateItemPath, accepts_quoted_names_with_dots) {
     EXPECT_THAT(split_item_path(R"(ports."eth1.100".link.up)"),
                 Optional(ElementsAre("ports", "eth1.100", "link", "up")));
     EXPECT_THAT(split_item_path(R"("a.b")"), Optional(ElementsAre("a.b")));
@@ -40,13 +40,13 @@ TEST(ItemPaths, have_names_with_dots_in_quotes) {
     EXPECT_THAT(split_item_path(R"(ports.a"b.link)"), Optional(ElementsAre("ports", "a\"b", "link")));
 }
 
-TEST(ItemPaths, have_no_empty_name_and_no_open_quote) {
+TEST(StateItemPath, rejects_empty_name_and_open_quote) {
     for (const auto* path : {"", ".", "setup.", ".setup", "setup..pid", "\"", "\"\"", "ports.\"eth1",
                              "ports.\"\".up", "ports.\"eth1\"x.up", "ports.\"eth1\"."})
         EXPECT_EQ(split_item_path(path), std::nullopt) << path;
 }
 
-TEST(StateItems, are_leaves_as_text) {
+TEST(StateItem, returns_leaf_as_text) {
     const auto state = document();
     EXPECT_EQ(state_item(state, "setup.pid"), "1234");
     EXPECT_EQ(state_item(state, "setup.rx_bytes"), "9223372036854775807");
@@ -55,8 +55,8 @@ TEST(StateItems, are_leaves_as_text) {
     EXPECT_EQ(state_item(state, "ports.eth1.link.speed"), "-1");
 }
 
-// teamd compares the port's name by its beginning: eth1 may answer for eth10, and eth10 for eth1.
-TEST(StateItems, are_of_the_port_of_that_very_name) {
+// teamd compares only the start of the name, so it may return eth10 for eth1 and eth1 for eth10.
+TEST(StateItem, matches_port_name_exactly) {
     const auto state = document();
     EXPECT_EQ(state_item(state, "ports.eth1.link.up"), "true");
     EXPECT_EQ(state_item(state, "ports.eth10.link.up"), "false");
@@ -68,7 +68,7 @@ TEST(StateItems, are_of_the_port_of_that_very_name) {
         EXPECT_EQ(state_item(state, path), std::nullopt) << path;
 }
 
-TEST(StateItems, are_nothing_between_or_beyond_the_leaves) {
+TEST(StateItem, has_no_value_outside_leaves) {
     const auto state = document();
     for (const auto* path : {"setup", "ports.eth1", "setup.pid.x", "setup.PID", "setup.null", "setup.list",
                              "setup.list.0", "nothing", "", "setup.pid."})

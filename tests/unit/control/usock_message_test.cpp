@@ -36,14 +36,14 @@ const Method methods[]{
      StateItemValueSet{"runner.active_port", "eth1"}},
 };
 
-TEST(Requests, of_every_method_are_read_and_written_alike) {
+TEST(ControlRequest, reads_and_writes_every_method) {
     for (const auto& [message, request] : methods) {
         EXPECT_EQ(parse_request(message), Parsed{request}) << message;
         EXPECT_EQ(encode(request), message);
     }
 }
 
-TEST(Requests, have_backslashes_and_new_lines_escaped) {
+TEST(ControlRequest, escapes_backslashes_and_newlines) {
     const std::pair<std::string, std::string> escapes[]{
         {"a\nb", R"(a\nb)"},     {R"(a\b)", R"(a\\b)"}, {"\n", R"(\n)"},
         {R"(\)", R"(\\)"},       {R"(\n)", R"(\\n)"},   {R"(\\)", R"(\\\\)"},
@@ -56,12 +56,12 @@ TEST(Requests, have_backslashes_and_new_lines_escaped) {
     }
 }
 
-TEST(Requests, with_a_wrong_escape_are_refused) {
+TEST(ControlRequest, rejects_wrong_escapes) {
     for (const auto* argument : {R"(\t)", R"(\)", R"(eth\)", R"(\\\)", R"(\x41)", R"(\N)"})
         EXPECT_EQ(parse_request("REQUEST\nPortAdd\n"s + argument + "\n"), invalid_arguments) << argument;
 }
 
-TEST(Requests, with_too_few_arguments_are_refused) {
+TEST(ControlRequest, rejects_missing_arguments) {
     for (const auto* message :
          {"REQUEST\nPortAdd\n", "REQUEST\nPortAdd", "REQUEST\nPortConfigUpdate\neth1\n",
           "REQUEST\nPortConfigUpdate\neth1", "REQUEST\nPortRemove\n", "REQUEST\nPortConfigDump\n",
@@ -69,67 +69,67 @@ TEST(Requests, with_too_few_arguments_are_refused) {
         EXPECT_EQ(parse_request(message), invalid_arguments) << message;
 }
 
-TEST(Requests, with_an_empty_argument_are_refused) {
+TEST(ControlRequest, rejects_empty_arguments) {
     for (const auto* message : {"REQUEST\nPortAdd\n\n", "REQUEST\nPortConfigUpdate\n\n{}\n",
                                 "REQUEST\nPortConfigUpdate\neth1\n\n", "REQUEST\nStateItemValueSet\n\n\n"})
         EXPECT_EQ(parse_request(message), invalid_arguments) << message;
 }
 
-TEST(Requests, with_more_arguments_than_needed_are_done) {
+TEST(ControlRequest, ignores_extra_arguments) {
     EXPECT_EQ(parse_request("REQUEST\nPortAdd\neth1\neth2\n"), Parsed{PortAdd{"eth1"}});
     EXPECT_EQ(parse_request("REQUEST\nStateDump\nall\n\n"), Parsed{StateDump{}});
     EXPECT_EQ(parse_request("REQUEST\nPortAdd\neth1\n\\x\n"), Parsed{PortAdd{"eth1"}});
 }
 
-TEST(Requests, need_no_last_new_line_and_may_end_in_a_nul) {
+TEST(ControlRequest, accepts_missing_newline_and_trailing_nul) {
     EXPECT_EQ(parse_request("REQUEST\nStateDump"), Parsed{StateDump{}});
     EXPECT_EQ(parse_request("REQUEST\nPortAdd\neth1"), Parsed{PortAdd{"eth1"}});
     EXPECT_EQ(parse_request("REQUEST\nStateDump\n\0"s), Parsed{StateDump{}});
 }
 
-TEST(Requests, for_an_unknown_method_get_an_answer) {
+TEST(ControlRequest, reports_unknown_method) {
     for (const auto* method : {"PortChannelClearStats", "statedump", "StateDumpX", "State", " StateDump"})
         EXPECT_EQ(code_of(parse_request("REQUEST\n"s + method + "\n")), "UnknownMethod") << method;
 }
 
-TEST(Requests, are_nothing_else) {
+TEST(ControlRequest, rejects_other_text) {
     for (const auto& message :
          {""s, "\n"s, "REQUEST"s, "REQUEST\n"s, "request\nStateDump\n"s, "REPLY_SUCCESS\n"s,
           "REQUESTStateDump\n"s, "\0"s, "\xff\xfe\n\n"s, "StateDump\nREQUEST\n"s})
         EXPECT_EQ(parse_request(message), invalid_arguments) << message;
 }
 
-TEST(Requests, are_bounded_in_length) {
+TEST(ControlRequest, has_maximum_length) {
     const std::string head = "REQUEST\nPortConfigUpdate\neth1\n";
     const std::string longest(longest_request - head.size(), 'x');
     EXPECT_EQ(parse_request(head + longest), (Parsed{PortConfigUpdate{"eth1", longest}}));
     EXPECT_EQ(parse_request(head + longest + "x"), invalid_arguments);
 }
 
-TEST(Replies, of_success_carry_the_payload_raw) {
+TEST(ControlReply, carries_payload_unescaped) {
     EXPECT_EQ(encode(Reply{"{\n \"a\": \"\\\\\"\n}"}), "REPLY_SUCCESS\n{\n \"a\": \"\\\\\"\n}");
     EXPECT_EQ(parse_reply("REPLY_SUCCESS\n{\n\\n}\n"), Reply{"{\n\\n}\n"});
 }
 
-// libteamdctl duplicates a null pointer where the new line is missing.
-TEST(Replies, of_success_without_payload_keep_their_new_line) {
+// libteamdctl calls strdup(NULL) if the newline is missing.
+TEST(ControlReply, keeps_newline_without_payload) {
     EXPECT_EQ(encode(Reply{""}), "REPLY_SUCCESS\n");
     EXPECT_EQ(parse_reply("REPLY_SUCCESS\n"), Reply{""});
     EXPECT_EQ(parse_reply("REPLY_SUCCESS"), std::nullopt);
 }
 
-TEST(Replies, of_refusal_carry_code_and_message) {
+TEST(ControlReply, carries_error_code_and_message) {
     const Reply refusal = Refusal{"NoSuchDev", "No such device."};
     EXPECT_EQ(encode(refusal), "REPLY_ERROR\nNoSuchDev\nNo such device.\n");
     EXPECT_EQ(parse_reply("REPLY_ERROR\nNoSuchDev\nNo such device.\n"), refusal);
 }
 
-TEST(Replies, of_refusal_stay_three_lines_that_are_not_empty) {
+TEST(ControlReply, writes_errors_as_three_nonempty_lines) {
     EXPECT_EQ(encode(Reply{Refusal{"PortAddFail", "two\nlines"}}), "REPLY_ERROR\nPortAddFail\ntwo lines\n");
     EXPECT_EQ(encode(Reply{Refusal{"PortAddFail", ""}}), "REPLY_ERROR\nPortAddFail\n \n");
 }
 
-TEST(Replies, are_nothing_else) {
+TEST(ControlReply, rejects_other_text) {
     for (const auto* message : {"", "\n", "REPLY", "REPLY_ERROR", "REPLY_ERROR\n", "REPLY_ERROR\nNoSuchDev\n",
                                 "REQUEST\nStateDump\n", "REPLY_SUCCESSFUL\n"})
         EXPECT_EQ(parse_reply(message), std::nullopt) << message;

@@ -24,7 +24,7 @@ SyntaxError error_of(std::string_view text, Limits limits = {}) {
     return read ? SyntaxError{{}, "read as " + write(*read, {.indent = 0})} : read.error();
 }
 
-TEST(Parse, reads_every_kind_of_value) {
+TEST(JsonParser, reads_every_kind_of_value) {
     EXPECT_EQ(
         parse(R"({"a": null, "b": [true, false], "c": -12, "d": 1.5, "e": "x", "f": {}})"),
         Value(Object{
@@ -32,12 +32,12 @@ TEST(Parse, reads_every_kind_of_value) {
     EXPECT_EQ(parse(" [ ] "), Value(Array{}));
 }
 
-TEST(Parse, keeps_the_order_of_members) {
+TEST(JsonParser, keeps_order_of_members) {
     EXPECT_EQ(write(parse(R"({"z": 1, "a": 2})").value(), {.indent = 0, .sort_keys = false}),
               R"({"z": 1, "a": 2})");
 }
 
-TEST(Parse, knows_where_every_name_and_value_stands) {
+TEST(JsonParser, records_place_of_names_and_values) {
     const auto root =
         parse("\n{\"a\":1,\n\t\"b\" : [ true,\r\n\"x\\\"y\", -1.5e3, {} ],\n  \"c\":{\"d\":null}}").value();
     const auto& members = *root.object();
@@ -55,11 +55,11 @@ TEST(Parse, knows_where_every_name_and_value_stands) {
     EXPECT_EQ(members[2].value.find("d")->place(), (Place{5, 12}));
 }
 
-TEST(Parse, counts_columns_in_bytes) {
+TEST(JsonParser, counts_columns_in_bytes) {
     EXPECT_EQ(parse("[\"\u20ac\", 1]").value().array()->at(1).place(), (Place{1, 9}));
 }
 
-TEST(Parse, refuses_what_is_no_json_and_says_where) {
+TEST(JsonParser, rejects_invalid_json_with_place) {
     const std::tuple<std::string_view, Place, std::string_view> cases[] = {
         {"", {1, 1}, "the text is empty"},
         {" \n ", {2, 2}, "the text is empty"},
@@ -92,12 +92,12 @@ TEST(Parse, refuses_what_is_no_json_and_says_where) {
         EXPECT_EQ(error_of(text), (SyntaxError{place, std::string(message)})) << text;
 }
 
-TEST(Parse, wants_an_object_or_an_array_at_the_top_as_jansson_does) {
+TEST(JsonParser, requires_object_or_array_at_top_like_jansson) {
     for (const auto* text : {"1", "-1.5", "\"x\"", "true", "null"})
         EXPECT_THAT(error_of(text).text, HasSubstr("an object or an array is expected, not")) << text;
 }
 
-TEST(Parse, refuses_a_name_that_stands_twice) {
+TEST(JsonParser, rejects_duplicate_names) {
     EXPECT_EQ(error_of("{\"a\": 1,\n \"b\": 2,\n \"b\": 3, \"a\": 4}"),
               (SyntaxError{{3, 2}, "this object has the name \"b\" twice"}));
     EXPECT_EQ(error_of(R"({"x": {"a": 1, "\u0061": 2}})"),
@@ -105,7 +105,7 @@ TEST(Parse, refuses_a_name_that_stands_twice) {
     EXPECT_TRUE(parse(R"([{"a": 1}, {"a": 1}])"));
 }
 
-TEST(Parse, takes_integers_of_64_bits_and_no_more) {
+TEST(JsonParser, accepts_integers_up_to_64_bits) {
     EXPECT_EQ(parse("[9223372036854775807, -9223372036854775808, -0]"),
               Value(Array{std::int64_t{9223372036854775807}, std::numeric_limits<std::int64_t>::min(), 0}));
     for (const auto* text : {"[9223372036854775808]", "[-9223372036854775809]", "[18446744073709551616]"})
@@ -113,7 +113,7 @@ TEST(Parse, takes_integers_of_64_bits_and_no_more) {
     EXPECT_EQ(error_of("[" + std::string(1000, '9') + "]").place, (Place{1, 2}));
 }
 
-TEST(Parse, takes_reals_to_the_last_digit) {
+TEST(JsonParser, reads_reals_exactly) {
     EXPECT_EQ(parse("[0.1, 1e2, 1E+2, -2.5e-3, 1e-400, 5e-324]"),
               Value(Array{0.1, 100.0, 100.0, -0.0025, 0.0, 5e-324}));
     EXPECT_EQ(error_of("[1e309]"), (SyntaxError{{1, 2}, "the number is too big"}));
@@ -122,12 +122,12 @@ TEST(Parse, takes_reals_to_the_last_digit) {
     EXPECT_TRUE(parse("[0." + std::string(10000, '0') + "1e-2147483647]"));
 }
 
-TEST(Parse, unescapes_strings) {
+TEST(JsonParser, unescapes_strings) {
     EXPECT_EQ(parse(R"(["\"\\\/\b\f\n\r\t\u00e4\ud83d\ude00"])"),
               Value(Array{"\"\\/\b\f\n\r\t\u00e4\U0001F600"}));
 }
 
-TEST(Parse, refuses_what_is_no_text) {
+TEST(JsonParser, rejects_nul_and_invalid_utf8) {
     EXPECT_EQ(error_of("[1, \"a\\u0000b\"]"), (SyntaxError{{1, 5}, "\\u0000 is not allowed in a string"}));
     EXPECT_EQ(error_of("{\"\\u0000\": 1}"), (SyntaxError{{1, 2}, "\\u0000 is not allowed in a string"}));
     EXPECT_EQ(error_of(std::string_view("{}\n\0", 4)), (SyntaxError{{2, 1}, "a NUL byte is not allowed"}));
@@ -138,7 +138,7 @@ TEST(Parse, refuses_what_is_no_text) {
         EXPECT_EQ(error_of(text), (SyntaxError{{1, 3}, "these bytes are not UTF-8"}));
 }
 
-TEST(Parse, bounds_the_depth) {
+TEST(JsonParser, limits_depth) {
     const std::string deepest = std::string(64, '[') + std::string(64, ']');
     EXPECT_TRUE(parse(deepest));
     EXPECT_EQ(error_of(std::string(1'000'000, '[')),
@@ -147,12 +147,12 @@ TEST(Parse, bounds_the_depth) {
     EXPECT_FALSE(parse("[[]]", {.depth = 1}));
 }
 
-TEST(Parse, bounds_the_size) {
+TEST(JsonParser, limits_size) {
     EXPECT_TRUE(parse("[1]", {.bytes = 3}));
     EXPECT_EQ(error_of("[10]", {.bytes = 3}), (SyntaxError{{1, 1}, "the text has 4 bytes; the limit is 3"}));
 }
 
-TEST(Parse, takes_a_hundred_thousand_members_in_its_stride) {
+TEST(JsonParser, reads_100000_members) {
     std::string text = "{";
     for (int number = 0; number < 100'000; ++number)
         text += fmt::format("\"{}\":1,", number);
@@ -160,7 +160,7 @@ TEST(Parse, takes_a_hundred_thousand_members_in_its_stride) {
     EXPECT_EQ(parse(text).value().object()->size(), 100'000U);
 }
 
-TEST(Parse, makes_a_tree_or_one_printable_line_of_any_bytes) {
+TEST(JsonParser, survives_random_damage) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(fmt::format("seed {}", seed));
     std::mt19937 random(seed);

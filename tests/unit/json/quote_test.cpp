@@ -6,7 +6,7 @@
 namespace teamo::json {
 namespace {
 
-TEST(Printable, keeps_what_can_be_read_and_shows_what_cannot) {
+TEST(Quote, shows_unprintable_characters_as_escapes) {
     EXPECT_EQ(printable("eth1.100 \u00e4\u20ac"), "eth1.100 \u00e4\u20ac");
     EXPECT_EQ(printable("a\nb\x1b[31m\x7f"), "a\\u000ab\\u001b[31m\\u007f");
     EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
@@ -19,7 +19,7 @@ TEST(Printable, keeps_what_can_be_read_and_shows_what_cannot) {
     EXPECT_EQ(printable(std::string_view("\0", 1)), "\\u0000");
 }
 
-TEST(Quote, escapes_its_own_quotes_and_cuts_what_is_long) {
+TEST(Quote, escapes_quotes_and_shortens_long_text) {
     EXPECT_EQ(quote("a\"b\\"), R"("a\"b\\")");
     EXPECT_EQ(quote(std::string(1000, 'x')), '"' + std::string(79, 'x') + "…\"");
 }

@@ -6,7 +6,7 @@
 namespace teamo::json {
 namespace {
 
-TEST(Value, finds_members_by_their_exact_name) {
+TEST(JsonValue, finds_members_by_exact_name) {
     const Value value(Object{{"eth1", 1}, {"eth1.100", 2}});
     ASSERT_NE(value.find("eth1.100"), nullptr);
     EXPECT_EQ(*value.find("eth1.100"), Value(2));
@@ -14,20 +14,20 @@ TEST(Value, finds_members_by_their_exact_name) {
     EXPECT_EQ(Value("text").find("eth1"), nullptr);
 }
 
-TEST(Value, sets_a_member_in_its_place_or_at_the_end) {
+TEST(JsonValue, replaces_or_appends_member) {
     Value value(Object{{"a", 1}, {"b", 2}});
     value.set("a", "new");
     value.set("c", Array{nullptr});
     EXPECT_EQ(value, Value(Object{{"a", "new"}, {"b", 2}, {"c", Array{nullptr}}}));
 }
 
-TEST(Value, that_is_no_object_becomes_one_when_a_member_is_set) {
+TEST(JsonValue, becomes_object_when_member_is_set) {
     Value value("text");
     value.set("a", true);
     EXPECT_EQ(value, Value(Object{{"a", true}}));
 }
 
-TEST(Value, loses_a_member_once) {
+TEST(JsonValue, erases_member_once) {
     Value value(Object{{"a", 1}, {"b", 2}});
     EXPECT_TRUE(value.erase("a"));
     EXPECT_FALSE(value.erase("a"));
@@ -35,7 +35,7 @@ TEST(Value, loses_a_member_once) {
     EXPECT_EQ(value, Value(Object{{"b", 2}}));
 }
 
-TEST(Value, compares_by_content_and_not_by_place) {
+TEST(JsonValue, compares_content_and_not_place) {
     Value here(1), there(1);
     there.set_place({3, 4});
     EXPECT_EQ(here, there);
@@ -44,7 +44,7 @@ TEST(Value, compares_by_content_and_not_by_place) {
     EXPECT_NE(Value(Object{{"a", 1}, {"b", 2}}), Value(Object{{"b", 2}, {"a", 1}}));
 }
 
-TEST(Value, says_what_it_is) {
+TEST(JsonValue, names_its_type) {
     EXPECT_EQ(type_of(Value(nullptr)), "null");
     EXPECT_EQ(type_of(Value(true)), "a boolean");
     EXPECT_EQ(type_of(Value(1)), "an integer");

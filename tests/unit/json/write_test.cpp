@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The expected texts are what libjansson 2.14 makes of the same values with JSON_INDENT(4) or none,
+// The expected texts are those of libjansson 2.14 for the same values with JSON_INDENT(4) or none,
 // JSON_ENSURE_ASCII and JSON_SORT_KEYS.
 #include "json/write.h"
 
@@ -17,7 +17,7 @@ std::string element(const Value& value) {
     return line.substr(1, line.size() - 2);
 }
 
-TEST(Write, indents_and_sorts_as_teamd_does) {
+TEST(JsonWriter, indents_and_sorts_like_teamd) {
     EXPECT_EQ(write(Object{{"ports", Object{{"eth2", Object{}}, {"eth10", Array{}}, {"eth1", Array{1, 2}}}},
                            {"device", "team0"}}),
               "{\n"
@@ -33,21 +33,21 @@ TEST(Write, indents_and_sorts_as_teamd_does) {
               "}");
 }
 
-TEST(Write, makes_one_line_where_no_indent_is_wanted) {
+TEST(JsonWriter, writes_one_line_without_indent) {
     EXPECT_EQ(line_of(Object{{"b", Array{true, nullptr}}, {"a", Object{}}}),
               R"({"a": {}, "b": [true, null]})");
 }
 
-TEST(Write, keeps_the_order_where_asked_to) {
+TEST(JsonWriter, keeps_order_if_not_sorted) {
     EXPECT_EQ(write(Object{{"b", 1}, {"a", 2}}, {.indent = 0, .sort_keys = false}), R"({"b": 1, "a": 2})");
 }
 
-TEST(Write, sorts_names_by_their_bytes) {
+TEST(JsonWriter, sorts_names_by_bytes) {
     EXPECT_EQ(line_of(Object{{"\u00e9", 1}, {"z", 2}, {"Z", 3}, {"", 4}}),
               R"({"": 4, "Z": 3, "z": 2, "\u00E9": 1})");
 }
 
-TEST(Write, escapes_as_jansson_does) {
+TEST(JsonWriter, escapes_like_jansson) {
     const std::pair<std::string, std::string> cases[] = {
         {"/", R"("/")"},
         {"\"\\", R"("\"\\")"},
@@ -64,7 +64,7 @@ TEST(Write, escapes_as_jansson_does) {
         EXPECT_EQ(element(text), expected);
 }
 
-TEST(Write, prints_numbers_as_jansson_does) {
+TEST(JsonWriter, prints_numbers_like_jansson) {
     const std::pair<Value, std::string> cases[] = {
         {0, "0"},
         {-10, "-10"},

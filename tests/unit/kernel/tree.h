@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Folders as /sys and /proc have them, under a folder of the test's own.
+// Folders like those of /sys and /proc, below a temporary folder of the test.
 #pragma once
 
 #include "model/observation.h"
@@ -39,7 +39,7 @@ protected:
         return text;
     }
 
-    /// The device that stands in that folder of /sys/devices has a network device.
+    /// Adds a network device to the device in that folder of /sys/devices.
     Link network_device(const std::string& name, unsigned index, const std::string& device,
                         unsigned receive = 1, unsigned transmit = 1) {
         const auto net = "sys/devices/" + device + "/net/" + name;
@@ -61,7 +61,7 @@ protected:
         return link;
     }
 
-    /// A vector that is listed by the device in that folder, if any; without a handler while `handler` is "".
+    /// Adds a vector, listed by the device in that folder if any. Without a handler if `handler` is "".
     void vector(unsigned irq, const std::string& handler, const std::string& device = "",
                 const std::string& affinity = "0-7", const std::string& effective = "0",
                 const std::string& counts = "0,1") {

@@ -16,29 +16,29 @@ Link device(unsigned master, unsigned lower) {
     return link;
 }
 
-TEST(News, come_late_from_a_card) { EXPECT_TRUE(news_are_late(device(0, 0))); }
+TEST(CarrierEvent, is_delayed_for_physical_device) { EXPECT_TRUE(news_are_late(device(0, 0))); }
 
-TEST(News, come_late_from_a_device_whose_other_end_has_its_number) {
+TEST(CarrierEvent, is_delayed_if_peer_elsewhere_has_same_index) {
     auto veth = device(0, 7);
     veth.lower_elsewhere = true;
     EXPECT_TRUE(news_are_late(veth));
 }
 
-TEST(News, come_at_once_from_what_stands_on_another_device) { EXPECT_FALSE(news_are_late(device(0, 6))); }
+TEST(CarrierEvent, is_immediate_for_stacked_device) { EXPECT_FALSE(news_are_late(device(0, 6))); }
 
-TEST(News, come_at_once_from_a_port_of_the_kernels_driver) { EXPECT_FALSE(news_are_late(device(5, 0))); }
+TEST(CarrierEvent, is_immediate_for_port_of_kernel_driver) { EXPECT_FALSE(news_are_late(device(5, 0))); }
 
-TEST(Loss, is_untold_while_a_device_without_carrier_is_in_operation) {
+TEST(CarrierEvent, is_unreported_while_device_without_carrier_is_running) {
     Link link;
-    const auto is_untold_with = [&link](unsigned flags) {
+    const auto is_unreported_with = [&link](unsigned flags) {
         link.flags = flags;
         return loss_is_untold(link);
     };
-    EXPECT_TRUE(is_untold_with(IFF_UP | IFF_RUNNING));
-    EXPECT_FALSE(is_untold_with(IFF_UP | IFF_RUNNING | IFF_LOWER_UP)) << "no loss";
-    EXPECT_FALSE(is_untold_with(IFF_UP)) << "told";
-    EXPECT_FALSE(is_untold_with(IFF_UP | IFF_LOWER_UP)) << "a return";
-    EXPECT_FALSE(is_untold_with(0));
+    EXPECT_TRUE(is_unreported_with(IFF_UP | IFF_RUNNING));
+    EXPECT_FALSE(is_unreported_with(IFF_UP | IFF_RUNNING | IFF_LOWER_UP)) << "no loss";
+    EXPECT_FALSE(is_unreported_with(IFF_UP)) << "already reported";
+    EXPECT_FALSE(is_unreported_with(IFF_UP | IFF_LOWER_UP)) << "a return";
+    EXPECT_FALSE(is_unreported_with(0));
 }
 
 } // namespace

@@ -21,7 +21,7 @@ Candidate sticky(Candidate candidate) {
     return candidate;
 }
 
-TEST(ActiveBackup, has_no_active_port_while_none_is_up) {
+TEST(ActiveBackup, has_no_active_port_if_none_is_up) {
     ActiveBackup runner;
     const auto decision = runner.step(std::vector{port(first, false), port(second, false)});
     EXPECT_EQ(decision.active, std::nullopt);
@@ -29,7 +29,7 @@ TEST(ActiveBackup, has_no_active_port_while_none_is_up) {
     EXPECT_THAT(decision.receive, IsEmpty());
 }
 
-TEST(ActiveBackup, takes_the_first_of_equals_and_lets_only_it_carry) {
+TEST(ActiveBackup, uses_only_first_of_equal_ports) {
     ActiveBackup runner;
     const auto decision = runner.step(std::vector{port(first, true), port(second, true)});
     EXPECT_THAT(decision.active, Optional(first));
@@ -37,55 +37,55 @@ TEST(ActiveBackup, takes_the_first_of_equals_and_lets_only_it_carry) {
     EXPECT_THAT(decision.receive, ElementsAre(first));
 }
 
-TEST(ActiveBackup, takes_the_highest_prio_though_another_is_faster) {
+TEST(ActiveBackup, prefers_prio_over_speed) {
     ActiveBackup runner;
     EXPECT_THAT(runner.step(std::vector{port(first, true, 0, 10000), port(second, true, 10, 100)}).active,
                 Optional(second));
-    ActiveBackup reversed; // teamd's answer depends on the order of its list
+    ActiveBackup reversed; // the result of teamd depends on the order of its list
     EXPECT_THAT(reversed.step(std::vector{port(second, true, 10, 100), port(first, true, 0, 10000)}).active,
                 Optional(second));
 }
 
-TEST(ActiveBackup, takes_the_faster_of_equal_prio) {
+TEST(ActiveBackup, prefers_faster_port_of_equal_prio) {
     ActiveBackup runner;
     EXPECT_THAT(runner.step(std::vector{port(first, true, 0, 100), port(second, true, 0, 1000)}).active,
                 Optional(second));
 }
 
-TEST(ActiveBackup, takes_the_full_duplex_one_of_equal_prio_and_speed) {
+TEST(ActiveBackup, prefers_full_duplex_of_equal_prio_and_speed) {
     ActiveBackup runner;
     auto half = port(first, true);
     half.duplex = Duplex::half;
     EXPECT_THAT(runner.step(std::vector{half, port(second, true)}).active, Optional(second));
 }
 
-TEST(ActiveBackup, stays_when_an_equal_port_comes_back) {
+TEST(ActiveBackup, stays_if_equal_port_returns) {
     ActiveBackup runner;
     runner.step(std::vector{port(first, false), port(second, true)});
     EXPECT_THAT(runner.step(std::vector{port(first, true), port(second, true)}).active, Optional(second));
 }
 
-TEST(ActiveBackup, goes_back_to_a_better_port) {
+TEST(ActiveBackup, returns_to_better_port) {
     ActiveBackup runner;
     runner.step(std::vector{port(first, false, 100), port(second, true)});
     EXPECT_THAT(runner.step(std::vector{port(first, true, 100), port(second, true)}).active, Optional(first));
 }
 
-TEST(ActiveBackup, stays_on_a_sticky_port_when_a_better_one_comes_back) {
+TEST(ActiveBackup, stays_on_sticky_port_if_better_one_returns) {
     ActiveBackup runner;
     runner.step(std::vector{port(first, false, 100), sticky(port(second, true))});
     EXPECT_THAT(runner.step(std::vector{port(first, true, 100), sticky(port(second, true))}).active,
                 Optional(second));
 }
 
-TEST(ActiveBackup, leaves_a_sticky_port_that_goes_down) {
+TEST(ActiveBackup, leaves_sticky_port_that_goes_down) {
     ActiveBackup runner;
     runner.step(std::vector{sticky(port(first, true)), port(second, true)});
     EXPECT_THAT(runner.step(std::vector{sticky(port(first, false)), port(second, true)}).active,
                 Optional(second));
 }
 
-TEST(ActiveBackup, keeps_a_port_chosen_by_hand_until_the_ports_change) {
+TEST(ActiveBackup, keeps_manual_choice_until_ports_change) {
     ActiveBackup runner;
     const std::vector ports{port(first, true, 100), port(second, true), port(third, true)};
     runner.step(ports);
@@ -97,7 +97,7 @@ TEST(ActiveBackup, keeps_a_port_chosen_by_hand_until_the_ports_change) {
     EXPECT_THAT(runner.step(changed).active, Optional(first)) << "as teamd: the best port counts again";
 }
 
-TEST(ActiveBackup, refuses_a_choice_that_is_down_or_no_port) {
+TEST(ActiveBackup, rejects_choice_of_down_or_unknown_port) {
     ActiveBackup runner;
     const std::vector ports{port(first, true), port(second, false)};
     runner.step(ports);
@@ -106,40 +106,40 @@ TEST(ActiveBackup, refuses_a_choice_that_is_down_or_no_port) {
     EXPECT_THAT(runner.step(ports).active, Optional(first));
 }
 
-TEST(ActiveBackup, goes_on_with_the_port_of_an_earlier_daemon) {
+TEST(ActiveBackup, continues_with_port_of_earlier_daemon) {
     ActiveBackup runner(second);
     EXPECT_THAT(runner.step(std::vector{port(first, true), port(second, true)}).active, Optional(second));
 }
 
-TEST(AllPorts, send_by_those_that_are_up_and_deliver_from_all) {
+TEST(AllPorts, transmits_by_ports_that_are_up_and_receives_from_all) {
     const auto decision = AllPorts::step(std::vector{port(first, true), port(second, false)});
     EXPECT_THAT(decision.transmit, ElementsAre(first));
     EXPECT_THAT(decision.receive, ElementsAre(first, second));
     EXPECT_EQ(decision.active, std::nullopt);
 }
 
-Candidate last(Candidate candidate) {
+Candidate demoted(Candidate candidate) {
     candidate.last = true;
     return candidate;
 }
 
-TEST(AllPorts, leave_out_the_last_while_another_is_up) {
-    EXPECT_THAT(AllPorts::step(std::vector{last(port(first, true)), port(second, true)}).transmit,
+TEST(AllPorts, leaves_out_demoted_port_while_another_is_up) {
+    EXPECT_THAT(AllPorts::step(std::vector{demoted(port(first, true)), port(second, true)}).transmit,
                 ElementsAre(second));
-    EXPECT_THAT(AllPorts::step(std::vector{last(port(first, true)), port(second, false)}).transmit,
+    EXPECT_THAT(AllPorts::step(std::vector{demoted(port(first, true)), port(second, false)}).transmit,
                 ElementsAre(first));
-    EXPECT_THAT(AllPorts::step(std::vector{last(port(first, true)), port(second, true)}).receive,
+    EXPECT_THAT(AllPorts::step(std::vector{demoted(port(first, true)), port(second, true)}).receive,
                 ElementsAre(first, second));
 }
 
-TEST(ActiveBackup, takes_the_last_only_where_there_is_no_other) {
+TEST(ActiveBackup, uses_demoted_port_only_without_others) {
     ActiveBackup runner;
-    EXPECT_THAT(runner.step(std::vector{last(port(first, true, 100)), port(second, true)}).active,
+    EXPECT_THAT(runner.step(std::vector{demoted(port(first, true, 100)), port(second, true)}).active,
                 Optional(second));
-    EXPECT_THAT(runner.step(std::vector{last(port(first, true, 100)), port(second, false)}).active,
+    EXPECT_THAT(runner.step(std::vector{demoted(port(first, true, 100)), port(second, false)}).active,
                 Optional(first));
-    // Not even a sticky one stays then.
-    EXPECT_THAT(runner.step(std::vector{sticky(last(port(first, true))), port(second, true)}).active,
+    // Not even a sticky port stays active.
+    EXPECT_THAT(runner.step(std::vector{sticky(demoted(port(first, true))), port(second, true)}).active,
                 Optional(second));
 }
 

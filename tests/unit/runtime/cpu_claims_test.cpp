@@ -16,9 +16,9 @@ PortClaim eth4() {
     return {.port = "eth4", .cpus = {2, 3}, .irqs = {{40, {2}}, {41, {3}}}, .load = 3, .standby = false};
 }
 
-class Claims : public test::Tree {
+class CpuClaimFiles : public test::Tree {
 protected:
-    Claims() { process(::getpid(), 700); }
+    CpuClaimFiles() { process(::getpid(), 700); }
 
     CpuClaims claims() {
         folder("run");
@@ -37,7 +37,7 @@ protected:
     }
 };
 
-TEST_F(Claims, of_another_team_are_its_ports_cpus) {
+TEST_F(CpuClaimFiles, reads_claims_of_other_teams) {
     ASSERT_TRUE(claims().write(
         "team1", {eth4(), {.port = "eth5", .cpus = {6}, .irqs = {}, .load = 1, .standby = true}}));
     EXPECT_THAT(claims().others("team0"),
@@ -49,7 +49,7 @@ TEST_F(Claims, of_another_team_are_its_ports_cpus) {
     EXPECT_THAT(claims().others("team0"), IsEmpty());
 }
 
-TEST_F(Claims, are_replaced_as_a_whole) {
+TEST_F(CpuClaimFiles, replaces_whole_file) {
     ASSERT_TRUE(claims().write("team1", {eth4()}));
     ASSERT_TRUE(claims().write("team1", {}));
     EXPECT_THAT(claims().others("team0"), IsEmpty());
@@ -58,7 +58,7 @@ TEST_F(Claims, are_replaced_as_a_whole) {
     EXPECT_EQ(status.st_mode & 07777U, 0600U);
 }
 
-TEST_F(Claims, of_a_dead_daemon_count_while_its_interrupts_are_where_it_sent_them) {
+TEST_F(CpuClaimFiles, counts_dead_daemon_while_interrupts_stay) {
     claims_of("team1", 4711, {eth4()});
     EXPECT_THAT(claims().others("team0"), IsEmpty());
     file("proc/irq/40/smp_affinity_list", "0-7");
@@ -68,7 +68,7 @@ TEST_F(Claims, of_a_dead_daemon_count_while_its_interrupts_are_where_it_sent_the
     EXPECT_THAT(claims().others("team0"), IsEmpty());
 }
 
-TEST_F(Claims, of_a_process_that_has_the_dead_daemons_number_are_a_dead_ones) {
+TEST_F(CpuClaimFiles, detects_reused_process_id) {
     claims_of("team1", 4711, {eth4()});
     process(4711, 10);
     EXPECT_THAT(claims().others("team0"), IsEmpty());
@@ -76,7 +76,7 @@ TEST_F(Claims, of_a_process_that_has_the_dead_daemons_number_are_a_dead_ones) {
     EXPECT_EQ(claims().others("team0").size(), 2);
 }
 
-TEST_F(Claims, that_make_no_sense_are_nobodys) {
+TEST_F(CpuClaimFiles, ignores_invalid_files) {
     ASSERT_TRUE(claims().write("team1", {eth4()}));
     file("run/team2.cpus", "\x7f"
                            "ELF");
@@ -87,7 +87,7 @@ TEST_F(Claims, that_make_no_sense_are_nobodys) {
     EXPECT_EQ(claims().others("team0").size(), 2);
 }
 
-TEST_F(Claims, are_made_by_one_at_a_time) {
+TEST_F(CpuClaimFiles, locks_exclusively) {
     auto first = claims().try_lock();
     ASSERT_TRUE(first && *first);
     const auto second = claims().try_lock();
@@ -97,7 +97,7 @@ TEST_F(Claims, are_made_by_one_at_a_time) {
     EXPECT_TRUE(claims().try_lock().value());
 }
 
-TEST(TextOfClaims, is_read_as_it_was_written) {
+TEST_F(CpuClaimFiles, reads_back_written_text) {
     const TeamClaims claims{.pid = 12, .start_time = 34, .ports = {eth4()}};
     EXPECT_EQ(parse_claims(text_of(claims)).value(), claims);
     EXPECT_FALSE(parse_claims(R"({"version": 1, "pid": 1, "ports": [{"port": "eth0", "cpus": ""}]})"));

@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// What strtoul in a loop makes of the first bytes of a request, as irqbalance does: a zero ends it but where
+/// Reads the first bytes of a request with strtoul in a loop, as irqbalance does. A zero ends the list unless
 /// it comes first.
 BannedIrqs as_irqbalance_reads(std::string request, std::size_t buffer) {
     request.resize(std::min(request.size(), buffer));
@@ -33,7 +33,7 @@ BannedIrqs range(unsigned first, unsigned count) {
     return irqs;
 }
 
-TEST(IrqBalanceSetup, is_read) {
+TEST(IrqBalanceSetup, reads_interval_and_bans) {
     const auto setup = parse_irqbalance_setup("SLEEP 10 IRQ 43 LOAD 0 DIFF 0 CLASS 0 "
                                               "IRQ 44 LOAD 18446744073709551615 DIFF 7 CLASS -1 "
                                               "BANNED 00000000,000000c0");
@@ -42,19 +42,19 @@ TEST(IrqBalanceSetup, is_read) {
     EXPECT_THAT(setup->banned, ElementsAre(43, 44));
 }
 
-TEST(IrqBalanceSetup, may_have_no_interrupt) {
+TEST(IrqBalanceSetup, accepts_no_interrupts) {
     const auto setup = parse_irqbalance_setup("SLEEP 2 BANNED 00");
     ASSERT_TRUE(setup) << setup.error().text;
     EXPECT_THAT(setup->banned, IsEmpty());
 }
 
-TEST(IrqBalanceSetup, that_says_nothing_is_a_refusal) {
+TEST(IrqBalanceSetup, treats_empty_answer_as_refusal) {
     const auto setup = parse_irqbalance_setup("");
     ASSERT_FALSE(setup);
     EXPECT_EQ(EACCES, setup.error().number);
 }
 
-TEST(IrqBalanceSetup, of_anything_else_is_none) {
+TEST(IrqBalanceSetup, rejects_other_text) {
     for (const auto* text :
          {" ", "SLEEP", "SLEEP x BANNED 00", "SLEEP 10", "SLEEP 10 ", "SLEEP 10 BANNED 0g",
           "SLEEP 10 BANNED 00 IRQ", "SLEEP 10 IRQ 43 BANNED 00", "SLEEP 10 IRQ 43 LOAD 0 DIFF 0 CLASS 0",
@@ -66,29 +66,29 @@ TEST(IrqBalanceSetup, of_anything_else_is_none) {
     }
 }
 
-TEST(Bans, are_added_to_what_is_there) {
+TEST(IrqBalanceBans, adds_to_existing_bans) {
     EXPECT_THAT(bans_wanted({5, 9}, {1, {5, 9}, {}}, "team0", {24, 25}), ElementsAre(5, 9, 24, 25));
 }
 
-TEST(Bans, that_are_taken_back_leave_what_was_there_and_what_others_want) {
+TEST(IrqBalanceBans, keeps_foreign_bans_when_removing_own) {
     const BansAsked asked{1, {5, 24}, {{"team0", {24, 25, 26}}, {"team1", {26, 30}}}};
     EXPECT_THAT(bans_wanted({5, 24, 25, 26, 30, 40}, asked, "team0", {}), ElementsAre(5, 24, 26, 30, 40));
     EXPECT_THAT(bans_wanted({5, 24, 25, 26, 30, 40}, asked, "team1", {}), ElementsAre(5, 24, 25, 26, 40));
 }
 
-TEST(Bans, follow_the_numbers_that_a_team_has) {
+TEST(IrqBalanceBans, follows_changed_irq_numbers) {
     const BansAsked asked{1, {}, {{"team0", {24, 25}}}};
     EXPECT_THAT(bans_wanted({24, 25}, asked, "team0", {25, 31}), ElementsAre(25, 31));
 }
 
-TEST(BanRequest, says_all_of_them) {
+TEST(IrqBalanceRequest, lists_all_bans) {
     EXPECT_EQ("settings ban irqs 5 24 25", *ban_request({5, 24, 25}, {24, 25}));
     EXPECT_EQ("settings ban irqs 90 24 25", *ban_request({90, 24, 25}, {24, 25})) << "foreign ones first";
     EXPECT_EQ("settings ban irqs 0 9 5", *ban_request({0, 5, 9}, {0, 5})) << "a zero ends the rest";
     EXPECT_EQ("settings ban irqs NONE", *ban_request({}, {}));
 }
 
-TEST(BanRequest, of_more_than_an_old_one_reads_is_cut_between_two_numbers) {
+TEST(IrqBalanceRequest, is_cut_between_numbers_by_old_irqbalance) {
     for (unsigned first : {10, 90, 980, 9970}) {
         auto bans = range(first, 400);
         const auto ours = bans;
@@ -103,13 +103,13 @@ TEST(BanRequest, of_more_than_an_old_one_reads_is_cut_between_two_numbers) {
     }
 }
 
-TEST(BanRequest, loses_no_foreign_one) {
+TEST(IrqBalanceRequest, never_loses_foreign_bans) {
     const auto request = ban_request(range(1000, 200), range(1000, 20));
     ASSERT_FALSE(request);
     EXPECT_EQ(EMSGSIZE, request.error().number);
 }
 
-TEST(BanRequest, is_never_longer_than_the_newest_one_reads) {
+TEST(IrqBalanceRequest, has_maximum_length) {
     const auto bans = range(100'000, 5000);
     const auto request = ban_request(bans, bans);
     ASSERT_TRUE(request);
@@ -117,7 +117,7 @@ TEST(BanRequest, is_never_longer_than_the_newest_one_reads) {
     EXPECT_GT(request->size(), 16370U);
 }
 
-TEST(BansAsked, are_a_text_and_back) {
+TEST(IrqBalanceBans, reads_back_written_text) {
     const BansAsked asked{4711, {1, 2}, {{"team0", {24, 25}}, {"a \"team\"", {}}}};
     const auto read = parse_bans_asked(text_of(asked));
     ASSERT_TRUE(read) << read.error().text;

@@ -54,7 +54,7 @@ Journal sample() {
     return journal;
 }
 
-TEST(Journal, says_after_reading_what_was_written) {
+TEST(Journal, reads_back_written_text) {
     const auto read = parse_journal(text_of(sample()));
     ASSERT_TRUE(read) << read.error().text;
     EXPECT_EQ(*read, sample());
@@ -63,7 +63,7 @@ TEST(Journal, says_after_reading_what_was_written) {
     EXPECT_EQ(*empty, Journal{});
 }
 
-TEST(Journal, of_a_version_that_knew_no_features_and_no_states_is_read) {
+TEST(Journal, reads_text_without_features_and_states) {
     const auto read = parse_journal(
         R"({"version": 1, "network_namespace": 7, "team": 12, "inner": 11, "owners": "", "ports": [{"ifindex": 3,
             "slot": 1, "name": "eth1", "address": "02:00:00:00:00:01", "mtu": 1500, "flags": 4098,
@@ -75,7 +75,7 @@ TEST(Journal, of_a_version_that_knew_no_features_and_no_states_is_read) {
     EXPECT_TRUE(read->ports[0].ipv6_addresses.empty());
 }
 
-TEST(Journal, that_tells_nonsense_of_features_and_addresses_has_none_of_it) {
+TEST(Journal, ignores_invalid_features_and_addresses) {
     auto journal = sample();
     journal.ports[0].features.clear();
     journal.ports[0].ipv6_addresses.clear();
@@ -88,13 +88,13 @@ TEST(Journal, that_tells_nonsense_of_features_and_addresses_has_none_of_it) {
     EXPECT_EQ(*read, journal);
 }
 
-TEST(Journal, of_another_version_is_refused) {
+TEST(Journal, rejects_other_version) {
     auto text = text_of(sample());
     text.replace(text.find("\"version\": 1"), 12, "\"version\": 2");
     EXPECT_FALSE(parse_journal(text));
 }
 
-TEST(Journal, that_was_damaged_gives_a_reason_or_a_value_and_never_a_crash) {
+TEST(Journal, survives_random_damage) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937 random(seed);

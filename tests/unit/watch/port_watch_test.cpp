@@ -11,7 +11,7 @@ using testing::Optional;
 
 const Clock::time_point start{};
 
-TEST(EthtoolWatch, follows_the_link_at_once_without_delays) {
+TEST(EthtoolWatch, follows_link_at_once_without_delays) {
     EthtoolState state({}, /*up=*/false);
     state.step(true, start);
     EXPECT_TRUE(state.up());
@@ -21,7 +21,7 @@ TEST(EthtoolWatch, follows_the_link_at_once_without_delays) {
     EXPECT_EQ(state.deadline(), std::nullopt);
 }
 
-TEST(EthtoolWatch, is_up_when_the_link_has_been_for_delay_up) {
+TEST(EthtoolWatch, goes_up_after_delay_up) {
     EthtoolState state({.delay_up = 100ms, .delay_down = 0ms}, /*up=*/false);
     state.step(true, start);
     EXPECT_FALSE(state.up());
@@ -33,25 +33,25 @@ TEST(EthtoolWatch, is_up_when_the_link_has_been_for_delay_up) {
     EXPECT_EQ(state.deadline(), std::nullopt);
 }
 
-TEST(EthtoolWatch, has_not_changed_when_the_link_turns_back_within_the_delay) {
+TEST(EthtoolWatch, ignores_change_shorter_than_delay) {
     EthtoolState state({.delay_up = 0ms, .delay_down = 100ms}, /*up=*/true);
     state.step(false, start);
     state.step(true, start + 50ms);
     EXPECT_EQ(state.deadline(), std::nullopt);
     state.step(false, start + 60ms);
-    EXPECT_THAT(state.deadline(), Optional(start + 160ms)) << "the delay starts anew";
+    EXPECT_THAT(state.deadline(), Optional(start + 160ms)) << "the delay restarts";
     state.step(false, start + 160ms);
     EXPECT_FALSE(state.up());
     EXPECT_EQ(state.down_count(), 1U);
 }
 
-TEST(EthtoolWatch, of_a_port_that_carried_already_starts_up_whatever_its_delay) {
+TEST(EthtoolWatch, starts_up_if_port_already_carried) {
     EthtoolState state({.delay_up = 10s, .delay_down = 0ms}, /*up=*/true);
     state.step(true, start);
     EXPECT_TRUE(state.up());
 }
 
-TEST(PortWatch, is_up_with_any_or_with_all_of_its_watches) {
+TEST(PortWatch, combines_watches_by_any_or_all) {
     const std::vector<LinkWatch> watches{EthtoolWatch{}, EthtoolWatch{.delay_up = 1s, .delay_down = 0ms}};
     PortWatch any(watches, LinkWatchPolicy::any, false), all(watches, LinkWatchPolicy::all, false);
     any.step(true, start);
@@ -64,7 +64,7 @@ TEST(PortWatch, is_up_with_any_or_with_all_of_its_watches) {
     EXPECT_EQ(all.status().size(), 2U);
 }
 
-TEST(PortWatch, names_the_first_watch_that_this_version_does_not_run) {
+TEST(PortWatch, names_first_unsupported_watch) {
     EXPECT_EQ(unsupported_watch({EthtoolWatch{}}), "");
     EXPECT_EQ(unsupported_watch({EthtoolWatch{}, NsnaPingWatch{}}), "nsna_ping");
     EXPECT_EQ(unsupported_watch({ArpPingWatch{}}), "arp_ping");

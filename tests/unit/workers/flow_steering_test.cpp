@@ -33,7 +33,7 @@ protected:
     std::string root_;
 };
 
-TEST_F(FlowSteering, conflicts_where_both_tables_have_room) {
+TEST_F(FlowSteering, conflicts_if_both_tables_have_entries) {
     EXPECT_EQ(conflict(), "");
     write("/proc/sys/net/core/rps_sock_flow_entries", "32768\n");
     EXPECT_EQ(conflict(), "");
@@ -45,7 +45,7 @@ TEST_F(FlowSteering, conflicts_where_both_tables_have_room) {
     EXPECT_EQ(conflict(), "");
 }
 
-TEST_F(FlowSteering, does_not_conflict_where_the_kernel_has_none_of_it) {
+TEST_F(FlowSteering, does_not_conflict_without_kernel_support) {
     EXPECT_EQ(flow_steering_conflict(std::vector<std::string>{"eth0"}, "/nowhere"), "");
     EXPECT_EQ(conflict({"eth7"}), "");
 }

@@ -9,20 +9,20 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(ProcessStatus, has_the_effective_user) {
+TEST(ProcessStat, reads_effective_user) {
     EXPECT_EQ(parse_user("Name:\tnginx\nUmask:\t0022\nUid:\t0\t33\t0\t0\nGid:\t1\t1\t1\t1\n"), 33U);
     EXPECT_EQ(parse_user("Uid:\t0\t4294967295\t0\t0\n"), 4294967295U);
     for (const auto* text : {"", "Name:\tUid:\n", "Uid:\t0\n", "Uid:\t0\tx\t0\t0\n"})
         EXPECT_EQ(parse_user(text), std::nullopt) << text;
 }
 
-TEST(ProcessCgroup, is_that_of_the_unified_hierarchy) {
+TEST(ProcessCgroup, reads_unified_hierarchy) {
     EXPECT_EQ(parse_cgroup("0::/system.slice/nginx.service\n"), "/system.slice/nginx.service");
     EXPECT_EQ(parse_cgroup("4:memory:/x\n0::/a:b\n"), "/a:b");
     EXPECT_EQ(parse_cgroup("0::/system.slice/old.service (deleted)\n"), "/system.slice/old.service");
 }
 
-TEST(ProcessCgroup, is_systemds_own_where_the_unified_one_is_not_used) {
+TEST(ProcessCgroup, falls_back_to_systemd_hierarchy) {
     EXPECT_EQ(parse_cgroup("9:name=systemd:/system.slice/a.service\n8:pids:/x\n0::/\n"),
               "/system.slice/a.service");
     EXPECT_EQ(parse_cgroup("9:name=systemd:/system.slice/a.service\n"), "/system.slice/a.service");
@@ -31,7 +31,7 @@ TEST(ProcessCgroup, is_systemds_own_where_the_unified_one_is_not_used) {
         EXPECT_EQ(parse_cgroup(text), "") << text;
 }
 
-TEST(Units, are_the_first_folder_below_the_slices) {
+TEST(UnitGroup, is_first_folder_below_slices) {
     const std::pair<const char*, const char*> cases[] = {
         {"/system.slice/nginx.service", "nginx.service"},
         {"/system.slice/nginx.service/workers", "nginx.service"},
@@ -57,7 +57,7 @@ TEST(Units, are_the_first_folder_below_the_slices) {
     EXPECT_EQ(unit_of("/" + std::string(250, 'a') + ".service"), "");
 }
 
-TEST(CgroupMounts, are_those_of_the_unified_hierarchy_the_latest_first) {
+TEST(ProcessCgroup, lists_unified_mounts_latest_first) {
     EXPECT_THAT(
         parse_cgroup_mounts("26 25 0:22 / /sys rw,nosuid - sysfs sysfs rw\n"
                             "30 26 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -67,7 +67,7 @@ TEST(CgroupMounts, are_those_of_the_unified_hierarchy_the_latest_first) {
     EXPECT_THAT(parse_cgroup_mounts("x - cgroup2\n - cgroup2 \n1 2 3 4 5\n"), IsEmpty());
 }
 
-TEST(OwnGroup, is_the_units_folder_and_nothing_below_it) {
+TEST(UnitGroup, is_folder_of_unit_and_nothing_below) {
     EXPECT_TRUE(is_own_group("/system.slice/nginx.service", "nginx.service"));
     EXPECT_TRUE(is_own_group("/system.slice/_cpu.service", "cpu.service"));
     EXPECT_FALSE(
@@ -76,7 +76,7 @@ TEST(OwnGroup, is_the_units_folder_and_nothing_below_it) {
     EXPECT_FALSE(is_own_group("/", ""));
 }
 
-TEST(OwnGroup, has_so_many_below_it_as_it_says) {
+TEST(UnitGroup, reads_number_of_descendants) {
     EXPECT_EQ(parse_descendants("nr_descendants 2\nnr_dying_descendants 7\n"), 2U);
     EXPECT_EQ(parse_descendants("nr_dying_descendants 7\n"), std::nullopt);
     EXPECT_EQ(parse_descendants("nr_descendants x"), std::nullopt);

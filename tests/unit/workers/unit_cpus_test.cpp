@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// AllowedCPUs= by the bus.
+// AllowedCPUs= over D-Bus.
 #include "workers/unit_cpus.h"
 
 #include "support/daemon/fake_systemd.h"
@@ -16,7 +16,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(CpuBytes, have_bit_0_of_byte_0_for_cpu_0) {
+class SystemdUnitCpus : public testing::Test {
+protected:
+    test::FakeSystemd systemd_{"w@1.service"};
+    test::SystemdUnit& manager_ = systemd_.unit();
+    std::optional<UnitCpus> units_{systemd_.connect()};
+};
+
+TEST_F(SystemdUnitCpus, encodes_cpu_0_as_bit_0_of_byte_0) {
     EXPECT_THAT(cpu_bytes({0, 3, 8, 15}), ElementsAre(0x09, 0x81));
     EXPECT_THAT(cpu_bytes({}), IsEmpty());
     for (const auto& cpus : {CpuList{}, CpuList{0}, CpuList{7, 8, 8191}})
@@ -25,14 +32,7 @@ TEST(CpuBytes, have_bit_0_of_byte_0_for_cpu_0) {
     EXPECT_EQ(cpus_of_bytes(std::vector<std::uint8_t>(100'000, 0xff)).size(), 8192U);
 }
 
-class UnitsOnTheBus : public testing::Test {
-protected:
-    test::FakeSystemd systemd_{"w@1.service"};
-    test::SystemdUnit& manager_ = systemd_.unit();
-    std::optional<UnitCpus> units_{systemd_.connect()};
-};
-
-TEST_F(UnitsOnTheBus, are_given_cpus_until_they_start_anew_and_asked_what_they_have) {
+TEST_F(SystemdUnitCpus, sets_and_reads_runtime_cpus) {
     EXPECT_THAT(units_->read("w@1.service").value(), IsEmpty());
     ASSERT_TRUE(units_->set("w@1.service", {1, 9}));
     EXPECT_EQ(manager_.runtime, 1);
@@ -41,7 +41,7 @@ TEST_F(UnitsOnTheBus, are_given_cpus_until_they_start_anew_and_asked_what_they_h
     EXPECT_THAT(units_->read("w@1.service").value(), IsEmpty());
 }
 
-TEST_F(UnitsOnTheBus, that_there_are_not_are_refused_with_systemds_words) {
+TEST_F(SystemdUnitCpus, passes_on_error_for_unknown_unit) {
     const auto set = units_->set("nobody.service", {1});
     ASSERT_FALSE(set);
     EXPECT_THAT(set.error().text, HasSubstr("nobody.service: Unit nobody.service not loaded."));

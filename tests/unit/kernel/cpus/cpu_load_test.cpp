@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-TEST(CpuTimes, are_those_of_each_cpu) {
+TEST(CpuTimes, reads_each_cpu) {
     const auto times = parse_cpu_times("cpu  11 22 33 44 55 66 77 88 99 110\n"
                                        "cpu0 1 2 3 40 5 6 7 8 9 10\n"
                                        "cpu12 100 0 10 1000 0 1 2 0 50 0 9999\n"
@@ -20,12 +20,12 @@ TEST(CpuTimes, are_those_of_each_cpu) {
                                    Pair(12, CpuTimes{.work = 110, .interrupts = 3, .idle = 1000})));
 }
 
-TEST(CpuTimes, are_nothing_that_is_cut_short_or_no_number) {
+TEST(CpuTimes, ignores_truncated_and_invalid_lines) {
     EXPECT_THAT(parse_cpu_times("cpu0 1 2 3 4 5 6 7\ncpux 1 2 3 4 5 6 7 8\ncpu1 1 2 x 4 5 6 7 8"), IsEmpty());
     EXPECT_THAT(parse_cpu_times(""), IsEmpty());
 }
 
-TEST(CpuTimes, can_be_read_here) {
+TEST(CpuTimes, reads_this_machine) {
     const auto times = read_cpu_times();
     ASSERT_TRUE(times);
     ASSERT_FALSE(times->empty());
@@ -33,14 +33,14 @@ TEST(CpuTimes, can_be_read_here) {
     EXPECT_GT(one.work + one.idle, 0U);
 }
 
-TEST(CpuLoad, is_a_share_of_the_time_that_went_by) {
+TEST(CpuLoad, is_share_of_elapsed_time) {
     const CpuTimes earlier{.work = 100, .interrupts = 10, .idle = 1000};
     EXPECT_EQ(load_between(earlier, {.work = 150, .interrupts = 35, .idle = 1025}),
               (CpuLoad{.work = 0.5, .interrupts = 0.25}));
     EXPECT_EQ(load_between(earlier, earlier), CpuLoad{});
 }
 
-TEST(CpuLoad, counts_a_counter_that_went_back_as_no_time) {
+TEST(CpuLoad, ignores_counter_that_went_back) {
     EXPECT_EQ(load_between({.work = 100, .interrupts = 10, .idle = 1000},
                            {.work = 150, .interrupts = 10, .idle = 900}),
               (CpuLoad{.work = 1, .interrupts = 0}));

@@ -51,7 +51,7 @@ protected:
     }
 };
 
-TEST_F(Topology, of_a_server_with_two_sockets) {
+TEST_F(Topology, reads_server_with_two_sockets) {
     server();
     const auto topology = read();
     ASSERT_EQ(topology.cpus.size(), 8);
@@ -61,7 +61,7 @@ TEST_F(Topology, of_a_server_with_two_sockets) {
     EXPECT_EQ(topology.distance(0, 1), 21);
 }
 
-TEST_F(Topology, knows_of_a_cpu_that_is_offline_its_node) {
+TEST_F(Topology, keeps_node_of_offline_cpu) {
     server();
     file(cpus_ + "online", "0-5,7");
     remove(cpus_ + "cpu6/topology");
@@ -71,13 +71,13 @@ TEST_F(Topology, knows_of_a_cpu_that_is_offline_its_node) {
     EXPECT_EQ(*read().find(6), (Cpu{.number = 6, .core = 6, .cache = 6, .node = 1, .online = false}));
 }
 
-TEST_F(Topology, of_an_old_kernel_calls_cores_thread_siblings) {
+TEST_F(Topology, reads_thread_siblings_of_old_kernel) {
     file(cpus_ + "online", "0-1");
     file(cpus_ + "cpu1/topology/thread_siblings_list", "0-1");
     EXPECT_EQ(read().find(1)->core, 0);
 }
 
-TEST_F(Topology, of_a_machine_without_caches_has_a_package_in_their_place) {
+TEST_F(Topology, uses_package_if_caches_are_unknown) {
     file(cpus_ + "online", "0-3");
     file(cpus_ + "cpu3/topology/package_cpus_list", "2-3");
     EXPECT_EQ(read().find(3)->cache, 2);
@@ -85,7 +85,7 @@ TEST_F(Topology, of_a_machine_without_caches_has_a_package_in_their_place) {
     EXPECT_THAT(read().distances, IsEmpty());
 }
 
-TEST_F(Topology, has_distances_by_the_numbers_of_the_nodes) {
+TEST_F(Topology, indexes_distances_by_node_number) {
     server();
     file(nodes_ + "online", "0,8");
     file(nodes_ + "node8/cpulist", "2-3,6-7");
@@ -99,20 +99,20 @@ TEST_F(Topology, has_distances_by_the_numbers_of_the_nodes) {
     EXPECT_GT(topology.distance(0, 3), 40) << "there is no such node";
 }
 
-TEST_F(Topology, isolates_by_kernel_options_and_by_cpusets) {
+TEST_F(Topology, reads_isolation_from_kernel_options_and_cpusets) {
     server();
     EXPECT_THAT(isolated(), IsEmpty());
     file(cpus_ + "isolated", "1");
     file(cpus_ + "nohz_full", "2");
     EXPECT_THAT(isolated(), ElementsAre(1, 2));
-    file(cpus_ + "nohz_full", "  (null)"); // as some kernels say none
+    file(cpus_ + "nohz_full", "  (null)"); // some kernels print this for none
     file("sys/fs/cgroup/cpuset.cpus.isolated", "4-5");
     EXPECT_THAT(isolated(), ElementsAre(1, 4, 5));
     file("sys/fs/cgroup/unified/cpuset.cpus.isolated", "6");
     EXPECT_THAT(isolated(), ElementsAre(1, 4, 5, 6));
 }
 
-TEST_F(Topology, tells_fast_cores_from_efficient_ones) {
+TEST_F(Topology, distinguishes_fast_and_efficient_cores) {
     server();
     file("sys/devices/cpu_core/cpus", "0-3");
     file("sys/devices/cpu_atom/cpus", "4-6");
@@ -121,16 +121,16 @@ TEST_F(Topology, tells_fast_cores_from_efficient_ones) {
     EXPECT_EQ(topology.find(3)->capacity, 1024);
     EXPECT_LT(topology.find(4)->capacity, 1024);
     EXPECT_LT(topology.find(7)->capacity, topology.find(6)->capacity);
-    file(cpus_ + "cpu4/cpu_capacity", "700"); // the kernel knows it better
+    file(cpus_ + "cpu4/cpu_capacity", "700"); // the kernel reports the capacity itself
     EXPECT_EQ(read().find(4)->capacity, 700);
     EXPECT_EQ(read().find(5)->capacity, 1024);
 }
 
-TEST_F(Topology, is_no_topology_without_the_cpus_that_are_online) {
+TEST_F(Topology, fails_without_list_of_online_cpus) {
     EXPECT_EQ(read_cpu_topology(root()).error().number, ENOENT);
 }
 
-TEST_F(Topology, of_this_machine_has_cpus_that_are_online) {
+TEST_F(Topology, reads_this_machine) {
     const auto topology = read_cpu_topology();
     ASSERT_TRUE(topology);
     EXPECT_THAT(topology->cpus, testing::Contains(testing::Field(&Cpu::online, true)));

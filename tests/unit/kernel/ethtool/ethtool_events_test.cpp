@@ -17,7 +17,7 @@ NlMessage notification(std::uint8_t command) {
     return message;
 }
 
-TEST(EthtoolEvent, names_its_device) {
+TEST(EthtoolEvent, reads_device_index) {
     const auto message = notification(ETHTOOL_MSG_FEATURES_NTF);
     auto* header = nla_nest_start(message.get(), ETHTOOL_A_FEATURES_HEADER);
     nla_put_u32(message.get(), ETHTOOL_A_HEADER_DEV_INDEX, 7);
@@ -26,7 +26,7 @@ TEST(EthtoolEvent, names_its_device) {
     EXPECT_EQ(IfIndex{7}, device_of_ethtool_event(nlmsg_hdr(message.get())));
 }
 
-TEST(EthtoolEvent, without_a_device_is_of_none) {
+TEST(EthtoolEvent, has_no_device_if_index_is_missing) {
     const auto bare = notification(ETHTOOL_MSG_FEATURES_NTF);
     EXPECT_EQ(IfIndex{}, device_of_ethtool_event(nlmsg_hdr(bare.get())));
 

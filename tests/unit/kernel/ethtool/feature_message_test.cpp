@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A bitset as the kernel writes it: with a mask all bits are listed, else the set ones only.
+/// A bitset as the kernel writes it: with a mask all bits are listed, without one only those that are set.
 void put_bitset(nl_msg* message, int type, const FeatureSettings& bits, bool with_mask) {
     auto* set = nla_nest_start(message, type);
     if (!with_mask) nla_put_flag(message, ETHTOOL_A_BITSET_NOMASK);
@@ -48,7 +48,7 @@ std::vector<std::byte> reply() {
     return attributes_of(message);
 }
 
-TEST(FeatureMessage, says_what_is_active_wanted_and_changeable) {
+TEST(FeatureMessage, reads_active_wanted_and_changeable) {
     const auto features = parse_features(reply());
     ASSERT_TRUE(features) << features.error().text;
     EXPECT_THAT(features->active, ElementsAre("rx-lro", "tx-lockless"));
@@ -56,14 +56,14 @@ TEST(FeatureMessage, says_what_is_active_wanted_and_changeable) {
     EXPECT_THAT(features->changeable, ElementsAre("rx-lro", "rx-vlan-filter"));
 }
 
-TEST(FeatureMessage, without_what_is_active_is_refused) {
+TEST(FeatureMessage, rejects_message_without_active_features) {
     const auto message = make_message(0, 0);
     put_bitset(message.get(), ETHTOOL_A_FEATURES_HW, {{"rx-lro", true}}, true);
     EXPECT_FALSE(parse_features(attributes_of(message)));
     EXPECT_FALSE(parse_features({}));
 }
 
-TEST(FeatureMessage, takes_no_name_that_ethtool_could_not_have) {
+TEST(FeatureMessage, ignores_invalid_names) {
     const auto message = make_message(0, 0);
     put_bitset(message.get(), ETHTOOL_A_FEATURES_HW, {{std::string(33, 'x'), true}, {"", true}}, true);
     put_bitset(message.get(), ETHTOOL_A_FEATURES_ACTIVE, {}, false);
@@ -72,7 +72,7 @@ TEST(FeatureMessage, takes_no_name_that_ethtool_could_not_have) {
     EXPECT_THAT(features->changeable, IsEmpty());
 }
 
-TEST(FeatureMessage, that_was_damaged_gives_a_reason_or_a_value_and_never_a_crash) {
+TEST(FeatureMessage, survives_random_damage) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937 random(seed);
@@ -89,10 +89,10 @@ TEST(FeatureMessage, that_was_damaged_gives_a_reason_or_a_value_and_never_a_cras
     }
 }
 
-TEST(FeatureMessage, asks_for_bits_by_name_with_a_mask) {
+TEST(FeatureMessage, requests_bits_by_name_with_mask) {
     const auto message = make_message(0, 0);
     put_features(message.get(), {{"rx-lro", false}, {"rx-vlan-filter", true}});
-    // The kernel reads a request as it writes its answers, so what was asked for can be read as one.
+    // Requests and replies of the kernel have the same format, so the request can be parsed as a reply.
     const auto bytes = attributes_of(message);
     auto* wanted = reinterpret_cast<const nlattr*>(bytes.data());
     EXPECT_EQ(nla_type(wanted), ETHTOOL_A_FEATURES_WANTED);
@@ -104,7 +104,7 @@ TEST(FeatureMessage, asks_for_bits_by_name_with_a_mask) {
     EXPECT_THAT(features->active, ElementsAre("rx-vlan-filter"));
 }
 
-TEST(Features, missing_are_those_that_are_not_as_asked) {
+TEST(FeatureMessage, finds_features_that_differ_from_request) {
     const Features features{.active = {"rx-lro"}, .wanted = {}, .changeable = {}};
     EXPECT_THAT(missing(features, {{"rx-lro", true}, {"rx-gro", false}}), IsEmpty());
     EXPECT_THAT(missing(features, {{"rx-lro", false}, {"rx-gro", true}}),

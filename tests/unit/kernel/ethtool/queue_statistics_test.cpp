@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Names as drivers give them (Linux 6.12 to 7.3); with a real card: tests/lab/tests/vectors_test.cpp.
+// Names used by drivers (Linux 6.12 to 7.3). With a real card: tests/lab/tests/vectors_test.cpp.
 #include "kernel/ethtool/queue_statistics.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ std::vector<std::size_t> found(const std::vector<std::string>& names, unsigned q
     return find_queue_packets(names, queues);
 }
 
-TEST(QueuePackets, are_found_by_the_names_of_drivers) {
+TEST(QueueStatistics, recognises_names_of_drivers) {
     EXPECT_THAT(found({"rx_packets", "tx_queue_0_packets", "tx_queue_1_packets", "rx_queue_0_packets",
                        "rx_queue_0_bytes", "rx_queue_0_drops", "rx_queue_0_csum_err", "rx_queue_1_packets",
                        "rx_queue_1_bytes"},
@@ -38,7 +38,7 @@ TEST(QueuePackets, are_found_by_the_names_of_drivers) {
                 ElementsAre(0, 2));
 }
 
-TEST(QueuePackets, are_not_found_where_a_queue_is_not_counted) {
+TEST(QueueStatistics, needs_counter_for_every_queue) {
     EXPECT_THAT(found({"rx_queue_0_packets", "rx_queue_2_packets"}, 3), IsEmpty());
     EXPECT_THAT(found({"rx_queue_0_packets"}, 2), IsEmpty());
     EXPECT_THAT(found({"rx_64_byte_packets", "rx_65_to_127_byte_packets"}, 1), IsEmpty());
@@ -47,11 +47,11 @@ TEST(QueuePackets, are_not_found_where_a_queue_is_not_counted) {
     EXPECT_THAT(found({"rx0_packets"}, 0), IsEmpty());
 }
 
-TEST(QueuePackets, of_queues_that_are_not_in_use_do_not_count) {
+TEST(QueueStatistics, ignores_unused_queues) {
     EXPECT_THAT(found({"rx0_packets", "rx1_packets", "rx2_packets", "rx3_packets"}, 2), ElementsAre(0, 1));
 }
 
-TEST(QueuePackets, cannot_be_read_of_a_device_that_is_not_there) {
+TEST(QueueStatistics, fails_for_missing_device) {
     EXPECT_EQ(ENODEV, read_queue_packets("no-such-device", 2).error().number);
 }
 

@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class Place : public test::Tree {
+class PciLocation : public test::Tree {
 protected:
     DevicePlace read(const Link& link) {
         auto place = read_device_place(link, root());
@@ -24,7 +24,7 @@ protected:
     }
 };
 
-TEST_F(Place, of_a_card_in_a_slow_slot) {
+TEST_F(PciLocation, reads_card_in_slow_slot) {
     const std::string slot = "pci0000:00/0000:00:1c.4", card = slot + "/0000:03:00.1";
     const auto link = network_device("eth0", 2, card);
     file("sys/devices/" + card + "/numa_node", "1");
@@ -41,7 +41,7 @@ TEST_F(Place, of_a_card_in_a_slow_slot) {
     EXPECT_EQ(place.best(), place.current);
 }
 
-TEST_F(Place, below_a_switch_is_as_good_as_the_least_bridge_above) {
+TEST_F(PciLocation, limits_speed_to_slowest_bridge_above) {
     const std::string first = "pci0000:00/0000:00:01.0", second = first + "/0000:01:00.0",
                       third = second + "/0000:02:04.0", card = third + "/0000:04:00.0";
     const auto link = network_device("eth0", 2, card);
@@ -59,7 +59,7 @@ TEST_F(Place, below_a_switch_is_as_good_as_the_least_bridge_above) {
     EXPECT_EQ(place.best(), (PcieLink{.speed = 8, .width = 4}));
 }
 
-TEST_F(Place, without_pci_express_has_no_speed) {
+TEST_F(PciLocation, has_no_speed_without_pci_express) {
     const auto link = network_device("eth0", 2, "pci0000:00/0000:00:03.0/virtio2");
     pcie("pci0000:00/0000:00:03.0", "current", "Unknown", "0");
     pcie("pci0000:00/0000:00:03.0", "max", "Unknown", "255");
@@ -71,12 +71,12 @@ TEST_F(Place, without_pci_express_has_no_speed) {
     EXPECT_EQ(place.best(), PcieLink());
 }
 
-TEST_F(Place, of_part_of_a_card_is_the_cards) {
+TEST_F(PciLocation, uses_address_of_card_for_subfunction) {
     const auto link = network_device("eth0", 2, "pci10000:00/10000:01:00.0/mlx5_core.sf.4");
     EXPECT_EQ(read(link).address, "10000:01:00.0");
 }
 
-TEST_F(Place, of_what_is_not_on_the_pci_bus_is_its_node) {
+TEST_F(PciLocation, reads_node_of_device_outside_pci) {
     const auto link = network_device("eth0", 2, "platform/30be0000.ethernet");
     file("sys/devices/platform/30be0000.ethernet/numa_node", "0");
     const auto place = read(link);
@@ -84,7 +84,7 @@ TEST_F(Place, of_what_is_not_on_the_pci_bus_is_its_node) {
     EXPECT_EQ(place.node, 0);
 }
 
-TEST_F(Place, of_a_virtual_device_is_nowhere) {
+TEST_F(PciLocation, is_empty_for_virtual_device) {
     file("sys/devices/virtual/net/veth0/ifindex", "9");
     folder("sys/class/net");
     std::filesystem::create_directory_symlink("../../devices/virtual/net/veth0",
@@ -97,7 +97,7 @@ TEST_F(Place, of_a_virtual_device_is_nowhere) {
     EXPECT_EQ(read_device_place(link, root()).error().number, ENODEV);
 }
 
-TEST(PcieLinks, carry_less_than_their_lanes_signal) {
+TEST_F(PciLocation, subtracts_encoding_overhead_from_link_rate) {
     EXPECT_NEAR((PcieLink{.speed = 2.5, .width = 1}).mbits(), 2000, 1);
     EXPECT_NEAR((PcieLink{.speed = 8, .width = 8}).mbits(), 63015, 1);
     EXPECT_NEAR((PcieLink{.speed = 64, .width = 16}).mbits(), 968000, 1);

@@ -11,13 +11,13 @@
 namespace teamo {
 namespace {
 
-TEST(SocketInodes, stand_in_the_links_of_descriptors) {
+TEST(ProcFiles, reads_socket_inode_from_link) {
     EXPECT_EQ(socket_inode("socket:[4711]"), 4711);
     for (const auto* link : {"pipe:[4711]", "socket:[]", "socket:[4711", "socket:[47x]", "/dev/null", ""})
         EXPECT_EQ(socket_inode(link), std::nullopt) << link;
 }
 
-TEST(SocketOwners, are_the_processes_that_have_them_open) {
+TEST(ProcFiles, finds_process_of_socket) {
     const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM, 0));
     struct stat status {};
     ASSERT_EQ(0, ::fstat(socket.get(), &status));
@@ -27,7 +27,7 @@ TEST(SocketOwners, are_the_processes_that_have_them_open) {
     EXPECT_TRUE(find_socket_owners({}).empty());
 }
 
-TEST(ProcessSockets, have_a_descriptor_and_an_inode) {
+TEST(ProcFiles, finds_sockets_of_process) {
     const UniqueFd one(::socket(AF_UNIX, SOCK_STREAM, 0)), other(::socket(AF_UNIX, SOCK_STREAM, 0));
     struct stat status {};
     ASSERT_EQ(0, ::fstat(one.get(), &status));

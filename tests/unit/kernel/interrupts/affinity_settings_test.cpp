@@ -24,7 +24,14 @@ IrqVector vector_of(unsigned irq, CpuList affinity, bool movable = true) {
     return vector;
 }
 
-TEST(CpuSettings, are_what_of_a_port_can_be_set) {
+class AffinitySettings : public test::Tree {
+protected:
+    Result<> write(Kind kind, unsigned number, const CpuList& cpus) {
+        return write_cpu_setting("eth0", {.kind = kind, .number = number}, cpus, root());
+    }
+};
+
+TEST_F(AffinitySettings, lists_settings_of_port) {
     PortInterrupts port;
     port.queues = {{.queue = 0,
                     .vectors = {vector_of(24, {1}), vector_of(25, {2}, false)},
@@ -43,20 +50,13 @@ TEST(CpuSettings, are_what_of_a_port_can_be_set) {
                             Pair(CpuSetting{.kind = Kind::rps, .number = 0}, CpuList{})));
 }
 
-class WrittenSetting : public test::Tree {
-protected:
-    Result<> write(Kind kind, unsigned number, const CpuList& cpus) {
-        return write_cpu_setting("eth0", {.kind = kind, .number = number}, cpus, root());
-    }
-};
-
-TEST_F(WrittenSetting, of_an_interrupt_is_a_list) {
+TEST_F(AffinitySettings, writes_list_for_interrupt) {
     file("proc/irq/24/smp_affinity_list", "0-7");
     ASSERT_TRUE(write(Kind::irq, 24, {3, 4, 6}));
     EXPECT_EQ(line("proc/irq/24/smp_affinity_list"), "3-4,6");
 }
 
-TEST_F(WrittenSetting, of_a_queue_is_a_mask) {
+TEST_F(AffinitySettings, writes_mask_for_queue) {
     file("sys/class/net/eth0/queues/tx-1/xps_cpus", "0");
     file("sys/class/net/eth0/queues/rx-2/rps_cpus", "ff");
     ASSERT_TRUE(write(Kind::xps, 1, {0, 33}));
@@ -65,7 +65,7 @@ TEST_F(WrittenSetting, of_a_queue_is_a_mask) {
     EXPECT_EQ(line("sys/class/net/eth0/queues/rx-2/rps_cpus"), "0");
 }
 
-TEST_F(WrittenSetting, of_a_thread_is_its_affinity) {
+TEST_F(AffinitySettings, sets_affinity_of_thread) {
     const auto before = read_thread_affinity(::getpid());
     ASSERT_TRUE(before && !before->empty());
     const pid_t child = ::fork();
@@ -81,7 +81,7 @@ TEST_F(WrittenSetting, of_a_thread_is_its_affinity) {
     ::waitpid(child, nullptr, 0);
 }
 
-TEST_F(WrittenSetting, of_what_is_gone_says_so) {
+TEST_F(AffinitySettings, reports_missing_interrupt_thread_and_queue) {
     const auto irq = write(Kind::irq, 24, {1});
     EXPECT_EQ(irq.error().number, ENOENT);
     EXPECT_EQ(irq.error().text,
@@ -92,13 +92,13 @@ TEST_F(WrittenSetting, of_what_is_gone_says_so) {
     EXPECT_THAT(queue.error().text, HasSubstr("eth0: transmit queue 0 has no CPU setting"));
 }
 
-TEST_F(WrittenSetting, of_a_thread_without_cpus_is_refused_by_the_kernel) {
+TEST_F(AffinitySettings, passes_on_kernel_error_for_empty_list) {
     const auto refused = write(Kind::thread, static_cast<unsigned>(::getpid()), {});
     EXPECT_EQ(refused.error().number, EINVAL);
     EXPECT_THAT(refused.error().text, HasSubstr("Invalid argument"));
 }
 
-TEST(RefusedSetting, is_explained_by_what_the_kernel_means) {
+TEST_F(AffinitySettings, explains_kernel_errors) {
     const CpuSetting irq{.kind = Kind::irq, .number = 24}, xps{.kind = Kind::xps, .number = 3};
     for (const int number : {EIO, EPERM})
         EXPECT_EQ(meaning_of(number, "eth0", irq, {1}),

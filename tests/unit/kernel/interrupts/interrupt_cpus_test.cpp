@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Folders as sysfs and /proc/irq have them; with real cards: tests/lab/tests/interrupt_cpus_test.cpp.
+// Folders like those of sysfs and /proc/irq. With real cards: tests/lab/tests/interrupt_cpus_test.cpp.
 #include "kernel/interrupts/interrupt_cpus.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ protected:
         std::ofstream(root_ / path) << text << '\n';
     }
 
-    /// The device that stands in that folder of /sys/devices has a network device.
+    /// Adds a network device to the device in that folder of /sys/devices.
     void network_device(const std::string& name, unsigned index, const std::string& folder) {
         file("sys/devices/" + folder + "/net/" + name + "/ifindex", std::to_string(index));
         fs::create_directories(root_ / "sys/class/net");
@@ -39,7 +39,7 @@ protected:
                            root_ / "sys/devices" / folder / "net" / name / "device");
     }
 
-    /// A vector that is listed by the device in that folder, if any.
+    /// Adds a vector, listed by the device in that folder if any.
     void interrupt(unsigned number, const std::string& handler, const std::string& effective,
                    const std::string& device = "") {
         const auto folder = fmt::format("proc/irq/{}/", number);
@@ -60,22 +60,22 @@ protected:
     fs::path root_;
 };
 
-TEST_F(InterruptCpus, of_a_card_are_those_of_its_queues) {
+TEST_F(InterruptCpus, reads_cpus_of_queue_vectors) {
     network_device("eth0", 2, "pci0/0000:00:02.0");
     interrupt(24, "eth0-rx-0", "3", "pci0/0000:00:02.0");
     interrupt(25, "eth0-tx-0", "1", "pci0/0000:00:02.0");
-    interrupt(26, "eth0", "6", "pci0/0000:00:02.0"); // tells of the link
-    interrupt(27, "eth1-rx-0", "7");                 // another one's
+    interrupt(26, "eth0", "6", "pci0/0000:00:02.0"); // link changes
+    interrupt(27, "eth1-rx-0", "7");                 // of another device
     EXPECT_THAT(cpus("eth0", 2), ElementsAre(1, 3));
 }
 
-TEST_F(InterruptCpus, of_a_card_with_one_vector_are_that_ones) {
+TEST_F(InterruptCpus, reads_cpu_of_single_vector) {
     network_device("enp3s0", 4, "pci0/0000:03:00.0");
     interrupt(24, "enp3s0", "2", "pci0/0000:03:00.0");
     EXPECT_THAT(cpus("enp3s0", 4), ElementsAre(2));
 }
 
-TEST_F(InterruptCpus, are_those_of_vectors_that_somebody_handles) {
+TEST_F(InterruptCpus, ignores_vectors_without_handler) {
     network_device("eth0", 2, "pci0/0000:00:02.0");
     interrupt(24, "eth0-TxRx-0", "3", "pci0/0000:00:02.0");
     interrupt(25, "", "5", "pci0/0000:00:02.0");
@@ -83,7 +83,7 @@ TEST_F(InterruptCpus, are_those_of_vectors_that_somebody_handles) {
     EXPECT_THAT(cpus("eth0", 2), ElementsAre(3));
 }
 
-TEST_F(InterruptCpus, do_not_count_where_none_has_come_beside_some_that_have) {
+TEST_F(InterruptCpus, ignores_unused_vectors_beside_used_ones) {
     network_device("eth0", 2, "pci0/0000:00:02.0");
     interrupt(24, "eth0-TxRx-0", "3", "pci0/0000:00:02.0");
     interrupt(25, "eth0-TxRx-1", "5", "pci0/0000:00:02.0");
@@ -96,14 +96,14 @@ TEST_F(InterruptCpus, do_not_count_where_none_has_come_beside_some_that_have) {
     EXPECT_THAT(cpus("eth0", 2), ElementsAre(3, 5));
 }
 
-TEST_F(InterruptCpus, of_a_renamed_card_are_found_though_handlers_have_the_old_name) {
+TEST_F(InterruptCpus, finds_vectors_of_renamed_card) {
     network_device("lan0", 2, "pci0/0000:00:02.0");
     interrupt(24, "eth0-TxRx-0", "3", "pci0/0000:00:02.0");
     interrupt(25, "eth0", "5", "pci0/0000:00:02.0");
     EXPECT_THAT(cpus("lan0", 2), ElementsAre(3));
 }
 
-TEST_F(InterruptCpus, of_a_virtio_device_are_listed_by_its_pci_device) {
+TEST_F(InterruptCpus, finds_virtio_vectors_by_pci_device) {
     network_device("eth0", 2, "pci0/0000:00:03.0/virtio5");
     interrupt(30, "virtio5-config", "7", "pci0/0000:00:03.0");
     interrupt(31, "virtio5-input.0", "2", "pci0/0000:00:03.0");
@@ -111,7 +111,7 @@ TEST_F(InterruptCpus, of_a_virtio_device_are_listed_by_its_pci_device) {
     EXPECT_THAT(cpus("eth0", 2), ElementsAre(2, 4));
 }
 
-TEST_F(InterruptCpus, of_a_device_without_vectors_of_its_own_are_found_by_name) {
+TEST_F(InterruptCpus, finds_interrupt_by_name_without_msi) {
     network_device("eth0", 2, "platform/virtio1");
     network_device("eth1", 3, "pci0/0000:00:04.0");
     interrupt(5, "virtio1", "1");
@@ -123,7 +123,7 @@ TEST_F(InterruptCpus, of_a_device_without_vectors_of_its_own_are_found_by_name) 
     EXPECT_THAT(cpus("eth1", 3), ElementsAre(2));
 }
 
-TEST_F(InterruptCpus, of_ports_on_one_function_are_told_apart_by_name) {
+TEST_F(InterruptCpus, separates_ports_of_one_function_by_name) {
     network_device("eth0", 2, "pci0/0000:00:02.0");
     network_device("eth1", 3, "pci0/0000:00:02.0");
     interrupt(24, "eth0-0", "1", "pci0/0000:00:02.0");
@@ -132,7 +132,7 @@ TEST_F(InterruptCpus, of_ports_on_one_function_are_told_apart_by_name) {
     EXPECT_THAT(cpus("eth1", 3), ElementsAre(2));
 }
 
-TEST_F(InterruptCpus, are_those_asked_for_where_the_kernel_does_not_tell_more) {
+TEST_F(InterruptCpus, uses_affinity_if_effective_affinity_is_unknown) {
     network_device("eth0", 2, "pci0/0000:00:02.0");
     interrupt(24, "eth0-TxRx-0", "", "pci0/0000:00:02.0");
     file("proc/irq/24/smp_affinity_list", "2-3");
@@ -141,7 +141,7 @@ TEST_F(InterruptCpus, are_those_asked_for_where_the_kernel_does_not_tell_more) {
     EXPECT_THAT(cpus("eth0", 2), ElementsAre(2, 3));
 }
 
-TEST_F(InterruptCpus, are_none_of_a_device_that_is_no_hardware) {
+TEST_F(InterruptCpus, is_empty_for_virtual_device) {
     file("sys/devices/virtual/net/veth0/ifindex", "9");
     fs::create_directories(root_ / "sys/class/net");
     fs::create_symlink("../../devices/virtual/net/veth0", root_ / "sys/class/net/veth0");
@@ -149,7 +149,7 @@ TEST_F(InterruptCpus, are_none_of_a_device_that_is_no_hardware) {
     EXPECT_THAT(cpus("veth0", 9), IsEmpty());
 }
 
-TEST_F(InterruptCpus, are_refused_of_another_device_of_that_name) {
+TEST_F(InterruptCpus, rejects_other_device_of_same_name) {
     network_device("eth0", 2, "pci0/0000:00:02.0");
     Link link;
     link.name = "eth0";
@@ -159,7 +159,7 @@ TEST_F(InterruptCpus, are_refused_of_another_device_of_that_name) {
     EXPECT_EQ(other.error().number, ENODEV);
 }
 
-TEST_F(InterruptCpus, of_the_machine_are_online) {
+TEST_F(InterruptCpus, reads_online_cpus) {
     file("sys/devices/system/cpu/online", "0-1,4");
     EXPECT_THAT(*read_online_cpus(root_), ElementsAre(0, 1, 4));
     EXPECT_THAT(*read_online_cpus(), testing::Not(IsEmpty()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Trees like those of real machines; with real cards: tests/lab/tests/vectors_test.cpp.
+// Trees like those of real machines. With real cards: tests/lab/tests/vectors_test.cpp.
 #include "kernel/interrupts/port_interrupts.h"
 #include "unit/kernel/tree.h"
 
@@ -18,8 +18,8 @@ const std::string card = "pci0000:00/0000:00:02.0";
 
 class PortVectors : public test::Tree {
 protected:
-    PortInterrupts read(const Link& link, const NetdevQueues& told = {}) {
-        auto port = read_port_interrupts(link, told, root());
+    PortInterrupts read(const Link& link, const NetdevQueues& netdev = {}) {
+        auto port = read_port_interrupts(link, netdev, root());
         EXPECT_TRUE(port) << port.error().text;
         return port ? *port : PortInterrupts();
     }
@@ -41,8 +41,8 @@ protected:
         return list;
     }
 
-    /// Each queue's pair of directions has a NAPI of its own, 100 and up, with an interrupt.
-    static NetdevQueues told(const std::vector<unsigned>& irqs, std::optional<pid_t> thread = {}) {
+    /// Both directions of a queue share a NAPI, numbered from 100, with an interrupt.
+    static NetdevQueues reported(const std::vector<unsigned>& irqs, std::optional<pid_t> thread = {}) {
         NetdevQueues queues;
         for (unsigned queue = 0; queue < irqs.size(); ++queue) {
             for (const bool receive : {true, false})
@@ -53,7 +53,7 @@ protected:
     }
 };
 
-TEST_F(PortVectors, of_e1000e_are_one_queues_two_and_one_beside) {
+TEST_F(PortVectors, groups_e1000e_vectors_by_name) {
     const auto link = network_device("eth0", 2, card);
     file("sys/devices/" + card + "/numa_node", "1");
     vector(24, "eth0-rx-0", card, "0-3", "2", "10,0,32,0");
@@ -77,18 +77,18 @@ TEST_F(PortVectors, of_e1000e_are_one_queues_two_and_one_beside) {
     EXPECT_EQ(port.queues[0].vectors[0], first);
 }
 
-TEST_F(PortVectors, of_e1000e_stay_together_where_the_kernel_names_one_of_them) {
+TEST_F(PortVectors, keeps_e1000e_pair_if_netdev_reports_one) {
     const auto link = network_device("eth0", 2, card);
     vector(24, "eth0-rx-0", card);
     vector(25, "eth0-tx-0", card);
     vector(26, "eth0", card);
-    const auto port = read(link, told({24}));
+    const auto port = read(link, reported({24}));
     EXPECT_EQ(port.source, VectorSource::netdev);
     EXPECT_EQ(groups(port), "0: 24 25");
     EXPECT_THAT(others(port), ElementsAre(26));
 }
 
-TEST_F(PortVectors, of_igb_and_ixgbe_are_one_a_queue) {
+TEST_F(PortVectors, has_one_vector_per_queue_for_igb_and_ixgbe) {
     const auto link = network_device("enp1s0f1", 2, card, 4, 4);
     file("sys/class/net/enp1s0f1/queues/tx-2/xps_cpus", "00000001,00000004");
     file("sys/class/net/enp1s0f1/queues/rx-1/rps_cpus", "f0");
@@ -102,7 +102,7 @@ TEST_F(PortVectors, of_igb_and_ixgbe_are_one_a_queue) {
     EXPECT_THAT(port.rps[1], ElementsAre(4, 5, 6, 7));
 }
 
-TEST_F(PortVectors, of_virtio_are_its_pci_devices_and_those_of_idle_queues_are_beside) {
+TEST_F(PortVectors, separates_idle_queues_of_virtio) {
     const auto link = network_device("eth0", 2, "pci0000:00/0000:00:03.0/virtio5", 2, 2);
     const std::string pci = "pci0000:00/0000:00:03.0";
     file("sys/devices/" + pci + "/numa_node", "0");
@@ -117,13 +117,13 @@ TEST_F(PortVectors, of_virtio_are_its_pci_devices_and_those_of_idle_queues_are_b
     EXPECT_EQ(port.node, 0);
 }
 
-TEST_F(PortVectors, of_mlx5_and_ena_are_found_though_their_names_are_not_the_ports) {
+TEST_F(PortVectors, finds_mlx5_and_ena_vectors_without_port_name) {
     const auto link = network_device("enp8s0np0", 2, card, 2, 2);
     vector(50, "mlx5_async0@pci:0000:08:00.0", card);
     vector(51, "mlx5_comp0@pci:0000:08:00.0", card);
     vector(52, "mlx5_comp1@pci:0000:08:00.0", card);
     EXPECT_EQ(groups(read(link)), "0: 51; 1: 52");
-    EXPECT_EQ(groups(read(link, told({51, 52}))), "0: 51; 1: 52");
+    EXPECT_EQ(groups(read(link, reported({51, 52}))), "0: 51; 1: 52");
     const std::string other = "pci0000:00/0000:00:05.0";
     const auto ena = network_device("ens5", 3, other, 2, 2);
     vector(60, "ena-mgmnt@pci:0000:00:05.0", other);
@@ -133,7 +133,7 @@ TEST_F(PortVectors, of_mlx5_and_ena_are_found_though_their_names_are_not_the_por
     EXPECT_THAT(others(read(ena)), ElementsAre(60));
 }
 
-TEST_F(PortVectors, of_ice_are_none_of_its_rdma_functions) {
+TEST_F(PortVectors, leaves_out_rdma_vectors_of_ice) {
     const auto link = network_device("eth0", 2, card, 2, 2);
     vector(50, "ice-0000:01:00.0:misc", card);
     vector(51, "ice-eth0-TxRx-0", card);
@@ -142,22 +142,22 @@ TEST_F(PortVectors, of_ice_are_none_of_its_rdma_functions) {
     vector(54, "irdma-ice-0000:01:00.0-CEQ-0", card);
     const auto port = read(link);
     EXPECT_EQ(groups(port), "0: 51; 1: 52");
-    EXPECT_THAT(others(port), ElementsAre(50)) << "who moves the others moves a storage's";
+    EXPECT_THAT(others(port), ElementsAre(50)) << "the other vectors may belong to a storage device";
 }
 
-TEST_F(PortVectors, of_a_function_with_two_ports_are_those_that_the_kernel_tells_of) {
+TEST_F(PortVectors, separates_ports_of_one_function_by_netdev) {
     const auto first = network_device("eth0", 2, card, 2, 2), second = network_device("eth1", 3, card, 2, 2);
     file("sys/devices/" + card + "/net/eth0/dev_port", "0");
     file("sys/devices/" + card + "/net/eth1/dev_port", "1");
     for (unsigned irq = 60; irq < 64; ++irq)
         vector(irq, fmt::format("mlx4-{}@pci:0000:01:00.0", irq - 59), card);
-    EXPECT_EQ(groups(read(first)), "") << "nobody knows whose they are";
+    EXPECT_EQ(groups(read(first)), "") << "their port is unknown";
     EXPECT_THAT(others(read(first)), IsEmpty());
-    EXPECT_EQ(groups(read(first, told({60, 61}))), "0: 60; 1: 61");
-    EXPECT_EQ(groups(read(second, told({62, 63}))), "0: 62; 1: 63");
+    EXPECT_EQ(groups(read(first, reported({60, 61}))), "0: 60; 1: 61");
+    EXPECT_EQ(groups(read(second, reported({62, 63}))), "0: 62; 1: 63");
 }
 
-TEST_F(PortVectors, of_a_port_beside_its_virtual_functions_ports_are_its_own) {
+TEST_F(PortVectors, ignores_ports_of_virtual_functions) {
     const auto link = network_device("eth0", 2, card, 2, 2);
     network_device("eth0r0", 3, card);
     vector(50, "mlx5_async0@pci:0000:08:00.0", card);
@@ -166,25 +166,25 @@ TEST_F(PortVectors, of_a_port_beside_its_virtual_functions_ports_are_its_own) {
     EXPECT_EQ(groups(read(link)), "0: 51; 1: 52");
 }
 
-TEST_F(PortVectors, go_with_the_kernels_numbers_where_names_have_others) {
+TEST_F(PortVectors, prefers_queue_numbers_of_netdev) {
     const auto link = network_device("eth0", 2, card, 2, 2);
-    vector(40, "eth0-rx-5", card); // the driver counts otherwise
+    vector(40, "eth0-rx-5", card); // the driver numbers its queues differently
     vector(41, "eth0-tx-5", card);
     vector(42, "eth0-rx-6", card);
     vector(43, "eth0-tx-6", card);
-    EXPECT_EQ(groups(read(link, told({42, 40}))), "0: 42 43; 1: 40 41");
+    EXPECT_EQ(groups(read(link, reported({42, 40}))), "0: 42 43; 1: 40 41");
 }
 
-TEST_F(PortVectors, that_only_the_kernel_knows_of_are_its_too) {
+TEST_F(PortVectors, includes_vectors_known_only_to_netdev) {
     const auto link = network_device("eth0", 2, "pci0000:00/0000:00:02.0/mlx5_core.sf.4");
     vector(70, "mlx5_comp7@pci:0000:00:02.0"); // a sub-function has no list of its own
     EXPECT_EQ(groups(read(link)), "");
-    const auto port = read(link, told({70}));
+    const auto port = read(link, reported({70}));
     EXPECT_EQ(groups(port), "0: 70");
     EXPECT_EQ(port.source, VectorSource::netdev);
 }
 
-TEST_F(PortVectors, of_one_name_are_one_group) {
+TEST_F(PortVectors, puts_vectors_of_same_name_in_one_group) {
     const auto link = network_device("eth0", 2, card, 4, 4);
     for (unsigned irq = 24; irq < 29; ++irq)
         vector(irq, "eth0", card); // atlantic
@@ -193,10 +193,10 @@ TEST_F(PortVectors, of_one_name_are_one_group) {
     EXPECT_EQ(groups(port), "0: 24 25 26 27 28");
 }
 
-TEST_F(PortVectors, are_none_while_the_port_is_down) {
+TEST_F(PortVectors, is_empty_while_port_is_down) {
     const auto link = network_device("eth0", 2, card);
     vector(24, "", card);
-    file("sys/devices/" + card + "/msi_irqs/25", "msix"); // nobody has asked for it yet
+    file("sys/devices/" + card + "/msi_irqs/25", "msix"); // not requested yet
     const auto port = read(link);
     EXPECT_EQ(port.source, VectorSource::none);
     EXPECT_THAT(port.queues, IsEmpty());
@@ -204,7 +204,7 @@ TEST_F(PortVectors, are_none_while_the_port_is_down) {
     EXPECT_EQ(port.receive_queues, 1);
 }
 
-TEST_F(PortVectors, that_the_kernel_manages_are_not_movable) {
+TEST_F(PortVectors, marks_managed_vectors_as_not_movable) {
     const auto link = network_device("eth0", 2, card, 2, 2);
     vector(24, "eth0-TxRx-0", card);
     vector(25, "eth0-TxRx-1", card);
@@ -214,23 +214,23 @@ TEST_F(PortVectors, that_the_kernel_manages_are_not_movable) {
     EXPECT_FALSE(port.queues.at(1).vectors[0].movable);
 }
 
-TEST_F(PortVectors, have_threads_where_the_kernel_tells) {
+TEST_F(PortVectors, reads_napi_thread_from_netdev) {
     const auto link = network_device("eth0", 2, card);
     vector(24, "eth0-TxRx-0", card);
-    const auto thread = read(link, told({24}, ::getpid())).queues.at(0).thread;
+    const auto thread = read(link, reported({24}, ::getpid())).queues.at(0).thread;
     ASSERT_TRUE(thread);
     EXPECT_EQ(thread->pid, ::getpid());
     EXPECT_THAT(thread->affinity, testing::Not(IsEmpty()));
 }
 
-TEST_F(PortVectors, have_threads_by_name) {
+TEST_F(PortVectors, finds_napi_threads_by_name) {
     const auto link = network_device("eth0", 2, card, 2, 2);
     vector(24, "eth0-TxRx-0", card);
     vector(25, "eth0-TxRx-1", card);
-    // In the order of their NAPIs; these processes are this test and its parent.
+    // In the order of their NAPIs. The processes are this test and its parent.
     file(fmt::format("proc/{}/comm", ::getpid()), "napi/eth0-9");
     file(fmt::format("proc/{}/comm", ::getppid()), "napi/eth0-10");
-    file("proc/1/comm", "napi/eth0-0"); // of a transmit queue of virtio's
+    file("proc/1/comm", "napi/eth0-0"); // of a transmit queue of virtio
     file("proc/self/comm", "napi/eth0-11");
     EXPECT_FALSE(read(link).queues.at(0).thread) << "not switched on";
     file("sys/class/net/eth0/threaded", "1");
@@ -240,23 +240,23 @@ TEST_F(PortVectors, have_threads_by_name) {
     EXPECT_EQ(port.queues[1].thread->pid, ::getppid());
     file("sys/devices/" + card + "/msi_irqs/26", "msix");
     file("proc/1/comm", "napi/eth0-12");
-    EXPECT_FALSE(read(link).queues.at(0).thread) << "nobody knows whose which one is";
+    EXPECT_FALSE(read(link).queues.at(0).thread) << "the threads cannot be assigned to queues";
 }
 
-TEST_F(PortVectors, are_none_of_another_device_of_that_name) {
+TEST_F(PortVectors, rejects_other_device_of_same_name) {
     auto link = network_device("eth0", 2, card);
     link.index = IfIndex{7};
     EXPECT_EQ(read_port_interrupts(link, {}, root()).error().number, ENODEV);
 }
 
-TEST_F(PortVectors, of_igb_with_queues_apart_have_a_thread_each) {
+TEST_F(PortVectors, finds_thread_of_each_separate_igb_queue) {
     const auto link = network_device("eth0", 2, card, 2, 1);
     file("sys/class/net/eth0/threaded", "1");
     vector(31, "eth0-rx-0", card);
     vector(32, "eth0-rx-1", card);
     vector(33, "eth0-tx-0", card);
     vector(34, "eth0", card);
-    // These processes are this test, its parent and the first of all.
+    // The processes are this test, its parent and process 1.
     file(fmt::format("proc/{}/comm", ::getpid()), "napi/eth0-9");
     file(fmt::format("proc/{}/comm", ::getppid()), "napi/eth0-10");
     file("proc/1/comm", "napi/eth0-11");
@@ -269,7 +269,7 @@ TEST_F(PortVectors, of_igb_with_queues_apart_have_a_thread_each) {
     EXPECT_FALSE(port.queues[1].second_thread);
 }
 
-TEST_F(PortVectors, of_virtio_have_a_thread_a_pair_also_where_some_are_not_in_use) {
+TEST_F(PortVectors, finds_virtio_threads_with_unused_pairs) {
     const std::string pci = "pci0000:00/0000:00:03.0";
     const auto link = network_device("eth0", 2, pci + "/virtio5", 1, 1);
     file("sys/class/net/eth0/threaded", "1");
@@ -286,9 +286,9 @@ TEST_F(PortVectors, of_virtio_have_a_thread_a_pair_also_where_some_are_not_in_us
     EXPECT_FALSE(port.queues[0].second_thread) << "that of the idle pair";
 }
 
-class Refreshed : public PortVectors {
+class PortVectorsRefresh : public PortVectors {
 protected:
-    Refreshed() : link_(network_device("eth0", 2, card)) {
+    PortVectorsRefresh() : link_(network_device("eth0", 2, card)) {
         vector(24, "eth0-rx-0", card);
         vector(25, "eth0", card);
         port_ = read(link_);
@@ -297,7 +297,7 @@ protected:
     PortInterrupts port_;
 };
 
-TEST_F(Refreshed, vectors_have_affinities_and_counts_of_now) {
+TEST_F(PortVectorsRefresh, updates_affinities_and_counts) {
     vector(24, "eth0-rx-0", card, "3", "3", "1,0,0,9");
     vector(25, "eth0", card, "2");
     ASSERT_TRUE(refresh(port_, root()));
@@ -306,14 +306,14 @@ TEST_F(Refreshed, vectors_have_affinities_and_counts_of_now) {
     EXPECT_THAT(port_.others[0].affinity, ElementsAre(2));
 }
 
-TEST_F(Refreshed, vectors_may_be_gone_or_somebody_elses) {
+TEST_F(PortVectorsRefresh, detects_removed_and_reassigned_vectors) {
     remove("proc/irq/25/eth0");
     EXPECT_EQ(refresh(port_, root()).error().number, ESTALE);
     remove("proc/irq/25");
     EXPECT_EQ(refresh(port_, root()).error().number, ENOENT);
 }
 
-TEST_F(Refreshed, threads_may_be_gone) {
+TEST_F(PortVectorsRefresh, detects_ended_thread) {
     port_.queues[0].thread = NapiThread{.pid = ::getpid(), .affinity = {}};
     ASSERT_TRUE(refresh(port_, root()));
     EXPECT_THAT(port_.queues[0].thread->affinity, testing::Not(IsEmpty()));

@@ -17,7 +17,7 @@ std::optional<UdevIrqPolicy> policy(const std::string& text, const std::optional
     return find_udev_irq_policy(files);
 }
 
-TEST(UdevIrqPolicy, is_found_in_the_file) {
+TEST(UdevIrqPolicy, reads_link_section) {
     const UdevIrqPolicy spread{file, "IRQAffinityPolicy=spread"};
     EXPECT_EQ(spread, policy("[Match]\nOriginalName=*\n\n[Link]\nMTUBytes=9000\nIRQAffinityPolicy=spread\n"));
     EXPECT_EQ(spread, policy("[Link]\n  IRQAffinityPolicy = spread \t"));
@@ -26,7 +26,7 @@ TEST(UdevIrqPolicy, is_found_in_the_file) {
               policy("[Link]\nIRQAffinityPolicy=single\n[Match]\nHost=a\n[Link]\nIRQAffinityPolicy=spread"));
 }
 
-TEST(UdevIrqPolicy, is_none_where_nothing_says_so) {
+TEST(UdevIrqPolicy, is_absent_without_policy) {
     for (const auto* text :
          {"", "[Link]\n", "[Match]\nIRQAffinityPolicy=spread\n", "[Link]\n#IRQAffinityPolicy=spread\n",
           "[Link]\n ; IRQAffinityPolicy=spread\n", "[Link]\nIRQAffinity=0-3\nIRQAffinityNUMA=0\n",
@@ -34,7 +34,7 @@ TEST(UdevIrqPolicy, is_none_where_nothing_says_so) {
         EXPECT_EQ(std::nullopt, policy(text)) << text;
 }
 
-TEST(UdevIrqPolicy, of_a_drop_in_goes_before) {
+TEST(UdevIrqPolicy, prefers_drop_in) {
     const std::string text = "[Link]\nIRQAffinityPolicy=spread\n";
     EXPECT_EQ((UdevIrqPolicy{dropin, "IRQAffinityPolicy=single"}),
               policy(text, "[Link]\nIRQAffinityPolicy=single"));
@@ -42,7 +42,7 @@ TEST(UdevIrqPolicy, of_a_drop_in_goes_before) {
     EXPECT_EQ(std::nullopt, policy(text, "[Link]\nIRQAffinityPolicy="));
 }
 
-TEST(UdevPaths, stand_between_colons) {
+TEST(UdevIrqPolicy, splits_paths_at_colons) {
     EXPECT_THAT(parse_udev_paths(""), IsEmpty());
     EXPECT_THAT(parse_udev_paths("/a.conf:/b.conf"), ElementsAre("/a.conf", "/b.conf"));
     EXPECT_THAT(parse_udev_paths("/a\\:b\\\\.conf"), ElementsAre("/a:b\\.conf"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Names as drivers give them; those of a port together, since one tells of another.
+// Names used by drivers. The names of a port are read together, because one helps to interpret another.
 #include "kernel/interrupts/vector_names.h"
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ std::vector<VectorRole> roles(const std::vector<std::string>& handlers, const st
     return roles_of(handlers, std::vector{device});
 }
 
-TEST(VectorNames, of_intel_cards) {
+TEST(VectorNames, recognises_intel_drivers) {
     EXPECT_THAT(roles({"eth0-rx-0", "eth0-tx-0", "eth0"}), ElementsAre(queue(0), queue(0), other))
         << "e1000e";
     EXPECT_THAT(roles({"eth0", "eth0-TxRx-0", "eth0-TxRx-1", "eth0-TxRx-11"}),
@@ -47,7 +47,7 @@ TEST(VectorNames, of_intel_cards) {
     EXPECT_THAT(roles({"idpf-0000:01:00.0-Mailbox-0", "idpf-eth0-TxRx-0"}), ElementsAre(other, queue(0)));
 }
 
-TEST(VectorNames, of_other_cards) {
+TEST(VectorNames, recognises_other_drivers) {
     EXPECT_THAT(roles({"eth0-TxRx-0", "eth0-TxRx-1", "bnxt_re-nq-0"}), testing::Contains(queue(1))) << "bnxt";
     EXPECT_THAT(roles({"eth0", "eth0-fp-0", "eth0-fp-1"}), ElementsAre(other, queue(0), queue(1))) << "bnx2x";
     EXPECT_THAT(roles({"eth0-tx-0", "eth0-rx-1", "eth0-rx-2"}), ElementsAre(queue(0), queue(0), queue(1)))
@@ -72,7 +72,7 @@ TEST(VectorNames, of_other_cards) {
     EXPECT_THAT(roles({"eth0"}), ElementsAre(unknown)) << "r8169";
 }
 
-TEST(VectorNames, of_clouds_and_virtual_machines) {
+TEST(VectorNames, recognises_cloud_and_virtual_drivers) {
     EXPECT_THAT(roles({"ena-mgmnt@pci:0000:00:05.0", "eth0-Tx-Rx-0", "eth0-Tx-Rx-1"}),
                 ElementsAre(other, queue(0), queue(1)));
     EXPECT_THAT(roles({"mana_hwc@pci:7870:00:00.0", "mana_q0@pci:7870:00:00.0", "mana_q1@pci:7870:00:00.0"}),
@@ -86,7 +86,7 @@ TEST(VectorNames, of_clouds_and_virtual_machines) {
         << "vmxnet3";
 }
 
-TEST(VectorNames, of_gve_have_transmit_queues_in_the_lower_half) {
+TEST(VectorNames, pairs_lower_and_upper_half_of_gve) {
     EXPECT_THAT(roles({"gve-mgmnt@pci:0000:00:04.0", "gve-ntfy-blk0@pci:0000:00:04.0",
                        "gve-ntfy-blk1@pci:0000:00:04.0", "gve-ntfy-blk2@pci:0000:00:04.0",
                        "gve-ntfy-blk3@pci:0000:00:04.0"}),
@@ -95,7 +95,7 @@ TEST(VectorNames, of_gve_have_transmit_queues_in_the_lower_half) {
                 ElementsAre(other, queue(0), queue(0)));
 }
 
-TEST(VectorNames, say_nothing_by_the_name_of_the_device) {
+TEST(VectorNames, ignores_words_in_device_name) {
     EXPECT_THAT(roles({"rx-1"}, "rx-1"), ElementsAre(unknown));
     EXPECT_THAT(roles({"event0-rx-0", "event0-rx-1"}, "event0"), ElementsAre(queue(0), queue(1)));
     EXPECT_THAT(roles({"ice-misc3-TxRx-0"}, "misc3"), ElementsAre(queue(0)));
@@ -105,13 +105,13 @@ TEST(VectorNames, say_nothing_by_the_name_of_the_device) {
         << "numbers all the same";
 }
 
-TEST(VectorNames, are_any_text) {
+TEST(VectorNames, accepts_any_text) {
     EXPECT_THAT(roles({"", "-", "7", "@", "eth0-rx-99999999999", "eth0-TxRx-"}),
                 ElementsAre(unknown, unknown, unknown, unknown, unknown, unknown));
     EXPECT_THAT(roles({}), testing::IsEmpty());
 }
 
-TEST(VectorNames, of_a_device_go_on_behind_a_separator) {
+TEST(VectorNames, matches_device_name_up_to_separator) {
     EXPECT_TRUE(is_named_after("eth0", "eth0"));
     EXPECT_TRUE(is_named_after("eth0-rx-0", "eth0"));
     EXPECT_TRUE(is_named_after("virtio1-input.0", "virtio1"));

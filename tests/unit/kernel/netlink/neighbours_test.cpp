@@ -32,11 +32,11 @@ std::optional<HardwareAddress> parsed(const Entry& entry) {
     return parse_hardware_address(nlmsg_hdr(message.get()));
 }
 
-TEST(HardwareAddress, is_a_devices_own_entry) {
+TEST(HardwareAddress, reads_own_entry_of_device) {
     EXPECT_THAT(parsed({}), Optional(HardwareAddress{.device = IfIndex{12}, .address = mac}));
 }
 
-TEST(HardwareAddress, is_nothing_that_a_bridge_learned_and_no_other_message) {
+TEST(HardwareAddress, ignores_learned_entries_and_other_messages) {
     EXPECT_EQ(parsed({.flags = 0}), std::nullopt);
     EXPECT_EQ(parsed({.family = AF_INET}), std::nullopt);
     EXPECT_EQ(parsed({.type = RTM_DELNEIGH}), std::nullopt);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Attributes as the kernel lays them out; what a real card tells: tests/lab/tests/vectors_test.cpp.
+// Attributes in the format of the kernel. With a real card: tests/lab/tests/vectors_test.cpp.
 #include "kernel/netlink/netdev_queues.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ std::vector<std::byte> attributes(std::initializer_list<std::pair<int, std::uint
     return {first, first + nlmsg_datalen(nlmsg_hdr(message.get()))};
 }
 
-TEST(NetdevQueues, have_a_number_a_direction_and_a_napi) {
+TEST(NetdevQueues, reads_number_direction_and_napi) {
     EXPECT_EQ(parse_netdev_queue(attributes({{1, 3}, {2, 7}, {3, 0}, {4, 8197}})),
               (NetdevQueue{.queue = 3, .receive = true, .napi = 8197}));
     EXPECT_EQ(parse_netdev_queue(attributes({{1, 3}, {2, 7}, {3, 1}, {4, 8198}})),
@@ -28,7 +28,7 @@ TEST(NetdevQueues, have_a_number_a_direction_and_a_napi) {
     EXPECT_EQ(parse_netdev_queue({}), std::nullopt);
 }
 
-TEST(NetdevNapis, have_an_interrupt_and_a_thread_where_they_are_told) {
+TEST(NetdevQueues, reads_interrupt_and_thread_of_napi) {
     EXPECT_EQ(parse_netdev_napi(attributes({{1, 7}, {2, 8197}})),
               (NetdevNapi{.id = 8197, .irq = {}, .thread = {}}));
     EXPECT_EQ(parse_netdev_napi(attributes({{1, 7}, {2, 8197}, {3, 28}, {4, 612}})),
@@ -36,12 +36,12 @@ TEST(NetdevNapis, have_an_interrupt_and_a_thread_where_they_are_told) {
     EXPECT_EQ(parse_netdev_napi(attributes({{1, 7}, {3, 28}})), std::nullopt);
 }
 
-TEST(NetdevFamily, has_nothing_of_a_device_without_hardware) {
+TEST(NetdevQueues, is_empty_for_virtual_device) {
     auto family = NetdevFamily::open();
     ASSERT_TRUE(family);
-    const auto told = family->read(IfIndex{1}); // lo
-    ASSERT_TRUE(told) << told.error().text;
-    EXPECT_THAT(told->napis, testing::IsEmpty());
+    const auto queues = family->read(IfIndex{1}); // lo
+    ASSERT_TRUE(queues) << queues.error().text;
+    EXPECT_THAT(queues->napis, testing::IsEmpty());
 }
 
 } // namespace

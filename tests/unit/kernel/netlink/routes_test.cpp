@@ -29,7 +29,7 @@ void put(const NlMessage& message, int type, const char* address) {
 
 std::optional<Route> parsed(const NlMessage& message) { return parse_route(nlmsg_hdr(message.get())); }
 
-TEST(Routes, have_a_device_and_perhaps_a_gateway) {
+TEST(NetlinkMessage, reads_device_and_gateway_of_route) {
     EXPECT_EQ(parsed(route(AF_INET)),
               (Route{.device = IfIndex{7}, .gateway = std::nullopt, .type = RTN_UNICAST}));
     const auto by_v4 = route(AF_INET), by_v6 = route(AF_INET6);
@@ -40,7 +40,7 @@ TEST(Routes, have_a_device_and_perhaps_a_gateway) {
     EXPECT_EQ(parsed(route(AF_INET, RTM_DELROUTE)), std::nullopt);
 }
 
-TEST(Routes, may_have_a_gateway_of_the_other_family) {
+TEST(NetlinkMessage, reads_gateway_of_other_family) {
     const auto message = route(AF_INET);
     std::array<std::uint8_t, 2 + 16> via{};
     const std::uint16_t family = AF_INET6;
@@ -54,7 +54,7 @@ TEST(Routes, may_have_a_gateway_of_the_other_family) {
     EXPECT_EQ(parsed(cut)->gateway, std::nullopt);
 }
 
-TEST(VlanDevices, have_their_vid) {
+TEST(NetlinkMessage, reads_vlan_id_of_link) {
     ifinfomsg header{};
     header.ifi_index = 7;
     auto message = make_message(RTM_NEWLINK, 0, header);

@@ -16,21 +16,21 @@ namespace teamo {
 namespace {
 
 inet_diag_msg connection(int family, const char* from, const char* to) {
-    inet_diag_msg told{};
-    told.idiag_family = static_cast<std::uint8_t>(family);
-    ::inet_pton(family, from, told.id.idiag_src);
-    ::inet_pton(family, to, told.id.idiag_dst);
-    told.id.idiag_sport = htons(40000);
-    told.id.idiag_dport = htons(80);
-    told.id.idiag_if = 7;
-    told.idiag_inode = 4711;
-    return told;
+    inet_diag_msg report{};
+    report.idiag_family = static_cast<std::uint8_t>(family);
+    ::inet_pton(family, from, report.id.idiag_src);
+    ::inet_pton(family, to, report.id.idiag_dst);
+    report.id.idiag_sport = htons(40000);
+    report.id.idiag_dport = htons(80);
+    report.id.idiag_if = 7;
+    report.idiag_inode = 4711;
+    return report;
 }
 
-std::optional<TcpSocket> parse(const inet_diag_msg& told, std::size_t size = sizeof(inet_diag_msg),
+std::optional<TcpSocket> parse(const inet_diag_msg& report, std::size_t size = sizeof(inet_diag_msg),
                                int type = SOCK_DIAG_BY_FAMILY) {
     auto message = make_message(type, 0);
-    auto copy = told;
+    auto copy = report;
     if (nlmsg_append(message.get(), &copy, size, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
     return parse_tcp_socket(nlmsg_hdr(message.get()));
 }
@@ -44,21 +44,21 @@ TcpSocket expected(const char* from, const char* to) {
             .inode = 4711};
 }
 
-TEST(TcpSockets, are_read_of_both_families) {
+TEST(TcpSockets, reads_ipv4_and_ipv6) {
     EXPECT_EQ(parse(connection(AF_INET, "10.0.0.1", "10.0.0.2")), expected("10.0.0.1", "10.0.0.2"));
     EXPECT_EQ(parse(connection(AF_INET6, "fd00::1", "fd00::2")), expected("fd00::1", "fd00::2"));
 }
 
-TEST(TcpSockets, of_ipv6_with_an_ipv4_peer_are_ipv4) {
+TEST(TcpSockets, unmaps_ipv4_in_ipv6) {
     EXPECT_EQ(parse(connection(AF_INET6, "::ffff:10.0.0.1", "::ffff:10.0.0.2")),
               expected("10.0.0.1", "10.0.0.2"));
 }
 
-TEST(TcpSockets, are_nothing_of_another_kind_or_cut_off) {
-    const auto told = connection(AF_INET, "10.0.0.1", "10.0.0.2");
-    EXPECT_EQ(parse(told, sizeof told - 4), std::nullopt);
-    EXPECT_EQ(parse(told, 0), std::nullopt);
-    EXPECT_EQ(parse(told, sizeof told, 77), std::nullopt);
+TEST(TcpSockets, rejects_other_and_truncated_messages) {
+    const auto report = connection(AF_INET, "10.0.0.1", "10.0.0.2");
+    EXPECT_EQ(parse(report, sizeof report - 4), std::nullopt);
+    EXPECT_EQ(parse(report, 0), std::nullopt);
+    EXPECT_EQ(parse(report, sizeof report, 77), std::nullopt);
     EXPECT_EQ(parse(connection(AF_UNIX, "", "")), std::nullopt);
 }
 

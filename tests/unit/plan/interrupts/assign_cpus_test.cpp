@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// One number per rank, the first decides; written from the words in assign_cpus.h, not from the code.
+/// One cost per rank, compared in order. Written from the description in assign_cpus.h, not from the code.
 using Ranks = std::array<long, 8>;
 
 struct Weigher {
@@ -72,7 +72,7 @@ struct Weigher {
     }
 };
 
-/// Tries everything.
+/// Tries every assignment.
 class Exhaustive {
 public:
     explicit Exhaustive(const Assignment& asked) : asked_(asked), weigh_{asked}, given_(asked.takers.size()) {
@@ -113,16 +113,17 @@ Assignment random_assignment(Random& random, const CpuTopology& topology) {
     if (asked.eligible.empty()) asked.eligible = {random.below(cpus)};
     std::set<unsigned> free(asked.eligible.begin(), asked.eligible.end());
     for (auto claims = random.chance(0.5) ? random.below(4) : 0; claims > 0; --claims) {
-        asked.taken.push_back({random.below(cpus), 1 + random.below(4)});
+        asked.taken.push_back({.cpu = random.below(cpus), .weight = 1 + random.below(4)});
         free.erase(asked.taken.back().cpu);
     }
     const auto nodes = static_cast<unsigned>(topology.distances.size());
     for (auto count = 1 + random.below(4); count > 0; --count)
         if (!asked.takers.empty() && random.chance(0.3))
-            asked.takers.push_back(asked.takers.back()); // the same ports are usual
+            asked.takers.push_back(asked.takers.back()); // equal ports are common
         else
-            asked.takers.push_back({static_cast<int>(random.below(nodes + 1)) - 1, 1, 1 + random.below(4),
-                                    random.chance(0.5) ? random_cpus(random, cpus, 0.3) : CpuList{}});
+            asked.takers.push_back({.node = static_cast<int>(random.below(nodes + 1)) - 1,
+                                    .weight = 1 + random.below(4),
+                                    .now = random.chance(0.5) ? random_cpus(random, cpus, 0.3) : CpuList{}});
     for (auto left = static_cast<unsigned>(free.size()); left > asked.takers.size(); --left) {
         auto& taker = asked.takers[random.below(static_cast<unsigned>(asked.takers.size()))];
         if (taker.count == 3 || !random.chance(0.6)) continue;
@@ -140,7 +141,7 @@ std::string text_of(const Ranks& ranks) {
     return text;
 }
 
-TEST(AssignCpus, cost_as_little_as_the_best_of_all_there_are) {
+TEST(CpuAssignment, costs_no_more_than_exhaustive_search) {
     const auto seed = seed_of_test();
     unsigned with_shares = 0, with_several = 0;
     for (unsigned round = 0; round < 2000; ++round) {
@@ -162,23 +163,28 @@ TEST(AssignCpus, cost_as_little_as_the_best_of_all_there_are) {
     EXPECT_GT(with_several, 200U);
 }
 
-TEST(AssignCpus, prefer_the_lightest_for_company) {
+/// A request for one CPU.
+CpuRequest one_cpu(unsigned weight, CpuList now = {}, int node = -1) {
+    return {.node = node, .weight = weight, .now = std::move(now)};
+}
+
+TEST(CpuAssignment, shares_with_lightest_port) {
     const auto topology = flat(2);
-    EXPECT_THAT(assign_cpus({&topology, {0, 1}, {{-1, 1, 16}, {-1, 1, 2}, {-1, 1, 16}}})[1],
+    EXPECT_THAT(assign_cpus({&topology, {0, 1}, {one_cpu(16), one_cpu(2), one_cpu(16)}})[1],
                 testing::SizeIs(1));
-    // With the heavy ones on a CPU each, the light one is where the number is lower.
-    EXPECT_THAT(assign_cpus({&topology, {0, 1}, {{-1, 1, 16, {0}}, {-1, 1, 2, {}}, {-1, 1, 16, {1}}}}),
+    // The heavy ports have a CPU each; the light one shares CPU 1, because CPU 0 comes last.
+    EXPECT_THAT(assign_cpus({&topology, {0, 1}, {one_cpu(16, {0}), one_cpu(2), one_cpu(16, {1})}}),
                 ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(1)));
-    EXPECT_THAT(assign_cpus({&topology, {0, 1}, {{-1, 1, 16}}, {{0, 16}, {1, 1}}}),
+    EXPECT_THAT(assign_cpus({&topology, {0, 1}, {one_cpu(16)}, {{0, 16}, {1, 1}}}),
                 ElementsAre(ElementsAre(1)));
 }
 
-/// A core's second thread is no worse than its first, as long as one of them is idle.
-TEST(AssignCpus, stay_on_a_second_thread_whose_first_is_idle) {
+/// The second thread of a core is as good as the first while the other one is idle.
+TEST(CpuAssignment, stays_on_second_thread_of_idle_core) {
     const auto topology = server(1, 4, 2, 4);
-    EXPECT_THAT(assign_cpus({&topology, {0, 1, 2, 3, 4, 5, 6, 7}, {{0, 1, 1, {5}}, {0, 1, 1, {6}}}}),
+    EXPECT_THAT(assign_cpus({&topology, {0, 1, 2, 3, 4, 5, 6, 7}, {one_cpu(1, {5}, 0), one_cpu(1, {6}, 0)}}),
                 ElementsAre(ElementsAre(5), ElementsAre(6)));
-    EXPECT_THAT(assign_cpus({&topology, {0, 1, 2, 3, 4, 5, 6, 7}, {{0, 1, 1, {1}}, {0, 1, 1, {5}}}}),
+    EXPECT_THAT(assign_cpus({&topology, {0, 1, 2, 3, 4, 5, 6, 7}, {one_cpu(1, {1}, 0), one_cpu(1, {5}, 0)}}),
                 ElementsAre(ElementsAre(1), ElementsAre(2)));
 }
 

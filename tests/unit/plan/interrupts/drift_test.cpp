@@ -6,7 +6,7 @@
 namespace teamo {
 namespace {
 
-TEST(Drift, of_the_kernels_own_doing_is_no_contest) {
+TEST(AffinityDrift, does_not_contest_changes_by_kernel) {
     EXPECT_TRUE(cause_of({.cpus_changed = true}).kernel);
     EXPECT_TRUE(cause_of({.came_up = true}).kernel);
     EXPECT_TRUE(cause_of({.as_hint = true}).kernel);
@@ -14,7 +14,7 @@ TEST(Drift, of_the_kernels_own_doing_is_no_contest) {
     EXPECT_FALSE(cause_of({.irqbalance = "irqbalance (pid 812)"}).kernel);
 }
 
-TEST(Drift, is_put_down_to_what_is_surest) {
+TEST(AffinityDrift, names_most_certain_cause) {
     DriftFacts facts{.cpus_changed = true,
                      .came_up = true,
                      .as_hint = true,

@@ -23,7 +23,7 @@ using testing::Pair;
 inline CpuTopology flat(unsigned count) {
     CpuTopology topology;
     for (unsigned number = 0; number < count; ++number)
-        topology.cpus.push_back({number, number});
+        topology.cpus.push_back({.number = number, .core = number});
     return topology;
 }
 
@@ -32,7 +32,10 @@ inline CpuTopology server(unsigned nodes, unsigned cores, unsigned threads, unsi
     CpuTopology topology;
     for (unsigned number = 0; number < nodes * cores * threads; ++number) {
         const auto core = number % (nodes * cores);
-        topology.cpus.push_back({number, core, core / cores_per_cache * cores_per_cache, core / cores});
+        topology.cpus.push_back({.number = number,
+                                 .core = core,
+                                 .cache = core / cores_per_cache * cores_per_cache,
+                                 .node = core / cores});
     }
     topology.distances.assign(nodes, std::vector<unsigned>(nodes, 21));
     for (unsigned node = 0; node < nodes; ++node)
@@ -44,11 +47,11 @@ inline std::vector<PlannedPort> ports(unsigned count, const std::string& prefix 
                                       int node = -1) {
     std::vector<PlannedPort> list;
     for (unsigned number = 0; number < count; ++number)
-        list.push_back({prefix + std::to_string(number), node, queues, {}});
+        list.push_back({.name = prefix + std::to_string(number), .node = node, .queues = queues, .now = {}});
     return list;
 }
 
-/// As they are when the plan was followed.
+/// The ports after the plan was applied.
 inline std::vector<PlannedPort> after(const InterruptPlan& plan, std::vector<PlannedPort> list) {
     for (auto& port : list)
         for (const auto& placed : plan.ports)
@@ -60,11 +63,11 @@ inline std::vector<CpuClaim> claims_of(const InterruptPlan& plan, const std::str
     std::vector<CpuClaim> claims;
     for (const auto& port : plan.ports)
         for (const auto cpu : std::set<unsigned>(port.cpus.begin(), port.cpus.end()))
-            claims.push_back({team + ' ' + port.name, cpu});
+            claims.push_back({.owner = team + ' ' + port.name, .cpu = cpu});
     return claims;
 }
 
-/// Each port's first queue's CPU.
+/// The CPU of the first queue of each port.
 inline std::vector<unsigned> firsts(const InterruptPlan& plan) {
     std::vector<unsigned> cpus;
     for (const auto& port : plan.ports)
@@ -77,7 +80,7 @@ inline CpuList cpus_of(const PlacedPort& port) {
     return {cpus.begin(), cpus.end()};
 }
 
-/// How many ports each CPU serves that serves any.
+/// The number of ports by CPU, for CPUs that serve a port.
 inline std::map<unsigned, unsigned> ports_by_cpu(const InterruptPlan& plan) {
     std::map<unsigned, unsigned> count;
     for (const auto& port : plan.ports)
@@ -86,7 +89,7 @@ inline std::map<unsigned, unsigned> ports_by_cpu(const InterruptPlan& plan) {
     return count;
 }
 
-inline std::vector<std::string> who_moves(const InterruptPlan& plan) {
+inline std::vector<std::string> moved_ports(const InterruptPlan& plan) {
     std::vector<std::string> names;
     for (const auto& port : plan.ports)
         if (port.moves) names.push_back(port.name);
@@ -105,7 +108,7 @@ private:
     std::mt19937 numbers_;
 };
 
-/// Printed, and what TEAMO_SEED says where it is set.
+/// A random seed, or TEAMO_SEED if set. Prints it.
 inline unsigned seed_of_test() {
     const auto* given = std::getenv("TEAMO_SEED"); // NOLINT(concurrency-mt-unsafe)
     const auto seed = given != nullptr ? static_cast<unsigned>(std::stoul(given)) : std::random_device{}();
@@ -118,8 +121,11 @@ inline CpuTopology random_topology(Random& random, unsigned count) {
     const auto nodes = 1 + random.below(3), threads = 1 + random.below(3),
                per_cache = threads * (1 + random.below(2));
     for (unsigned number = 0; number < count; ++number)
-        topology.cpus.push_back({number, number / threads * threads, number / per_cache * per_cache,
-                                 number / per_cache % nodes, random.chance(0.2) ? 512U : 1024U});
+        topology.cpus.push_back({.number = number,
+                                 .core = number / threads * threads,
+                                 .cache = number / per_cache * per_cache,
+                                 .node = number / per_cache % nodes,
+                                 .capacity = random.chance(0.2) ? 512U : 1024U});
     topology.distances.assign(nodes, std::vector<unsigned>(nodes, 10));
     for (unsigned from = 0; from < nodes; ++from)
         for (unsigned to = 0; to < nodes; ++to)

@@ -15,7 +15,7 @@ using testing::UnorderedElementsAre;
 
 // ---- one queue each ----------------------------------------------------------------------------
 
-TEST(InterruptPlan, gives_each_of_8_ports_one_of_8_cpus) {
+TEST(InterruptPlan, gives_8_ports_a_cpu_each) {
     const auto topology = flat(8);
     const auto plan = plan_interrupts({&topology, ports(8)});
     EXPECT_THAT(firsts(plan), ElementsAre(1, 2, 3, 4, 5, 6, 7, 0));
@@ -25,7 +25,7 @@ TEST(InterruptPlan, gives_each_of_8_ports_one_of_8_cpus) {
     EXPECT_EQ(plan.ports[2].reason, "CPU 3: not shared");
 }
 
-TEST(InterruptPlan, lets_2_of_8_ports_share_each_of_4_cpus_and_says_so) {
+TEST(InterruptPlan, reports_8_ports_that_share_4_cpus) {
     const auto topology = flat(4);
     const auto plan = plan_interrupts({&topology, ports(8)});
     EXPECT_THAT(ports_by_cpu(plan), ElementsAre(Pair(0, 2), Pair(1, 2), Pair(2, 2), Pair(3, 2)));
@@ -36,7 +36,7 @@ TEST(InterruptPlan, lets_2_of_8_ports_share_each_of_4_cpus_and_says_so) {
               "CPU 1, shared with " + plan.ports[0].shares_with[0] + ": 4 CPUs for 8 ports");
 }
 
-TEST(InterruptPlan, gives_a_second_team_the_cpus_that_the_first_left) {
+TEST(InterruptPlan, gives_second_team_the_remaining_cpus) {
     const auto topology = flat(8);
     const auto first = plan_interrupts({&topology, ports(4)});
     EXPECT_THAT(firsts(first), ElementsAre(1, 2, 3, 4));
@@ -45,14 +45,15 @@ TEST(InterruptPlan, gives_a_second_team_the_cpus_that_the_first_left) {
     EXPECT_THAT(second.degraded, IsEmpty());
 }
 
-TEST(InterruptPlan, pairs_alike_ports_where_each_cpu_has_two) {
+TEST(InterruptPlan, assigns_equal_ports_in_turn) {
     const auto topology = flat(4);
     EXPECT_THAT(firsts(plan_interrupts({&topology, ports(8)})), ElementsAre(1, 2, 3, 0, 1, 2, 3, 0));
 }
 
-TEST(InterruptPlan, says_who_shares_with_a_claim) {
+TEST(InterruptPlan, names_claim_that_shares_cpu) {
     const auto topology = flat(3);
-    const auto plan = plan_interrupts({&topology, ports(3), {}, {{"team1 eth8", 1}, {"team1 eth9", 2}}});
+    const auto plan = plan_interrupts(
+        {&topology, ports(3), {}, {{.owner = "team1 eth8", .cpu = 1}, {.owner = "team1 eth9", .cpu = 2}}});
     EXPECT_THAT(firsts(plan), ElementsAre(1, 2, 0));
     EXPECT_THAT(plan.ports[0].shares_with, ElementsAre("team1 eth8"));
     EXPECT_THAT(plan.ports[2].shares_with, IsEmpty());
@@ -60,10 +61,13 @@ TEST(InterruptPlan, says_who_shares_with_a_claim) {
     EXPECT_EQ(plan.degraded, "3 ports and 2 of other teams, 3 CPUs: up to 2 ports share a CPU");
 }
 
-TEST(InterruptPlan, shares_with_a_standby_claim_before_an_active_one) {
+TEST(InterruptPlan, shares_with_standby_claim_first) {
     const auto topology = flat(2);
-    const auto plan =
-        plan_interrupts({&topology, ports(1), {}, {{"team1 eth8", 1}, {"team1 eth9", 0, 1, true}}});
+    const auto plan = plan_interrupts(
+        {&topology,
+         ports(1),
+         {},
+         {{.owner = "team1 eth8", .cpu = 1}, {.owner = "team1 eth9", .cpu = 0, .standby = true}}});
     EXPECT_THAT(firsts(plan), ElementsAre(0));
 }
 
@@ -76,7 +80,7 @@ TEST(InterruptPlan, lets_standby_ports_share_first) {
     EXPECT_THAT(active, testing::SizeIs(3));
 }
 
-TEST(InterruptPlan, gives_ports_with_little_to_do_the_company) {
+TEST(InterruptPlan, lets_lightly_loaded_ports_share_first) {
     const auto topology = flat(3);
     auto list = ports(5);
     for (const auto heavy : {1U, 2U, 4U})
@@ -89,7 +93,7 @@ TEST(InterruptPlan, gives_ports_with_little_to_do_the_company) {
 
 // ---- which CPUs --------------------------------------------------------------------------------
 
-TEST(InterruptPlan, leaves_isolated_cpus_alone) {
+TEST(InterruptPlan, avoids_isolated_cpus) {
     auto topology = flat(8);
     for (unsigned number = 4; number < 8; ++number)
         topology.cpus[number].isolated = true;
@@ -97,7 +101,7 @@ TEST(InterruptPlan, leaves_isolated_cpus_alone) {
     EXPECT_EQ(plan_interrupts({&topology, ports(8)}).degraded, "8 ports, 4 CPUs: 2 ports share each CPU");
 }
 
-TEST(InterruptPlan, takes_the_administrators_cpus_at_his_word) {
+TEST(InterruptPlan, uses_configured_cpus_even_if_isolated) {
     auto topology = flat(8);
     topology.cpus[5].isolated = true;
     topology.cpus[6].online = false;
@@ -106,7 +110,7 @@ TEST(InterruptPlan, takes_the_administrators_cpus_at_his_word) {
     EXPECT_THAT(plan.degraded, IsEmpty());
 }
 
-TEST(InterruptPlan, says_that_there_is_no_cpu) {
+TEST(InterruptPlan, reports_that_no_cpu_is_eligible) {
     auto topology = flat(2);
     const auto none = plan_interrupts({&topology, ports(1), {7}});
     EXPECT_THAT(none.ports[0].cpus, IsEmpty());
@@ -119,8 +123,8 @@ TEST(InterruptPlan, says_that_there_is_no_cpu) {
     EXPECT_THAT(plan_interrupts({&topology, {}}).ports, IsEmpty());
 }
 
-/// As in the lab: 2 nodes, 2 cores each, 2 threads each; siblings are 4 apart.
-TEST(InterruptPlan, gives_4_ports_a_core_each_of_their_own_node) {
+/// As in the lab: 2 nodes of 2 cores of 2 threads; the siblings are CPU n and n + 4.
+TEST(InterruptPlan, gives_4_ports_a_core_of_their_node) {
     const auto topology = server(2, 2, 2, 2);
     auto list = ports(4);
     for (std::size_t index = 0; index < 4; ++index)
@@ -130,7 +134,7 @@ TEST(InterruptPlan, gives_4_ports_a_core_each_of_their_own_node) {
     EXPECT_EQ(plan.ports[0].reason, "CPU 2: on its NUMA node 1, a core of its own");
 }
 
-TEST(InterruptPlan, prefers_a_sibling_at_home_to_a_core_abroad_and_that_to_sharing) {
+TEST(InterruptPlan, prefers_sibling_then_other_node_then_sharing) {
     const auto topology = server(2, 2, 2, 2);
     const auto plan = plan_interrupts({&topology, ports(5, "eth", 1, 0)});
     const auto by_cpu = ports_by_cpu(plan);
@@ -139,10 +143,10 @@ TEST(InterruptPlan, prefers_a_sibling_at_home_to_a_core_abroad_and_that_to_shari
     EXPECT_EQ(plan.ports[1].reason, "CPU 2: not on its NUMA node 0, a core of its own");
 }
 
-TEST(InterruptPlan, prefers_fast_cores_and_slow_ones_to_their_siblings) {
+TEST(InterruptPlan, prefers_fast_cores_then_slow_cores_then_siblings) {
     auto topology = server(1, 4, 2, 4); // 4 fast cores of 2 threads
     for (unsigned number = 8; number < 12; ++number)
-        topology.cpus.push_back({number, number, 8, 0, 512});
+        topology.cpus.push_back({.number = number, .core = number, .cache = 8, .node = 0, .capacity = 512});
     EXPECT_THAT(ports_by_cpu(plan_interrupts({&topology, ports(4)})),
                 ElementsAre(Pair(1, 1), Pair(2, 1), Pair(3, 1), Pair(4, 1)));
     const auto plan = plan_interrupts({&topology, ports(6)});
@@ -153,7 +157,7 @@ TEST(InterruptPlan, prefers_fast_cores_and_slow_ones_to_their_siblings) {
 
 // ---- a server with 64 CPUs: 2 nodes, 16 cores each, 2 threads each, 8 cores behind a cache -----------
 
-class Server64 : public testing::Test {
+class InterruptPlan64Cpus : public testing::Test {
 protected:
     CpuTopology topology = server(2, 16, 2, 8);
 
@@ -177,19 +181,19 @@ protected:
     }
 };
 
-TEST_F(Server64, has_8_ports_4_of_each_node_on_cores_of_their_node) {
+TEST_F(InterruptPlan64Cpus, puts_ports_on_cores_of_their_nodes) {
     auto list = ports(8);
     for (std::size_t index = 0; index < 8; ++index)
         list[index].node = static_cast<int>(index % 2);
     EXPECT_THAT(firsts(plan_interrupts({&topology, list})), ElementsAre(1, 16, 2, 17, 3, 18, 4, 19));
 }
 
-TEST_F(Server64, has_8_ports_of_node_0_on_8_cores_of_node_0) {
+TEST_F(InterruptPlan64Cpus, puts_8_ports_of_one_node_on_its_cores) {
     EXPECT_THAT(firsts(plan_interrupts({&topology, ports(8, "eth", 1, 0)})),
                 ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
 }
 
-TEST_F(Server64, has_4_ports_with_8_queues_behind_a_cache_each) {
+TEST_F(InterruptPlan64Cpus, gives_4_ports_with_8_queues_a_cache_each) {
     auto list = ports(4, "eth", 8);
     for (std::size_t index = 0; index < 4; ++index)
         list[index].node = static_cast<int>(index / 2);
@@ -207,7 +211,7 @@ TEST_F(Server64, has_4_ports_with_8_queues_behind_a_cache_each) {
     EXPECT_THAT(plan.degraded, IsEmpty());
 }
 
-TEST_F(Server64, has_queues_beyond_the_cores_of_a_node_together_rather_than_abroad) {
+TEST_F(InterruptPlan64Cpus, keeps_queues_near_when_cores_run_out) {
     const auto plan = plan_interrupts({&topology, ports(4, "eth", 8, 0)});
     for (const auto& port : plan.ports) {
         EXPECT_EQ(cores_of(port), 4U);
@@ -217,7 +221,7 @@ TEST_F(Server64, has_queues_beyond_the_cores_of_a_node_together_rather_than_abro
     }
 }
 
-TEST_F(Server64, has_ports_of_an_isolated_node_on_the_other) {
+TEST_F(InterruptPlan64Cpus, uses_other_node_if_node_is_isolated) {
     for (auto& cpu : topology.cpus)
         cpu.isolated = cpu.node == 1;
     const auto plan = plan_interrupts({&topology, ports(4, "eth", 4, 1)});
@@ -228,7 +232,7 @@ TEST_F(Server64, has_ports_of_an_isolated_node_on_the_other) {
     }
 }
 
-TEST_F(Server64, has_no_port_on_isolated_second_threads) {
+TEST_F(InterruptPlan64Cpus, avoids_isolated_second_threads) {
     for (unsigned number = 32; number < 64; ++number)
         topology.cpus[number].isolated = true;
     const auto plan = plan_interrupts({&topology, ports(33)});
@@ -237,7 +241,7 @@ TEST_F(Server64, has_no_port_on_isolated_second_threads) {
     EXPECT_LT(ports_by_cpu(plan).rbegin()->first, 32U);
 }
 
-TEST_F(Server64, has_33_ports_on_siblings_before_they_share) {
+TEST_F(InterruptPlan64Cpus, uses_siblings_before_sharing) {
     const auto plan = plan_interrupts({&topology, ports(33)});
     EXPECT_THAT(plan.degraded, IsEmpty());
     EXPECT_THAT(ports_by_cpu(plan), testing::SizeIs(33));
@@ -245,7 +249,7 @@ TEST_F(Server64, has_33_ports_on_siblings_before_they_share) {
 
 // ---- several queues ----------------------------------------------------------------------------
 
-TEST(InterruptPlan, gives_2_ports_with_4_queues_4_of_8_cpus_each) {
+TEST(InterruptPlan, gives_2_ports_with_4_queues_4_cpus_each) {
     const auto topology = flat(8);
     const auto plan = plan_interrupts({&topology, ports(2, "eth", 4)});
     EXPECT_THAT(cpus_of(plan.ports[0]), testing::SizeIs(4));
@@ -253,7 +257,7 @@ TEST(InterruptPlan, gives_2_ports_with_4_queues_4_of_8_cpus_each) {
     EXPECT_THAT(plan.degraded, IsEmpty());
 }
 
-TEST(InterruptPlan, gives_further_cpus_to_who_has_more_to_do) {
+TEST(InterruptPlan, gives_busier_port_more_cpus) {
     const auto topology = flat(8);
     auto list = ports(3, "eth", 4);
     list[2].load = 6;
@@ -263,7 +267,7 @@ TEST(InterruptPlan, gives_further_cpus_to_who_has_more_to_do) {
     EXPECT_THAT(cpus_of(plan.ports[2]), testing::SizeIs(4));
 }
 
-TEST(InterruptPlan, gives_a_standby_port_one_cpu) {
+TEST(InterruptPlan, gives_standby_port_one_cpu) {
     const auto topology = flat(8);
     auto list = ports(2, "eth", 4);
     list[1].standby = true;
@@ -272,14 +276,14 @@ TEST(InterruptPlan, gives_a_standby_port_one_cpu) {
     EXPECT_THAT(cpus_of(plan.ports[1]), testing::SizeIs(1));
 }
 
-TEST(InterruptPlan, has_all_queues_of_a_port_on_one_cpu_where_there_are_no_more) {
+TEST(InterruptPlan, puts_all_queues_on_one_cpu_if_cpus_run_out) {
     const auto topology = flat(2);
     const auto plan = plan_interrupts({&topology, ports(2, "eth", 4)});
     EXPECT_THAT(plan.ports[0].cpus, ElementsAre(1, 1, 1, 1));
     EXPECT_THAT(plan.ports[1].cpus, ElementsAre(0, 0, 0, 0));
 }
 
-TEST(InterruptPlan, makes_a_team_with_many_cpus_give_back_what_a_second_needs) {
+TEST(InterruptPlan, returns_cpus_that_second_team_needs) {
     const auto topology = flat(8);
     const auto first = plan_interrupts({&topology, ports(4, "eth", 4)});
     EXPECT_THAT(ports_by_cpu(first), testing::SizeIs(8));
@@ -291,18 +295,18 @@ TEST(InterruptPlan, makes_a_team_with_many_cpus_give_back_what_a_second_needs) {
     const auto settled =
         plan_interrupts({&topology, after(second, ports(4, "eno", 4)), {}, claims_of(yielding, "team0")});
     EXPECT_THAT(settled.degraded, IsEmpty());
-    EXPECT_THAT(who_moves(settled), IsEmpty());
+    EXPECT_THAT(moved_ports(settled), IsEmpty());
 }
 
-TEST(InterruptPlan, gives_no_second_thread_to_a_further_queue) {
+TEST(InterruptPlan, gives_no_second_thread_to_additional_queue) {
     const auto topology = server(1, 4, 2, 4);
     const auto plan = plan_interrupts({&topology, ports(2, "eth", 8)});
     EXPECT_THAT(ports_by_cpu(plan), ElementsAre(Pair(1, 1), Pair(2, 1), Pair(3, 1), Pair(4, 1)));
 }
 
-// ---- queues that the kernel keeps --------------------------------------------------------------
+// ---- queues that cannot be moved ---------------------------------------------------------------
 
-TEST(InterruptPlan, plans_around_a_queue_that_cannot_be_moved) {
+TEST(InterruptPlan, plans_around_unmovable_queue) {
     const auto topology = flat(4);
     auto list = ports(4);
     list[3].now = {1};
@@ -313,14 +317,14 @@ TEST(InterruptPlan, plans_around_a_queue_that_cannot_be_moved) {
     EXPECT_FALSE(plan.ports[3].moves);
 }
 
-TEST(InterruptPlan, counts_a_fixed_queues_cpu_as_the_ports_own) {
+TEST(InterruptPlan, counts_cpu_of_unmovable_queue_as_own) {
     const auto topology = flat(4);
     auto list = ports(2, "eth", 2);
     list[0].fixed = {2, std::nullopt};
     const auto plan = plan_interrupts({&topology, list});
     EXPECT_THAT(plan.ports[0].cpus, ElementsAre(2, testing::Ne(2)));
     EXPECT_THAT(ports_by_cpu(plan), testing::SizeIs(4));
-    // Where CPUs are short, its other queue goes there too.
+    // If CPUs are short, its other queue uses the same CPU.
     const auto crowded = plan_interrupts({&topology, [&] {
                                               auto more = ports(4, "eth", 2);
                                               more[0].fixed = {2, std::nullopt};
@@ -330,7 +334,7 @@ TEST(InterruptPlan, counts_a_fixed_queues_cpu_as_the_ports_own) {
     EXPECT_THAT(crowded.degraded, IsEmpty());
 }
 
-TEST(InterruptPlan, has_other_queues_elsewhere_when_one_is_kept_where_none_should_be) {
+TEST(InterruptPlan, avoids_isolated_cpu_of_unmovable_queue) {
     auto topology = flat(4);
     topology.cpus[3].isolated = true;
     auto list = ports(1, "eth", 2);
@@ -338,7 +342,7 @@ TEST(InterruptPlan, has_other_queues_elsewhere_when_one_is_kept_where_none_shoul
     EXPECT_THAT(plan_interrupts({&topology, list}).ports[0].cpus, ElementsAre(3, 1));
 }
 
-TEST(InterruptPlan, says_that_the_kernel_keeps_ports_together) {
+TEST(InterruptPlan, reports_ports_kept_together_by_kernel) {
     const auto topology = flat(4);
     auto list = ports(2);
     list[0].fixed = list[1].fixed = {3};

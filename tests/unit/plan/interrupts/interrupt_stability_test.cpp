@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Interrupts move when something is gained by it, and only those that must.
+// Interrupts move only for a gain, and only those that must.
 #include "interrupt_cases.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ InterruptPlan plan(const CpuTopology& topology, const std::vector<PlannedPort>& 
     return plan_interrupts({&topology, list});
 }
 
-TEST(Stability, leaves_ports_where_they_are_if_that_does_as_well) {
+TEST(InterruptStability, keeps_placement_that_is_as_good) {
     const auto topology = flat(8);
     auto list = ports(3);
     list[0].now = {6};
@@ -23,62 +23,62 @@ TEST(Stability, leaves_ports_where_they_are_if_that_does_as_well) {
     const auto planned = plan(topology, list);
     EXPECT_THAT(firsts(planned), ElementsAre(6, 0, 1));
     EXPECT_EQ(planned.ports[0].reason, "stays on CPU 6: not shared");
-    EXPECT_THAT(who_moves(planned), IsEmpty());
+    EXPECT_THAT(moved_ports(planned), IsEmpty());
 }
 
-TEST(Stability, moves_one_of_two_ports_on_a_cpu) {
+TEST(InterruptStability, moves_one_of_two_ports_on_same_cpu) {
     const auto topology = flat(4);
     auto list = ports(2);
     list[0].now = list[1].now = {3};
-    EXPECT_THAT(who_moves(plan(topology, list)), testing::SizeIs(1));
+    EXPECT_THAT(moved_ports(plan(topology, list)), testing::SizeIs(1));
 }
 
-TEST(Stability, moves_a_port_to_its_node_and_the_other_out_of_its_way) {
+TEST(InterruptStability, swaps_ports_to_reach_their_nodes) {
     const auto topology = server(2, 2, 1, 2);
     auto list = ports(3, "eth", 1, 0);
     list[2].node = 1;
     list[0].now = {1};
     list[1].now = {2};
     list[2].now = {0};
-    EXPECT_THAT(firsts(plan(topology, list)), ElementsAre(1, 0, 2)); // 0 and 2 change places
+    EXPECT_THAT(firsts(plan(topology, list)), ElementsAre(1, 0, 2)); // eth1 and eth2 swap
 }
 
-TEST(Stability, moves_nobody_when_a_port_leaves_and_when_it_comes_back) {
+TEST(InterruptStability, moves_nothing_when_port_leaves_and_returns) {
     const auto topology = flat(8);
     const auto all = ports(8);
     const auto first = plan(topology, all);
     auto left = after(first, all);
     left.erase(left.begin() + 3);
     const auto without = plan(topology, left);
-    EXPECT_THAT(who_moves(without), IsEmpty());
+    EXPECT_THAT(moved_ports(without), IsEmpty());
     auto back = after(without, left);
-    back.push_back(all[3]); // its interrupts are nowhere yet
+    back.push_back(all[3]); // its interrupts have no CPU yet
     const auto again = plan(topology, back);
-    EXPECT_THAT(who_moves(again), IsEmpty());
+    EXPECT_THAT(moved_ports(again), IsEmpty());
     EXPECT_EQ(again.ports.back().cpus, first.ports[3].cpus);
 }
 
-TEST(Stability, moves_only_who_was_there_when_a_cpu_goes_and_nobody_when_it_comes_back) {
+TEST(InterruptStability, moves_only_port_of_offline_cpu) {
     auto topology = flat(8);
     const auto first = plan(topology, ports(6));
     topology.cpus[3].online = false; // has eth2
     const auto without = plan(topology, after(first, ports(6)));
-    EXPECT_THAT(who_moves(without), ElementsAre("eth2"));
+    EXPECT_THAT(moved_ports(without), ElementsAre("eth2"));
     topology.cpus[3].online = true;
-    EXPECT_THAT(who_moves(plan(topology, after(without, ports(6)))), IsEmpty());
+    EXPECT_THAT(moved_ports(plan(topology, after(without, ports(6)))), IsEmpty());
 }
 
-TEST(Stability, moves_only_who_shares_when_a_cpu_comes_back) {
+TEST(InterruptStability, moves_only_sharing_port_when_cpu_returns) {
     auto topology = flat(4);
     topology.cpus[2].online = false;
     const auto crowded = plan(topology, ports(4));
     topology.cpus[2].online = true;
     const auto eased = plan(topology, after(crowded, ports(4)));
-    EXPECT_THAT(who_moves(eased), testing::SizeIs(1));
+    EXPECT_THAT(moved_ports(eased), testing::SizeIs(1));
     EXPECT_THAT(eased.degraded, IsEmpty());
 }
 
-TEST(Stability, gives_a_port_that_comes_back_its_share_of_the_cpus_and_leaves_the_rest) {
+TEST(InterruptStability, gives_returning_port_its_share) {
     const auto topology = flat(9);
     const auto all = ports(3, "eth", 4);
     const auto first = plan(topology, all);
@@ -94,48 +94,48 @@ TEST(Stability, gives_a_port_that_comes_back_its_share_of_the_cpus_and_leaves_th
         unsigned moved = 0;
         for (std::size_t queue = 0; queue < 4; ++queue)
             moved += again.ports[index].cpus[queue] != grown.ports[index].cpus[queue];
-        EXPECT_EQ(moved, 1U) << "only the queue whose CPU was given up";
+        EXPECT_EQ(moved, 1U) << "only the queue whose CPU was given away";
     }
 }
 
-TEST(Stability, keeps_the_counts_of_cpus_while_loads_breathe) {
+TEST(InterruptStability, keeps_cpu_counts_while_loads_vary) {
     const auto topology = flat(6);
     auto list = ports(2, "eth", 4);
     list = after(plan(topology, list), list); // 3 each
-    list[0].load = 1.7;                       // 0.57 for each of its CPUs, and 0.5 where one is given up
-    EXPECT_THAT(who_moves(plan(topology, list)), IsEmpty());
+    list[0].load = 1.7;                       // 0.57 per CPU of eth0; 0.5 per CPU of eth1 with one CPU less
+    EXPECT_THAT(moved_ports(plan(topology, list)), IsEmpty());
     list[0].load = 3;
     EXPECT_THAT(cpus_of(plan(topology, list).ports[0]), testing::SizeIs(4));
 }
 
-TEST(Stability, lets_a_port_grow_behind_the_cache_where_it_is) {
+TEST(InterruptStability, adds_cpu_behind_same_cache) {
     const auto topology = server(1, 12, 1, 4);
     auto list = ports(1, "eth", 4);
     list[0].now = {8, 9, 10, 10};
     EXPECT_THAT(cpus_of(plan(topology, list).ports[0]), ElementsAre(8, 9, 10, 11));
 }
 
-TEST(Stability, keeps_who_shares_while_loads_breathe) {
+TEST(InterruptStability, keeps_sharing_ports_while_loads_vary) {
     const auto topology = flat(2);
     auto list = ports(3);
     list = after(plan(topology, list), list);
     list[0].load = 1.1;
     list[1].load = 0.9;
-    EXPECT_THAT(who_moves(plan(topology, list)), IsEmpty());
+    EXPECT_THAT(moved_ports(plan(topology, list)), IsEmpty());
 }
 
-TEST(Stability, moves_a_queue_within_a_port_only_for_a_fifth) {
+TEST(InterruptStability, moves_queue_within_port_only_for_20_percent) {
     const auto topology = flat(2);
     auto list = ports(1, "eth", 4);
     list[0].now = {0, 0, 1, 1};
     list[0].loads = {5, 5, 5, 4};
-    EXPECT_THAT(who_moves(plan(topology, list)), IsEmpty());
+    EXPECT_THAT(moved_ports(plan(topology, list)), IsEmpty());
     list[0].loads = {8, 8, 1, 1};
     const auto dealt = plan(topology, list);
     EXPECT_NE(dealt.ports[0].cpus[0], dealt.ports[0].cpus[1]);
 }
 
-// ---- whatever there is -------------------------------------------------------------------------
+// ---- random inventories ------------------------------------------------------------------------
 
 struct Inventory {
     CpuTopology topology;
@@ -148,17 +148,18 @@ struct Inventory {
             cpu.isolated = random.chance(0.15);
         }
         for (auto count = random.below(4) == 0 ? random.below(4) : 0; count > 0; --count)
-            input.claims.push_back(
-                {"team1 eth" + std::to_string(count), random.below(cpus), 1, random.chance(0.2)});
+            input.claims.push_back({.owner = "team1 eth" + std::to_string(count),
+                                    .cpu = random.below(cpus),
+                                    .standby = random.chance(0.2)});
         for (unsigned number = 1 + random.below(8); number > 0; --number)
             input.ports.push_back(port(random, number, cpus));
     }
 
     static PlannedPort port(Random& random, unsigned number, unsigned cpus) {
-        PlannedPort port{"eth" + std::to_string(number + 5),
-                         static_cast<int>(random.below(4)) - 1,
-                         1 + random.below(4),
-                         {}};
+        PlannedPort port{.name = "eth" + std::to_string(number + 5),
+                         .node = static_cast<int>(random.below(4)) - 1,
+                         .queues = 1 + random.below(4),
+                         .now = {}};
         port.load = random.below(20);
         port.standby = random.chance(0.2);
         for (unsigned queue = 0; queue < port.queues; ++queue) {
@@ -176,7 +177,7 @@ struct Inventory {
     }
 };
 
-TEST(Stability, is_that_a_plan_followed_is_the_plan) {
+TEST(InterruptStability, repeats_plan_once_applied) {
     const auto seed = seed_of_test();
     for (unsigned round = 0; round < 2000; ++round) {
         Random random(seed + round);
@@ -189,7 +190,7 @@ TEST(Stability, is_that_a_plan_followed_is_the_plan) {
     }
 }
 
-TEST(Stability, is_that_the_order_of_the_ports_does_not_count) {
+TEST(InterruptStability, does_not_depend_on_order_of_ports) {
     const auto seed = seed_of_test();
     for (unsigned round = 0; round < 500; ++round) {
         Random random(seed + round);
@@ -205,7 +206,7 @@ TEST(Stability, is_that_the_order_of_the_ports_does_not_count) {
     }
 }
 
-TEST(Stability, is_that_queues_are_on_eligible_cpus_or_where_the_kernel_keeps_them) {
+TEST(InterruptStability, stays_on_eligible_cpus) {
     const auto seed = seed_of_test();
     for (unsigned round = 0; round < 500; ++round) {
         Random random(seed + round);

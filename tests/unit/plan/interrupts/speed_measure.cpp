@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How long a plan of the largest machines takes, and of the largest teams.
+// Planning time on the largest machines and for the largest teams.
 #include "balance/balancer.h"
 #include "interrupt_cases.h"
 #include "support/figure.h"
@@ -24,7 +24,7 @@ std::vector<double> milliseconds(const InterruptPlanInput& input) {
     return times;
 }
 
-/// 512 CPUs of 4 nodes, the ports of all nodes.
+/// 64 ports, spread over 4 nodes.
 std::vector<PlannedPort> on_four_nodes(unsigned queues) {
     auto list = ports(64, "eth", queues);
     for (std::size_t index = 0; index < list.size(); ++index)
@@ -37,7 +37,7 @@ void takes(const std::string& what, const InterruptPlanInput& input, double prom
         test::at_most(what + ", ms", milliseconds(input), {.promised = promised, .defect = 5 * promised}));
 }
 
-TEST(PlanSpeed, of_64_ports_on_512_cpus_is_milliseconds) {
+TEST(PlanSpeed, plans_64_ports_on_512_cpus_in_10_ms) {
     const auto topology = server(4, 64, 2, 8);
     takes("64 ports on 4 nodes, 512 CPUs", {&topology, on_four_nodes(1)}, 10);
     takes("64 ports of one node, 512 CPUs", {&topology, ports(64, "eth", 1, 0)}, 10);
@@ -45,7 +45,7 @@ TEST(PlanSpeed, of_64_ports_on_512_cpus_is_milliseconds) {
     takes("64 ports with 4 queues, 512 CPUs", {&topology, on_four_nodes(4)}, 10);
     takes("64 ports with 8 queues, 512 CPUs", {&topology, on_four_nodes(8)}, 10);
     takes("64 ports on 16 CPUs of 512", {&topology, on_four_nodes(1), parse_cpu_list("0-15").value()}, 10);
-    auto crowded = on_four_nodes(1); // no two the same
+    auto crowded = on_four_nodes(1); // no two ports alike
     for (std::size_t index = 0; index < crowded.size(); ++index)
         crowded[index].now = {static_cast<unsigned>(index * 7 % 24)};
     takes("64 ports, now on 24 CPUs of 512", {&topology, crowded}, 10);
@@ -53,7 +53,7 @@ TEST(PlanSpeed, of_64_ports_on_512_cpus_is_milliseconds) {
     takes("as before", {&topology, after(plan, on_four_nodes(4))}, 10);
 }
 
-/// 256 buckets filled by Zipf's law, in a random order, all on one of eight ports of two kinds.
+/// 256 buckets with Zipf-distributed loads in random order, all on one of eight ports of two kinds.
 std::vector<double> milliseconds_of_placing(std::mt19937& random) {
     BucketLoads loads{};
     std::vector<double> shares;
@@ -79,7 +79,7 @@ std::vector<double> milliseconds_of_placing(std::mt19937& random) {
     return times;
 }
 
-TEST(PlacementSpeed, of_256_buckets_on_eight_ports_is_less_than_a_millisecond) {
+TEST(PlanSpeed, places_256_buckets_on_8_ports_in_1_ms) {
     std::mt19937 random(20261122);
     std::vector<double> shortest;
     for (int round = 0; round < 100; ++round)

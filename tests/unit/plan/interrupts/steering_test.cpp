@@ -19,14 +19,14 @@ std::vector<CpuList> rps(const CpuTopology& topology, const std::vector<unsigned
     return plan_rps(topology, queue_cpus);
 }
 
-TEST(Xps, lets_a_cpu_and_its_sibling_send_by_the_queue_it_serves) {
-    const auto topology = server(1, 4, 2, 4); // siblings are 4 apart
+TEST(PacketSteering, xps_gives_queue_its_cpu_and_sibling) {
+    const auto topology = server(1, 4, 2, 4); // siblings are CPU n and n + 4
     EXPECT_THAT(xps(topology, {0, 1, 2, 3}),
                 ElementsAre(ElementsAre(0, 4), ElementsAre(1, 5), ElementsAre(2, 6), ElementsAre(3, 7)));
     EXPECT_THAT(xps(topology, {5, 2}), ElementsAre(ElementsAre(0, 1, 4, 5), ElementsAre(2, 3, 6, 7)));
 }
 
-TEST(Xps, prefers_the_cache_then_the_node_then_the_nearer_node) {
+TEST(PacketSteering, xps_prefers_cache_then_node_then_nearer_node) {
     auto topology = server(3, 4, 1, 2);
     topology.distances = {{10, 12, 20}, {12, 10, 20}, {20, 12, 10}};
     EXPECT_THAT(xps(topology, {0, 2}), // node 1 and 2 have no queue
@@ -35,20 +35,21 @@ TEST(Xps, prefers_the_cache_then_the_node_then_the_nearer_node) {
                 ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(4, 5, 6, 7, 8, 9, 10, 11)));
 }
 
-TEST(Xps, is_balanced_among_queues_on_one_cpu) {
+TEST(PacketSteering, xps_balances_queues_on_one_cpu) {
     EXPECT_THAT(xps(flat(8), {3, 3}), ElementsAre(testing::SizeIs(4), testing::SizeIs(4)));
     EXPECT_THAT(xps(flat(8), {}), IsEmpty());
 }
 
-TEST(Xps, has_isolated_cpus_for_they_send_too_and_none_that_is_offline) {
+TEST(PacketSteering, xps_includes_isolated_but_no_offline_cpus) {
     auto topology = flat(4);
     topology.cpus[2].isolated = true;
     topology.cpus[3].online = false;
     EXPECT_THAT(xps(topology, {0, 1}), ElementsAre(ElementsAre(0, 2), ElementsAre(1)));
-    EXPECT_THAT(xps(topology, {7, 7}), ElementsAre(ElementsAre(0, 2), ElementsAre(1))); // nobody knows CPU 7
+    EXPECT_THAT(xps(topology, {7, 7}),
+                ElementsAre(ElementsAre(0, 2), ElementsAre(1))); // CPU 7 does not exist
 }
 
-TEST(Xps, has_every_online_cpu_once_whatever_there_is) {
+TEST(PacketSteering, xps_includes_every_online_cpu_once) {
     Random random(seed_of_test());
     for (unsigned round = 0; round < 300; ++round) {
         auto topology = random_topology(random, 1 + random.below(20));
@@ -68,7 +69,7 @@ TEST(Xps, has_every_online_cpu_once_whatever_there_is) {
     }
 }
 
-TEST(Rps, is_what_shares_the_cache_and_is_not_isolated) {
+TEST(PacketSteering, rps_uses_cpus_of_same_cache_unless_isolated) {
     auto topology = server(1, 8, 1, 4);
     topology.cpus[1].isolated = true;
     topology.cpus[7].online = false;

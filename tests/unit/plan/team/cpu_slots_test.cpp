@@ -31,55 +31,55 @@ std::vector<unsigned> slots(const std::vector<ServedPort>& ports, const CpuList&
     return list;
 }
 
-TEST(CpuSlots, give_a_cpu_the_port_whose_interrupts_it_serves) {
+TEST(CpuSlots, gives_cpu_the_port_that_it_serves) {
     EXPECT_THAT(slots({port(1, {3}), port(2, {0}), port(3, {1}), port(4, {2})}, first(4)),
                 ElementsAre(2, 3, 4, 1));
     EXPECT_THAT(slots({port(1, {2, 3}), port(2, {0, 1})}, first(4)), ElementsAre(2, 2, 1, 1));
 }
 
-TEST(CpuSlots, deal_the_others_out_evenly_and_nearest_first) {
+TEST(CpuSlots, deals_other_cpus_evenly_and_nearest_first) {
     EXPECT_THAT(slots({port(1, {0}), port(2, {4})}, first(8)), ElementsAre(1, 1, 1, 2, 2, 2, 2, 1));
     EXPECT_THAT(slots({port(1, {7}), port(2, {6})}, first(8)), ElementsAre(1, 1, 1, 2, 2, 2, 2, 1));
 }
 
-TEST(CpuSlots, leave_a_port_with_many_interrupt_cpus_no_more) {
+TEST(CpuSlots, gives_no_more_to_port_with_many_interrupt_cpus) {
     EXPECT_THAT(slots({port(1, {0, 1, 2, 3}), port(2, {4})}, first(8)), ElementsAre(1, 1, 1, 1, 2, 2, 2, 2));
     EXPECT_THAT(slots({port(1, {0, 1, 2, 3, 4, 5}), port(2, {6})}, first(8)),
                 ElementsAre(1, 1, 1, 1, 1, 1, 2, 2));
 }
 
-TEST(CpuSlots, spread_cpus_that_serve_several_ports_among_these) {
+TEST(CpuSlots, spreads_cpus_that_serve_several_ports) {
     EXPECT_THAT(slots({port(1, {0, 1}), port(2, {0, 1})}, first(2)), ElementsAre(1, 2));
     EXPECT_THAT(slots({port(1, {0, 1}), port(2, {0})}, first(2)), ElementsAre(2, 1));
     EXPECT_THAT(slots({port(1, first(8)), port(2, first(8)), port(3, first(8)), port(4, first(8))}, first(8)),
                 ElementsAre(1, 2, 3, 4, 1, 2, 3, 4));
 }
 
-TEST(CpuSlots, give_a_port_that_came_away_empty_a_cpu_that_serves_none) {
+TEST(CpuSlots, gives_port_without_cpu_one_that_serves_none) {
     EXPECT_THAT(slots({port(1, {0}), port(2, {0}), port(3, {0})}, first(3)), ElementsAre(1, 2, 3));
 }
 
-TEST(CpuSlots, deal_out_in_turn_to_ports_without_interrupts) {
+TEST(CpuSlots, deals_in_turn_to_ports_without_interrupts) {
     EXPECT_THAT(slots({port(1), port(2)}, first(5)), ElementsAre(1, 2, 1, 2, 1));
     EXPECT_THAT(slots({port(1, {1}), port(5)}, first(4)), ElementsAre(1, 1, 5, 5));
 }
 
-TEST(CpuSlots, are_none_for_cpus_that_are_not_online_and_for_all_without_ports) {
+TEST(CpuSlots, has_no_slot_for_offline_cpu_or_without_ports) {
     EXPECT_THAT(slots({port(1), port(2)}, {0, 3, 5}), ElementsAre(1, 0, 0, 2, 0, 1));
     EXPECT_THAT(slots({port(1, {4}), port(2, {1})}, {0, 1}), ElementsAre(1, 2));
     EXPECT_THAT(slots({}, first(3)), ElementsAre(0, 0, 0));
     EXPECT_THAT(slots({port(1)}, {}), IsEmpty());
 }
 
-TEST(CpuSlots, tell_which_cpus_send_by_a_port) {
+TEST(CpuSlots, lists_cpus_of_port) {
     const auto dealt = cpu_slots(std::vector{port(1), port(2)}, first(4));
     EXPECT_THAT(cpus_of(dealt, Slot{1}), ElementsAre(0, 2));
     EXPECT_THAT(cpus_of(dealt, Slot{3}), IsEmpty());
 }
 
-/// What holds for any ports: every CPU has one, whoever serves one port has it, the rest is even, and the
-/// order in which ports are named does not count.
-TEST(CpuSlots, keep_their_promises_for_any_ports) {
+/// For any ports: every CPU has a port, a CPU that serves one port has that port, the others are dealt
+/// evenly, and the order of the ports does not matter.
+TEST(CpuSlots, holds_properties_for_random_ports) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
@@ -105,7 +105,7 @@ TEST(CpuSlots, keep_their_promises_for_any_ports) {
             ASSERT_NE(std::ranges::find(servers, dealt[cpu]), servers.end()) << cpu;
             ++served[dealt[cpu]];
         }
-        // Nobody was dealt a CPU while another had two fewer.
+        // No port was dealt a CPU while another had two fewer.
         for (unsigned one = 1; one <= ports.size(); ++one)
             for (unsigned other = 1; other <= ports.size(); ++other)
                 if (has[one] > served[one]) {

@@ -33,18 +33,18 @@ std::string reason(const Links& links, const Link& link) {
     return may ? "" : may.error().text;
 }
 
-TEST(Membership, is_open_to_an_ethernet_device) {
+TEST(Membership, accepts_ethernet_device) {
     const auto eth = device(1, "eth1");
     EXPECT_EQ(reason(all({eth}), eth), "");
 }
 
-TEST(Membership, is_open_to_a_port_that_bears_the_teams_own_mark) {
+TEST(Membership, accepts_port_with_own_mark) {
     auto eth = device(1, "eth1");
     eth.altnames = {port_mark("team0", Slot{3})};
     EXPECT_EQ(reason(all({eth}), eth), "");
 }
 
-TEST(Membership, is_closed_to_what_is_no_ethernet) {
+TEST(Membership, rejects_non_ethernet_device) {
     auto tunnel = device(1, "tun0");
     tunnel.type = ARPHRD_NONE;
     EXPECT_THAT(reason(all({tunnel}), tunnel), HasSubstr("is not an Ethernet device"));
@@ -53,7 +53,7 @@ TEST(Membership, is_closed_to_what_is_no_ethernet) {
     EXPECT_THAT(reason(all({loopback}), loopback), HasSubstr("is not an Ethernet device"));
 }
 
-TEST(Membership, is_closed_to_a_port_of_somebody_else_and_says_how_to_release_it) {
+TEST(Membership, rejects_port_of_other_master_with_advice) {
     const auto bridge = device(2, "br0");
     auto eth = device(1, "eth1");
     eth.master = bridge.index;
@@ -61,13 +61,13 @@ TEST(Membership, is_closed_to_a_port_of_somebody_else_and_says_how_to_release_it
               "is a port of br0 already; release it first: ip link set eth1 nomaster");
 }
 
-TEST(Membership, is_closed_to_a_port_of_another_team) {
+TEST(Membership, rejects_port_of_other_team) {
     auto eth = device(1, "eth1");
     eth.altnames = {port_mark("team-1", Slot{2})};
     EXPECT_THAT(reason(all({eth}), eth), HasSubstr("is a port of team team-1 already"));
 }
 
-TEST(Membership, is_closed_to_aggregates) {
+TEST(Membership, rejects_aggregates) {
     auto bond = device(1, "bond0");
     bond.kind = "bond";
     EXPECT_THAT(reason(all({bond}), bond), HasSubstr("is itself an aggregate (bond)"));
@@ -79,7 +79,7 @@ TEST(Membership, is_closed_to_aggregates) {
     EXPECT_THAT(reason(all({inner}), inner), HasSubstr("is itself an aggregate"));
 }
 
-TEST(Membership, is_closed_to_what_stands_on_the_team_at_any_height) {
+TEST(Membership, rejects_device_stacked_on_team) {
     auto team = device(1, "team0");
     team.altnames = {team_mark("team0")};
     auto vlan = device(2, "team0.5");
@@ -91,7 +91,7 @@ TEST(Membership, is_closed_to_what_stands_on_the_team_at_any_height) {
     EXPECT_THAT(reason(all({team, vlan, macvlan}), macvlan), HasSubstr("is built on team0"));
 }
 
-TEST(Membership, does_not_take_a_veths_other_end_for_a_foundation) {
+TEST(Membership, does_not_take_veth_peer_for_lower_device) {
     auto team = device(1, "team0"), inner = device(2, "tmo0");
     team.altnames = {team_mark("team0")};
     team.kind = inner.kind = "veth";
@@ -104,7 +104,7 @@ TEST(Membership, does_not_take_a_veths_other_end_for_a_foundation) {
     EXPECT_EQ(reason(all({team, inner, eth, far}), eth), "");
 }
 
-TEST(Marks, say_team_and_slot) {
+TEST(Membership, reads_team_and_slot_from_mark) {
     auto eth = device(1, "eth1");
     eth.altnames = {"enp3s0", port_mark("my-team-2", Slot{8})};
     EXPECT_THAT(port_mark_of(eth), Optional(PortMark{.team = "my-team-2", .slot = Slot{8}}));
@@ -116,7 +116,7 @@ TEST(Marks, say_team_and_slot) {
     }
 }
 
-/// Both ends of a pair as they are just after RTM_NEWLINK.
+/// Both ends of a pair just after RTM_NEWLINK.
 Links new_pair() {
     auto team = device(5, "team0"), inner = device(4, "tmo0");
     team.kind = inner.kind = "veth";
@@ -125,22 +125,22 @@ Links new_pair() {
     return all({team, inner});
 }
 
-TEST(HalfMade, is_a_pair_whose_inner_end_bears_our_mark) {
+TEST(HalfMadeTeam, is_pair_whose_inner_end_has_our_mark) {
     auto links = new_pair();
-    EXPECT_FALSE(is_half_made(links, "team0", false)) << "anybody may have made it";
+    EXPECT_FALSE(is_half_made(links, "team0", false)) << "another program may have made it";
     links.at(IfIndex{4}).altnames = {inner_mark("team0")};
     EXPECT_TRUE(is_half_made(links, "team0", false));
     EXPECT_FALSE(is_half_made(links, "team1", false));
     links.at(IfIndex{5}).altnames = {team_mark("team0")};
-    EXPECT_FALSE(is_half_made(links, "team0", true)) << "it is whole";
+    EXPECT_FALSE(is_half_made(links, "team0", true)) << "it is complete";
 }
 
-TEST(HalfMade, is_what_the_journal_says_as_long_as_nobody_uses_it) {
+TEST(HalfMadeTeam, is_unused_device_named_by_journal) {
     auto links = new_pair();
     EXPECT_TRUE(is_half_made(links, "team0", true));
     auto& team = links.at(IfIndex{5});
     team.flags = IFF_UP;
-    EXPECT_FALSE(is_half_made(links, "team0", true)) << "somebody has set it up";
+    EXPECT_FALSE(is_half_made(links, "team0", true)) << "another program has set it up";
     team.flags = 0;
     links.at(IfIndex{4}).name = "other";
     EXPECT_FALSE(is_half_made(links, "team0", true));

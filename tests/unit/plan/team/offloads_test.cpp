@@ -42,7 +42,7 @@ struct Card {
     OffloadPlan plan() const { return plan_offloads(input); }
 };
 
-TEST(Offloads, that_were_on_stay_on_without_a_word) {
+TEST(OffloadPlan, keeps_active_offloads_on) {
     const Card card;
     FeatureNames on;
     for (const auto& [name, state] : card.plan().settings)
@@ -51,13 +51,13 @@ TEST(Offloads, that_were_on_stay_on_without_a_word) {
     EXPECT_THAT(card.plan().required, IsEmpty());
 }
 
-TEST(Offloads, that_were_off_are_left_alone) {
+TEST(OffloadPlan, leaves_inactive_offloads_alone) {
     Card card;
     card.input.kept = without(of_a_card, {"rx-gro"});
     EXPECT_THAT(card.plan().settings, Not(Contains(Key("rx-gro"))));
 }
 
-TEST(Offloads, of_tso_are_required_of_every_port_where_one_has_them) {
+TEST(OffloadPlan, requires_tso_of_every_port_if_one_has_it) {
     Card card;
     card.input.kept = card.input.features.active = without(of_a_card, {"tx-tcp-segmentation"});
     card.input.in_team = {"tx-tcp-segmentation"};
@@ -66,7 +66,7 @@ TEST(Offloads, of_tso_are_required_of_every_port_where_one_has_them) {
     EXPECT_THAT(lacking(card.plan(), card.input.features), ElementsAre("tx-tcp-segmentation"));
 }
 
-TEST(Offloads, that_a_driver_cannot_switch_are_only_missed) {
+TEST(OffloadPlan, reports_unswitchable_offload_as_lacking) {
     Card card;
     card.input.features.active = card.input.kept = without(of_a_card, {"tx-tcp-segmentation"});
     card.input.features.changeable = without(of_a_card, {"tx-tcp-segmentation"});
@@ -75,7 +75,7 @@ TEST(Offloads, that_a_driver_cannot_switch_are_only_missed) {
     EXPECT_THAT(lacking(card.plan(), card.input.features), ElementsAre("tx-tcp-segmentation"));
 }
 
-TEST(Offloads, are_switched_off_where_that_is_asked) {
+TEST(OffloadPlan, switches_off_on_request) {
     Card card;
     card.contract.wishes = {{"tx-tcp-segmentation", off}, {"rx-gro", keep}};
     card.input.in_team = {"tx-tcp-segmentation"};
@@ -84,7 +84,7 @@ TEST(Offloads, are_switched_off_where_that_is_asked) {
     EXPECT_THAT(card.plan().required, IsEmpty());
 }
 
-TEST(Offloads, that_need_what_shall_be_off_are_not_asked_for) {
+TEST(OffloadPlan, leaves_out_offloads_that_need_disabled_ones) {
     Card card;
     card.contract.wishes = {{"tx-scatter-gather", off}};
     card.input.in_team = {"tx-tcp-segmentation"};
@@ -95,17 +95,17 @@ TEST(Offloads, that_need_what_shall_be_off_are_not_asked_for) {
     EXPECT_THAT(plan.required, IsEmpty());
 }
 
-TEST(Offloads, that_need_what_the_card_has_not_are_not_asked_for) {
+TEST(OffloadPlan, leaves_out_offloads_that_need_missing_ones) {
     Card card;
     card.input.features.changeable = card.input.features.active =
         without(of_a_card, {"tx-checksum-ip-generic"});
     card.input.in_team = {"tx-tcp-segmentation"};
     EXPECT_THAT(card.plan().settings, Not(Contains(Key("tx-tcp-segmentation"))));
     EXPECT_THAT(card.plan().required, ElementsAre("tx-tcp-segmentation"))
-        << "the poorest card is no exception";
+        << "a card without it is no exception";
 }
 
-TEST(Offloads, that_need_what_was_off_bring_it_with_them) {
+TEST(OffloadPlan, switches_on_what_an_offload_needs) {
     Card card;
     card.input.kept = card.input.features.active =
         without(of_a_card, {"tx-checksum-ip-generic", "tx-scatter-gather", "tx-tcp-segmentation",
@@ -116,7 +116,7 @@ TEST(Offloads, that_need_what_was_off_bring_it_with_them) {
         EXPECT_THAT(card.plan().settings, Contains(Pair(name, true)));
 }
 
-TEST(Offloads, of_lro_are_off_where_frames_are_sent_on_and_nobody_asks_for_them) {
+TEST(OffloadPlan, switches_lro_off_while_forwarding) {
     Card card;
     card.input.features.active.insert("rx-lro");
     card.input.features.changeable.insert("rx-lro");
@@ -128,19 +128,19 @@ TEST(Offloads, of_lro_are_off_where_frames_are_sent_on_and_nobody_asks_for_them)
     EXPECT_THAT(card.plan().settings, Contains(Pair("rx-lro", true)));
 }
 
-TEST(Offloads, of_tso_in_a_team_are_those_that_a_port_has_and_may_keep) {
+TEST(OffloadPlan, lists_tso_features_that_port_may_keep) {
     const Features features{of_a_card, of_a_card, of_a_card};
     OffloadContract contract;
     EXPECT_THAT(tso_of(contract, of_a_card, features),
                 ElementsAre("tx-tcp-segmentation", "tx-tcp6-segmentation"));
-    // Switched off by somebody else for the moment: the port has it all the same.
+    // Switched off by another program for now: the port still supports it.
     EXPECT_THAT(tso_of(contract, of_a_card, {{}, {}, of_a_card}),
                 ElementsAre("tx-tcp-segmentation", "tx-tcp6-segmentation"));
     contract.wishes = {{"tx-tcp-segmentation", off}};
     EXPECT_THAT(tso_of(contract, of_a_card, features), ElementsAre("tx-tcp6-segmentation"));
 }
 
-TEST(OffloadNames, of_ethtool_stand_for_several) {
+TEST(OffloadPlan, expands_ethtool_names) {
     EXPECT_THAT(offloads_named("tso"), Contains("tx-tcp6-segmentation"));
     EXPECT_THAT(offloads_named("tcp-segmentation-offload"), Contains("tx-tcp-segmentation"));
     EXPECT_THAT(offloads_named("tx-udp-segmentation"), ElementsAre("tx-udp-segmentation"));

@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Patience, waits_twice_as_long_each_time_and_never_longer_than_that) {
+TEST(Patience, doubles_wait_up_to_maximum) {
     const Patience::Time start{};
     Patience patience;
     EXPECT_TRUE(patience.is_over(start)) << "nothing was refused yet";

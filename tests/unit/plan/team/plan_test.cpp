@@ -43,7 +43,7 @@ const Decision both{.transmit = {eth1, eth2}, .receive = {eth1, eth2}, .active =
 const Decision only_second{.transmit = {eth2}, .receive = {eth2}, .active = eth2};
 const Decision none{};
 
-TEST(Plan, of_loadbalance_gives_every_port_the_teams_address_and_mtu) {
+TEST(TeamPlan, loadbalance_gives_ports_address_and_mtu_of_team) {
     Case one{.runner = LoadBalanceRunner{}};
     one.device.mtu = 9000;
     const auto plan = make_plan(one.input(), both);
@@ -60,7 +60,7 @@ TEST(Plan, of_loadbalance_gives_every_port_the_teams_address_and_mtu) {
     EXPECT_EQ(plan.tables.hash_fields, default_tx_hash);
 }
 
-TEST(Plan, by_cpu_lets_flows_wait_for_a_queue_that_nobody_has_seen) {
+TEST(TeamPlan, cpu_hash_assumes_drain_time_of_unknown_queue) {
     using namespace std::chrono_literals;
     const Case one{.runner =
                        LoadBalanceRunner{.tx_hash = HashField::cpu | HashField::ipv4, .tx_balancer = {}}};
@@ -77,7 +77,7 @@ TEST(Plan, by_cpu_lets_flows_wait_for_a_queue_that_nobody_has_seen) {
     EXPECT_EQ(make_plan(input, both).tables.cpu_slots, std::vector<Slot>{});
 }
 
-TEST(Plan, by_cpu_has_a_bucket_for_each_cpu_that_leaves_by_its_port_while_that_carries) {
+TEST(TeamPlan, cpu_hash_has_bucket_per_cpu) {
     const Case one{.runner = LoadBalanceRunner{.tx_hash = HashFields{} | HashField::cpu, .tx_balancer = {}}};
     auto input = one.input();
     input.cpu_slots = {Slot{2}, Slot{1}, Slot{2}};
@@ -90,11 +90,11 @@ TEST(Plan, by_cpu_has_a_bucket_for_each_cpu_that_leaves_by_its_port_while_that_c
     EXPECT_EQ(leaves_by(tables, 1), Slot{2});
 }
 
-TEST(Plan, has_no_carrier_when_no_port_carries) {
+TEST(TeamPlan, has_no_carrier_if_no_port_carries) {
     EXPECT_FALSE(make_plan(Case{.runner = LoadBalanceRunner{}}.input(), none).carrier);
 }
 
-TEST(Plan, keeps_homes_when_a_link_fails_and_only_clears_its_bit) {
+TEST(TeamPlan, keeps_owners_when_link_fails) {
     const Case one{.runner = LoadBalanceRunner{}};
     const auto whole = make_plan(one.input(), both), failed = make_plan(one.input(), only_second);
     auto expected = whole.tables;
@@ -103,7 +103,7 @@ TEST(Plan, keeps_homes_when_a_link_fails_and_only_clears_its_bit) {
     EXPECT_EQ(failed.tables, expected);
 }
 
-TEST(Plan, offers_no_larger_packet_than_the_least_port_can_cut_and_takes_back_only_what_it_lowered) {
+TEST(TeamPlan, limits_gso_to_smallest_port) {
     Case one{.runner = LoadBalanceRunner{}};
     one.device.gso_max = {65536, 65535};
     one.device.tso_max = {65536, 65535};
@@ -118,11 +118,11 @@ TEST(Plan, offers_no_larger_packet_than_the_least_port_can_cut_and_takes_back_on
     one.device.gso_max = input.limited_to = least;
     input.members.pop_back();
     EXPECT_EQ(make_plan(input, both).gso_max, (SegmentLimits{65536, 65535}));
-    one.device.gso_max = {20000, 64}; // by hand, meanwhile
+    one.device.gso_max = {20000, 64}; // changed by the administrator
     EXPECT_EQ(make_plan(input, both).gso_max, (SegmentLimits{20000, 65535}));
 }
 
-TEST(Plan, lets_no_port_that_segments_in_software_limit_the_others) {
+TEST(TeamPlan, ignores_gso_limits_of_ports_without_tso) {
     Case one{.runner = LoadBalanceRunner{}};
     one.device.gso_max = {65536, 65535, 65536};
     one.device.tso_max = {524280, 65535, 524280};
@@ -131,11 +131,11 @@ TEST(Plan, lets_no_port_that_segments_in_software_limit_the_others) {
     input.members[1].gso_max = {16384, 16, 16384};
     input.members[1].segments = false;
     EXPECT_EQ(make_plan(input, both).gso_max, (SegmentLimits{65536, 65535, 65536}));
-    input.members[0].segments = false; // now there is none that cuts
+    input.members[0].segments = false; // no port with TSO is left
     EXPECT_EQ(make_plan(input, both).gso_max, (SegmentLimits{16384, 16, 16384}));
 }
 
-TEST(Plan, offers_big_packets_where_every_port_that_segments_takes_them) {
+TEST(TeamPlan, raises_gso_size_if_every_tso_port_allows) {
     Case one{.runner = LoadBalanceRunner{}};
     one.device.gso_max = {65536, 65535, 65536};
     one.device.tso_max = {524280, 65535, 524280};
@@ -149,31 +149,31 @@ TEST(Plan, offers_big_packets_where_every_port_that_segments_takes_them) {
     EXPECT_EQ(make_plan(input, both).gso_max, (SegmentLimits{65536, 65535, 65536}));
 }
 
-TEST(Plan, makes_ports_promiscuous_while_the_team_is) {
+TEST(TeamPlan, makes_ports_promiscuous_while_team_is) {
     Case one{.runner = LoadBalanceRunner{}};
     one.device.promiscuity = 1;
     EXPECT_TRUE(make_plan(one.input(), both).ports[0].promiscuous);
 }
 
-TEST(Plan, makes_ports_promiscuous_while_the_teams_list_has_other_addresses) {
+TEST(TeamPlan, makes_ports_promiscuous_for_other_addresses) {
     const Case one{.runner = LoadBalanceRunner{}};
     auto input = one.input();
     input.other_addresses = true;
     EXPECT_TRUE(make_plan(input, both).ports[0].promiscuous);
 }
 
-TEST(Plan, makes_only_those_ports_promiscuous_for_tags_that_filter_them) {
+TEST(TeamPlan, makes_only_tag_filtering_ports_promiscuous) {
     const Case one{.runner = LoadBalanceRunner{}};
     auto input = one.input();
     input.members[1].filters_tags = true;
-    EXPECT_FALSE(make_plan(input, both).ports[1].promiscuous) << "nobody takes tags";
+    EXPECT_FALSE(make_plan(input, both).ports[1].promiscuous) << "the team takes no tags";
     input.tags = true;
     const auto plan = make_plan(input, both);
     EXPECT_FALSE(plan.ports[0].promiscuous);
     EXPECT_TRUE(plan.ports[1].promiscuous);
 }
 
-TEST(Plan, by_hwaddr_policy) {
+TEST(TeamPlan, follows_hwaddr_policy) {
     const auto with = [](HwaddrPolicy policy) {
         return make_plan(Case{.runner = ActiveBackupRunner{.hwaddr_policy = policy}}.input(), only_second);
     };
@@ -191,7 +191,7 @@ TEST(Plan, by_hwaddr_policy) {
     EXPECT_EQ(only_active.ports[1].address, team_mac);
 }
 
-TEST(Changes, of_devices_that_are_as_planned_are_none) {
+TEST(PlanChanges, is_empty_if_devices_are_as_planned) {
     const Case one{.runner = LoadBalanceRunner{}};
     const auto plan = make_plan(one.input(), both);
     Links links;
@@ -202,7 +202,7 @@ TEST(Changes, of_devices_that_are_as_planned_are_none) {
     EXPECT_THAT(changes(links, plan), IsEmpty());
 }
 
-TEST(Changes, set_mtu_and_filters_before_the_address_and_the_carrier_last) {
+TEST(PlanChanges, sets_mtu_then_filters_then_address_then_carrier) {
     Case one{.runner = LoadBalanceRunner{}};
     one.device.mtu = 9000;
     auto down = link_of(inner, {});
@@ -214,7 +214,7 @@ TEST(Changes, set_mtu_and_filters_before_the_address_and_the_carrier_last) {
                             Change{SetAddress{eth1, team_mac}}, Change{SetFlags{inner, IFF_UP, IFF_UP}}));
 }
 
-/// The kernel as a map: what the changes say is done.
+/// Applies the changes to the map, like the kernel.
 void carry_out(Links& links, const std::vector<Change>& list) {
     for (const auto& change : list) {
         if (const auto* mtu = std::get_if<SetMtu>(&change)) links.at(mtu->device).mtu = mtu->to;
@@ -226,7 +226,7 @@ void carry_out(Links& links, const std::vector<Change>& list) {
     }
 }
 
-TEST(Changes, carried_out_leave_nothing_to_change_from_any_state) {
+TEST(PlanChanges, reaches_plan_from_any_state) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     std::mt19937 engine(seed);

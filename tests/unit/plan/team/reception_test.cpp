@@ -26,7 +26,7 @@ bool tags(Link team, std::initializer_list<Link> others) {
     return takes_tags(links, team);
 }
 
-TEST(Tags, are_for_a_vlan_device_at_any_height) {
+TEST(Reception, takes_tags_for_vlan_device_at_any_depth) {
     const auto team = device_of_kind(1, "veth");
     EXPECT_FALSE(tags(team, {}));
     EXPECT_TRUE(tags(team, {device_of_kind(2, "vlan", &team)}));
@@ -37,7 +37,7 @@ TEST(Tags, are_for_a_vlan_device_at_any_height) {
     EXPECT_TRUE(tags(team, {outer, device_of_kind(3, "vlan", &outer)})) << "QinQ";
 }
 
-TEST(Tags, are_not_for_a_vlan_device_elsewhere) {
+TEST(Reception, takes_no_tags_for_vlan_device_elsewhere) {
     const auto team = device_of_kind(1, "veth"), other = device_of_kind(2, "");
     EXPECT_FALSE(tags(team, {other, device_of_kind(3, "vlan", &other)}));
     auto foreign = device_of_kind(3, "vlan", &team);
@@ -45,7 +45,7 @@ TEST(Tags, are_not_for_a_vlan_device_elsewhere) {
     EXPECT_FALSE(tags(team, {foreign}));
 }
 
-TEST(Tags, are_for_a_bridge_and_not_for_a_vrf) {
+TEST(Reception, takes_tags_for_bridge_but_not_for_vrf) {
     auto team = device_of_kind(1, "veth");
     team.master = IfIndex{2};
     EXPECT_TRUE(tags(team, {device_of_kind(2, "bridge")}));
@@ -53,7 +53,7 @@ TEST(Tags, are_for_a_bridge_and_not_for_a_vrf) {
     EXPECT_FALSE(tags(team, {device_of_kind(2, "vrf")}));
 }
 
-TEST(OtherAddresses, are_all_but_the_teams_own) {
+TEST(Reception, takes_addresses_other_than_own) {
     auto team = device_of_kind(1, "veth");
     team.address = {{2, 0, 0, 0, 0, 1}};
     EXPECT_FALSE(takes_other_addresses({}, team));
@@ -61,7 +61,7 @@ TEST(OtherAddresses, are_all_but_the_teams_own) {
     EXPECT_TRUE(takes_other_addresses({team.address, {{2, 0, 0, 0, 0, 2}}}, team));
 }
 
-TEST(Unwanted, are_filters_of_tags_where_they_are_on_and_can_be_changed) {
+TEST(Reception, switches_off_changeable_tag_filters) {
     const FeatureNames all{"rx-gro", "rx-lro", "rx-vlan-filter", "rx-vlan-stag-filter"};
     EXPECT_THAT(unwanted({.active = all, .wanted = all, .changeable = all}),
                 ElementsAre(Pair("rx-vlan-filter", false), Pair("rx-vlan-stag-filter", false)));
@@ -69,7 +69,7 @@ TEST(Unwanted, are_filters_of_tags_where_they_are_on_and_can_be_changed) {
     EXPECT_THAT(unwanted({.active = {"rx-gro"}, .wanted = all, .changeable = all}), IsEmpty());
 }
 
-TEST(TagFilter, is_either_of_two) {
+TEST(Reception, recognises_both_tag_filters) {
     EXPECT_FALSE(filters_tags({.active = {"rx-lro"}, .wanted = {}, .changeable = {}}));
     EXPECT_TRUE(filters_tags({.active = {"rx-vlan-filter"}, .wanted = {}, .changeable = {}}));
     EXPECT_TRUE(filters_tags({.active = {"rx-vlan-stag-filter"}, .wanted = {}, .changeable = {}}));

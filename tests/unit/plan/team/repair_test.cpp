@@ -13,13 +13,13 @@ using Act = Repair::Act;
 
 const Repair::Time start{1000s};
 
-TEST(Repair, has_nothing_to_do_where_all_is_right) {
+TEST(Repair, does_nothing_if_all_is_right) {
     Repair repair;
     EXPECT_EQ(Act::nothing, repair.step(false, start));
     EXPECT_FALSE(repair.deadline());
 }
 
-TEST(Repair, comes_at_once_some_times_over) {
+TEST(Repair, repairs_at_once_several_times) {
     Repair repair;
     for (unsigned attempt = 0; attempt < Repair::at_once; ++attempt)
         EXPECT_EQ(Act::attempt, repair.step(true, start)) << attempt;
@@ -27,8 +27,8 @@ TEST(Repair, comes_at_once_some_times_over) {
     EXPECT_EQ(start + 1s, repair.deadline());
 }
 
-/// Somebody undoes every repair at once.
-std::vector<std::chrono::seconds> repairs_in_a_quarrel(Repair& repair, std::chrono::seconds how_long) {
+/// Another program undoes every repair at once.
+std::vector<std::chrono::seconds> repairs_in_conflict(Repair& repair, std::chrono::seconds how_long) {
     std::vector<std::chrono::seconds> at;
     for (auto second = 0s; second < how_long; ++second)
         while (repair.step(true, start + second) == Act::attempt)
@@ -36,9 +36,9 @@ std::vector<std::chrono::seconds> repairs_in_a_quarrel(Repair& repair, std::chro
     return at;
 }
 
-TEST(Repair, waits_longer_each_time_and_ends) {
+TEST(Repair, waits_longer_each_time_and_gives_up) {
     Repair repair;
-    const auto at = repairs_in_a_quarrel(repair, 1h);
+    const auto at = repairs_in_conflict(repair, 1h);
     const std::vector<std::chrono::seconds> expected{0s, 0s, 0s, 0s,  0s,  0s,  0s,  0s,
                                                      1s, 3s, 7s, 15s, 31s, 63s, 127s};
     EXPECT_EQ(expected, at);
@@ -46,7 +46,7 @@ TEST(Repair, waits_longer_each_time_and_ends) {
     EXPECT_FALSE(repair.deadline());
 }
 
-TEST(Repair, says_once_that_it_gives_up) {
+TEST(Repair, reports_once_that_it_gives_up) {
     Repair repair;
     unsigned gave_up = 0;
     for (auto second = 0s; second < 1h; ++second)
@@ -54,14 +54,14 @@ TEST(Repair, says_once_that_it_gives_up) {
     EXPECT_EQ(1U, gave_up);
 }
 
-TEST(Repair, begins_anew_once_somebody_else_put_it_right) {
+TEST(Repair, restarts_after_correction_by_other_program) {
     Repair repair;
-    static_cast<void>(repairs_in_a_quarrel(repair, 1h));
+    static_cast<void>(repairs_in_conflict(repair, 1h));
     EXPECT_EQ(Act::nothing, repair.step(false, start + 1h));
     EXPECT_EQ(Act::attempt, repair.step(true, start + 2h));
 }
 
-TEST(Repair, forgets_after_a_time_of_peace) {
+TEST(Repair, forgets_attempts_after_quiet_time) {
     Repair repair;
     for (unsigned attempt = 0; attempt < Repair::most - 1; ++attempt)
         EXPECT_EQ(Act::attempt, repair.step(true, start + attempt * 2min));

@@ -18,12 +18,12 @@ SocketTraffic socket(std::uint64_t cookie, unsigned cpu, std::uint64_t bytes, pi
     return {.process = process, .cookie = cookie, .cpu = cpu, .bytes = bytes, .packets = bytes / 1000};
 }
 
-TEST(WorkerMeter, knows_nothing_of_the_time_before_it_began) {
+TEST(WorkerMeter, reports_nothing_after_first_reading) {
     WorkerMeter meter;
     EXPECT_THAT(meter.step(std::vector{socket(1, 2, 1'000'000)}, ports), IsEmpty());
 }
 
-TEST(WorkerMeter, counts_what_came_since_by_the_cpu_of_the_last_packet) {
+TEST(WorkerMeter, counts_new_bytes_by_cpu_of_last_packet) {
     WorkerMeter meter;
     static_cast<void>(meter.step(std::vector{socket(1, 2, 1000), socket(2, 3, 5000)}, ports));
     const auto traffic = meter.step(std::vector{socket(1, 2, 4000), socket(2, 1, 6000)}, ports);
@@ -34,39 +34,39 @@ TEST(WorkerMeter, counts_what_came_since_by_the_cpu_of_the_last_packet) {
     EXPECT_THAT(meter.step(std::vector{socket(1, 2, 4000), socket(2, 1, 6000)}, ports), IsEmpty());
 }
 
-TEST(WorkerMeter, counts_all_of_a_connection_that_is_new) {
+TEST(WorkerMeter, counts_new_connection_in_full) {
     WorkerMeter meter;
     static_cast<void>(meter.step({}, ports));
     EXPECT_EQ(meter.step(std::vector{socket(1, 2, 7000)}, ports).at(server).bytes, 7000U);
 }
 
-TEST(WorkerMeter, knows_the_port_by_poll_by_device_and_by_cpu) {
+TEST(WorkerMeter, finds_port_by_napi_device_and_cpu) {
     WorkerMeter meter;
     static_cast<void>(meter.step({}, ports));
-    auto by_poll = socket(1, 5, 1000), by_device = socket(2, 5, 2000), by_cpu = socket(3, 5, 4000),
+    auto by_napi = socket(1, 5, 1000), by_device = socket(2, 5, 2000), by_cpu = socket(3, 5, 4000),
          unknown = socket(4, 6, 8000);
-    by_poll.napi = 8193;
+    by_napi.napi = 8193;
     by_device.device = IfIndex{3};
-    by_cpu.napi = 4; // a CPU that sent the packet on
-    const auto traffic = meter.step(std::vector{by_poll, by_device, by_cpu, unknown}, ports);
+    by_cpu.napi = 4; // too low for a NAPI id: the sending CPU, which shares the field (skb->sender_cpu)
+    const auto traffic = meter.step(std::vector{by_napi, by_device, by_cpu, unknown}, ports);
     EXPECT_THAT(traffic.at(server).by_port,
                 ElementsAre(Pair("eth1", 1000), Pair("eth2", 2000), Pair("eth5", 4000)));
     EXPECT_EQ(traffic.at(server).bytes, 15000U);
 }
 
-/// A container's device may have the number of a port here.
-TEST(WorkerMeter, does_not_take_a_device_of_another_namespace_for_a_port) {
+/// A device in a container may have the index of one of our ports.
+TEST(WorkerMeter, ignores_device_of_other_namespace) {
     WorkerMeter meter;
     static_cast<void>(meter.step({}, ports));
-    auto foreign = socket(1, 5, 1000), by_poll = socket(2, 5, 2000);
-    foreign.device = by_poll.device = IfIndex{3};
-    foreign.foreign = by_poll.foreign = true;
-    by_poll.napi = 8193;
-    EXPECT_THAT(meter.step(std::vector{foreign, by_poll}, ports).at(server).by_port,
+    auto foreign = socket(1, 5, 1000), by_napi = socket(2, 5, 2000);
+    foreign.device = by_napi.device = IfIndex{3};
+    foreign.foreign = by_napi.foreign = true;
+    by_napi.napi = 8193;
+    EXPECT_THAT(meter.step(std::vector{foreign, by_napi}, ports).at(server).by_port,
                 ElementsAre(Pair("eth1", 2000), Pair("eth5", 1000)));
 }
 
-TEST(WorkerMeter, shares_out_what_two_processes_have_open) {
+TEST(WorkerMeter, divides_socket_shared_by_processes) {
     WorkerMeter meter;
     static_cast<void>(meter.step({}, ports));
     const auto traffic = meter.step(std::vector{socket(1, 2, 9000), socket(1, 2, 9000, other)}, ports);
@@ -74,7 +74,7 @@ TEST(WorkerMeter, shares_out_what_two_processes_have_open) {
     EXPECT_EQ(traffic.at(other).bytes, 4500U);
 }
 
-TEST(WorkerMeter, takes_udp_from_the_sample_as_much_as_it_stands_for) {
+TEST(WorkerMeter, scales_sampled_udp) {
     WorkerMeter meter;
     auto idle = socket(9, 0, 0);
     idle.transport = Transport::udp;
@@ -86,7 +86,7 @@ TEST(WorkerMeter, takes_udp_from_the_sample_as_much_as_it_stands_for) {
     EXPECT_EQ(traffic.at(server).packets, 15U);
 }
 
-TEST(WorkerMeter, takes_a_packet_counter_that_wrapped_for_what_it_is) {
+TEST(WorkerMeter, handles_wrapped_packet_counter) {
     WorkerMeter meter;
     auto before = socket(1, 2, 1000), after = socket(1, 2, 3000);
     before.packets = 0xffffffff;

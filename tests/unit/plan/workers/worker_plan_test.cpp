@@ -16,7 +16,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
 
-/// Two nodes with four cores each, of which four share a cache; with siblings CPU n and n + 8 are one core.
+/// Two nodes with four cores each that share a cache. With siblings, CPU n and n + 8 are one core.
 CpuTopology machine(bool siblings = false) {
     CpuTopology topology;
     for (unsigned number = 0; number < (siblings ? 16U : 8U); ++number) {
@@ -26,7 +26,7 @@ CpuTopology machine(bool siblings = false) {
     return topology;
 }
 
-/// Four ports, whose interrupts go to CPU 0 to 3 each.
+/// Four ports with their interrupts on CPUs 0 to 3.
 std::vector<WorkerPort> four_ports() { return {{"eth0", {0}}, {"eth1", {1}}, {"eth2", {2}}, {"eth3", {3}}}; }
 
 ActiveWorker worker(pid_t pid, std::map<unsigned, std::uint64_t> by_cpu, double work = 0.2) {
@@ -44,31 +44,31 @@ ActiveWorker worker(pid_t pid, std::map<unsigned, std::uint64_t> by_cpu, double 
 
 constexpr std::uint64_t much = 10'000'000;
 
-class Planning : public testing::Test {
+class WorkerPlan : public testing::Test {
 protected:
-    Planning() {
-        premises_.topology = &topology_;
-        premises_.ports = four_ports();
+    WorkerPlan() {
+        input_.topology = &topology_;
+        input_.ports = four_ports();
     }
     std::vector<WorkerPlacement> windows(unsigned count = 3) {
         std::vector<WorkerPlacement> placements;
         for (unsigned window = 0; window < count; ++window)
-            placements = planner_.step(premises_, now_ += 1s);
+            placements = planner_.step(input_, now_ += 1s);
         return placements;
     }
-    /// Where the only worker is.
+    /// The CPUs of the only worker.
     CpuList place(unsigned count = 3) { return windows(count).at(0).cpus; }
     std::string reason(unsigned count = 1) { return windows(count).at(0).reason; }
     void with_siblings() { topology_ = machine(true); }
 
     CpuTopology topology_ = machine();
-    WorkerPlanInput premises_;
+    WorkerPlanInput input_;
     WorkerPlanner planner_;
     WorkerPlanner::Time now_{};
 };
 
-TEST_F(Planning, puts_a_worker_where_its_packets_arrive_after_three_windows) {
-    premises_.workers = {worker(7, {{2, much}, {3, much / 10}})};
+TEST_F(WorkerPlan, follows_packets_after_three_windows) {
+    input_.workers = {worker(7, {{2, much}, {3, much / 10}})};
     EXPECT_THAT(place(1), IsEmpty());
     EXPECT_THAT(place(1), IsEmpty());
     const auto placed = windows(1);
@@ -78,166 +78,166 @@ TEST_F(Planning, puts_a_worker_where_its_packets_arrive_after_three_windows) {
     EXPECT_EQ(windows(10), placed);
 }
 
-TEST_F(Planning, says_how_far_it_is) {
-    premises_.workers = {worker(7, {{2, much}})};
+TEST_F(WorkerPlan, reports_progress) {
+    input_.workers = {worker(7, {{2, much}})};
     EXPECT_EQ(reason(), "100 % of its traffic arrives on CPU 2 (eth2): seen in 1 of 3 windows");
 }
 
-TEST_F(Planning, counts_windows_in_time_too) {
-    premises_.workers = {worker(7, {{2, much}})};
+TEST_F(WorkerPlan, measures_windows_in_time) {
+    input_.workers = {worker(7, {{2, much}})};
     for (int step = 0; step < 10; ++step)
-        EXPECT_THAT(planner_.step(premises_, now_ += 100ms).at(0).cpus, IsEmpty()) << step;
-    EXPECT_THAT(planner_.step(premises_, now_ + 1s).at(0).cpus, ElementsAre(2));
+        EXPECT_THAT(planner_.step(input_, now_ += 100ms).at(0).cpus, IsEmpty()) << step;
+    EXPECT_THAT(planner_.step(input_, now_ + 1s).at(0).cpus, ElementsAre(2));
 }
 
-TEST_F(Planning, leaves_alone_what_no_cpu_dominates) {
-    premises_.workers = {worker(7, {{0, 23}, {1, 22}, {2, 20}, {3, 18}, {4, 17}})};
-    for (auto& [cpu, bytes] : premises_.workers[0].traffic.by_cpu)
+TEST_F(WorkerPlan, does_not_bind_without_dominant_cpu) {
+    input_.workers = {worker(7, {{0, 23}, {1, 22}, {2, 20}, {3, 18}, {4, 17}})};
+    for (auto& [cpu, bytes] : input_.workers[0].traffic.by_cpu)
         bytes *= much;
-    premises_.workers[0].traffic.bytes *= much;
+    input_.workers[0].traffic.bytes *= much;
     EXPECT_THAT(place(10), IsEmpty());
     EXPECT_EQ(reason(), "no dominant CPU: 23 %");
 }
 
-TEST_F(Planning, follows_a_port_whose_cpus_share_its_packets) {
-    premises_.ports = {{"eth0", {0, 1}}, {"eth1", {2, 3}}};
-    premises_.workers = {worker(7, {{2, much}, {3, much}})};
-    premises_.workers[0].traffic.by_port = {{"eth1", 2 * much}};
-    premises_.interrupts = {{2, 0.2}};
+TEST_F(WorkerPlan, follows_port_with_several_cpus) {
+    input_.ports = {{"eth0", {0, 1}}, {"eth1", {2, 3}}};
+    input_.workers = {worker(7, {{2, much}, {3, much}})};
+    input_.workers[0].traffic.by_port = {{"eth1", 2 * much}};
+    input_.interrupts = {{2, 0.2}};
     EXPECT_THAT(place(), ElementsAre(2));
     EXPECT_EQ(reason(), "100 % of its traffic arrives on eth1 (CPU 2-3)");
 }
 
-TEST_F(Planning, leaves_alone_who_has_too_little_traffic) {
-    premises_.workers = {worker(7, {{2, 1000}})};
+TEST_F(WorkerPlan, does_not_bind_with_little_traffic) {
+    input_.workers = {worker(7, {{2, 1000}})};
     EXPECT_THAT(place(10), IsEmpty());
     EXPECT_EQ(reason(), "too little traffic for a decision");
-    premises_.workers[0].traffic.packets = 200; // small ones
+    input_.workers[0].traffic.packets = 200; // small ones
     EXPECT_THAT(place(3), ElementsAre(2));
 }
 
-TEST_F(Planning, goes_beside_a_cpu_that_is_busy_with_interrupts) {
+TEST_F(WorkerPlan, uses_sibling_of_cpu_busy_with_interrupts) {
     with_siblings();
-    premises_.workers = {worker(7, {{2, much}})};
-    premises_.interrupts = {{2, 0.45}};
+    input_.workers = {worker(7, {{2, much}})};
+    input_.interrupts = {{2, 0.45}};
     EXPECT_THAT(place(), ElementsAre(10));
     EXPECT_EQ(reason(), "100 % of its traffic arrives on CPU 2 (eth2); that CPU spends 45 % of its time in "
                         "interrupts: placed on its sibling");
 }
 
-TEST_F(Planning, goes_to_a_cache_neighbour_where_there_are_no_siblings) {
-    premises_.ports = {{"eth2", {2}}};
-    premises_.workers = {worker(7, {{2, much}})};
-    premises_.interrupts = {{2, 0.45}};
+TEST_F(WorkerPlan, uses_same_cache_without_siblings) {
+    input_.ports = {{"eth2", {2}}};
+    input_.workers = {worker(7, {{2, much}})};
+    input_.interrupts = {{2, 0.45}};
     EXPECT_THAT(place(), ElementsAre(0));
     EXPECT_THAT(reason(), HasSubstr("a CPU with the same cache"));
 }
 
-TEST_F(Planning, goes_to_another_core_from_one_that_has_nothing_left) {
+TEST_F(WorkerPlan, uses_other_core_if_core_is_full) {
     with_siblings();
-    premises_.ports = {{"eth2", {2}}};
-    premises_.workers = {worker(7, {{2, much}})};
-    premises_.interrupts = {{2, 0.85}};
+    input_.ports = {{"eth2", {2}}};
+    input_.workers = {worker(7, {{2, much}})};
+    input_.interrupts = {{2, 0.85}};
     EXPECT_THAT(place(), ElementsAre(0));
 }
 
-TEST_F(Planning, goes_to_the_same_node_where_nothing_is_nearer) {
+TEST_F(WorkerPlan, uses_same_node_if_nothing_is_nearer) {
     for (auto& cpu : topology_.cpus)
         cpu.cache = cpu.number;
-    premises_.ports = {{"eth5", {5}}};
-    premises_.workers = {worker(7, {{5, much}})};
-    premises_.interrupts = {{5, 0.85}};
+    input_.ports = {{"eth5", {5}}};
+    input_.workers = {worker(7, {{5, much}})};
+    input_.interrupts = {{5, 0.85}};
     EXPECT_THAT(place(), ElementsAre(4));
     EXPECT_THAT(reason(), HasSubstr("a CPU of the same node"));
 }
 
-TEST_F(Planning, stays_with_its_packets_rather_than_on_another_ports_interrupts_or_another_node) {
-    premises_.workers = {worker(7, {{2, much}})};
-    premises_.interrupts = {{2, 0.5}};
+TEST_F(WorkerPlan, avoids_interrupts_of_other_ports_and_other_nodes) {
+    input_.workers = {worker(7, {{2, much}})};
+    input_.interrupts = {{2, 0.5}};
     EXPECT_THAT(place(), ElementsAre(2));
-    premises_.interrupts = {{2, 0.9}};
+    input_.interrupts = {{2, 0.9}};
     EXPECT_THAT(place(6), ElementsAre(2));
 }
 
-TEST_F(Planning, never_uses_isolated_or_forbidden_cpus_but_those_allowed_by_name) {
-    premises_.ports = {{"eth2", {2}}};
-    premises_.workers = {worker(7, {{2, much}})};
+TEST_F(WorkerPlan, uses_isolated_cpus_only_if_allowed) {
+    input_.ports = {{"eth2", {2}}};
+    input_.workers = {worker(7, {{2, much}})};
     topology_.cpus[2].isolated = true;
     EXPECT_THAT(place(), ElementsAre(0));
     EXPECT_THAT(reason(), HasSubstr("workers may not use that CPU"));
-    premises_.allowed = {2, 3};
+    input_.allowed = {2, 3};
     EXPECT_THAT(place(), ElementsAre(2));
-    premises_.allowed = {3};
+    input_.allowed = {3};
     EXPECT_THAT(place(), ElementsAre(3));
-    premises_.allowed = {6};
+    input_.allowed = {6};
     EXPECT_THAT(place(), IsEmpty());
     EXPECT_THAT(reason(), HasSubstr("but fewer than 1 usable CPUs are near"));
 }
 
-TEST_F(Planning, of_two_light_workers_of_one_port_puts_both_on_its_cpu) {
-    premises_.workers = {worker(7, {{2, much}}, 0.2), worker(8, {{2, much}}, 0.2)};
+TEST_F(WorkerPlan, puts_two_light_workers_on_one_cpu) {
+    input_.workers = {worker(7, {{2, much}}, 0.2), worker(8, {{2, much}}, 0.2)};
     const auto placed = windows(3);
     EXPECT_THAT(placed.at(0).cpus, ElementsAre(2));
     EXPECT_THAT(placed.at(1).cpus, ElementsAre(2));
 }
 
-TEST_F(Planning, of_two_busy_workers_of_one_port_puts_the_busier_on_its_cpu_and_the_other_beside) {
+TEST_F(WorkerPlan, separates_two_busy_workers) {
     with_siblings();
-    premises_.workers = {worker(7, {{2, much}}, 0.6), worker(8, {{2, 2 * much}}, 0.7)};
+    input_.workers = {worker(7, {{2, much}}, 0.6), worker(8, {{2, 2 * much}}, 0.7)};
     const auto placed = windows(3);
     EXPECT_THAT(placed.at(1).cpus, ElementsAre(2));
     EXPECT_THAT(placed.at(0).cpus, ElementsAre(10));
     EXPECT_EQ(
         placed.at(0).reason,
         "100 % of its traffic arrives on CPU 2 (eth2); other workers use that CPU: placed on its sibling");
-    std::swap(premises_.workers[0].traffic, premises_.workers[1].traffic);
+    std::swap(input_.workers[0].traffic, input_.workers[1].traffic);
     EXPECT_EQ(windows(10), placed); // no reason to change places
 }
 
-TEST_F(Planning, gives_a_process_whose_threads_need_more_than_a_cpu_more) {
-    premises_.ports = {{"eth2", {2}}};
-    premises_.workers = {worker(7, {{2, much}}, 2.4)};
-    premises_.workers[0].worker.threads = 8;
+TEST_F(WorkerPlan, gives_busy_threads_more_cpus) {
+    input_.ports = {{"eth2", {2}}};
+    input_.workers = {worker(7, {{2, much}}, 2.4)};
+    input_.workers[0].worker.threads = 8;
     EXPECT_THAT(place(), ElementsAre(0, 1, 2));
-    premises_.workers[0].work = 2.95; // it uses all that it has
+    input_.workers[0].work = 2.95; // it uses all of its CPUs
     EXPECT_THAT(place(), ElementsAre(0, 1, 2, 3));
-    premises_.workers[0].work = 1.2;
+    input_.workers[0].work = 1.2;
     EXPECT_THAT(place(), SizeIs(3));
-    premises_.workers[0].worker.threads = 1;
+    input_.workers[0].worker.threads = 1;
     EXPECT_THAT(place(), ElementsAre(2));
 }
 
-TEST_F(Planning, leaves_alone_a_process_that_needs_more_cpus_than_are_near) {
-    premises_.workers = {worker(7, {{2, much}}, 7.5)};
-    premises_.workers[0].worker.threads = 32;
+TEST_F(WorkerPlan, does_not_bind_if_too_few_cpus_are_near) {
+    input_.workers = {worker(7, {{2, much}}, 7.5)};
+    input_.workers[0].worker.threads = 32;
     EXPECT_THAT(place(6), IsEmpty());
     EXPECT_THAT(reason(), HasSubstr("but fewer than 8 usable CPUs are near"));
 }
 
-TEST_F(Planning, moves_when_the_packets_have_moved_for_three_windows) {
-    premises_.workers = {worker(7, {{2, much}})};
+TEST_F(WorkerPlan, moves_after_three_windows_on_other_cpu) {
+    input_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
-    premises_.workers = {worker(7, {{1, much}})};
+    input_.workers = {worker(7, {{1, much}})};
     EXPECT_THAT(place(1), ElementsAre(2));
     EXPECT_THAT(place(1), ElementsAre(2));
     EXPECT_THAT(place(1), ElementsAre(1));
 }
 
-TEST_F(Planning, does_not_flap_with_packets_that_come_now_here_now_there) {
-    premises_.workers = {worker(7, {{2, much}})};
+TEST_F(WorkerPlan, does_not_flap_with_alternating_packets) {
+    input_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
     for (int window = 0; window < 50; ++window) {
-        premises_.workers = {worker(7, {{window % 3 == 0 ? 2U : 1U, much}})};
+        input_.workers = {worker(7, {{window % 3 == 0 ? 2U : 1U, much}})};
         EXPECT_THAT(place(1), ElementsAre(2)) << window;
     }
 }
 
-TEST_F(Planning, does_not_flap_at_the_bounds_of_share_and_load) {
+TEST_F(WorkerPlan, does_not_flap_at_thresholds) {
     with_siblings();
-    premises_.workers = {worker(7, {{2, 61}, {1, 39}})};
+    input_.workers = {worker(7, {{2, 61}, {1, 39}})};
     const auto noisy = [&](std::uint64_t here, double load) {
-        premises_.workers = {worker(7, {{2, here * much / 100}, {1, (100 - here) * much / 100}})};
-        premises_.interrupts = {{2, load}};
+        input_.workers = {worker(7, {{2, here * much / 100}, {1, (100 - here) * much / 100}})};
+        input_.interrupts = {{2, load}};
     };
     noisy(61, 0.29);
     EXPECT_THAT(place(), ElementsAre(2));
@@ -247,57 +247,57 @@ TEST_F(Planning, does_not_flap_at_the_bounds_of_share_and_load) {
     }
 }
 
-TEST_F(Planning, lets_go_when_nothing_has_dominated_for_three_windows) {
-    premises_.workers = {worker(7, {{2, much}})};
+TEST_F(WorkerPlan, releases_after_three_windows_without_dominant_cpu) {
+    input_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
-    premises_.workers = {worker(7, {{2, much}, {1, much}, {0, much}})};
+    input_.workers = {worker(7, {{2, much}, {1, much}, {0, much}})};
     EXPECT_THAT(place(2), ElementsAre(2));
     EXPECT_THAT(place(1), IsEmpty());
     EXPECT_EQ(reason(), "no dominant CPU: 33 %");
 }
 
-TEST_F(Planning, leaves_a_worker_that_rests_where_it_is) {
-    premises_.workers = {worker(7, {{2, much}})};
+TEST_F(WorkerPlan, keeps_idle_worker_in_place) {
+    input_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
-    premises_.workers = {worker(7, {})};
+    input_.workers = {worker(7, {})};
     EXPECT_THAT(place(100), ElementsAre(2));
 }
 
-TEST_F(Planning, forgets_a_process_that_is_gone) {
-    premises_.workers = {worker(7, {{2, much}})};
+TEST_F(WorkerPlan, forgets_ended_process) {
+    input_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
-    premises_.workers.clear();
+    input_.workers.clear();
     EXPECT_THAT(windows(1), IsEmpty());
-    premises_.workers = {worker(7, {{2, much}})};
+    input_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(1), IsEmpty());
 }
 
-TEST_F(Planning, knows_a_process_that_has_the_number_of_another) {
-    premises_.workers = {worker(7, {{2, much}})};
+TEST_F(WorkerPlan, detects_reused_process_id) {
+    input_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
-    premises_.workers[0].worker.id.started = 2;
+    input_.workers[0].worker.id.started = 2;
     EXPECT_THAT(place(1), IsEmpty());
 }
 
-TEST_F(Planning, leaves_a_cpu_that_goes_away_at_once) {
-    premises_.workers = {worker(7, {{2, much}})};
+TEST_F(WorkerPlan, leaves_offline_cpu_at_once) {
+    input_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
     topology_.cpus[2].online = false;
     EXPECT_THAT(place(1), IsEmpty());
 }
 
-TEST_F(Planning, releases_at_once_what_the_policy_leaves_alone) {
-    premises_.workers = {worker(7, {{2, much}})};
+TEST_F(WorkerPlan, releases_at_once_with_policy_off) {
+    input_.workers = {worker(7, {{2, much}})};
     EXPECT_THAT(place(), ElementsAre(2));
-    premises_.workers[0].policy = WorkerPolicy::off;
+    input_.workers[0].policy = WorkerPolicy::off;
     EXPECT_THAT(place(1), IsEmpty());
     EXPECT_EQ(reason(), "policy off");
 }
 
-TEST_F(Planning, spreads_workers_over_cpus_without_interrupts_first) {
+TEST_F(WorkerPlan, spreads_over_cpus_without_interrupts_first) {
     for (pid_t pid = 1; pid <= 4; ++pid) {
-        premises_.workers.push_back(worker(pid, {}));
-        premises_.workers.back().policy = WorkerPolicy::spread;
+        input_.workers.push_back(worker(pid, {}));
+        input_.workers.back().policy = WorkerPolicy::spread;
     }
     std::vector<CpuList> cpus;
     for (const auto& placed : windows(1)) {
@@ -307,12 +307,12 @@ TEST_F(Planning, spreads_workers_over_cpus_without_interrupts_first) {
     EXPECT_THAT(cpus, testing::UnorderedElementsAre(CpuList{4}, CpuList{5}, CpuList{6}, CpuList{7}));
 }
 
-TEST_F(Planning, spreads_over_cores_before_siblings) {
+TEST_F(WorkerPlan, spreads_over_cores_before_siblings) {
     with_siblings();
-    premises_.ports.clear();
+    input_.ports.clear();
     for (pid_t pid = 1; pid <= 8; ++pid) {
-        premises_.workers.push_back(worker(pid, {}));
-        premises_.workers.back().policy = WorkerPolicy::spread;
+        input_.workers.push_back(worker(pid, {}));
+        input_.workers.back().policy = WorkerPolicy::spread;
     }
     std::set<unsigned> cores;
     for (const auto& placed : windows(1))
@@ -320,11 +320,11 @@ TEST_F(Planning, spreads_over_cores_before_siblings) {
     EXPECT_THAT(cores, SizeIs(8));
 }
 
-TEST_F(Planning, shares_where_there_are_more_workers_than_cpus) {
-    premises_.allowed = {4, 5};
+TEST_F(WorkerPlan, shares_cpus_if_workers_outnumber_them) {
+    input_.allowed = {4, 5};
     for (pid_t pid = 1; pid <= 4; ++pid) {
-        premises_.workers.push_back(worker(pid, {}));
-        premises_.workers.back().policy = WorkerPolicy::spread;
+        input_.workers.push_back(worker(pid, {}));
+        input_.workers.back().policy = WorkerPolicy::spread;
     }
     std::map<unsigned, int> on;
     for (const auto& placed : windows(5))
@@ -332,21 +332,21 @@ TEST_F(Planning, shares_where_there_are_more_workers_than_cpus) {
     EXPECT_EQ(on, (std::map<unsigned, int>{{4, 2}, {5, 2}}));
 }
 
-TEST_F(Planning, keeps_the_spread_when_one_of_them_goes) {
+TEST_F(WorkerPlan, keeps_spread_when_worker_ends) {
     for (pid_t pid = 1; pid <= 4; ++pid) {
-        premises_.workers.push_back(worker(pid, {}));
-        premises_.workers.back().policy = WorkerPolicy::spread;
+        input_.workers.push_back(worker(pid, {}));
+        input_.workers.back().policy = WorkerPolicy::spread;
     }
     const auto before = windows(1);
-    premises_.workers.erase(premises_.workers.begin());
+    input_.workers.erase(input_.workers.begin());
     const auto after = windows(5);
     for (std::size_t index = 0; index < after.size(); ++index)
         EXPECT_EQ(after[index].cpus, before[index + 1].cpus);
 }
 
-// Whatever the traffic: a placement is of CPUs that may be used, has a reason of one line, does not change
-// more often than every three windows, and does not depend on the order of the workers.
-TEST_F(Planning, holds_its_properties_for_random_traffic) {
+// For any traffic: a placement uses only eligible CPUs, has a reason of one line, changes at most every three
+// windows, and does not depend on the order of the workers.
+TEST_F(WorkerPlan, holds_properties_for_random_traffic) {
     const auto seed = std::random_device{}();
     SCOPED_TRACE(fmt::format("seed {}", seed));
     std::mt19937 random(seed);
@@ -357,20 +357,20 @@ TEST_F(Planning, holds_its_properties_for_random_traffic) {
             cpu.isolated = any(6) == 0;
         planner_ = WorkerPlanner();
         auto mirrored = planner_;
-        std::map<ProcessId, std::pair<CpuList, int>> changed; // where, and since which window
+        std::map<ProcessId, std::pair<CpuList, int>> changed; // CPUs, and the window since which
         for (int window = 0; window < 40; ++window) {
-            premises_.workers.clear();
+            input_.workers.clear();
             for (pid_t pid = 1; pid <= 6; ++pid) {
                 auto one = worker(pid, {{any(4), any(3) * much}, {any(4), any(2) * much}}, any(10) / 10.0);
                 one.policy = pid <= 4 ? WorkerPolicy::follow : WorkerPolicy::spread;
                 one.worker.threads = 1 + any(2);
-                premises_.workers.push_back(one);
+                input_.workers.push_back(one);
             }
             for (unsigned cpu = 0; cpu < 4; ++cpu)
-                premises_.interrupts[cpu] = any(100) / 100.0;
-            const auto placed = planner_.step(premises_, now_ += 1s);
-            std::ranges::shuffle(premises_.workers, random);
-            ASSERT_EQ(mirrored.step(premises_, now_), placed);
+                input_.interrupts[cpu] = any(100) / 100.0;
+            const auto placed = planner_.step(input_, now_ += 1s);
+            std::ranges::shuffle(input_.workers, random);
+            ASSERT_EQ(mirrored.step(input_, now_), placed);
             ASSERT_THAT(placed, SizeIs(6));
             for (const auto& one : placed) {
                 for (const auto cpu : one.cpus)

@@ -20,7 +20,7 @@ bool fits(WorkerSelector selector, const char* name, const Worker& worker = ngin
     return rule_for(worker, rules, {{"www-data", 33}, {"33", 33}, {"root", 0}}) != nullptr;
 }
 
-TEST(WorkerRules, fit_by_unit_with_patterns) {
+TEST(WorkerRules, matches_unit_patterns) {
     EXPECT_TRUE(fits(unit, "nginx.service"));
     EXPECT_TRUE(fits(unit, "nginx.*"));
     EXPECT_FALSE(fits(unit, "nginx"));
@@ -32,7 +32,7 @@ TEST(WorkerRules, fit_by_unit_with_patterns) {
     EXPECT_FALSE(fits(unit, "*", instance));
 }
 
-TEST(WorkerRules, fit_by_control_group_and_what_is_below_it) {
+TEST(WorkerRules, matches_control_group_and_descendants) {
     for (const auto* holder : {"/system.slice/nginx.service", "/system.slice", "/system.slice/", "/"})
         EXPECT_TRUE(fits(cgroup, holder)) << holder;
     for (const auto* other :
@@ -40,7 +40,7 @@ TEST(WorkerRules, fit_by_control_group_and_what_is_below_it) {
         EXPECT_FALSE(fits(cgroup, other)) << other;
 }
 
-TEST(WorkerRules, fit_by_command_as_far_as_the_kernel_keeps_it) {
+TEST(WorkerRules, matches_command_up_to_kernel_length) {
     EXPECT_TRUE(fits(command, "nginx"));
     EXPECT_TRUE(fits(command, "n*x"));
     EXPECT_FALSE(fits(command, "ngin"));
@@ -50,14 +50,14 @@ TEST(WorkerRules, fit_by_command_as_far_as_the_kernel_keeps_it) {
     EXPECT_FALSE(fits(command, "a-very-long", longer));
 }
 
-TEST(WorkerRules, fit_by_user_that_the_machine_knows) {
+TEST(WorkerRules, matches_known_user) {
     EXPECT_TRUE(fits(user, "www-data"));
     EXPECT_TRUE(fits(user, "33"));
     EXPECT_FALSE(fits(user, "root"));
     EXPECT_FALSE(fits(user, "nobody-knows"));
 }
 
-TEST(WorkerRules, count_in_their_order) {
+TEST(WorkerRules, uses_first_matching_rule) {
     const std::vector<WorkerRule> rules{{user, "root", WorkerPolicy::off},
                                         {command, "ng*", WorkerPolicy::spread},
                                         {command, "nginx", WorkerPolicy::follow}};
@@ -66,14 +66,14 @@ TEST(WorkerRules, count_in_their_order) {
     EXPECT_EQ(rule_for(nginx, {}, {}), nullptr);
 }
 
-TEST(WorkerRules, have_patterns_with_stars_and_question_marks) {
+TEST(WorkerRules, supports_star_and_question_mark) {
     for (const auto& [pattern, name] :
          {std::pair{"*", ""}, {"a*b*c", "aXbYbZc"}, {"?b", "ab"}, {"**a", "bba"}, {"a[b]", "a[b]"}})
         EXPECT_TRUE(matches(pattern, name)) << pattern;
     for (const auto& [pattern, name] :
          {std::pair{"", "a"}, {"?", ""}, {"a*b", "abc"}, {"a", "A"}, {"a[b]", "ab"}})
         EXPECT_FALSE(matches(pattern, name)) << pattern;
-    EXPECT_FALSE(matches("*a*a*a*a*a*a*a*a*b", std::string(5000, 'a'))); // and soon
+    EXPECT_FALSE(matches("*a*a*a*a*a*a*a*a*b", std::string(5000, 'a'))); // and quickly
 }
 
 } // namespace
