@@ -4,7 +4,6 @@
 #include "datapath/datapath.h"
 #include "kernel/cpus/cpu_topology.h"
 #include "kernel/ethtool/ethtool.h"
-#include "kernel/interrupts/interrupt_cpus.h"
 #include "kernel/interrupts/port_interrupts.h"
 #include "kernel/netlink/links.h"
 #include "kernel/netlink/netdev_queues.h"
@@ -37,6 +36,7 @@ struct Found {
     std::vector<Candidate> candidates;
     std::vector<ServedPort> served;
     std::vector<PortOffloads> offloads; ///< as `members`
+    std::vector<PlannedPort> placed;    ///< ports with interrupts: cards that are up
 };
 
 /// Plans the offloads as if all ports joined together. Features that cannot be read count as none.
@@ -63,6 +63,7 @@ void plan_all_offloads(Found& found, bool forwards) {
 Result<Found> find_ports(const Links& links, const TeamConfig& config) {
     Found found;
     auto ethtool = Ethtool::open();
+    auto family = NetdevFamily::open();
     for (const auto& [name, port] : config.ports) {
         const auto* link = find_link(links, name);
         if (link == nullptr) continue;
@@ -74,9 +75,11 @@ Result<Found> find_ports(const Links& links, const TeamConfig& config) {
              .slot = slot,
              .own_address = link->address,
              .settings = {.prio = port.prio, .queue_id = port.queue_id.value_or(0), .user_linkup = {}}});
-        auto interrupt_cpus = read_interrupt_cpus(*link);
-        found.served.push_back(
-            {.slot = slot, .interrupt_cpus = interrupt_cpus ? *interrupt_cpus : CpuList{}});
+        const auto queues = family ? family->read(link->index) : Result<NetdevQueues>(NetdevQueues{});
+        const auto read = read_port_interrupts(*link, queues ? *queues : NetdevQueues{});
+        const auto interrupts = read ? *read : PortInterrupts{};
+        found.served.push_back({.slot = slot, .interrupt_cpus = interrupt_cpus(interrupts)});
+        if (!interrupts.queues.empty()) found.placed.push_back(planned_port(name, interrupts));
         auto features = ethtool ? ethtool->read_features(link->index) : Result<Features>(Features{});
         found.offloads.push_back({.contract = &port.offload,
                                   .features = features ? std::move(*features) : Features{},
@@ -92,20 +95,12 @@ Result<Found> find_ports(const Links& links, const TeamConfig& config) {
     return found;
 }
 
-/// Only of cards that are up: others have no vectors yet. Empty: no interrupt would be placed.
-InterruptPlan plan_interrupt_cpus(const Links& links, const TeamConfig& config) {
+/// Empty: no interrupt would be placed.
+InterruptPlan plan_interrupt_cpus(std::vector<PlannedPort> ports, const TeamConfig& config) {
     const auto topology = read_cpu_topology();
     if (!topology || config.interrupts.policy == InterruptPolicy::off) return {};
-    InterruptPlanInput input{.topology = &*topology, .ports = {}, .allowed = config.interrupts.cpus};
-    auto family = NetdevFamily::open();
-    for (const auto& entry : config.ports) {
-        const auto* link = find_link(links, entry.first);
-        if (link == nullptr) continue;
-        const auto netdev_queues = family ? family->read(link->index) : Result<NetdevQueues>(NetdevQueues{});
-        const auto interrupts = read_port_interrupts(*link, netdev_queues ? *netdev_queues : NetdevQueues{});
-        if (interrupts && !interrupts->queues.empty())
-            input.ports.push_back(planned_port(entry.first, *interrupts));
-    }
+    InterruptPlanInput input{
+        .topology = &*topology, .ports = std::move(ports), .allowed = config.interrupts.cpus};
     const std::string directory(journal_directory);
     if (std::filesystem::exists(directory)) // else there are no teams; do not create it
         input.claims = CpuClaims(directory).others(config.device);
@@ -199,8 +194,7 @@ int dry_run(const Configuration& configuration, const Options& options, const Lo
     plan_all_offloads(*found, /*forwards=*/!datapath || *datapath != DatapathChoice::team);
     input.members = found->members;
     const auto plan = make_plan(input, step(runner, found->candidates));
-    const auto interrupts =
-        options.no_ports ? InterruptPlan{} : plan_interrupt_cpus(*links, configuration.team);
+    const auto interrupts = plan_interrupt_cpus(found->placed, configuration.team);
     fmt::print("{}\n",
                json::write(value_of(*links, plan, *found, interrupts, device, datapath_name(datapath))));
     return 0;

@@ -15,6 +15,7 @@ constexpr auto port_balance_fields = [](auto field, auto& port) {
     field("interrupt_cpus", port.interrupt_cpus);
     field.rounded("packets_per_second", port.packets);
     field.rounded("planned_bytes_per_second", port.planned);
+    field.rounded("rate_bytes_per_second", port.rate);
     field("segments", port.segments);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// In which order BPF maps are written, so that the programs work by something right at every moment between.
+// In which order BPF maps are written, so that the programs see valid tables after every single write.
 #pragma once
 
 #include "model/tables.h"
@@ -17,18 +17,18 @@ struct LiveSlots {
 };
 
 enum class TableWrite : std::uint8_t {
-    stop,   ///< live slots: those of before without what stops
+    stop,   ///< live slots: the old ones without those that stop
     drains, ///< by slot
     team,   ///< mode, hash, devices by slot
     cpu_slots,
     buckets,
-    start, ///< live slots: as they are to be
+    start, ///< live slots: as planned
 };
 
-/// The slots that carry before and after, by the same device.
+/// The slots that carry in both tables and keep their device.
 LiveSlots staying_live(const Tables& now, const Tables& next);
 
-/// What differs: first what stops, last what starts, and between the two what the latter needs.
+/// What differs: first what stops, last what starts, and between them what the starting slots need.
 std::vector<TableWrite> write_order(const Tables& now, const Tables& next);
 
 } // namespace teamo

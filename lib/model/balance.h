@@ -31,7 +31,7 @@ enum class MoveReason : std::uint8_t {
     load,       ///< its port had too much load
     offload,    ///< bulk goes to a port with TSO, or another bucket makes room there
     by_hand,    ///< by the administrator
-    membership, ///< its port left the team
+    membership, ///< its port came or went
 };
 constexpr std::string_view name_of(MoveReason reason) {
     switch (reason) {

@@ -42,7 +42,8 @@ struct MoveStatus {
 
 struct PortBalance {
     std::string name;
-    double bytes = 0, packets = 0, bulk = 0; ///< per second, measured
+    double bytes = 0, packets = 0, bulk = 0; ///< per second, smoothed: what moves are decided by
+    double rate = -1;                        ///< bytes per second sent in the last second; -1: not known yet
     double planned = 0;                      ///< bytes per second by the last placement
     double capacity = 0;                     ///< bytes per second; 0: unknown
     bool segments = true;                    ///< TSO is on

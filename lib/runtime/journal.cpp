@@ -65,6 +65,13 @@ json::Value value_of(const BoundWorkers& workers) {
     return json::Object{{"processes", std::move(processes)}, {"units", std::move(units)}};
 }
 
+json::Value value_of(const FeatureSettings& settings) {
+    json::Value value(json::Object{});
+    for (const auto& [name, on] : settings)
+        value.set(name, on);
+    return value;
+}
+
 json::Value value_of(const PortBefore& port) {
     json::Value value(json::Object{});
     value.set("ifindex", port.index.value);
@@ -78,12 +85,8 @@ json::Value value_of(const PortBefore& port) {
     if (port.disable_ipv6) value.set("disable_ipv6", *port.disable_ipv6);
     value.set("made_clsact", port.made_clsact);
     // Empty values are left out, as in the files of earlier versions.
-    if (!port.features.empty()) {
-        json::Value features(json::Object{});
-        for (const auto& [name, on] : port.features)
-            features.set(name, on);
-        value.set("features", std::move(features));
-    }
+    if (!port.features.empty()) value.set("features", value_of(port.features));
+    if (!port.trial.empty()) value.set("trial", value_of(port.trial));
     if (!port.offloads.empty()) value.set("offloads", value_of(port.offloads));
     if (!port.cpus.empty()) value.set("cpus", value_of(port.cpus));
     json::Array addresses;
@@ -198,6 +201,7 @@ Result<PortBefore> parse_port(const json::Value& value) {
     port.disable_ipv6 = boolean(value, "disable_ipv6");
     port.made_clsact = boolean(value, "made_clsact").value_or(false);
     port.features = parse_features(json::object(value, "features"));
+    port.trial = parse_features(json::object(value, "trial"));
     port.offloads = parse_names(json::array(value, "offloads"));
     port.cpus = parse_cpus(json::array(value, "cpus"));
     port.ipv6_addresses = parse_addresses(json::array(value, "ipv6_addresses"), port.index);

@@ -49,6 +49,7 @@ struct PortBefore {
     std::optional<bool> disable_ipv6{};          ///< none: the kernel has no IPv6
     bool made_clsact = false;                    ///< we created the qdisc and must remove it
     FeatureSettings features{};                  ///< earlier values of the features that the team changed
+    FeatureSettings trial{};                     ///< those that a measurement switches now, as they were
     FeatureNames offloads{};                     ///< the features that were on when it joined
     SetCpus cpus{};                              ///< CPU settings that differ from the original
     std::vector<DeviceAddress> ipv6_addresses{}; ///< static ones that disable_ipv6 removes; oldest first

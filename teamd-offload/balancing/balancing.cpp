@@ -23,6 +23,8 @@ constexpr auto least_interval = 100ms;
 constexpr std::size_t max_past_moves = 32;
 /// Intervals for which a bucket that never paused is not moved again.
 constexpr int rest_intervals = 10;
+/// How often the rates are measured that `teamoctl balance show` prints.
+constexpr std::chrono::seconds rate_interval{1};
 /// Drain times are rounded up to this step, so that a pass is not requested for every byte in a queue.
 constexpr auto drain_step = std::chrono::nanoseconds(250us);
 
@@ -48,6 +50,9 @@ Result<std::unique_ptr<Balancing>> Balancing::make(sd_event* loop, const Log& lo
     auto ticking = Timer::make(loop, [self = balancing.get()] { self->reconcile(); });
     if (!ticking) return tl::unexpected(ticking.error());
     balancing->tick_.emplace(std::move(*ticking));
+    auto second = Timer::make(loop, [self = balancing.get()] { self->measure_rates(); });
+    if (!second) return tl::unexpected(second.error());
+    balancing->second_.emplace(std::move(*second));
     return balancing;
 }
 
@@ -58,15 +63,36 @@ void Balancing::follow(std::vector<Port> ports, const Tables& tables) {
 
 void Balancing::start() {
     measure();
-    if (stays_by_flow()) tick_->after(flow_tick);
+    measure_rates();
+    if (moves_by_flow()) tick_->after(flow_tick);
+}
+
+/// For users: loads by bucket are smoothed over an interval, and with the team driver they are read only
+/// while the team is balanced.
+void Balancing::measure_rates() {
+    second_->after(rate_interval);
+    if (tables_.mode != TransmitMode::hash) return;
+    const auto counters = datapath_.read_counters();
+    if (!counters) return;
+    const auto now = Clock::now();
+    const double seconds = sent_at_ ? std::chrono::duration<double>(now - *sent_at_).count() : 0;
+    for (std::size_t slot = 0; slot < counters->size(); ++slot) {
+        const auto sent = (*counters)[slot].tx_bytes;
+        // Another device in the slot starts at its own count.
+        const auto since = sent >= sent_by_slot_[slot] ? sent - sent_by_slot_[slot] : 0;
+        if (seconds > 0) rates_[slot] = static_cast<double>(since) / seconds;
+        sent_by_slot_[slot] = sent;
+    }
+    has_rates_ = seconds > 0;
+    sent_at_ = now;
 }
 
 /// Hash by CPU, on a datapath that detects pauses: buckets never move, but every flow may.
-bool Balancing::stays_by_flow() const {
+bool Balancing::moves_by_flow() const {
     return has(tables_.hash_fields, HashField::cpu) && datapath_.moves_in_gaps();
 }
 
-void Balancing::watch_queues() {
+void Balancing::update_drains() {
     const auto sent = sent_;
     read_queues();
     // A longer drain time is used at once, a shorter one can wait.
@@ -140,7 +166,7 @@ void Balancing::place() {
     request_pass_();
 }
 
-/// False: this move has begun already.
+/// False: the bucket is on its way there, or there already.
 bool Balancing::begin(const BucketMove& move) {
     // It may just have moved, and must not be moved back: the tables show that only after the next pass.
     const bool waited = moves_.waits(move.bucket);
@@ -210,7 +236,7 @@ void Balancing::hold(const Tables& now, Tables& next) {
 
 /// While buckets wait: reads the queues, and ends the moves whose waiting is over.
 void Balancing::reconcile() {
-    if (stays_by_flow()) return watch_queues();
+    if (moves_by_flow()) return update_drains();
     if (moves_.empty()) return;
     read_queues();
     const auto observe = [this](std::uint8_t bucket) {
@@ -281,6 +307,7 @@ BalanceStatus Balancing::status() const {
                             .bytes = 0,
                             .packets = 0,
                             .bulk = 0,
+                            .rate = has_rates_ ? rates_[port.slot.value] : -1,
                             .planned = planned_[port.slot.value],
                             .capacity = bytes_per_second(port.speed),
                             .segments = port.segments,

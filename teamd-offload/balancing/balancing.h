@@ -70,11 +70,12 @@ private:
           config_(config),
           socket_(std::move(socket)) {}
     void measure();
+    void measure_rates();
     void place();
     bool begin(const BucketMove& move);
     void reconcile();
-    bool stays_by_flow() const;
-    void watch_queues();
+    bool moves_by_flow() const;
+    void update_drains();
     void read_queues();
     void note(const Moves::Ended& ended);
     std::vector<BalancedPort> candidates() const;
@@ -90,7 +91,13 @@ private:
     Tables tables_;
     BalanceConfig config_;
     NetlinkSocket socket_; ///< for the queues
-    std::optional<Timer> interval_, tick_;
+    std::optional<Timer> interval_, tick_, second_;
+
+    /// What the ports have sent, as last read, and what of it in the last second.
+    std::array<std::uint64_t, max_ports + 1> sent_by_slot_{};
+    std::optional<Clock::time_point> sent_at_;
+    std::array<double, max_ports + 1> rates_{}; ///< bytes per second
+    bool has_rates_ = false;
 
     LoadMeter meter_{config_.interval};
     BucketLoads loads_{};

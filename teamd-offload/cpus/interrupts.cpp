@@ -8,7 +8,6 @@
 #include "kernel/files/files.h"
 #include "kernel/interrupts/affinity_restore.h"
 #include "kernel/interrupts/affinity_settings.h"
-#include "kernel/interrupts/interrupt_cpus.h"
 #include "kernel/interrupts/port_interrupts.h"
 #include "kernel/interrupts/udev_policy.h"
 #include "plan/interrupts/interrupt_settings.h"

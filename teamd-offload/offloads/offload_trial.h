@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Switches a port's TSO off and on for a measurement (teamoctl doctor). The client may be killed at any
-// moment, and so may this daemon: a trial ends by itself, and the previous settings are in a file until then.
+// moment, and so may this daemon: a trial ends by itself, and the journal has the previous settings until
+// then.
 #pragma once
 
+#include "journal_keeper.h"
 #include "kernel/ethtool/ethtool.h"
 #include "log.h"
 #include "loop.h"
@@ -15,9 +17,8 @@ namespace teamo {
 
 class OffloadTrial {
 public:
-    /// Ends a trial of an earlier daemon of this team that was killed.
     static Result<std::unique_ptr<OffloadTrial>> make(sd_event* loop, const Log& log, Ethtool& ethtool,
-                                                      std::string team);
+                                                      JournalKeeper& journal);
     ~OffloadTrial() { end(); }
     OffloadTrial(const OffloadTrial&) = delete;
     OffloadTrial& operator=(const OffloadTrial&) = delete;
@@ -26,32 +27,26 @@ public:
     /// EOPNOTSUPP: TSO cannot be switched.
     Result<> request(IfIndex port, const std::string& name, TrialState state);
 
-    /// The features that a trial switches, as they were; nullptr: no trial on this port. During a trial their
-    /// changes are ignored and not repaired.
-    const FeatureSettings* held(IfIndex port) const {
-        return tried_ && tried_->index == port ? &tried_->before : nullptr;
-    }
+    /// While true, changes of the port's features are ignored and not repaired.
+    bool runs_on(IfIndex port) const { return tried_ && *tried_ == port; }
 
     /// Ends a trial, if one runs, and restores the features. `port`: only a trial on this port.
     void end(IfIndex port = {});
-
-    struct Tried {
-        IfIndex index;
-        std::string name;
-        FeatureSettings before; ///< the features that the trial switches, as they were
-        bool operator==(const Tried&) const = default;
-    };
+    /// Ends a trial whose port is gone: there is nothing to restore.
+    void forget_vanished();
+    /// Ends the trials of an earlier daemon that was killed.
+    void end_leftovers(std::vector<PortBefore>& ports) const;
 
 private:
-    OffloadTrial(const Log& log, Ethtool& ethtool, std::string team)
-        : log_(log), ethtool_(ethtool), team_(std::move(team)) {}
-    void end_leftover();
+    OffloadTrial(const Log& log, Ethtool& ethtool, JournalKeeper& journal)
+        : log_(log), ethtool_(ethtool), journal_(journal) {}
     Result<> begin(IfIndex port, const std::string& name);
+    void restore(PortBefore& port) const;
 
     const Log& log_;
     Ethtool& ethtool_;
-    std::string team_;
-    std::optional<Tried> tried_;
+    JournalKeeper& journal_;
+    std::optional<IfIndex> tried_;
     std::optional<Timer> limit_;
 };
 

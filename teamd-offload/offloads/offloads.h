@@ -89,7 +89,7 @@ private:
           journal_(journal),
           trial_(trial),
           request_pass_(std::move(request_pass)) {}
-    bool is_in_trial(IfIndex port) const { return trial_.held(port) != nullptr; }
+    bool is_in_trial(IfIndex port) const { return trial_.runs_on(port); }
     Result<> remember(const Device& port, const FeatureSettings& settings);
     Result<> listen(sd_event* loop);
     void take_events();

@@ -37,7 +37,7 @@ void Reconciler::run() {
 Member Reconciler::member(const TeamPort& port, const Link& team) const {
     const auto* was = context_.journal.port(port.index);
     const auto* link = context_.link(port.index);
-    const bool as_linked = link == nullptr || link->has_link() == port.watch.up();
+    const bool watch_agrees = link == nullptr || link->has_link() == port.watch.up();
     const auto& features = subsystems_.offloads->features(port.index);
     return {.index = port.index,
             .slot = port.slot,
@@ -45,7 +45,7 @@ Member Reconciler::member(const TeamPort& port, const Link& team) const {
             .filters_tags = filters_tags(features),
             .settings = {.prio = port.config.prio,
                          .queue_id = port.config.queue_id.value_or(0),
-                         .user_linkup = as_linked ? std::nullopt : std::optional(port.watch.up())},
+                         .user_linkup = watch_agrees ? std::nullopt : std::optional(port.watch.up())},
             .gso_max = link == nullptr ? SegmentLimits{} : link->gso_max,
             .segments = features.active.contains(tso),
             .to_set_up = was != nullptr && was->taken_down};
@@ -87,20 +87,21 @@ Tables Reconciler::receiving_as_before(Tables tables) const {
 void Reconciler::apply(const TeamPlan& plan) {
     const bool lost = (tables_.transmit & ~plan.tables.transmit) != 0;
     const bool gained = (plan.tables.transmit & ~tables_.transmit) != 0;
-    const bool backup = std::holds_alternative<ActiveBackupRunner>(context_.config().runner);
+    const bool is_activebackup = std::holds_alternative<ActiveBackupRunner>(context_.config().runner);
     // First, before any log line: this write takes a lost port out of use. A failure is reported below.
     static_cast<void>(context_.datapath->apply(receiving_as_before(plan.tables)));
     if (plan.tables != tables_) log_decision();
     log_changes();
     changes_.apply(changes(context_.links(), plan), ports_.all());
-    if (plan.carrier && (backup ? lost || gained : lost))
+    if (plan.carrier && (is_activebackup ? lost || gained : lost))
         announce(gained && context_.datapath->announces_gains());
     note_tables(context_.datapath->apply(plan.tables));
-    const bool others = tables_.transmit != plan.tables.transmit || tables_.ports != plan.tables.ports;
+    const bool carrying_changed =
+        tables_.transmit != plan.tables.transmit || tables_.ports != plan.tables.ports;
     tables_ = plan.tables;
     context_.journal.owners() = plan.owners;
     context_.journal.set_active(decision_.active);
-    if (others && context_.options.changed) context_.options.changed();
+    if (carrying_changed && context_.options.changed) context_.options.changed();
 }
 
 void Reconciler::log_decision() const {

@@ -20,8 +20,7 @@ Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::funct
     auto& [monitor, announces, trials, contract, irqs, cpus, balance, processes, pause] = *this;
     if (auto done = put(monitor, CarrierMonitor::make(loop, log, *context.observer)); !done) return done;
     if (auto done = put(announces, Announcer::make(loop, log, *context.observer)); !done) return done;
-    // Before the ports are read: an earlier daemon may have left a port with TSO switched off.
-    if (auto done = put(trials, OffloadTrial::make(loop, log, context.ethtool, context.name())); !done)
+    if (auto done = put(trials, OffloadTrial::make(loop, log, context.ethtool, context.journal)); !done)
         return done;
     if (auto done =
             put(contract, Offloads::make(loop, log, context.ethtool, context.datapath->kernel_manages_ports(),

@@ -7,8 +7,8 @@
 
 namespace teamo {
 
-/// How long a port may miss addresses of a device above the team in another namespace: as long as linkwatch
-/// may delay the report of a carrier.
+/// How often changes are polled that the kernel does not report: addresses above the team, GSO limits. A port
+/// may miss them as long as linkwatch may delay the report of a carrier.
 constexpr std::chrono::seconds poll_interval{1};
 
 /// Observe, decide, plan, apply: after every batch of events, and at deadlines. Does nothing if nothing has
@@ -16,7 +16,7 @@ constexpr std::chrono::seconds poll_interval{1};
 void Team::pass() {
     auto& [context, subsystems, ports, uppers, reconciler] = parts_;
     const auto events = context.observer->events_taken();
-    if (!observe()) return;
+    if (!update_ports()) return;
     reconciler.run();
     bool changed = ports.update_membership();
     changed = uppers.update() || changed;
@@ -25,12 +25,12 @@ void Team::pass() {
     if (changed) reconciler.run();
     context.journal.save();
     inform_subsystems();
-    // Events that were read during the pass have only been used in part: run it again.
+    // Parts that ran before an event was read have not seen it: run the pass again.
     set_timer(context.observer->events_taken() != events);
 }
 
 /// Updates the ports from the observer. False: the team's device is gone.
-bool Team::observe() {
+bool Team::update_ports() {
     auto& [context, subsystems, ports, uppers, reconciler] = parts_;
     if (context.team() == nullptr) {
         if (const auto failed = std::exchange(failed_, nullptr))
@@ -81,7 +81,7 @@ void Team::poll_unreported() {
 /// Events that are read here do not wake the loop any more, so the pass for them runs here.
 control::Reply Team::answer(const control::Request& request) {
     parts_.context.observer->catch_up();
-    static_cast<void>(observe());
+    static_cast<void>(update_ports());
     const auto make_reply = begin_request(parts_, request);
     pass();
     return make_reply();

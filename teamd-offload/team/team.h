@@ -47,7 +47,7 @@ private:
 
     // team.cpp
     void pass();
-    bool observe();
+    bool update_ports();
     void inform_subsystems();
     void set_timer(bool again);
     void poll_unreported();

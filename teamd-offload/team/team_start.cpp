@@ -168,6 +168,7 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     context.journal.set_making(false);
     subsystems.offloads->add_team(*context.team(), context.config().offload, context.journal.offloads());
     context.journal.set_device(device.team, device.inner, subsystems.offloads->kept(device.team));
+    subsystems.trial->end_leftovers(context.journal.edit_ports()); // before the features are read
     ports.adopt(std::exchange(context.journal.edit_ports(), {}));
     ports.adopt_offloads();
     // A hash by CPU needs to know where the interrupts arrive.

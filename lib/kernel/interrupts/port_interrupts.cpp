@@ -67,4 +67,23 @@ Result<> refresh(PortInterrupts& port, const std::string& root) {
     return {};
 }
 
+CpuList interrupt_cpus(const PortInterrupts& port) {
+    std::vector<const IrqVector*> serving;
+    for (const auto& queue : port.queues)
+        for (const auto& vector : queue.vectors)
+            serving.push_back(&vector);
+    if (serving.empty())
+        for (const auto& vector : port.others)
+            serving.push_back(&vector);
+    // A virtio device has vectors for unused queues, and the effective affinity of an idle vector stays old
+    // after its affinity has changed.
+    const auto has_fired = [](const IrqVector* vector) { return vector->count > 0; };
+    const bool any = std::ranges::any_of(serving, has_fired);
+    CpuList cpus;
+    for (const auto* vector : serving)
+        if (!any || has_fired(vector))
+            cpus = united(std::move(cpus), vector->effective.empty() ? vector->affinity : vector->effective);
+    return cpus;
+}
+
 } // namespace teamo

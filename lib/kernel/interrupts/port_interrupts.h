@@ -24,4 +24,9 @@ Result<PortInterrupts> read_port_interrupts(const Link& link, const NetdevQueues
 /// its number has another handler now. After either, call read_port_interrupts().
 Result<> refresh(PortInterrupts& port, const std::string& root = "");
 
+/// The CPUs that handle the interrupts of the port's queues now. Empty for virtual devices, and for cards
+/// that are down and have freed their interrupts. Vectors for configuration and link state count only if
+/// there are no others; vectors that never fired count only if none has fired. Pure.
+CpuList interrupt_cpus(const PortInterrupts& port);
+
 } // namespace teamo

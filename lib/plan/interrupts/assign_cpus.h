@@ -30,13 +30,13 @@ struct TakenCpu {
 struct Assignment {
     const CpuTopology* topology = nullptr;
     CpuList eligible;
-    /// If any needs more than one CPU, there must be enough free eligible CPUs for the counts of all.
+    /// If a port needs several CPUs, the free eligible CPUs must suffice for all counts.
     std::vector<CpuRequest> takers;
     std::vector<TakenCpu> taken{};
 };
 
 /// By taker. Minimizes the total cost (placement_cost.h), in this order of rank:
-/// - the lighter weight of each two that share a CPU;
+/// - for each two ports on one CPU, the smaller weight;
 /// - the distance of each CPU from the taker's node;
 /// - each pair of hardware threads in use on one core;
 /// - how slow each CPU is;

@@ -79,7 +79,7 @@ SegmentLimits team_limits(const PlanInput& input) {
             limit(now.ipv4_size, least.ipv4_size, set.ipv4_size, legacy_limits.ipv4_size)};
 }
 
-/// With hash "cpu" each flow waits for its own gap, and the queues are polled only ten times a second, less
+/// With hash "cpu" each flow waits for its own gap, and the queues are polled only now and then, less
 /// often than while buckets move. In between a queue may build up: one of 2.5 MB at 1 Gbit/s drains in 20 ms.
 /// A longer wait than necessary only costs cache locality.
 constexpr std::chrono::nanoseconds least_drain_by_flow = std::chrono::milliseconds(20);

@@ -66,8 +66,8 @@ std::string load_table(const TeamState& state) {
             row.push_back(load.cpus.empty() ? "-" : text_of(load.cpus));
         else
             row.push_back(std::to_string(port.buckets));
-        row.push_back(balance.counted ? megabits(load.bytes) : "-");
-        row.push_back(balance.counted ? share(load.bytes, load.capacity) : "-");
+        row.push_back(load.rate >= 0 ? megabits(load.rate) : "-");
+        row.push_back(load.rate >= 0 ? share(load.rate, load.capacity) : "-");
         row.push_back(balance.config.on && load.planned > 0 ? megabits(load.planned) : "-");
         row.push_back(balance.counted ? share(load.bulk, load.bytes) : "-");
         row.push_back(load.segments ? "on" : "off");
@@ -89,7 +89,7 @@ std::string mode_line(const BalanceStatus& balance) {
         line += fmt::format("on, every {}, by loads{}", duration(balance.config.interval),
                             balance.config.aware ? ", offloads and interrupt CPUs" : " and speeds");
     if (balance.frozen) line += "; frozen, no bucket is moved for its load";
-    if (!balance.counted) line += "; the datapath does not count by bucket, so loads are not known";
+    if (!balance.counted) line += "; the datapath does not count by bucket, so bulk is not known";
     return line + "\n";
 }
 

@@ -64,6 +64,7 @@ void mark_away(std::vector<PortBefore>& ports, const std::function<bool(IfIndex)
         port.state = PortState::away;
         port.index = {};
         port.cpus.clear();
+        port.trial.clear();
         port.made_clsact = false; // removed with the device
     }
 }

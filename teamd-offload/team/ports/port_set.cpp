@@ -34,7 +34,6 @@ std::vector<Candidate> PortSet::candidates() const {
 
 /// Removes a port for the runner, the tables and the subsystems; its entry in the journal stays.
 void PortSet::remove(IfIndex port) {
-    subsystems_.trial->end(port);
     subsystems_.offloads->remove(port); // before it is restored, which would look like drift
     std::erase_if(ports_, [port](const TeamPort& one) { return one.index == port; });
 }
@@ -101,6 +100,7 @@ void PortSet::read_modes(TeamPort& port) {
 }
 
 bool PortSet::update_membership() {
+    subsystems_.trial->forget_vanished();
     const bool finished = finish_due_leaves();
     const bool added = join_added_by_others();
     return join_awaited() || finished || added;
@@ -140,7 +140,8 @@ bool PortSet::join_awaited() {
 void PortSet::note_refusal(const std::string& port, const Error& refusal) {
     auto& noted = refused_[port];
     noted.message(context_.log, Level::warning, fmt::format("port {}: ", port), refusal.text);
-    if (const auto* link = find_link(context_.links(), port)) noted.seen = {link->master, link->altnames};
+    if (const auto* link = find_link(context_.links(), port))
+        noted.state_when_refused = {link->master, link->altnames};
     await_passing(noted.patience, is_passing(refusal), Clock::now());
     // Each try may take the device down for the program that uses it.
     if (noted.patience && noted.patience->times() >= Patience::many) noted.patience.reset();
@@ -150,7 +151,7 @@ bool PortSet::is_worth_trying(const std::string& port, const Link& link) const {
     const auto noted = refused_.find(port);
     if (noted == refused_.end()) return true;
     const auto& refused = noted->second;
-    return refused.seen != std::pair(link.master, link.altnames) ||
+    return refused.state_when_refused != std::pair(link.master, link.altnames) ||
            (refused.patience && refused.patience->is_over(Clock::now()));
 }
 

@@ -40,14 +40,14 @@ public:
     std::vector<Candidate> candidates() const;
 
     // ---- a pass (port_set.cpp) -----------------------------------------------------------------------
-    /// Removes ports whose device is gone, or that another program removed. Changes no device.
+    /// Removes ports whose device is gone, or that another program removed, from the set. Touches no device.
     void drop_lost();
     /// Steps the link watches by what the observer shows.
     void step_watches();
     /// The slow part: restores ports that left, adds ports that appeared or that other programs added.
     /// True: something changed.
     bool update_membership();
-    /// When to do that again although nothing happens; none: not.
+    /// The next time that a pass is needed without an event; none: no time.
     std::optional<Clock::time_point> deadline() const;
     /// Reads GSO limits, whose changes the kernel does not report (net/core/rtnetlink.c: do_setlink).
     /// True: some have changed.
@@ -62,7 +62,8 @@ public:
     Result<> join(IfIndex port);
     /// The next pass stops using the port, then restores it. ENODEV: no port.
     Result<> begin_leaving(IfIndex port);
-    /// After that pass: why it was not restored. A passing failure is not reported; it is tried again.
+    /// Call after the pass that begin_leaving() needs: why the port was not restored. A passing failure is
+    /// not reported; it is tried again.
     Result<> take_leave_result(IfIndex port);
     /// All ports leave, and none joins again.
     void begin_leaving_all();
@@ -113,7 +114,8 @@ private:
     std::set<std::string> awaited_; ///< configured ports that have not joined
     /// A port whose device exists and could not join.
     struct Refused {
-        std::pair<IfIndex, std::vector<std::string>> seen; ///< master and marks then; a change is worth a try
+        std::pair<IfIndex, std::vector<std::string>>
+            state_when_refused; ///< master and marks; a change is worth a try
         LogOnce message;
         std::optional<Patience> patience; ///< for a passing failure
     };

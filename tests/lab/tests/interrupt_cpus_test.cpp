@@ -4,7 +4,7 @@
 //
 // lab: *HashByCpu.* in -k 6.1 -p 2, 12 s
 // lab: *HashByCpu.* in -k 6.12 -n virtio -p 2, 12 s
-#include "kernel/interrupts/interrupt_cpus.h"
+#include "kernel/interrupts/port_interrupts.h"
 
 #include "kernel/netlink/links.h"
 #include "lab/far_switch.h"
@@ -43,9 +43,9 @@ CpuList interrupts_of(const std::string& card) {
     if (!all) throw SetupError(all.error().text);
     const auto* link = find_link(*all, card);
     if (link == nullptr) throw SetupError("no " + card);
-    const auto cpus = read_interrupt_cpus(*link);
-    if (!cpus) throw SetupError(cpus.error().text);
-    return *cpus;
+    const auto interrupts = read_port_interrupts(*link);
+    if (!interrupts) throw SetupError(interrupts.error().text);
+    return interrupt_cpus(*interrupts);
 }
 
 class HashByCpu : public testing::TestWithParam<const char*> {

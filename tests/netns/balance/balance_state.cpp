@@ -41,6 +41,7 @@ BalanceState balance_of(const TeamUnderTest& team) {
                              [&](unsigned bucket) { return state.bytes[bucket]; });
     for (const auto& [name, port] : balance["ports"].GetObject()) {
         state.load[name.GetString()] = port["bytes_per_second"].GetDouble();
+        state.rate[name.GetString()] = port["rate_bytes_per_second"].GetDouble();
         state.planned[name.GetString()] = port["planned_bytes_per_second"].GetDouble();
     }
     for (const auto& move : balance["moves"].GetArray()) {

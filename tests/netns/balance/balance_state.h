@@ -22,7 +22,8 @@ struct BalanceState {
     std::vector<std::string> port;      ///< by bucket
     std::vector<double> bytes;          ///< by bucket, per second
     std::vector<unsigned> busiest;      ///< buckets in use, highest load first
-    std::map<std::string, double> load; ///< by port, bytes per second
+    std::map<std::string, double> load; ///< by port, bytes per second, smoothed over an interval
+    std::map<std::string, double> rate; ///< by port, bytes in the last second
     std::map<std::string, double> planned;
     unsigned pending = 0;
     std::vector<std::string> ends;   ///< of the moves that ended, latest first

@@ -27,6 +27,7 @@ Journal sample() {
                       .disable_ipv6 = false,
                       .made_clsact = true,
                       .features = {{"rx-lro", true}, {"rx-vlan-filter", true}},
+                      .trial = {{"tx-tcp-segmentation", true}},
                       .ipv6_addresses = {{.device = IfIndex{3},
                                           .ip = *parse_ip("fd00::5"),
                                           .tentative = false,

@@ -22,11 +22,13 @@ TEST(BalanceTables, show_loads_and_the_last_moves) {
                         .bytes = 62.5e6,
                         .packets = 1000,
                         .bulk = 12.5e6,
+                        .rate = 62.5e6,
                         .planned = 50e6,
                         .capacity = 125e6,
                         .segments = true,
                         .cpu_load = 0.31,
                         .interrupt_cpus = {0, 3}};
+    balance.ports[1].rate = 0;
     balance.ports[1].segments = false;
     balance.moves = {{.bucket = 7,
                       .from = "eth1",
@@ -65,7 +67,7 @@ TEST(BalanceTables, show_what_is_off_and_not_measured) {
     state.balance->frozen = true;
     const auto text = balance_text(state);
     EXPECT_THAT(text, HasSubstr("balancing: off (runner.tx_balancer is not configured); frozen"));
-    EXPECT_THAT(text, HasSubstr("loads are not known"));
+    EXPECT_THAT(text, HasSubstr("bulk is not known"));
     EXPECT_THAT(text, Not(HasSubstr("last moves")));
     EXPECT_THAT(text, Not(HasSubstr(" 0 Mbit/s")));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Folders like those of sysfs and /proc/irq. With real cards: tests/lab/tests/interrupt_cpus_test.cpp.
-#include "kernel/interrupts/interrupt_cpus.h"
+#include "kernel/interrupts/port_interrupts.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -53,8 +53,8 @@ protected:
         Link link;
         link.name = name;
         link.index = IfIndex{index};
-        const auto read = read_interrupt_cpus(link, root_);
-        return read ? *read : CpuList{9999};
+        const auto read = read_port_interrupts(link, {}, root_);
+        return read ? interrupt_cpus(*read) : CpuList{9999};
     }
 
     fs::path root_;
@@ -154,7 +154,7 @@ TEST_F(InterruptCpus, rejects_other_device_of_same_name) {
     Link link;
     link.name = "eth0";
     link.index = IfIndex{7};
-    const auto other = read_interrupt_cpus(link, root_);
+    const auto other = read_port_interrupts(link, {}, root_);
     ASSERT_FALSE(other);
     EXPECT_EQ(other.error().number, ENODEV);
 }
