@@ -228,7 +228,8 @@ TEST(ReadState, has_zeros_and_the_first_name_for_missing_and_wrong_values) {
                                         {"buckets", Object{{"port", Array{1}}, {"bytes_per_second", "-"}}},
                                         {"tx_hash", Object{}}};
     const auto balance = read_balance(document);
-    EXPECT_EQ(balance.ports, (std::vector<PortBalance>{{.name = "eth1", .segments = false, .cpus = {0, 0}}}));
+    EXPECT_EQ(balance.ports,
+              (std::vector<PortBalance>{{.name = "eth1", .rate = 0, .segments = false, .cpus = {0, 0}}}));
     EXPECT_EQ(balance.moves, std::vector<MoveStatus>(1));
     EXPECT_EQ(balance.leaves_by, BalanceStatus{}.leaves_by);
     EXPECT_EQ(balance.tx_hash, 0U);
