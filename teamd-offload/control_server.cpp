@@ -61,14 +61,12 @@ void make_room(int socket, std::size_t bytes) {
 
 Result<std::unique_ptr<ControlServer>> ControlServer::listen(sd_event* loop, std::string path, const Log& log,
                                                              Answer answer) {
-    auto socket = listening(path);
-    if (!socket) return tl::unexpected(socket.error());
+    auto socket = TEAMO_TRY(listening(path));
     std::unique_ptr<ControlServer> server(
-        new ControlServer(loop, std::move(path), std::move(*socket), log, std::move(answer)));
-    auto io = Io::make(loop, server->socket_.get(), EPOLLIN, Priority::client,
-                       [raw = server.get()](std::uint32_t) { raw->accept(); });
-    if (!io) return tl::unexpected(io.error());
-    server->io_.emplace(std::move(*io));
+        new ControlServer(loop, std::move(path), std::move(socket), log, std::move(answer)));
+    auto io = TEAMO_TRY(Io::make(loop, server->socket_.get(), EPOLLIN, Priority::client,
+                                 [raw = server.get()](std::uint32_t) { raw->accept(); }));
+    server->io_.emplace(std::move(io));
     return server;
 }
 

@@ -25,7 +25,7 @@ void JournalKeeper::adopt(Journal journal) { journal_ = written_ = std::move(jou
 
 Result<> JournalKeeper::keep() {
     if (journal_ == written_) return {};
-    if (auto written = write_journal(team_, journal_); !written) return written;
+    TEAMO_TRY(write_journal(team_, journal_));
     written_ = journal_;
     return {};
 }

@@ -96,9 +96,8 @@ private:
 };
 
 Result<> Run::start(Configuration configuration, std::string pid_file) {
-    auto loop = make_loop();
-    if (!loop) return tl::unexpected(loop.error());
-    loop_ = std::move(*loop);
+    auto loop = TEAMO_TRY(make_loop());
+    loop_ = std::move(loop);
     for (const int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP}) {
         auto signal = Signal::make(loop_.get(), number, [this, number] {
             if (number == SIGHUP) return; // as teamd: caught, without an effect

@@ -65,11 +65,10 @@ Result<PidFile> PidFile::take(std::string path) {
     // A daemon that was just killed holds the lock until the kernel has closed its files: wait for that.
     const auto deadline = std::chrono::steady_clock::now() + dying_patience;
     while (true) {
-        auto lock = try_lock(path);
-        if (!lock) return tl::unexpected(lock.error());
-        if (*lock) {
-            if (auto written = write_pid(path); !written) return tl::unexpected(written.error());
-            return PidFile(std::move(path), std::move(**lock));
+        auto lock = TEAMO_TRY(try_lock(path));
+        if (lock) {
+            TEAMO_TRY(write_pid(path));
+            return PidFile(std::move(path), std::move(*lock));
         }
         if (std::chrono::steady_clock::now() > deadline) {
             const auto pid = pid_in(path);

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace teamo {
@@ -69,4 +70,24 @@ inline tl::unexpected<Error> within(std::string_view where, Error error) {
     return tl::unexpected<Error>(std::move(error));
 }
 
+/// What TEAMO_TRY gives: the value, moved out of its Result.
+template <class T>
+T take(Result<T>&& result) {
+    if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+template <class T>
+T take(tl::expected<T, Error>&& result) {
+    return take(Result<T>(std::move(result)));
+}
+
 } // namespace teamo
+
+/// The value of a Result, or the function returns its Error:
+///   const auto links = TEAMO_TRY(list_links(socket));
+/// The only macro of this program that hides a return; C++20 has no other short form.
+#define TEAMO_TRY(...)                                                                                       \
+    __extension__({                                                                                          \
+        auto tried_result_ = (__VA_ARGS__);                                                                  \
+        if (!tried_result_) return tl::unexpected(std::move(tried_result_.error()));                         \
+        ::teamo::take(std::move(tried_result_));                                                             \
+    })

@@ -50,12 +50,12 @@ Result<> send_message(int socket, std::string_view message, Clock::time_point de
         if (::send(socket, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return {};
         if (errno == EPIPE || errno == ECONNRESET) return fail(errno, "the daemon has closed the connection");
         if (errno != EAGAIN && errno != EINTR) return fail_errno(errno, "cannot send to the daemon");
-        if (auto ready = wait_for(socket, POLLOUT, deadline); !ready) return ready;
+        TEAMO_TRY(wait_for(socket, POLLOUT, deadline));
     }
 }
 
 Result<std::string> receive_message(int socket, Clock::time_point deadline) {
-    if (auto ready = wait_for(socket, POLLIN, deadline); !ready) return tl::unexpected(ready.error());
+    TEAMO_TRY(wait_for(socket, POLLIN, deadline));
     // recv() cuts a record to the buffer's size, so ask for its size first.
     int waiting = 0;
     if (::ioctl(socket, SIOCINQ, &waiting) < 0)

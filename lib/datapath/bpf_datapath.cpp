@@ -109,9 +109,8 @@ Result<std::unique_ptr<BpfDatapath>> BpfDatapath::load(bool by_cpu) {
     if (const int error = teamo_forward__load(programs->skeleton.get()); error < 0)
         return fail_errno(-error,
                           "the kernel refuses to load the BPF datapath (it needs kernel 6.1 or later)");
-    auto entries = Entries::open(programs->buckets());
-    if (!entries) return tl::unexpected(entries.error());
-    programs->entries.emplace(std::move(*entries));
+    auto entries = TEAMO_TRY(Entries::open(programs->buckets()));
+    programs->entries.emplace(std::move(entries));
     return std::unique_ptr<BpfDatapath>(new BpfDatapath(std::move(programs)));
 }
 
@@ -137,7 +136,7 @@ Result<> BpfDatapath::write_drains(const Tables& now, const Tables& next) {
     for (std::uint32_t slot = 0; slot < next.drain.size(); ++slot) {
         if (now.drain[slot] == next.drain[slot]) continue;
         const auto nanoseconds = static_cast<std::uint64_t>(next.drain[slot].count());
-        if (auto done = write(programs_->drains(), slot, &nanoseconds); !done) return done;
+        TEAMO_TRY(write(programs_->drains(), slot, &nanoseconds));
     }
     return {};
 }
@@ -151,7 +150,7 @@ Result<> BpfDatapath::write_cpu_slots(const Tables& now, const Tables& next, boo
     for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
         const auto slot = slot_of(next, cpu);
         if (!all && slot_of(now, cpu) == slot) continue;
-        if (auto done = write(programs_->cpu_slots(), cpu, &slot.value); !done) return done;
+        TEAMO_TRY(write(programs_->cpu_slots(), cpu, &slot.value));
     }
     return {};
 }
@@ -164,7 +163,7 @@ Result<> BpfDatapath::write_buckets(const Tables& now, const Tables& next, bool 
             continue;
         if (begins) { // count the gap from now on: earlier packets were not timed
             const auto time = now_in_nanoseconds();
-            if (auto done = write(programs_->last_sent(), bucket, &time); !done) return done;
+            TEAMO_TRY(write(programs_->last_sent(), bucket, &time));
         }
         const auto entry = (*programs_->entries)[bucket];
         const auto wanted = abi_of(next.buckets[bucket], next.leaving[bucket]);
@@ -204,7 +203,7 @@ Result<> BpfDatapath::apply(const Tables& tables) {
         return {};
     };
     for (const auto what : write_order(now, tables))
-        if (auto done = write_one(what); !done) return done;
+        TEAMO_TRY(write_one(what));
     applied_ = tables;
     return {};
 }
@@ -220,7 +219,7 @@ Result<std::optional<TeamDevice>> BpfDatapath::find_device(const Links& links, c
 }
 
 Result<> BpfDatapath::attach_team(const TeamDevice& device, const Tables& tables) {
-    if (auto applied = apply(tables); !applied) return applied;
+    TEAMO_TRY(apply(tables));
     if (device.kind == "netkit") return attach_netkit(device.team, programs_->transmit());
     return attach_ingress(device.inner, programs_->transmit());
 }

@@ -27,8 +27,7 @@ Result<BucketMeter> BucketMeter::open(IfIndex device) {
     if (const int error = teamo_meter__load(program->skeleton.get()); error < 0)
         return fail_errno(-error, "the kernel refuses to load the BPF program that counts packets by bucket");
     const int descriptor = bpf_program__fd(program->skeleton->progs.teamo_meter);
-    if (auto attached = attach_egress(device, descriptor); !attached)
-        return tl::unexpected(std::move(attached.error()));
+    TEAMO_TRY(attach_egress(device, descriptor));
     return BucketMeter(std::move(program));
 }
 

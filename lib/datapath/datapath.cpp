@@ -27,9 +27,8 @@ Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links
 
 Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
                                                 const Link* existing, HashFields fields) {
-    const auto chosen = choose_datapath(choice, links, existing);
-    if (!chosen) return tl::unexpected(chosen.error());
-    if (*chosen == DatapathChoice::team) return as_datapath(TeamDatapath::open());
+    const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing));
+    if (chosen == DatapathChoice::team) return as_datapath(TeamDatapath::open());
     return as_datapath(BpfDatapath::load(has(fields, HashField::cpu)));
 }
 

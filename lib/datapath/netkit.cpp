@@ -43,8 +43,7 @@ Result<std::uint32_t> count_programs(IfIndex device) {
 } // namespace
 
 Result<> attach_netkit(IfIndex device, int program) {
-    const auto others = count_programs(device);
-    if (!others) return tl::unexpected(others.error());
+    const auto others = TEAMO_TRY(count_programs(device));
     AttachAttributes attach;
     attach.target_ifindex = device.value;
     attach.program = static_cast<std::uint32_t>(program);
@@ -52,7 +51,7 @@ Result<> attach_netkit(IfIndex device, int program) {
     if (bpf(BPF_PROG_ATTACH, &attach, sizeof attach) < 0)
         return fail_errno(errno, "cannot attach a netkit program");
     // The new program is first and decides about every packet. Detach those after it, of an earlier daemon.
-    for (std::uint32_t left = *others; left > 0; --left) {
+    for (std::uint32_t left = others; left > 0; --left) {
         AttachAttributes detach;
         detach.target_ifindex = device.value;
         detach.flags = after;

@@ -13,11 +13,11 @@ constexpr std::uint32_t widest_mtu = 65535; // veth and netkit: ETH_MAX_MTU
 
 /// The inner end has no addresses, no neighbours and the largest MTU.
 Result<> set_up_inner(LinkControl& links, const Link& inner, const std::string& team) {
-    if (auto done = links.add_altname(inner.index, inner_mark(team)); !done) return done;
+    TEAMO_TRY(links.add_altname(inner.index, inner_mark(team)));
     if (auto done = links.set_alias(inner.index, fmt::format("inner end of {} (teamd-offload)", team)); !done)
         return done;
-    if (auto done = links.set_flags(inner.index, IFF_NOARP, IFF_NOARP); !done) return done;
-    if (auto done = links.set_mtu(inner.index, widest_mtu); !done) return done;
+    TEAMO_TRY(links.set_flags(inner.index, IFF_NOARP, IFF_NOARP));
+    TEAMO_TRY(links.set_mtu(inner.index, widest_mtu));
     // While it is down it has no addresses; when up it would send router solicitations into the team's
     // receive path.
     if (read_disable_ipv6(inner.name)) return write_disable_ipv6(inner.name, true);
@@ -29,21 +29,18 @@ Result<std::string> create_pair(LinkControl& links, const std::string& name, con
     // Numbered by the kernel, because the team's name may already have 15 letters.
     const auto inner_names = fmt::format("{}%d", inner_name_prefix);
     if (auto made = links.create_netkit(name, inner_names, address); made) return std::string("netkit");
-    auto made = links.create_veth(name, inner_names, address);
-    if (!made) return tl::unexpected(made.error());
+    TEAMO_TRY(links.create_veth(name, inner_names, address));
     return std::string("veth");
 }
 
 Result<TeamDevice> set_up(LinkControl& links, const Link& team, const std::string& kind) {
-    const auto inner = links.read(team.lower);
-    if (!inner) return tl::unexpected(inner.error());
-    if (auto done = set_up_inner(links, *inner, team.name); !done) return tl::unexpected(done.error());
+    const auto inner = TEAMO_TRY(links.read(team.lower));
+    TEAMO_TRY(set_up_inner(links, inner, team.name));
     if (auto done = links.set_alias(team.index, fmt::format("{} (teamd-offload)", team.name)); !done)
         return tl::unexpected(done.error());
     // The team's mark is set last: a device that has it is complete.
-    if (auto done = links.add_altname(team.index, team_mark(team.name)); !done)
-        return tl::unexpected(done.error());
-    return TeamDevice{.team = team.index, .inner = inner->index, .kind = kind};
+    TEAMO_TRY(links.add_altname(team.index, team_mark(team.name)));
+    return TeamDevice{.team = team.index, .inner = inner.index, .kind = kind};
 }
 
 /// The device just created: by name, or the newest of its kind if the kernel numbered it.
@@ -62,9 +59,8 @@ Result<TeamDevice> create_pair_device(LinkControl& links, const std::string& nam
                                       const MacAddress& address) {
     const auto kind = create_pair(links, name, address);
     if (!kind) return within(fmt::format("cannot create device {}", name), kind.error());
-    const auto all = links.read_all();
-    if (!all) return tl::unexpected(all.error());
-    const auto* team = newest(*all, name, *kind);
+    const auto all = TEAMO_TRY(links.read_all());
+    const auto* team = newest(all, name, *kind);
     if (team == nullptr) return fail(ENODEV, fmt::format("device {} disappeared while it was created", name));
     auto device = set_up(links, *team, *kind);
     if (!device) {

@@ -36,8 +36,7 @@ std::vector<std::byte> bytes_of(const std::vector<sock_filter>& program) {
 template <class Action>
 Result<> for_each_port(const Tables& tables, Action action) {
     for (std::uint8_t number = 1; number <= max_ports; ++number)
-        if (const auto port = tables.ports[number])
-            if (auto done = action(Slot{number}, port); !done) return done;
+        if (const auto port = tables.ports[number]) TEAMO_TRY(action(Slot{number}, port));
     return {};
 }
 
@@ -52,11 +51,9 @@ PortCounters operator-(const PortCounters& now, const PortCounters& before) {
 } // namespace
 
 Result<std::unique_ptr<TeamDatapath>> TeamDatapath::open() {
-    auto links = LinkControl::open();
-    if (!links) return tl::unexpected(links.error());
-    auto stats = NetlinkSocket::open(NETLINK_ROUTE);
-    if (!stats) return tl::unexpected(stats.error());
-    return std::unique_ptr<TeamDatapath>(new TeamDatapath(std::move(*links), std::move(*stats)));
+    auto links = TEAMO_TRY(LinkControl::open());
+    auto stats = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    return std::unique_ptr<TeamDatapath>(new TeamDatapath(std::move(links), std::move(stats)));
 }
 
 Result<TeamDevice> TeamDatapath::create_device(LinkControl& links, const std::string& name,
@@ -69,9 +66,8 @@ Result<TeamDevice> TeamDatapath::create_device(LinkControl& links, const std::st
             return refuse({EOPNOTSUPP, "this kernel has no team driver; use --datapath bpf"});
         return refuse(std::move(made.error()));
     }
-    const auto all = links.read_all();
-    if (!all) return tl::unexpected(all.error());
-    const auto* team = find_link(*all, name);
+    const auto all = TEAMO_TRY(links.read_all());
+    const auto* team = find_link(all, name);
     if (team == nullptr) return refuse({ENODEV, "it disappeared while it was created"});
     auto marked = links.set_alias(team->index, fmt::format("{} (teamd-offload)", name));
     if (marked) marked = links.add_altname(team->index, team_mark(name));
@@ -99,23 +95,19 @@ Result<std::optional<TeamDevice>> TeamDatapath::find_device(const Links& links, 
 }
 
 Result<> TeamDatapath::attach_team(const TeamDevice& device, const Tables& tables) {
-    const auto link = links_.read(device.team);
-    if (!link) return tl::unexpected(link.error());
-    const auto mark = team_mark(link->name);
-    if (std::ranges::find(link->altnames, mark) == link->altnames.end()) // taken over from another program
-        if (auto marked = links_.add_altname(device.team, mark); !marked) return marked;
-    auto driver = TeamDriver::open(device.team);
-    if (!driver) return tl::unexpected(driver.error());
-    driver_.emplace(std::move(*driver));
+    const auto link = TEAMO_TRY(links_.read(device.team));
+    const auto mark = team_mark(link.name);
+    if (std::ranges::find(link.altnames, mark) == link.altnames.end()) // taken over from another program
+        TEAMO_TRY(links_.add_altname(device.team, mark));
+    auto driver = TEAMO_TRY(TeamDriver::open(device.team));
+    driver_.emplace(std::move(driver));
     team_ = device.team;
     return apply(tables);
 }
 
 Result<> TeamDatapath::attach_port(IfIndex port) {
-    const auto link = links_.read(port);
-    if (!link) return tl::unexpected(link.error());
-    if (link->master != team_)
-        if (auto done = links_.set_master(port, team_); !done) return done;
+    const auto link = TEAMO_TRY(links_.read(port));
+    if (link.master != team_) TEAMO_TRY(links_.set_master(port, team_));
     if (const auto counted = read_link_stats(stats_, port)) baselines_[port] = *counted;
     return {};
 }
@@ -123,7 +115,7 @@ Result<> TeamDatapath::attach_port(IfIndex port) {
 Result<> TeamDatapath::detach_port(IfIndex port, bool made) {
     baselines_.erase(port);
     // A filter of a BPF team whose device is gone would drop all packets that arrive.
-    if (auto detached = detach_ingress(port, made); !detached) return detached;
+    TEAMO_TRY(detach_ingress(port, made));
     const auto link = links_.read(port);
     // Do not touch a port that has another master now. If the team is gone, there is nothing to undo.
     if (!link || !team_ || link->master != team_) return {};
@@ -160,15 +152,15 @@ Result<> TeamDatapath::set_team_options(const Tables& tables) {
         wanted.push_back({{.name = "lb_tx_method"}, std::string("hash_to_port_mapping")});
     }
     for (const auto& [option, value] : wanted)
-        if (auto set = driver_->set(option, value); !set) return set;
+        TEAMO_TRY(driver_->set(option, value));
     return {};
 }
 
 Result<> TeamDatapath::set_port_options(const Tables& tables) {
     return for_each_port(tables, [&](Slot slot, IfIndex port) -> Result<> {
         const auto& settings = tables.settings[slot.value];
-        if (auto set = driver_->set({.name = "priority", .port = port}, settings.prio); !set) return set;
-        if (auto set = driver_->set({.name = "queue_id", .port = port}, settings.queue_id); !set) return set;
+        TEAMO_TRY(driver_->set({.name = "priority", .port = port}, settings.prio));
+        TEAMO_TRY(driver_->set({.name = "queue_id", .port = port}, settings.queue_id));
         // While the link watches agree with the driver's own view of the link, use that: it works without a
         // daemon.
         if (settings.user_linkup)
@@ -189,7 +181,7 @@ Result<> TeamDatapath::set_carrying(const Tables& tables) {
         });
     };
     if (tables.mode != TransmitMode::activebackup) {
-        if (auto done = enable(false); !done) return done;
+        TEAMO_TRY(enable(false));
         return enable(true);
     }
     // Active port first: when a port is enabled, the driver notifies the neighbours through the active port.
@@ -204,7 +196,7 @@ Result<> TeamDatapath::set_carrying(const Tables& tables) {
 Result<> TeamDatapath::set_mapping(const Tables& tables) {
     if (tables.mode != TransmitMode::hash) return {};
     // The driver clears the buckets of a port that was disabled, and reports that by an event.
-    if (auto taken = take_events(); !taken) return taken;
+    TEAMO_TRY(take_events());
     for (std::uint32_t bucket = 0; bucket < bucket_count; ++bucket) {
         const auto port = tables.ports[leaves_by(tables, bucket).value];
         if (!port) continue;
@@ -220,14 +212,14 @@ Result<> TeamDatapath::apply(const Tables& tables) {
     if (const auto lost = applied_ ? applied_->transmit & ~tables.transmit : 0; lost != 0)
         // At once, before libteam reads the driver's events, which takes a while. Failures are retried below.
         static_cast<void>(set_carrying(tables));
-    if (auto taken = take_events(); !taken) return taken;
+    TEAMO_TRY(take_events());
     if (applied_ == tables) return {};
     applied_.reset();
-    if (auto set = set_mode(tables.mode); !set) return set;
-    if (auto set = set_carrying(tables); !set) return set;
-    if (auto set = set_team_options(tables); !set) return set;
-    if (auto set = set_mapping(tables); !set) return set;
-    if (auto set = set_port_options(tables); !set) return set;
+    TEAMO_TRY(set_mode(tables.mode));
+    TEAMO_TRY(set_carrying(tables));
+    TEAMO_TRY(set_team_options(tables));
+    TEAMO_TRY(set_mapping(tables));
+    TEAMO_TRY(set_port_options(tables));
     applied_ = tables;
     return {};
 }
@@ -248,9 +240,8 @@ Result<BucketCounters> TeamDatapath::read_bucket(std::uint8_t bucket) {
     if (!team_ || !applied_ || applied_->mode != TransmitMode::hash)
         return fail(EAGAIN, "the team does not hash yet");
     if (!meter_) {
-        auto meter = BucketMeter::open(team_);
-        if (!meter) return tl::unexpected(meter.error());
-        meter_.emplace(std::move(*meter));
+        auto meter = TEAMO_TRY(BucketMeter::open(team_));
+        meter_.emplace(std::move(meter));
     }
     meter_->set_fields(applied_->hash_fields);
     return meter_->read(bucket);
@@ -261,9 +252,8 @@ std::optional<int> TeamDatapath::event_fd() const {
 }
 
 Result<> TeamDatapath::take_events() {
-    const auto taken = driver_->take_events();
-    if (!taken) return tl::unexpected(taken.error());
-    if (*taken) applied_.reset();
+    const auto taken = TEAMO_TRY(driver_->take_events());
+    if (taken) applied_.reset();
     return {};
 }
 

@@ -79,9 +79,8 @@ Result<TeamClaims> parse_claims(std::string_view content) {
     if (claims.pid <= 0 || ports == nullptr || ports->array() == nullptr)
         return fail(EBADMSG, "not a claims file: no \"pid\" or no \"ports\"");
     for (const auto& entry : *ports->array()) {
-        auto port = parse_claim(entry);
-        if (!port) return tl::unexpected(port.error());
-        claims.ports.push_back(std::move(*port));
+        auto port = TEAMO_TRY(parse_claim(entry));
+        claims.ports.push_back(std::move(port));
     }
     return claims;
 }

@@ -251,9 +251,8 @@ Result<Journal> parse_journal(std::string_view content) {
             journal.owners[bucket] = Slot{static_cast<std::uint8_t>(owners[bucket] - '0')};
     journal.offloads = parse_names(json::array(*value, "offloads"));
     for (const auto& entry : json::array(*value, "ports")) {
-        auto port = parse_port(entry);
-        if (!port) return tl::unexpected(port.error());
-        journal.ports.push_back(std::move(*port));
+        auto port = TEAMO_TRY(parse_port(entry));
+        journal.ports.push_back(std::move(port));
     }
     for (const auto& entry : json::array(*value, "removed_by_hand"))
         if (entry.string() != nullptr) journal.removed_by_hand.push_back(*entry.string());

@@ -96,19 +96,17 @@ public:
     }
 
     Result<bool> bind(pid_t thread) {
-        const auto now = read_thread_affinity(thread);
-        if (!now) return tl::unexpected(now.error());
-        if (*now == binding_.cpus) return false;
+        const auto now = TEAMO_TRY(read_thread_affinity(thread));
+        if (now == binding_.cpus) return false;
         const auto started = start_of(binding_.id.pid, thread);
         if (!started) return false;
-        if (auto set = write_thread_affinity(thread, wanted_); !set)
-            return tl::unexpected(std::move(set.error()));
+        TEAMO_TRY(write_thread_affinity(thread, wanted_));
         const auto shown = read_thread_affinity(thread);
         if (!shown) return tl::unexpected(shown.error());
-        note(thread, *started, *now);
+        note(thread, *started, now);
         // A cpuset may have removed some CPUs. New threads inherit the result.
         binding_.cpus = *shown;
-        return *shown != *now;
+        return *shown != now;
     }
 
     const WorkerBinding& binding() const { return binding_; }
@@ -132,10 +130,9 @@ private:
 Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier,
                                    std::chrono::milliseconds patience) {
     if (cpus.empty()) return fail(EINVAL, "no CPUs given");
-    const auto target = Target::open(id);
-    if (!target) return tl::unexpected(target.error());
+    const auto target = TEAMO_TRY(Target::open(id));
     Binder binder(id, cpus, earlier);
-    auto bound = for_all_threads(*target, patience, [&binder](pid_t thread) { return binder.bind(thread); });
+    auto bound = for_all_threads(target, patience, [&binder](pid_t thread) { return binder.bind(thread); });
     auto binding = binder.binding();
     // Forget threads that have ended: their numbers are reused.
     std::erase_if(binding.threads,
@@ -152,18 +149,16 @@ Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const Work
 
 Result<> release_process(const WorkerBinding& binding, std::chrono::milliseconds patience) {
     const auto free = [&binding](pid_t thread) -> Result<bool> {
-        const auto now = read_thread_affinity(thread);
-        if (!now) return tl::unexpected(now.error());
-        if (!is_bound_by(binding, *now)) return false;
+        const auto now = TEAMO_TRY(read_thread_affinity(thread));
+        if (!is_bound_by(binding, now)) return false;
         const auto known = binding.threads.find(thread);
         const bool noted =
             known != binding.threads.end() && start_of(binding.id.pid, thread) == known->second.started;
         const auto& before = noted ? known->second.before : binding.before;
-        if (before.empty() || before == *now) return false;
-        if (auto set = write_thread_affinity(thread, before); !set)
-            return tl::unexpected(std::move(set.error()));
+        if (before.empty() || before == now) return false;
+        TEAMO_TRY(write_thread_affinity(thread, before));
         const auto shown = read_thread_affinity(thread);
-        return shown && *shown != *now;
+        return shown && *shown != now;
     };
     const auto target = Target::open(binding.id);
     auto released =

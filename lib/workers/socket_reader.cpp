@@ -80,21 +80,20 @@ Result<SocketReader> SocketReader::open() {
 Result<std::vector<SocketTraffic>> SocketReader::read() const {
     const UniqueFd iterator(bpf_iter_create(bpf_link__fd(program_->link.get())));
     if (!iterator) return fail_errno(errno, "cannot create a BPF iterator over open files");
-    auto records = drain(iterator.get());
-    if (!records) return tl::unexpected(std::move(records.error()));
+    auto records = TEAMO_TRY(drain(iterator.get()));
 
     // A process may have several descriptors of one socket.
     const auto key = [](const teamo_socket_record& record) {
         return std::tuple(record.process, record.cookie);
     };
-    std::ranges::sort(*records, {}, key);
+    std::ranges::sort(records, {}, key);
     // Not std::ranges::unique: clang 14 cannot compile g++ 12's subrange.
     const auto same = [&key](const auto& one, const auto& other) { return key(one) == key(other); };
-    records->erase(std::unique(records->begin(), records->end(), same), records->end());
+    records.erase(std::unique(records.begin(), records.end(), same), records.end());
 
     std::vector<SocketTraffic> sockets;
-    sockets.reserve(records->size());
-    std::ranges::transform(*records, std::back_inserter(sockets), traffic_of);
+    sockets.reserve(records.size());
+    std::ranges::transform(records, std::back_inserter(sockets), traffic_of);
     return sockets;
 }
 

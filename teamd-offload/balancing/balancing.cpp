@@ -40,19 +40,15 @@ Result<std::unique_ptr<Balancing>> Balancing::make(sd_event* loop, const Log& lo
                                                    BucketOwners& owners, const PortCpus& cpus,
                                                    std::function<void()> request_pass,
                                                    const BalanceConfig& config) {
-    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
-    if (!socket) return tl::unexpected(socket.error());
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     std::unique_ptr<Balancing> balancing(
-        new Balancing(log, datapath, owners, cpus, std::move(request_pass), config, std::move(*socket)));
-    auto interval = Timer::make(loop, [self = balancing.get()] { self->measure(); });
-    if (!interval) return tl::unexpected(interval.error());
-    balancing->interval_.emplace(std::move(*interval));
-    auto ticking = Timer::make(loop, [self = balancing.get()] { self->reconcile(); });
-    if (!ticking) return tl::unexpected(ticking.error());
-    balancing->tick_.emplace(std::move(*ticking));
-    auto second = Timer::make(loop, [self = balancing.get()] { self->measure_rates(); });
-    if (!second) return tl::unexpected(second.error());
-    balancing->second_.emplace(std::move(*second));
+        new Balancing(log, datapath, owners, cpus, std::move(request_pass), config, std::move(socket)));
+    auto interval = TEAMO_TRY(Timer::make(loop, [self = balancing.get()] { self->measure(); }));
+    balancing->interval_.emplace(std::move(interval));
+    auto ticking = TEAMO_TRY(Timer::make(loop, [self = balancing.get()] { self->reconcile(); }));
+    balancing->tick_.emplace(std::move(ticking));
+    auto second = TEAMO_TRY(Timer::make(loop, [self = balancing.get()] { self->measure_rates(); }));
+    balancing->second_.emplace(std::move(second));
     return balancing;
 }
 

@@ -36,17 +36,14 @@ using Kind = CpuSetting::Kind;
 Result<std::unique_ptr<Interrupts>> Interrupts::make(sd_event* loop, const Log& log, std::string team,
                                                      const InterruptConfig& config, const Observer& observer,
                                                      JournalKeeper& journal) {
-    auto family = NetdevFamily::open();
-    if (!family) return tl::unexpected(family.error());
+    auto family = TEAMO_TRY(NetdevFamily::open());
     std::unique_ptr<Interrupts> interrupts(
-        new Interrupts(log, std::move(team), config, observer, journal, std::move(*family)));
-    auto timer = Timer::make(loop, [self = interrupts.get()] { self->poll(); });
-    if (!timer) return tl::unexpected(timer.error());
-    interrupts->timer_.emplace(std::move(*timer));
+        new Interrupts(log, std::move(team), config, observer, journal, std::move(family)));
+    auto timer = TEAMO_TRY(Timer::make(loop, [self = interrupts.get()] { self->poll(); }));
+    interrupts->timer_.emplace(std::move(timer));
     if (config.irqbalance) {
-        auto irqbalance = IrqBalance::make(loop, log, interrupts->team_name_, {});
-        if (!irqbalance) return tl::unexpected(irqbalance.error());
-        interrupts->irqbalance_ = std::move(*irqbalance);
+        auto irqbalance = TEAMO_TRY(IrqBalance::make(loop, log, interrupts->team_name_, {}));
+        interrupts->irqbalance_ = std::move(irqbalance);
     }
     return interrupts;
 }

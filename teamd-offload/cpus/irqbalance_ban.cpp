@@ -125,10 +125,9 @@ void IrqBalance::begin_round() {
 Result<bool> IrqBalance::lock() {
     if (::mkdir(places_.record.c_str(), 0755) < 0 && errno != EEXIST)
         return fail_errno(errno, places_.record);
-    auto lock = LockFile::try_take(record_path() + ".lock");
-    if (!lock) return tl::unexpected(lock.error());
-    if (*lock) lock_.emplace(std::move(**lock));
-    return lock->has_value();
+    auto lock = TEAMO_TRY(LockFile::try_take(record_path() + ".lock"));
+    if (lock) lock_.emplace(std::move(*lock));
+    return lock.has_value();
 }
 
 void IrqBalance::try_next_socket() {

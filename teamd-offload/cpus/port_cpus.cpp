@@ -20,9 +20,8 @@ constexpr double smoothing = 15; // seconds
 Result<std::unique_ptr<PortCpus>> PortCpus::make(sd_event* loop, const Log& log, Interrupts& interrupts,
                                                  std::function<void()> request_pass) {
     std::unique_ptr<PortCpus> cpus(new PortCpus(log, interrupts, std::move(request_pass)));
-    auto timer = Timer::make(loop, [self = cpus.get()] { self->poll(); });
-    if (!timer) return tl::unexpected(timer.error());
-    cpus->timer_.emplace(std::move(*timer));
+    auto timer = TEAMO_TRY(Timer::make(loop, [self = cpus.get()] { self->poll(); }));
+    cpus->timer_.emplace(std::move(timer));
     return cpus;
 }
 

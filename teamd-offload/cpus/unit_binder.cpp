@@ -33,9 +33,8 @@ bool runs_within(pid_t process, const CpuList& cpus) {
 
 /// Restores the previous AllowedCPUs=, if the current one is ours.
 Result<> undo(const UnitCpus& systemd, const std::string& unit, const UnitBinding& bound) {
-    const auto now = systemd.read(unit);
-    if (!now) return tl::unexpected(now.error());
-    const bool ours = *now == bound.cpus || (!bound.leaving.empty() && *now == bound.leaving);
+    const auto now = TEAMO_TRY(systemd.read(unit));
+    const bool ours = now == bound.cpus || (!bound.leaving.empty() && now == bound.leaving);
     return ours ? systemd.set(unit, bound.before) : Result<>{};
 }
 

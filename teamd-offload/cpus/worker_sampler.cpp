@@ -34,13 +34,11 @@ std::optional<std::chrono::milliseconds> WorkerSampler::start_sample() {
     if (!udp_ || !sampler_failure_.empty()) return std::nullopt;
     const auto begin = [this]() -> Result<> {
         if (!sampler_) {
-            auto sampler = UdpSampler::open();
-            if (!sampler) return tl::unexpected(sampler.error());
-            sampler_.emplace(std::move(*sampler));
+            auto sampler = TEAMO_TRY(UdpSampler::open());
+            sampler_.emplace(std::move(sampler));
         }
-        const auto root = find_unified_cgroup();
-        if (!root) return tl::unexpected(root.error());
-        return sampler_->start(*root);
+        const auto root = TEAMO_TRY(find_unified_cgroup());
+        return sampler_->start(root);
     };
     if (auto begun = begin(); !begun) {
         sampler_failure_ = begun.error().text;
@@ -113,16 +111,15 @@ Result<std::vector<WorkerSampler::ObservedWorker>>
 WorkerSampler::observe(const Selection& selection, const PortTraces& ports, Clock::time_point now) {
     const auto sample =
         end_sample(); // before reading the sockets, which takes long and would extend the sample
-    const auto sockets = source_.read();
-    if (!sockets) return tl::unexpected(sockets.error());
+    const auto sockets = TEAMO_TRY(source_.read());
     seconds_ = window_end_ ? std::max(seconds_between(*window_end_, now), 0.001)
                            : std::chrono::duration<double>(window).count();
     window_end_ = now;
-    auto traffic = meter_.step(*sockets, ports, with_processes(sample.rows, *sockets),
+    auto traffic = meter_.step(sockets, ports, with_processes(sample.rows, sockets),
                                seconds_ / std::max(sample.seconds, 0.001));
 
     std::set<pid_t> processes, with_udp;
-    for (const auto& socket : *sockets) {
+    for (const auto& socket : sockets) {
         processes.insert(socket.process);
         if (socket.transport == Transport::udp) with_udp.insert(socket.process);
     }

@@ -58,12 +58,10 @@ std::string title_of(const Worker& worker) {
 Result<std::unique_ptr<Workers>> Workers::make(sd_event* loop, const Log& log, std::vector<WorkerRule> rules,
                                                const Interrupts& interrupts, JournalKeeper& journal) {
     std::unique_ptr<Workers> workers(new Workers(log, std::move(rules), interrupts, journal));
-    auto window_timer = Timer::make(loop, [self = workers.get()] { self->begin_window(); });
-    if (!window_timer) return tl::unexpected(window_timer.error());
-    workers->window_.emplace(std::move(*window_timer));
-    auto sample_timer = Timer::make(loop, [self = workers.get()] { self->end_window(); });
-    if (!sample_timer) return tl::unexpected(sample_timer.error());
-    workers->sample_.emplace(std::move(*sample_timer));
+    auto window_timer = TEAMO_TRY(Timer::make(loop, [self = workers.get()] { self->begin_window(); }));
+    workers->window_.emplace(std::move(window_timer));
+    auto sample_timer = TEAMO_TRY(Timer::make(loop, [self = workers.get()] { self->end_window(); }));
+    workers->sample_.emplace(std::move(sample_timer));
     return workers;
 }
 
@@ -214,8 +212,7 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
     const auto begun = Clock::now();
     const auto earlier = known == nullptr ? WorkerBinding{} : *known;
     const bool moves = known == nullptr || last.cpus != cpus;
-    if (moves)
-        if (auto noted = write_before(worker.id, cpus); !noted) return noted;
+    if (moves) TEAMO_TRY(write_before(worker.id, cpus));
     auto bound = bind_process(worker.id, cpus, earlier, window_budget);
     spent_ += Clock::now() - begun;
     auto* entry = find(worker.id);
@@ -244,10 +241,9 @@ Result<> Workers::write_before(ProcessId id, const CpuList& cpus) {
     if (auto* known = find(id)) {
         known->leaving = std::exchange(known->cpus, cpus);
     } else {
-        auto affinity = read_thread_affinity(id.pid);
-        if (!affinity) return tl::unexpected(affinity.error());
+        auto affinity = TEAMO_TRY(read_thread_affinity(id.pid));
         journal_.workers().processes.push_back(
-            {.id = id, .cpus = cpus, .leaving = *affinity, .before = *affinity, .threads = {}});
+            {.id = id, .cpus = cpus, .leaving = affinity, .before = affinity, .threads = {}});
     }
     auto kept = journal_.keep();
     if (!kept) journal_.workers() = before;
@@ -333,28 +329,26 @@ void Workers::reset_measurement() {
 }
 
 Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {
-    auto reading = read_process(pid);
-    if (!reading) return tl::unexpected(reading.error());
+    auto reading = TEAMO_TRY(read_process(pid));
     if (!managed_)
         return fail(
             EBUSY,
             "all workers are released, by request or by a running benchmark; first run: workers apply");
     if (is_refused()) return fail(EBUSY, refused_);
     const bool begins = !is_wanted();
-    by_hand_[reading->worker.id] = policy;
+    by_hand_[reading.worker.id] = policy;
     if (begins) window_->after(0s);
     return {};
 }
 
 Result<> Workers::release(pid_t pid) {
-    const auto reading = read_process(pid);
-    if (!reading) return tl::unexpected(reading.error());
-    const auto id = reading->worker.id;
+    const auto reading = TEAMO_TRY(read_process(pid));
+    const auto id = reading.worker.id;
     if (!by_hand_.contains(id) &&
         std::ranges::none_of(status_, [&](const auto& one) { return one.worker.id == id; }))
         return fail(ENOENT, fmt::format("process {} is no worker of this team", pid));
     release(id);
-    release_unit(reading->worker.unit);
+    release_unit(reading.worker.unit);
     by_hand_[id] = WorkerPolicy::off;
     for (auto& one : status_)
         if (one.worker.id == id) {

@@ -177,7 +177,7 @@ Result<const Command*> find_row(Arguments words) {
 }
 
 CommandResult send_command(Session& session, const control::Request& request) {
-    if (auto sent = session.send(request); !sent) return tl::unexpected(std::move(sent.error()));
+    TEAMO_TRY(session.send(request));
     return {};
 }
 

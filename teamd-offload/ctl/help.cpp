@@ -184,9 +184,8 @@ std::string help_text(std::string_view program) {
 
 Result<std::string> help_on(std::string_view program, Arguments words) {
     if (words.empty()) return help_text(program);
-    const auto row = find_row(words);
-    if (!row) return tl::unexpected(row.error());
-    const auto& command = **row;
+    const auto row = TEAMO_TRY(find_row(words));
+    const auto& command = *row;
     std::string text;
     if (command.run != nullptr)
         text = fmt::format("usage: {} {}teamdevname {}\n\n{}", program, options_of(command),

@@ -34,7 +34,7 @@ Result<Session> Session::open(const std::string& team, const Options& options) {
         return within(team, std::move(error));
     }
     Session session(team, options, std::move(*client));
-    if (auto same = session.check_device(); !same) return tl::unexpected(same.error());
+    TEAMO_TRY(session.check_device());
     return session;
 }
 
@@ -51,8 +51,7 @@ Result<> Session::check_device() {
 }
 
 Result<std::string> Session::call(const control::Request& request) {
-    auto reply = client_.call(request);
-    if (!reply) return tl::unexpected(std::move(reply.error()));
+    auto reply = TEAMO_TRY(client_.call(request));
     return std::visit(Match{
                           [](std::string& payload) -> Result<std::string> { return std::move(payload); },
                           [](control::Refusal& refusal) -> Result<std::string> {
@@ -61,18 +60,17 @@ Result<std::string> Session::call(const control::Request& request) {
                                                               refusal.code));
                           },
                       },
-                      *reply);
+                      reply);
 }
 
 Result<> Session::send(const control::Request& request) {
-    if (const auto done = call(request); !done) return tl::unexpected(done.error());
+    TEAMO_TRY(call(request));
     return {};
 }
 
 Result<json::Value> Session::document(const control::Request& request) {
-    const auto text = call(request);
-    if (!text) return tl::unexpected(text.error());
-    auto value = json::parse(*text, reply_limits);
+    const auto text = TEAMO_TRY(call(request));
+    auto value = json::parse(text, reply_limits);
     if (!value)
         return fail(EPROTO, fmt::format("the daemon's reply is not JSON: {}:{}: {}", value.error().place.line,
                                         value.error().place.column, value.error().text));
@@ -80,9 +78,8 @@ Result<json::Value> Session::document(const control::Request& request) {
 }
 
 Result<TeamState> Session::state() {
-    auto document = this->document(control::StateDump{});
-    if (!document) return tl::unexpected(std::move(document.error()));
-    return control::read_state(std::move(*document));
+    auto document = TEAMO_TRY(this->document(control::StateDump{}));
+    return control::read_state(std::move(document));
 }
 
 void Session::print(const json::Value& value) const {

@@ -68,13 +68,11 @@ announce::Speaker speaker_of(const Link& device, const std::vector<DeviceAddress
 } // namespace
 
 Result<std::unique_ptr<Announcer>> Announcer::make(sd_event* loop, const Log& log, const Observer& observer) {
-    auto socket = PacketSocket::open();
-    if (!socket) return tl::unexpected(socket.error());
-    std::unique_ptr<Announcer> announcer(new Announcer(std::move(*socket), log, observer));
+    auto socket = TEAMO_TRY(PacketSocket::open());
+    std::unique_ptr<Announcer> announcer(new Announcer(std::move(socket), log, observer));
     for (auto* round : {&announcer->peers_, &announcer->groups_}) {
-        auto timer = Timer::make(loop, [raw = announcer.get(), round] { raw->next(*round); });
-        if (!timer) return tl::unexpected(timer.error());
-        round->timer.emplace(std::move(*timer));
+        auto timer = TEAMO_TRY(Timer::make(loop, [raw = announcer.get(), round] { raw->next(*round); }));
+        round->timer.emplace(std::move(timer));
     }
     return announcer;
 }

@@ -15,9 +15,8 @@ constexpr std::chrono::milliseconds period{10};
 Result<std::unique_ptr<CarrierMonitor>> CarrierMonitor::make(sd_event* loop, const Log& log,
                                                              Observer& observer) {
     std::unique_ptr<CarrierMonitor> monitor(new CarrierMonitor(loop, log, observer));
-    auto timer = Timer::make(loop, [self = monitor.get()] { self->poll_counts(); });
-    if (!timer) return tl::unexpected(timer.error());
-    monitor->timer_.emplace(std::move(*timer));
+    auto timer = TEAMO_TRY(Timer::make(loop, [self = monitor.get()] { self->poll_counts(); }));
+    monitor->timer_.emplace(std::move(timer));
     auto reread = Deferred::make(loop, Priority::link, [self = monitor.get()] {
         self->observer_.reread(std::exchange(self->unread_, {}));
     });
@@ -82,13 +81,10 @@ bool CarrierMonitor::can_lose_carrier_unseen(IfIndex port) const {
 /// Reads the losses before the changes, and poll_counts() in the other order, so that a loss between the two
 /// reads is not missed.
 Result<CarrierMonitor::Polled> CarrierMonitor::start_counting(const Link& link) {
-    auto count = CarrierCount::open(link);
-    if (!count) return tl::unexpected(count.error());
-    const auto losses = count->losses();
-    if (!losses) return tl::unexpected(losses.error());
-    const auto changes = count->changes();
-    if (!changes) return tl::unexpected(changes.error());
-    return Polled{.count = std::move(*count), .losses = *losses, .changes = *changes};
+    auto count = TEAMO_TRY(CarrierCount::open(link));
+    const auto losses = TEAMO_TRY(count.losses());
+    const auto changes = TEAMO_TRY(count.changes());
+    return Polled{.count = std::move(count), .losses = losses, .changes = changes};
 }
 
 void CarrierMonitor::poll(const std::set<IfIndex>& ports) {

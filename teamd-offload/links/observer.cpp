@@ -8,13 +8,11 @@
 namespace teamo {
 
 Result<std::unique_ptr<Observer>> Observer::make(const Log& log, std::function<void()> changed) {
-    auto events = NetlinkSocket::listen(NETLINK_ROUTE, {RTNLGRP_LINK});
-    if (!events) return tl::unexpected(events.error());
-    auto control = LinkControl::open();
-    if (!control) return tl::unexpected(control.error());
+    auto events = TEAMO_TRY(NetlinkSocket::listen(NETLINK_ROUTE, {RTNLGRP_LINK}));
+    auto control = TEAMO_TRY(LinkControl::open());
     std::unique_ptr<Observer> observer(
-        new Observer(std::move(*events), std::move(*control), log, std::move(changed)));
-    if (auto read = observer->refresh(); !read) return tl::unexpected(read.error());
+        new Observer(std::move(events), std::move(control), log, std::move(changed)));
+    TEAMO_TRY(observer->refresh());
     return observer;
 }
 
@@ -82,10 +80,9 @@ Result<Link> Observer::read_now(IfIndex device) {
 Result<> Observer::refresh() {
     stale_ = true;
     // Events in the queue are older than this dump, and would overwrite it.
-    if (auto drained = events_.receive({}); !drained) return tl::unexpected(drained.error());
-    auto all = control_.read_all();
-    if (!all) return tl::unexpected(all.error());
-    links_ = std::move(*all);
+    TEAMO_TRY(events_.receive({}));
+    auto all = TEAMO_TRY(control_.read_all());
+    links_ = std::move(all);
     ++events_taken_;
     stale_ = false;
     return {};

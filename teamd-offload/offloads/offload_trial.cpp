@@ -49,14 +49,13 @@ Result<std::unique_ptr<OffloadTrial>> OffloadTrial::make(sd_event* loop, const L
 }
 
 Result<> OffloadTrial::begin(IfIndex port, const std::string& name) {
-    const auto features = ethtool_.read_features(port);
-    if (!features) return tl::unexpected(features.error());
-    const auto before = switched_by_trial(*features);
+    const auto features = TEAMO_TRY(ethtool_.read_features(port));
+    const auto before = switched_by_trial(features);
     if (before.empty()) return fail(EOPNOTSUPP, name + " has no TSO that can be switched");
     auto* entry = journal_.port(port);
     if (entry == nullptr) return fail(ENODEV, name + " is no port of the team");
     entry->trial = before;
-    if (auto kept = journal_.keep(); !kept) return kept;
+    TEAMO_TRY(journal_.keep());
     log_(Level::debug, fmt::format("port {}: TSO is measured", name));
     tried_ = port;
     return {};
@@ -69,8 +68,7 @@ Result<> OffloadTrial::request(IfIndex port, const std::string& name, TrialState
     }
     forget_vanished();
     if (tried_ && *tried_ != port) return fail(EBUSY, journal_.port(*tried_)->name + " is being measured");
-    if (!tried_)
-        if (auto begun = begin(port, name); !begun) return begun;
+    if (!tried_) TEAMO_TRY(begin(port, name));
     limit_->after(longest_trial_silence);
     const auto wanted = all(journal_.port(port)->trial, state == TrialState::on);
     const auto now = ethtool_.set_features(port, wanted);

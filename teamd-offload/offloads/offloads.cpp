@@ -45,7 +45,7 @@ Result<std::unique_ptr<Offloads>> Offloads::make(sd_event* loop, const Log& log,
         return offloads;
     }
     offloads->events_.emplace(std::move(*events));
-    if (auto listening = offloads->listen(loop); !listening) return tl::unexpected(listening.error());
+    TEAMO_TRY(offloads->listen(loop));
     return offloads;
 }
 

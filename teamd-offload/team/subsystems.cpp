@@ -18,26 +18,20 @@ Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::funct
     const auto& log = context.log;
     const auto& config = context.config();
     auto& [monitor, announces, trials, contract, irqs, cpus, balance, processes, pause] = *this;
-    if (auto done = put(monitor, CarrierMonitor::make(loop, log, *context.observer)); !done) return done;
-    if (auto done = put(announces, Announcer::make(loop, log, *context.observer)); !done) return done;
-    if (auto done = put(trials, OffloadTrial::make(loop, log, context.ethtool, context.journal)); !done)
-        return done;
+    TEAMO_TRY(put(monitor, CarrierMonitor::make(loop, log, *context.observer)));
+    TEAMO_TRY(put(announces, Announcer::make(loop, log, *context.observer)));
+    TEAMO_TRY(put(trials, OffloadTrial::make(loop, log, context.ethtool, context.journal)));
     if (auto done =
             put(contract, Offloads::make(loop, log, context.ethtool, context.datapath->kernel_manages_ports(),
                                          context.journal, *trials, request_pass));
         !done)
         return done;
-    if (auto done = put(irqs, Interrupts::make(loop, log, context.name(), config.interrupts,
-                                               *context.observer, context.journal));
-        !done)
-        return done;
-    if (auto done = put(cpus, PortCpus::make(loop, log, *irqs, request_pass)); !done) return done;
-    if (auto done = put(balance, Balancing::make(loop, log, *context.datapath, context.journal.owners(),
-                                                 *cpus, request_pass, config.balance));
-        !done)
-        return done;
-    if (auto done = put(processes, Workers::make(loop, log, config.workers, *irqs, context.journal)); !done)
-        return done;
+    TEAMO_TRY(put(irqs, Interrupts::make(loop, log, context.name(), config.interrupts, *context.observer,
+                                         context.journal)));
+    TEAMO_TRY(put(cpus, PortCpus::make(loop, log, *irqs, request_pass)));
+    TEAMO_TRY(put(balance, Balancing::make(loop, log, *context.datapath, context.journal.owners(), *cpus,
+                                           request_pass, config.balance)));
+    TEAMO_TRY(put(processes, Workers::make(loop, log, config.workers, *irqs, context.journal)));
     return put(pause, BenchmarkPause::make(loop, log, *irqs, *processes));
 }
 

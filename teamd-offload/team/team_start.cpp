@@ -22,15 +22,12 @@ constexpr std::chrono::seconds restore_patience{2};
 
 Result<std::unique_ptr<Team>> Team::start(Configuration configuration, TeamOptions options, Log& log,
                                           sd_event* loop, std::function<void(Error)> failed) {
-    auto control = LinkControl::open();
-    if (!control) return tl::unexpected(control.error());
-    auto ethtool = Ethtool::open();
-    if (!ethtool) return tl::unexpected(ethtool.error());
-    auto links = control->read_all();
-    if (!links) return tl::unexpected(links.error());
-    const auto* existing = options.recreate ? nullptr : find_link(*links, configuration.team.device);
+    auto control = TEAMO_TRY(LinkControl::open());
+    auto ethtool = TEAMO_TRY(Ethtool::open());
+    auto links = TEAMO_TRY(control.read_all());
+    const auto* existing = options.recreate ? nullptr : find_link(links, configuration.team.device);
     auto datapath =
-        open_datapath(options.datapath, *control, existing, hash_fields_of(configuration.team.runner));
+        open_datapath(options.datapath, control, existing, hash_fields_of(configuration.team.runner));
     if (!datapath) return tl::unexpected(datapath.error());
     const bool by_bpf = (*datapath)->name() == "bpf";
     for (const auto& sentence :
@@ -39,8 +36,8 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, TeamOptio
     std::unique_ptr<Team> team(new Team({.configuration = std::move(configuration),
                                          .options = std::move(options),
                                          .log = log,
-                                         .control = std::move(*control),
-                                         .ethtool = std::move(*ethtool),
+                                         .control = std::move(control),
+                                         .ethtool = std::move(ethtool),
                                          .datapath = std::move(*datapath)},
                                         std::move(failed)));
     if (auto opened = team->open(loop); !opened) {
@@ -52,15 +49,13 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, TeamOptio
 
 Result<> Team::open(sd_event* loop) {
     auto& [context, subsystems, ports, uppers, reconciler] = parts_;
-    auto observer = Observer::make(context.log, [this] { pass(); });
-    if (!observer) return tl::unexpected(observer.error());
-    context.observer = std::move(*observer);
-    if (auto made = make_timers(loop); !made) return made;
-    if (auto made = subsystems.make(loop, context, [this] { pass_soon_->soon(); }); !made) return made;
-    const auto existing = find_device();
-    if (!existing) return tl::unexpected(existing.error());
-    if (auto made = *existing ? adopt_device(**existing) : make_device(); !made) return made;
-    if (auto joined = ports.join_configured(made_device_); !joined) return joined;
+    auto observer = TEAMO_TRY(Observer::make(context.log, [this] { pass(); }));
+    context.observer = std::move(observer);
+    TEAMO_TRY(make_timers(loop));
+    TEAMO_TRY(subsystems.make(loop, context, [this] { pass_soon_->soon(); }));
+    const auto existing = TEAMO_TRY(find_device());
+    TEAMO_TRY(existing ? adopt_device(*existing) : make_device());
+    TEAMO_TRY(ports.join_configured(made_device_));
     pass();
     subsystems.balancing->start();
     subsystems.workers->start();
@@ -69,15 +64,12 @@ Result<> Team::open(sd_event* loop) {
 }
 
 Result<> Team::make_timers(sd_event* loop) {
-    auto soon = Deferred::make(loop, Priority::link, [this] { pass(); });
-    if (!soon) return tl::unexpected(soon.error());
-    pass_soon_.emplace(std::move(*soon));
-    auto timer = Timer::make(loop, [this] { pass(); });
-    if (!timer) return tl::unexpected(timer.error());
-    timer_.emplace(std::move(*timer));
-    auto poll_timer = Timer::make(loop, [this] { poll_unreported(); });
-    if (!poll_timer) return tl::unexpected(poll_timer.error());
-    poll_timer_.emplace(std::move(*poll_timer));
+    auto soon = TEAMO_TRY(Deferred::make(loop, Priority::link, [this] { pass(); }));
+    pass_soon_.emplace(std::move(soon));
+    auto timer = TEAMO_TRY(Timer::make(loop, [this] { pass(); }));
+    timer_.emplace(std::move(timer));
+    auto poll_timer = TEAMO_TRY(Timer::make(loop, [this] { poll_unreported(); }));
+    poll_timer_.emplace(std::move(poll_timer));
     return {};
 }
 
@@ -85,14 +77,14 @@ Result<> Team::make_timers(sd_event* loop) {
 Result<std::optional<TeamDevice>> Team::find_device() {
     auto& [context, subsystems, ports, uppers, reconciler] = parts_;
     if (context.options.recreate) {
-        if (auto good = ports.check_configured(); !good) return tl::unexpected(good.error());
-        if (auto replaced = remove_existing(); !replaced) return tl::unexpected(replaced.error());
+        TEAMO_TRY(ports.check_configured());
+        TEAMO_TRY(remove_existing());
     }
-    if (auto removed = remove_half_made(); !removed) return tl::unexpected(removed.error());
+    TEAMO_TRY(remove_half_made());
     auto existing = context.datapath->find_device(context.links(), context.name(), context.options.take_over);
     if (!existing || *existing) return existing;
-    if (auto cleared = ports.clear_leftovers(); !cleared) return tl::unexpected(cleared.error());
-    if (auto good = ports.check_configured(); !good) return tl::unexpected(good.error());
+    TEAMO_TRY(ports.clear_leftovers());
+    TEAMO_TRY(ports.check_configured());
     return existing;
 }
 
@@ -136,7 +128,7 @@ Result<> Team::make_device() {
                 link != nullptr && address.is_zero())
                 address = link->address;
     journal.set_making(true); // identifies the device if we are killed before it has its mark
-    if (auto kept = journal.keep(); !kept) return kept;
+    TEAMO_TRY(journal.keep());
     auto device = context.datapath->create_device(context.control, context.name(), address);
     if (!device) {
         if (journal.ports().empty()) journal.remove_file();
@@ -145,7 +137,7 @@ Result<> Team::make_device() {
     context.device = std::move(*device);
     made_device_ = true;
     journal.set_making(false);
-    if (auto read = context.observer->refresh(); !read) return read;
+    TEAMO_TRY(context.observer->refresh());
     const auto* team = context.team();
     if (team == nullptr)
         return fail(ENODEV, fmt::format("device {} was removed while it was being made", context.name()));
@@ -153,7 +145,7 @@ Result<> Team::make_device() {
     journal.set_device(context.device.team, context.device.inner,
                        subsystems.offloads->kept(context.device.team));
     const auto tables = reconciler.begin();
-    if (auto kept = journal.keep(); !kept) return kept;
+    TEAMO_TRY(journal.keep());
     return context.datapath->attach_team(context.device, tables);
 }
 
@@ -162,9 +154,8 @@ Result<> Team::make_device() {
 Result<> Team::adopt_device(const TeamDevice& device) {
     auto& [context, subsystems, ports, uppers, reconciler] = parts_;
     context.device = device;
-    auto journal = context.journal.read();
-    if (!journal) return tl::unexpected(journal.error());
-    if (*journal) context.journal.adopt(std::move(**journal));
+    auto journal = TEAMO_TRY(context.journal.read());
+    if (journal) context.journal.adopt(std::move(*journal));
     context.journal.set_making(false);
     subsystems.offloads->add_team(*context.team(), context.config().offload, context.journal.offloads());
     context.journal.set_device(device.team, device.inner, subsystems.offloads->kept(device.team));
@@ -173,7 +164,7 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     ports.adopt_offloads();
     // A hash by CPU needs to know where the interrupts arrive.
     subsystems.interrupts->follow(interrupt_ports(context, ports, context.journal.active()));
-    if (auto attached = context.datapath->attach_team(device, reconciler.adopt()); !attached) return attached;
+    TEAMO_TRY(context.datapath->attach_team(device, reconciler.adopt()));
     for (const auto& port : ports.all())
         if (auto attached = context.datapath->attach_port(port.index); !attached) {
             // The other ports carry; the first pass removes a port whose device is gone.

@@ -72,9 +72,8 @@ AllCpuTimes parse_cpu_times(std::string_view proc_stat) {
 }
 
 Result<AllCpuTimes> read_cpu_times() {
-    const auto text = read_proc_stat();
-    if (!text) return tl::unexpected(text.error());
-    return parse_cpu_times(*text);
+    const auto text = TEAMO_TRY(read_proc_stat());
+    return parse_cpu_times(text);
 }
 
 Result<std::chrono::microseconds> parse_busy_time(std::string_view proc_stat, long ticks_per_second) {
@@ -87,9 +86,8 @@ Result<std::chrono::microseconds> parse_busy_time(std::string_view proc_stat, lo
 }
 
 Result<std::chrono::microseconds> read_busy_time() {
-    const auto text = read_proc_stat();
-    if (!text) return tl::unexpected(text.error());
-    return parse_busy_time(*text, ::sysconf(_SC_CLK_TCK));
+    const auto text = TEAMO_TRY(read_proc_stat());
+    return parse_busy_time(text, ::sysconf(_SC_CLK_TCK));
 }
 
 } // namespace teamo

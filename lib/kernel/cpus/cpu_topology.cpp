@@ -127,13 +127,12 @@ CpuList read_isolated(const fs::path& sys) {
 
 Result<CpuTopology> read_cpu_topology(const std::string& root) {
     const fs::path sys = root + "/sys", system = sys / "devices" / "system";
-    const auto online = read_online_cpus(root);
-    if (!online) return tl::unexpected(online.error());
+    const auto online = TEAMO_TRY(read_online_cpus(root));
     const auto isolated = read_isolated(sys);
     CpuTopology topology;
-    for (const auto number : united(sysfs::cpus(system / "cpu" / "present").value_or(CpuList()), *online)) {
+    for (const auto number : united(sysfs::cpus(system / "cpu" / "present").value_or(CpuList()), online)) {
         auto cpu = read_cpu(system, number);
-        cpu.online = std::ranges::binary_search(*online, number);
+        cpu.online = std::ranges::binary_search(online, number);
         cpu.isolated = std::ranges::binary_search(isolated, number);
         topology.cpus.push_back(cpu);
     }
@@ -145,9 +144,8 @@ Result<CpuTopology> read_cpu_topology(const std::string& root) {
 
 Result<CpuList> read_online_cpus(const std::string& root) {
     const auto path = root + "/sys/devices/system/cpu/online";
-    const auto text = read_file(path, 65536);
-    if (!text) return tl::unexpected(text.error());
-    auto cpus = parse_cpu_list(*text);
+    const auto text = TEAMO_TRY(read_file(path, 65536));
+    auto cpus = parse_cpu_list(text);
     if (!cpus) return fail(EINVAL, path + " is not a list of CPUs");
     return std::move(*cpus);
 }

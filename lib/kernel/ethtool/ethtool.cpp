@@ -39,10 +39,9 @@ LinkStatus parse_link_modes(const nlmsghdr* message) {
 } // namespace
 
 Result<Ethtool> Ethtool::open() {
-    auto socket = NetlinkSocket::open(NETLINK_GENERIC);
-    if (!socket) return tl::unexpected(socket.error());
-    const int family = genl_ctrl_resolve(socket->get(), ETHTOOL_GENL_NAME);
-    return Ethtool(std::move(*socket), std::max(family, 0));
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_GENERIC));
+    const int family = genl_ctrl_resolve(socket.get(), ETHTOOL_GENL_NAME);
+    return Ethtool(std::move(socket), std::max(family, 0));
 }
 
 NlMessage Ethtool::make_request(std::uint8_t command, int header_attribute, IfIndex index) const {

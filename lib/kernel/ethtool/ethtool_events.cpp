@@ -32,13 +32,11 @@ IfIndex device_of_ethtool_event(const nlmsghdr* message) {
 }
 
 Result<EthtoolEvents> EthtoolEvents::open() {
-    auto resolver = NetlinkSocket::open(NETLINK_GENERIC);
-    if (!resolver) return tl::unexpected(resolver.error());
-    const int group = genl_ctrl_resolve_grp(resolver->get(), ETHTOOL_GENL_NAME, ETHTOOL_MCGRP_MONITOR_NAME);
+    auto resolver = TEAMO_TRY(NetlinkSocket::open(NETLINK_GENERIC));
+    const int group = genl_ctrl_resolve_grp(resolver.get(), ETHTOOL_GENL_NAME, ETHTOOL_MCGRP_MONITOR_NAME);
     if (group < 0) return fail(EOPNOTSUPP, "this kernel has no ethtool netlink (CONFIG_ETHTOOL_NETLINK)");
-    auto socket = NetlinkSocket::listen(NETLINK_GENERIC, {group});
-    if (!socket) return tl::unexpected(socket.error());
-    return EthtoolEvents(std::move(*socket));
+    auto socket = TEAMO_TRY(NetlinkSocket::listen(NETLINK_GENERIC, {group}));
+    return EthtoolEvents(std::move(socket));
 }
 
 Result<EthtoolEvents::Seen> EthtoolEvents::take() {
@@ -50,9 +48,8 @@ Result<EthtoolEvents::Seen> EthtoolEvents::take() {
         if (header->cmd == ETHTOOL_MSG_FEATURES_NTF) seen.features.insert(device);
         if (header->cmd == ETHTOOL_MSG_LINKMODES_NTF) seen.link_modes.insert(device);
     };
-    const auto received = socket_.receive(note);
-    if (!received) return tl::unexpected(received.error());
-    seen.lost = *received == NetlinkSocket::Received::lost;
+    const auto received = TEAMO_TRY(socket_.receive(note));
+    seen.lost = received == NetlinkSocket::Received::lost;
     return seen;
 }
 

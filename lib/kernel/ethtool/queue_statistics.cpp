@@ -94,8 +94,7 @@ Result<std::uint32_t> count_statistics(Device& device) {
     auto* request = reinterpret_cast<ethtool_sset_info*>(buffer.data());
     request->cmd = ETHTOOL_GSSET_INFO;
     request->sset_mask = 1ULL << ETH_SS_STATS;
-    if (auto done = device.ask(request, "the number of statistics"); !done)
-        return tl::unexpected(done.error());
+    TEAMO_TRY(device.ask(request, "the number of statistics"));
     const auto count = request->sset_mask == 0 ? 0 : request->data[0];
     if (count == 0 || count > most_statistics) return fail(ENOTSUP, "the driver has no statistics");
     return count;
@@ -138,9 +137,9 @@ tl::unexpected<Error> changed() {
 }
 
 Result<std::vector<std::string>> read_names(Device& device, std::uint32_t count) {
-    auto buffer = GuardedBuffer::of(sizeof(ethtool_gstrings) + std::size_t{count} * ETH_GSTRING_LEN);
-    if (!buffer) return tl::unexpected(buffer.error());
-    auto* request = new (buffer->get())
+    auto buffer =
+        TEAMO_TRY(GuardedBuffer::of(sizeof(ethtool_gstrings) + std::size_t{count} * ETH_GSTRING_LEN));
+    auto* request = new (buffer.get())
         ethtool_gstrings{.cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_STATS, .len = count};
     if (auto done = device.ask(request, "the names of the statistics"); !done)
         return done.error().number == EFAULT ? changed() : tl::unexpected(done.error());
@@ -153,9 +152,9 @@ Result<std::vector<std::string>> read_names(Device& device, std::uint32_t count)
 }
 
 Result<std::vector<std::uint64_t>> read_values(Device& device, std::uint32_t count) {
-    auto buffer = GuardedBuffer::of(sizeof(ethtool_stats) + std::size_t{count} * sizeof(std::uint64_t));
-    if (!buffer) return tl::unexpected(buffer.error());
-    auto* request = new (buffer->get()) ethtool_stats{.cmd = ETHTOOL_GSTATS, .n_stats = count};
+    auto buffer =
+        TEAMO_TRY(GuardedBuffer::of(sizeof(ethtool_stats) + std::size_t{count} * sizeof(std::uint64_t)));
+    auto* request = new (buffer.get()) ethtool_stats{.cmd = ETHTOOL_GSTATS, .n_stats = count};
     if (auto done = device.ask(request, "the statistics"); !done)
         return done.error().number == EFAULT ? changed() : tl::unexpected(done.error());
     if (request->n_stats != count) return changed();
@@ -183,29 +182,25 @@ std::vector<std::size_t> find_queue_packets(std::span<const std::string> names, 
 }
 
 Result<std::vector<std::uint64_t>> read_queue_packets(const std::string& device, unsigned queues) {
-    auto opened = Device::open(device);
-    if (!opened) return tl::unexpected(opened.error());
-    const auto count = count_statistics(*opened);
+    auto opened = TEAMO_TRY(Device::open(device));
+    const auto count = count_statistics(opened);
     if (!count) return tl::unexpected(count.error());
-    const auto names = read_names(*opened, *count);
-    if (!names) return tl::unexpected(names.error());
-    const auto positions = find_queue_packets(*names, queues);
+    const auto names = TEAMO_TRY(read_names(opened, *count));
+    const auto positions = find_queue_packets(names, queues);
     if (positions.empty())
         return fail(ENOTSUP, fmt::format("{} does not count packets by receive queue", device));
-    const auto values = read_values(*opened, *count);
-    if (!values) return tl::unexpected(values.error());
+    const auto values = TEAMO_TRY(read_values(opened, *count));
     std::vector<std::uint64_t> packets;
     for (const auto at : positions)
-        packets.push_back((*values)[at]);
+        packets.push_back((values)[at]);
     return packets;
 }
 
 Result<InterruptSample> read_interrupt_sample(const PortInterrupts& port, const std::string& device) {
-    auto packets = read_queue_packets(device, port.receive_queues);
-    if (!packets) return tl::unexpected(packets.error());
+    auto packets = TEAMO_TRY(read_queue_packets(device, port.receive_queues));
     const auto sent = sysfs::number("/sys/class/net/" + device + "/statistics/tx_packets");
     InterruptSample sample{
-        .vectors = {}, .packets = std::move(*packets), .sent = static_cast<std::uint64_t>(sent.value_or(0))};
+        .vectors = {}, .packets = std::move(packets), .sent = static_cast<std::uint64_t>(sent.value_or(0))};
     for (const auto& vector : vectors_of(port))
         sample.vectors.emplace(vector.irq, vector.count);
     return sample;

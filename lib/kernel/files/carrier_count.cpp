@@ -32,14 +32,12 @@ Result<int> read_counter(const UniqueFd& file) {
 
 Result<CarrierCount> CarrierCount::open(const Link& link) {
     const auto folder = fmt::format("/sys/class/net/{}/", link.name);
-    auto changes = open_counter(folder + "carrier_changes");
-    if (!changes) return tl::unexpected(changes.error());
-    auto losses = open_counter(folder + "carrier_down_count");
-    if (!losses) return tl::unexpected(losses.error());
+    auto changes = TEAMO_TRY(open_counter(folder + "carrier_changes"));
+    auto losses = TEAMO_TRY(open_counter(folder + "carrier_down_count"));
     const auto index = read_file(folder + "ifindex");
     if (!index || *index != fmt::format("{}\n", link.index.value))
         return fail(ENODEV, fmt::format("{} does not show device {}", folder, link.index.value));
-    return CarrierCount(std::move(*changes), std::move(*losses));
+    return CarrierCount(std::move(changes), std::move(losses));
 }
 
 Result<int> CarrierCount::changes() const { return read_counter(changes_); }

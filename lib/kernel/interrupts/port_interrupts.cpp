@@ -32,29 +32,28 @@ std::vector<CpuList> read_masks(const fs::path& queues, const char* kind, unsign
 
 Result<PortInterrupts> read_port_interrupts(const Link& link, const NetdevQueues& netdev_queues,
                                             const std::string& root) {
-    const auto folder = find_device_folder(link, root);
-    if (!folder) return tl::unexpected(folder.error());
-    const auto queues = folder->net / "queues";
+    const auto folder = TEAMO_TRY(find_device_folder(link, root));
+    const auto queues = folder.net / "queues";
     PortInterrupts port;
     port.receive_queues = static_cast<unsigned>(sysfs::numbers_in(queues, "rx-").size());
     port.transmit_queues = static_cast<unsigned>(sysfs::numbers_in(queues, "tx-").size());
     port.xps = read_masks(queues, "tx", port.transmit_queues, "xps_cpus");
     port.rps = read_masks(queues, "rx", port.receive_queues, "rps_cpus");
-    if (folder->device.empty()) return port;
-    port.node = static_cast<int>(sysfs::number(folder->bus / "numa_node").value_or(-1));
+    if (folder.device.empty()) return port;
+    port.node = static_cast<int>(sysfs::number(folder.bus / "numa_node").value_or(-1));
     std::vector<unsigned> known;
     for (const auto& napi : netdev_queues.napis)
         if (napi.irq) known.push_back(*napi.irq);
-    const std::array<std::string, 2> device_names{link.name, folder->device.filename().string()};
-    group_vectors(port, list_vectors(*folder, link.name, known, root), netdev_queues, device_names);
-    find_threads(port, *folder, link.name, netdev_queues, root);
+    const std::array<std::string, 2> device_names{link.name, folder.device.filename().string()};
+    group_vectors(port, list_vectors(folder, link.name, known, root), netdev_queues, device_names);
+    find_threads(port, folder, link.name, netdev_queues, root);
     return port;
 }
 
 Result<> refresh(PortInterrupts& port, const std::string& root) {
     for (auto& queue : port.queues) {
         for (auto& vector : queue.vectors)
-            if (auto done = refresh(vector, root); !done) return done;
+            TEAMO_TRY(refresh(vector, root));
         for (auto* thread : {&queue.thread, &queue.second_thread}) {
             if (!*thread) continue;
             auto affinity = read_thread_affinity((*thread)->pid);
@@ -63,7 +62,7 @@ Result<> refresh(PortInterrupts& port, const std::string& root) {
         }
     }
     for (auto& vector : port.others)
-        if (auto done = refresh(vector, root); !done) return done;
+        TEAMO_TRY(refresh(vector, root));
     return {};
 }
 

@@ -38,8 +38,7 @@ std::optional<DeviceAddress> parse_address(const nlmsghdr* message) {
 } // namespace
 
 Result<> add_ipv6_address(const DeviceAddress& address) {
-    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
-    if (!socket) return tl::unexpected(socket.error());
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     ifaddrmsg header{};
     header.ifa_family = AF_INET6;
     header.ifa_prefixlen = address.prefix;
@@ -47,17 +46,16 @@ Result<> add_ipv6_address(const DeviceAddress& address) {
     auto message = make_message(RTM_NEWADDR, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_REPLACE, header);
     nla_put(message.get(), IFA_LOCAL, static_cast<int>(address.ip.size()), address.ip.bytes.data());
     nla_put_u32(message.get(), IFA_FLAGS, address.flags);
-    if (auto done = socket->request(std::move(message)); !done)
+    if (auto done = socket.request(std::move(message)); !done)
         return within(fmt::format("address {}/{}", text_of(address.ip), address.prefix),
                       std::move(done.error()));
     return {};
 }
 
 Result<std::vector<DeviceAddress>> read_addresses() {
-    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
-    if (!socket) return tl::unexpected(socket.error());
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     const auto make = [] { return make_message(RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP, ifaddrmsg{}); };
-    auto list = socket->list(make, parse_address);
+    auto list = socket.list(make, parse_address);
     if (!list) return within("the list of addresses", std::move(list.error()));
     return list;
 }

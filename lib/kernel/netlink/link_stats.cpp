@@ -37,8 +37,7 @@ Result<PortCounters> read_link_stats(NetlinkSocket& socket, IfIndex index) {
     const auto take = [&found](const nlmsghdr* message) {
         if (auto stats = parse_stats(message)) found = stats;
     };
-    auto read = socket.dump([index] { return stats_request(index); }, take, [] {});
-    if (!read) return tl::unexpected(read.error());
+    TEAMO_TRY(socket.dump([index] { return stats_request(index); }, take, [] {}));
     if (!found) return fail(ENODATA, "the kernel reported no counters");
     return *found;
 }

@@ -124,9 +124,8 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
 }
 
 Result<LinkControl> LinkControl::open() {
-    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
-    if (!socket) return tl::unexpected(socket.error());
-    return LinkControl(std::move(*socket));
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    return LinkControl(std::move(socket));
 }
 
 Result<Links> LinkControl::read_all() {
@@ -143,8 +142,7 @@ Result<Links> LinkControl::read_all() {
 Result<Link> LinkControl::read(IfIndex index) {
     std::optional<Link> found;
     const auto take = [&found](const nlmsghdr* message) { found = parse_link(message); };
-    auto read = socket_.dump([index] { return link_message(RTM_GETLINK, index, NLM_F_ACK); }, take, [] {});
-    if (!read) return tl::unexpected(read.error());
+    TEAMO_TRY(socket_.dump([index] { return link_message(RTM_GETLINK, index, NLM_F_ACK); }, take, [] {}));
     if (!found) return fail(ENODEV, errno_text(ENODEV));
     return *found;
 }

@@ -58,9 +58,8 @@ std::optional<Neighbour> parse_neighbour(const nlmsghdr* message) {
 }
 
 Result<std::vector<Neighbour>> read_neighbours() {
-    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
-    if (!socket) return tl::unexpected(socket.error());
-    auto list = socket->list(neighbour_dump, parse_neighbour);
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    auto list = socket.list(neighbour_dump, parse_neighbour);
     if (!list) return within("the neighbour table", std::move(list.error()));
     return list;
 }
@@ -73,14 +72,13 @@ std::optional<HardwareAddress> parse_hardware_address(const nlmsghdr* message) {
 }
 
 Result<std::vector<MacAddress>> read_unicast_list(IfIndex device) {
-    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
-    if (!socket) return tl::unexpected(socket.error());
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     const auto unicast = [device](const nlmsghdr* message) -> std::optional<MacAddress> {
         const auto entry = parse_hardware_address(message);
         if (!entry || entry->device != device || entry->address.is_multicast()) return std::nullopt;
         return entry->address;
     };
-    auto list = socket->list([device] { return hardware_address_dump(device); }, unicast);
+    auto list = socket.list([device] { return hardware_address_dump(device); }, unicast);
     if (!list) return within("the list of hardware addresses", std::move(list.error()));
     return list;
 }

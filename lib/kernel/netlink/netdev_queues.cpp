@@ -44,10 +44,9 @@ std::optional<NetdevNapi> parse_netdev_napi(std::span<const std::byte> attribute
 }
 
 Result<NetdevFamily> NetdevFamily::open() {
-    auto socket = NetlinkSocket::open(NETLINK_GENERIC);
-    if (!socket) return tl::unexpected(socket.error());
-    const int family = genl_ctrl_resolve(socket->get(), family_name);
-    return NetdevFamily(std::move(*socket), std::max(family, 0));
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_GENERIC));
+    const int family = genl_ctrl_resolve(socket.get(), family_name);
+    return NetdevFamily(std::move(socket), std::max(family, 0));
 }
 
 Result<> NetdevFamily::dump(std::uint8_t command, int index_attribute, IfIndex index,
@@ -75,9 +74,8 @@ Result<NetdevQueues> NetdevFamily::read(IfIndex index) {
     const auto add_napi = [&reported](const nlmsghdr* message) {
         if (auto napi = parse_netdev_napi(generic_attributes(message))) reported.napis.push_back(*napi);
     };
-    if (auto read = dump(queue_get, queue_ifindex, index, add_queue); !read)
-        return tl::unexpected(read.error());
-    if (auto read = dump(napi_get, napi_ifindex, index, add_napi); !read) return tl::unexpected(read.error());
+    TEAMO_TRY(dump(queue_get, queue_ifindex, index, add_queue));
+    TEAMO_TRY(dump(napi_get, napi_ifindex, index, add_napi));
     return reported;
 }
 

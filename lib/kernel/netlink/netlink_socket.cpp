@@ -93,10 +93,9 @@ NlMessage make_message(int type, int flags) {
 }
 
 Result<NetlinkSocket> NetlinkSocket::open(int protocol) {
-    auto socket = connected(protocol);
-    if (!socket) return tl::unexpected(socket.error());
-    nl_socket_set_msg_buf_size(socket->get(), 1 << 18);
-    return NetlinkSocket(std::move(*socket), protocol);
+    auto socket = TEAMO_TRY(connected(protocol));
+    nl_socket_set_msg_buf_size(socket.get(), 1 << 18);
+    return NetlinkSocket(std::move(socket), protocol);
 }
 
 Result<NetlinkSocket> NetlinkSocket::listen(int protocol, std::initializer_list<int> groups) {
@@ -118,9 +117,8 @@ Result<NetlinkSocket> NetlinkSocket::listen(int protocol, std::initializer_list<
 /// Replaces the socket after an exchange that was cut short: its remaining messages would be taken for the
 /// answer to the next request, and libnl has counted a message that was never sent (nl_complete_msg).
 Result<> NetlinkSocket::reopen(int error, std::string text) {
-    auto fresh = open(protocol_);
-    if (!fresh) return tl::unexpected(fresh.error());
-    socket_ = std::move(fresh->socket_);
+    auto fresh = TEAMO_TRY(open(protocol_));
+    socket_ = std::move(fresh.socket_);
     return fail(error, std::move(text));
 }
 

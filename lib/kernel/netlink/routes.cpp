@@ -55,13 +55,12 @@ std::optional<Route> parse_route(const nlmsghdr* message) {
 }
 
 Result<Route> read_route(const IpAddress& to, const std::optional<IpAddress>& from) {
-    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
-    if (!socket) return tl::unexpected(socket.error());
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     std::optional<Route> route;
     const auto take = [&route](const nlmsghdr* message) {
         if (auto parsed = parse_route(message)) route = parsed;
     };
-    const auto read = socket->dump([&] { return route_request(to, from); }, take, [] {});
+    const auto read = socket.dump([&] { return route_request(to, from); }, take, [] {});
     if (!read) return within(fmt::format("the route to {}", text_of(to)), read.error());
     if (!route) return fail(ENETUNREACH, fmt::format("the kernel reports no route to {}", text_of(to)));
     return *route;

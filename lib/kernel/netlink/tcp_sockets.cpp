@@ -47,11 +47,10 @@ std::optional<TcpSocket> parse_tcp_socket(const nlmsghdr* message) {
 }
 
 Result<std::vector<TcpSocket>> read_tcp_connections() {
-    auto socket = NetlinkSocket::open(NETLINK_SOCK_DIAG);
-    if (!socket) return tl::unexpected(socket.error());
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_SOCK_DIAG));
     std::vector<TcpSocket> all;
     for (const auto family : {std::uint8_t{AF_INET}, std::uint8_t{AF_INET6}}) {
-        const auto some = socket->list([family] { return connections_dump(family); }, parse_tcp_socket);
+        const auto some = socket.list([family] { return connections_dump(family); }, parse_tcp_socket);
         if (!some) return within("the TCP connections", some.error());
         all.insert(all.end(), some->begin(), some->end());
     }

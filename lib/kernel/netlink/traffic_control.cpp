@@ -70,10 +70,9 @@ Filter parse_filter(const nlmsghdr* message) {
 
 /// The filters of one direction of clsact; empty if there is no clsact.
 Result<std::vector<Filter>> read_filters(IfIndex device, std::uint32_t minor) {
-    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
-    if (!socket) return tl::unexpected(socket.error());
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     std::vector<Filter> filters;
-    auto read = socket->dump(
+    auto read = socket.dump(
         [device, minor] {
             return tc_message(RTM_GETTFILTER, NLM_F_DUMP, device, TC_H_MAKE(TC_H_CLSACT, minor));
         },
@@ -98,9 +97,8 @@ Result<> attach(IfIndex device, bpf_tc_attach_point point, std::uint32_t minor, 
     const int created = bpf_tc_hook_create(&hook);
     if (created < 0 && created != -EEXIST) return fail_errno(-created, "cannot create a clsact qdisc");
 
-    const auto filters = read_filters(device, minor);
-    if (!filters) return tl::unexpected(filters.error());
-    for (const auto& filter : *filters)
+    const auto filters = TEAMO_TRY(read_filters(device, minor));
+    for (const auto& filter : filters)
         if (has_our_place(filter) && !is_ours(filter))
             return fail(
                 EEXIST,
@@ -117,12 +115,11 @@ Result<> attach(IfIndex device, bpf_tc_attach_point point, std::uint32_t minor, 
 } // namespace
 
 Result<bool> lacks_clsact(IfIndex device) {
-    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
-    if (!socket) return tl::unexpected(socket.error());
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     bool there = false;
     // With a parent the kernel returns the qdisc only if the request has NLM_F_ECHO, and nothing if it was
     // removed (net/sched/sch_api.c: tc_get_qdisc, qdisc_notify).
-    auto read = socket->dump(
+    auto read = socket.dump(
         [device] { return tc_message(RTM_GETQDISC, NLM_F_ACK | NLM_F_ECHO, device, TC_H_CLSACT); },
         [&there](const nlmsghdr* message) { there = there || message->nlmsg_type == RTM_NEWQDISC; }, [] {});
     if (!read && read.error().number != ENOENT) return within("qdiscs", std::move(read.error()));
@@ -138,10 +135,9 @@ Result<> attach_egress(IfIndex device, int program) {
 }
 
 Result<> detach_ingress(IfIndex device, bool remove_clsact) {
-    const auto filters = read_filters(device, TC_H_MIN_INGRESS);
-    if (!filters) return tl::unexpected(filters.error());
+    const auto filters = TEAMO_TRY(read_filters(device, TC_H_MIN_INGRESS));
     auto hook = hook_of(device, BPF_TC_INGRESS);
-    if (std::ranges::any_of(*filters, is_ours)) {
+    if (std::ranges::any_of(filters, is_ours)) {
         auto place = our_place();
         if (const int error = bpf_tc_detach(&hook, &place); error < 0 && error != -ENOENT)
             return fail_errno(-error, "tc filter");

@@ -54,7 +54,7 @@ Result<UniqueFd> listen_at(IfIndex port) {
     // Protocol 0: the socket receives nothing before bind() below.
     UniqueFd socket(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket) return fail_errno(errno, "cannot open a packet socket");
-    if (auto done = attach_filter(socket.get()); !done) return tl::unexpected(done.error());
+    TEAMO_TRY(attach_filter(socket.get()));
     constexpr int yes = 1;
     if (::setsockopt(socket.get(), SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof yes) < 0)
         return fail_errno(errno, "cannot enable timestamps on a packet socket");
@@ -82,9 +82,8 @@ std::chrono::nanoseconds time_of(msghdr& message) {
 Result<GroupFrames> GroupFrames::open(std::span<const IfIndex> ports) {
     GroupFrames frames;
     for (const auto port : ports) {
-        auto socket = listen_at(port);
-        if (!socket) return tl::unexpected(socket.error());
-        frames.listeners_.push_back({.port = port, .socket = std::move(*socket)});
+        auto socket = TEAMO_TRY(listen_at(port));
+        frames.listeners_.push_back({.port = port, .socket = std::move(socket)});
     }
     return frames;
 }

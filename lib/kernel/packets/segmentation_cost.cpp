@@ -117,27 +117,23 @@ private:
 
 Result<Bench> Bench::build(const Segmentation& device) {
     if (::unshare(CLONE_NEWNET) < 0) return fail_errno(errno, "cannot create a network namespace");
-    auto links = LinkControl::open();
-    if (!links) return tl::unexpected(links.error());
-    auto ethtool = Ethtool::open();
-    if (!ethtool) return tl::unexpected(ethtool.error());
-    auto netlink = NetlinkSocket::open(NETLINK_ROUTE);
-    if (!netlink) return tl::unexpected(netlink.error());
-    Bench bench(std::move(*links), std::move(*ethtool), std::move(*netlink), device);
-    if (auto created = bench.create_pair(); !created) return tl::unexpected(created.error());
-    if (auto opened = bench.open_socket(); !opened) return tl::unexpected(opened.error());
+    auto links = TEAMO_TRY(LinkControl::open());
+    auto ethtool = TEAMO_TRY(Ethtool::open());
+    auto netlink = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    Bench bench(std::move(links), std::move(ethtool), std::move(netlink), device);
+    TEAMO_TRY(bench.create_pair());
+    TEAMO_TRY(bench.open_socket());
     return bench;
 }
 
 Result<> Bench::create_pair() {
-    if (auto made = links_.create_veth("near", "far", MacAddress{}); !made) return made;
+    TEAMO_TRY(links_.create_veth("near", "far", MacAddress{}));
     near_ = IfIndex{::if_nametoindex("near")};
     far_ = IfIndex{::if_nametoindex("far")};
-    if (auto set = links_.set_mtu(near_, bulk_.segment + ip_header + tcp_header + time_stamps); !set)
-        return set;
-    if (auto set = links_.set_mtu(far_, drain_mtu); !set) return set;
+    TEAMO_TRY(links_.set_mtu(near_, bulk_.segment + ip_header + tcp_header + time_stamps));
+    TEAMO_TRY(links_.set_mtu(far_, drain_mtu));
     for (const auto end : {near_, far_})
-        if (auto up = links_.set_flags(end, IFF_UP, IFF_UP); !up) return up;
+        TEAMO_TRY(links_.set_flags(end, IFF_UP, IFF_UP));
     return await_link();
 }
 
@@ -145,9 +141,8 @@ Result<> Bench::create_pair() {
 Result<> Bench::await_link() {
     const auto start = std::chrono::steady_clock::now();
     for (;;) {
-        const auto link = links_.read(near_);
-        if (!link) return tl::unexpected(link.error());
-        if (link->has_link()) return {};
+        const auto link = TEAMO_TRY(links_.read(near_));
+        if (link.has_link()) return {};
         if (std::chrono::steady_clock::now() - start > 5s)
             return fail(ETIMEDOUT, "the veth pair for the measurement has no carrier after 5 s");
         std::this_thread::sleep_for(1ms);
@@ -173,9 +168,8 @@ Result<> Bench::switch_tso(bool on) {
     const FeatureSettings settings{{std::string(tso), on},
                                    {std::string(scatter_gather), on || device_.scatter_gather},
                                    {std::string(checksum_feature), on || device_.checksum}};
-    const auto features = ethtool_.set_features(near_, settings);
-    if (!features) return tl::unexpected(features.error());
-    if (!missing(*features, settings).empty())
+    const auto features = TEAMO_TRY(ethtool_.set_features(near_, settings));
+    if (!missing(features, settings).empty())
         return fail(ENOTSUP, "the offloads of the veth pair cannot be changed");
     return {};
 }
@@ -191,21 +185,18 @@ Result<double> Bench::round() {
 }
 
 Result<SegmentationCost> Bench::measure() {
-    const auto before = read_link_stats(netlink_, far_);
-    if (!before) return tl::unexpected(before.error());
+    const auto before = TEAMO_TRY(read_link_stats(netlink_, far_));
     std::vector<double> whole, cut;
     for (std::size_t number = 0; number < 2 * rounds; ++number) {
         const bool on = number % 2 == 0;
-        if (auto switched = switch_tso(on); !switched) return tl::unexpected(switched.error());
-        const auto cost = round();
-        if (!cost) return tl::unexpected(cost.error());
-        (on ? whole : cut).push_back(*cost);
+        TEAMO_TRY(switch_tso(on));
+        const auto cost = TEAMO_TRY(round());
+        (on ? whole : cut).push_back(cost);
     }
-    const auto after = read_link_stats(netlink_, far_);
-    if (!after) return tl::unexpected(after.error());
+    const auto after = TEAMO_TRY(read_link_stats(netlink_, far_));
     // Rounds without TSO deliver every segment separately to the far end, which drops it; the others none.
     constexpr auto packets = rounds * packets_of_round;
-    const auto dropped = after->rx_dropped - before->rx_dropped;
+    const auto dropped = after.rx_dropped - before.rx_dropped;
     if (dropped < packets * bulk_.segments || dropped > packets * (bulk_.segments + 1))
         return fail(ENOTSUP,
                     fmt::format("{} segments arrived instead of {}", dropped, packets * bulk_.segments));
@@ -213,9 +204,8 @@ Result<SegmentationCost> Bench::measure() {
 }
 
 Result<SegmentationCost> measure_here(const Segmentation& device) {
-    auto bench = Bench::build(device);
-    if (!bench) return tl::unexpected(bench.error());
-    return bench->measure();
+    auto bench = TEAMO_TRY(Bench::build(device));
+    return bench.measure();
 }
 
 } // namespace

@@ -11,12 +11,11 @@ using Document = json::Value (*)(const TeamState&);
 using Text = std::string (*)(const TeamState&);
 
 CommandResult show(Session& session, Document document, Text text) {
-    const auto state = session.state();
-    if (!state) return tl::unexpected(state.error());
+    const auto state = TEAMO_TRY(session.state());
     if (session.options().json)
-        session.print(document(*state));
+        session.print(document(state));
     else
-        put(text(*state));
+        put(text(state));
     return {};
 }
 

@@ -55,12 +55,10 @@ bool is_managed(const TeamState& state, BenchmarkStep step) {
 }
 
 Result<WindowReading> read(Session& session, const Step& step) {
-    const auto state = session.state();
-    if (!state) return tl::unexpected(state.error());
-    const auto busy = read_busy_time();
-    if (!busy) return tl::unexpected(busy.error());
-    WindowReading reading{.busy = *busy, .at = Clock::now(), .managed = is_managed(*state, step.which)};
-    for (const auto& port : state->ports)
+    const auto state = TEAMO_TRY(session.state());
+    const auto busy = TEAMO_TRY(read_busy_time());
+    WindowReading reading{.busy = busy, .at = Clock::now(), .managed = is_managed(state, step.which)};
+    for (const auto& port : state.ports)
         reading.bytes +=
             static_cast<double>(port.counters.rx_bytes) + static_cast<double>(port.counters.tx_bytes);
     return reading;
@@ -72,32 +70,27 @@ Result<> set(Session& session, const Step& step, TrialState state) {
 }
 
 Result<BenchmarkPair::Side> measure(Session& session, const Step& step, bool on) {
-    if (auto done = set(session, step, on ? TrialState::on : TrialState::off); !done)
-        return tl::unexpected(done.error());
-    if (auto waited = wait(on ? step.until_on : pause); !waited) return tl::unexpected(waited.error());
-    const auto before = read(session, step);
-    if (!before) return tl::unexpected(before.error());
-    if (auto waited = wait(window_time); !waited) return tl::unexpected(waited.error());
-    const auto after = read(session, step);
-    if (!after) return tl::unexpected(after.error());
+    TEAMO_TRY(set(session, step, on ? TrialState::on : TrialState::off));
+    TEAMO_TRY(wait(on ? step.until_on : pause));
+    const auto before = TEAMO_TRY(read(session, step));
+    TEAMO_TRY(wait(window_time));
+    const auto after = TEAMO_TRY(read(session, step));
     // The pause timed out (SIGSTOP), or the administrator ran `apply` or `restore`.
-    if (before->managed != on || after->managed != on)
+    if (before.managed != on || after.managed != on)
         return fail(ECANCELED, fmt::format("the {} were switched by another command or by a timeout during "
                                            "the measurement; run it again",
                                            name_of(step.which)));
-    const auto round = round_of(on, std::max(after->bytes - before->bytes, 0.0), after->at - before->at,
-                                after->busy - before->busy);
+    const auto round = round_of(on, std::max(after.bytes - before.bytes, 0.0), after.at - before.at,
+                                after.busy - before.busy);
     return BenchmarkPair::Side{.bytes = round.bytes, .cpu_per_kib = round.cpu_per_kib};
 }
 
 Result<BenchmarkResult> measure(Session& session, const Step& step) {
     std::vector<BenchmarkPair> pairs;
     while (pairs.size() < benchmark_rounds) {
-        const auto without = measure(session, step, false);
-        if (!without) return tl::unexpected(without.error());
-        const auto with = measure(session, step, true);
-        if (!with) return tl::unexpected(with.error());
-        pairs.push_back({.without = *without, .with = *with});
+        const auto without = TEAMO_TRY(measure(session, step, false));
+        const auto with = TEAMO_TRY(measure(session, step, true));
+        pairs.push_back({.without = without, .with = with});
     }
     return evaluate(pairs);
 }
@@ -118,33 +111,30 @@ std::vector<const Step*> steps_of(const TeamState& state) {
 /// One step after the other. Later steps stay paused until their turn.
 Result<> measure_all(Session& session, const std::vector<const Step*>& steps) {
     for (const auto* step : steps)
-        if (auto off = set(session, *step, TrialState::off); !off) return off;
+        TEAMO_TRY(set(session, *step, TrialState::off));
     for (const auto* step : steps) {
-        const auto result = measure(session, *step);
-        if (!result) return tl::unexpected(result.error());
-        if (auto stored = store(session, *step, *result); !stored) return stored;
-        if (!session.options().json) put(text_of(name_of(step->which), *result));
+        const auto result = TEAMO_TRY(measure(session, *step));
+        TEAMO_TRY(store(session, *step, result));
+        if (!session.options().json) put(text_of(name_of(step->which), result));
     }
     return {};
 }
 
 /// Uses a new connection: a failure may have closed the first one.
 Result<> restore(const Session& session, const std::vector<const Step*>& steps) {
-    auto fresh = Session::open(session.team(), session.options());
-    if (!fresh) return tl::unexpected(fresh.error());
+    auto fresh = TEAMO_TRY(Session::open(session.team(), session.options()));
     for (const auto* step : steps)
-        if (auto ended = set(*fresh, *step, TrialState::end); !ended) return ended;
+        TEAMO_TRY(set(fresh, *step, TrialState::end));
     return {};
 }
 
 /// As in the state.
 CommandResult print_benchmarks(Session& session, const std::vector<const Step*>& steps) {
-    const auto state = session.state();
-    if (!state) return tl::unexpected(state.error());
+    const auto state = TEAMO_TRY(session.state());
     json::Object figures;
     for (const auto* step : steps)
         figures.push_back({name_of(step->which),
-                           json::child(json::child(state->document, "benchmarks"), name_of(step->which))});
+                           json::child(json::child(state.document, "benchmarks"), name_of(step->which))});
     session.print(json::Value(std::move(figures)));
     return {};
 }
@@ -152,9 +142,8 @@ CommandResult print_benchmarks(Session& session, const std::vector<const Step*>&
 } // namespace
 
 CommandResult interrupts_benchmark(Session& session, Arguments) {
-    const auto state = session.state();
-    if (!state) return tl::unexpected(state.error());
-    const auto steps = steps_of(*state);
+    const auto state = TEAMO_TRY(session.state());
+    const auto steps = steps_of(state);
     if (steps.empty())
         return fail(ENODATA, "nothing to measure: no port has interrupts, and there are no workers");
     for (const int number : {SIGINT, SIGTERM, SIGHUP})

@@ -22,13 +22,11 @@ using Drops = std::map<std::string, std::uint64_t, std::less<>>;
 
 /// Packets that the ports' qdiscs have dropped; a port without a qdisc has no entry.
 Result<Drops> read_drops(const TeamState& state) {
-    auto socket = NetlinkSocket::open(NETLINK_ROUTE);
-    if (!socket) return tl::unexpected(socket.error());
-    const auto queues = read_queues(*socket);
-    if (!queues) return tl::unexpected(queues.error());
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    const auto queues = TEAMO_TRY(read_queues(socket));
     Drops drops;
     for (const auto& port : state.ports)
-        if (const auto queue = queues->find(port.ifindex); queue != queues->end())
+        if (const auto queue = queues.find(port.ifindex); queue != queues.end())
             drops[port.name] = queue->second.dropped;
     return drops;
 }
@@ -43,16 +41,14 @@ Result<GroupFrames> capture_multicast(const TeamState& state) {
 
 /// A device that has just been removed is left out.
 Result<> read_devices(Readings& readings) {
-    auto control = LinkControl::open();
-    if (!control) return tl::unexpected(control.error());
-    auto ethtool = Ethtool::open();
-    if (!ethtool) return tl::unexpected(ethtool.error());
+    auto control = TEAMO_TRY(LinkControl::open());
+    auto ethtool = TEAMO_TRY(Ethtool::open());
     const auto add = [&](const std::string& name, IfIndex index) {
-        const auto link = control->read(index);
+        const auto link = control.read(index);
         if (!link) return;
         readings.devices[name] = {.up = link->is_up(),
                                   .mtu = link->mtu,
-                                  .features = ethtool->read_features(index).value_or(Features{}),
+                                  .features = ethtool.read_features(index).value_or(Features{}),
                                   .queue_dropped = 0};
         if (auto place = read_device_place(*link); place && index != readings.state.ifindex)
             readings.places[name] = std::move(*place);
@@ -65,30 +61,25 @@ Result<> read_devices(Readings& readings) {
 
 Result<Readings> read_all(Session& session) {
     Readings readings;
-    const auto first = session.state();
-    if (!first) return tl::unexpected(first.error());
-    const auto dropped = read_drops(*first);
-    if (!dropped) return tl::unexpected(dropped.error());
-    auto frames = capture_multicast(*first);
-    auto sample = take_sample(session);
-    if (!sample) return tl::unexpected(sample.error());
-    if (frames) readings.repeated = repeated_frames(frames->take(), first->address);
-    readings.before = std::move(sample->before);
-    readings.state = std::move(sample->state);
-    readings.rates = std::move(sample->rates);
-    if (auto read = read_devices(readings); !read) return tl::unexpected(read.error());
+    const auto first = TEAMO_TRY(session.state());
+    const auto dropped = TEAMO_TRY(read_drops(first));
+    auto frames = capture_multicast(first);
+    auto sample = TEAMO_TRY(take_sample(session));
+    if (frames) readings.repeated = repeated_frames(frames->take(), first.address);
+    readings.before = std::move(sample.before);
+    readings.state = std::move(sample.state);
+    readings.rates = std::move(sample.rates);
+    TEAMO_TRY(read_devices(readings));
     readings.topology = read_cpu_topology().value_or(CpuTopology{}); // only notes need it
-    const auto dropped_after = read_drops(readings.state);
-    if (!dropped_after) return tl::unexpected(dropped_after.error());
-    for (const auto& [port, count] : *dropped_after) {
-        const auto before = dropped->find(port);
+    const auto dropped_after = TEAMO_TRY(read_drops(readings.state));
+    for (const auto& [port, count] : dropped_after) {
+        const auto before = dropped.find(port);
         const auto device = readings.devices.find(port);
-        if (before != dropped->end() && device != readings.devices.end() && count > before->second)
+        if (before != dropped.end() && device != readings.devices.end() && count > before->second)
             device->second.queue_dropped = count - before->second;
     }
-    auto configuration = session.document(control::ConfigDump{});
-    if (!configuration) return tl::unexpected(configuration.error());
-    readings.configuration = std::move(*configuration);
+    auto configuration = TEAMO_TRY(session.document(control::ConfigDump{}));
+    readings.configuration = std::move(configuration);
     return readings;
 }
 
@@ -110,12 +101,11 @@ Result<> measure(Session& session, Readings& readings) {
 } // namespace
 
 CommandResult doctor(Session& session, Arguments) {
-    auto readings = read_all(session);
-    if (!readings) return tl::unexpected(readings.error());
-    if (auto measured = measure(session, *readings); !measured) return tl::unexpected(measured.error());
-    const auto findings = all_findings(*readings);
+    auto readings = TEAMO_TRY(read_all(session));
+    TEAMO_TRY(measure(session, readings));
+    const auto findings = all_findings(readings);
     if (session.options().json)
-        session.print(json_of(session.team(), findings, readings->trials));
+        session.print(json_of(session.team(), findings, readings.trials));
     else
         put(text_of(session.team(), findings));
     const bool has_problems = std::ranges::any_of(

@@ -35,9 +35,8 @@ Result<Packet> completed(Packet packet, const TeamState& state) {
     const bool vlan = (fields & static_cast<HashFields>(HashField::vlan)) != 0;
     Result<> looked_up;
     if (lacks("dmac") || (vlan && packet.vlans.empty())) {
-        const auto l2_context = L2Context::read(state.ifindex);
-        if (!l2_context) return tl::unexpected(l2_context.error());
-        looked_up = l2_context->complete(packet);
+        const auto l2_context = TEAMO_TRY(L2Context::read(state.ifindex));
+        looked_up = l2_context.complete(packet);
     }
     if (!packet.smac) packet.smac = state.address;
     const auto missing = missing_parts(packet, fields);
@@ -89,27 +88,23 @@ void print_by_cpu(Session& session) {
 } // namespace
 
 Result<> check_balance_hash(Arguments arguments) {
-    const auto packet = parse_packet(arguments);
-    if (!packet) return tl::unexpected(packet.error());
+    TEAMO_TRY(parse_packet(arguments));
     return {};
 }
 
 CommandResult balance_hash(Session& session, Arguments arguments) {
-    auto packet = parse_packet(arguments);
-    if (!packet) return tl::unexpected(packet.error());
-    const auto state = session.state();
-    if (!state) return tl::unexpected(state.error());
-    if (!state->balance) return tl::unexpected(no_hash_error(*state));
-    if ((state->balance->tx_hash & static_cast<HashFields>(HashField::cpu)) != 0) {
+    auto packet = TEAMO_TRY(parse_packet(arguments));
+    const auto state = TEAMO_TRY(session.state());
+    if (!state.balance) return tl::unexpected(no_hash_error(state));
+    if ((state.balance->tx_hash & static_cast<HashFields>(HashField::cpu)) != 0) {
         print_by_cpu(session);
         return {};
     }
-    const auto complete = completed(std::move(*packet), *state);
-    if (!complete) return tl::unexpected(complete.error());
-    const auto bucket = bucket_of(*complete, state->balance->tx_hash);
+    const auto complete = TEAMO_TRY(completed(std::move(packet), state));
+    const auto bucket = bucket_of(complete, state.balance->tx_hash);
     const Answer answer{.bucket = bucket,
-                        .port = state->balance->leaves_by[bucket],
-                        .next_ports = state->balance->then[bucket]};
+                        .port = state.balance->leaves_by[bucket],
+                        .next_ports = state.balance->then[bucket]};
     if (session.options().json)
         session.print(json_of(session.team(), answer));
     else

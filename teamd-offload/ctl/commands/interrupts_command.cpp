@@ -22,12 +22,11 @@ CommandResult interrupts_show(Session& session, Arguments) {
 }
 
 CommandResult interrupts_plan(Session& session, Arguments) {
-    const auto document = session.document(control::InterruptsPlan{});
-    if (!document) return tl::unexpected(document.error());
+    const auto document = TEAMO_TRY(session.document(control::InterruptsPlan{}));
     if (session.options().json)
-        session.print(*document);
+        session.print(document);
     else
-        put(interrupt_plan_text(control::read_interrupts(*document)));
+        put(interrupt_plan_text(control::read_interrupts(document)));
     return {};
 }
 

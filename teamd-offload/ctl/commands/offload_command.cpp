@@ -48,21 +48,19 @@ Result<> add_costs(Session& session, OffloadReport& report) {
         return software_tso_of(port) != SoftwareTso::none;
     });
     if (!any) return {};
-    auto links = LinkControl::open();
-    if (!links) return tl::unexpected(links.error());
-    auto sample = take_sample(session);
-    if (!sample) return tl::unexpected(sample.error());
-    if (auto supported = require_offloads(sample->state); !supported) return supported;
+    auto links = TEAMO_TRY(LinkControl::open());
+    auto sample = TEAMO_TRY(take_sample(session));
+    TEAMO_TRY(require_offloads(sample.state));
     SegmentationCosts costs;
-    report.state = std::move(sample->state);
+    report.state = std::move(sample.state);
     for (const auto& port : report.state.offload->ports) {
         const auto software_tso = software_tso_of(port);
         if (software_tso == SoftwareTso::none) continue;
-        const auto mtu = mtu_of(*links, report.state, port.name);
+        const auto mtu = mtu_of(links, report.state, port.name);
         report.costs.push_back(
             {.port = port.name,
              .software_tso = software_tso,
-             .sending = sending_between(sample->before, report.state, port.name, mtu, sample->between),
+             .sending = sending_between(sample.before, report.state, port.name, mtu, sample.between),
              .measured = costs.of(segmentation_of(port, mtu))});
     }
     report.measurement_error = costs.error();
@@ -72,11 +70,10 @@ Result<> add_costs(Session& session, OffloadReport& report) {
 } // namespace
 
 CommandResult offload_show(Session& session, Arguments) {
-    auto state = session.state();
-    if (!state) return tl::unexpected(state.error());
-    if (auto supported = require_offloads(*state); !supported) return tl::unexpected(supported.error());
-    OffloadReport report{.state = std::move(*state), .costs = {}, .measurement_error = {}};
-    if (auto added = add_costs(session, report); !added) return tl::unexpected(added.error());
+    auto state = TEAMO_TRY(session.state());
+    TEAMO_TRY(require_offloads(state));
+    OffloadReport report{.state = std::move(state), .costs = {}, .measurement_error = {}};
+    TEAMO_TRY(add_costs(session, report));
     if (session.options().json)
         session.print(offload_json(report));
     else

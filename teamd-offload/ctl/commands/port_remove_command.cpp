@@ -64,15 +64,13 @@ void add_owners(std::vector<Flow>& flows) {
 }
 
 Result<Flows> read_flows(const TeamState& state, const PortStatus& port) {
-    const auto l2_context = L2Context::read(state.ifindex);
-    if (!l2_context) return tl::unexpected(l2_context.error());
-    const auto sockets = read_tcp_connections();
-    if (!sockets) return tl::unexpected(sockets.error());
-    FlowHeaders headers(*l2_context, state.balance ? state.balance->tx_hash : 0);
+    const auto l2_context = TEAMO_TRY(L2Context::read(state.ifindex));
+    const auto sockets = TEAMO_TRY(read_tcp_connections());
+    FlowHeaders headers(l2_context, state.balance ? state.balance->tx_hash : 0);
     Flows flows;
-    for (const auto& socket : *sockets) {
-        const bool bound_elsewhere = socket.device && !l2_context->is_on_team(socket.device);
-        if (bound_elsewhere || !l2_context->has(socket.local) || !headers.leaves_by_team(socket)) continue;
+    for (const auto& socket : sockets) {
+        const bool bound_elsewhere = socket.device && !l2_context.is_on_team(socket.device);
+        if (bound_elsewhere || !l2_context.has(socket.local) || !headers.leaves_by_team(socket)) continue;
         ++flows.all;
         const auto bucket = headers.bucket(socket);
         const auto leaves = leaves_by(state, port, bucket);
@@ -87,14 +85,12 @@ Result<Flows> read_flows(const TeamState& state, const PortStatus& port) {
 
 /// A port that has just been removed is left out.
 Result<OffloadsByPort> read_offloads(const TeamState& state) {
-    auto control = LinkControl::open();
-    if (!control) return tl::unexpected(control.error());
-    auto ethtool = Ethtool::open();
-    if (!ethtool) return tl::unexpected(ethtool.error());
+    auto control = TEAMO_TRY(LinkControl::open());
+    auto ethtool = TEAMO_TRY(Ethtool::open());
     OffloadsByPort ports;
     for (const auto& port : state.ports)
-        if (const auto link = control->read(port.ifindex))
-            ports[port.name] = {.features = ethtool->read_features(port.ifindex).value_or(Features{}),
+        if (const auto link = control.read(port.ifindex))
+            ports[port.name] = {.features = ethtool.read_features(port.ifindex).value_or(Features{}),
                                 .gso_max = link->gso_max.size};
     return ports;
 }
@@ -102,17 +98,14 @@ Result<OffloadsByPort> read_offloads(const TeamState& state) {
 } // namespace
 
 CommandResult port_remove_dry_run(Session& session, Arguments arguments) {
-    const auto sample = take_sample(session);
-    if (!sample) return tl::unexpected(sample.error());
-    const auto* port = find_port(sample->state, arguments[0]);
+    const auto sample = TEAMO_TRY(take_sample(session));
+    const auto* port = find_port(sample.state, arguments[0]);
     if (port == nullptr) return fail(ENODEV, "the team has no such port");
-    auto impact = removal_impact_of(sample->state, *port, sample->rates);
-    auto flows = read_flows(sample->state, *port);
-    if (!flows) return tl::unexpected(flows.error());
-    impact.flows = std::move(*flows);
-    const auto offloads = read_offloads(sample->state);
-    if (!offloads) return tl::unexpected(offloads.error());
-    impact.offloads = offload_change(port->name, impact.remaining_ports, *offloads);
+    auto impact = removal_impact_of(sample.state, *port, sample.rates);
+    auto flows = TEAMO_TRY(read_flows(sample.state, *port));
+    impact.flows = std::move(flows);
+    const auto offloads = TEAMO_TRY(read_offloads(sample.state));
+    impact.offloads = offload_change(port->name, impact.remaining_ports, offloads);
     if (session.options().json)
         session.print(json_of(session.team(), impact));
     else

@@ -7,9 +7,8 @@ namespace teamo::ctl {
 namespace {
 
 CommandResult print_document(Session& session, const control::Request& request) {
-    const auto document = session.document(request);
-    if (!document) return tl::unexpected(document.error());
-    session.print(*document);
+    const auto document = TEAMO_TRY(session.document(request));
+    session.print(document);
     return {};
 }
 
@@ -20,10 +19,9 @@ CommandResult config_dump(Session& session, Arguments) {
 }
 
 CommandResult config_dump_noports(Session& session, Arguments) {
-    auto document = session.document(control::ConfigDump{});
-    if (!document) return tl::unexpected(document.error());
-    document->erase("ports");
-    session.print(*document);
+    auto document = TEAMO_TRY(session.document(control::ConfigDump{}));
+    document.erase("ports");
+    session.print(document);
     return {};
 }
 
@@ -36,18 +34,15 @@ CommandResult state_dump(Session& session, Arguments) {
 }
 
 CommandResult state_view(Session& session, Arguments) {
-    const auto document = session.document(control::StateDump{});
-    if (!document) return tl::unexpected(document.error());
-    const auto text = view_of_state(*document, session.options().verbosity > 0);
-    if (!text) return tl::unexpected(text.error());
-    put(*text);
+    const auto document = TEAMO_TRY(session.document(control::StateDump{}));
+    const auto text = TEAMO_TRY(view_of_state(document, session.options().verbosity > 0));
+    put(text);
     return {};
 }
 
 CommandResult state_item_get(Session& session, Arguments arguments) {
-    const auto value = session.call(control::StateItemValueGet{arguments[0]});
-    if (!value) return tl::unexpected(value.error());
-    put(*value + "\n");
+    const auto value = TEAMO_TRY(session.call(control::StateItemValueGet{arguments[0]}));
+    put(value + "\n");
     return {};
 }
 
@@ -64,9 +59,8 @@ CommandResult port_remove(Session& session, Arguments arguments) {
 }
 
 CommandResult port_present(Session& session, Arguments arguments) {
-    const auto document = session.document(control::StateDump{});
-    if (!document) return tl::unexpected(document.error());
-    const auto* ports = document->find("ports");
+    const auto document = TEAMO_TRY(session.document(control::StateDump{}));
+    const auto* ports = document.find("ports");
     if (ports && ports->find(arguments[0])) return {};
     return fail(ENODEV, "the team has no such port");
 }

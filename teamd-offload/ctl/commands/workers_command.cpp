@@ -40,18 +40,16 @@ Result<pid_t> process_of(const std::string& text) {
 } // namespace
 
 CommandResult workers_bind(Session& session, Arguments arguments) {
-    const auto process = process_of(arguments[0]);
-    if (!process) return tl::unexpected(process.error());
+    const auto process = TEAMO_TRY(process_of(arguments[0]));
     const bool spread = arguments.size() > 1 && arguments[1] == name_of(WorkerPolicy::spread);
     return send_command(session,
-                        control::WorkersBind{.process = *process,
+                        control::WorkersBind{.process = process,
                                              .policy = spread ? WorkerPolicy::spread : WorkerPolicy::follow});
 }
 
 CommandResult workers_release(Session& session, Arguments arguments) {
-    const auto process = process_of(arguments[0]);
-    if (!process) return tl::unexpected(process.error());
-    return send_command(session, control::WorkersRelease{*process});
+    const auto process = TEAMO_TRY(process_of(arguments[0]));
+    return send_command(session, control::WorkersRelease{process});
 }
 
 /// This process executes the command: the binding is by PID and start time, which exec(2) keeps.

@@ -20,26 +20,22 @@ struct Reading {
 };
 
 Result<Reading> read(Session& session, const std::string& name) {
-    const auto state = session.state();
-    if (!state) return tl::unexpected(state.error());
-    const auto* port = find_port(*state, name);
+    const auto state = TEAMO_TRY(session.state());
+    const auto* port = find_port(state, name);
     if (port == nullptr) return fail(ENODEV, name + " is no longer a port");
-    const auto busy = read_busy_time();
-    if (!busy) return tl::unexpected(busy.error());
-    return Reading{.counters = port->counters, .busy = *busy, .at = Clock::now()};
+    const auto busy = TEAMO_TRY(read_busy_time());
+    return Reading{.counters = port->counters, .busy = busy, .at = Clock::now()};
 }
 
 Result<Round> measure_round(Session& session, const std::string& port, bool tso) {
     if (auto set = session.send(control::OffloadTry{port, tso ? TrialState::on : TrialState::off}); !set)
         return tl::unexpected(set.error());
     std::this_thread::sleep_for(settling);
-    const auto before = read(session, port);
-    if (!before) return tl::unexpected(before.error());
+    const auto before = TEAMO_TRY(read(session, port));
     std::this_thread::sleep_for(round_time);
-    const auto after = read(session, port);
-    if (!after) return tl::unexpected(after.error());
-    return round_of(tso, payload_between(before->counters, after->counters), after->at - before->at,
-                    after->busy - before->busy);
+    const auto after = TEAMO_TRY(read(session, port));
+    return round_of(tso, payload_between(before.counters, after.counters), after.at - before.at,
+                    after.busy - before.busy);
 }
 
 } // namespace

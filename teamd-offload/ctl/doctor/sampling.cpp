@@ -7,16 +7,14 @@
 namespace teamo::ctl {
 
 Result<Sample> take_sample(Session& session) {
-    auto before = session.state();
-    if (!before) return tl::unexpected(before.error());
+    auto before = TEAMO_TRY(session.state());
     const auto start = Clock::now();
     std::this_thread::sleep_for(std::chrono::seconds(1));
-    auto state = session.state();
-    if (!state) return tl::unexpected(state.error());
+    auto state = TEAMO_TRY(session.state());
     const auto between = Clock::now() - start;
-    auto rates = rates_between(*before, *state, between);
-    return Sample{.before = std::move(*before),
-                  .state = std::move(*state),
+    auto rates = rates_between(before, state, between);
+    return Sample{.before = std::move(before),
+                  .state = std::move(state),
                   .between = between,
                   .rates = std::move(rates)};
 }

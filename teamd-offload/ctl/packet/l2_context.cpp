@@ -25,19 +25,15 @@ std::vector<std::uint16_t> vlans_of(const Links& links, IfIndex device, IfIndex 
 } // namespace
 
 Result<L2Context> L2Context::read(IfIndex team) {
-    auto control = LinkControl::open();
-    if (!control) return tl::unexpected(control.error());
-    auto links = control->read_all();
-    if (!links) return tl::unexpected(links.error());
-    auto addresses = read_addresses();
-    if (!addresses) return tl::unexpected(addresses.error());
-    auto neighbours = read_neighbours();
-    if (!neighbours) return tl::unexpected(neighbours.error());
+    auto control = TEAMO_TRY(LinkControl::open());
+    auto links = TEAMO_TRY(control.read_all());
+    auto addresses = TEAMO_TRY(read_addresses());
+    auto neighbours = TEAMO_TRY(read_neighbours());
     L2Context read;
     read.team_ = team;
-    read.links_ = std::move(*links);
-    read.addresses_ = std::move(*addresses);
-    read.neighbours_ = std::move(*neighbours);
+    read.links_ = std::move(links);
+    read.addresses_ = std::move(addresses);
+    read.neighbours_ = std::move(neighbours);
     return read;
 }
 

@@ -108,7 +108,7 @@ Result<Packet> parse_packet(std::span<const std::string> words) {
     for (std::size_t at = 0; at < words.size(); ++at) {
         const auto& key = words[at];
         if (teamo_hash_field_of(protocol_named(key).value_or(0)) != 0) {
-            if (auto set = set_protocol(packet, key); !set) return tl::unexpected(set.error());
+            TEAMO_TRY(set_protocol(packet, key));
             continue;
         }
         if (at + 1 == words.size()) {
@@ -118,7 +118,7 @@ Result<Packet> parse_packet(std::span<const std::string> words) {
                                     ? known.error().text
                                     : fmt::format("\"{}\" needs a value", key));
         }
-        if (auto set = set_part(packet, key, words[++at]); !set) return tl::unexpected(set.error());
+        TEAMO_TRY(set_part(packet, key, words[++at]));
     }
     return checked(std::move(packet));
 }

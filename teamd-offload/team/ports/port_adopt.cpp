@@ -13,10 +13,9 @@ namespace teamo {
 
 Result<> PortSet::clear_leftovers() {
     auto& journal = context_.journal;
-    auto read = journal.read();
-    if (!read) return tl::unexpected(read.error());
+    auto read = TEAMO_TRY(journal.read());
     auto& ports = journal.edit_ports();
-    if (*read) ports = std::move((*read)->ports);
+    if (read) ports = std::move((read)->ports);
     std::erase_if(ports, [this](const PortBefore& port) {
         const auto* link = context_.link(port.index);
         return link != nullptr && !is_ours(*link);
@@ -37,7 +36,7 @@ Result<> PortSet::clear_leftovers() {
     }
     if (left != 0)
         context_.log(Level::notice, fmt::format("restored {} ports of an earlier team of this name", left));
-    if (*read) release_workers((*read)->workers, context_.log);
+    if (read) release_workers((read)->workers, context_.log);
     if (ports.empty()) journal.remove_file();
     journal.forget_file();
     context_.observer->catch_up();

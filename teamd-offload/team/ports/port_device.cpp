@@ -48,7 +48,7 @@ Result<> set_address(LinkControl& links, const Link& link, const MacAddress& add
     done = links.set_address(link.index, address);
     // The device refuses it while down, too: return an error that is not tried again.
     if (!done && is_passing(done.error())) done.error().number = EIO;
-    if (auto up = links.set_flags(link.index, IFF_UP, IFF_UP); !up) return up;
+    TEAMO_TRY(links.set_flags(link.index, IFF_UP, IFF_UP));
     if (around)
         if (auto noted = around(false); done && !noted) return noted;
     return done;
@@ -100,13 +100,12 @@ Result<> fit_port(LinkControl& links, Datapath& datapath, const Link& link, std:
         if (auto done = set_address(links, link, *address); !done)
             return within(fmt::format("does not take the address {}", text_of(*address)),
                           std::move(done.error()));
-    const auto makes = datapath.makes_something(link.index);
-    if (!makes) return tl::unexpected(makes.error());
-    if (*makes && !before.made_clsact) {
+    const auto makes = TEAMO_TRY(datapath.makes_something(link.index));
+    if (makes && !before.made_clsact) {
         before.made_clsact = true;
-        if (auto kept = keep(); !kept) return kept;
+        TEAMO_TRY(keep());
     }
-    if (auto attached = datapath.attach_port(link.index); !attached) return attached;
+    TEAMO_TRY(datapath.attach_port(link.index));
     constexpr std::uint32_t flags = IFF_UP | IFF_ALLMULTI;
     if ((link.flags & flags) == flags) return {};
     return links.set_flags(link.index, flags, flags);
@@ -115,8 +114,7 @@ Result<> fit_port(LinkControl& links, Datapath& datapath, const Link& link, std:
 /// The driver takes only a port that is down, and sets it up itself. A device that is a port of the team
 /// already stays as it is.
 Result<> hand_over(LinkControl& links, Datapath& datapath, const Link& link) {
-    if (!link.master && link.is_up())
-        if (auto down = links.set_flags(link.index, 0, IFF_UP); !down) return down;
+    if (!link.master && link.is_up()) TEAMO_TRY(links.set_flags(link.index, 0, IFF_UP));
     return datapath.attach_port(link.index);
 }
 
@@ -126,8 +124,7 @@ Result<> make_port(LinkControl& links, Datapath& datapath, const Link& link, std
                    std::optional<MacAddress> address, PortBefore& before,
                    const std::function<Result<>()>& keep) {
     // With IPv6 enabled a port would make the team's link-local address its own.
-    if (before.disable_ipv6 && !*before.disable_ipv6)
-        if (auto done = write_disable_ipv6(link.name, true); !done) return done;
+    if (before.disable_ipv6 && !*before.disable_ipv6) TEAMO_TRY(write_disable_ipv6(link.name, true));
     return datapath.kernel_manages_ports() ? hand_over(links, datapath, link)
                                            : fit_port(links, datapath, link, mtu, address, before, keep);
 }

@@ -63,27 +63,25 @@ PortBefore PortSet::begin(const Link& link, Slot slot) {
 
 Result<> PortSet::join(IfIndex port) {
     // Marks and names of a device that is down change without an event.
-    const auto read = context_.observer->read_now(port);
-    if (!read) return tl::unexpected(read.error());
-    const auto& link = *read;
+    const auto read = TEAMO_TRY(context_.observer->read_now(port));
+    const auto& link = read;
     auto& journal = context_.journal;
     const auto* team = context_.team();
     if (team == nullptr) return fail(ENODEV, "the team's device is gone");
-    if (auto may = may_join(context_.links(), link, context_.name()); !may) return may;
+    TEAMO_TRY(may_join(context_.links(), link, context_.name()));
     if (const auto* known = journal.port(port); known != nullptr && known->state == PortState::leaving) {
-        if (auto finished = finish_leaving(port); !finished) return finished;
+        TEAMO_TRY(finish_leaving(port));
         return join(port);
     }
     // The first port of an empty team gives it its address, unless the configuration has one (teamd: hwaddr).
     if (ports_.empty() && !context_.config().hwaddr && journal.port(port) == nullptr &&
         team->address != link.address) {
-        if (auto done = context_.control.set_address(context_.device.team, link.address); !done) return done;
+        TEAMO_TRY(context_.control.set_address(context_.device.team, link.address));
         context_.observer->edit(context_.device.team)->address = link.address;
     }
     if (journal.port(port) == nullptr) {
-        const auto slot = free_slot();
-        if (!slot) return tl::unexpected(slot.error());
-        auto before = begin(link, *slot);
+        const auto slot = TEAMO_TRY(free_slot());
+        auto before = begin(link, slot);
         note_addresses(link, before);
         journal.edit_ports().push_back(std::move(before));
     }
@@ -124,13 +122,13 @@ Result<> PortSet::add_to_team(const Link& link, const PortConfig& config, PortBe
     const bool same_all = backup == nullptr || backup->hwaddr_policy == HwaddrPolicy::same_all;
     const auto address = same_all ? std::optional(team->address) : std::nullopt;
     const auto mtu = team->mtu;
-    if (auto marked = mark_port(context_.control, context_.name(), link, before.slot); !marked) return marked;
+    TEAMO_TRY(mark_port(context_.control, context_.name(), link, before.slot));
     // Before it carries, because some drivers reset the card.
     auto contract = config.offload;
     // A port that carries already (a team taken over with -o) is not refused any more.
     if (link.master == context_.device.team && contract.lacking == Lacking::refuse)
         contract.lacking = Lacking::demote;
-    if (auto added = subsystems_.offloads->add(link, contract, before.offloads); !added) return added;
+    TEAMO_TRY(subsystems_.offloads->add(link, contract, before.offloads));
     before.offloads = subsystems_.offloads->kept(link.index);
     return make_port(context_.control, *context_.datapath, link, mtu, address, before,
                      [this] { return context_.journal.keep(); });
