@@ -25,21 +25,47 @@ const Command* find_below(std::string_view above, std::string_view word) {
     return found == table.end() ? nullptr : &*found;
 }
 
+/// The members of the request are `values`, or the words after the command.
+template <class Request, auto... values>
+Request request_of(Arguments words) {
+    if constexpr (requires { Request{words[0], words[1]}; })
+        return {words[0], words[1]};
+    else if constexpr (requires { Request{words[0]}; })
+        return {words[0]};
+    else
+        return {values...};
+}
+
+template <class Request, auto... values>
+CommandResult send_request(Session& session, Arguments words) {
+    return send_command(session, request_of<Request, values...>(words));
+}
+
+/// For requests whose reply is a document.
+template <class Request>
+CommandResult print_reply(Session& session, Arguments words) {
+    const auto document = TEAMO_TRY(session.document(request_of<Request>(words)));
+    session.print(document);
+    return {};
+}
+
 } // namespace
 
 std::span<const Command> commands() {
     // teamdctl's rows come first and in its order, so that each abbreviation means the same in both.
     static const std::vector<Command> table{
         {.path = "config"},
-        {.path = "config dump", .run = config_dump, .help = "print the configuration as JSON"},
+        {.path = "config dump",
+         .run = print_reply<control::ConfigDump>,
+         .help = "print the configuration as JSON"},
         {.path = "config dump noports",
          .run = config_dump_noports,
          .help = "print the configuration without ports"},
         {.path = "config dump actual",
-         .run = config_dump_actual,
+         .run = print_reply<control::ConfigDumpActual>,
          .help = "print it with the team's current ports"},
         {.path = "state", .run = state_view, .same_as = "state view"},
-        {.path = "state dump", .run = state_dump, .help = "print the state as JSON"},
+        {.path = "state dump", .run = print_reply<control::StateDump>, .help = "print the state as JSON"},
         {.path = "state view", .run = state_view, .help = "print the state as text"},
         {.path = "state item"},
         {.path = "state item get",
@@ -47,13 +73,16 @@ std::span<const Command> commands() {
          .parameters = {"ITEMPATH"},
          .help = "print one item of the state"},
         {.path = "state item set",
-         .run = state_item_set,
+         .run = send_request<control::StateItemValueSet>,
          .parameters = {"ITEMPATH", "VALUE"},
          .help = "change one item of the state"},
         {.path = "port"},
-        {.path = "port add", .run = port_add, .parameters = {"PORTDEV"}, .help = "add a device to the team"},
+        {.path = "port add",
+         .run = send_request<control::PortAdd>,
+         .parameters = {"PORTDEV"},
+         .help = "add a device to the team"},
         {.path = "port remove",
-         .run = port_remove,
+         .run = send_request<control::PortRemove>,
          .parameters = {"PORTDEV"},
          .dry_run = port_remove_dry_run,
          .help = "remove a port from the team"},
@@ -63,11 +92,11 @@ std::span<const Command> commands() {
          .help = "exit with 0 if PORTDEV is a port"},
         {.path = "port config"},
         {.path = "port config update",
-         .run = port_config_update,
+         .run = send_request<control::PortConfigUpdate>,
          .parameters = {"PORTDEV", "PORTCONFIG"},
          .help = "replace the configuration of a port"},
         {.path = "port config dump",
-         .run = port_config_dump,
+         .run = print_reply<control::PortConfigDump>,
          .parameters = {"PORTDEV"},
          .help = "print the configuration of a port"},
         {.path = "balance", .run = balance_show, .json = true, .same_as = "balance show"},
@@ -90,8 +119,12 @@ std::span<const Command> commands() {
          .max_optional = 1,
          .check = check_balance_move,
          .help = "move a bucket to another port"},
-        {.path = "balance freeze", .run = balance_freeze, .help = "stop moving buckets for their load"},
-        {.path = "balance thaw", .run = balance_thaw, .help = "move buckets for their load again"},
+        {.path = "balance freeze",
+         .run = send_request<control::BalanceFreeze, true>,
+         .help = "stop moving buckets for their load"},
+        {.path = "balance thaw",
+         .run = send_request<control::BalanceFreeze, false>,
+         .help = "move buckets for their load again"},
         {.path = "offload", .run = offload_show, .json = true, .same_as = "offload show"},
         {.path = "offload show",
          .run = offload_show,
@@ -106,9 +139,11 @@ std::span<const Command> commands() {
          .run = interrupts_plan,
          .json = true,
          .help = "show the planned CPUs, change nothing"},
-        {.path = "interrupts apply", .run = interrupts_apply, .help = "set interrupts to the planned CPUs"},
+        {.path = "interrupts apply",
+         .run = send_request<control::InterruptsManage, true>,
+         .help = "set interrupts to the planned CPUs"},
         {.path = "interrupts restore",
-         .run = interrupts_restore,
+         .run = send_request<control::InterruptsManage, false>,
          .help = "set interrupts back and leave them alone"},
         {.path = "interrupts benchmark",
          .run = interrupts_benchmark,
@@ -136,8 +171,12 @@ std::span<const Command> commands() {
          .optional = "...",
          .max_optional = max_command_words,
          .help = "run a command as a worker"},
-        {.path = "workers apply", .run = workers_apply, .help = "bind the workers again"},
-        {.path = "workers restore", .run = workers_restore, .help = "set all workers back, leave them alone"},
+        {.path = "workers apply",
+         .run = send_request<control::WorkersManage, true>,
+         .help = "bind the workers again"},
+        {.path = "workers restore",
+         .run = send_request<control::WorkersManage, false>,
+         .help = "set all workers back, leave them alone"},
         {.path = "stats", .run = stats_show, .json = true, .help = "show packet and byte counters by port"},
         {.path = "doctor",
          .run = doctor,

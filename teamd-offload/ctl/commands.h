@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The commands of teamoctl, and their help.
 #pragma once
 
 #include "ctl/session.h"
@@ -15,18 +17,21 @@ enum class ExitStatus : int { success = 0, failure = 1, bad_usage = 2 };
 /// printed its problems already returns `failure` without an error. `return {};` is success.
 using CommandResult = Result<ExitStatus>;
 
+using CommandFunction = CommandResult(Session&, Arguments);
+using CheckFunction = Result<>(Arguments);
+
 /// One row of the table. A word of its path may be abbreviated; the first matching row is taken.
 struct Command {
-    std::string_view path; ///< "port config dump": each prefix ("port", "port config") has a row too
-    CommandResult (*run)(Session&, Arguments) = nullptr; ///< none: only a prefix of other commands
-    std::vector<std::string_view> parameters{};          ///< required
-    std::string_view optional{};                         ///< the words after them, as usage lines show them
-    std::size_t max_optional = 0;                        ///< how many of them may follow
-    Result<> (*check)(Arguments) = nullptr;              ///< checks the arguments without the daemon
-    bool json = false, measure = false;                  ///< accepts --json; --measure
-    CommandResult (*dry_run)(Session&, Arguments) = nullptr; ///< accepts --dry-run, and then --json
-    std::string_view help{};                                 ///< one line for --help: present tense
-    std::string_view same_as{}; ///< the path that has the help, instead of `help`
+    std::string_view path;          ///< "port config dump": each prefix ("port", "port config") has a row too
+    CommandFunction* run = nullptr; ///< none: only a prefix of other commands
+    std::vector<std::string_view> parameters{}; ///< required
+    std::string_view optional{};                ///< the words after them, as usage lines show them
+    std::size_t max_optional = 0;               ///< how many of them may follow
+    CheckFunction* check = nullptr;             ///< checks the arguments without the daemon: bad usage
+    bool json = false, measure = false;         ///< accepts --json; --measure
+    CommandFunction* dry_run = nullptr;         ///< accepts --dry-run, and then --json
+    std::string_view help{};                    ///< one line for --help: present tense
+    std::string_view same_as{};                 ///< the path that has the help, instead of `help`
 };
 
 std::span<const Command> commands();
@@ -45,42 +50,26 @@ Result<const Command*> find_row(Arguments words);
 /// For commands that are one request and print nothing.
 CommandResult send_command(Session& session, const control::Request& request);
 
-// teamdctl's commands, and below them ours. An error of a check_… function is bad usage.
-CommandResult config_dump(Session& session, Arguments);
-CommandResult config_dump_noports(Session& session, Arguments);
-CommandResult config_dump_actual(Session& session, Arguments);
-CommandResult state_dump(Session& session, Arguments);
-CommandResult state_view(Session& session, Arguments);
-CommandResult state_item_get(Session& session, Arguments arguments);
-CommandResult state_item_set(Session& session, Arguments arguments);
-CommandResult port_add(Session& session, Arguments arguments);
-CommandResult port_remove(Session& session, Arguments arguments);
-CommandResult port_present(Session& session, Arguments arguments);
-CommandResult port_config_update(Session& session, Arguments arguments);
-CommandResult port_config_dump(Session& session, Arguments arguments);
+// The commands that are more than one request, in commands/.
+CommandFunction config_dump_noports, state_view, state_item_get, port_present, port_remove_dry_run;
+CommandFunction balance_show, balance_hash, balance_move, stats_show, offload_show, doctor;
+CommandFunction interrupts_show, interrupts_plan, interrupts_benchmark;
+CommandFunction workers_show, workers_bind, workers_release, workers_run;
+CheckFunction check_balance_hash, check_balance_move, check_workers_bind;
 
-CommandResult balance_show(Session& session, Arguments);
-Result<> check_balance_hash(Arguments arguments);
-CommandResult balance_hash(Session& session, Arguments arguments);
-Result<> check_balance_move(Arguments arguments);
-CommandResult balance_move(Session& session, Arguments arguments);
-CommandResult balance_freeze(Session& session, Arguments);
-CommandResult balance_thaw(Session& session, Arguments);
-CommandResult doctor(Session& session, Arguments);
-CommandResult offload_show(Session& session, Arguments);
-CommandResult interrupts_show(Session& session, Arguments);
-CommandResult interrupts_plan(Session& session, Arguments);
-CommandResult interrupts_apply(Session& session, Arguments);
-CommandResult interrupts_restore(Session& session, Arguments);
-CommandResult interrupts_benchmark(Session& session, Arguments);
-CommandResult workers_show(Session& session, Arguments);
-Result<> check_workers_bind(Arguments arguments);
-CommandResult workers_bind(Session& session, Arguments arguments);
-CommandResult workers_release(Session& session, Arguments arguments);
-CommandResult workers_run(Session& session, Arguments arguments);
-CommandResult workers_apply(Session& session, Arguments);
-CommandResult workers_restore(Session& session, Arguments);
-CommandResult port_remove_dry_run(Session& session, Arguments arguments);
-CommandResult stats_show(Session& session, Arguments);
+// `teamoctl --help` and `teamoctl help COMMAND`. man/teamoctl.8 has more, but need not be installed.
+
+/// All options and commands, one line each.
+std::string help_text(std::string_view program);
+
+/// Usage and description of one command, whose words may be abbreviated, or a list of the commands that
+/// begin with these words. An error is bad usage.
+Result<std::string> help_on(std::string_view program, Arguments words);
+
+/// "port config update PORTDEV PORTCONFIG".
+std::string usage_of(const Command& command);
+
+/// Some lines on what a command does; empty: none.
+std::string_view description_of(const Command& command);
 
 } // namespace teamo::ctl

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "ctl/help.h"
-
-#include "ctl/options.h"
+#include "ctl/commands.h"
 
 #include <algorithm>
 #include <array>
@@ -16,118 +14,88 @@ struct Description {
 // At most eight lines of at most 80 columns. The order is that of the table in commands.cpp.
 constexpr auto descriptions = std::to_array<Description>({
     {"config dump", R"(Prints the configuration that the daemon uses, with all defaults filled in. The
-ports are those of the configuration file and of "port config update".
-)"},
-    {"config dump noports", R"(Prints the configuration that the daemon uses, without the key "ports".
-)"},
+ports are those of the configuration file and of "port config update".)"},
+    {"config dump noports", R"(Prints the configuration that the daemon uses, without the key "ports".)"},
     {"config dump actual", R"(Prints the configuration that the daemon uses, with the ports that the team has
-now instead of the configured ones.
-)"},
+now instead of the configured ones.)"},
     {"state dump", R"(Prints the complete state of the daemon as JSON. "state item get" reads one item
-of it.
-)"},
+of it.)"},
     {"state view", R"(Prints the runner, the ports with their links and link watches, and the active
-port of an activebackup team. With -v it prints more. The output is teamdctl's.
-)"},
+port of an activebackup team. With -v it prints more. The output is teamdctl's.)"},
     {"state item get", R"(Prints one item of the state: a string, a number, true or false. ITEMPATH has
 names with dots between them, for example runner.active_port. Quote a name that
-contains dots: 'ports."eth1.100".link.up'.
-)"},
+contains dots: 'ports."eth1.100".link.up'.)"},
     {"state item set", R"(Changes one item of the state. Two items can be changed: setup.debug_level, and
 runner.active_port of an activebackup team. A port without a link is refused as
-the active port. The active port stays until a port changes.
-)"},
+the active port. The active port stays until a port changes.)"},
     {"port add", R"(Adds a device to the team. The device must be in the network namespace of the
-team. Its present settings are saved, and are restored when it leaves the team.
-)"},
+team. Its present settings are saved, and are restored when it leaves the team.)"},
     {"port remove", R"(Removes a port from the team and restores the settings that the device had
 before it was added.
 With --dry-run nothing is changed. The command then shows which connections,
 workers and offloads the removal affects, and exits with 1 if the other ports
-cannot carry the load.
-)"},
-    {"port present", R"(Prints nothing. Exits with 0 if PORTDEV is a port of the team, otherwise with 1.
-)"},
+cannot carry the load.)"},
+    {"port present", R"(Prints nothing. Exits with 0 if PORTDEV is a port of the team, otherwise with 1.)"},
     {"port config update",
      R"(Replaces the configuration of a port by a JSON object, for example
 '{"prio": 10}'. It takes effect at once. If the device is not a port yet, it
-takes effect when the device is added.
-)"},
-    {"port config dump", R"(Prints the configuration of a port as JSON.
-)"},
+takes effect when the device is added.)"},
+    {"port config dump", R"(Prints the configuration of a port as JSON.)"},
     {"balance show", R"(Shows for each port its link, its speed and the number of its hash buckets. If
 the runner hashes, it also shows loads, planned loads, TSO, the load of the
-interrupt CPUs and the last moves of buckets.
-)"},
+interrupt CPUs and the last moves of buckets.)"},
     {"balance hash", R"(Shows the bucket of a packet, the port that it leaves by, and the ports that are
 used next if that port fails. PACKET has any of these parts, in any order:
   src ADDRESS  dst ADDRESS  tcp|udp|sctp|icmp|icmp6|gre|esp  proto NUMBER
   sport PORT  dport PORT  smac MAC  dmac MAC  vlan VID (twice: outer tag first)
 Only the parts in runner.tx_hash are needed. Missing MAC addresses and VLANs are
-taken from the route and the neighbour entry for dst.
-)"},
+taken from the route and the neighbour entry for dst.)"},
     {"balance move", R"(Moves a hash bucket (0 to 255) to another port. The daemon waits for a pause in
 the bucket's traffic so that no packet overtakes another. With "now" it does not
 wait. The bucket stays there until its load requires another move or the port
-fails.
-)"},
+fails.)"},
     {"balance freeze", R"(Stops moving buckets for their load, until "balance thaw". Buckets of failed
-ports and buckets of "balance move" still move.
-)"},
-    {"balance thaw", R"(Ends "balance freeze": the daemon moves buckets for their load again.
-)"},
+ports and buckets of "balance move" still move.)"},
+    {"balance thaw", R"(Ends "balance freeze": the daemon moves buckets for their load again.)"},
     {"offload show", R"(Shows the offloads of each port and of the team device, the ports that lack a
 required or otherwise common offload, and the port that limits the packet size.
 If a port has no TSO, the command also takes a second to measure how much of a
-CPU the software segmentation for that port uses. This needs CAP_SYS_ADMIN.
-)"},
+CPU the software segmentation for that port uses. This needs CAP_SYS_ADMIN.)"},
     {"interrupts show", R"(Shows for each port the CPUs that the daemon assigned to it, the CPUs where its
 interrupts arrive, the CPUs that send by it (XPS), repairs, and a state: ok,
-pending, shared, misplaced, contested, refused or unmanaged.
-)"},
-    {"interrupts plan", R"(Shows which CPUs the daemon would assign to each port, and why. Changes nothing.
-)"},
+pending, shared, misplaced, contested, refused or unmanaged.)"},
+    {"interrupts plan",
+     R"(Shows which CPUs the daemon would assign to each port, and why. Changes nothing.)"},
     {"interrupts apply",
      R"(Assigns the interrupts to the planned CPUs and keeps them there. It also does so
 if interrupts.policy is "off", and for interrupts that the daemon gave up as
-contested.
-)"},
+contested.)"},
     {"interrupts restore", R"(Sets the interrupts back to the CPUs that they had before the team started. They
-are left alone until "interrupts apply" or until the daemon restarts.
-)"},
+are left alone until "interrupts apply" or until the daemon restarts.)"},
     {"interrupts benchmark",
      R"(Measures CPU time per KiB and throughput of the present traffic with and without
 the planned interrupt CPUs, then with and without bound workers. Run it under
 load. It takes 30 seconds, and 45 seconds more if there are workers. Then all
-settings are restored. "doctor" reports a step that gains nothing.
-)"},
+settings are restored. "doctor" reports a step that gains nothing.)"},
     {"workers show", R"(Shows each worker: the rule that selected it, its policy, how much it receives,
-the CPU and the port where most of it arrives, and the CPUs that it is bound to.
-)"},
+the CPU and the port where most of it arrives, and the CPUs that it is bound to.)"},
     {"workers bind", R"(Makes a process a worker, whatever the rules in the configuration are, until the
 process or the daemon ends. follow (the default): it runs on the CPU where most
 of its packets arrive, or next to it. spread: each worker gets a CPU of its own,
-away from the interrupts of other ports.
-)"},
-    {"workers release", R"(Sets the CPUs of a worker back to what they were and leaves the process alone.
-)"},
+away from the interrupts of other ports.)"},
+    {"workers release", R"(Sets the CPUs of a worker back to what they were and leaves the process alone.)"},
     {"workers run", R"(Runs a command as a worker with the policy follow. Write -- before a command
-that has options: teamoctl team0 workers run -- iperf3 -s
-)"},
-    {"workers apply", R"(Ends "workers restore": the daemon binds workers by the rules again.
-)"},
+that has options: teamoctl team0 workers run -- iperf3 -s)"},
+    {"workers apply", R"(Ends "workers restore": the daemon binds workers by the rules again.)"},
     {"workers restore", R"(Sets the CPUs of all workers back to what they were. Workers are left alone
-until "workers apply" or until the daemon restarts.
-)"},
+until "workers apply" or until the daemon restarts.)"},
     {"stats", R"(Shows packets, bytes and mean bytes per skb of each port, and received packets
 that were dropped. A GSO packet counts once, with its whole length: a mean above
-the MTU shows that offloads work.
-)"},
+the MTU shows that offloads work.)"},
     {"doctor", R"(Reports what is wrong or slow, the worst first, each with a way to fix it. It
 takes a second. Exits with 1 if there is an error or a warning.
 A port that is nearly full is measured with and without TSO, which takes 17
-seconds. --measure=PORTDEV measures the port that you name.
-)"},
+seconds. --measure=PORTDEV measures the port that you name.)"},
 });
 
 constexpr std::size_t indent = 4, help_column = 39;
@@ -176,10 +144,20 @@ std::string_view description_of(const Command& command) {
 }
 
 std::string help_text(std::string_view program) {
-    return fmt::format("{}Commands:\n{}"
+    return fmt::format("{0} [options] teamdevname command [command args]\n"
+                       "    -h --help                Show this help\n"
+                       "    -v --verbose             Increase output verbosity\n"
+                       "    -o --oneline             Force output to one line if possible\n"
+                       "    -D --force-dbus          Force to use D-Bus interface\n"
+                       "    -Z --force-zmq=ADDRESS   Force to use ZeroMQ interface [-Z[Address]]\n"
+                       "    -U --force-usock         Force to use UNIX domain socket interface\n"
+                       "       --json                Print JSON (commands that teamdctl has not, and -n)\n"
+                       "    -n --dry-run             Show the effect, change nothing (port remove)\n"
+                       "       --measure=PORTDEV     Measure this port with and without TSO (doctor)\n"
+                       "Commands:\n{1}"
                        "Each word of a command may be abbreviated. More on one command, without a team:\n"
-                       "    {} help COMMAND\n",
-                       help_on_options(program), table_of_commands(""), program);
+                       "    {0} help COMMAND\n",
+                       program, table_of_commands(""));
 }
 
 Result<std::string> help_on(std::string_view program, Arguments words) {
@@ -188,7 +166,7 @@ Result<std::string> help_on(std::string_view program, Arguments words) {
     const auto& command = *row;
     std::string text;
     if (command.run != nullptr)
-        text = fmt::format("usage: {} {}teamdevname {}\n\n{}", program, options_of(command),
+        text = fmt::format("usage: {} {}teamdevname {}\n\n{}\n", program, options_of(command),
                            usage_of(command), description_of(command));
     if (const auto below = table_of_commands(command.path); !below.empty())
         text += fmt::format("{}Commands of \"{}\":\n{}", text.empty() ? "" : "\n", command.path, below);

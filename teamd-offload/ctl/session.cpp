@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/session.h"
 
-#include "base/match.h"
-#include "ctl/output.h"
+#include "base/clock.h"
 #include "json/parse.h"
 #include "json/write.h"
 
 #include <net/if.h>
 
+#include <cstdio>
+#include <thread>
+
 namespace teamo::ctl {
-namespace {
 
-/// A state of a thousand ports with all their LACPDUs is 1.6 MB.
-constexpr json::Limits reply_limits{.bytes = std::size_t{64} << 20, .depth = 256};
-
-std::string without_full_stop(std::string text) {
-    if (text.ends_with('.')) text.pop_back();
-    return text;
-}
-
-} // namespace
+void put(std::string_view text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout)); }
 
 Result<Session> Session::open(const std::string& team, const Options& options) {
     if (options.dbus) return fail(ENOTSUP, "D-Bus support is not compiled-in");
@@ -52,15 +45,10 @@ Result<> Session::check_device() {
 
 Result<std::string> Session::call(const control::Request& request) {
     auto reply = TEAMO_TRY(client_.call(request));
-    return std::visit(Match{
-                          [](std::string& payload) -> Result<std::string> { return std::move(payload); },
-                          [](control::Refusal& refusal) -> Result<std::string> {
-                              return fail(EINVAL, fmt::format("{} ({})",
-                                                              without_full_stop(std::move(refusal.message)),
-                                                              refusal.code));
-                          },
-                      },
-                      reply);
+    auto* refusal = std::get_if<control::Refusal>(&reply);
+    if (refusal == nullptr) return std::get<std::string>(std::move(reply));
+    if (refusal->message.ends_with('.')) refusal->message.pop_back();
+    return fail(EINVAL, fmt::format("{} ({})", refusal->message, refusal->code));
 }
 
 Result<> Session::send(const control::Request& request) {
@@ -69,6 +57,8 @@ Result<> Session::send(const control::Request& request) {
 }
 
 Result<json::Value> Session::document(const control::Request& request) {
+    /// A state of a thousand ports with all their LACPDUs is 1.6 MB.
+    constexpr json::Limits reply_limits{.bytes = std::size_t{64} << 20, .depth = 256};
     const auto text = TEAMO_TRY(call(request));
     auto value = json::parse(text, reply_limits);
     if (!value)
@@ -82,8 +72,25 @@ Result<TeamState> Session::state() {
     return control::read_state(std::move(document));
 }
 
-void Session::print(const json::Value& value) const {
-    put(json::write(value, {.indent = options_.oneline ? 0 : 4}) + "\n");
+Result<Sample> Session::sample() {
+    auto before = TEAMO_TRY(state());
+    const auto start = Clock::now();
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    auto after = TEAMO_TRY(state());
+    const auto between = Clock::now() - start;
+    auto rates = rates_between(before, after, between);
+    return Sample{std::move(before), std::move(after), between, std::move(rates)};
+}
+
+void Session::print(const json::Value& document) const {
+    put(json::write(document, {.indent = options_.oneline ? 0 : 4}) + "\n");
+}
+
+void Session::print(const json::Value& document, std::string_view text) const {
+    if (options_.json)
+        print(document);
+    else
+        put(text);
 }
 
 } // namespace teamo::ctl

@@ -2,11 +2,32 @@
 #pragma once
 
 #include "control/client.h"
-#include "ctl/options.h"
-#include "ctl/report/state.h"
+#include "ctl/report/load.h"
 #include "json/value.h"
 
 namespace teamo::ctl {
+
+struct Options {
+    bool help = false;
+    int verbosity = 0;                  ///< how often -v was given
+    bool oneline = false;               ///< JSON without line breaks
+    bool json = false;                  ///< JSON instead of text, for commands that teamdctl has not
+    bool dry_run = false;               ///< show the effect, change nothing
+    std::optional<std::string> measure; ///< a port to measure whatever its load is
+    bool usock = false, dbus = false, zmq = false; ///< the forced interface
+    std::vector<std::string> words;                ///< team device, command, arguments
+};
+
+/// Writes to stdout. fmt::print() throws if the disk is full; this sets the error of the stream, which main()
+/// checks.
+void put(std::string_view text);
+
+/// Two states a second apart, and the rates between them.
+struct Sample {
+    TeamState before, state;
+    std::chrono::duration<double> between{0}; ///< the two states
+    Rates rates;
+};
 
 /// One team and the connection to its daemon. open() checks that the daemon controls this team.
 class Session {
@@ -25,8 +46,12 @@ public:
     Result<json::Value> document(const control::Request& request);
     /// The daemon's state; ENOTSUP if the daemon is a teamd.
     Result<TeamState> state();
+    /// Takes a second. Does not use the daemon's own rates: they are as old as its interval.
+    Result<Sample> sample();
     /// Prints as teamdctl does: sorted, indented by 4 or with -o in one line.
-    void print(const json::Value& value) const;
+    void print(const json::Value& document) const;
+    /// Prints the document with --json, else the text.
+    void print(const json::Value& document, std::string_view text) const;
 
 private:
     Session(std::string team, Options options, control::Client client)

@@ -4,9 +4,7 @@
 // alternately without and with bound workers. Then restores the settings.
 #include "base/clock.h"
 #include "ctl/commands.h"
-#include "ctl/doctor/benchmark.h"
-#include "ctl/doctor/trial.h"
-#include "ctl/output.h"
+#include "ctl/doctor/rounds.h"
 #include "kernel/cpus/cpu_load.h"
 #include "json/fields.h"
 
@@ -18,20 +16,13 @@ namespace teamo::ctl {
 namespace {
 
 using namespace std::chrono_literals;
+using Steps = std::vector<BenchmarkStep>;
 
 constexpr auto window_time = 2s;
 /// After a switch: until packets on their way have left and caches have adapted.
-constexpr auto pause = 500ms;
+constexpr Clock::duration pause = 500ms;
 /// The daemon binds a worker after three equal windows of a second.
-constexpr auto until_workers_are_bound = 4500ms;
-
-/// A part of the daemon that can be paused.
-struct Step {
-    BenchmarkStep which;
-    Clock::duration until_on = pause;
-};
-constexpr Step interrupts{.which = BenchmarkStep::interrupts};
-constexpr Step workers{.which = BenchmarkStep::workers, .until_on = until_workers_are_bound};
+constexpr Clock::duration until_workers_are_bound = 4500ms;
 
 volatile std::sig_atomic_t interrupted = 0;
 
@@ -49,15 +40,12 @@ struct WindowReading {
     bool managed = false; ///< the step is not paused
 };
 
-bool is_managed(const TeamState& state, BenchmarkStep step) {
-    return step == BenchmarkStep::interrupts ? state.interrupts && state.interrupts->managed
-                                             : state.workers && state.workers->managed;
-}
-
-Result<WindowReading> read(Session& session, const Step& step) {
+Result<WindowReading> read(Session& session, BenchmarkStep step) {
     const auto state = TEAMO_TRY(session.state());
     const auto busy = TEAMO_TRY(read_busy_time());
-    WindowReading reading{.busy = busy, .at = Clock::now(), .managed = is_managed(state, step.which)};
+    WindowReading reading{.busy = busy, .at = Clock::now()};
+    reading.managed = step == BenchmarkStep::interrupts ? state.interrupts && state.interrupts->managed
+                                                        : state.workers && state.workers->managed;
     for (const auto& port : state.ports)
         reading.bytes +=
             static_cast<double>(port.counters.rx_bytes) + static_cast<double>(port.counters.tx_bytes);
@@ -65,13 +53,13 @@ Result<WindowReading> read(Session& session, const Step& step) {
 }
 
 /// The daemon ends the pause 15 s after the last of these requests.
-Result<> set(Session& session, const Step& step, TrialState state) {
-    return session.send(control::BenchmarkTry{.step = step.which, .state = state});
+Result<> set(Session& session, BenchmarkStep step, TrialState state) {
+    return session.send(control::BenchmarkTry{.step = step, .state = state});
 }
 
-Result<BenchmarkPair::Side> measure(Session& session, const Step& step, bool on) {
+Result<Round> measure(Session& session, BenchmarkStep step, bool on) {
     TEAMO_TRY(set(session, step, on ? TrialState::on : TrialState::off));
-    TEAMO_TRY(wait(on ? step.until_on : pause));
+    TEAMO_TRY(wait(on && step == BenchmarkStep::workers ? until_workers_are_bound : pause));
     const auto before = TEAMO_TRY(read(session, step));
     TEAMO_TRY(wait(window_time));
     const auto after = TEAMO_TRY(read(session, step));
@@ -79,63 +67,58 @@ Result<BenchmarkPair::Side> measure(Session& session, const Step& step, bool on)
     if (before.managed != on || after.managed != on)
         return fail(ECANCELED, fmt::format("the {} were switched by another command or by a timeout during "
                                            "the measurement; run it again",
-                                           name_of(step.which)));
-    const auto round = round_of(on, std::max(after.bytes - before.bytes, 0.0), after.at - before.at,
-                                after.busy - before.busy);
-    return BenchmarkPair::Side{.bytes = round.bytes, .cpu_per_kib = round.cpu_per_kib};
+                                           name_of(step)));
+    return round_of(std::max(after.bytes - before.bytes, 0.0), after.at - before.at,
+                    after.busy - before.busy);
 }
 
-Result<BenchmarkResult> measure(Session& session, const Step& step) {
-    std::vector<BenchmarkPair> pairs;
-    while (pairs.size() < benchmark_rounds) {
-        const auto without = TEAMO_TRY(measure(session, step, false));
-        const auto with = TEAMO_TRY(measure(session, step, true));
-        pairs.push_back({.without = without, .with = with});
+Result<BenchmarkResult> measure(Session& session, BenchmarkStep step) {
+    std::vector<RoundPair> pairs(benchmark_pairs);
+    for (auto& pair : pairs) {
+        pair.without = TEAMO_TRY(measure(session, step, false));
+        pair.with = TEAMO_TRY(measure(session, step, true));
     }
     return evaluate(pairs);
 }
 
-Result<> store(Session& session, const Step& step, const BenchmarkResult& result) {
-    return session.send(control::BenchmarkKeep{.step = step.which, .result = result});
-}
-
-std::vector<const Step*> steps_of(const TeamState& state) {
+/// The parts of the daemon that have something to pause.
+Steps steps_of(const TeamState& state) {
     const auto has_queues = [](const PortInterruptStatus& port) { return !port.now.queues.empty(); };
-    std::vector<const Step*> steps;
+    Steps steps;
     if (state.interrupts && std::ranges::any_of(state.interrupts->ports, has_queues))
-        steps.push_back(&interrupts);
-    if (state.workers && !state.workers->workers.empty()) steps.push_back(&workers);
+        steps.push_back(BenchmarkStep::interrupts);
+    if (state.workers && !state.workers->workers.empty()) steps.push_back(BenchmarkStep::workers);
     return steps;
 }
 
 /// One step after the other. Later steps stay paused until their turn.
-Result<> measure_all(Session& session, const std::vector<const Step*>& steps) {
-    for (const auto* step : steps)
-        TEAMO_TRY(set(session, *step, TrialState::off));
-    for (const auto* step : steps) {
-        const auto result = TEAMO_TRY(measure(session, *step));
-        TEAMO_TRY(store(session, *step, result));
-        if (!session.options().json) put(text_of(name_of(step->which), result));
+Result<> measure_all(Session& session, const Steps& steps) {
+    for (const auto step : steps)
+        TEAMO_TRY(set(session, step, TrialState::off));
+    for (const auto step : steps) {
+        const auto result = TEAMO_TRY(measure(session, step));
+        TEAMO_TRY(session.send(control::BenchmarkKeep{.step = step, .result = result}));
+        if (!session.options().json) put(text_of(name_of(step), result) + "\n");
     }
     return {};
 }
 
 /// Uses a new connection: a failure may have closed the first one.
-Result<> restore(const Session& session, const std::vector<const Step*>& steps) {
+Result<> restore(const Session& session, const Steps& steps) {
     auto fresh = TEAMO_TRY(Session::open(session.team(), session.options()));
-    for (const auto* step : steps)
-        TEAMO_TRY(set(fresh, *step, TrialState::end));
+    for (const auto step : steps)
+        TEAMO_TRY(set(fresh, step, TrialState::end));
     return {};
 }
 
 /// As in the state.
-CommandResult print_benchmarks(Session& session, const std::vector<const Step*>& steps) {
+CommandResult print_benchmarks(Session& session, const Steps& steps) {
     const auto state = TEAMO_TRY(session.state());
+    const auto& benchmarks = json::child(state.document, "benchmarks");
     json::Object figures;
-    for (const auto* step : steps)
-        figures.push_back({name_of(step->which),
-                           json::child(json::child(state.document, "benchmarks"), name_of(step->which))});
-    session.print(json::Value(std::move(figures)));
+    for (const auto step : steps)
+        figures.push_back({name_of(step), json::child(benchmarks, name_of(step))});
+    session.print(figures);
     return {};
 }
 
@@ -153,7 +136,7 @@ CommandResult interrupts_benchmark(Session& session, Arguments) {
         return fail(
             restored.error().number,
             fmt::format("restoring failed ({}); the daemon restores within 15 s", restored.error().text));
-    if (!measured) return tl::unexpected(measured.error());
+    TEAMO_TRY(measured);
     return session.options().json ? print_benchmarks(session, steps) : CommandResult{};
 }
 

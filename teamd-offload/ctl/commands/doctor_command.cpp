@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // doctor: reports what is wrong or slow about a team.
+#include "base/clock.h"
 #include "ctl/commands.h"
 #include "ctl/doctor/findings.h"
-#include "ctl/doctor/measuring.h"
-#include "ctl/doctor/sampling.h"
-#include "ctl/output.h"
+#include "kernel/cpus/cpu_load.h"
 #include "kernel/cpus/cpu_topology.h"
 #include "kernel/ethtool/ethtool.h"
 #include "kernel/files/pci_location.h"
@@ -14,6 +13,7 @@
 #include "kernel/packets/multicast_capture.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace teamo::ctl {
 namespace {
@@ -26,8 +26,7 @@ Result<Drops> read_drops(const TeamState& state) {
     const auto queues = TEAMO_TRY(read_queues(socket));
     Drops drops;
     for (const auto& port : state.ports)
-        if (const auto queue = queues.find(port.ifindex); queue != queues.end())
-            drops[port.name] = queue->second.dropped;
+        if (const auto* queue = find(queues, port.ifindex)) drops[port.name] = queue->dropped;
     return drops;
 }
 
@@ -48,8 +47,7 @@ Result<> read_devices(Readings& readings) {
         if (!link) return;
         readings.devices[name] = {.up = link->is_up(),
                                   .mtu = link->mtu,
-                                  .features = ethtool.read_features(index).value_or(Features{}),
-                                  .queue_dropped = 0};
+                                  .features = ethtool.read_features(index).value_or(Features{})};
         if (auto place = read_device_place(*link); place && index != readings.state.ifindex)
             readings.places[name] = std::move(*place);
     };
@@ -64,7 +62,7 @@ Result<Readings> read_all(Session& session) {
     const auto first = TEAMO_TRY(session.state());
     const auto dropped = TEAMO_TRY(read_drops(first));
     auto frames = capture_multicast(first);
-    auto sample = TEAMO_TRY(take_sample(session));
+    auto sample = TEAMO_TRY(session.sample());
     if (frames) readings.repeated = repeated_frames(frames->take(), first.address);
     readings.before = std::move(sample.before);
     readings.state = std::move(sample.state);
@@ -73,14 +71,57 @@ Result<Readings> read_all(Session& session) {
     readings.topology = read_cpu_topology().value_or(CpuTopology{}); // only notes need it
     const auto dropped_after = TEAMO_TRY(read_drops(readings.state));
     for (const auto& [port, count] : dropped_after) {
-        const auto before = dropped.find(port);
-        const auto device = readings.devices.find(port);
-        if (before != dropped.end() && device != readings.devices.end() && count > before->second)
-            device->second.queue_dropped = count - before->second;
+        const auto* before = find(dropped, port);
+        auto* device = find(readings.devices, port);
+        if (before && device && count > *before) device->queue_dropped = count - *before;
     }
-    auto configuration = TEAMO_TRY(session.document(control::ConfigDump{}));
-    readings.configuration = std::move(configuration);
+    readings.configuration = TEAMO_TRY(session.document(control::ConfigDump{}));
     return readings;
+}
+
+struct TrialReading {
+    PortCounters counters;
+    std::chrono::microseconds busy{0};
+    Clock::time_point at;
+};
+
+Result<TrialReading> read(Session& session, const std::string& name) {
+    const auto state = TEAMO_TRY(session.state());
+    const auto* port = find_port(state, name);
+    if (port == nullptr) return fail(ENODEV, name + " is no longer a port");
+    const auto busy = TEAMO_TRY(read_busy_time());
+    return TrialReading{port->counters, busy, Clock::now()};
+}
+
+Result<Round> measure_round(Session& session, const std::string& port, TrialState tso) {
+    TEAMO_TRY(session.send(control::OffloadTry{port, tso}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200)); // until packets on their way have left
+    const auto before = TEAMO_TRY(read(session, port));
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    const auto after = TEAMO_TRY(read(session, port));
+    return round_of(payload_between(before.counters, after.counters), after.at - before.at,
+                    after.busy - before.busy);
+}
+
+Result<> measure_rounds(Session& session, Trial& trial) {
+    trial.pairs.resize(trial_pairs);
+    for (auto& pair : trial.pairs) {
+        pair.with = TEAMO_TRY(measure_round(session, trial.port, TrialState::on));
+        pair.without = TEAMO_TRY(measure_round(session, trial.port, TrialState::off));
+    }
+    return {};
+}
+
+/// Measures the port's traffic alternately with TSO and without, a second each, then restores TSO. If this
+/// process dies, the daemon restores it. An error if TSO cannot be switched.
+Result<Trial> measure_tso(Session& session, const std::string& port) {
+    Trial trial{.port = port};
+    const auto measured = measure_rounds(session, trial);
+    // Also after a failure: TSO may be switched off already.
+    const auto ended = session.send(control::OffloadTry{port, TrialState::end});
+    TEAMO_TRY(measured);
+    TEAMO_TRY(ended);
+    return trial;
 }
 
 /// The port of --measure, or the ports that may send more without TSO. Only the former must be measurable.
@@ -104,13 +145,10 @@ CommandResult doctor(Session& session, Arguments) {
     auto readings = TEAMO_TRY(read_all(session));
     TEAMO_TRY(measure(session, readings));
     const auto findings = all_findings(readings);
-    if (session.options().json)
-        session.print(json_of(session.team(), findings, readings.trials));
-    else
-        put(text_of(session.team(), findings));
-    const bool has_problems = std::ranges::any_of(
-        findings, [](const Finding& finding) { return finding.severity != Severity::note; });
-    return has_problems ? ExitStatus::failure : ExitStatus::success;
+    session.print(json_of(session.team(), findings, readings.trials), text_of(session.team(), findings));
+    const bool only_notes = std::ranges::all_of(
+        findings, [](const Finding& finding) { return finding.severity == Severity::note; });
+    return only_notes ? ExitStatus::success : ExitStatus::failure;
 }
 
 } // namespace teamo::ctl

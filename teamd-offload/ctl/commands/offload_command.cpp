@@ -2,8 +2,6 @@
 //
 // offload: which port lacks offloads, and what that costs.
 #include "ctl/commands.h"
-#include "ctl/doctor/sampling.h"
-#include "ctl/output.h"
 #include "ctl/report/offload_report.h"
 #include "kernel/netlink/links.h"
 
@@ -17,15 +15,13 @@ namespace {
 class SegmentationCosts {
 public:
     std::optional<SegmentationCost> of(const Segmentation& device) {
-        const auto known = costs_.find(device);
-        if (known != costs_.end()) return known->second;
-        std::optional<SegmentationCost> cost;
-        if (auto measured = measure_segmentation(device))
-            cost = *measured;
+        const auto [known, fresh] = costs_.try_emplace(device);
+        if (!fresh) return known->second;
+        if (const auto measured = measure_segmentation(device))
+            known->second = *measured;
         else
             error_ = measured.error().text;
-        costs_.emplace(device, cost);
-        return cost;
+        return known->second;
     }
     /// Why the last one could not be measured; empty: all were measured.
     const std::string& error() const { return error_; }
@@ -44,12 +40,10 @@ std::uint32_t mtu_of(LinkControl& links, const TeamState& state, std::string_vie
 }
 
 Result<> add_costs(Session& session, OffloadReport& report) {
-    const bool any = std::ranges::any_of(report.state.offload->ports, [](const DeviceOffloads& port) {
-        return software_tso_of(port) != SoftwareTso::none;
-    });
-    if (!any) return {};
+    const auto has_tso = [](auto& port) { return software_tso_of(port) == SoftwareTso::none; };
+    if (std::ranges::all_of(report.state.offload->ports, has_tso)) return {};
     auto links = TEAMO_TRY(LinkControl::open());
-    auto sample = TEAMO_TRY(take_sample(session));
+    auto sample = TEAMO_TRY(session.sample());
     TEAMO_TRY(require_offloads(sample.state));
     SegmentationCosts costs;
     report.state = std::move(sample.state);
@@ -74,10 +68,7 @@ CommandResult offload_show(Session& session, Arguments) {
     TEAMO_TRY(require_offloads(state));
     OffloadReport report{.state = std::move(state), .costs = {}, .measurement_error = {}};
     TEAMO_TRY(add_costs(session, report));
-    if (session.options().json)
-        session.print(offload_json(report));
-    else
-        put(offload_text(report));
+    session.print(offload_json(report), offload_text(report));
     return {};
 }
 

@@ -2,8 +2,6 @@
 //
 // port remove --dry-run: what removing the port would affect. Changes nothing.
 #include "ctl/commands.h"
-#include "ctl/doctor/sampling.h"
-#include "ctl/output.h"
 #include "ctl/packet/l2_context.h"
 #include "ctl/report/removal_impact.h"
 #include "kernel/ethtool/ethtool.h"
@@ -39,10 +37,7 @@ private:
     const std::optional<Packet>& packet(const TcpSocket& socket) {
         auto [known, fresh] = packets_.try_emplace({socket.local, socket.remote});
         if (fresh) {
-            Packet packet;
-            packet.src = socket.local;
-            packet.dst = socket.remote;
-            packet.protocol = IPPROTO_TCP;
+            Packet packet{.src = socket.local, .dst = socket.remote, .protocol = IPPROTO_TCP};
             if (l2_context_.complete(packet)) known->second = std::move(packet);
         }
         return known->second;
@@ -98,18 +93,14 @@ Result<OffloadsByPort> read_offloads(const TeamState& state) {
 } // namespace
 
 CommandResult port_remove_dry_run(Session& session, Arguments arguments) {
-    const auto sample = TEAMO_TRY(take_sample(session));
+    const auto sample = TEAMO_TRY(session.sample());
     const auto* port = find_port(sample.state, arguments[0]);
     if (port == nullptr) return fail(ENODEV, "the team has no such port");
     auto impact = removal_impact_of(sample.state, *port, sample.rates);
-    auto flows = TEAMO_TRY(read_flows(sample.state, *port));
-    impact.flows = std::move(flows);
+    impact.flows = TEAMO_TRY(read_flows(sample.state, *port));
     const auto offloads = TEAMO_TRY(read_offloads(sample.state));
     impact.offloads = offload_change(port->name, impact.remaining_ports, offloads);
-    if (session.options().json)
-        session.print(json_of(session.team(), impact));
-    else
-        put(text_of(impact));
+    session.print(json_of(session.team(), impact), text_of(impact));
     if (impact.refusal) return fail(EBUSY, *impact.refusal);
     return {};
 }

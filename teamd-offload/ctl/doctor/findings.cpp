@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/doctor/findings.h"
 
-#include "config/config_file.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,10 +16,15 @@ Value hundredths(double figure) { return std::round(figure * 100) / 100; }
 
 Value trial_json(const Trial& trial) {
     json::Array rounds;
-    for (const auto& round : trial.rounds)
+    const auto add = [&rounds](const Round& round, bool tso) {
         rounds.push_back(Object{{"bytes_per_second", static_cast<std::int64_t>(std::llround(round.bytes))},
                                 {"cpu_us_per_kib", hundredths(round.cpu_per_kib)},
-                                {"tso", round.tso}});
+                                {"tso", tso}});
+    };
+    for (const auto& pair : trial.pairs) {
+        add(pair.with, true);
+        add(pair.without, false);
+    }
     Value document = Object{{"port", trial.port}, {"rounds", std::move(rounds)}};
     if (const auto comparison = compare(trial)) {
         document.set("without_tso_percent", hundredths(100 * comparison->gain));
@@ -42,17 +45,6 @@ Findings all_findings(const Readings& readings) {
     }
     std::ranges::stable_sort(all, {}, &Finding::severity);
     return all;
-}
-
-bool is_tso_disabled_by_config(const json::Value& configuration, std::string_view port) {
-    const auto read = read_configuration(configuration, "");
-    if (!read.configuration) return false;
-    const auto& team = read.configuration->team;
-    const auto own =
-        std::ranges::find_if(team.ports, [port](const auto& entry) { return entry.first == port; });
-    const auto& wishes = (own == team.ports.end() ? team.offload : own->second.offload).wishes;
-    const auto wish = wishes.find(tso);
-    return wish != wishes.end() && wish->second == OffloadWish::off;
 }
 
 std::string text_of(const std::string& team, const Findings& findings) {

@@ -3,24 +3,22 @@
 // What is wrong or slow about a team, as functions of its readings, one file for each subject; pure.
 #pragma once
 
-#include "ctl/doctor/repeated_frames.h"
-#include "ctl/doctor/trial.h"
+#include "ctl/doctor/rounds.h"
 #include "ctl/report/load.h"
+#include "kernel/packets/multicast_capture.h"
 #include "model/cpus.h"
 #include "model/features.h"
 #include "model/pci_location.h"
-#include "model/queue.h"
+
+#include <set>
+#include <span>
 
 namespace teamo::ctl {
 
 enum class Severity : std::uint8_t { error, warning, note };
 constexpr std::string_view name_of(Severity severity) {
-    switch (severity) {
-    case Severity::error: return "error";
-    case Severity::warning: return "warning";
-    case Severity::note: return "note";
-    }
-    return "?";
+    constexpr std::array names{"error", "warning", "note"};
+    return names[static_cast<std::size_t>(severity)];
 }
 
 struct Finding {
@@ -36,9 +34,23 @@ using Findings = std::vector<Finding>;
 struct Device {
     bool up = false; ///< administratively
     std::uint32_t mtu = 0;
-    Features features;
+    Features features{};
     std::uint64_t queue_dropped = 0; ///< packets dropped by its qdisc between the two states
 };
+
+/// Evidence that the switch does not aggregate the ports: a switch that does never sends the same frame by
+/// two of them, nor the team's own frames back.
+struct RepeatedFrames {
+    std::size_t different = 0;  ///< frames, each counted once, without the team's own
+    std::size_t duplicated = 0; ///< of these, frames that arrived by several ports at about the same time
+    std::size_t own = 0;        ///< frames from the team's own address
+    std::set<IfIndex> ports{};  ///< where duplicated and own frames arrived
+    bool operator==(const RepeatedFrames&) const = default;
+};
+
+/// Frames with equal bytes are one frame only if they arrive within a few milliseconds: a sender may repeat a
+/// frame soon, and a switch that aggregates may then choose another port.
+RepeatedFrames repeated_frames(std::span<const GroupFrame> frames, const MacAddress& own);
 
 struct Readings {
     TeamState before, state;                            ///< a second apart
@@ -53,25 +65,28 @@ struct Readings {
 
 Findings carrying_findings(const Readings& readings); ///< carrying ports, links, speeds
 Findings device_findings(const Readings& readings);   ///< MTU, TSO
-Findings balance_findings(const Readings& readings);
 Findings drop_findings(const Readings& readings);
+Findings balance_findings(const Readings& readings);
 Findings trial_findings(const Readings& readings);
+Findings benchmark_findings(const Readings& readings);   ///< steps that gained nothing
 Findings placement_findings(const Readings& readings);   ///< slots, PCI Express links, NUMA nodes
 Findings interrupt_findings(const Readings& readings);   ///< from "interrupts" in the state
 Findings aggregation_findings(const Readings& readings); ///< whether the switch aggregates the ports
-Findings
-benchmark_findings(const Readings& readings); ///< steps that gained nothing in `interrupts benchmark`
+
+/// All findings, worst first.
+Findings all_findings(const Readings& readings);
 
 /// Share of a port's speed above which it may send less with TSO than without (HP measured that).
 constexpr double near_saturation = 0.8;
 /// The ports above near_saturation that use TSO.
 std::vector<std::string> ports_to_measure(const Readings& readings);
 
-/// All findings, worst first.
-Findings all_findings(const Readings& readings);
-
-/// Whether "offload" of the port or of the team sets the port's TSO to off.
-bool is_tso_disabled_by_config(const json::Value& configuration, std::string_view port);
+/// The value in a map; nullptr: none.
+template <class Map, class Key>
+auto* find(Map& map, const Key& key) {
+    const auto found = map.find(key);
+    return found == map.end() ? nullptr : &found->second;
+}
 
 std::string text_of(const std::string& team, const Findings& findings);
 json::Value json_of(const std::string& team, const Findings& findings, const std::vector<Trial>& trials);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace teamo::ctl {
 namespace {
@@ -26,7 +27,10 @@ constexpr const char* fix_on_switch =
 // One or two may have another cause: the group of the switch has just changed.
 constexpr std::size_t min_repeated = 3;
 
-/// A proof: a switch that aggregates the ports sends no frame by two of them. Not for the broadcast runner,
+/// Copies of a frame differ by the time in the queues of the switch.
+constexpr std::chrono::milliseconds max_difference{20};
+
+/// Certain: a switch that aggregates the ports sends no frame by two of them. Not for the broadcast runner,
 /// whose ports may be connected to different switches.
 bool add_repeated(const Readings& readings, Findings& findings) {
     const auto& frames = readings.repeated;
@@ -92,7 +96,7 @@ std::optional<std::uint64_t> arrived_between(const Readings& readings, const Por
 }
 
 /// A switch floods to all ports alike. If more packets arrive by a backup port than by the active one, the
-/// switch sent them there on purpose, and they are lost. Fewer packets prove nothing.
+/// switch sent them there on purpose, and they are lost. Fewer packets show nothing.
 void add_to_standby(const Readings& readings, Findings& findings) {
     const auto& state = readings.state;
     const auto active = std::ranges::find_if(state.ports, &PortStatus::receives);
@@ -116,6 +120,36 @@ void add_to_standby(const Readings& readings, Findings& findings) {
 }
 
 } // namespace
+
+RepeatedFrames repeated_frames(std::span<const GroupFrame> frames, const MacAddress& own) {
+    std::vector<const GroupFrame*> list;
+    RepeatedFrames found;
+    for (const auto& frame : frames) {
+        if (frame.source == own) {
+            ++found.own;
+            found.ports.insert(frame.port);
+        } else {
+            list.push_back(&frame);
+        }
+    }
+    std::ranges::sort(list, {}, [](const GroupFrame* frame) { return std::tie(frame->bytes, frame->at); });
+    for (std::size_t first = 0; first < list.size();) {
+        auto end = first + 1;
+        while (end < list.size() && list[end]->bytes == list[first]->bytes &&
+               list[end]->at - list[first]->at <= max_difference)
+            ++end;
+        std::set<IfIndex> ports;
+        for (auto at = first; at < end; ++at)
+            ports.insert(list[at]->port);
+        ++found.different;
+        if (ports.size() > 1) {
+            ++found.duplicated;
+            found.ports.merge(ports);
+        }
+        first = end;
+    }
+    return found;
+}
 
 Findings aggregation_findings(const Readings& readings) {
     Findings findings;

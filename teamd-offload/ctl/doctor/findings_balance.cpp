@@ -27,14 +27,14 @@ std::optional<Fullness> fullness_of(const Readings& readings) {
     std::size_t ports = 0;
     for (const auto& port : readings.state.ports) {
         if (!port.transmits) continue;
-        const auto rate = readings.rates.find(port.name);
-        if (rate == readings.rates.end() || !port.link.speed) return std::nullopt;
+        const auto* rate = find(readings.rates, port.name);
+        if (rate == nullptr || !port.link.speed) return std::nullopt;
         const auto speed = *port.link.speed * bytes_per_megabit;
         ++ports;
-        load += rate->second;
+        load += *rate;
         capacity += speed;
-        if (rate->second / speed <= most) continue;
-        most = rate->second / speed;
+        if (*rate / speed <= most) continue;
+        most = *rate / speed;
         fullness.fullest = port.name;
     }
     if (ports < 2 || load <= 0) return std::nullopt;

@@ -21,7 +21,7 @@ std::string apply_command(const Readings& readings) {
 
 /// Whether the configuration limits the interrupt CPUs.
 bool are_cpus_configured(const Readings& readings) {
-    const auto read = read_configuration(readings.configuration, "");
+    const auto read = read_configuration(readings.configuration);
     return read.configuration && !read.configuration->team.interrupts.cpus.empty();
 }
 
@@ -34,9 +34,8 @@ void add_contested(const Readings& readings, const PortInterruptStatus& port, Fi
 
 bool has_misplaced(const PortInterruptStatus& port) {
     return std::ranges::any_of(vectors_of(port.now), [&port](const IrqVector& vector) {
-        const auto wanted = port.wanted.find({.kind = CpuSetting::Kind::irq, .number = vector.irq});
-        return wanted != port.wanted.end() &&
-               affinity_state(vector, wanted->second) == AffinityState::misplaced;
+        const auto* wanted = find(port.wanted, CpuSetting{CpuSetting::Kind::irq, vector.irq});
+        return wanted != nullptr && affinity_state(vector, *wanted) == AffinityState::misplaced;
     });
 }
 

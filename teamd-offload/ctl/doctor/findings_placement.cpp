@@ -24,9 +24,13 @@ std::string link_text(const PcieLink& link) {
     return fmt::format("{:g} GT/s x{} ({:.0f} Mbit/s)", link.speed, link.width, link.mbits());
 }
 
+/// "0000:03:00" of "0000:03:00.1".
+std::string card_of(const DevicePlace& place) { return place.address.substr(0, place.address.rfind('.')); }
+
 /// Ports of the team that share a card or a bridge.
 struct Group {
     std::vector<const PortStatus*> ports;
+    const DevicePlace* place = nullptr; ///< of one port: all functions of a card have the same link
 
     std::vector<std::string> names() const {
         std::vector<std::string> list;
@@ -52,26 +56,19 @@ struct Group {
 
 // ---- a card and its slot -----------------------------------------------------------------------
 
-struct Card : Group {
-    const DevicePlace* place = nullptr; ///< of one port: all functions of a card have the same link
-};
-
-/// "0000:03:00" of "0000:03:00.1".
-std::string card_of(const DevicePlace& place) { return place.address.substr(0, place.address.rfind('.')); }
-
-std::map<std::string, Card> cards_of(const Readings& readings) {
-    std::map<std::string, Card> cards;
+std::map<std::string, Group> cards_of(const Readings& readings) {
+    std::map<std::string, Group> cards;
     for (const auto& port : readings.state.ports) {
-        const auto place = readings.places.find(port.name);
-        if (place == readings.places.end() || place->second.address.empty()) continue;
-        auto& card = cards[card_of(place->second)];
+        const auto* place = find(readings.places, port.name);
+        if (place == nullptr || place->address.empty()) continue;
+        auto& card = cards[card_of(*place)];
         card.ports.push_back(&port);
-        card.place = &place->second;
+        card.place = place;
     }
     return cards;
 }
 
-void add_card(const TeamState& state, const Card& card, Findings& findings) {
+void add_card(const TeamState& state, const Group& card, Findings& findings) {
     const auto& [now, most] = std::pair(card.place->current, card.place->card);
     if (!now.is_known() || !is_real(most)) return;
     const bool alone = card.ports.size() == 1;
@@ -103,24 +100,22 @@ void add_card(const TeamState& state, const Card& card, Findings& findings) {
 struct Bridge : Group {
     std::string address;
     PcieLink link;
-    std::string card;                   ///< the card of all its ports; empty: several cards
-    const DevicePlace* place = nullptr; ///< of one of its ports
+    std::string card; ///< the card of all its ports; empty: several cards
 };
 
 /// By port names: the slowest of several bridges above the same ports.
 std::map<std::vector<std::string>, Bridge> bridges_of(const Readings& readings) {
     std::map<std::string, Bridge> all;
     for (const auto& port : readings.state.ports) {
-        const auto found = readings.places.find(port.name);
-        if (found == readings.places.end()) continue;
-        const auto& place = found->second;
-        for (std::size_t step = 0; step < std::min(place.path.size(), place.above.size()); ++step) {
-            if (!is_real(place.above[step])) continue;
-            auto& bridge = all[place.path[step]];
-            bridge.address = place.path[step];
-            bridge.link = place.above[step];
-            bridge.card = bridge.ports.empty() || bridge.card == card_of(place) ? card_of(place) : "";
-            bridge.place = &place;
+        const auto* place = find(readings.places, port.name);
+        if (place == nullptr) continue;
+        for (std::size_t step = 0; step < std::min(place->path.size(), place->above.size()); ++step) {
+            if (!is_real(place->above[step])) continue;
+            auto& bridge = all[place->path[step]];
+            bridge.address = place->path[step];
+            bridge.link = place->above[step];
+            bridge.card = bridge.ports.empty() || bridge.card == card_of(*place) ? card_of(*place) : "";
+            bridge.place = place;
             bridge.ports.push_back(&port);
         }
     }

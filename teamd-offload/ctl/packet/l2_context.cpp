@@ -26,14 +26,11 @@ std::vector<std::uint16_t> vlans_of(const Links& links, IfIndex device, IfIndex 
 
 Result<L2Context> L2Context::read(IfIndex team) {
     auto control = TEAMO_TRY(LinkControl::open());
-    auto links = TEAMO_TRY(control.read_all());
-    auto addresses = TEAMO_TRY(read_addresses());
-    auto neighbours = TEAMO_TRY(read_neighbours());
     L2Context read;
     read.team_ = team;
-    read.links_ = std::move(links);
-    read.addresses_ = std::move(addresses);
-    read.neighbours_ = std::move(neighbours);
+    read.links_ = TEAMO_TRY(control.read_all());
+    read.addresses_ = TEAMO_TRY(read_addresses());
+    read.neighbours_ = TEAMO_TRY(read_neighbours());
     return read;
 }
 
@@ -52,23 +49,20 @@ Result<> L2Context::complete(Packet& packet) const {
     if (!packet.dst) return {};
     // A source address that is not ours belongs to a guest: the kernel has no route from it.
     const auto from = packet.src && has(*packet.src) ? packet.src : std::nullopt;
-    const auto route = read_route(*packet.dst, from);
-    if (!route) return tl::unexpected(route.error());
-    if (!is_on_team(route->device)) {
-        const auto* device = find_link(links_, route->device);
+    const auto route = TEAMO_TRY(read_route(*packet.dst, from));
+    const auto* device = find_link(links_, route.device);
+    if (!is_on_team(route.device))
         return fail(EXDEV, fmt::format("the kernel sends to {} by {}, not by the team", text_of(*packet.dst),
                                        device == nullptr ? "another device" : device->name));
-    }
-    if (packet.vlans.empty()) packet.vlans = vlans_of(links_, route->device, team_);
-    if (const auto* device = find_link(links_, route->device); device != nullptr && !packet.smac)
-        packet.smac = device->address;
+    if (packet.vlans.empty()) packet.vlans = vlans_of(links_, route.device, team_);
+    if (device != nullptr && !packet.smac) packet.smac = device->address;
     if (packet.dmac) return {};
     packet.dmac = multicast_mac(*packet.dst);
-    if (route->type == RTN_BROADCAST) packet.dmac = MacAddress{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
+    if (route.type == RTN_BROADCAST) packet.dmac = MacAddress{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
     if (packet.dmac) return {};
-    const auto& hop = route->gateway ? *route->gateway : *packet.dst;
+    const auto hop = route.gateway.value_or(*packet.dst);
     const auto known = std::ranges::find_if(neighbours_, [&](const Neighbour& neighbour) {
-        return neighbour.device == route->device && neighbour.address == hop;
+        return neighbour.device == route.device && neighbour.address == hop;
     });
     if (known != neighbours_.end()) packet.dmac = known->mac;
     return {};

@@ -73,7 +73,7 @@ Result<> set_part(Packet& packet, std::string_view key, std::string_view word) {
     if (key == "dmac") return set_once(packet.dmac, key, parse_mac_address(word), word, "MAC address");
     if (key == "vlan") return add_vlan(packet, word);
     if (key == "proto") return set_protocol(packet, word);
-    return fail(EINVAL, fmt::format("\"{}\" is not a part of a packet; use src, dst, tcp, udp, sctp, proto, "
+    return fail(ENOENT, fmt::format("\"{}\" is not a part of a packet; use src, dst, tcp, udp, sctp, proto, "
                                     "sport, dport, smac, dmac or vlan",
                                     key));
 }
@@ -84,6 +84,10 @@ Result<Packet> checked(Packet packet) {
     if ((packet.sport || packet.dport) && teamo_hash_field_of(packet.protocol) == 0)
         return fail(EINVAL, "sport and dport need tcp, udp or sctp");
     return packet;
+}
+
+bool is_ipv6(const Packet& packet) {
+    return (packet.src && packet.src->ipv6) || (packet.dst && packet.dst->ipv6);
 }
 
 std::uint64_t number_of(const MacAddress& address) {
@@ -111,40 +115,32 @@ Result<Packet> parse_packet(std::span<const std::string> words) {
             TEAMO_TRY(set_protocol(packet, key));
             continue;
         }
-        if (at + 1 == words.size()) {
-            // An unknown word at the end must be reported as unknown, not as without a value.
-            auto known = set_part(packet, key, "");
-            return fail(EINVAL, known.error().text.find("is not a part") != std::string::npos
-                                    ? known.error().text
-                                    : fmt::format("\"{}\" needs a value", key));
-        }
-        TEAMO_TRY(set_part(packet, key, words[++at]));
+        const bool has_value = at + 1 < words.size();
+        const auto set = set_part(packet, key, has_value ? words[++at] : "");
+        // An unknown word at the end must be reported as unknown, not as without a value.
+        if (!has_value && set.error().number != ENOENT)
+            return fail(EINVAL, fmt::format("\"{}\" needs a value", key));
+        TEAMO_TRY(set);
     }
     return checked(std::move(packet));
 }
 
 std::vector<std::string> missing_parts(const Packet& packet, HashFields fields) {
     std::vector<std::string> missing;
-    const auto want = [&missing](bool there, const char* name) {
-        if (!there) missing.emplace_back(name);
+    const auto need = [&](HashFields for_fields, bool there, const char* name) {
+        if ((fields & for_fields) != 0 && !there) missing.emplace_back(name);
     };
-    const bool some_ip = packet.src || packet.dst || packet.protocol != 0;
-    const bool ipv6 = (packet.src && packet.src->ipv6) || (packet.dst && packet.dst->ipv6);
-    const bool version_known = packet.src || packet.dst;
-    const HashFields of_ip =
-        version_known ? (ipv6 ? TEAMO_HASH_IPV6 : TEAMO_HASH_IPV4) : (TEAMO_HASH_IPV4 | TEAMO_HASH_IPV6);
-    if (some_ip && (fields & of_ip) != 0) {
-        want(packet.src.has_value(), "src");
-        want(packet.dst.has_value(), "dst");
-    }
-    if ((fields & teamo_hash_field_of(packet.protocol)) != 0) {
-        want(packet.sport.has_value(), "sport");
-        want(packet.dport.has_value(), "dport");
-    }
-    if ((fields & TEAMO_HASH_ETH) != 0) {
-        want(packet.smac.has_value(), "smac");
-        want(packet.dmac.has_value(), "dmac");
-    }
+    constexpr HashFields any_ip = TEAMO_HASH_IPV4 | TEAMO_HASH_IPV6;
+    const HashFields ip = packet.src || packet.dst ? (is_ipv6(packet) ? TEAMO_HASH_IPV6 : TEAMO_HASH_IPV4)
+                          : packet.protocol != 0   ? any_ip
+                                                   : 0;
+    const auto ports = teamo_hash_field_of(packet.protocol);
+    need(ip, packet.src.has_value(), "src");
+    need(ip, packet.dst.has_value(), "dst");
+    need(ports, packet.sport.has_value(), "sport");
+    need(ports, packet.dport.has_value(), "dport");
+    need(TEAMO_HASH_ETH, packet.smac.has_value(), "smac");
+    need(TEAMO_HASH_ETH, packet.dmac.has_value(), "dmac");
     return missing;
 }
 
@@ -154,8 +150,7 @@ std::uint8_t bucket_of(const Packet& packet, HashFields fields) {
     flow.src_mac = number_of(packet.smac.value_or(MacAddress{}));
     for (const auto vid : packet.vlans)
         flow.vlan = flow.vlan << 12 | vid;
-    if (packet.src || packet.dst)
-        flow.ip_version = (packet.src && packet.src->ipv6) || (packet.dst && packet.dst->ipv6) ? 6 : 4;
+    if (packet.src || packet.dst) flow.ip_version = is_ipv6(packet) ? 6 : 4;
     if (packet.dst) put_words(*packet.dst, flow.dst_ip);
     if (packet.src) put_words(*packet.src, flow.src_ip);
     flow.protocol = packet.protocol;

@@ -15,11 +15,11 @@
 namespace teamo::ctl {
 
 struct Packet {
-    std::optional<IpAddress> src, dst;
+    std::optional<IpAddress> src{}, dst{};
     std::uint8_t protocol = 0; ///< IPPROTO_*; 0: not given
-    std::optional<std::uint16_t> sport, dport;
-    std::optional<MacAddress> smac, dmac;
-    std::vector<std::uint16_t> vlans; ///< VIDs, the outermost first
+    std::optional<std::uint16_t> sport{}, dport{};
+    std::optional<MacAddress> smac{}, dmac{};
+    std::vector<std::uint16_t> vlans{}; ///< VIDs, the outermost first
     bool operator==(const Packet&) const = default;
 };
 

@@ -51,7 +51,7 @@ bool is_by_cpu(const BalanceStatus& balance) { return has(balance.tx_hash, HashF
 /// "2 at 28 %", or "-" for a port without interrupts.
 std::string interrupts_of(const PortBalance& port) {
     if (port.interrupt_cpus.empty()) return "-";
-    return fmt::format("{} at {:.0f} %", text_of(port.interrupt_cpus), 100 * port.cpu_load);
+    return fmt::format("{} at {:.0f} %", teamo::text_of(port.interrupt_cpus), 100 * port.cpu_load);
 }
 
 std::string load_table(const TeamState& state) {
@@ -63,7 +63,7 @@ std::string load_table(const TeamState& state) {
         const auto load = found ? *found : PortBalance{};
         auto row = link_cells(port);
         if (by_cpu)
-            row.push_back(load.cpus.empty() ? "-" : text_of(load.cpus));
+            row.push_back(load.cpus.empty() ? "-" : teamo::text_of(load.cpus));
         else
             row.push_back(std::to_string(port.buckets));
         row.push_back(load.rate >= 0 ? megabits(load.rate) : "-");

@@ -175,12 +175,11 @@ TEST(Findings, report_new_drops_only) {
                             Field(&Finding::what, HasSubstr("dropped 1 packet in"))));
 }
 
-Trial trial(std::initializer_list<double> with, std::initializer_list<double> without) {
-    Trial trial{.port = "eth1", .rounds = {}};
-    for (const auto bytes : with)
-        trial.rounds.push_back({.tso = true, .bytes = bytes, .cpu_per_kib = 1});
-    for (const auto bytes : without)
-        trial.rounds.push_back({.tso = false, .bytes = bytes, .cpu_per_kib = 2.5});
+Trial trial(const std::vector<double>& with, const std::vector<double>& without) {
+    Trial trial{.port = "eth1"};
+    for (std::size_t pair = 0; pair < with.size(); ++pair)
+        trial.pairs.push_back({.with = {.bytes = with[pair], .cpu_per_kib = 1},
+                               .without = {.bytes = without[pair], .cpu_per_kib = 2.5}});
     return trial;
 }
 
@@ -205,7 +204,7 @@ TEST(Findings, report_no_difference_within_noise) {
              // medians differ by more than rounds of a kind, but the kinds overlap
              trial({99, 100, 100, 100, 115, 130, 131}, {110, 115, 120, 140, 140, 140, 141}),
              trial({100, 100, 100, 100, 100, 100, 100}, {101, 101, 101, 101, 101, 101, 101}),
-             trial({100, 100, 100, 100, 100, 100}, {110, 110, 110, 110, 110, 110, 110}),
+             trial({100, 100, 100, 100, 100, 100}, {110, 110, 110, 110, 110, 110}),
              trial({110, 110, 110, 110, 110, 110, 110}, {100, 100, 100, 100, 100, 100, 100}),
              trial({0, 0, 0, 0, 0, 0, 0}, {1, 1, 1, 1, 1, 1, 1}),
          }) {
@@ -218,11 +217,10 @@ TEST(Findings, qualify_a_measurement_without_a_difference) {
     auto readings = good_readings();
     const auto found = [&](double with, double without, double one_without) {
         readings.trials = {trial({}, {})};
-        auto& rounds = readings.trials[0].rounds;
-        for (std::size_t number = 0; number < rounds_per_mode; ++number) {
-            rounds.push_back({.tso = true, .bytes = 125e3 * with, .cpu_per_kib = 1});
-            rounds.push_back({.tso = false, .bytes = 125e3 * (number < 2 ? one_without : without)});
-        }
+        auto& pairs = readings.trials[0].pairs;
+        for (std::size_t number = 0; number < trial_pairs; ++number)
+            pairs.push_back({.with = {.bytes = 125e3 * with, .cpu_per_kib = 1},
+                             .without = {.bytes = 125e3 * (number < 2 ? one_without : without)}});
         return all_findings(readings).at(0);
     };
     const std::string again =
@@ -249,17 +247,6 @@ TEST(Measurements, include_ports_with_tso_near_saturation) {
     EXPECT_THAT(ports_to_measure(readings), ElementsAre("eth4"));
     readings.state.ports[3].transmits = false;
     EXPECT_THAT(ports_to_measure(readings), IsEmpty());
-}
-
-TEST(Rounds, count_payload_without_headers) {
-    // Ten segments on the wire, or one GSO packet: 10 * 1448 bytes either way.
-    const PortCounters none, wire{.tx_packets = 10, .tx_bytes = 15140},
-        whole{.tx_packets = 1, .tx_bytes = 14546};
-    EXPECT_EQ(payload_between(none, wire), 14480);
-    EXPECT_EQ(payload_between(none, whole), 14480);
-    EXPECT_EQ(payload_between(whole, none), 0);
-    const auto round = round_of(true, 2048, std::chrono::milliseconds(500), std::chrono::microseconds(10));
-    EXPECT_EQ(round, (Round{.tso = true, .bytes = 4096, .cpu_per_kib = 5}));
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "ctl/doctor/benchmark.h"
+#include "ctl/doctor/rounds.h"
 
 #include <gmock/gmock.h>
 
@@ -8,9 +8,20 @@ namespace {
 
 using testing::HasSubstr;
 
-BenchmarkPair pair(double cpu_without, double cpu_with, double bytes_without = 1e8, double bytes_with = 1e8) {
-    return {.without = {.bytes = bytes_without, .cpu_per_kib = cpu_without},
-            .with = {.bytes = bytes_with, .cpu_per_kib = cpu_with}};
+RoundPair pair(double cpu_without, double cpu_with, double bytes_without = 1e8, double bytes_with = 1e8) {
+    return {.with = {.bytes = bytes_with, .cpu_per_kib = cpu_with},
+            .without = {.bytes = bytes_without, .cpu_per_kib = cpu_without}};
+}
+
+TEST(Rounds, count_payload_without_headers) {
+    // Ten segments on the wire, or one GSO packet: 10 * 1448 bytes either way.
+    const PortCounters none, wire{.tx_packets = 10, .tx_bytes = 15140},
+        whole{.tx_packets = 1, .tx_bytes = 14546};
+    EXPECT_EQ(payload_between(none, wire), 14480);
+    EXPECT_EQ(payload_between(none, whole), 14480);
+    EXPECT_EQ(payload_between(whole, none), 0);
+    const auto round = round_of(2048, std::chrono::milliseconds(500), std::chrono::microseconds(10));
+    EXPECT_EQ(round, (Round{.bytes = 4096, .cpu_per_kib = 5}));
 }
 
 TEST(BenchmarkResults, show_a_gain_in_cpu_time) {
@@ -20,7 +31,7 @@ TEST(BenchmarkResults, show_a_gain_in_cpu_time) {
     EXPECT_EQ(1700U, result.cpu_with);
     EXPECT_EQ(2000U, result.cpu_without);
     EXPECT_EQ("interrupts: 1.70 µs of CPU time per KiB with it, 2.00 without (-15.0 %); 800 Mbit/s with it, "
-              "800 Mbit/s without (+0.0 %): a gain\n",
+              "800 Mbit/s without (+0.0 %): a gain",
               text_of("interrupts", result));
 }
 

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// balance hash: the port that a packet leaves by.
+#include "base/whole_number.h"
 #include "ctl/commands.h"
-#include "ctl/output.h"
 #include "ctl/packet/l2_context.h"
-#include "ctl/packet/packet.h"
+#include "ctl/report/tables.h"
 #include "ctl/units.h"
 
 #include <algorithm>
 
 namespace teamo::ctl {
 namespace {
-
-std::string hash_fields_text(const TeamState& state) {
-    return state.balance ? joined(hash_field_names(state.balance->tx_hash)) : std::string();
-}
 
 /// Names the ports that all packets leave by.
 Error no_hash_error(const TeamState& state) {
@@ -41,7 +35,7 @@ Result<Packet> completed(Packet packet, const TeamState& state) {
     if (!packet.smac) packet.smac = state.address;
     const auto missing = missing_parts(packet, fields);
     if (missing.empty()) return packet;
-    std::string why = fmt::format("the team hashes {}", hash_fields_text(state));
+    std::string why = fmt::format("the team hashes {}", joined(hash_field_names(fields)));
     if (!looked_up && lacks("dmac"))
         why = looked_up.error().text;
     else if (packet.dst && lacks("dmac"))
@@ -50,42 +44,61 @@ Result<Packet> completed(Packet packet, const TeamState& state) {
     return fail(EINVAL, fmt::format("the packet lacks {}: {}", joined(missing), why));
 }
 
+/// Where a packet leaves.
 struct Answer {
-    std::uint8_t bucket = 0;
+    std::optional<std::uint8_t> bucket; ///< none: the sending CPU decides
     std::string port;
     std::vector<std::string> next_ports;
 };
 
-std::string text_of(const Answer& answer) {
+std::string answer_text(const Answer& answer) {
+    if (!answer.bucket)
+        return "the sending CPU decides (tx_hash has \"cpu\"): a packet leaves by the port whose interrupts "
+               "this CPU serves, whatever the packet contains\n";
     if (answer.port.empty())
-        return fmt::format("bucket {} leaves by no port: no port carries\n", answer.bucket);
+        return fmt::format("bucket {} leaves by no port: no port carries\n", *answer.bucket);
     const auto next = answer.next_ports.empty()
                           ? std::string()
                           : fmt::format(" (then {} if {} fails)", joined(answer.next_ports), answer.port);
-    return fmt::format("bucket {} leaves by {}{}\n", answer.bucket, answer.port, next);
+    return fmt::format("bucket {} leaves by {}{}\n", *answer.bucket, answer.port, next);
 }
 
-json::Value json_of(const std::string& team, const Answer& answer) {
-    return json::Object{{"bucket", static_cast<int>(answer.bucket)},
-                        {"by_cpu", false},
-                        {"port", answer.port},
+json::Value answer_json(const std::string& team, const Answer& answer) {
+    return json::Object{{"bucket", answer.bucket ? json::Value(static_cast<int>(*answer.bucket)) : nullptr},
+                        {"by_cpu", !answer.bucket},
+                        {"port", answer.bucket ? json::Value(answer.port) : nullptr},
                         {"team", team},
                         {"next_ports", json::Array(answer.next_ports.begin(), answer.next_ports.end())}};
 }
 
-void print_by_cpu(Session& session) {
-    if (session.options().json)
-        session.print(json::Object{{"bucket", nullptr},
-                                   {"by_cpu", true},
-                                   {"port", nullptr},
-                                   {"team", session.team()},
-                                   {"next_ports", json::Array{}}});
-    else
-        put("the sending CPU decides (tx_hash has \"cpu\"): a packet leaves by the port whose interrupts "
-            "this CPU serves, whatever the packet contains\n");
+} // namespace
+
+CommandResult balance_show(Session& session, Arguments) {
+    const auto state = TEAMO_TRY(session.state());
+    session.print(balance_json(state), balance_text(state));
+    return {};
 }
 
-} // namespace
+CommandResult stats_show(Session& session, Arguments) {
+    const auto state = TEAMO_TRY(session.state());
+    session.print(stats_json(state), stats_text(state));
+    return {};
+}
+
+Result<> check_balance_move(Arguments arguments) {
+    const auto& bucket = arguments[0];
+    if (const auto number = whole_number<std::size_t>(bucket); !number || *number >= bucket_count)
+        return fail(EINVAL,
+                    fmt::format(R"("{}" is not a bucket; buckets are 0 to {}.)", bucket, bucket_count - 1));
+    if (arguments.size() > 2 && arguments[2] != "now")
+        return fail(EINVAL, fmt::format(R"("{}" is not valid here; only "now" is.)", arguments[2]));
+    return {};
+}
+
+CommandResult balance_move(Session& session, Arguments arguments) {
+    const auto bucket = whole_number<std::uint8_t>(arguments[0]); // check_balance_move()
+    return send_command(session, control::BalanceMove{*bucket, arguments[1], /*now=*/arguments.size() > 2});
+}
 
 Result<> check_balance_hash(Arguments arguments) {
     TEAMO_TRY(parse_packet(arguments));
@@ -96,19 +109,14 @@ CommandResult balance_hash(Session& session, Arguments arguments) {
     auto packet = TEAMO_TRY(parse_packet(arguments));
     const auto state = TEAMO_TRY(session.state());
     if (!state.balance) return tl::unexpected(no_hash_error(state));
-    if ((state.balance->tx_hash & static_cast<HashFields>(HashField::cpu)) != 0) {
-        print_by_cpu(session);
-        return {};
+    const auto& balance = *state.balance;
+    Answer answer;
+    if ((balance.tx_hash & static_cast<HashFields>(HashField::cpu)) == 0) {
+        const auto complete = TEAMO_TRY(completed(std::move(packet), state));
+        const auto bucket = bucket_of(complete, balance.tx_hash);
+        answer = {bucket, balance.leaves_by[bucket], balance.then[bucket]};
     }
-    const auto complete = TEAMO_TRY(completed(std::move(packet), state));
-    const auto bucket = bucket_of(complete, state.balance->tx_hash);
-    const Answer answer{.bucket = bucket,
-                        .port = state.balance->leaves_by[bucket],
-                        .next_ports = state.balance->then[bucket]};
-    if (session.options().json)
-        session.print(json_of(session.team(), answer));
-    else
-        put(text_of(answer));
+    session.print(answer_json(session.team(), answer), answer_text(answer));
     return {};
 }
 

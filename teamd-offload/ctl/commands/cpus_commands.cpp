@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// interrupts: which CPU serves which port. workers: processes that run on the CPUs where their packets
+// arrive.
+#include "base/whole_number.h"
+#include "control/interrupt_document.h"
+#include "ctl/commands.h"
+#include "ctl/report/interrupt_report.h"
+#include "ctl/report/worker_report.h"
+
+#include <unistd.h>
+
+namespace teamo::ctl {
+namespace {
+
+tl::unexpected<Error> too_old() {
+    return fail(ENOTSUP, "the daemon is too old for this command; restart it to run the installed version");
+}
+
+Result<pid_t> process_of(const std::string& text) {
+    const auto pid = whole_number<pid_t>(text);
+    if (!pid || *pid <= 0) return fail(EINVAL, text + " is no process number");
+    return *pid;
+}
+
+} // namespace
+
+CommandResult interrupts_show(Session& session, Arguments) {
+    const auto state = TEAMO_TRY(session.state());
+    if (!state.interrupts) return too_old();
+    session.print(*state.document.find("interrupts"), interrupts_text(*state.interrupts));
+    return {};
+}
+
+CommandResult interrupts_plan(Session& session, Arguments) {
+    const auto document = TEAMO_TRY(session.document(control::InterruptsPlan{}));
+    session.print(document, interrupt_plan_text(control::read_interrupts(document)));
+    return {};
+}
+
+CommandResult workers_show(Session& session, Arguments) {
+    const auto state = TEAMO_TRY(session.state());
+    if (!state.workers) return too_old();
+    session.print(*state.document.find("workers"), workers_text(*state.workers));
+    return {};
+}
+
+Result<> check_workers_bind(Arguments arguments) {
+    if (arguments.size() > 1 && arguments[1] != "follow" && arguments[1] != "spread")
+        return fail(EINVAL, fmt::format("\"{}\" is not a policy; use follow or spread.", arguments[1]));
+    return {};
+}
+
+CommandResult workers_bind(Session& session, Arguments arguments) {
+    const auto process = TEAMO_TRY(process_of(arguments[0]));
+    const bool spread = arguments.size() > 1 && arguments[1] == name_of(WorkerPolicy::spread);
+    return send_command(session,
+                        control::WorkersBind{process, spread ? WorkerPolicy::spread : WorkerPolicy::follow});
+}
+
+CommandResult workers_release(Session& session, Arguments arguments) {
+    const auto process = TEAMO_TRY(process_of(arguments[0]));
+    return send_command(session, control::WorkersRelease{process});
+}
+
+/// This process executes the command: the binding is by PID and start time, which exec(2) keeps.
+CommandResult workers_run(Session& session, Arguments arguments) {
+    TEAMO_TRY(session.send(control::WorkersBind{.process = ::getpid(), .policy = WorkerPolicy::follow}));
+    std::vector<std::string> words(arguments.begin(), arguments.end());
+    std::vector<char*> argv;
+    for (auto& word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+    ::execvp(argv[0], argv.data());
+    return fail_errno(errno, words[0]);
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Whether the ports carry, what their devices lack, and what they drop.
+#include "config/config_file.h"
+#include "ctl/doctor/findings.h"
+#include "ctl/units.h"
+#include "model/offload.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace teamo::ctl {
+namespace {
+
+using enum Severity;
+
+void add_of_team(const TeamState& state, Findings& findings) {
+    const auto able = carriers(state);
+    const auto add = [&](Severity severity, std::string what, std::string_view command) {
+        findings.push_back(
+            {severity, state.name, std::move(what), fmt::format("teamoctl {} {}", state.name, command)});
+    };
+    if (state.ports.empty())
+        add(error, "has no port: it cannot send or receive", "port add DEVICE");
+    else if (able.empty())
+        add(error, "no port carries: the team cannot send or receive", "state");
+    else if (state.ports.size() == 1)
+        add(note, able.front()->name + " is its only port: if it fails, the team fails", "port add DEVICE");
+    else if (able.size() == 1)
+        add(warning,
+            fmt::format("only {} of {} ports can carry: if it fails, the team fails", able.front()->name,
+                        state.ports.size()),
+            "state");
+}
+
+void add_link(const Readings& readings, const PortStatus& port, Findings& findings) {
+    const auto add = [&](Severity severity, std::string what, std::string fix) {
+        findings.push_back({severity, port.name, std::move(what), std::move(fix)});
+    };
+    const auto* device = find(readings.devices, port.name);
+    // Balancing places loads by capacity, and can only guess that of a port without a speed.
+    const bool balanced = readings.state.balance && readings.state.balance->config.on;
+    if (device != nullptr && !device->up)
+        add(warning, "is administratively down", fmt::format("ip link set {} up", port.name));
+    else if (!port.link.up)
+        add(warning, "has no link: check the cable and the port of the switch", "ethtool " + port.name);
+    else if (!port.link_up)
+        add(warning, "has a link, but its link watches report it as down",
+            fmt::format("teamoctl -v {} state", readings.state.name));
+    else if (!port.link.speed)
+        add(balanced ? warning : note, "its speed is not known, so its capacity is not known",
+            fmt::format("ethtool -s {} speed SPEED duplex full", port.name));
+}
+
+/// Whether "offload" of the port or of the team sets the port's TSO to off.
+bool is_tso_disabled_by_config(const json::Value& configuration, std::string_view port) {
+    const auto read = read_configuration(configuration);
+    if (!read.configuration) return false;
+    const auto& team = read.configuration->team;
+    const auto own = std::ranges::find(team.ports, port, &std::pair<std::string, PortConfig>::first);
+    const auto* wish = find((own == team.ports.end() ? team.offload : own->second.offload).wishes, tso);
+    return wish != nullptr && *wish == OffloadWish::off;
+}
+
+void add_mtu(const std::string& name, const Device& port, const std::string& team_name, const Device& team,
+             Findings& findings) {
+    if (port.mtu == team.mtu) return;
+    // A smaller MTU drops larger packets; a larger one only differs from the configuration.
+    findings.push_back({port.mtu < team.mtu ? error : warning, name,
+                        fmt::format("its MTU is {}, the MTU of {} is {}", port.mtu, team_name, team.mtu),
+                        fmt::format("ip link set {} mtu {}", name, team.mtu)});
+}
+
+void add_tso(const std::string& name, const Device& device, std::string_view cost, Findings& findings) {
+    if (device.features.active.empty() || device.features.active.contains(tso)) return;
+    if (device.features.changeable.contains(tso))
+        findings.push_back(
+            {warning, name, fmt::format("TSO is off: {}", cost), fmt::format("ethtool -K {} tso on", name)});
+    else
+        findings.push_back({note, name, fmt::format("has no TSO: {}", cost),
+                            fmt::format("ethtool -i {}  (another driver or device may have TSO)", name)});
+}
+
+void add_received(const Readings& readings, const PortStatus& port, Findings& findings) {
+    const auto* before = find_port(readings.before, port.name);
+    // A backup port drops what the switch floods: that is normal.
+    if (before == nullptr || readings.state.runner == "activebackup") return;
+    if (port.counters.rx_dropped <= before->counters.rx_dropped) return;
+    const auto dropped = port.counters.rx_dropped - before->counters.rx_dropped;
+    findings.push_back(
+        {warning, port.name,
+         fmt::format("{} in a second arrived and were dropped, because the port does not carry",
+                     counted(dropped, "packet", "packets")),
+         fmt::format("teamoctl {} state  (the switch sends to a port that does not carry)",
+                     readings.state.name)});
+}
+
+} // namespace
+
+Findings carrying_findings(const Readings& readings) {
+    Findings findings;
+    add_of_team(readings.state, findings);
+    for (const auto& port : readings.state.ports)
+        add_link(readings, port, findings);
+    return findings;
+}
+
+Findings device_findings(const Readings& readings) {
+    Findings findings;
+    const auto& state = readings.state;
+    for (const auto& refused : state.refused)
+        findings.push_back({error, refused.where, refused.what,
+                            fmt::format("journalctl -u teamd-offload@{}  (the daemon tries again when the "
+                                        "cause may be gone)",
+                                        state.name)});
+    const auto* team = find(readings.devices, state.name);
+    if (team == nullptr) return findings;
+    add_tso(state.name, *team, "the CPU segments every packet before a port gets it", findings);
+    for (const auto& port : state.ports) {
+        const auto* device = find(readings.devices, port.name);
+        if (device == nullptr) continue;
+        add_mtu(port.name, *device, state.name, *team, findings);
+        if (!is_tso_disabled_by_config(readings.configuration, port.name))
+            add_tso(port.name, *device, "the CPU segments what leaves by it", findings);
+    }
+    return findings;
+}
+
+Findings drop_findings(const Readings& readings) {
+    Findings findings;
+    for (const auto& port : readings.state.ports) {
+        add_received(readings, port, findings);
+        const auto* device = find(readings.devices, port.name);
+        if (device == nullptr || device->queue_dropped == 0) continue;
+        const auto packets = counted(device->queue_dropped, "packet", "packets");
+        findings.push_back({warning, port.name, fmt::format("its qdisc dropped {} in a second", packets),
+                            fmt::format("tc -s qdisc show dev {}", port.name)});
+    }
+    return findings;
+}
+
+} // namespace teamo::ctl
