@@ -30,8 +30,7 @@ struct Command {
     CheckFunction* check = nullptr;             ///< checks the arguments without the daemon: bad usage
     bool json = false, measure = false;         ///< accepts --json; --measure
     CommandFunction* dry_run = nullptr;         ///< accepts --dry-run, and then --json
-    std::string_view help{};                    ///< one line for --help: present tense
-    std::string_view same_as{};                 ///< the path that has the help, instead of `help`
+    std::string_view same_as{};                 ///< the path that has the description
 };
 
 std::span<const Command> commands();
@@ -69,7 +68,13 @@ Result<std::string> help_on(std::string_view program, Arguments words);
 /// "port config update PORTDEV PORTCONFIG".
 std::string usage_of(const Command& command);
 
-/// Some lines on what a command does; empty: none.
-std::string_view description_of(const Command& command);
+/// What a command does.
+struct Description {
+    std::string_view path;
+    std::string_view summary; ///< for --help: present tense
+    std::string_view text;    ///< at most eight lines of at most 80 columns
+};
+/// Empty texts if the path is only a prefix.
+Description description_of(const Command& command);
 
 } // namespace teamo::ctl

@@ -7,92 +7,115 @@
 namespace teamo::ctl {
 namespace {
 
-struct Description {
-    std::string_view path, text;
-};
-
-// At most eight lines of at most 80 columns. The order is that of the table in commands.cpp.
+// In the order of the table in commands.cpp.
 constexpr auto descriptions = std::to_array<Description>({
-    {"config dump", R"(Prints the configuration that the daemon uses, with all defaults filled in. The
+    {"config dump", "print the configuration as JSON",
+     R"(Prints the configuration that the daemon uses, with all defaults filled in. The
 ports are those of the configuration file and of "port config update".)"},
-    {"config dump noports", R"(Prints the configuration that the daemon uses, without the key "ports".)"},
-    {"config dump actual", R"(Prints the configuration that the daemon uses, with the ports that the team has
+    {"config dump noports", "print the configuration without ports",
+     R"(Prints the configuration that the daemon uses, without the key "ports".)"},
+    {"config dump actual", "print it with the team's current ports",
+     R"(Prints the configuration that the daemon uses, with the ports that the team has
 now instead of the configured ones.)"},
-    {"state dump", R"(Prints the complete state of the daemon as JSON. "state item get" reads one item
+    {"state dump", "print the state as JSON",
+     R"(Prints the complete state of the daemon as JSON. "state item get" reads one item
 of it.)"},
-    {"state view", R"(Prints the runner, the ports with their links and link watches, and the active
+    {"state view", "print the state as text",
+     R"(Prints the runner, the ports with their links and link watches, and the active
 port of an activebackup team. With -v it prints more. The output is teamdctl's.)"},
-    {"state item get", R"(Prints one item of the state: a string, a number, true or false. ITEMPATH has
+    {"state item get", "print one item of the state",
+     R"(Prints one item of the state: a string, a number, true or false. ITEMPATH has
 names with dots between them, for example runner.active_port. Quote a name that
 contains dots: 'ports."eth1.100".link.up'.)"},
-    {"state item set", R"(Changes one item of the state. Two items can be changed: setup.debug_level, and
+    {"state item set", "change one item of the state",
+     R"(Changes one item of the state. Two items can be changed: setup.debug_level, and
 runner.active_port of an activebackup team. A port without a link is refused as
 the active port. The active port stays until a port changes.)"},
-    {"port add", R"(Adds a device to the team. The device must be in the network namespace of the
+    {"port add", "add a device to the team",
+     R"(Adds a device to the team. The device must be in the network namespace of the
 team. Its present settings are saved, and are restored when it leaves the team.)"},
-    {"port remove", R"(Removes a port from the team and restores the settings that the device had
+    {"port remove", "remove a port from the team",
+     R"(Removes a port from the team and restores the settings that the device had
 before it was added.
 With --dry-run nothing is changed. The command then shows which connections,
 workers and offloads the removal affects, and exits with 1 if the other ports
 cannot carry the load.)"},
-    {"port present", R"(Prints nothing. Exits with 0 if PORTDEV is a port of the team, otherwise with 1.)"},
-    {"port config update",
+    {"port present", "exit with 0 if PORTDEV is a port",
+     R"(Prints nothing. Exits with 0 if PORTDEV is a port of the team, otherwise with 1.)"},
+    {"port config update", "replace the configuration of a port",
      R"(Replaces the configuration of a port by a JSON object, for example
 '{"prio": 10}'. It takes effect at once. If the device is not a port yet, it
 takes effect when the device is added.)"},
-    {"port config dump", R"(Prints the configuration of a port as JSON.)"},
-    {"balance show", R"(Shows for each port its link, its speed and the number of its hash buckets. If
+    {"port config dump", "print the configuration of a port",
+     R"(Prints the configuration of a port as JSON.)"},
+    {"balance show", "show buckets, loads and moves by port",
+     R"(Shows for each port its link, its speed and the number of its hash buckets. If
 the runner hashes, it also shows loads, planned loads, TSO, the load of the
 interrupt CPUs and the last moves of buckets.)"},
-    {"balance hash", R"(Shows the bucket of a packet, the port that it leaves by, and the ports that are
+    {"balance hash", "show which port a packet leaves by",
+     R"(Shows the bucket of a packet, the port that it leaves by, and the ports that are
 used next if that port fails. PACKET has any of these parts, in any order:
   src ADDRESS  dst ADDRESS  tcp|udp|sctp|icmp|icmp6|gre|esp  proto NUMBER
   sport PORT  dport PORT  smac MAC  dmac MAC  vlan VID (twice: outer tag first)
 Only the parts in runner.tx_hash are needed. Missing MAC addresses and VLANs are
 taken from the route and the neighbour entry for dst.)"},
-    {"balance move", R"(Moves a hash bucket (0 to 255) to another port. The daemon waits for a pause in
+    {"balance move", "move a bucket to another port",
+     R"(Moves a hash bucket (0 to 255) to another port. The daemon waits for a pause in
 the bucket's traffic so that no packet overtakes another. With "now" it does not
 wait. The bucket stays there until its load requires another move or the port
 fails.)"},
-    {"balance freeze", R"(Stops moving buckets for their load, until "balance thaw". Buckets of failed
+    {"balance freeze", "stop moving buckets for their load",
+     R"(Stops moving buckets for their load, until "balance thaw". Buckets of failed
 ports and buckets of "balance move" still move.)"},
-    {"balance thaw", R"(Ends "balance freeze": the daemon moves buckets for their load again.)"},
-    {"offload show", R"(Shows the offloads of each port and of the team device, the ports that lack a
+    {"balance thaw", "move buckets for their load again",
+     R"(Ends "balance freeze": the daemon moves buckets for their load again.)"},
+    {"offload show", "show offloads and what missing ones cost",
+     R"(Shows the offloads of each port and of the team device, the ports that lack a
 required or otherwise common offload, and the port that limits the packet size.
 If a port has no TSO, the command also takes a second to measure how much of a
 CPU the software segmentation for that port uses. This needs CAP_SYS_ADMIN.)"},
-    {"interrupts show", R"(Shows for each port the CPUs that the daemon assigned to it, the CPUs where its
+    {"interrupts show", "show which CPUs serve which port",
+     R"(Shows for each port the CPUs that the daemon assigned to it, the CPUs where its
 interrupts arrive, the CPUs that send by it (XPS), repairs, and a state: ok,
 pending, shared, misplaced, contested, refused or unmanaged.)"},
-    {"interrupts plan",
+    {"interrupts plan", "show the planned CPUs, change nothing",
      R"(Shows which CPUs the daemon would assign to each port, and why. Changes nothing.)"},
-    {"interrupts apply",
+    {"interrupts apply", "set interrupts to the planned CPUs",
      R"(Assigns the interrupts to the planned CPUs and keeps them there. It also does so
 if interrupts.policy is "off", and for interrupts that the daemon gave up as
 contested.)"},
-    {"interrupts restore", R"(Sets the interrupts back to the CPUs that they had before the team started. They
+    {"interrupts restore", "set interrupts back and leave them alone",
+     R"(Sets the interrupts back to the CPUs that they had before the team started. They
 are left alone until "interrupts apply" or until the daemon restarts.)"},
-    {"interrupts benchmark",
+    {"interrupts benchmark", "measure what the planned CPUs gain",
      R"(Measures CPU time per KiB and throughput of the present traffic with and without
 the planned interrupt CPUs, then with and without bound workers. Run it under
 load. It takes 30 seconds, and 45 seconds more if there are workers. Then all
 settings are restored. "doctor" reports a step that gains nothing.)"},
-    {"workers show", R"(Shows each worker: the rule that selected it, its policy, how much it receives,
+    {"workers show", "show workers and where packets arrive",
+     R"(Shows each worker: the rule that selected it, its policy, how much it receives,
 the CPU and the port where most of it arrives, and the CPUs that it is bound to.)"},
-    {"workers bind", R"(Makes a process a worker, whatever the rules in the configuration are, until the
+    {"workers bind", "make a process a worker",
+     R"(Makes a process a worker, whatever the rules in the configuration are, until the
 process or the daemon ends. follow (the default): it runs on the CPU where most
 of its packets arrive, or next to it. spread: each worker gets a CPU of its own,
 away from the interrupts of other ports.)"},
-    {"workers release", R"(Sets the CPUs of a worker back to what they were and leaves the process alone.)"},
-    {"workers run", R"(Runs a command as a worker with the policy follow. Write -- before a command
+    {"workers release", "set a worker back and leave it alone",
+     R"(Sets the CPUs of a worker back to what they were and leaves the process alone.)"},
+    {"workers run", "run a command as a worker",
+     R"(Runs a command as a worker with the policy follow. Write -- before a command
 that has options: teamoctl team0 workers run -- iperf3 -s)"},
-    {"workers apply", R"(Ends "workers restore": the daemon binds workers by the rules again.)"},
-    {"workers restore", R"(Sets the CPUs of all workers back to what they were. Workers are left alone
+    {"workers apply", "bind the workers again",
+     R"(Ends "workers restore": the daemon binds workers by the rules again.)"},
+    {"workers restore", "set all workers back, leave them alone",
+     R"(Sets the CPUs of all workers back to what they were. Workers are left alone
 until "workers apply" or until the daemon restarts.)"},
-    {"stats", R"(Shows packets, bytes and mean bytes per skb of each port, and received packets
+    {"stats", "show packet and byte counters by port",
+     R"(Shows packets, bytes and mean bytes per skb of each port, and received packets
 that were dropped. A GSO packet counts once, with its whole length: a mean above
 the MTU shows that offloads work.)"},
-    {"doctor", R"(Reports what is wrong or slow, the worst first, each with a way to fix it. It
+    {"doctor", "report problems and how to fix them",
+     R"(Reports what is wrong or slow, the worst first, each with a way to fix it. It
 takes a second. Exits with 1 if there is an error or a warning.
 A port that is nearly full is measured with and without TSO, which takes 17
 seconds. --measure=PORTDEV measures the port that you name.)"},
@@ -103,8 +126,8 @@ constexpr std::size_t indent = 4, help_column = 39;
 /// Two columns. A command that is too long for its column has its help on the next line.
 std::string table_line(const Command& command) {
     const auto usage = usage_of(command);
-    const auto help =
-        command.same_as.empty() ? std::string(command.help) : fmt::format("same as \"{}\"", command.same_as);
+    const auto help = command.same_as.empty() ? std::string(description_of(command).summary)
+                                              : fmt::format("same as \"{}\"", command.same_as);
     if (indent + usage.size() + 1 > help_column)
         return fmt::format("{:{}}{}\n{:{}}{}\n", "", indent, usage, "", help_column, help);
     return fmt::format("{:{}}{:<{}}{}\n", "", indent, usage, help_column - indent, help);
@@ -137,10 +160,10 @@ std::string usage_of(const Command& command) {
     return text;
 }
 
-std::string_view description_of(const Command& command) {
+Description description_of(const Command& command) {
     const auto path = command.same_as.empty() ? command.path : command.same_as;
     const auto* const found = std::ranges::find(descriptions, path, &Description::path);
-    return found == descriptions.end() ? std::string_view{} : found->text;
+    return found == descriptions.end() ? Description{} : *found;
 }
 
 std::string help_text(std::string_view program) {
@@ -167,7 +190,7 @@ Result<std::string> help_on(std::string_view program, Arguments words) {
     std::string text;
     if (command.run != nullptr)
         text = fmt::format("usage: {} {}teamdevname {}\n\n{}\n", program, options_of(command),
-                           usage_of(command), description_of(command));
+                           usage_of(command), description_of(command).text);
     if (const auto below = table_of_commands(command.path); !below.empty())
         text += fmt::format("{}Commands of \"{}\":\n{}", text.empty() ? "" : "\n", command.path, below);
     return text;

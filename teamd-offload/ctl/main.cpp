@@ -93,9 +93,7 @@ Result<> check(const CommandLine& line, const Options& options) {
     return command.check ? command.check(line.arguments) : Result<>{};
 }
 
-/// `teamoctl help COMMAND`: needs no team and no daemon.
-ExitStatus print_help_on(Arguments words, std::string_view program) {
-    const auto text = help_on(program, words);
+ExitStatus print_help(const Result<std::string>& text, std::string_view program) {
     if (!text) return print_usage(text.error(), program);
     put(*text);
     return close_output();
@@ -115,14 +113,11 @@ ExitStatus run(int argc, char** argv) {
     const std::string_view program = argc > 0 ? argv[0] : "teamoctl";
     const auto options = read_options(argc, argv);
     if (!options) return print_usage(options.error(), program);
-    if (options->help) {
-        put(help_text(program));
-        return close_output();
-    }
+    if (options->help) return print_help(help_text(program), program);
     if (options->words.empty()) return print_usage({EINVAL, "No team device specified."}, program);
     const auto& team = options->words.front();
     const auto words = Arguments(options->words).subspan(1);
-    if (team == "help") return print_help_on(words, program);
+    if (team == "help") return print_help(help_on(program, words), program); // needs no team and no daemon
     const auto line = find_command(words);
     if (!line) return print_usage(line.error(), program);
     if (auto checked = check(*line, *options); !checked) return print_usage(checked.error(), program);

@@ -18,14 +18,13 @@ struct Options {
     std::vector<std::string> words;                ///< team device, command, arguments
 };
 
-/// Writes to stdout. fmt::print() throws if the disk is full; this sets the error of the stream, which main()
-/// checks.
+/// Writes to stdout. If the disk is full, fmt::print() throws; main() checks the stream's error instead.
 void put(std::string_view text);
 
 /// Two states a second apart, and the rates between them.
 struct Sample {
     TeamState before, state;
-    std::chrono::duration<double> between{0}; ///< the two states
+    std::chrono::duration<double> between{0}; ///< from one to the other
     Rates rates;
 };
 

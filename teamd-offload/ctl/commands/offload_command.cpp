@@ -11,26 +11,6 @@
 namespace teamo::ctl {
 namespace {
 
-/// Measures the cost once for each kind of device.
-class SegmentationCosts {
-public:
-    std::optional<SegmentationCost> of(const Segmentation& device) {
-        const auto [known, fresh] = costs_.try_emplace(device);
-        if (!fresh) return known->second;
-        if (const auto measured = measure_segmentation(device))
-            known->second = *measured;
-        else
-            error_ = measured.error().text;
-        return known->second;
-    }
-    /// Why the last one could not be measured; empty: all were measured.
-    const std::string& error() const { return error_; }
-
-private:
-    std::map<Segmentation, std::optional<SegmentationCost>> costs_;
-    std::string error_;
-};
-
 /// The default MTU for a port that has just been removed.
 std::uint32_t mtu_of(LinkControl& links, const TeamState& state, std::string_view port) {
     const auto* known = find_port(state, port);
@@ -45,19 +25,25 @@ Result<> add_costs(Session& session, OffloadReport& report) {
     auto links = TEAMO_TRY(LinkControl::open());
     auto sample = TEAMO_TRY(session.sample());
     TEAMO_TRY(require_offloads(sample.state));
-    SegmentationCosts costs;
     report.state = std::move(sample.state);
+    std::map<Segmentation, std::optional<SegmentationCost>> costs; // measured once for each kind of device
     for (const auto& port : report.state.offload->ports) {
         const auto software_tso = software_tso_of(port);
         if (software_tso == SoftwareTso::none) continue;
         const auto mtu = mtu_of(links, report.state, port.name);
+        const auto [cost, fresh] = costs.try_emplace(segmentation_of(port, mtu));
+        if (fresh) {
+            if (const auto measured = measure_segmentation(cost->first))
+                cost->second = *measured;
+            else
+                report.measurement_error = measured.error().text;
+        }
         report.costs.push_back(
             {.port = port.name,
              .software_tso = software_tso,
              .sending = sending_between(sample.before, report.state, port.name, mtu, sample.between),
-             .measured = costs.of(segmentation_of(port, mtu))});
+             .measured = cost->second});
     }
-    report.measurement_error = costs.error();
     return {};
 }
 

@@ -14,39 +14,20 @@
 namespace teamo::ctl {
 namespace {
 
-/// The headers of a connection's packets. Between two addresses all are equal but for the ports.
-class FlowHeaders {
-public:
-    FlowHeaders(const L2Context& l2_context, HashFields fields) : l2_context_(l2_context), fields_(fields) {}
+/// The headers of a connection's packets, without ports; none if they leave by another device.
+std::optional<Packet> headers_of(const TcpSocket& socket, const L2Context& l2_context) {
+    Packet packet{.src = socket.local, .dst = socket.remote, .protocol = IPPROTO_TCP};
+    return l2_context.complete(packet) ? std::optional(packet) : std::nullopt;
+}
 
-    /// False: its packets leave by another device.
-    bool leaves_by_team(const TcpSocket& socket) { return packet(socket).has_value(); }
-
-    /// None if it is not known: no neighbour entry, no hash, or a hash by CPU.
-    std::optional<std::uint8_t> bucket(const TcpSocket& socket) {
-        auto complete = packet(socket);
-        constexpr auto by_cpu = static_cast<HashFields>(HashField::cpu);
-        if (!complete || fields_ == 0 || (fields_ & by_cpu) != 0) return std::nullopt;
-        complete->sport = socket.local_port;
-        complete->dport = socket.remote_port;
-        if (!missing_parts(*complete, fields_).empty()) return std::nullopt;
-        return bucket_of(*complete, fields_);
-    }
-
-private:
-    const std::optional<Packet>& packet(const TcpSocket& socket) {
-        auto [known, fresh] = packets_.try_emplace({socket.local, socket.remote});
-        if (fresh) {
-            Packet packet{.src = socket.local, .dst = socket.remote, .protocol = IPPROTO_TCP};
-            if (l2_context_.complete(packet)) known->second = std::move(packet);
-        }
-        return known->second;
-    }
-
-    const L2Context& l2_context_;
-    HashFields fields_;
-    std::map<std::pair<IpAddress, IpAddress>, std::optional<Packet>> packets_;
-};
+/// None if it is not known: no neighbour entry, no hash, or a hash by CPU.
+std::optional<std::uint8_t> bucket_of_flow(Packet packet, const TcpSocket& socket, HashFields fields) {
+    if (fields == 0 || (fields & static_cast<HashFields>(HashField::cpu)) != 0) return std::nullopt;
+    packet.sport = socket.local_port;
+    packet.dport = socket.remote_port;
+    if (!missing_parts(packet, fields).empty()) return std::nullopt;
+    return bucket_of(packet, fields);
+}
 
 void add_owners(std::vector<Flow>& flows) {
     std::set<std::uint64_t> inodes;
@@ -61,13 +42,18 @@ void add_owners(std::vector<Flow>& flows) {
 Result<Flows> read_flows(const TeamState& state, const PortStatus& port) {
     const auto l2_context = TEAMO_TRY(L2Context::read(state.ifindex));
     const auto sockets = TEAMO_TRY(read_tcp_connections());
-    FlowHeaders headers(l2_context, state.balance ? state.balance->tx_hash : 0);
+    const HashFields fields = state.balance ? state.balance->tx_hash : HashFields{};
+    // Between two addresses, the headers of all connections are equal but for the ports.
+    std::map<std::pair<IpAddress, IpAddress>, std::optional<Packet>> headers;
     Flows flows;
     for (const auto& socket : sockets) {
         const bool bound_elsewhere = socket.device && !l2_context.is_on_team(socket.device);
-        if (bound_elsewhere || !l2_context.has(socket.local) || !headers.leaves_by_team(socket)) continue;
+        if (bound_elsewhere || !l2_context.has(socket.local)) continue;
+        const auto [known, fresh] = headers.try_emplace({socket.local, socket.remote});
+        if (fresh) known->second = headers_of(socket, l2_context);
+        if (!known->second) continue;
         ++flows.all;
-        const auto bucket = headers.bucket(socket);
+        const auto bucket = bucket_of_flow(*known->second, socket, fields);
         const auto leaves = leaves_by(state, port, bucket);
         if (!leaves)
             ++flows.unknown;

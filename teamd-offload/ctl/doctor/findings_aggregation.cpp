@@ -133,20 +133,18 @@ RepeatedFrames repeated_frames(std::span<const GroupFrame> frames, const MacAddr
         }
     }
     std::ranges::sort(list, {}, [](const GroupFrame* frame) { return std::tie(frame->bytes, frame->at); });
-    for (std::size_t first = 0; first < list.size();) {
-        auto end = first + 1;
-        while (end < list.size() && list[end]->bytes == list[first]->bytes &&
-               list[end]->at - list[first]->at <= max_difference)
-            ++end;
+    for (auto first = list.begin(); first != list.end();) {
+        const auto end = std::find_if(first, list.end(), [&one = **first](const GroupFrame* frame) {
+            return frame->bytes != one.bytes || frame->at - one.at > max_difference;
+        });
         std::set<IfIndex> ports;
-        for (auto at = first; at < end; ++at)
-            ports.insert(list[at]->port);
+        for (; first != end; ++first)
+            ports.insert((*first)->port);
         ++found.different;
         if (ports.size() > 1) {
             ++found.duplicated;
             found.ports.merge(ports);
         }
-        first = end;
     }
     return found;
 }

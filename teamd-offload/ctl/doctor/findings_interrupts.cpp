@@ -19,22 +19,10 @@ std::string apply_command(const Readings& readings) {
     return fmt::format("teamoctl {} interrupts apply", readings.state.name);
 }
 
-/// Whether the configuration limits the interrupt CPUs.
-bool are_cpus_configured(const Readings& readings) {
-    const auto read = read_configuration(readings.configuration);
-    return read.configuration && !read.configuration->team.interrupts.cpus.empty();
-}
-
-void add_contested(const Readings& readings, const PortInterruptStatus& port, Findings& findings) {
-    if (!port.contested) return;
-    findings.push_back(
-        {warning, port.name, fmt::format("{}, repeatedly; the daemon gave up", port.drift),
-         "configure that program to leave this interrupt alone, then: " + apply_command(readings)});
-}
-
 bool has_misplaced(const PortInterruptStatus& port) {
     return std::ranges::any_of(vectors_of(port.now), [&port](const IrqVector& vector) {
-        const auto* wanted = find(port.wanted, CpuSetting{CpuSetting::Kind::irq, vector.irq});
+        const auto* wanted =
+            find(port.wanted, CpuSetting{.kind = CpuSetting::Kind::irq, .number = vector.irq});
         return wanted != nullptr && affinity_state(vector, *wanted) == AffinityState::misplaced;
     });
 }
@@ -54,7 +42,8 @@ void add_degraded(const Readings& readings, const InterruptStatus& interrupts, F
     const bool none = std::ranges::any_of(interrupts.ports, [](const PortInterruptStatus& port) {
         return !port.now.queues.empty() && port.cpus.empty();
     });
-    const bool configured = are_cpus_configured(readings);
+    const auto read = read_configuration(readings.configuration);
+    const bool configured = read.configuration && !read.configuration->team.interrupts.cpus.empty();
     // Too few CPUs are a fact of the machine, but the configuration can exclude too many.
     findings.push_back({none || configured ? warning : note, readings.state.name,
                         "not every port has an interrupt CPU of its own: " + interrupts.degraded,
@@ -73,23 +62,15 @@ void add_writer(const std::string& team, const std::string& writer, Findings& fi
         findings.push_back({note, team, writer, "remove this setting, then: udevadm control --reload"});
 }
 
-/// The CPUs where the queues' interrupts arrive, without interrupts that may arrive at several CPUs.
-CpuList arrival_cpus(const PortInterruptStatus& port) {
-    std::vector<unsigned> cpus;
-    for (const auto& queue : port.now.queues)
-        for (const auto& vector : queue.vectors) {
-            const auto& where = vector.effective.empty() ? vector.affinity : vector.effective;
-            if (where.size() == 1) cpus.push_back(where.front());
-        }
-    return cpu_list_of(std::move(cpus));
-}
-
-/// For interrupts that the daemon does not manage.
+/// For interrupts that the daemon does not manage. Leaves out interrupts that may arrive at several CPUs.
 void add_shared(const Readings& readings, const InterruptStatus& interrupts, Findings& findings) {
-    std::map<unsigned, std::vector<std::string>> by_cpu;
+    std::map<unsigned, std::set<std::string>> by_cpu;
     for (const auto& port : interrupts.ports)
-        for (const auto cpu : arrival_cpus(port))
-            by_cpu[cpu].push_back(port.name);
+        for (const auto& queue : port.now.queues)
+            for (const auto& vector : queue.vectors) {
+                const auto& where = vector.effective.empty() ? vector.affinity : vector.effective;
+                if (where.size() == 1) by_cpu[where.front()].insert(port.name);
+            }
     std::vector<unsigned> cpus;
     std::set<std::string> names;
     for (const auto& [cpu, ports] : by_cpu) {
@@ -118,7 +99,10 @@ Findings interrupt_findings(const Readings& readings) {
         return findings; // other programs may move them
     }
     for (const auto& port : interrupts.ports) {
-        add_contested(readings, port, findings);
+        if (port.contested)
+            findings.push_back(
+                {warning, port.name, fmt::format("{}, repeatedly; the daemon gave up", port.drift),
+                 "configure that program to leave this interrupt alone, then: " + apply_command(readings)});
         add_refused(readings, port, findings);
     }
     add_degraded(readings, interrupts, findings);

@@ -26,14 +26,7 @@ constexpr std::array protocols{Protocol{"tcp", IPPROTO_TCP},      Protocol{"udp"
 
 std::optional<std::uint8_t> protocol_named(std::string_view name) {
     const auto* const found = std::ranges::find(protocols, name, &Protocol::name);
-    if (found == protocols.end()) return std::nullopt;
-    return found->number;
-}
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text, unsigned most) {
-    const auto number = whole_number<unsigned>(text);
-    return number && *number <= most ? std::optional(static_cast<Number>(*number)) : std::nullopt;
+    return found == protocols.end() ? std::nullopt : std::optional(found->number);
 }
 
 /// Sets a part that is not set yet. `kind` is for the error if the word could not be parsed.
@@ -48,7 +41,7 @@ Result<> set_once(std::optional<Part>& part, std::string_view key, const Parsed&
 
 Result<> set_protocol(Packet& packet, std::string_view word) {
     auto number = protocol_named(word);
-    if (!number) number = number_in<std::uint8_t>(word, 255);
+    if (!number) number = whole_number<std::uint8_t>(word);
     if (!number) return fail(EINVAL, fmt::format("proto \"{}\" is not an IP protocol", word));
     if (packet.protocol != 0) return fail(EINVAL, "the protocol is given twice");
     packet.protocol = *number;
@@ -56,15 +49,17 @@ Result<> set_protocol(Packet& packet, std::string_view word) {
 }
 
 Result<> add_vlan(Packet& packet, std::string_view word) {
-    const auto vid = number_in<std::uint16_t>(word, highest_vid);
-    if (!vid || *vid == 0) return fail(EINVAL, fmt::format("vlan \"{}\" is not a VLAN ID (1 to 4094)", word));
+    const auto vid = whole_number<std::uint16_t>(word);
+    if (!vid || *vid == 0 || *vid > highest_vid)
+        return fail(EINVAL, fmt::format("vlan \"{}\" is not a VLAN ID (1 to 4094)", word));
     if (packet.vlans.size() == max_vlans) return fail(EINVAL, "more than two VLANs are not hashed");
     packet.vlans.push_back(*vid);
     return {};
 }
 
+/// ENOENT: a packet has no such part.
 Result<> set_part(Packet& packet, std::string_view key, std::string_view word) {
-    const auto port = [word] { return number_in<std::uint16_t>(word, 65535); };
+    const auto port = [word] { return whole_number<std::uint16_t>(word); };
     if (key == "src") return set_once(packet.src, key, parse_ip(word), word, "IP address");
     if (key == "dst") return set_once(packet.dst, key, parse_ip(word), word, "IP address");
     if (key == "sport") return set_once(packet.sport, key, port(), word, "port");

@@ -58,7 +58,7 @@ TEST(Help, has_a_line_of_at_most_80_columns_for_each_command) {
     EXPECT_THAT(lines_of(text), Each(SizeIs(testing::Le(terminal_width)))) << text;
     for (const auto& command : commands()) {
         if (command.run == nullptr) continue;
-        EXPECT_NE(command.help.empty(), command.same_as.empty()) << command.path;
+        EXPECT_FALSE(description_of(command).summary.empty()) << command.path;
         EXPECT_THAT(text, HasSubstr(fmt::format("\n    {}", usage_of(command))));
     }
 }
@@ -75,11 +75,11 @@ TEST(Help, aligns_commands_and_texts) {
 TEST(Help, describes_each_command_in_a_few_lines) {
     for (const auto& command : commands()) {
         if (command.run == nullptr) continue;
-        const auto lines = lines_of(std::string(description_of(command)));
+        const auto lines = lines_of(std::string(description_of(command).text));
         EXPECT_GE(lines.size(), 1U) << command.path;
         EXPECT_LE(lines.size(), 8U) << command.path;
         EXPECT_THAT(lines, Each(SizeIs(testing::Le(terminal_width)))) << command.path;
-        EXPECT_THAT(description_of(command), Not(EndsWith("\n"))) << command.path;
+        EXPECT_THAT(description_of(command).text, Not(EndsWith("\n"))) << command.path;
     }
 }
 
