@@ -26,7 +26,6 @@ Round round_of(double bytes, std::chrono::duration<double> time, std::chrono::du
 /// Two rounds, one after the other: the load changes less between them than over the whole measurement.
 struct RoundPair {
     Round with, without;
-    bool operator==(const RoundPair&) const = default;
 };
 
 // ---- whether a port sends more without TSO -----------------------------------------------------
@@ -41,7 +40,6 @@ constexpr double min_gain = 0.02;
 struct Trial {
     std::string port;
     std::vector<RoundPair> pairs{}; ///< with TSO and without; bytes are those sent, without headers
-    bool operator==(const Trial&) const = default;
 };
 
 /// Bytes that a port sent in between, without headers of 66 bytes (Ethernet, IPv4, TCP with time stamps). A
