@@ -79,7 +79,7 @@ void LogOnce::operator()(const Log& log, Level level, std::string_view prefix, s
                          std::string_view id, Log::Fields fields) {
     if (text == text_) return;
     text_ = std::move(text);
-    log(level, fmt::format("{}{}", prefix, text_), id, fields);
+    if (!text_.empty()) log(level, fmt::format("{}{}", prefix, text_), id, fields);
 }
 
 } // namespace teamo

@@ -65,7 +65,7 @@ private:
 /// Logs a text only if it differs from the last one. For a failure that every pass or poll meets again.
 class LogOnce {
 public:
-    /// `prefix`: comes first in the log line; not compared, and not in text().
+    /// `prefix`: comes first in the log line; not compared, and not in text(). An empty text is as clear().
     void operator()(const Log& log, Level level, std::string_view prefix, std::string text,
                     std::string_view id = message_id::none, Log::Fields fields = {});
     /// The failure is over: the same text is logged again next time.

@@ -62,8 +62,8 @@ struct BalanceStatus {
     std::array<std::string, bucket_count> leaves_by{};         ///< port by bucket; empty: no port carries
     std::array<std::vector<std::string>, bucket_count> then{}; ///< the next ports if that port fails
     BucketLoads loads{};
-    std::vector<PortBalance> ports;
-    std::vector<MoveStatus> moves; ///< pending moves, then the last finished ones, latest first
+    std::vector<PortBalance> ports{};
+    std::vector<MoveStatus> moves{}; ///< pending moves, then the last finished ones, latest first
     bool operator==(const BalanceStatus&) const = default;
 };
 

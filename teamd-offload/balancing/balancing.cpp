@@ -11,44 +11,32 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Polling interval while buckets wait to move. With the team driver also the resolution at which a pause is
-/// detected.
+/// Polling interval while buckets wait to move; with the team driver also the resolution of their pauses.
 constexpr auto tick = 5ms;
 /// Polling interval of the queues if every flow waits for its own pause: half of the shortest drain time of
-/// a plan (make_plan.cpp), so that a burst is seen before any flow's pause is over. Longer while nothing is
-/// sent.
+/// a plan (make_plan.cpp), so that a burst is seen before any flow's pause is over.
 constexpr auto flow_tick = 10ms;
-constexpr auto quiet_tick = 100ms;
+constexpr auto quiet_tick = 100ms; ///< while nothing is sent
 constexpr auto least_interval = 100ms;
 constexpr std::size_t max_past_moves = 32;
-/// Intervals for which a bucket that never paused is not moved again.
-constexpr int rest_intervals = 10;
-/// How often the rates are measured that `teamoctl balance show` prints.
-constexpr std::chrono::seconds rate_interval{1};
+constexpr int rest_intervals = 10; ///< for which a bucket that never paused is not moved again
+constexpr auto rate_interval = 1s; ///< of the rates that `teamoctl balance show` prints
 /// Drain times are rounded up to this step, so that a pass is not requested for every byte in a queue.
 constexpr auto drain_step = std::chrono::nanoseconds(250us);
 
 double bytes_per_second(std::uint32_t megabits) { return megabits * 125e3; }
 
-std::chrono::nanoseconds rounded_up(std::chrono::nanoseconds time) {
-    return (time + drain_step - 1ns) / drain_step * drain_step;
-}
-
 } // namespace
 
-Result<std::unique_ptr<Balancing>> Balancing::make(sd_event* loop, const Log& log, Datapath& datapath,
-                                                   BucketOwners& owners, const PortCpus& cpus,
-                                                   std::function<void()> request_pass,
-                                                   const BalanceConfig& config) {
+Result<std::unique_ptr<Balancing>> Balancing::make(sd_event* loop, TeamContext& context, const PortCpus& cpus,
+                                                   std::function<void()> request_pass) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     std::unique_ptr<Balancing> balancing(
-        new Balancing(log, datapath, owners, cpus, std::move(request_pass), config, std::move(socket)));
-    auto interval = TEAMO_TRY(Timer::make(loop, [self = balancing.get()] { self->measure(); }));
-    balancing->interval_.emplace(std::move(interval));
-    auto ticking = TEAMO_TRY(Timer::make(loop, [self = balancing.get()] { self->reconcile(); }));
-    balancing->tick_.emplace(std::move(ticking));
-    auto second = TEAMO_TRY(Timer::make(loop, [self = balancing.get()] { self->measure_rates(); }));
-    balancing->second_.emplace(std::move(second));
+        new Balancing(context, cpus, std::move(request_pass), std::move(socket)));
+    auto* self = balancing.get();
+    self->interval_ = TEAMO_TRY(Timer::make(loop, [self] { self->measure(); }));
+    self->tick_ = TEAMO_TRY(Timer::make(loop, [self] { self->reconcile(); }));
+    self->second_ = TEAMO_TRY(Timer::make(loop, [self] { self->measure_rates(); }));
     return balancing;
 }
 
@@ -58,20 +46,20 @@ void Balancing::follow(std::vector<Port> ports, const Tables& tables) {
 }
 
 void Balancing::start() {
+    rates_.fill(-1);
     measure();
     measure_rates();
     if (moves_by_flow()) tick_->after(flow_tick);
 }
 
-/// For users: loads by bucket are smoothed over an interval, and with the team driver they are read only
-/// while the team is balanced.
+/// For users: loads by bucket are smoothed, and with the team driver read only while the team is balanced.
 void Balancing::measure_rates() {
     second_->after(rate_interval);
     if (tables_.mode != TransmitMode::hash) return;
     const auto counters = datapath_.read_counters();
     if (!counters) return;
     const auto now = Clock::now();
-    const double seconds = sent_at_ ? std::chrono::duration<double>(now - *sent_at_).count() : 0;
+    const double seconds = std::chrono::duration<double>(now - sent_at_.value_or(now)).count();
     for (std::size_t slot = 0; slot < counters->size(); ++slot) {
         const auto sent = (*counters)[slot].tx_bytes;
         // Another device in the slot starts at its own count.
@@ -79,7 +67,6 @@ void Balancing::measure_rates() {
         if (seconds > 0) rates_[slot] = static_cast<double>(since) / seconds;
         sent_by_slot_[slot] = sent;
     }
-    has_rates_ = seconds > 0;
     sent_at_ = now;
 }
 
@@ -123,36 +110,27 @@ void Balancing::measure() {
     if (config_.on && !frozen_) place();
 }
 
-std::vector<BalancedPort> Balancing::candidates() const {
-    std::vector<BalancedPort> list;
+void Balancing::place() {
+    std::vector<BalancedPort> ports;
     for (const auto& port : ports_)
         if (port.transmits)
-            list.push_back({.slot = port.slot,
-                            .capacity = bytes_per_second(port.speed),
-                            .segments = port.segments,
-                            .cpu_load = cpus_.load(port.index)});
-    return list;
-}
-
-/// The port of each bucket, now or after its pending move. A port that is down stays the owner of its
-/// buckets; until it is up they use other ports.
-BucketOwners Balancing::places() const {
-    BucketOwners places = owners_;
-    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
-        if (!moves_.waits(static_cast<std::uint8_t>(bucket)))
-            if (const auto slot = leaves_by(tables_, bucket)) places[bucket] = slot;
-    return places;
-}
-
-void Balancing::place() {
-    const auto ports = candidates();
+            ports.push_back({.slot = port.slot,
+                             .capacity = bytes_per_second(port.speed),
+                             .segments = port.segments,
+                             .cpu_load = cpus_.load(port.index)});
     if (ports.size() < 2) return;
     const auto now = Clock::now();
     std::erase_if(resting_, [now](const auto& entry) { return entry.second <= now; });
     RestingBuckets resting;
     for (const auto& [bucket, until] : resting_)
         resting.set(bucket);
-    const auto placement = teamo::place(places(), loads_, ports, {.aware = config_.aware}, resting);
+    // The port of each bucket, now or after its pending move. A port that is down stays the owner of its
+    // buckets; until it is up they use other ports.
+    BucketOwners places = owners_;
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+        if (!moves_.waits(static_cast<std::uint8_t>(bucket)))
+            if (const auto slot = leaves_by(tables_, bucket)) places[bucket] = slot;
+    const auto placement = teamo::place(places, loads_, ports, {.aware = config_.aware}, resting);
     planned_ = placement.planned;
     std::size_t begun = 0;
     for (const auto& move : placement.moves)
@@ -178,7 +156,7 @@ bool Balancing::begin(const BucketMove& move) {
     auto begun = move;
     begun.from = from;
     if (!config_.wait_for_gap || !begun.from) {
-        note({.move = move, .end = MoveEnd::forced, .waited = 0ms});
+        note({.move = move, .end = MoveEnd::forced});
         return true;
     }
     moves_.begin(begun, Clock::now());
@@ -192,16 +170,13 @@ Result<> Balancing::move(std::uint8_t bucket, Slot to, bool now) {
     if (has(tables_.hash_fields, HashField::cpu))
         return fail(EINVAL, "there are no buckets to move: the sending CPU decides");
     if ((tables_.transmit & bit(to)) == 0) return fail(ENODEV, port_name(to) + " does not carry");
-    const BucketMove wanted{.bucket = bucket,
-                            .from = leaves_by(tables_, bucket),
-                            .to = to,
-                            .gain = 0,
-                            .reason = MoveReason::by_hand};
+    const BucketMove wanted{
+        .bucket = bucket, .from = leaves_by(tables_, bucket), .to = to, .reason = MoveReason::by_hand};
     if (now) {
         moves_.cancel(bucket);
         at_once_.insert(bucket);
         owners_[bucket] = to;
-        if (wanted.from != to) note({.move = wanted, .end = MoveEnd::forced, .waited = 0ms});
+        if (wanted.from != to) note({.move = wanted, .end = MoveEnd::forced});
     } else {
         begin(wanted);
     }
@@ -221,7 +196,7 @@ void Balancing::hold(const Tables& now, Tables& next) {
         if (!was || was == will || (next.transmit & bit(was)) == 0 ||
             now.ports[was.value] != next.ports[was.value] || moves_.waits(bucket))
             continue;
-        moves_.begin({.bucket = bucket, .from = was, .to = will, .gain = 0, .reason = MoveReason::membership},
+        moves_.begin({.bucket = bucket, .from = was, .to = will, .reason = MoveReason::membership},
                      Clock::now());
         any = true;
     }
@@ -259,19 +234,13 @@ void Balancing::read_queues() {
     for (const auto& port : ports_) {
         const auto& queue = (*read)[port.index];
         sent_ += queue.sent;
-        drains_[port.slot.value] = rounded_up(queues_[port.index].step(queue, port.speed, now));
+        const auto drain = queues_[port.index].step(queue, port.speed, now);
+        drains_[port.slot.value] = (drain + drain_step - 1ns) / drain_step * drain_step;
     }
 }
 
 void Balancing::note(const Moves::Ended& ended) {
-    past_.push_front({.status = {.bucket = ended.move.bucket,
-                                 .from = port_name(ended.move.from),
-                                 .to = port_name(ended.move.to),
-                                 .gain = ended.move.gain,
-                                 .reason = ended.move.reason,
-                                 .end = ended.end,
-                                 .waited = ended.waited},
-                      .at = Clock::now()});
+    past_.push_front({.status = status_of(ended), .at = Clock::now()});
     if (past_.size() > max_past_moves) past_.pop_back();
     const auto& last = past_.front().status;
     const auto line = fmt::format("balance: bucket {} {} {} to {} ({}) after {} ms", last.bucket,
@@ -282,9 +251,18 @@ void Balancing::note(const Moves::Ended& ended) {
 }
 
 std::string Balancing::port_name(Slot slot) const {
-    for (const auto& port : ports_)
-        if (port.slot == slot) return port.name;
-    return "no port";
+    const auto found = std::ranges::find(ports_, slot, &Port::slot);
+    return found == ports_.end() ? "no port" : found->name;
+}
+
+MoveStatus Balancing::status_of(const Moves::Ended& ended) const {
+    return {.bucket = ended.move.bucket,
+            .from = port_name(ended.move.from),
+            .to = port_name(ended.move.to),
+            .gain = ended.move.gain,
+            .reason = ended.move.reason,
+            .end = ended.end,
+            .waited = ended.waited};
 }
 
 BalanceStatus Balancing::status() const {
@@ -292,18 +270,11 @@ BalanceStatus Balancing::status() const {
                          .counted = counted_,
                          .frozen = frozen_,
                          .tx_hash = tables_.hash_fields,
-                         .leaves_by = {},
-                         .then = {},
-                         .loads = loads_,
-                         .ports = {},
-                         .moves = {}};
+                         .loads = loads_};
     std::map<Slot, PortBalance> ports;
     for (const auto& port : ports_)
         ports[port.slot] = {.name = port.name,
-                            .bytes = 0,
-                            .packets = 0,
-                            .bulk = 0,
-                            .rate = has_rates_ ? rates_[port.slot.value] : -1,
+                            .rate = rates_[port.slot.value],
                             .planned = planned_[port.slot.value],
                             .capacity = bytes_per_second(port.speed),
                             .segments = port.segments,
@@ -313,28 +284,24 @@ BalanceStatus Balancing::status() const {
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
         const auto found = ports.find(leaves_by(tables_, bucket));
         if (found == ports.end()) continue;
-        status.leaves_by[bucket] = found->second.name;
+        auto& [slot, port] = *found;
+        status.leaves_by[bucket] = port.name;
         for (const auto next : tables_.buckets[bucket])
-            if (next != found->first && (tables_.transmit & bit(next)) != 0)
+            if (next != slot && (tables_.transmit & bit(next)) != 0)
                 status.then[bucket].push_back(port_name(next));
-        found->second.bytes += loads_[bucket].bytes;
-        found->second.packets += loads_[bucket].packets;
-        found->second.bulk += loads_[bucket].bulk;
+        port.bytes += loads_[bucket].bytes;
+        port.packets += loads_[bucket].packets;
+        port.bulk += loads_[bucket].bulk;
     }
     for (auto& entry : ports)
         status.ports.push_back(std::move(entry.second));
     const auto ago = [now = Clock::now()](Clock::time_point then) {
         return std::chrono::duration_cast<std::chrono::milliseconds>(now - then);
     };
-    for (const auto& [bucket, waiting] : moves_.waiting())
-        status.moves.push_back({.bucket = bucket,
-                                .from = port_name(waiting.move.from),
-                                .to = port_name(waiting.move.to),
-                                .gain = waiting.move.gain,
-                                .reason = waiting.move.reason,
-                                .end = MoveEnd::pending,
-                                .waited = ago(waiting.since),
-                                .ago = ago(waiting.since)});
+    for (const auto& [bucket, waiting] : moves_.waiting()) {
+        status.moves.push_back(status_of({waiting.move, MoveEnd::pending, ago(waiting.since)}));
+        status.moves.back().ago = ago(waiting.since);
+    }
     for (const auto& past : past_) {
         status.moves.push_back(past.status);
         status.moves.back().ago = ago(past.at);

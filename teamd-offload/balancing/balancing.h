@@ -8,13 +8,9 @@
 #include "balance/drain_bound.h"
 #include "balance/load_meter.h"
 #include "balance/moves.h"
-#include "base/clock.h"
 #include "cpus/port_cpus.h"
-#include "datapath/datapath.h"
-#include "kernel/netlink/netlink_socket.h"
-#include "log.h"
-#include "loop.h"
 #include "model/balance_status.h"
+#include "team/context.h"
 
 #include <deque>
 #include <functional>
@@ -34,12 +30,9 @@ public:
         bool segments = true;    ///< TSO is on
         bool transmits = false;
     };
-    /// `owners`: the team's, in its journal. `request_pass`: called when owners, or buckets that wait, have
-    /// changed.
-    static Result<std::unique_ptr<Balancing>> make(sd_event* loop, const Log& log, Datapath& datapath,
-                                                   BucketOwners& owners, const PortCpus& cpus,
-                                                   std::function<void()> request_pass,
-                                                   const BalanceConfig& config);
+    /// `request_pass`: called when owners, or buckets that wait, have changed.
+    static Result<std::unique_ptr<Balancing>> make(sd_event* loop, TeamContext& context, const PortCpus& cpus,
+                                                   std::function<void()> request_pass);
     /// The ports and the tables since the last pass.
     void follow(std::vector<Port> ports, const Tables& tables);
     /// Begins to measure, and to move if the configuration says so.
@@ -60,14 +53,11 @@ public:
     BalanceStatus status() const;
 
 private:
-    Balancing(const Log& log, Datapath& datapath, BucketOwners& owners, const PortCpus& cpus,
-              std::function<void()> request_pass, const BalanceConfig& config, NetlinkSocket socket)
-        : log_(log),
-          datapath_(datapath),
-          owners_(owners),
+    Balancing(TeamContext& context, const PortCpus& cpus, std::function<void()> request_pass,
+              NetlinkSocket socket)
+        : context_(context),
           cpus_(cpus),
           request_pass_(std::move(request_pass)),
-          config_(config),
           socket_(std::move(socket)) {}
     void measure();
     void measure_rates();
@@ -78,26 +68,25 @@ private:
     void update_drains();
     void read_queues();
     void note(const Moves::Ended& ended);
-    std::vector<BalancedPort> candidates() const;
     std::string port_name(Slot slot) const;
-    BucketOwners places() const;
+    MoveStatus status_of(const Moves::Ended& ended) const;
 
-    const Log& log_;
-    Datapath& datapath_;
-    BucketOwners& owners_;
+    TeamContext& context_;
     const PortCpus& cpus_;
     std::function<void()> request_pass_;
+    NetlinkSocket socket_; ///< for the queues
+    const Log& log_ = context_.log;
+    Datapath& datapath_ = *context_.datapath;
+    BucketOwners& owners_ = context_.journal.owners();
+    const BalanceConfig& config_ = context_.config().balance;
     std::vector<Port> ports_;
     Tables tables_;
-    BalanceConfig config_;
-    NetlinkSocket socket_; ///< for the queues
     std::optional<Timer> interval_, tick_, second_;
 
     /// What the ports have sent, as last read, and what of it in the last second.
     std::array<std::uint64_t, max_ports + 1> sent_by_slot_{};
     std::optional<Clock::time_point> sent_at_;
-    std::array<double, max_ports + 1> rates_{}; ///< bytes per second
-    bool has_rates_ = false;
+    std::array<double, max_ports + 1> rates_{}; ///< bytes per second; -1: not known yet
 
     LoadMeter meter_{config_.interval};
     BucketLoads loads_{};

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Stops and resumes the management of interrupts or workers for a measurement (teamoctl interrupts
-// benchmark). The client may be killed at any moment, so a pause ends by itself. A new daemon manages as
-// configured.
+// Pauses the management of interrupts or workers for a measurement (teamoctl interrupts benchmark). The
+// client may be killed at any moment, so a pause ends by itself. A new daemon manages as configured.
 #pragma once
 
 #include "cpus/workers.h"
-#include "log.h"
-#include "loop.h"
 #include "model/benchmark.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,23 +31,23 @@ public:
     const std::map<std::string, BenchmarkResult>& results() const { return results_; }
 
 private:
+    /// A pause ends if its client sends no request for so long: two rounds, on a busy machine.
+    static constexpr std::chrono::seconds max_silence{15};
+
     /// What can be paused.
     struct Step {
         std::function<bool()> managed;
         std::function<void(bool)> manage;
+        std::optional<bool> before{}; ///< whether it was managed when its pause began; none: no pause
+        bool overridden = false;      ///< the administrator has changed it since; not set back
     };
-    using Steps = std::map<BenchmarkStep, Step>;
 
-    BenchmarkPause(const Log& log, Steps steps) : log_(log), steps_(std::move(steps)) {}
-    void end(BenchmarkStep step);
+    BenchmarkPause(const Log& log, std::map<BenchmarkStep, Step> steps)
+        : log_(log), steps_(std::move(steps)) {}
+    static void end(Step& step);
 
     const Log& log_;
-    Steps steps_;
-    struct Paused {
-        bool before = false;     ///< whether it was managed
-        bool overridden = false; ///< the administrator has changed it; not set back
-    };
-    std::map<BenchmarkStep, Paused> paused_;
+    std::map<BenchmarkStep, Step> steps_;
     std::map<std::string, BenchmarkResult> results_;
     std::optional<Timer> limit_;
 };

@@ -8,10 +8,8 @@
 #include "kernel/files/files.h"
 #include "kernel/interrupts/affinity_restore.h"
 #include "kernel/interrupts/affinity_settings.h"
-#include "kernel/interrupts/port_interrupts.h"
 #include "kernel/interrupts/udev_policy.h"
 #include "plan/interrupts/interrupt_settings.h"
-#include "runtime/journal.h"
 
 #include <algorithm>
 #include <utility>
@@ -21,49 +19,37 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::milliseconds poll_interval = 250ms; ///< each poll takes 0.2 ms of CPU with eight ports
-/// Another team's daemon needs the lock for a few writes.
-constexpr std::chrono::milliseconds lock_poll_interval = 20ms;
-/// For what changes seldom and is not reported: cpuset partitions, other teams' claims.
-constexpr std::chrono::milliseconds slow_poll_interval = 5s;
+constexpr auto poll_interval = 250ms;     ///< each poll takes 0.2 ms of CPU with eight ports
+constexpr auto lock_poll_interval = 20ms; ///< another team's daemon needs the lock for a few writes
+constexpr auto slow_poll_interval = 5s;   ///< cpuset partitions, other teams' claims: not reported, seldom
 /// The kernel reads XPS and RPS masks under RTNL, which would delay the response to a lost link.
-constexpr std::chrono::milliseconds mask_poll_interval = 30s;
-
-using Kind = CpuSetting::Kind;
+constexpr auto mask_poll_interval = 30s;
 
 } // namespace
 
-Result<std::unique_ptr<Interrupts>> Interrupts::make(sd_event* loop, const Log& log, std::string team,
-                                                     const InterruptConfig& config, const Observer& observer,
-                                                     JournalKeeper& journal) {
+Result<std::unique_ptr<Interrupts>> Interrupts::make(sd_event* loop, TeamContext& context) {
     auto family = TEAMO_TRY(NetdevFamily::open());
-    std::unique_ptr<Interrupts> interrupts(
-        new Interrupts(log, std::move(team), config, observer, journal, std::move(family)));
-    auto timer = TEAMO_TRY(Timer::make(loop, [self = interrupts.get()] { self->poll(); }));
-    interrupts->timer_.emplace(std::move(timer));
-    if (config.irqbalance) {
-        auto irqbalance = TEAMO_TRY(IrqBalance::make(loop, log, interrupts->team_name_, {}));
-        interrupts->irqbalance_ = std::move(irqbalance);
-    }
+    std::unique_ptr<Interrupts> interrupts(new Interrupts(context, std::move(family)));
+    interrupts->timer_ = TEAMO_TRY(Timer::make(loop, [self = interrupts.get()] { self->poll(); }));
+    if (context.config().interrupts.irqbalance)
+        interrupts->irqbalance_ = TEAMO_TRY(IrqBalance::make(loop, context.log, context.name()));
     return interrupts;
 }
 
 void Interrupts::follow(const std::vector<Port>& ports) {
     bool changed = std::erase_if(ports_, [&ports](const Followed& one) {
-                       return std::ranges::find(ports, one.port.index, &Port::index) == ports.end();
+                       return std::ranges::find(ports, one.index, &Port::index) == ports.end();
                    }) != 0;
     for (const auto& port : ports) {
-        const auto found =
-            std::ranges::find(ports_, port.index, [](const auto& one) { return one.port.index; });
+        const auto found = std::ranges::find(ports_, port.index, &Followed::index);
+        if (found != ports_.end() && *found == port) continue;
+        changed = true;
         if (found == ports_.end()) {
-            ports_.push_back({.port = port});
-        } else if (found->port != port) {
-            if (port.up && !found->port.up) found->stale = found->came_up = true;
-            found->port = port;
-        } else {
+            ports_.push_back({port});
             continue;
         }
-        changed = true;
+        if (port.up && !found->up) found->stale = found->came_up = true;
+        static_cast<Port&>(*found) = port;
     }
     if (!changed) return;
     plan_due_ = true;
@@ -87,13 +73,16 @@ void Interrupts::manage(bool managed) {
 }
 
 void Interrupts::remove_claims() {
-    if (std::exchange(claimed_, false)) CpuClaims(std::string(journal_directory)).remove(team_name_);
+    if (std::exchange(claimed_, false)) claims_file_.remove(context_.name());
+}
+
+bool Interrupts::has_queues() const {
+    return std::ranges::any_of(ports_, [](const Followed& port) { return port.queues != 0; });
 }
 
 void Interrupts::poll() {
     // Virtual devices have no queues; follow() reports a port that comes up.
-    const auto has_some = [](const Followed& port) { return port.queues != 0; };
-    timer_->after(std::ranges::any_of(ports_, has_some) ? poll_interval : slow_poll_interval);
+    timer_->after(has_queues() ? poll_interval : slow_poll_interval);
     const bool cpus_changed = read_cpus();
     refresh_next_masks();
     for (auto& port : ports_) {
@@ -102,34 +91,28 @@ void Interrupts::poll() {
         if (managed_) learn(port);
     }
     make_plan();
-    for (auto& port : ports_)
-        reconcile(port, cpus_changed);
-    update_irqbalance_ban();
-}
-
-void Interrupts::update_irqbalance_ban() {
-    if (!irqbalance_) return;
     BannedIrqs irqs;
-    for (const auto& port : ports_)
-        for (const auto& entry : port.wanted)
-            if (entry.first.kind == Kind::irq) irqs.insert(entry.first.number);
-    irqbalance_->keep_out(std::move(irqs));
+    for (auto& port : ports_) {
+        reconcile(port, cpus_changed);
+        for (const auto& [setting, cpus] : port.wanted)
+            if (setting.kind == CpuSetting::Kind::irq) irqs.insert(setting.number);
+    }
+    if (irqbalance_) irqbalance_->keep_out(std::move(irqs));
 }
 
 /// The daemon's loop has ended by now, so the ban is withdrawn by a loop of its own, within 2 s.
 void Interrupts::end() {
     remove_claims();
-    constexpr auto patience = 2s;
     if (!irqbalance_ || !irqbalance_->status().present) return;
     irqbalance_.reset();
     auto loop = make_loop();
     if (!loop) return;
-    auto irqbalance = IrqBalance::make(loop->get(), log_, team_name_, {});
+    auto irqbalance = IrqBalance::make(loop->get(), log_, context_.name());
     if (!irqbalance) return;
     bool done = false;
     (*irqbalance)->release([&done] { done = true; });
-    const auto start = Clock::now();
-    while (!done && Clock::now() - start < patience)
+    const auto deadline = Clock::now() + 2s;
+    while (!done && Clock::now() < deadline)
         if (sd_event_run(loop->get(), std::chrono::microseconds(100ms).count()) < 0) return;
 }
 
@@ -154,29 +137,23 @@ bool Interrupts::read_cpus() {
 
 /// One port per poll, of those that have XPS or RPS masks set.
 void Interrupts::refresh_next_masks() {
-    const auto now = Clock::now();
-    const auto has_masks = [](const Followed& port) {
-        return std::ranges::any_of(port.wanted, [](const auto& entry) { return is_mask(entry.first); });
-    };
-    for (auto& port : ports_)
-        if (now - port.read_at >= mask_poll_interval && has_masks(port)) {
-            port.stale = true;
-            return;
-        }
+    const auto port = std::ranges::find_if(ports_, [now = Clock::now()](const Followed& one) {
+        return now - one.read_at >= mask_poll_interval &&
+               std::ranges::any_of(one.wanted, is_mask, &CpuSettings::value_type::first);
+    });
+    if (port != ports_.end()) port->stale = true;
 }
 
 void Interrupts::read(Followed& port) {
-    const auto link = observer_.links().find(port.port.index);
-    if (link == observer_.links().end()) return;
-    if (!port.stale && refresh(port.now)) {
-        // A card may request its vectors later than its link reports IFF_UP.
-        if (!port.now.queues.empty() || port.queues == 0) return;
-    }
-    const auto netdev_queues = family_.read(port.port.index);
-    auto read = read_port_interrupts(link->second, netdev_queues ? *netdev_queues : NetdevQueues{});
+    const auto* link = context_.link(port.index);
+    if (link == nullptr) return;
+    // A card without queues now may request its vectors later than its link reports IFF_UP.
+    if (!port.stale && refresh(port.now) && (!port.now.queues.empty() || port.queues == 0)) return;
+    const auto netdev_queues = family_.read(port.index);
+    auto read = read_port_interrupts(*link, netdev_queues ? *netdev_queues : NetdevQueues{});
     if (!read) return; // the device is being removed, or its sysfs is not visible here
     if (port.came_up)
-        if (const auto udev = read_udev_irq_policy(port.port.index); udev && *udev)
+        if (const auto udev = read_udev_irq_policy(port.index); udev && *udev)
             port.udev = fmt::format("{} in {}", (*udev)->setting, (*udev)->file);
     port.stale = false;
     port.read_at = Clock::now();
@@ -187,15 +164,22 @@ void Interrupts::read(Followed& port) {
     port.now = std::move(*read);
     port.learner.apply(port.now);
     note_queue_count(port);
-    if (!port.now.queues.empty()) forget_vanished(link->second, port);
+    auto* set_cpus = port.now.queues.empty() ? nullptr : journal_.cpus(port.index);
+    if (set_cpus == nullptr) return;
+    // Forget settings of vectors that do not exist any more. A vector without a handler still exists.
+    const auto gone = std::erase_if(*set_cpus, [&, there = read_cpu_settings(port.now)](const auto& entry) {
+        return !there.contains(entry.first) && !read_cpu_setting(*link, entry.first);
+    });
+    if (gone != 0) static_cast<void>(journal_.keep()); // its other callers log a failure
 }
 
 void Interrupts::learn(Followed& port) {
     const auto now = Clock::now();
-    if (!port.learner.wants_sample(port.now, now)) return;
-    if (!port.learner.learn(port.now, read_interrupt_sample(port.now, port.port.name), now)) return;
-    log_(Level::info, fmt::format("port {}: matched its interrupts to {} queues by their counts",
-                                  port.port.name, port.now.queues.size()));
+    if (!port.learner.wants_sample(port.now, now) ||
+        !port.learner.learn(port.now, read_interrupt_sample(port.now, port.name), now))
+        return;
+    log_(Level::info, fmt::format("port {}: matched its interrupts to {} queues by their counts", port.name,
+                                  port.now.queues.size()));
     note_queue_count(port);
 }
 
@@ -207,26 +191,15 @@ void Interrupts::note_queue_count(Followed& port) {
     plan_due_ = true;
 }
 
-/// Forgets settings of vectors that do not exist any more. A vector without a handler still exists.
-void Interrupts::forget_vanished(const Link& link, const Followed& port) {
-    auto* set_cpus = journal_.cpus(port.port.index);
-    if (set_cpus == nullptr) return;
-    const auto there = read_cpu_settings(port.now);
-    const auto gone = std::erase_if(*set_cpus, [&](const auto& entry) {
-        return !there.contains(entry.first) && !read_cpu_setting(link, entry.first);
-    });
-    if (gone != 0) static_cast<void>(journal_.keep()); // its other callers log a failure
-}
-
 InterruptPlan Interrupts::plan(const std::vector<CpuClaim>& claims) const {
     InterruptPlanInput input{.topology = &topology_, .ports = {}, .allowed = config_.cpus, .claims = claims};
     for (const auto& port : ports_) {
         if (port.queues == 0) continue;
-        auto& one = input.ports.emplace_back(planned_port(port.port.name, port.now));
+        auto& one = input.ports.emplace_back(planned_port(port.name, port.now));
         one.queues = port.queues; // a port keeps its CPUs while it is down
         if (!port.plan.cpus.empty()) one.now = port.plan.cpus;
-        one.load = port.port.load;
-        one.standby = port.port.standby;
+        one.load = port.load;
+        one.standby = port.standby;
     }
     return plan_interrupts(input);
 }
@@ -234,57 +207,46 @@ InterruptPlan Interrupts::plan(const std::vector<CpuClaim>& claims) const {
 void Interrupts::make_plan() {
     const auto now = Clock::now();
     if (!managed_ || (!plan_due_ && now - claims_at_ < slow_poll_interval)) return;
-    const auto has_some = [](const Followed& port) { return port.queues != 0; };
-    if (!claimed_ && std::ranges::none_of(ports_, has_some)) return;
+    if (!claimed_ && !has_queues()) return;
     // One daemon at a time reads the claims and adds its own.
-    const CpuClaims claims{std::string(journal_directory)};
-    const auto lock = claims.try_lock();
+    const auto lock = claims_file_.try_lock();
     if (lock && !*lock) return timer_->after(lock_poll_interval);
     if (!lock) failure_(log_, Level::warning, "", lock.error().text);
     claims_at_ = now;
     plan_due_ = false;
-    adopt(plan(claims.others(team_name_)));
-    if (!lock) return;
-    claimed_ = true;
-    if (auto written = claims.write(team_name_, this->claims()); !written)
-        log_(Level::warning, written.error().text);
-}
-
-void Interrupts::adopt(InterruptPlan made) {
-    for (auto& placed : made.ports)
-        for (auto& port : ports_)
-            if (port.port.name == placed.name) {
-                const bool other = port.plan.cpus != placed.cpus;
-                port.plan = std::move(placed);
-                if (other) log_placed(port);
-                break;
-            }
+    auto made = plan(claims_file_.others(context_.name()));
+    for (auto& placed : made.ports) {
+        auto& port = *std::ranges::find(ports_, placed.name, &Followed::name);
+        const bool other = port.plan.cpus != placed.cpus;
+        port.plan = std::move(placed);
+        if (other && !port.plan.cpus.empty())
+            log_(Level::info, fmt::format("port {}: interrupts: {}", port.name, port.plan.reason),
+                 message_id::none, {{"PORT", port.name}});
+    }
     if (made.degraded != degraded_ && !made.degraded.empty())
         log_(Level::warning, fmt::format("not every port has an interrupt CPU of its own: {}", made.degraded),
              message_id::interrupts_degraded);
     degraded_ = std::move(made.degraded);
+    if (!lock) return;
+    claimed_ = true;
+    if (auto written = claims_file_.write(context_.name(), claims()); !written)
+        log_(Level::warning, written.error().text);
 }
 
 std::vector<PortClaim> Interrupts::claims() const {
     std::vector<PortClaim> claims;
     for (const auto& port : ports_) {
         if (port.plan.cpus.empty()) continue;
-        PortClaim claim{.port = port.port.name,
-                        .cpus = cpu_list_of(port.plan.cpus),
-                        .irqs = {},
-                        .load = port.port.load,
-                        .standby = port.port.standby};
+        std::map<unsigned, CpuList> irqs;
         for (const auto& [setting, cpus] : interrupt_settings(port.now, port.plan.cpus, topology_, config_))
-            if (setting.kind == Kind::irq) claim.irqs.emplace(setting.number, cpus);
-        claims.push_back(std::move(claim));
+            if (setting.kind == CpuSetting::Kind::irq) irqs.emplace(setting.number, cpus);
+        claims.push_back({.port = port.name,
+                          .cpus = cpu_list_of(port.plan.cpus),
+                          .irqs = std::move(irqs),
+                          .load = port.load,
+                          .standby = port.standby});
     }
     return claims;
-}
-
-void Interrupts::log_placed(Followed& port) const {
-    if (port.plan.cpus.empty()) return;
-    log_(Level::info, fmt::format("port {}: interrupts: {}", port.port.name, port.plan.reason),
-         message_id::none, {{"PORT", port.port.name}});
 }
 
 /// Programs that also change affinities, one sentence each.
@@ -301,30 +263,25 @@ std::vector<std::string> Interrupts::writers() const {
     for (const auto& port : ports_)
         if (!port.udev.empty())
             list.push_back(fmt::format("systemd-udevd also sets the affinity of {}'s interrupts: {}",
-                                       port.port.name, port.udev));
+                                       port.name, port.udev));
     return list;
 }
 
 InterruptStatus Interrupts::status() const {
-    InterruptStatus status{.policy = config_.policy,
-                           .managed = managed_,
-                           .degraded = degraded_,
-                           .writers = writers(),
-                           .ports = {}};
+    InterruptStatus status{
+        .policy = config_.policy, .managed = managed_, .degraded = degraded_, .writers = writers()};
     for (const auto& port : ports_) {
-        PortInterruptStatus one{.name = port.port.name,
+        status.ports.push_back({.name = port.name,
                                 .now = port.now,
                                 .cpus = managed_ ? port.plan.cpus : std::vector<unsigned>{},
                                 .reason = port.plan.reason,
-                                .moves = false,
                                 .wanted = port.wanted,
-                                .shares = port.plan.shares_with};
+                                .shares = port.plan.shares_with,
+                                .repaired = port.repaired,
+                                .contested = port.contested,
+                                .drift = port.drift});
         for (const auto& entry : port.refused)
-            one.refused.push_back(entry.second);
-        one.repaired = port.repaired;
-        one.contested = port.contested;
-        one.drift = port.drift;
-        status.ports.push_back(std::move(one));
+            status.ports.back().refused.push_back(entry.second);
     }
     return status;
 }
@@ -332,7 +289,7 @@ InterruptStatus Interrupts::status() const {
 std::vector<Interrupts::Arrival> Interrupts::arrivals() const {
     std::vector<Arrival> list;
     for (const auto& port : ports_) {
-        Arrival one{.index = port.port.index, .name = port.port.name, .cpus = {}, .napi_ids = port.napi_ids};
+        Arrival one{.index = port.index, .name = port.name, .cpus = {}, .napi_ids = port.napi_ids};
         // Until its next interrupt, effective_affinity still shows the previous CPU.
         if (managed_ && !port.contested) one.cpus = cpu_list_of(port.plan.cpus);
         if (one.cpus.empty())
@@ -346,7 +303,7 @@ std::vector<Interrupts::Arrival> Interrupts::arrivals() const {
 }
 
 CpuList Interrupts::cpus_of(IfIndex port) {
-    const auto found = std::ranges::find(ports_, port, [](const Followed& one) { return one.port.index; });
+    const auto found = std::ranges::find(ports_, port, &Followed::index);
     if (found == ports_.end()) return {};
     if (found->read_at == Clock::time_point{}) read(*found);
     return interrupt_cpus(found->now);
@@ -356,7 +313,7 @@ InterruptStatus Interrupts::dry_run() {
     static_cast<void>(read_cpus());
     for (auto& port : ports_)
         read(port);
-    const auto made = plan(CpuClaims(std::string(journal_directory)).others(team_name_));
+    const auto made = plan(claims_file_.others(context_.name()));
     auto status = this->status();
     status.degraded = made.degraded;
     for (auto& port : status.ports) {

@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Manages the interrupts of one team's ports: reads them, plans and sets their affinity, and sets it again
-// when another program changes it. The kernel does not report a new affinity, so it is polled four times a
-// second.
+// Manages the interrupts of one team's ports: plans and sets their affinity, and sets it again when another
+// program changes it. The kernel does not report a new affinity, so it is polled four times a second.
 #pragma once
 
-#include "base/clock.h"
 #include "cpus/irqbalance_ban.h"
-#include "journal_keeper.h"
 #include "kernel/interrupts/port_interrupts.h"
 #include "kernel/interrupts/vector_learning.h"
-#include "links/observer.h"
-#include "log.h"
-#include "loop.h"
 #include "model/interrupt_status.h"
-#include "model/observation.h"
 #include "plan/interrupts/drift.h"
 #include "plan/interrupts/interrupt_plan.h"
 #include "plan/team/repair.h"
 #include "runtime/cpu_claims.h"
+#include "team/context.h"
 
 #include <memory>
-#include <set>
 #include <vector>
 
 namespace teamo {
@@ -36,9 +29,7 @@ public:
         bool standby = false; ///< carries nothing while another port does
         bool operator==(const Port&) const = default;
     };
-    static Result<std::unique_ptr<Interrupts>> make(sd_event* loop, const Log& log, std::string team,
-                                                    const InterruptConfig& config, const Observer& observer,
-                                                    JournalKeeper& journal);
+    static Result<std::unique_ptr<Interrupts>> make(sd_event* loop, TeamContext& context);
 
     /// Manages these ports from now on.
     void follow(const std::vector<Port>& ports);
@@ -57,15 +48,13 @@ public:
         std::vector<unsigned> napi_ids; ///< of its queues; empty: not known
     };
     std::vector<Arrival> arrivals() const;
-    /// The CPUs that handle a port's interrupts, as last read, or read now if they never were; empty: none,
-    /// or not known.
+    /// The CPUs that handle a port's interrupts, as last read, or now if they never were; empty: none known.
     CpuList cpus_of(IfIndex port);
     /// Reads and plans as if the policy were "unique"; changes nothing.
     InterruptStatus dry_run();
 
 private:
-    struct Followed {
-        Port port;
+    struct Followed : Port {
         PortInterrupts now{};
         QueueVectorLearner learner{};
         std::vector<unsigned> napi_ids{};
@@ -81,16 +70,9 @@ private:
         std::string udev{}; ///< udevd's setting that also places it: "IRQAffinityPolicy=spread in FILE"
     };
 
-    Interrupts(const Log& log, std::string team, const InterruptConfig& config, const Observer& observer,
-               JournalKeeper& journal, NetdevFamily family)
-        : log_(log),
-          team_name_(std::move(team)),
-          config_(config),
-          observer_(observer),
-          journal_(journal),
-          managed_(config.policy == InterruptPolicy::unique),
-          family_(std::move(family)) {}
+    Interrupts(TeamContext& context, NetdevFamily family) : context_(context), family_(std::move(family)) {}
 
+    bool has_queues() const;
     void poll();
     bool read_cpus();
     void read(Followed& port);
@@ -99,28 +81,24 @@ private:
     void refresh_next_masks();
     InterruptPlan plan(const std::vector<CpuClaim>& claims) const;
     void make_plan();
-    void adopt(InterruptPlan made);
     std::vector<PortClaim> claims() const;
     void reconcile(Followed& port, bool cpus_changed);
     void repair(Followed& port, Repair& tries, const CpuSettings& drifted, bool cpus_changed);
     DriftCause cause(const Followed& port, const CpuSetting& drifted, bool cpus_changed) const;
     void set(Followed& port, const CpuSettings& settings);
-    void log_placed(Followed& port) const;
     void restore(Followed& port);
-    void update_irqbalance_ban();
     std::vector<std::string> writers() const;
-    void forget_vanished(const Link& link, const Followed& port);
     void remove_claims();
 
-    const Log& log_;
-    std::string team_name_;
-    InterruptConfig config_;
-    const Observer& observer_;
-    JournalKeeper& journal_;
+    TeamContext& context_;
+    const Log& log_ = context_.log;
+    JournalKeeper& journal_ = context_.journal;
+    const InterruptConfig& config_ = context_.config().interrupts;
     std::optional<Timer> timer_;
     std::unique_ptr<IrqBalance> irqbalance_; ///< none: disabled by the configuration
-    bool managed_;
+    bool managed_ = config_.policy == InterruptPolicy::unique;
     NetdevFamily family_;
+    CpuClaims claims_file_{std::string(journal_directory)};
 
     CpuTopology topology_;
     std::string online_; ///< as last read, to see a change cheaply

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Sets the affinities of a port's interrupts, sets them again when another program changes them, and restores
-// them.
+// Sets the affinities of a port's interrupts, repairs what another program changes, and restores them.
 #include "cpus/interrupts.h"
 
 #include "kernel/interrupts/affinity_restore.h"
@@ -35,7 +34,7 @@ std::string cpus_text(const CpuList& cpus) {
 
 void Interrupts::reconcile(Followed& port, bool cpus_changed) {
     port.wanted = managed_ ? interrupt_settings(port.now, port.plan.cpus, topology_, config_) : CpuSettings{};
-    auto* set_cpus = journal_.cpus(port.port.index);
+    auto* set_cpus = journal_.cpus(port.index);
     if (set_cpus == nullptr) return;
     CpuSettings fresh, drifted, drifted_masks;
     for (const auto& [setting, cpus] : missing(read_cpu_settings(port.now), port.wanted)) {
@@ -56,19 +55,14 @@ DriftCause Interrupts::cause(const Followed& port, const CpuSetting& drifted, bo
     if (drifted.kind != Kind::irq) return cause_of(facts);
     facts.as_hint = is_as_hinted(drifted.number);
     facts.udev = port.udev;
-    if (irqbalance_) {
-        const auto& status = irqbalance_->status();
-        if (status.present && !status.honoured.contains(drifted.number))
-            facts.irqbalance = fmt::format("irqbalance (pid {})", status.pid);
-    }
+    if (irqbalance_ && irqbalance_->status().present &&
+        !irqbalance_->status().honoured.contains(drifted.number))
+        facts.irqbalance = fmt::format("irqbalance (pid {})", irqbalance_->status().pid);
     return cause_of(facts);
 }
 
 void Interrupts::repair(Followed& port, Repair& tries, const CpuSettings& drifted, bool cpus_changed) {
-    if (drifted.empty()) {
-        static_cast<void>(tries.step(false, Clock::now()));
-        return;
-    }
+    if (drifted.empty()) return static_cast<void>(tries.step(false, Clock::now()));
     const auto& [first, cpus] = *drifted.begin();
     const auto why = cause(port, first, cpus_changed);
     const auto act = why.kernel ? Repair::Act::attempt : tries.step(true, Clock::now());
@@ -83,23 +77,22 @@ void Interrupts::repair(Followed& port, Repair& tries, const CpuSettings& drifte
         if (!is_mask(first)) port.contested = true; // a mask does not decide where packets arrive
         log_(Level::warning,
              fmt::format("port {}: {}, repeatedly; giving up. Configure that program to leave {} alone",
-                         port.port.name, what, title),
-             message_id::interrupts_contested, {{"PORT", port.port.name}});
+                         port.name, what, title),
+             message_id::interrupts_contested, {{"PORT", port.name}});
         return;
     }
     ++port.repaired;
-    log_(Level::notice, fmt::format("port {}: {}; set back to {}", port.port.name, what, cpus_text(cpus)),
-         message_id::interrupts_repaired, {{"PORT", port.port.name}});
+    log_(Level::notice, fmt::format("port {}: {}; set back to {}", port.name, what, cpus_text(cpus)),
+         message_id::interrupts_repaired, {{"PORT", port.name}});
     set(port, drifted);
 }
 
 /// Writes the previous values into the journal first.
 void Interrupts::set(Followed& port, const CpuSettings& settings) {
-    auto* set_cpus = journal_.cpus(port.port.index);
+    auto* set_cpus = journal_.cpus(port.index);
     const auto now = read_cpu_settings(port.now);
     for (const auto& [setting, cpus] : settings) {
-        const auto known =
-            set_cpus->try_emplace(setting, SetCpuList{.before = now.at(setting), .ours = {}}).first;
+        const auto known = set_cpus->try_emplace(setting, SetCpuList{.before = now.at(setting)}).first;
         known->second.ours = cpus;
     }
     if (auto kept = journal_.keep(); !kept) {
@@ -107,27 +100,26 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
         return; // what could not be restored is not changed
     }
     for (const auto& [setting, cpus] : settings) {
-        const auto done = write_cpu_setting(port.port.name, setting, cpus);
+        const auto done = write_cpu_setting(port.name, setting, cpus);
         if (done || done.error().number == ENOENT || done.error().number == ESRCH)
             continue; // it vanished meanwhile
         // Tried again by the next poll; but ENOSPC (the CPU has no free vector) lasts longer.
         if (is_passing(done.error()) && done.error().number != ENOSPC) continue;
         port.refused.emplace(setting, done.error().text);
-        log_(Level::warning, fmt::format("port {}: {}", port.port.name, done.error().text), message_id::none,
-             {{"PORT", port.port.name}});
+        log_(Level::warning, fmt::format("port {}: {}", port.name, done.error().text), message_id::none,
+             {{"PORT", port.name}});
     }
     // Read what was set really; refresh() does not read XPS and RPS masks.
-    const auto of_masks = [](const auto& entry) { return is_mask(entry.first); };
-    if (!refresh(port.now) || std::ranges::any_of(settings, of_masks)) port.stale = true;
+    if (!refresh(port.now) || std::ranges::any_of(settings, is_mask, &CpuSettings::value_type::first))
+        port.stale = true;
 }
 
 void Interrupts::restore(Followed& port) {
-    auto* set_cpus = journal_.cpus(port.port.index);
-    if (set_cpus == nullptr) return;
-    const auto link = observer_.links().find(port.port.index);
-    if (link == observer_.links().end()) return;
-    if (auto restored = restore_cpus(link->second, *set_cpus); !restored)
-        log_(Level::warning, fmt::format("port {}: {}", port.port.name, restored.error().text));
+    auto* set_cpus = journal_.cpus(port.index);
+    const auto* link = context_.link(port.index);
+    if (set_cpus == nullptr || link == nullptr) return;
+    if (auto restored = restore_cpus(*link, *set_cpus); !restored)
+        log_(Level::warning, fmt::format("port {}: {}", port.name, restored.error().text));
     set_cpus->clear();
     static_cast<void>(journal_.keep());
     port.stale = true;

@@ -18,12 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr auto lock_retry = 50ms; // another team holds the lock
 constexpr auto first_retry = 20ms, last_retry = 10'000ms;
-// Failures in a row before a complaint: a start or an end of irqbalance causes some. 80 ms, or 5 s for those
-// that may pass.
+// Failures in a row before a complaint (irqbalance's start or end causes some): 80 ms; 5 s if they may pass.
 constexpr unsigned max_failures = 3, max_passing_failures = 8;
-
-/// "24-26,30", as a list of CPUs.
-std::string list_of(const BannedIrqs& irqs) { return text_of(CpuList(irqs.begin(), irqs.end())); }
 
 BannedIrqs both(const BannedIrqs& one, const BannedIrqs& other) {
     BannedIrqs common;
@@ -44,17 +40,10 @@ BannedIrqs ours(const BansAsked& asked) {
 } // namespace
 
 Result<std::unique_ptr<IrqBalance>> IrqBalance::make(sd_event* loop, const Log& log, std::string team,
-                                                     Hooks hooks, Places places) {
-    std::unique_ptr<IrqBalance> ban(
-        new IrqBalance(loop, log, std::move(team), std::move(hooks), std::move(places)));
-    auto timer = Timer::make(loop, [self = ban.get()] {
-        if (self->exchange_)
-            self->step_exchange();
-        else
-            self->begin_round();
-    });
-    if (!timer) return tl::unexpected(timer.error());
-    ban->timer_ = std::move(*timer);
+                                                     IrqBalancePlaces places) {
+    std::unique_ptr<IrqBalance> ban(new IrqBalance(loop, log, std::move(team), std::move(places)));
+    ban->timer_ = TEAMO_TRY(Timer::make(
+        loop, [self = ban.get()] { return self->exchange_ ? self->step_exchange() : self->begin_round(); }));
     ban->watch();
     return ban;
 }
@@ -100,11 +89,9 @@ void IrqBalance::keep_out(BannedIrqs irqs) {
 }
 
 void IrqBalance::release(std::function<void()> done) {
-    begun_ = true;
-    wanted_.clear();
     released_ = std::move(done);
-    failures_ = 0;
-    begin_round();
+    begun_ = false; // a round also if nothing is banned
+    keep_out({});
 }
 
 // ---- a round: read the ban list, write it if it must change, read it again ---------------------
@@ -116,18 +103,13 @@ void IrqBalance::begin_round() {
     requested_ = wanted_;
     sockets_ = find_irqbalance(places_.sockets);
     if (sockets_.empty()) return absent();
-    const auto locked = lock();
+    if (::mkdir(places_.record.c_str(), 0755) < 0 && errno != EEXIST)
+        return failed(fail_errno(errno, places_.record).value());
+    auto locked = LockFile::try_take(record_path() + ".lock");
     if (!locked) return failed(locked.error());
     if (!*locked) return timer_->after(lock_retry);
+    lock_.emplace(std::move(**locked));
     try_next_socket();
-}
-
-Result<bool> IrqBalance::lock() {
-    if (::mkdir(places_.record.c_str(), 0755) < 0 && errno != EEXIST)
-        return fail_errno(errno, places_.record);
-    auto lock = TEAMO_TRY(LockFile::try_take(record_path() + ".lock"));
-    if (lock) lock_.emplace(std::move(*lock));
-    return lock.has_value();
 }
 
 void IrqBalance::try_next_socket() {
@@ -177,7 +159,9 @@ void IrqBalance::step_exchange() {
 }
 
 void IrqBalance::read_list(const IrqBalanceSetup& setup) {
-    record_ = read_record(socket_.pid, setup.banned);
+    auto asked = parse_bans_asked(read_file(record_path()).value_or(""));
+    const bool by_this = asked && asked->pid == socket_.pid; // a new irqbalance has none of our bans
+    record_ = by_this ? std::move(*asked) : BansAsked{socket_.pid, setup.banned, {}};
     const auto bans = bans_wanted(setup.banned, record_, team_, requested_);
     if (bans == setup.banned) return finish(setup);
     record_.teams[team_].insert(requested_.begin(), requested_.end());
@@ -205,8 +189,7 @@ void IrqBalance::finish(const IrqBalanceSetup& setup) {
 }
 
 void IrqBalance::absent() {
-    Status status;
-    status.asked = requested_;
+    Status status{.asked = requested_};
     // Only if it lasts: irqbalance may just be starting or ending.
     const auto process = find_irqbalance_process(places_.proc);
     const auto now = Clock::now();
@@ -231,17 +214,16 @@ void IrqBalance::failed(const Error& error) {
     status.asked = requested_;
     status.honoured = status.pid == socket_.pid ? both(requested_, status.honoured) : BannedIrqs();
     if (final && error.number == ECONNREFUSED) {
-        status = {};
-        status.asked = requested_;
+        status = {.asked = requested_};
     } else if (final) {
         status.present = true;
         status.pid = socket_.pid;
         status.complaint =
             fmt::format("irqbalance cannot be asked to leave our interrupts alone: {}", error.text);
     }
-    const auto delay =
-        std::min<Clock::duration>(first_retry * (1U << std::min(failures_ - 1, 16U)), last_retry);
-    end_round(std::move(status), std::min<Clock::duration>(delay, places_.poll_unreported), final);
+    const auto delay = std::min<Clock::duration>(
+        {first_retry * (1U << std::min(failures_ - 1, 16U)), last_retry, places_.poll_unreported});
+    end_round(std::move(status), delay, final);
 }
 
 void IrqBalance::end_round(Status status, Clock::duration next_round, bool final) {
@@ -251,43 +233,23 @@ void IrqBalance::end_round(Status status, Clock::duration next_round, bool final
     stage_ = Stage::idle;
     timer_->after(std::chrono::ceil<std::chrono::microseconds>(next_round));
     const bool again = std::exchange(again_, false);
-    const bool changed = status != status_;
-    if (changed) log_status(status);
-    status_ = std::move(status);
-    if (again)
-        timer_->after(0us);
-    else if (final && released_) {
-        // The callback may destroy this object.
-        const auto done = std::exchange(released_, {});
-        return done();
-    }
-    if (changed && hooks_.changed) hooks_.changed();
-}
-
-void IrqBalance::log_status(const Status& status) {
     if (!status.complaint.empty() && status.complaint != status_.complaint)
         log_(Level::warning, status.complaint);
     if (status_.present && !status.present) log_(Level::info, "irqbalance has stopped");
     const bool fresh = status.pid != status_.pid || status.honoured != status_.honoured;
     if (status.complaint.empty() && !status.honoured.empty() && status.honoured == status.asked && fresh)
         log_(Level::info, fmt::format("irqbalance (process {}) leaves interrupts {} alone", status.pid,
-                                      list_of(status.honoured)));
-}
-
-// ---- the record of all teams' bans -------------------------------------------------------------
-
-BansAsked IrqBalance::read_record(pid_t pid, const BannedIrqs& found) const {
-    const auto text = read_file(record_path());
-    auto asked = text ? parse_bans_asked(*text) : Result<BansAsked>(BansAsked());
-    // A new irqbalance has none of our bans.
-    if (!asked || asked->pid != pid) return {pid, found, {}};
-    return std::move(*asked);
+                                      text_of(CpuList(status.honoured.begin(), status.honoured.end()))));
+    status_ = std::move(status);
+    if (again) return timer_->after(0us);
+    if (!final || !released_) return;
+    const auto done = std::exchange(released_, {});
+    done(); // may destroy this object
 }
 
 Result<> IrqBalance::write_record() const {
     const auto text = text_of(record_);
-    const auto before = read_file(record_path());
-    return before && *before == text ? Result<>() : replace_file(record_path(), text);
+    return read_file(record_path()).value_or("") == text ? Result<>() : replace_file(record_path(), text);
 }
 
 } // namespace teamo

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Asks irqbalance(1) to leave the ports' interrupts alone. Asks again at once when irqbalance has restarted,
-// since it forgets its bans, and when another program has replaced its ban list. Never blocks.
-// irqbalance serves its socket before it first moves interrupts, one interval (10 s) after its start, so a
-// ban within that time is early enough (irqbalance.c: main, scan).
+// Asks irqbalance(1) to leave the ports' interrupts alone: again at once when it has restarted or another
+// program has replaced its ban list. Never blocks. A ban within 10 s of irqbalance's start is early enough:
+// it serves its socket one interval before it first moves interrupts (irqbalance.c: main, scan).
 #pragma once
 
 #include "base/clock.h"
@@ -20,51 +19,40 @@
 
 namespace teamo {
 
+struct IrqBalancePlaces {
+    std::string sockets = irqbalance_directory; ///< exists while irqbalance's service runs
+    std::string record = "/run/teamd-offload";  ///< the bans of all teams on this machine
+    std::string proc = "/proc";                 ///< to find an irqbalance without a socket
+    std::chrono::seconds patience{15};          ///< for an answer, in addition to its interval
+    std::chrono::milliseconds poll_unreported = std::chrono::minutes{1}; ///< interval of polls
+};
+
 class IrqBalance {
 public:
     struct Status {
         bool present = false; ///< irqbalance runs
         pid_t pid = 0;
-        BannedIrqs asked;      ///< the interrupts that it was asked to leave alone
-        BannedIrqs honoured;   ///< of these, those in its ban list
-        std::string complaint; ///< why it cannot be asked, or what it has not banned
+        BannedIrqs asked{};      ///< the interrupts that it was asked to leave alone
+        BannedIrqs honoured{};   ///< of these, those in its ban list
+        std::string complaint{}; ///< why it cannot be asked, or what it has not banned
         bool operator==(const Status&) const = default;
-    };
-    struct Hooks {
-        std::function<void()> changed; ///< status() has changed
-    };
-    struct Places {
-        std::string sockets = irqbalance_directory; ///< exists while irqbalance's service runs
-        std::string record = "/run/teamd-offload";  ///< the bans of all teams on this machine
-        std::string proc = "/proc";                 ///< to find an irqbalance without a socket
-        std::chrono::seconds patience{15};          ///< for an answer, in addition to its interval
-        std::chrono::milliseconds poll_unreported = std::chrono::minutes{1}; ///< interval of polls
     };
 
     static Result<std::unique_ptr<IrqBalance>> make(sd_event* loop, const Log& log, std::string team,
-                                                    Hooks hooks, Places places);
-    static Result<std::unique_ptr<IrqBalance>> make(sd_event* loop, const Log& log, std::string team,
-                                                    Hooks hooks) {
-        return make(loop, log, std::move(team), std::move(hooks), Places());
-    }
+                                                    IrqBalancePlaces places = {});
 
     /// Bans these and no others from now on; does nothing if they are the same.
     void keep_out(BannedIrqs irqs);
 
     /// Removes this team's bans; calls `done` when they are removed, or cannot be. A daemon that stops should
-    /// wait only a second or two: an interrupt that stays banned keeps its affinity until irqbalance
-    /// restarts.
+    /// not wait long: an interrupt that stays banned just keeps its affinity until irqbalance restarts.
     void release(std::function<void()> done);
 
     const Status& status() const { return status_; }
 
 private:
-    IrqBalance(sd_event* loop, const Log& log, std::string team, Hooks hooks, Places places)
-        : loop_(loop),
-          log_(log),
-          team_(std::move(team)),
-          hooks_(std::move(hooks)),
-          places_(std::move(places)) {}
+    IrqBalance(sd_event* loop, const Log& log, std::string team, IrqBalancePlaces places)
+        : loop_(loop), log_(log), team_(std::move(team)), places_(std::move(places)) {}
 
     enum class Stage : std::uint8_t { idle, reading, writing, verifying };
 
@@ -79,18 +67,13 @@ private:
     void absent();
     void failed(const Error& error);
     void end_round(Status status, Clock::duration next_round, bool final);
-    void log_status(const Status& status);
-    /// False: another team is asking now.
-    Result<bool> lock();
     std::string record_path() const { return places_.record + "/irqbalance-bans"; }
-    BansAsked read_record(pid_t pid, const BannedIrqs& found) const;
     Result<> write_record() const;
 
     sd_event* loop_;
     const Log& log_;
     std::string team_;
-    Hooks hooks_;
-    Places places_;
+    IrqBalancePlaces places_;
 
     std::optional<Inotify> folder_, above_; ///< the folder of the sockets, and its parent
     std::optional<Timer> timer_;            ///< the next round, or an answer's deadline

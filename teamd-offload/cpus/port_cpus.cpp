@@ -11,17 +11,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Each poll takes 0.1 ms of CPU.
-constexpr auto poll_interval = 2s;
-constexpr double smoothing = 15; // seconds
+constexpr auto poll_interval = 2s; // each poll takes 0.1 ms of CPU
+constexpr double smoothing = 15;   // seconds
 
 } // namespace
 
 Result<std::unique_ptr<PortCpus>> PortCpus::make(sd_event* loop, const Log& log, Interrupts& interrupts,
                                                  std::function<void()> request_pass) {
     std::unique_ptr<PortCpus> cpus(new PortCpus(log, interrupts, std::move(request_pass)));
-    auto timer = TEAMO_TRY(Timer::make(loop, [self = cpus.get()] { self->poll(); }));
-    cpus->timer_.emplace(std::move(timer));
+    cpus->timer_ = TEAMO_TRY(Timer::make(loop, [self = cpus.get()] { self->poll(); }));
     return cpus;
 }
 
@@ -64,19 +62,17 @@ void PortCpus::read_load() {
     const auto times = read_cpu_times();
     if (!times) return;
     const auto now = Clock::now();
-    const double seconds = read_at_ ? std::chrono::duration<double>(now - *read_at_).count() : 0;
+    const double seconds = std::chrono::duration<double>(now - read_at_.value_or(now)).count();
     const double weight = 1 - std::exp(-seconds / smoothing);
     read_at_ = now;
     std::erase_if(work_, [&times](const auto& entry) { return !times->contains(entry.first); });
     for (const auto& [cpu, later] : *times) {
-        auto [entry, fresh] = work_.try_emplace(cpu);
+        const auto [entry, fresh] = work_.try_emplace(cpu, Work{.times = later});
+        if (fresh) continue;
         auto& work = entry->second;
-        if (!fresh) {
-            const double share = load_between(work.times, later).work;
-            work.share = work.known ? work.share + weight * (share - work.share) : share;
-            work.known = true;
-        }
-        work.times = later;
+        const double share = load_between(std::exchange(work.times, later), later).work;
+        const double before = work.share.value_or(share);
+        work.share = before + weight * (share - before);
     }
 }
 
@@ -84,31 +80,30 @@ const std::vector<Slot>& PortCpus::slots(const std::vector<Port>& ports) {
     // Read now what was never read: a team that is adopted must not use other ports until the first poll.
     if (online_.empty())
         if (auto online = read_online_cpus()) online_ = std::move(*online);
-    for (const auto& port : ports)
+    std::vector<ServedPort> served;
+    for (const auto& port : ports) {
         if (!interrupt_cpus_.contains(port.index))
             interrupt_cpus_.emplace(port.index, interrupts_.cpus_of(port.index));
-    SlotInput wanted{.ports = {}, .online = online_};
-    for (const auto& port : ports)
-        wanted.ports.push_back({.slot = port.slot, .interrupt_cpus = interrupt_cpus(port.index)});
-    if (wanted != slot_input_) {
-        slots_ = cpu_slots(wanted.ports, wanted.online);
-        slot_input_ = std::move(wanted);
+        served.push_back({.slot = port.slot, .interrupt_cpus = interrupt_cpus_[port.index]});
+    }
+    if (auto input = std::pair(std::move(served), online_); input != slot_input_) {
+        slots_ = cpu_slots(input.first, online_);
+        slot_input_ = std::move(input);
     }
     return slots_;
 }
 
-const CpuList& PortCpus::interrupt_cpus(IfIndex port) const {
-    static const CpuList none;
+CpuList PortCpus::interrupt_cpus(IfIndex port) const {
     const auto found = interrupt_cpus_.find(port);
-    return found == interrupt_cpus_.end() ? none : found->second;
+    return found == interrupt_cpus_.end() ? CpuList() : found->second;
 }
 
 double PortCpus::load(IfIndex port) const {
     double sum = 0;
     std::size_t count = 0;
     for (const auto cpu : interrupt_cpus(port))
-        if (const auto found = work_.find(cpu); found != work_.end() && found->second.known) {
-            sum += found->second.share;
+        if (const auto found = work_.find(cpu); found != work_.end() && found->second.share) {
+            sum += *found->second.share;
             ++count;
         }
     return count == 0 ? 0 : sum / static_cast<double>(count);

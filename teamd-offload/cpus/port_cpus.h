@@ -4,12 +4,8 @@
 // kernel does not report a change of an affinity, so they are polled.
 #pragma once
 
-#include "base/clock.h"
 #include "cpus/interrupts.h"
 #include "kernel/cpus/cpu_load.h"
-#include "log.h"
-#include "loop.h"
-#include "model/observation.h"
 #include "plan/team/cpu_slots.h"
 
 #include <functional>
@@ -38,7 +34,7 @@ public:
     const std::vector<Slot>& slots(const std::vector<Port>& ports);
 
     /// As last read; empty: none, or not known.
-    const CpuList& interrupt_cpus(IfIndex port) const;
+    CpuList interrupt_cpus(IfIndex port) const;
     /// The share of time that a port's interrupt CPUs spend on other work than interrupts, 0 to 1: their
     /// mean, smoothed over 15 s. Interrupts do not count, because they grow with the port's own load.
     double load(IfIndex port) const;
@@ -58,18 +54,12 @@ private:
     CpuList online_;
     std::map<IfIndex, CpuList> interrupt_cpus_;
 
-    struct SlotInput {
-        std::vector<ServedPort> ports;
-        CpuList online;
-        bool operator==(const SlotInput&) const = default;
-    };
-    SlotInput slot_input_; ///< slots_ was made from it
+    std::pair<std::vector<ServedPort>, CpuList> slot_input_; ///< slots_ was made from it
     std::vector<Slot> slots_;
 
     struct Work {
         CpuTimes times;
-        double share = 0; ///< smoothed
-        bool known = false;
+        std::optional<double> share{}; ///< smoothed; none: not known yet
     };
     std::map<unsigned, Work> work_; ///< by CPU
     std::optional<Clock::time_point> read_at_;

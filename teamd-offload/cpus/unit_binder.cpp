@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cpus/unit_binder.h"
+#include "cpus/workers.h"
 
 #include "kernel/cpus/thread_affinity.h"
 #include "kernel/files/files.h"
 #include "workers/process_text.h"
-#include "workers/udp_sampler.h"
 
 #include <algorithm>
 
@@ -43,12 +42,12 @@ Result<> undo(const UnitCpus& systemd, const std::string& unit, const UnitBindin
 UnitBinder::UnitBinder() : UnitBinder(UnitCpus::open, is_alone) {}
 
 UnitCpus* UnitBinder::bus() {
-    if (bus_) return &*bus_;
-    if (Clock::now() < retry_at_) return nullptr;
-    if (auto opened = open_())
-        bus_.emplace(std::move(*opened));
-    else
-        back_off();
+    if (!bus_ && Clock::now() >= retry_at_) {
+        if (auto opened = open_())
+            bus_ = std::move(*opened);
+        else
+            back_off();
+    }
     return bus_ ? &*bus_ : nullptr;
 }
 
@@ -61,41 +60,36 @@ bool UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& b
                       const std::function<Result<>()>& keep) {
     if (worker.unit.empty()) return false;
     const auto known = bound.units.find(worker.unit);
-    const bool is_noted = known != bound.units.end();
+    const auto earlier = known == bound.units.end() ? std::nullopt : std::optional(known->second);
     const auto by_threads = [&] {
-        if (is_noted) static_cast<void>(release(worker.unit, bound));
+        static_cast<void>(release(worker.unit, bound));
         return false;
     };
     // It may have started other processes since.
     if (!is_alone_(worker)) return by_threads();
     // Set in an earlier window; without the cpuset controller it has no effect.
-    if (is_noted && known->second.cpus == cpus) return runs_within(worker.id.pid, cpus) || by_threads();
+    if (earlier && earlier->cpus == cpus) return runs_within(worker.id.pid, cpus) || by_threads();
     auto* systemd = bus();
     if (systemd == nullptr) return by_threads();
-    auto before = is_noted ? Result<CpuList>(known->second.before) : systemd->read(worker.unit);
+    auto before = earlier ? Result<CpuList>(earlier->before) : systemd->read(worker.unit);
     if (!before) {
         back_off();
         return by_threads();
     }
-    const auto earlier = is_noted ? std::optional(known->second) : std::nullopt;
     bound.units[worker.unit] = {
         .cpus = cpus, .leaving = earlier ? earlier->cpus : CpuList{}, .before = std::move(*before)};
-    if (auto set = keep(); set) {
-        set = systemd->set(worker.unit, cpus);
-        if (set) {
-            bound.units[worker.unit].leaving.clear();
-            return true;
-        }
-        if (set.error().number == ETIMEDOUT) { // systemd may still do it: the entry stays
-            back_off();
-            return false;
-        }
+    const auto kept = keep();
+    const auto set = kept ? systemd->set(worker.unit, cpus) : kept;
+    if (set) {
+        bound.units[worker.unit].leaving.clear();
+        return true;
     }
+    back_off();
+    if (kept && set.error().number == ETIMEDOUT) return false; // systemd may still do it: the entry stays
     if (earlier)
         bound.units[worker.unit] = *earlier;
     else
         bound.units.erase(worker.unit);
-    back_off();
     return false;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "cpus/worker_sampler.h"
+#include "cpus/workers.h"
 
-#include "model/worker_status.h"
 #include "plan/workers/worker_rules.h"
 
 #include <unistd.h>
@@ -16,11 +15,25 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds sample_length = 50ms; ///< per window; costs 120 ns per packet
 constexpr std::chrono::milliseconds window = WorkerSettings{}.window;
-/// A process that is no worker may become one: its name changes when it executes another program.
-constexpr auto reread_interval = 5s;
+constexpr auto reread_interval = 5s; ///< of other processes: exec(3) changes a name, which a rule may match
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double>(to - from).count();
+}
+
+/// The worker with the rule that applies to it, if any.
+WorkerSampler::ObservedWorker with_rule(ActiveWorker active, const WorkerSampler::Selection& selection) {
+    WorkerSampler::ObservedWorker seen{.active = std::move(active)};
+    const auto& worker = seen.active.worker;
+    if (const auto named = selection.by_hand.find(worker.id); named != selection.by_hand.end()) {
+        seen.rule = "by hand";
+        seen.active.policy = named->second;
+    } else if (const auto* rule = rule_for(worker, selection.rules, selection.users)) {
+        seen.rule = text_of(*rule);
+        seen.active.policy = rule->policy;
+        seen.by_unit = rule->selector == WorkerSelector::unit;
+    }
+    return seen;
 }
 
 } // namespace
@@ -33,30 +46,26 @@ std::string WorkerSampler::limitations() const {
 std::optional<std::chrono::milliseconds> WorkerSampler::start_sample() {
     if (!udp_ || !sampler_failure_.empty()) return std::nullopt;
     const auto begin = [this]() -> Result<> {
-        if (!sampler_) {
-            auto sampler = TEAMO_TRY(UdpSampler::open());
-            sampler_.emplace(std::move(sampler));
-        }
-        const auto root = TEAMO_TRY(find_unified_cgroup());
-        return sampler_->start(root);
+        if (!sampler_) sampler_ = TEAMO_TRY(UdpSampler::open());
+        return sampler_->start(TEAMO_TRY(find_unified_cgroup()));
     };
     if (auto begun = begin(); !begun) {
         sampler_failure_ = begun.error().text;
         return std::nullopt;
     }
-    sampling_ = true;
     sampling_since_ = Clock::now();
     return sample_length;
 }
 
 WorkerSampler::Sample WorkerSampler::end_sample() {
-    if (!std::exchange(sampling_, false)) return {};
+    const auto since = std::exchange(sampling_since_, {});
+    if (!since) return {};
     auto rows = sampler_->stop();
     if (!rows) {
         sampler_failure_ = rows.error().text;
         return {};
     }
-    return {.rows = std::move(*rows), .seconds = seconds_between(sampling_since_, Clock::now())};
+    return {.rows = std::move(*rows), .seconds = seconds_between(*since, Clock::now())};
 }
 
 void WorkerSampler::reset() {
@@ -66,51 +75,32 @@ void WorkerSampler::reset() {
     window_end_.reset();
 }
 
-void WorkerSampler::choose(Known& known, const Selection& selection) const {
-    const auto& worker = known.reading.worker;
-    known.rule.clear();
-    known.by_unit = false;
-    if (const auto named = selection.by_hand.find(worker.id); named != selection.by_hand.end()) {
-        known.rule = "by hand";
-        known.policy = named->second;
-    } else if (const auto* rule = rule_for(worker, selection.rules, selection.users)) {
-        known.rule = text_of(*rule);
-        known.policy = rule->policy;
-        known.by_unit = rule->selector == WorkerSelector::unit;
-    }
-}
-
-/// A worker's CPU time since it was last read, in CPUs. None: it is no worker, or has ended.
-std::optional<double> WorkerSampler::observe(pid_t pid, const Selection& selection, Clock::time_point now) {
+/// Reads a process, and its CPU time since it was last read. nullptr: it is no worker, or has ended.
+WorkerSampler::ObservedWorker* WorkerSampler::observe(pid_t pid, const Selection& selection,
+                                                      Clock::time_point now) {
     const auto found = known_.find(pid);
+    const auto* before = found == known_.end() ? nullptr : &found->second;
     const bool named =
         std::ranges::any_of(selection.by_hand, [pid](const auto& entry) { return entry.first.pid == pid; });
-    if (found != known_.end() && found->second.rule.empty() && !named &&
-        now - found->second.at < reread_interval)
-        return std::nullopt;
+    if (before != nullptr && before->seen.rule.empty() && !named && now - before->at < reread_interval)
+        return nullptr;
     auto reading = read_process(pid);
     if (!reading) {
         known_.erase(pid);
-        return std::nullopt;
+        return nullptr;
     }
-    double work = 0;
-    if (found != known_.end() && found->second.reading.worker.id == reading->worker.id &&
-        now > found->second.at) {
-        const auto before = found->second.reading.ticks;
-        work = static_cast<double>(std::max(reading->ticks, before) - before) /
-               static_cast<double>(sysconf(_SC_CLK_TCK)) / seconds_between(found->second.at, now);
-    }
+    ActiveWorker active{.worker = std::move(reading->worker)};
+    if (before != nullptr && before->seen.active.worker.id == active.worker.id && now > before->at)
+        active.work = static_cast<double>(std::max(reading->ticks, before->ticks) - before->ticks) /
+                      static_cast<double>(sysconf(_SC_CLK_TCK)) / seconds_between(before->at, now);
     auto& known = known_[pid];
-    known.reading = std::move(*reading);
-    known.at = now;
-    choose(known, selection);
-    return known.rule.empty() ? std::nullopt : std::optional(work);
+    known = {.seen = with_rule(std::move(active), selection), .ticks = reading->ticks, .at = now};
+    return known.seen.rule.empty() ? nullptr : &known.seen;
 }
 
 Result<std::vector<WorkerSampler::ObservedWorker>>
 WorkerSampler::observe(const Selection& selection, const PortTraces& ports, Clock::time_point now) {
-    const auto sample =
-        end_sample(); // before reading the sockets, which takes long and would extend the sample
+    const auto sample = end_sample(); // first: to read the sockets takes long and would extend the sample
     const auto sockets = TEAMO_TRY(source_.read());
     seconds_ = window_end_ ? std::max(seconds_between(*window_end_, now), 0.001)
                            : std::chrono::duration<double>(window).count();
@@ -127,21 +117,16 @@ WorkerSampler::observe(const Selection& selection, const PortTraces& ports, Cloc
         processes.insert(entry.first.pid);
     // A worker whose last connection has just ended is still a worker.
     for (const auto& [pid, known] : known_)
-        if (!known.rule.empty()) processes.insert(pid);
+        if (!known.seen.rule.empty()) processes.insert(pid);
     std::erase_if(known_, [&processes](const auto& entry) { return !processes.contains(entry.first); });
     udp_ = false;
     std::vector<ObservedWorker> seen;
     for (const auto pid : processes) {
-        const auto work = observe(pid, selection, now);
-        if (!work) continue;
-        const auto& known = known_.at(pid);
-        if (known.policy != WorkerPolicy::off && with_udp.contains(pid)) udp_ = true;
-        seen.push_back({.active = {.worker = known.reading.worker,
-                                   .policy = known.policy,
-                                   .traffic = std::move(traffic[pid]),
-                                   .work = *work},
-                        .rule = known.rule,
-                        .by_unit = known.by_unit});
+        auto* one = observe(pid, selection, now);
+        if (one == nullptr) continue;
+        if (one->active.policy != WorkerPolicy::off && with_udp.contains(pid)) udp_ = true;
+        one->active.traffic = std::move(traffic[pid]);
+        seen.push_back(*one);
     }
     return seen;
 }

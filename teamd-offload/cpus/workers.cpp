@@ -17,9 +17,8 @@ using namespace std::chrono_literals;
 
 constexpr auto topology_age = 5s; ///< the topology changes seldom
 constexpr auto bind_retry = 60s;  ///< after a process could not be bound
-/// Time for binding in each window, since it blocks the loop and with it the links; the rest is bound in the
-/// next window. A process that starts threads without end costs twice this time at most, then a pause of a
-/// minute.
+/// Time for binding in each window, since it blocks the loop; the rest is bound in the next window. A process
+/// that starts threads without end costs twice this time at most, then a pause of a minute.
 constexpr std::chrono::milliseconds window_budget = 20ms;
 
 PortTraces traces_of(const std::vector<Interrupts::Arrival>& arrivals) {
@@ -55,13 +54,11 @@ std::string title_of(const Worker& worker) {
 
 } // namespace
 
-Result<std::unique_ptr<Workers>> Workers::make(sd_event* loop, const Log& log, std::vector<WorkerRule> rules,
-                                               const Interrupts& interrupts, JournalKeeper& journal) {
-    std::unique_ptr<Workers> workers(new Workers(log, std::move(rules), interrupts, journal));
-    auto window_timer = TEAMO_TRY(Timer::make(loop, [self = workers.get()] { self->begin_window(); }));
-    workers->window_.emplace(std::move(window_timer));
-    auto sample_timer = TEAMO_TRY(Timer::make(loop, [self = workers.get()] { self->end_window(); }));
-    workers->sample_.emplace(std::move(sample_timer));
+Result<std::unique_ptr<Workers>> Workers::make(sd_event* loop, TeamContext& context,
+                                               const Interrupts& interrupts) {
+    std::unique_ptr<Workers> workers(new Workers(context, interrupts));
+    workers->window_ = TEAMO_TRY(Timer::make(loop, [self = workers.get()] { self->begin_window(); }));
+    workers->sample_ = TEAMO_TRY(Timer::make(loop, [self = workers.get()] { self->end_window(); }));
     return workers;
 }
 
@@ -86,19 +83,11 @@ void Workers::begin_window() {
     if (is_refused()) return;
     if (!sampler_) sampler_.emplace();
     const auto length = sampler_->start_sample();
-    log_limitations();
+    limitations_(log_, Level::notice, "workers: ", sampler_->limitations());
     if (length)
         sample_->after(*length);
     else
         end_window();
-}
-
-void Workers::log_limitations() {
-    const auto limitations = sampler_->limitations();
-    if (limitations.empty())
-        limitations_.clear();
-    else
-        limitations_(log_, Level::notice, "workers: ", limitations);
 }
 
 /// RFS moves packets to the process, while we move the process to the packets: both together do not settle.
@@ -135,7 +124,12 @@ void Workers::end_window() {
     if (!seen) return failure_(log_, Level::warning, "workers: ", seen.error().text);
     failure_.clear();
     status_.clear();
-    const auto placements = planner_.step(input(*seen, arrivals), now);
+    WorkerPlanInput input{.topology = &topology_, .interrupts = interrupt_load()};
+    for (const auto& port : arrivals)
+        input.ports.push_back({.name = port.name, .cpus = port.cpus});
+    for (const auto& one : *seen)
+        input.workers.push_back(one.active);
+    const auto placements = planner_.step(input, now);
     const auto before = journal_.workers();
     spent_ = {};
     for (const auto& one : *seen) {
@@ -144,16 +138,6 @@ void Workers::end_window() {
     }
     forget_gone();
     if (journal_.workers() != before) keep();
-}
-
-WorkerPlanInput Workers::input(const std::vector<WorkerSampler::ObservedWorker>& seen,
-                               const std::vector<Interrupts::Arrival>& arrivals) {
-    WorkerPlanInput input{.topology = &topology_, .interrupts = interrupt_load()};
-    for (const auto& port : arrivals)
-        input.ports.push_back({.name = port.name, .cpus = port.cpus});
-    for (const auto& one : seen)
-        input.workers.push_back(one.active);
-    return input;
 }
 
 std::map<unsigned, double> Workers::interrupt_load() {
@@ -171,6 +155,11 @@ WorkerBinding* Workers::find(ProcessId id) {
     auto& processes = journal_.workers().processes;
     const auto found = std::ranges::find(processes, id, &WorkerBinding::id);
     return found == processes.end() ? nullptr : &*found;
+}
+
+WorkerStatus* Workers::status_of(ProcessId id) {
+    const auto found = std::ranges::find(status_, id, [](const auto& one) { return one.worker.id; });
+    return found == status_.end() ? nullptr : &*found;
 }
 
 /// Binds one worker as planned, or releases it, and records its status.
@@ -197,8 +186,7 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
     const auto& worker = seen.active.worker;
     const auto* known = find(worker.id);
     if (known == nullptr && seen.by_unit) {
-        if (!units_) units_.emplace();
-        if (units_->bind(worker, cpus, journal_.workers(), [this] { return journal_.keep(); })) return {};
+        if (units_.bind(worker, cpus, journal_.workers(), [this] { return journal_.keep(); })) return {};
     } else {
         release_unit(worker.unit); // AllowedCPUs= would restrict its threads
     }
@@ -269,30 +257,21 @@ void Workers::release(ProcessId id) {
 
 void Workers::release_unit(const std::string& unit) {
     if (!journal_.workers().units.contains(unit)) return;
-    if (!units_) units_.emplace();
-    if (auto released = units_->release(unit, journal_.workers());
+    if (auto released = units_.release(unit, journal_.workers());
         !released && released.error().number != EAGAIN)
         log_(Level::warning, fmt::format("unit {} stays bound: {}", unit, released.error().text));
 }
 
 /// Forgets processes that have ended, and releases those that no rule matches any more.
 void Workers::forget_gone() {
-    const auto is_seen = [this](ProcessId id) {
-        return std::ranges::any_of(status_, [id](const auto& one) { return one.worker.id == id; });
-    };
-    std::vector<ProcessId> gone;
-    for (const auto& bound : journal_.workers().processes)
-        if (!is_seen(bound.id)) gone.push_back(bound.id);
-    for (const auto id : gone)
-        release(id);
-    std::vector<std::string> units;
-    for (const auto& entry : journal_.workers().units)
+    const auto bound = journal_.workers();
+    for (const auto& process : bound.processes)
+        if (status_of(process.id) == nullptr) release(process.id);
+    for (const auto& entry : bound.units)
         if (std::ranges::none_of(status_, [&](const auto& one) { return one.worker.unit == entry.first; }))
-            units.push_back(entry.first);
-    for (const auto& unit : units)
-        release_unit(unit);
+            release_unit(entry.first);
     std::erase_if(last_bindings_, [this](const auto& entry) { return find(entry.first) == nullptr; });
-    std::erase_if(failed_, [&](const auto& entry) { return !is_seen(entry.first); });
+    std::erase_if(failed_, [this](const auto& entry) { return status_of(entry.first) == nullptr; });
     std::erase_if(by_hand_, [](const auto& entry) {
         const auto reading = read_process(entry.first.pid);
         return !reading || reading->worker.id != entry.first;
@@ -344,17 +323,16 @@ Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {
 Result<> Workers::release(pid_t pid) {
     const auto reading = TEAMO_TRY(read_process(pid));
     const auto id = reading.worker.id;
-    if (!by_hand_.contains(id) &&
-        std::ranges::none_of(status_, [&](const auto& one) { return one.worker.id == id; }))
+    auto* status = status_of(id);
+    if (!by_hand_.contains(id) && status == nullptr)
         return fail(ENOENT, fmt::format("process {} is no worker of this team", pid));
     release(id);
     release_unit(reading.worker.unit);
     by_hand_[id] = WorkerPolicy::off;
-    for (auto& one : status_)
-        if (one.worker.id == id) {
-            one.cpus.clear();
-            one.reason = "policy off";
-        }
+    if (status != nullptr) {
+        status->cpus.clear();
+        status->reason = "policy off";
+    }
     keep();
     return {};
 }

@@ -5,25 +5,110 @@
 #pragma once
 
 #include "cpus/interrupts.h"
-#include "cpus/unit_binder.h"
-#include "cpus/worker_sampler.h"
 #include "kernel/cpus/cpu_load.h"
-#include "log.h"
-#include "loop.h"
 #include "model/worker_status.h"
+#include "plan/workers/worker_meter.h"
 #include "plan/workers/worker_plan.h"
+#include "workers/processes.h"
+#include "workers/socket_source.h"
+#include "workers/udp_sampler.h"
+#include "workers/unit_cpus.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 
 namespace teamo {
 
+/// Measures in each window which CPU and port a worker's packets arrive by.
+class WorkerSampler {
+public:
+    /// Which processes are workers.
+    struct Selection {
+        std::span<const WorkerRule> rules;
+        const std::map<std::string, uid_t>& users;        ///< named by rules
+        const std::map<ProcessId, WorkerPolicy>& by_hand; ///< takes precedence over the rules
+    };
+    struct ObservedWorker {
+        ActiveWorker active;
+        std::string rule{};
+        bool by_unit = false;
+    };
+
+    WorkerSampler() : source_(SocketSource::open()) {}
+
+    /// What cannot be measured, and why, for the user; empty: everything can.
+    std::string limitations() const;
+
+    /// Starts to count UDP packets if a worker has a UDP socket; returns the length of the sample. None: no
+    /// worker has one, or it failed (limitations()).
+    std::optional<std::chrono::milliseconds> start_sample();
+
+    /// Discards all counts: the next window is the first one.
+    void reset();
+
+    /// Ends a window and returns its workers with their traffic. The first window has no traffic yet.
+    Result<std::vector<ObservedWorker>> observe(const Selection& selection, const PortTraces& ports,
+                                                Clock::time_point now);
+    /// Length of the last window.
+    double seconds() const { return seconds_; }
+
+private:
+    struct Known {
+        ObservedWorker seen; ///< without a rule: no worker; read again only every few seconds
+        std::uint64_t ticks = 0;
+        Clock::time_point at;
+    };
+    struct Sample {
+        std::vector<SocketTraffic> rows;
+        double seconds = 1;
+    };
+    Sample end_sample();
+    ObservedWorker* observe(pid_t pid, const Selection& selection, Clock::time_point now);
+
+    SocketSource source_;
+    std::optional<UdpSampler> sampler_;
+    std::string sampler_failure_;
+    bool udp_ = false; ///< a worker has a UDP socket
+    std::optional<Clock::time_point> sampling_since_, window_end_;
+    double seconds_ = 1;
+    WorkerMeter meter_;
+    std::map<pid_t, Known> known_;
+};
+
+/// Binds a unit of one process by AllowedCPUs=, so that systemd shows where it runs. AllowedCPUs= applies to
+/// all processes of a unit, so units with several are not bound this way.
+class UnitBinder {
+public:
+    UnitBinder();
+    /// `open`: connects to systemd; `is_alone`: whether a worker is the only process of its unit.
+    UnitBinder(std::function<Result<UnitCpus>()> open, std::function<bool(const Worker&)> is_alone)
+        : open_(std::move(open)), is_alone_(std::move(is_alone)) {}
+
+    /// True: the unit is bound, or will be in a moment. False: it is not; bind the worker's threads instead.
+    /// `bound`: the entries in the journal; `keep` writes it.
+    bool bind(const Worker& worker, const CpuList& cpus, BoundWorkers& bound,
+              const std::function<Result<>()>& keep);
+    /// Removes our AllowedCPUs= from the unit. The entry stays if systemd did not answer; EAGAIN: it is not
+    /// asked again within a minute.
+    Result<> release(const std::string& unit, BoundWorkers& bound);
+
+private:
+    UnitCpus* bus();
+    void back_off();
+
+    std::function<Result<UnitCpus>()> open_;
+    std::function<bool(const Worker&)> is_alone_;
+    std::optional<UnitCpus> bus_;
+    Clock::time_point retry_at_{};
+};
+
 class Workers {
 public:
-    static Result<std::unique_ptr<Workers>> make(sd_event* loop, const Log& log,
-                                                 std::vector<WorkerRule> rules, const Interrupts& interrupts,
-                                                 JournalKeeper& journal);
+    static Result<std::unique_ptr<Workers>> make(sd_event* loop, TeamContext& context,
+                                                 const Interrupts& interrupts);
 
     /// Releases what an earlier daemon has bound, and starts to measure.
     void start();
@@ -38,32 +123,30 @@ public:
     WorkersStatus status() const;
 
 private:
-    Workers(const Log& log, std::vector<WorkerRule> rules, const Interrupts& interrupts,
-            JournalKeeper& journal)
-        : log_(log), rules_(std::move(rules)), interrupts_(interrupts), journal_(journal) {}
+    Workers(TeamContext& context, const Interrupts& interrupts)
+        : context_(context), interrupts_(interrupts) {}
 
     bool is_wanted() const { return managed_ && (!rules_.empty() || !by_hand_.empty()); }
     void begin_window();
     void end_window();
     bool is_refused();
-    WorkerPlanInput input(const std::vector<WorkerSampler::ObservedWorker>& seen,
-                          const std::vector<Interrupts::Arrival>& arrivals);
     std::map<unsigned, double> interrupt_load();
     void reconcile(const WorkerSampler::ObservedWorker& seen, const WorkerPlacement& placement);
     Result<> bind(const WorkerSampler::ObservedWorker& seen, const CpuList& cpus);
     Result<> write_before(ProcessId id, const CpuList& cpus);
     WorkerBinding* find(ProcessId id);
+    WorkerStatus* status_of(ProcessId id);
     void release(ProcessId id);
     void release_unit(const std::string& unit);
     void forget_gone();
     void reset_measurement();
     void keep();
-    void log_limitations();
 
-    const Log& log_;
-    std::vector<WorkerRule> rules_;
+    TeamContext& context_;
     const Interrupts& interrupts_;
-    JournalKeeper& journal_;
+    const Log& log_ = context_.log;
+    JournalKeeper& journal_ = context_.journal;
+    const std::vector<WorkerRule>& rules_ = context_.config().workers;
     std::map<std::string, uid_t> users_;
     std::map<ProcessId, WorkerPolicy> by_hand_;
     bool managed_ = true;
@@ -71,7 +154,7 @@ private:
     std::optional<Timer> window_, sample_;
 
     std::optional<WorkerSampler> sampler_;
-    std::optional<UnitBinder> units_;
+    UnitBinder units_;
     CpuTopology topology_;
     Clock::time_point topology_at_{};
     AllCpuTimes cpu_times_;

@@ -24,75 +24,64 @@ FeatureNames those(const FeatureSettings& settings, bool on) {
 /// "tx-checksum-ipv4 went off, rx-gro-hw came on".
 std::string describe(const FeatureSettings& settings, std::string_view wrongly_off,
                      std::string_view wrongly_on) {
-    const auto off = those(settings, true), on = those(settings, false);
-    auto text = off.empty() ? std::string() : fmt::format("{} {}", text_of(off), wrongly_off);
-    if (!off.empty() && !on.empty()) text += ", ";
-    if (!on.empty()) text += fmt::format("{} {}", text_of(on), wrongly_on);
-    return text;
+    std::vector<std::string> parts;
+    if (const auto off = those(settings, true); !off.empty())
+        parts.push_back(text_of(off).append(" ").append(wrongly_off));
+    if (const auto on = those(settings, false); !on.empty())
+        parts.push_back(text_of(on).append(" ").append(wrongly_on));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// The active features of the team's own device follow from its ports (drivers/net/team/team_core.c:
+/// team_fix_features), so its wanted features are watched instead.
+Features as_seen(Features features, bool is_team) {
+    if (is_team) features.active = features.wanted;
+    return features;
 }
 
 } // namespace
 
-Result<std::unique_ptr<Offloads>> Offloads::make(sd_event* loop, const Log& log, Ethtool& ethtool,
-                                                 bool kernel_manages_ports, JournalKeeper& journal,
-                                                 const OffloadTrial& trial,
+Result<std::unique_ptr<Offloads>> Offloads::make(sd_event* loop, TeamContext& context,
                                                  std::function<void()> request_pass) {
-    std::unique_ptr<Offloads> offloads(
-        new Offloads(log, ethtool, kernel_manages_ports, journal, trial, std::move(request_pass)));
+    std::unique_ptr<Offloads> offloads(new Offloads(context, std::move(request_pass)));
+    offloads->trial_limit_ =
+        TEAMO_TRY(Timer::make(loop, [self = offloads.get()] { self->end_silent_trial(); }));
     auto events = EthtoolEvents::open();
     if (!events) {
-        log(Level::warning, fmt::format("changes of offloads are not detected: {}", events.error().text));
+        context.log(Level::warning,
+                    fmt::format("changes of offloads are not detected: {}", events.error().text));
         return offloads;
     }
-    offloads->events_.emplace(std::move(*events));
-    TEAMO_TRY(offloads->listen(loop));
+    offloads->events_ = std::move(*events);
+    offloads->io_ = TEAMO_TRY(Io::make(loop, offloads->events_->fd(), EPOLLIN, Priority::timer,
+                                       [self = offloads.get()](std::uint32_t) { self->take_events(); }));
     return offloads;
-}
-
-Result<> Offloads::listen(sd_event* loop) {
-    auto io =
-        Io::make(loop, events_->fd(), EPOLLIN, Priority::timer, [this](std::uint32_t) { take_events(); });
-    if (!io) return tl::unexpected(io.error());
-    io_.emplace(std::move(*io));
-    return {};
 }
 
 void Offloads::take_events() {
     const auto seen = events_->take();
     const bool lost = !seen || seen->lost;
-    if (lost) log_(Level::warning, "offload events were lost; reading all ports again", message_id::resync);
+    if (lost)
+        context_.log(Level::warning, "offload events were lost; reading all ports again", message_id::resync);
     bool ours = false;
     for (auto& device : devices_) {
-        if (!lost && !seen->features.contains(device.index)) continue;
-        device.stale = ours = true;
+        if (lost || seen->features.contains(device.index)) device.stale = ours = true;
+        if (!lost && !seen->link_modes.contains(device.index)) continue;
+        new_modes_.insert(device.index);
+        ours = true;
     }
-    for (const auto& device : devices_)
-        if (lost || seen->link_modes.contains(device.index)) {
-            new_modes_.insert(device.index);
-            ours = true;
-        }
     if (ours) request_pass_();
 }
 
-Offloads::Device* Offloads::find(IfIndex index) {
+const Offloads::Device& Offloads::find(IfIndex index) const {
+    static const Device none{};
     const auto found = std::ranges::find(devices_, index, &Device::index);
-    return found == devices_.end() ? nullptr : &*found;
-}
-
-const Offloads::Device* Offloads::find(IfIndex index) const {
-    const auto found = std::ranges::find(devices_, index, &Device::index);
-    return found == devices_.end() ? nullptr : &*found;
-}
-
-/// The active features of the team's own device follow from its ports (drivers/net/team/team_core.c:
-/// team_fix_features), so its wanted features are watched instead.
-Features Offloads::as_seen(const Device& device, Features features) {
-    if (device.is_team) features.active = features.wanted;
-    return features;
+    return found == devices_.end() ? none : *found;
 }
 
 /// One port's TSO is required of the others, so all plans are made together.
 void Offloads::make_plans() {
+    const bool by_kernel = context_.datapath->kernel_manages_ports(); // the driver sets VLAN filters and LRO
     FeatureNames in_team;
     for (const auto& device : devices_)
         if (!device.is_team) in_team.merge(tso_of(device.contract, device.kept, device.features));
@@ -101,12 +90,12 @@ void Offloads::make_plans() {
                                      .features = device.features,
                                      .kept = device.kept,
                                      .in_team = device.is_team ? FeatureNames{} : in_team,
-                                     .forwards = !kernel_manages_ports_ && !device.is_team});
+                                     .forwards = !by_kernel && !device.is_team});
         if (device.is_team) {
             std::erase_if(device.plan.settings,
                           [](const auto& entry) { return !entry.second || entry.first == lro; });
             device.plan.required.clear();
-        } else if (!kernel_manages_ports_) {
+        } else if (!by_kernel) {
             device.plan.settings.merge(unwanted(device.features));
         }
     }
@@ -121,32 +110,26 @@ FeatureSettings Offloads::wrong(const Device& device) const {
     return settings;
 }
 
-/// The previous values of the settings, as far as they must be restored later.
-FeatureSettings Offloads::before(const Device& device, const FeatureSettings& settings) {
+/// Writes the previous values of the settings into the journal, as far as they must be restored later.
+Result<> Offloads::remember(const Device& port, const FeatureSettings& settings) {
     FeatureSettings before;
     for (const auto& [name, on] : settings)
-        if (find_offload(name) == nullptr || device.kept.contains(name) != on) before.emplace(name, !on);
-    return before;
-}
-
-/// Writes the previous values of the settings into the journal.
-Result<> Offloads::remember(const Device& port, const FeatureSettings& settings) {
-    return journal_.remember_features(port.index, before(port, settings), port.kept);
+        if (find_offload(name) == nullptr || port.kept.contains(name) != on) before.emplace(name, !on);
+    return context_.journal.remember_features(port.index, before, port.kept);
 }
 
 Result<> Offloads::add(const Link& port, const OffloadContract& contract, const FeatureNames& kept) {
-    Device device{.index = port.index, .name = port.name, .title = "port " + port.name, .contract = contract};
-    auto features = ethtool_.read_features(port.index);
+    devices_.push_back(
+        {.index = port.index, .name = port.name, .title = "port " + port.name, .contract = contract});
+    auto& added = devices_.back();
+    auto features = context_.ethtool.read_features(port.index);
     if (!features) {
-        log_(Level::warning, fmt::format("{}: {}", device.title, features.error().text));
-        devices_.push_back(std::move(device));
+        context_.log(Level::warning, fmt::format("{}: {}", added.title, features.error().text));
         return {};
     }
-    device.features = std::move(*features);
-    device.kept = kept.empty() ? offloads_in(device.features.active) : kept;
-    devices_.push_back(std::move(device));
+    added.features = std::move(*features);
+    added.kept = kept.empty() ? offloads_in(added.features.active) : kept;
     make_plans();
-    auto& added = devices_.back();
     if (const auto settings = wrong(added); !settings.empty()) {
         if (auto remembered = remember(added, settings); !remembered) {
             devices_.pop_back();
@@ -165,15 +148,14 @@ Result<> Offloads::add(const Link& port, const OffloadContract& contract, const 
 }
 
 void Offloads::add_team(const Link& team, const OffloadContract& contract, const FeatureNames& kept) {
-    Device device{.index = team.index,
-                  .name = team.name,
-                  .title = "device " + team.name,
-                  .is_team = true,
-                  .contract = contract};
-    if (auto features = ethtool_.read_features(team.index))
-        device.features = as_seen(device, std::move(*features));
-    device.kept = kept.empty() ? offloads_in(device.features.active) : kept;
-    devices_.push_back(std::move(device));
+    auto features = as_seen(context_.ethtool.read_features(team.index).value_or(Features()), true);
+    devices_.push_back({.index = team.index,
+                        .name = team.name,
+                        .title = "device " + team.name,
+                        .is_team = true,
+                        .contract = contract,
+                        .features = features,
+                        .kept = kept.empty() ? offloads_in(features.active) : kept});
     make_plans();
 }
 
@@ -183,49 +165,53 @@ void Offloads::remove(IfIndex device) {
 }
 
 void Offloads::change(IfIndex port, const OffloadContract& contract) {
-    auto* device = find(port);
-    if (device == nullptr || device->contract == contract) return;
-    device->contract = contract;
-    device->refused.clear();
-    device->conceded.clear();
-    device->repair = {};
-    make_plans();
+    for (auto& device : devices_) {
+        if (device.index != port || device.contract == contract) continue;
+        device.contract = contract;
+        device.refused.clear();
+        device.conceded.clear();
+        device.repair = {};
+        make_plans();
+    }
 }
 
-void Offloads::mark_stale(IfIndex device) {
-    if (auto* found = find(device); found != nullptr) {
-        found->stale = true;
-        found->refused.clear(); // with a new link the driver may accept them
+void Offloads::mark_stale(IfIndex index) {
+    for (auto& device : devices_) {
+        if (device.index != index) continue;
+        device.stale = true;
+        device.refused.clear(); // with a new link the driver may accept them
     }
 }
 
 void Offloads::reread(Device& device) {
     device.stale = false;
-    auto features = ethtool_.read_features(device.index);
-    if (!features) return; // the kernel reports a device that is gone
-    *features = as_seen(device, std::move(*features));
-    if (*features == device.features) return;
-    FeatureNames changed;
-    std::ranges::set_symmetric_difference(device.features.active, features->active,
-                                          std::inserter(changed, changed.end()));
-    device.drifted.merge(changed);
-    device.features = std::move(*features);
+    const auto read = context_.ethtool.read_features(device.index);
+    if (!read) return; // the kernel reports a device that is gone
+    auto features = as_seen(*read, device.is_team);
+    if (features == device.features) return;
+    std::ranges::set_symmetric_difference(device.features.active, features.active,
+                                          std::inserter(device.drifted, device.drifted.end()));
+    device.features = std::move(features);
     device.refused.clear();
     changed_ = plans_due_ = true;
 }
 
-bool Offloads::step(Time now) {
+bool Offloads::step(Clock::time_point now) {
     for (auto& device : devices_)
-        if (device.stale && !is_in_trial(device.index)) reread(device);
+        if (device.stale && device.index != tried_) reread(device);
     if (std::exchange(plans_due_, false)) make_plans();
     for (auto& device : devices_)
-        if (!is_in_trial(device.index)) reconcile(device, now);
+        if (device.index != tried_) reconcile(device, now);
     if (std::exchange(plans_due_, false)) make_plans();
     return std::exchange(changed_, false);
 }
 
-void Offloads::reconcile(Device& device, Time now) {
-    reclaim_conceded(device, now);
+void Offloads::reconcile(Device& device, Clock::time_point now) {
+    // Conceded settings are repaired again once they have been right for Repair::peace.
+    if (!missing(device.features, device.conceded).empty())
+        device.conceded_at = now;
+    else if (now - device.conceded_at >= Repair::peace)
+        device.conceded.clear();
     if (device.patience && !device.patience->is_over(now)) return;
     const auto settings = wrong(device);
     if (settings.empty()) {
@@ -235,24 +221,28 @@ void Offloads::reconcile(Device& device, Time now) {
         static_cast<void>(device.repair.step(false, now));
     } else if (!device.contract.repair) {
         device.patience.reset();
-        log_given_up(device, settings);
+        device.left_message(context_.log, Level::warning, device.title + ": ",
+                            describe(settings, "is off", "is on") +
+                                "; not changed, because \"repair\" is false",
+                            message_id::offload_lacking, {{"PORT", device.name}});
     } else {
         repair(device, settings, now);
     }
     log_lacking(device);
 }
 
-void Offloads::repair(Device& device, const FeatureSettings& settings, Time now) {
+void Offloads::repair(Device& device, const FeatureSettings& settings, Clock::time_point now) {
     const auto earlier = device.repair;
     // With patience the driver was busy, and no program changed anything: try again.
     switch (device.patience ? Repair::Act::attempt : device.repair.step(true, now)) {
     case Repair::Act::nothing: return;
     case Repair::Act::give_up:
-        log_(Level::warning,
-             fmt::format("{}: {} by another program; giving up. Configure that program to leave it alone",
-                         device.title,
-                         describe(settings, "is repeatedly switched off", "is repeatedly switched on")),
-             message_id::offload_given_up, {{"PORT", device.name}});
+        context_.log(
+            Level::warning,
+            fmt::format("{}: {} by another program; giving up. Configure that program to leave it alone",
+                        device.title,
+                        describe(settings, "is repeatedly switched off", "is repeatedly switched on")),
+            message_id::offload_given_up, {{"PORT", device.name}});
         device.conceded.insert(settings.begin(), settings.end());
         device.conceded_at = now;
         device.repair = {}; // for the other features
@@ -269,39 +259,27 @@ void Offloads::repair(Device& device, const FeatureSettings& settings, Time now)
     }
 }
 
-/// Repairs conceded settings again once they have been right for Repair::peace.
-void Offloads::reclaim_conceded(Device& device, Time now) {
-    if (device.conceded.empty()) return;
-    if (!missing(device.features, device.conceded).empty())
-        device.conceded_at = now;
-    else if (now - device.conceded_at >= Repair::peace)
-        device.conceded.clear();
-}
-
 /// False: the driver changed nothing.
 bool Offloads::set(Device& device, const FeatureSettings& settings) {
-    auto after = ethtool_.set_features(device.index, settings);
+    auto after = context_.ethtool.set_features(device.index, settings);
     if (!after) {
         const bool passing = is_passing(after.error());
         if (after.error().number != ENODEV && !device.patience)
-            log_(Level::warning,
-                 fmt::format("{}: {}{}", device.title, after.error().text, passing ? "; trying again" : ""));
+            context_.log(Level::warning, fmt::format("{}: {}{}", device.title, after.error().text,
+                                                     passing ? "; trying again" : ""));
         if (passing)
-            await_passing(device.patience, true, Repair::Time::clock::now());
+            await_passing(device.patience, true, Clock::now());
         else
             device.refused = settings;
         return false;
     }
     device.patience.reset();
-    device.features = as_seen(device, std::move(*after));
+    device.features = as_seen(std::move(*after), device.is_team);
     changed_ = plans_due_ = true;
     device.refused = missing(device.features, settings);
-    if (device.refused.empty())
-        device.refused_message.clear();
-    else
-        device.refused_message(log_, Level::warning, device.title + ": ",
-                               describe(device.refused, "stays off, its driver does not switch it on",
-                                        "stays on, its driver does not switch it off"));
+    device.refused_message(context_.log, Level::warning, device.title + ": ",
+                           describe(device.refused, "stays off, its driver does not switch it on",
+                                    "stays on, its driver does not switch it off"));
     return device.refused.size() < settings.size();
 }
 
@@ -315,25 +293,19 @@ void Offloads::log_repaired(const Device& device, const FeatureSettings& setting
         const auto back = those(drifted, false).empty()  ? "switched on again"
                           : those(drifted, true).empty() ? "switched off again"
                                                          : "switched back";
-        log_(Level::notice,
-             fmt::format("{}: {}; {}", device.title, describe(drifted, "went off", "came on"), back),
-             message_id::offload_repaired, {{"PORT", device.name}});
+        context_.log(Level::notice,
+                     fmt::format("{}: {}; {}", device.title, describe(drifted, "went off", "came on"), back),
+                     message_id::offload_repaired, {{"PORT", device.name}});
     }
     if (!requested.empty())
-        log_(Level::info,
-             fmt::format("{}: {}", device.title,
-                         describe(requested, "switched on, as the team requires", "switched off")));
-}
-
-void Offloads::log_given_up(Device& device, const FeatureSettings& settings) const {
-    device.left_message(log_, Level::warning, device.title + ": ",
-                        describe(settings, "is off", "is on") + "; not changed, because \"repair\" is false",
-                        message_id::offload_lacking, {{"PORT", device.name}});
+        context_.log(Level::info,
+                     fmt::format("{}: {}", device.title,
+                                 describe(requested, "switched on, as the team requires", "switched off")));
 }
 
 void Offloads::log_lacking(Device& device) const {
     auto lacks = lacking(device.plan, device.features);
-    // Not what is about to be repaired, or was logged by log_given_up().
+    // Not what is about to be repaired, or was logged as left to another program.
     if (device.repair.deadline() || !device.left_message.text().empty() || lacks == device.logged_lacking)
         return;
     device.logged_lacking = std::move(lacks);
@@ -341,15 +313,15 @@ void Offloads::log_lacking(Device& device) const {
     const auto consequence = device.contract.lacking == Lacking::accept
                                  ? "it is used anyway"
                                  : "it carries only while no other port can";
-    log_(Level::warning,
-         fmt::format("{}: lacks {}; {}", device.title, text_of(device.logged_lacking), consequence),
-         message_id::offload_lacking, {{"PORT", device.name}});
+    context_.log(Level::warning,
+                 fmt::format("{}: lacks {}; {}", device.title, text_of(device.logged_lacking), consequence),
+                 message_id::offload_lacking, {{"PORT", device.name}});
 }
 
-std::optional<Offloads::Time> Offloads::deadline() const {
-    std::optional<Time> first;
+std::optional<Clock::time_point> Offloads::deadline() const {
+    std::optional<Clock::time_point> first;
     for (const auto& device : devices_) {
-        if (is_in_trial(device.index)) continue;
+        if (device.index == tried_) continue;
         const auto again = device.patience ? std::optional(device.patience->next()) : std::nullopt;
         for (const auto& here : {device.repair.deadline(), again})
             if (here && (!first || *here < *first)) first = here;
@@ -357,37 +329,18 @@ std::optional<Offloads::Time> Offloads::deadline() const {
     return first;
 }
 
-const Features& Offloads::features(IfIndex device) const {
-    static const Features none;
-    const auto* found = find(device);
-    return found == nullptr ? none : found->features;
-}
-
-FeatureNames Offloads::kept(IfIndex device) const {
-    const auto* found = find(device);
-    return found == nullptr ? FeatureNames{} : found->kept;
-}
-
-bool Offloads::is_last(IfIndex port) const {
-    const auto* device = find(port);
-    return device != nullptr && device->contract.lacking != Lacking::accept &&
-           !lacking(device->plan, device->features).empty();
-}
-
 DeviceOffloads Offloads::status(IfIndex index) const {
-    const auto* device = find(index);
-    if (device == nullptr) return {};
-    return {.name = device->name,
-            .active = offloads_in(device->features.active),
-            .changeable = offloads_in(device->features.changeable),
-            .shall_be_on = those(device->plan.settings, true),
-            .shall_be_off = offloads_in(those(device->plan.settings, false)),
-            .required = device->plan.required,
-            .lacking = lacking(device->plan, device->features),
-            .repaired = device->repaired,
-            .gave_up = !device->conceded.empty(),
-            .last = is_last(index),
-            .gso_max = {}};
+    const auto& device = find(index);
+    return {.name = device.name,
+            .active = offloads_in(device.features.active),
+            .changeable = offloads_in(device.features.changeable),
+            .shall_be_on = those(device.plan.settings, true),
+            .shall_be_off = offloads_in(those(device.plan.settings, false)),
+            .required = device.plan.required,
+            .lacking = lacking(device.plan, device.features),
+            .repaired = device.repaired,
+            .gave_up = !device.conceded.empty(),
+            .last = device.is_last()};
 }
 
 } // namespace teamo

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Applies the offload contract of one team: sets its ports' offloads, watches them, and sets them again when
-// another program changes them.
+// another program changes them. Switches a port's TSO off and on for a measurement (teamoctl doctor).
 #pragma once
 
-#include "journal_keeper.h"
-#include "kernel/ethtool/ethtool.h"
 #include "kernel/ethtool/ethtool_events.h"
-#include "log.h"
 #include "loop.h"
-#include "model/observation.h"
+#include "model/benchmark.h"
 #include "model/offload_status.h"
-#include "offloads/offload_trial.h"
 #include "plan/team/offloads.h"
 #include "plan/team/patience.h"
 #include "plan/team/repair.h"
+#include "team/context.h"
 
 #include <functional>
 #include <memory>
@@ -25,14 +22,9 @@ namespace teamo {
 
 class Offloads {
 public:
-    using Time = Repair::Time;
-
-    /// `kernel_manages_ports`: the team driver sets VLAN filters and LRO itself. `trial`: while it measures a
-    /// port, this class ignores that port.
-    static Result<std::unique_ptr<Offloads>> make(sd_event* loop, const Log& log, Ethtool& ethtool,
-                                                  bool kernel_manages_ports, JournalKeeper& journal,
-                                                  const OffloadTrial& trial,
+    static Result<std::unique_ptr<Offloads>> make(sd_event* loop, TeamContext& context,
                                                   std::function<void()> request_pass);
+    ~Offloads() { end_trial(); }
 
     /// Sets the offloads of a new port as the contract says. `kept`: the offloads that it had when it joined,
     /// from an earlier daemon; empty: those it has now. A port whose features cannot be read or changed is
@@ -43,22 +35,34 @@ public:
     void remove(IfIndex device);
     void change(IfIndex port, const OffloadContract& contract);
 
-    /// Reads stale devices, and repairs what differs from the plan. True: features have changed since the
-    /// last step.
-    bool step(Time now);
+    /// Reads stale devices, repairs what differs from the plan. True: features changed since the last step.
+    bool step(Clock::time_point now);
     /// When to step although nothing happens.
-    std::optional<Time> deadline() const;
+    std::optional<Clock::time_point> deadline() const;
     /// Reads the device again in the next step, for example after a new link or a reset.
     void mark_stale(IfIndex device);
 
     /// Ports whose speed or duplex was set since the last call.
     std::set<IfIndex> take_new_modes() { return std::exchange(new_modes_, {}); }
 
-    const Features& features(IfIndex device) const;
-    FeatureNames kept(IfIndex device) const;
+    const Features& features(IfIndex device) const { return find(device).features; }
+    const FeatureNames& kept(IfIndex device) const { return find(device).kept; }
     /// Whether the port carries only while no other port can.
-    bool is_last(IfIndex port) const;
+    bool is_last(IfIndex port) const { return find(port).is_last(); }
     DeviceOffloads status(IfIndex device) const;
+
+    // ---- trials: a port whose TSO is measured ----------------------------------------------------------
+    // Changes of its features are ignored and not repaired. The client may be killed at any moment, and so
+    // may this daemon: a trial ends by itself, and the journal has the previous settings until then.
+
+    /// on, off: begins a trial, or continues it for 5 s. EBUSY: another port is tried; EOPNOTSUPP: no TSO.
+    Result<> request_trial(IfIndex port, const std::string& name, TrialState state);
+    /// Ends a trial, if one runs, and restores the features. `port`: only a trial on this port.
+    void end_trial(IfIndex port = {});
+    /// Ends a trial whose port is gone: there is nothing to restore.
+    void forget_vanished_trial();
+    /// Ends the trials of an earlier daemon that was killed.
+    void end_leftover_trials(std::vector<PortBefore>& ports) const;
 
 private:
     struct Device {
@@ -71,7 +75,7 @@ private:
         OffloadPlan plan{};
         Repair repair{};
         FeatureSettings conceded{}; ///< left to another program
-        Time conceded_at{};
+        Clock::time_point conceded_at{};
         FeatureNames drifted{};                    ///< changed by others since it was last right
         FeatureSettings refused{};                 ///< what its driver did not change
         std::optional<Patience> patience{};        ///< set while its driver is busy
@@ -79,45 +83,37 @@ private:
         FeatureNames logged_lacking{};
         unsigned repaired = 0;
         bool stale = false;
+
+        bool is_last() const {
+            return contract.lacking != Lacking::accept && !lacking(plan, features).empty();
+        }
     };
 
-    Offloads(const Log& log, Ethtool& ethtool, bool kernel_manages_ports, JournalKeeper& journal,
-             const OffloadTrial& trial, std::function<void()> request_pass)
-        : log_(log),
-          ethtool_(ethtool),
-          kernel_manages_ports_(kernel_manages_ports),
-          journal_(journal),
-          trial_(trial),
-          request_pass_(std::move(request_pass)) {}
-    bool is_in_trial(IfIndex port) const { return trial_.runs_on(port); }
-    Result<> remember(const Device& port, const FeatureSettings& settings);
-    Result<> listen(sd_event* loop);
+    Offloads(TeamContext& context, std::function<void()> request_pass)
+        : context_(context), request_pass_(std::move(request_pass)) {}
     void take_events();
-    static Features as_seen(const Device& device, Features features);
-    static FeatureSettings before(const Device& device, const FeatureSettings& settings);
-    Device* find(IfIndex index);
-    const Device* find(IfIndex index) const;
+    const Device& find(IfIndex index) const;
+    Result<> remember(const Device& port, const FeatureSettings& settings);
     void make_plans();
     FeatureSettings wrong(const Device& device) const;
     void reread(Device& device);
-    void reconcile(Device& device, Time now);
-    void repair(Device& device, const FeatureSettings& settings, Time now);
-    static void reclaim_conceded(Device& device, Time now);
+    void reconcile(Device& device, Clock::time_point now);
+    void repair(Device& device, const FeatureSettings& settings, Clock::time_point now);
     bool set(Device& device, const FeatureSettings& settings);
     void log_repaired(const Device& device, const FeatureSettings& settings) const;
-    void log_given_up(Device& device, const FeatureSettings& settings) const;
     void log_lacking(Device& device) const;
+    void end_silent_trial();
+    Result<> begin_trial(IfIndex port, const std::string& name);
+    void restore_tso(PortBefore& port) const;
 
-    const Log& log_;
-    Ethtool& ethtool_;
-    bool kernel_manages_ports_;
-    JournalKeeper& journal_;
-    const OffloadTrial& trial_;
+    TeamContext& context_;
     std::function<void()> request_pass_;
     std::optional<EthtoolEvents> events_; ///< none: this kernel reports no changes
     std::optional<Io> io_;
     std::vector<Device> devices_;
     std::set<IfIndex> new_modes_;
+    IfIndex tried_; ///< none: no trial runs
+    std::optional<Timer> trial_limit_;
     bool changed_ = false;   ///< since the last step
     bool plans_due_ = false; ///< the input of the plans has changed
 };

@@ -176,8 +176,9 @@ struct Begin {
     MakeReply operator()(const control::OffloadTry& request) const {
         const auto* port = parts.ports.find(request.port);
         if (port == nullptr) return no_such_device();
-        return done_or_refused(parts.subsystems.trial->request(port->index, port->name, request.state),
-                               "OffloadTryFail", "Failed to try an offload");
+        return done_or_refused(
+            parts.subsystems.offloads->request_trial(port->index, port->name, request.state),
+            "OffloadTryFail", "Failed to try an offload");
     }
 
     /// Changes nothing unless all of it is valid.

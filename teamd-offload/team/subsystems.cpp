@@ -16,22 +16,14 @@ Result<> put(std::unique_ptr<T>& place, Result<std::unique_ptr<T>> made) {
 
 Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::function<void()>& request_pass) {
     const auto& log = context.log;
-    const auto& config = context.config();
-    auto& [monitor, announces, trials, contract, irqs, cpus, balance, processes, pause] = *this;
+    auto& [monitor, announces, contract, irqs, cpus, balance, processes, pause] = *this;
     TEAMO_TRY(put(monitor, CarrierMonitor::make(loop, log, *context.observer)));
     TEAMO_TRY(put(announces, Announcer::make(loop, log, *context.observer)));
-    TEAMO_TRY(put(trials, OffloadTrial::make(loop, log, context.ethtool, context.journal)));
-    if (auto done =
-            put(contract, Offloads::make(loop, log, context.ethtool, context.datapath->kernel_manages_ports(),
-                                         context.journal, *trials, request_pass));
-        !done)
-        return done;
-    TEAMO_TRY(put(irqs, Interrupts::make(loop, log, context.name(), config.interrupts, *context.observer,
-                                         context.journal)));
+    TEAMO_TRY(put(contract, Offloads::make(loop, context, request_pass)));
+    TEAMO_TRY(put(irqs, Interrupts::make(loop, context)));
     TEAMO_TRY(put(cpus, PortCpus::make(loop, log, *irqs, request_pass)));
-    TEAMO_TRY(put(balance, Balancing::make(loop, log, *context.datapath, context.journal.owners(), *cpus,
-                                           request_pass, config.balance)));
-    TEAMO_TRY(put(processes, Workers::make(loop, log, config.workers, *irqs, context.journal)));
+    TEAMO_TRY(put(balance, Balancing::make(loop, context, *cpus, request_pass)));
+    TEAMO_TRY(put(processes, Workers::make(loop, context, *irqs)));
     return put(pause, BenchmarkPause::make(loop, log, *irqs, *processes));
 }
 

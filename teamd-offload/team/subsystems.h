@@ -11,7 +11,6 @@
 #include "cpus/workers.h"
 #include "links/announcer.h"
 #include "links/carrier_monitor.h"
-#include "offloads/offload_trial.h"
 #include "offloads/offloads.h"
 #include "team/context.h"
 
@@ -23,7 +22,6 @@ namespace teamo {
 struct Subsystems {
     std::unique_ptr<CarrierMonitor> carrier_monitor;
     std::unique_ptr<Announcer> announcer;
-    std::unique_ptr<OffloadTrial> trial;
     std::unique_ptr<Offloads> offloads;
     std::unique_ptr<Interrupts> interrupts;
     std::unique_ptr<PortCpus> port_cpus;

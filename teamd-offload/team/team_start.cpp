@@ -159,7 +159,7 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     context.journal.set_making(false);
     subsystems.offloads->add_team(*context.team(), context.config().offload, context.journal.offloads());
     context.journal.set_device(device.team, device.inner, subsystems.offloads->kept(device.team));
-    subsystems.trial->end_leftovers(context.journal.edit_ports()); // before the features are read
+    subsystems.offloads->end_leftover_trials(context.journal.edit_ports()); // before the features are read
     ports.adopt(std::exchange(context.journal.edit_ports(), {}));
     ports.adopt_offloads();
     // A hash by CPU needs to know where the interrupts arrive.
@@ -202,7 +202,7 @@ void Team::abandon() {
 void Team::stop() {
     auto& [context, subsystems, ports, uppers, reconciler] = parts_;
     context.observer->catch_up();
-    subsystems.trial->end(); // before its port is restored
+    subsystems.offloads->end_trial(); // before its port is restored
     if (context.options.keep_on_stop) {
         context.log(Level::info, "stopped; device and ports continue to run");
         return;

@@ -21,7 +21,7 @@ Result<> PortSet::clear_leftovers() {
         return link != nullptr && !is_ours(*link);
     });
     mark_away(ports, [this](IfIndex port) { return context_.link(port) == nullptr; });
-    subsystems_.trial->end_leftovers(ports);
+    subsystems_.offloads->end_leftover_trials(ports);
     for (const auto& [index, link] : context_.links())
         if (is_ours(link) && journal.port(index) == nullptr)
             ports.push_back(begin(link, port_mark_of(link)->slot));

@@ -74,7 +74,7 @@ Result<> PortSet::finish_leaving(IfIndex port) {
         leaving_.erase(port);
         return {};
     }
-    subsystems_.trial->end(port);
+    subsystems_.offloads->end_trial(port);
     const auto now = context_.observer->read_now(port);
     const auto known = leaving_.find(port);
     const bool removed_by_others = known != leaving_.end() && known->second.removed_by_others;

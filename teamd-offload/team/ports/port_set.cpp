@@ -100,7 +100,7 @@ void PortSet::read_modes(TeamPort& port) {
 }
 
 bool PortSet::update_membership() {
-    subsystems_.trial->forget_vanished();
+    subsystems_.offloads->forget_vanished_trial();
     const bool finished = finish_due_leaves();
     const bool added = join_added_by_others();
     return join_awaited() || finished || added;

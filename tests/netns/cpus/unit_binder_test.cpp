@@ -3,7 +3,7 @@
 // A bound unit gets its former CPUs back, even if systemd answers late.
 //
 // lab: UnitBinder.* by none: no team is made
-#include "cpus/unit_binder.h"
+#include "cpus/workers.h"
 #include "support/daemon/fake_systemd.h"
 #include "support/eventually.h"
 
