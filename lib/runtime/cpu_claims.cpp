@@ -3,8 +3,7 @@
 
 #include "base/whole_number.h"
 #include "kernel/files/files.h"
-#include "kernel/files/process_stat.h"
-#include "kernel/files/sysfs.h"
+#include "kernel/files/process_files.h"
 #include "json/fields.h"
 #include "json/parse.h"
 #include "json/write.h"

@@ -5,7 +5,7 @@
 // other programs, so we read it, change our part and write it back.
 #pragma once
 
-#include "kernel/interrupts/irqbalance_protocol.h"
+#include "kernel/interrupts/irqbalance.h"
 
 #include <sys/types.h>
 

@@ -6,7 +6,6 @@
 #include "kernel/cpus/cpu_topology.h"
 #include "kernel/ethtool/queue_statistics.h"
 #include "kernel/files/files.h"
-#include "kernel/interrupts/affinity_restore.h"
 #include "kernel/interrupts/affinity_settings.h"
 #include "kernel/interrupts/port_interrupts.h"
 #include "kernel/interrupts/udev_policy.h"

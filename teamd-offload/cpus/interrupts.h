@@ -9,7 +9,7 @@
 #include "cpus/irqbalance_ban.h"
 #include "journal_keeper.h"
 #include "kernel/interrupts/port_interrupts.h"
-#include "kernel/interrupts/vector_learning.h"
+#include "kernel/interrupts/vector_groups.h"
 #include "links/observer.h"
 #include "log.h"
 #include "loop.h"

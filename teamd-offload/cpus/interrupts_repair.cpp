@@ -4,7 +4,6 @@
 // them.
 #include "cpus/interrupts.h"
 
-#include "kernel/interrupts/affinity_restore.h"
 #include "kernel/interrupts/affinity_settings.h"
 #include "plan/interrupts/interrupt_settings.h"
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "kernel/interrupts/irqbalance_socket.h"
+#include "kernel/interrupts/irqbalance.h"
 #include "log.h"
 #include "loop.h"
 #include "runtime/irqbalance_bans.h"

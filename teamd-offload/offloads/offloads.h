@@ -6,7 +6,6 @@
 
 #include "journal_keeper.h"
 #include "kernel/ethtool/ethtool.h"
-#include "kernel/ethtool/ethtool_events.h"
 #include "log.h"
 #include "loop.h"
 #include "model/observation.h"

@@ -2,12 +2,12 @@
 #include "kernel/cpus/cpu_load.h"
 
 #include "base/take_until.h"
+#include "base/whole_number.h"
 #include "kernel/files/files.h"
 
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 #include <optional>
 
 namespace teamo {
@@ -16,21 +16,13 @@ namespace {
 /// The columns of a line "cpuN …" in their order (proc(5)); guest time is contained in user and nice.
 enum Column : std::size_t { user, nice, system, idle, iowait, irq, softirq, steal, columns };
 
-std::optional<std::uint64_t> take_number(std::string_view& text) {
-    while (text.starts_with(' '))
-        text.remove_prefix(1);
-    std::uint64_t number = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{}) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
-    return number;
-}
-
 /// `columns_text`: a line without its head "cpu" or "cpuN". None if it has too few columns.
 std::optional<CpuTimes> parse_columns(std::string_view columns_text) {
     std::array<std::uint64_t, columns> counted{};
     for (auto& one : counted) {
-        const auto number = take_number(columns_text);
+        while (columns_text.starts_with(' '))
+            columns_text.remove_prefix(1);
+        const auto number = whole_number<std::uint64_t>(take_until(columns_text, " \n"));
         if (!number) return std::nullopt;
         one = *number;
     }
@@ -43,9 +35,9 @@ void take_line(std::string_view line, AllCpuTimes& times) {
     if (!line.starts_with("cpu")) return;
     line.remove_prefix(3);
     if (line.starts_with(' ')) return; // the line of all CPUs together
-    const auto cpu = take_number(line);
+    const auto cpu = whole_number<unsigned>(take_until(line, " "));
     const auto counted = cpu ? parse_columns(line) : std::nullopt;
-    if (counted) times[static_cast<unsigned>(*cpu)] = *counted;
+    if (counted) times[*cpu] = *counted;
 }
 
 // The line of interrupts can be long on a large machine.
@@ -71,10 +63,7 @@ AllCpuTimes parse_cpu_times(std::string_view proc_stat) {
     return times;
 }
 
-Result<AllCpuTimes> read_cpu_times() {
-    const auto text = TEAMO_TRY(read_proc_stat());
-    return parse_cpu_times(text);
-}
+Result<AllCpuTimes> read_cpu_times() { return parse_cpu_times(TEAMO_TRY(read_proc_stat())); }
 
 Result<std::chrono::microseconds> parse_busy_time(std::string_view proc_stat, long ticks_per_second) {
     constexpr std::string_view head = "cpu ";
@@ -86,8 +75,7 @@ Result<std::chrono::microseconds> parse_busy_time(std::string_view proc_stat, lo
 }
 
 Result<std::chrono::microseconds> read_busy_time() {
-    const auto text = TEAMO_TRY(read_proc_stat());
-    return parse_busy_time(text, ::sysconf(_SC_CLK_TCK));
+    return parse_busy_time(TEAMO_TRY(read_proc_stat()), ::sysconf(_SC_CLK_TCK));
 }
 
 } // namespace teamo

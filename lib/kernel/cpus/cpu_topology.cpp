@@ -2,10 +2,8 @@
 #include "kernel/cpus/cpu_topology.h"
 
 #include "kernel/files/files.h"
-#include "kernel/files/sysfs.h"
 
-#include <algorithm>
-#include <charconv>
+#include <utility>
 
 namespace teamo {
 namespace {
@@ -18,6 +16,11 @@ constexpr unsigned whole_capacity = 1024;
 // report it themselves). It matters only that it is less.
 constexpr unsigned atom_capacity = 614, low_power_capacity = 410;
 
+/// "node3" in `parent`.
+fs::path numbered(const fs::path& parent, const char* name, unsigned number) {
+    return parent / fmt::format("{}{}", name, number);
+}
+
 std::optional<unsigned> lowest(const std::optional<CpuList>& cpus) {
     return cpus && !cpus->empty() ? std::optional(cpus->front()) : std::nullopt;
 }
@@ -27,7 +30,7 @@ std::optional<unsigned> last_cache(const fs::path& cpu) {
     std::int64_t highest = 0;
     std::optional<unsigned> first;
     for (const auto index : sysfs::numbers_in(cpu / "cache", "index")) {
-        const auto folder = cpu / "cache" / ("index" + std::to_string(index));
+        const auto folder = numbered(cpu / "cache", "index", index);
         const auto level = sysfs::number(folder / "level").value_or(0);
         if (level <= highest) continue;
         if (const auto shared = lowest(sysfs::cpus(folder / "shared_cpu_list"))) {
@@ -39,7 +42,7 @@ std::optional<unsigned> last_cache(const fs::path& cpu) {
 }
 
 Cpu read_cpu(const fs::path& system, unsigned number) {
-    const auto folder = system / "cpu" / ("cpu" + std::to_string(number));
+    const auto folder = numbered(system / "cpu", "cpu", number);
     const auto topology = folder / "topology";
     Cpu cpu;
     cpu.number = cpu.core = number;
@@ -60,24 +63,14 @@ Cpu read_cpu(const fs::path& system, unsigned number) {
     return cpu;
 }
 
-void take_nodes(const fs::path& nodes, CpuTopology& topology) {
-    for (const auto node : sysfs::numbers_in(nodes, "node"))
-        for (const auto number :
-             sysfs::cpus(nodes / ("node" + std::to_string(node)) / "cpulist").value_or(CpuList()))
-            if (const auto cpu = std::ranges::lower_bound(topology.cpus, number, {}, &Cpu::number);
-                cpu != topology.cpus.end() && cpu->number == number)
-                cpu->node = node;
+Cpu* find_cpu(CpuTopology& topology, unsigned number) {
+    return const_cast<Cpu*>(std::as_const(topology).find(number));
 }
 
-std::vector<unsigned> numbers_of(std::string_view line) {
-    std::vector<unsigned> numbers;
-    while (!line.empty()) {
-        unsigned number = 0;
-        const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), number);
-        if (error == std::errc{}) numbers.push_back(number);
-        line.remove_prefix(error == std::errc{} ? static_cast<std::size_t>(rest - line.data()) : 1);
-    }
-    return numbers;
+void take_nodes(const fs::path& nodes, CpuTopology& topology) {
+    for (const auto node : sysfs::numbers_in(nodes, "node"))
+        for (const auto number : sysfs::cpus(numbered(nodes, "node", node) / "cpulist").value_or(CpuList()))
+            if (auto* cpu = find_cpu(topology, number)) cpu->node = node;
 }
 
 /// A row has one column for each online node in ascending order, so a column's index is not the node's
@@ -91,9 +84,9 @@ std::vector<std::vector<unsigned>> read_distances(const fs::path& nodes) {
     for (std::size_t node = 0; node < size; ++node)
         distances[node][node] = local;
     for (const auto node : online) {
-        const auto row = numbers_of(sysfs::first_line(nodes / ("node" + std::to_string(node)) / "distance"));
+        const auto row = sysfs::numbers_of(sysfs::first_line(numbered(nodes, "node", node) / "distance"));
         for (std::size_t column = 0; column < std::min(row.size(), online.size()); ++column)
-            distances[node][online[column]] = row[column];
+            distances[node][online[column]] = static_cast<unsigned>(row[column]);
     }
     return distances;
 }
@@ -106,9 +99,7 @@ void take_hybrid(const fs::path& devices, CpuTopology& topology) {
         return;
     const auto take = [&](const char* kind, unsigned capacity) {
         for (const auto number : sysfs::cpus(devices / kind / "cpus").value_or(CpuList()))
-            if (const auto cpu = std::ranges::lower_bound(topology.cpus, number, {}, &Cpu::number);
-                cpu != topology.cpus.end() && cpu->number == number)
-                cpu->capacity = capacity;
+            if (auto* cpu = find_cpu(topology, number)) cpu->capacity = capacity;
     };
     take("cpu_atom", atom_capacity);
     take("cpu_lowpower", low_power_capacity);
@@ -132,8 +123,8 @@ Result<CpuTopology> read_cpu_topology(const std::string& root) {
     CpuTopology topology;
     for (const auto number : united(sysfs::cpus(system / "cpu" / "present").value_or(CpuList()), online)) {
         auto cpu = read_cpu(system, number);
-        cpu.online = std::ranges::binary_search(online, number);
-        cpu.isolated = std::ranges::binary_search(isolated, number);
+        cpu.online = contains(online, number);
+        cpu.isolated = contains(isolated, number);
         topology.cpus.push_back(cpu);
     }
     take_nodes(system / "node", topology);

@@ -2,7 +2,7 @@
 #include "kernel/ethtool/queue_statistics.h"
 
 #include "base/handle.h"
-#include "kernel/files/sysfs.h"
+#include "kernel/files/files.h"
 
 #include <linux/ethtool.h>
 #include <linux/netlink.h>

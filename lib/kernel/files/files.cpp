@@ -2,12 +2,15 @@
 #include "kernel/files/files.h"
 
 #include "base/handle.h"
+#include "base/whole_number.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 
 namespace teamo {
@@ -87,3 +90,59 @@ std::uint64_t network_namespace() {
 }
 
 } // namespace teamo
+
+namespace teamo::sysfs {
+
+constexpr std::size_t most_bytes = 65536;
+
+std::vector<std::string> names_in(const std::filesystem::path& folder, bool only_folders) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error))
+        if (std::error_code ignored; !only_folders || entry->is_directory(ignored))
+            names.push_back(entry->path().filename());
+    std::ranges::sort(names);
+    return names;
+}
+
+std::vector<unsigned> numbers_in(const std::filesystem::path& folder, std::string_view prefix) {
+    std::vector<unsigned> numbers;
+    for (const auto& whole : names_in(folder))
+        if (whole.starts_with(prefix))
+            if (const auto number = whole_number<unsigned>(std::string_view(whole).substr(prefix.size())))
+                numbers.push_back(*number);
+    std::ranges::sort(numbers);
+    return numbers;
+}
+
+std::string first_line(const std::filesystem::path& file) {
+    const auto text = read_file(file, most_bytes);
+    return text ? text->substr(0, text->find('\n')) : std::string();
+}
+
+std::optional<std::int64_t> number(const std::filesystem::path& file) {
+    return whole_number<std::int64_t>(first_line(file));
+}
+
+std::vector<std::uint64_t> numbers_of(std::string_view text) {
+    std::vector<std::uint64_t> numbers;
+    while (!text.empty()) {
+        std::uint64_t number = 0;
+        const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (error == std::errc{}) numbers.push_back(number);
+        text.remove_prefix(error == std::errc{} ? static_cast<std::size_t>(rest - text.data()) : 1);
+    }
+    return numbers;
+}
+
+std::optional<CpuList> cpus(const std::filesystem::path& file) {
+    const auto text = read_file(file, most_bytes);
+    return text ? parse_cpu_list(std::string_view(*text).substr(0, text->find('\n'))) : std::nullopt;
+}
+
+std::optional<CpuList> cpu_mask(const std::filesystem::path& file) {
+    return parse_cpu_mask(first_line(file));
+}
+
+} // namespace teamo::sysfs

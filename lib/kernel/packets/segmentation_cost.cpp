@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "kernel/ethtool/ethtool.h"
-#include "kernel/netlink/link_stats.h"
+#include "kernel/netlink/counters.h"
 #include "kernel/netlink/links.h"
 #include "model/offload.h"
 
@@ -127,7 +127,7 @@ Result<Bench> Bench::build(const Segmentation& device) {
 }
 
 Result<> Bench::create_pair() {
-    TEAMO_TRY(links_.create_veth("near", "far", MacAddress{}));
+    TEAMO_TRY(links_.create_pair("veth", "near", "far", MacAddress{}));
     near_ = IfIndex{::if_nametoindex("near")};
     far_ = IfIndex{::if_nametoindex("far")};
     TEAMO_TRY(links_.set_mtu(near_, bulk_.segment + ip_header + tcp_header + time_stamps));
@@ -203,17 +203,15 @@ Result<SegmentationCost> Bench::measure() {
     return SegmentationCost{.whole = median(std::move(whole)), .cut = median(std::move(cut))};
 }
 
-Result<SegmentationCost> measure_here(const Segmentation& device) {
-    auto bench = TEAMO_TRY(Bench::build(device));
-    return bench.measure();
-}
-
 } // namespace
 
 Result<SegmentationCost> measure_segmentation(const Segmentation& device) {
     Result<SegmentationCost> cost;
+    const auto measure = [&device]() -> Result<SegmentationCost> {
+        return TEAMO_TRY(Bench::build(device)).measure();
+    };
     // unshare(2) affects only the calling thread: the namespace goes away with it.
-    std::thread([&] { cost = measure_here(device); }).join();
+    std::thread([&] { cost = measure(); }).join();
     return cost;
 }
 

@@ -4,7 +4,7 @@
 // back. Pure.
 #pragma once
 
-#include "kernel/packets/multicast_capture.h"
+#include "kernel/packets/packet_socket.h"
 
 #include <set>
 #include <span>

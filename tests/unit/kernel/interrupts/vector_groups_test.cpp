@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Vectors whose names do not show the queue: the queue is inferred from their counts.
-#include "kernel/interrupts/vector_learning.h"
+#include "kernel/interrupts/vector_groups.h"
 
 #include <gmock/gmock.h>
 

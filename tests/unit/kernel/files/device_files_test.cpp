@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "kernel/files/pci_location.h"
+#include "kernel/files/device_files.h"
 #include "unit/kernel/tree.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What /proc shows of processes: their name, start and CPU time, and the sockets that they have open.
 #pragma once
 
 #include <sys/types.h>
@@ -13,6 +15,23 @@
 #include <string_view>
 
 namespace teamo {
+
+struct ProcessStat {
+    std::string command;     ///< may contain any character, also blanks and parentheses
+    std::uint64_t ticks = 0; ///< CPU time of all its threads, in USER_HZ
+    unsigned threads = 0;
+    std::uint64_t started = 0; ///< in ticks since boot
+    bool operator==(const ProcessStat&) const = default;
+};
+
+/// Parses /proc/PID/stat, or that of a thread (proc(5)). Untrusted input: processes choose their own name.
+std::optional<ProcessStat> parse_process_stat(std::string_view text);
+
+/// `folder`: "/proc/PID" or "/proc/PID/task/TID". None: no such process or thread.
+std::optional<ProcessStat> read_process_stat(const std::string& folder);
+
+/// When a process or thread started, because PIDs are reused; in ticks since boot. None: as above.
+std::optional<std::uint64_t> read_start_time(const std::string& folder);
 
 /// A search through all processes ends after so many descriptors.
 inline constexpr std::size_t most_descriptors = 1'000'000;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "kernel/files/pci_location.h"
+#include "kernel/files/device_files.h"
 
-#include "kernel/files/device_folder.h"
-#include "kernel/files/sysfs.h"
+#include "kernel/files/files.h"
+
+#include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace teamo {
@@ -39,23 +41,49 @@ PcieLink read_link(const fs::path& device, const std::string& which) {
             .width = width > 0 && width <= most_lanes ? static_cast<unsigned>(width) : 0};
 }
 
+Result<UniqueFd> open_counter(const std::string& path) {
+    UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file) return fail_errno(errno, path);
+    return file;
+}
+
+Result<int> read_counter(const UniqueFd& file) {
+    std::array<char, 16> text{};
+    const auto length = ::pread(file.get(), text.data(), text.size(), 0);
+    if (length < 0) return fail_errno(errno, "a device's carrier counter");
+    int count = 0;
+    if (std::from_chars(text.data(), text.data() + length, count).ec != std::errc())
+        return fail(EINVAL, "a device's carrier counter is not a number");
+    return count;
+}
+
 } // namespace
 
+Result<DeviceFolder> find_device_folder(const Link& link, const std::string& root) {
+    DeviceFolder folder{.net = root + "/sys/class/net/" + link.name};
+    if (sysfs::number(folder.net / "ifindex") != link.index.value)
+        return fail(ENODEV,
+                    fmt::format("/sys/class/net/{} does not show device {}", link.name, link.index.value));
+    std::error_code error;
+    folder.device = fs::canonical(folder.net / "device", error);
+    if (error) folder.device.clear();
+    folder.bus =
+        folder.device.filename().string().starts_with("virtio") ? folder.device.parent_path() : folder.device;
+    return folder;
+}
+
 Result<DevicePlace> read_device_place(const Link& link, const std::string& root) {
-    const auto folder = find_device_folder(link, root);
-    if (!folder) return tl::unexpected(folder.error());
+    const auto bus = TEAMO_TRY(find_device_folder(link, root)).bus;
     DevicePlace place;
     // Sub-functions and other auxiliary devices are in the folder of their card.
-    auto device = folder->bus;
+    auto device = bus;
     while (device.has_relative_path() && !is_pci_address(device.filename().string()))
         device = device.parent_path();
-    if (!device.has_relative_path()) {
-        if (!folder->bus.empty())
-            place.node = static_cast<int>(sysfs::number(folder->bus / "numa_node").value_or(-1));
-        return place;
-    }
+    const bool is_pci = device.has_relative_path();
+    if (!is_pci) device = bus;
+    if (!device.empty()) place.node = static_cast<int>(sysfs::number(device / "numa_node").value_or(-1));
+    if (!is_pci) return place;
     place.address = device.filename();
-    place.node = static_cast<int>(sysfs::number(device / "numa_node").value_or(-1));
     place.current = read_link(device, "current");
     place.card = read_link(device, "max");
     for (auto bridge = device.parent_path(); is_pci_address(bridge.filename().string());
@@ -68,5 +96,18 @@ Result<DevicePlace> read_device_place(const Link& link, const std::string& root)
     }
     return place;
 }
+
+Result<CarrierCount> CarrierCount::open(const Link& link) {
+    const auto folder = fmt::format("/sys/class/net/{}/", link.name);
+    auto changes = TEAMO_TRY(open_counter(folder + "carrier_changes"));
+    auto losses = TEAMO_TRY(open_counter(folder + "carrier_down_count"));
+    const auto index = read_file(folder + "ifindex");
+    if (!index || *index != fmt::format("{}\n", link.index.value))
+        return fail(ENODEV, fmt::format("{} does not show device {}", folder, link.index.value));
+    return CarrierCount(std::move(changes), std::move(losses));
+}
+
+Result<int> CarrierCount::changes() const { return read_counter(changes_); }
+Result<int> CarrierCount::losses() const { return read_counter(losses_); }
 
 } // namespace teamo

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "kernel/netlink/neighbours.h"
+#include "kernel/netlink/addresses.h"
 
 #include "kernel/netlink/netlink_socket.h"
 
@@ -67,6 +67,47 @@ TEST(Neighbours, are_those_whose_hardware_address_is_known) {
     EXPECT_EQ(neighbour(NUD_FAILED, 6), std::nullopt);
     EXPECT_EQ(neighbour(NUD_INCOMPLETE, 0), std::nullopt);
     EXPECT_EQ(neighbour(NUD_NOARP, 4), std::nullopt) << "no Ethernet";
+}
+
+NlMessage route(int family, int type = RTM_NEWROUTE) {
+    rtmsg header{};
+    header.rtm_family = static_cast<unsigned char>(family);
+    header.rtm_type = RTN_UNICAST;
+    auto message = make_message(type, 0, header);
+    nla_put_u32(message.get(), RTA_OIF, 7);
+    return message;
+}
+
+void put(const NlMessage& message, int type, const char* address) {
+    const auto ip = *parse_ip(address);
+    nla_put(message.get(), type, static_cast<int>(ip.size()), ip.bytes.data());
+}
+
+std::optional<Route> parsed(const NlMessage& message) { return parse_route(nlmsg_hdr(message.get())); }
+
+TEST(NetlinkMessage, reads_device_and_gateway_of_route) {
+    EXPECT_EQ(parsed(route(AF_INET)),
+              (Route{.device = IfIndex{7}, .gateway = std::nullopt, .type = RTN_UNICAST}));
+    const auto by_v4 = route(AF_INET), by_v6 = route(AF_INET6);
+    put(by_v4, RTA_GATEWAY, "10.0.0.254");
+    EXPECT_EQ(parsed(by_v4)->gateway, parse_ip("10.0.0.254"));
+    put(by_v6, RTA_GATEWAY, "fe80::1");
+    EXPECT_EQ(parsed(by_v6)->gateway, parse_ip("fe80::1"));
+    EXPECT_EQ(parsed(route(AF_INET, RTM_DELROUTE)), std::nullopt);
+}
+
+TEST(NetlinkMessage, reads_gateway_of_other_family) {
+    const auto message = route(AF_INET);
+    std::array<std::uint8_t, 2 + 16> via{};
+    const std::uint16_t family = AF_INET6;
+    std::memcpy(via.data(), &family, 2);
+    const auto gateway = *parse_ip("fe80::1");
+    std::copy(gateway.bytes.begin(), gateway.bytes.end(), via.begin() + 2);
+    nla_put(message.get(), RTA_VIA, via.size(), via.data());
+    EXPECT_EQ(parsed(message)->gateway, gateway);
+    const auto cut = route(AF_INET);
+    nla_put(cut.get(), RTA_VIA, 9, via.data());
+    EXPECT_EQ(parsed(cut)->gateway, std::nullopt);
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// irqbalance(1)'s socket: one request for each connection. Its only thread sleeps for an interval (10 s)
-// after each scan up to version 1.9.3, so the event loop must not block on an answer.
+// irqbalance(1)'s socket and its protocol (irqbalance.c: sock_handle): one request for each connection. Its
+// only thread sleeps for an interval (10 s) after each scan up to version 1.9.3, so the event loop must not
+// block on an answer.
 #pragma once
 
 #include "base/clock.h"
@@ -10,13 +11,32 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace teamo {
+
+inline constexpr unsigned most_irqs = 1U << 24; ///< more than any kernel has
+using BannedIrqs = std::set<unsigned>;
+
+/// What irqbalance answers to "setup".
+struct IrqBalanceSetup {
+    unsigned seconds = 0; ///< its interval
+    BannedIrqs banned;    ///< by command line and socket; without those of a policy script
+    bool operator==(const IrqBalanceSetup&) const = default;
+};
+
+/// "SLEEP 10 IRQ 43 LOAD 0 DIFF 0 CLASS 0 IRQ 44 … BANNED 000000c0". EACCES: an empty answer, as all users
+/// but root get; EBADMSG: any other answer.
+Result<IrqBalanceSetup> parse_irqbalance_setup(std::string_view reply);
+
+/// The request that sets the list to `bans`. irqbalance before 1.9.5 reads only the first 500 bytes: so no
+/// number crosses byte 500, and the bans of others come first. EMSGSIZE: the bans of others alone do not fit.
+Result<std::string> ban_request(const BannedIrqs& bans, const BannedIrqs& ours);
 
 struct IrqBalanceSocket {
     pid_t pid = 0;
