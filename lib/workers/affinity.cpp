@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/handle.h"
-#include "kernel/cpus/thread_affinity.h"
+#include "kernel/cpus/cpus.h"
 #include "kernel/files/files.h"
 #include "kernel/files/process_files.h"
 

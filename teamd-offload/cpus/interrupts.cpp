@@ -3,7 +3,7 @@
 // Reads the ports' interrupts, and plans their CPUs.
 #include "cpus/interrupts.h"
 
-#include "kernel/cpus/cpu_topology.h"
+#include "kernel/cpus/cpus.h"
 #include "kernel/ethtool/queue_statistics.h"
 #include "kernel/files/files.h"
 #include "kernel/interrupts/affinity_settings.h"

@@ -18,7 +18,7 @@
 #include "plan/interrupts/drift.h"
 #include "plan/interrupts/interrupt_plan.h"
 #include "plan/team/repair.h"
-#include "runtime/cpu_claims.h"
+#include "runtime/shared_files.h"
 
 #include <memory>
 #include <set>

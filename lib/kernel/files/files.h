@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Small files: entries of /proc and /sys, and the daemon's files under /run.
+// Small files: entries of /proc and /sys, and the daemon's files and locks under /run.
 #pragma once
 
 #include "base/cpu_list.h"
+#include "base/handle.h"
 #include "base/result.h"
 
 #include <cstdint>
@@ -33,6 +34,29 @@ Result<> write_disable_ipv6(std::string_view device, bool disabled);
 
 /// The inode of the calling thread's network namespace; 0 if /proc does not show it.
 std::uint64_t network_namespace();
+
+/// A lock between processes of the same user, held as long as this object exists; the kernel releases it when
+/// the process ends. The destructor removes the file. Its mode is 0600, because flock(2) needs only an open
+/// descriptor: users who can read a file can also lock it.
+class LockFile {
+public:
+    /// None: another process holds it. Never waits.
+    static Result<std::optional<LockFile>> try_take(std::string path);
+    /// True if a process holds it now. EACCES: the caller may not open it; ENOENT: there is no such file.
+    static Result<bool> is_held(const std::string& path);
+
+    LockFile(LockFile&&) noexcept = default;
+    LockFile& operator=(LockFile&&) = delete;
+    ~LockFile();
+
+    /// False after a move from this object.
+    explicit operator bool() const { return static_cast<bool>(file_); }
+
+private:
+    LockFile(std::string path, UniqueFd file) : path_(std::move(path)), file_(std::move(file)) {}
+    std::string path_;
+    UniqueFd file_;
+};
 
 } // namespace teamo
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/interrupts/affinity_settings.h"
 
-#include "kernel/cpus/thread_affinity.h"
+#include "kernel/cpus/cpus.h"
 #include "kernel/files/files.h"
 #include "kernel/interrupts/port_interrupts.h"
 

@@ -5,7 +5,6 @@
 #include "base/whole_number.h"
 #include "kernel/files/files.h"
 
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -14,6 +13,8 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <functional>
+#include <map>
 
 namespace teamo {
 namespace {
@@ -112,25 +113,18 @@ Result<std::string> ban_request(const BannedIrqs& bans, const BannedIrqs& ours) 
 }
 
 std::vector<IrqBalanceSocket> find_irqbalance(const std::string& directory) {
-    struct Found {
-        IrqBalanceSocket socket;
-        timespec made;
-    };
-    std::vector<Found> found;
+    std::multimap<std::pair<time_t, long>, IrqBalanceSocket, std::greater<>> found; // by the time of creation
     for (const auto& name : sysfs::names_in(directory)) {
         const auto pid = pid_of_socket(name);
         const auto path = fmt::format("{}/{}", directory, name);
         struct stat status {};
         if (pid && ::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode) && is_alive(*pid))
-            found.push_back({{*pid, path}, status.st_ctim});
+            found.emplace(std::pair(status.st_ctim.tv_sec, status.st_ctim.tv_nsec),
+                          IrqBalanceSocket{*pid, path});
     }
-    std::ranges::sort(found, [](const Found& one, const Found& other) {
-        return std::pair(one.made.tv_sec, one.made.tv_nsec) >
-               std::pair(other.made.tv_sec, other.made.tv_nsec);
-    });
     std::vector<IrqBalanceSocket> sockets;
-    for (auto& one : found)
-        sockets.push_back(std::move(one.socket));
+    for (auto& [created, socket] : found)
+        sockets.push_back(std::move(socket));
     return sockets;
 }
 
@@ -158,8 +152,6 @@ Result<IrqBalanceExchange> IrqBalanceExchange::start(const std::string& path, co
     if (static_cast<std::size_t>(sent) != request.size()) return fail_errno(EMSGSIZE, path);
     return IrqBalanceExchange(std::move(socket), deadline);
 }
-
-std::uint32_t IrqBalanceExchange::events() { return EPOLLIN; }
 
 Result<IrqBalanceExchange::Progress> IrqBalanceExchange::step(Clock::time_point now) {
     std::array<char, 4096> part; // recv fills it before it is read

@@ -60,8 +60,7 @@ public:
     static Result<IrqBalanceExchange> start(const std::string& path, const std::string& request,
                                             Clock::time_point deadline);
 
-    int fd() const { return socket_.get(); }
-    static std::uint32_t events(); ///< the epoll events to wait for on fd()
+    int fd() const { return socket_.get(); } ///< readable when step() should be called
     Clock::time_point deadline() const { return deadline_; }
 
     enum class Progress : std::uint8_t { again, done };

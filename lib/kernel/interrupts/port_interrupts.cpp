@@ -6,7 +6,7 @@
 #include "kernel/interrupts/port_interrupts.h"
 
 #include "base/whole_number.h"
-#include "kernel/cpus/thread_affinity.h"
+#include "kernel/cpus/cpus.h"
 #include "kernel/files/files.h"
 #include "kernel/interrupts/vector_groups.h"
 #include "kernel/interrupts/vector_names.h"
@@ -120,25 +120,19 @@ using Places = std::vector<QueueVectors*>; ///< null: a queue that is not in use
 /// for each receive queue) or for each vector of a queue (igb), including unused ones. Empty if `threads`
 /// matches neither.
 Places places_of(PortInterrupts& port, std::span<const std::string> device_names, std::size_t threads) {
-    // By IRQ number: igb's receive vectors come first.
-    std::map<unsigned, std::pair<std::string, QueueVectors*>> vectors;
+    std::map<unsigned, QueueVectors*> queues; // by IRQ number
     for (auto& queue : port.queues)
         for (const auto& vector : queue.vectors)
-            vectors[vector.irq] = {vector.name, &queue};
-    for (const auto& vector : port.others)
-        vectors[vector.irq] = {vector.name, nullptr};
-    std::vector<std::string> names;
-    for (const auto& [irq, vector] : vectors)
-        names.push_back(vector.first);
-    const auto roles = roles_of(names, device_names);
+            queues[vector.irq] = &queue;
+    auto vectors = vectors_of(port);
+    std::ranges::sort(vectors, {}, &IrqVector::irq); // igb's receive vectors come first
+    const auto roles = roles_of(vectors, device_names);
     Places by_vector;
     std::map<unsigned, QueueVectors*> by_queue; // by the number in the name
-    auto role = roles.begin();
-    for (const auto& [irq, vector] : vectors) {
-        if (const auto one = *role++; one.kind == VectorRole::Kind::queue) {
-            by_vector.push_back(vector.second);
-            by_queue.emplace(one.queue, vector.second);
-        }
+    for (std::size_t at = 0; at < vectors.size(); ++at) {
+        if (roles[at].kind != VectorRole::Kind::queue) continue;
+        by_vector.push_back(queues[vectors[at].irq]);
+        by_queue.emplace(roles[at].queue, by_vector.back());
     }
     if (threads == by_queue.size()) {
         Places places;

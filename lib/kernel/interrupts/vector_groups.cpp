@@ -74,10 +74,7 @@ void group_vectors(PortInterrupts& port, std::vector<IrqVector> vectors, const N
     port.queues.clear();
     port.others.clear();
     if (vectors.empty()) return;
-    std::vector<std::string> names;
-    for (const auto& vector : vectors)
-        names.push_back(vector.name);
-    const auto roles = roles_of(names, device_names);
+    const auto roles = roles_of(vectors, device_names);
     const auto by_family = reported_queues(netdev_queues);
     // Numbers in names are the driver's and may differ from the kernel's. If the family reports the queue of
     // one vector with a number, all vectors with that number belong to that queue.

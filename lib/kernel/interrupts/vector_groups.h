@@ -23,9 +23,9 @@ void group_vectors(PortInterrupts& port, std::vector<IrqVector> vectors, const N
 
 /// Counters read at one time.
 struct InterruptSample {
-    std::map<unsigned, std::uint64_t> vectors; ///< interrupts so far, by IRQ number
-    std::vector<std::uint64_t> packets;        ///< by receive queue
-    std::uint64_t sent = 0;                    ///< packets transmitted on all queues
+    std::map<unsigned, std::uint64_t> vectors{}; ///< interrupts so far, by IRQ number
+    std::vector<std::uint64_t> packets{};        ///< by receive queue
+    std::uint64_t sent = 0;                      ///< packets transmitted on all queues
 };
 
 /// The queue of a vector, by IRQ number, if two samples show it: between them only one queue received

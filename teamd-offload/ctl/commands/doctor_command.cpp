@@ -6,7 +6,7 @@
 #include "ctl/doctor/measuring.h"
 #include "ctl/doctor/sampling.h"
 #include "ctl/output.h"
-#include "kernel/cpus/cpu_topology.h"
+#include "kernel/cpus/cpus.h"
 #include "kernel/ethtool/ethtool.h"
 #include "kernel/files/device_files.h"
 #include "kernel/netlink/counters.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "kernel/cpus/thread_affinity.h"
+#include "kernel/cpus/cpus.h"
 #include "kernel/interrupts/affinity_settings.h"
 #include "unit/kernel/tree.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "runtime/cpu_claims.h"
+#include "runtime/shared_files.h"
 
 #include "base/whole_number.h"
-#include "kernel/files/files.h"
 #include "kernel/files/process_files.h"
 #include "json/fields.h"
 #include "json/parse.h"
@@ -25,16 +24,14 @@ double real(const json::Value& value) {
 }
 
 json::Value value_of(const PortClaim& port) {
-    json::Value irqs(json::Object{});
+    json::Object irqs;
     for (const auto& [irq, cpus] : port.irqs)
-        irqs.set(std::to_string(irq), text_of(cpus));
-    json::Value value(json::Object{});
-    value.set("port", port.port);
-    value.set("cpus", text_of(port.cpus));
-    value.set("irqs", std::move(irqs));
-    value.set("load", port.load);
-    value.set("standby", port.standby);
-    return value;
+        irqs.push_back({std::to_string(irq), text_of(cpus)});
+    return json::Object{{"port", port.port},
+                        {"cpus", text_of(port.cpus)},
+                        {"irqs", std::move(irqs)},
+                        {"load", port.load},
+                        {"standby", port.standby}};
 }
 
 Result<PortClaim> parse_claim(const json::Value& value) {
@@ -53,18 +50,28 @@ Result<PortClaim> parse_claim(const json::Value& value) {
     return port;
 }
 
+BannedIrqs parse_irqs(const json::Value& list) {
+    BannedIrqs irqs;
+    if (list.array() == nullptr) return irqs;
+    for (const auto& entry : *list.array())
+        if (const auto* irq = entry.integer(); irq != nullptr && *irq >= 0 && *irq < most_irqs)
+            irqs.insert(static_cast<unsigned>(*irq));
+    return irqs;
+}
+
+json::Array value_of(const BannedIrqs& irqs) { return json::Array(irqs.begin(), irqs.end()); }
+
 } // namespace
 
 std::string text_of(const TeamClaims& claims) {
     json::Array ports;
     for (const auto& port : claims.ports)
         ports.push_back(value_of(port));
-    json::Value value(json::Object{});
-    value.set("version", claims_version);
-    value.set("pid", static_cast<std::int64_t>(claims.pid));
-    value.set("start_time", static_cast<std::int64_t>(claims.start_time));
-    value.set("ports", std::move(ports));
-    return json::write(value) + "\n";
+    return json::write(json::Object{{"version", claims_version},
+                                    {"pid", static_cast<std::int64_t>(claims.pid)},
+                                    {"start_time", static_cast<std::int64_t>(claims.start_time)},
+                                    {"ports", std::move(ports)}}) +
+           "\n";
 }
 
 Result<TeamClaims> parse_claims(std::string_view content) {
@@ -77,10 +84,8 @@ Result<TeamClaims> parse_claims(std::string_view content) {
     const auto* ports = value->find("ports");
     if (claims.pid <= 0 || ports == nullptr || ports->array() == nullptr)
         return fail(EBADMSG, "not a claims file: no \"pid\" or no \"ports\"");
-    for (const auto& entry : *ports->array()) {
-        auto port = TEAMO_TRY(parse_claim(entry));
-        claims.ports.push_back(std::move(port));
-    }
+    for (const auto& entry : *ports->array())
+        claims.ports.push_back(TEAMO_TRY(parse_claim(entry)));
     return claims;
 }
 
@@ -134,5 +139,42 @@ Result<> CpuClaims::write(std::string_view team, std::vector<PortClaim> ports) c
 }
 
 void CpuClaims::remove(std::string_view team) const { remove_file(path_of(team)); }
+
+std::string text_of(const BansAsked& asked) {
+    json::Object teams;
+    for (const auto& [team, irqs] : asked.teams)
+        teams.push_back({team, value_of(irqs)});
+    return json::write(json::Object{{"pid", static_cast<std::int64_t>(asked.pid)},
+                                    {"found", value_of(asked.found)},
+                                    {"teams", std::move(teams)}}) +
+           "\n";
+}
+
+Result<BansAsked> parse_bans_asked(std::string_view text) {
+    const auto value = json::parse(text);
+    if (!value) return fail(EBADMSG, value.error().text);
+    BansAsked asked;
+    const auto* pid = value->find("pid");
+    if (pid == nullptr || pid->integer() == nullptr) return fail(EBADMSG, "no \"pid\" in the file");
+    asked.pid = static_cast<pid_t>(*pid->integer());
+    asked.found = parse_irqs(json::child(*value, "found"));
+    for (const auto& team : json::object(*value, "teams"))
+        asked.teams[team.key] = parse_irqs(team.value);
+    return asked;
+}
+
+BannedIrqs bans_wanted(const BannedIrqs& current, const BansAsked& asked, const std::string& team,
+                       const BannedIrqs& wanted) {
+    auto bans = current;
+    if (const auto before = asked.teams.find(team); before != asked.teams.end())
+        for (const auto irq : before->second) {
+            const bool others = std::ranges::any_of(asked.teams, [&](const auto& other) {
+                return other.first != team && other.second.contains(irq);
+            });
+            if (!others && !asked.found.contains(irq)) bans.erase(irq);
+        }
+    bans.insert(wanted.begin(), wanted.end());
+    return bans;
+}
 
 } // namespace teamo

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The CPUs that the teams of this machine have assigned to their ports, so that no two teams take the same
-// one. Each daemon writes its claims into DIRECTORY/TEAM.cpus. It holds the lock DIRECTORY/cpus.lock from
-// before it reads the others' claims until it has written its own.
+// Files that the teams of this machine share: the CPUs that they have claimed, and the bans that they have
+// requested from irqbalance.
 #pragma once
 
+#include "kernel/files/files.h"
+#include "kernel/interrupts/irqbalance.h"
 #include "model/interrupts.h"
-#include "runtime/lock_file.h"
 
 #include <map>
 #include <string>
@@ -25,14 +25,18 @@ struct PortClaim {
     bool operator==(const PortClaim&) const = default;
 };
 
-/// A team's file.
+/// A team's file, DIRECTORY/TEAM.cpus.
 struct TeamClaims {
     pid_t pid = 0;                ///< of its daemon
     std::uint64_t start_time = 0; ///< of that process (proc(5), field 22), because PIDs are reused
     std::vector<PortClaim> ports;
     bool operator==(const TeamClaims&) const = default;
 };
+std::string text_of(const TeamClaims& claims);
+Result<TeamClaims> parse_claims(std::string_view text);
 
+/// The claims of all teams, so that no two teams take the same CPU. A daemon holds the lock
+/// DIRECTORY/cpus.lock from before it reads the others' claims until it has written its own.
 class CpuClaims {
 public:
     /// `root`: the directory that contains proc.
@@ -59,8 +63,22 @@ private:
     std::string directory_, root_;
 };
 
-// The file's content. Pure.
-std::string text_of(const TeamClaims& claims);
-Result<TeamClaims> parse_claims(std::string_view text);
+/// The bans that the teams of this machine have requested from one irqbalance. irqbalance(1) has one list of
+/// banned interrupts, and each request replaces the whole list (irqbalance.c: sock_handle, "settings ban
+/// irqs"). It has the bans of the administrator (--banirq), of every team and of other programs, so we read
+/// it, change our part and write it back.
+struct BansAsked {
+    pid_t pid = 0;                           ///< of that irqbalance; a new one starts without our bans
+    BannedIrqs found;                        ///< in its list before the first team wrote to it
+    std::map<std::string, BannedIrqs> teams; ///< the bans of each team
+    bool operator==(const BansAsked&) const = default;
+};
+std::string text_of(const BansAsked& asked);
+Result<BansAsked> parse_bans_asked(std::string_view text);
+
+/// The list to write: the current one with `wanted`, without earlier bans of this team that it no longer
+/// wants, unless another team wants them or they were there before us.
+BannedIrqs bans_wanted(const BannedIrqs& current, const BansAsked& asked, const std::string& team,
+                       const BannedIrqs& wanted);
 
 } // namespace teamo

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The machine's CPUs, and those that a thread may use.
 #pragma once
 
 #include "base/result.h"
 #include "model/cpus.h"
+
+#include <sys/types.h>
 
 #include <string>
 
@@ -14,5 +18,11 @@ Result<CpuTopology> read_cpu_topology(const std::string& root = "");
 
 /// The CPUs that are online.
 Result<CpuList> read_online_cpus(const std::string& root = "");
+
+/// The CPU affinity of a thread, also beyond the 1024 CPUs of cpu_set_t. ESRCH: the thread is gone.
+Result<CpuList> read_thread_affinity(pid_t thread);
+/// ESRCH: the thread is gone. EINVAL: its cpuset has none of the CPUs, or the kernel does not allow it to
+/// move. EPERM: another user's thread (CAP_SYS_NICE).
+Result<> write_thread_affinity(pid_t thread, const CpuList& cpus);
 
 } // namespace teamo

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "kernel/cpus/cpu_topology.h"
+#include "kernel/cpus/cpus.h"
 #include "unit/kernel/tree.h"
 
 #include <gmock/gmock.h>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "kernel/cpus/cpu_topology.h"
+#include "kernel/cpus/cpus.h"
 
 #include "kernel/files/files.h"
 
+#include <sched.h>
+
+#include <array>
 #include <utility>
 
 namespace teamo {
@@ -114,6 +117,9 @@ CpuList read_isolated(const fs::path& sys) {
     return isolated;
 }
 
+constexpr unsigned cpu_limit = 8192; // the largest CONFIG_NR_CPUS; cpu_set_t has 1024
+using CpuSets = std::array<cpu_set_t, cpu_limit / CPU_SETSIZE>;
+
 } // namespace
 
 Result<CpuTopology> read_cpu_topology(const std::string& root) {
@@ -139,6 +145,28 @@ Result<CpuList> read_online_cpus(const std::string& root) {
     auto cpus = parse_cpu_list(text);
     if (!cpus) return fail(EINVAL, path + " is not a list of CPUs");
     return std::move(*cpus);
+}
+
+Result<CpuList> read_thread_affinity(pid_t thread) {
+    CpuSets sets{};
+    if (::sched_getaffinity(thread, sizeof sets, sets.data()) < 0)
+        return fail_errno(errno, fmt::format("affinity of thread {}", thread));
+    CpuList cpus;
+    for (unsigned cpu = 0; cpu < cpu_limit; ++cpu)
+        if (CPU_ISSET_S(cpu, sizeof sets, sets.data())) cpus.push_back(cpu);
+    return cpus;
+}
+
+Result<> write_thread_affinity(pid_t thread, const CpuList& cpus) {
+    CpuSets sets{};
+    for (const auto cpu : cpus)
+        if (cpu < cpu_limit) CPU_SET_S(cpu, sizeof sets, sets.data());
+    if (::sched_setaffinity(thread, sizeof sets, sets.data()) == 0) return {};
+    const int error = errno;
+    const auto what = fmt::format("thread {} cannot run on CPU {}", thread, text_of(cpus));
+    if (error == EINVAL)
+        return fail(EINVAL, what + ": its cpuset has none of them, or the kernel does not allow it to move");
+    return fail_errno(error, what);
 }
 
 } // namespace teamo
