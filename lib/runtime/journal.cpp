@@ -106,14 +106,15 @@ std::uint32_t small(const json::Value& value, std::string_view key) {
 FeatureSettings parse_features(const json::Object& written) {
     FeatureSettings features;
     for (const auto& member : written)
-        if (const auto* on = member.value.boolean(); on != nullptr) features.emplace(member.key, *on);
+        if (const auto* on = member.value.boolean()) features.emplace(member.key, *on);
     return features;
 }
 
-FeatureNames parse_names(const json::Array& written) {
-    FeatureNames names;
+template <class Names>
+Names parse_names(const json::Array& written) {
+    Names names;
     for (const auto& entry : written)
-        if (const auto* name = entry.string(); name != nullptr) names.insert(*name);
+        if (const auto* name = entry.string()) names.insert(names.end(), *name);
     return names;
 }
 
@@ -198,7 +199,7 @@ Result<PortBefore> parse_port(const json::Value& value) {
     port.made_clsact = json::flag(value, "made_clsact");
     port.features = parse_features(json::object(value, "features"));
     port.trial = parse_features(json::object(value, "trial"));
-    port.offloads = parse_names(json::array(value, "offloads"));
+    port.offloads = parse_names<FeatureNames>(json::array(value, "offloads"));
     port.cpus = parse_cpus(json::array(value, "cpus"));
     port.ipv6_addresses = parse_addresses(json::array(value, "ipv6_addresses"), port.index);
     return port;
@@ -244,11 +245,10 @@ Result<Journal> parse_journal(std::string_view content) {
     for (std::size_t bucket = 0; bucket < std::min(owners.size(), journal.owners.size()); ++bucket)
         if (owners[bucket] >= '0' && owners[bucket] <= '8')
             journal.owners[bucket] = Slot{static_cast<std::uint8_t>(owners[bucket] - '0')};
-    journal.offloads = parse_names(json::array(*value, "offloads"));
+    journal.offloads = parse_names<FeatureNames>(json::array(*value, "offloads"));
     for (const auto& entry : json::array(*value, "ports"))
         journal.ports.push_back(TEAMO_TRY(parse_port(entry)));
-    for (const auto& entry : json::array(*value, "removed_by_hand"))
-        if (entry.string() != nullptr) journal.removed_by_hand.push_back(*entry.string());
+    journal.removed_by_hand = parse_names<std::vector<std::string>>(json::array(*value, "removed_by_hand"));
     journal.workers = parse_workers(json::child(*value, "workers"));
     return journal;
 }

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "cpus/interrupts.h"
-#include "kernel/cpus/cpu_load.h"
+#include "kernel/cpus/cpus.h"
 #include "log.h"
 #include "loop.h"
 #include "model/observation.h"

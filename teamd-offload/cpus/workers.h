@@ -7,7 +7,7 @@
 #include "cpus/interrupts.h"
 #include "cpus/unit_binder.h"
 #include "cpus/worker_sampler.h"
-#include "kernel/cpus/cpu_load.h"
+#include "kernel/cpus/cpus.h"
 #include "log.h"
 #include "loop.h"
 #include "model/worker_status.h"

@@ -51,19 +51,14 @@ std::uint64_t increase(std::uint64_t before, std::uint64_t after) {
 }
 
 /// The entry that rose, if by `least` or more, and all others together by at most an eighth of that.
-template <class Moves>
-std::optional<unsigned> only_riser(const Moves& moves, std::uint64_t least) {
-    std::uint64_t most = 0, all = 0;
-    unsigned which = 0;
-    for (const auto& [number, by] : moves) {
+std::optional<unsigned> only_riser(const std::map<unsigned, std::uint64_t>& rises, std::uint64_t least) {
+    std::uint64_t all = 0;
+    for (const auto& [number, by] : rises)
         all += by;
-        if (by > most) {
-            most = by;
-            which = number;
-        }
-    }
-    if (most < least || (all - most) * 8 > most) return std::nullopt;
-    return which;
+    const auto most = std::ranges::max_element(rises, {}, [](const auto& rise) { return rise.second; });
+    if (most == rises.end() || most->second < least || (all - most->second) * 8 > most->second)
+        return std::nullopt;
+    return most->first;
 }
 
 } // namespace

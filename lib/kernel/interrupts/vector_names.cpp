@@ -46,8 +46,6 @@ constexpr auto words = std::to_array<Word>({
 constexpr auto others = std::to_array<std::string_view>(
     {"config", "control", "virtqueues-config", "misc", "event", "async", "cmd", "pages", "mgm", "mbox", "mbx",
      "mailbox", "health", "lsc", "exn", "admin", "notify", "hwc", "safety"});
-/// Not for queues, though named like them: "i40e-…:fdir-TxRx-0".
-constexpr auto never_queues = std::to_array<std::string_view>({"fdir"});
 /// RDMA, which sets its own affinity: "irdma-…-CEQ-3", "bnxt_re-nq-1".
 constexpr auto foreign = std::to_array<std::string_view>({"irdma", "-ceq-", "-aeq-", "bnxt_re"});
 
@@ -97,7 +95,8 @@ std::optional<unsigned> take_last_number(std::string_view& core) {
 Parsed parse(std::string_view handler, std::span<const std::string> device_names) {
     const auto whole = core_of(handler, device_names);
     if (has_any(whole, foreign)) return {.kind = VectorRole::Kind::foreign};
-    if (has_any(whole, never_queues)) return {.kind = VectorRole::Kind::other};
+    // Not for a queue, though named like one: "i40e-…:fdir-TxRx-0".
+    if (whole.find("fdir") != std::string::npos) return {.kind = VectorRole::Kind::other};
     std::string_view core = whole;
     const auto number = take_last_number(core);
     if (number) {

@@ -7,7 +7,7 @@
 #include "ctl/doctor/benchmark.h"
 #include "ctl/doctor/trial.h"
 #include "ctl/output.h"
-#include "kernel/cpus/cpu_load.h"
+#include "kernel/cpus/cpus.h"
 #include "json/fields.h"
 
 #include <algorithm>

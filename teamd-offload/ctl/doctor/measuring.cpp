@@ -2,7 +2,7 @@
 #include "ctl/doctor/measuring.h"
 
 #include "base/clock.h"
-#include "kernel/cpus/cpu_load.h"
+#include "kernel/cpus/cpus.h"
 
 #include <thread>
 
