@@ -2,7 +2,7 @@
 #include "dry_run.h"
 
 #include "datapath/datapath.h"
-#include "kernel/cpus/cpu_topology.h"
+#include "kernel/cpus/cpus.h"
 #include "kernel/ethtool/ethtool.h"
 #include "kernel/interrupts/port_interrupts.h"
 #include "kernel/netlink/links.h"
@@ -12,8 +12,8 @@
 #include "plan/team/make_plan.h"
 #include "plan/team/membership.h"
 #include "plan/team/offloads.h"
-#include "runtime/cpu_claims.h"
 #include "runtime/journal.h"
+#include "runtime/shared_files.h"
 #include "json/write.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "runtime/lock_file.h"
+#include "kernel/files/files.h"
 
 #include <chrono>
 #include <optional>

@@ -69,6 +69,11 @@ inline tl::unexpected<Error> within(std::string_view where, Error error) {
     error.text.insert(0, fmt::format("{}: ", where));
     return tl::unexpected<Error>(std::move(error));
 }
+template <class T>
+Result<T> within(std::string_view where, Result<T> result) {
+    if (!result) return within(where, std::move(result.error()));
+    return result;
+}
 
 /// What TEAMO_TRY gives: the value, moved out of its Result.
 template <class T>

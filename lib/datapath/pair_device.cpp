@@ -28,8 +28,9 @@ Result<> set_up_inner(LinkControl& links, const Link& inner, const std::string& 
 Result<std::string> create_pair(LinkControl& links, const std::string& name, const MacAddress& address) {
     // Numbered by the kernel, because the team's name may already have 15 letters.
     const auto inner_names = fmt::format("{}%d", inner_name_prefix);
-    if (auto made = links.create_netkit(name, inner_names, address); made) return std::string("netkit");
-    TEAMO_TRY(links.create_veth(name, inner_names, address));
+    if (auto made = links.create_pair("netkit", name, inner_names, address); made)
+        return std::string("netkit");
+    TEAMO_TRY(links.create_pair("veth", name, inner_names, address));
     return std::string("veth");
 }
 

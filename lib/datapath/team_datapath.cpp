@@ -2,7 +2,7 @@
 #include "datapath/team_datapath.h"
 
 #include "datapath/hash_program.h"
-#include "kernel/netlink/link_stats.h"
+#include "kernel/netlink/counters.h"
 #include "kernel/netlink/traffic_control.h"
 #include "model/marks.h"
 

@@ -21,11 +21,13 @@ constexpr std::size_t longest = std::size_t{64} << 20;
 
 std::string path_of(std::string_view team) { return fmt::format("{}/{}.json", journal_directory, team); }
 
-json::Array value_of(const FeatureNames& names) {
-    json::Array list;
-    for (const auto& name : names)
-        list.emplace_back(name);
-    return list;
+json::Array value_of(const FeatureNames& names) { return json::Array(names.begin(), names.end()); }
+
+json::Object value_of(const FeatureSettings& settings) {
+    json::Object value;
+    for (const auto& [name, on] : settings)
+        value.push_back({name, on});
+    return value;
 }
 
 /// CPU lists are written like the kernel's ("0-3,6"): a list of numbers would be long on a large machine.
@@ -65,36 +67,35 @@ json::Value value_of(const BoundWorkers& workers) {
     return json::Object{{"processes", std::move(processes)}, {"units", std::move(units)}};
 }
 
-json::Value value_of(const FeatureSettings& settings) {
-    json::Value value(json::Object{});
-    for (const auto& [name, on] : settings)
-        value.set(name, on);
-    return value;
+json::Array value_of(const std::vector<DeviceAddress>& addresses) {
+    json::Array list;
+    for (const auto& address : addresses)
+        list.emplace_back(json::Object{{"address", text_of(address.ip)},
+                                       {"prefix", static_cast<int>(address.prefix)},
+                                       {"flags", address.flags}});
+    return list;
 }
 
 json::Value value_of(const PortBefore& port) {
-    json::Value value(json::Object{});
-    value.set("ifindex", port.index.value);
-    value.set("slot", static_cast<int>(port.slot.value));
+    json::Value value(json::Object{{"ifindex", port.index.value},
+                                   {"slot", static_cast<int>(port.slot.value)},
+                                   {"name", port.name},
+                                   {"address", text_of(port.address)},
+                                   {"mtu", port.mtu},
+                                   {"flags", port.flags},
+                                   {"made_clsact", port.made_clsact}});
     if (port.state != PortState::joined) value.set("state", name_of(port.state));
     if (port.taken_down) value.set("taken_down", true);
-    value.set("name", port.name);
-    value.set("address", text_of(port.address));
-    value.set("mtu", port.mtu);
-    value.set("flags", port.flags);
     if (port.disable_ipv6) value.set("disable_ipv6", *port.disable_ipv6);
-    value.set("made_clsact", port.made_clsact);
     // Empty values are left out, as in the files of earlier versions.
-    if (!port.features.empty()) value.set("features", value_of(port.features));
-    if (!port.trial.empty()) value.set("trial", value_of(port.trial));
-    if (!port.offloads.empty()) value.set("offloads", value_of(port.offloads));
-    if (!port.cpus.empty()) value.set("cpus", value_of(port.cpus));
-    json::Array addresses;
-    for (const auto& address : port.ipv6_addresses)
-        addresses.emplace_back(json::Object{{"address", text_of(address.ip)},
-                                            {"prefix", static_cast<int>(address.prefix)},
-                                            {"flags", address.flags}});
-    if (!addresses.empty()) value.set("ipv6_addresses", std::move(addresses));
+    const auto set = [&value](std::string_view key, const auto& member) {
+        if (!member.empty()) value.set(key, value_of(member));
+    };
+    set("features", port.features);
+    set("trial", port.trial);
+    set("offloads", port.offloads);
+    set("cpus", port.cpus);
+    set("ipv6_addresses", port.ipv6_addresses);
     return value;
 }
 
@@ -102,22 +103,18 @@ std::uint32_t small(const json::Value& value, std::string_view key) {
     return static_cast<std::uint32_t>(json::number(value, key));
 }
 
-std::optional<bool> boolean(const json::Value& value, std::string_view key) {
-    const auto* found = json::child(value, key).boolean();
-    return found == nullptr ? std::nullopt : std::optional(*found);
-}
-
 FeatureSettings parse_features(const json::Object& written) {
     FeatureSettings features;
     for (const auto& member : written)
-        if (const auto* on = member.value.boolean(); on != nullptr) features.emplace(member.key, *on);
+        if (const auto* on = member.value.boolean()) features.emplace(member.key, *on);
     return features;
 }
 
-FeatureNames parse_names(const json::Array& written) {
-    FeatureNames names;
+template <class Names>
+Names parse_names(const json::Array& written) {
+    Names names;
     for (const auto& entry : written)
-        if (const auto* name = entry.string(); name != nullptr) names.insert(*name);
+        if (const auto* name = entry.string()) names.insert(names.end(), *name);
     return names;
 }
 
@@ -187,7 +184,7 @@ PortState parse_state(std::string_view written) {
 Result<PortBefore> parse_port(const json::Value& value) {
     PortBefore port;
     port.state = parse_state(json::text(value, "state"));
-    port.taken_down = boolean(value, "taken_down").value_or(false);
+    port.taken_down = json::flag(value, "taken_down");
     port.index = IfIndex{small(value, "ifindex")};
     const auto slot = small(value, "slot");
     port.name = json::text(value, "name");
@@ -198,11 +195,11 @@ Result<PortBefore> parse_port(const json::Value& value) {
     port.address = *address;
     port.mtu = small(value, "mtu");
     port.flags = small(value, "flags");
-    port.disable_ipv6 = boolean(value, "disable_ipv6");
-    port.made_clsact = boolean(value, "made_clsact").value_or(false);
+    if (const auto* disabled = json::child(value, "disable_ipv6").boolean()) port.disable_ipv6 = *disabled;
+    port.made_clsact = json::flag(value, "made_clsact");
     port.features = parse_features(json::object(value, "features"));
     port.trial = parse_features(json::object(value, "trial"));
-    port.offloads = parse_names(json::array(value, "offloads"));
+    port.offloads = parse_names<FeatureNames>(json::array(value, "offloads"));
     port.cpus = parse_cpus(json::array(value, "cpus"));
     port.ipv6_addresses = parse_addresses(json::array(value, "ipv6_addresses"), port.index);
     return port;
@@ -211,25 +208,24 @@ Result<PortBefore> parse_port(const json::Value& value) {
 } // namespace
 
 std::string text_of(const Journal& journal) {
-    json::Value value(json::Object{});
-    value.set("version", journal_version);
-    value.set("network_namespace", static_cast<std::int64_t>(journal.network_namespace));
-    if (journal.making) value.set("making", true);
-    value.set("team", journal.team.value);
-    value.set("inner", journal.inner.value);
-    if (journal.active) value.set("active", journal.active->value);
     std::string owners;
     for (const auto owner : journal.owners)
         owners.push_back(static_cast<char>('0' + owner.value));
-    value.set("owners", owners);
-    if (!journal.offloads.empty()) value.set("offloads", value_of(journal.offloads));
-    json::Array ports, removed;
+    json::Array ports;
     for (const auto& port : journal.ports)
         ports.push_back(value_of(port));
-    for (const auto& name : journal.removed_by_hand)
-        removed.emplace_back(name);
-    value.set("ports", std::move(ports));
-    value.set("removed_by_hand", std::move(removed));
+    const auto& removed = journal.removed_by_hand;
+    json::Value value(
+        json::Object{{"version", journal_version},
+                     {"network_namespace", static_cast<std::int64_t>(journal.network_namespace)},
+                     {"team", journal.team.value},
+                     {"inner", journal.inner.value},
+                     {"owners", std::move(owners)},
+                     {"ports", std::move(ports)},
+                     {"removed_by_hand", json::Array(removed.begin(), removed.end())}});
+    if (journal.making) value.set("making", true);
+    if (journal.active) value.set("active", journal.active->value);
+    if (!journal.offloads.empty()) value.set("offloads", value_of(journal.offloads));
     if (!journal.workers.empty()) value.set("workers", value_of(journal.workers));
     return json::write(value) + "\n";
 }
@@ -241,7 +237,7 @@ Result<Journal> parse_journal(std::string_view content) {
 
     Journal journal;
     journal.network_namespace = static_cast<std::uint64_t>(json::number(*value, "network_namespace"));
-    journal.making = boolean(*value, "making").value_or(false);
+    journal.making = json::flag(*value, "making");
     journal.team = IfIndex{small(*value, "team")};
     journal.inner = IfIndex{small(*value, "inner")};
     if (const auto active = small(*value, "active"); active != 0) journal.active = IfIndex{active};
@@ -249,13 +245,10 @@ Result<Journal> parse_journal(std::string_view content) {
     for (std::size_t bucket = 0; bucket < std::min(owners.size(), journal.owners.size()); ++bucket)
         if (owners[bucket] >= '0' && owners[bucket] <= '8')
             journal.owners[bucket] = Slot{static_cast<std::uint8_t>(owners[bucket] - '0')};
-    journal.offloads = parse_names(json::array(*value, "offloads"));
-    for (const auto& entry : json::array(*value, "ports")) {
-        auto port = TEAMO_TRY(parse_port(entry));
-        journal.ports.push_back(std::move(port));
-    }
-    for (const auto& entry : json::array(*value, "removed_by_hand"))
-        if (entry.string() != nullptr) journal.removed_by_hand.push_back(*entry.string());
+    journal.offloads = parse_names<FeatureNames>(json::array(*value, "offloads"));
+    for (const auto& entry : json::array(*value, "ports"))
+        journal.ports.push_back(TEAMO_TRY(parse_port(entry)));
+    journal.removed_by_hand = parse_names<std::vector<std::string>>(json::array(*value, "removed_by_hand"));
     journal.workers = parse_workers(json::child(*value, "workers"));
     return journal;
 }
@@ -265,10 +258,9 @@ Result<std::optional<Journal>> read_journal(std::string_view team) {
     auto content = read_file(path, longest);
     if (!content && content.error().number == ENOENT) return std::optional<Journal>();
     if (!content) return tl::unexpected(content.error());
-    auto journal = parse_journal(*content);
-    if (!journal) return within(path, std::move(journal.error()));
-    if (journal->network_namespace != network_namespace()) return std::optional<Journal>();
-    return std::optional(std::move(*journal));
+    auto journal = TEAMO_TRY(within(path, parse_journal(*content)));
+    if (journal.network_namespace != network_namespace()) return std::optional<Journal>();
+    return std::optional(std::move(journal));
 }
 
 Result<> write_journal(std::string_view team, const Journal& journal) {

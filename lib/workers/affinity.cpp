@@ -3,9 +3,9 @@
 
 #include "base/clock.h"
 #include "base/handle.h"
-#include "kernel/cpus/thread_affinity.h"
-#include "kernel/files/process_stat.h"
-#include "kernel/files/sysfs.h"
+#include "kernel/cpus/cpus.h"
+#include "kernel/files/files.h"
+#include "kernel/files/process_files.h"
 
 #include <poll.h>
 #include <sys/syscall.h>

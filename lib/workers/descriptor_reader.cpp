@@ -2,8 +2,8 @@
 #include "workers/descriptor_reader.h"
 
 #include "base/handle.h"
-#include "kernel/files/socket_owners.h"
-#include "kernel/files/sysfs.h"
+#include "kernel/files/files.h"
+#include "kernel/files/process_files.h"
 
 #include <linux/tcp.h>
 #include <netinet/in.h>

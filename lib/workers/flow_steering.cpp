@@ -4,7 +4,7 @@
 // receive queue (rps_flow_cnt) (Documentation/networking/scaling.rst).
 #include "workers/flow_steering.h"
 
-#include "kernel/files/sysfs.h"
+#include "kernel/files/files.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/whole_number.h"
 #include "kernel/files/files.h"
-#include "kernel/files/process_stat.h"
+#include "kernel/files/process_files.h"
 #include "workers/process_text.h"
 
 #include <pwd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "balancing/balancing.h"
 
-#include "kernel/netlink/qdisc_stats.h"
+#include "kernel/netlink/counters.h"
 #include "plan/team/cpu_slots.h"
 
 #include <algorithm>

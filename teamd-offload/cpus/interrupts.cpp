@@ -3,10 +3,9 @@
 // Reads the ports' interrupts, and plans their CPUs.
 #include "cpus/interrupts.h"
 
-#include "kernel/cpus/cpu_topology.h"
+#include "kernel/cpus/cpus.h"
 #include "kernel/ethtool/queue_statistics.h"
 #include "kernel/files/files.h"
-#include "kernel/interrupts/affinity_restore.h"
 #include "kernel/interrupts/affinity_settings.h"
 #include "kernel/interrupts/udev_policy.h"
 #include "plan/interrupts/interrupt_settings.h"

@@ -6,12 +6,12 @@
 
 #include "cpus/irqbalance_ban.h"
 #include "kernel/interrupts/port_interrupts.h"
-#include "kernel/interrupts/vector_learning.h"
+#include "kernel/interrupts/vector_groups.h"
 #include "model/interrupt_status.h"
 #include "plan/interrupts/drift.h"
 #include "plan/interrupts/interrupt_plan.h"
 #include "plan/team/repair.h"
-#include "runtime/cpu_claims.h"
+#include "runtime/shared_files.h"
 #include "team/context.h"
 
 #include <memory>

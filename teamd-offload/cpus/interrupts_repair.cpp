@@ -3,7 +3,6 @@
 // Sets the affinities of a port's interrupts, repairs what another program changes, and restores them.
 #include "cpus/interrupts.h"
 
-#include "kernel/interrupts/affinity_restore.h"
 #include "kernel/interrupts/affinity_settings.h"
 #include "plan/interrupts/interrupt_settings.h"
 

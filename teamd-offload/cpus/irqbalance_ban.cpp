@@ -131,7 +131,7 @@ void IrqBalance::ask(const std::string& request) {
         return failed(exchange.error());
     }
     exchange_ = std::move(*exchange);
-    auto io = Io::make(loop_, exchange_->fd(), IrqBalanceExchange::events(), Priority::client,
+    auto io = Io::make(loop_, exchange_->fd(), EPOLLIN, Priority::client,
                        [this](std::uint32_t) { step_exchange(); });
     if (!io) return failed(io.error());
     io_ = std::move(*io);

@@ -6,11 +6,11 @@
 #pragma once
 
 #include "base/clock.h"
-#include "kernel/interrupts/irqbalance_socket.h"
+#include "kernel/files/files.h"
+#include "kernel/interrupts/irqbalance.h"
 #include "log.h"
 #include "loop.h"
-#include "runtime/irqbalance_bans.h"
-#include "runtime/lock_file.h"
+#include "runtime/shared_files.h"
 
 #include <functional>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpus/port_cpus.h"
 
-#include "kernel/cpus/cpu_topology.h"
+#include "kernel/cpus/cpus.h"
 
 #include <algorithm>
 #include <cmath>

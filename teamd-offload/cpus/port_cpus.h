@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cpus/interrupts.h"
-#include "kernel/cpus/cpu_load.h"
+#include "kernel/cpus/cpus.h"
 #include "plan/team/cpu_slots.h"
 
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpus/workers.h"
 
-#include "kernel/cpus/thread_affinity.h"
+#include "kernel/cpus/cpus.h"
 #include "kernel/files/files.h"
 #include "workers/process_text.h"
 

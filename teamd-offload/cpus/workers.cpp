@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpus/workers.h"
 
-#include "kernel/cpus/cpu_topology.h"
-#include "kernel/cpus/thread_affinity.h"
+#include "kernel/cpus/cpus.h"
 #include "workers/affinity.h"
 #include "workers/flow_steering.h"
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cpus/interrupts.h"
-#include "kernel/cpus/cpu_load.h"
+#include "kernel/cpus/cpus.h"
 #include "model/worker_status.h"
 #include "plan/workers/worker_meter.h"
 #include "plan/workers/worker_plan.h"

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "datapath/carrier_watch.h"
-#include "kernel/files/carrier_count.h"
+#include "kernel/files/device_files.h"
 #include "links/observer.h"
 #include "log.h"
 #include "loop.h"

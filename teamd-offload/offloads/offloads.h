@@ -4,7 +4,7 @@
 // another program changes them. Switches a port's TSO off and on for a measurement (teamoctl doctor).
 #pragma once
 
-#include "kernel/ethtool/ethtool_events.h"
+#include "kernel/ethtool/ethtool.h"
 #include "loop.h"
 #include "model/benchmark.h"
 #include "model/offload_status.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "team/upper_devices.h"
 
-#include "kernel/netlink/neighbours.h"
+#include "kernel/netlink/addresses.h"
 
 namespace teamo {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The answer of irqbalance and our next request: every IRQ in the request is from the answer or ours.
-#include "runtime/irqbalance_bans.h"
+#include "runtime/shared_files.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What /proc says of a process, which chooses parts of it itself.
-#include "kernel/files/process_stat.h"
+#include "kernel/files/process_files.h"
 #include "workers/process_text.h"
 
 #include <cstdlib>

@@ -2,8 +2,8 @@
 //
 // lib/kernel on a real kernel, compared with what ethtool(8) and ip(8) show.
 #include "kernel/ethtool/ethtool.h"
+#include "kernel/netlink/addresses.h"
 #include "kernel/netlink/links.h"
-#include "kernel/netlink/neighbours.h"
 #include "support/daemon/process.h"
 #include "support/net/cabling.h"
 

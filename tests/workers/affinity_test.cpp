@@ -2,7 +2,7 @@
 //
 // Binds real processes and restores their affinity.
 #include "child.h"
-#include "kernel/cpus/thread_affinity.h"
+#include "kernel/cpus/cpus.h"
 #include "support/traffic/on_cpu.h"
 #include "workers/affinity.h"
 

@@ -1,39 +1,51 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/ethtool/ethtool.h"
 
-#include "kernel/ethtool/feature_message.h"
-
 #include <linux/ethtool.h>
 #include <linux/ethtool_netlink.h>
-#include <netlink/attr.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
-
-#include <algorithm>
-#include <array>
 
 namespace teamo {
 namespace {
 
 constexpr const char* no_family = "this kernel has no ethtool netlink (CONFIG_ETHTOOL_NETLINK)";
+// The kernel has 64 features at most (netdev_features_t) and names of up to 31 letters.
+constexpr std::size_t most_features = 256, longest_name = ETH_GSTRING_LEN;
 
-LinkStatus parse_link_modes(const nlmsghdr* message) {
+// The header is the first attribute of every message of the family.
+static_assert(int{ETHTOOL_A_FEATURES_HEADER} == int{ETHTOOL_A_LINKMODES_HEADER});
+
+std::optional<LinkStatus> parse_link_modes(const nlmsghdr* message) {
     LinkStatus status;
-    std::array<nlattr*, ETHTOOL_A_LINKMODES_MAX + 1> attributes{};
-    if (nlmsg_parse(const_cast<nlmsghdr*>(message), GENL_HDRLEN, attributes.data(), ETHTOOL_A_LINKMODES_MAX,
-                    nullptr) < 0)
-        return status;
-    if (const auto* speed = attributes[ETHTOOL_A_LINKMODES_SPEED]; speed != nullptr && nla_len(speed) >= 4)
-        if (const auto value = nla_get_u32(speed); value != static_cast<std::uint32_t>(SPEED_UNKNOWN))
-            status.speed = value;
-    if (const auto* duplex = attributes[ETHTOOL_A_LINKMODES_DUPLEX];
-        duplex != nullptr && nla_len(duplex) >= 1)
-        switch (nla_get_u8(duplex)) {
-        case DUPLEX_HALF: status.duplex = Duplex::half; break;
-        case DUPLEX_FULL: status.duplex = Duplex::full; break;
-        default: break;
-        }
+    const auto attributes = generic_attributes(message);
+    const auto speed = number_in(attribute_in(attributes, ETHTOOL_A_LINKMODES_SPEED));
+    if (speed != static_cast<std::uint32_t>(SPEED_UNKNOWN)) status.speed = speed;
+    const auto* duplex = attribute_in(attributes, ETHTOOL_A_LINKMODES_DUPLEX);
+    if (duplex == nullptr || nla_len(duplex) < 1) return status;
+    if (nla_get_u8(duplex) == DUPLEX_HALF) status.duplex = Duplex::half;
+    if (nla_get_u8(duplex) == DUPLEX_FULL) status.duplex = Duplex::full;
     return status;
+}
+
+/// The names of the bits that are set. A bitset with a mask also lists the clear bits, one without (NOMASK)
+/// only the set ones (Documentation/networking/ethtool-netlink.rst, "Bit sets").
+std::optional<FeatureNames> set_bits(const nlattr* bitset) {
+    if (bitset == nullptr || attribute_in(bitset, ETHTOOL_A_BITSET_VALUE) != nullptr)
+        return std::nullopt; // the compact form without names, which we do not request
+    const bool is_list = attribute_in(bitset, ETHTOOL_A_BITSET_NOMASK) != nullptr;
+    FeatureNames names;
+    const auto* bits = attribute_in(bitset, ETHTOOL_A_BITSET_BITS);
+    if (bits == nullptr) return names;
+    auto* bit = static_cast<nlattr*>(nla_data(bits));
+    for (int rest = nla_len(bits); nla_ok(bit, rest) != 0 && names.size() < most_features;
+         bit = nla_next(bit, &rest)) {
+        if (nla_type(bit) != ETHTOOL_A_BITSET_BITS_BIT) continue;
+        if (!is_list && attribute_in(bit, ETHTOOL_A_BITSET_BIT_VALUE) == nullptr) continue;
+        auto name = text_in(attribute_in(bit, ETHTOOL_A_BITSET_BIT_NAME));
+        if (!name.empty() && name.size() <= longest_name) names.insert(std::move(name));
+    }
+    return names;
 }
 
 } // namespace
@@ -45,9 +57,7 @@ Result<Ethtool> Ethtool::open() {
 }
 
 NlMessage Ethtool::make_request(std::uint8_t command, int header_attribute, IfIndex index) const {
-    auto message = make_message(0, 0);
-    genlmsg_put(message.get(), NL_AUTO_PORT, NL_AUTO_SEQ, family_, 0, NLM_F_REQUEST | NLM_F_ACK, command,
-                ETHTOOL_GENL_VERSION);
+    auto message = make_generic_message(family_, ETHTOOL_GENL_VERSION, command, NLM_F_ACK);
     auto* header = nla_nest_start(message.get(), header_attribute);
     nla_put_u32(message.get(), ETHTOOL_A_HEADER_DEV_INDEX, index.value);
     nla_nest_end(message.get(), header);
@@ -55,15 +65,13 @@ NlMessage Ethtool::make_request(std::uint8_t command, int header_attribute, IfIn
 }
 
 LinkStatus Ethtool::read_link_modes(IfIndex index) {
-    LinkStatus status;
-    if (family_ == 0) return status;
+    if (family_ == 0) return {};
     const auto make = [this, index] {
         return make_request(ETHTOOL_MSG_LINKMODES_GET, ETHTOOL_A_LINKMODES_HEADER, index);
     };
     // A device without link modes (EOPNOTSUPP) has no speed; that is not a failure.
-    static_cast<void>(socket_.dump(
-        make, [&status](const nlmsghdr* message) { status = parse_link_modes(message); }, [] {}));
-    return status;
+    const auto read = socket_.list(make, parse_link_modes);
+    return read && !read->empty() ? read->back() : LinkStatus{};
 }
 
 Result<Features> Ethtool::read_features(IfIndex index) {
@@ -75,8 +83,7 @@ Result<Features> Ethtool::read_features(IfIndex index) {
     const auto take = [&features](const nlmsghdr* message) {
         features = parse_features(generic_attributes(message));
     };
-    auto read = socket_.dump(make, take, [] {});
-    if (!read) return within("features", std::move(read.error()));
+    TEAMO_TRY(within("features", socket_.dump(make, take, [] {})));
     return features;
 }
 
@@ -84,10 +91,60 @@ Result<Features> Ethtool::set_features(IfIndex index, const FeatureSettings& set
     if (family_ == 0) return fail(EOPNOTSUPP, no_family);
     auto message = make_request(ETHTOOL_MSG_FEATURES_SET, ETHTOOL_A_FEATURES_HEADER, index);
     put_features(message.get(), settings);
-    if (auto done = socket_.request(std::move(message)); !done)
-        return within("features", std::move(done.error()));
+    TEAMO_TRY(within("features", socket_.request(std::move(message))));
     // The kernel's reply has only differences (to the earlier state, and to the request).
     return read_features(index);
+}
+
+Result<EthtoolEvents> EthtoolEvents::open() {
+    auto resolver = TEAMO_TRY(NetlinkSocket::open(NETLINK_GENERIC));
+    const int group = genl_ctrl_resolve_grp(resolver.get(), ETHTOOL_GENL_NAME, ETHTOOL_MCGRP_MONITOR_NAME);
+    if (group < 0) return fail(EOPNOTSUPP, no_family);
+    auto socket = TEAMO_TRY(NetlinkSocket::listen(NETLINK_GENERIC, {group}));
+    return EthtoolEvents(std::move(socket));
+}
+
+Result<EthtoolEvents::Seen> EthtoolEvents::take() {
+    Seen seen;
+    const auto note = [&seen](const nlmsghdr* message) {
+        const auto device = device_of_ethtool_event(message);
+        if (!device) return;
+        const auto* header = static_cast<const genlmsghdr*>(nlmsg_data(message));
+        if (header->cmd == ETHTOOL_MSG_FEATURES_NTF) seen.features.insert(device);
+        if (header->cmd == ETHTOOL_MSG_LINKMODES_NTF) seen.link_modes.insert(device);
+    };
+    seen.lost = TEAMO_TRY(socket_.receive(note)) == NetlinkSocket::Received::lost;
+    return seen;
+}
+
+Result<Features> parse_features(std::span<const std::byte> attributes) {
+    const auto names = [attributes](int type) { return set_bits(attribute_in(attributes, type)); };
+    auto hardware = names(ETHTOOL_A_FEATURES_HW), active = names(ETHTOOL_A_FEATURES_ACTIVE);
+    if (!hardware || !active)
+        return fail(EBADMSG, "features: the kernel's answer has no list of active features");
+    if (const auto never = names(ETHTOOL_A_FEATURES_NOCHANGE))
+        std::erase_if(*hardware, [&never](const std::string& name) { return never->contains(name); });
+    return Features{.active = std::move(*active),
+                    .wanted = names(ETHTOOL_A_FEATURES_WANTED).value_or(FeatureNames{}),
+                    .changeable = std::move(*hardware)};
+}
+
+void put_features(nl_msg* message, const FeatureSettings& settings) {
+    auto* wanted = nla_nest_start(message, ETHTOOL_A_FEATURES_WANTED);
+    auto* bits = nla_nest_start(message, ETHTOOL_A_BITSET_BITS);
+    for (const auto& [name, on] : settings) {
+        auto* bit = nla_nest_start(message, ETHTOOL_A_BITSET_BITS_BIT);
+        nla_put_string(message, ETHTOOL_A_BITSET_BIT_NAME, name.c_str());
+        if (on) nla_put_flag(message, ETHTOOL_A_BITSET_BIT_VALUE);
+        nla_nest_end(message, bit);
+    }
+    nla_nest_end(message, bits);
+    nla_nest_end(message, wanted);
+}
+
+IfIndex device_of_ethtool_event(const nlmsghdr* message) {
+    const auto* header = attribute_in(generic_attributes(message), ETHTOOL_A_FEATURES_HEADER);
+    return IfIndex{number_in(attribute_in(header, ETHTOOL_A_HEADER_DEV_INDEX)).value_or(0)};
 }
 
 } // namespace teamo

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// ethtool over generic netlink (kernel 5.6 and later; Documentation/networking/ethtool-netlink.rst).
 #pragma once
 
 #include "base/named.h"
@@ -6,9 +8,10 @@
 #include "model/features.h"
 #include "model/status.h"
 
+#include <set>
+
 namespace teamo {
 
-/// ethtool over generic netlink (kernel 5.6 and later; Documentation/networking/ethtool-netlink.rst).
 class Ethtool {
 public:
     static Result<Ethtool> open();
@@ -27,5 +30,38 @@ private:
     NetlinkSocket socket_;
     int family_; ///< 0: this kernel has no ethtool netlink
 };
+
+/// Events of ethtool's "monitor" group: devices whose features changed for any reason (NETDEV_FEAT_CHANGE),
+/// and devices whose speed or duplex was set.
+class EthtoolEvents {
+public:
+    /// EOPNOTSUPP: this kernel has no ethtool netlink.
+    static Result<EthtoolEvents> open();
+
+    struct Seen {
+        std::set<IfIndex> features, link_modes;
+        bool lost = false; ///< the buffer overran: any device may have changed
+    };
+    /// Reads all pending events.
+    Result<Seen> take();
+
+    int fd() const { return socket_.fd(); }
+
+private:
+    explicit EthtoolEvents(NetlinkSocket socket) : socket_(std::move(socket)) {}
+    NetlinkSocket socket_;
+};
+
+// Messages and values, pure.
+
+/// Takes the attributes of a FEATURES_GET_REPLY or FEATURES_NTF, which follow the generic netlink header.
+/// EBADMSG: the active or the changeable features are missing.
+Result<Features> parse_features(std::span<const std::byte> attributes);
+
+/// Appends the attributes of a FEATURES_SET. The kernel refuses names that it does not know.
+void put_features(nl_msg* message, const FeatureSettings& settings);
+
+/// The device of a notification with any command; none if the message is too short.
+IfIndex device_of_ethtool_event(const nlmsghdr* message);
 
 } // namespace teamo

@@ -2,7 +2,8 @@
 #include "kernel/ethtool/queue_statistics.h"
 
 #include "base/handle.h"
-#include "kernel/files/sysfs.h"
+#include "base/whole_number.h"
+#include "kernel/files/files.h"
 
 #include <linux/ethtool.h>
 #include <linux/netlink.h>
@@ -16,12 +17,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <map>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 namespace teamo {
 namespace {
@@ -48,10 +48,10 @@ std::optional<Numbered> take_number(std::string_view name) {
     if (start == std::string_view::npos) return std::nullopt;
     const auto end = std::min(name.find_first_not_of(digits, start), name.size());
     if (name.find_first_of(digits, end) != std::string_view::npos) return std::nullopt;
-    Numbered found{.pattern = fmt::format("{}#{}", name.substr(0, start), name.substr(end))};
-    const auto [at, error] = std::from_chars(name.data() + start, name.data() + end, found.number);
-    if (error != std::errc()) return std::nullopt;
-    return found;
+    const auto number = whole_number<unsigned>(name.substr(start, end - start));
+    if (!number) return std::nullopt;
+    return Numbered{.pattern = fmt::format("{}#{}", name.substr(0, start), name.substr(end)),
+                    .number = *number};
 }
 
 std::optional<Numbered> of_receive_queue(std::string name) {
@@ -64,32 +64,23 @@ std::optional<Numbered> of_receive_queue(std::string name) {
 }
 
 /// SIOCETHTOOL for one device.
-class Device {
-public:
-    static Result<Device> open(const std::string& name) {
-        // Any socket will do, and the service may not open AF_INET; ethtool(8) does the same.
-        UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC));
-        if (!socket) return fail_errno(errno, "cannot create a socket");
-        return Device(std::move(socket), name);
-    }
+struct Device {
+    UniqueFd socket;
+    const std::string& name;
+
     /// `request` begins with a command (linux/ethtool.h); the kernel writes its answer into it.
-    Result<> ask(void* request, std::string_view what) {
+    Result<> ask(void* request, std::string_view what) const {
         ifreq frame{};
-        name_.copy(frame.ifr_name, sizeof frame.ifr_name - 1);
+        name.copy(frame.ifr_name, sizeof frame.ifr_name - 1);
         frame.ifr_data = static_cast<char*>(request);
-        if (::ioctl(socket_.get(), SIOCETHTOOL, &frame) < 0)
-            return fail_errno(errno, fmt::format("{} of {}", what, name_));
+        if (::ioctl(socket.get(), SIOCETHTOOL, &frame) < 0)
+            return fail_errno(errno, fmt::format("{} of {}", what, name));
         return {};
     }
-
-private:
-    Device(UniqueFd socket, std::string name) : socket_(std::move(socket)), name_(std::move(name)) {}
-    UniqueFd socket_;
-    std::string name_;
 };
 
 /// The number of strings in ETH_SS_STATS.
-Result<std::uint32_t> count_statistics(Device& device) {
+Result<std::uint32_t> count_statistics(const Device& device) {
     alignas(ethtool_sset_info) std::array<char, sizeof(ethtool_sset_info) + sizeof(std::uint32_t)> buffer{};
     auto* request = reinterpret_cast<ethtool_sset_info*>(buffer.data());
     request->cmd = ETHTOOL_GSSET_INFO;
@@ -100,50 +91,46 @@ Result<std::uint32_t> count_statistics(Device& device) {
     return count;
 }
 
+struct Unmap {
+    std::size_t length;
+    void operator()(void* start) const noexcept { ::munmap(start, length); }
+};
+
 /// A buffer that ends at a guard page, so that a longer answer fails with EFAULT. The kernel ignores the size
 /// of our buffer and writes as many values as the driver has at that moment (net/ethtool/ioctl.c:
 /// ethtool_get_strings, ethtool_get_stats), which `ethtool -L` may have changed since we counted them.
-class GuardedBuffer {
-public:
+struct GuardedBuffer {
+    std::unique_ptr<void, Unmap> pages;
+    void* answer;
+
     static Result<GuardedBuffer> of(std::size_t size) {
         const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
         const auto usable = (size + page - 1) / page * page;
         auto* start = ::mmap(nullptr, usable + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (start == MAP_FAILED) return fail_errno(errno, "no memory for statistics");
-        GuardedBuffer buffer(start, usable + page, static_cast<char*>(start) + (usable - size));
+        GuardedBuffer buffer{.pages{start, Unmap{usable + page}},
+                             .answer = static_cast<char*>(start) + (usable - size)};
         if (::mprotect(start, usable, PROT_READ | PROT_WRITE) < 0)
             return fail_errno(errno, "no memory for statistics");
         return buffer;
     }
-    GuardedBuffer(GuardedBuffer&& other) noexcept
-        : start_(std::exchange(other.start_, nullptr)), length_(other.length_), answer_(other.answer_) {}
-    GuardedBuffer& operator=(GuardedBuffer&&) = delete;
-    ~GuardedBuffer() {
-        if (start_ != nullptr) ::munmap(start_, length_);
-    }
-    void* get() { return answer_; }
-
-private:
-    GuardedBuffer(void* start, std::size_t length, void* answer)
-        : start_(start), length_(length), answer_(answer) {}
-    void* start_;
-    std::size_t length_;
-    void* answer_;
 };
 
-/// The number of statistics changed since we counted them.
-tl::unexpected<Error> changed() {
-    return fail(EAGAIN, "the number of statistics changed while they were read");
+/// Asks for all statistics. EAGAIN: their number, which the answer has in `counted`, is not `count` any more.
+Result<> ask_all(const Device& device, void* request, const std::uint32_t& counted, std::uint32_t count,
+                 std::string_view what) {
+    auto done = device.ask(request, what);
+    if (done ? counted != count : done.error().number == EFAULT)
+        return fail(EAGAIN, "the number of statistics changed while they were read");
+    return done;
 }
 
-Result<std::vector<std::string>> read_names(Device& device, std::uint32_t count) {
+Result<std::vector<std::string>> read_names(const Device& device, std::uint32_t count) {
     auto buffer =
         TEAMO_TRY(GuardedBuffer::of(sizeof(ethtool_gstrings) + std::size_t{count} * ETH_GSTRING_LEN));
-    auto* request = new (buffer.get())
+    auto* request = new (buffer.answer)
         ethtool_gstrings{.cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_STATS, .len = count};
-    if (auto done = device.ask(request, "the names of the statistics"); !done)
-        return done.error().number == EFAULT ? changed() : tl::unexpected(done.error());
-    if (request->len != count) return changed();
+    TEAMO_TRY(ask_all(device, request, request->len, count, "the names of the statistics"));
     std::vector<std::string> names;
     const auto* text = reinterpret_cast<const char*>(request->data);
     for (std::uint32_t at = 0; at < count; ++at, text += ETH_GSTRING_LEN)
@@ -151,13 +138,11 @@ Result<std::vector<std::string>> read_names(Device& device, std::uint32_t count)
     return names;
 }
 
-Result<std::vector<std::uint64_t>> read_values(Device& device, std::uint32_t count) {
+Result<std::vector<std::uint64_t>> read_values(const Device& device, std::uint32_t count) {
     auto buffer =
         TEAMO_TRY(GuardedBuffer::of(sizeof(ethtool_stats) + std::size_t{count} * sizeof(std::uint64_t)));
-    auto* request = new (buffer.get()) ethtool_stats{.cmd = ETHTOOL_GSTATS, .n_stats = count};
-    if (auto done = device.ask(request, "the statistics"); !done)
-        return done.error().number == EFAULT ? changed() : tl::unexpected(done.error());
-    if (request->n_stats != count) return changed();
+    auto* request = new (buffer.answer) ethtool_stats{.cmd = ETHTOOL_GSTATS, .n_stats = count};
+    TEAMO_TRY(ask_all(device, request, request->n_stats, count, "the statistics"));
     return std::vector<std::uint64_t>(request->data, request->data + count);
 }
 
@@ -182,25 +167,27 @@ std::vector<std::size_t> find_queue_packets(std::span<const std::string> names, 
 }
 
 Result<std::vector<std::uint64_t>> read_queue_packets(const std::string& device, unsigned queues) {
-    auto opened = TEAMO_TRY(Device::open(device));
-    const auto count = count_statistics(opened);
-    if (!count) return tl::unexpected(count.error());
-    const auto names = TEAMO_TRY(read_names(opened, *count));
+    // Any socket will do, and the service may not open AF_INET; ethtool(8) does the same.
+    const Device opened{.socket = UniqueFd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC)),
+                        .name = device};
+    if (!opened.socket) return fail_errno(errno, "cannot create a socket");
+    const auto count = TEAMO_TRY(count_statistics(opened));
+    const auto names = TEAMO_TRY(read_names(opened, count));
     const auto positions = find_queue_packets(names, queues);
     if (positions.empty())
         return fail(ENOTSUP, fmt::format("{} does not count packets by receive queue", device));
-    const auto values = TEAMO_TRY(read_values(opened, *count));
+    const auto values = TEAMO_TRY(read_values(opened, count));
     std::vector<std::uint64_t> packets;
     for (const auto at : positions)
-        packets.push_back((values)[at]);
+        packets.push_back(values[at]);
     return packets;
 }
 
 Result<InterruptSample> read_interrupt_sample(const PortInterrupts& port, const std::string& device) {
     auto packets = TEAMO_TRY(read_queue_packets(device, port.receive_queues));
     const auto sent = sysfs::number("/sys/class/net/" + device + "/statistics/tx_packets");
-    InterruptSample sample{
-        .vectors = {}, .packets = std::move(packets), .sent = static_cast<std::uint64_t>(sent.value_or(0))};
+    InterruptSample sample{.packets = std::move(packets),
+                           .sent = static_cast<std::uint64_t>(sent.value_or(0))};
     for (const auto& vector : vectors_of(port))
         sample.vectors.emplace(vector.irq, vector.count);
     return sample;

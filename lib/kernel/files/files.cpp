@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/files/files.h"
 
-#include "base/handle.h"
+#include "base/whole_number.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 
 namespace teamo {
@@ -86,4 +89,87 @@ std::uint64_t network_namespace() {
     return ::stat("/proc/thread-self/ns/net", &status) == 0 ? status.st_ino : 0;
 }
 
+Result<std::optional<LockFile>> LockFile::try_take(std::string path) {
+    UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file) return fail_errno(errno, path);
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) < 0) {
+        if (errno == EWOULDBLOCK) return std::optional<LockFile>();
+        return fail_errno(errno, path);
+    }
+    // The previous holder removes the path. If it did so between our open and flock, the lock on the nameless
+    // file excludes nobody. The next attempt creates a new file.
+    struct stat locked {
+    }, named{};
+    if (::fstat(file.get(), &locked) < 0 || ::stat(path.c_str(), &named) < 0 ||
+        locked.st_ino != named.st_ino || locked.st_dev != named.st_dev)
+        return std::optional<LockFile>();
+    return std::optional(LockFile(std::move(path), std::move(file)));
+}
+
+Result<bool> LockFile::is_held(const std::string& path) {
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file) return fail_errno(errno, path);
+    return ::flock(file.get(), LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+LockFile::~LockFile() {
+    if (file_) remove_file(path_); // while the descriptor still holds the lock
+}
+
 } // namespace teamo
+
+namespace teamo::sysfs {
+
+constexpr std::size_t most_bytes = 65536;
+
+std::vector<std::string> names_in(const std::filesystem::path& folder, bool only_folders) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error))
+        if (std::error_code ignored; !only_folders || entry->is_directory(ignored))
+            names.push_back(entry->path().filename());
+    std::ranges::sort(names);
+    return names;
+}
+
+std::vector<unsigned> numbers_in(const std::filesystem::path& folder, std::string_view prefix) {
+    std::vector<unsigned> numbers;
+    for (const auto& whole : names_in(folder))
+        if (whole.starts_with(prefix))
+            if (const auto number = whole_number<unsigned>(std::string_view(whole).substr(prefix.size())))
+                numbers.push_back(*number);
+    std::ranges::sort(numbers);
+    return numbers;
+}
+
+std::string first_line(const std::filesystem::path& file) {
+    const auto text = read_file(file, most_bytes);
+    return text ? text->substr(0, text->find('\n')) : std::string();
+}
+
+std::optional<std::int64_t> number(const std::filesystem::path& file) {
+    return whole_number<std::int64_t>(first_line(file));
+}
+
+std::vector<std::uint64_t> numbers_of(std::string_view text) {
+    std::vector<std::uint64_t> numbers;
+    while (!text.empty()) {
+        std::uint64_t number = 0;
+        const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (error == std::errc{}) numbers.push_back(number);
+        text.remove_prefix(error == std::errc{} ? static_cast<std::size_t>(rest - text.data()) : 1);
+    }
+    return numbers;
+}
+
+std::optional<CpuList> cpus(const std::filesystem::path& file) {
+    const auto text = read_file(file, most_bytes);
+    return text ? parse_cpu_list(std::string_view(*text).substr(0, text->find('\n'))) : std::nullopt;
+}
+
+std::optional<CpuList> cpu_mask(const std::filesystem::path& file) {
+    return parse_cpu_mask(first_line(file));
+}
+
+} // namespace teamo::sysfs

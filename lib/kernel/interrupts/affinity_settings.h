@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Reads and writes the CPU settings of a port's interrupts, threads and queues.
+// Reads, writes and restores the CPU settings of a port's interrupts, threads and queues.
 #pragma once
 
 #include "base/result.h"
 #include "model/interrupts.h"
+#include "model/observation.h"
 
 #include <string>
 
@@ -25,5 +26,17 @@ std::string text_of(const CpuSetting& setting);
 
 /// Explains the errno of a failed write to the administrator. Pure.
 std::string meaning_of(int number, const std::string& device, const CpuSetting& setting, const CpuList& cpus);
+
+/// The present value. None if the interrupt or thread is gone, or if its number now belongs to another device
+/// or to a thread that is not a NAPI thread. A card that is down keeps its interrupts (/sys/…/msi_irqs).
+std::optional<CpuList> read_cpu_setting(const Link& link, const CpuSetting& setting,
+                                        const std::string& root = "");
+
+/// Restores the settings that we changed, if they still have our value. Continues after a failure; the error
+/// lists all failures.
+Result<> restore_cpus(const Link& link, const SetCpus& set, const std::string& root = "");
+
+/// True if the driver recommends CPUs (a non-empty affinity_hint) and the affinity is exactly those.
+bool is_as_hinted(unsigned irq, const std::string& root = "");
 
 } // namespace teamo

@@ -4,11 +4,14 @@
 #pragma once
 
 #include "base/result.h"
+#include "kernel/files/device_files.h"
 #include "kernel/netlink/netdev_queues.h"
 #include "model/interrupts.h"
 #include "model/observation.h"
 
+#include <span>
 #include <string>
+#include <vector>
 
 namespace teamo {
 
@@ -19,6 +22,11 @@ namespace teamo {
 /// `root`: the directory that contains sys and proc.
 Result<PortInterrupts> read_port_interrupts(const Link& link, const NetdevQueues& netdev_queues = {},
                                             const std::string& root = "");
+
+/// A device's vectors that have a handler, by number: those in msi_irqs, otherwise those with its name, and
+/// those in `known`.
+std::vector<IrqVector> list_vectors(const DeviceFolder& folder, const std::string& name,
+                                    std::span<const unsigned> known, const std::string& root);
 
 /// Reads the affinities and counts of known vectors and threads again. ENOENT: one no longer exists; ESTALE:
 /// its number has another handler now. After either, call read_port_interrupts().

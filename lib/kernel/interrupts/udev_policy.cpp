@@ -92,9 +92,8 @@ Result<std::optional<UdevIrqPolicy>> read_udev_irq_policy(IfIndex device) {
     const UdevDevice owned(found);
     const auto file = property(found, "ID_NET_LINK_FILE");
     if (file.empty()) return std::optional<UdevIrqPolicy>();
-    std::vector<std::string> paths{std::string(file)};
-    for (auto& path : parse_udev_paths(property(found, "ID_NET_LINK_FILE_DROPINS")))
-        paths.push_back(std::move(path));
+    auto paths = parse_udev_paths(property(found, "ID_NET_LINK_FILE_DROPINS"));
+    paths.insert(paths.begin(), std::string(file));
     std::vector<ConfigText> texts;
     for (auto& path : paths)
         if (auto text = read_file(path)) // a removed file has no effect at the next event

@@ -9,7 +9,21 @@
 namespace teamo {
 namespace {
 
-using Queues = std::map<unsigned, unsigned>; ///< by IRQ number
+using namespace std::chrono_literals;
+
+/// Some cards' statistics are up to a second old.
+constexpr auto window = 2s;
+/// Reading statistics holds RTNL: the pause doubles while nothing new is learned.
+constexpr auto first_pause = 5s, longest_pause = 300s;
+/// A vector belongs to a queue after so many observations without a contradiction.
+constexpr unsigned enough = 3;
+
+using Queues = std::map<unsigned, unsigned>; ///< by IRQ number, or by the number in a name
+
+std::optional<unsigned> find_in(const Queues& queues, unsigned key) {
+    const auto found = queues.find(key);
+    return found == queues.end() ? std::nullopt : std::optional(found->second);
+}
 
 /// As the netdev family reports. A vector that serves several queues belongs to the lowest receive queue.
 Queues reported_queues(const NetdevQueues& netdev_queues) {
@@ -25,18 +39,10 @@ Queues reported_queues(const NetdevQueues& netdev_queues) {
     return queues;
 }
 
-/// Numbers in names are the driver's and may differ from the kernel's. If the family reports the queue of one
-/// vector with a number, all vectors with that number belong to that queue.
-unsigned queue_of(unsigned number, const std::map<unsigned, unsigned>& known) {
-    const auto found = known.find(number);
-    return found == known.end() ? number : found->second;
-}
-
 void put(PortInterrupts& port, unsigned queue, IrqVector vector) {
     const auto at = std::ranges::lower_bound(port.queues, queue, {}, &QueueVectors::queue);
-    const auto group = at != port.queues.end() && at->queue == queue
-                           ? at
-                           : port.queues.insert(at, {.queue = queue, .vectors = {}, .thread = {}});
+    const auto group =
+        at != port.queues.end() && at->queue == queue ? at : port.queues.insert(at, {.queue = queue});
     group->vectors.push_back(std::move(vector));
 }
 
@@ -45,19 +51,14 @@ std::uint64_t increase(std::uint64_t before, std::uint64_t after) {
 }
 
 /// The entry that rose, if by `least` or more, and all others together by at most an eighth of that.
-template <class Moves>
-std::optional<unsigned> only_riser(const Moves& moves, std::uint64_t least) {
-    std::uint64_t most = 0, all = 0;
-    unsigned which = 0;
-    for (const auto& [number, by] : moves) {
+std::optional<unsigned> only_riser(const std::map<unsigned, std::uint64_t>& rises, std::uint64_t least) {
+    std::uint64_t all = 0;
+    for (const auto& [number, by] : rises)
         all += by;
-        if (by > most) {
-            most = by;
-            which = number;
-        }
-    }
-    if (most < least || (all - most) * 8 > most) return std::nullopt;
-    return which;
+    const auto most = std::ranges::max_element(rises, {}, [](const auto& rise) { return rise.second; });
+    if (most == rises.end() || most->second < least || (all - most->second) * 8 > most->second)
+        return std::nullopt;
+    return most->first;
 }
 
 } // namespace
@@ -68,31 +69,30 @@ void group_vectors(PortInterrupts& port, std::vector<IrqVector> vectors, const N
     port.queues.clear();
     port.others.clear();
     if (vectors.empty()) return;
-    std::vector<std::string> names;
-    for (const auto& vector : vectors)
-        names.push_back(vector.name);
-    const auto roles = roles_of(names, device_names);
+    const auto roles = roles_of(vectors, device_names);
     const auto by_family = reported_queues(netdev_queues);
-    std::map<unsigned, unsigned> numbers; // queue numbers: those in names to the kernel's
+    // Numbers in names are the driver's and may differ from the kernel's. If the family reports the queue of
+    // one vector with a number, all vectors with that number belong to that queue.
+    Queues numbers;
     bool named = false, any_reported = false;
     for (std::size_t at = 0; at < vectors.size(); ++at) {
         const bool of_queue = roles[at].kind == VectorRole::Kind::queue;
+        const auto reported = find_in(by_family, vectors[at].irq);
         named |= of_queue;
-        const auto found = by_family.find(vectors[at].irq);
-        if (found == by_family.end()) continue;
-        any_reported = true;
-        if (of_queue) numbers.emplace(roles[at].queue, found->second);
+        any_reported |= reported.has_value();
+        if (of_queue && reported) numbers.emplace(roles[at].queue, *reported);
     }
     const auto most = std::max(port.receive_queues, port.transmit_queues);
     for (std::size_t at = 0; at < vectors.size(); ++at) {
-        if (const auto found = by_family.find(vectors[at].irq); found != by_family.end())
-            put(port, found->second, std::move(vectors[at]));
-        else if (const auto queue = queue_of(roles[at].queue, numbers);
-                 roles[at].kind == VectorRole::Kind::queue && (most == 0 || queue < most))
+        const auto [kind, number] = roles[at];
+        const auto queue = find_in(numbers, number).value_or(number);
+        if (const auto reported = find_in(by_family, vectors[at].irq))
+            put(port, *reported, std::move(vectors[at]));
+        else if (kind == VectorRole::Kind::queue && (most == 0 || queue < most))
             put(port, queue, std::move(vectors[at]));
-        else if (roles[at].kind == VectorRole::Kind::unknown && !named && !any_reported)
+        else if (kind == VectorRole::Kind::unknown && !named && !any_reported)
             put(port, 0, std::move(vectors[at]));
-        else if (roles[at].kind != VectorRole::Kind::foreign)
+        else if (kind != VectorRole::Kind::foreign)
             port.others.push_back(std::move(vectors[at])); // also unused queues (ethtool -L)
     }
     if (any_reported)
@@ -124,10 +124,9 @@ bool can_be_split(const PortInterrupts& port) {
 
 bool split_by_queue(PortInterrupts& port, const std::map<unsigned, unsigned>& learned) {
     if (!can_be_split(port)) return false;
-    const auto queue_of = [&](const IrqVector& vector) -> std::optional<unsigned> {
-        const auto found = learned.find(vector.irq);
-        if (found == learned.end() || found->second >= port.receive_queues) return std::nullopt;
-        return found->second;
+    const auto queue_of = [&](const IrqVector& vector) {
+        const auto queue = find_in(learned, vector.irq);
+        return queue && *queue < port.receive_queues ? queue : std::nullopt;
     };
     std::set<unsigned> known;
     for (const auto& vector : port.queues.front().vectors)
@@ -142,6 +141,58 @@ bool split_by_queue(PortInterrupts& port, const std::map<unsigned, unsigned>& le
             port.others.push_back(std::move(vector));
     port.source = VectorSource::counts;
     return true;
+}
+
+QueueVectorLearner::Subject QueueVectorLearner::subject_of(const PortInterrupts& port) {
+    Subject subject{.vectors = {}, .queues = port.receive_queues};
+    for (const auto& vector : vectors_of(port))
+        subject.vectors.emplace_back(vector.irq, vector.name);
+    std::ranges::sort(subject.vectors);
+    return subject;
+}
+
+void QueueVectorLearner::apply(PortInterrupts& port) {
+    auto subject = subject_of(port);
+    if (subject != subject_) *this = {};
+    subject_ = std::move(subject);
+    std::map<unsigned, unsigned> known;
+    for (const auto& [irq, observation] : observations_)
+        if (observation.times >= enough) known.emplace(irq, observation.queue);
+    split_by_queue(port, known);
+}
+
+bool QueueVectorLearner::wants_sample(const PortInterrupts& port, Time now) const {
+    if (uncounted_ || !can_be_split(port)) return false;
+    return begun_ ? now - begun_at_ >= window : now >= next_;
+}
+
+/// True if this is new.
+bool QueueVectorLearner::note(const std::map<unsigned, unsigned>& seen) {
+    bool fresh = false;
+    for (const auto& [irq, queue] : seen) {
+        auto& observation = observations_[irq];
+        if (observation.queue != queue) observation = {.queue = queue, .times = 0};
+        fresh |= observation.times++ < enough;
+    }
+    return fresh;
+}
+
+bool QueueVectorLearner::learn(PortInterrupts& port, Result<InterruptSample> sample, Time now) {
+    const auto before = std::exchange(begun_, std::nullopt);
+    pause_ = std::clamp<std::chrono::seconds>(pause_, first_pause, longest_pause);
+    next_ = now + pause_;
+    if (!sample) {
+        uncounted_ = sample.error().number == ENOTSUP || sample.error().number == EOPNOTSUPP;
+        return false;
+    }
+    if (!before) {
+        begun_ = std::move(*sample);
+        begun_at_ = now;
+        return false;
+    }
+    pause_ = note(infer_queues(*before, *sample)) ? first_pause : 2 * pause_;
+    apply(port);
+    return port.source == VectorSource::counts;
 }
 
 } // namespace teamo

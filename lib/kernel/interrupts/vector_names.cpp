@@ -5,10 +5,11 @@
 // "mlx5_comp4@pci:0000:01:00.0", "virtio0-input.2", "gve-ntfy-blk5@pci:…", "mana_q2@pci:…", "eth0_rxq1".
 #include "kernel/interrupts/vector_names.h"
 
+#include "base/whole_number.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <limits>
 
 namespace teamo {
@@ -45,8 +46,6 @@ constexpr auto words = std::to_array<Word>({
 constexpr auto others = std::to_array<std::string_view>(
     {"config", "control", "virtqueues-config", "misc", "event", "async", "cmd", "pages", "mgm", "mbox", "mbx",
      "mailbox", "health", "lsc", "exn", "admin", "notify", "hwc", "safety"});
-/// Not for queues, though named like them: "i40e-…:fdir-TxRx-0".
-constexpr auto never_queues = std::to_array<std::string_view>({"fdir"});
 /// RDMA, which sets its own affinity: "irdma-…-CEQ-3", "bnxt_re-nq-1".
 constexpr auto foreign = std::to_array<std::string_view>({"irdma", "-ceq-", "-aeq-", "bnxt_re"});
 
@@ -87,20 +86,17 @@ bool has_any(std::string_view core, std::span<const std::string_view> parts) {
 
 /// Removes the number at the end. None if there is no number, or if it is 65536 or more.
 std::optional<unsigned> take_last_number(std::string_view& core) {
-    constexpr unsigned limit = 65536;
-    const auto last = core.find_last_not_of("0123456789");
-    const auto digits = last == std::string_view::npos ? core : core.substr(last + 1);
-    unsigned number = 0;
-    const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc{} || rest != digits.data() + digits.size() || number >= limit) return std::nullopt;
-    core.remove_suffix(digits.size());
+    const auto digits = core.substr(core.find_last_not_of("0123456789") + 1);
+    const auto number = whole_number<std::uint16_t>(digits);
+    if (number) core.remove_suffix(digits.size());
     return number;
 }
 
 Parsed parse(std::string_view handler, std::span<const std::string> device_names) {
     const auto whole = core_of(handler, device_names);
     if (has_any(whole, foreign)) return {.kind = VectorRole::Kind::foreign};
-    if (has_any(whole, never_queues)) return {.kind = VectorRole::Kind::other};
+    // Not for a queue, though named like one: "i40e-…:fdir-TxRx-0".
+    if (whole.find("fdir") != std::string::npos) return {.kind = VectorRole::Kind::other};
     std::string_view core = whole;
     const auto number = take_last_number(core);
     if (number) {
@@ -147,13 +143,11 @@ void halve_blocks(std::vector<Parsed>& all) {
 std::vector<VectorRole> roles_of(std::span<const std::string> handlers,
                                  std::span<const std::string> device_names) {
     std::vector<Parsed> all;
-    all.reserve(handlers.size());
     for (const auto& handler : handlers)
         all.push_back(parse(handler, device_names));
     count_from_zero(all);
     halve_blocks(all);
     std::vector<VectorRole> roles;
-    roles.reserve(all.size());
     for (std::size_t at = 0; at < all.size(); ++at) {
         auto& role = roles.emplace_back(VectorRole{.kind = all[at].kind, .queue = all[at].number});
         // "eth0" beside "eth0-rx-0": e1000e, igb, ixgbe, bnx2x.
@@ -164,6 +158,14 @@ std::vector<VectorRole> roles_of(std::span<const std::string> handlers,
             role.kind = VectorRole::Kind::other;
     }
     return roles;
+}
+
+std::vector<VectorRole> roles_of(const std::vector<IrqVector>& vectors,
+                                 std::span<const std::string> device_names) {
+    std::vector<std::string> names;
+    for (const auto& vector : vectors)
+        names.push_back(vector.name);
+    return roles_of(names, device_names);
 }
 
 bool is_named_after(std::string_view handler, std::string_view device) {

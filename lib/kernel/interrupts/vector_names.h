@@ -3,6 +3,8 @@
 // Infers the role of an interrupt from the name that its driver gave it. Pure.
 #pragma once
 
+#include "model/interrupts.h"
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -27,6 +29,8 @@ struct VectorRole {
 /// The roles of all vectors of a port, by their handlers' names. A driver sets the names when the port goes
 /// up, so they may contain an earlier name of the port. `device_names`: names to ignore.
 std::vector<VectorRole> roles_of(std::span<const std::string> handlers,
+                                 std::span<const std::string> device_names);
+std::vector<VectorRole> roles_of(const std::vector<IrqVector>& vectors,
                                  std::span<const std::string> device_names);
 
 /// True for "eth0" and "eth0-rx-1", not for "eth01", if the device is "eth0".

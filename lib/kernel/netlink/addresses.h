@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Addresses of devices and of their neighbours, and the route to an address.
 #pragma once
 
 #include "base/ip_address.h"
+#include "base/mac_address.h"
 #include "base/named.h"
 #include "base/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
+
+struct nlmsghdr;
 
 namespace teamo {
 
@@ -25,5 +31,47 @@ Result<std::vector<DeviceAddress>> read_addresses();
 
 /// Adds a permanent IPv6 address to a device; no failure if the device has it already.
 Result<> add_ipv6_address(const DeviceAddress& address);
+
+/// A neighbour whose hardware address is known (RTM_NEWNEIGH).
+struct Neighbour {
+    IfIndex device;
+    IpAddress address{};
+    MacAddress mac{};
+    bool operator==(const Neighbour&) const = default;
+};
+/// None for neighbours without an Ethernet address, and for other messages.
+std::optional<Neighbour> parse_neighbour(const nlmsghdr* message);
+
+/// The neighbour table, IPv4 and IPv6.
+Result<std::vector<Neighbour>> read_neighbours();
+
+/// An Ethernet address that a device accepts besides its own (RTM_NEWNEIGH; `bridge fdb show`, "self").
+/// macvlan, VRRP and others add theirs to the lower device (dev_uc_add). A device with IFF_UNICAST_FLT does
+/// not become promiscuous then, so its flags do not show it.
+struct HardwareAddress {
+    IfIndex device;
+    MacAddress address;
+    bool operator==(const HardwareAddress&) const = default;
+};
+/// None for addresses that a bridge has learned, and for other messages.
+std::optional<HardwareAddress> parse_hardware_address(const nlmsghdr* message);
+
+/// The device's list without multicast addresses. For a device in a bridge it also has its static forwarding
+/// entries.
+Result<std::vector<MacAddress>> read_unicast_list(IfIndex device);
+
+/// The device and the gateway to which the kernel sends a packet.
+struct Route {
+    IfIndex device;
+    std::optional<IpAddress> gateway; ///< none: the destination is a neighbour
+    std::uint8_t type = 0;            ///< RTN_*
+    bool operator==(const Route&) const = default;
+};
+/// None for messages of another type.
+std::optional<Route> parse_route(const nlmsghdr* message);
+
+/// The kernel's choice for a packet (RTM_GETROUTE); `from` matters for policy routing.
+/// ENETUNREACH: there is no route.
+Result<Route> read_route(const IpAddress& to, const std::optional<IpAddress>& from);
 
 } // namespace teamo

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/netlink/links.h"
 
-#include "kernel/netlink/attributes.h"
-
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
-#include <netlink/attr.h>
 
 #include <algorithm>
 #include <array>
@@ -28,28 +25,10 @@ namespace {
 
 using Attributes = std::array<nlattr*, last_attribute + 1>;
 
-std::string text_of_attribute(const nlattr* attribute) {
-    if (attribute == nullptr) return {};
-    const auto* text = static_cast<const char*>(nla_data(attribute));
-    const auto length = static_cast<std::size_t>(nla_len(attribute));
-    return {text, strnlen(text, length)};
-}
-
-std::uint32_t number_of(const nlattr* attribute) {
-    return attribute != nullptr && nla_len(attribute) >= 4 ? nla_get_u32(attribute) : 0;
-}
-
-std::string kind_of(const nlattr* info) {
-    if (info == nullptr) return {};
-    return text_of_attribute(nla_find(static_cast<nlattr*>(nla_data(info)), nla_len(info), IFLA_INFO_KIND));
-}
-
 /// The VID of a VLAN device.
 std::uint16_t vlan_of(const nlattr* info) {
-    if (info == nullptr || kind_of(info) != "vlan") return 0;
-    const auto* data = nla_find(static_cast<nlattr*>(nla_data(info)), nla_len(info), IFLA_INFO_DATA);
-    if (data == nullptr) return 0;
-    const auto* id = nla_find(static_cast<nlattr*>(nla_data(data)), nla_len(data), IFLA_VLAN_ID);
+    if (text_in(attribute_in(info, IFLA_INFO_KIND)) != "vlan") return 0;
+    const auto* id = attribute_in(attribute_in(info, IFLA_INFO_DATA), IFLA_VLAN_ID);
     return id == nullptr || nla_len(id) < 2 ? std::uint16_t{0} : nla_get_u16(id);
 }
 
@@ -58,8 +37,12 @@ std::vector<std::string> altnames_of(nlattr* list) {
     if (list == nullptr) return names;
     auto* entry = static_cast<nlattr*>(nla_data(list));
     for (int rest = nla_len(list); nla_ok(entry, rest) != 0; entry = nla_next(entry, &rest))
-        if (nla_type(entry) == IFLA_ALT_IFNAME) names.push_back(text_of_attribute(entry));
+        if (nla_type(entry) == IFLA_ALT_IFNAME) names.push_back(text_in(entry));
     return names;
+}
+
+void put_address(nl_msg* message, const MacAddress& address) {
+    nla_put(message, IFLA_ADDRESS, static_cast<int>(address.bytes.size()), address.bytes.data());
 }
 
 void put_text(nl_msg* message, int type, std::string_view text) {
@@ -76,6 +59,14 @@ NlMessage link_message(int type, IfIndex index, int extra, std::uint32_t flags =
     return make_message(type, NLM_F_REQUEST | extra, header);
 }
 
+/// Creates a device. All zero: the kernel chooses the address.
+NlMessage new_link_message(std::string_view name, const MacAddress& address) {
+    auto message = link_message(RTM_NEWLINK, IfIndex{}, NLM_F_CREATE | NLM_F_EXCL);
+    put_text(message.get(), IFLA_IFNAME, name);
+    if (!address.is_zero()) put_address(message.get(), address);
+    return message;
+}
+
 struct Nest {
     Nest(nl_msg* message, int type) : message_(message), start_(nla_nest_start(message, type)) {}
     ~Nest() { nla_nest_end(message_, start_); }
@@ -86,6 +77,13 @@ private:
     nl_msg* message_;
     nlattr* start_;
 };
+
+NlMessage altname_message(int type, int extra, IfIndex index, std::string_view altname) {
+    auto message = link_message(type, index, extra);
+    const Nest list(message.get(), IFLA_PROP_LIST);
+    put_text(message.get(), IFLA_ALT_IFNAME, altname);
+    return message;
+}
 
 } // namespace
 
@@ -100,25 +98,24 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     // only: neither has the device's state.
     if (header->ifi_family != AF_UNSPEC || attributes[IFLA_MTU] == nullptr) return std::nullopt;
 
+    const auto number = [&](int type) { return number_in(attributes[type]).value_or(0); };
     Link link;
     link.index = IfIndex{static_cast<std::uint32_t>(header->ifi_index)};
-    link.name = text_of_attribute(attributes[IFLA_IFNAME]);
+    link.name = text_in(attributes[IFLA_IFNAME]);
     link.address = mac_in(attributes[IFLA_ADDRESS]).value_or(MacAddress{});
     link.permanent_address = mac_in(attributes[IFLA_PERM_ADDRESS]);
-    link.mtu = number_of(attributes[IFLA_MTU]);
+    link.mtu = number(IFLA_MTU);
     link.flags = header->ifi_flags;
     link.type = header->ifi_type;
-    link.kind = kind_of(attributes[IFLA_LINKINFO]);
+    link.kind = text_in(attribute_in(attributes[IFLA_LINKINFO], IFLA_INFO_KIND));
     link.vlan = vlan_of(attributes[IFLA_LINKINFO]);
-    link.master = IfIndex{number_of(attributes[IFLA_MASTER])};
-    link.lower = IfIndex{number_of(attributes[IFLA_LINK])};
+    link.master = IfIndex{number(IFLA_MASTER)};
+    link.lower = IfIndex{number(IFLA_LINK)};
     link.lower_elsewhere = attributes[IFLA_LINK_NETNSID] != nullptr;
-    link.promiscuity = number_of(attributes[IFLA_PROMISCUITY]);
-    link.gso_max = {number_of(attributes[IFLA_GSO_MAX_SIZE]), number_of(attributes[IFLA_GSO_MAX_SEGS]),
-                    number_of(attributes[gso_ipv4_max_size])};
-    link.tso_max = {number_of(attributes[IFLA_TSO_MAX_SIZE]), number_of(attributes[IFLA_TSO_MAX_SEGS]),
-                    number_of(attributes[IFLA_TSO_MAX_SIZE])};
-    link.alias = text_of_attribute(attributes[IFLA_IFALIAS]);
+    link.promiscuity = number(IFLA_PROMISCUITY);
+    link.gso_max = {number(IFLA_GSO_MAX_SIZE), number(IFLA_GSO_MAX_SEGS), number(gso_ipv4_max_size)};
+    link.tso_max = {number(IFLA_TSO_MAX_SIZE), number(IFLA_TSO_MAX_SEGS), number(IFLA_TSO_MAX_SIZE)};
+    link.alias = text_in(attributes[IFLA_IFALIAS]);
     link.altnames = altnames_of(attributes[IFLA_PROP_LIST]);
     return link;
 }
@@ -133,26 +130,22 @@ Result<Links> LinkControl::read_all() {
     const auto take = [&links](const nlmsghdr* message) {
         if (auto link = parse_link(message)) links.insert_or_assign(link->index, std::move(*link));
     };
-    auto read = socket_.dump([] { return link_message(RTM_GETLINK, IfIndex{}, NLM_F_DUMP); }, take,
-                             [&links] { links.clear(); });
-    if (!read) return within("the list of devices", std::move(read.error()));
+    TEAMO_TRY(within("the list of devices",
+                     socket_.dump([] { return link_message(RTM_GETLINK, IfIndex{}, NLM_F_DUMP); }, take,
+                                  [&links] { links.clear(); })));
     return links;
 }
 
 Result<Link> LinkControl::read(IfIndex index) {
-    std::optional<Link> found;
-    const auto take = [&found](const nlmsghdr* message) { found = parse_link(message); };
-    TEAMO_TRY(socket_.dump([index] { return link_message(RTM_GETLINK, index, NLM_F_ACK); }, take, [] {}));
-    if (!found) return fail(ENODEV, errno_text(ENODEV));
-    return *found;
+    const auto make = [index] { return link_message(RTM_GETLINK, index, NLM_F_ACK); };
+    auto found = TEAMO_TRY(socket_.list(make, parse_link));
+    if (found.empty()) return fail(ENODEV, errno_text(ENODEV));
+    return std::move(found.back());
 }
 
 Result<> LinkControl::create_pair(std::string_view kind, std::string_view name, std::string_view inner,
                                   const MacAddress& address) {
-    auto message = link_message(RTM_NEWLINK, IfIndex{}, NLM_F_CREATE | NLM_F_EXCL);
-    put_text(message.get(), IFLA_IFNAME, name);
-    if (!address.is_zero())
-        nla_put(message.get(), IFLA_ADDRESS, static_cast<int>(address.bytes.size()), address.bytes.data());
+    auto message = new_link_message(name, address);
     {
         const Nest info(message.get(), IFLA_LINKINFO);
         put_text(message.get(), IFLA_INFO_KIND, kind);
@@ -164,56 +157,41 @@ Result<> LinkControl::create_pair(std::string_view kind, std::string_view name, 
             nla_put_u32(message.get(), netkit_policy, netkit_drop);
         }
         const Nest peer(message.get(), netkit ? netkit_peer_info : VETH_INFO_PEER);
-        const ifinfomsg header{};
-        if (nlmsg_append(message.get(), const_cast<ifinfomsg*>(&header), sizeof header, NLMSG_ALIGNTO) < 0)
-            throw std::bad_alloc();
+        ifinfomsg header{};
+        if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
         put_text(message.get(), IFLA_IFNAME, inner);
     }
     return socket_.request(std::move(message));
 }
 
-Result<> LinkControl::create_veth(std::string_view name, std::string_view inner, const MacAddress& address) {
-    return create_pair("veth", name, inner, address);
-}
-
-Result<> LinkControl::create_netkit(std::string_view name, std::string_view inner,
-                                    const MacAddress& address) {
-    return create_pair("netkit", name, inner, address);
+Result<> LinkControl::create(std::string_view kind, std::string_view name, const MacAddress& address) {
+    auto message = new_link_message(name, address);
+    {
+        const Nest info(message.get(), IFLA_LINKINFO);
+        put_text(message.get(), IFLA_INFO_KIND, kind);
+    }
+    return socket_.request(std::move(message));
 }
 
 Result<> LinkControl::create_team(std::string_view name, const MacAddress& address) {
-    auto message = link_message(RTM_NEWLINK, IfIndex{}, NLM_F_CREATE | NLM_F_EXCL);
-    put_text(message.get(), IFLA_IFNAME, name);
-    if (!address.is_zero())
-        nla_put(message.get(), IFLA_ADDRESS, static_cast<int>(address.bytes.size()), address.bytes.data());
-    {
-        const Nest info(message.get(), IFLA_LINKINFO);
-        put_text(message.get(), IFLA_INFO_KIND, "team");
-    }
-    return socket_.request(std::move(message));
+    return create("team", name, address);
 }
 
 Result<bool> LinkControl::knows_kind(std::string_view kind) {
     // "/" is never a valid name (dev_valid_name). The kernel first looks for the kind, loading its module,
     // and then refuses the name with EINVAL.
-    auto message = link_message(RTM_NEWLINK, IfIndex{}, NLM_F_CREATE | NLM_F_EXCL);
-    put_text(message.get(), IFLA_IFNAME, "/");
-    {
-        const Nest info(message.get(), IFLA_LINKINFO);
-        put_text(message.get(), IFLA_INFO_KIND, kind);
-    }
-    auto made = socket_.request(std::move(message));
+    auto made = create(kind, "/", MacAddress{});
     if (made) return fail(EPROTO, "the kernel created a device with an invalid name");
     if (made.error().number == EOPNOTSUPP) return false;
     if (made.error().number == EINVAL) return true;
-    return tl::unexpected(made.error());
+    return tl::unexpected(std::move(made.error()));
 }
 
 Result<> LinkControl::remove(IfIndex index) { return socket_.request(link_message(RTM_DELLINK, index, 0)); }
 
 Result<> LinkControl::set_address(IfIndex index, const MacAddress& address) {
     auto message = link_message(RTM_SETLINK, index, 0);
-    nla_put(message.get(), IFLA_ADDRESS, static_cast<int>(address.bytes.size()), address.bytes.data());
+    put_address(message.get(), address);
     return socket_.request(std::move(message));
 }
 
@@ -249,21 +227,12 @@ Result<> LinkControl::set_alias(IfIndex index, std::string_view alias) {
 }
 
 Result<> LinkControl::add_altname(IfIndex index, std::string_view altname) {
-    auto message = link_message(RTM_NEWLINKPROP, index, NLM_F_CREATE | NLM_F_EXCL | NLM_F_APPEND);
-    {
-        const Nest list(message.get(), IFLA_PROP_LIST);
-        put_text(message.get(), IFLA_ALT_IFNAME, altname);
-    }
-    return socket_.request(std::move(message));
+    return socket_.request(
+        altname_message(RTM_NEWLINKPROP, NLM_F_CREATE | NLM_F_EXCL | NLM_F_APPEND, index, altname));
 }
 
 Result<> LinkControl::remove_altname(IfIndex index, std::string_view altname) {
-    auto message = link_message(RTM_DELLINKPROP, index, 0);
-    {
-        const Nest list(message.get(), IFLA_PROP_LIST);
-        put_text(message.get(), IFLA_ALT_IFNAME, altname);
-    }
-    return socket_.request(std::move(message));
+    return socket_.request(altname_message(RTM_DELLINKPROP, 0, index, altname));
 }
 
 } // namespace teamo

@@ -24,12 +24,11 @@ public:
     Result<Links> read_all();
     Result<Link> read(IfIndex index);
 
-    /// Creates a veth pair: `name` with that address (all zero: the kernel chooses one) and the inner end,
-    /// both down. EEXIST: the name is in use.
-    Result<> create_veth(std::string_view name, std::string_view inner, const MacAddress& address);
-    /// Creates a netkit pair in layer 2 mode that drops packets until it has a program (kernel 6.7 and
-    /// later).
-    Result<> create_netkit(std::string_view name, std::string_view inner, const MacAddress& address);
+    /// Creates a pair of kind veth or netkit: `name` with that address (all zero: the kernel chooses one) and
+    /// the inner end, both down. netkit (kernel 6.7 and later) is in layer 2 mode and drops packets until it
+    /// has a program. EEXIST: the name is in use.
+    Result<> create_pair(std::string_view kind, std::string_view name, std::string_view inner,
+                         const MacAddress& address);
     /// Creates a device of the kernel's team driver, down, without a mode.
     Result<> create_team(std::string_view name, const MacAddress& address);
     /// True if the kernel can create devices of that kind; loads the module if there is one.
@@ -49,8 +48,7 @@ public:
 
 private:
     explicit LinkControl(NetlinkSocket socket) : socket_(std::move(socket)) {}
-    Result<> create_pair(std::string_view kind, std::string_view name, std::string_view inner,
-                         const MacAddress& address);
+    Result<> create(std::string_view kind, std::string_view name, const MacAddress& address);
     NetlinkSocket socket_;
 };
 

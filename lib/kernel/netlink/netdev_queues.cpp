@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/netlink/netdev_queues.h"
 
-#include <netlink/attr.h>
 #include <netlink/genl/ctrl.h>
-#include <netlink/genl/genl.h>
 
 #include <algorithm>
 
@@ -18,11 +16,7 @@ enum NapiAttribute : int { napi_ifindex = 1, napi_id, napi_irq, napi_pid };
 constexpr std::uint32_t type_receive = 0, type_transmit = 1;
 
 std::optional<std::uint32_t> number(std::span<const std::byte> attributes, int type) {
-    // nla_find() does not change the attributes.
-    auto* first = reinterpret_cast<nlattr*>(const_cast<std::byte*>(attributes.data()));
-    const auto* attribute = nla_find(first, static_cast<int>(attributes.size()), type);
-    if (attribute == nullptr || nla_len(attribute) < 4) return std::nullopt;
-    return nla_get_u32(attribute);
+    return number_in(attribute_in(attributes, type));
 }
 
 } // namespace
@@ -49,33 +43,26 @@ Result<NetdevFamily> NetdevFamily::open() {
     return NetdevFamily(std::move(socket), std::max(family, 0));
 }
 
-Result<> NetdevFamily::dump(std::uint8_t command, int index_attribute, IfIndex index,
-                            const NetlinkSocket::Receiver& receiver) {
+template <class Entry>
+Result<std::vector<Entry>> NetdevFamily::list(std::uint8_t command, int index_attribute, IfIndex index,
+                                              std::optional<Entry> (*parse)(std::span<const std::byte>)) {
     const auto make = [&] {
-        auto message = make_message(0, 0);
-        genlmsg_put(message.get(), NL_AUTO_PORT, NL_AUTO_SEQ, family_, 0, NLM_F_REQUEST | NLM_F_DUMP, command,
-                    family_version);
+        auto message = make_generic_message(family_, family_version, command, NLM_F_DUMP);
         nla_put_u32(message.get(), index_attribute, index.value);
         return message;
     };
-    auto read = socket_.dump(make, receiver, [] {});
+    auto read =
+        socket_.list(make, [parse](const nlmsghdr* message) { return parse(generic_attributes(message)); });
     // The family exists since 6.3, these commands since 6.8.
-    if (!read && read.error().number == EOPNOTSUPP) return {};
-    if (!read) return within("netdev", std::move(read.error()));
-    return {};
+    if (!read && read.error().number == EOPNOTSUPP) return std::vector<Entry>();
+    return within("netdev", std::move(read));
 }
 
 Result<NetdevQueues> NetdevFamily::read(IfIndex index) {
     NetdevQueues reported;
     if (family_ == 0) return reported;
-    const auto add_queue = [&reported](const nlmsghdr* message) {
-        if (auto queue = parse_netdev_queue(generic_attributes(message))) reported.queues.push_back(*queue);
-    };
-    const auto add_napi = [&reported](const nlmsghdr* message) {
-        if (auto napi = parse_netdev_napi(generic_attributes(message))) reported.napis.push_back(*napi);
-    };
-    TEAMO_TRY(dump(queue_get, queue_ifindex, index, add_queue));
-    TEAMO_TRY(dump(napi_get, napi_ifindex, index, add_napi));
+    reported.queues = TEAMO_TRY(list(queue_get, queue_ifindex, index, parse_netdev_queue));
+    reported.napis = TEAMO_TRY(list(napi_get, napi_ifindex, index, parse_netdev_napi));
     return reported;
 }
 

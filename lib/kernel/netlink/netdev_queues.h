@@ -47,8 +47,9 @@ public:
 
 private:
     NetdevFamily(NetlinkSocket socket, int family) : socket_(std::move(socket)), family_(family) {}
-    Result<> dump(std::uint8_t command, int index_attribute, IfIndex index,
-                  const NetlinkSocket::Receiver& receiver);
+    template <class Entry>
+    Result<std::vector<Entry>> list(std::uint8_t command, int index_attribute, IfIndex index,
+                                    std::optional<Entry> (*parse)(std::span<const std::byte>));
     NetlinkSocket socket_;
     int family_;
 };

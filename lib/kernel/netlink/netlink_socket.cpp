@@ -3,8 +3,8 @@
 
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
-#include <netlink/attr.h>
 #include <netlink/errno.h>
+#include <netlink/genl/genl.h>
 #include <sys/socket.h>
 
 namespace teamo {
@@ -16,9 +16,9 @@ constexpr int receive_buffer = 16 << 20;
 constexpr int dump_attempts = 8;
 
 struct Answer {
-    const NetlinkSocket::Receiver* receiver = nullptr;
+    const NetlinkSocket::Receiver& receiver;
     int error = 0;
-    std::string text;
+    std::string text{};
     bool done = false;
 };
 
@@ -30,15 +30,13 @@ std::string kernel_text(const nlmsghdr* header, const nlmsgerr* error) {
         offset = NLMSG_ALIGN(sizeof(int)) + NLMSG_ALIGN(error->msg.nlmsg_len);
     const auto length = static_cast<std::size_t>(nlmsg_datalen(header));
     if (length <= offset) return {};
-    auto* first =
-        reinterpret_cast<nlattr*>(const_cast<std::byte*>(reinterpret_cast<const std::byte*>(error)) + offset);
-    const auto* text = nla_find(first, static_cast<int>(length - offset), NLMSGERR_ATTR_MSG);
-    return text == nullptr ? std::string() : std::string(nla_get_string(text));
+    const auto* first = reinterpret_cast<const std::byte*>(error) + offset;
+    return text_in(attribute_in(std::span(first, length - offset), NLMSGERR_ATTR_MSG));
 }
 
 int on_valid(nl_msg* message, void* context) noexcept {
-    const auto* answer = static_cast<const Answer*>(context);
-    if (answer->receiver != nullptr && *answer->receiver) (*answer->receiver)(nlmsg_hdr(message));
+    const auto& receiver = static_cast<const Answer*>(context)->receiver;
+    if (receiver) receiver(nlmsg_hdr(message));
     return NL_OK;
 }
 
@@ -71,6 +69,14 @@ int errno_of(int error) {
 
 int skip_sequence_check(nl_msg* /*message*/, void* /*context*/) noexcept { return NL_OK; }
 
+/// Passes messages to the receiver of `answer`.
+Handle<nl_cb, nl_cb_put> callbacks_for(Answer& answer) {
+    Handle<nl_cb, nl_cb_put> callbacks(nl_cb_alloc(NL_CB_DEFAULT));
+    if (!callbacks) throw std::bad_alloc();
+    nl_cb_set(callbacks.get(), NL_CB_VALID, NL_CB_CUSTOM, on_valid, &answer);
+    return callbacks;
+}
+
 Result<NlSocket> connected(int protocol) {
     NlSocket socket(nl_socket_alloc());
     if (!socket) throw std::bad_alloc();
@@ -81,7 +87,15 @@ Result<NlSocket> connected(int protocol) {
     // Without it (old kernels) errors have no text.
     static_cast<void>(
         setsockopt(nl_socket_get_fd(socket.get()), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on));
+    nl_socket_set_msg_buf_size(socket.get(), 1 << 18);
     return socket;
+}
+
+template <class Address>
+std::optional<Address> copied(const nlattr* attribute, Address address, std::size_t size) {
+    if (attribute == nullptr || static_cast<std::size_t>(nla_len(attribute)) != size) return std::nullopt;
+    std::copy_n(static_cast<const std::uint8_t*>(nla_data(attribute)), size, address.bytes.begin());
+    return address;
 }
 
 } // namespace
@@ -92,26 +106,29 @@ NlMessage make_message(int type, int flags) {
     return message;
 }
 
+NlMessage make_generic_message(int family, std::uint8_t version, std::uint8_t command, int flags) {
+    auto message = make_message(0, 0);
+    genlmsg_put(message.get(), NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, NLM_F_REQUEST | flags, command, version);
+    return message;
+}
+
 Result<NetlinkSocket> NetlinkSocket::open(int protocol) {
     auto socket = TEAMO_TRY(connected(protocol));
-    nl_socket_set_msg_buf_size(socket.get(), 1 << 18);
     return NetlinkSocket(std::move(socket), protocol);
 }
 
 Result<NetlinkSocket> NetlinkSocket::listen(int protocol, std::initializer_list<int> groups) {
-    auto socket = connected(protocol);
-    if (!socket) return tl::unexpected(socket.error());
-    const int fd = nl_socket_get_fd(socket->get());
+    auto socket = TEAMO_TRY(connected(protocol));
+    const int fd = nl_socket_get_fd(socket.get());
     if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &receive_buffer, sizeof receive_buffer) < 0)
         static_cast<void>(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer));
-    nl_socket_set_msg_buf_size(socket->get(), 1 << 18);
-    nl_socket_disable_seq_check(socket->get());
-    if (nl_socket_set_nonblocking(socket->get()) < 0)
+    nl_socket_disable_seq_check(socket.get());
+    if (nl_socket_set_nonblocking(socket.get()) < 0)
         return fail(EPROTO, "a netlink socket cannot be made non-blocking");
     for (const int group : groups)
-        if (const int error = nl_socket_add_membership(socket->get(), group); error < 0)
+        if (const int error = nl_socket_add_membership(socket.get(), group); error < 0)
             return fail(EPROTO, fmt::format("netlink group {}: {}", group, nl_geterror(error)));
-    return NetlinkSocket(std::move(*socket), protocol);
+    return NetlinkSocket(std::move(socket), protocol);
 }
 
 /// Replaces the socket after an exchange that was cut short: its remaining messages would be taken for the
@@ -123,10 +140,8 @@ Result<> NetlinkSocket::reopen(int error, std::string text) {
 }
 
 Result<> NetlinkSocket::exchange(nl_msg* message, const Receiver& receiver) {
-    Answer answer{.receiver = &receiver, .error = 0, .text = {}, .done = false};
-    Handle<nl_cb, nl_cb_put> callbacks(nl_cb_alloc(NL_CB_DEFAULT));
-    if (!callbacks) throw std::bad_alloc();
-    nl_cb_set(callbacks.get(), NL_CB_VALID, NL_CB_CUSTOM, on_valid, &answer);
+    Answer answer{.receiver = receiver};
+    const auto callbacks = callbacks_for(answer);
     nl_cb_set(callbacks.get(), NL_CB_FINISH, NL_CB_CUSTOM, on_finish, &answer);
     nl_cb_set(callbacks.get(), NL_CB_ACK, NL_CB_CUSTOM, on_finish, &answer);
     nl_cb_err(callbacks.get(), NL_CB_CUSTOM, on_error, &answer);
@@ -162,10 +177,8 @@ Result<> NetlinkSocket::dump(const std::function<NlMessage()>& make, const Recei
 }
 
 Result<NetlinkSocket::Received> NetlinkSocket::receive(const Receiver& receiver) {
-    Answer answer{.receiver = &receiver, .error = 0, .text = {}, .done = false};
-    Handle<nl_cb, nl_cb_put> callbacks(nl_cb_alloc(NL_CB_DEFAULT));
-    if (!callbacks) throw std::bad_alloc();
-    nl_cb_set(callbacks.get(), NL_CB_VALID, NL_CB_CUSTOM, on_valid, &answer);
+    Answer answer{.receiver = receiver};
+    const auto callbacks = callbacks_for(answer);
     nl_cb_set(callbacks.get(), NL_CB_SEQ_CHECK, NL_CB_CUSTOM, skip_sequence_check, nullptr);
 
     auto received = Received::all;
@@ -180,10 +193,41 @@ Result<NetlinkSocket::Received> NetlinkSocket::receive(const Receiver& receiver)
     }
 }
 
+nlattr* attribute_in(std::span<const std::byte> attributes, int type) {
+    // nla_find() does not change the attributes.
+    auto* first = reinterpret_cast<nlattr*>(const_cast<std::byte*>(attributes.data()));
+    return nla_find(first, static_cast<int>(attributes.size()), type);
+}
+
+nlattr* attribute_in(const nlattr* nest, int type) {
+    if (nest == nullptr) return nullptr;
+    return nla_find(static_cast<nlattr*>(nla_data(nest)), nla_len(nest), type);
+}
+
 std::span<const std::byte> generic_attributes(const nlmsghdr* message) {
     const std::span<const std::byte> whole(static_cast<const std::byte*>(nlmsg_data(message)),
                                            static_cast<std::size_t>(nlmsg_datalen(message)));
     return whole.subspan(std::min<std::size_t>(GENL_HDRLEN, whole.size()));
+}
+
+std::optional<std::uint32_t> number_in(const nlattr* attribute) {
+    if (attribute == nullptr || nla_len(attribute) < 4) return std::nullopt;
+    return nla_get_u32(attribute);
+}
+
+std::string text_in(const nlattr* attribute) {
+    if (attribute == nullptr) return {};
+    const auto* text = static_cast<const char*>(nla_data(attribute));
+    return {text, strnlen(text, static_cast<std::size_t>(nla_len(attribute)))};
+}
+
+std::optional<MacAddress> mac_in(const nlattr* attribute) {
+    return copied(attribute, MacAddress{}, MacAddress{}.bytes.size());
+}
+
+std::optional<IpAddress> ip_in(const nlattr* attribute, int family) {
+    const IpAddress address{.ipv6 = family == AF_INET6};
+    return copied(attribute, address, address.size());
 }
 
 } // namespace teamo

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A netlink socket of libnl, with two things that libnl loses: the kernel's own errno and text (libnl maps
-// ENOBUFS and ENOMEM, ESRCH and ENOENT, and most others to one number), and the information that events were
-// lost.
+// A netlink socket of libnl, and the messages that it sends and receives. The socket keeps two things that
+// libnl loses: the kernel's own errno and text (libnl maps ENOBUFS and ENOMEM, ESRCH and ENOENT, and most
+// others to one number), and the information that events were lost.
 #pragma once
 
 #include "base/handle.h"
+#include "base/ip_address.h"
+#include "base/mac_address.h"
 #include "base/result.h"
 
+#include <netlink/attr.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
 #include <new>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -34,6 +39,9 @@ NlMessage make_message(int type, int flags, Header header) {
     if (nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO) < 0) throw std::bad_alloc();
     return message;
 }
+
+/// A request to a family of generic netlink.
+NlMessage make_generic_message(int family, std::uint8_t version, std::uint8_t command, int flags);
 
 class NetlinkSocket {
 public:
@@ -55,15 +63,15 @@ public:
 
     /// As dump(). Returns what `parse` returns for each message, without the messages for which it returns
     /// none.
-    template <class Make, class Parse>
-    auto list(const Make& make, const Parse& parse) {
-        std::vector<typename std::invoke_result_t<Parse, const nlmsghdr*>::value_type> entries;
+    template <class Make, class Parse,
+              class Entry = typename std::invoke_result_t<Parse, const nlmsghdr*>::value_type>
+    Result<std::vector<Entry>> list(const Make& make, const Parse& parse) {
+        std::vector<Entry> entries;
         const auto take = [&](const nlmsghdr* message) {
             if (auto entry = parse(message)) entries.push_back(std::move(*entry));
         };
-        return dump(make, take, [&entries] { entries.clear(); }).map([&entries] {
-            return std::move(entries);
-        });
+        TEAMO_TRY(dump(make, take, [&entries] { entries.clear(); }));
+        return entries;
     }
 
     enum class Received { all, lost };
@@ -81,7 +89,49 @@ private:
     int protocol_;
 };
 
+// Attributes of a received message. A null pointer stands for one that the message does not have.
+
+/// The header that follows the netlink header. Null: a message of another type, or too short.
+template <class Header>
+const Header* header_in(const nlmsghdr* message, int type) {
+    if (message->nlmsg_type != type || nlmsg_datalen(message) < static_cast<int>(sizeof(Header)))
+        return nullptr;
+    return static_cast<const Header*>(nlmsg_data(message));
+}
+
+/// An attribute of a message that begins with `Header`.
+template <class Header>
+nlattr* attribute_in(const nlmsghdr* message, int type) {
+    return nlmsg_find_attr(const_cast<nlmsghdr*>(message), sizeof(Header), type);
+}
+nlattr* attribute_in(std::span<const std::byte> attributes, int type);
+/// An attribute in a nest, which may be null.
+nlattr* attribute_in(const nlattr* nest, int type);
+
 /// The attributes of a generic netlink message, which follow its header; valid as long as the message.
 std::span<const std::byte> generic_attributes(const nlmsghdr* message);
+
+/// None: no attribute, or one that is too short.
+std::optional<std::uint32_t> number_in(const nlattr* attribute);
+
+/// Without the terminating zero.
+std::string text_in(const nlattr* attribute);
+
+/// None: no attribute, or not the length of an Ethernet address.
+std::optional<MacAddress> mac_in(const nlattr* attribute);
+
+/// `family`: AF_INET or AF_INET6. None: no attribute, or not the length of such an address.
+std::optional<IpAddress> ip_in(const nlattr* attribute, int family);
+
+/// A struct of the kernel, which may be shorter or longer than ours. Zeros: no attribute.
+template <class Struct>
+Struct struct_in(const nlattr* attribute) {
+    Struct value{};
+    if (attribute != nullptr)
+        std::copy_n(static_cast<const std::byte*>(nla_data(attribute)),
+                    std::min(static_cast<std::size_t>(nla_len(attribute)), sizeof value),
+                    reinterpret_cast<std::byte*>(&value));
+    return value;
+}
 
 } // namespace teamo

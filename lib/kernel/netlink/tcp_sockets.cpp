@@ -32,11 +32,9 @@ IpAddress address_of(bool ipv6, std::span<const __be32, 4> words) {
 } // namespace
 
 std::optional<TcpSocket> parse_tcp_socket(const nlmsghdr* message) {
-    if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
-        nlmsg_datalen(message) < static_cast<int>(sizeof(inet_diag_msg)))
+    const auto* header = header_in<inet_diag_msg>(message, SOCK_DIAG_BY_FAMILY);
+    if (header == nullptr || (header->idiag_family != AF_INET && header->idiag_family != AF_INET6))
         return std::nullopt;
-    const auto* header = static_cast<const inet_diag_msg*>(nlmsg_data(message));
-    if (header->idiag_family != AF_INET && header->idiag_family != AF_INET6) return std::nullopt;
     const bool ipv6 = header->idiag_family == AF_INET6;
     return TcpSocket{.local = address_of(ipv6, header->id.idiag_src),
                      .remote = address_of(ipv6, header->id.idiag_dst),
@@ -50,9 +48,9 @@ Result<std::vector<TcpSocket>> read_tcp_connections() {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_SOCK_DIAG));
     std::vector<TcpSocket> all;
     for (const auto family : {std::uint8_t{AF_INET}, std::uint8_t{AF_INET6}}) {
-        const auto some = socket.list([family] { return connections_dump(family); }, parse_tcp_socket);
-        if (!some) return within("the TCP connections", some.error());
-        all.insert(all.end(), some->begin(), some->end());
+        const auto make = [family] { return connections_dump(family); };
+        const auto some = TEAMO_TRY(within("the TCP connections", socket.list(make, parse_tcp_socket)));
+        all.insert(all.end(), some.begin(), some.end());
     }
     return all;
 }

@@ -7,12 +7,8 @@
 #include <linux/pkt_cls.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
-#include <netlink/attr.h>
 
 #include <algorithm>
-#include <array>
-#include <new>
-#include <vector>
 
 namespace teamo {
 namespace {
@@ -52,39 +48,25 @@ NlMessage tc_message(int type, int flags, IfIndex device, std::uint32_t parent) 
     return make_message(type, NLM_F_REQUEST | flags, header);
 }
 
-Filter parse_filter(const nlmsghdr* message) {
-    std::array<nlattr*, TCA_MAX + 1> attributes{};
-    Filter filter;
-    if (nlmsg_parse(const_cast<nlmsghdr*>(message), sizeof(tcmsg), attributes.data(), TCA_MAX, nullptr) < 0)
-        return filter;
-    const auto* header = static_cast<const tcmsg*>(nlmsg_data(message));
-    filter.priority = TC_H_MAJ(header->tcm_info) >> 16;
-    filter.handle = header->tcm_handle;
-    if (auto* options = attributes[TCA_OPTIONS]; options != nullptr)
-        if (const auto* name =
-                nla_find(static_cast<nlattr*>(nla_data(options)), nla_len(options), TCA_BPF_NAME);
-            name != nullptr)
-            filter.name = nla_get_string(name);
-    return filter;
+/// None: the first message of each priority, which names only the chain and has no handle.
+std::optional<Filter> parse_filter(const nlmsghdr* message) {
+    const auto* header = header_in<tcmsg>(message, RTM_NEWTFILTER);
+    if (header == nullptr || header->tcm_handle == 0) return std::nullopt;
+    return Filter{.priority = TC_H_MAJ(header->tcm_info) >> 16,
+                  .handle = header->tcm_handle,
+                  .name = text_in(attribute_in(attribute_in<tcmsg>(message, TCA_OPTIONS), TCA_BPF_NAME))};
 }
 
 /// The filters of one direction of clsact; empty if there is no clsact.
 Result<std::vector<Filter>> read_filters(IfIndex device, std::uint32_t minor) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    std::vector<Filter> filters;
-    auto read = socket.dump(
-        [device, minor] {
-            return tc_message(RTM_GETTFILTER, NLM_F_DUMP, device, TC_H_MAKE(TC_H_CLSACT, minor));
-        },
-        [&filters](const nlmsghdr* message) {
-            // The first message of each priority has no handle: it names only the chain.
-            if (auto filter = parse_filter(message); filter.handle != 0) filters.push_back(std::move(filter));
-        },
-        [&filters] { filters.clear(); });
-    if (!read && read.error().number != ENOENT && read.error().number != EINVAL &&
-        read.error().number != ENODEV)
-        return within("tc filters", std::move(read.error()));
-    return filters;
+    const auto make = [device, minor] {
+        return tc_message(RTM_GETTFILTER, NLM_F_DUMP, device, TC_H_MAKE(TC_H_CLSACT, minor));
+    };
+    auto filters = socket.list(make, parse_filter);
+    const int error = filters ? 0 : filters.error().number;
+    if (error == ENOENT || error == EINVAL || error == ENODEV) return std::vector<Filter>();
+    return within("tc filters", std::move(filters));
 }
 
 bool has_our_place(const Filter& filter) {

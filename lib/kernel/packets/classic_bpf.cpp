@@ -72,23 +72,17 @@ std::vector<sock_filter> ClassicBpf::finish() const {
 
     std::vector<sock_filter> program;
     for (std::size_t i = 0; i < steps_.size(); i++) {
-        auto code = steps_[i].code;
-        if (steps_[i].to && is_conditional(code)) {
-            auto& taken = steps_[i].when ? code.jt : code.jf;
-            auto& passed = steps_[i].when ? code.jf : code.jt;
-            if (far[i])
-                passed = 1; // skip the unconditional jump
-            else
-                taken = static_cast<std::uint8_t>(distance(i));
-        } else if (steps_[i].to) {
-            code.k = static_cast<std::uint32_t>(distance(i));
+        auto& code = program.emplace_back(steps_[i].code);
+        if (!steps_[i].to) continue;
+        const auto away = static_cast<std::uint32_t>(distance(i));
+        if (!is_conditional(code)) {
+            code.k = away;
+            continue;
         }
-        program.push_back(code);
-        if (far[i])
-            program.push_back({.code = BPF_JMP | BPF_JA,
-                               .jt = 0,
-                               .jf = 0,
-                               .k = static_cast<std::uint32_t>(distance(i) - 1)});
+        // A far jump: if the comparison has the other result, skip the unconditional jump.
+        const bool first = steps_[i].when != far[i];
+        (first ? code.jt : code.jf) = static_cast<std::uint8_t>(far[i] ? 1 : away);
+        if (far[i]) program.push_back({.code = BPF_JMP | BPF_JA, .jt = 0, .jf = 0, .k = away - 1});
     }
     return program;
 }

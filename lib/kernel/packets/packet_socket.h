@@ -2,11 +2,15 @@
 #pragma once
 
 #include "base/handle.h"
+#include "base/mac_address.h"
 #include "base/named.h"
 #include "base/result.h"
 
+#include <chrono>
 #include <cstddef>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace teamo {
 
@@ -20,6 +24,36 @@ public:
 private:
     explicit PacketSocket(UniqueFd socket) : socket_(std::move(socket)) {}
     UniqueFd socket_;
+};
+
+struct GroupFrame {
+    IfIndex port;
+    MacAddress source;
+    std::string bytes;              ///< the first bytes, at most GroupFrames::most_bytes
+    std::chrono::nanoseconds at{0}; ///< time of arrival, wall clock
+    bool operator==(const GroupFrame&) const = default;
+};
+
+/// Captures the broadcasts and multicasts that each port receives, before any datapath: the frames that a
+/// switch floods show whether it treats the ports as one link.
+class GroupFrames {
+public:
+    static constexpr std::size_t most_bytes = 192;
+    /// For each port.
+    static constexpr std::size_t most_frames = 4096;
+
+    /// Starts to capture. Frames with a VLAN tag and link-local frames (01:80:c2:00:00:0x) are left out.
+    /// EPERM: CAP_NET_RAW is missing. ENODEV: a port is gone.
+    static Result<GroupFrames> open(std::span<const IfIndex> ports);
+    /// The frames since open() or the last call, as many as the socket's buffer could hold.
+    std::vector<GroupFrame> take();
+
+private:
+    struct Listener {
+        IfIndex port;
+        UniqueFd socket;
+    };
+    std::vector<Listener> listeners_;
 };
 
 } // namespace teamo

@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "kernel/ethtool/ethtool.h"
-#include "kernel/netlink/link_stats.h"
+#include "kernel/netlink/counters.h"
 #include "kernel/netlink/links.h"
 #include "model/offload.h"
 
@@ -86,134 +86,118 @@ double median(std::vector<double> values) {
 }
 
 /// A veth pair in a new network namespace, which lives as long as the calling thread and this object.
-class Bench {
-public:
-    static Result<Bench> build(const Segmentation& device);
-    Result<SegmentationCost> measure();
+struct Bench {
+    LinkControl links;
+    Ethtool ethtool;
+    NetlinkSocket netlink;
+    Segmentation device;
+    Bulk bulk = bulk_for(device.mtu);
+    Bytes packet = gso_packet(bulk);
+    IfIndex near{}, far{};
+    UniqueFd socket{};
 
-private:
-    Bench(LinkControl links, Ethtool ethtool, NetlinkSocket netlink, const Segmentation& device)
-        : links_(std::move(links)),
-          ethtool_(std::move(ethtool)),
-          netlink_(std::move(netlink)),
-          device_(device),
-          bulk_(bulk_for(device.mtu)),
-          packet_(gso_packet(bulk_)) {}
-    Result<> create_pair();
-    Result<> await_link();
-    Result<> open_socket();
-    Result<> switch_tso(bool on);
-    Result<double> round();
+    static Result<Bench> build(const Segmentation& device) {
+        if (::unshare(CLONE_NEWNET) < 0) return fail_errno(errno, "cannot create a network namespace");
+        auto links = TEAMO_TRY(LinkControl::open());
+        auto ethtool = TEAMO_TRY(Ethtool::open());
+        auto netlink = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+        Bench bench{.links = std::move(links),
+                    .ethtool = std::move(ethtool),
+                    .netlink = std::move(netlink),
+                    .device = device};
+        TEAMO_TRY(bench.create_pair());
+        TEAMO_TRY(bench.open_socket());
+        return bench;
+    }
 
-    LinkControl links_;
-    Ethtool ethtool_;
-    NetlinkSocket netlink_;
-    Segmentation device_;
-    Bulk bulk_;
-    Bytes packet_;
-    IfIndex near_, far_;
-    UniqueFd socket_;
+    Result<> create_pair() {
+        TEAMO_TRY(links.create_pair("veth", "near", "far", MacAddress{}));
+        near = IfIndex{::if_nametoindex("near")};
+        far = IfIndex{::if_nametoindex("far")};
+        TEAMO_TRY(links.set_mtu(near, bulk.segment + ip_header + tcp_header + time_stamps));
+        TEAMO_TRY(links.set_mtu(far, drain_mtu));
+        for (const auto end : {near, far})
+            TEAMO_TRY(links.set_flags(end, IFF_UP, IFF_UP));
+        return await_link();
+    }
+
+    /// The kernel drops packets until linkwatch has seen the carrier (net/core/link_watch.c).
+    Result<> await_link() {
+        const auto start = std::chrono::steady_clock::now();
+        for (;;) {
+            const auto link = TEAMO_TRY(links.read(near));
+            if (link.has_link()) return {};
+            if (std::chrono::steady_clock::now() - start > 5s)
+                return fail(ETIMEDOUT, "the veth pair for the measurement has no carrier after 5 s");
+            std::this_thread::sleep_for(1ms);
+        }
+    }
+
+    Result<> open_socket() {
+        // Protocol 0: it receives nothing.
+        socket = UniqueFd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
+        constexpr int yes = 1;
+        constexpr timeval patience{.tv_sec = 1, .tv_usec = 0};
+        sockaddr_ll at{};
+        at.sll_family = AF_PACKET;
+        at.sll_ifindex = static_cast<int>(near.value);
+        if (!socket || ::setsockopt(socket.get(), SOL_PACKET, PACKET_VNET_HDR, &yes, sizeof yes) < 0 ||
+            ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) < 0 ||
+            ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) < 0)
+            return fail_errno(errno, "cannot open a packet socket");
+        return {};
+    }
+
+    Result<> switch_tso(bool on) {
+        const FeatureSettings settings{{std::string(tso), on},
+                                       {std::string(scatter_gather), on || device.scatter_gather},
+                                       {std::string(checksum_feature), on || device.checksum}};
+        const auto features = TEAMO_TRY(ethtool.set_features(near, settings));
+        if (!missing(features, settings).empty())
+            return fail(ENOTSUP, "the offloads of the veth pair cannot be changed");
+        return {};
+    }
+
+    /// Nanoseconds per KiB.
+    Result<double> round() {
+        const auto start = thread_nanoseconds();
+        for (std::size_t sent = 0; sent < packets_of_round; ++sent)
+            // ENOBUFS: the far end dropped it, as intended.
+            if (::send(socket.get(), packet.data(), packet.size(), 0) < 0 && errno != ENOBUFS)
+                return fail_errno(errno, "cannot send a packet");
+        return (thread_nanoseconds() - start) / (packets_of_round * bulk.kibibytes());
+    }
+
+    Result<SegmentationCost> measure() {
+        const auto before = TEAMO_TRY(read_link_stats(netlink, far));
+        std::vector<double> whole, cut;
+        for (std::size_t number = 0; number < 2 * rounds; ++number) {
+            const bool on = number % 2 == 0;
+            TEAMO_TRY(switch_tso(on));
+            const auto cost = TEAMO_TRY(round());
+            (on ? whole : cut).push_back(cost);
+        }
+        const auto after = TEAMO_TRY(read_link_stats(netlink, far));
+        // Rounds without TSO deliver every segment separately to the far end, which drops it; the others
+        // none.
+        constexpr auto packets = rounds * packets_of_round;
+        const auto dropped = after.rx_dropped - before.rx_dropped;
+        if (dropped < packets * bulk.segments || dropped > packets * (bulk.segments + 1))
+            return fail(ENOTSUP,
+                        fmt::format("{} segments arrived instead of {}", dropped, packets * bulk.segments));
+        return SegmentationCost{.whole = median(std::move(whole)), .cut = median(std::move(cut))};
+    }
 };
-
-Result<Bench> Bench::build(const Segmentation& device) {
-    if (::unshare(CLONE_NEWNET) < 0) return fail_errno(errno, "cannot create a network namespace");
-    auto links = TEAMO_TRY(LinkControl::open());
-    auto ethtool = TEAMO_TRY(Ethtool::open());
-    auto netlink = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    Bench bench(std::move(links), std::move(ethtool), std::move(netlink), device);
-    TEAMO_TRY(bench.create_pair());
-    TEAMO_TRY(bench.open_socket());
-    return bench;
-}
-
-Result<> Bench::create_pair() {
-    TEAMO_TRY(links_.create_veth("near", "far", MacAddress{}));
-    near_ = IfIndex{::if_nametoindex("near")};
-    far_ = IfIndex{::if_nametoindex("far")};
-    TEAMO_TRY(links_.set_mtu(near_, bulk_.segment + ip_header + tcp_header + time_stamps));
-    TEAMO_TRY(links_.set_mtu(far_, drain_mtu));
-    for (const auto end : {near_, far_})
-        TEAMO_TRY(links_.set_flags(end, IFF_UP, IFF_UP));
-    return await_link();
-}
-
-/// The kernel drops packets until linkwatch has seen the carrier (net/core/link_watch.c).
-Result<> Bench::await_link() {
-    const auto start = std::chrono::steady_clock::now();
-    for (;;) {
-        const auto link = TEAMO_TRY(links_.read(near_));
-        if (link.has_link()) return {};
-        if (std::chrono::steady_clock::now() - start > 5s)
-            return fail(ETIMEDOUT, "the veth pair for the measurement has no carrier after 5 s");
-        std::this_thread::sleep_for(1ms);
-    }
-}
-
-Result<> Bench::open_socket() {
-    // Protocol 0: it receives nothing.
-    socket_ = UniqueFd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
-    constexpr int yes = 1;
-    constexpr timeval patience{.tv_sec = 1, .tv_usec = 0};
-    sockaddr_ll at{};
-    at.sll_family = AF_PACKET;
-    at.sll_ifindex = static_cast<int>(near_.value);
-    if (!socket_ || ::setsockopt(socket_.get(), SOL_PACKET, PACKET_VNET_HDR, &yes, sizeof yes) < 0 ||
-        ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) < 0 ||
-        ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) < 0)
-        return fail_errno(errno, "cannot open a packet socket");
-    return {};
-}
-
-Result<> Bench::switch_tso(bool on) {
-    const FeatureSettings settings{{std::string(tso), on},
-                                   {std::string(scatter_gather), on || device_.scatter_gather},
-                                   {std::string(checksum_feature), on || device_.checksum}};
-    const auto features = TEAMO_TRY(ethtool_.set_features(near_, settings));
-    if (!missing(features, settings).empty())
-        return fail(ENOTSUP, "the offloads of the veth pair cannot be changed");
-    return {};
-}
-
-/// Nanoseconds per KiB.
-Result<double> Bench::round() {
-    const auto start = thread_nanoseconds();
-    for (std::size_t packet = 0; packet < packets_of_round; ++packet)
-        // ENOBUFS: the far end dropped it, as intended.
-        if (::send(socket_.get(), packet_.data(), packet_.size(), 0) < 0 && errno != ENOBUFS)
-            return fail_errno(errno, "cannot send a packet");
-    return (thread_nanoseconds() - start) / (packets_of_round * bulk_.kibibytes());
-}
-
-Result<SegmentationCost> Bench::measure() {
-    const auto before = TEAMO_TRY(read_link_stats(netlink_, far_));
-    std::vector<double> whole, cut;
-    for (std::size_t number = 0; number < 2 * rounds; ++number) {
-        const bool on = number % 2 == 0;
-        TEAMO_TRY(switch_tso(on));
-        const auto cost = TEAMO_TRY(round());
-        (on ? whole : cut).push_back(cost);
-    }
-    const auto after = TEAMO_TRY(read_link_stats(netlink_, far_));
-    // Rounds without TSO deliver every segment separately to the far end, which drops it; the others none.
-    constexpr auto packets = rounds * packets_of_round;
-    const auto dropped = after.rx_dropped - before.rx_dropped;
-    if (dropped < packets * bulk_.segments || dropped > packets * (bulk_.segments + 1))
-        return fail(ENOTSUP,
-                    fmt::format("{} segments arrived instead of {}", dropped, packets * bulk_.segments));
-    return SegmentationCost{.whole = median(std::move(whole)), .cut = median(std::move(cut))};
-}
-
-Result<SegmentationCost> measure_here(const Segmentation& device) {
-    auto bench = TEAMO_TRY(Bench::build(device));
-    return bench.measure();
-}
 
 } // namespace
 
 Result<SegmentationCost> measure_segmentation(const Segmentation& device) {
     Result<SegmentationCost> cost;
+    const auto measure = [&device]() -> Result<SegmentationCost> {
+        return TEAMO_TRY(Bench::build(device)).measure();
+    };
     // unshare(2) affects only the calling thread: the namespace goes away with it.
-    std::thread([&] { cost = measure_here(device); }).join();
+    std::thread([&] { cost = measure(); }).join();
     return cost;
 }
 

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "ctl/commands.h"
 #include "ctl/doctor/rounds.h"
-#include "kernel/cpus/cpu_load.h"
+#include "kernel/cpus/cpus.h"
 #include "json/fields.h"
 
 #include <algorithm>

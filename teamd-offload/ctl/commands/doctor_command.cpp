@@ -4,13 +4,12 @@
 #include "base/clock.h"
 #include "ctl/commands.h"
 #include "ctl/doctor/findings.h"
-#include "kernel/cpus/cpu_load.h"
-#include "kernel/cpus/cpu_topology.h"
+#include "kernel/cpus/cpus.h"
 #include "kernel/ethtool/ethtool.h"
-#include "kernel/files/pci_location.h"
+#include "kernel/files/device_files.h"
+#include "kernel/netlink/counters.h"
 #include "kernel/netlink/links.h"
-#include "kernel/netlink/qdisc_stats.h"
-#include "kernel/packets/multicast_capture.h"
+#include "kernel/packets/packet_socket.h"
 
 #include <algorithm>
 #include <thread>

@@ -5,7 +5,7 @@
 
 #include "ctl/doctor/rounds.h"
 #include "ctl/report/load.h"
-#include "kernel/packets/multicast_capture.h"
+#include "kernel/packets/packet_socket.h"
 #include "model/cpus.h"
 #include "model/features.h"
 #include "model/pci_location.h"

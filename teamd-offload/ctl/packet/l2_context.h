@@ -6,8 +6,6 @@
 
 #include "ctl/packet/packet.h"
 #include "kernel/netlink/addresses.h"
-#include "kernel/netlink/neighbours.h"
-#include "kernel/netlink/routes.h"
 #include "model/observation.h"
 
 namespace teamo::ctl {

@@ -5,7 +5,7 @@
 
 #include "ctl/report/load.h"
 #include "ctl/report/offload_change.h"
-#include "kernel/files/socket_owners.h"
+#include "kernel/files/process_files.h"
 #include "kernel/netlink/tcp_sockets.h"
 
 namespace teamo::ctl {

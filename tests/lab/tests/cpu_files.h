@@ -5,7 +5,6 @@
 
 #include "base/cpu_list.h"
 #include "kernel/files/files.h"
-#include "kernel/files/sysfs.h"
 
 #include <fmt/format.h>
 

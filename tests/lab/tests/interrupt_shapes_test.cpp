@@ -7,7 +7,7 @@
 #include "lab/irq_files.h"
 #include "lab/lab.h"
 #include "lab/tests/cpu_files.h"
-#include "runtime/cpu_claims.h"
+#include "runtime/shared_files.h"
 #include "support/daemon/process.h"
 #include "support/daemon/team_under_test.h"
 #include "support/eventually.h"

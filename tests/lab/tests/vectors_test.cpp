@@ -8,7 +8,7 @@
 #include "kernel/ethtool/queue_statistics.h"
 #include "kernel/interrupts/affinity_settings.h"
 #include "kernel/interrupts/port_interrupts.h"
-#include "kernel/interrupts/vector_learning.h"
+#include "kernel/interrupts/vector_groups.h"
 #include "kernel/netlink/links.h"
 #include "lab/lab.h"
 #include "support/daemon/process.h"

@@ -6,7 +6,7 @@
 // lab: Workers.* in -k 6.1 -p 8 -c 8, 10 s
 #include "base/cpu_list.h"
 #include "base/handle.h"
-#include "kernel/cpus/thread_affinity.h"
+#include "kernel/cpus/cpus.h"
 #include "lab/irq_files.h"
 #include "lab/lab.h"
 #include "support/daemon/team_under_test.h"

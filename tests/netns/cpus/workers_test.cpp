@@ -4,7 +4,7 @@
 // client's CPU decides where its server must run.
 //
 // lab: Workers.* by none: binding is the same with every datapath
-#include "kernel/cpus/thread_affinity.h"
+#include "kernel/cpus/cpus.h"
 #include "netns/configs.h"
 #include "support/daemon/control_socket.h"
 #include "support/traffic/on_cpu.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "kernel/interrupts/irqbalance_socket.h"
+#include "kernel/interrupts/irqbalance.h"
 
 #include <poll.h>
 

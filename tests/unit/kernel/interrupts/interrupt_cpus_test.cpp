@@ -3,7 +3,7 @@
 // Folders like those of sysfs and /proc/irq. With real cards: tests/lab/tests/interrupt_cpus_test.cpp.
 #include "kernel/interrupts/port_interrupts.h"
 
-#include "kernel/cpus/cpu_topology.h"
+#include "kernel/cpus/cpus.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>

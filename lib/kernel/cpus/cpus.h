@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The machine's CPUs, their load, and those that a thread may use.
+#pragma once
+
+#include "base/result.h"
+#include "model/cpus.h"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace teamo {
+
+/// The machine's CPUs, from /sys/devices/system and the root cgroup. For an offline CPU the kernel shows
+/// little more than its node; it gets a core and a cache of its own. `root`: the directory that contains sys.
+Result<CpuTopology> read_cpu_topology(const std::string& root = "");
+
+/// The CPUs that are online.
+Result<CpuList> read_online_cpus(const std::string& root = "");
+
+/// The CPU affinity of a thread, also beyond the 1024 CPUs of cpu_set_t. ESRCH: the thread is gone.
+Result<CpuList> read_thread_affinity(pid_t thread);
+/// ESRCH: the thread is gone. EINVAL: its cpuset has none of the CPUs, or the kernel does not allow it to
+/// move. EPERM: another user's thread (CAP_SYS_NICE).
+Result<> write_thread_affinity(pid_t thread, const CpuList& cpus);
+
+/// The times of a CPU since boot, from /proc/stat, in ticks (USER_HZ, a hundredth of a second).
+struct CpuTimes {
+    std::uint64_t work = 0;       ///< user, system and stolen time
+    std::uint64_t interrupts = 0; ///< hard and soft interrupts
+    std::uint64_t idle = 0;       ///< includes iowait
+    bool operator==(const CpuTimes&) const = default;
+};
+/// By CPU number; online CPUs only.
+using AllCpuTimes = std::map<unsigned, CpuTimes>;
+
+/// Shares of the time between two readings, 0 to 1.
+struct CpuLoad {
+    double work = 0, interrupts = 0;
+    bool operator==(const CpuLoad&) const = default;
+};
+/// Zeros if no tick has passed. A counter that decreased counts as no time; idle time can when a CPU goes
+/// offline and online.
+CpuLoad load_between(const CpuTimes& earlier, const CpuTimes& later);
+
+/// Ignores other lines and additional columns.
+AllCpuTimes parse_cpu_times(std::string_view proc_stat);
+Result<AllCpuTimes> read_cpu_times();
+
+/// The time of all CPUs together since boot, without idle time.
+Result<std::chrono::microseconds> parse_busy_time(std::string_view proc_stat, long ticks_per_second);
+Result<std::chrono::microseconds> read_busy_time();
+
+} // namespace teamo

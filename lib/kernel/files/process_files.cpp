@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/files/process_files.h"
+
+#include "base/take_until.h"
+#include "base/whole_number.h"
+#include "kernel/files/files.h"
+
+#include <algorithm>
+
+namespace teamo {
+
+std::optional<ProcessStat> parse_process_stat(std::string_view text) {
+    // The name is in parentheses and may itself have parentheses; the fields after it have none.
+    const auto open = text.find('('), close = text.rfind(')');
+    if (open == std::string_view::npos || close == std::string_view::npos || close < open)
+        return std::nullopt;
+    ProcessStat stat{.command = std::string(text.substr(open + 1, close - open - 1))};
+    text.remove_prefix(close + 1);
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    if (!text.starts_with(' ')) return std::nullopt;
+    text.remove_prefix(1);
+    constexpr unsigned state = 3, user = 14, system = 15, threads = 20, started = 22;
+    for (unsigned field = state; field <= started; ++field) {
+        const auto word = take_until(text, " ");
+        if (field != user && field != system && field != threads && field != started) continue;
+        const auto number = whole_number<std::uint64_t>(word);
+        if (!number) return std::nullopt;
+        if (field == threads)
+            stat.threads = static_cast<unsigned>(std::min<std::uint64_t>(*number, 1U << 22)); // PID_MAX_LIMIT
+        else
+            (field == started ? stat.started : stat.ticks) += *number;
+    }
+    return stat;
+}
+
+std::optional<ProcessStat> read_process_stat(const std::string& folder) {
+    const auto text = read_file(folder + "/stat", 4096);
+    return text ? parse_process_stat(*text) : std::nullopt;
+}
+
+std::optional<std::uint64_t> read_start_time(const std::string& folder) {
+    const auto stat = read_process_stat(folder);
+    return stat ? std::optional(stat->started) : std::nullopt;
+}
+
+std::optional<std::uint64_t> socket_inode(std::string_view link) {
+    constexpr std::string_view head = "socket:[";
+    if (!link.starts_with(head) || !link.ends_with(']')) return std::nullopt;
+    link.remove_prefix(head.size());
+    link.remove_suffix(1);
+    return whole_number<std::uint64_t>(link);
+}
+
+std::size_t each_socket(pid_t pid, const std::function<bool(int, std::uint64_t)>& take) {
+    const std::filesystem::path folder = fmt::format("/proc/{}/fd", pid);
+    std::size_t seen = 0;
+    for (const auto descriptor : sysfs::numbers_in(folder)) {
+        ++seen;
+        std::error_code closed; // the process may close it, or end, at any time
+        const auto target = std::filesystem::read_symlink(folder / std::to_string(descriptor), closed);
+        const auto inode = closed ? std::nullopt : socket_inode(target.native());
+        if (inode && !take(static_cast<int>(descriptor), *inode)) break;
+    }
+    return seen;
+}
+
+std::map<std::uint64_t, SocketOwner> find_socket_owners(const std::set<std::uint64_t>& inodes) {
+    std::map<std::uint64_t, SocketOwner> found;
+    std::size_t seen = 0;
+    for (const auto number : sysfs::numbers_in("/proc")) {
+        if (found.size() >= inodes.size() || seen >= most_descriptors) break;
+        const auto pid = static_cast<pid_t>(number);
+        seen += each_socket(pid, [&](int /*descriptor*/, std::uint64_t inode) {
+            if (!inodes.contains(inode) || found.contains(inode)) return true;
+            auto name = sysfs::first_line(fmt::format("/proc/{}/comm", pid));
+            found.emplace(inode, SocketOwner{.pid = pid, .name = name.empty() ? "?" : std::move(name)});
+            return true;
+        });
+    }
+    return found;
+}
+
+} // namespace teamo

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/netlink/counters.h"
+
+#include <linux/gen_stats.h>
+#include <linux/if_link.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+
+namespace teamo {
+namespace {
+
+std::optional<PortCounters> parse_stats(const nlmsghdr* message) {
+    const auto* attribute = attribute_in<if_stats_msg>(message, IFLA_STATS_LINK_64);
+    if (message->nlmsg_type != RTM_NEWSTATS || attribute == nullptr) return std::nullopt;
+    const auto stats = struct_in<rtnl_link_stats64>(attribute);
+    return PortCounters{.tx_packets = stats.tx_packets,
+                        .tx_bytes = stats.tx_bytes,
+                        .rx_packets = stats.rx_packets,
+                        .rx_bytes = stats.rx_bytes,
+                        .rx_dropped = stats.rx_dropped};
+}
+
+void add_queue(const nlmsghdr* message, std::map<IfIndex, QueueCounters>& queues) {
+    const auto* header = header_in<tcmsg>(message, RTM_NEWQDISC);
+    if (header == nullptr || header->tcm_parent != TC_H_ROOT) return; // the root includes its classes
+    const auto* stats = attribute_in<tcmsg>(message, TCA_STATS2);
+    if (stats == nullptr) return;
+    const auto queue = struct_in<gnet_stats_queue>(attribute_in(stats, TCA_STATS_QUEUE));
+    const auto basic = struct_in<gnet_stats_basic>(attribute_in(stats, TCA_STATS_BASIC));
+    queues[IfIndex{static_cast<std::uint32_t>(header->tcm_ifindex)}] = {
+        .backlog = queue.backlog, .sent = basic.bytes, .dropped = queue.drops};
+}
+
+} // namespace
+
+Result<PortCounters> read_link_stats(NetlinkSocket& socket, IfIndex index) {
+    if_stats_msg header{};
+    header.ifindex = index.value;
+    header.filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
+    const auto make = [&] { return make_message(RTM_GETSTATS, NLM_F_REQUEST | NLM_F_ACK, header); };
+    const auto found = TEAMO_TRY(socket.list(make, parse_stats));
+    if (found.empty()) return fail(ENODATA, "the kernel reported no counters");
+    return found.back();
+}
+
+Result<std::map<IfIndex, QueueCounters>> read_queues(NetlinkSocket& socket) {
+    std::map<IfIndex, QueueCounters> queues;
+    TEAMO_TRY(within(
+        "queues", socket.dump([] { return make_message(RTM_GETQDISC, NLM_F_REQUEST | NLM_F_DUMP, tcmsg{}); },
+                              [&queues](const nlmsghdr* message) { add_queue(message, queues); },
+                              [&queues] { queues.clear(); })));
+    return queues;
+}
+
+} // namespace teamo

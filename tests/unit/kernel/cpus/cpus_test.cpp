@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/cpus/cpus.h"
+#include "unit/kernel/tree.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+class Topology : public test::Tree {
+protected:
+    const std::string cpus_ = "sys/devices/system/cpu/", nodes_ = "sys/devices/system/node/";
+
+    void cpu(unsigned number, const std::string& core, const std::string& cache) {
+        const auto folder = fmt::format("{}cpu{}/", cpus_, number);
+        file(folder + "topology/core_cpus_list", core);
+        file(folder + "cache/index0/level", "1");
+        file(folder + "cache/index0/shared_cpu_list", core);
+        file(folder + "cache/index3/level", "3");
+        file(folder + "cache/index3/shared_cpu_list", cache);
+    }
+
+    /// Two sockets of two cores of two threads.
+    void server() {
+        file(cpus_ + "present", "0-7");
+        file(cpus_ + "online", "0-7");
+        for (unsigned number = 0; number < 8; ++number)
+            cpu(number, fmt::format("{},{}", number % 4, number % 4 + 4),
+                number % 4 < 2 ? "0-1,4-5" : "2-3,6-7");
+        file(nodes_ + "online", "0-1");
+        file(nodes_ + "node0/cpulist", "0-1,4-5");
+        file(nodes_ + "node1/cpulist", "2-3,6-7");
+        file(nodes_ + "node0/distance", "10 21");
+        file(nodes_ + "node1/distance", "21 10");
+    }
+
+    CpuTopology read() {
+        auto topology = read_cpu_topology(root());
+        EXPECT_TRUE(topology);
+        return topology ? *topology : CpuTopology();
+    }
+
+    CpuList isolated() {
+        CpuList list;
+        for (const auto& cpu : read().cpus)
+            if (cpu.isolated) list.push_back(cpu.number);
+        return list;
+    }
+};
+
+TEST_F(Topology, reads_server_with_two_sockets) {
+    server();
+    const auto topology = read();
+    ASSERT_EQ(topology.cpus.size(), 8);
+    EXPECT_EQ(topology.cpus[1], (Cpu{.number = 1, .core = 1, .cache = 0, .node = 0}));
+    EXPECT_EQ(topology.cpus[6], (Cpu{.number = 6, .core = 2, .cache = 2, .node = 1}));
+    EXPECT_EQ(topology.distance(0, 0), 10);
+    EXPECT_EQ(topology.distance(0, 1), 21);
+}
+
+TEST_F(Topology, keeps_node_of_offline_cpu) {
+    server();
+    file(cpus_ + "online", "0-5,7");
+    remove(cpus_ + "cpu6/topology");
+    remove(cpus_ + "cpu6/cache");
+    folder(cpus_ + "cpu6/node1");
+    file(nodes_ + "node1/cpulist", "2-3,7");
+    EXPECT_EQ(*read().find(6), (Cpu{.number = 6, .core = 6, .cache = 6, .node = 1, .online = false}));
+}
+
+TEST_F(Topology, reads_thread_siblings_of_old_kernel) {
+    file(cpus_ + "online", "0-1");
+    file(cpus_ + "cpu1/topology/thread_siblings_list", "0-1");
+    EXPECT_EQ(read().find(1)->core, 0);
+}
+
+TEST_F(Topology, uses_package_if_caches_are_unknown) {
+    file(cpus_ + "online", "0-3");
+    file(cpus_ + "cpu3/topology/package_cpus_list", "2-3");
+    EXPECT_EQ(read().find(3)->cache, 2);
+    EXPECT_EQ(read().find(1)->cache, 1) << "nothing is known of it";
+    EXPECT_THAT(read().distances, IsEmpty());
+}
+
+TEST_F(Topology, indexes_distances_by_node_number) {
+    server();
+    file(nodes_ + "online", "0,8");
+    file(nodes_ + "node8/cpulist", "2-3,6-7");
+    file(nodes_ + "node0/distance", "10 40");
+    file(nodes_ + "node8/distance", "40 10");
+    remove(nodes_ + "node1");
+    const auto topology = read();
+    EXPECT_EQ(topology.find(7)->node, 8);
+    EXPECT_EQ(topology.distance(0, 8), 40);
+    EXPECT_EQ(topology.distance(8, 8), 10);
+    EXPECT_GT(topology.distance(0, 3), 40) << "there is no such node";
+}
+
+TEST_F(Topology, reads_isolation_from_kernel_options_and_cpusets) {
+    server();
+    EXPECT_THAT(isolated(), IsEmpty());
+    file(cpus_ + "isolated", "1");
+    file(cpus_ + "nohz_full", "2");
+    EXPECT_THAT(isolated(), ElementsAre(1, 2));
+    file(cpus_ + "nohz_full", "  (null)"); // some kernels print this for none
+    file("sys/fs/cgroup/cpuset.cpus.isolated", "4-5");
+    EXPECT_THAT(isolated(), ElementsAre(1, 4, 5));
+    file("sys/fs/cgroup/unified/cpuset.cpus.isolated", "6");
+    EXPECT_THAT(isolated(), ElementsAre(1, 4, 5, 6));
+}
+
+TEST_F(Topology, distinguishes_fast_and_efficient_cores) {
+    server();
+    file("sys/devices/cpu_core/cpus", "0-3");
+    file("sys/devices/cpu_atom/cpus", "4-6");
+    file("sys/devices/cpu_lowpower/cpus", "7");
+    const auto topology = read();
+    EXPECT_EQ(topology.find(3)->capacity, 1024);
+    EXPECT_LT(topology.find(4)->capacity, 1024);
+    EXPECT_LT(topology.find(7)->capacity, topology.find(6)->capacity);
+    file(cpus_ + "cpu4/cpu_capacity", "700"); // the kernel reports the capacity itself
+    EXPECT_EQ(read().find(4)->capacity, 700);
+    EXPECT_EQ(read().find(5)->capacity, 1024);
+}
+
+TEST_F(Topology, fails_without_list_of_online_cpus) {
+    EXPECT_EQ(read_cpu_topology(root()).error().number, ENOENT);
+}
+
+TEST_F(Topology, reads_this_machine) {
+    const auto topology = read_cpu_topology();
+    ASSERT_TRUE(topology);
+    EXPECT_THAT(topology->cpus, testing::Contains(testing::Field(&Cpu::online, true)));
+}
+
+TEST(CpuTimes, reads_each_cpu) {
+    const auto times = parse_cpu_times("cpu  11 22 33 44 55 66 77 88 99 110\n"
+                                       "cpu0 1 2 3 40 5 6 7 8 9 10\n"
+                                       "cpu12 100 0 10 1000 0 1 2 0 50 0 9999\n"
+                                       "intr 5 6 7\nctxt 12\n");
+    EXPECT_THAT(times, ElementsAre(Pair(0, CpuTimes{.work = 1 + 2 + 3 + 8, .interrupts = 13, .idle = 45}),
+                                   Pair(12, CpuTimes{.work = 110, .interrupts = 3, .idle = 1000})));
+}
+
+TEST(CpuTimes, ignores_truncated_and_invalid_lines) {
+    EXPECT_THAT(parse_cpu_times("cpu0 1 2 3 4 5 6 7\ncpux 1 2 3 4 5 6 7 8\ncpu1 1 2 x 4 5 6 7 8"), IsEmpty());
+    EXPECT_THAT(parse_cpu_times(""), IsEmpty());
+}
+
+TEST(CpuTimes, reads_this_machine) {
+    const auto times = read_cpu_times();
+    ASSERT_TRUE(times);
+    ASSERT_FALSE(times->empty());
+    const auto& one = times->begin()->second;
+    EXPECT_GT(one.work + one.idle, 0U);
+}
+
+TEST(CpuLoad, is_share_of_elapsed_time) {
+    const CpuTimes earlier{.work = 100, .interrupts = 10, .idle = 1000};
+    EXPECT_EQ(load_between(earlier, {.work = 150, .interrupts = 35, .idle = 1025}),
+              (CpuLoad{.work = 0.5, .interrupts = 0.25}));
+    EXPECT_EQ(load_between(earlier, earlier), CpuLoad{});
+}
+
+TEST(CpuLoad, ignores_counter_that_went_back) {
+    EXPECT_EQ(load_between({.work = 100, .interrupts = 10, .idle = 1000},
+                           {.work = 150, .interrupts = 10, .idle = 900}),
+              (CpuLoad{.work = 1, .interrupts = 0}));
+}
+
+TEST(BusyTime, is_all_but_idling_and_waiting) {
+    const auto* stat = "cpu  100 10 50 9999 8888 1 2 4 77 88\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
+    EXPECT_EQ(parse_busy_time(stat, 100).value(), 1'670'000us);
+    EXPECT_EQ(parse_busy_time(stat, 1000).value(), 167'000us);
+    for (const auto* text : {"", "cpu", "cpu  1 2 3", "cpu0 1 2 3 4 5 6 7 8\n", "cpu  1 2 3 4 x 6 7 8\n"})
+        EXPECT_FALSE(parse_busy_time(text, 100).has_value()) << text;
+}
+
+} // namespace
+} // namespace teamo

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/files/device_files.h"
+#include "unit/kernel/tree.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class PciLocation : public test::Tree {
+protected:
+    DevicePlace read(const Link& link) {
+        auto place = read_device_place(link, root());
+        EXPECT_TRUE(place);
+        return place ? *place : DevicePlace();
+    }
+    void pcie(const std::string& device, const std::string& which, const std::string& speed,
+              const std::string& width) {
+        file(fmt::format("sys/devices/{}/{}_link_speed", device, which), speed);
+        file(fmt::format("sys/devices/{}/{}_link_width", device, which), width);
+    }
+};
+
+TEST_F(PciLocation, reads_card_in_slow_slot) {
+    const std::string slot = "pci0000:00/0000:00:1c.4", card = slot + "/0000:03:00.1";
+    const auto link = network_device("eth0", 2, card);
+    file("sys/devices/" + card + "/numa_node", "1");
+    pcie(card, "current", "5.0 GT/s PCIe", "4");
+    pcie(card, "max", "8.0 GT/s PCIe", "8");
+    pcie(slot, "max", "5.0 GT/s PCIe", "4");
+    const auto place = read(link);
+    EXPECT_EQ(place.address, "0000:03:00.1");
+    EXPECT_THAT(place.path, ElementsAre("0000:00:1c.4"));
+    EXPECT_EQ(place.node, 1);
+    EXPECT_EQ(place.current, (PcieLink{.speed = 5, .width = 4}));
+    EXPECT_EQ(place.card, (PcieLink{.speed = 8, .width = 8}));
+    EXPECT_EQ(place.slot, (PcieLink{.speed = 5, .width = 4}));
+    EXPECT_EQ(place.best(), place.current);
+}
+
+TEST_F(PciLocation, limits_speed_to_slowest_bridge_above) {
+    const std::string first = "pci0000:00/0000:00:01.0", second = first + "/0000:01:00.0",
+                      third = second + "/0000:02:04.0", card = third + "/0000:04:00.0";
+    const auto link = network_device("eth0", 2, card);
+    pcie(first, "max", "8.0 GT/s PCIe", "4");
+    pcie(second, "max", "16.0 GT/s PCIe", "16");
+    pcie(third, "max", "16.0 GT/s PCIe", "8");
+    pcie(first, "current", "2.5 GT/s PCIe", "4");
+    pcie(third, "current", "8.0 GT/s PCIe", "8");
+    pcie(card, "max", "8 GT/s", "8");
+    const auto place = read(link);
+    EXPECT_THAT(place.path, ElementsAre("0000:00:01.0", "0000:01:00.0", "0000:02:04.0"));
+    EXPECT_THAT(place.above, ElementsAre(PcieLink{.speed = 2.5, .width = 4}, PcieLink{},
+                                         PcieLink{.speed = 8, .width = 8}));
+    EXPECT_EQ(place.slot, (PcieLink{.speed = 8, .width = 4}));
+    EXPECT_EQ(place.best(), (PcieLink{.speed = 8, .width = 4}));
+}
+
+TEST_F(PciLocation, has_no_speed_without_pci_express) {
+    const auto link = network_device("eth0", 2, "pci0000:00/0000:00:03.0/virtio2");
+    pcie("pci0000:00/0000:00:03.0", "current", "Unknown", "0");
+    pcie("pci0000:00/0000:00:03.0", "max", "Unknown", "255");
+    const auto place = read(link);
+    EXPECT_EQ(place.address, "0000:00:03.0");
+    EXPECT_THAT(place.path, IsEmpty());
+    EXPECT_EQ(place.node, -1);
+    EXPECT_FALSE(place.current.is_known() || place.card.is_known() || place.slot.is_known());
+    EXPECT_EQ(place.best(), PcieLink());
+}
+
+TEST_F(PciLocation, uses_address_of_card_for_subfunction) {
+    const auto link = network_device("eth0", 2, "pci10000:00/10000:01:00.0/mlx5_core.sf.4");
+    EXPECT_EQ(read(link).address, "10000:01:00.0");
+}
+
+TEST_F(PciLocation, reads_node_of_device_outside_pci) {
+    const auto link = network_device("eth0", 2, "platform/30be0000.ethernet");
+    file("sys/devices/platform/30be0000.ethernet/numa_node", "0");
+    const auto place = read(link);
+    EXPECT_THAT(place.address, IsEmpty());
+    EXPECT_EQ(place.node, 0);
+}
+
+TEST_F(PciLocation, is_empty_for_virtual_device) {
+    file("sys/devices/virtual/net/veth0/ifindex", "9");
+    folder("sys/class/net");
+    std::filesystem::create_directory_symlink("../../devices/virtual/net/veth0",
+                                              root_ / "sys/class/net/veth0");
+    Link link;
+    link.name = "veth0";
+    link.index = IfIndex{9};
+    EXPECT_EQ(read(link), DevicePlace());
+    link.index = IfIndex{10};
+    EXPECT_EQ(read_device_place(link, root()).error().number, ENODEV);
+}
+
+TEST_F(PciLocation, subtracts_encoding_overhead_from_link_rate) {
+    EXPECT_NEAR((PcieLink{.speed = 2.5, .width = 1}).mbits(), 2000, 1);
+    EXPECT_NEAR((PcieLink{.speed = 8, .width = 8}).mbits(), 63015, 1);
+    EXPECT_NEAR((PcieLink{.speed = 64, .width = 16}).mbits(), 968000, 1);
+    EXPECT_EQ(PcieLink().mbits(), 0);
+}
+
+} // namespace
+} // namespace teamo
