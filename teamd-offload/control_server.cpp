@@ -64,9 +64,8 @@ Result<std::unique_ptr<ControlServer>> ControlServer::listen(sd_event* loop, std
     auto socket = TEAMO_TRY(listening(path));
     std::unique_ptr<ControlServer> server(
         new ControlServer(loop, std::move(path), std::move(socket), log, std::move(answer)));
-    auto io = TEAMO_TRY(Io::make(loop, server->socket_.get(), EPOLLIN, Priority::client,
-                                 [raw = server.get()](std::uint32_t) { raw->accept(); }));
-    server->io_.emplace(std::move(io));
+    server->io_ = TEAMO_TRY(Io::make(loop, server->socket_.get(), EPOLLIN, Priority::client,
+                                     [raw = server.get()](std::uint32_t) { raw->accept(); }));
     return server;
 }
 
