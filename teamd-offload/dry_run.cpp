@@ -99,7 +99,7 @@ InterruptPlan plan_interrupt_cpus(std::vector<PlannedPort> ports, const TeamConf
     return plan_interrupts(input);
 }
 
-json::Value list_of(const CpuList& cpus) { return json::Array(cpus.begin(), cpus.end()); }
+json::Value cpu_list_of(const CpuList& cpus) { return json::Array(cpus.begin(), cpus.end()); }
 
 /// What a start would change, and what would stay lacking.
 json::Value value_of(const PortOffloads& offloads) {
@@ -129,14 +129,14 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const Found& foun
                           {"transmits", (tables.transmit & bit(slot)) != 0},
                           {"receives", (tables.receive & bit(slot)) != 0},
                           {"buckets", std::int64_t{std::ranges::count(plan.owners, slot)}},
-                          {"interrupt_cpus", list_of(found.served[slot.value - 1U].interrupt_cpus)},
+                          {"interrupt_cpus", cpu_list_of(found.served[slot.value - 1U].interrupt_cpus)},
                           {"offloads", value_of(found.offloads[slot.value - 1U])}}});
         const auto placed = std::ranges::find(interrupts.ports, ports.back().key, &PlacedPort::name);
         if (placed != interrupts.ports.end())
-            ports.back().value.set("interrupts",
-                                   json::Object{{"cpus", list_of(placed->cpus)}, {"reason", placed->reason}});
+            ports.back().value.set(
+                "interrupts", json::Object{{"cpus", cpu_list_of(placed->cpus)}, {"reason", placed->reason}});
         if (has(tables.hash_fields, HashField::cpu))
-            ports.back().value.set("cpus", list_of(cpus_of(tables.cpu_slots, slot)));
+            ports.back().value.set("cpus", cpu_list_of(cpus_of(tables.cpu_slots, slot)));
     }
     json::Array owners;
     for (const auto owner : plan.owners)

@@ -11,9 +11,9 @@ Result<> check_supported(const TeamConfig& config) {
             ENOTSUP,
             "runner lacp is not supported yet; use loadbalance with a static aggregate on the switch");
     const auto check = [](const std::vector<LinkWatch>& watches) -> Result<> {
-        if (const auto name = unsupported_watch(watches); !name.empty())
-            return fail(ENOTSUP, fmt::format("link watch {} is not supported yet; use ethtool", name));
-        return {};
+        const auto name = unsupported_watch(watches);
+        if (name.empty()) return {};
+        return fail(ENOTSUP, fmt::format("link watch {} is not supported yet; use ethtool", name));
     };
     for (const auto& [name, port] : config.ports)
         if (auto good = check(port.link_watches); !good)

@@ -7,7 +7,7 @@
 namespace teamo {
 
 /// The longest delay until a lost link is detected; costs a hundred wake-ups per second.
-constexpr std::chrono::milliseconds period{10};
+constexpr std::chrono::milliseconds poll_period{10};
 
 Result<std::unique_ptr<CarrierMonitor>> CarrierMonitor::make(sd_event* loop, const Log& log,
                                                              Observer& observer) {
@@ -27,8 +27,8 @@ void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
     if (!late.empty() && !std::exchange(decided_, true)) {
         const auto traced = trace();
         log_(Level::debug, traced ? "lost carriers are detected by programs on the kernel's functions"
-                                  : fmt::format("lost carriers are polled every {} ms: {}", period.count(),
-                                                traced.error().text));
+                                  : fmt::format("lost carriers are polled every {} ms: {}",
+                                                poll_period.count(), traced.error().text));
     }
     // A port that was reported as not running comes back with an event at once, because its queues restart
     // (qdisc_tx_changing).
@@ -88,7 +88,7 @@ void CarrierMonitor::poll(const std::set<IfIndex>& ports) {
     if (polled_.empty())
         timer_->stop();
     else if (idle)
-        timer_->after(period);
+        timer_->after(poll_period);
 }
 
 void CarrierMonitor::poll_counts() {
@@ -103,7 +103,7 @@ void CarrierMonitor::poll_counts() {
         const bool went = losses && std::exchange(polled.losses, *losses) != *losses;
         (went ? seen.lost : seen.back).insert(port);
     }
-    timer_->after(period);
+    timer_->after(poll_period);
     report(seen);
 }
 

@@ -53,10 +53,10 @@ struct Begin {
                            request.port + " is not a port of this team");
         context().journal.edit().removed_by_hand.push_back(request.port);
         static_cast<void>(parts.ports.begin_leaving(link->index)); // it is a port
-        return [this_ = *this, port = link->index, name = request.port] {
-            if (auto left = this_.parts.ports.take_leave_result(port); !left)
-                return refused("PortRemoveFail", "Failed to del port", name + " " + left.error().text)();
-            return Reply{};
+        return [&ports = parts.ports, port = link->index, name = request.port] {
+            const auto left = ports.take_leave_result(port);
+            return left ? Reply{}
+                        : refused("PortRemoveFail", "Failed to del port", name + " " + left.error().text)();
         };
     }
 
