@@ -64,9 +64,8 @@ Result<std::unique_ptr<ControlServer>> ControlServer::listen(sd_event* loop, std
     auto socket = TEAMO_TRY(listening(path));
     std::unique_ptr<ControlServer> server(
         new ControlServer(loop, std::move(path), std::move(socket), log, std::move(answer)));
-    auto io = TEAMO_TRY(Io::make(loop, server->socket_.get(), EPOLLIN, Priority::client,
-                                 [raw = server.get()](std::uint32_t) { raw->accept(); }));
-    server->io_.emplace(std::move(io));
+    server->io_ = TEAMO_TRY(Io::make(loop, server->socket_.get(), EPOLLIN, Priority::client,
+                                     [raw = server.get()](std::uint32_t) { raw->accept(); }));
     return server;
 }
 
@@ -75,12 +74,10 @@ ControlServer::~ControlServer() { remove_file(path_); }
 void ControlServer::accept() {
     UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) return;
-    if (!is_permitted(socket.get()) || clients_.size() >= max_clients) {
-        log_(Level::warning, clients_.size() >= max_clients
-                                 ? "too many control clients; refused a connection"
-                                 : "refused a control client that is neither root nor the daemon's user");
-        return;
-    }
+    if (clients_.size() >= max_clients)
+        return log_(Level::warning, "too many control clients; refused a connection");
+    if (!is_permitted(socket.get()))
+        return log_(Level::warning, "refused a control client that is neither root nor the daemon's user");
     const int fd = socket.get();
     auto io = Io::make(loop_, fd, EPOLLIN, Priority::client,
                        [this, fd](std::uint32_t events) { serve(fd, events); });
@@ -109,10 +106,8 @@ bool ControlServer::receive(Client& client) {
     if (static_cast<std::size_t>(got) <= std::min(message.size(), control::longest_request)) {
         message.resize(static_cast<std::size_t>(got));
         const auto request = control::parse_request(message);
-        if (const auto* refused = std::get_if<control::Refusal>(&request))
-            reply = *refused;
-        else
-            reply = answer_(std::get<control::Request>(request));
+        const auto* refused = std::get_if<control::Refusal>(&request);
+        reply = refused != nullptr ? *refused : answer_(std::get<control::Request>(request));
     }
     client.unsent = control::encode(reply);
     make_room(client.socket.get(), client.unsent.size());
@@ -123,13 +118,10 @@ bool ControlServer::receive(Client& client) {
 bool ControlServer::send(Client& client) {
     const auto sent =
         ::send(client.socket.get(), client.unsent.data(), client.unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == EINTR)) {
-        client.io->set_events(EPOLLOUT);
-        return true;
-    }
-    client.unsent.clear();
-    client.io->set_events(EPOLLIN);
-    return sent >= 0;
+    const bool waits = sent < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == EINTR);
+    client.io->set_events(waits ? EPOLLOUT : EPOLLIN);
+    if (!waits) client.unsent.clear();
+    return waits || sent >= 0;
 }
 
 } // namespace teamo

@@ -22,13 +22,11 @@
 namespace teamo {
 namespace {
 
-constexpr std::uint32_t default_mtu = 1500;
-
 /// A port's offloads now, and their plan.
 struct PortOffloads {
     const OffloadContract* contract = nullptr;
-    Features features;
-    OffloadPlan plan;
+    Features features{};
+    OffloadPlan plan{};
 };
 
 struct Found {
@@ -76,21 +74,15 @@ Result<Found> find_ports(const Links& links, const TeamConfig& config) {
              .own_address = link->address,
              .settings = {.prio = port.prio, .queue_id = port.queue_id.value_or(0), .user_linkup = {}}});
         const auto queues = family ? family->read(link->index) : Result<NetdevQueues>(NetdevQueues{});
-        const auto read = read_port_interrupts(*link, queues ? *queues : NetdevQueues{});
-        const auto interrupts = read ? *read : PortInterrupts{};
+        const auto interrupts =
+            read_port_interrupts(*link, queues.value_or(NetdevQueues{})).value_or(PortInterrupts{});
         found.served.push_back({.slot = slot, .interrupt_cpus = interrupt_cpus(interrupts)});
         if (!interrupts.queues.empty()) found.placed.push_back(planned_port(name, interrupts));
         auto features = ethtool ? ethtool->read_features(link->index) : Result<Features>(Features{});
-        found.offloads.push_back({.contract = &port.offload,
-                                  .features = features ? std::move(*features) : Features{},
-                                  .plan = {}});
+        found.offloads.push_back({.contract = &port.offload, .features = features.value_or(Features{})});
         // As if every link were up, so that a port that is down now is in the plan too.
-        found.candidates.push_back({.port = link->index,
-                                    .up = true,
-                                    .prio = port.prio,
-                                    .sticky = port.sticky,
-                                    .speed = 0,
-                                    .duplex = Duplex::unknown});
+        found.candidates.push_back(
+            {.port = link->index, .up = true, .prio = port.prio, .sticky = port.sticky});
     }
     return found;
 }
@@ -107,13 +99,7 @@ InterruptPlan plan_interrupt_cpus(std::vector<PlannedPort> ports, const TeamConf
     return plan_interrupts(input);
 }
 
-/// "auto": without privileges it is not known which datapath a start would choose.
-const char* datapath_name(const Result<DatapathChoice>& choice) {
-    if (!choice) return "auto";
-    return *choice == DatapathChoice::team ? "team" : "bpf";
-}
-
-json::Value list_of(const CpuList& cpus) { return json::Array(cpus.begin(), cpus.end()); }
+json::Value cpu_list_of(const CpuList& cpus) { return json::Array(cpus.begin(), cpus.end()); }
 
 /// What a start would change, and what would stay lacking.
 json::Value value_of(const PortOffloads& offloads) {
@@ -129,34 +115,32 @@ json::Value value_of(const PortOffloads& offloads) {
         {"change", std::move(change)}, {"keep", std::move(kept)}, {"lacking", std::move(lacks)}};
 }
 
-json::Value value_of(const PlacedPort& placed) {
-    return json::Object{{"cpus", list_of(placed.cpus)}, {"reason", placed.reason}};
-}
-
 json::Value value_of(const Links& links, const TeamPlan& plan, const Found& found,
                      const InterruptPlan& interrupts, const std::string& device, const char* datapath) {
     json::Object ports;
+    const auto& tables = plan.tables;
     for (const auto& port : plan.ports) {
-        const auto slot = static_cast<std::size_t>(std::ranges::find(plan.tables.ports, port.index) -
-                                                   plan.tables.ports.begin());
-        const auto own = std::ranges::count(plan.owners, Slot{static_cast<std::uint8_t>(slot)});
-        ports.push_back({find_link(links, port.index)->name,
-                         json::Object{{"address", text_of(port.address)},
-                                      {"mtu", port.mtu},
-                                      {"transmits", (plan.tables.transmit & SlotSet{1} << slot) != 0},
-                                      {"receives", (plan.tables.receive & SlotSet{1} << slot) != 0},
-                                      {"buckets", std::int64_t{own}},
-                                      {"interrupt_cpus", list_of(found.served[slot - 1].interrupt_cpus)},
-                                      {"offloads", value_of(found.offloads[slot - 1])}}});
+        const auto number = std::ranges::find(tables.ports, port.index) - tables.ports.begin();
+        const Slot slot{static_cast<std::uint8_t>(number)};
+        ports.push_back(
+            {find_link(links, port.index)->name,
+             json::Object{{"address", text_of(port.address)},
+                          {"mtu", port.mtu},
+                          {"transmits", (tables.transmit & bit(slot)) != 0},
+                          {"receives", (tables.receive & bit(slot)) != 0},
+                          {"buckets", std::int64_t{std::ranges::count(plan.owners, slot)}},
+                          {"interrupt_cpus", cpu_list_of(found.served[slot.value - 1U].interrupt_cpus)},
+                          {"offloads", value_of(found.offloads[slot.value - 1U])}}});
         const auto placed = std::ranges::find(interrupts.ports, ports.back().key, &PlacedPort::name);
-        if (placed != interrupts.ports.end()) ports.back().value.set("interrupts", value_of(*placed));
-        if (has(plan.tables.hash_fields, HashField::cpu))
+        if (placed != interrupts.ports.end())
             ports.back().value.set(
-                "cpus", list_of(cpus_of(plan.tables.cpu_slots, Slot{static_cast<std::uint8_t>(slot)})));
+                "interrupts", json::Object{{"cpus", cpu_list_of(placed->cpus)}, {"reason", placed->reason}});
+        if (has(tables.hash_fields, HashField::cpu))
+            ports.back().value.set("cpus", cpu_list_of(cpus_of(tables.cpu_slots, slot)));
     }
     json::Array owners;
     for (const auto owner : plan.owners)
-        owners.emplace_back(static_cast<int>(owner.value));
+        owners.emplace_back(int{owner.value});
     return json::Object{
         {"team",
          json::Object{{"device", device}, {"address", text_of(plan.address)}, {"datapath", datapath}}},
@@ -166,38 +150,33 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const Found& foun
 
 } // namespace
 
-int dry_run(const Configuration& configuration, const Options& options, const Log& log) {
-    auto control = LinkControl::open();
-    auto links = control ? control->read_all() : Result<Links>(tl::unexpected(control.error()));
-    auto found = links ? (options.no_ports ? Result<Found>(Found{}) : find_ports(*links, configuration.team))
-                       : Result<Found>(tl::unexpected(links.error()));
-    if (!found) {
-        log(Level::error, found.error().text);
-        return 1;
-    }
+Result<> dry_run(const Configuration& configuration, const Options& options) {
+    const auto& config = configuration.team;
+    auto control = TEAMO_TRY(LinkControl::open());
+    const auto links = TEAMO_TRY(control.read_all());
+    auto found = options.no_ports ? Found{} : TEAMO_TRY(find_ports(links, config));
     Link team;
-    team.mtu = default_mtu;
-    team.address = configuration.team.hwaddr.value_or(
-        found->members.empty() ? MacAddress{} : found->members.front().own_address);
-    auto runner = make_runner(configuration.team.runner, std::nullopt);
-    PlanInput input{.runner = &configuration.team.runner,
-                    .team = &team,
-                    .inner = {},
-                    .members = found->members,
-                    .owners = {},
-                    .notify_peers = configuration.team.notify_peers,
-                    .mcast_rejoin = configuration.team.mcast_rejoin};
-    if (const auto online = read_online_cpus()) input.cpu_slots = cpu_slots(found->served, *online);
-    const auto& device = configuration.team.device;
-    const auto datapath = choose_datapath(options.datapath.value_or(configuration.team.datapath), *control,
-                                          find_link(*links, device));
-    plan_all_offloads(*found, /*forwards=*/!datapath || *datapath != DatapathChoice::team);
-    input.members = found->members;
-    const auto plan = make_plan(input, step(runner, found->candidates));
-    const auto interrupts = plan_interrupt_cpus(found->placed, configuration.team);
-    fmt::print("{}\n",
-               json::write(value_of(*links, plan, *found, interrupts, device, datapath_name(datapath))));
-    return 0;
+    team.mtu = 1500; // of a new device
+    team.address =
+        config.hwaddr.value_or(found.members.empty() ? MacAddress{} : found.members.front().own_address);
+    auto runner = make_runner(config.runner, std::nullopt);
+    PlanInput input;
+    input.runner = &config.runner;
+    input.team = &team;
+    input.notify_peers = config.notify_peers;
+    input.mcast_rejoin = config.mcast_rejoin;
+    if (const auto online = read_online_cpus()) input.cpu_slots = cpu_slots(found.served, *online);
+    const auto choice =
+        choose_datapath(options.datapath.value_or(config.datapath), control, find_link(links, config.device));
+    // "auto": without privileges it is not known which datapath a start would choose.
+    const bool by_team = choice == DatapathChoice::team;
+    const char* datapath = !choice ? "auto" : by_team ? "team" : "bpf";
+    plan_all_offloads(found, /*forwards=*/!by_team);
+    input.members = found.members;
+    const auto plan = make_plan(input, step(runner, found.candidates));
+    const auto interrupts = plan_interrupt_cpus(found.placed, config);
+    fmt::print("{}\n", json::write(value_of(links, plan, found, interrupts, config.device, datapath)));
+    return {};
 }
 
 } // namespace teamo

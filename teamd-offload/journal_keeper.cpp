@@ -21,8 +21,6 @@ Result<std::optional<Journal>> JournalKeeper::read() {
     return std::optional<Journal>();
 }
 
-void JournalKeeper::adopt(Journal journal) { journal_ = written_ = std::move(journal); }
-
 Result<> JournalKeeper::keep() {
     if (journal_ == written_) return {};
     TEAMO_TRY(write_journal(team_, journal_));
@@ -55,15 +53,6 @@ PortBefore* JournalKeeper::port(IfIndex port) {
     return found == journal_.ports.end() ? nullptr : &*found;
 }
 
-const PortBefore* JournalKeeper::port(IfIndex port) const {
-    const auto found = std::ranges::find(journal_.ports, port, &PortBefore::index);
-    return found == journal_.ports.end() ? nullptr : &*found;
-}
-
-void JournalKeeper::erase(IfIndex port) {
-    std::erase_if(journal_.ports, [port](const PortBefore& one) { return one.index == port; });
-}
-
 Result<> JournalKeeper::remember_features(IfIndex port, const FeatureSettings& before,
                                           const FeatureNames& offloads) {
     auto* was = this->port(port);
@@ -78,16 +67,6 @@ Result<> JournalKeeper::remember_features(IfIndex port, const FeatureSettings& b
 SetCpus* JournalKeeper::cpus(IfIndex port) {
     auto* was = this->port(port);
     return was == nullptr ? nullptr : &was->cpus;
-}
-
-bool JournalKeeper::was_removed(const std::string& port) const {
-    return std::ranges::find(journal_.removed_by_hand, port) != journal_.removed_by_hand.end();
-}
-
-void JournalKeeper::set_device(IfIndex team, IfIndex inner, FeatureNames offloads) {
-    journal_.team = team;
-    journal_.inner = inner;
-    journal_.offloads = std::move(offloads);
 }
 
 } // namespace teamo

@@ -25,22 +25,20 @@ bool stderr_is_journal() {
 } // namespace
 
 Log::Log(std::string name, LogOutput output) : name_(std::move(name)) {
-    switch (output) {
-    case LogOutput::standard_output: target_ = Target::standard_output; break;
-    case LogOutput::syslog: target_ = Target::syslog; break;
-    case LogOutput::standard_error: break;
-    case LogOutput::automatic:
-        if (stderr_is_journal())
-            target_ = Target::journal;
-        else if (std::getenv("INVOCATION_ID") != nullptr && ::isatty(STDERR_FILENO) == 0)
-            target_ = Target::prefixed;
-        break;
-    }
-    if (target_ == Target::syslog) ::openlog(name_.c_str(), LOG_PID, LOG_DAEMON);
+    if (output == LogOutput::standard_output) target_ = Target::standard_output;
+    if (output == LogOutput::syslog) to_syslog();
+    if (output != LogOutput::automatic) return;
+    if (stderr_is_journal())
+        target_ = Target::journal;
+    else if (std::getenv("INVOCATION_ID") != nullptr && ::isatty(STDERR_FILENO) == 0)
+        target_ = Target::prefixed;
 }
 
 void Log::go_to_background() {
-    if (target_ != Target::plain && target_ != Target::prefixed) return;
+    if (target_ == Target::plain || target_ == Target::prefixed) to_syslog();
+}
+
+void Log::to_syslog() {
     target_ = Target::syslog;
     ::openlog(name_.c_str(), LOG_PID, LOG_DAEMON);
 }

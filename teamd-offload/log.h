@@ -5,7 +5,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <syslog.h>
@@ -40,7 +39,6 @@ inline constexpr std::string_view interrupts_contested = "77a099aa713245d8ae3c10
 inline constexpr std::string_view config_refused = "d313b7b3e54f48988b33c41b8ab31659";
 } // namespace message_id
 
-/// Writes the daemon's log lines. The parts of the daemon hold a reference to it.
 class Log {
 public:
     Log(std::string name, LogOutput output);
@@ -55,6 +53,7 @@ public:
                     Fields fields = {}) const;
 
 private:
+    void to_syslog();
     void to_journal(Level level, std::string_view text, std::string_view id, Fields fields) const;
 
     std::string name_, team_;

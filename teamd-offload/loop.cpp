@@ -4,6 +4,29 @@
 #include <sys/inotify.h>
 
 namespace teamo {
+namespace {
+
+/// `add`: an sd_event_add_*(), called with the arguments and the action.
+template <class Made, class... Arguments>
+Result<Made> make_source(sd_event* loop, typename Made::Action action, std::string_view failure, auto add,
+                         Arguments... arguments) {
+    auto kept = std::make_unique<typename Made::Action>(std::move(action));
+    sd_event_source* source = nullptr;
+    if (const int error = add(loop, &source, arguments..., kept.get()); error < 0)
+        return fail_errno(-error, failure);
+    return Made(std::move(kept), EventSource(source));
+}
+
+/// Runs a copy of the action, because the action may destroy its own source, as a client that hangs up does.
+/// C code calls this and cannot pass exceptions on: an exception ends the process.
+template <class Made, class... Arguments>
+int run(void* action, Arguments... arguments) noexcept {
+    const auto copy = *static_cast<typename Made::Action*>(action);
+    copy(arguments...);
+    return 0;
+}
+
+} // namespace
 
 Result<EventLoop> make_loop() {
     sd_event* loop = nullptr;
@@ -13,16 +36,14 @@ Result<EventLoop> make_loop() {
 }
 
 Result<Timer> Timer::make(sd_event* loop, Action action) {
-    auto kept = std::make_unique<Action>(std::move(action));
-    sd_event_source* source = nullptr;
-    // Accuracy 1 µs; the default would add up to 250 ms to a delay_up.
-    if (const int error =
-            sd_event_add_time(loop, &source, CLOCK_MONOTONIC, UINT64_MAX, 1, &Timer::expired, kept.get());
-        error < 0)
-        return fail_errno(-error, "cannot create a timer");
-    sd_event_source_set_priority(source, static_cast<int>(Priority::timer));
-    sd_event_source_set_enabled(source, SD_EVENT_OFF);
-    return Timer(std::move(kept), EventSource(source));
+    constexpr std::uint64_t accuracy = 1; // µs; the default would add up to 250 ms to a delay_up
+    const auto expired = [](sd_event_source*, std::uint64_t, void* kept) { return run<Timer>(kept); };
+    auto timer =
+        TEAMO_TRY(make_source<Timer>(loop, std::move(action), "cannot create a timer", sd_event_add_time,
+                                     CLOCK_MONOTONIC, UINT64_MAX, accuracy, expired));
+    sd_event_source_set_priority(timer.source_.get(), static_cast<int>(Priority::timer));
+    timer.stop();
+    return timer;
 }
 
 void Timer::at(std::chrono::steady_clock::time_point when) {
@@ -34,77 +55,44 @@ void Timer::at(std::chrono::steady_clock::time_point when) {
 
 void Timer::stop() { sd_event_source_set_enabled(source_.get(), SD_EVENT_OFF); }
 
-// C code calls the functions below, and cannot pass exceptions on: an exception ends the process.
-int Timer::expired(sd_event_source* /*source*/, std::uint64_t /*now*/, void* action) noexcept {
-    (*static_cast<Action*>(action))();
-    return 0;
-}
-
 Result<Io> Io::make(sd_event* loop, int fd, std::uint32_t events, Priority priority, Action action) {
-    auto kept = std::make_unique<Action>(std::move(action));
-    sd_event_source* source = nullptr;
-    if (const int error = sd_event_add_io(loop, &source, fd, events, &Io::ready, kept.get()); error < 0)
-        return fail_errno(-error, "cannot watch a file descriptor");
-    sd_event_source_set_priority(source, static_cast<int>(priority));
-    return Io(std::move(kept), EventSource(source));
+    const auto ready = [](sd_event_source*, int, std::uint32_t now, void* kept) {
+        return run<Io>(kept, now);
+    };
+    auto io = TEAMO_TRY(make_source<Io>(loop, std::move(action), "cannot watch a file descriptor",
+                                        sd_event_add_io, fd, events, ready));
+    sd_event_source_set_priority(io.source_.get(), static_cast<int>(priority));
+    return io;
 }
 
 void Io::set_events(std::uint32_t events) { sd_event_source_set_io_events(source_.get(), events); }
 
-int Io::ready(sd_event_source* /*source*/, int /*fd*/, std::uint32_t events, void* action) noexcept {
-    // A copy: the action may destroy its own Io, as a client that hangs up does.
-    const Action copy = *static_cast<Action*>(action);
-    copy(events);
-    return 0;
-}
-
 Result<Signal> Signal::make(sd_event* loop, int number, Action action) {
-    auto kept = std::make_unique<Action>(std::move(action));
-    sd_event_source* source = nullptr;
-    if (const int error = sd_event_add_signal(loop, &source, number, &Signal::received, kept.get());
-        error < 0)
-        return fail_errno(-error, fmt::format("cannot handle signal {}", number));
-    return Signal(std::move(kept), EventSource(source));
-}
-
-int Signal::received(sd_event_source* /*source*/, const struct signalfd_siginfo* /*info*/,
-                     void* action) noexcept {
-    (*static_cast<Action*>(action))();
-    return 0;
+    const auto received = [](sd_event_source*, const signalfd_siginfo*, void* kept) {
+        return run<Signal>(kept);
+    };
+    return make_source<Signal>(loop, std::move(action), fmt::format("cannot handle signal {}", number),
+                               sd_event_add_signal, number, received);
 }
 
 Result<Inotify> Inotify::make(sd_event* loop, const std::string& path, std::uint32_t events, Action action) {
-    auto kept = std::make_unique<Action>(std::move(action));
-    sd_event_source* source = nullptr;
-    if (const int error =
-            sd_event_add_inotify(loop, &source, path.c_str(), events, &Inotify::happened, kept.get());
-        error < 0)
-        return fail_errno(-error, path);
-    return Inotify(std::move(kept), EventSource(source));
-}
-
-int Inotify::happened(sd_event_source* /*source*/, const inotify_event* event, void* action) noexcept {
-    // A copy: the action may destroy its own Inotify, as when the folder is gone.
-    const Action copy = *static_cast<Action*>(action);
-    copy(event->mask, event->len > 0 ? std::string_view(event->name) : std::string_view());
-    return 0;
+    const auto happened = [](sd_event_source*, const inotify_event* event, void* kept) {
+        const std::string_view name(event->len > 0 ? event->name : "");
+        return run<Inotify>(kept, event->mask, name);
+    };
+    return make_source<Inotify>(loop, std::move(action), path, sd_event_add_inotify, path.c_str(), events,
+                                happened);
 }
 
 Result<Deferred> Deferred::make(sd_event* loop, Priority priority, Action action) {
-    auto kept = std::make_unique<Action>(std::move(action));
-    sd_event_source* source = nullptr;
-    if (const int error = sd_event_add_defer(loop, &source, &Deferred::run, kept.get()); error < 0)
-        return fail_errno(-error, "cannot create a deferred action");
-    sd_event_source_set_priority(source, static_cast<int>(priority));
-    sd_event_source_set_enabled(source, SD_EVENT_OFF);
-    return Deferred(std::move(kept), EventSource(source));
+    const auto called = [](sd_event_source*, void* kept) { return run<Deferred>(kept); };
+    auto deferred = TEAMO_TRY(make_source<Deferred>(
+        loop, std::move(action), "cannot create a deferred action", sd_event_add_defer, called));
+    sd_event_source_set_priority(deferred.source_.get(), static_cast<int>(priority));
+    sd_event_source_set_enabled(deferred.source_.get(), SD_EVENT_OFF);
+    return deferred;
 }
 
 void Deferred::soon() { sd_event_source_set_enabled(source_.get(), SD_EVENT_ONESHOT); }
-
-int Deferred::run(sd_event_source* /*source*/, void* action) noexcept {
-    (*static_cast<Action*>(action))();
-    return 0;
-}
 
 } // namespace teamo

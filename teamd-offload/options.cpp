@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace teamo {
@@ -14,8 +15,7 @@ namespace {
 /// The options of teamd(8).
 void add_teamds(CLI::App& app, Options& options) {
     app.set_help_flag("-h,--help", "Show this help");
-    app.add_flag_callback(
-        "-d,--daemonize", [&options] { options.daemonize = true; }, "Daemonize after startup");
+    app.add_flag("-d,--daemonize", options.daemonize, "Daemonize after startup");
     app.add_flag_callback(
         "-k,--kill", [&options] { options.command = Options::Command::kill; },
         "Kill running daemon instance");
@@ -27,9 +27,7 @@ void add_teamds(CLI::App& app, Options& options) {
     app.add_option("-c,--config", options.config_text, "Use the given JSON configuration text")
         ->type_name("TEXT");
     app.add_option("-p,--pid-file", options.pid_file, "Use the specified PID file")->type_name("FILE");
-    app.add_flag_function(
-        "-g,--debug", [&options](std::int64_t count) { options.debug = static_cast<std::uint32_t>(count); },
-        "Increase verbosity");
+    app.add_flag("-g,--debug", options.debug, "Increase verbosity");
     const std::map<std::string, LogOutput> outputs{{"stdout", LogOutput::standard_output},
                                                    {"stderr", LogOutput::standard_error},
                                                    {"syslog", LogOutput::syslog}};
@@ -53,7 +51,7 @@ void add_teamds(CLI::App& app, Options& options) {
         "-u,--usock-disable", [&options] { options.usock = false; }, "Disable UNIX domain socket interface");
 }
 
-void add_ours(CLI::App& app, Options& options, std::string& unused) {
+void add_ours(CLI::App& app, Options& options) {
     app.add_flag_callback(
         "--dry-run", [&options] { options.command = Options::Command::dry_run; },
         "Print the plan as JSON and exit; change nothing");
@@ -65,27 +63,19 @@ void add_ours(CLI::App& app, Options& options, std::string& unused) {
            "Select the datapath: auto, team or bpf")
         ->check(CLI::IsMember(datapaths))
         ->type_name("DATAPATH");
-    app.add_option("-L,--lacp-directory", unused, "Ignored; accepted for SONiC's scripts")
+    app.add_option_function<std::string>(
+           "-L,--lacp-directory", [](const std::string&) {}, "Ignored; accepted for SONiC's scripts")
         ->type_name("DIRECTORY");
-}
-
-/// teamd's -e has the long name --check, which here checks the configuration instead. The parser does not
-/// distinguish them, so this does.
-bool has_long_check(int argc, char** argv) {
-    for (int index = 1; index < argc; ++index)
-        if (std::string_view(argv[index]) == "--check") return true;
-    return false;
 }
 
 } // namespace
 
 std::variant<Options, int> parse_options(int argc, char** argv) {
     Options options;
-    std::string unused;
     bool version = false;
     CLI::App app("Link aggregation with TSO: a replacement for teamd(8)", "teamd-offload");
     add_teamds(app, options);
-    add_ours(app, options, unused);
+    add_ours(app, options);
     app.add_flag("-v,-V,--version", version, "Show version");
     try {
         app.parse(argc, argv);
@@ -100,7 +90,11 @@ std::variant<Options, int> parse_options(int argc, char** argv) {
         fmt::print("teamd-offload {}\n", program_version);
         return 0;
     }
-    if (options.command == Options::Command::check_running && has_long_check(argc, argv))
+    // teamd's -e has the long name --check, which here checks the configuration instead. The parser does not
+    // distinguish them.
+    const auto is_long_check = [](std::string_view argument) { return argument == "--check"; };
+    if (options.command == Options::Command::check_running &&
+        std::any_of(argv + 1, argv + argc, is_long_check))
         options.command = Options::Command::check_configuration;
     return options;
 }

@@ -18,8 +18,11 @@ struct Options {
     std::string team_device;
     std::uint32_t debug = 0;
     LogOutput log_output = LogOutput::automatic;
-    bool daemonize = false, force_recreate = false, take_over = false, no_quit_destroy = false,
-         no_ports = false;
+    bool daemonize = false;
+    bool force_recreate = false;  ///< replace a device of that name
+    bool take_over = false;       ///< take over a device of the team driver that another program made
+    bool no_quit_destroy = false; ///< keep device and ports when the daemon stops
+    bool no_ports = false;        ///< do not add the configured ports
     bool dbus = false, usock = true;
     std::optional<std::string> zmq_address;
     std::optional<DatapathChoice> datapath;

@@ -3,8 +3,6 @@
 
 #include "watch/port_watch.h"
 
-#include <algorithm>
-
 namespace teamo {
 
 Result<> check_supported(const TeamConfig& config) {
@@ -13,13 +11,13 @@ Result<> check_supported(const TeamConfig& config) {
             ENOTSUP,
             "runner lacp is not supported yet; use loadbalance with a static aggregate on the switch");
     const auto check = [](const std::vector<LinkWatch>& watches) -> Result<> {
-        if (const auto name = unsupported_watch(watches); !name.empty())
-            return fail(ENOTSUP, fmt::format("link watch {} is not supported yet; use ethtool", name));
-        return {};
+        const auto name = unsupported_watch(watches);
+        if (name.empty()) return {};
+        return fail(ENOTSUP, fmt::format("link watch {} is not supported yet; use ethtool", name));
     };
-    for (const auto& entry : config.ports)
-        if (auto good = check(entry.second.link_watches); !good)
-            return within(fmt::format("port {}", entry.first), good.error());
+    for (const auto& [name, port] : config.ports)
+        if (auto good = check(port.link_watches); !good)
+            return within(fmt::format("port {}", name), good.error());
     return check(config.link_watches);
 }
 
@@ -35,27 +33,15 @@ std::vector<std::string> ignored_settings(const Configuration& configuration) {
     return list;
 }
 
-std::vector<std::string> ignored_by_bpf(const TeamConfig& config) {
+std::vector<std::string> ignored_by_datapath(std::string_view datapath, const TeamConfig& config) {
     std::vector<std::string> list;
+    if (datapath != "bpf" && has(hash_fields_of(config.runner), HashField::cpu))
+        list.emplace_back("/runner/tx_hash: with the team driver packets of a flow may be reordered when its "
+                          "sender changes CPU; the bpf datapath avoids that");
     for (const auto& [name, port] : config.ports)
-        if (port.queue_id)
+        if (datapath == "bpf" && port.queue_id)
             list.push_back(fmt::format("/ports/{}/queue_id: has no effect on the bpf datapath", name));
     return list;
-}
-
-std::vector<std::string> ignored_by_driver(const TeamConfig& config) {
-    if (!has(hash_fields_of(config.runner), HashField::cpu)) return {};
-    return {"/runner/tx_hash: with the team driver packets of a flow may be reordered when its sender "
-            "changes CPU; the bpf datapath avoids that"};
-}
-
-std::string describe(const TeamStatus& status) {
-    const auto carrying = std::ranges::count_if(status.ports, &PortStatus::transmits);
-    auto line = fmt::format("{} over {} ({}), {} of {} ports carry", name_of(status.runner), status.datapath,
-                            status.device_kind, carrying, status.ports.size());
-    if (status.link.speed) line += fmt::format(", {} Mbit/s", *status.link.speed);
-    if (status.active_port) line += fmt::format(", active {}", *status.active_port);
-    return line;
 }
 
 } // namespace teamo

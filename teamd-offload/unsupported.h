@@ -3,9 +3,9 @@
 
 #include "base/result.h"
 #include "config/config_file.h"
-#include "model/status.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace teamo {
@@ -15,12 +15,7 @@ Result<> check_supported(const TeamConfig& config);
 
 /// Settings that this version accepts but ignores, one sentence each.
 std::vector<std::string> ignored_settings(const Configuration& configuration);
-/// Settings that only the team driver supports.
-std::vector<std::string> ignored_by_bpf(const TeamConfig& config);
-/// Settings that only the BPF datapath supports.
-std::vector<std::string> ignored_by_driver(const TeamConfig& config);
-
-/// A team's state in one line, for the log and systemctl status.
-std::string describe(const TeamStatus& status);
+/// The same for one datapath ("bpf", "team"): settings that only the other one supports.
+std::vector<std::string> ignored_by_datapath(std::string_view datapath, const TeamConfig& config);
 
 } // namespace teamo

@@ -2,10 +2,17 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 namespace teamo {
 
 /// The clock of every delay and deadline (CLOCK_MONOTONIC). Pure functions get the time as an argument.
 using Clock = std::chrono::steady_clock;
+
+/// The earlier of two deadlines; none is later than all.
+inline std::optional<Clock::time_point> earlier(std::optional<Clock::time_point> one,
+                                                std::optional<Clock::time_point> other) {
+    return !one || (other && *other < *one) ? other : one;
+}
 
 } // namespace teamo

@@ -77,7 +77,7 @@ private:
     NetlinkSocket socket_; ///< for the queues
     const Log& log_ = context_.log;
     Datapath& datapath_ = *context_.datapath;
-    BucketOwners& owners_ = context_.journal.owners();
+    BucketOwners& owners_ = context_.journal.edit().owners;
     const BalanceConfig& config_ = context_.config().balance;
     std::vector<Port> ports_;
     Tables tables_;

@@ -11,8 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto poll_interval = 2s; // each poll takes 0.1 ms of CPU
-constexpr double smoothing = 15;   // seconds
+/// Each poll takes 0.1 ms of CPU.
+constexpr auto arrival_poll_interval = 2s;
+constexpr double smoothing = 15; // seconds
 
 } // namespace
 
@@ -33,7 +34,7 @@ void PortCpus::follow(std::vector<Port> ports) {
 }
 
 void PortCpus::poll() {
-    timer_->after(poll_interval);
+    timer_->after(arrival_poll_interval);
     read_load();
     if (read_interrupts()) request_pass_();
 }

@@ -70,10 +70,8 @@ announce::Speaker speaker_of(const Link& device, const std::vector<DeviceAddress
 Result<std::unique_ptr<Announcer>> Announcer::make(sd_event* loop, const Log& log, const Observer& observer) {
     auto socket = TEAMO_TRY(PacketSocket::open());
     std::unique_ptr<Announcer> announcer(new Announcer(std::move(socket), log, observer));
-    for (auto* round : {&announcer->peers_, &announcer->groups_}) {
-        auto timer = TEAMO_TRY(Timer::make(loop, [raw = announcer.get(), round] { raw->next(*round); }));
-        round->timer.emplace(std::move(timer));
-    }
+    for (auto* round : {&announcer->peers_, &announcer->groups_})
+        round->timer = TEAMO_TRY(Timer::make(loop, [raw = announcer.get(), round] { raw->next(*round); }));
     return announcer;
 }
 

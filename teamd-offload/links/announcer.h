@@ -26,7 +26,7 @@ private:
     enum class What { peers, groups };
     struct Round {
         What what;
-        std::optional<Timer> timer;
+        std::optional<Timer> timer{};
         IfIndex team{};
         Repetition left{};
         bool only_without_address = false;
@@ -40,7 +40,7 @@ private:
     PacketSocket socket_;
     const Log& log_;
     const Observer& observer_;
-    Round peers_{.what = What::peers, .timer = {}}, groups_{.what = What::groups, .timer = {}};
+    Round peers_{.what = What::peers}, groups_{.what = What::groups};
 };
 
 } // namespace teamo

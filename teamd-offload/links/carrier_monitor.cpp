@@ -5,23 +5,17 @@
 #include <sys/epoll.h>
 
 namespace teamo {
-namespace {
 
-// The longest delay until a lost link is detected; costs a hundred wake-ups per second.
-constexpr std::chrono::milliseconds period{10};
-
-} // namespace
+/// The longest delay until a lost link is detected; costs a hundred wake-ups per second.
+constexpr std::chrono::milliseconds poll_period{10};
 
 Result<std::unique_ptr<CarrierMonitor>> CarrierMonitor::make(sd_event* loop, const Log& log,
                                                              Observer& observer) {
     std::unique_ptr<CarrierMonitor> monitor(new CarrierMonitor(loop, log, observer));
-    auto timer = TEAMO_TRY(Timer::make(loop, [self = monitor.get()] { self->poll_counts(); }));
-    monitor->timer_.emplace(std::move(timer));
-    auto reread = Deferred::make(loop, Priority::link, [self = monitor.get()] {
+    monitor->timer_ = TEAMO_TRY(Timer::make(loop, [self = monitor.get()] { self->poll_counts(); }));
+    monitor->reread_ = TEAMO_TRY(Deferred::make(loop, Priority::link, [self = monitor.get()] {
         self->observer_.reread(std::exchange(self->unread_, {}));
-    });
-    if (!reread) return tl::unexpected(reread.error());
-    monitor->reread_.emplace(std::move(*reread));
+    }));
     return monitor;
 }
 
@@ -30,8 +24,19 @@ void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
     for (const auto port : ports)
         if (const auto* link = find_link(observer_.links(), port); link != nullptr && news_are_late(*link))
             late.insert(port);
-    if (!late.empty() && !decided_) trace();
-    if (!programs_) std::erase_if(late, [this](IfIndex port) { return !can_lose_carrier_unseen(port); });
+    if (!late.empty() && !std::exchange(decided_, true)) {
+        const auto traced = trace();
+        log_(Level::debug, traced ? "lost carriers are detected by programs on the kernel's functions"
+                                  : fmt::format("lost carriers are polled every {} ms: {}",
+                                                poll_period.count(), traced.error().text));
+    }
+    // A port that was reported as not running comes back with an event at once, because its queues restart
+    // (qdisc_tx_changing).
+    const auto comes_back_with_event = [this](IfIndex port) {
+        const auto& link = observer_.links().at(port);
+        return !link.is_up() || (link.flags & IFF_RUNNING) == 0;
+    };
+    if (!programs_) std::erase_if(late, comes_back_with_event);
     if (late == followed_) return;
 
     // Nothing has reported what happened to a new port between its last event and now: read it once.
@@ -46,36 +51,17 @@ void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
     if (!unread_.empty()) reread_->soon(); // not at once: a pass calls this
 }
 
-void CarrierMonitor::trace() {
-    decided_ = true;
-    auto programs = CarrierWatch::open();
-    if (programs) {
-        auto io =
-            Io::make(loop_, programs->fd(), EPOLLIN, Priority::link, [this](std::uint32_t) { receive(); });
-        if (io) {
-            programs_.emplace(std::move(*programs));
-            io_.emplace(std::move(*io));
-            log_(Level::debug, "lost carriers are detected by programs on the kernel's functions");
-            return;
-        }
-        programs = tl::unexpected(io.error());
-    }
-    log_(Level::debug,
-         fmt::format("lost carriers are polled every {} ms: {}", period.count(), programs.error().text));
+Result<> CarrierMonitor::trace() {
+    auto programs = TEAMO_TRY(CarrierWatch::open());
+    io_ = TEAMO_TRY(Io::make(loop_, programs.fd(), EPOLLIN, Priority::link,
+                             [this](std::uint32_t) { report(programs_->receive()); }));
+    programs_ = std::move(programs);
+    return {};
 }
 
-void CarrierMonitor::receive() {
-    const auto changes = programs_->receive();
+void CarrierMonitor::report(const CarrierWatch::Changes& changes) {
     if (!changes.lost.empty()) observer_.lost_carrier(changes.lost);
     if (!changes.back.empty()) observer_.reread(changes.back);
-}
-
-/// Up, and running as last reported. A port that was reported as not running comes back with an event at
-/// once, because its queues restart (qdisc_tx_changing).
-bool CarrierMonitor::can_lose_carrier_unseen(IfIndex port) const {
-    constexpr std::uint32_t both = IFF_UP | IFF_RUNNING;
-    const auto* link = find_link(observer_.links(), port);
-    return link != nullptr && (link->flags & both) == both;
 }
 
 /// Reads the losses before the changes, and poll_counts() in the other order, so that a loss between the two
@@ -93,8 +79,7 @@ void CarrierMonitor::poll(const std::set<IfIndex>& ports) {
     for (const auto port : ports) {
         if (polled_.contains(port)) continue;
         const auto& link = observer_.links().at(port);
-        auto polled = start_counting(link);
-        if (polled)
+        if (auto polled = start_counting(link))
             polled_.emplace(port, std::move(*polled));
         else
             log_(Level::debug, fmt::format("port {}: a lost carrier may be detected up to 1 s late: {}",
@@ -103,11 +88,11 @@ void CarrierMonitor::poll(const std::set<IfIndex>& ports) {
     if (polled_.empty())
         timer_->stop();
     else if (idle)
-        timer_->after(period);
+        timer_->after(poll_period);
 }
 
 void CarrierMonitor::poll_counts() {
-    std::set<IfIndex> lost, back;
+    CarrierWatch::Changes seen;
     for (auto& [port, polled] : polled_) {
         const auto changes = polled.count.changes();
         if (!changes || *changes == polled.changes) continue; // the kernel reports a device that is gone
@@ -116,11 +101,10 @@ void CarrierMonitor::poll_counts() {
         // was read for its loss, and that change would count as a second loss.
         const auto losses = polled.count.losses();
         const bool went = losses && std::exchange(polled.losses, *losses) != *losses;
-        (went ? lost : back).insert(port);
+        (went ? seen.lost : seen.back).insert(port);
     }
-    timer_->after(period);
-    if (!lost.empty()) observer_.lost_carrier(lost);
-    if (!back.empty()) observer_.reread(back);
+    timer_->after(poll_period);
+    report(seen);
 }
 
 } // namespace teamo

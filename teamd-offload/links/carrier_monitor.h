@@ -28,9 +28,8 @@ public:
 private:
     CarrierMonitor(sd_event* loop, const Log& log, Observer& observer)
         : loop_(loop), log_(log), observer_(observer) {}
-    void trace();
-    void receive();
-    bool can_lose_carrier_unseen(IfIndex port) const;
+    Result<> trace();
+    void report(const CarrierWatch::Changes& changes);
     void poll(const std::set<IfIndex>& ports);
     void poll_counts();
 

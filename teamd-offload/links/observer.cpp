@@ -17,12 +17,10 @@ Result<std::unique_ptr<Observer>> Observer::make(const Log& log, std::function<v
 }
 
 Result<> Observer::listen(sd_event* loop) {
-    auto io = Io::make(loop, events_.fd(), EPOLLIN, Priority::link, [this](std::uint32_t) {
+    io_ = TEAMO_TRY(Io::make(loop, events_.fd(), EPOLLIN, Priority::link, [this](std::uint32_t) {
         catch_up();
         changed_();
-    });
-    if (!io) return tl::unexpected(io.error());
-    io_.emplace(std::move(*io));
+    }));
     return {};
 }
 
@@ -81,8 +79,7 @@ Result<> Observer::refresh() {
     stale_ = true;
     // Events in the queue are older than this dump, and would overwrite it.
     TEAMO_TRY(events_.receive({}));
-    auto all = TEAMO_TRY(control_.read_all());
-    links_ = std::move(all);
+    links_ = TEAMO_TRY(control_.read_all());
     ++events_taken_;
     stale_ = false;
     return {};

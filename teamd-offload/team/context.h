@@ -10,29 +10,15 @@
 #include "kernel/netlink/links.h"
 #include "links/observer.h"
 #include "log.h"
-
-#include <functional>
-#include <memory>
-#include <string>
+#include "options.h"
 
 namespace teamo {
 
-/// How a team is started and stopped (options of teamd(8)).
-struct TeamOptions {
-    bool recreate = false;      ///< -r: replace a device of that name
-    bool without_ports = false; ///< -n: do not add the configured ports
-    bool keep_on_stop = false;  ///< -N: keep device and ports when the daemon stops
-    bool take_over = false;     ///< -o: take over a device of the team driver that another program made
-    bool daemonized = false;
-    DatapathChoice datapath = DatapathChoice::automatic;
-    std::string pid_file;
-    std::function<void()> changed; ///< called when the set of ports that carry changes
-};
-
 struct TeamContext {
     Configuration configuration;
-    TeamOptions options;
+    Options options;
     Log& log;
+    std::function<void()> changed; ///< called when the set of ports that carry changes
     LinkControl control;
     Ethtool ethtool;
     std::unique_ptr<Datapath> datapath;

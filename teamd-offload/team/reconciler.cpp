@@ -2,7 +2,6 @@
 #include "team/reconciler.h"
 
 #include "plan/team/reception.h"
-#include "team/ports/port_views.h"
 
 #include <algorithm>
 
@@ -15,8 +14,8 @@ Tables Reconciler::begin() {
 }
 
 const Tables& Reconciler::adopt() {
-    changes_.begin(*context_.team()); // who set the GSO limits is not known: take them as set by us
-    runner_ = make_runner(context_.config().runner, context_.journal.active());
+    changes_.begin(*context_.team()); // the GSO limits count as set by us: their origin is not known
+    runner_ = make_runner(context_.config().runner, context_.journal.now().active);
     decision_ = step(runner_, ports_.candidates());
     // The journal's owners were made for these ports, and stay as they are.
     for (const auto& port : ports_.all())
@@ -58,7 +57,7 @@ TeamPlan Reconciler::plan() const {
                     .team = &team,
                     .inner = context_.device.inner,
                     .members = {},
-                    .owners = context_.journal.owners(),
+                    .owners = context_.journal.now().owners,
                     .notify_peers = config.notify_peers,
                     .mcast_rejoin = config.mcast_rejoin,
                     .limited_to = changes_.limited_to(),
@@ -69,7 +68,7 @@ TeamPlan Reconciler::plan() const {
     input.leaving = subsystems_.balancing->leaving();
     input.drain = subsystems_.balancing->drains();
     if (has(hash_fields_of(config.runner), HashField::cpu))
-        input.cpu_slots = subsystems_.port_cpus->slots(cpu_ports(ports_));
+        input.cpu_slots = subsystems_.port_cpus->slots(ports_.cpu_ports());
     input.tags = takes_tags(context_.links(), team);
     input.other_addresses = takes_other_addresses(uppers_.unicast_list(), team);
     for (const auto& port : ports_.all())
@@ -99,9 +98,9 @@ void Reconciler::apply(const TeamPlan& plan) {
     const bool carrying_changed =
         tables_.transmit != plan.tables.transmit || tables_.ports != plan.tables.ports;
     tables_ = plan.tables;
-    context_.journal.owners() = plan.owners;
-    context_.journal.set_active(decision_.active);
-    if (carrying_changed && context_.options.changed) context_.options.changed();
+    context_.journal.edit().owners = plan.owners;
+    context_.journal.edit().active = decision_.active;
+    if (carrying_changed && context_.changed) context_.changed();
 }
 
 void Reconciler::log_decision() const {
@@ -112,7 +111,7 @@ void Reconciler::log_decision() const {
 }
 
 void Reconciler::log_changes() const {
-    if (decision_.active && decision_.active != context_.journal.active())
+    if (decision_.active && decision_.active != context_.journal.now().active)
         for (const auto& port : ports_.all())
             if (port.index == *decision_.active)
                 context_.log(Level::notice, fmt::format("active port {}", port.name),
@@ -166,9 +165,7 @@ Result<> Reconciler::choose_active(IfIndex port) {
 }
 
 std::optional<Clock::time_point> Reconciler::deadline() const {
-    auto first = changes_.deadline();
-    if (!failure_.text().empty() && (!first || patience_.next() < *first)) first = patience_.next();
-    return first;
+    return failure_.text().empty() ? changes_.deadline() : earlier(changes_.deadline(), patience_.next());
 }
 
 std::vector<std::string> Reconciler::refused() const {

@@ -6,11 +6,9 @@
 
 #include "plan/team/make_plan.h"
 #include "runner/runner.h"
-#include "team/context.h"
-#include "team/device_changes.h"
+#include "team/devices.h"
 #include "team/ports/port_set.h"
 #include "team/subsystems.h"
-#include "team/upper_devices.h"
 
 namespace teamo {
 
@@ -23,7 +21,6 @@ public:
     Tables begin();
     /// The tables of an earlier daemon's running datapath, as far as known.
     const Tables& adopt();
-    /// Decides, plans, and applies the differences.
     void run();
     /// When to run again although nothing happens.
     std::optional<Clock::time_point> deadline() const;

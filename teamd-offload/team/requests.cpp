@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "team/requests.h"
-
-#include "base/match.h"
+//
+// Carries out requests from the control socket. Errors have teamd's codes and messages, then our reason.
 #include "base/whole_number.h"
 #include "control/interrupt_document.h"
 #include "control/state_document.h"
-#include "team/status.h"
-#include "unsupported.h"
+#include "team/team.h"
 #include "json/write.h"
 
 namespace teamo {
@@ -21,13 +19,12 @@ MakeReply with(Reply reply) {
 
 MakeReply done() { return with(Reply{}); }
 
-MakeReply refused(std::string_view code, std::string_view teamd_text, const Error& error) {
-    return with(
-        Refusal{.code = std::string(code), .message = fmt::format("{}: {}.", teamd_text, error.text)});
+MakeReply refused(std::string code, std::string_view teamd_text, std::string_view why) {
+    return with(Refusal{.code = std::move(code), .message = fmt::format("{}: {}.", teamd_text, why)});
 }
 
-MakeReply done_or_refused(const Result<>& result, std::string_view code, std::string_view teamd_text) {
-    return result ? done() : refused(code, teamd_text, result.error());
+MakeReply done_or_refused(const Result<>& result, std::string code, std::string_view teamd_text) {
+    return result ? done() : refused(std::move(code), teamd_text, result.error().text);
 }
 
 MakeReply no_such_device() { return with(Refusal{.code = "NoSuchDev", .message = "No such device."}); }
@@ -41,13 +38,11 @@ struct Begin {
     MakeReply operator()(const control::PortAdd& request) const {
         const auto* link = device(request.port);
         if (link == nullptr) return no_such_device();
-        if (parts.ports.find(request.port) != nullptr)
-            return refused("PortAddFail", "Failed to add port",
-                           {EEXIST, request.port + " is already a port of this team"});
-        if (auto joined = parts.ports.join(link->index); !joined)
-            return refused("PortAddFail", "Failed to add port",
-                           {0, request.port + " " + joined.error().text});
-        return done();
+        const auto joined = parts.ports.find(request.port) == nullptr
+                                ? parts.ports.join(link->index)
+                                : fail(EEXIST, "is already a port of this team");
+        if (joined) return done();
+        return refused("PortAddFail", "Failed to add port", request.port + " " + joined.error().text);
     }
 
     MakeReply operator()(const control::PortRemove& request) const {
@@ -55,18 +50,35 @@ struct Begin {
         if (link == nullptr) return no_such_device();
         if (parts.ports.find(request.port) == nullptr)
             return refused("PortRemoveFail", "Failed to del port",
-                           {ENODEV, request.port + " is not a port of this team"});
-        context().journal.note_removed(request.port);
+                           request.port + " is not a port of this team");
+        context().journal.edit().removed_by_hand.push_back(request.port);
         static_cast<void>(parts.ports.begin_leaving(link->index)); // it is a port
-        return [this_ = *this, port = link->index, name = request.port] {
-            if (auto left = this_.parts.ports.take_leave_result(port); !left)
-                return refused("PortRemoveFail", "Failed to del port", {0, name + " " + left.error().text})();
-            return Reply{};
+        return [&ports = parts.ports, port = link->index, name = request.port] {
+            const auto left = ports.take_leave_result(port);
+            return left ? Reply{}
+                        : refused("PortRemoveFail", "Failed to del port", name + " " + left.error().text)();
         };
     }
 
+    /// Changes nothing unless all of it is valid.
     MakeReply operator()(const control::PortConfigUpdate& request) const {
-        return device(request.port) == nullptr ? no_such_device() : update_port(request);
+        if (device(request.port) == nullptr) return no_such_device();
+        const auto failed = [](const std::string& why) {
+            return refused("ConfigUpdateFail", "Failed to update config", why);
+        };
+        auto object = parse_port_configuration(request.config);
+        if (!object) return failed(object.error().text);
+        auto document =
+            with_port_configuration(context().configuration.document, request.port, std::move(*object));
+        auto read = read_configuration(document, context().name());
+        if (!read.configuration) return failed(read.diagnostics.empty() ? "" : read.diagnostics.front().text);
+        for (const auto& entry : read.configuration->team.ports)
+            if (const auto watch = unsupported_watch(entry.second.link_watches); !watch.empty())
+                return failed(fmt::format("link watch {} is not supported yet", watch));
+        context().configuration = {.team = std::move(read.configuration->team),
+                                   .document = std::move(document)}; // dumps show the document as it was sent
+        parts.ports.reconfigure();
+        return done();
     }
 
     MakeReply operator()(const control::PortConfigDump& request) const {
@@ -105,7 +117,7 @@ struct Begin {
 
     MakeReply operator()(const control::StateItemValueSet& request) const {
         const auto failed = [](const std::string& why) {
-            return refused("ItemValueSetFail", "Failed to set item value", {EINVAL, why});
+            return refused("ItemValueSetFail", "Failed to set item value", why);
         };
         if (request.path == "setup.debug_level") {
             const auto level = whole_number<std::uint32_t>(request.value);
@@ -179,26 +191,6 @@ struct Begin {
         return done_or_refused(
             parts.subsystems.offloads->request_trial(port->index, port->name, request.state),
             "OffloadTryFail", "Failed to try an offload");
-    }
-
-    /// Changes nothing unless all of it is valid.
-    MakeReply update_port(const control::PortConfigUpdate& request) const {
-        const auto failed = [](const std::string& why) {
-            return refused("ConfigUpdateFail", "Failed to update config", {EINVAL, why});
-        };
-        auto object = parse_port_configuration(request.config);
-        if (!object) return failed(object.error().text);
-        auto document =
-            with_port_configuration(context().configuration.document, request.port, std::move(*object));
-        auto read = read_configuration(document, context().name());
-        if (!read.configuration) return failed(read.diagnostics.empty() ? "" : read.diagnostics.front().text);
-        for (const auto& entry : read.configuration->team.ports)
-            if (const auto watch = unsupported_watch(entry.second.link_watches); !watch.empty())
-                return failed(fmt::format("link watch {} is not supported yet", watch));
-        context().configuration = {.team = std::move(read.configuration->team),
-                                   .document = std::move(document)}; // dumps show the document as it was sent
-        parts.ports.reconfigure();
-        return done();
     }
 };
 

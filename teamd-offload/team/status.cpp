@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "team/status.h"
-
 #include "balance/buckets.h"
+#include "team/team.h"
 
 #include <unistd.h>
 
@@ -49,8 +48,7 @@ OffloadStatus offload_status(const TeamContext& context, const Offloads& offload
 std::vector<RefusedStatus> refused_status(const TeamParts& parts) {
     auto list = parts.ports.refused();
     auto of_team = parts.reconciler.refused();
-    if (const auto& complaint = parts.context.journal.complaint(); !complaint.empty())
-        of_team.push_back(complaint);
+    if (const auto& failure = parts.context.journal.failure(); !failure.empty()) of_team.push_back(failure);
     for (auto& text : of_team)
         list.push_back({.where = parts.context.name(), .what = std::move(text)});
     return list;
@@ -69,9 +67,9 @@ TeamStatus status_of(TeamParts& parts) {
     status.datapath = context.datapath->name();
     status.device_kind = context.device.kind;
     status.pid = ::getpid();
-    status.pid_file = context.options.pid_file;
+    status.pid_file = context.options.pid_file.value_or("");
     status.debug_level = context.config().debug_level;
-    status.daemonized = context.options.daemonized;
+    status.daemonized = context.options.daemonize;
     if (const auto* team = context.team()) {
         status.address = team->address;
         status.link.up = team->has_link();

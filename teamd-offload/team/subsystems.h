@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//
-// Parts that run outside the pass, each with its own timer or descriptor. None of them runs a pass: they
-// request one, and the loop runs it.
 #pragma once
 
 #include "balancing/balancing.h"
@@ -14,11 +11,10 @@
 #include "offloads/offloads.h"
 #include "team/context.h"
 
-#include <functional>
-#include <memory>
-
 namespace teamo {
 
+/// Parts that run outside the pass, each with its own timer or descriptor. None of them runs a pass: they
+/// request one, and the loop runs it.
 struct Subsystems {
     std::unique_ptr<CarrierMonitor> carrier_monitor;
     std::unique_ptr<Announcer> announcer;

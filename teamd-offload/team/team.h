@@ -1,58 +1,77 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// One team from start to stop. Owns the parts of the team and runs the pass over them.
+// One team from start to stop, and its parts.
 #pragma once
 
 #include "control/usock_message.h"
 #include "loop.h"
 #include "model/status.h"
-#include "team/parts.h"
-
-#include <functional>
-#include <memory>
-#include <optional>
+#include "team/devices.h"
+#include "team/ports/port_set.h"
+#include "team/reconciler.h"
+#include "team/subsystems.h"
 
 namespace teamo {
 
-class Team {
+/// The parts of one team. Each owns its state. They are not movable, since they refer to one another.
+struct TeamParts {
+    explicit TeamParts(TeamContext with) : context(std::move(with)) {}
+    TeamParts(const TeamParts&) = delete;
+    TeamParts& operator=(const TeamParts&) = delete;
+
+    TeamContext context;
+    Subsystems subsystems{};
+    PortSet ports{context, subsystems};
+    UpperDevices uppers{context};
+    Reconciler reconciler{context, subsystems, ports, uppers};
+};
+
+/// Everything that the state document shows.
+TeamStatus status_of(TeamParts& parts);
+
+/// Makes the reply after the pass that the request needs.
+using MakeReply = std::function<control::Reply()>;
+
+/// Begins to carry out a request. The caller runs one pass, and then calls what is returned.
+MakeReply begin_request(TeamParts& parts, const control::Request& request);
+
+/// Runs the pass over the parts.
+class Team : private TeamParts {
 public:
     /// Makes the team, or continues the one that an earlier daemon left. On failure everything is as it was.
-    /// `failed` is called when the team cannot continue, for example because its device was removed.
-    static Result<std::unique_ptr<Team>> start(Configuration configuration, TeamOptions options, Log& log,
-                                               sd_event* loop, std::function<void(Error)> failed);
+    /// `changed` is called when the set of ports that carry changes, `failed` when the team cannot continue,
+    /// for example because its device was removed.
+    static Result<std::unique_ptr<Team>> start(Configuration configuration, Options options, Log& log,
+                                               sd_event* loop, std::function<void()> changed,
+                                               std::function<void(Error)> failed);
 
-    /// Restores all devices, unless keep_on_stop is set.
+    /// Restores all devices, unless no_quit_destroy is set.
     void stop();
     /// After a failed start: removes the device if this process made it; an adopted team continues to run.
     void abandon();
 
     /// Carries out a request, with one pass.
     control::Reply answer(const control::Request& request);
-    TeamStatus status();
+    TeamStatus status() { return status_of(*this); }
 
 private:
     Team(TeamContext context, std::function<void(Error)> failed)
-        : parts_(std::move(context)), failed_(std::move(failed)) {}
+        : TeamParts(std::move(context)), failed_(std::move(failed)) {}
 
-    // team_start.cpp
     Result<> open(sd_event* loop);
-    Result<> make_timers(sd_event* loop);
     Result<std::optional<TeamDevice>> find_device();
     Result<> remove_existing();
     Result<> remove_half_made();
     Result<> make_device();
+    void note_device(const FeatureNames& kept);
     Result<> adopt_device(const TeamDevice& device);
-    Result<> listen(sd_event* loop);
     void remove_device(Clock::time_point until);
-
-    // team.cpp
     void pass();
     bool update_ports();
     void inform_subsystems();
     void set_timer(bool again);
     void poll_unreported();
 
-    TeamParts parts_;
     std::function<void(Error)> failed_;
     std::optional<Deferred> pass_soon_; ///< for passes requested by subsystems
     std::optional<Timer> timer_;        ///< the next deadline of a part

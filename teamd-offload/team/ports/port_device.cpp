@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "team/ports/port_device.h"
+//
+// Makes a device a port, and restores it. Each step is written into the journal's PortBefore before it is
+// taken, so that another process can finish or undo it; these functions skip what is done already.
+#include "team/ports/port_set.h"
 
 #include "base/failures.h"
 #include "kernel/files/files.h"
@@ -7,60 +10,80 @@
 
 #include <linux/if.h>
 
+#include <algorithm>
+
 namespace teamo {
-namespace {
-constexpr std::uint32_t restored_flags = IFF_UP | IFF_PROMISC | IFF_ALLMULTI;
-} // namespace
 
-PortBefore remember(const Link& link, Slot slot) {
-    return {.index = link.index,
-            .slot = slot,
-            .name = link.name,
-            .address = link.address,
-            .mtu = link.mtu,
-            .flags = link.flags,
-            .disable_ipv6 = read_disable_ipv6(link.name),
-            .made_clsact = false,
-            .features = {},
-            .ipv6_addresses = {}};
+Result<> note_taken_down(TeamContext& context, PortBefore* port, bool down) {
+    if (port == nullptr) return {};
+    port->taken_down = down;
+    return context.journal.keep();
 }
 
-PortBefore remember_marked(const Link& link, Slot slot) {
-    auto before = remember(link, slot);
-    if (link.permanent_address) before.address = *link.permanent_address;
-    before.flags &= ~std::uint32_t{IFF_PROMISC | IFF_ALLMULTI};
-    // On a port we have set it ourselves.
-    if (before.disable_ipv6) before.disable_ipv6 = read_disable_ipv6("default");
-    return before;
-}
-
-Result<> set_address(LinkControl& links, const Link& link, const MacAddress& address,
-                     const std::function<Result<>(bool down)>& around) {
+Result<> set_address(TeamContext& context, const Link& link, const MacAddress& address, PortBefore* port) {
+    auto& links = context.control;
     auto done = links.set_address(link.index, address);
     if (done || done.error().number != EBUSY || !link.is_up()) return done;
     // Some drivers change it only while the device is down (no IFF_LIVE_ADDR_CHANGE).
-    auto down = around ? around(true) : Result<>();
+    auto down = note_taken_down(context, port, true);
     if (down) down = links.set_flags(link.index, 0, IFF_UP);
     if (!down) {
-        if (around) static_cast<void>(around(false));
+        static_cast<void>(note_taken_down(context, port, false));
         return down;
     }
     done = links.set_address(link.index, address);
     // The device refuses it while down, too: return an error that is not tried again.
     if (!done && is_passing(done.error())) done.error().number = EIO;
     TEAMO_TRY(links.set_flags(link.index, IFF_UP, IFF_UP));
-    if (around)
-        if (auto noted = around(false); done && !noted) return noted;
-    return done;
+    const auto noted = note_taken_down(context, port, false);
+    return done ? noted : done;
 }
 
-void mark_away(std::vector<PortBefore>& ports, const std::function<bool(IfIndex)>& gone) {
-    std::erase_if(ports, [&gone](const PortBefore& port) {
+/// The state of a device before it joined. A port that was away, for example in a container's namespace,
+/// comes back as we left it.
+PortBefore PortSet::begin(const Link& link, Slot slot) {
+    PortBefore before{.index = link.index,
+                      .slot = slot,
+                      .name = link.name,
+                      .address = link.address,
+                      .mtu = link.mtu,
+                      .flags = link.flags,
+                      .disable_ipv6 = read_disable_ipv6(link.name)};
+    const auto mark = port_mark_of(link);
+    const bool marked = mark && mark->team == context_.name();
+    if (marked) { // as far as known from its hardware and from the defaults of new devices
+        if (link.permanent_address) before.address = *link.permanent_address;
+        before.flags &= ~std::uint32_t{IFF_PROMISC | IFF_ALLMULTI};
+        if (before.disable_ipv6) before.disable_ipv6 = read_disable_ipv6("default"); // we have set its own
+    }
+    auto& ports = context_.journal.edit().ports;
+    const auto away = std::ranges::find_if(ports, [&link](const PortBefore& port) {
+        return port.state == PortState::away && port.name == link.name;
+    });
+    if (away == ports.end()) return before;
+    if (marked) { // it kept its marks (net/core/dev.c: __dev_change_net_namespace)
+        before = *away;
+        before.index = link.index;
+        before.slot = slot;
+        before.state = PortState::joining;
+        before.taken_down = false;
+        for (auto& address : before.ipv6_addresses)
+            address.device = link.index;
+    }
+    ports.erase(away);
+    return before;
+}
+
+/// If an entry's device is gone: marks the entry as away if the port had joined, else removes it.
+void PortSet::mark_away() {
+    auto& ports = context_.journal.edit().ports;
+    const auto& links = context_.links();
+    std::erase_if(ports, [&links](const PortBefore& port) {
         const bool has_joined = port.state == PortState::joined || port.state == PortState::away;
-        return !has_joined && gone(port.index);
+        return !has_joined && !links.contains(port.index);
     });
     for (auto& port : ports) {
-        if (port.state != PortState::joined || !gone(port.index)) continue;
+        if (port.state != PortState::joined || links.contains(port.index)) continue;
         port.state = PortState::away;
         port.index = {};
         port.cpus.clear();
@@ -69,83 +92,84 @@ void mark_away(std::vector<PortBefore>& ports, const std::function<bool(IfIndex)
     }
 }
 
-Result<> mark_port(LinkControl& links, std::string_view team, const Link& link, Slot slot) {
+/// Must be the first step: without the mark an entry of the journal is not valid for the device.
+Result<> PortSet::mark(const Link& link, Slot slot) {
     const auto mark = port_mark_of(link);
-    if (mark == PortMark{.team = std::string(team), .slot = slot}) return {};
-    if (auto done = links.add_altname(link.index, port_mark(team, slot)); !done)
+    if (mark == PortMark{.team = context_.name(), .slot = slot}) return {};
+    if (auto done = context_.control.add_altname(link.index, port_mark(context_.name(), slot)); !done)
         return within("cannot be marked", std::move(done.error()));
     // A port that was away had another slot.
-    return mark ? links.remove_altname(link.index, port_mark(team, mark->slot)) : Result<>();
+    return mark ? context_.control.remove_altname(link.index, port_mark(context_.name(), mark->slot))
+                : Result<>();
 }
 
-Result<> unmark_port(LinkControl& links, std::string_view team, IfIndex port) {
-    const auto now = links.read(port);
+/// Must be the last step.
+Result<> PortSet::unmark(IfIndex port) {
+    const auto now = context_.control.read(port);
     if (!now) return now.error().number == ENODEV ? Result<>() : tl::unexpected(now.error());
     const auto mark = port_mark_of(*now);
-    if (!mark || mark->team != team) return {};
-    return links.remove_altname(port, port_mark(team, mark->slot));
+    if (!mark || mark->team != context_.name()) return {};
+    return context_.control.remove_altname(port, port_mark(context_.name(), mark->slot));
 }
 
-namespace {
-
 /// Sets MTU, address and flags, and attaches our program: what the team driver does by itself.
-Result<> fit_port(LinkControl& links, Datapath& datapath, const Link& link, std::uint32_t mtu,
-                  std::optional<MacAddress> address, PortBefore& before,
-                  const std::function<Result<>()>& keep) {
-    if (link.mtu != mtu)
-        if (auto done = links.set_mtu(link.index, mtu); !done)
-            return within(fmt::format("does not take the team's MTU of {} bytes", mtu),
+Result<> PortSet::fit(const Link& link, PortBefore& before) {
+    auto& links = context_.control;
+    const auto& team = *context_.team();
+    const auto* backup = std::get_if<ActiveBackupRunner>(&context_.config().runner);
+    const bool same_all = backup == nullptr || backup->hwaddr_policy == HwaddrPolicy::same_all;
+    if (link.mtu != team.mtu)
+        if (auto done = links.set_mtu(link.index, team.mtu); !done)
+            return within(fmt::format("does not take the team's MTU of {} bytes", team.mtu),
                           std::move(done.error()));
-    if (address && link.address != *address)
-        if (auto done = set_address(links, link, *address); !done)
-            return within(fmt::format("does not take the address {}", text_of(*address)),
+    if (same_all && link.address != team.address)
+        if (auto done = set_address(context_, link, team.address); !done)
+            return within(fmt::format("does not take the address {}", text_of(team.address)),
                           std::move(done.error()));
-    const auto makes = TEAMO_TRY(datapath.makes_something(link.index));
+    const auto makes = TEAMO_TRY(context_.datapath->makes_something(link.index));
     if (makes && !before.made_clsact) {
         before.made_clsact = true;
-        TEAMO_TRY(keep());
+        TEAMO_TRY(context_.journal.keep());
     }
-    TEAMO_TRY(datapath.attach_port(link.index));
+    TEAMO_TRY(context_.datapath->attach_port(link.index));
     constexpr std::uint32_t flags = IFF_UP | IFF_ALLMULTI;
     if ((link.flags & flags) == flags) return {};
     return links.set_flags(link.index, flags, flags);
 }
 
-/// The driver takes only a port that is down, and sets it up itself. A device that is a port of the team
-/// already stays as it is.
-Result<> hand_over(LinkControl& links, Datapath& datapath, const Link& link) {
-    if (!link.master && link.is_up()) TEAMO_TRY(links.set_flags(link.index, 0, IFF_UP));
-    return datapath.attach_port(link.index);
-}
-
-} // namespace
-
-Result<> make_port(LinkControl& links, Datapath& datapath, const Link& link, std::uint32_t mtu,
-                   std::optional<MacAddress> address, PortBefore& before,
-                   const std::function<Result<>()>& keep) {
+/// Makes the marked device a port: IPv6 disabled, the team's MTU and (by policy) address, all multicast, in
+/// the datapath, up.
+Result<> PortSet::make_port(const Link& link, PortBefore& before) {
     // With IPv6 enabled a port would make the team's link-local address its own.
     if (before.disable_ipv6 && !*before.disable_ipv6) TEAMO_TRY(write_disable_ipv6(link.name, true));
-    return datapath.kernel_manages_ports() ? hand_over(links, datapath, link)
-                                           : fit_port(links, datapath, link, mtu, address, before, keep);
+    if (!context_.datapath->kernel_manages_ports()) return fit(link, before);
+    // The driver takes only a port that is down, and sets it up itself. A device that is a port of the team
+    // already stays as it is.
+    if (!link.master && link.is_up()) TEAMO_TRY(context_.control.set_flags(link.index, 0, IFF_UP));
+    return context_.datapath->attach_port(link.index);
 }
 
-Result<> restore_port(LinkControl& links, Datapath& datapath, const PortBefore& before) {
+/// Everything except the mark; a device that is gone needs nothing. Continues after a failure; the error
+/// contains all failures.
+Result<> PortSet::restore_device(const PortBefore& before) {
+    auto& links = context_.control;
     Failures failures;
-    failures.add(datapath.detach_port(before.index, before.made_clsact));
+    failures.add(context_.datapath->detach_port(before.index, before.made_clsact));
     // Read only now: the team driver restores a part itself.
     const auto read = links.read(before.index);
     if (!read) return read.error().number == ENODEV ? Result<>() : tl::unexpected(read.error());
     const auto& now = *read;
     // A device that was down goes down first, so that the changes below affect no traffic.
     if ((before.flags & IFF_UP) == 0 && now.is_up()) failures.add(links.set_flags(now.index, 0, IFF_UP));
-    if (now.address != before.address) failures.add(set_address(links, now, before.address));
+    if (now.address != before.address) failures.add(set_address(context_, now, before.address));
     if (now.mtu != before.mtu) failures.add(links.set_mtu(now.index, before.mtu));
-    failures.add(links.set_flags(now.index, before.flags, restored_flags));
-    failures.add(release_port(before, now.name));
+    failures.add(links.set_flags(now.index, before.flags, IFF_UP | IFF_PROMISC | IFF_ALLMULTI));
+    failures.add(release(before, now.name));
     return failures.result();
 }
 
-Result<> release_port(const PortBefore& before, const std::string& name) {
+/// Undoes our settings, which is all for a port that another program removed; the rest is that program's.
+Result<> PortSet::release(const PortBefore& before, const std::string& name) {
     Failures failures;
     if (before.disable_ipv6 && !*before.disable_ipv6) failures.add(write_disable_ipv6(name, false));
     for (const auto& address : before.ipv6_addresses)

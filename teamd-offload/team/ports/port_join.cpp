@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How a device becomes a port of the team.
+// How a device becomes a port of the team: it joins, or was a port under an earlier daemon.
+#include "cpus/workers.h"
 #include "model/marks.h"
 #include "plan/team/membership.h"
-#include "team/ports/port_device.h"
 #include "team/ports/port_set.h"
 
 #include <linux/if_addr.h>
@@ -24,47 +24,22 @@ bool PortSet::is_ours(const Link& link) const {
     return is_slave(link) || (mark && mark->team == context_.name());
 }
 
-Result<Slot> PortSet::free_slot() const {
-    const auto is_taken = [this](Slot slot) {
-        return std::ranges::any_of(context_.journal.ports(), [slot](const PortBefore& port) {
-            return port.state != PortState::away && port.slot == slot;
-        });
-    };
-    for (std::uint8_t number = 1; number <= max_ports; ++number)
-        if (!is_taken(Slot{number})) return Slot{number};
-    return fail(E2BIG, fmt::format("the team has {} ports, which is the maximum", max_ports));
+bool PortSet::is_added_by_others(const Link& link) const {
+    return is_slave(link) && context_.journal.port(link.index) == nullptr;
 }
 
-/// The state of a device before it joined. A port that was away, for example in a container's namespace,
-/// comes back as we left it.
-PortBefore PortSet::begin(const Link& link, Slot slot) {
-    const auto mark = port_mark_of(link);
-    const bool marked = mark && mark->team == context_.name();
-    auto before = marked ? remember_marked(link, slot) : remember(link, slot);
-    auto& ports = context_.journal.edit_ports();
-    const auto away = std::ranges::find_if(ports, [&link](const PortBefore& port) {
-        return port.state == PortState::away && port.name == link.name;
-    });
-    if (away == ports.end()) return before;
-    if (marked) { // it kept its marks (net/core/dev.c: __dev_change_net_namespace)
-        before.address = away->address;
-        before.mtu = away->mtu;
-        before.flags = away->flags;
-        before.disable_ipv6 = away->disable_ipv6;
-        before.features = away->features;
-        before.offloads = away->offloads;
-        before.ipv6_addresses = away->ipv6_addresses;
-        for (auto& address : before.ipv6_addresses)
-            address.device = link.index;
-    }
-    ports.erase(away);
-    return before;
+Result<Slot> PortSet::free_slot() const {
+    SlotSet taken = 0;
+    for (const auto& port : context_.journal.now().ports)
+        if (port.state != PortState::away) taken |= bit(port.slot);
+    for (std::uint8_t number = 1; number <= max_ports; ++number)
+        if ((taken & bit(Slot{number})) == 0) return Slot{number};
+    return fail(E2BIG, fmt::format("the team has {} ports, which is the maximum", max_ports));
 }
 
 Result<> PortSet::join(IfIndex port) {
     // Marks and names of a device that is down change without an event.
-    const auto read = TEAMO_TRY(context_.observer->read_now(port));
-    const auto& link = read;
+    const auto link = TEAMO_TRY(context_.observer->read_now(port));
     auto& journal = context_.journal;
     const auto* team = context_.team();
     if (team == nullptr) return fail(ENODEV, "the team's device is gone");
@@ -83,9 +58,9 @@ Result<> PortSet::join(IfIndex port) {
         const auto slot = TEAMO_TRY(free_slot());
         auto before = begin(link, slot);
         note_addresses(link, before);
-        journal.edit_ports().push_back(std::move(before));
+        journal.edit().ports.push_back(std::move(before));
     }
-    auto config = config_of(link.name);
+    const auto config = config_of(link.name);
     auto* was = journal.port(port);
     auto done = journal.keep();
     if (done) done = add_to_team(link, config, *was);
@@ -96,17 +71,15 @@ Result<> PortSet::join(IfIndex port) {
         return done;
     }
     was->state = PortState::joined;
-    journal.forget_removed(link.name);
+    std::erase(journal.edit().removed_by_hand, link.name);
     awaited_.erase(link.name);
     refused_.erase(link.name);
-    PortWatch watch(config.link_watches, context_.config().link_watch_policy, /*up=*/false);
-    ports_.push_back({.index = port,
-                      .slot = was->slot,
-                      .name = link.name,
-                      .config = std::move(config),
-                      .watch = std::move(watch),
-                      .modes = {},
-                      .had_link = false});
+    ports_.push_back(
+        {.index = port,
+         .slot = was->slot,
+         .name = link.name,
+         .config = config,
+         .watch = PortWatch(config.link_watches, context_.config().link_watch_policy, /*up=*/false)});
     // The next pass tries again after a failure; until then a new daemon would only repeat the join, which
     // does no harm.
     static_cast<void>(journal.keep());
@@ -117,12 +90,7 @@ Result<> PortSet::join(IfIndex port) {
 }
 
 Result<> PortSet::add_to_team(const Link& link, const PortConfig& config, PortBefore& before) {
-    const auto* team = context_.team();
-    const auto* backup = std::get_if<ActiveBackupRunner>(&context_.config().runner);
-    const bool same_all = backup == nullptr || backup->hwaddr_policy == HwaddrPolicy::same_all;
-    const auto address = same_all ? std::optional(team->address) : std::nullopt;
-    const auto mtu = team->mtu;
-    TEAMO_TRY(mark_port(context_.control, context_.name(), link, before.slot));
+    TEAMO_TRY(mark(link, before.slot));
     // Before it carries, because some drivers reset the card.
     auto contract = config.offload;
     // A port that carries already (a team taken over with -o) is not refused any more.
@@ -130,8 +98,7 @@ Result<> PortSet::add_to_team(const Link& link, const PortConfig& config, PortBe
         contract.lacking = Lacking::demote;
     TEAMO_TRY(subsystems_.offloads->add(link, contract, before.offloads));
     before.offloads = subsystems_.offloads->kept(link.index);
-    return make_port(context_.control, *context_.datapath, link, mtu, address, before,
-                     [this] { return context_.journal.keep(); });
+    return make_port(link, before);
 }
 
 /// Called before the device is changed: disable_ipv6 will remove all its IPv6 addresses, static ones too.
@@ -158,6 +125,121 @@ void PortSet::note_addresses(const Link& link, PortBefore& port) {
             fmt::format("port {}: has addresses of its own ({}), which do not work while it is a port; give "
                         "them to {}",
                         link.name, own, context_.name()));
+}
+
+// ---- ports of an earlier daemon ------------------------------------------------------------------
+// They may be incomplete. An entry of its journal is valid only for a device that has the team's mark now,
+// because the kernel reuses interface indexes.
+
+Result<> PortSet::clear_leftovers() {
+    auto& journal = context_.journal;
+    auto read = TEAMO_TRY(journal.read());
+    auto& ports = journal.edit().ports;
+    if (read) ports = std::move(read->ports);
+    std::erase_if(ports, [this](const PortBefore& port) {
+        const auto* link = context_.link(port.index);
+        return link != nullptr && !is_ours(*link);
+    });
+    mark_away();
+    subsystems_.offloads->end_leftover_trials(ports);
+    for (const auto& [index, link] : context_.links())
+        if (is_ours(link) && journal.port(index) == nullptr)
+            ports.push_back(begin(link, port_mark_of(link)->slot));
+    for (auto& port : ports)
+        if (port.state != PortState::away) port.state = PortState::leaving;
+    std::size_t left = 0;
+    for (const auto& port : std::vector(ports)) {
+        if (port.state != PortState::leaving) continue;
+        ++left;
+        if (auto finished = finish_leaving(port.index); !finished)
+            context_.log(Level::warning, fmt::format("port {}: {}", port.name, finished.error().text));
+    }
+    if (left != 0)
+        context_.log(Level::notice, fmt::format("restored {} ports of an earlier team of this name", left));
+    if (read) release_workers(read->workers, context_.log);
+    if (ports.empty()) journal.remove_file();
+    journal.forget_file();
+    context_.observer->catch_up();
+    return {};
+}
+
+void PortSet::adopt(const std::vector<PortBefore>& noted) {
+    auto& journal = context_.journal;
+    auto& ports = journal.edit().ports;
+    const auto team = context_.device.team;
+    const bool by_master = context_.datapath->kernel_manages_ports();
+    for (const auto& port : noted) {
+        const auto* link = context_.link(port.index);
+        if (link == nullptr) {
+            ports.push_back(port); // valid again when the device returns
+        } else if (!is_ours(*link)) {
+            if (port.state == PortState::joined)
+                context_.log(Level::warning,
+                             fmt::format("port {}: device {} does not have the mark {}; not changed",
+                                         port.name, link->name, port_mark(context_.name(), port.slot)));
+        } else if (port.state == PortState::joined && by_master && link->master != team) {
+            // Removed while no daemon ran: undo our settings on it.
+            journal.edit().removed_by_hand.push_back(port.name);
+            if (auto released = restore(port, /*removed_by_others=*/true);
+                !released && is_passing(released.error())) {
+                ports.push_back(port); // for finish_begun()
+                ports.back().state = PortState::leaving;
+            }
+        } else if (port.state == PortState::joined) {
+            adopt_port(port, *link);
+        } else {
+            ports.push_back(port); // for finish_begun()
+        }
+    }
+    mark_away();
+    for (const auto& [index, link] : context_.links()) {
+        const auto mark = port_mark_of(link);
+        if (!mark || mark->team != context_.name() || journal.port(index) != nullptr) continue;
+        if (by_master && link.master != team) continue;
+        auto port = begin(link, mark->slot);
+        port.state = PortState::joined;
+        adopt_port(port, link);
+    }
+}
+
+void PortSet::adopt_port(const PortBefore& port, const Link& link) {
+    context_.journal.edit().ports.push_back(port);
+    const auto config = config_of(link.name);
+    const bool up = link.has_link();
+    ports_.push_back({.index = link.index,
+                      .slot = port.slot,
+                      .name = link.name,
+                      .config = config,
+                      .watch = PortWatch(config.link_watches, context_.config().link_watch_policy, up),
+                      .modes = context_.ethtool.read_link_modes(link.index),
+                      .had_link = up});
+}
+
+void PortSet::adopt_offloads() {
+    auto& offloads = *subsystems_.offloads;
+    for (const auto& port : ports_) {
+        // It carries already, so a port that lacks an offload is not refused any more.
+        auto contract = port.config.offload;
+        if (contract.lacking == Lacking::refuse) contract.lacking = Lacking::demote;
+        auto* was = context_.journal.port(port.index);
+        if (auto added = offloads.add(*context_.link(port.index), contract, was->offloads); !added)
+            context_.log(Level::warning, fmt::format("port {}: {}", port.name, added.error().text));
+        was->offloads = offloads.kept(port.index);
+    }
+}
+
+void PortSet::finish_begun() {
+    for (const auto& port : std::vector(context_.journal.now().ports)) {
+        if (port.state == PortState::leaving) static_cast<void>(finish_leaving(port.index));
+        if (port.state != PortState::joining) continue;
+        context_.log(
+            Level::notice,
+            fmt::format("port {}: an earlier daemon did not finish adding it; adding it now", port.name));
+        if (auto joined = join(port.index); !joined) {
+            awaited_.insert(port.name);
+            note_refusal(port.name, joined.error());
+        }
+    }
 }
 
 } // namespace teamo

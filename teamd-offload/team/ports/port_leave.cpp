@@ -2,12 +2,11 @@
 //
 // How a port leaves the team and its device is restored. The pass between the two moves its traffic to other
 // ports first.
+#include "base/failures.h"
 #include "kernel/interrupts/affinity_settings.h"
-#include "team/ports/port_device.h"
 #include "team/ports/port_set.h"
 
 #include <algorithm>
-#include <ranges>
 #include <thread>
 
 namespace teamo {
@@ -15,11 +14,10 @@ namespace teamo {
 Result<> PortSet::begin_leaving(IfIndex port) {
     const auto found = std::ranges::find(ports_, port, &TeamPort::index);
     if (found == ports_.end()) return fail(ENODEV, "is not a port of the team");
-    const auto name = found->name;
+    leaving_[port] = {.requested = true, .name = found->name};
     if (auto* was = context_.journal.port(port)) was->state = PortState::leaving;
     remove(port);
     leave_failures_.erase(port);
-    leaving_[port] = {.requested = true, .name = name};
     return {};
 }
 
@@ -39,9 +37,10 @@ std::size_t PortSet::await_leaving(Clock::time_point until) {
         entry.second.patience = {};
     finish_due_leaves();
     while (!leaving_.empty() && Clock::now() < until) {
-        const auto next = [](const Leaving& leaving) { return leaving.patience.next(); };
-        const auto first = next(std::ranges::min(leaving_ | std::views::values, {}, next));
-        std::this_thread::sleep_until(std::min(first, until));
+        auto first = until;
+        for (const auto& [port, leaving] : leaving_)
+            first = std::min(first, leaving.patience.next());
+        std::this_thread::sleep_until(first);
         finish_due_leaves();
     }
     return leaving_.size();
@@ -81,7 +80,7 @@ Result<> PortSet::finish_leaving(IfIndex port) {
     Result<> finished;
     if (now && is_ours(*now)) {
         const bool has_another_master = now->master && now->master != context_.device.team;
-        finished = removed_by_others || has_another_master ? release(*was) : restore(*was);
+        finished = restore(*was, removed_by_others || has_another_master);
     } else if (!now && now.error().number != ENODEV) {
         finished = tl::unexpected(now.error());
     }
@@ -91,7 +90,7 @@ Result<> PortSet::finish_leaving(IfIndex port) {
         leaving.patience.refused(Clock::now());
         return finished;
     }
-    context_.journal.erase(port);
+    std::erase_if(context_.journal.edit().ports, [port](const PortBefore& one) { return one.index == port; });
     leaving_.erase(port);
     static_cast<void>(context_.journal.keep()); // save() logs a failure; the port is out either way
     static_cast<void>(context_.observer->read_now(port));
@@ -99,46 +98,31 @@ Result<> PortSet::finish_leaving(IfIndex port) {
 }
 
 /// A device that is gone needs nothing. Continues after a failure; the error contains all failures.
-Result<> PortSet::restore(const PortBefore& port) {
-    Failures failures;
-    // First, because a card that the next step takes down may free its vectors.
-    if (const auto* link = context_.link(port.index)) failures.add(restore_cpus(*link, port.cpus));
-    failures.add(restore_port(context_.control, *context_.datapath, port));
-    if (!port.features.empty()) failures.add(restore_features(port));
-    return unmark(port.index, failures);
-}
-
-/// Undoes our settings on a port that another program removed; the rest is that program's.
-Result<> PortSet::release(const PortBefore& port) {
+/// `removed_by_others`: undoes only our settings; the rest is up to the program that removed the port.
+Result<> PortSet::restore(const PortBefore& port, bool removed_by_others) {
     Failures failures;
     const auto* link = context_.link(port.index);
-    failures.add(release_port(port, link == nullptr ? port.name : link->name));
-    if (!port.features.empty()) failures.add(restore_features(port));
+    // First, because a card that the next step takes down may free its vectors.
     if (link != nullptr) failures.add(restore_cpus(*link, port.cpus));
-    return unmark(port.index, failures);
-}
-
-/// The mark is removed last, and stays while a step will be tried again: it shows that the device is ours.
-Result<> PortSet::unmark(IfIndex port, const Failures& failures) {
-    if (auto failed = failures.result(); !failed) {
-        if (!failures.may_pass()) static_cast<void>(unmark_port(context_.control, context_.name(), port));
-        return within("was not restored completely", std::move(failed.error()));
-    }
-    return unmark_port(context_.control, context_.name(), port);
+    failures.add(removed_by_others ? release(port, link == nullptr ? port.name : link->name)
+                                   : restore_device(port));
+    if (!port.features.empty()) failures.add(restore_features(port));
+    // The mark is removed last, and stays while a step will be tried again: it shows that the device is ours.
+    const auto unmarked = failures.may_pass() ? Result<>() : unmark(port.index);
+    auto restored = failures.result();
+    return restored ? unmarked : within("was not restored completely", std::move(restored.error()));
 }
 
 Result<> PortSet::restore_features(const PortBefore& port) {
-    auto features = context_.ethtool.read_features(port.index);
-    if (!features) return tl::unexpected(features.error());
+    auto features = TEAMO_TRY(context_.ethtool.read_features(port.index));
     // Also features that are only wanted: a driver may switch them later.
     FeatureSettings settings;
     for (const auto& [name, on] : port.features)
-        if (features->active.contains(name) != on || features->wanted.contains(name) != on)
+        if (features.active.contains(name) != on || features.wanted.contains(name) != on)
             settings.emplace(name, on);
     if (settings.empty()) return {};
-    features = context_.ethtool.set_features(port.index, settings);
-    if (!features) return tl::unexpected(features.error());
-    const auto refused = missing(*features, settings);
+    features = TEAMO_TRY(context_.ethtool.set_features(port.index, settings));
+    const auto refused = missing(features, settings);
     if (refused.empty()) return {};
     return fail(EIO, fmt::format("{} stays {}; set it with: ethtool -K {}", refused.begin()->first,
                                  refused.begin()->second ? "off" : "on", port.name));

@@ -3,7 +3,6 @@
 
 #include "model/marks.h"
 #include "plan/team/membership.h"
-#include "team/ports/port_device.h"
 
 #include <algorithm>
 
@@ -30,7 +29,40 @@ std::vector<Candidate> PortSet::candidates() const {
     return list;
 }
 
-// ---- a pass --------------------------------------------------------------------------------------
+std::vector<Interrupts::Port> PortSet::interrupt_ports(std::optional<IfIndex> active) const {
+    constexpr double usual_speed = 1000; // Mbit/s; assumed if a port's speed is not known
+    const bool backup = std::holds_alternative<ActiveBackupRunner>(context_.config().runner);
+    std::vector<Interrupts::Port> list;
+    for (const auto& port : ports_) {
+        const auto* link = context_.link(port.index);
+        list.push_back({.index = port.index,
+                        .name = link == nullptr ? port.name : link->name,
+                        .up = link != nullptr && link->is_up(),
+                        .load = port.modes.speed ? *port.modes.speed / usual_speed : 1,
+                        .standby = backup && active != port.index});
+    }
+    return list;
+}
+
+std::vector<PortCpus::Port> PortSet::cpu_ports() const {
+    std::vector<PortCpus::Port> list;
+    for (const auto& port : ports_)
+        list.push_back(
+            {.index = port.index, .name = port.name, .slot = port.slot, .has_link = port.had_link});
+    return list;
+}
+
+std::vector<Balancing::Port> PortSet::balanced_ports(const Tables& tables) const {
+    std::vector<Balancing::Port> list;
+    for (const auto& port : ports_)
+        list.push_back({.index = port.index,
+                        .slot = port.slot,
+                        .name = port.name,
+                        .speed = port.modes.speed.value_or(0),
+                        .segments = subsystems_.offloads->features(port.index).active.contains(tso),
+                        .transmits = (tables.transmit & bit(port.slot)) != 0});
+    return list;
+}
 
 /// Removes a port for the runner, the tables and the subsystems; its entry in the journal stays.
 void PortSet::remove(IfIndex port) {
@@ -39,18 +71,16 @@ void PortSet::remove(IfIndex port) {
 }
 
 void PortSet::drop_lost() {
-    const auto gone = [this](IfIndex port) { return context_.link(port) == nullptr; };
     for (const auto& port : std::vector(ports_)) {
-        if (!gone(port.index)) continue;
+        if (context_.link(port.index) != nullptr) continue;
         context_.log(Level::warning, fmt::format("port {}: its device is gone", port.name));
-        const auto& configured = context_.config().ports;
-        if (std::ranges::any_of(configured, [&port](const auto& entry) { return entry.first == port.name; }))
-            awaited_.insert(port.name);
+        for (const auto& [name, config] : context_.config().ports)
+            if (name == port.name) awaited_.insert(name);
         remove(port.index);
     }
-    std::erase_if(leaving_, [&gone](const auto& entry) { return gone(entry.first); });
+    std::erase_if(leaving_, [this](const auto& entry) { return context_.link(entry.first) == nullptr; });
     // Their entries stay, for when the devices return.
-    mark_away(context_.journal.edit_ports(), gone);
+    mark_away();
     drop_removed_by_others();
 }
 
@@ -58,13 +88,13 @@ void PortSet::drop_lost() {
 /// (ip link set PORT nomaster, NetworkManager).
 void PortSet::drop_removed_by_others() {
     if (!context_.datapath->kernel_manages_ports()) return;
-    for (auto& port : context_.journal.edit_ports()) {
+    for (auto& port : context_.journal.edit().ports) {
         const auto* link = context_.link(port.index);
         if (link == nullptr || link->master == context_.device.team || port.state != PortState::joined)
             continue;
         context_.log(Level::notice, fmt::format("port {} was removed by another program", port.name));
         remove(port.index);
-        context_.journal.note_removed(port.name);
+        context_.journal.edit().removed_by_hand.push_back(port.name);
         port.state = PortState::leaving;
         leaving_[port.index] = {.removed_by_others = true, .name = port.name};
     }
@@ -110,9 +140,7 @@ bool PortSet::join_added_by_others() {
     if (!context_.datapath->kernel_manages_ports()) return false;
     std::vector<Link> added;
     for (const auto& [index, link] : context_.links())
-        if (link.master == context_.device.team && context_.journal.port(index) == nullptr &&
-            is_worth_trying(link.name, link))
-            added.push_back(link);
+        if (is_added_by_others(link) && is_worth_trying(link.name, link)) added.push_back(link);
     for (const auto& link : added)
         if (auto joined = join(link.index); !joined) note_refusal(link.name, joined.error());
     return !added.empty();
@@ -122,9 +150,7 @@ bool PortSet::join_awaited() {
     // A port that is not awaited any more is not tried again.
     std::erase_if(refused_, [this](const auto& entry) {
         const auto* link = find_link(context_.links(), entry.first);
-        if (link == nullptr) return true;
-        const bool added_by_others = is_slave(*link) && context_.journal.port(link->index) == nullptr;
-        return !awaited_.contains(entry.first) && !added_by_others;
+        return link == nullptr || !(awaited_.contains(entry.first) || is_added_by_others(*link));
     });
     bool tried = false;
     for (const auto& port : std::set(awaited_)) {
@@ -140,8 +166,7 @@ bool PortSet::join_awaited() {
 void PortSet::note_refusal(const std::string& port, const Error& refusal) {
     auto& noted = refused_[port];
     noted.message(context_.log, Level::warning, fmt::format("port {}: ", port), refusal.text);
-    if (const auto* link = find_link(context_.links(), port))
-        noted.state_when_refused = {link->master, link->altnames};
+    if (const auto* link = find_link(context_.links(), port)) noted.state = {link->master, link->altnames};
     await_passing(noted.patience, is_passing(refusal), Clock::now());
     // Each try may take the device down for the program that uses it.
     if (noted.patience && noted.patience->times() >= Patience::many) noted.patience.reset();
@@ -151,21 +176,18 @@ bool PortSet::is_worth_trying(const std::string& port, const Link& link) const {
     const auto noted = refused_.find(port);
     if (noted == refused_.end()) return true;
     const auto& refused = noted->second;
-    return refused.state_when_refused != std::pair(link.master, link.altnames) ||
+    return refused.state != std::pair(link.master, link.altnames) ||
            (refused.patience && refused.patience->is_over(Clock::now()));
 }
 
 std::optional<Clock::time_point> PortSet::deadline() const {
     std::optional<Clock::time_point> first;
-    const auto at = [&first](std::optional<Clock::time_point> time) {
-        if (time && (!first || *time < *first)) first = time;
-    };
     for (const auto& port : ports_)
-        at(port.watch.deadline());
-    for (const auto& entry : refused_)
-        if (entry.second.patience) at(entry.second.patience->next());
-    for (const auto& entry : leaving_)
-        at(entry.second.patience.next());
+        first = earlier(first, port.watch.deadline());
+    for (const auto& [name, refused] : refused_)
+        if (refused.patience) first = earlier(first, refused.patience->next());
+    for (const auto& [port, leaving] : leaving_)
+        first = earlier(first, leaving.patience.next());
     return first;
 }
 
@@ -181,13 +203,9 @@ bool PortSet::update_gso_limits() {
     return changed;
 }
 
-// ---- configuration -------------------------------------------------------------------------------
-
 PortConfig PortSet::config_of(std::string_view port) const {
-    const auto& configured = context_.config().ports;
-    const auto found =
-        std::ranges::find_if(configured, [port](const auto& entry) { return entry.first == port; });
-    if (found != configured.end()) return found->second;
+    for (const auto& [name, config] : context_.config().ports)
+        if (name == port) return config;
     PortConfig config;
     config.offload = context_.config().offload;
     if (!context_.config().link_watches.empty()) config.link_watches = context_.config().link_watches;
@@ -205,40 +223,38 @@ void PortSet::reconfigure() {
 }
 
 Result<> PortSet::check_configured() const {
-    if (context_.options.without_ports) return {};
-    for (const auto& entry : context_.config().ports) {
-        if (entry.first == context_.name())
-            return fail(EINVAL, fmt::format("port {}: is the team itself", entry.first));
-        const auto* link = find_link(context_.links(), entry.first);
+    if (context_.options.no_ports) return {};
+    for (const auto& [name, config] : context_.config().ports) {
+        if (name == context_.name()) return fail(EINVAL, fmt::format("port {}: is the team itself", name));
+        const auto* link = find_link(context_.links(), name);
         if (link == nullptr) continue;
         if (auto may = may_join(context_.links(), *link, context_.name()); !may)
-            return within(fmt::format("port {}", entry.first), std::move(may.error()));
+            return within(fmt::format("port {}", name), std::move(may.error()));
     }
     return {};
 }
 
 Result<> PortSet::join_configured(bool made_device) {
-    if (context_.options.without_ports) return {};
-    for (const auto& entry : context_.config().ports) {
-        if (find(entry.first) != nullptr || context_.journal.was_removed(entry.first)) continue;
-        awaited_.insert(entry.first);
-        const auto* link = find_link(context_.links(), entry.first);
+    if (context_.options.no_ports) return {};
+    const auto& removed = context_.journal.now().removed_by_hand;
+    for (const auto& [name, config] : context_.config().ports) {
+        if (find(name) != nullptr || std::ranges::count(removed, name) != 0) continue;
+        awaited_.insert(name);
+        const auto* link = find_link(context_.links(), name);
         if (link == nullptr) {
             context_.log(Level::warning,
-                         fmt::format("port {}: no such device yet; it joins when it appears", entry.first));
+                         fmt::format("port {}: no such device yet; it joins when it appears", name));
             continue;
         }
-        if (!is_worth_trying(entry.first, *link)) continue; // it was tried a moment ago
+        if (!is_worth_trying(name, *link)) continue; // it was tried a moment ago
         const auto joined = join(link->index);
         if (joined) continue;
-        const bool lacks_something =
-            joined.error().number == EOPNOTSUPP && entry.second.offload.lacking == Lacking::refuse;
+        const auto& error = joined.error();
+        const bool lacks_something = error.number == EOPNOTSUPP && config.offload.lacking == Lacking::refuse;
         // A running team continues without it, and a new one does not wait for a passing failure.
-        const bool is_gone = joined.error().number == ENODEV;
-        if (!made_device || lacks_something || is_gone || is_passing(joined.error()))
-            note_refusal(entry.first, joined.error());
-        else
-            return within(fmt::format("port {}", entry.first), joined.error());
+        if (made_device && !lacks_something && error.number != ENODEV && !is_passing(error))
+            return within(fmt::format("port {}", name), error);
+        note_refusal(name, error);
     }
     return {};
 }
@@ -247,8 +263,8 @@ std::vector<RefusedStatus> PortSet::refused() const {
     std::vector<RefusedStatus> list;
     for (const auto& [port, refused] : refused_)
         list.push_back({.where = port, .what = refused.message.text()});
-    for (const auto& entry : leaving_)
-        if (const auto* port = context_.journal.port(entry.first))
+    for (const auto& [index, leaving] : leaving_)
+        if (const auto* port = context_.journal.port(index))
             list.push_back({.where = port->name, .what = "is not restored yet"});
     return list;
 }

@@ -4,17 +4,10 @@
 // adopted. Only this class edits their entries in the journal.
 #pragma once
 
-#include "base/failures.h"
 #include "plan/team/patience.h"
 #include "runner/runner.h"
-#include "team/context.h"
 #include "team/subsystems.h"
 #include "watch/port_watch.h"
-
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
 
 namespace teamo {
 
@@ -24,9 +17,18 @@ struct TeamPort {
     std::string name; ///< as in the configuration
     PortConfig config;
     PortWatch watch;
-    LinkStatus modes; ///< speed and duplex as last read
+    LinkStatus modes{}; ///< speed and duplex as last read
     bool had_link = false;
 };
+
+/// Notes in the journal that a port is down for a change of its address, so that a later daemon sets it up
+/// again if we are killed meanwhile. nullptr: the device is no port.
+Result<> note_taken_down(TeamContext& context, PortBefore* port, bool down);
+
+/// Sets a hardware address. Takes the device down for a moment only if it does not accept the change while
+/// up. `port`: see note_taken_down().
+Result<> set_address(TeamContext& context, const Link& link, const MacAddress& address,
+                     PortBefore* port = nullptr);
 
 class PortSet {
 public:
@@ -36,8 +38,13 @@ public:
     const std::vector<TeamPort>& all() const { return ports_; }
     /// By the name that the device has now, which may have changed since the port joined; nullptr: no port.
     const TeamPort* find(std::string_view name) const;
-    /// The input of the runner.
+
+    // ---- the ports as others need them ---------------------------------------------------------------
     std::vector<Candidate> candidates() const;
+    /// `active`: in an activebackup team all other ports stand by.
+    std::vector<Interrupts::Port> interrupt_ports(std::optional<IfIndex> active) const;
+    std::vector<PortCpus::Port> cpu_ports() const;
+    std::vector<Balancing::Port> balanced_ports(const Tables& tables) const;
 
     // ---- a pass (port_set.cpp) -----------------------------------------------------------------------
     /// Removes ports whose device is gone, or that another program removed, from the set. Touches no device.
@@ -69,10 +76,9 @@ public:
     void begin_leaving_all();
     /// Blocks until all leaving ports are restored, or until then; returns how many are not.
     std::size_t await_leaving(Clock::time_point until);
-    /// The configuration has changed.
     void reconfigure();
 
-    // ---- ports of an earlier daemon (port_adopt.cpp) ---------------------------------------------------
+    // ---- ports of an earlier daemon (port_join.cpp) ----------------------------------------------------
     /// Restores the ports of a team whose device is gone, before their state is read.
     Result<> clear_leftovers();
     /// Adopts the ports of the journal in their order, then devices that have the mark and no entry.
@@ -89,6 +95,7 @@ private:
     Result<Slot> free_slot() const;
     bool is_slave(const Link& link) const;
     bool is_ours(const Link& link) const;
+    bool is_added_by_others(const Link& link) const;
     PortBefore begin(const Link& link, Slot slot);
     Result<> add_to_team(const Link& link, const PortConfig& config, PortBefore& before);
     void note_addresses(const Link& link, PortBefore& port);
@@ -101,10 +108,15 @@ private:
     bool is_worth_trying(const std::string& port, const Link& link) const;
     bool finish_due_leaves();
     Result<> finish_leaving(IfIndex port);
-    Result<> restore(const PortBefore& port);
+    Result<> restore(const PortBefore& port, bool removed_by_others);
     Result<> restore_features(const PortBefore& port);
-    Result<> release(const PortBefore& port);
-    Result<> unmark(IfIndex port, const Failures& failures);
+    void mark_away();
+    Result<> mark(const Link& link, Slot slot);
+    Result<> unmark(IfIndex port);
+    Result<> make_port(const Link& link, PortBefore& before);
+    Result<> fit(const Link& link, PortBefore& before);
+    Result<> restore_device(const PortBefore& before);
+    static Result<> release(const PortBefore& before, const std::string& name);
     void adopt_port(const PortBefore& port, const Link& link);
 
     TeamContext& context_;
@@ -114,8 +126,7 @@ private:
     std::set<std::string> awaited_; ///< configured ports that have not joined
     /// A port whose device exists and could not join.
     struct Refused {
-        std::pair<IfIndex, std::vector<std::string>>
-            state_when_refused; ///< master and marks; a change is worth a try
+        std::pair<IfIndex, std::vector<std::string>> state; ///< master and marks; a change is worth a try
         LogOnce message;
         std::optional<Patience> patience; ///< for a passing failure
     };

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The daemon as a process: its privileges, its way into the background, and its PID file.
 #pragma once
 
+#include "base/handle.h"
+#include "base/result.h"
 #include "kernel/files/files.h"
 
 #include <chrono>
@@ -9,6 +13,18 @@
 #include <sys/types.h>
 
 namespace teamo {
+
+/// Checks the capabilities that a team needs: CAP_NET_ADMIN (devices, addresses, filters), CAP_NET_RAW
+/// (announcements), CAP_BPF (programs and maps) and CAP_PERFMON (without it the verifier refuses packet
+/// access at a variable offset). CAP_SYS_ADMIN replaces the last two. EPERM: some are missing; the error
+/// names them.
+Result<> check_capabilities();
+
+/// teamd's -d: continues in a child; the parent waits for report_start(), 20 s at most as teamd, and exits
+/// with that status. Returns the pipe to the parent.
+Result<UniqueFd> daemonize();
+/// Reports the exit status of the start to the parent; 0: success. Does nothing if there is no parent.
+void report_start(UniqueFd parent, int status);
 
 /// A team's PID file, which every user may read, and its lock (PATH.lock), which only its owner may open. The
 /// lock, not the PID, shows that a daemon runs.

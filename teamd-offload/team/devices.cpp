@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "team/device_changes.h"
+#include "team/devices.h"
 
 #include "base/match.h"
-#include "team/ports/port_device.h"
+#include "kernel/netlink/addresses.h"
 
 #include <linux/if.h>
 
@@ -53,19 +53,18 @@ void DeviceChanges::apply(std::vector<Change> wanted, const std::vector<TeamPort
         return std::ranges::find(list, refused.change) == list.end();
     });
     for (const auto& change : list) {
-        auto earlier = std::ranges::find(refused_, change, &Refused::change);
-        const bool again = earlier != refused_.end();
-        if (again && !(earlier->patience && earlier->patience->is_over(Clock::now()))) continue;
+        auto known = std::ranges::find(refused_, change, &Refused::change);
+        const bool again = known != refused_.end();
+        if (again && !(known->patience && known->patience->is_over(Clock::now()))) continue;
         const auto done = apply_one(change);
-        if (done && again) refused_.erase(earlier);
+        if (done && again) refused_.erase(known);
         if (done) continue;
         if (!again) {
             context_.log(Level::warning, done.error().text);
-            earlier =
-                refused_.insert(refused_.end(), {.change = change, .text = {}, .patience = std::nullopt});
+            known = refused_.insert(refused_.end(), {.change = change});
         }
-        earlier->text = done.error().text;
-        await_passing(earlier->patience, is_passing(done.error()), Clock::now());
+        known->text = done.error().text;
+        await_passing(known->patience, is_passing(done.error()), Clock::now());
         // A port that refuses the team's MTU would lose every larger packet: the team goes back to the MTU
         // that all ports had, as with the kernel's driver.
         if (std::holds_alternative<SetMtu>(change) && mtu_ != 0) {
@@ -89,7 +88,12 @@ Result<> DeviceChanges::apply_one(const Change& change) {
     };
     return std::visit(
         Match{[&](const SetAddress& set) {
-                  return named(set_address_of(*link, set.to), fmt::format("address {}", text_of(set.to)));
+                  auto done = set_address(context_, *link, set.to, context_.journal.port(index));
+                  if (done)
+                      link->address = set.to;
+                  else // read how far the change got
+                      static_cast<void>(context_.observer->read_now(index));
+                  return named(std::move(done), fmt::format("address {}", text_of(set.to)));
               },
               [&](const SetMtu& set) {
                   auto done = control.set_mtu(index, set.to);
@@ -105,40 +109,19 @@ Result<> DeviceChanges::apply_one(const Change& change) {
               [&](const SetFlags& set) {
                   auto done = control.set_flags(index, set.flags, set.mask);
                   if (done) link->flags = (link->flags & ~set.mask) | set.flags;
-                  if (done && (set.flags & IFF_UP) != 0) done = note_taken_down(index, false);
+                  if (done && (set.flags & IFF_UP) != 0)
+                      done = note_taken_down(context_, context_.journal.port(index), false);
                   return named(std::move(done), "flags");
               }},
         change);
 }
 
-Result<> DeviceChanges::set_address_of(Link& link, const MacAddress& to) {
-    const auto index = link.index;
-    auto done = set_address(context_.control, link, to,
-                            [this, index](bool down) { return note_taken_down(index, down); });
-    if (done)
-        link.address = to;
-    else // read how far the change got
-        static_cast<void>(context_.observer->read_now(index));
-    return done;
-}
-
-/// Noted in the journal, so that a later daemon sets the port up again if we are killed meanwhile.
-Result<> DeviceChanges::note_taken_down(IfIndex port, bool down) {
-    auto* was = context_.journal.port(port);
-    if (was == nullptr) return {};
-    was->taken_down = down;
-    return context_.journal.keep();
-}
-
 std::optional<Clock::time_point> DeviceChanges::deadline() const {
     std::optional<Clock::time_point> first;
-    const auto at = [&first](std::optional<Clock::time_point> time) {
-        if (time && (!first || *time < *first)) first = time;
-    };
     for (const auto& refused : refused_)
-        if (refused.patience) at(refused.patience->next());
-    for (const auto& entry : mtu_repairs_)
-        at(entry.second.deadline());
+        if (refused.patience) first = earlier(first, refused.patience->next());
+    for (const auto& [port, repair] : mtu_repairs_)
+        first = earlier(first, repair.deadline());
     return first;
 }
 
@@ -147,6 +130,31 @@ std::vector<std::string> DeviceChanges::refused() const {
     for (const auto& refused : refused_)
         list.push_back(refused.text);
     return list;
+}
+
+bool UpperDevices::update() {
+    const auto& device = context_.device;
+    const auto* team = context_.team();
+    if (team == nullptr) return false;
+    std::vector<std::pair<IfIndex, std::uint32_t>> uppers{{team->master, 0}};
+    for (const auto& [index, link] : context_.links())
+        if (link.lower == device.team && !link.lower_elsewhere && link.index != device.inner)
+            uppers.emplace_back(index, link.flags);
+    if (uppers == uppers_) return false;
+    uppers_ = std::move(uppers);
+    update_addresses();
+    return true; // VLANs and bridges change what ports receive, also with the same addresses
+}
+
+bool UpperDevices::update_addresses() {
+    auto* known = context_.observer->edit(context_.device.team);
+    auto now = context_.control.read(context_.device.team);
+    auto list = read_unicast_list(context_.device.team);
+    if (known == nullptr || !now || !list) return false; // tried again by the next poll
+    if (now->promiscuity == known->promiscuity && *list == unicast_list_) return false;
+    *known = std::move(*now);
+    unicast_list_ = std::move(*list);
+    return true;
 }
 
 } // namespace teamo

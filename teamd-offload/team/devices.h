@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The devices of a team and its ports: what is changed on them, and what the devices above the team need.
+#pragma once
+
+#include "plan/team/changes.h"
+#include "plan/team/patience.h"
+#include "plan/team/repair.h"
+#include "team/context.h"
+#include "team/ports/port_set.h"
+
+namespace teamo {
+
+/// Carries out the changes of a plan on the devices, and remembers what the kernel refused: a refused change
+/// is not tried again while it stands, unless the refusal may pass.
+class DeviceChanges {
+public:
+    explicit DeviceChanges(TeamContext& context) : context_(context) {}
+
+    /// The team's device as it was made or found.
+    void begin(const Link& team);
+    void apply(std::vector<Change> list, const std::vector<TeamPort>& ports);
+    /// When to apply again although nothing happens.
+    std::optional<Clock::time_point> deadline() const;
+    /// The team's GSO limits, as set by us.
+    SegmentLimits limited_to() const { return limited_to_; }
+    /// The kernel's error messages for refused changes.
+    std::vector<std::string> refused() const;
+
+private:
+    std::vector<Change> limit_mtu_repairs(std::vector<Change> list, const std::vector<TeamPort>& ports);
+    Result<> apply_one(const Change& change);
+
+    TeamContext& context_;
+    struct Refused {
+        Change change;
+        std::string text{};
+        std::optional<Patience> patience{};
+    };
+    std::vector<Refused> refused_;
+    std::map<IfIndex, Repair> mtu_repairs_; ///< by port
+    SegmentLimits limited_to_;
+    std::uint32_t mtu_ = 0; ///< the team's last MTU that every port took
+};
+
+/// Which addresses the team must receive for the devices above it. A macvlan adds its address to the team's
+/// unicast list and, if the team's device does not filter (no IFF_UNICAST_FLT: veth, and netkit in
+/// Debian's 6.12), makes it promiscuous; the kernel reports neither (net/core/dev_addr_lists.c:
+/// __dev_set_rx_mode). So both are read when the devices above the team change, and by a poll, since events
+/// from the namespace of a container do not arrive here.
+class UpperDevices {
+public:
+    explicit UpperDevices(TeamContext& context) : context_(context) {}
+
+    /// Reads the team's addresses if the devices above it have changed. True: the devices have changed.
+    bool update();
+    /// Reads the team's addresses now. True: they have changed.
+    bool update_addresses();
+
+    /// The team's unicast addresses besides its own.
+    const std::vector<MacAddress>& unicast_list() const { return unicast_list_; }
+
+private:
+    TeamContext& context_;
+    std::vector<std::pair<IfIndex, std::uint32_t>> uppers_; ///< master, then devices on the team with IFF_*
+    std::vector<MacAddress> unicast_list_;
+};
+
+} // namespace teamo
