@@ -3,8 +3,7 @@
 
 #include "kernel/cpus/thread_affinity.h"
 #include "kernel/files/files.h"
-#include "workers/process_text.h"
-#include "workers/udp_sampler.h"
+#include "workers/processes.h"
 
 #include <algorithm>
 

@@ -4,7 +4,6 @@
 #include "kernel/cpus/cpu_topology.h"
 #include "kernel/cpus/thread_affinity.h"
 #include "workers/affinity.h"
-#include "workers/flow_steering.h"
 
 #include <algorithm>
 #include <set>
