@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // interrupts: which CPU serves which port, and the problems with that.
-#include "control/interrupt_document.h"
+#include "control/subsystem_documents.h"
 #include "ctl/commands.h"
 #include "ctl/output.h"
-#include "ctl/report/interrupt_report.h"
+#include "ctl/report/tables.h"
 
 namespace teamo::ctl {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/commands.h"
 #include "ctl/output.h"
-#include "ctl/report/state_view.h"
+#include "ctl/report/state.h"
 
 namespace teamo::ctl {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/whole_number.h"
 #include "ctl/commands.h"
 #include "ctl/output.h"
-#include "ctl/report/worker_report.h"
+#include "ctl/report/tables.h"
 
 #include <unistd.h>
 

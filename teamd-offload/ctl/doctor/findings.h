@@ -5,7 +5,7 @@
 
 #include "ctl/doctor/repeated_frames.h"
 #include "ctl/doctor/trial.h"
-#include "ctl/report/load.h"
+#include "ctl/report/state.h"
 #include "model/cpus.h"
 #include "model/features.h"
 #include "model/pci_location.h"

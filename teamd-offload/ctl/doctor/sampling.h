@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "ctl/report/load.h"
+#include "ctl/report/state.h"
 #include "ctl/session.h"
 
 namespace teamo::ctl {
