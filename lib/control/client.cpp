@@ -71,19 +71,25 @@ Result<std::string> receive_message(int socket, Clock::time_point deadline) {
     return message;
 }
 
+Result<Reply> exchange(int socket, const Request& request, Clock::time_point deadline) {
+    TEAMO_TRY(send_message(socket, encode(request), deadline));
+    auto reply = parse_reply(TEAMO_TRY(receive_message(socket, deadline)));
+    if (!reply) return fail(EPROTO, "the daemon's answer is not a valid reply of teamd's protocol");
+    return std::move(*reply);
+}
+
 } // namespace
 
 Result<Client> Client::connect(std::string_view team, std::string_view run_directory) {
     const auto path = fmt::format("{}/{}.sock", run_directory, team);
-    const auto address = address_of(path);
-    if (!address) return tl::unexpected(address.error());
+    const auto address = TEAMO_TRY(address_of(path));
     UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     if (!socket) return fail_errno(errno, "cannot create a unix socket");
 
     // Limits the wait in connect() while the daemon's backlog is full.
     const timeval patience{.tv_sec = 5, .tv_usec = 0};
     static_cast<void>(::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience));
-    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) < 0) {
+    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) {
         if (errno == ENOENT || errno == ECONNREFUSED)
             return fail(errno, fmt::format("no daemon listens at {}", path));
         if (errno == EAGAIN)
@@ -96,21 +102,10 @@ Result<Client> Client::connect(std::string_view team, std::string_view run_direc
 
 Result<Reply> Client::call(const Request& request, std::chrono::milliseconds patience) {
     if (!socket_) return fail(ENOTCONN, "the connection was closed after an earlier failure");
-    const auto deadline = Clock::now() + patience;
-    auto sent = send_message(socket_.get(), encode(request), deadline);
-    auto message =
-        sent ? receive_message(socket_.get(), deadline) : Result<std::string>(tl::unexpected(sent.error()));
-    if (!message) {
-        // A late reply would be taken for the reply to the next request.
-        socket_.reset();
-        return tl::unexpected(message.error());
-    }
-    auto reply = parse_reply(*message);
-    if (!reply) {
-        socket_.reset();
-        return fail(EPROTO, "the daemon's answer is not a valid reply of teamd's protocol");
-    }
-    return std::move(*reply);
+    auto reply = exchange(socket_.get(), request, Clock::now() + patience);
+    // A late reply would be taken for the reply to the next request.
+    if (!reply) socket_.reset();
+    return reply;
 }
 
 } // namespace teamo::control

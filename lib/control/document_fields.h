@@ -21,6 +21,7 @@
 #include <concepts>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 namespace teamo::control {
@@ -50,18 +51,20 @@ inline void from_json(const json::Value& in, std::chrono::milliseconds& value) {
 inline json::Value to_json(const std::string& value) { return value; }
 inline void from_json(const json::Value& in, std::string& value) { value = json::string_of(in); }
 
-inline json::Value to_json(const FeatureNames& names) { return json::Array(names.begin(), names.end()); }
 inline void from_json(const json::Value& in, FeatureNames& names) {
     if (const auto* list = in.array())
         for (const auto& name : *list)
             if (name.string() != nullptr) names.insert(*name.string());
 }
 
-/// Of texts or numbers. An element of another type reads as empty or 0: its place in the list has a meaning.
-template <class Element>
-json::Value to_json(const std::vector<Element>& list) {
-    return json::Array(list.begin(), list.end());
+template <std::ranges::range List>
+json::Value to_json(const List& list) {
+    json::Array array;
+    for (const auto& element : list)
+        array.push_back(to_json(element));
+    return array;
 }
+/// An element of another type reads as empty or 0: its place in the list has a meaning.
 template <class Element>
 void from_json(const json::Value& in, std::vector<Element>& list) {
     if (in.array() == nullptr) return;
@@ -69,13 +72,6 @@ void from_json(const json::Value& in, std::vector<Element>& list) {
         from_json(element, list.emplace_back());
 }
 
-template <class Element, std::size_t size>
-json::Value to_json(const std::array<Element, size>& list) {
-    json::Array array;
-    for (const auto& element : list)
-        array.push_back(to_json(element));
-    return array;
-}
 template <class Element, std::size_t size>
 void from_json(const json::Value& in, std::array<Element, size>& list) {
     if (in.array() == nullptr) return;
@@ -104,10 +100,7 @@ public:
     /// One member of each element.
     template <class Element, std::size_t size>
     void rounded(const char* key, const std::array<Element, size>& list, double Element::*member) {
-        json::Array array;
-        for (const auto& element : list)
-            array.push_back(json::rounded(element.*member));
-        write_only(key, std::move(array));
+        array(key, list, [member](const Element& element) { return json::rounded(element.*member); });
     }
     /// A share, 1 is 100 per cent: with one decimal.
     void percent(const char* key, double share) { write_only(key, std::round(share * 1000) / 10); }
@@ -120,10 +113,7 @@ public:
     /// As the kernel writes it, "0-3,6": on a large machine a port may have hundreds of CPUs.
     void cpu_text(const char* key, const CpuList& cpus) { write_only(key, teamo::text_of(cpus)); }
     void cpu_text(const char* key, const std::vector<CpuList>& lists) {
-        json::Array array;
-        for (const auto& cpus : lists)
-            array.emplace_back(teamo::text_of(cpus));
-        write_only(key, std::move(array));
+        array(key, lists, [](const CpuList& cpus) { return teamo::text_of(cpus); });
     }
 
     void object(const char* key, const auto& value, const auto& fields) {
@@ -139,10 +129,7 @@ public:
         if (optional) write_only(key, write(*optional));
     }
     void list(const char* key, const auto& list, const auto& fields) {
-        json::Array array;
-        for (const auto& element : list)
-            array.push_back(write_fields(element, fields));
-        write_only(key, std::move(array));
+        array(key, list, [&fields](const auto& element) { return write_fields(element, fields); });
     }
     /// An object of objects, whose keys are the elements' names.
     template <class Element>
@@ -163,6 +150,13 @@ public:
     static bool omits(const auto& list) { return list.empty(); }
 
 private:
+    void array(const char* key, const auto& list, auto write) {
+        json::Array array;
+        for (const auto& element : list)
+            array.push_back(write(element));
+        write_only(key, std::move(array));
+    }
+
     json::Object& out_;
 };
 

@@ -2,11 +2,8 @@
 #include "control/state_document.h"
 
 #include "base/match.h"
-#include "control/balance_document.h"
 #include "control/document_fields.h"
-#include "control/interrupt_document.h"
-#include "control/offload_document.h"
-#include "control/worker_document.h"
+#include "control/subsystem_documents.h"
 
 #include <fmt/format.h>
 
@@ -138,31 +135,20 @@ Value setup_of(const TeamStatus& status) {
 }
 
 const char* name_of(AggSelectPolicy policy) {
-    switch (policy) {
-    case AggSelectPolicy::lacp_prio: return "lacp_prio";
-    case AggSelectPolicy::lacp_prio_stable: return "lacp_prio_stable";
-    case AggSelectPolicy::bandwidth: return "bandwidth";
-    case AggSelectPolicy::count: return "count";
-    case AggSelectPolicy::port_config: return "port_config";
-    }
-    return "?";
+    constexpr std::array names{"lacp_prio", "lacp_prio_stable", "bandwidth", "count", "port_config"};
+    return names[static_cast<std::size_t>(policy)];
 }
 
 /// None for the runners that have no "runner" key in teamd's document.
 std::optional<Value> runner_of(const TeamStatus& status) {
-    return std::visit(Match{
-                          [&](const ActiveBackupRunner&) -> std::optional<Value> {
-                              return Object{{"active_port", status.active_port.value_or("")}};
-                          },
-                          [](const LacpRunner& lacp) -> std::optional<Value> {
-                              return Object{{"active", lacp.active},
-                                            {"fast_rate", lacp.fast_rate},
-                                            {"select_policy", name_of(lacp.agg_select_policy)},
-                                            {"sys_prio", lacp.sys_prio}};
-                          },
-                          [](const auto&) -> std::optional<Value> { return std::nullopt; },
-                      },
-                      status.runner);
+    if (std::holds_alternative<ActiveBackupRunner>(status.runner))
+        return Object{{"active_port", status.active_port.value_or("")}};
+    if (const auto* lacp = std::get_if<LacpRunner>(&status.runner))
+        return Object{{"active", lacp->active},
+                      {"fast_rate", lacp->fast_rate},
+                      {"select_policy", name_of(lacp->agg_select_policy)},
+                      {"sys_prio", lacp->sys_prio}};
+    return std::nullopt;
 }
 
 constexpr auto benchmark_fields = [](auto field, auto& result) {
@@ -208,6 +194,15 @@ constexpr auto team_fields = [](auto field, auto& team) {
     if (!field.omits(team.refused)) field.list("refused", team.refused, refused_fields);
 };
 
+/// The position of the closing quote of a name that starts at 0: the first quote before a dot or the end, so
+/// that a quote within a device's name needs no escape.
+std::size_t closing_quote(std::string_view rest) {
+    auto quote = rest.find('"', 1);
+    while (quote != std::string_view::npos && quote + 1 < rest.size() && rest[quote + 1] != '.')
+        quote = rest.find('"', quote + 1);
+    return quote;
+}
+
 } // namespace
 
 json::Value state_document(const TeamStatus& status) {
@@ -226,6 +221,37 @@ Result<TeamState> read_state(json::Value document) {
     if (state.offload) state.offload->team.name = state.name;
     state.document = std::move(document);
     return state;
+}
+
+std::optional<std::vector<std::string>> split_item_path(std::string_view path) {
+    std::vector<std::string> names;
+    for (auto rest = path;;) {
+        const bool quoted = rest.starts_with('"');
+        const auto end = quoted ? closing_quote(rest) : rest.find('.');
+        if (quoted && end == std::string_view::npos) return std::nullopt;
+        const auto name = quoted ? rest.substr(1, end - 1) : rest.substr(0, end);
+        if (name.empty()) return std::nullopt;
+        names.emplace_back(name);
+        const auto taken = name.size() + (quoted ? 2 : 0);
+        if (taken == rest.size()) return names;
+        rest.remove_prefix(taken + 1); // and the dot; a dot at the end leaves an empty name
+    }
+}
+
+std::optional<std::string> state_item(const json::Value& document, std::string_view path) {
+    const auto names = split_item_path(path);
+    if (!names) return std::nullopt;
+    const auto* item = &document;
+    for (const auto& name : *names)
+        if (item = item->find(name); !item) return std::nullopt;
+    return std::visit(
+        Match{
+            [](bool value) -> std::optional<std::string> { return value ? "true" : "false"; },
+            [](std::int64_t value) -> std::optional<std::string> { return std::to_string(value); },
+            [](const std::string& value) -> std::optional<std::string> { return value; },
+            [](const auto&) -> std::optional<std::string> { return std::nullopt; },
+        },
+        item->data());
 }
 
 } // namespace teamo::control

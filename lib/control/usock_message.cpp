@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "control/usock_message.h"
 
-#include "base/match.h"
 #include "base/whole_number.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <utility>
+#include <type_traits>
 
 namespace teamo::control {
 namespace {
@@ -26,177 +27,130 @@ using Parsed = std::variant<Request, Refusal>;
 struct Method {
     std::string_view name;
     std::size_t arguments;
-    Parsed (*make)(Arguments&&);
+    Parsed (*read)(Arguments&&);
+    Arguments (*write)(const Request&);
 };
 
-/// A request whose arguments are all texts.
-template <class Made, std::size_t... index>
-Parsed make_of_texts(Arguments&& given, std::index_sequence<index...> /*indices*/) {
-    return Request{Made{std::move(given[index])...}};
+template <class Value>
+std::string written(const Value& value) {
+    if constexpr (std::is_enum_v<Value>)
+        return std::string(name_of(value));
+    else
+        return fmt::format("{}", value);
 }
 
-template <class Made, std::size_t count>
-constexpr Method of_texts(std::string_view name) {
-    return {name, count, [](Arguments&& given) -> Parsed {
-                return make_of_texts<Made>(std::move(given), std::make_index_sequence<count>{});
-            }};
-}
+// read(): sets the value of an argument. Returns what is wrong with it; empty: nothing.
 
-std::optional<bool> boolean(std::string_view text) {
-    if (text == "true") return true;
-    if (text == "false") return false;
-    return std::nullopt;
+std::string read(std::string& text, std::string& value) {
+    value = std::move(text);
+    return {};
+}
+std::string read(const std::string& text, bool& value) {
+    value = text == "true";
+    return value || text == "false" ? "" : "It is \"true\" or \"false\".";
+}
+std::string read(const std::string& text, std::uint8_t& bucket) {
+    const auto number = whole_number<std::uint8_t>(text);
+    bucket = number.value_or(0);
+    return number ? "" : text + " is no bucket; buckets are 0 to 255.";
+}
+std::string read(const std::string& text, pid_t& process) {
+    process = whole_number<pid_t>(text).value_or(0);
+    return process > 0 ? "" : text + " is no process number.";
 }
 
 template <class Word>
-std::optional<Word> word(std::string_view text, std::initializer_list<Word> words) {
-    const auto found =
-        std::ranges::find(words, text, [](Word one) { return std::string_view(name_of(one)); });
-    return found == words.end() ? std::nullopt : std::optional(*found);
+std::string read(std::string_view text, Word& value, std::initializer_list<Word> words, std::string wrong) {
+    for (const auto word : words)
+        if (text == name_of(word)) {
+            value = word;
+            return {};
+        }
+    return wrong;
+}
+std::string read(const std::string& text, MoveTime& time) {
+    return read(text, time, {MoveTime::gap, MoveTime::now}, text + " is no time; it is \"gap\" or \"now\".");
+}
+std::string read(const std::string& text, TrialState& state) {
+    using enum TrialState;
+    return read(text, state, {off, on, end}, "A trial is on, off or end.");
+}
+std::string read(const std::string& text, WorkerPolicy& policy) {
+    return read(text, policy, {WorkerPolicy::follow, WorkerPolicy::spread},
+                text + " is no policy; it is \"follow\" or \"spread\".");
+}
+std::string read(const std::string& text, BenchmarkStep& step) {
+    return read(text, step, {BenchmarkStep::interrupts, BenchmarkStep::workers},
+                "The steps of a benchmark are interrupts and workers.");
+}
+std::string read(const std::string& text, BenchmarkEffect& effect) {
+    using enum BenchmarkEffect;
+    return read(text, effect, {unclear, none, gain, loss}, "no effect of a benchmark");
 }
 
-std::optional<TrialState> trial_state(std::string_view text) {
-    return word(text, {TrialState::off, TrialState::on, TrialState::end});
-}
-
-std::optional<BenchmarkStep> benchmark_step(std::string_view text) {
-    return word(text, {BenchmarkStep::interrupts, BenchmarkStep::workers});
-}
-
-std::optional<pid_t> process_number(std::string_view text) {
-    const auto pid = whole_number<pid_t>(text);
-    return pid && *pid > 0 ? pid : std::nullopt;
-}
-
-template <class Made, bool Made::*flag>
-constexpr Method of_flag(std::string_view name) {
-    return {name, 1, [](Arguments&& given) -> Parsed {
-                const auto on = boolean(given[0]);
-                if (!on) return invalid_arguments("It is \"true\" or \"false\".");
+/// A request whose arguments are its members.
+template <class Made, auto... members>
+constexpr Method method(std::string_view name) {
+    return {name, sizeof...(members),
+            [](Arguments&& given) -> Parsed {
                 Made made;
-                made.*flag = *on;
-                return Request{made};
-            }};
+                std::string wrong;
+                [[maybe_unused]] auto next = given.begin();
+                if (((wrong = read(*next++, made.*members)).empty() && ...)) return Request{std::move(made)};
+                return invalid_arguments(std::move(wrong));
+            },
+            [](const Request& request) { return Arguments{written(std::get<Made>(request).*members)...}; }};
 }
 
-Parsed balance_move(Arguments&& given) {
-    const auto bucket = whole_number<std::uint8_t>(given[0]);
-    if (!bucket) return invalid_arguments(given[0] + " is no bucket; buckets are 0 to 255.");
-    if (given[2] != "gap" && given[2] != "now")
-        return invalid_arguments(given[2] + " is no time; it is \"gap\" or \"now\".");
-    return Request{BalanceMove{.bucket = *bucket, .port = std::move(given[1]), .now = given[2] == "now"}};
-}
+constexpr auto figures = [](auto& result) {
+    return std::array{&result.bytes_without, &result.bytes_with, &result.cpu_without, &result.cpu_with};
+};
 
-Parsed offload_try(Arguments&& given) {
-    const auto state = trial_state(given[1]);
-    if (!state) return invalid_arguments("A trial is on, off or end.");
-    return Request{OffloadTry{.port = std::move(given[0]), .state = *state}};
-}
-
-Parsed workers_bind(Arguments&& given) {
-    const auto process = process_number(given[0]);
-    if (!process) return invalid_arguments(given[0] + " is no process number.");
-    const auto policy = word(given[1], {WorkerPolicy::follow, WorkerPolicy::spread});
-    if (!policy) return invalid_arguments(given[1] + " is no policy; it is \"follow\" or \"spread\".");
-    return Request{WorkersBind{.process = *process, .policy = *policy}};
-}
-
-Parsed workers_release(Arguments&& given) {
-    const auto process = process_number(given[0]);
-    if (!process) return invalid_arguments(given[0] + " is no process number.");
-    return Request{WorkersRelease{.process = *process}};
-}
-
-Parsed benchmark_try(Arguments&& given) {
-    const auto step = benchmark_step(given[0]);
-    if (!step) return invalid_arguments("The steps of a benchmark are interrupts and workers.");
-    const auto state = trial_state(given[1]);
-    if (!state) return invalid_arguments("A trial is on, off or end.");
-    return Request{BenchmarkTry{.step = *step, .state = *state}};
-}
-
-Parsed benchmark_keep(Arguments&& given) {
-    const auto step = benchmark_step(given[0]);
-    const auto effect = word(given[5], {BenchmarkEffect::unclear, BenchmarkEffect::none,
-                                        BenchmarkEffect::gain, BenchmarkEffect::loss});
-    if (!step || !effect) return invalid_arguments();
-    BenchmarkResult result{.effect = *effect};
-    std::size_t number = 1;
-    for (auto* figure : {&result.bytes_without, &result.bytes_with, &result.cpu_without, &result.cpu_with}) {
-        const auto read = whole_number<std::uint64_t>(given[number++]);
-        if (!read || *read > INT64_MAX) return invalid_arguments();
-        *figure = *read;
+Parsed read_keep(Arguments&& given) {
+    BenchmarkKeep keep;
+    if (!read(given[0], keep.step).empty() || !read(given[5], keep.result.effect).empty())
+        return invalid_arguments();
+    auto next = given.begin() + 1;
+    for (auto* figure : figures(keep.result)) {
+        const auto number = whole_number<std::uint64_t>(*next++);
+        if (!number || *number > INT64_MAX) return invalid_arguments();
+        *figure = *number;
     }
-    return Request{BenchmarkKeep{.step = *step, .result = result}};
+    return Request{keep};
+}
+
+Arguments write_keep(const Request& request) {
+    const auto& keep = std::get<BenchmarkKeep>(request);
+    Arguments arguments{written(keep.step)};
+    for (const auto* figure : figures(keep.result))
+        arguments.push_back(written(*figure));
+    arguments.push_back(written(keep.result.effect));
+    return arguments;
 }
 
 /// In the order of Request's alternatives, so that an index serves both.
 constexpr std::array methods{
-    of_texts<PortAdd, 1>("PortAdd"),
-    of_texts<PortRemove, 1>("PortRemove"),
-    of_texts<PortConfigUpdate, 2>("PortConfigUpdate"),
-    of_texts<PortConfigDump, 1>("PortConfigDump"),
-    of_texts<ConfigDump, 0>("ConfigDump"),
-    of_texts<ConfigDumpActual, 0>("ConfigDumpActual"),
-    of_texts<StateDump, 0>("StateDump"),
-    of_texts<StateItemValueGet, 1>("StateItemValueGet"),
-    of_texts<StateItemValueSet, 2>("StateItemValueSet"),
-    Method{"BalanceMove", 3, balance_move},
-    of_flag<BalanceFreeze, &BalanceFreeze::frozen>("BalanceFreeze"),
-    Method{"OffloadTry", 2, offload_try},
-    of_texts<InterruptsPlan, 0>("InterruptsPlan"),
-    of_flag<InterruptsManage, &InterruptsManage::managed>("InterruptsManage"),
-    Method{"WorkersBind", 2, workers_bind},
-    Method{"WorkersRelease", 1, workers_release},
-    of_flag<WorkersManage, &WorkersManage::managed>("WorkersManage"),
-    Method{"BenchmarkTry", 2, benchmark_try},
-    Method{"BenchmarkKeep", 6, benchmark_keep},
+    method<PortAdd, &PortAdd::port>("PortAdd"),
+    method<PortRemove, &PortRemove::port>("PortRemove"),
+    method<PortConfigUpdate, &PortConfigUpdate::port, &PortConfigUpdate::config>("PortConfigUpdate"),
+    method<PortConfigDump, &PortConfigDump::port>("PortConfigDump"),
+    method<ConfigDump>("ConfigDump"),
+    method<ConfigDumpActual>("ConfigDumpActual"),
+    method<StateDump>("StateDump"),
+    method<StateItemValueGet, &StateItemValueGet::path>("StateItemValueGet"),
+    method<StateItemValueSet, &StateItemValueSet::path, &StateItemValueSet::value>("StateItemValueSet"),
+    method<BalanceMove, &BalanceMove::bucket, &BalanceMove::port, &BalanceMove::time>("BalanceMove"),
+    method<BalanceFreeze, &BalanceFreeze::frozen>("BalanceFreeze"),
+    method<OffloadTry, &OffloadTry::port, &OffloadTry::state>("OffloadTry"),
+    method<InterruptsPlan>("InterruptsPlan"),
+    method<InterruptsManage, &InterruptsManage::managed>("InterruptsManage"),
+    method<WorkersBind, &WorkersBind::process, &WorkersBind::policy>("WorkersBind"),
+    method<WorkersRelease, &WorkersRelease::process>("WorkersRelease"),
+    method<WorkersManage, &WorkersManage::managed>("WorkersManage"),
+    method<BenchmarkTry, &BenchmarkTry::step, &BenchmarkTry::state>("BenchmarkTry"),
+    Method{"BenchmarkKeep", 6, read_keep, write_keep},
 };
 static_assert(methods.size() == std::variant_size_v<Request>);
-
-std::string text_of(bool flag) { return flag ? "true" : "false"; }
-
-Arguments arguments_of(const Request& request) {
-    using std::to_string;
-    return std::visit(
-        Match{
-            [](const PortConfigUpdate& update) -> Arguments {
-                return {update.port, update.config};
-            },
-            [](const StateItemValueGet& get) -> Arguments { return {get.path}; },
-            [](const StateItemValueSet& set) -> Arguments {
-                return {set.path, set.value};
-            },
-            [](const BalanceMove& move) -> Arguments {
-                return {to_string(move.bucket), move.port, move.now ? "now" : "gap"};
-            },
-            [](const BalanceFreeze& freeze) -> Arguments { return {text_of(freeze.frozen)}; },
-            [](const OffloadTry& trial) -> Arguments {
-                return {trial.port, name_of(trial.state)};
-            },
-            [](const InterruptsManage& manage) -> Arguments { return {text_of(manage.managed)}; },
-            [](const WorkersBind& bind) -> Arguments {
-                return {to_string(bind.process), name_of(bind.policy)};
-            },
-            [](const WorkersRelease& release) -> Arguments { return {to_string(release.process)}; },
-            [](const WorkersManage& manage) -> Arguments { return {text_of(manage.managed)}; },
-            [](const BenchmarkTry& trial) -> Arguments {
-                return {name_of(trial.step), name_of(trial.state)};
-            },
-            [](const BenchmarkKeep& keep) -> Arguments {
-                const auto& result = keep.result;
-                return {name_of(keep.step),           to_string(result.bytes_without),
-                        to_string(result.bytes_with), to_string(result.cpu_without),
-                        to_string(result.cpu_with),   name_of(result.effect)};
-            },
-            [](const InterruptsPlan&) -> Arguments { return {}; },
-            [](const ConfigDump&) -> Arguments { return {}; },
-            [](const ConfigDumpActual&) -> Arguments { return {}; },
-            [](const StateDump&) -> Arguments { return {}; },
-            [](const auto& about_port) -> Arguments { return {about_port.port}; },
-        },
-        request);
-}
 
 /// Removes the first line. The last line needs no newline, as with teamd. None if nothing is left.
 std::optional<std::string_view> next_line(std::string_view& rest) {
@@ -209,29 +163,19 @@ std::optional<std::string_view> next_line(std::string_view& rest) {
 
 std::string escaped(std::string_view argument) {
     std::string text;
-    text.reserve(argument.size());
     for (const char letter : argument) {
-        if (letter == '\n')
-            text += "\\n";
-        else if (letter == '\\')
-            text += "\\\\";
-        else
-            text += letter;
+        if (letter == '\n' || letter == '\\') text += '\\';
+        text += letter == '\n' ? 'n' : letter;
     }
     return text;
 }
 
 std::optional<std::string> unescaped(std::string_view line) {
     std::string text;
-    text.reserve(line.size());
     for (std::size_t at = 0; at < line.size(); ++at) {
-        if (line[at] != '\\') {
-            text += line[at];
-            continue;
-        }
-        if (++at == line.size()) return std::nullopt;
-        if (line[at] != 'n' && line[at] != '\\') return std::nullopt;
-        text += line[at] == 'n' ? '\n' : '\\';
+        const bool escape = line[at] == '\\';
+        if (escape && (++at == line.size() || (line[at] != 'n' && line[at] != '\\'))) return std::nullopt;
+        text += escape && line[at] == 'n' ? '\n' : line[at];
     }
     return text;
 }
@@ -262,29 +206,20 @@ std::variant<Request, Refusal> parse_request(std::string_view message) {
         if (!argument) return invalid_arguments();
         arguments.push_back(std::move(*argument));
     }
-    return method->make(std::move(arguments));
+    return method->read(std::move(arguments));
 }
 
 std::string encode(const Reply& reply) {
-    return std::visit(
-        Match{
-            [](const std::string& payload) { return std::string(success_line).append("\n").append(payload); },
-            [](const Refusal& refusal) {
-                return std::string(error_line)
-                    .append("\n")
-                    .append(one_line(refusal.code))
-                    .append("\n")
-                    .append(one_line(refusal.message))
-                    .append("\n");
-            },
-        },
-        reply);
+    if (const auto* payload = std::get_if<std::string>(&reply))
+        return fmt::format("{}\n{}", success_line, *payload);
+    const auto& refusal = std::get<Refusal>(reply);
+    return fmt::format("{}\n{}\n{}\n", error_line, one_line(refusal.code), one_line(refusal.message));
 }
 
 std::string encode(const Request& request) {
-    std::string message(request_line);
-    message.append("\n").append(methods[request.index()].name).append("\n");
-    for (const auto& argument : arguments_of(request))
+    const auto& method = methods[request.index()];
+    auto message = fmt::format("{}\n{}\n", request_line, method.name);
+    for (const auto& argument : method.write(request))
         message.append(escaped(argument)).append("\n");
     return message;
 }

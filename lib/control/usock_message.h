@@ -22,6 +22,10 @@
 
 namespace teamo::control {
 
+struct NoArguments {
+    bool operator==(const NoArguments&) const = default;
+};
+
 struct PortAdd {
     std::string port;
     bool operator==(const PortAdd&) const = default;
@@ -38,15 +42,9 @@ struct PortConfigDump {
     std::string port;
     bool operator==(const PortConfigDump&) const = default;
 };
-struct ConfigDump {
-    bool operator==(const ConfigDump&) const = default;
-};
-struct ConfigDumpActual {
-    bool operator==(const ConfigDumpActual&) const = default;
-};
-struct StateDump {
-    bool operator==(const StateDump&) const = default;
-};
+struct ConfigDump : NoArguments {};
+struct ConfigDumpActual : NoArguments {};
+struct StateDump : NoArguments {};
 struct StateItemValueGet {
     std::string path;
     bool operator==(const StateItemValueGet&) const = default;
@@ -57,11 +55,13 @@ struct StateItemValueSet {
 };
 
 // Ours, which teamd does not have.
-/// Moves a hash bucket to a port: now, or when its traffic pauses.
+enum class MoveTime : std::uint8_t { gap, now };
+constexpr const char* name_of(MoveTime time) { return time == MoveTime::now ? "now" : "gap"; }
+/// Moves a hash bucket to a port: now, or in a gap of its traffic.
 struct BalanceMove {
     std::uint8_t bucket = 0;
     std::string port;
-    bool now = false;
+    MoveTime time = MoveTime::gap;
     bool operator==(const BalanceMove&) const = default;
 };
 /// Frozen: no bucket moves for its load.
@@ -76,21 +76,19 @@ struct OffloadTry {
     bool operator==(const OffloadTry&) const = default;
 };
 /// The plan for the ports' interrupts, as the state has "interrupts"; changes nothing.
-struct InterruptsPlan {
-    bool operator==(const InterruptsPlan&) const = default;
-};
+struct InterruptsPlan : NoArguments {};
 /// Managed: interrupts are placed and kept; else they are restored and left alone.
 struct InterruptsManage {
     bool managed = false;
     bool operator==(const InterruptsManage&) const = default;
 };
-/// Makes a process a worker, whatever the rules say.
+/// Makes a process a worker, regardless of the rules.
 struct WorkersBind {
     pid_t process = 0;
     WorkerPolicy policy = WorkerPolicy::follow;
     bool operator==(const WorkersBind&) const = default;
 };
-/// Leaves a process alone, whatever the rules say.
+/// Leaves a process alone, regardless of the rules.
 struct WorkersRelease {
     pid_t process = 0;
     bool operator==(const WorkersRelease&) const = default;

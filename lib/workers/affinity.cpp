@@ -24,29 +24,24 @@ std::optional<std::uint64_t> start_of(pid_t process, pid_t thread) {
 }
 
 /// A process, identified by a pidfd and its start time, because PIDs are reused.
-class Target {
-public:
-    static Result<Target> open(ProcessId id) {
-        UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, id.pid, 0)));
-        if (!process && errno != ESRCH) return fail_errno(errno, fmt::format("process {}", id.pid));
-        // Read after pidfd_open, so the start time belongs to the process of the descriptor.
-        if (!process || read_start_time(fmt::format("/proc/{}", id.pid)) != id.started)
-            return fail(ESRCH, fmt::format("process {} is gone", id.pid));
-        return Target(id.pid, std::move(process));
-    }
+struct Target {
+    pid_t pid;
+    UniqueFd process;
 
-    pid_t pid() const { return pid_; }
     bool is_alive() const {
-        pollfd ended{.fd = process_.get(), .events = POLLIN, .revents = 0};
+        pollfd ended{.fd = process.get(), .events = POLLIN, .revents = 0};
         return ::poll(&ended, 1, 0) == 0;
     }
-
-private:
-    Target(pid_t pid, UniqueFd process) : pid_(pid), process_(std::move(process)) {}
-
-    pid_t pid_;
-    UniqueFd process_;
 };
+
+Result<Target> open_process(ProcessId id) {
+    UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, id.pid, 0)));
+    if (!process && errno != ESRCH) return fail_errno(errno, fmt::format("process {}", id.pid));
+    // Read after pidfd_open, so the start time belongs to the process of the descriptor.
+    if (!process || read_start_time(fmt::format("/proc/{}", id.pid)) != id.started)
+        return fail(ESRCH, fmt::format("process {} is gone", id.pid));
+    return Target{id.pid, std::move(process)};
+}
 
 /// Calls `step`, which returns true if it changed something, for all threads until two passes in a row change
 /// nothing. New threads inherit the affinity of their creator: one pass can miss a thread that is created
@@ -56,19 +51,18 @@ Result<> for_all_threads(const Target& target, std::chrono::milliseconds patienc
     constexpr int least_passes = 5;
     const auto start = Clock::now();
     for (int pass = 0, quiet = 0; pass < least_passes || Clock::now() - start < patience; ++pass) {
-        if (!target.is_alive()) return fail(ESRCH, fmt::format("process {} is gone", target.pid()));
+        if (!target.is_alive()) return fail(ESRCH, fmt::format("process {} is gone", target.pid));
         bool did = false;
-        for (const auto thread : sysfs::numbers_in(fmt::format("/proc/{}/task", target.pid()))) {
+        for (const auto thread : sysfs::numbers_in(fmt::format("/proc/{}/task", target.pid))) {
             auto done = step(static_cast<pid_t>(thread));
             if (!done && done.error().number == ESRCH) continue;
-            if (!done) return tl::unexpected(std::move(done.error()));
-            did = did || *done;
+            did = TEAMO_TRY(std::move(done)) || did;
         }
         quiet = did ? 0 : quiet + 1;
         if (quiet == 2) return {};
     }
     return fail(EAGAIN,
-                fmt::format("process {} creates threads faster than their CPUs can be set", target.pid()));
+                fmt::format("process {} creates threads faster than their CPUs can be set", target.pid));
 }
 
 /// True if `now` is an affinity of ours. After an unfinished move it may be any part of `cpus`, because a
@@ -79,61 +73,42 @@ bool is_bound_by(const WorkerBinding& binding, const CpuList& now) {
     return now == binding.leaving || std::ranges::includes(binding.cpus, now);
 }
 
-/// Binds one process, thread by thread.
-class Binder {
-public:
-    Binder(ProcessId id, CpuList cpus, WorkerBinding earlier)
-        : wanted_(std::move(cpus)), earlier_(std::move(earlier)) {
-        std::ranges::sort(wanted_);
-        binding_.id = id;
-        binding_.cpus = wanted_;
-        if (earlier_.id == id) {
-            binding_.before = earlier_.before;
-            binding_.threads = earlier_.threads;
-        } else {
-            earlier_ = {};
-        }
-    }
-
-    Result<bool> bind(pid_t thread) {
-        const auto now = TEAMO_TRY(read_thread_affinity(thread));
-        if (now == binding_.cpus) return false;
-        const auto started = start_of(binding_.id.pid, thread);
-        if (!started) return false;
-        TEAMO_TRY(write_thread_affinity(thread, wanted_));
-        const auto shown = read_thread_affinity(thread);
-        if (!shown) return tl::unexpected(shown.error());
-        note(thread, *started, now);
-        // A cpuset may have removed some CPUs. New threads inherit the result.
-        binding_.cpus = *shown;
-        return *shown != now;
-    }
-
-    const WorkerBinding& binding() const { return binding_; }
-
-private:
-    void note(pid_t thread, std::uint64_t started, const CpuList& now) {
-        const auto known = binding_.threads.find(thread);
-        if (known != binding_.threads.end() && known->second.started == started) return;
+/// Binds a thread of the process of `binding`, and notes its original affinity there. True if this changed
+/// it.
+Result<bool> bind_thread(pid_t thread, const CpuList& wanted, const WorkerBinding& earlier,
+                         WorkerBinding& binding) {
+    auto now = TEAMO_TRY(read_thread_affinity(thread));
+    if (now == binding.cpus) return false;
+    const auto started = start_of(binding.id.pid, thread);
+    if (!started) return false;
+    TEAMO_TRY(write_thread_affinity(thread, wanted));
+    auto shown = TEAMO_TRY(read_thread_affinity(thread));
+    const auto known = binding.threads.find(thread);
+    if (known == binding.threads.end() || known->second.started != *started) {
         // Bound by us before, or created by such a thread.
-        const bool ours = !earlier_.cpus.empty() && now == earlier_.cpus;
-        if (binding_.before.empty()) binding_.before = now;
-        binding_.threads[thread] = {.started = started, .before = ours ? earlier_.before : now};
+        const bool ours = !earlier.cpus.empty() && now == earlier.cpus;
+        if (binding.before.empty()) binding.before = now;
+        binding.threads[thread] = {.started = *started, .before = ours ? earlier.before : now};
     }
-
-    CpuList wanted_;
-    WorkerBinding earlier_, binding_;
-};
+    const bool changed = shown != now;
+    // A cpuset may have removed some CPUs. New threads inherit the result.
+    binding.cpus = std::move(shown);
+    return changed;
+}
 
 } // namespace
 
 Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier,
                                    std::chrono::milliseconds patience) {
     if (cpus.empty()) return fail(EINVAL, "no CPUs given");
-    const auto target = TEAMO_TRY(Target::open(id));
-    Binder binder(id, cpus, earlier);
-    auto bound = for_all_threads(target, patience, [&binder](pid_t thread) { return binder.bind(thread); });
-    auto binding = binder.binding();
+    const auto target = TEAMO_TRY(open_process(id));
+    const auto present = earlier.id == id ? earlier : WorkerBinding{};
+    auto wanted = cpus;
+    std::ranges::sort(wanted);
+    WorkerBinding binding{
+        .id = id, .cpus = wanted, .leaving = {}, .before = present.before, .threads = present.threads};
+    auto bound = for_all_threads(target, patience,
+                                 [&](pid_t thread) { return bind_thread(thread, wanted, present, binding); });
     // Forget threads that have ended: their numbers are reused.
     std::erase_if(binding.threads,
                   [&id](const auto& one) { return start_of(id.pid, one.first) != one.second.started; });
@@ -141,7 +116,7 @@ Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const Work
     if (bound.error().number != ESRCH) {
         static_cast<void>(release_process(binding, patience));
         // Threads that were not reached still have the earlier binding.
-        binding.cpus = earlier.id == id ? earlier.cpus : CpuList{};
+        binding.cpus = present.cpus;
         if (!binding.cpus.empty()) static_cast<void>(release_process(binding, patience));
     }
     return within(fmt::format("process {}", id.pid), std::move(bound.error()));
@@ -160,11 +135,29 @@ Result<> release_process(const WorkerBinding& binding, std::chrono::milliseconds
         const auto shown = read_thread_affinity(thread);
         return shown && *shown != now;
     };
-    const auto target = Target::open(binding.id);
+    const auto target = open_process(binding.id);
     auto released =
         target ? for_all_threads(*target, patience, free) : Result<>(tl::unexpected(target.error()));
     if (!released && released.error().number != ESRCH)
         return within(fmt::format("process {}", binding.id.pid), std::move(released.error()));
+    return {};
+}
+
+// RFS is on if both tables have entries: the global one (net.core.rps_sock_flow_entries) and that of a
+// receive queue (rps_flow_cnt) (Documentation/networking/scaling.rst).
+std::string flow_steering_conflict(std::span<const std::string> ports, const std::string& root) {
+    const auto entries = sysfs::number(root + "/proc/sys/net/core/rps_sock_flow_entries").value_or(0);
+    if (entries == 0) return {};
+    for (const auto& port : ports) {
+        const auto queues = fmt::format("{}/sys/class/net/{}/queues", root, port);
+        for (const auto& queue : sysfs::names_in(queues))
+            if (const auto flows =
+                    sysfs::number(fmt::format("{}/{}/rps_flow_cnt", queues, queue)).value_or(0);
+                flows != 0)
+                return fmt::format("RFS is on (net.core.rps_sock_flow_entries is {}, {} {} rps_flow_cnt {}): "
+                                   "it moves packets to their process, which conflicts with binding workers",
+                                   entries, port, queue, flows);
+    }
     return {};
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Binds a process with all its threads to CPUs, and releases it.
+// Binds a process with all its threads to CPUs, and releases it; what conflicts with this.
 #pragma once
 
 #include "base/result.h"
 #include "model/workers.h"
 
 #include <chrono>
+#include <span>
+#include <string>
 
 namespace teamo {
 
@@ -25,5 +27,9 @@ Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const Work
 /// Threads with another affinity were changed by another program and are left alone. No failure if the
 /// process is gone. EAGAIN: it creates threads faster than they can be released.
 Result<> release_process(const WorkerBinding& binding, std::chrono::milliseconds patience = default_patience);
+
+/// Why workers cannot be bound: RFS is on, which moves packets to the process while we move the process to
+/// the packets. Empty: RFS is off. `root`: the directory that contains proc and sys.
+std::string flow_steering_conflict(std::span<const std::string> ports, const std::string& root = "");
 
 } // namespace teamo

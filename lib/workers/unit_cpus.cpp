@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "workers/unit_cpus.h"
 
-#include "base/handle.h"
-
-#include <systemd/sd-bus.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -18,7 +14,6 @@ constexpr const char* manager_path = "/org/freedesktop/systemd1";
 constexpr const char* manager = "org.freedesktop.systemd1.Manager";
 constexpr std::uint64_t patience = 1'000'000; // microseconds; the default of 25 s would block the daemon
 
-using BusHandle = Handle<sd_bus, sd_bus_flush_close_unref>;
 using Message = Handle<sd_bus_message, sd_bus_message_unref>;
 using Text = Handle<char, ::free>;
 
@@ -29,19 +24,12 @@ std::string interface_of(const std::string& unit) {
     return fmt::format("{}.{}", systemd, kind);
 }
 
-/// Owns an sd_bus_error.
-struct CallError {
-    sd_bus_error error = SD_BUS_ERROR_NULL;
-    CallError() = default;
-    CallError(const CallError&) = delete;
-    CallError& operator=(const CallError&) = delete;
-    ~CallError() { sd_bus_error_free(&error); }
-
-    tl::unexpected<Error> within(const std::string& unit, int code) const {
-        const char* text = error.message != nullptr ? error.message : "";
-        return *text != '\0' ? fail(-code, fmt::format("{}: {}", unit, text)) : fail_errno(-code, unit);
-    }
-};
+/// A call's failure by systemd's words if it sent some. Frees `error`.
+tl::unexpected<Error> failure(const std::string& unit, int code, sd_bus_error& error) {
+    const std::string text = error.message != nullptr ? error.message : "";
+    sd_bus_error_free(&error);
+    return text.empty() ? fail_errno(-code, unit) : fail(-code, fmt::format("{}: {}", unit, text));
+}
 
 int append_cpus(sd_bus_message* call, const CpuList& cpus) {
     const auto bytes = cpu_bytes(cpus);
@@ -57,16 +45,7 @@ int append_cpus(sd_bus_message* call, const CpuList& cpus) {
 
 } // namespace
 
-struct UnitCpus::Bus {
-    BusHandle handle;
-};
-
-UnitCpus::UnitCpus(sd_bus* bus) : bus_(std::make_unique<Bus>(Bus{BusHandle(bus)})) {
-    sd_bus_set_method_call_timeout(bus, patience);
-}
-UnitCpus::UnitCpus(UnitCpus&&) noexcept = default;
-UnitCpus& UnitCpus::operator=(UnitCpus&&) noexcept = default;
-UnitCpus::~UnitCpus() = default;
+UnitCpus::UnitCpus(sd_bus* bus) : bus_(bus) { sd_bus_set_method_call_timeout(bus, patience); }
 
 Result<UnitCpus> UnitCpus::open() {
     // Like sd_bus_open_system(), but with our time limit, which that would not use for the first message (25
@@ -88,12 +67,12 @@ Result<CpuList> UnitCpus::read(const std::string& unit) const {
         error < 0)
         return fail_errno(-error, unit);
     const Text path(encoded);
-    CallError refusal;
+    sd_bus_error refusal = SD_BUS_ERROR_NULL;
     sd_bus_message* answer = nullptr;
-    int error = sd_bus_get_property(bus_->handle.get(), systemd, path.get(), interface_of(unit).c_str(),
-                                    "AllowedCPUs", &refusal.error, &answer, "ay");
+    int error = sd_bus_get_property(bus_.get(), systemd, path.get(), interface_of(unit).c_str(),
+                                    "AllowedCPUs", &refusal, &answer, "ay");
     const Message owned(answer);
-    if (error < 0) return refusal.within(unit, error);
+    if (error < 0) return failure(unit, error, refusal);
     const void* bytes = nullptr;
     std::size_t size = 0;
     error = sd_bus_message_read_array(answer, 'y', &bytes, &size);
@@ -103,16 +82,16 @@ Result<CpuList> UnitCpus::read(const std::string& unit) const {
 
 Result<> UnitCpus::set(const std::string& unit, const CpuList& cpus) const {
     sd_bus_message* made = nullptr;
-    int error = sd_bus_message_new_method_call(bus_->handle.get(), &made, systemd, manager_path, manager,
+    int error = sd_bus_message_new_method_call(bus_.get(), &made, systemd, manager_path, manager,
                                                "SetUnitProperties");
     const Message call(made);
     constexpr int runtime = 1;
     if (error >= 0) error = sd_bus_message_append(call.get(), "sb", unit.c_str(), runtime);
     if (error >= 0) error = append_cpus(call.get(), cpus);
     if (error < 0) return fail_errno(-error, unit);
-    CallError refusal;
-    error = sd_bus_call(bus_->handle.get(), call.get(), 0, &refusal.error, nullptr);
-    if (error < 0) return refusal.within(unit, error);
+    sd_bus_error refusal = SD_BUS_ERROR_NULL;
+    error = sd_bus_call(bus_.get(), call.get(), 0, &refusal, nullptr);
+    if (error < 0) return failure(unit, error, refusal);
     return {};
 }
 

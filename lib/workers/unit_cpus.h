@@ -5,15 +5,15 @@
 #pragma once
 
 #include "base/cpu_list.h"
+#include "base/handle.h"
 #include "base/result.h"
 
+#include <systemd/sd-bus.h>
+
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
-
-struct sd_bus;
 
 namespace teamo {
 
@@ -24,10 +24,6 @@ public:
     /// Takes over an existing connection.
     explicit UnitCpus(sd_bus* bus);
 
-    UnitCpus(UnitCpus&&) noexcept;
-    UnitCpus& operator=(UnitCpus&&) noexcept;
-    ~UnitCpus();
-
     /// The configured CPUs; empty: all.
     Result<CpuList> read(const std::string& unit) const;
     /// Sets the CPUs until the unit restarts or the machine reboots. Empty: all. Has an effect only if the
@@ -35,8 +31,7 @@ public:
     Result<> set(const std::string& unit, const CpuList& cpus) const;
 
 private:
-    struct Bus;
-    std::unique_ptr<Bus> bus_;
+    Handle<sd_bus, sd_bus_flush_close_unref> bus_;
 };
 
 /// Converts to and from systemd's bus format: bit 0 of byte 0 is CPU 0.

@@ -3,7 +3,7 @@
 
 #include "kernel/cpus/cpus.h"
 #include "kernel/files/files.h"
-#include "workers/process_text.h"
+#include "workers/processes.h"
 
 #include <algorithm>
 

@@ -3,7 +3,6 @@
 
 #include "kernel/cpus/cpus.h"
 #include "workers/affinity.h"
-#include "workers/flow_steering.h"
 
 #include <algorithm>
 #include <set>

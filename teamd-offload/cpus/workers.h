@@ -10,8 +10,7 @@
 #include "plan/workers/worker_meter.h"
 #include "plan/workers/worker_plan.h"
 #include "workers/processes.h"
-#include "workers/socket_source.h"
-#include "workers/udp_sampler.h"
+#include "workers/socket_traffic.h"
 #include "workers/unit_cpus.h"
 
 #include <functional>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "control/client.h"
-#include "ctl/report/load.h"
+#include "ctl/report/state.h"
 #include "json/value.h"
 
 namespace teamo::ctl {

@@ -2,9 +2,10 @@
 //
 // Carries out requests from the control socket. Errors have teamd's codes and messages, then our reason.
 #include "base/whole_number.h"
-#include "control/interrupt_document.h"
 #include "control/state_document.h"
+#include "control/subsystem_documents.h"
 #include "team/team.h"
+#include "unsupported.h"
 #include "json/write.h"
 
 namespace teamo {
@@ -142,7 +143,8 @@ struct Begin {
     MakeReply operator()(const control::BalanceMove& request) const {
         const auto* port = parts.ports.find(request.port);
         if (port == nullptr) return no_such_device();
-        return done_or_refused(parts.subsystems.balancing->move(request.bucket, port->slot, request.now),
+        const bool now = request.time == control::MoveTime::now;
+        return done_or_refused(parts.subsystems.balancing->move(request.bucket, port->slot, now),
                                "BalanceMoveFail", "Failed to move bucket");
     }
 

@@ -2,7 +2,7 @@
 //
 // What /proc says of a process, which chooses parts of it itself.
 #include "kernel/files/process_files.h"
-#include "workers/process_text.h"
+#include "workers/processes.h"
 
 #include <cstdlib>
 

@@ -2,8 +2,8 @@
 //
 // The state of a daemon as teamoctl reads it: any document can be shown, and its balance reads back the same.
 // Random text rarely has the right names, so bytes that are not JSON are used as changes to a valid document.
-#include "control/balance_document.h"
 #include "control/state_document.h"
+#include "control/subsystem_documents.h"
 #include "ctl/report/tables.h"
 #include "json/parse.h"
 #include "json/write.h"

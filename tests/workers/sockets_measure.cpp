@@ -4,8 +4,7 @@
 #include "sockets.h"
 
 #include "support/figure.h"
-#include "workers/descriptor_reader.h"
-#include "workers/socket_reader.h"
+#include "workers/socket_traffic.h"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -61,14 +60,14 @@ TEST(SocketReading, reads_40000_sockets_in_100_ms) {
         return sum;
     };
     constexpr std::size_t sockets = 2 * processes * connections;
-    const auto reader = SocketReader::open();
-    ASSERT_TRUE(reader) << reader.error().text;
+    const auto source = SocketSource::open();
+    ASSERT_EQ(source.limitations(), "");
     constexpr std::size_t rounds = 9;
     std::vector<double> took, cost;
     for (std::size_t round = 0; round < rounds; ++round) {
         const auto start = SteadyClock::now();
         const auto before = cpu_milliseconds();
-        const auto read = reader->read();
+        const auto read = source.read();
         cost.push_back(cpu_milliseconds() - before);
         took.push_back(milliseconds_since(start));
         ASSERT_TRUE(read);

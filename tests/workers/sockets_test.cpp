@@ -6,9 +6,7 @@
 
 #include "support/net/net_ns.h"
 #include "support/traffic/on_cpu.h"
-#include "workers/descriptor_reader.h"
-#include "workers/socket_source.h"
-#include "workers/udp_sampler.h"
+#include "workers/socket_traffic.h"
 
 #include <gmock/gmock.h>
 #include <net/if.h>
@@ -30,13 +28,9 @@ std::uint64_t cookie_of(int socket) {
 
 class Sockets : public testing::Test {
 protected:
-    void SetUp() override {
-        auto opened = SocketReader::open();
-        ASSERT_TRUE(opened) << opened.error().text;
-        reader_.emplace(std::move(*opened));
-    }
+    void SetUp() override { ASSERT_EQ(source_.limitations(), ""); }
     std::vector<SocketTraffic> of(pid_t process, Transport transport = Transport::tcp) const {
-        const auto read = reader_->read();
+        const auto read = source_.read();
         EXPECT_TRUE(read) << read.error().text;
         return read ? of_process(*read, process, transport) : std::vector<SocketTraffic>();
     }
@@ -47,7 +41,7 @@ protected:
         return bytes;
     }
 
-    std::optional<SocketReader> reader_;
+    SocketSource source_ = SocketSource::open();
 };
 
 TEST_F(Sockets, shows_bytes_and_cpu_of_server) {
@@ -119,7 +113,7 @@ TEST_F(Sockets, matches_reading_without_bpf) {
         ASSERT_TRUE(borrowed) << borrowed.error().text;
         auto seen = of(process), without = of_process(*borrowed, process);
         ASSERT_FALSE(seen.empty());
-        for (auto& socket : seen) { // see descriptor_limitations
+        for (auto& socket : seen) { // read_descriptors() does not know these
             socket.device = {};
             socket.queue.reset();
         }
@@ -135,9 +129,8 @@ TEST_F(Sockets, matches_reading_without_bpf) {
 }
 
 TEST_F(Sockets, uses_bpf_if_available) {
-    const auto source = SocketSource::open();
-    EXPECT_EQ(source.limitations(), "");
-    EXPECT_TRUE(source.read());
+    EXPECT_EQ(source_.limitations(), "");
+    EXPECT_TRUE(source_.read());
 }
 
 /// Mounts a cgroup2 hierarchy: the /sys of this test has none.
@@ -181,7 +174,7 @@ TEST_F(UdpSampling, counts_packets_by_socket_and_cpu) {
     ASSERT_TRUE(sample) << sample.error().text;
     send(5); // no longer counted
 
-    const auto sockets = reader_->read();
+    const auto sockets = source_.read();
     ASSERT_TRUE(sockets);
     const auto rows = of_process(with_processes(*sample, *sockets), server.pid(), Transport::udp);
     ASSERT_THAT(rows, SizeIs(cpus.size()));

@@ -97,7 +97,8 @@ Result<> check_balance_move(Arguments arguments) {
 
 CommandResult balance_move(Session& session, Arguments arguments) {
     const auto bucket = whole_number<std::uint8_t>(arguments[0]); // check_balance_move()
-    return send_command(session, control::BalanceMove{*bucket, arguments[1], /*now=*/arguments.size() > 2});
+    const auto time = arguments.size() > 2 ? control::MoveTime::now : control::MoveTime::gap;
+    return send_command(session, control::BalanceMove{*bucket, arguments[1], time});
 }
 
 Result<> check_balance_hash(Arguments arguments) {

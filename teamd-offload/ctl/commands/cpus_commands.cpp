@@ -3,10 +3,9 @@
 // interrupts: which CPU serves which port. workers: processes that run on the CPUs where their packets
 // arrive.
 #include "base/whole_number.h"
-#include "control/interrupt_document.h"
+#include "control/subsystem_documents.h"
 #include "ctl/commands.h"
-#include "ctl/report/interrupt_report.h"
-#include "ctl/report/worker_report.h"
+#include "ctl/report/tables.h"
 
 #include <unistd.h>
 

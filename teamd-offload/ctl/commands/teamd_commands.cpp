@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/commands.h"
-#include "ctl/report/state_view.h"
+#include "ctl/report/state.h"
 
 namespace teamo::ctl {
 

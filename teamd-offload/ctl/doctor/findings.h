@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ctl/doctor/rounds.h"
-#include "ctl/report/load.h"
+#include "ctl/report/state.h"
 #include "kernel/packets/packet_socket.h"
 #include "model/cpus.h"
 #include "model/features.h"

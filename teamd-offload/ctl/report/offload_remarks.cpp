@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/report/offload_report.h"
+
 #include "ctl/units.h"
+#include "model/offload.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 namespace teamo::ctl {
@@ -92,36 +95,29 @@ void add_not_as_configured(const OffloadStatus& offload, const DeviceOffloads& d
 
 /// The ports whose limits are those of the team (plan/make_plan.cpp: team_limits): the ports with TSO, or all
 /// ports if none has it.
-std::vector<const DeviceOffloads*> limiting_ports(const OffloadStatus& offload) {
-    std::vector<const DeviceOffloads*> all, some;
-    for (const auto& port : offload.ports) {
-        all.push_back(&port);
-        if (port.active.contains(tso)) some.push_back(&port);
-    }
-    return some.empty() ? all : some;
+std::vector<DeviceOffloads> limiting_ports(const OffloadStatus& offload) {
+    auto ports = offload.ports;
+    const auto has_tso = [](const DeviceOffloads& port) { return port.active.contains(tso); };
+    if (std::ranges::any_of(ports, has_tso)) std::erase_if(ports, std::not_fn(has_tso));
+    return ports;
 }
 
 void add_limit(const OffloadStatus& offload, std::uint32_t SegmentLimits::*limit, std::string_view unit,
                std::vector<std::string>& remarks) {
-    std::uint32_t least = 0, next = 0; // 0: none
-    for (const auto* port : limiting_ports(offload))
-        if (const auto here = port->gso_max.*limit; here != 0 && (least == 0 || here < least)) least = here;
-    std::vector<std::string> names;
-    for (const auto* port : limiting_ports(offload)) {
-        const auto here = port->gso_max.*limit;
-        if (here == least && least != 0) names.push_back(port->name);
-        if (here > least && (next == 0 || here < next)) next = here;
-    }
+    std::map<std::uint32_t, std::vector<std::string>> ports; // by limit
+    for (const auto& port : limiting_ports(offload))
+        if (const auto value = port.gso_max.*limit; value != 0) ports[value].push_back(port.name);
     const auto team = offload.team.gso_max.*limit;
-    if (names.empty() || team == 0) return;
+    if (ports.empty() || team == 0) return;
+    const auto& [least, names] = *ports.begin();
     if (team < least)
         remarks.push_back(
             fmt::format("{}: packets are limited to {} {} by another program or the user; its ports take {}",
                         offload.team.name, team, unit, least));
-    else if (next != 0)
+    else if (ports.size() > 1)
         remarks.push_back(fmt::format("{} {} the team back: packets are limited to {} {}, the others take {}",
                                       fmt::join(names, ", "), names.size() == 1 ? "holds" : "hold", least,
-                                      unit, next));
+                                      unit, std::next(ports.begin())->first));
 }
 
 void add_limits(const OffloadStatus& offload, std::vector<std::string>& remarks) {
@@ -166,6 +162,19 @@ std::string cost_line(const PortCost& cost, std::string_view measurement_error) 
                        what, upper_bound ? "at most " : "", percent(*part), extra_cost_of(*cost.measured));
 }
 
+/// An Ethernet header with a VLAN tag.
+constexpr double frame_header = 18;
+
+/// 0 for a port that was removed and added again: its counters are smaller then.
+Sending count_between(const TeamState& earlier, const TeamState& later, std::string_view port) {
+    const auto *before = find_port(earlier, port), *after = find_port(later, port);
+    if (before == nullptr || after == nullptr || after->counters.tx_bytes < before->counters.tx_bytes ||
+        after->counters.tx_packets < before->counters.tx_packets)
+        return {};
+    return {.bytes = static_cast<double>(after->counters.tx_bytes - before->counters.tx_bytes),
+            .packets = static_cast<double>(after->counters.tx_packets - before->counters.tx_packets)};
+}
+
 } // namespace
 
 Result<> require_offloads(const TeamState& state) {
@@ -187,6 +196,47 @@ std::vector<std::string> offload_remarks(const OffloadStatus& offload) {
     add_limits(offload, remarks);
     if (remarks.empty()) remarks.emplace_back("no port holds the team back");
     return remarks;
+}
+
+Sending sending_between(const TeamState& earlier, const TeamState& later, std::string_view port,
+                        std::uint32_t mtu, std::chrono::duration<double> between) {
+    if (between.count() <= 0) return {};
+    const auto count = count_between(earlier, later, port);
+    Sending sending{.bytes = count.bytes / between.count(), .packets = count.packets / between.count()};
+    if (const auto* load = find_balance(later, port);
+        load != nullptr && later.balance->counted && load->bytes > 0) {
+        sending.source = BulkSource::counted;
+        sending.bulk = sending.bytes * std::min(load->bulk / load->bytes, 1.0);
+    } else if (later.datapath == "bpf") {
+        // It counts a GSO packet once, with its full length. Assume that all other packets are as large as
+        // possible.
+        sending.source = BulkSource::at_least;
+        sending.bulk = std::max(sending.bytes - sending.packets * (mtu + frame_header), 0.0);
+    } else {
+        sending.bulk = sending.bytes;
+    }
+    return sending;
+}
+
+SoftwareTso software_tso_of(const DeviceOffloads& device) {
+    if (device.active.empty() && device.changeable.empty()) return SoftwareTso::none;
+    const bool ipv4 = device.active.contains(tso), ipv6 = device.active.contains(tso6);
+    if (ipv4 && ipv6) return SoftwareTso::none;
+    return ipv4 || ipv6 ? SoftwareTso::one_family : SoftwareTso::all;
+}
+
+Segmentation segmentation_of(const DeviceOffloads& device, std::uint32_t mtu) {
+    return {.mtu = mtu,
+            .scatter_gather = device.active.contains(scatter_gather),
+            .checksum = device.active.contains("tx-checksum-ip-generic") ||
+                        device.active.contains("tx-checksum-ipv4")};
+}
+
+double extra_cost_of(const SegmentationCost& cost) { return std::max(cost.cut - cost.whole, 0.0); }
+
+std::optional<double> cpu_share(const PortCost& cost) {
+    if (!cost.measured) return std::nullopt;
+    return cost.sending.bulk / 1024 * extra_cost_of(*cost.measured) / 1e9;
 }
 
 std::vector<std::string> cost_remarks(const OffloadReport& report) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/report/offload_report.h"
-#include "ctl/report/table.h"
+
+#include "ctl/report/tables.h"
+#include "json/fields.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,28 +14,15 @@ using json::Object;
 using json::rounded;
 using json::Value;
 
-struct Column {
-    OffloadGroup group;
-    std::string_view title;
-};
-constexpr auto all_columns = std::to_array<Column>({
-    {OffloadGroup::tso, "tso"},
-    {OffloadGroup::tso6, "tso6"},
-    {OffloadGroup::uso, "uso"},
-    {OffloadGroup::gso, "gso"},
-    {OffloadGroup::gro, "gro"},
-    {OffloadGroup::lro, "lro"},
-    {OffloadGroup::tx_checksum, "tx"},
-    {OffloadGroup::rx_checksum, "rx"},
-    {OffloadGroup::scatter_gather, "sg"},
-    {OffloadGroup::vlan, "vlan"},
-    {OffloadGroup::tunnels, "tunnel"},
-    {OffloadGroup::tls, "tls"},
-});
+using Group = OffloadGroup;
+
+/// The titles of the columns, by OffloadGroup. Its last, `other`, is not shown.
+constexpr std::array<std::string_view, 12> group_titles{"tso", "tso6", "uso", "gso",  "gro",    "lro",
+                                                        "tx",  "rx",   "sg",  "vlan", "tunnel", "tls"};
 
 /// "on", "off", "part" (only some of several features are on) or "-" (the device does not have it). Then "!"
 /// if it is required and not on, "*" if it is not as configured.
-std::string cell_of(const DeviceOffloads& device, OffloadGroup group) {
+std::string cell_of(const DeviceOffloads& device, Group group) {
     std::size_t available = 0, on = 0;
     bool lacks = false, mismatch = false;
     for (const auto& offload : offload_catalogue()) {
@@ -45,48 +34,37 @@ std::string cell_of(const DeviceOffloads& device, OffloadGroup group) {
         mismatch = mismatch || (active ? device.shall_be_off : device.shall_be_on).contains(offload.name);
     }
     // GRO by hardware (rx-gro-hw) is an alternative to GRO by software, and usually off.
-    const bool all = group == OffloadGroup::gro ? on > 0 : on == available;
+    const bool all = group == Group::gro ? on > 0 : on == available;
     if (available == 0 && !lacks) return "-";
     std::string cell = on == 0 ? "off" : all ? "on" : "part";
     if (lacks) return cell + "!";
     return mismatch ? cell + "*" : cell;
 }
 
-std::vector<const DeviceOffloads*> devices_of(const OffloadStatus& offload) {
-    std::vector<const DeviceOffloads*> devices;
-    for (const auto& port : offload.ports)
-        devices.push_back(&port);
-    devices.push_back(&offload.team);
-    return devices;
-}
-
-/// TSO for IPv6 has a column only if it differs from TSO for IPv4.
-std::vector<Column> columns_of(const OffloadStatus& offload) {
-    const bool differs = std::ranges::any_of(devices_of(offload), [](const DeviceOffloads* device) {
-        return cell_of(*device, OffloadGroup::tso) != cell_of(*device, OffloadGroup::tso6);
-    });
-    std::vector<Column> columns;
-    for (const auto& column : all_columns)
-        if (differs || column.group != OffloadGroup::tso6) columns.push_back(column);
-    return columns;
-}
-
 std::string table(const OffloadStatus& offload) {
-    const auto columns = columns_of(offload);
+    auto devices = offload.ports;
+    devices.push_back(offload.team);
     Row titles{"port"};
-    for (const auto& column : columns)
-        titles.emplace_back(column.title);
-    titles.insert(titles.end(), {"gso-max", "repaired"});
     std::vector<Row> rows;
-    for (const auto* device : devices_of(offload)) {
-        Row row{device->name};
-        for (const auto& column : columns)
-            row.push_back(cell_of(*device, column.group));
-        row.push_back(device->gso_max.size == 0 ? "-" : std::to_string(device->gso_max.size));
-        row.push_back(std::to_string(device->repaired));
-        rows.push_back(std::move(row));
-    }
-    return table_of(titles, rows);
+    for (const auto& device : devices)
+        rows.push_back({device.name});
+    const auto add_column = [&](std::string_view title, const auto& cell) {
+        titles.emplace_back(title);
+        for (std::size_t row = 0; row < rows.size(); ++row)
+            rows[row].push_back(cell(devices[row]));
+    };
+    // TSO for IPv6 has a column only if it differs from TSO for IPv4.
+    const bool differs = std::ranges::any_of(devices, [](const DeviceOffloads& device) {
+        return cell_of(device, Group::tso) != cell_of(device, Group::tso6);
+    });
+    for (std::size_t index = 0; index < group_titles.size(); ++index)
+        if (const auto group = static_cast<Group>(index); differs || group != Group::tso6)
+            add_column(group_titles[index], [&](const auto& device) { return cell_of(device, group); });
+    add_column("gso-max", [](const auto& device) {
+        return device.gso_max.size == 0 ? "-" : std::to_string(device.gso_max.size);
+    });
+    add_column("repaired", [](const auto& device) { return std::to_string(device.repaired); });
+    return table_of(titles, std::move(rows));
 }
 
 /// Explains the marks that the table has.
@@ -115,8 +93,6 @@ Value cost_json(const PortCost& cost, const std::string& measurement_error) {
     return document;
 }
 
-Value list_of(const std::vector<std::string>& texts) { return json::Array(texts.begin(), texts.end()); }
-
 } // namespace
 
 std::string offload_text(const OffloadReport& report) {
@@ -131,21 +107,18 @@ std::string offload_text(const OffloadReport& report) {
 // The objects of the devices are those of the state. A port without TSO also has "cost".
 json::Value offload_json(const OffloadReport& report) {
     Value document = Object{{"team", report.state.name}};
-    Object ports;
-    if (const auto* offload = report.state.document.find("offload")) {
-        for (const auto* key : {"lacking", "repair"})
-            if (const auto* value = offload->find(key)) document.set(key, *value);
-        if (const auto* device = offload->find("team")) document.set("team_device", *device);
-        if (const auto* list = offload->find("ports"); list != nullptr && list->object())
-            for (const auto& port : *list->object())
-                ports.push_back({port.key, port.value});
-    }
+    const auto& offload = json::child(report.state.document, "offload");
+    for (const auto* key : {"lacking", "repair"})
+        if (const auto* value = offload.find(key)) document.set(key, *value);
+    if (const auto* device = offload.find("team")) document.set("team_device", *device);
+    auto ports = json::object(offload, "ports");
     for (auto& port : ports) {
         const auto cost = std::ranges::find(report.costs, port.key, &PortCost::port);
         if (cost != report.costs.end()) port.value.set("cost", cost_json(*cost, report.measurement_error));
     }
     document.set("ports", std::move(ports));
-    document.set("remarks", list_of(offload_remarks(*report.state.offload)));
+    const auto remarks = offload_remarks(*report.state.offload);
+    document.set("remarks", json::Array(remarks.begin(), remarks.end()));
     return document;
 }
 

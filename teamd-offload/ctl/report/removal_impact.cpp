@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/report/removal_impact.h"
 
-#include "control/worker_document.h"
+#include "control/subsystem_documents.h"
 #include "ctl/units.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <span>
 
 namespace teamo::ctl {
 namespace {
@@ -16,18 +17,14 @@ using json::Value;
 
 constexpr std::size_t max_flows_shown = 20;
 
-std::string others_text(const RemovalImpact& impact) {
-    return impact.capacity.ports == 1 ? std::string("the other port carries")
-                                      : fmt::format("the other {} ports carry", impact.capacity.ports);
-}
-
 /// "the other 3 ports carry 3000 Mbit/s, the team sends 412 Mbit/s".
 std::string comparison(const RemovalImpact& impact) {
-    const auto unknown = impact.capacity.unknown.empty() ? std::string()
-                                                         : fmt::format(" (the speed of {} is not known)",
-                                                                       joined(impact.capacity.unknown));
-    return fmt::format("{} {}{}, the team sends {}", others_text(impact), megabits(impact.capacity.bytes),
-                       unknown, megabits(impact.team_load));
+    const auto& [ports, bytes, unknown] = impact.capacity;
+    const auto others =
+        ports == 1 ? "the other port carries" : fmt::format("the other {} ports carry", ports);
+    const auto but = unknown.empty() ? "" : fmt::format(" (the speed of {} is not known)", joined(unknown));
+    return fmt::format("{} {}{}, the team sends {}", others, megabits(bytes), but,
+                       megabits(impact.team_load));
 }
 
 std::optional<std::string> refusal_of(const RemovalImpact& impact) {
@@ -42,11 +39,9 @@ std::string buckets_line(const RemovalImpact& impact) {
         return impact.transmits ? fmt::format("  load: {} leave by it\n", megabits(impact.port_load))
                                 : "  load: nothing leaves by it now\n";
     const auto load = impact.bucket_load ? fmt::format(" with {}", megabits(*impact.bucket_load)) : "";
-    const auto remaining_ports = impact.remaining_ports.empty()
-                                     ? std::string("no other port takes them")
-                                     : fmt::format("they move to {}", joined(impact.remaining_ports));
-    return fmt::format("  buckets: {} of {} leave by it{}; {}\n", impact.buckets, bucket_count, load,
-                       remaining_ports);
+    const auto next = impact.remaining_ports.empty() ? "no other port takes them"
+                                                     : "they move to " + joined(impact.remaining_ports);
+    return fmt::format("  buckets: {} of {} leave by it{}; {}\n", impact.buckets, bucket_count, load, next);
 }
 
 std::string end_of(const IpAddress& address, std::uint16_t port) {
@@ -57,17 +52,21 @@ std::string end_of(const IpAddress& address, std::uint16_t port) {
 std::string flow_line(const Flow& flow) {
     const auto bucket = flow.bucket ? fmt::format("bucket {}, ", *flow.bucket) : "";
     const auto owner = flow.owner ? fmt::format("{} ({})", flow.owner->name, flow.owner->pid)
-                                  : std::string("no process in this PID namespace");
+                                  : "no process in this PID namespace";
     return fmt::format("    {} -> {}: {}{}\n", end_of(flow.socket.local, flow.socket.local_port),
                        end_of(flow.socket.remote, flow.socket.remote_port), bucket, owner);
+}
+
+std::span<const Flow> shown(const Flows& flows) {
+    return std::span(flows.by_port).first(std::min(flows.by_port.size(), max_flows_shown));
 }
 
 std::string flows_text(const Flows& flows) {
     auto text = fmt::format("  connections: {} of {} leave by it", flows.by_port.size(), flows.all);
     if (flows.unknown > 0) text += fmt::format("; not known for {}", flows.unknown);
     text += '\n';
-    for (std::size_t index = 0; index < std::min(flows.by_port.size(), max_flows_shown); ++index)
-        text += flow_line(flows.by_port[index]);
+    for (const auto& flow : shown(flows))
+        text += flow_line(flow);
     if (flows.by_port.size() > max_flows_shown)
         text += fmt::format("    and {} more\n", flows.by_port.size() - max_flows_shown);
     return text;
@@ -91,8 +90,8 @@ Value offloads_json(const OffloadChange& change) {
     for (const auto& [offload, lacking] : change.lost)
         lost.push_back({offload, json::Array(lacking.begin(), lacking.end())});
     return Object{{"gained", json::Array(change.gained.begin(), change.gained.end())},
-                  {"gso_max_size", static_cast<std::int64_t>(change.gso_max)},
-                  {"gso_max_size_after", static_cast<std::int64_t>(change.gso_max_after)},
+                  {"gso_max_size", change.gso_max},
+                  {"gso_max_size_after", change.gso_max_after},
                   {"lost", std::move(lost)}};
 }
 
@@ -107,13 +106,13 @@ Value flow_json(const Flow& flow) {
 }
 
 Value flows_json(const Flows& flows) {
-    json::Array shown;
-    for (std::size_t index = 0; index < std::min(flows.by_port.size(), max_flows_shown); ++index)
-        shown.push_back(flow_json(flows.by_port[index]));
-    return Object{{"of_team", static_cast<std::int64_t>(flows.all)},
-                  {"shown", std::move(shown)},
-                  {"total", static_cast<std::int64_t>(flows.by_port.size())},
-                  {"unknown", static_cast<std::int64_t>(flows.unknown)}};
+    json::Array list;
+    for (const auto& flow : shown(flows))
+        list.push_back(flow_json(flow));
+    return Object{{"of_team", json::counted(flows.all)},
+                  {"shown", std::move(list)},
+                  {"total", json::counted(flows.by_port.size())},
+                  {"unknown", json::counted(flows.unknown)}};
 }
 
 void count_workers(const TeamState& state, RemovalImpact& impact) {
@@ -122,10 +121,35 @@ void count_workers(const TeamState& state, RemovalImpact& impact) {
         if (worker.cpus.empty()) continue;
         impact.workers.push_back(worker);
         const auto& by_port = worker.traffic.by_port;
-        const auto bytes = [](const auto& entry) { return entry.second; };
-        const auto most = std::ranges::max_element(by_port, {}, bytes);
+        const auto most =
+            std::ranges::max_element(by_port, {}, [](const auto& entry) { return entry.second; });
         if (most != by_port.end() && most->first == impact.port) ++impact.workers_served;
     }
+}
+
+/// Besides all "*-segmentation": offloads that save CPU time for each packet.
+constexpr std::array<std::string_view, 10> other_features{
+    "tx-scatter-gather", "tx-checksum-ipv4",  "tx-checksum-ipv6",  "tx-checksum-sctp", "rx-checksum",
+    "rx-gro-hw",         "tls-hw-tx-offload", "tls-hw-rx-offload", "esp-hw-offload",   "macsec-hw-offload"};
+
+/// Not the variants that the kernel switches together with TSO (net/core/dev.c: netdev_fix_features).
+bool is_offload(std::string_view feature) {
+    const bool variant = feature == "tx-tcp-ecn-segmentation" || feature == "tx-tcp-mangleid-segmentation";
+    return (feature.ends_with("-segmentation") && !variant) ||
+           std::ranges::find(other_features, feature) != other_features.end();
+}
+
+/// tx-checksum-ip-generic (NETIF_F_HW_CSUM) includes the checksums of IPv4 and of IPv6.
+FeatureNames offloads_of(const Features& features) {
+    FeatureNames offloads;
+    std::ranges::copy_if(features.active, std::inserter(offloads, offloads.end()), is_offload);
+    if (features.active.contains("tx-checksum-ip-generic"))
+        offloads.insert({"tx-checksum-ipv4", "tx-checksum-ipv6"});
+    return offloads;
+}
+
+std::uint32_t smaller(std::uint32_t one, std::uint32_t other) {
+    return one == 0 || other == 0 ? std::max(one, other) : std::min(one, other);
 }
 
 } // namespace
@@ -160,19 +184,43 @@ std::optional<bool> leaves_by(const TeamState& state, const PortStatus& port,
     return state.balance->leaves_by[*bucket] == port.name;
 }
 
+OffloadChange offload_change(const std::string& port, const std::vector<std::string>& remaining_ports,
+                             const OffloadsByPort& ports) {
+    OffloadChange change;
+    const auto leaving = ports.find(port);
+    if (leaving == ports.end() || leaving->second.features.active.empty()) return change;
+    const auto had = offloads_of(leaving->second.features);
+    std::map<std::string, std::size_t> supporters;
+    std::size_t known = 0;
+    for (const auto& remaining : remaining_ports) {
+        const auto found = ports.find(remaining);
+        if (found == ports.end() || found->second.features.active.empty()) continue;
+        ++known;
+        const auto has = offloads_of(found->second.features);
+        for (const auto& offload : had)
+            if (!has.contains(offload)) change.lost[offload].push_back(remaining);
+        for (const auto& offload : has)
+            if (!had.contains(offload)) ++supporters[offload];
+        change.gso_max_after = smaller(change.gso_max_after, found->second.gso_max);
+    }
+    for (const auto& [offload, count] : supporters)
+        if (count == known) change.gained.push_back(offload);
+    change.gso_max = smaller(change.gso_max_after, leaving->second.gso_max);
+    return change;
+}
+
 std::string text_of(const RemovalImpact& impact) {
     auto text = fmt::format("without {} (nothing is changed):\n", impact.port) + buckets_line(impact) +
                 flows_text(impact.flows);
     const auto bound = impact.workers.size();
     text += bound == 0
-                ? std::string("  workers: none are bound\n")
+                ? "  workers: none are bound\n"
                 : fmt::format("  workers: {} bound, of which {} most by it\n", counted(bound, "is", "are"),
                               counted(impact.workers_served, "receives", "receive"));
-    if (impact.capacity.ports != 0) text += offloads_text(impact.offloads);
-    text += impact.capacity.ports == 0 ? std::string("  capacity: no other port carries\n")
-                                       : fmt::format("  capacity: {}: {}\n", comparison(impact),
-                                                     impact.refusal ? "they cannot" : "they can");
-    return text;
+    if (impact.capacity.ports == 0) return text + "  capacity: no other port carries\n";
+    return text + offloads_text(impact.offloads) +
+           fmt::format("  capacity: {}: {}\n", comparison(impact),
+                       impact.refusal ? "they cannot" : "they can");
 }
 
 json::Value json_of(const std::string& team, const RemovalImpact& impact) {
@@ -180,7 +228,7 @@ json::Value json_of(const std::string& team, const RemovalImpact& impact) {
     for (const auto& worker : impact.workers)
         workers.push_back(control::worker_document(worker));
     return Object{
-        {"buckets", static_cast<std::int64_t>(impact.buckets)},
+        {"buckets", json::counted(impact.buckets)},
         {"bytes_per_second", rounded(impact.bucket_load.value_or(impact.port_load))},
         {"capacity_bytes_per_second", rounded(impact.capacity.bytes)},
         {"connections", flows_json(impact.flows)},

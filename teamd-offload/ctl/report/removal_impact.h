@@ -3,8 +3,7 @@
 // What removing a port would affect (port remove --dry-run); pure.
 #pragma once
 
-#include "ctl/report/load.h"
-#include "ctl/report/offload_change.h"
+#include "ctl/report/state.h"
 #include "kernel/files/process_files.h"
 #include "kernel/netlink/tcp_sockets.h"
 
@@ -21,6 +20,15 @@ struct Flows {
     std::vector<Flow> by_port; ///< the connections that leave by the port
     std::size_t all = 0;       ///< connections of the team
     std::size_t unknown = 0;   ///< of these, without a known bucket: no neighbour entry, or a hash by CPU
+};
+
+/// Which offloads traffic loses and gains when it moves from the port to the others.
+struct OffloadChange {
+    std::map<std::string, std::vector<std::string>>
+        lost;                        ///< offloads of the port, and the remaining ports without them
+    std::vector<std::string> gained; ///< offloads of all remaining ports but not of the port
+    std::uint32_t gso_max = 0, gso_max_after = 0; ///< the team's, before and after the removal; 0: not known
+    bool operator==(const OffloadChange&) const = default;
 };
 
 struct RemovalImpact {
@@ -45,6 +53,16 @@ RemovalImpact removal_impact_of(const TeamState& state, const PortStatus& port, 
 /// Whether a connection's packets leave by `port` now. None: not known, because `bucket` is not known.
 std::optional<bool> leaves_by(const TeamState& state, const PortStatus& port,
                               const std::optional<std::uint8_t>& bucket);
+
+struct PortOffloads {
+    Features features;         ///< empty: not known
+    std::uint32_t gso_max = 0; ///< gso_max_size in bytes; 0: not known
+};
+using OffloadsByPort = std::map<std::string, PortOffloads, std::less<>>;
+
+/// Ignores ports without an entry or with unknown features.
+OffloadChange offload_change(const std::string& port, const std::vector<std::string>& remaining_ports,
+                             const OffloadsByPort& ports);
 
 std::string text_of(const RemovalImpact& impact);
 json::Value json_of(const std::string& team, const RemovalImpact& impact);

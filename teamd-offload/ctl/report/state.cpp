@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/report/state.h"
 
+#include "ctl/units.h"
+
 #include <algorithm>
 
 namespace teamo::ctl {
@@ -21,6 +23,52 @@ std::vector<const PortStatus*> carriers(const TeamState& state) {
     for (const auto& port : state.ports)
         if (port.transmits || (state.runner == "activebackup" && port.link_up)) list.push_back(&port);
     return list;
+}
+
+Rates rates_between(const TeamState& earlier, const TeamState& later, std::chrono::duration<double> between) {
+    Rates rates;
+    for (const auto& port : later.ports) {
+        const auto* before = find_port(earlier, port.name);
+        // A smaller counter: the port was removed and added again.
+        if (before == nullptr || port.counters.tx_bytes < before->counters.tx_bytes || between.count() <= 0)
+            continue;
+        rates[port.name] =
+            static_cast<double>(port.counters.tx_bytes - before->counters.tx_bytes) / between.count();
+    }
+    return rates;
+}
+
+double team_load(const TeamState& state, const Rates& rates) {
+    double sum = 0, most = 0;
+    for (const auto& entry : rates) {
+        sum += entry.second;
+        most = std::max(most, entry.second);
+    }
+    return state.runner == "broadcast" ? most : sum;
+}
+
+Capacity capacity_without(const TeamState& state, std::string_view without) {
+    Capacity capacity;
+    double slowest = 0, sum = 0;
+    for (const auto* port : carriers(state)) {
+        if (port->name == without) continue;
+        ++capacity.ports;
+        if (!port->link.speed) {
+            capacity.unknown.push_back(port->name);
+            continue;
+        }
+        const auto speed = *port->link.speed * bytes_per_megabit;
+        slowest = slowest == 0 ? speed : std::min(slowest, speed);
+        sum += speed;
+    }
+    const auto known = static_cast<double>(capacity.ports - capacity.unknown.size());
+    if (state.runner == "activebackup" || state.runner == "broadcast")
+        capacity.bytes = slowest;
+    else if (state.runner == "roundrobin")
+        capacity.bytes = slowest * known;
+    else
+        capacity.bytes = sum;
+    return capacity;
 }
 
 } // namespace teamo::ctl

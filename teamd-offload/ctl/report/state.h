@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Parts of a team's state; pure.
+// What a team's state has of its ports: parts of it, what they send, and what they can send; pure.
 #pragma once
 
 #include "control/state_document.h"
+
+#include <chrono>
+#include <map>
 
 namespace teamo::ctl {
 
@@ -16,5 +19,30 @@ const PortBalance* find_balance(const TeamState& state, std::string_view port);
 
 /// The ports that transmit, and with activebackup also those that can take over.
 std::vector<const PortStatus*> carriers(const TeamState& state);
+
+/// Sent bytes per second by port.
+using Rates = std::map<std::string, double, std::less<>>;
+
+/// From two states, `between` apart. A port that is only in one of them is left out.
+Rates rates_between(const TeamState& earlier, const TeamState& later, std::chrono::duration<double> between);
+
+/// What the whole team sends. With the broadcast runner every port sends the same: it counts once.
+double team_load(const TeamState& state, const Rates& rates);
+
+/// What ports can send for the team, by their speeds.
+struct Capacity {
+    std::size_t ports = 0;
+    double bytes = 0;                 ///< per second, of those whose speed is known
+    std::vector<std::string> unknown; ///< ports without a speed
+    bool operator==(const Capacity&) const = default;
+};
+
+/// The capacity of carriers() except `without`. activebackup and broadcast: the slowest port. roundrobin: the
+/// slowest port times their number. Other runners: the sum.
+Capacity capacity_without(const TeamState& state, std::string_view without);
+
+/// A state document as `teamdctl TEAM state` prints it, `verbose` as with -v. Keys that teamdctl does not
+/// know are not shown. An error if a key is missing that libteamdctl requires.
+Result<std::string> view_of_state(const json::Value& document, bool verbose);
 
 } // namespace teamo::ctl

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The output is byte for byte that of teamdctl (libteam: utils/teamdctl.c), because scripts parse it.
-#include "ctl/report/state_view.h"
+#include "ctl/report/state.h"
+
+#include "json/fields.h"
 
 #include <cstdint>
 
@@ -24,30 +26,22 @@ public:
         if (verbose_) line(form, std::forward<Parts>(parts)...);
     }
 
-    template <class Inner>
-    void indented(Inner inner) {
-        ++depth_;
-        inner();
-        --depth_;
-    }
+    struct Indent {
+        std::size_t& depth;
+        ~Indent() { --depth; }
+    };
+    /// Indents the lines until the end of the result's scope.
+    Indent indent() { return {++depth_}; }
 
     const json::Value& object(const json::Value& in, std::string_view key) {
-        static const json::Value none{json::Object{}};
-        const auto* found = in.find(key);
-        return found && found->object() ? *found : missing(key, none);
+        value<json::Object>(in, key);
+        return json::child(in, key);
     }
-    std::string string(const json::Value& in, std::string_view key) {
-        const auto* found = in.find(key);
-        return found && found->string() ? *found->string() : missing(key, std::string());
-    }
-    bool boolean(const json::Value& in, std::string_view key) {
-        const auto* found = in.find(key);
-        return found && found->boolean() ? *found->boolean() : missing(key, false);
-    }
+    std::string string(const json::Value& in, std::string_view key) { return value<std::string>(in, key); }
+    bool boolean(const json::Value& in, std::string_view key) { return value<bool>(in, key); }
     /// libteamdctl's numbers are C ints: the kernel's unknown speed, 2^32 - 1, is shown as -1.
     std::int32_t integer(const json::Value& in, std::string_view key) {
-        const auto* found = in.find(key);
-        return found && found->integer() ? static_cast<std::int32_t>(*found->integer()) : missing(key, 0);
+        return static_cast<std::int32_t>(value<std::int64_t>(in, key));
     }
     const char* yes_no(const json::Value& in, std::string_view key) {
         return boolean(in, key) ? "yes" : "no";
@@ -65,14 +59,12 @@ public:
     }
 
 private:
-    template <class T>
-    T missing(std::string_view key, T fallback) {
-        refuse(fmt::format("the daemon's state has no proper \"{}\"", key));
-        return fallback;
-    }
-    const json::Value& missing(std::string_view key, const json::Value& fallback) {
-        refuse(fmt::format("the daemon's state has no proper \"{}\"", key));
-        return fallback;
+    template <class Type>
+    const Type& value(const json::Value& in, std::string_view key) {
+        static const Type none{};
+        const auto* found = std::get_if<Type>(&json::child(in, key).data());
+        if (found == nullptr) refuse(fmt::format("the daemon's state has no proper \"{}\"", key));
+        return found == nullptr ? none : *found;
     }
 
     bool verbose_;
@@ -82,16 +74,15 @@ private:
 
 void show_setup(View& view, const json::Value& setup) {
     view.line("setup:");
-    view.indented([&] {
-        view.line("runner: {}", view.string(setup, "runner_name"));
-        view.detail("kernel team mode: {}", view.string(setup, "kernel_team_mode_name"));
-        view.detail("D-BUS enabled: {}", view.yes_no(setup, "dbus_enabled"));
-        view.detail("ZeroMQ enabled: {}", view.yes_no(setup, "zmq_enabled"));
-        view.detail("debug level: {}", view.integer(setup, "debug_level"));
-        view.detail("daemonized: {}", view.yes_no(setup, "daemonized"));
-        view.detail("PID: {}", view.integer(setup, "pid"));
-        view.detail("PID file: {}", view.string(setup, "pid_file"));
-    });
+    const auto indented = view.indent();
+    view.line("runner: {}", view.string(setup, "runner_name"));
+    view.detail("kernel team mode: {}", view.string(setup, "kernel_team_mode_name"));
+    view.detail("D-BUS enabled: {}", view.yes_no(setup, "dbus_enabled"));
+    view.detail("ZeroMQ enabled: {}", view.yes_no(setup, "zmq_enabled"));
+    view.detail("debug level: {}", view.integer(setup, "debug_level"));
+    view.detail("daemonized: {}", view.yes_no(setup, "daemonized"));
+    view.detail("PID: {}", view.integer(setup, "pid"));
+    view.detail("PID file: {}", view.string(setup, "pid_file"));
 }
 
 void show_ping(View& view, const json::Value& watch) {
@@ -123,77 +114,71 @@ void show_watch_options(View& view, const std::string& name, const json::Value& 
 
 void show_link_watches(View& view, const json::Value& watches) {
     view.line("link watches:");
-    view.indented([&] {
-        view.line("link summary: {}", view.up_down(watches, "up"));
-        const auto* list = watches.find("list");
-        if (!list || !list->object()) return;
-        for (const auto& [instance, watch, place] : *list->object()) {
-            const auto name = view.string(watch, "name");
-            view.line("instance[{}]:", instance);
-            view.indented([&, &watch = watch] {
-                view.line("name: {}", name);
-                view.line("link: {}", view.up_down(watch, "up"));
-                view.line("down count: {}", view.integer(watch, "down_count"));
-                show_watch_options(view, name, watch);
-            });
-        }
-    });
+    const auto indented = view.indent();
+    view.line("link summary: {}", view.up_down(watches, "up"));
+    const auto* list = watches.find("list");
+    if (!list || !list->object()) return;
+    for (const auto& [instance, watch, place] : *list->object()) {
+        const auto name = view.string(watch, "name");
+        view.line("instance[{}]:", instance);
+        const auto more_indented = view.indent();
+        view.line("name: {}", name);
+        view.line("link: {}", view.up_down(watch, "up"));
+        view.line("down count: {}", view.integer(watch, "down_count"));
+        show_watch_options(view, name, watch);
+    }
 }
 
 void show_lacpdu(View& view, const char* title, const json::Value& pdu) {
     view.detail("{} LACPDU info:", title);
-    view.indented([&] {
-        view.detail("system priority: {}", view.integer(pdu, "system_priority"));
-        view.detail("system: {}", view.string(pdu, "system"));
-        view.detail("key: {}", view.integer(pdu, "key"));
-        view.detail("port_priority: {}", view.integer(pdu, "port_priority"));
-        view.detail("port: {}", view.integer(pdu, "port"));
-        view.detail("state: 0x{:x}", static_cast<std::uint32_t>(view.integer(pdu, "state")));
-    });
+    const auto indented = view.indent();
+    view.detail("system priority: {}", view.integer(pdu, "system_priority"));
+    view.detail("system: {}", view.string(pdu, "system"));
+    view.detail("key: {}", view.integer(pdu, "key"));
+    view.detail("port_priority: {}", view.integer(pdu, "port_priority"));
+    view.detail("port: {}", view.integer(pdu, "port"));
+    view.detail("state: 0x{:x}", static_cast<std::uint32_t>(view.integer(pdu, "state")));
 }
 
 void show_lacp_port(View& view, const json::Value& runner) {
     const auto& aggregator = view.object(runner, "aggregator");
     view.line("runner:");
-    view.indented([&] {
-        view.line("aggregator ID: {}{}", view.integer(aggregator, "id"),
-                  view.boolean(aggregator, "selected") ? ", Selected" : "");
-        view.line("selected: {}", view.yes_no(runner, "selected"));
-        view.line("state: {}", view.string(runner, "state"));
-        view.detail("key: {}", view.integer(runner, "key"));
-        view.detail("priority: {}", view.integer(runner, "prio"));
-        show_lacpdu(view, "actor", view.object(runner, "actor_lacpdu_info"));
-        show_lacpdu(view, "partner", view.object(runner, "partner_lacpdu_info"));
-    });
+    const auto indented = view.indent();
+    view.line("aggregator ID: {}{}", view.integer(aggregator, "id"),
+              view.boolean(aggregator, "selected") ? ", Selected" : "");
+    view.line("selected: {}", view.yes_no(runner, "selected"));
+    view.line("state: {}", view.string(runner, "state"));
+    view.detail("key: {}", view.integer(runner, "key"));
+    view.detail("priority: {}", view.integer(runner, "prio"));
+    show_lacpdu(view, "actor", view.object(runner, "actor_lacpdu_info"));
+    show_lacpdu(view, "partner", view.object(runner, "partner_lacpdu_info"));
 }
 
 void show_port(View& view, const std::string& name, const json::Value& port, bool is_lacp) {
     const auto& ifinfo = view.object(port, "ifinfo");
     const auto& link = view.object(port, "link");
     view.line("{}", name);
-    view.indented([&] {
-        view.detail("ifindex: {}", view.integer(ifinfo, "ifindex"));
-        view.detail("addr: {}", view.string(ifinfo, "dev_addr"));
-        view.detail("ethtool link: {}mbit/{}duplex/{}", view.integer(link, "speed"),
-                    view.string(link, "duplex"), view.up_down(link, "up"));
-        show_link_watches(view, view.object(port, "link_watches"));
-        if (is_lacp) show_lacp_port(view, view.object(port, "runner"));
-    });
+    const auto indented = view.indent();
+    view.detail("ifindex: {}", view.integer(ifinfo, "ifindex"));
+    view.detail("addr: {}", view.string(ifinfo, "dev_addr"));
+    view.detail("ethtool link: {}mbit/{}duplex/{}", view.integer(link, "speed"), view.string(link, "duplex"),
+                view.up_down(link, "up"));
+    show_link_watches(view, view.object(port, "link_watches"));
+    if (is_lacp) show_lacp_port(view, view.object(port, "runner"));
 }
 
 void show_runner(View& view, const std::string& name, const json::Value& document) {
     if (name != "activebackup" && name != "lacp") return;
     const auto& runner = view.object(document, "runner");
     view.line("runner:");
-    view.indented([&] {
-        if (name == "activebackup") {
-            view.line("active port: {}", view.string(runner, "active_port"));
-            return;
-        }
-        view.line("active: {}", view.yes_no(runner, "active"));
-        view.line("fast rate: {}", view.yes_no(runner, "fast_rate"));
-        view.detail("system priority: {}", view.integer(runner, "sys_prio"));
-    });
+    const auto indented = view.indent();
+    if (name == "activebackup") {
+        view.line("active port: {}", view.string(runner, "active_port"));
+        return;
+    }
+    view.line("active: {}", view.yes_no(runner, "active"));
+    view.line("fast rate: {}", view.yes_no(runner, "fast_rate"));
+    view.detail("system priority: {}", view.integer(runner, "sys_prio"));
 }
 
 } // namespace
@@ -206,10 +191,9 @@ Result<std::string> view_of_state(const json::Value& document, bool verbose) {
     const auto* ports = document.find("ports");
     if (ports && ports->object()) {
         view.line("ports:");
-        view.indented([&] {
-            for (const auto& port : *ports->object())
-                show_port(view, port.key, port.value, runner == "lacp");
-        });
+        const auto indented = view.indent();
+        for (const auto& port : *ports->object())
+            show_port(view, port.key, port.value, runner == "lacp");
     }
     show_runner(view, runner, document);
     return view.take();

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Each document is read as it was written.
-#include "control/balance_document.h"
-#include "control/interrupt_document.h"
-#include "control/offload_document.h"
 #include "control/state_document.h"
-#include "control/worker_document.h"
+#include "control/subsystem_documents.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

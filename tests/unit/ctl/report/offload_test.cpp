@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "control/offload_document.h"
+#include "control/subsystem_documents.h"
 #include "ctl/report/offload_report.h"
 #include "unit/ctl/support.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "workers/flow_steering.h"
+#include "workers/affinity.h"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "ctl/report/interrupt_report.h"
+#include "ctl/report/tables.h"
 
-#include "ctl/report/table.h"
+#include "ctl/units.h"
 #include "plan/interrupts/interrupt_settings.h"
 
 #include <fmt/format.h>
@@ -24,34 +24,26 @@ std::string arrival_text(const PortInterruptStatus& port) {
     return or_dash(teamo::text_of(cpu_list_of(std::move(all))));
 }
 
-bool has_state(const PortInterruptStatus& port, const IrqVector& vector, AffinityState state) {
-    const auto wanted = port.wanted.find({.kind = CpuSetting::Kind::irq, .number = vector.irq});
-    return wanted != port.wanted.end() && affinity_state(vector, wanted->second) == state;
-}
-
-bool has_misplaced(const PortInterruptStatus& port) {
-    return std::ranges::any_of(vectors_of(port.now), [&port](const IrqVector& vector) {
-        return has_state(port, vector, AffinityState::misplaced);
+/// The number of these vectors of the port that are in this state.
+std::ptrdiff_t count_in(AffinityState state, const PortInterruptStatus& port,
+                        const std::vector<IrqVector>& vectors) {
+    return std::ranges::count_if(vectors, [&](const IrqVector& vector) {
+        const auto wanted = port.wanted.find({.kind = CpuSetting::Kind::irq, .number = vector.irq});
+        return wanted != port.wanted.end() && affinity_state(vector, wanted->second) == state;
     });
-}
-
-/// Only of queues: interrupts for link events are so rare that they are always pending.
-std::ptrdiff_t pending_vectors(const PortInterruptStatus& port) {
-    std::ptrdiff_t count = 0;
-    for (const auto& queue : port.now.queues)
-        count += std::ranges::count_if(queue.vectors, [&port](const IrqVector& vector) {
-            return has_state(port, vector, AffinityState::pending);
-        });
-    return count;
 }
 
 std::string state_of(const PortInterruptStatus& port) {
     if (port.now.queues.empty()) return "no interrupts";
     if (port.contested) return "contested";
     if (port.cpus.empty()) return "unmanaged";
-    if (has_misplaced(port)) return "misplaced";
+    if (count_in(AffinityState::misplaced, port, vectors_of(port.now)) != 0) return "misplaced";
     if (!port.refused.empty()) return "refused";
-    if (const auto pending = pending_vectors(port); pending != 0) return fmt::format("{} pending", pending);
+    // Only of queues: interrupts for link events are so rare that they are always pending.
+    std::ptrdiff_t pending = 0;
+    for (const auto& queue : port.now.queues)
+        pending += count_in(AffinityState::pending, port, queue.vectors);
+    if (pending != 0) return fmt::format("{} pending", pending);
     return port.shares.empty() ? "ok" : "shared";
 }
 
@@ -67,6 +59,29 @@ std::uint64_t count_of(const PortInterruptStatus& port) {
     for (const auto& vector : vectors_of(port.now))
         count += vector.count;
     return count;
+}
+
+/// "eth1 92 %": the key with the most bytes, and its share of `all`.
+template <class Map>
+std::string top_of(const Map& map, std::uint64_t all) {
+    const auto top = std::ranges::max_element(map, {}, [](const auto& entry) { return entry.second; });
+    if (top == map.end() || top->second == 0) return "-";
+    return fmt::format(
+        "{} {}", top->first,
+        share(static_cast<double>(top->second), static_cast<double>(std::max(all, top->second))));
+}
+
+Row row_of(const WorkerStatus& one) {
+    return {std::to_string(one.worker.id.pid),
+            one.worker.command,
+            std::to_string(one.worker.threads),
+            one.rule,
+            name_of(one.policy),
+            megabits(static_cast<double>(one.traffic.bytes)),
+            top_of(one.traffic.by_cpu, one.traffic.bytes),
+            top_of(one.traffic.by_port, one.traffic.bytes),
+            fmt::format("{:.0f} %", 100 * one.work),
+            one.cpus.empty() ? "-" : teamo::text_of(one.cpus)};
 }
 
 } // namespace
@@ -108,14 +123,31 @@ std::string interrupts_text(const InterruptStatus& interrupts) {
 
 std::string interrupt_plan_text(const InterruptStatus& interrupts) {
     std::string text;
-    for (const auto& port : interrupts.ports) {
-        if (port.reason.empty())
-            text += fmt::format("{}: has no interrupts\n", port.name);
-        else
-            text +=
-                fmt::format("{}: {}{}\n", port.name, port.reason, port.moves ? " (from another CPU)" : "");
-    }
+    for (const auto& port : interrupts.ports)
+        text += fmt::format("{}: {}{}\n", port.name, port.reason.empty() ? "has no interrupts" : port.reason,
+                            !port.reason.empty() && port.moves ? " (from another CPU)" : "");
     if (!interrupts.degraded.empty()) text += interrupts.degraded + "\n";
+    return text;
+}
+
+std::string workers_text(const WorkersStatus& workers) {
+    std::vector<Row> rows;
+    for (const auto& one : workers.workers)
+        rows.push_back(row_of(one));
+    auto text = table_of({"process", "command", "threads", "by", "policy", "receives", "on CPU", "by port",
+                          "uses", "bound to"},
+                         rows);
+    for (const auto& one : workers.workers)
+        if (!one.reason.empty()) text += fmt::format("{}: {}\n", one.worker.id.pid, one.reason);
+    if (workers.rules.empty() && workers.workers.empty())
+        text += "no rule selects a process; add rules to \"workers\" in the configuration, or use: workers "
+                "bind PID\n";
+    else if (workers.workers.empty())
+        text += "no process with a socket matches a rule\n";
+    for (const auto* remark : {&workers.refused, &workers.complaint, &workers.limitations})
+        if (!remark->empty()) text += *remark + "\n";
+    if (!workers.managed)
+        text += "workers are set back to the CPUs from before they were bound, until: workers apply\n";
     return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "workers/process_text.h"
+#include "workers/processes.h"
 
 #include <gmock/gmock.h>
 

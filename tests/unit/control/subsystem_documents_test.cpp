@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "control/offload_document.h"
+#include "control/subsystem_documents.h"
 
 #include "json/parse.h"
 #include "json/write.h"
