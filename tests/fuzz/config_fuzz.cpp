@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
 
     if (!read.configuration && !read.has_errors()) std::abort();
     if (!read.configuration) return 0;
-    const auto again = read_configuration(read.configuration->document);
+    const auto again = read_document(read.configuration->document);
     if (!again.configuration || again.configuration->document != read.configuration->document) std::abort();
     if (again.configuration->team.ports != read.configuration->team.ports) std::abort();
     return 0;

@@ -45,7 +45,7 @@ Findings all_findings(const Readings& readings) {
 }
 
 bool is_tso_disabled_by_config(const json::Value& configuration, std::string_view port) {
-    const auto read = read_configuration(configuration, "");
+    const auto read = read_document(configuration, "");
     if (!read.configuration) return false;
     const auto& team = read.configuration->team;
     const auto own =

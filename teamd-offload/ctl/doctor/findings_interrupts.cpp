@@ -21,7 +21,7 @@ std::string apply_command(const Readings& readings) {
 
 /// Whether the configuration limits the interrupt CPUs.
 bool are_cpus_configured(const Readings& readings) {
-    const auto read = read_configuration(readings.configuration, "");
+    const auto read = read_document(readings.configuration, "");
     return read.configuration && !read.configuration->team.interrupts.cpus.empty();
 }
 
