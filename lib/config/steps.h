@@ -55,6 +55,10 @@ private:
     bool refused_ = false;
 };
 
+/// The known word with the fewest letters to change, add, drop or swap; empty if more than a third of the
+/// letters differ (with one letter always allowed).
+std::string_view nearest(std::string_view written, std::span<const std::string_view> known);
+
 /// Checks a value against the key's type, range and words. Empty: the value is valid. Elements of arrays and
 /// members of objects are not checked.
 std::string fault_of(const Key& key, const json::Value& value);

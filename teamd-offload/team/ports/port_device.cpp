@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "team/ports/port_device.h"
 
-#include "base/failures.h"
+#include "base/result.h"
 #include "kernel/files/files.h"
 #include "model/marks.h"
 

@@ -4,7 +4,7 @@
 // adopted. Only this class edits their entries in the journal.
 #pragma once
 
-#include "base/failures.h"
+#include "base/result.h"
 #include "plan/team/patience.h"
 #include "runner/runner.h"
 #include "team/context.h"
