@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The table of all configuration keys. The reader, the suggestions for unknown keys, the table in the manual
-// and the shell completion are made from it.
+// The table of all configuration keys. The reader and the suggestions for unknown keys use it; tests compare
+// the manual and the examples with it.
 #pragma once
 
 #include <cstdint>
