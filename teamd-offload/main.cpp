@@ -181,7 +181,7 @@ int main(Options options) {
     const auto text = configuration_text(options, log);
     if (!text) return refused(log, text.error());
     const auto file = options.config_text ? "-c" : options.config_file.value_or("-c"); // for messages
-    auto read = read_configuration(std::string_view(*text), options.team_device);
+    auto read = read_configuration(*text, options.team_device);
     if (options.command == Options::Command::check_configuration) {
         for (const auto& diagnostic : read.diagnostics)
             fmt::print("{}\n", text_of(diagnostic, file));

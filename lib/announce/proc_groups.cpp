@@ -9,7 +9,6 @@
 #include <optional>
 
 namespace teamo::announce {
-
 namespace {
 
 /// The next word; empty at the end of the line.
@@ -56,17 +55,14 @@ std::optional<IgmpVersion> version_of(std::string_view word) {
     return {};
 }
 
-tl::unexpected<Error> bad_line(std::string_view file, std::size_t line) {
-    return fail(EBADMSG, fmt::format("{}: cannot parse line {}", file, line));
-}
-
 /// Calls `take` with each line and its number; an error at the first line for which it returns false.
 template <class Take>
 Result<> each_line(std::string_view file, std::string_view text, Take take) {
     if (text.size() > longest_group_list)
         return fail(EFBIG, fmt::format("{}: longer than {} bytes", file, longest_group_list));
     for (std::size_t line = 1; !text.empty(); line++)
-        if (!take(take_until(text, "\n"), line)) return bad_line(file, line);
+        if (!take(take_until(text, "\n"), line))
+            return fail(EBADMSG, fmt::format("{}: cannot parse line {}", file, line));
     return {};
 }
 
@@ -88,29 +84,27 @@ std::optional<IfIndex> take_device(std::string_view line, std::map<IfIndex, Ipv4
 Result<std::map<IfIndex, Ipv4Groups>> parse_proc_igmp(std::string_view text) {
     std::map<IfIndex, Ipv4Groups> devices;
     std::optional<IfIndex> device;
-    const auto read = each_line("/proc/net/igmp", text, [&](std::string_view line, std::size_t at) {
+    TEAMO_TRY(each_line("/proc/net/igmp", text, [&](std::string_view line, std::size_t at) {
         if (at == 1 && line.starts_with("Idx")) return true;
         if (!line.starts_with('\t')) return (device = take_device(line, devices)).has_value();
         const auto group = group4(next_word(line));
         if (!device || !group) return false;
         devices[*device].groups.push_back(*group);
         return true;
-    });
-    if (!read) return tl::unexpected(read.error());
+    }));
     return devices;
 }
 
 Result<std::map<IfIndex, std::vector<IpAddress>>> parse_proc_igmp6(std::string_view text) {
     std::map<IfIndex, std::vector<IpAddress>> devices;
-    const auto read = each_line("/proc/net/igmp6", text, [&](std::string_view line, std::size_t) {
+    TEAMO_TRY(each_line("/proc/net/igmp6", text, [&](std::string_view line, std::size_t) {
         const auto device = device_index(next_word(line));
         const auto name = next_word(line);
         const auto group = group6(next_word(line));
         if (!device || name.empty() || !group) return false;
         devices[*device].push_back(*group);
         return true;
-    });
-    if (!read) return tl::unexpected(read.error());
+    }));
     return devices;
 }
 

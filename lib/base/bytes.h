@@ -26,11 +26,7 @@ public:
             bytes_.push_back(static_cast<std::byte>(static_cast<std::uint64_t>(number) >> (shift - 8)));
         return *this;
     }
-    FrameWriter& mac(const MacAddress& address) {
-        for (const auto byte : address.bytes)
-            bytes_.push_back(std::byte{byte});
-        return *this;
-    }
+    FrameWriter& mac(const MacAddress& address) { return raw(std::as_bytes(std::span(address.bytes))); }
     FrameWriter& ip(const IpAddress& address) {
         return raw(std::as_bytes(std::span(address.bytes).first(address.size())));
     }

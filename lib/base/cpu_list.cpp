@@ -11,13 +11,14 @@
 namespace teamo {
 namespace {
 
-constexpr unsigned cpu_limit = 8192;
+constexpr unsigned cpu_limit = 8192, group_bits = 32;
 
-/// Removes a number from the front of the text.
-std::optional<unsigned> take_number(std::string_view& text) {
-    unsigned number = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || number >= cpu_limit) return std::nullopt;
+/// Removes a number of at most `most` digits from the front of the text.
+std::optional<std::uint32_t> take_number(std::string_view& text, int base, std::size_t most) {
+    std::uint32_t number = 0;
+    const auto [rest, error] =
+        std::from_chars(text.data(), text.data() + std::min(most, text.size()), number, base);
+    if (error != std::errc{}) return std::nullopt;
     text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
     return number;
 }
@@ -28,24 +29,12 @@ bool take(std::string_view& text, char character) {
     return true;
 }
 
-constexpr unsigned group_bits = 32;
-
-/// Removes a group of a mask, at most eight hexadecimal digits, from the front of the text.
-std::optional<std::uint32_t> take_group(std::string_view& text) {
-    std::uint32_t bits = 0;
-    const auto most = std::min<std::size_t>(text.size(), group_bits / 4);
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + most, bits, 16);
-    if (error != std::errc{}) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
-    return bits;
-}
-
 } // namespace
 
 CpuList cpu_list_of(std::vector<unsigned> numbers) {
     std::ranges::sort(numbers);
-    numbers.erase(std::unique(numbers.begin(), numbers.end()),
-                  numbers.end()); // clang 14 lacks std::ranges::unique
+    // clang 14 lacks std::ranges::unique.
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
     return numbers;
 }
 
@@ -54,10 +43,9 @@ std::optional<CpuList> parse_cpu_list(std::string_view text) {
     CpuList cpus;
     if (text.empty()) return cpus;
     do {
-        const auto first = take_number(text);
-        if (!first) return std::nullopt;
-        const auto last = take(text, '-') ? take_number(text) : first;
-        if (!last || *last < *first) return std::nullopt;
+        const auto first = take_number(text, 10, text.size());
+        const auto last = take(text, '-') ? take_number(text, 10, text.size()) : first;
+        if (!first || !last || *last < *first || *last >= cpu_limit) return std::nullopt;
         for (unsigned cpu = *first; cpu <= *last; ++cpu)
             cpus.push_back(cpu);
     } while (take(text, ','));
@@ -83,7 +71,7 @@ std::optional<CpuList> parse_cpu_mask(std::string_view text) {
     if (text.ends_with('\n')) text.remove_suffix(1);
     std::vector<std::uint32_t> groups;
     do {
-        const auto bits = take_group(text);
+        const auto bits = take_number(text, 16, group_bits / 4);
         if (!bits) return std::nullopt;
         groups.push_back(*bits);
     } while (take(text, ','));

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/mac_address.h"
 
+#include "base/take_until.h"
+#include "base/whole_number.h"
+
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
 
 namespace teamo {
 
@@ -14,21 +17,14 @@ std::string text_of(const MacAddress& address) {
 
 std::optional<MacAddress> parse_mac_address(std::string_view text) {
     MacAddress address;
-    for (std::size_t index = 0; index < address.bytes.size(); ++index) {
-        const bool last = index + 1 == address.bytes.size();
-        const auto colon = text.find(':');
-        if (last != (colon == std::string_view::npos)) return std::nullopt;
-        auto part = text.substr(0, colon);
-        text.remove_prefix(last ? text.size() : colon + 1);
-
-        while (!part.empty() && part.front() == ' ')
-            part.remove_prefix(1);
-        while (!part.empty() && part.back() == ' ')
-            part.remove_suffix(1);
-        if (part.empty() || part.size() > 2) return std::nullopt;
-        const auto* end = part.data() + part.size();
-        const auto [stop, error] = std::from_chars(part.data(), end, address.bytes[index], 16);
-        if (error != std::errc{} || stop != end) return std::nullopt;
+    if (std::ranges::count(text, ':') + 1 != std::ssize(address.bytes)) return std::nullopt;
+    for (auto& byte : address.bytes) {
+        auto part = take_until(text, ":");
+        part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
+        part = part.substr(0, part.find_last_not_of(' ') + 1);
+        const auto number = whole_number<std::uint8_t>(part, 16);
+        if (!number || part.size() > 2) return std::nullopt;
+        byte = *number;
     }
     return address;
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <tl/expected.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -39,18 +40,8 @@ inline tl::unexpected<Error> fail(int number, std::string text) {
 /// Whether the same call may succeed in a moment: the kernel was busy, interrupted, or short of a resource.
 /// Other failures stay until the request changes.
 inline bool is_passing(const Error& error) {
-    switch (error.number) {
-    case EAGAIN:
-    case EBUSY:
-    case EINTR:
-    case ENOMEM:
-    case ENOBUFS:
-    case ENOSPC:
-    case EMFILE:
-    case ENFILE:
-    case ETIMEDOUT: return true;
-    default: return false;
-    }
+    constexpr std::array passing{EAGAIN, EBUSY, EINTR, ENOMEM, ENOBUFS, ENOSPC, EMFILE, ENFILE, ETIMEDOUT};
+    return std::ranges::find(passing, error.number) != passing.end();
 }
 
 /// The text of an errno as strerror(3) gives it, but without its shared buffer.
@@ -75,14 +66,31 @@ Result<T> within(std::string_view where, Result<T> result) {
     return result;
 }
 
+/// Collects the failures of steps that all run, also after one has failed.
+class Failures {
+public:
+    /// Ignores ENODEV: a device that is gone needs no change.
+    void add(const Result<>& done) {
+        if (done || done.error().number == ENODEV) return;
+        // The errno of a passing failure is kept: it is worth another attempt.
+        if (error_.text.empty() || (is_passing(done.error()) && !is_passing(error_)))
+            error_.number = done.error().number;
+        error_.text.append(error_.text.empty() ? "" : "; ").append(done.error().text);
+    }
+    bool may_pass() const { return is_passing(error_); }
+    Result<> result() const {
+        if (error_.text.empty()) return {};
+        return tl::unexpected<Error>(error_);
+    }
+
+private:
+    Error error_;
+};
+
 /// What TEAMO_TRY gives: the value, moved out of its Result.
-template <class T>
-T take(Result<T>&& result) {
-    if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
-template <class T>
-T take(tl::expected<T, Error>&& result) {
-    return take(Result<T>(std::move(result)));
+template <class Tried>
+auto take(Tried&& result) {
+    if constexpr (!std::is_void_v<typename Tried::value_type>) return *std::move(result);
 }
 
 } // namespace teamo

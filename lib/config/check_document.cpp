@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "config/check_document.h"
-
-#include "base/nearest.h"
+#include "config/steps.h"
+#include "json/fields.h"
 #include "json/quote.h"
 
 #include <algorithm>
@@ -23,45 +22,68 @@ bool has_shape(Shape shape, const json::Value& value) {
     return false;
 }
 
+/// Optimal string alignment distance (Damerau 1964, restricted): a swap of two neighbours counts as one.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+    for (std::size_t i = 0; i <= a.size(); ++i)
+        cost[i][0] = i;
+    for (std::size_t j = 0; j <= b.size(); ++j)
+        cost[0][j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i)
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
+            cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + change});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+        }
+    return cost[a.size()][b.size()];
+}
+
 std::string did_you_mean(std::string_view written, std::span<const std::string_view> known) {
     const auto word = nearest(written, known);
     return word.empty() ? "" : fmt::format("; did you mean \"{}\"?", word);
 }
 
 std::string word_fault(const Key& key, const std::string& written) {
-    if (key.words.empty() || std::ranges::find(key.words, written) != key.words.end()) return {};
+    const auto words = key.rules.words;
+    if (words.empty() || std::ranges::find(words, written) != words.end()) return {};
     // "runner.name" is reported as "runner"; for an offload the document's key names the feature already.
     const auto what = key.name() == "name" ? key.parent() : key.name() == "FEATURE" ? "value" : key.name();
     return fmt::format("unknown {} {}; valid values: {}{}", what, json::quote(written),
-                       fmt::join(key.words, ", "), did_you_mean(written, key.words));
+                       fmt::join(words, ", "), did_you_mean(written, words));
 }
 
-std::string range_fault(const Key& key, std::int64_t number) {
-    if (number >= key.range.least && number <= key.range.most) return {};
-    return fmt::format("{} is out of range; valid values: {} to {}", number, key.range.least, key.range.most);
+std::string range_fault(Range range, std::int64_t number) {
+    if (number >= range.least && number <= range.most) return {};
+    return fmt::format("{} is out of range; valid values: {} to {}", number, range.least, range.most);
 }
 
 /// What the daemon does about a value that it cannot use.
 std::string consequence(const Key& key, Fault fault) {
     if (fault == Fault::refused) return {};
-    const auto fallback = text_of(key.fallback);
+    const auto fallback = text_of(key.rules.fallback);
     return fallback.empty() ? "; the daemon ignores it"
                             : fmt::format("; the daemon uses the default {}", fallback);
+}
+
+/// The document's runner; the default if it names none.
+std::string_view runner_name(const json::Value& document) {
+    const auto& key = *find_key("runner.name");
+    const auto& name = json::child(json::child(document, "runner"), "name");
+    return fault_of(key, name).empty() ? *name.string() : std::get<std::string_view>(key.rules.fallback);
 }
 
 class Checker {
 public:
     Checker(Diagnostics& diagnostics, std::string_view runner) : diagnostics_(diagnostics), runner_(runner) {}
 
-    void members(const json::Object& object, std::string_view path, const Where& where,
-                 std::string_view user) {
-        for (const auto& member : object) {
-            const auto* key = find_member(path, member.key);
-            if (key != nullptr)
-                value(*key, member.value, where.member(member), user);
+    /// `user`: the runner or link watch that reads the object.
+    void members(const Located& object, std::string_view path, std::string_view user) {
+        for (const auto& member : *object.value.object())
+            if (const auto* key = find_member(path, member.key))
+                value(*key, object.member(member), user);
             else
-                unknown(member, path, where);
-        }
+                unknown(member, path, object.where);
     }
 
 private:
@@ -72,63 +94,52 @@ private:
                                          did_you_mean(member.key, member_names(path))));
     }
 
-    void value(const Key& key, const json::Value& value, const Where& where, std::string_view user) {
-        if (auto text = fault_of(key, value); !text.empty()) {
-            const auto fault = has_shape(key.shape, value) ? key.value_fault(user) : key.wrong_shape;
-            diagnostics_.error(where, text + consequence(key, fault), fault);
-        } else if (key.shape == Shape::object && !members_of(key.inner()).empty()) {
-            members(*value.object(), key.inner(), where, user);
-        } else if (key.shape == Shape::ports) {
-            for (const auto& port : *value.object())
-                this->value(*find_key("ports.PORTIFNAME"), port.value, where.member(port), runner_);
-        } else if (key.shape == Shape::strings) {
-            words(key, *value.array(), where, user);
-        } else if (key.shape == Shape::watches) {
-            watches(value, where);
-        } else if (key.shape == Shape::objects) {
-            objects(key, *value.array(), where, user);
+    void value(const Key& key, const Located& found, std::string_view user) {
+        const auto shape = key.rules.shape;
+        if (const auto text = fault_of(key, found.value); !text.empty()) {
+            const auto fault = has_shape(shape, found.value) ? key.value_fault(user) : key.rules.wrong_shape;
+            diagnostics_.error(found.where, text + consequence(key, fault), fault);
+        } else if (shape == Shape::object) {
+            members(found, key.inner(), user);
+        } else if (shape == Shape::ports) {
+            for (const auto& port : *found.value.object())
+                value(*find_key("ports.PORTIFNAME"), found.member(port), runner_);
+        } else if (shape == Shape::strings) {
+            found.each([&](const Located& element) { word(key, element, user); });
+        } else if (shape == Shape::watches) {
+            found.each([&](const Located& element) { watch(element); });
+        } else if (shape == Shape::objects) {
+            found.each([&](const Located& element) {
+                if (is_object(element)) members(element, key.inner(), user);
+            });
         }
     }
 
-    void objects(const Key& key, const json::Array& array, const Where& where, std::string_view user) {
-        for (std::size_t index = 0; index < array.size(); ++index) {
-            const auto element = where.element(index, array[index].place());
-            if (const auto* object = array[index].object())
-                members(*object, key.inner(), element, user);
-            else
-                diagnostics_.error(element, fmt::format("must be an object, not {}", type_of(array[index])));
-        }
+    /// Reports an element that is not an object.
+    bool is_object(const Located& element) {
+        if (element.value.object() != nullptr) return true;
+        diagnostics_.error(element.where, fmt::format("must be an object, not {}", type_of(element.value)));
+        return false;
     }
 
-    void words(const Key& key, const json::Array& array, const Where& where, std::string_view user) {
-        for (std::size_t index = 0; index < array.size(); ++index) {
-            const auto* word = array[index].string();
-            auto text = word == nullptr ? fmt::format("must be a string, not {}", type_of(array[index]))
-                                        : word_fault(key, *word);
-            if (text.empty()) continue;
-            const auto fault = word == nullptr ? Fault::tolerated : key.value_fault(user);
-            if (fault == Fault::tolerated) text += "; the daemon ignores it";
-            diagnostics_.error(where.element(index, array[index].place()), std::move(text), fault);
-        }
+    void word(const Key& key, const Located& element, std::string_view user) {
+        const auto* written = element.value.string();
+        auto text = written == nullptr ? fmt::format("must be a string, not {}", type_of(element.value))
+                                       : word_fault(key, *written);
+        if (text.empty()) return;
+        const auto fault = written == nullptr ? Fault::tolerated : key.value_fault(user);
+        if (fault == Fault::tolerated) text += "; the daemon ignores it";
+        diagnostics_.error(element.where, std::move(text), fault);
     }
 
-    void watches(const json::Value& value, const Where& where) {
-        const auto* array = value.array();
-        if (array == nullptr) return watch(value, where);
-        for (std::size_t index = 0; index < array->size(); ++index)
-            watch((*array)[index], where.element(index, (*array)[index].place()));
-    }
-
-    void watch(const json::Value& value, const Where& where) {
-        if (value.object() == nullptr)
-            return diagnostics_.error(where, fmt::format("must be an object, not {}", type_of(value)));
-        const auto* name = value.find("name");
-        const std::string user = name != nullptr && name->string() != nullptr ? *name->string() : "";
-        members(*value.object(), "link_watch", where, user);
+    void watch(const Located& watch) {
+        if (!is_object(watch)) return;
+        const auto name = json::text(watch.value, "name");
+        members(watch, "link_watch", name);
         for (const auto* key : members_of("link_watch"))
-            if (key->required && key->is_used_by(user) && value.find(key->name()) == nullptr)
-                diagnostics_.error(where, fmt::format("{} is missing: {} needs it", key->name(),
-                                                      user.empty() ? "every link watch" : user));
+            if (key->rules.required && key->is_used_by(name) && watch.value.find(key->name()) == nullptr)
+                diagnostics_.error(watch.where, fmt::format("{} is missing: {} needs it", key->name(),
+                                                            name.empty() ? "every link watch" : name));
     }
 
     Diagnostics& diagnostics_;
@@ -137,25 +148,30 @@ private:
 
 } // namespace
 
-std::string fault_of(const Key& key, const json::Value& value) {
-    if (!has_shape(key.shape, value))
-        return fmt::format("must be {}, not {}", name_of(key.shape), type_of(value));
-    if (const auto* string = value.string()) return word_fault(key, *string);
-    if (const auto* integer = value.integer()) return range_fault(key, *integer);
-    return {};
+std::string_view nearest(std::string_view written, std::span<const std::string_view> known) {
+    // No option is that long, and the cost of distance() is quadratic.
+    if (written.size() > 64) return {};
+    std::string_view best;
+    std::size_t least = std::max<std::size_t>(1, written.size() / 3) + 1;
+    for (const auto word : known)
+        if (const auto here = distance(written, word); here < least) {
+            least = here;
+            best = word;
+        }
+    return best;
 }
 
-std::string_view runner_name(const json::Value& document) {
-    const auto& key = *find_key("runner.name");
-    const auto* runner = document.find("runner");
-    const auto* name = runner == nullptr ? nullptr : runner->find("name");
-    if (name != nullptr && fault_of(key, *name).empty()) return *name->string();
-    return std::get<std::string_view>(key.fallback);
+std::string fault_of(const Key& key, const json::Value& value) {
+    if (!has_shape(key.rules.shape, value))
+        return fmt::format("must be {}, not {}", name_of(key.rules.shape), type_of(value));
+    if (const auto* string = value.string()) return word_fault(key, *string);
+    if (const auto* integer = value.integer()) return range_fault(key.rules.range, *integer);
+    return {};
 }
 
 void check_document(const json::Value& document, Diagnostics& diagnostics) {
     const auto runner = runner_name(document);
-    Checker(diagnostics, runner).members(*document.object(), "", {"", document.place()}, runner);
+    Checker(diagnostics, runner).members({document, {"", document.place()}}, "", runner);
 }
 
 } // namespace teamo::config

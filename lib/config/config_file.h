@@ -49,16 +49,9 @@ struct ConfigurationRead {
 
 /// `device`: teamd's -t. It overrides the document's device and is written back; empty if not given.
 ConfigurationRead read_configuration(std::string_view text, std::string_view device = {});
-// Without these overloads a string would convert to json::Value as well, and the call would be ambiguous.
-inline ConfigurationRead read_configuration(const std::string& text, std::string_view device = {}) {
-    return read_configuration(std::string_view(text), device);
-}
-inline ConfigurationRead read_configuration(const char* text, std::string_view device = {}) {
-    return read_configuration(std::string_view(text), device);
-}
 
 /// The same for a document in memory, for example after a change over the control socket.
-ConfigurationRead read_configuration(json::Value document, std::string_view device = {});
+ConfigurationRead read_document(json::Value document, std::string_view device = {});
 
 /// One port's configuration as `teamdctl port config update` sends it: a JSON object. It does not contain the
 /// team's link watches; read_configuration() adds those.

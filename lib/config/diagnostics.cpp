@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "config/diagnostics.h"
-
+#include "config/steps.h"
+#include "json/fields.h"
 #include "json/quote.h"
 
 #include <algorithm>
@@ -37,12 +37,13 @@ Where Where::member(std::string_view name, json::Place member_place) const {
     return inner;
 }
 
-Where Where::member(const json::Member& member) const {
-    return this->member(member.key, member.value.place());
+Located Located::member(const json::Member& member) const {
+    return {member.value, where.member(member.key, member.value.place())};
 }
 
-Where Where::element(std::size_t index, json::Place element_place) const {
-    return {fmt::format("{}/{}", pointer, index), element_place};
+Located Located::member(std::string_view name) const {
+    const auto& inner = json::child(value, name);
+    return {inner, where.member(name, inner.place())};
 }
 
 void Diagnostics::error(const Where& where, std::string text, Fault fault) {

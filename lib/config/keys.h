@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The table of all configuration keys. The reader, the suggestions for unknown keys, the table in the manual
-// and the shell completion are made from it.
+// The table of all configuration keys. The reader and the suggestions for unknown keys use it; tests compare
+// the manual and the examples with it.
 #pragma once
 
-#include "model/config.h"
-
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -40,8 +37,7 @@ struct Range {
     std::int64_t least = 0, most = 2147483647; ///< teamd keeps integers in a C int
 };
 
-struct Key {               // NOLINT(clang-analyzer-optin.performance.Padding): read as the table is written
-    std::string_view path; ///< as the manual writes it: "ports.PORTIFNAME.prio"
+struct Rules { // NOLINT(clang-analyzer-optin.performance.Padding): read as the table is written
     Shape shape;
     Fallback fallback{};
     Range range{};                               ///< of an integer
@@ -51,17 +47,22 @@ struct Key {               // NOLINT(clang-analyzer-optin.performance.Padding): 
     Fault wrong_shape = Fault::tolerated;
     Fault wrong_value = Fault::refused;
     std::string_view members_of{}; ///< path of the key whose members this object has; empty: its own path
-    std::string_view help{};
+};
+
+struct Key {
+    std::string_view path; ///< as the manual writes it: "ports.PORTIFNAME.prio"
+    Rules rules;
+    std::string_view help;
 
     std::string_view name() const { return path.substr(path.rfind('.') + 1); }
     /// The path of its members in the table.
-    std::string_view inner() const { return members_of.empty() ? path : members_of; }
+    std::string_view inner() const { return rules.members_of.empty() ? path : rules.members_of; }
     /// The path of the object that contains it; empty for the top level.
     std::string_view parent() const { return path.substr(0, path.rfind('.') + 1 == 0 ? 0 : path.rfind('.')); }
     bool is_used_by(std::string_view user) const;
     /// What to do about an invalid value of the right type. `user`: the runner or link watch in use.
     Fault value_fault(std::string_view user) const {
-        return is_used_by(user) ? wrong_value : Fault::tolerated;
+        return is_used_by(user) ? rules.wrong_value : Fault::tolerated;
     }
 };
 
@@ -77,25 +78,5 @@ std::vector<std::string_view> member_names(std::string_view path);
 const Key* find_key(std::string_view path);
 /// Finds a key in an object. In "offload", every name of an offload gives the key "offload.FEATURE".
 const Key* find_member(std::string_view parent, std::string_view name);
-
-// The words are in the order of the enumerators and alternatives of model/config.h.
-inline constexpr auto runner_words = std::to_array<std::string_view>(
-    {"broadcast", "roundrobin", "random", "activebackup", "loadbalance", "lacp"});
-inline constexpr auto hwaddr_policy_words =
-    std::to_array<std::string_view>({"same_all", "by_active", "only_active"});
-inline constexpr auto agg_select_policy_words =
-    std::to_array<std::string_view>({"lacp_prio", "lacp_prio_stable", "bandwidth", "count", "port_config"});
-inline constexpr auto link_watch_words =
-    std::to_array<std::string_view>({"ethtool", "arp_ping", "nsna_ping", "tipc"});
-inline constexpr auto link_watch_policy_words = std::to_array<std::string_view>({"any", "all"});
-inline constexpr auto datapath_words = std::to_array<std::string_view>({"auto", "team", "bpf"});
-inline constexpr auto interrupt_policy_words = std::to_array<std::string_view>({"unique", "off"});
-inline constexpr auto tx_hash_words = [] {
-    std::array<std::string_view, hash_words.size()> words;
-    std::ranges::transform(hash_words, words.begin(), &HashWord::word);
-    return words;
-}();
-inline constexpr auto worker_policy_words = std::to_array<std::string_view>({"follow", "spread", "off"});
-inline constexpr auto tx_balancer_words = std::to_array<std::string_view>({"basic"});
 
 } // namespace teamo::config

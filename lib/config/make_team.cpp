@@ -1,13 +1,67 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "config/make_team.h"
-
-#include "config/section.h"
+#include "config/steps.h"
 
 #include <algorithm>
-#include <array>
+#include <cassert>
 
 namespace teamo::config {
 namespace {
+
+/// One object of a document, with its path in the table. Returns valid values as written, and the table's
+/// default for all others. Does not report errors: check_document() has done so.
+class Section {
+public:
+    /// `object` may be nullptr or not an object: then every value is the default.
+    Section(const json::Value* object, std::string_view path) : object_(object), path_(path) {}
+
+    bool boolean(std::string_view name) const { return value_of<bool, bool>(name); }
+    /// Empty if there is neither a valid value nor a default.
+    std::string string(std::string_view name) const { return value_of<std::string, std::string_view>(name); }
+    /// An integer within the key's range; `Number` must hold that range.
+    template <class Number = std::uint32_t>
+    Number integer(std::string_view name) const {
+        return static_cast<Number>(value_of<std::int64_t, std::int64_t>(name));
+    }
+    milliseconds time(std::string_view name) const { return milliseconds{integer<std::int64_t>(name)}; }
+    /// The enumerator of the word: its index in the key's words.
+    template <class Enum>
+    Enum word(std::string_view name) const {
+        const auto words = key(name).rules.words;
+        const auto found = std::ranges::find(words, string(name));
+        assert(found != words.end());
+        return static_cast<Enum>(found - words.begin());
+    }
+
+    /// The written value if it is valid, else nullptr.
+    const json::Value* written(std::string_view name) const {
+        const auto* value = object_ == nullptr ? nullptr : object_->find(name);
+        return value != nullptr && fault_of(key(name), *value).empty() ? value : nullptr;
+    }
+    Section below(std::string_view name) const { return {written(name), key(name).inner()}; }
+
+private:
+    const Key& key(std::string_view name) const {
+        const auto* found = find_member(path_, name);
+        assert(found != nullptr);
+        return *found;
+    }
+
+    template <class Type, class Default>
+    Type value_of(std::string_view name) const {
+        if (const auto* value = written(name)) return std::get<Type>(value->data());
+        const auto* fallback = std::get_if<Default>(&key(name).rules.fallback);
+        return fallback == nullptr ? Type{} : Type(*fallback);
+    }
+
+    const json::Value* object_;
+    std::string_view path_;
+};
+
+/// An integer without a default.
+std::optional<std::uint16_t> optional_integer(const Section& section, std::string_view name) {
+    if (section.written(name) == nullptr) return std::nullopt;
+    return section.integer<std::uint16_t>(name);
+}
 
 // As in teamd, a list without any known word is an empty hash, not the default.
 HashFields tx_hash_of(const Section& runner) {
@@ -22,7 +76,7 @@ HashFields tx_hash_of(const Section& runner) {
 std::optional<TxBalancer> tx_balancer_of(const Section& runner) {
     const auto balancer = runner.below("tx_balancer");
     if (balancer.written("name") == nullptr) return std::nullopt;
-    return TxBalancer{.balancing_interval = milliseconds{balancer.integer("balancing_interval") * 100}};
+    return TxBalancer{.balancing_interval = balancer.time("balancing_interval") * 100};
 }
 
 LacpRunner lacp_of(const Section& runner) {
@@ -30,7 +84,7 @@ LacpRunner lacp_of(const Section& runner) {
             .fast_rate = runner.boolean("fast_rate"),
             .sys_prio = runner.integer<std::uint16_t>("sys_prio"),
             .min_ports = runner.integer<std::uint16_t>("min_ports"),
-            .agg_select_policy = static_cast<AggSelectPolicy>(runner.word("agg_select_policy")),
+            .agg_select_policy = runner.word<AggSelectPolicy>("agg_select_policy"),
             .tx_hash = tx_hash_of(runner),
             .tx_balancer = tx_balancer_of(runner)};
 }
@@ -40,7 +94,7 @@ RunnerConfig runner_of(const Section& runner) {
     if (name == "broadcast") return BroadcastRunner{};
     if (name == "random") return RandomRunner{};
     if (name == "activebackup")
-        return ActiveBackupRunner{.hwaddr_policy = static_cast<HwaddrPolicy>(runner.word("hwaddr_policy"))};
+        return ActiveBackupRunner{.hwaddr_policy = runner.word<HwaddrPolicy>("hwaddr_policy")};
     if (name == "loadbalance")
         return LoadBalanceRunner{.tx_hash = tx_hash_of(runner), .tx_balancer = tx_balancer_of(runner)};
     if (name == "lacp") return lacp_of(runner);
@@ -58,8 +112,8 @@ BalanceConfig balance_of(const Section& section, const RunnerConfig& runner) {
                           .aware = section.boolean("aware"),
                           .interval = TxBalancer{}.balancing_interval,
                           .wait_for_gap = section.boolean("wait_for_gap"),
-                          .max_wait = milliseconds{section.integer("max_wait")},
-                          .min_gain = section.integer<std::uint32_t>("min_gain")};
+                          .max_wait = section.time("max_wait"),
+                          .min_gain = section.integer("min_gain")};
     const auto* balancer = tx_balancer_of(runner);
     if (balancer == nullptr) return balance; // the runner does not hash
     // The sending CPU selects the port: there is nothing to move.
@@ -70,8 +124,8 @@ BalanceConfig balance_of(const Section& section, const RunnerConfig& runner) {
 }
 
 Repetition repetition_of(const Section& section, const RunnerConfig& runner) {
-    Repetition repetition{.count = section.integer<std::uint32_t>("count"),
-                          .interval = milliseconds{section.integer("interval")},
+    Repetition repetition{.count = section.integer("count"),
+                          .interval = section.time("interval"),
                           .configured = section.written("count") != nullptr};
     // With activebackup the neighbours must learn of each change of the active port.
     if (!repetition.configured && std::holds_alternative<ActiveBackupRunner>(runner)) repetition.count = 1;
@@ -79,32 +133,28 @@ Repetition repetition_of(const Section& section, const RunnerConfig& runner) {
 }
 
 ArpPingWatch arp_ping_of(const Section& watch) {
-    ArpPingWatch arp_ping{.interval = milliseconds{watch.integer("interval")},
-                          .init_wait = milliseconds{watch.integer("init_wait")},
-                          .missed_max = watch.integer<std::uint32_t>("missed_max"),
-                          .source_host = watch.string("source_host"),
-                          .target_host = *watch.written("target_host")->string(),
-                          .validate_active = watch.boolean("validate_active"),
-                          .validate_inactive = watch.boolean("validate_inactive"),
-                          .send_always = watch.boolean("send_always"),
-                          .vlanid = std::nullopt};
-    if (const auto* vlanid = watch.written("vlanid"))
-        arp_ping.vlanid = static_cast<std::uint16_t>(*vlanid->integer());
-    return arp_ping;
+    return {.interval = watch.time("interval"),
+            .init_wait = watch.time("init_wait"),
+            .missed_max = watch.integer("missed_max"),
+            .source_host = watch.string("source_host"),
+            .target_host = watch.string("target_host"),
+            .validate_active = watch.boolean("validate_active"),
+            .validate_inactive = watch.boolean("validate_inactive"),
+            .send_always = watch.boolean("send_always"),
+            .vlanid = optional_integer(watch, "vlanid")};
 }
 
 LinkWatch watch_of(const json::Value& value) {
     const Section watch(&value, "link_watch");
-    const auto name = *watch.written("name")->string();
+    const auto name = watch.string("name");
     if (name == "arp_ping") return arp_ping_of(watch);
     if (name == "nsna_ping")
-        return NsnaPingWatch{.interval = milliseconds{watch.integer("interval")},
-                             .init_wait = milliseconds{watch.integer("init_wait")},
-                             .missed_max = watch.integer<std::uint32_t>("missed_max"),
-                             .target_host = *watch.written("target_host")->string()};
-    if (name == "tipc") return TipcWatch{.tipc_bearer = *watch.written("tipc_bearer")->string()};
-    return EthtoolWatch{.delay_up = milliseconds{watch.integer("delay_up")},
-                        .delay_down = milliseconds{watch.integer("delay_down")}};
+        return NsnaPingWatch{.interval = watch.time("interval"),
+                             .init_wait = watch.time("init_wait"),
+                             .missed_max = watch.integer("missed_max"),
+                             .target_host = watch.string("target_host")};
+    if (name == "tipc") return TipcWatch{.tipc_bearer = watch.string("tipc_bearer")};
+    return EthtoolWatch{.delay_up = watch.time("delay_up"), .delay_down = watch.time("delay_down")};
 }
 
 std::vector<LinkWatch> watches_of(const Section& holder) {
@@ -120,14 +170,14 @@ std::vector<LinkWatch> watches_of(const Section& holder) {
 
 /// `base`: the values of keys that are not written.
 OffloadContract offload_of(const Section& section, OffloadContract base) {
-    if (section.written("lacking") != nullptr) base.lacking = static_cast<Lacking>(section.word("lacking"));
+    if (section.written("lacking") != nullptr) base.lacking = section.word<Lacking>("lacking");
     if (section.written("repair") != nullptr) base.repair = section.boolean("repair");
     // Groups first: a single feature overrides its group, whatever their order in the file.
     for (const bool groups : {true, false})
         for (const auto name : offload_names()) {
             const bool is_group = find_offload(name) == nullptr;
             if (is_group != groups || section.written(name) == nullptr) continue;
-            const auto wish = static_cast<OffloadWish>(section.word(name));
+            const auto wish = section.word<OffloadWish>(name);
             for (const auto feature : offloads_named(name))
                 base.wishes.insert_or_assign(std::string(feature), wish);
         }
@@ -135,27 +185,22 @@ OffloadContract offload_of(const Section& section, OffloadContract base) {
 }
 
 InterruptConfig interrupts_of(const Section& section) {
-    InterruptConfig interrupts{.policy = static_cast<InterruptPolicy>(section.word("policy")),
-                               .cpus = {},
-                               .xps = section.boolean("xps"),
-                               .rps = section.boolean("rps"),
-                               .irqbalance = section.boolean("irqbalance")};
-    if (const auto* cpus = section.written("cpus"))
-        interrupts.cpus = parse_cpu_list(*cpus->string()).value_or(CpuList{});
-    return interrupts;
+    return {.policy = section.word<InterruptPolicy>("policy"),
+            .cpus = parse_cpu_list(section.string("cpus")).value_or(CpuList{}),
+            .xps = section.boolean("xps"),
+            .rps = section.boolean("rps"),
+            .irqbalance = section.boolean("irqbalance")};
 }
 
 PortConfig port_of(const json::Value& value, const TeamConfig& team) {
     const Section section(&value, "ports.PORTIFNAME");
-    PortConfig port{.queue_id = std::nullopt,
+    PortConfig port{.queue_id = optional_integer(section, "queue_id"),
                     .prio = section.integer<std::int32_t>("prio"),
                     .sticky = section.boolean("sticky"),
                     .lacp_prio = section.integer<std::uint16_t>("lacp_prio"),
                     .lacp_key = section.integer<std::uint16_t>("lacp_key"),
                     .link_watches = watches_of(section),
                     .offload = offload_of(section.below("offload"), team.offload)};
-    if (const auto* queue_id = section.written("queue_id"))
-        port.queue_id = static_cast<std::uint16_t>(*queue_id->integer());
     port.link_watches.insert(port.link_watches.end(), team.link_watches.begin(), team.link_watches.end());
     if (port.link_watches.empty()) port.link_watches.emplace_back(EthtoolWatch{});
     return port;
@@ -167,7 +212,7 @@ std::vector<WorkerRule> workers_of(const Section& top) {
     if (written == nullptr) return rules;
     for (const auto& value : *written->array()) {
         const Section section(&value, "workers");
-        WorkerRule rule{.policy = static_cast<WorkerPolicy>(section.word("policy"))};
+        WorkerRule rule{.policy = section.word<WorkerPolicy>("policy")};
         for (std::size_t selector = 0; selector < worker_selector_names.size(); ++selector)
             if (const auto* name = section.written(worker_selector_names[selector])) {
                 rule.selector = static_cast<WorkerSelector>(selector);
@@ -183,15 +228,14 @@ std::vector<WorkerRule> workers_of(const Section& top) {
 TeamConfig make_team(const json::Value& document, std::string_view device) {
     const Section top(&document, "");
     TeamConfig team;
-    if (const auto* written = top.written("device")) team.device = *written->string();
-    if (!device.empty()) team.device = device;
-    team.debug_level = top.integer<std::uint32_t>("debug_level");
-    if (const auto* hwaddr = top.written("hwaddr")) team.hwaddr = parse_mac_address(*hwaddr->string());
+    team.device = device.empty() ? top.string("device") : device;
+    team.debug_level = top.integer("debug_level");
+    team.hwaddr = parse_mac_address(top.string("hwaddr"));
     team.runner = runner_of(top.below("runner"));
     team.notify_peers = repetition_of(top.below("notify_peers"), team.runner);
     team.mcast_rejoin = repetition_of(top.below("mcast_rejoin"), team.runner);
-    team.link_watch_policy = static_cast<LinkWatchPolicy>(top.word("link_watch_policy"));
-    team.datapath = static_cast<DatapathChoice>(top.word("datapath"));
+    team.link_watch_policy = top.word<LinkWatchPolicy>("link_watch_policy");
+    team.datapath = top.word<DatapathChoice>("datapath");
     team.balance = balance_of(top.below("balance"), team.runner);
     team.offload = offload_of(top.below("offload"), {});
     team.interrupts = interrupts_of(top.below("interrupts"));

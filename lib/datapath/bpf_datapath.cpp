@@ -3,8 +3,7 @@
 
 #include "base/handle.h"
 #include "datapath/bpf/abi.h"
-#include "datapath/bucket_counters.h"
-#include "datapath/netkit.h"
+#include "datapath/bucket_meter.h"
 #include "datapath/pair_device.h"
 #include "forward.skel.h"
 #include "kernel/netlink/traffic_control.h"

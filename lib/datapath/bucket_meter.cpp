@@ -1,40 +1,51 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "datapath/bucket_meter.h"
 
-#include "base/handle.h"
-#include "datapath/bucket_counters.h"
+#include "datapath/bpf/abi.h"
 #include "kernel/netlink/traffic_control.h"
 #include "meter.skel.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+
+#include <vector>
 
 namespace teamo {
 
-struct BucketMeter::Program {
-    Handle<teamo_meter, teamo_meter__destroy> skeleton;
-};
-
-BucketMeter::BucketMeter(std::unique_ptr<Program> program) : program_(std::move(program)) {}
-BucketMeter::BucketMeter(BucketMeter&&) noexcept = default;
-BucketMeter& BucketMeter::operator=(BucketMeter&&) noexcept = default;
-BucketMeter::~BucketMeter() = default;
-
-Result<BucketMeter> BucketMeter::open(IfIndex device) {
-    auto program = std::make_unique<Program>();
-    program->skeleton.reset(teamo_meter__open());
-    if (!program->skeleton)
-        return fail_errno(errno, "cannot open the BPF program that counts packets by bucket");
-    if (const int error = teamo_meter__load(program->skeleton.get()); error < 0)
-        return fail_errno(-error, "the kernel refuses to load the BPF program that counts packets by bucket");
-    const int descriptor = bpf_program__fd(program->skeleton->progs.teamo_meter);
-    TEAMO_TRY(attach_egress(device, descriptor));
-    return BucketMeter(std::move(program));
+void BucketMeter::Destroy::operator()(teamo_meter* skeleton) const noexcept {
+    teamo_meter__destroy(skeleton);
 }
 
-void BucketMeter::set_fields(HashFields fields) { program_->skeleton->bss->teamo_fields = fields; }
+Result<BucketMeter> BucketMeter::open(IfIndex device) {
+    BucketMeter meter(teamo_meter__open());
+    auto* skeleton = meter.skeleton_.get();
+    if (skeleton == nullptr)
+        return fail_errno(errno, "cannot open the BPF program that counts packets by bucket");
+    if (const int error = teamo_meter__load(skeleton); error < 0)
+        return fail_errno(-error, "the kernel refuses to load the BPF program that counts packets by bucket");
+    TEAMO_TRY(attach_egress(device, bpf_program__fd(skeleton->progs.teamo_meter)));
+    return meter;
+}
+
+void BucketMeter::set_fields(HashFields fields) { skeleton_->bss->teamo_fields = fields; }
 
 Result<BucketCounters> BucketMeter::read(std::uint8_t bucket) const {
-    return read_bucket_counters(bpf_map__fd(program_->skeleton->maps.teamo_bucket_counters), bucket);
+    return read_bucket_counters(bpf_map__fd(skeleton_->maps.teamo_bucket_counters), bucket);
+}
+
+Result<BucketCounters> read_bucket_counters(int map, std::uint8_t bucket) {
+    const int cpus = libbpf_num_possible_cpus();
+    if (cpus < 0) return fail_errno(-cpus, "cannot read the number of CPUs");
+    std::vector<teamo_bucket_counters> each(static_cast<std::size_t>(cpus));
+    const std::uint32_t key = bucket;
+    if (bpf_map_lookup_elem(map, &key, each.data()) < 0) return fail_errno(errno, "cannot read a BPF map");
+    BucketCounters sum;
+    for (const auto& cpu : each) {
+        sum.bytes += cpu.bytes;
+        sum.packets += cpu.packets;
+        sum.gso_bytes += cpu.gso_bytes;
+    }
+    return sum;
 }
 
 } // namespace teamo

@@ -8,6 +8,8 @@
 
 #include <memory>
 
+struct teamo_meter;
+
 namespace teamo {
 
 /// Counts the transmitted packets of each bucket on a device whose packets another datapath distributes
@@ -17,19 +19,20 @@ public:
     /// Loads the program and attaches it to the device's egress, replacing an older one.
     static Result<BucketMeter> open(IfIndex device);
 
-    BucketMeter(BucketMeter&&) noexcept;
-    BucketMeter& operator=(BucketMeter&&) noexcept;
-    ~BucketMeter();
-
     /// Sets the fields of the hash.
     void set_fields(HashFields fields);
     Result<BucketCounters> read(std::uint8_t bucket) const;
 
 private:
-    struct Program;
-    explicit BucketMeter(std::unique_ptr<Program> program);
-
-    std::unique_ptr<Program> program_;
+    explicit BucketMeter(teamo_meter* skeleton) : skeleton_(skeleton) {}
+    struct Destroy {
+        void operator()(teamo_meter* skeleton) const noexcept;
+    };
+    std::unique_ptr<teamo_meter, Destroy> skeleton_;
 };
+
+/// The counters of one bucket, summed over all CPUs; `map` is a program's "teamo_bucket_counters"
+/// (bpf/abi.h).
+Result<BucketCounters> read_bucket_counters(int map, std::uint8_t bucket);
 
 } // namespace teamo

@@ -5,15 +5,6 @@
 #include "datapath/team_datapath.h"
 
 namespace teamo {
-namespace {
-
-template <class Opened>
-Result<std::unique_ptr<Datapath>> as_datapath(Opened opened) {
-    if (!opened) return tl::unexpected(opened.error());
-    return std::unique_ptr<Datapath>(std::move(*opened));
-}
-
-} // namespace
 
 Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing) {
     if (choice != DatapathChoice::automatic) return choice;
@@ -28,8 +19,8 @@ Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links
 Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
                                                 const Link* existing, HashFields fields) {
     const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing));
-    if (chosen == DatapathChoice::team) return as_datapath(TeamDatapath::open());
-    return as_datapath(BpfDatapath::load(has(fields, HashField::cpu)));
+    if (chosen == DatapathChoice::team) return std::unique_ptr<Datapath>(TEAMO_TRY(TeamDatapath::open()));
+    return std::unique_ptr<Datapath>(TEAMO_TRY(BpfDatapath::load(has(fields, HashField::cpu))));
 }
 
 } // namespace teamo

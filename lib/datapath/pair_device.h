@@ -16,4 +16,8 @@ Result<TeamDevice> create_pair_device(LinkControl& links, const std::string& nam
 /// the mark, or the inner end is gone.
 Result<std::optional<TeamDevice>> find_pair_device(const Links& links, const std::string& name);
 
+/// Attaches a program to the team's end of a netkit pair, replacing all programs there. It is attached to the
+/// device without a BPF link, so it stays when this process ends.
+Result<> attach_netkit(IfIndex device, int program);
+
 } // namespace teamo

@@ -99,8 +99,7 @@ Result<> TeamDatapath::attach_team(const TeamDevice& device, const Tables& table
     const auto mark = team_mark(link.name);
     if (std::ranges::find(link.altnames, mark) == link.altnames.end()) // taken over from another program
         TEAMO_TRY(links_.add_altname(device.team, mark));
-    auto driver = TEAMO_TRY(TeamDriver::open(device.team));
-    driver_.emplace(std::move(driver));
+    driver_ = TEAMO_TRY(TeamDriver::open(device.team));
     team_ = device.team;
     return apply(tables);
 }
@@ -164,8 +163,7 @@ Result<> TeamDatapath::set_port_options(const Tables& tables) {
         // While the link watches agree with the driver's own view of the link, use that: it works without a
         // daemon.
         if (settings.user_linkup)
-            if (auto set = driver_->set({.name = "user_linkup", .port = port}, *settings.user_linkup); !set)
-                return set;
+            TEAMO_TRY(driver_->set({.name = "user_linkup", .port = port}, *settings.user_linkup));
         return driver_->set({.name = "user_linkup_enabled", .port = port}, settings.user_linkup.has_value());
     });
 }
@@ -199,10 +197,8 @@ Result<> TeamDatapath::set_mapping(const Tables& tables) {
     TEAMO_TRY(take_events());
     for (std::uint32_t bucket = 0; bucket < bucket_count; ++bucket) {
         const auto port = tables.ports[leaves_by(tables, bucket).value];
-        if (!port) continue;
-        if (auto set = driver_->set({.name = "lb_tx_hash_to_port_mapping", .place = bucket}, port.value);
-            !set)
-            return set;
+        if (port)
+            TEAMO_TRY(driver_->set({.name = "lb_tx_hash_to_port_mapping", .place = bucket}, port.value));
     }
     return {};
 }
@@ -239,10 +235,7 @@ Result<std::array<PortCounters, max_ports + 1>> TeamDatapath::read_counters() {
 Result<BucketCounters> TeamDatapath::read_bucket(std::uint8_t bucket) {
     if (!team_ || !applied_ || applied_->mode != TransmitMode::hash)
         return fail(EAGAIN, "the team does not hash yet");
-    if (!meter_) {
-        auto meter = TEAMO_TRY(BucketMeter::open(team_));
-        meter_.emplace(std::move(meter));
-    }
+    if (!meter_) meter_ = TEAMO_TRY(BucketMeter::open(team_));
     meter_->set_fields(applied_->hash_fields);
     return meter_->read(bucket);
 }
@@ -252,8 +245,7 @@ std::optional<int> TeamDatapath::event_fd() const {
 }
 
 Result<> TeamDatapath::take_events() {
-    const auto taken = TEAMO_TRY(driver_->take_events());
-    if (taken) applied_.reset();
+    if (TEAMO_TRY(driver_->take_events())) applied_.reset();
     return {};
 }
 

@@ -50,10 +50,6 @@ std::string text_of(const TeamOption& option) {
 
 } // namespace
 
-TeamDriver::TeamDriver(team_handle* handle) : handle_(handle) {}
-TeamDriver::TeamDriver(TeamDriver&&) noexcept = default;
-TeamDriver& TeamDriver::operator=(TeamDriver&&) noexcept = default;
-TeamDriver::~TeamDriver() = default;
 void TeamDriver::Free::operator()(team_handle* handle) const noexcept { team_free(handle); }
 
 Result<TeamDriver> TeamDriver::open(IfIndex team) {

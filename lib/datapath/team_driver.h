@@ -4,7 +4,6 @@
 // updates it by the driver's events.
 #pragma once
 
-#include "base/handle.h"
 #include "base/named.h"
 #include "base/result.h"
 
@@ -32,10 +31,6 @@ public:
     /// ENODEV and others: the device is not of the team driver, or the driver does not answer.
     static Result<TeamDriver> open(IfIndex team);
 
-    TeamDriver(TeamDriver&&) noexcept;
-    TeamDriver& operator=(TeamDriver&&) noexcept;
-    ~TeamDriver();
-
     /// The last known value; none if the driver has no such option now.
     std::optional<TeamValue> get(const TeamOption& option) const;
     /// Sets the option unless it has the value already. ENOENT: the driver has no such option.
@@ -48,7 +43,7 @@ public:
     Result<bool> take_events();
 
 private:
-    explicit TeamDriver(team_handle* handle);
+    explicit TeamDriver(team_handle* handle) : handle_(handle) {}
     struct Free {
         void operator()(team_handle* handle) const noexcept;
     };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Reads JSON that this program wrote (its files, the daemon's state). A missing value, or one of another
-// type, reads as an empty value.
+// Reads members of JSON objects. A missing value, or one of another type, reads as an empty value.
 #pragma once
 
 #include "base/cpu_list.h"

@@ -5,9 +5,9 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,8 +22,16 @@ struct Place {
     bool operator==(const Place&) const = default;
 };
 
-struct Member;
 class Value;
+/// A template, because Value is complete only after its own members.
+template <class Of>
+struct BasicMember {
+    std::string key;
+    Of value;
+    Place key_place{};
+    bool operator==(const BasicMember& other) const { return key == other.key && value == other.value; }
+};
+using Member = BasicMember<Value>;
 using Array = std::vector<Value>;
 /// In the order written; keys are unique (parse refuses duplicates, as teamd does).
 using Object = std::vector<Member>;
@@ -34,25 +42,17 @@ class Value {
 public:
     using Data = std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object>;
 
-    // Defined below Member: clang instantiates a vector's constexpr members on first use.
-    Value();
-    ~Value();
-    Value(const Value&);
-    Value(Value&&) noexcept;
-    Value& operator=(const Value&);
-    Value& operator=(Value&&) noexcept;
+    Value() = default;
     // Not explicit: Value(Object{...}) and {"key", Object{...}} both read well.
-    Value(std::nullptr_t);
-    Value(bool value);
-    Value(int value);
-    Value(std::uint32_t value);
-    Value(std::int64_t value);
-    Value(double value);
-    Value(const char* value);
-    Value(std::string value);
-    Value(std::string_view value);
-    Value(Array value);
-    Value(Object value);
+    Value(std::nullptr_t) {}
+    Value(bool value) : data_(value) {}
+    Value(std::integral auto value) : data_(std::int64_t{value}) {}
+    Value(double value) : data_(value) {}
+    Value(const char* value) : data_(std::string(value)) {}
+    Value(std::string value) : data_(std::move(value)) {}
+    Value(std::string_view value) : data_(std::string(value)) {}
+    Value(Array value) : data_(std::move(value)) {}
+    Value(Object value) : data_(std::move(value)) {}
 
     const Data& data() const { return data_; }
     Data& data() { return data_; }
@@ -76,37 +76,12 @@ public:
     /// Removes a member; false if there is none.
     bool erase(std::string_view key);
 
-    bool operator==(const Value& other) const;
+    bool operator==(const Value& other) const { return data_ == other.data_; }
 
 private:
     Data data_;
     Place place_;
 };
-
-struct Member {
-    std::string key;
-    Value value;
-    Place key_place{};
-    bool operator==(const Member& other) const { return key == other.key && value == other.value; }
-};
-
-inline Value::Value() : data_(nullptr) {}
-inline Value::~Value() = default;
-inline Value::Value(const Value&) = default;
-inline Value::Value(Value&&) noexcept = default;
-inline Value& Value::operator=(const Value&) = default;
-inline Value& Value::operator=(Value&&) noexcept = default;
-inline Value::Value(std::nullptr_t) : data_(nullptr) {}
-inline Value::Value(bool value) : data_(value) {}
-inline Value::Value(int value) : data_(std::int64_t{value}) {}
-inline Value::Value(std::uint32_t value) : data_(std::int64_t{value}) {}
-inline Value::Value(std::int64_t value) : data_(value) {}
-inline Value::Value(double value) : data_(value) {}
-inline Value::Value(const char* value) : data_(std::string(value)) {}
-inline Value::Value(std::string value) : data_(std::move(value)) {}
-inline Value::Value(std::string_view value) : data_(std::string(value)) {}
-inline Value::Value(Array value) : data_(std::move(value)) {}
-inline Value::Value(Object value) : data_(std::move(value)) {}
 
 /// A counter; jansson has no unsigned integer.
 inline Value counted(std::uint64_t count) { return static_cast<std::int64_t>(count); }

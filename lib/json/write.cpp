@@ -2,7 +2,7 @@
 #include "json/write.h"
 
 #include "base/match.h"
-#include "json/utf8.h"
+#include "json/quote.h"
 
 #include <fmt/format.h>
 
@@ -107,17 +107,11 @@ private:
     }
 
     void character(char32_t code) {
-        switch (code) {
-        case '"': text_ += "\\\""; return;
-        case '\\': text_ += "\\\\"; return;
-        case '\b': text_ += "\\b"; return;
-        case '\f': text_ += "\\f"; return;
-        case '\n': text_ += "\\n"; return;
-        case '\r': text_ += "\\r"; return;
-        case '\t': text_ += "\\t"; return;
-        default: break;
-        }
-        if (code >= 0x20 && code < 0x80) {
+        constexpr std::u32string_view special = U"\"\\\b\f\n\r\t";
+        if (const auto at = special.find(code); at != std::u32string_view::npos) {
+            text_ += '\\';
+            text_ += "\"\\bfnrt"[at];
+        } else if (code >= 0x20 && code < 0x80) {
             text_ += static_cast<char>(code);
         } else if (code < 0x10000) {
             escape(code);

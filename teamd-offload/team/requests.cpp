@@ -71,7 +71,7 @@ struct Begin {
         if (!object) return failed(object.error().text);
         auto document =
             with_port_configuration(context().configuration.document, request.port, std::move(*object));
-        auto read = read_configuration(document, context().name());
+        auto read = read_document(document, context().name());
         if (!read.configuration) return failed(read.diagnostics.empty() ? "" : read.diagnostics.front().text);
         for (const auto& entry : read.configuration->team.ports)
             if (const auto watch = unsupported_watch(entry.second.link_watches); !watch.empty())

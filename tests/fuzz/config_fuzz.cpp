@@ -10,14 +10,14 @@
 using namespace teamo;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    const auto read = read_configuration(std::string_view(reinterpret_cast<const char*>(bytes), size));
+    const auto read = read_configuration({reinterpret_cast<const char*>(bytes), size});
     for (const auto& diagnostic : read.diagnostics)
         for (const char letter : text_of(diagnostic, "team0.conf"))
             if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F) std::abort();
 
     if (!read.configuration && !read.has_errors()) std::abort();
     if (!read.configuration) return 0;
-    const auto again = read_configuration(read.configuration->document);
+    const auto again = read_document(read.configuration->document);
     if (!again.configuration || again.configuration->document != read.configuration->document) std::abort();
     if (again.configuration->team.ports != read.configuration->team.ports) std::abort();
     return 0;

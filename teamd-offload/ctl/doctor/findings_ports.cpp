@@ -55,7 +55,7 @@ void add_link(const Readings& readings, const PortStatus& port, Findings& findin
 
 /// Whether "offload" of the port or of the team sets the port's TSO to off.
 bool is_tso_disabled_by_config(const json::Value& configuration, std::string_view port) {
-    const auto read = read_configuration(configuration);
+    const auto read = read_document(configuration);
     if (!read.configuration) return false;
     const auto& team = read.configuration->team;
     const auto own = std::ranges::find(team.ports, port, &std::pair<std::string, PortConfig>::first);

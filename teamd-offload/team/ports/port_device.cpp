@@ -4,7 +4,7 @@
 // taken, so that another process can finish or undo it; these functions skip what is done already.
 #include "team/ports/port_set.h"
 
-#include "base/failures.h"
+#include "base/result.h"
 #include "kernel/files/files.h"
 #include "model/marks.h"
 

@@ -2,7 +2,7 @@
 //
 // How a port leaves the team and its device is restored. The pass between the two moves its traffic to other
 // ports first.
-#include "base/failures.h"
+#include "base/result.h"
 #include "kernel/interrupts/affinity_settings.h"
 #include "team/ports/port_set.h"
 

@@ -4,6 +4,7 @@
 // adopted. Only this class edits their entries in the journal.
 #pragma once
 
+#include "base/result.h"
 #include "plan/team/patience.h"
 #include "runner/runner.h"
 #include "team/subsystems.h"

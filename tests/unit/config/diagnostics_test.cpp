@@ -127,7 +127,7 @@ TEST(Diagnostics, names_missing_option) {
 
 TEST(Diagnostics, has_no_place_for_document_in_memory) {
     const auto document = json::parse("{\n\"devise\": 1}").value();
-    EXPECT_THAT(complaints(read_configuration(document)),
+    EXPECT_THAT(complaints(read_document(document)),
                 ElementsAre(" warning: /devise: unknown key \"devise\"; did you mean \"device\"?"));
 }
 
@@ -179,7 +179,7 @@ TEST(Diagnostics, survives_random_damage) {
         if (!read.configuration)
             ASSERT_TRUE(read.has_errors()) << text;
         else
-            ASSERT_EQ(read_configuration(read.configuration->document).configuration->document,
+            ASSERT_EQ(read_document(read.configuration->document).configuration->document,
                       read.configuration->document)
                 << text;
     }

@@ -45,11 +45,11 @@ void add_keys(std::set<std::string_view>& paths, const json::Value& object, std:
         const auto* key = config::find_member(path, member.key);
         if (key == nullptr) continue; // --check warns about it, which fails its own test
         paths.insert(key->path);
-        if (key->shape == Shape::object) add_keys(paths, member.value, key->inner());
-        if (key->shape == Shape::objects)
+        if (key->rules.shape == Shape::object) add_keys(paths, member.value, key->inner());
+        if (key->rules.shape == Shape::objects)
             for (const auto& element : *member.value.array())
                 add_keys(paths, element, key->inner());
-        if (key->shape == Shape::ports)
+        if (key->rules.shape == Shape::ports)
             for (const auto& port : *member.value.object())
                 add_keys(paths, port.value, "ports.PORTIFNAME");
     }

@@ -28,14 +28,16 @@ TEST(ConfigKeys, has_help_sentence_for_each_key) {
 
 TEST(ConfigKeys, has_valid_defaults) {
     for (const auto& key : config::keys()) {
-        const auto* number = std::get_if<std::int64_t>(&key.fallback);
-        const auto* word = std::get_if<std::string_view>(&key.fallback);
-        EXPECT_TRUE(!std::holds_alternative<bool>(key.fallback) || key.shape == Shape::boolean) << key.path;
-        EXPECT_TRUE(number == nullptr || key.shape == Shape::integer) << key.path;
-        EXPECT_TRUE(number == nullptr || (*number >= key.range.least && *number <= key.range.most))
+        const auto* number = std::get_if<std::int64_t>(&key.rules.fallback);
+        const auto* word = std::get_if<std::string_view>(&key.rules.fallback);
+        EXPECT_TRUE(!std::holds_alternative<bool>(key.rules.fallback) || key.rules.shape == Shape::boolean)
             << key.path;
-        if (word == nullptr || key.shape != Shape::string || key.words.empty()) continue;
-        EXPECT_THAT(key.words, Contains(*word)) << key.path;
+        EXPECT_TRUE(number == nullptr || key.rules.shape == Shape::integer) << key.path;
+        EXPECT_TRUE(number == nullptr ||
+                    (*number >= key.rules.range.least && *number <= key.rules.range.most))
+            << key.path;
+        if (word == nullptr || key.rules.shape != Shape::string || key.rules.words.empty()) continue;
+        EXPECT_THAT(key.rules.words, Contains(*word)) << key.path;
     }
 }
 
@@ -59,6 +61,16 @@ TEST(ConfigKeys, has_same_defaults_as_model) {
         {"runner.tx_balancer.balancing_interval",
          fmt::to_string(TxBalancer{}.balancing_interval.count() / 100)},
         {"runner.tx_hash", R"(["eth", "ipv4", "ipv6"])"},
+        {"balance.aware", fmt::to_string(BalanceConfig{}.aware)},
+        {"balance.wait_for_gap", fmt::to_string(BalanceConfig{}.wait_for_gap)},
+        {"balance.max_wait", fmt::to_string(BalanceConfig{}.max_wait.count())},
+        {"balance.min_gain", fmt::to_string(BalanceConfig{}.min_gain)},
+        {"interrupts.policy", fmt::format("\"{}\"", name_of(InterruptConfig{}.policy))},
+        {"interrupts.xps", fmt::to_string(InterruptConfig{}.xps)},
+        {"interrupts.rps", fmt::to_string(InterruptConfig{}.rps)},
+        {"interrupts.irqbalance", fmt::to_string(InterruptConfig{}.irqbalance)},
+        {"offload.lacking", fmt::format("\"{}\"", name_of(OffloadContract{}.lacking))},
+        {"offload.repair", fmt::to_string(OffloadContract{}.repair)},
         {"ports.PORTIFNAME.prio", fmt::to_string(PortConfig{}.prio)},
         {"ports.PORTIFNAME.lacp_prio", fmt::to_string(PortConfig{}.lacp_prio)},
         {"ports.PORTIFNAME.lacp_key", fmt::to_string(PortConfig{}.lacp_key)},
@@ -68,7 +80,7 @@ TEST(ConfigKeys, has_same_defaults_as_model) {
         {"link_watch.vlanid", ""},
     };
     for (const auto& [path, text] : defaults)
-        EXPECT_EQ(config::text_of(config::find_key(path)->fallback), text) << path;
+        EXPECT_EQ(config::text_of(config::find_key(path)->rules.fallback), text) << path;
 }
 
 } // namespace

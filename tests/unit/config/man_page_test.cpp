@@ -26,11 +26,11 @@ TEST(ManPage, documents_every_key_with_default_and_words) {
         const auto item = text.find("\n.It Cm " + std::string(key.path) + "\n");
         ASSERT_NE(item, std::string::npos) << key.path;
         const auto entry = text.substr(item + 1, text.find("\n.It Cm ", item + 1) - item - 1);
-        EXPECT_THAT(entry, testing::HasSubstr(std::string(name_of(key.shape)))) << key.path;
-        if (const auto fallback = text_of(key.fallback); !fallback.empty()) {
+        EXPECT_THAT(entry, testing::HasSubstr(std::string(name_of(key.rules.shape)))) << key.path;
+        if (const auto fallback = text_of(key.rules.fallback); !fallback.empty()) {
             EXPECT_THAT(entry, testing::HasSubstr("default " + fallback)) << key.path;
         }
-        for (const auto word : key.words)
+        for (const auto word : key.rules.words)
             EXPECT_THAT(entry, testing::HasSubstr(std::string(word))) << key.path;
     }
 }

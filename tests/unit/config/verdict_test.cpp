@@ -204,7 +204,7 @@ TEST(ConfigVerdict, uses_default_for_tolerated_errors) {
 // For every key of the table, so that a new key is included.
 TEST(ConfigVerdict, reports_wrong_type_for_every_key) {
     for (const auto& key : config::keys()) {
-        json::Value inner = key.shape == config::Shape::boolean ? json::Value("x") : json::Value(true);
+        json::Value inner = key.rules.shape == config::Shape::boolean ? json::Value("x") : json::Value(true);
         std::string pointer;
         auto path = key.path;
         for (auto dot = path.rfind('.'); !path.empty(); dot = path.rfind('.')) {
@@ -214,16 +214,16 @@ TEST(ConfigVerdict, reports_wrong_type_for_every_key) {
             pointer.insert(0, fmt::format("/{}", name));
             path = dot == std::string_view::npos ? "" : path.substr(0, dot);
             if (const auto* holder = config::find_key(path);
-                holder && holder->shape == config::Shape::objects) {
+                holder && holder->rules.shape == config::Shape::objects) {
                 inner = json::Array{std::move(inner)};
                 pointer.insert(0, "/0");
             }
         }
-        const auto read = read_configuration(inner);
+        const auto read = read_document(inner);
         const auto found = std::ranges::find(read.diagnostics, pointer, &Diagnostic::pointer);
         ASSERT_NE(found, read.diagnostics.end()) << key.path;
         EXPECT_EQ(found->severity, Diagnostic::Severity::error) << key.path;
-        EXPECT_EQ(found->tolerated, key.wrong_shape == config::Fault::tolerated) << key.path;
+        EXPECT_EQ(found->tolerated, key.rules.wrong_shape == config::Fault::tolerated) << key.path;
         EXPECT_THAT(found->text, HasSubstr("must be")) << key.path;
     }
 }

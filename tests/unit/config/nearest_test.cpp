@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "base/nearest.h"
+#include "config/steps.h"
 
 #include <gmock/gmock.h>
 
 #include <string>
 
-namespace teamo {
+namespace teamo::config {
 namespace {
 
 constexpr std::string_view known[] = {"device", "link_watch", "link_watch_policy", "ports", "runner"};
@@ -31,4 +31,4 @@ TEST(NearestWord, is_empty_for_overlong_text) {
 TEST(NearestWord, is_empty_without_known_words) { EXPECT_EQ(nearest("ports", {}), ""); }
 
 } // namespace
-} // namespace teamo
+} // namespace teamo::config
