@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dry_run.h"
 
+#include "balance/buckets.h"
 #include "datapath/datapath.h"
 #include "kernel/cpus/cpu_topology.h"
 #include "kernel/ethtool/ethtool.h"
@@ -8,7 +9,6 @@
 #include "kernel/netlink/links.h"
 #include "kernel/netlink/netdev_queues.h"
 #include "plan/interrupts/interrupt_plan.h"
-#include "plan/team/cpu_slots.h"
 #include "plan/team/make_plan.h"
 #include "plan/team/membership.h"
 #include "plan/team/offloads.h"
@@ -180,14 +180,11 @@ int dry_run(const Configuration& configuration, const Options& options, const Lo
     team.address = configuration.team.hwaddr.value_or(
         found->members.empty() ? MacAddress{} : found->members.front().own_address);
     auto runner = make_runner(configuration.team.runner, std::nullopt);
-    PlanInput input{.runner = &configuration.team.runner,
-                    .team = &team,
-                    .inner = {},
-                    .members = found->members,
-                    .owners = {},
-                    .notify_peers = configuration.team.notify_peers,
-                    .mcast_rejoin = configuration.team.mcast_rejoin};
-    if (const auto online = read_online_cpus()) input.cpu_slots = cpu_slots(found->served, *online);
+    PlanInput input{
+        .runner = &configuration.team.runner, .team = &team, .members = found->members, .owners = {}};
+    input.tables.notify_peers = configuration.team.notify_peers;
+    input.tables.mcast_rejoin = configuration.team.mcast_rejoin;
+    if (const auto online = read_online_cpus()) input.tables.cpu_slots = cpu_slots(found->served, *online);
     const auto& device = configuration.team.device;
     const auto datapath = choose_datapath(options.datapath.value_or(configuration.team.datapath), *control,
                                           find_link(*links, device));

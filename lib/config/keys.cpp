@@ -259,14 +259,14 @@ constexpr auto table = std::to_array<Key>({
      .help = "Which offloads of the ports must be on, and what to do with a port that lacks one."},
     {.path = "offload.FEATURE",
      .shape = string,
-     .words = offload_wish_words,
+     .words = enum_names<OffloadWish>,
      .wrong_shape = refused,
      .help = "For one offload by its ethtool name (tx-tcp-segmentation) or for a group (tso): keep it on if "
              "it was on, require it, or switch it off. Default: keep; TSO is required if any port has it."},
     {.path = "offload.lacking",
      .shape = string,
      .fallback = "accept"sv,
-     .words = lacking_words,
+     .words = enum_names<Lacking>,
      .wrong_shape = refused,
      .help = "What to do with a port that lacks a required offload: use it nevertheless (accept), use it "
              "only while no other port can carry (demote), or do not let it join (refuse)."},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "model/offload_status.h"
+#include "model/status.h"
 #include "json/value.h"
 
 namespace teamo::control {

@@ -5,8 +5,7 @@
 #pragma once
 
 #include "balance/balancer.h"
-#include "balance/drain_bound.h"
-#include "balance/load_meter.h"
+#include "balance/meters.h"
 #include "balance/moves.h"
 #include "base/clock.h"
 #include "cpus/port_cpus.h"
@@ -14,7 +13,7 @@
 #include "kernel/netlink/netlink_socket.h"
 #include "log.h"
 #include "loop.h"
-#include "model/balance_status.h"
+#include "model/status.h"
 
 #include <deque>
 #include <functional>

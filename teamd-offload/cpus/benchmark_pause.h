@@ -8,7 +8,7 @@
 #include "cpus/workers.h"
 #include "log.h"
 #include "loop.h"
-#include "model/benchmark.h"
+#include "model/status.h"
 
 #include <map>
 #include <memory>

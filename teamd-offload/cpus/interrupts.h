@@ -13,10 +13,10 @@
 #include "links/observer.h"
 #include "log.h"
 #include "loop.h"
-#include "model/interrupt_status.h"
 #include "model/observation.h"
-#include "plan/interrupts/drift.h"
+#include "model/status.h"
 #include "plan/interrupts/interrupt_plan.h"
+#include "plan/interrupts/interrupt_settings.h"
 #include "plan/team/repair.h"
 #include "runtime/cpu_claims.h"
 

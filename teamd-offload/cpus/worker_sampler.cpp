@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpus/worker_sampler.h"
 
-#include "model/worker_status.h"
-#include "plan/workers/worker_rules.h"
+#include "model/status.h"
+#include "plan/workers/worker_plan.h"
 
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds sample_length = 50ms; ///< per window; costs 120 ns per packet
-constexpr std::chrono::milliseconds window = WorkerSettings{}.window;
+constexpr auto window = worker_window;
 /// A process that is no worker may become one: its name changes when it executes another program.
 constexpr auto reread_interval = 5s;
 

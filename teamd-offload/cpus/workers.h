@@ -10,7 +10,7 @@
 #include "kernel/cpus/cpu_load.h"
 #include "log.h"
 #include "loop.h"
-#include "model/worker_status.h"
+#include "model/status.h"
 #include "plan/workers/worker_plan.h"
 
 #include <map>

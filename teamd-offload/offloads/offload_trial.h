@@ -9,7 +9,7 @@
 #include "kernel/ethtool/ethtool.h"
 #include "log.h"
 #include "loop.h"
-#include "model/benchmark.h"
+#include "model/status.h"
 
 #include <memory>
 

@@ -10,10 +10,9 @@
 #include "log.h"
 #include "loop.h"
 #include "model/observation.h"
-#include "model/offload_status.h"
+#include "model/status.h"
 #include "offloads/offload_trial.h"
 #include "plan/team/offloads.h"
-#include "plan/team/patience.h"
 #include "plan/team/repair.h"
 
 #include <functional>

@@ -4,8 +4,7 @@
 // is not tried again while it stands, unless the refusal may pass.
 #pragma once
 
-#include "plan/team/changes.h"
-#include "plan/team/patience.h"
+#include "plan/team/make_plan.h"
 #include "plan/team/repair.h"
 #include "team/context.h"
 #include "team/ports/port_set.h"

@@ -4,7 +4,7 @@
 #include "team/ports/port_views.h"
 #include "team/team.h"
 
-#include "model/marks.h"
+#include "model/observation.h"
 #include "plan/team/membership.h"
 #include "unsupported.h"
 

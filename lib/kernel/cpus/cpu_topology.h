@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "model/cpus.h"
+#include "model/machine.h"
 
 #include <string>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/result.h"
+#include "model/machine.h"
 #include "model/observation.h"
-#include "model/pci_location.h"
 
 #include <string>
 

@@ -3,7 +3,7 @@
 
 #include "base/named.h"
 #include "kernel/netlink/netlink_socket.h"
-#include "model/queue.h"
+#include "model/balance.h"
 
 #include <map>
 

@@ -3,7 +3,7 @@
 // What a step gains, from alternating rounds without it and with it; pure.
 #pragma once
 
-#include "model/benchmark.h"
+#include "model/status.h"
 
 #include <string>
 #include <vector>

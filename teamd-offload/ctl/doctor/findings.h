@@ -6,10 +6,9 @@
 #include "ctl/doctor/repeated_frames.h"
 #include "ctl/doctor/trial.h"
 #include "ctl/report/load.h"
-#include "model/cpus.h"
-#include "model/features.h"
-#include "model/pci_location.h"
-#include "model/queue.h"
+#include "model/balance.h"
+#include "model/machine.h"
+#include "model/offload.h"
 
 namespace teamo::ctl {
 

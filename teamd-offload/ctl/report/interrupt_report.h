@@ -3,7 +3,7 @@
 // The output of `interrupts`; pure.
 #pragma once
 
-#include "model/interrupt_status.h"
+#include "model/status.h"
 
 namespace teamo::ctl {
 

@@ -3,7 +3,7 @@
 // Which offloads traffic loses and gains when it moves from one port to others; pure.
 #pragma once
 
-#include "model/features.h"
+#include "model/offload.h"
 
 #include <cstdint>
 #include <map>

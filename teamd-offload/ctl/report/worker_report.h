@@ -3,7 +3,7 @@
 // The output of `workers`; pure.
 #pragma once
 
-#include "model/worker_status.h"
+#include "model/status.h"
 
 namespace teamo::ctl {
 

@@ -3,7 +3,7 @@
 // Ports that an earlier daemon left, complete or not. An entry of its journal is valid only for a device that
 // has the team's mark now, because the kernel reuses interface indexes.
 #include "cpus/workers.h"
-#include "model/marks.h"
+#include "model/observation.h"
 #include "team/ports/port_device.h"
 #include "team/ports/port_set.h"
 

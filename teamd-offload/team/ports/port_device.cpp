@@ -3,7 +3,7 @@
 
 #include "base/failures.h"
 #include "kernel/files/files.h"
-#include "model/marks.h"
+#include "model/observation.h"
 
 #include <linux/if.h>
 

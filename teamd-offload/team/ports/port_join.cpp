@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // How a device becomes a port of the team.
-#include "model/marks.h"
+#include "model/observation.h"
 #include "plan/team/membership.h"
 #include "team/ports/port_device.h"
 #include "team/ports/port_set.h"

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/failures.h"
-#include "plan/team/patience.h"
+#include "plan/team/repair.h"
 #include "runner/runner.h"
 #include "team/context.h"
 #include "team/subsystems.h"
