@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "dry_run.h"
 
+#include "balance/buckets.h"
 #include "datapath/datapath.h"
 #include "kernel/cpus/cpus.h"
 #include "kernel/ethtool/ethtool.h"
@@ -8,7 +9,6 @@
 #include "kernel/netlink/links.h"
 #include "kernel/netlink/netdev_queues.h"
 #include "plan/interrupts/interrupt_plan.h"
-#include "plan/team/cpu_slots.h"
 #include "plan/team/make_plan.h"
 #include "plan/team/membership.h"
 #include "plan/team/offloads.h"
@@ -163,9 +163,9 @@ Result<> dry_run(const Configuration& configuration, const Options& options) {
     PlanInput input;
     input.runner = &config.runner;
     input.team = &team;
-    input.notify_peers = config.notify_peers;
-    input.mcast_rejoin = config.mcast_rejoin;
-    if (const auto online = read_online_cpus()) input.cpu_slots = cpu_slots(found.served, *online);
+    input.tables.notify_peers = config.notify_peers;
+    input.tables.mcast_rejoin = config.mcast_rejoin;
+    if (const auto online = read_online_cpus()) input.tables.cpu_slots = cpu_slots(found.served, *online);
     const auto choice =
         choose_datapath(options.datapath.value_or(config.datapath), control, find_link(links, config.device));
     // "auto": without privileges it is not known which datapath a start would choose.

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "log.h"
-#include "plan/team/patience.h"
+#include "plan/team/repair.h"
 #include "runtime/journal.h"
 
 #include <optional>

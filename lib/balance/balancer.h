@@ -19,23 +19,20 @@ struct BalancedPort {
     double capacity = 0;  ///< bytes/s; 0: unknown, counts as the mean of the known ones
     bool segments = true; ///< TSO is on
     double cpu_load = 0;  ///< of its interrupt CPU by other work, 0 to 1; at 1 the port has half its weight
-    bool operator==(const BalancedPort&) const = default;
 };
 
 struct BalancePolicy {
     /// Considers TSO and interrupt CPUs; otherwise only bytes and speed.
     bool aware = true;
     /// A port above its fair share by more than `tolerance`, as a share of the mean, is brought down to
-    /// `target`. Otherwise nothing moves for load. We promise 5 %: the difference to 4 % is for loads that
-    /// change between intervals. With 3 % noise alone would move half a bucket per interval
-    /// (tests/simulation).
+    /// `target`. We promise 5 %: the difference to 4 % is for loads that change between intervals. With 3 %
+    /// noise alone would move half a bucket per interval (tests/simulation).
     double tolerance = 0.04;
     double target = 0.02;
     /// The share of the capable ports' capacity that bulk may fill before it spills to the other ports, as
     /// throughput comes first. It returns when it would fill at most nine tenths of that. A GSO packet counts
     /// with one header for all its segments, so that a full wire shows as 0.94 at an MTU of 1500. Nothing
-    /// spills if the capacity of a capable port is unknown: such a device (tap, virtio) has no wire that
-    /// fills, and only the cost of segmentation is known.
+    /// spills if the capacity of a capable port is unknown: such a device (tap, virtio) has no wire.
     double spill = 0.9;
 };
 

@@ -2,7 +2,7 @@
 #include "balance/buckets.h"
 
 #include <algorithm>
-#include <vector>
+#include <tuple>
 
 namespace teamo {
 namespace {
@@ -32,6 +32,75 @@ Counts fair_shares(std::vector<Slot> slots, const Counts& now) {
         shares[slots[rank].value] = bucket_count / slots.size() + (rank < spare ? 1 : 0);
     return shares;
 }
+
+class SlotAssignment {
+public:
+    SlotAssignment(std::span<const ServedPort> ports, const CpuList& online)
+        : ports_(ports.begin(), ports.end()), slots_(online.empty() ? 0 : online.back() + 1) {
+        std::ranges::sort(ports_, {}, &ServedPort::slot);
+        for (auto& port : ports_)
+            std::ranges::sort(port.interrupt_cpus);
+        for (const auto cpu : online)
+            (servers_of(cpu).empty() ? free_ : serving_).push_back(cpu);
+    }
+
+    std::vector<Slot> result() {
+        if (ports_.empty()) return slots_;
+        // CPUs with the fewest ports first; the others can then go to the ports with few CPUs.
+        std::ranges::stable_sort(serving_, {}, [this](unsigned cpu) { return servers_of(cpu).size(); });
+        for (const auto cpu : serving_)
+            give(cpu, with_fewest(servers_of(cpu), has_));
+        distribute();
+        return slots_;
+    }
+
+private:
+    std::vector<Slot> servers_of(unsigned cpu) const {
+        std::vector<Slot> slots;
+        for (const auto& port : ports_)
+            if (contains(port.interrupt_cpus, cpu)) slots.push_back(port.slot);
+        return slots;
+    }
+
+    static Slot with_fewest(const std::vector<Slot>& slots, const Counts& counts) {
+        return *std::ranges::min_element(slots, {}, [&](Slot slot) { return counts[slot.value]; });
+    }
+
+    void give(unsigned cpu, Slot slot) {
+        slots_[cpu] = slot;
+        ++has_[slot.value];
+    }
+
+    void distribute() {
+        std::vector<Slot> all;
+        for (const auto& port : ports_)
+            all.push_back(port.slot);
+        auto end = has_; // the final number for each port
+        for (std::size_t left = free_.size(); left > 0; --left)
+            ++end[with_fewest(all, end).value];
+        const auto full = [&](Slot slot) { return has_[slot.value] == end[slot.value]; };
+
+        std::vector<std::tuple<unsigned, unsigned, Slot>> pairs; // distance, CPU, port
+        for (const auto cpu : free_)
+            for (const auto& port : ports_)
+                for (const auto own : port.interrupt_cpus)
+                    pairs.emplace_back(own > cpu ? own - cpu : cpu - own, cpu, port.slot);
+        std::ranges::sort(pairs);
+        for (const auto& [distance, cpu, slot] : pairs)
+            if (!slots_[cpu] && !full(slot)) give(cpu, slot);
+        // The rest: CPUs without a pair, to the ports with the fewest.
+        for (const auto cpu : free_) {
+            if (slots_[cpu]) continue;
+            std::erase_if(all, full);
+            give(cpu, with_fewest(all, has_));
+        }
+    }
+
+    std::vector<ServedPort> ports_;
+    std::vector<Slot> slots_;
+    CpuList serving_, free_;
+    Counts has_{};
+};
 
 } // namespace
 
@@ -91,8 +160,7 @@ Buckets preferences(const BucketOwners& owners, SlotSet slots) {
         std::erase(others, owner);
         // The k-th bucket of an owner takes the others in turn for second place, which is exactly even. The
         // further places depend on those before, so that different ports do not fall back to the same third
-        // one: whichever ports are down, the fullest of the rest has at most 1.11 times its share
-        // (tests/unit/balance).
+        // one: whichever ports are down, the fullest of the rest has at most 1.11 times its share.
         auto turn = seen[owner.value]++;
         std::size_t place = 0;
         buckets[bucket][place++] = owner;
@@ -106,6 +174,17 @@ Buckets preferences(const BucketOwners& owners, SlotSet slots) {
         }
     }
     return buckets;
+}
+
+std::vector<Slot> cpu_slots(std::span<const ServedPort> ports, const CpuList& online) {
+    return SlotAssignment(ports, online).result();
+}
+
+CpuList cpus_of(const std::vector<Slot>& cpu_slots, Slot slot) {
+    CpuList cpus;
+    for (unsigned cpu = 0; cpu < cpu_slots.size(); ++cpu)
+        if (cpu_slots[cpu] == slot) cpus.push_back(cpu);
+    return cpus;
 }
 
 } // namespace teamo

@@ -2,12 +2,13 @@
 //
 // The owner and the next ports of each hash bucket. Owners change as little as possible when ports join or
 // leave. The next ports, used while the owner does not carry, are computed in advance, so that a failover is
-// one write of one word.
+// one write of one word. With hash "cpu" a CPU takes the place of a bucket.
 #pragma once
 
+#include "base/cpu_list.h"
 #include "model/tables.h"
 
-#include <array>
+#include <span>
 
 namespace teamo {
 
@@ -21,12 +22,29 @@ BucketOwners assign_evenly(const BucketOwners& now, SlotSet slots);
 
 /// Changes owners only as far as a change of members requires: the buckets of a slot that left go to the
 /// others, and a new slot gets its share (assign_evenly). `known`: the members for which `now` was made.
-/// `measured`: owners follow loads, so without a new slot only the buckets without an owner move, to the
-/// slots in turn.
+/// `measured`: owners follow loads, so without a new slot only buckets without an owner move, in turn.
 BucketOwners settle(const BucketOwners& now, SlotSet known, SlotSet slots, bool measured);
 
 /// The order of slots of each bucket: its owner first, then the next ports. The buckets of an owner use
 /// different orders of the other slots, so that its share is spread evenly whichever ports are down.
 Buckets preferences(const BucketOwners& owners, SlotSet slots);
+
+/// A port and the CPUs that serve its interrupts; empty if they are not known.
+struct ServedPort {
+    Slot slot;
+    CpuList interrupt_cpus;
+    bool operator==(const ServedPort&) const = default;
+};
+
+/// By CPU number: the slot of each CPU in `online`; Slot{0} for other CPUs, or if there are no ports.
+/// - A CPU that serves the interrupts of one port gets that port.
+/// - A CPU that serves several ports gets the one with the fewest CPUs.
+/// - The other CPUs are distributed so that the ports have equal numbers, first to the port with the nearest
+///   interrupt CPU by number.
+/// The order of the ports does not matter.
+std::vector<Slot> cpu_slots(std::span<const ServedPort> ports, const CpuList& online);
+
+/// The CPUs that send through the slot's port.
+CpuList cpus_of(const std::vector<Slot>& cpu_slots, Slot slot);
 
 } // namespace teamo

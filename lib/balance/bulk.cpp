@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "balance/bulk.h"
+#include "balance/stages.h"
 
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 namespace teamo {
@@ -24,11 +25,6 @@ bool is_clearly_bulk(const BucketLoad& load) {
 } // namespace
 
 bool is_bulk(const BucketLoad& load) { return load.bytes > 0 && load.bulk >= remains_bulk * load.bytes; }
-
-bool kinds_differ(const std::vector<WeighedPort>& ports) {
-    const auto segments = [](const WeighedPort& port) { return port.segments; };
-    return std::ranges::any_of(ports, segments) && !std::ranges::all_of(ports, segments);
-}
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
@@ -56,32 +52,23 @@ void BulkPlacement::moved(double bytes, const WeighedPort* from, const WeighedPo
     (to.segments ? on_capable_ : on_poor_) += bytes;
 }
 
-/// The expected level of the capable ports: an even share, or all bulk if that is more.
-double BulkPlacement::level_for_capable() const {
-    return std::max(draft_->mean(), (on_capable_ + on_poor_) / capable_weight_);
-}
-
-/// The port with the lowest level of bulk including `bytes`. As long as bulk alone does not fill the ports,
-/// their total level decides.
+/// The port with the lowest level of bulk including `bytes`; of total load, if bulk does not fill the ports.
 const WeighedPort& BulkPlacement::best(bool capable, double bytes) const {
-    const double free_below = capable ? level_for_capable() : 0;
-    const WeighedPort* best = nullptr;
-    std::pair<double, double> least;
-    for (const auto& port : draft_->ports()) {
-        if (port.segments != capable) continue;
+    // The expected level of the capable ports: an even share, or all bulk if that is more.
+    const double expected = std::max(draft_->mean(), (on_capable_ + on_poor_) / capable_weight_);
+    const double free_below = capable ? expected : 0;
+    auto of_kind = draft_->ports() | std::views::filter([capable](const WeighedPort& port) {
+                       return port.segments == capable;
+                   });
+    const auto best = std::ranges::min_element(of_kind, {}, [&](const WeighedPort& port) {
         const double of_bulk = (bulk_on_[port.slot.value] + bytes) / port.weight;
-        const std::pair cost{std::max(0.0, of_bulk - free_below), draft_->level(port, bytes)};
-        if (best == nullptr || cost < least) {
-            best = &port;
-            least = cost;
-        }
-    }
-    assert(best != nullptr); // kinds_differ(): there are both
+        return std::pair(std::max(0.0, of_bulk - free_below), draft_->level(port, bytes));
+    });
+    assert(best != of_kind.end()); // there are both kinds (place)
     return *best;
 }
 
-/// Compares the levels of all capable and all poor ports, not of single ports: single ports are evened out
-/// later, which must not change the result.
+/// Compares the levels of all capable and all poor ports: single ports are evened out only later.
 bool BulkPlacement::better_off_elsewhere(double bytes) const {
     const double now = on_capable_ / capable_weight_;
     return (on_poor_ + bytes) / poor_weight_ < now && bytes / best_poor_weight_ < now;
@@ -117,26 +104,26 @@ void BulkPlacement::spill() {
 }
 
 void BulkPlacement::gather() {
-    double all = 0, misplaced = 0;
-    std::vector<std::size_t> strays;
+    double all = 0, misplaced_bulk = 0;
+    std::vector<std::size_t> misplaced;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
         all += draft_->load(bucket).bulk;
         if (!is_clearly_bulk(draft_->load(bucket)) || draft_->on_capable(bucket)) continue;
-        strays.push_back(bucket);
-        misplaced += draft_->load(bucket).bulk;
+        misplaced.push_back(bucket);
+        misplaced_bulk += draft_->load(bucket).bulk;
     }
-    if (misplaced <= policy_.target * all) return;
-    std::ranges::stable_sort(strays, std::greater<>{},
+    if (misplaced_bulk <= policy_.target * all) return;
+    std::ranges::stable_sort(misplaced, std::greater<>{},
                              [this](std::size_t bucket) { return draft_->load(bucket).bulk; });
-    for (const auto bucket : strays) {
-        if (misplaced <= policy_.target / 2 * all) return;
+    for (const auto bucket : misplaced) {
+        if (misplaced_bulk <= policy_.target / 2 * all) return;
         const auto& load = draft_->load(bucket);
         if (draft_->rests(bucket) || !fits(load.bytes)) continue;
         const auto* from = draft_->port(draft_->owner(bucket));
         const auto& to = best(/*capable=*/true, load.bytes);
         draft_->move(bucket, to.slot, MoveReason::offload, load.bulk / all);
         moved(load.bytes, from, to);
-        misplaced -= load.bulk;
+        misplaced_bulk -= load.bulk;
     }
 }
 

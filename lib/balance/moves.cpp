@@ -6,16 +6,10 @@
 namespace teamo {
 namespace {
 
-/// Whether to move without a gap. Moves by hand are not forced (the administrator can request "now"); moves
-/// for membership always are.
+/// Whether to move without a gap. By hand never: the administrator can request "now".
 bool worth_it(const BucketMove& move, const BalanceConfig& config) {
-    switch (move.reason) {
-    case MoveReason::membership: return true;
-    case MoveReason::by_hand: return false;
-    case MoveReason::load:
-    case MoveReason::offload: return move.gain * 100 >= config.min_gain;
-    }
-    return false;
+    if (move.reason == MoveReason::membership) return true;
+    return move.reason != MoveReason::by_hand && move.gain * 100 >= config.min_gain;
 }
 
 std::optional<MoveEnd> end_of(Moves::Waiting& waiting, Moves::Time now, SlotSet live,
@@ -47,21 +41,15 @@ void Moves::begin(const BucketMove& move, Time now) {
 
 std::vector<Moves::Ended> Moves::step(Time now, SlotSet live, const Drains& drains,
                                       const BalanceConfig& config,
-                                      const std::function<Seen(std::uint8_t bucket)>& look) {
+                                      const std::function<Seen(std::uint8_t bucket)>& observe) {
     std::vector<Ended> ended;
     for (auto entry = waiting_.begin(); entry != waiting_.end();) {
-        auto& waiting = entry->second;
-        const auto end =
-            end_of(waiting, now, live, drains.at(waiting.move.from.value), config, look(entry->first));
-        if (!end) {
-            ++entry;
-            continue;
-        }
-        ended.push_back(
-            {.move = waiting.move,
-             .end = *end,
-             .waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - waiting.since)});
-        entry = waiting_.erase(entry);
+        auto& [bucket, waiting] = *entry;
+        const auto drain = drains.at(waiting.move.from.value);
+        const auto end = end_of(waiting, now, live, drain, config, observe(bucket));
+        const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - waiting.since);
+        if (end) ended.push_back({.move = waiting.move, .end = *end, .waited = waited});
+        entry = end ? waiting_.erase(entry) : std::next(entry);
     }
     return ended;
 }

@@ -4,7 +4,7 @@
 // waits for a gap in its traffic that is at least the port's drain time.
 #pragma once
 
-#include "model/balance_status.h"
+#include "model/balance.h"
 #include "model/tables.h"
 
 #include <chrono>
@@ -41,7 +41,7 @@ public:
     /// Returns the moves that end: a gap came, the old port is not `live` any more, or the time is over. For
     /// MoveEnd::given_up the caller must make `from` the owner again.
     std::vector<Ended> step(Time now, SlotSet live, const Drains& drains, const BalanceConfig& config,
-                            const std::function<Seen(std::uint8_t bucket)>& look);
+                            const std::function<Seen(std::uint8_t bucket)>& observe);
 
     bool waits(std::uint8_t bucket) const { return waiting_.contains(bucket); }
     bool empty() const { return waiting_.empty(); }

@@ -1,12 +1,162 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "balance/rebalance.h"
-
-#include "balance/fair_shares.h"
+#include "balance/stages.h"
 
 #include <algorithm>
 
 namespace teamo {
 namespace {
+
+// ---- the fair share of each port ---------------------------------------------------------------
+
+/// The open ports and their load, in two pools: with and without TSO. Unbound load may go to either one.
+class Pool {
+public:
+    Pool(const PlacementDraft& draft, const PortClasses& classes) {
+        for (const auto& port : draft.ports())
+            weight_[port.segments] += port.weight;
+        for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
+            of(classes[bucket]) += draft.bytes(bucket);
+    }
+
+    double level(bool capable) const {
+        const double weight = weight_[0] + weight_[1];
+        if (weight <= 0) return 0;
+        const double even = (bound_[0] + bound_[1] + free_) / weight;
+        for (const bool side : {false, true}) {
+            if (weight_[side] <= 0 || bound_[side] <= even * weight_[side]) continue;
+            if (side == capable) return bound_[side] / weight_[side];
+            return weight_[capable] <= 0 ? 0 : (bound_[capable] + free_) / weight_[capable];
+        }
+        return even;
+    }
+
+    void take(PortClass from, double bytes) { of(from) = std::max(0.0, of(from) - bytes); }
+
+    double& of(PortClass part) { return part == PortClass::any ? free_ : bound_[part == PortClass::capable]; }
+
+    /// False if load that is bound to the port's pool would have no port left.
+    bool close(const WeighedPort& port, double bound, double free) {
+        const double rest = bound_[port.segments] - bound;
+        const bool last = weight_[port.segments] - port.weight < port.weight * 1e-9;
+        if (last && rest > bound_[port.segments] * 1e-9) return false;
+        weight_[port.segments] = last ? 0 : weight_[port.segments] - port.weight;
+        bound_[port.segments] = last ? 0 : std::max(0.0, rest);
+        free_ = std::max(0.0, free_ - free);
+        return true;
+    }
+
+private:
+    std::array<double, 2> weight_{}, bound_{}; ///< by WeighedPort::segments
+    double free_ = 0;
+};
+
+/// Tolerance for sums of the same numbers in another order.
+constexpr double rounding = 1 + 1e-9;
+
+/// Even by weight, as far as the classes allow. Buckets larger than a port's share are settled first: on
+/// their owner, or on the port with the lowest level. A port that exceeds its share by these is closed to the
+/// rest. `margin`: differences up to this share of the mean are not worth a move.
+class FairShares {
+public:
+    FairShares(PlacementDraft& draft, const PortClasses& classes, double margin)
+        : draft_(&draft), classes_(&classes), margin_(margin), pool_(draft, classes) {
+        for (const auto& port : draft.ports())
+            open_ |= bit(port.slot);
+        for (const auto bucket : draft_->largest())
+            if (draft_->rests(bucket)) settle_at(*draft_->port(draft_->owner(bucket)), bucket);
+        for (const auto bucket : draft_->largest())
+            if (!draft_->rests(bucket) && is_large(bucket)) settle(bucket);
+        for (const auto& port : draft_->ports())
+            if (is_open(port)) share_[port.slot.value] = open_share(port);
+    }
+
+    /// Bytes/s.
+    double share(const WeighedPort& port) const { return share_[port.slot.value]; }
+    /// Large and resting buckets are: their port is final.
+    bool is_settled(std::size_t bucket) const { return is_settled_[bucket]; }
+
+private:
+    bool is_open(const WeighedPort& port) const { return (open_ & bit(port.slot)) != 0; }
+    bool is_open(const WeighedPort& port, std::size_t bucket) const {
+        return is_open(port) && allows((*classes_)[bucket], port);
+    }
+    double open_share(const WeighedPort& port) const { return pool_.level(port.segments) * port.weight; }
+    double with(const WeighedPort& port, double bytes) const {
+        return (settled_[port.slot.value] + bytes) / port.weight;
+    }
+
+    /// Whether it exceeds the share of any port, not only its owner's: after a move it must remain large.
+    bool is_large(std::size_t bucket) const {
+        return std::ranges::any_of(draft_->ports(), [this, bucket](const WeighedPort& port) {
+            return is_open(port, bucket) && draft_->bytes(bucket) > open_share(port) * rounding;
+        });
+    }
+
+    void settle(std::size_t bucket) {
+        const auto* place = place_for(bucket);
+        if (place == nullptr) return;
+        const double bytes = draft_->bytes(bucket);
+        const auto& owner = *draft_->port(draft_->owner(bucket));
+        if (place != &owner)
+            draft_->move(bucket, place->slot, MoveReason::load,
+                         std::max(0.0, draft_->relief(owner, *place, bytes)));
+        settle_at(*place, bucket);
+    }
+
+    void settle_at(const WeighedPort& place, std::size_t bucket) {
+        const double bytes = draft_->bytes(bucket);
+        is_settled_.set(bucket);
+        const auto slot = place.slot.value;
+        settled_[slot] += bytes;
+        if (is_open(place)) {
+            ((*classes_)[bucket] == PortClass::any ? free_ : bound_)[slot] += bytes;
+        } else { // a resting bucket on a port that is already above its share
+            pool_.take((*classes_)[bucket], bytes);
+            share_[slot] = settled_[slot];
+        }
+        while (close_one())
+            continue; // less remaining load may put more ports above their share
+    }
+
+    /// The owner, if it has room; else the port with the lowest level, or the owner if that is about as good.
+    const WeighedPort* place_for(std::size_t bucket) const {
+        const double bytes = draft_->bytes(bucket);
+        const auto& owner = *draft_->port(draft_->owner(bucket));
+        const WeighedPort* best = is_open(owner, bucket) ? &owner : nullptr;
+        if (best != nullptr && settled_[owner.slot.value] + bytes <= open_share(owner) * rounding)
+            return best;
+        double least = best == nullptr ? 0 : with(owner, bytes) - margin_ * draft_->mean();
+        for (const auto& port : draft_->ports()) {
+            if (!is_open(port, bucket) || (best != nullptr && with(port, bytes) >= least)) continue;
+            best = &port;
+            least = with(port, bytes);
+        }
+        return best;
+    }
+
+    bool close_one() {
+        for (const auto& port : draft_->ports()) {
+            const auto slot = port.slot.value;
+            if (!is_open(port) || settled_[slot] <= open_share(port) * rounding) continue;
+            if (!pool_.close(port, bound_[slot], free_[slot])) continue;
+            open_ &= ~bit(port.slot);
+            share_[slot] = settled_[slot];
+            return true;
+        }
+        return false;
+    }
+
+    PlacementDraft* draft_;
+    const PortClasses* classes_;
+    double margin_;
+    Pool pool_;
+    SlotSet open_ = 0;
+    std::array<double, max_ports + 1> settled_{}, bound_{}, free_{}; ///< by slot: settled bytes/s
+    std::array<double, max_ports + 1> share_{};
+    std::bitset<bucket_count> is_settled_;
+};
+
+// ---- moves towards the shares ------------------------------------------------------------------
 
 /// The least decrease of the excess that is worth a step, as a share of the smaller port's load at the mean.
 constexpr double least_by_move = 0.0005, least_by_swap = 0.005;
@@ -27,7 +177,7 @@ public:
           classes_(&classes),
           policy_(policy),
           gathered_(gathered),
-          fair_(fair_shares(draft, classes, policy.tolerance)) {}
+          fair_(draft, classes, policy.tolerance) {}
 
     /// Ends, because every step lowers the excess by at least a fixed amount.
     void run() {
@@ -45,14 +195,12 @@ public:
     }
 
 private:
-    double share(const WeighedPort& port) const { return fair_.share[port.slot.value]; }
     double unit(const WeighedPort& port) const { return draft_->mean() * port.weight; }
     double above(const WeighedPort& port, double more = 0) const {
-        return std::max(0.0, draft_->on(port) + more - share(port));
+        return std::max(0.0, draft_->on(port) + more - fair_.share(port));
     }
 
-    /// The port with the largest excess that is above the tolerance, or above the target once work on it
-    /// began.
+    /// The port with the largest excess above the tolerance; once work on it began, above the target.
     const WeighedPort* most_above(SlotSet working, SlotSet stuck) const {
         const WeighedPort* found = nullptr;
         double most = 0;
@@ -68,8 +216,8 @@ private:
     }
 
     bool may_go(std::size_t bucket, const WeighedPort& to) const {
-        return !fair_.settled[bucket] && allows((*classes_)[bucket], to) &&
-               draft_->bytes(bucket) <= share(to);
+        return !fair_.is_settled(bucket) && allows((*classes_)[bucket], to) &&
+               draft_->bytes(bucket) <= fair_.share(to);
     }
 
     /// Sets `fall`; returns whether the step is worth it.
@@ -107,7 +255,7 @@ private:
             if (&to == &from) continue;
             auto others = draft_->busy(to.slot);
             std::erase_if(others, [&](std::size_t other) { return !may_go(other, from); });
-            const double wanted = std::min(above(from), std::max(0.0, share(to) - draft_->on(to)));
+            const double wanted = std::min(above(from), std::max(0.0, fair_.share(to) - draft_->on(to)));
             for (const auto bucket : buckets) {
                 if (!may_go(bucket, to)) continue;
                 const auto enough =

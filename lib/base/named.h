@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 
 namespace teamo {
 
@@ -21,5 +23,14 @@ using Slot = Named<struct SlotTag, std::uint8_t>;        ///< 1 to 8: number of 
 
 inline constexpr std::size_t max_ports = 8;      ///< per team; also the highest slot
 inline constexpr std::size_t bucket_count = 256; ///< as many as teamd's lb_tx_hash_to_port_mapping
+
+/// The names of an enumeration, in the order of its enumerators; each enumeration has a specialization.
+template <class Enum>
+inline constexpr std::array<std::string_view, 0> enum_names{};
+
+template <class Enum>
+requires(!enum_names<Enum>.empty()) constexpr const char* name_of(Enum value) {
+    return enum_names<Enum>[static_cast<std::size_t>(value)].data(); // of a literal: NUL follows
+}
 
 } // namespace teamo

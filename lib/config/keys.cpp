@@ -191,11 +191,11 @@ constexpr auto table = std::to_array<Key>({
      {.shape = object, .wrong_shape = refused},
      "Which offloads of the ports must be on, and what to do with a port that lacks one."},
     {"offload.FEATURE",
-     {.shape = string, .words = offload_wish_words, .wrong_shape = refused},
+     {.shape = string, .words = enum_names<OffloadWish>, .wrong_shape = refused},
      "For one offload by its ethtool name (tx-tcp-segmentation) or for a group (tso): keep it on if it was "
      "on, require it, or switch it off. Default: keep; TSO is required if any port has it."},
     {"offload.lacking",
-     {.shape = string, .fallback = "accept", .words = lacking_words, .wrong_shape = refused},
+     {.shape = string, .fallback = "accept", .words = enum_names<Lacking>, .wrong_shape = refused},
      "What to do with a port that lacks a required offload: use it nevertheless (accept), use it only while "
      "no other port can carry (demote), or do not let it join (refuse)."},
     {"offload.repair",

@@ -11,7 +11,7 @@
 // reader accepts any document: a key that is absent or has another type reads as 0, false or empty.
 #pragma once
 
-#include "model/features.h"
+#include "model/offload.h"
 #include "json/fields.h"
 
 #include <algorithm>

@@ -3,10 +3,7 @@
 // The keys of the state document that a team's subsystems have. Pure.
 #pragma once
 
-#include "model/balance_status.h"
-#include "model/interrupt_status.h"
-#include "model/offload_status.h"
-#include "model/worker_status.h"
+#include "model/status.h"
 #include "json/value.h"
 
 namespace teamo::control {

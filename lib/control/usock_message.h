@@ -8,7 +8,7 @@
 //   REPLY_ERROR\n<Code>\n<Message>\n
 #pragma once
 
-#include "model/benchmark.h"
+#include "model/status.h"
 #include "model/workers.h"
 
 #include <sys/types.h>

@@ -2,7 +2,7 @@
 #include "datapath/pair_device.h"
 
 #include "kernel/files/files.h"
-#include "model/marks.h"
+#include "model/observation.h"
 
 #include <linux/bpf.h>
 #include <linux/if.h>

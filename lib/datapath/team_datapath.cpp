@@ -4,7 +4,7 @@
 #include "datapath/hash_program.h"
 #include "kernel/netlink/counters.h"
 #include "kernel/netlink/traffic_control.h"
-#include "model/marks.h"
+#include "model/observation.h"
 
 #include <algorithm>
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Traffic of the hash buckets, and moves of buckets.
+// Traffic of the hash buckets and the ports' queues, and moves of buckets.
 #pragma once
 
 #include "base/named.h"
@@ -15,7 +15,6 @@ namespace teamo {
 struct BucketCounters {
     std::uint64_t bytes = 0, packets = 0;
     std::uint64_t gso_bytes = 0; ///< part of `bytes` in GSO packets
-    bool operator==(const BucketCounters&) const = default;
 };
 using AllBucketCounters = std::array<BucketCounters, bucket_count>;
 
@@ -27,21 +26,34 @@ struct BucketLoad {
 };
 using BucketLoads = std::array<BucketLoad, bucket_count>;
 
+/// The counters of a device's root qdisc (tc -s qdisc); zeros without a queue (noqueue).
+struct QueueCounters {
+    std::uint64_t backlog = 0; ///< bytes in the queue
+    std::uint64_t sent = 0;    ///< bytes
+    std::uint64_t dropped = 0; ///< packets
+    bool operator==(const QueueCounters&) const = default;
+};
+
 enum class MoveReason : std::uint8_t {
     load,       ///< its port had too much load
     offload,    ///< bulk goes to a port with TSO, or another bucket makes room there
     by_hand,    ///< by the administrator
     membership, ///< its port came or went
 };
-constexpr std::string_view name_of(MoveReason reason) {
-    switch (reason) {
-    case MoveReason::load: return "load";
-    case MoveReason::offload: return "offload";
-    case MoveReason::by_hand: return "by hand";
-    case MoveReason::membership: return "membership";
-    }
-    return "?";
-}
+template <>
+inline constexpr std::array<std::string_view, 4> enum_names<MoveReason>{"load", "offload", "by hand",
+                                                                        "membership"};
+
+/// How a move ended.
+enum class MoveEnd : std::uint8_t {
+    pending, ///< waits for a gap
+    in_gap,  ///< moved in a gap, without reordering
+    forced,  ///< moved without a gap, as the gain was large enough; packets may have been reordered
+    given_up ///< not moved: there was no gap and the gain was too small
+};
+template <>
+inline constexpr std::array<std::string_view, 4> enum_names<MoveEnd>{"pending", "in a gap", "forced",
+                                                                     "given up"};
 
 struct BucketMove {
     std::uint8_t bucket = 0;

@@ -209,11 +209,8 @@ enum class InterruptPolicy : std::uint8_t {
     unique, ///< a CPU of its own for each port, if there are enough
     off,    ///< interrupts are left alone
 };
-
-constexpr const char* name_of(InterruptPolicy policy) {
-    constexpr std::array names{"unique", "off"};
-    return names[static_cast<std::size_t>(policy)];
-}
+template <>
+inline constexpr std::array<std::string_view, 2> enum_names<InterruptPolicy>{"unique", "off"};
 
 /// Which CPUs serve the ports' interrupts (key "interrupts", not in teamd).
 struct InterruptConfig {

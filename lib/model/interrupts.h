@@ -24,8 +24,7 @@ struct IrqVector {
     std::string name{};  ///< of its handler: "eth0-rx-0"
     bool movable = true; ///< false: a managed interrupt, whose affinity only the kernel sets
     CpuList affinity{};  ///< smp_affinity_list
-    /// effective_affinity_list; may be stale until the first interrupt after a change of the affinity. Empty:
-    /// the kernel does not report it.
+    /// effective_affinity_list; stale until the first interrupt after a change. Empty: it is not reported.
     CpuList effective{};
     std::uint64_t count = 0; ///< of interrupts, on all CPUs
     bool operator==(const IrqVector&) const = default;
@@ -55,11 +54,9 @@ enum class VectorSource : std::uint8_t {
     counts,   ///< learned: interrupt counts that rise with a queue's packets
     ungrouped ///< not known: all vectors are one group
 };
-
-constexpr const char* name_of(VectorSource source) {
-    constexpr std::array names{"none", "netdev", "names", "counts", "ungrouped"};
-    return names[static_cast<std::size_t>(source)];
-}
+template <>
+inline constexpr std::array<std::string_view, 5> enum_names<VectorSource>{"none", "netdev", "names", "counts",
+                                                                          "ungrouped"};
 
 struct PortInterrupts {
     VectorSource source = VectorSource::none;
@@ -96,6 +93,9 @@ struct CpuSetting {
     auto operator<=>(const CpuSetting&) const = default; // NOLINT(modernize-use-nullptr): as named.h
 };
 
+template <>
+inline constexpr std::array<std::string_view, 4> enum_names<CpuSetting::Kind>{"irq", "thread", "xps", "rps"};
+
 /// Whether it is a queue's mask, and not an affinity.
 constexpr bool is_mask(const CpuSetting& setting) {
     return setting.kind == CpuSetting::Kind::xps || setting.kind == CpuSetting::Kind::rps;
@@ -110,11 +110,6 @@ struct SetCpuList {
 };
 
 using SetCpus = std::map<CpuSetting, SetCpuList>;
-
-constexpr const char* name_of(CpuSetting::Kind kind) {
-    constexpr std::array names{"irq", "thread", "xps", "rps"};
-    return names[static_cast<std::size_t>(kind)];
-}
 
 /// A CPU that another team of this machine uses for one of its ports.
 struct CpuClaim {

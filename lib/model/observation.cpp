@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/observation.h"
 
+#include <fmt/format.h>
 #include <linux/if.h>
 
 #include <algorithm>
 
 namespace teamo {
+namespace {
+constexpr std::string_view team_prefix = "teamo-team-", inner_prefix = "teamo-inner-",
+                           port_prefix = "teamo-port-";
+} // namespace
 
 bool Link::is_up() const { return (flags & IFF_UP) != 0; }
 
@@ -19,9 +24,9 @@ bool Link::has_link() const {
 // net/core/link_watch.c, linkwatch_urgent_event(): events of devices on top of another one (dev_get_iflink)
 // and of ports of a team or bond are reported at once. IFLA_LINK is absent if it equals the device's own
 // index, except for a veth whose other end has that index in another namespace.
-bool news_are_late(const Link& link) { return !link.master && (!link.lower || link.lower == link.index); }
+bool events_are_late(const Link& link) { return !link.master && (!link.lower || link.lower == link.index); }
 
-bool loss_is_untold(const Link& link) {
+bool loss_is_pending(const Link& link) {
     // linkwatch clears RUNNING.
     return (link.flags & (IFF_UP | IFF_RUNNING | IFF_LOWER_UP)) == (IFF_UP | IFF_RUNNING);
 }
@@ -55,6 +60,34 @@ bool stands_on(const Links& links, const Link& device, const Link& below) {
         if (step->index == below.index) return true;
     }
     return false;
+}
+
+std::string team_mark(std::string_view team) { return fmt::format("{}{}", team_prefix, team); }
+std::string inner_mark(std::string_view team) { return fmt::format("{}{}", inner_prefix, team); }
+std::string port_mark(std::string_view team, Slot slot) {
+    return fmt::format("{}{}-{}", port_prefix, team, slot.value);
+}
+
+std::optional<PortMark> port_mark_of(const Link& link) {
+    for (std::string_view name : link.altnames) {
+        if (!name.starts_with(port_prefix)) continue;
+        name.remove_prefix(port_prefix.size());
+        // A team's name may contain dashes; the slot is the one digit after the last dash.
+        const auto dash = name.rfind('-');
+        if (dash == std::string_view::npos || dash == 0 || dash + 2 != name.size()) continue;
+        const char digit = name.back();
+        if (digit < '1' || digit > '8') continue;
+        return PortMark{.team = std::string(name.substr(0, dash)),
+                        .slot = Slot{static_cast<std::uint8_t>(digit - '0')}};
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> team_of_device(const Link& link) {
+    for (const std::string_view name : link.altnames)
+        for (const auto prefix : {team_prefix, inner_prefix})
+            if (name.starts_with(prefix)) return std::string(name.substr(prefix.size()));
+    return std::nullopt;
 }
 
 } // namespace teamo

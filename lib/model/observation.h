@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Network devices as the kernel shows them. lib/kernel reads them; plans are made from them.
+// Network devices as the kernel shows them, and the marks of ours.
 #pragma once
 
 #include "base/mac_address.h"
@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace teamo {
@@ -46,12 +47,10 @@ struct Link {
     bool has_link() const; ///< up, with carrier, and operational (netif_oper_up)
 };
 
-/// Whether the kernel may report this device's carrier loss up to a second late; and its return too, as long
-/// as it has not reported the loss.
-bool news_are_late(const Link& link);
-/// Whether the carrier is lost and linkwatch has not processed that yet. Until then the kernel's messages may
-/// show the former carrier.
-bool loss_is_untold(const Link& link);
+/// Whether the kernel may report a carrier loss up to a second late; and the return, until it has.
+bool events_are_late(const Link& link);
+/// Whether linkwatch has not processed a carrier loss yet. Until then messages may show the former carrier.
+bool loss_is_pending(const Link& link);
 
 /// All devices of the namespace.
 using Links = std::map<IfIndex, Link>;
@@ -62,5 +61,32 @@ const Link* find_link(const Links& links, IfIndex index);
 const Link* find_altname(const Links& links, std::string_view altname);
 /// Whether `device` is a VLAN, macvlan or the like on top of `below`, at any level.
 bool stands_on(const Links& links, const Link& device, const Link& below);
+
+// ---- marks -------------------------------------------------------------------------------------
+//
+// Alternative names (ip link property) of our devices and ports, by which other programs leave them alone
+// (packaging/) and a later daemon recognizes them:
+//
+//   teamo-team-TEAM          the team device
+//   teamo-inner-TEAM         its inner end
+//   teamo-port-TEAM-SLOT     a port and its slot
+
+/// Inner ends have this name with a number after it.
+inline constexpr std::string_view inner_name_prefix = "tmo";
+
+std::string team_mark(std::string_view team);
+std::string inner_mark(std::string_view team);
+std::string port_mark(std::string_view team, Slot slot);
+
+/// The content of a port's mark.
+struct PortMark {
+    std::string team;
+    Slot slot;
+    bool operator==(const PortMark&) const = default;
+};
+std::optional<PortMark> port_mark_of(const Link& link);
+
+/// The team if this is a team device or an inner end, else none.
+std::optional<std::string> team_of_device(const Link& link);
 
 } // namespace teamo

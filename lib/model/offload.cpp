@@ -49,49 +49,27 @@ constexpr auto catalogue = std::to_array<Offload>({
     {"tls-hw-record", tls},
 });
 
-// The words of ethtool(8), option -K.
-constexpr auto rx_features = std::to_array<std::string_view>({"rx-checksum"});
-constexpr auto tx_features = std::to_array<std::string_view>(
-    {"tx-checksum-ipv4", "tx-checksum-ip-generic", "tx-checksum-ipv6", "tx-checksum-sctp"});
-constexpr auto sg_features =
-    std::to_array<std::string_view>({"tx-scatter-gather", "tx-scatter-gather-fraglist"});
-constexpr auto tso_features =
-    std::to_array<std::string_view>({"tx-tcp-segmentation", "tx-tcp-ecn-segmentation",
-                                     "tx-tcp-mangleid-segmentation", "tx-tcp6-segmentation"});
-constexpr auto gso_features = std::to_array<std::string_view>({"tx-generic-segmentation"});
-constexpr auto gro_features = std::to_array<std::string_view>({"rx-gro"});
-constexpr auto lro_features = std::to_array<std::string_view>({"rx-lro"});
-constexpr auto rxvlan_features = std::to_array<std::string_view>({"rx-vlan-hw-parse"});
-constexpr auto txvlan_features = std::to_array<std::string_view>({"tx-vlan-hw-insert"});
-
-/// ethtool -K's words for several features at once ("tso", "tcp-segmentation-offload").
+/// ethtool -K's words for one or several features (ethtool(8)).
 struct OffloadWord {
     std::string_view name, long_name;
-    std::span<const std::string_view> features;
+    std::array<std::string_view, 4> features; ///< the rest is empty
 };
 constexpr auto words = std::to_array<OffloadWord>({
-    {"rx", "rx-checksumming", rx_features},
-    {"tx", "tx-checksumming", tx_features},
-    {"sg", "scatter-gather", sg_features},
-    {"tso", "tcp-segmentation-offload", tso_features},
-    {"gso", "generic-segmentation-offload", gso_features},
-    {"gro", "generic-receive-offload", gro_features},
-    {"lro", "large-receive-offload", lro_features},
-    {"rxvlan", "rx-vlan-offload", rxvlan_features},
-    {"txvlan", "tx-vlan-offload", txvlan_features},
+    {"rx", "rx-checksumming", {"rx-checksum"}},
+    {"tx",
+     "tx-checksumming",
+     {"tx-checksum-ipv4", "tx-checksum-ip-generic", "tx-checksum-ipv6", "tx-checksum-sctp"}},
+    {"sg", "scatter-gather", {"tx-scatter-gather", "tx-scatter-gather-fraglist"}},
+    {"tso",
+     "tcp-segmentation-offload",
+     {"tx-tcp-segmentation", "tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation",
+      "tx-tcp6-segmentation"}},
+    {"gso", "generic-segmentation-offload", {"tx-generic-segmentation"}},
+    {"gro", "generic-receive-offload", {"rx-gro"}},
+    {"lro", "large-receive-offload", {"rx-lro"}},
+    {"rxvlan", "rx-vlan-offload", {"rx-vlan-hw-parse"}},
+    {"txvlan", "tx-vlan-offload", {"tx-vlan-hw-insert"}},
 });
-
-constexpr auto names = [] {
-    std::array<std::string_view, catalogue.size() + 2 * words.size()> all{};
-    std::size_t at = 0;
-    for (const auto& offload : catalogue)
-        all[at++] = offload.name;
-    for (const auto& word : words) {
-        all[at++] = word.name;
-        all[at++] = word.long_name;
-    }
-    return all;
-}();
 
 } // namespace
 
@@ -104,11 +82,19 @@ const Offload* find_offload(std::string_view name) {
 
 std::span<const std::string_view> offloads_named(std::string_view name) {
     for (const auto& word : words)
-        if (word.name == name || word.long_name == name) return word.features;
-    if (const auto* offload = find_offload(name); offload != nullptr) return {&offload->name, 1};
+        if (word.name == name || word.long_name == name)
+            return {word.features.begin(), std::ranges::find(word.features, std::string_view{})};
+    if (const auto* offload = find_offload(name)) return {&offload->name, 1};
     return {};
 }
 
-std::span<const std::string_view> offload_names() { return names; }
+std::vector<std::string_view> offload_names() {
+    std::vector<std::string_view> names;
+    for (const auto& offload : catalogue)
+        names.push_back(offload.name);
+    for (const auto& word : words)
+        names.insert(names.end(), {word.name, word.long_name});
+    return names;
+}
 
 } // namespace teamo

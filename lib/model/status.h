@@ -3,15 +3,10 @@
 // The state of a running team, for the state document, teamoctl and the log.
 #pragma once
 
-#include "base/named.h"
-#include "model/balance_status.h"
-#include "model/benchmark.h"
+#include "model/balance.h"
 #include "model/config.h"
-#include "model/interrupt_status.h"
-#include "model/offload_status.h"
-#include "model/worker_status.h"
-
-#include <sys/types.h>
+#include "model/interrupts.h"
+#include "model/observation.h"
 
 namespace teamo {
 
@@ -52,6 +47,142 @@ struct PortStatus {
     bool operator==(const PortStatus&) const = default;
 };
 
+struct MoveStatus {
+    std::uint8_t bucket = 0;
+    std::string from, to; ///< ports by name
+    double gain = 0;      ///< see BucketMove
+    MoveReason reason = MoveReason::load;
+    MoveEnd end = MoveEnd::pending;
+    std::chrono::milliseconds waited{0}, ago{0};
+    bool operator==(const MoveStatus&) const = default;
+};
+
+struct PortBalance {
+    std::string name;
+    double bytes = 0, packets = 0, bulk = 0; ///< per second, smoothed: what moves are decided by
+    double rate = -1;                        ///< bytes per second sent in the last second; -1: not known yet
+    double planned = 0;                      ///< bytes per second by the last placement
+    double capacity = 0;                     ///< bytes per second; 0: unknown
+    bool segments = true;                    ///< TSO is on
+    double cpu_load = 0;                     ///< of its interrupt CPUs, 0 to 1
+    CpuList interrupt_cpus{};                ///< empty: it has no interrupts, or they are not known
+    CpuList cpus{};                          ///< with hash "cpu": the CPUs that send through it
+    bool operator==(const PortBalance&) const = default;
+};
+
+/// For teams that hash.
+struct BalanceStatus {
+    BalanceConfig config;
+    bool counted = false; ///< the datapath counts traffic by bucket
+    bool frozen = false;
+    HashFields tx_hash = 0;
+    std::array<std::string, bucket_count> leaves_by{};         ///< port by bucket; empty: no port carries
+    std::array<std::vector<std::string>, bucket_count> then{}; ///< the next ports if that port fails
+    BucketLoads loads{};
+    std::vector<PortBalance> ports{};
+    std::vector<MoveStatus> moves{}; ///< pending moves, then the last finished ones, latest first
+    bool operator==(const BalanceStatus&) const = default;
+};
+
+/// The offloads of one device, by the kernel's names; only those of the catalogue.
+struct DeviceOffloads {
+    std::string name;
+    FeatureNames active{};     ///< on now
+    FeatureNames changeable{}; ///< the driver can switch them
+    FeatureNames shall_be_on{}, shall_be_off{}, required{};
+    FeatureNames lacking{}; ///< required and not on
+    unsigned repaired = 0;  ///< number of repairs
+    bool gave_up = false;   ///< another program changes it again and again; we gave up
+    bool last = false;      ///< demoted: carries only while no other port can ("lacking": "demote")
+    SegmentLimits gso_max{};
+    bool operator==(const DeviceOffloads&) const = default;
+};
+
+struct OffloadStatus {
+    Lacking lacking = Lacking::accept; ///< the team's; a port may have its own
+    bool repair = true;
+    DeviceOffloads team;
+    std::vector<DeviceOffloads> ports; ///< in the order they joined
+    bool operator==(const OffloadStatus&) const = default;
+};
+
+struct PortInterruptStatus {
+    std::string name;
+    PortInterrupts now{};               ///< as last read
+    std::vector<unsigned> cpus{};       ///< planned, by queue; empty: nothing is planned
+    std::string reason{};               ///< for these CPUs; one line
+    bool moves = false;                 ///< in a dry run: at least one queue is on another CPU now
+    CpuSettings wanted{};               ///< the planned settings
+    std::vector<std::string> shares{};  ///< other ports on its CPUs
+    std::vector<std::string> refused{}; ///< what the kernel refused, and why
+    unsigned repaired = 0;              ///< number of repairs
+    bool contested = false;             ///< another program changes it again and again; we gave up
+    std::string drift{};                ///< the last change by another program; empty: none
+    bool operator==(const PortInterruptStatus&) const = default;
+};
+
+/// The end of a line in `writers` that the doctor does not report: the program leaves the ports alone.
+inline constexpr std::string_view left_alone = " the ports' interrupts alone";
+
+struct InterruptStatus {
+    InterruptPolicy policy = InterruptPolicy::unique;
+    bool managed = true;                ///< false: restored by the administrator, until "apply"
+    std::string degraded{};             ///< why not every port has a CPU of its own; empty: each has one
+    std::vector<std::string> writers{}; ///< other programs that place interrupts, one line each
+    std::vector<PortInterruptStatus> ports{};
+    bool operator==(const InterruptStatus&) const = default;
+};
+
+/// A process that matches a rule or that the administrator named.
+struct WorkerStatus {
+    Worker worker{};
+    std::string rule{}; ///< that matched: "unit nginx.service"; or "by hand"
+    WorkerPolicy policy = WorkerPolicy::follow;
+    ProcessTraffic traffic{}; ///< of the last second
+    double work = 0;          ///< CPU time that it used, in CPUs
+    CpuList cpus{};           ///< to which it is bound; empty: not bound
+    std::string reason{};     ///< why it is bound there, or not bound
+    bool operator==(const WorkerStatus&) const = default;
+};
+
+struct WorkersStatus {
+    bool managed = true;       ///< false: released by the administrator, until "apply"
+    std::string refused{};     ///< why no worker can be bound; empty: they can
+    std::string limitations{}; ///< traffic that cannot be measured, and why; empty: none
+    std::string complaint{};   ///< the error of the last pass; empty: none
+    std::vector<WorkerRule> rules{};
+    std::vector<WorkerStatus> workers{}; ///< by process
+    bool operator==(const WorkersStatus&) const = default;
+};
+
+/// The measured effect of placing interrupts or binding workers: with and without, under the present load.
+enum class BenchmarkEffect : std::uint8_t {
+    unclear, ///< there was no traffic, or the rounds disagree
+    none,    ///< the same with and without
+    gain,    ///< less CPU time per KiB, or more throughput
+    loss,    ///< more CPU time per KiB, or less throughput
+};
+template <>
+inline constexpr std::array<std::string_view, 4> enum_names<BenchmarkEffect>{"unclear", "none", "gain",
+                                                                             "loss"};
+
+/// What can be switched off to see what it gains.
+enum class BenchmarkStep : std::uint8_t { interrupts, workers };
+template <>
+inline constexpr std::array<std::string_view, 2> enum_names<BenchmarkStep>{"interrupts", "workers"};
+
+/// A measurement switches something off and on, and at the end back to what it was.
+enum class TrialState : std::uint8_t { off, on, end };
+template <>
+inline constexpr std::array<std::string_view, 3> enum_names<TrialState>{"off", "on", "end"};
+
+struct BenchmarkResult {
+    std::uint64_t bytes_without = 0, bytes_with = 0; ///< medians, per second, sent and received
+    std::uint64_t cpu_without = 0, cpu_with = 0;     ///< medians of the service demand: CPU ns per KiB
+    BenchmarkEffect effect = BenchmarkEffect::unclear;
+    bool operator==(const BenchmarkResult&) const = default;
+};
+
 /// A change that the kernel refused and that is still missing.
 struct RefusedStatus {
     std::string where; ///< the team or a device
@@ -80,7 +211,6 @@ struct TeamStatus {
     std::string pid_file;
     std::uint32_t debug_level = 0;
     bool daemonized = false;
-    bool operator==(const TeamStatus&) const = default;
 };
 
 } // namespace teamo

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a datapath works by: the ports, which of them carry, and the port of each bucket. The daemon makes the
-// tables, a datapath applies them.
+// What a datapath works by: the ports, which of them carry, and the port of each bucket.
 #pragma once
 
 #include "base/named.h"

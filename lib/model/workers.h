@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Workers, the processes whose packets arrive by the team: their configuration, traffic, placement and
-// binding.
+// Workers, the processes whose packets arrive by the team.
 #pragma once
 
 #include "base/cpu_list.h"
@@ -32,10 +31,8 @@ enum class WorkerPolicy : std::uint8_t {
     spread, ///< a CPU for each process
     off,    ///< left alone
 };
-constexpr const char* name_of(WorkerPolicy policy) {
-    constexpr std::array names{"follow", "spread", "off"};
-    return names[static_cast<std::size_t>(policy)];
-}
+template <>
+inline constexpr std::array<std::string_view, 3> enum_names<WorkerPolicy>{"follow", "spread", "off"};
 
 struct WorkerRule {
     WorkerSelector selector = WorkerSelector::unit;
@@ -43,6 +40,10 @@ struct WorkerRule {
     WorkerPolicy policy = WorkerPolicy::follow;
     bool operator==(const WorkerRule&) const = default;
 };
+/// "unit worker@*.service"
+inline std::string text_of(const WorkerRule& rule) {
+    return std::string(worker_selector_names[static_cast<std::size_t>(rule.selector)]) + " " + rule.name;
+}
 
 // ---- observation --------------------------------------------------------------------------------
 
@@ -87,16 +88,12 @@ struct ProcessTraffic {
     bool operator==(const ProcessTraffic&) const = default;
 };
 
-// ---- plan ---------------------------------------------------------------------------------------
-
 struct WorkerPlacement {
     ProcessId id;
     CpuList cpus;       ///< to bind it to; empty: left alone, and released if it is bound
     std::string reason; ///< one line, for the user
     bool operator==(const WorkerPlacement&) const = default;
 };
-
-// ---- bindings -----------------------------------------------------------------------------------
 
 /// A bound process with the former affinity of its threads: all that is needed to undo it.
 struct WorkerBinding {

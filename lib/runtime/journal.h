@@ -9,8 +9,8 @@
 #include "base/named.h"
 #include "base/result.h"
 #include "kernel/netlink/addresses.h"
-#include "model/features.h"
 #include "model/interrupts.h"
+#include "model/offload.h"
 #include "model/workers.h"
 
 #include <array>

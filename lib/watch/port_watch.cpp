@@ -2,6 +2,7 @@
 #include "watch/port_watch.h"
 
 #include <algorithm>
+#include <array>
 
 namespace teamo {
 
@@ -21,10 +22,7 @@ void EthtoolState::step(bool link, Clock::time_point now) {
 PortWatch::PortWatch(const std::vector<LinkWatch>& watches, LinkWatchPolicy policy, bool up)
     : policy_(policy) {
     for (const auto& watch : watches)
-        if (const auto* ethtool = std::get_if<EthtoolWatch>(&watch)) {
-            configured_.push_back(*ethtool);
-            states_.emplace_back(*ethtool, up);
-        }
+        if (const auto* ethtool = std::get_if<EthtoolWatch>(&watch)) states_.emplace_back(*ethtool, up);
 }
 
 void PortWatch::step(bool link, Clock::time_point now) {
@@ -33,9 +31,8 @@ void PortWatch::step(bool link, Clock::time_point now) {
 }
 
 bool PortWatch::up() const {
-    const auto is_up = [](const EthtoolState& state) { return state.up(); };
-    return policy_ == LinkWatchPolicy::any ? std::ranges::any_of(states_, is_up)
-                                           : std::ranges::all_of(states_, is_up);
+    return policy_ == LinkWatchPolicy::any ? std::ranges::any_of(states_, &EthtoolState::up)
+                                           : std::ranges::all_of(states_, &EthtoolState::up);
 }
 
 std::optional<Clock::time_point> PortWatch::deadline() const {
@@ -47,20 +44,15 @@ std::optional<Clock::time_point> PortWatch::deadline() const {
 
 std::vector<WatchStatus> PortWatch::status() const {
     std::vector<WatchStatus> list;
-    for (std::size_t index = 0; index < states_.size(); ++index)
-        list.push_back({.watch = configured_[index],
-                        .up = states_[index].up(),
-                        .down_count = states_[index].down_count(),
-                        .missed = 0});
+    for (const auto& state : states_)
+        list.push_back({.watch = state.watch(), .up = state.up(), .down_count = state.down_count()});
     return list;
 }
 
 std::string_view unsupported_watch(const std::vector<LinkWatch>& watches) {
-    for (const auto& watch : watches) {
-        if (std::holds_alternative<ArpPingWatch>(watch)) return "arp_ping";
-        if (std::holds_alternative<NsnaPingWatch>(watch)) return "nsna_ping";
-        if (std::holds_alternative<TipcWatch>(watch)) return "tipc";
-    }
+    constexpr std::array names{"ethtool", "arp_ping", "nsna_ping", "tipc"};
+    for (const auto& watch : watches)
+        if (!std::holds_alternative<EthtoolWatch>(watch)) return names[watch.index()];
     return {};
 }
 

@@ -25,6 +25,7 @@ public:
 
     bool up() const { return up_; }
     std::uint32_t down_count() const { return down_count_; }
+    const EthtoolWatch& watch() const { return watch_; }
     /// When to call step() again even without an event.
     std::optional<Clock::time_point> deadline() const { return deadline_; }
 
@@ -47,7 +48,6 @@ public:
 
 private:
     LinkWatchPolicy policy_;
-    std::vector<EthtoolWatch> configured_;
     std::vector<EthtoolState> states_;
 };
 

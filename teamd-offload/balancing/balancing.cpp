@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "balancing/balancing.h"
 
+#include "balance/buckets.h"
 #include "kernel/netlink/counters.h"
-#include "plan/team/cpu_slots.h"
 
 #include <algorithm>
 

@@ -5,11 +5,14 @@
 #pragma once
 
 #include "balance/balancer.h"
-#include "balance/drain_bound.h"
-#include "balance/load_meter.h"
+#include "balance/meters.h"
 #include "balance/moves.h"
 #include "cpus/port_cpus.h"
-#include "model/balance_status.h"
+#include "datapath/datapath.h"
+#include "kernel/netlink/netlink_socket.h"
+#include "log.h"
+#include "loop.h"
+#include "model/status.h"
 #include "team/context.h"
 
 #include <deque>

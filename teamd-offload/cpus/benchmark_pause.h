@@ -5,7 +5,9 @@
 #pragma once
 
 #include "cpus/workers.h"
-#include "model/benchmark.h"
+#include "log.h"
+#include "loop.h"
+#include "model/status.h"
 
 #include <functional>
 #include <map>

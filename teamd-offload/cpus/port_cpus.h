@@ -4,9 +4,13 @@
 // kernel does not report a change of an affinity, so they are polled.
 #pragma once
 
+#include "balance/buckets.h"
+#include "base/clock.h"
 #include "cpus/interrupts.h"
 #include "kernel/cpus/cpus.h"
-#include "plan/team/cpu_slots.h"
+#include "log.h"
+#include "loop.h"
+#include "model/observation.h"
 
 #include <functional>
 #include <map>

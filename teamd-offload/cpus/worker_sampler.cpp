@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cpus/workers.h"
 
-#include "plan/workers/worker_rules.h"
+#include "model/status.h"
+#include "plan/workers/worker_plan.h"
 
 #include <unistd.h>
 
@@ -14,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds sample_length = 50ms; ///< per window; costs 120 ns per packet
-constexpr std::chrono::milliseconds window = WorkerSettings{}.window;
+constexpr auto window = worker_window;
 constexpr auto reread_interval = 5s; ///< of other processes: exec(3) changes a name, which a rule may match
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {

@@ -77,7 +77,7 @@ void Workers::start() {
 
 void Workers::begin_window() {
     if (!is_wanted()) return;
-    window_->after(WorkerSettings{}.window);
+    window_->after(worker_window);
     if (is_refused()) return;
     if (!sampler_) sampler_.emplace();
     const auto length = sampler_->start_sample();

@@ -6,7 +6,9 @@
 
 #include "cpus/interrupts.h"
 #include "kernel/cpus/cpus.h"
-#include "model/worker_status.h"
+#include "log.h"
+#include "loop.h"
+#include "model/status.h"
 #include "plan/workers/worker_meter.h"
 #include "plan/workers/worker_plan.h"
 #include "workers/processes.h"

@@ -22,7 +22,7 @@ Result<std::unique_ptr<CarrierMonitor>> CarrierMonitor::make(sd_event* loop, con
 void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
     std::set<IfIndex> late;
     for (const auto port : ports)
-        if (const auto* link = find_link(observer_.links(), port); link != nullptr && news_are_late(*link))
+        if (const auto* link = find_link(observer_.links(), port); link != nullptr && events_are_late(*link))
             late.insert(port);
     if (!late.empty() && !std::exchange(decided_, true)) {
         const auto traced = trace();

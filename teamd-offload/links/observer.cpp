@@ -61,7 +61,8 @@ void Observer::take(const nlmsghdr* message) {
     // The carrier changes without RTNL, under which events are made and sent: an event from before a loss can
     // be read after the loss is known, and one from during the loss after the carrier is back.
     const auto* known = find_link(links_, link->index);
-    if (loss_is_untold(*link) || (known != nullptr && loss_is_untold(*known))) to_reread_.insert(link->index);
+    if (loss_is_pending(*link) || (known != nullptr && loss_is_pending(*known)))
+        to_reread_.insert(link->index);
     links_.insert_or_assign(link->index, std::move(*link));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "offloads/offloads.h"
 
-#include "plan/team/reception.h"
+#include "plan/team/make_plan.h"
 
 #include <sys/epoll.h>
 

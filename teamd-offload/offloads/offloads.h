@@ -6,10 +6,9 @@
 
 #include "kernel/ethtool/ethtool.h"
 #include "loop.h"
-#include "model/benchmark.h"
-#include "model/offload_status.h"
+#include "model/observation.h"
+#include "model/status.h"
 #include "plan/team/offloads.h"
-#include "plan/team/patience.h"
 #include "plan/team/repair.h"
 #include "team/context.h"
 

@@ -3,8 +3,7 @@
 // The devices of a team and its ports: what is changed on them, and what the devices above the team need.
 #pragma once
 
-#include "plan/team/changes.h"
-#include "plan/team/patience.h"
+#include "plan/team/make_plan.h"
 #include "plan/team/repair.h"
 #include "team/context.h"
 #include "team/ports/port_set.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "team/reconciler.h"
 
-#include "plan/team/reception.h"
+#include "plan/team/make_plan.h"
 
 #include <algorithm>
 
@@ -55,20 +55,20 @@ TeamPlan Reconciler::plan() const {
     const auto& team = *context_.team();
     PlanInput input{.runner = &config.runner,
                     .team = &team,
-                    .inner = context_.device.inner,
                     .members = {},
                     .owners = context_.journal.now().owners,
-                    .notify_peers = config.notify_peers,
-                    .mcast_rejoin = config.mcast_rejoin,
                     .limited_to = changes_.limited_to(),
                     .kernel_manages_ports = context_.datapath->kernel_manages_ports()};
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
         if (tables_.ports[slot]) input.known |= bit(Slot{slot});
     input.measured = config.balance.on;
-    input.leaving = subsystems_.balancing->leaving();
-    input.drain = subsystems_.balancing->drains();
+    input.tables.inner = context_.device.inner;
+    input.tables.leaving = subsystems_.balancing->leaving();
+    input.tables.drain = subsystems_.balancing->drains();
+    input.tables.notify_peers = config.notify_peers;
+    input.tables.mcast_rejoin = config.mcast_rejoin;
     if (has(hash_fields_of(config.runner), HashField::cpu))
-        input.cpu_slots = subsystems_.port_cpus->slots(ports_.cpu_ports());
+        input.tables.cpu_slots = subsystems_.port_cpus->slots(ports_.cpu_ports());
     input.tags = takes_tags(context_.links(), team);
     input.other_addresses = takes_other_addresses(uppers_.unicast_list(), team);
     for (const auto& port : ports_.all())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "team/team.h"
 
-#include "model/marks.h"
+#include "model/observation.h"
 #include "plan/team/membership.h"
 #include "unsupported.h"
 

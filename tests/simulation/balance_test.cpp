@@ -10,7 +10,7 @@
 #include "traffic.h"
 
 #include "balance/balancer.h"
-#include "balance/load_meter.h"
+#include "balance/meters.h"
 
 #include <gmock/gmock.h>
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "model/cpus.h"
+#include "model/machine.h"
 
 #include <sys/types.h>
 

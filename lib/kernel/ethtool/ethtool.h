@@ -5,7 +5,7 @@
 
 #include "base/named.h"
 #include "kernel/netlink/netlink_socket.h"
-#include "model/features.h"
+#include "model/offload.h"
 #include "model/status.h"
 
 #include <set>

@@ -7,8 +7,8 @@
 
 #include "base/handle.h"
 #include "base/result.h"
+#include "model/machine.h"
 #include "model/observation.h"
-#include "model/pci_location.h"
 
 #include <filesystem>
 #include <string>

@@ -5,7 +5,8 @@
 
 #include "base/named.h"
 #include "kernel/netlink/netlink_socket.h"
-#include "model/queue.h"
+#include "model/balance.h"
+#include "model/machine.h"
 #include "model/status.h"
 
 #include <map>

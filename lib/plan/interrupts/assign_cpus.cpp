@@ -5,12 +5,29 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace teamo {
 namespace {
 
-bool contains(const CpuList& cpus, unsigned cpu) { return std::ranges::find(cpus, cpu) != cpus.end(); }
+/// For two ports on one CPU. `weight`: of the lighter port.
+constexpr PlacementCost cost_of_sharing(std::int64_t weight) { return {weight, 0, 0}; }
+
+/// `distance`: the kernel's NUMA distance, at most 255. `slowness`: 0 (the fastest CPUs) to 1024.
+constexpr PlacementCost cost_of_place(std::int64_t distance, std::int64_t slowness) {
+    return {0, (distance << 41) + slowness, 0};
+}
+
+/// For one more hardware thread of a core with `in_use` threads in use.
+constexpr PlacementCost cost_of_siblings(std::int64_t in_use) { return {0, in_use << 24, 0}; }
+
+/// `farness` from the port's other CPUs: 0 same cache, 1 same node, 2 another node. CPU 0 comes last: it has
+/// the timer, what started at boot, and all interrupts without an affinity.
+constexpr PlacementCost cost_of_habit(bool move, std::int64_t farness, unsigned cpu) {
+    const std::int64_t number = cpu == 0 ? 8192 : cpu;
+    return {0, 0, (std::int64_t{move} << 44) + (farness << 28) + number};
+}
 
 /// One place on a CPU.
 struct Seat {
@@ -134,9 +151,9 @@ private:
     }
 
     unsigned farness(const CpuRequest& taker, const Cpu& cpu) const {
-        if (!taker.home || cpu.cache == *taker.home) return 0;
-        const auto* home = assignment_.topology->find(*taker.home);
-        return home != nullptr && home->node == cpu.node ? 1 : 2;
+        if (!taker.cache || cpu.cache == *taker.cache) return 0;
+        const auto* there = assignment_.topology->find(*taker.cache);
+        return there != nullptr && there->node == cpu.node ? 1 : 2;
     }
 
     const Assignment& assignment_;
@@ -149,8 +166,7 @@ private:
     std::vector<Offer> offers_;
 };
 
-/// Merges equal takers of one CPU, as in a new team, into one taker of several CPUs: one node instead of
-/// many.
+/// Merges equal takers of one CPU, as in a new team, into one taker (one node) of several CPUs.
 class Groups {
 public:
     explicit Groups(const Assignment& assignment) : assignment_(assignment), merged_(assignment) {
@@ -191,8 +207,93 @@ private:
     std::vector<std::vector<std::size_t>> members_;
 };
 
+// ---- caches ------------------------------------------------------------------------------------
+
+class CacheChoice {
+public:
+    explicit CacheChoice(Assignment& assignment) : asked_(assignment) {
+        std::set<unsigned> cores;
+        for (const auto& taken : asked_.taken)
+            if (const auto* cpu = asked_.topology->find(taken.cpu)) cores.insert(cpu->core);
+        for (const auto number : asked_.eligible)
+            if (const auto* cpu = asked_.topology->find(number);
+                cpu != nullptr && cores.insert(cpu->core).second) {
+                auto& cache = caches_[cpu->cache];
+                cache.node = cpu->node;
+                ++cache.room;
+            }
+    }
+
+    void choose() {
+        std::vector<CpuRequest*> rest;
+        for (auto& taker : asked_.takers) {
+            if (taker.count + taker.own.size() < 2) continue;
+            taker.cache = present_cache(taker);
+            if (taker.cache)
+                take_cores(taker);
+            else
+                rest.push_back(&taker);
+        }
+        std::ranges::stable_sort(rest, std::ranges::greater{}, &CpuRequest::count);
+        for (auto* taker : rest) {
+            if (caches_.empty()) return;
+            taker->cache = best_for(*taker, taker->count);
+            take_cores(*taker);
+        }
+    }
+
+private:
+    struct Cache {
+        unsigned node = 0;
+        unsigned room = 0; ///< cores
+    };
+
+    std::optional<unsigned> present_cache(const CpuRequest& taker) const {
+        std::map<unsigned, unsigned> cpus_behind;
+        for (const auto* list : {&taker.now, &taker.own})
+            for (const auto number : *list)
+                if (const auto* cpu = asked_.topology->find(number);
+                    cpu != nullptr && contains(asked_.eligible, number))
+                    ++cpus_behind[cpu->cache];
+        if (cpus_behind.empty()) return std::nullopt;
+        return std::ranges::max_element(cpus_behind, {}, [](const auto& pair) { return pair.second; })->first;
+    }
+
+    unsigned best_for(const CpuRequest& taker, unsigned need) const {
+        const auto cost = [&](const auto& entry) {
+            const auto& [number, cache] = entry;
+            return std::tuple(asked_.topology->distance(taker.node, cache.node),
+                              need - std::min(need, cache.room), cache.room, number);
+        };
+        return std::ranges::min_element(caches_, {}, cost)->first;
+    }
+
+    /// Takes cores of the taker's cache, then of the next best caches.
+    void take_cores(const CpuRequest& taker) {
+        auto need = taker.count;
+        if (const auto own = caches_.find(*taker.cache); own != caches_.end())
+            need -= fill(own->second, need);
+        while (need > 0 && !caches_.empty()) {
+            auto& next = caches_.at(best_for(taker, need));
+            if (next.room == 0) return; // all are full
+            need -= fill(next, need);
+        }
+    }
+
+    static unsigned fill(Cache& cache, unsigned need) {
+        const auto goes_in = std::min(need, cache.room);
+        cache.room -= goes_in;
+        return goes_in;
+    }
+
+    Assignment& asked_;
+    std::map<unsigned, Cache> caches_;
+};
+
 } // namespace
 
 std::vector<CpuList> assign_cpus(const Assignment& assignment) { return Groups(assignment).result(); }
+
+void choose_caches(Assignment& assignment) { CacheChoice(assignment).choose(); }
 
 } // namespace teamo

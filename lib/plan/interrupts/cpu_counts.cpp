@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "plan/interrupts/cpu_counts.h"
+#include "plan/interrupts/assign_cpus.h"
 
 #include <algorithm>
 #include <map>
@@ -48,12 +48,10 @@ private:
         if (const auto node = nodes_.find(ports_[port].node);
             node != nodes_.end() && node->second.used < node->second.threads)
             bound_[port] = &node->second;
-        if (ports_[port].fixed == 0) use(port);
+        if (ports_[port].fixed == 0) ++used(port);
     }
 
     unsigned& used(std::size_t port) { return bound_[port] == nullptr ? used_anywhere_ : bound_[port]->used; }
-    void use(std::size_t port) { ++used(port); }
-    void leave(std::size_t port) { --used(port); }
 
     bool is_core_left(std::size_t port) const {
         auto used = used_anywhere_;
@@ -67,9 +65,9 @@ private:
         return ports_[port].load / (counts_[port] - fewer);
     }
 
-    bool is_poorer(std::size_t port, std::size_t other) const {
-        const auto load = load_per_cpu(port), others = load_per_cpu(other);
-        return load != others ? load > others : counts_[port] < counts_[other];
+    /// The port with the most load per CPU has the least; of equal ones, the port with the fewest CPUs.
+    std::pair<double, unsigned> wealth(std::size_t port) const {
+        return {-load_per_cpu(port), counts_[port]};
     }
 
     template <class Limit>
@@ -78,11 +76,11 @@ private:
             std::optional<std::size_t> poorest;
             for (std::size_t port = 0; port < ports_.size(); ++port)
                 if (counts_[port] < limit(port) && is_core_left(port) &&
-                    (!poorest || is_poorer(port, *poorest)))
+                    (!poorest || wealth(port) < wealth(*poorest)))
                     poorest = port;
             if (!poorest) return;
             ++counts_[*poorest];
-            use(*poorest);
+            ++used(*poorest);
         }
     }
 
@@ -96,9 +94,9 @@ private:
                     richest = from;
             if (!richest) continue;
             --counts_[*richest];
-            leave(*richest);
+            --used(*richest);
             ++counts_[to];
-            use(to);
+            ++used(to);
             return true;
         }
         return false;
@@ -108,9 +106,9 @@ private:
         constexpr double least_ratio = 1.2;
         if (from == to || counts_[from] <= std::max(1U, ports_[from].fixed)) return false;
         if (!(load_per_cpu(to) > least_ratio * load_per_cpu(from, 1))) return false;
-        leave(from);
+        --used(from);
         const bool fits = is_core_left(to);
-        use(from);
+        ++used(from);
         return fits;
     }
 

@@ -2,31 +2,110 @@
 #include "plan/interrupts/interrupt_plan.h"
 
 #include "plan/interrupts/assign_cpus.h"
-#include "plan/interrupts/cpu_counts.h"
-#include "plan/interrupts/home_caches.h"
-#include "plan/interrupts/placement_reason.h"
-#include "plan/interrupts/queue_cpus.h"
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 namespace teamo {
 namespace {
 
-/// Isolated CPUs are eligible only if the configuration lists them.
-CpuList eligible_cpus(const CpuTopology& topology, CpuList allowed) {
-    allowed = cpu_list_of(std::move(allowed));
-    CpuList cpus;
-    for (const auto& cpu : topology.cpus)
-        if (cpu.online && (allowed.empty() ? !cpu.isolated : contains(allowed, cpu.number)))
-            cpus.push_back(cpu.number);
-    return cpus;
+// ---- the queues of a port ----------------------------------------------------------------------
+
+class QueueAssignment {
+public:
+    QueueAssignment(const PlannedPort& port, const CpuList& cpus)
+        : port_(port),
+          is_loaded_(std::ranges::any_of(port.loads, [](double load) { return load > 0; })),
+          cpus_(port.queues) {
+        for (const auto cpu : cpus)
+            loads_[cpu] = {};
+        for (std::size_t queue = 0; queue < port.queues; ++queue)
+            if (const auto cpu = port.fixed_cpu(queue))
+                put(queue, *cpu);
+            else
+                movable_.push_back(queue);
+        std::ranges::stable_sort(movable_, std::ranges::greater{},
+                                 [this](std::size_t queue) { return load(queue); });
+    }
+
+    bool lacks_cpus() const { return loads_.empty() && !movable_.empty(); }
+
+    QueueAssignment& keep_present() {
+        std::erase_if(movable_, [this](std::size_t queue) {
+            if (!loads_.contains(now(queue))) return false;
+            put(queue, now(queue));
+            return true;
+        });
+        return *this;
+    }
+
+    /// The largest load first, each to the CPU with the least load (Graham 1969).
+    QueueAssignment& assign_rest() {
+        for (const auto queue : movable_)
+            put(queue, std::ranges::min_element(loads_, {}, [&](const auto& pair) {
+                           return std::tuple(pair.second, pair.first != now(queue), pair.first);
+                       })->first);
+        return *this;
+    }
+
+    double busiest() const {
+        double most = 0;
+        for (const auto& [cpu, share] : loads_)
+            most = std::max(most, share.load);
+        return most;
+    }
+    const std::vector<unsigned>& cpus() const { return cpus_; }
+
+private:
+    struct Share {
+        double load = 0;
+        unsigned queues = 0;
+        auto operator<=>(const Share&) const = default; // NOLINT(modernize-use-nullptr): as named.h
+    };
+    static constexpr auto nowhere = static_cast<unsigned>(-1);
+
+    /// All equal as long as there was no traffic.
+    double load(std::size_t queue) const {
+        if (!is_loaded_) return 1;
+        return queue < port_.loads.size() ? port_.loads[queue] : 0;
+    }
+    unsigned now(std::size_t queue) const { return queue < port_.now.size() ? port_.now[queue] : nowhere; }
+
+    void put(std::size_t queue, unsigned cpu) {
+        cpus_[queue] = cpu;
+        if (const auto found = loads_.find(cpu); found != loads_.end()) {
+            found->second.load += load(queue);
+            ++found->second.queues;
+        }
+    }
+
+    const PlannedPort& port_;
+    bool is_loaded_;
+    std::vector<unsigned> cpus_;
+    std::map<unsigned, Share> loads_; ///< by eligible CPU
+    std::vector<std::size_t> movable_;
+};
+
+/// By queue. Fixed queues keep their CPU. The others keep theirs if it is in `cpus`, unless a new assignment,
+/// largest load first, takes more than a fifth off the busiest CPU.
+/// `cpus`: for movable queues. If it is empty and a queue is movable, the result is empty.
+std::vector<unsigned> queue_cpus(const PlannedPort& port, const CpuList& cpus) {
+    constexpr double worthwhile_share = 0.8;
+    QueueAssignment kept(port, cpus);
+    if (kept.lacks_cpus()) return {};
+    auto renewed = kept;
+    kept.keep_present().assign_rest();
+    renewed.assign_rest();
+    return (renewed.busiest() < worthwhile_share * kept.busiest() ? renewed : kept).cpus();
 }
+
+// ---- the ports ---------------------------------------------------------------------------------
 
 /// Sorted by name, "eth2" before "eth10", so that the input's order does not matter.
 std::vector<const PlannedPort*> in_order(const std::vector<PlannedPort>& ports) {
     std::vector<const PlannedPort*> order;
-    order.reserve(ports.size());
     for (const auto& port : ports)
         order.push_back(&port);
     std::ranges::sort(order, {},
@@ -34,37 +113,59 @@ std::vector<const PlannedPort*> in_order(const std::vector<PlannedPort>& ports) 
     return order;
 }
 
+/// The CPUs of its managed interrupts.
+CpuList fixed_cpus(const PlannedPort& port) {
+    CpuList cpus;
+    for (std::size_t queue = 0; queue < port.queues; ++queue)
+        if (const auto cpu = port.fixed_cpu(queue)) cpus.push_back(*cpu);
+    return cpu_list_of(std::move(cpus));
+}
+
+/// The present CPUs of the movable queues.
+CpuList present_cpus(const PlannedPort& port) {
+    CpuList cpus;
+    for (std::size_t queue = 0; queue < std::min<std::size_t>(port.queues, port.now.size()); ++queue)
+        if (!port.fixed_cpu(queue)) cpus.push_back(port.now[queue]);
+    return cpu_list_of(std::move(cpus));
+}
+
+unsigned movable_queues(const PlannedPort& port) {
+    unsigned count = 0;
+    for (std::size_t queue = 0; queue < port.queues; ++queue)
+        if (!port.fixed_cpu(queue)) ++count;
+    return count;
+}
+
+PlacedPort placed_port(const PlannedPort& port, const CpuList& cpus) {
+    PlacedPort placed{.name = port.name, .cpus = queue_cpus(port, cpus)};
+    for (std::size_t queue = 0; queue < std::min(placed.cpus.size(), port.now.size()); ++queue)
+        placed.moves = placed.moves || placed.cpus[queue] != port.now[queue];
+    return placed;
+}
+
 class Planner {
 public:
     explicit Planner(const InterruptPlanInput& input)
-        : input_(input),
-          eligible_(eligible_cpus(*input.topology, input.allowed)),
-          ports_(in_order(input.ports)) {
+        : input_(input), eligible_(input.topology->eligible(input.allowed)), ports_(in_order(input.ports)) {
         for (const auto* port : ports_)
             heaviest_ = std::max(heaviest_, port->load);
         for (const auto& claim : input.claims)
             heaviest_ = std::max(heaviest_, claim.load);
     }
 
-    InterruptPlan result() {
+    InterruptPlan result() const {
         const auto assignment = build_assignment();
         const auto given = assign_cpus(assignment);
         InterruptPlan plan;
-        plan.ports.resize(input_.ports.size());
-        for (std::size_t index = 0; index < ports_.size(); ++index) {
-            auto cpus = assignment.takers[index].own;
-            cpus.insert(cpus.end(), given[index].begin(), given[index].end());
-            place(*ports_[index], cpu_list_of(std::move(cpus)), placed(plan, index));
-        }
-        explain(plan);
+        plan.ports.resize(ports_.size());
+        for (std::size_t index = 0; index < ports_.size(); ++index)
+            plan.ports[static_cast<std::size_t>(ports_[index] - input_.ports.data())] =
+                placed_port(*ports_[index], united(assignment.takers[index].own, given[index]));
+        explain(input_, eligible_, plan);
         return plan;
     }
 
 private:
-    PlacedPort& placed(InterruptPlan& plan, std::size_t index) const {
-        return plan.ports[static_cast<std::size_t>(ports_[index] - input_.ports.data())];
-    }
-
     /// Loads are rounded to powers of two, 16 to 2, so that small changes move nothing; standby is 1.
     unsigned weight(double load, bool standby) const {
         if (standby) return 1;
@@ -73,104 +174,47 @@ private:
         return 2;
     }
 
-    /// The CPUs of its managed interrupts.
-    static CpuList fixed_cpus(const PlannedPort& port) {
-        CpuList cpus;
-        for (std::size_t queue = 0; queue < port.queues; ++queue)
-            if (const auto cpu = fixed_cpu(port, queue)) cpus.push_back(*cpu);
-        return cpu_list_of(std::move(cpus));
-    }
-
-    /// The present CPUs of the movable queues.
-    static CpuList present_cpus(const PlannedPort& port) {
-        CpuList cpus;
-        for (std::size_t queue = 0; queue < std::min<std::size_t>(port.queues, port.now.size()); ++queue)
-            if (!fixed_cpu(port, queue)) cpus.push_back(port.now[queue]);
-        return cpu_list_of(std::move(cpus));
-    }
-
     Assignment build_assignment() const {
-        Assignment assignment{input_.topology, eligible_, {}, {}};
+        Assignment assignment{.topology = input_.topology, .eligible = eligible_, .takers = {}};
         for (const auto& claim : input_.claims)
             assignment.taken.push_back({claim.cpu, weight(claim.load, claim.standby)});
-        for (const auto* port : ports_)
-            for (const auto cpu : fixed_cpus(*port))
-                assignment.taken.push_back({cpu, weight(port->load, port->standby)});
-        const auto wanted = counts(assignment.taken);
-        for (std::size_t index = 0; index < ports_.size(); ++index) {
-            const auto& port = *ports_[index];
-            CpuRequest taker{port.node,          wanted[index].count, weight(port.load, port.standby),
-                             present_cpus(port), wanted[index].own,   {}};
+        for (const auto* port : ports_) {
+            CpuRequest taker{.node = port->node,
+                             .count = 0,
+                             .weight = weight(port->load, port->standby),
+                             .now = present_cpus(*port)};
+            const auto fixed = fixed_cpus(*port);
+            for (const auto cpu : fixed)
+                assignment.taken.push_back({cpu, taker.weight});
+            std::ranges::set_intersection(fixed, eligible_, std::back_inserter(taker.own));
             assignment.takers.push_back(std::move(taker));
         }
-        choose_homes(assignment);
+        set_counts(assignment);
+        choose_caches(assignment);
         return assignment;
     }
 
-    struct Wanted {
-        unsigned count = 0; ///< in addition to `own`
-        CpuList own;        ///< CPUs of its managed interrupts that its other queues may use too
-    };
-
-    std::vector<Wanted> counts(const std::vector<TakenCpu>& taken) const {
-        CpuList taken_cpus, free;
-        for (const auto& cpu : taken)
-            taken_cpus.push_back(cpu.cpu);
-        std::ranges::sort(taken_cpus);
-        std::ranges::set_difference(eligible_, taken_cpus, std::back_inserter(free));
-        std::vector<Wanted> wanted;
+    void set_counts(Assignment& assignment) const {
+        CpuList taken, free;
+        for (const auto& cpu : assignment.taken)
+            taken.push_back(cpu.cpu);
+        std::ranges::sort(taken);
+        std::ranges::set_difference(eligible_, taken, std::back_inserter(free));
         std::vector<CountedPort> counted;
-        for (const auto* port : ports_) {
-            Wanted wants;
-            std::ranges::set_intersection(fixed_cpus(*port), eligible_, std::back_inserter(wants.own));
-            counted.push_back(countable(*port, wants.own));
-            wanted.push_back(std::move(wants));
-        }
-        const auto totals = cpu_counts(*input_.topology, free, taken_cpus, counted);
-        for (std::size_t index = 0; index < wanted.size(); ++index)
+        for (std::size_t index = 0; index < ports_.size(); ++index)
+            counted.push_back(countable(*ports_[index], assignment.takers[index]));
+        const auto totals = cpu_counts(*input_.topology, free, taken, counted);
+        for (std::size_t index = 0; index < ports_.size(); ++index)
             if (movable_queues(*ports_[index]) > 0)
-                wanted[index].count = totals[index] - static_cast<unsigned>(wanted[index].own.size());
-        return wanted;
+                assignment.takers[index].count = totals[index] - counted[index].fixed;
     }
 
-    static unsigned movable_queues(const PlannedPort& port) {
-        unsigned count = 0;
-        for (std::size_t queue = 0; queue < port.queues; ++queue)
-            if (!fixed_cpu(port, queue)) ++count;
-        return count;
-    }
-
-    CountedPort countable(const PlannedPort& port, const CpuList& own) const {
-        const auto fixed = static_cast<unsigned>(own.size());
-        auto now = present_cpus(port);
-        now.insert(now.end(), own.begin(), own.end());
-        now = cpu_list_of(std::move(now));
+    CountedPort countable(const PlannedPort& port, const CpuRequest& taker) const {
+        const auto fixed = static_cast<unsigned>(taker.own.size());
+        auto now = united(taker.now, taker.own);
         std::erase_if(now, [this](unsigned cpu) { return !contains(eligible_, cpu); });
         return {port.node, fixed, std::max(1U, port.standby ? fixed : fixed + movable_queues(port)),
                 static_cast<unsigned>(now.size()), port.load};
-    }
-
-    static void place(const PlannedPort& port, const CpuList& cpus, PlacedPort& placed) {
-        placed.name = port.name;
-        placed.cpus = queue_cpus(port, cpus);
-        for (std::size_t queue = 0; queue < std::min(placed.cpus.size(), port.now.size()); ++queue)
-            placed.moves = placed.moves || placed.cpus[queue] != port.now[queue];
-    }
-
-    void explain(InterruptPlan& plan) const {
-        Occupancy occupancy;
-        for (std::size_t index = 0; index < ports_.size(); ++index)
-            for (const auto cpu : cpu_list_of(placed(plan, index).cpus))
-                occupancy.ports[cpu].push_back(ports_[index]->name);
-        for (const auto& claim : input_.claims)
-            occupancy.claims[claim.cpu].push_back(claim.owner);
-        for (auto& port : plan.ports)
-            port.shares_with = sharers(occupancy, cpu_list_of(port.cpus), port.name);
-        for (std::size_t index = 0; index < ports_.size(); ++index) {
-            auto& port = placed(plan, index);
-            port.reason = placement_reason(input_, eligible_, occupancy, *ports_[index], port);
-        }
-        plan.degraded = degraded_because(input_, eligible_, occupancy, plan.ports);
     }
 
     const InterruptPlanInput& input_;
@@ -179,7 +223,37 @@ private:
     double heaviest_ = 0;
 };
 
+/// The present CPU of each queue; empty if a queue has several.
+std::vector<unsigned> cpus_now(const PortInterrupts& port) {
+    std::vector<unsigned> cpus;
+    for (const auto& queue : port.queues) {
+        const auto& vector = queue.vectors.front();
+        const auto& where = vector.effective.empty() ? vector.affinity : vector.effective;
+        if (where.size() != 1) return {};
+        cpus.push_back(where.front());
+    }
+    return cpus;
+}
+
+std::vector<std::optional<unsigned>> fixed_of(const PortInterrupts& port) {
+    std::vector<std::optional<unsigned>> fixed;
+    for (const auto& queue : port.queues) {
+        const auto held = std::ranges::find(queue.vectors, false, &IrqVector::movable);
+        const bool known = held != queue.vectors.end() && held->effective.size() == 1;
+        fixed.push_back(known ? std::optional(held->effective.front()) : std::nullopt);
+    }
+    return fixed;
+}
+
 } // namespace
+
+PlannedPort planned_port(std::string name, const PortInterrupts& port) {
+    return {.name = std::move(name),
+            .node = port.node,
+            .queues = static_cast<unsigned>(port.queues.size()),
+            .now = cpus_now(port),
+            .fixed = fixed_of(port)};
+}
 
 InterruptPlan plan_interrupts(const InterruptPlanInput& input) { return Planner(input).result(); }
 

@@ -3,8 +3,8 @@
 // Assigns the ports' interrupts to CPUs at minimum cost. docs/adr/0014.
 #pragma once
 
-#include "model/cpus.h"
 #include "model/interrupts.h"
+#include "model/machine.h"
 
 #include <optional>
 #include <span>
@@ -24,6 +24,11 @@ struct PlannedPort {
     std::vector<double> loads{}; ///< by queue: share of the port's packets; empty: equal
     double load = 1;             ///< relative to the other ports: packets, or speed
     bool standby = false;        ///< does not carry while other ports do
+
+    /// The CPU on which the kernel keeps the queue; none if it is movable.
+    std::optional<unsigned> fixed_cpu(std::size_t queue) const {
+        return queue < fixed.size() ? fixed[queue] : std::nullopt;
+    }
 };
 
 /// From the present state of a port. A port without vectors has no queues and must not be planned.
@@ -40,7 +45,7 @@ struct PlacedPort {
     std::string name;
     std::vector<unsigned> cpus;             ///< by queue; empty: there is no eligible CPU
     std::vector<std::string> shares_with{}; ///< ports and claims that share a CPU with it
-    std::string reason;                     ///< one line, for the user
+    std::string reason{};                   ///< one line, for the user
     bool moves = false;                     ///< at least one queue is on another CPU now
 };
 
@@ -50,5 +55,8 @@ struct InterruptPlan {
 };
 
 InterruptPlan plan_interrupts(const InterruptPlanInput& input);
+
+/// The last step of plan_interrupts(): sets `shares_with`, `reason` and `degraded` (placement_reason.cpp).
+void explain(const InterruptPlanInput& input, const CpuList& eligible, InterruptPlan& plan);
 
 } // namespace teamo

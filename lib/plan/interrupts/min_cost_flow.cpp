@@ -7,9 +7,7 @@
 
 namespace teamo {
 namespace {
-
 constexpr PlacementCost unreached{std::numeric_limits<std::int64_t>::max(), 0, 0};
-
 } // namespace
 
 MinCostFlow::Arc MinCostFlow::add(Node from, Node to, const PlacementCost& cost) {

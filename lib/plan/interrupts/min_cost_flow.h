@@ -3,14 +3,31 @@
 // Minimum-cost flow by successive shortest paths (Ahuja, Magnanti, Orlin 1993, 9.7), one unit at a time.
 #pragma once
 
-#include "plan/interrupts/placement_cost.h"
-
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 namespace teamo {
+
+/// The cost of a CPU for a port's interrupts, in ranks: a lower rank decides only if all higher ranks are
+/// equal. docs/adr/0014. Sums compare rank by rank too: each rank can hold the sum over as many CPUs as a
+/// kernel supports (8192) without an overflow into the next rank.
+struct PlacementCost {
+    std::int64_t shares = 0; ///< for sharing the CPU with another port
+    std::int64_t place = 0;  ///< for NUMA distance, core siblings and a slow CPU
+    std::int64_t habit = 0;  ///< tie-breakers: moves, distance between the port's CPUs, CPU number
+
+    auto operator<=>(const PlacementCost&) const = default; // NOLINT(modernize-use-nullptr): as named.h
+
+    PlacementCost operator+(const PlacementCost& other) const {
+        return {shares + other.shares, place + other.place, habit + other.habit};
+    }
+    PlacementCost operator-(const PlacementCost& other) const {
+        return {shares - other.shares, place - other.place, habit - other.habit};
+    }
+};
 
 class MinCostFlow {
 public:

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "plan/team/make_plan.h"
 
-#include "base/match.h"
+#include <linux/if.h>
 
 #include <algorithm>
+#include <array>
 
 namespace teamo {
 namespace {
 
 TransmitMode mode_of(const RunnerConfig& runner) {
-    return std::visit(Match{[](const BroadcastRunner&) { return TransmitMode::broadcast; },
-                            [](const RoundRobinRunner&) { return TransmitMode::roundrobin; },
-                            [](const RandomRunner&) { return TransmitMode::random; },
-                            [](const ActiveBackupRunner&) { return TransmitMode::activebackup; },
-                            [](const auto&) { return TransmitMode::hash; }},
-                      runner);
+    using enum TransmitMode;
+    constexpr std::array modes{broadcast, roundrobin, random, activebackup, hash, hash};
+    return modes[runner.index()];
 }
 
 HwaddrPolicy policy_of(const RunnerConfig& runner) {
@@ -39,12 +37,8 @@ MacAddress team_address(const PlanInput& input, const Decision& decision) {
 
 MacAddress port_address(const Member& member, const MacAddress& team, HwaddrPolicy policy,
                         const Decision& decision) {
-    switch (policy) {
-    case HwaddrPolicy::same_all: return team;
-    case HwaddrPolicy::by_active: return member.own_address;
-    case HwaddrPolicy::only_active: return decision.active == member.index ? team : member.own_address;
-    }
-    return team;
+    const bool is_active = policy == HwaddrPolicy::only_active && decision.active == member.index;
+    return policy == HwaddrPolicy::same_all || is_active ? team : member.own_address;
 }
 
 constexpr SegmentLimits legacy_limits{65536, 65535, 65536}; // GSO_LEGACY_MAX_SIZE, GSO_MAX_SEGS
@@ -58,25 +52,17 @@ std::uint32_t limit(std::uint32_t now, std::uint32_t least, std::uint32_t set, s
 }
 
 SegmentLimits team_limits(const PlanInput& input) {
-    SegmentLimits least = input.team->tso_max;
-    const auto lower = [](std::uint32_t& limit, std::uint32_t by) {
-        if (by != 0 && (limit == 0 || by < limit)) limit = by;
-    };
+    auto limits = input.team->gso_max;
+    if (input.members.empty()) return limits; // no ports to follow
     const bool any = std::ranges::any_of(input.members, &Member::segments);
-    bool limited = false;
-    for (const auto& member : input.members) {
-        if (any && !member.segments) continue;
-        lower(least.size, member.gso_max.size);
-        lower(least.segs, member.gso_max.segs);
-        lower(least.ipv4_size, member.gso_max.ipv4_size);
-        limited = true;
+    for (const auto field : {&SegmentLimits::size, &SegmentLimits::segs, &SegmentLimits::ipv4_size}) {
+        auto least = input.team->tso_max.*field;
+        for (const auto& member : input.members)
+            if (const auto own = member.gso_max.*field; (member.segments || !any) && own != 0)
+                least = least == 0 ? own : std::min(least, own);
+        limits.*field = limit(limits.*field, least, input.limited_to.*field, legacy_limits.*field);
     }
-    if (!limited) return input.team->gso_max; // no ports to follow
-    const auto& now = input.team->gso_max;
-    const auto& set = input.limited_to;
-    return {limit(now.size, least.size, set.size, legacy_limits.size),
-            limit(now.segs, least.segs, set.segs, legacy_limits.segs),
-            limit(now.ipv4_size, least.ipv4_size, set.ipv4_size, legacy_limits.ipv4_size)};
+    return limits;
 }
 
 /// With hash "cpu" each flow waits for its own gap, and the queues are polled only now and then, less
@@ -92,6 +78,8 @@ bool needs_promiscuous(const PlanInput& input, const Member& member) {
     return input.team->promiscuity > 0 || input.other_addresses || (input.tags && member.filters_tags);
 }
 
+constexpr std::array<std::string_view, 2> tag_filters{"rx-vlan-filter", "rx-vlan-stag-filter"};
+
 } // namespace
 
 TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
@@ -102,26 +90,21 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     TeamPlan plan;
     plan.address = team_address(input, decision);
     plan.carrier = !decision.transmit.empty();
+    plan.kernel_manages_ports = input.kernel_manages_ports;
     plan.gso_max = team_limits(input);
     plan.owners = settle(input.owners, input.known, members, input.measured);
+    plan.tables = input.tables;
     plan.tables.mode = mode_of(*input.runner);
     plan.tables.hash_fields = hash_fields_of(*input.runner);
     plan.tables.team = input.team->index;
-    plan.tables.inner = input.inner;
     plan.tables.transmit = slots_of(input.members, decision.transmit);
     plan.tables.receive = slots_of(input.members, decision.receive);
     plan.tables.buckets = preferences(plan.owners, members);
-    plan.tables.leaving = input.leaving;
-    plan.tables.drain = input.drain;
-    if (has(plan.tables.hash_fields, HashField::cpu)) {
-        plan.tables.cpu_slots = input.cpu_slots;
-        for (const auto& member : input.members)
-            if (auto& drain = plan.tables.drain[member.slot.value]; drain < least_drain_by_flow)
-                drain = least_drain_by_flow;
-    }
-    plan.tables.notify_peers = input.notify_peers;
-    plan.tables.mcast_rejoin = input.mcast_rejoin;
+    const bool by_cpu = has(plan.tables.hash_fields, HashField::cpu);
+    if (!by_cpu) plan.tables.cpu_slots.clear();
     for (const auto& member : input.members) {
+        auto& drain = plan.tables.drain[member.slot.value];
+        if (by_cpu) drain = std::max(drain, least_drain_by_flow);
         plan.tables.ports[member.slot.value] = member.index;
         plan.tables.settings[member.slot.value] = member.settings;
         plan.ports.push_back(
@@ -129,11 +112,61 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
              .address = port_address(member, plan.address, policy_of(*input.runner), decision),
              .mtu = input.team->mtu,
              .promiscuous = needs_promiscuous(input, member),
-             .all_multicast = true,
-             .kernel_manages_ports = input.kernel_manages_ports,
              .to_set_up = member.to_set_up});
     }
     return plan;
+}
+
+std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
+    std::vector<Change> list;
+    for (const auto& port : plan.ports) {
+        const auto* link = find_link(links, port.index);
+        if (link == nullptr) continue;
+        if (!plan.kernel_manages_ports) {
+            if (link->mtu != port.mtu) list.push_back(SetMtu{port.index, port.mtu});
+            // A card drops groups that are not in its list.
+            constexpr std::uint32_t mask = IFF_PROMISC | IFF_ALLMULTI;
+            const std::uint32_t flags = port.promiscuous ? mask : std::uint32_t{IFF_ALLMULTI};
+            if ((link->flags & mask) != flags) list.push_back(SetFlags{port.index, flags, mask});
+        }
+        if (link->address != port.address) list.push_back(SetAddress{port.index, port.address});
+        if (port.to_set_up && !link->is_up()) list.push_back(SetFlags{port.index, IFF_UP, IFF_UP});
+    }
+    if (const auto* team = find_link(links, plan.tables.team)) {
+        if (team->address != plan.address) list.push_back(SetAddress{team->index, plan.address});
+        if (team->gso_max != plan.gso_max) list.push_back(SetSegmentLimits{team->index, plan.gso_max});
+    }
+    // The team has a carrier while the inner end is up (veth_open, veth_close; netkit too).
+    const auto* inner = find_link(links, plan.tables.inner);
+    if (inner != nullptr && inner->is_up() != plan.carrier)
+        list.push_back(SetFlags{inner->index, plan.carrier ? std::uint32_t{IFF_UP} : 0U, IFF_UP});
+    return list;
+}
+
+bool takes_tags(const Links& links, const Link& team) {
+    if (team.master) {
+        const auto* master = find_link(links, team.master);
+        return master == nullptr || master->kind != "vrf"; // a VRF works on layer 3
+    }
+    return std::ranges::any_of(links, [&](const auto& entry) {
+        return entry.second.kind == "vlan" && stands_on(links, entry.second, team);
+    });
+}
+
+bool takes_other_addresses(const std::vector<MacAddress>& unicast_list, const Link& team) {
+    return std::ranges::any_of(unicast_list, [&](const auto& address) { return address != team.address; });
+}
+
+FeatureSettings unwanted(const Features& features) {
+    FeatureSettings settings;
+    for (const auto name : tag_filters)
+        if (features.active.contains(name) && features.changeable.contains(name))
+            settings.emplace(name, false);
+    return settings;
+}
+
+bool filters_tags(const Features& features) {
+    return std::ranges::any_of(tag_filters, [&](auto name) { return features.active.contains(name); });
 }
 
 } // namespace teamo

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Makes the plan of a team from configuration, observation and decision. A pure function: the plan has
-// everything that the team needs, also what is set already.
+// Makes the plan of a team from configuration, observation and decision, and compares it with the present
+// devices. The plan has everything that the team needs, also what is set already.
 #pragma once
 
 #include "balance/buckets.h"
 #include "model/observation.h"
+#include "model/offload.h"
 #include "model/tables.h"
 #include "runner/runner.h"
 
+#include <variant>
 #include <vector>
 
 namespace teamo {
@@ -23,21 +25,16 @@ struct Member {
     SegmentLimits gso_max{}; ///< of its device
     bool segments = true;    ///< its TSO is on
     bool to_set_up = false;  ///< we set it down and must set it up again
-    bool operator==(const Member&) const = default;
 };
 
 struct PlanInput {
     const RunnerConfig* runner = nullptr;
-    const Link* team = nullptr; ///< the administrator sets its MTU, address and promiscuity
-    IfIndex inner;
-    std::vector<Member> members;                                 ///< in the order they joined
-    BucketOwners owners{};                                       ///< the present owners
-    SlotSet known = 0;                                           ///< the members for which `owners` was made
-    bool measured = false;                                       ///< `owners` follows measured loads
-    std::array<Slot, bucket_count> leaving{};                    ///< see Tables
-    std::array<std::chrono::nanoseconds, max_ports + 1> drain{}; ///< see Tables
-    std::vector<Slot> cpu_slots{};                               ///< see Tables
-    Repetition notify_peers{}, mcast_rejoin{};
+    const Link* team = nullptr;  ///< the administrator sets its MTU, address and promiscuity
+    std::vector<Member> members; ///< in the order they joined
+    BucketOwners owners{};       ///< the present owners
+    SlotSet known = 0;           ///< the members for which `owners` was made
+    bool measured = false;       ///< `owners` follows measured loads
+    Tables tables{}; ///< the plan takes inner, leaving, drain, cpu_slots, notify_peers and mcast_rejoin
     SegmentLimits limited_to{}; ///< the team's limits as an earlier plan set them; zeros: not set
     /// The kernel manages the ports' MTU and filters and the team's carrier.
     bool kernel_manages_ports = false;
@@ -49,17 +46,15 @@ struct PlanInput {
 struct PortPlan {
     IfIndex index;
     MacAddress address;
-    std::uint32_t mtu = 1500;          ///< bytes, without the Ethernet header
-    bool promiscuous = false;          ///< the team needs frames that the port would drop
-    bool all_multicast = true;         ///< a card drops groups that are not in its list
-    bool kernel_manages_ports = false; ///< the kernel sets MTU and filters
-    bool to_set_up = false;            ///< otherwise the administrator decides whether it is up
-    bool operator==(const PortPlan&) const = default;
+    std::uint32_t mtu = 1500; ///< bytes, without the Ethernet header
+    bool promiscuous = false; ///< the team needs frames that the port would drop
+    bool to_set_up = false;   ///< otherwise the administrator decides whether it is up
 };
 
 struct TeamPlan {
-    MacAddress address;   ///< of the team
-    bool carrier = false; ///< of the team
+    MacAddress address;                ///< of the team
+    bool carrier = false;              ///< of the team
+    bool kernel_manages_ports = false; ///< the kernel sets MTU and filters of the ports
     /// Of the team: the smallest limits of its ports with TSO. Kernels before 6.19 do not set them
     /// (net/core/dev.c, netdev_compute_master_upper_features). A port without TSO, which leaves segmentation
     /// to software anyway, does not limit the others.
@@ -67,9 +62,51 @@ struct TeamPlan {
     BucketOwners owners{};
     Tables tables;
     std::vector<PortPlan> ports;
-    bool operator==(const TeamPlan&) const = default;
 };
 
 TeamPlan make_plan(const PlanInput& input, const Decision& decision);
+
+// ---- changes -----------------------------------------------------------------------------------
+
+template <class Value>
+struct SetValue {
+    IfIndex device;
+    Value to;
+    bool operator==(const SetValue&) const = default;
+};
+using SetAddress = SetValue<MacAddress>;
+using SetMtu = SetValue<std::uint32_t>;
+using SetSegmentLimits = SetValue<SegmentLimits>;
+/// Sets the IFF_* bits in `mask` to those of `flags`.
+struct SetFlags {
+    IfIndex device;
+    std::uint32_t flags, mask;
+    bool operator==(const SetFlags&) const = default;
+};
+using Change = std::variant<SetMtu, SetFlags, SetAddress, SetSegmentLimits>;
+
+/// The changes that turn the present devices into the planned ones, in the order to apply them: a port's MTU
+/// and filters before its address, ports before the team, so that no port gets packets that it cannot handle
+/// yet; the team's carrier last.
+std::vector<Change> changes(const Links& links, const TeamPlan& plan);
+
+// ---- what the ports must receive ---------------------------------------------------------------
+//
+// The kernel's team driver passes the team's addresses and VLANs to its ports (team_core.c: team_set_rx_mode,
+// team_vlan_rx_add_vid); the BPF datapath uses what user space can set.
+
+/// Whether a device on the team receives frames with VLAN tags: a VLAN device at any level, or a master such
+/// as a bridge, whose ports may use any tag.
+bool takes_tags(const Links& links, const Link& team);
+
+/// Whether the team's list has another address than the team's own.
+bool takes_other_addresses(const std::vector<MacAddress>& unicast_list, const Link& team);
+
+/// Active features that the driver can switch and that must be off while the device is a port: VLAN filters.
+/// They drop tags that are not in the card's list, and no program fills that list.
+FeatureSettings unwanted(const Features& features);
+
+/// Whether the card drops frames with tags that are not in its list.
+bool filters_tags(const Features& features);
 
 } // namespace teamo

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "plan/team/membership.h"
 
-#include "model/marks.h"
+#include "model/observation.h"
 
 #include <linux/if.h>
 #include <linux/if_arp.h>
@@ -26,12 +26,11 @@ Result<> may_join(const Links& links, const Link& device, std::string_view team)
     const auto* master = find_link(links, device.master);
     // Another program made it a port of this team already (ports of the team driver have a master).
     if (master != nullptr && master->kind == "team" && master->name == team) return {};
-    if (device.master) {
+    if (device.master)
         return fail(EEXIST,
                     fmt::format("is a port of {} already; release it first: ip link set {} nomaster",
                                 master == nullptr ? std::to_string(device.master.value) : master->name,
                                 device.name));
-    }
     const auto* own = find_altname(links, team_mark(team));
     if (own != nullptr && stands_on(links, device, *own))
         return fail(EINVAL, fmt::format("is built on {} and cannot be its port", own->name));

@@ -8,17 +8,14 @@
 namespace teamo {
 namespace {
 
-constexpr auto checksum_ipv4 =
-    std::to_array<std::string_view>({"tx-checksum-ip-generic", "tx-checksum-ipv4"});
-constexpr auto checksum_ipv6 =
-    std::to_array<std::string_view>({"tx-checksum-ip-generic", "tx-checksum-ipv6"});
-constexpr auto gather = std::to_array<std::string_view>({scatter_gather});
-constexpr auto tso_itself = std::to_array<std::string_view>({tso});
-constexpr auto receive_checksum = std::to_array<std::string_view>({"rx-checksum"});
+using Alternatives = std::array<std::string_view, 2>; ///< the second may be empty, which is no feature
+constexpr Alternatives checksum_ipv4{"tx-checksum-ip-generic", "tx-checksum-ipv4"},
+    checksum_ipv6{"tx-checksum-ip-generic", "tx-checksum-ipv6"}, gather{scatter_gather}, tso_itself{tso},
+    receive_checksum{"rx-checksum"};
 
 struct Need {
     std::string_view feature;
-    std::span<const std::string_view> any_of;
+    Alternatives any_of;
 };
 /// The kernel switches a feature off if none of `any_of` is on (net/core/dev.c: netdev_fix_features).
 constexpr auto needs = std::to_array<Need>({
@@ -36,7 +33,11 @@ constexpr auto needs = std::to_array<Need>({
     {"tls-hw-rx-offload", receive_checksum},
 });
 
-bool is_tso(std::string_view feature) { return feature == tso || feature == tso6; }
+/// The configured value of a feature; nullptr: not configured.
+const OffloadWish* wish_for(const OffloadContract& contract, std::string_view feature) {
+    const auto found = contract.wishes.find(feature);
+    return found == contract.wishes.end() ? nullptr : &found->second;
+}
 
 bool is_off(const OffloadContract& contract, std::string_view feature) {
     const auto* wish = wish_for(contract, feature);
@@ -66,7 +67,7 @@ const OffloadWish* effective_wish(const OffloadPlanInput& input, std::string_vie
     if (is_blocked(input, feature)) return nullptr;
     // The kernel switches LRO off too if a device on the team forwards.
     if (feature == lro) return input.forwards ? &off : nullptr;
-    if (is_tso(feature) && input.in_team.contains(feature)) return &require;
+    if ((feature == tso || feature == tso6) && input.in_team.contains(feature)) return &require;
     return input.kept.contains(feature) ? &keep : nullptr;
 }
 
@@ -91,11 +92,6 @@ void switch_on(const OffloadPlanInput& input, std::string_view feature, FeatureS
 }
 
 } // namespace
-
-const OffloadWish* wish_for(const OffloadContract& contract, std::string_view feature) {
-    const auto found = contract.wishes.find(feature);
-    return found == contract.wishes.end() ? nullptr : &found->second;
-}
 
 OffloadPlan plan_offloads(const OffloadPlanInput& input) {
     OffloadPlan plan;

@@ -3,7 +3,6 @@
 // Applies the offload contract to one device: which of its offloads must be on, and which off.
 #pragma once
 
-#include "model/features.h"
 #include "model/offload.h"
 
 namespace teamo {
@@ -14,22 +13,17 @@ struct OffloadPlanInput {
     Features features;    ///< at present
     FeatureNames kept;    ///< features that were on when it joined
     FeatureNames in_team; ///< TSO features that any port of the team has: tso_of()
-    /// Received frames may be forwarded, and frames that LRO merged cannot be forwarded unchanged
-    /// (net/core/dev.c: netif_disable_lro). LRO is then off unless configured; without forwarding it is left
-    /// alone.
+    /// Received frames may be forwarded. LRO, whose merged frames cannot be forwarded unchanged
+    /// (net/core/dev.c: netif_disable_lro), is then off unless configured; otherwise it is left alone.
     bool forwards = false;
 };
 
 struct OffloadPlan {
     FeatureSettings settings; ///< features that the driver can switch; true: on
     FeatureNames required;    ///< features that must be on
-    bool operator==(const OffloadPlan&) const = default;
 };
 
 OffloadPlan plan_offloads(const OffloadPlanInput& input);
-
-/// The configured value of a feature; nullptr: not configured.
-const OffloadWish* wish_for(const OffloadContract& contract, std::string_view feature);
 
 /// The TSO features that a port has and keeps: the other ports are required to have them too.
 FeatureNames tso_of(const OffloadContract& contract, const FeatureNames& kept, const Features& features);

@@ -12,21 +12,10 @@ namespace {
 constexpr double full = 0.7, full_to_stay = 0.9;
 constexpr unsigned not_near = 8; // this rank and above
 
-bool has(const CpuList& cpus, unsigned cpu) { return std::ranges::find(cpus, cpu) != cpus.end(); }
-
 } // namespace
 
-WorkerCpus::WorkerCpus(const WorkerPlanInput& input) : input_(input) {
-    for (const auto& cpu : input.topology->cpus)
-        if (cpu.online && (input.allowed.empty() ? !cpu.isolated : has(input.allowed, cpu.number)))
-            usable_.insert(cpu.number);
-}
-
-bool WorkerCpus::is_usable(unsigned cpu) const { return usable_.contains(cpu); }
-
-bool WorkerCpus::are_usable(const CpuList& cpus) const {
-    return std::ranges::all_of(cpus, [this](unsigned cpu) { return is_usable(cpu); });
-}
+WorkerCpus::WorkerCpus(const WorkerPlanInput& input)
+    : input_(input), usable_(input.topology->eligible(input.allowed)) {}
 
 double WorkerCpus::interrupts(unsigned cpu) const {
     const auto found = input_.interrupts.find(cpu);
@@ -36,29 +25,22 @@ double WorkerCpus::interrupts(unsigned cpu) const {
 std::string_view WorkerCpus::port_of(unsigned cpu) const {
     std::string_view name;
     for (const auto& port : input_.ports)
-        if (has(port.cpus, cpu)) {
+        if (contains(port.cpus, cpu)) {
             if (!name.empty()) return {};
             name = port.name;
         }
     return name;
 }
 
-unsigned WorkerCpus::workers_on(unsigned cpu) const {
-    const auto found = given_.find(cpu);
-    return found == given_.end() ? 0 : found->second.workers;
+WorkerCpus::Use WorkerCpus::used(unsigned cpu) const {
+    const auto found = used_.find(cpu);
+    return found == used_.end() ? Use{} : found->second;
 }
 
-void WorkerCpus::give(const CpuList& cpus, double work) {
+void WorkerCpus::count(const CpuList& cpus, int workers, double work) {
     for (const auto cpu : cpus) {
-        ++given_[cpu].workers;
-        given_[cpu].work += work / static_cast<double>(cpus.size());
-    }
-}
-
-void WorkerCpus::take(const CpuList& cpus, double work) {
-    for (const auto cpu : cpus) {
-        --given_[cpu].workers;
-        given_[cpu].work -= work / static_cast<double>(cpus.size());
+        used_[cpu].workers += workers;
+        used_[cpu].work += work / static_cast<double>(cpus.size());
     }
 }
 
@@ -93,25 +75,25 @@ unsigned WorkerCpus::best_rank(const Cpu& cpu, const Request& request) const {
 }
 
 bool WorkerCpus::serves_other_ports(unsigned cpu, const CpuList& anchors) const {
-    return !has(anchors, cpu) &&
-           std::ranges::any_of(input_.ports, [cpu](const WorkerPort& port) { return has(port.cpus, cpu); });
+    return !contains(anchors, cpu) && std::ranges::any_of(input_.ports, [cpu](const WorkerPort& port) {
+        return contains(port.cpus, cpu);
+    });
 }
 
 bool WorkerCpus::is_full(unsigned cpu, const Request& request) const {
-    const auto found = given_.find(cpu);
-    if (found == given_.end() || found->second.workers == 0) return false;
-    return found->second.work + interrupts(cpu) + request.work / request.count >
-           (has(request.now, cpu) ? full_to_stay : full);
+    const auto use = used(cpu);
+    return use.workers > 0 && use.work + interrupts(cpu) + request.work / request.count >
+                                  (contains(request.now, cpu) ? full_to_stay : full);
 }
 
 CpuList WorkerCpus::near(const Request& request) const {
-    using Key = std::tuple<bool, unsigned, bool, unsigned, unsigned>; // the last one is the CPU
+    using Key = std::tuple<bool, unsigned, bool, int, unsigned>; // the last one is the CPU
     std::vector<Key> keys;
     for (const auto number : usable_) {
         const auto& cpu = *input_.topology->find(number);
         const auto rank = best_rank(cpu, request);
         if (rank >= not_near) continue;
-        keys.emplace_back(is_full(number, request), rank, !has(request.now, number), workers_on(number),
+        keys.emplace_back(is_full(number, request), rank, !contains(request.now, number), workers_on(number),
                           number);
     }
     if (keys.size() < request.count) return {};
@@ -126,12 +108,12 @@ CpuList WorkerCpus::near(const Request& request) const {
 unsigned WorkerCpus::own(const Request& request) const {
     const auto key = [&](unsigned number) {
         const auto& cpu = *input_.topology->find(number);
-        const bool core_has_some = std::ranges::any_of(given_, [&](const auto& given) {
-            const auto* other = input_.topology->find(given.first);
-            return given.second.workers > 0 && other != nullptr && other->core == cpu.core;
+        const bool core_has_some = std::ranges::any_of(used_, [&](const auto& entry) {
+            const auto* other = input_.topology->find(entry.first);
+            return entry.second.workers > 0 && other != nullptr && other->core == cpu.core;
         });
         return std::tuple(workers_on(number), serves_other_ports(number, request.anchors),
-                          !has(request.now, number), core_has_some, best_rank(cpu, request), number);
+                          !contains(request.now, number), core_has_some, best_rank(cpu, request), number);
     };
     return *std::ranges::min_element(usable_, {}, key);
 }

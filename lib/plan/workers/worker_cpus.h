@@ -3,7 +3,6 @@
 
 #include "plan/workers/worker_plan.h"
 
-#include <set>
 #include <string_view>
 
 namespace teamo {
@@ -24,22 +23,21 @@ public:
 
     explicit WorkerCpus(const WorkerPlanInput& input);
 
-    bool is_usable(unsigned cpu) const;
-    bool are_usable(const CpuList& cpus) const;
+    const CpuList& usable() const { return usable_; }
     double interrupts(unsigned cpu) const; ///< share of its time, 0 to 1
     /// The port whose interrupts the CPU serves; empty: no port or several.
     std::string_view port_of(unsigned cpu) const;
-    std::size_t usable() const { return usable_.size(); }
 
     /// CPUs at the requested nearness to an anchor; if possible without other ports' interrupts and not
     /// filled by other workers. Empty: too few CPUs are near.
     CpuList near(const Request& request) const;
     /// The CPU with the fewest workers, if possible without other ports' interrupts.
     unsigned own(const Request& request) const;
-    unsigned workers_on(unsigned cpu) const;
+    int workers_on(unsigned cpu) const { return used(cpu).workers; }
 
-    void give(const CpuList& cpus, double work);
-    void take(const CpuList& cpus, double work); ///< undoes give()
+    /// Counts a worker on these CPUs.
+    void give(const CpuList& cpus, double work) { count(cpus, 1, work); }
+    void take(const CpuList& cpus, double work) { count(cpus, -1, -work); } ///< undoes give()
 
     /// The relation of a CPU to an anchor: "its sibling".
     std::string_view relation(unsigned cpu, unsigned anchor) const;
@@ -50,13 +48,16 @@ private:
     bool is_full(unsigned cpu, const Request& request) const;
     bool serves_other_ports(unsigned cpu, const CpuList& anchors) const;
 
-    const WorkerPlanInput& input_;
-    std::set<unsigned> usable_;
-    struct Given {
-        unsigned workers = 0;
+    struct Use {
+        int workers = 0;
         double work = 0;
     };
-    std::map<unsigned, Given> given_;
+    void count(const CpuList& cpus, int workers, double work);
+    Use used(unsigned cpu) const;
+
+    const WorkerPlanInput& input_;
+    CpuList usable_;
+    std::map<unsigned, Use> used_; ///< by CPU
 };
 
 } // namespace teamo

@@ -32,19 +32,14 @@ void add(WorkerMeter::Traffic& traffic, const SocketTraffic& socket, const PortT
     if (const auto* port = port_of(socket, ports)) process.by_port[*port] += bytes;
 }
 
-std::map<std::uint64_t, std::uint64_t> holders_of(std::span<const SocketTraffic> sockets) {
-    std::map<std::uint64_t, std::uint64_t> holders;
-    for (const auto& socket : sockets)
-        ++holders[socket.cookie];
-    return holders;
-}
-
 } // namespace
 
 WorkerMeter::Traffic WorkerMeter::step(std::span<const SocketTraffic> sockets, const PortTraces& ports,
                                        std::span<const SocketTraffic> sample, double scale) {
     Traffic traffic;
-    const auto holders = holders_of(sockets);
+    std::map<std::uint64_t, std::uint64_t> holders; // by cookie: number of processes
+    for (const auto& socket : sockets)
+        ++holders[socket.cookie];
     std::map<std::uint64_t, Counted> now;
     for (const auto& socket : sockets) {
         if (socket.transport != Transport::tcp) continue;

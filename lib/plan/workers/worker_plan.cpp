@@ -11,6 +11,37 @@
 namespace teamo {
 namespace {
 
+constexpr std::size_t longest_command = 15; // TASK_COMM_LEN, less the NUL
+
+/// "/a" contains "/a" and "/a/b", but not "/ab".
+bool is_within(std::string_view cgroup, std::string_view holder) {
+    while (holder.ends_with('/'))
+        holder.remove_suffix(1);
+    return cgroup.starts_with(holder) && (cgroup.size() == holder.size() || cgroup[holder.size()] == '/');
+}
+
+bool fits(const WorkerRule& rule, const Worker& worker, const std::map<std::string, uid_t>& users) {
+    switch (rule.selector) {
+    case WorkerSelector::unit: return !worker.unit.empty() && matches(rule.name, worker.unit);
+    case WorkerSelector::cgroup: return is_within(worker.cgroup, rule.name);
+    case WorkerSelector::command:
+        // The kernel cuts longer names.
+        return matches(rule.name, worker.command) ||
+               (rule.name.size() > longest_command && rule.name.substr(0, longest_command) == worker.command);
+    case WorkerSelector::user: {
+        const auto user = users.find(rule.name);
+        return user != users.end() && user->second == worker.user;
+    }
+    }
+    return false;
+}
+
+constexpr unsigned decisive_windows = 3; // this many in a row must agree before a worker moves
+/// The share of a worker's traffic that one CPU or port must have for a move, and to stay.
+constexpr double dominant_share = 0.6, kept_share = 0.5;
+/// Per second. Below both there is too little traffic for a decision.
+constexpr double least_bytes = 50'000, least_packets = 50;
+
 using Nearness = WorkerPlanner::Nearness;
 
 /// The CPU, or the CPUs of the port, on which a worker's packets arrive.
@@ -42,8 +73,8 @@ Nearness nearness_at(double interrupts, std::optional<Nearness> now) {
 /// The plan of one window.
 class WorkerPlanner::Pass {
 public:
-    Pass(const WorkerPlanInput& input, const WorkerSettings& settings, Time now, double seconds)
-        : input_(input), settings_(settings), now_(now), seconds_(seconds), cpus_(input) {}
+    Pass(const WorkerPlanInput& input, Time now, double seconds)
+        : input_(input), now_(now), seconds_(seconds), cpus_(input) {}
 
     /// Counts the worker's present or wanted CPUs as used, for the choice of other workers.
     void occupy(const ActiveWorker& active, const WorkerState& state) {
@@ -52,8 +83,8 @@ public:
 
     void place(const ActiveWorker& active, WorkerState& state) {
         cpus_.take(claim_of(state), active.work);
-        if (!state.cpus.empty() && !cpus_.are_usable(state.cpus)) state = {};
-        if (active.policy == WorkerPolicy::off || cpus_.usable() == 0)
+        if (!std::ranges::includes(cpus_.usable(), state.cpus)) state = {};
+        if (active.policy == WorkerPolicy::off || cpus_.usable().empty())
             state = {.reason = active.policy == WorkerPolicy::off ? "policy off" : "no CPU is allowed"};
         else if (active.policy == WorkerPolicy::spread)
             spread(active, state);
@@ -70,7 +101,7 @@ private:
     /// None: no CPU or port dominates.
     std::optional<Anchor> anchor_of(const ActiveWorker& active, const WorkerState& state) const {
         const auto& traffic = active.traffic;
-        if (const auto [cpu, share] = top_cpu(traffic); share >= needed_share(cpu, state)) {
+        if (const auto [cpu, share] = top_cpu(traffic); share >= needed_share({cpu}, state)) {
             const auto port = cpus_.port_of(cpu);
             return Anchor{.cpus = {cpu},
                           .text = fmt::format("{} % of its traffic arrives on CPU {}{}", per_cent(share), cpu,
@@ -80,16 +111,15 @@ private:
         if (top == traffic.by_port.end() || traffic.bytes == 0) return std::nullopt;
         const auto port = std::ranges::find(input_.ports, top->first, &WorkerPort::name);
         const auto share = static_cast<double>(top->second) / static_cast<double>(traffic.bytes);
-        if (port == input_.ports.end() || port->cpus.empty() ||
-            share < (state.followed == port->cpus ? settings_.kept : settings_.dominant))
+        if (port == input_.ports.end() || port->cpus.empty() || share < needed_share(port->cpus, state))
             return std::nullopt;
         return Anchor{.cpus = port->cpus,
                       .text = fmt::format("{} % of its traffic arrives on {} (CPU {})", per_cent(share),
                                           port->name, text_of(port->cpus))};
     }
 
-    double needed_share(unsigned cpu, const WorkerState& state) const {
-        return state.followed == CpuList{cpu} ? settings_.kept : settings_.dominant;
+    static double needed_share(const CpuList& cpus, const WorkerState& state) {
+        return state.followed == cpus ? kept_share : dominant_share;
     }
 
     static std::pair<unsigned, double> top_cpu(const ProcessTraffic& traffic) {
@@ -102,8 +132,8 @@ private:
     }
 
     bool is_quiet(const ProcessTraffic& traffic) const {
-        return static_cast<double>(traffic.bytes) < static_cast<double>(settings_.least_bytes) * seconds_ &&
-               static_cast<double>(traffic.packets) < static_cast<double>(settings_.least_packets) * seconds_;
+        return static_cast<double>(traffic.bytes) < least_bytes * seconds_ &&
+               static_cast<double>(traffic.packets) < least_packets * seconds_;
     }
 
     void follow(const ActiveWorker& active, WorkerState& state) const {
@@ -113,8 +143,13 @@ private:
             return;
         }
         const auto anchor = anchor_of(active, state);
-        if (!anchor) return leave_alone(active, state);
-        const auto anchor_cpu = quietest(anchor->cpus);
+        if (!anchor) {
+            settle({}, state, fmt::format("no dominant CPU: {} %", per_cent(top_cpu(active.traffic).second)));
+            if (state.cpus.empty()) state.followed.clear();
+            return;
+        }
+        const auto anchor_cpu = *std::ranges::min_element(
+            anchor->cpus, {}, [this](unsigned cpu) { return cpus_.interrupts(cpu); });
         const auto nearness =
             nearness_at(cpus_.interrupts(anchor_cpu),
                         state.followed == anchor->cpus ? std::optional(state.nearness) : std::nullopt);
@@ -129,7 +164,7 @@ private:
             reason += fmt::format(", but fewer than {} usable CPUs are near", count);
         else if (count > 1)
             reason += fmt::format("; its threads need {} CPUs", count);
-        else if (std::ranges::find(anchor->cpus, cpus[0]) == anchor->cpus.end())
+        else if (!contains(anchor->cpus, cpus[0]))
             reason += why_beside(cpus[0], anchor_cpu, nearness);
         if (settle(cpus, state, reason)) {
             state.followed = cpus.empty() ? CpuList{} : anchor->cpus;
@@ -137,23 +172,14 @@ private:
         }
     }
 
-    unsigned quietest(const CpuList& cpus) const {
-        return *std::ranges::min_element(cpus, {}, [this](unsigned cpu) { return cpus_.interrupts(cpu); });
-    }
-
     std::string why_beside(unsigned cpu, unsigned anchor, Nearness nearness) const {
         const auto where = cpus_.relation(cpu, anchor);
-        if (!cpus_.is_usable(anchor))
+        if (!contains(cpus_.usable(), anchor))
             return fmt::format("; workers may not use that CPU: placed on {}", where);
         if (nearness == Nearness::same)
             return fmt::format("; other workers use that CPU: placed on {}", where);
         return fmt::format("; that CPU spends {} % of its time in interrupts: placed on {}",
                            per_cent(cpus_.interrupts(anchor)), where);
-    }
-
-    void leave_alone(const ActiveWorker& active, WorkerState& state) const {
-        settle({}, state, fmt::format("no dominant CPU: {} %", per_cent(top_cpu(active.traffic).second)));
-        if (state.cpus.empty()) state.followed.clear();
     }
 
     void spread(const ActiveWorker& active, WorkerState& state) const {
@@ -165,11 +191,10 @@ private:
             others == 0
                 ? fmt::format("has CPU {} alone", cpu)
                 : fmt::format("shares CPU {} with {} others: there are fewer CPUs than workers", cpu, others);
-        if (state.cpus.empty()) { // no need to wait for traffic
+        if (state.cpus.empty()) // no need to wait for traffic
             state = {.cpus = {cpu}, .reason = reason};
-            return;
-        }
-        settle({cpu}, state, reason);
+        else
+            settle({cpu}, state, reason);
     }
 
     /// A process whose threads need more than one CPU would lose throughput on one.
@@ -191,47 +216,67 @@ private:
 
     /// Puts `cpus` in force once enough windows agreed; returns whether they are in force.
     bool settle(const CpuList& cpus, WorkerState& state, const std::string& reason) const {
-        if (cpus == state.cpus) {
-            state.windows = 0;
-            state.reason = reason;
-            return true;
+        bool in_force = cpus == state.cpus;
+        if (!in_force) {
+            if (state.windows == 0 || state.wanted != cpus) {
+                state.wanted = cpus;
+                state.windows = 0;
+                state.since = now_;
+            }
+            ++state.windows;
+            in_force = state.windows >= decisive_windows &&
+                       now_ - state.since + worker_window / 2 >= worker_window * (decisive_windows - 1);
         }
-        if (state.windows == 0 || state.wanted != cpus) {
-            state.wanted = cpus;
-            state.windows = 0;
-            state.since = now_;
-        }
-        ++state.windows;
-        const bool long_enough =
-            now_ - state.since + settings_.window / 2 >= settings_.window * (settings_.windows - 1);
-        if (state.windows >= settings_.windows && long_enough) {
+        if (in_force) {
             state.cpus = cpus;
             state.windows = 0;
             state.reason = reason;
-            return true;
-        }
-        if (state.cpus.empty())
+        } else if (state.cpus.empty()) {
             state.reason =
-                fmt::format("{}: seen in {} of {} windows", reason, state.windows, settings_.windows);
-        return false;
+                fmt::format("{}: seen in {} of {} windows", reason, state.windows, decisive_windows);
+        }
+        return in_force;
     }
 
     const WorkerPlanInput& input_;
-    const WorkerSettings& settings_;
     Time now_;
     double seconds_;
     WorkerCpus cpus_;
 };
+
+const WorkerRule* rule_for(const Worker& worker, std::span<const WorkerRule> rules,
+                           const std::map<std::string, uid_t>& users) {
+    const auto found =
+        std::ranges::find_if(rules, [&](const WorkerRule& rule) { return fits(rule, worker, users); });
+    return found == rules.end() ? nullptr : &*found;
+}
+
+bool matches(std::string_view pattern, std::string_view name) {
+    // After a mismatch the last * takes one more character; earlier ones need no other attempt.
+    std::size_t at = 0, star = std::string_view::npos, taken = 0, here = 0;
+    while (here < name.size()) {
+        if (at < pattern.size() && pattern[at] == '*') {
+            star = at++;
+            taken = here;
+        } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == name[here])) {
+            ++at;
+            ++here;
+        } else if (star != std::string_view::npos) {
+            at = star + 1;
+            here = ++taken;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', at) == std::string_view::npos;
+}
 
 std::vector<WorkerPlacement> WorkerPlanner::step(const WorkerPlanInput& input, Time now) {
     std::map<ProcessId, WorkerState> states;
     std::vector<const ActiveWorker*> order;
     for (const auto& active : input.workers) {
         order.push_back(&active);
-        if (const auto found = states_.find(active.worker.id); found != states_.end())
-            states.insert(*found);
-        else
-            states.try_emplace(active.worker.id);
+        states.try_emplace(active.worker.id, states_[active.worker.id]);
     }
     // Workers with CPUs choose before those without; then those with more traffic.
     std::ranges::sort(order, {}, [&](const ActiveWorker* active) {
@@ -240,9 +285,9 @@ std::vector<WorkerPlacement> WorkerPlanner::step(const WorkerPlanInput& input, T
                           placed ? 0 : ~active->traffic.bytes, active->worker.id);
     });
     const auto seconds =
-        std::chrono::duration<double>(last_ ? now - *last_ : Time::duration(settings_.window)).count();
+        std::chrono::duration<double>(last_ ? now - *last_ : Time::duration(worker_window)).count();
     last_ = now;
-    Pass pass(input, settings_, now, seconds);
+    Pass pass(input, now, seconds);
     for (const auto* active : order)
         pass.occupy(*active, states.at(active->worker.id));
     for (const auto* active : order)

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Plans the CPUs of the workers, window by window. docs/adr/0016.
+// Which processes are workers, and the plan of their CPUs, window by window. docs/adr/0016.
 #pragma once
 
+#include "base/clock.h"
 #include "model/config.h"
-#include "model/cpus.h"
+#include "model/machine.h"
 #include "model/workers.h"
 
-#include <chrono>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace teamo {
@@ -37,28 +39,25 @@ struct WorkerPlanInput {
     std::vector<ActiveWorker> workers{};     ///< in any order
 };
 
-struct WorkerSettings {
-    milliseconds window{1000};
-    unsigned windows = 3;  ///< this many in a row must agree before a worker moves
-    double dominant = 0.6; ///< share of a worker's traffic that one CPU or port must have for a move
-    double kept = 0.5;     ///< share that is enough to stay
-    /// Per second. Below both there is too little traffic for a decision.
-    std::uint64_t least_bytes = 50'000, least_packets = 50;
-};
+/// The first rule that matches the worker, or nullptr. `users`: ids of the users that rules name.
+const WorkerRule* rule_for(const Worker& worker, std::span<const WorkerRule> rules,
+                           const std::map<std::string, uid_t>& users);
+
+/// Glob match as in "worker@*.service": * is any number of characters, ? is one.
+bool matches(std::string_view pattern, std::string_view name);
+
+/// The length of a window.
+inline constexpr milliseconds worker_window{1000};
 
 /// Deterministic: the same windows give the same placements.
 class WorkerPlanner {
 public:
-    using Time = std::chrono::steady_clock::time_point;
+    using Time = Clock::time_point;
 
-    explicit WorkerPlanner(WorkerSettings settings = {}) : settings_(settings) {}
-
-    /// Call at the end of each window. Returns the placement of each worker, by process. Forgets workers that
-    /// are no longer in the input.
+    /// Call at the end of each window. Returns the placement of each worker in the input, by process.
     std::vector<WorkerPlacement> step(const WorkerPlanInput& input, Time now);
 
-    /// The distance of a worker from the CPU on which its packets arrive: the more time that CPU spends in
-    /// interrupts, the larger.
+    /// The distance from the CPU on which packets arrive: the larger, the more interrupts that CPU serves.
     enum class Nearness : std::uint8_t { same, beside, apart };
 
     struct WorkerState {
@@ -74,7 +73,6 @@ public:
 private:
     class Pass;
 
-    WorkerSettings settings_;
     std::map<ProcessId, WorkerState> states_;
     std::optional<Time> last_;
 };

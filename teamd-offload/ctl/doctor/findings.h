@@ -6,10 +6,9 @@
 #include "ctl/doctor/rounds.h"
 #include "ctl/report/state.h"
 #include "kernel/packets/packet_socket.h"
-#include "model/cpus.h"
-#include "model/features.h"
-#include "model/pci_location.h"
-
+#include "model/balance.h"
+#include "model/machine.h"
+#include "model/offload.h"
 #include <set>
 #include <span>
 

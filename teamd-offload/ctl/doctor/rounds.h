@@ -4,7 +4,6 @@
 // turn; pure.
 #pragma once
 
-#include "model/benchmark.h"
 #include "model/status.h"
 
 #include <chrono>

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "kernel/files/files.h"
-#include "model/marks.h"
+#include "model/observation.h"
 
 #include <linux/if.h>
 

@@ -2,7 +2,7 @@
 //
 // How a device becomes a port of the team: it joins, or was a port under an earlier daemon.
 #include "cpus/workers.h"
-#include "model/marks.h"
+#include "model/observation.h"
 #include "plan/team/membership.h"
 #include "team/ports/port_set.h"
 

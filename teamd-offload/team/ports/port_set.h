@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "plan/team/patience.h"
+#include "plan/team/repair.h"
 #include "runner/runner.h"
 #include "team/subsystems.h"
 #include "watch/port_watch.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "balance/drain_bound.h"
+#include "balance/meters.h"
 
 #include <gtest/gtest.h>
 

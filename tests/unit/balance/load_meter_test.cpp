@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "balance/load_meter.h"
+#include "balance/meters.h"
 
 #include <gmock/gmock.h>
 

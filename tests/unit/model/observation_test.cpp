@@ -16,23 +16,23 @@ Link device(unsigned master, unsigned lower) {
     return link;
 }
 
-TEST(CarrierEvent, is_delayed_for_physical_device) { EXPECT_TRUE(news_are_late(device(0, 0))); }
+TEST(CarrierEvent, is_delayed_for_physical_device) { EXPECT_TRUE(events_are_late(device(0, 0))); }
 
 TEST(CarrierEvent, is_delayed_if_peer_elsewhere_has_same_index) {
     auto veth = device(0, 7);
     veth.lower_elsewhere = true;
-    EXPECT_TRUE(news_are_late(veth));
+    EXPECT_TRUE(events_are_late(veth));
 }
 
-TEST(CarrierEvent, is_immediate_for_stacked_device) { EXPECT_FALSE(news_are_late(device(0, 6))); }
+TEST(CarrierEvent, is_immediate_for_stacked_device) { EXPECT_FALSE(events_are_late(device(0, 6))); }
 
-TEST(CarrierEvent, is_immediate_for_port_of_kernel_driver) { EXPECT_FALSE(news_are_late(device(5, 0))); }
+TEST(CarrierEvent, is_immediate_for_port_of_kernel_driver) { EXPECT_FALSE(events_are_late(device(5, 0))); }
 
 TEST(CarrierEvent, is_unreported_while_device_without_carrier_is_running) {
     Link link;
     const auto is_unreported_with = [&link](unsigned flags) {
         link.flags = flags;
-        return loss_is_untold(link);
+        return loss_is_pending(link);
     };
     EXPECT_TRUE(is_unreported_with(IFF_UP | IFF_RUNNING));
     EXPECT_FALSE(is_unreported_with(IFF_UP | IFF_RUNNING | IFF_LOWER_UP)) << "no loss";

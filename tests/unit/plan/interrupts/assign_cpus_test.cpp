@@ -65,8 +65,8 @@ struct Weigher {
             ranks[1] += asked.topology->distances[static_cast<unsigned>(taker.node)][cpu.node];
         ranks[3] += 1024 - cpu.capacity;
         ranks[4] += std::ranges::find(taker.now, cpu.number) == taker.now.end();
-        if (taker.home && *taker.home != cpu.cache)
-            ranks[5] += asked.topology->find(*taker.home)->node == cpu.node ? 1 : 2;
+        if (taker.cache && *taker.cache != cpu.cache)
+            ranks[5] += asked.topology->find(*taker.cache)->node == cpu.node ? 1 : 2;
         ranks[6] += cpu.number == 0;
         ranks[7] += cpu.number;
     }
@@ -128,7 +128,7 @@ Assignment random_assignment(Random& random, const CpuTopology& topology) {
         auto& taker = asked.takers[random.below(static_cast<unsigned>(asked.takers.size()))];
         if (taker.count == 3 || !random.chance(0.6)) continue;
         ++taker.count;
-        taker.home = topology.cpus[random.below(cpus)].cache;
+        taker.cache = topology.cpus[random.below(cpus)].cache;
         if (!asked.taken.empty() && random.chance(0.3)) taker.own = {asked.taken[0].cpu};
     }
     return asked;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "plan/interrupts/drift.h"
+#include "plan/interrupts/interrupt_settings.h"
 
 #include <gtest/gtest.h>
 

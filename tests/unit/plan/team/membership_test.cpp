@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "plan/team/membership.h"
 
-#include "model/marks.h"
+#include "model/observation.h"
 
 #include <gmock/gmock.h>
 #include <linux/if.h>

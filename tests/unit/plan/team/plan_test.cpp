@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "plan/team/changes.h"
 #include "plan/team/make_plan.h"
 
 #include <gmock/gmock.h>
@@ -30,12 +29,13 @@ struct Case {
     RunnerConfig runner;
     Link device = link_of(team, team_mac);
     PlanInput input() const {
-        return {.runner = &runner,
-                .team = &device,
-                .inner = inner,
-                .members = {{.index = eth1, .slot = Slot{1}, .own_address = mac1},
-                            {.index = eth2, .slot = Slot{2}, .own_address = mac2}},
-                .owners = {}};
+        PlanInput input{.runner = &runner,
+                        .team = &device,
+                        .members = {{.index = eth1, .slot = Slot{1}, .own_address = mac1},
+                                    {.index = eth2, .slot = Slot{2}, .own_address = mac2}},
+                        .owners = {}};
+        input.tables.inner = inner;
+        return input;
     }
 };
 
@@ -51,7 +51,6 @@ TEST(TeamPlan, loadbalance_gives_ports_address_and_mtu_of_team) {
     for (const auto& port : plan.ports) {
         EXPECT_EQ(port.address, team_mac);
         EXPECT_EQ(port.mtu, 9000U);
-        EXPECT_TRUE(port.all_multicast);
         EXPECT_FALSE(port.promiscuous);
     }
     EXPECT_TRUE(plan.carrier);
@@ -65,10 +64,10 @@ TEST(TeamPlan, cpu_hash_assumes_drain_time_of_unknown_queue) {
     const Case one{.runner =
                        LoadBalanceRunner{.tx_hash = HashField::cpu | HashField::ipv4, .tx_balancer = {}}};
     auto input = one.input();
-    input.cpu_slots = {Slot{2}, Slot{1}};
-    input.drain[2] = 300ms;
+    input.tables.cpu_slots = {Slot{2}, Slot{1}};
+    input.tables.drain[2] = 300ms;
     const auto tables = make_plan(input, both).tables;
-    EXPECT_EQ(tables.cpu_slots, input.cpu_slots);
+    EXPECT_EQ(tables.cpu_slots, input.tables.cpu_slots);
     EXPECT_EQ(tables.drain[1], 20ms);
     EXPECT_EQ(tables.drain[2], 300ms);
     EXPECT_EQ(tables.drain[3], 0ms);
@@ -80,7 +79,7 @@ TEST(TeamPlan, cpu_hash_assumes_drain_time_of_unknown_queue) {
 TEST(TeamPlan, cpu_hash_has_bucket_per_cpu) {
     const Case one{.runner = LoadBalanceRunner{.tx_hash = HashFields{} | HashField::cpu, .tx_balancer = {}}};
     auto input = one.input();
-    input.cpu_slots = {Slot{2}, Slot{1}, Slot{2}};
+    input.tables.cpu_slots = {Slot{2}, Slot{1}, Slot{2}};
     auto tables = make_plan(input, both).tables;
     EXPECT_EQ(leaves_by(tables, 0), Slot{2});
     EXPECT_EQ(leaves_by(tables, 1), Slot{1});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "plan/workers/worker_rules.h"
+#include "plan/workers/worker_plan.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "balance/drain_bound.h"
+#include "balance/meters.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,26 +7,63 @@
 namespace teamo {
 namespace {
 
-using namespace std::chrono_literals;
+/// Bytes/s; less counts as zero, because exponential smoothing never reaches it.
+constexpr double least_load = 1;
+
+bool went_backwards(const AllBucketCounters& before, const AllBucketCounters& now) {
+    return !std::ranges::equal(before, now, [](const BucketCounters& was, const BucketCounters& is) {
+        return was.bytes <= is.bytes && was.packets <= is.packets && was.gso_bytes <= is.gso_bytes;
+    });
+}
+
+double smoothed(double before, std::uint64_t more, double seconds, double weight) {
+    return before + weight * (static_cast<double>(more) / seconds - before);
+}
 
 /// The card's ring, which no qdisc counts; byte queue limits keep it to a few packets of the largest size.
 constexpr double ring_bytes = 2 * 65536;
 /// For the receiver: two ports end in two receive queues, whose CPUs need not run at the same time.
-constexpr auto margin = 2ms;
-constexpr auto most = 500ms;
+constexpr std::chrono::milliseconds margin{2}, most{500};
 constexpr double unknown_rate = 125e6; // 1 Gbit/s
 constexpr double half_life = 0.1;      // seconds
 /// A queue can grow between two readings.
 constexpr double reserve = 1.5;
 
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double>(to - from).count();
+}
+
 } // namespace
+
+BucketLoads LoadMeter::step(const AllBucketCounters& counters, Time now) {
+    if (!last_ || went_backwards(last_->counters, counters)) {
+        last_ = Known{counters, now};
+        measured_ = false;
+        return loads_ = {};
+    }
+    const double seconds = seconds_between(last_->at, now);
+    if (seconds <= 0) return loads_;
+    const bool smooths = measured_ && constant_.count() > 0;
+    const double weight = smooths ? 1 - std::exp(-seconds / constant_.count()) : 1;
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
+        const auto &before = last_->counters[bucket], &after = counters[bucket];
+        auto& load = loads_[bucket];
+        load.bytes = smoothed(load.bytes, after.bytes - before.bytes, seconds, weight);
+        load.packets = smoothed(load.packets, after.packets - before.packets, seconds, weight);
+        load.bulk = smoothed(load.bulk, after.gso_bytes - before.gso_bytes, seconds, weight);
+        if (load.bytes < least_load && after.bytes == before.bytes) load = {};
+    }
+    measured_ = true;
+    last_ = Known{counters, now};
+    return loads_;
+}
 
 /// Measures the rate between two readings with sent packets while the queue was never empty, so that it
 /// drained at its full rate. From any other start the rate would seem higher: a packet of 64 KiB leaves a
 /// slow shaper only every tenth reading.
 void DrainBound::measure(const Known& now) {
     if (left_) {
-        const double seconds = std::chrono::duration<double>(now.at - left_->at).count();
+        const double seconds = seconds_between(left_->at, now.at);
         const double measured = static_cast<double>(now.reading.sent - left_->reading.sent) / seconds;
         rate_ = rate_ == 0 ? measured : (rate_ + measured) / 2;
     }
@@ -35,7 +72,7 @@ void DrainBound::measure(const Known& now) {
 
 std::chrono::nanoseconds DrainBound::step(const QueueCounters& reading, std::uint32_t speed, Time now) {
     if (last_ && now > last_->at) {
-        const double seconds = std::chrono::duration<double>(now - last_->at).count();
+        const double seconds = seconds_between(last_->at, now);
         longest_ *= std::exp2(-seconds / half_life);
         if (last_->reading.backlog == 0 || reading.backlog == 0)
             left_.reset();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "plan/team/cpu_slots.h"
+#include "balance/buckets.h"
 
 #include <gmock/gmock.h>
 
@@ -20,7 +20,7 @@ CpuList first(unsigned count) {
     return cpus;
 }
 
-ServedPort port(unsigned slot, CpuList cpus = {}) {
+ServedPort served(unsigned slot, CpuList cpus = {}) {
     return {Slot{static_cast<std::uint8_t>(slot)}, std::move(cpus)};
 }
 
@@ -32,47 +32,49 @@ std::vector<unsigned> slots(const std::vector<ServedPort>& ports, const CpuList&
 }
 
 TEST(CpuSlots, gives_cpu_the_port_that_it_serves) {
-    EXPECT_THAT(slots({port(1, {3}), port(2, {0}), port(3, {1}), port(4, {2})}, first(4)),
+    EXPECT_THAT(slots({served(1, {3}), served(2, {0}), served(3, {1}), served(4, {2})}, first(4)),
                 ElementsAre(2, 3, 4, 1));
-    EXPECT_THAT(slots({port(1, {2, 3}), port(2, {0, 1})}, first(4)), ElementsAre(2, 2, 1, 1));
+    EXPECT_THAT(slots({served(1, {2, 3}), served(2, {0, 1})}, first(4)), ElementsAre(2, 2, 1, 1));
 }
 
 TEST(CpuSlots, deals_other_cpus_evenly_and_nearest_first) {
-    EXPECT_THAT(slots({port(1, {0}), port(2, {4})}, first(8)), ElementsAre(1, 1, 1, 2, 2, 2, 2, 1));
-    EXPECT_THAT(slots({port(1, {7}), port(2, {6})}, first(8)), ElementsAre(1, 1, 1, 2, 2, 2, 2, 1));
+    EXPECT_THAT(slots({served(1, {0}), served(2, {4})}, first(8)), ElementsAre(1, 1, 1, 2, 2, 2, 2, 1));
+    EXPECT_THAT(slots({served(1, {7}), served(2, {6})}, first(8)), ElementsAre(1, 1, 1, 2, 2, 2, 2, 1));
 }
 
 TEST(CpuSlots, gives_no_more_to_port_with_many_interrupt_cpus) {
-    EXPECT_THAT(slots({port(1, {0, 1, 2, 3}), port(2, {4})}, first(8)), ElementsAre(1, 1, 1, 1, 2, 2, 2, 2));
-    EXPECT_THAT(slots({port(1, {0, 1, 2, 3, 4, 5}), port(2, {6})}, first(8)),
+    EXPECT_THAT(slots({served(1, {0, 1, 2, 3}), served(2, {4})}, first(8)),
+                ElementsAre(1, 1, 1, 1, 2, 2, 2, 2));
+    EXPECT_THAT(slots({served(1, {0, 1, 2, 3, 4, 5}), served(2, {6})}, first(8)),
                 ElementsAre(1, 1, 1, 1, 1, 1, 2, 2));
 }
 
 TEST(CpuSlots, spreads_cpus_that_serve_several_ports) {
-    EXPECT_THAT(slots({port(1, {0, 1}), port(2, {0, 1})}, first(2)), ElementsAre(1, 2));
-    EXPECT_THAT(slots({port(1, {0, 1}), port(2, {0})}, first(2)), ElementsAre(2, 1));
-    EXPECT_THAT(slots({port(1, first(8)), port(2, first(8)), port(3, first(8)), port(4, first(8))}, first(8)),
-                ElementsAre(1, 2, 3, 4, 1, 2, 3, 4));
+    EXPECT_THAT(slots({served(1, {0, 1}), served(2, {0, 1})}, first(2)), ElementsAre(1, 2));
+    EXPECT_THAT(slots({served(1, {0, 1}), served(2, {0})}, first(2)), ElementsAre(2, 1));
+    EXPECT_THAT(
+        slots({served(1, first(8)), served(2, first(8)), served(3, first(8)), served(4, first(8))}, first(8)),
+        ElementsAre(1, 2, 3, 4, 1, 2, 3, 4));
 }
 
 TEST(CpuSlots, gives_port_without_cpu_one_that_serves_none) {
-    EXPECT_THAT(slots({port(1, {0}), port(2, {0}), port(3, {0})}, first(3)), ElementsAre(1, 2, 3));
+    EXPECT_THAT(slots({served(1, {0}), served(2, {0}), served(3, {0})}, first(3)), ElementsAre(1, 2, 3));
 }
 
 TEST(CpuSlots, deals_in_turn_to_ports_without_interrupts) {
-    EXPECT_THAT(slots({port(1), port(2)}, first(5)), ElementsAre(1, 2, 1, 2, 1));
-    EXPECT_THAT(slots({port(1, {1}), port(5)}, first(4)), ElementsAre(1, 1, 5, 5));
+    EXPECT_THAT(slots({served(1), served(2)}, first(5)), ElementsAre(1, 2, 1, 2, 1));
+    EXPECT_THAT(slots({served(1, {1}), served(5)}, first(4)), ElementsAre(1, 1, 5, 5));
 }
 
 TEST(CpuSlots, has_no_slot_for_offline_cpu_or_without_ports) {
-    EXPECT_THAT(slots({port(1), port(2)}, {0, 3, 5}), ElementsAre(1, 0, 0, 2, 0, 1));
-    EXPECT_THAT(slots({port(1, {4}), port(2, {1})}, {0, 1}), ElementsAre(1, 2));
+    EXPECT_THAT(slots({served(1), served(2)}, {0, 3, 5}), ElementsAre(1, 0, 0, 2, 0, 1));
+    EXPECT_THAT(slots({served(1, {4}), served(2, {1})}, {0, 1}), ElementsAre(1, 2));
     EXPECT_THAT(slots({}, first(3)), ElementsAre(0, 0, 0));
-    EXPECT_THAT(slots({port(1)}, {}), IsEmpty());
+    EXPECT_THAT(slots({served(1)}, {}), IsEmpty());
 }
 
 TEST(CpuSlots, lists_cpus_of_port) {
-    const auto dealt = cpu_slots(std::vector{port(1), port(2)}, first(4));
+    const auto dealt = cpu_slots(std::vector{served(1), served(2)}, first(4));
     EXPECT_THAT(cpus_of(dealt, Slot{1}), ElementsAre(0, 2));
     EXPECT_THAT(cpus_of(dealt, Slot{3}), IsEmpty());
 }
@@ -90,7 +92,7 @@ TEST(CpuSlots, holds_properties_for_random_ports) {
             CpuList own;
             for (unsigned cpu = 0; cpu < cpus; ++cpu)
                 if (random() % 8 < random() % 3) own.push_back(cpu);
-            ports.push_back(port(slot, own));
+            ports.push_back(served(slot, own));
         }
         const auto dealt = slots(ports, first(cpus));
         std::vector<unsigned> has(max_ports + 1), served(max_ports + 1);
