@@ -8,7 +8,7 @@
 #include "balance/stages.h"
 
 #include <algorithm>
-#include <ranges>
+#include <tuple>
 
 namespace teamo {
 namespace {
@@ -61,13 +61,10 @@ void assign_owners(PlacementDraft& draft, bool split, const BalancePolicy& polic
         const double bytes = draft.bytes(bucket);
         const bool to_capable = split && is_bulk(draft.load(bucket)) && bulk.fits(bytes);
         const auto cost = [&](const WeighedPort& port) {
-            return std::pair{bytes > 0 ? draft.level(port, bytes) : 0,
-                             static_cast<double>(counts[port.slot.value] + 1) / port.weight};
+            return std::tuple(to_capable && !port.segments, bytes > 0 ? draft.level(port, bytes) : 0,
+                              static_cast<double>(counts[port.slot.value] + 1) / port.weight);
         };
-        auto candidates = draft.ports() | std::views::filter([to_capable](const WeighedPort& port) {
-                              return !to_capable || port.segments;
-                          });
-        const auto best = std::ranges::min_element(candidates, {}, cost);
+        const auto best = std::ranges::min_element(draft.ports(), {}, cost);
         ++counts[best->slot.value];
         draft.move(bucket, best->slot, MoveReason::membership, 0);
         if (is_bulk(draft.load(bucket))) bulk.moved(bytes, nullptr, *best);

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
-#include <ranges>
-#include <utility>
+#include <tuple>
 
 namespace teamo {
 namespace {
@@ -57,14 +56,12 @@ const WeighedPort& BulkPlacement::best(bool capable, double bytes) const {
     // The expected level of the capable ports: an even share, or all bulk if that is more.
     const double expected = std::max(draft_->mean(), (on_capable_ + on_poor_) / capable_weight_);
     const double free_below = capable ? expected : 0;
-    auto of_kind = draft_->ports() | std::views::filter([capable](const WeighedPort& port) {
-                       return port.segments == capable;
-                   });
-    const auto best = std::ranges::min_element(of_kind, {}, [&](const WeighedPort& port) {
+    const auto best = std::ranges::min_element(draft_->ports(), {}, [&](const WeighedPort& port) {
         const double of_bulk = (bulk_on_[port.slot.value] + bytes) / port.weight;
-        return std::pair(std::max(0.0, of_bulk - free_below), draft_->level(port, bytes));
+        return std::tuple(port.segments != capable, std::max(0.0, of_bulk - free_below),
+                          draft_->level(port, bytes));
     });
-    assert(best != of_kind.end()); // there are both kinds (place)
+    assert(best->segments == capable); // there are both kinds (place)
     return *best;
 }
 
