@@ -24,6 +24,14 @@ struct TeamDevice {
     std::string kind; ///< "veth", "netkit" or "team"
 };
 
+/// Whether the datapath itself sees that a port lost its link, so that the next packet avoids the port, also
+/// while no daemon runs.
+struct LinkSight {
+    bool sees = false;
+    std::string reason; ///< why not; empty if it sees them
+    bool operator==(const LinkSight&) const = default;
+};
+
 class Datapath {
 public:
     virtual ~Datapath() = default;
@@ -33,6 +41,8 @@ public:
     /// True if the kernel itself sets the ports' MTU and address filters and the team's carrier, and ports
     /// have the team as master.
     virtual bool kernel_manages_ports() const = 0;
+
+    virtual LinkSight link_sight() const = 0;
 
     /// True if the kernel itself announces the team when a port starts to carry, as often as the tables say
     /// (notify_peers, mcast_rejoin).

@@ -38,6 +38,11 @@ bool PortWatch::up() const {
                                            : std::ranges::all_of(states_, is_up);
 }
 
+bool PortWatch::waits() const {
+    return std::ranges::any_of(configured_,
+                               [](const EthtoolWatch& watch) { return watch.delay_up.count() > 0; });
+}
+
 std::optional<Clock::time_point> PortWatch::deadline() const {
     std::optional<Clock::time_point> soonest;
     for (const auto& state : states_)

@@ -114,6 +114,7 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.lower = IfIndex{number_of(attributes[IFLA_LINK])};
     link.lower_elsewhere = attributes[IFLA_LINK_NETNSID] != nullptr;
     link.promiscuity = number_of(attributes[IFLA_PROMISCUITY]);
+    link.carrier_losses = number_of(attributes[IFLA_CARRIER_DOWN_COUNT]);
     link.gso_max = {number_of(attributes[IFLA_GSO_MAX_SIZE]), number_of(attributes[IFLA_GSO_MAX_SEGS]),
                     number_of(attributes[gso_ipv4_max_size])};
     link.tso_max = {number_of(attributes[IFLA_TSO_MAX_SIZE]), number_of(attributes[IFLA_TSO_MAX_SEGS]),

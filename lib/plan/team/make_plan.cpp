@@ -29,6 +29,18 @@ SlotSet slots_of(const std::vector<Member>& members, const std::vector<IfIndex>&
     return slots;
 }
 
+/// The standby slots in order. With other policies than same_all a port receives frames for the team only
+/// after the daemon has set its address, so it cannot take over before that.
+Preference standby_slots(const PlanInput& input, const Decision& decision) {
+    Preference slots{};
+    if (policy_of(*input.runner) != HwaddrPolicy::same_all) return slots;
+    std::size_t count = 0;
+    for (const auto& port : decision.standby)
+        for (const auto& member : input.members)
+            if (member.index == port && count < slots.size()) slots[count++] = member.slot;
+    return slots;
+}
+
 /// by_active: the team has the address of the active port; without one it keeps its address.
 MacAddress team_address(const PlanInput& input, const Decision& decision) {
     if (policy_of(*input.runner) == HwaddrPolicy::by_active && decision.active)
@@ -110,6 +122,7 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     plan.tables.inner = input.inner;
     plan.tables.transmit = slots_of(input.members, decision.transmit);
     plan.tables.receive = slots_of(input.members, decision.receive);
+    plan.tables.standby = standby_slots(input, decision);
     plan.tables.buckets = preferences(plan.owners, members);
     plan.tables.leaving = input.leaving;
     plan.tables.drain = input.drain;
@@ -124,6 +137,10 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     for (const auto& member : input.members) {
         plan.tables.ports[member.slot.value] = member.index;
         plan.tables.settings[member.slot.value] = member.settings;
+        if (member.waits) {
+            plan.tables.waits |= bit(member.slot);
+            plan.tables.carrier_losses[member.slot.value] = member.carrier_losses;
+        }
         plan.ports.push_back(
             {.index = member.index,
              .address = port_address(member, plan.address, policy_of(*input.runner), decision),
