@@ -24,14 +24,6 @@ struct TeamDevice {
     std::string kind; ///< "veth", "netkit" or "team"
 };
 
-/// Whether the datapath itself sees that a port lost its link, so that the next packet avoids the port, also
-/// while no daemon runs.
-struct LinkSight {
-    bool sees = false;
-    std::string reason; ///< why not; empty if it sees them
-    bool operator==(const LinkSight&) const = default;
-};
-
 class Datapath {
 public:
     virtual ~Datapath() = default;

@@ -58,11 +58,25 @@ void add_link(const Readings& readings, const PortStatus& port, Findings& findin
     }
 }
 
+/// Not seen, a lost link costs packets until the daemon handles it.
+void add_link_sight(const TeamState& state, Findings& findings) {
+    if (state.link_sight.sees || state.ports.size() < 2) return;
+    findings.push_back(
+        {note, state.name,
+         fmt::format(
+             "the datapath does not see lost links, so packets are lost until the daemon handles one: "
+             "{}",
+             state.link_sight.reason),
+         state.datapath == "team" ? "\"datapath\": \"bpf\" in the configuration, on kernel 6.2 or later"
+                                  : "use kernel 6.2 or later"});
+}
+
 } // namespace
 
 Findings carrying_findings(const Readings& readings) {
     Findings findings;
     add_of_team(readings.state, findings);
+    add_link_sight(readings.state, findings);
     for (const auto& port : readings.state.ports)
         add_link(readings, port, findings);
     return findings;
