@@ -174,6 +174,8 @@ constexpr auto team_datapath_fields = [](auto field, auto& team) {
     field.write_only("buckets", std::move(buckets));
     field("device_kind", team.device_kind);
     field("name", team.datapath);
+    field("sees_links", team.link_sight.sees);
+    if (!field.omits(team.link_sight.reason)) field("sees_links_reason", team.link_sight.reason);
 };
 
 constexpr auto team_device_fields = [](auto field, auto& team) {

@@ -42,8 +42,8 @@ Result<> write(int map, std::uint32_t key, const void* value) {
     return {};
 }
 
-/// A bucket's order of ports as the program reads it: one number, the first slot in its first byte.
-std::uint64_t abi_of(const Preference& preference, Slot leaving) {
+/// Slots in order as the program reads them: one number, the first slot in its first byte.
+std::uint64_t abi_of(const Preference& preference, Slot leaving = {}) {
     teamo_bucket bucket{};
     for (std::size_t place = 0; place < preference.size(); ++place)
         bucket.slot[place] = preference[place].value;
@@ -84,8 +84,10 @@ std::uint64_t now_in_nanoseconds() {
 struct BpfDatapath::Programs {
     Skeleton skeleton;
     std::optional<Entries> entries;
+    teamo_link_reading reading = TEAMO_LINKS_UNSEEN;
     int team() const { return bpf_map__fd(skeleton->maps.teamo_team); }
     int live() const { return bpf_map__fd(skeleton->maps.teamo_live); }
+    int devices() const { return bpf_map__fd(skeleton->maps.teamo_devices); }
     int buckets() const { return bpf_map__fd(skeleton->maps.teamo_buckets); }
     int last_sent() const { return bpf_map__fd(skeleton->maps.teamo_last_sent); }
     int drains() const { return bpf_map__fd(skeleton->maps.teamo_drains); }
@@ -94,7 +96,21 @@ struct BpfDatapath::Programs {
     int counters() const { return bpf_map__fd(skeleton->maps.teamo_port_counters); }
     int transmit() const { return bpf_program__fd(skeleton->progs.teamo_transmit); }
     int receive() const { return bpf_program__fd(skeleton->progs.teamo_receive); }
+    int learn_device() const { return bpf_program__fd(skeleton->progs.teamo_learn_device); }
 };
+
+namespace {
+
+/// 0, or libbpf's error.
+int load_forward(Skeleton& skeleton, bool by_cpu, teamo_link_reading reading) {
+    skeleton.reset(teamo_forward__open());
+    if (!skeleton) return -errno;
+    if (!by_cpu) static_cast<void>(bpf_map__set_max_entries(skeleton->maps.teamo_flows, 1));
+    skeleton->rodata->teamo_link_reading = reading;
+    return teamo_forward__load(skeleton.get());
+}
+
+} // namespace
 
 BpfDatapath::BpfDatapath(std::unique_ptr<Programs> programs) : programs_(std::move(programs)) {}
 BpfDatapath::~BpfDatapath() = default;
@@ -102,10 +118,14 @@ BpfDatapath::~BpfDatapath() = default;
 Result<std::unique_ptr<BpfDatapath>> BpfDatapath::load(bool by_cpu) {
     libbpf_set_print(discard_message);
     auto programs = std::make_unique<Programs>();
-    programs->skeleton.reset(teamo_forward__open());
-    if (!programs->skeleton) return fail_errno(errno, "cannot open the BPF datapath");
-    if (!by_cpu) static_cast<void>(bpf_map__set_max_entries(programs->skeleton->maps.teamo_flows, 1));
-    if (const int error = teamo_forward__load(programs->skeleton.get()); error < 0)
+    // The best that this kernel accepts.
+    int error = 0;
+    for (const auto reading : {TEAMO_LINKS_READ, TEAMO_LINKS_PROBED, TEAMO_LINKS_UNSEEN}) {
+        programs->reading = reading;
+        error = load_forward(programs->skeleton, by_cpu, reading);
+        if (error == 0) break;
+    }
+    if (error < 0)
         return fail_errno(-error,
                           "the kernel refuses to load the BPF datapath (it needs kernel 6.1 or later)");
     auto entries = TEAMO_TRY(Entries::open(programs->buckets()));
@@ -113,9 +133,48 @@ Result<std::unique_ptr<BpfDatapath>> BpfDatapath::load(bool by_cpu) {
     return std::unique_ptr<BpfDatapath>(new BpfDatapath(std::move(programs)));
 }
 
-Result<> BpfDatapath::write_live(LiveSlots slots) {
-    const teamo_live live{.tx = slots.transmit, .rx = slots.receive};
+LinkSight BpfDatapath::link_sight() const {
+    if (programs_->reading != TEAMO_LINKS_UNSEEN) return {.sees = true, .reason = {}};
+    return {.sees = false, .reason = "the kernel refuses a BPF program that reads the ports' devices"};
+}
+
+Result<> BpfDatapath::write_live(const LiveSlots& slots) {
+    const teamo_live live{.tx = slots.transmit, .rx = slots.receive, .standby = abi_of(slots.standby)};
     return write(programs_->live(), 0, &live);
+}
+
+/// A device that cannot be learned (it may be gone) is not seen; the tables then decide alone.
+Result<> BpfDatapath::write_devices(const Tables& now, const Tables& next, bool all) {
+    if (programs_->reading == TEAMO_LINKS_UNSEEN) return {};
+    for (std::uint32_t slot = 1; slot < next.ports.size(); ++slot) {
+        const auto mask = bit(Slot{static_cast<std::uint8_t>(slot)});
+        const bool learns = all || now.ports[slot] != next.ports[slot];
+        if (!learns && (now.waits & mask) == (next.waits & mask) &&
+            now.carrier_losses[slot] == next.carrier_losses[slot])
+            continue;
+        teamo_device device{};
+        if (learns) {
+            TEAMO_TRY(write(programs_->devices(), slot, &device));
+            learn_device(next.ports[slot]);
+        }
+        if (bpf_map_lookup_elem(programs_->devices(), &slot, &device) < 0)
+            return fail_errno(errno, "cannot read a BPF map");
+        device.waits = (next.waits & mask) != 0 ? 1 : 0;
+        device.losses = next.carrier_losses[slot];
+        TEAMO_TRY(write(programs_->devices(), slot, &device));
+    }
+    return {};
+}
+
+/// Runs the program on the port's device, so that it sees where the kernel keeps it.
+void BpfDatapath::learn_device(IfIndex port) const {
+    if (!port) return;
+    std::array<std::byte, 64> packet{}; // not sent
+    __sk_buff context{};
+    context.ifindex = port.value;
+    LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = packet.data(), .data_size_in = packet.size(),
+                .ctx_in = &context, .ctx_size_in = sizeof context);
+    static_cast<void>(bpf_prog_test_run_opts(programs_->learn_device(), &run));
 }
 
 Result<> BpfDatapath::write_team(const Tables& tables) {
@@ -195,9 +254,10 @@ Result<> BpfDatapath::apply(const Tables& tables) {
         case TableWrite::stop: return write_live(staying_live(now, tables));
         case TableWrite::drains: return write_drains(now, tables);
         case TableWrite::team: return write_team(tables);
+        case TableWrite::devices: return write_devices(now, tables, all);
         case TableWrite::cpu_slots: return write_cpu_slots(now, tables, all);
         case TableWrite::buckets: return write_buckets(now, tables, all);
-        case TableWrite::start: return write_live({.transmit = tables.transmit, .receive = tables.receive});
+        case TableWrite::start: return write_live(live_slots(tables));
         }
         return {};
     };

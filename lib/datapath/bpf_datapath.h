@@ -19,6 +19,7 @@ public:
     std::string_view name() const override { return "bpf"; }
     bool kernel_manages_ports() const override { return false; }
     bool announces_gains() const override { return false; }
+    LinkSight link_sight() const override;
     Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
                                      const MacAddress& address) override;
     Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
@@ -40,8 +41,10 @@ public:
 private:
     struct Programs;
     explicit BpfDatapath(std::unique_ptr<Programs> programs);
-    Result<> write_live(LiveSlots slots);
+    Result<> write_live(const LiveSlots& slots);
     Result<> write_team(const Tables& tables);
+    Result<> write_devices(const Tables& now, const Tables& next, bool all);
+    void learn_device(IfIndex port) const;
     Result<> write_drains(const Tables& now, const Tables& next);
     Result<> write_cpu_slots(const Tables& now, const Tables& next, bool all);
     Result<> write_buckets(const Tables& now, const Tables& next, bool all);

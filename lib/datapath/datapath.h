@@ -34,6 +34,8 @@ public:
     /// have the team as master.
     virtual bool kernel_manages_ports() const = 0;
 
+    virtual LinkSight link_sight() const = 0;
+
     /// True if the kernel itself announces the team when a port starts to carry, as often as in the tables
     /// (notify_peers, mcast_rejoin).
     virtual bool announces_gains() const = 0;

@@ -56,6 +56,10 @@ Result<std::unique_ptr<TeamDatapath>> TeamDatapath::open() {
     return std::unique_ptr<TeamDatapath>(new TeamDatapath(std::move(links), std::move(stats)));
 }
 
+LinkSight TeamDatapath::link_sight() const {
+    return {.sees = false, .reason = "the kernel's team driver sends by a port until the port is disabled"};
+}
+
 Result<TeamDevice> TeamDatapath::create_device(LinkControl& links, const std::string& name,
                                                const MacAddress& address) {
     const auto refuse = [&name](Error error) {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "datapath/write_order.h"
 
+#include <algorithm>
+
 namespace teamo {
 namespace {
 
 /// Only what write_team() of BpfDatapath writes, and the team driver's settings.
 Tables team_part(Tables tables) {
-    tables.transmit = tables.receive = 0;
+    tables.transmit = tables.receive = tables.waits = 0;
+    tables.standby = {};
+    tables.carrier_losses = {};
     tables.buckets = {};
     tables.leaving = {};
     tables.drain = {};
@@ -16,24 +20,39 @@ Tables team_part(Tables tables) {
 
 } // namespace
 
+LiveSlots live_slots(const Tables& tables) {
+    return {.transmit = tables.transmit, .receive = tables.receive, .standby = tables.standby};
+}
+
 LiveSlots staying_live(const Tables& now, const Tables& next) {
     SlotSet same_device = 0;
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
         if (now.ports[slot] == next.ports[slot]) same_device |= bit(Slot{slot});
-    return {.transmit = now.transmit & next.transmit & same_device,
-            .receive = now.receive & next.receive & same_device};
+    LiveSlots staying{.transmit = now.transmit & next.transmit & same_device,
+                      .receive = now.receive & next.receive & same_device,
+                      .standby = now.standby};
+    for (auto& slot : staying.standby)
+        if ((same_device & bit(slot)) == 0 || std::ranges::find(next.standby, slot) == next.standby.end())
+            slot = Slot{0};
+    std::ranges::stable_partition(staying.standby, [](Slot slot) { return slot != Slot{0}; });
+    return staying;
+}
+
+bool devices_differ(const Tables& now, const Tables& next) {
+    return now.ports != next.ports || now.waits != next.waits || now.carrier_losses != next.carrier_losses;
 }
 
 std::vector<TableWrite> write_order(const Tables& now, const Tables& next) {
     std::vector<TableWrite> between;
     if (now.drain != next.drain) between.push_back(TableWrite::drains);
     if (team_part(now) != team_part(next)) between.push_back(TableWrite::team);
+    if (devices_differ(now, next) || now == Tables{}) between.push_back(TableWrite::devices);
     if (now.cpu_slots != next.cpu_slots || now == Tables{}) between.push_back(TableWrite::cpu_slots);
     if (now.buckets != next.buckets || now.leaving != next.leaving || now == Tables{})
         between.push_back(TableWrite::buckets);
     const auto staying = staying_live(now, next);
-    const bool stops = staying != LiveSlots{now.transmit, now.receive};
-    const bool starts = staying != LiveSlots{next.transmit, next.receive} || now == Tables{};
+    const bool stops = staying != live_slots(now);
+    const bool starts = staying != live_slots(next) || now == Tables{};
     // One port instead of another, and nothing else: one write does both, with no moment between.
     if (between.empty() && stops && starts) return {TableWrite::start};
     if (stops) between.insert(between.begin(), TableWrite::stop);

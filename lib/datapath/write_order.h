@@ -10,20 +10,24 @@
 
 namespace teamo {
 
-/// The slots that transmit and receive: one map entry, so one write.
+/// The slots that transmit and receive, and the standby slots: one map entry, so one write.
 struct LiveSlots {
     SlotSet transmit = 0, receive = 0;
+    Preference standby{};
     bool operator==(const LiveSlots&) const = default;
 };
 
 enum class TableWrite : std::uint8_t {
-    stop,   ///< live slots: the old ones without those that stop
-    drains, ///< by slot
-    team,   ///< mode, hash, devices by slot
+    stop,    ///< live slots: the old ones without those that stop
+    drains,  ///< by slot
+    team,    ///< mode, hash, ports by slot
+    devices, ///< how the ports' links are seen, by slot; after `team`
     cpu_slots,
     buckets,
     start, ///< live slots: as planned
 };
+
+LiveSlots live_slots(const Tables& tables);
 
 /// The slots that carry in both tables and keep their device.
 LiveSlots staying_live(const Tables& now, const Tables& next);

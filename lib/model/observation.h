@@ -39,6 +39,7 @@ struct Link {
     std::uint32_t promiscuity = 0;               ///< number of requests for promiscuous mode
     SegmentLimits gso_max;                       ///< IFLA_GSO_MAX_SIZE, _SEGS, IFLA_GSO_IPV4_MAX_SIZE: as set
     SegmentLimits tso_max;                       ///< IFLA_TSO_MAX_*: the most it can be set to
+    std::uint32_t carrier_losses = 0;            ///< IFLA_CARRIER_DOWN_COUNT: how often the link was lost
     std::string alias;
     std::vector<std::string> altnames;
     bool operator==(const Link&) const = default;

@@ -183,6 +183,14 @@ struct BenchmarkResult {
     bool operator==(const BenchmarkResult&) const = default;
 };
 
+/// Whether the datapath itself sees that a port lost its link, so that the next packet avoids the port, also
+/// while no daemon runs.
+struct LinkSight {
+    bool sees = false;
+    std::string reason; ///< why not; empty if it sees them
+    bool operator==(const LinkSight&) const = default;
+};
+
 /// A change that the kernel refused and that is still missing.
 struct RefusedStatus {
     std::string where; ///< the team or a device
@@ -199,8 +207,9 @@ struct TeamStatus {
     std::optional<std::string> active_port; ///< activebackup: name of the active port
     std::string datapath;                   ///< "bpf" or "team"
     std::string device_kind;                ///< "veth", "netkit" or "team"
-    std::vector<PortStatus> ports;          ///< in the order they joined
-    std::optional<BalanceStatus> balance;   ///< for teams that hash
+    LinkSight link_sight;
+    std::vector<PortStatus> ports;        ///< in the order they joined
+    std::optional<BalanceStatus> balance; ///< for teams that hash
     std::optional<OffloadStatus> offload;
     std::optional<InterruptStatus> interrupts;
     std::optional<WorkersStatus> workers;

@@ -44,6 +44,13 @@ struct Tables {
     std::array<IfIndex, max_ports + 1> ports{}; ///< by slot; [0] is unused
     SlotSet transmit = 0;                       ///< slots that may transmit
     SlotSet receive = 0;                        ///< slots whose received packets are delivered
+    /// The slots that may carry while no slot of `transmit` has a link, in order of preference: then the
+    /// first with a link transmits and receives, also while no daemon runs.
+    Preference standby{};
+    /// The slots that must not carry again by themselves after their link was lost (link watches with a
+    /// delay). They wait until the tables have their new `carrier_losses`.
+    SlotSet waits = 0;
+    std::array<std::uint32_t, max_ports + 1> carrier_losses{}; ///< by slot, as Link::carrier_losses
     Buckets buckets{};
     /// By bucket: the slot that a moving bucket still uses, until its traffic has paused for that slot's
     /// `drain`, which prevents reordering. Slot{0}: the bucket does not move.

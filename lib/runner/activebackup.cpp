@@ -2,6 +2,7 @@
 #include "runner/activebackup.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace teamo {
@@ -41,6 +42,10 @@ Decision ActiveBackup::step(std::span<const Candidate> ports) {
     if (active_) {
         decision.transmit = {*active_};
         decision.receive = {*active_};
+        std::vector<Candidate> others(ports.begin(), ports.end());
+        std::erase_if(others, [this](const Candidate& port) { return !port.up || port.port == *active_; });
+        std::ranges::stable_sort(others, std::ranges::greater{}, rank);
+        std::ranges::transform(others, std::back_inserter(decision.standby), &Candidate::port);
     }
     return decision;
 }

@@ -11,7 +11,7 @@ Decision AllPorts::step(std::span<const Candidate> ports) {
     Decision decision;
     for (const auto& port : ports) {
         decision.receive.push_back(port.port);
-        if (port.up && (!port.last || !wanted)) decision.transmit.push_back(port.port);
+        if (port.up) (port.last && wanted ? decision.standby : decision.transmit).push_back(port.port);
     }
     return decision;
 }

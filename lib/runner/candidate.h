@@ -26,6 +26,9 @@ struct Candidate {
 struct Decision {
     std::vector<IfIndex> transmit; ///< ports that send packets
     std::vector<IfIndex> receive;  ///< ports whose received packets are delivered
+    /// Ports that are up but do not send, in order of preference: the first with a link takes over when no
+    /// port of `transmit` has one.
+    std::vector<IfIndex> standby;
     std::optional<IfIndex> active; ///< activebackup
     bool operator==(const Decision&) const = default;
 };

@@ -35,6 +35,11 @@ bool PortWatch::up() const {
                                            : std::ranges::all_of(states_, &EthtoolState::up);
 }
 
+bool PortWatch::waits() const {
+    return std::ranges::any_of(states_,
+                               [](const EthtoolState& state) { return state.watch().delay_up.count() > 0; });
+}
+
 std::optional<Clock::time_point> PortWatch::deadline() const {
     std::optional<Clock::time_point> soonest;
     for (const auto& state : states_)

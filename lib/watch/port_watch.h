@@ -43,6 +43,8 @@ public:
 
     void step(bool link, Clock::time_point now);
     bool up() const;
+    /// True if a port whose link returns is not up at once: a watch has a delay.
+    bool waits() const;
     std::optional<Clock::time_point> deadline() const;
     std::vector<WatchStatus> status() const;
 

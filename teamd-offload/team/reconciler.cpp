@@ -47,7 +47,9 @@ Member Reconciler::member(const TeamPort& port, const Link& team) const {
                          .user_linkup = watch_agrees ? std::nullopt : std::optional(port.watch.up())},
             .gso_max = link == nullptr ? SegmentLimits{} : link->gso_max,
             .segments = features.active.contains(tso),
-            .to_set_up = was != nullptr && was->taken_down};
+            .to_set_up = was != nullptr && was->taken_down,
+            .waits = port.watch.waits(),
+            .carrier_losses = link == nullptr ? 0 : link->carrier_losses};
 }
 
 TeamPlan Reconciler::plan() const {

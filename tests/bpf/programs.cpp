@@ -49,8 +49,11 @@ teamo_bucket from_slot(std::uint32_t first) {
 
 } // namespace
 
-Programs::Programs() : skeleton_(teamo_forward::open_and_load(), teamo_forward::destroy) {
-    if (!skeleton_) throw std::runtime_error("the programs do not load: is this root?");
+Programs::Programs(teamo_link_reading reading) : skeleton_(teamo_forward::open(), teamo_forward::destroy) {
+    if (!skeleton_) throw std::runtime_error("the programs cannot be opened");
+    skeleton_->rodata->teamo_link_reading = reading;
+    if (teamo_forward::load(skeleton_.get()) < 0)
+        throw std::runtime_error("the programs do not load: is this root?");
     team = {.mode = TEAMO_MODE_HASH,
             .hash_fields = TEAMO_HASH_ETH,
             .team_ifindex = 0,
@@ -58,7 +61,7 @@ Programs::Programs() : skeleton_(teamo_forward::open_and_load(), teamo_forward::
             .port_ifindex = {}};
     for (std::uint32_t slot = 1; slot < TEAMO_SLOTS; slot++)
         team.port_ifindex[slot] = 1000 + slot;
-    live = {.tx = all_slots, .rx = all_slots};
+    live = {.tx = all_slots, .rx = all_slots, .standby = 0};
     prefer([](std::uint32_t bucket) { return from_slot(bucket / 32 + 1); });
 }
 
@@ -105,6 +108,31 @@ void Programs::set_drain(std::uint32_t slot, std::uint64_t nanoseconds) {
 
 void Programs::set_cpu_slot(std::uint32_t cpu, std::uint8_t slot) {
     put(skeleton_->maps.teamo_cpu_slots, cpu, slot);
+}
+
+void Programs::learn_device(std::uint32_t slot) {
+    write_maps();
+    const Bytes packet(64);
+    __sk_buff context{};
+    context.ifindex = team.port_ifindex[slot];
+    LIBBPF_OPTS(bpf_test_run_opts, options);
+    options.data_in = packet.data();
+    options.data_size_in = static_cast<__u32>(packet.size());
+    options.ctx_in = &context;
+    options.ctx_size_in = sizeof context;
+    require(bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.teamo_learn_device), &options),
+            "BPF_PROG_TEST_RUN");
+    if (options.retval != slot) throw std::runtime_error("the program has not learned the device");
+}
+
+void Programs::set_losses(std::uint32_t slot, std::uint32_t losses) {
+    teamo_device device{};
+    require(
+        bpf_map__lookup_elem(skeleton_->maps.teamo_devices, &slot, sizeof slot, &device, sizeof device, 0),
+        "teamo_devices");
+    device.waits = 1;
+    device.losses = losses;
+    put(skeleton_->maps.teamo_devices, slot, device);
 }
 
 void Programs::set_last_sent(std::uint64_t nanoseconds) {

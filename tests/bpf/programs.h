@@ -40,7 +40,8 @@ inline constexpr std::uint32_t all_slots = 0x1fe;
 class Programs {
 public:
     /// Loaded; slot n is device 1000 + n, all live, bucket b uses slot b / 32 + 1 first, then the next ones.
-    Programs();
+    /// `reading`: how they see the links of devices; std::runtime_error: the kernel refuses that.
+    explicit Programs(teamo_link_reading reading = TEAMO_LINKS_UNSEEN);
     ~Programs();
 
     teamo_team team{}; ///< takes effect with the next run
@@ -65,6 +66,10 @@ public:
     void set_drain(std::uint32_t slot, std::uint64_t nanoseconds);
     /// The slot of the port whose interrupts that CPU serves.
     void set_cpu_slot(std::uint32_t cpu, std::uint8_t slot);
+    /// Shows the slot's device to the programs. It must be in the caller's network namespace.
+    void learn_device(std::uint32_t slot);
+    /// The slot must not carry again before it has lost its link as often as that.
+    void set_losses(std::uint32_t slot, std::uint32_t losses);
     /// Of all buckets, CLOCK_MONOTONIC.
     void set_last_sent(std::uint64_t nanoseconds);
     /// Applies `team` and `live` and clears the counters. Every run does this first.

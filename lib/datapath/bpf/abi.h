@@ -49,6 +49,27 @@ struct teamo_team {
 struct teamo_live {
     __u32 tx; /* may transmit */
     __u32 rx; /* may receive: packets are delivered to the team */
+    /* The slots that may carry while no slot of tx has a link, in order, the first one in the first byte:
+     * the backups of an active port. The first that has a link then transmits and receives. */
+    __u64 standby;
+};
+
+/* Map "teamo_devices", TEAMO_SLOTS elements: where the kernel keeps the ports' devices. Zeros: not known. The
+ * program teamo_learn_device writes it, the daemon adds the last two members. */
+struct teamo_device {
+    __u64 address; /* of its struct net_device */
+    __u64 net;     /* of the struct net that it was in */
+    __u32 ifindex;
+    __u32 waits;  /* 1: after a lost link it carries again only when the daemon writes its new `losses` */
+    __u32 losses; /* net_device.carrier_down_count when the daemon let it carry */
+    __u32 unused;
+};
+
+/* How the programs see whether a port has a link. */
+enum teamo_link_reading {
+    TEAMO_LINKS_UNSEEN = 0, /* not at all: the daemon's tables decide alone */
+    TEAMO_LINKS_PROBED = 1, /* by bpf_probe_read_kernel() */
+    TEAMO_LINKS_READ = 2,   /* by bpf_rdonly_cast(), since kernel 6.2 */
 };
 
 /* Map "teamo_buckets", TEAMO_BUCKETS elements: the slots of a bucket in order of preference. A

@@ -13,26 +13,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "abi.h"
-
-/* The members of the kernel's structures that we read; libbpf relocates them for the running kernel. */
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct ns_common {
-	unsigned int inum;
-};
-
-struct net {
-	struct ns_common ns;
-};
-
-typedef struct {
-	struct net *net;
-} possible_net_t;
-
-struct net_device {
-	int ifindex;
-	possible_net_t nd_net;
-};
-#pragma clang attribute pop
+#include "device.bpf.h"
 
 /* The inode of the daemon's network namespace: ifindexes are valid only there. */
 const volatile __u32 teamo_network_namespace = 0;

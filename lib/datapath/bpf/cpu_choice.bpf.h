@@ -103,7 +103,6 @@ static __always_inline __u32 teamo_slot_by_cpu(struct __sk_buff* skb, __u32 hash
     __u32 cpu = bpf_get_smp_processor_id(), wanted;
     const __u8* own = bpf_map_lookup_elem(&teamo_cpu_slots, &cpu);
 
-    teamo_count_bucket(skb, cpu & (TEAMO_BUCKETS - 1)); /* as in the team driver's program */
     wanted = own ? TEAMO_READ_ONCE(*own) : TEAMO_NO_SLOT;
     if (!teamo_is_live(wanted, live)) {
         __u32 fields = hash_fields & ~TEAMO_HASH_CPU;

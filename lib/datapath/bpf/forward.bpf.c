@@ -20,6 +20,7 @@
 #include "abi.h"
 #include "buckets.bpf.h"
 #include "cpu_choice.bpf.h"
+#include "links.bpf.h"
 #include "parse.bpf.h"
 
 #define TEAMO_ALL_SLOTS (((1u << TEAMO_SLOTS) - 1) & ~(1u << TEAMO_NO_SLOT))
@@ -136,38 +137,91 @@ static __always_inline int teamo_leave_by_all(struct __sk_buff *skb, const struc
 	return TC_ACT_SHOT;
 }
 
+/* The slot that the packet leaves by, among `slots`. *bucket: its bucket, if the mode uses one. */
+static __always_inline __u32 teamo_choose(struct __sk_buff *skb, const struct teamo_team *team, __u32 slots,
+					  __u32 *bucket)
+{
+	switch (team->mode) {
+	case TEAMO_MODE_ROUNDROBIN:
+		return teamo_next_slot(slots);
+	case TEAMO_MODE_RANDOM:
+		*bucket = bpf_get_prandom_u32() & (TEAMO_BUCKETS - 1);
+		return teamo_slot_in_bucket(*bucket, slots);
+	default:
+		if (team->hash_fields & TEAMO_HASH_CPU) {
+			/* counted as in the team driver's program */
+			teamo_count_bucket(skb, bpf_get_smp_processor_id() & (TEAMO_BUCKETS - 1));
+			return teamo_slot_by_cpu(skb, team->hash_fields, slots);
+		}
+		*bucket = teamo_bucket_of(teamo_packet_hash(skb, team->hash_fields));
+		teamo_count_bucket(skb, *bucket);
+		return teamo_slot_in_bucket(*bucket, slots);
+	}
+}
+
+/* The first standby slot that has a link. */
+static __always_inline __u32 teamo_standby_slot(const struct teamo_live *live)
+{
+	__u64 order = bpf_be64_to_cpu(TEAMO_READ_ONCE(live->standby));
+	int i;
+
+	for (i = 0; i < 8 && order; i++) {
+		__u32 slot = order >> 56;
+
+		if (slot < TEAMO_SLOTS && teamo_linked(1u << slot))
+			return slot;
+		order <<= 8;
+	}
+	return TEAMO_NO_SLOT;
+}
+
+/*
+ * The chosen slot has no link, and the daemon has not written that yet, or no daemon runs: chooses among the
+ * slots that have one. If none has, the first choice stays. Few packets come here. Not static, so that the
+ * verifier checks it once.
+ */
+__attribute__((noinline)) __u32 teamo_choose_linked(struct __sk_buff *skb, __u32 slot, __u32 bucket)
+{
+	__u32 zero = 0, linked, standby;
+	const struct teamo_team *team = bpf_map_lookup_elem(&teamo_team, &zero);
+	const struct teamo_live *live = bpf_map_lookup_elem(&teamo_live, &zero);
+
+	if (!team || !live)
+		return slot;
+	linked = teamo_linked(TEAMO_READ_ONCE(live->tx));
+	if (!linked) {
+		standby = teamo_standby_slot(live);
+		return standby == TEAMO_NO_SLOT ? slot : standby;
+	}
+	if (team->mode == TEAMO_MODE_ROUNDROBIN)
+		return teamo_next_slot(linked);
+	if (team->mode == TEAMO_MODE_HASH && team->hash_fields & TEAMO_HASH_CPU)
+		return teamo_slot_by_cpu(skb, team->hash_fields, linked);
+	return teamo_slot_in_bucket(bucket & (TEAMO_BUCKETS - 1), linked);
+}
+
 SEC("tc")
 int teamo_transmit(struct __sk_buff *skb)
 {
-	__u32 zero = 0, tx, bucket, slot;
+	__u32 zero = 0, tx, bucket = 0, slot;
 	const struct teamo_team *team = bpf_map_lookup_elem(&teamo_team, &zero);
 	const struct teamo_live *live = bpf_map_lookup_elem(&teamo_live, &zero);
 
 	if (!team || !live)
 		return TC_ACT_SHOT;
 	tx = TEAMO_READ_ONCE(live->tx) & TEAMO_ALL_SLOTS;
+	if (team->mode == TEAMO_MODE_BROADCAST && tx & (tx - 1)) {
+		__u32 linked = teamo_link_reading ? teamo_linked(tx) : tx;
+
+		return teamo_leave_by_all(skb, team, linked ? linked : tx);
+	}
 	/* At most one live port: no choice, and only "cpu" stores anything. */
 	if (!(tx & (tx - 1)) && !(team->hash_fields & TEAMO_HASH_CPU))
-		return teamo_leave_by(skb, team, teamo_slot_of(tx));
-
-	switch (team->mode) {
-	case TEAMO_MODE_ROUNDROBIN:
-		slot = teamo_next_slot(tx);
-		break;
-	case TEAMO_MODE_RANDOM:
-		slot = teamo_slot_in_bucket(bpf_get_prandom_u32() & (TEAMO_BUCKETS - 1), tx);
-		break;
-	case TEAMO_MODE_BROADCAST:
-		return teamo_leave_by_all(skb, team, tx);
-	default:
-		if (team->hash_fields & TEAMO_HASH_CPU) {
-			slot = teamo_slot_by_cpu(skb, team->hash_fields, tx);
-			break;
-		}
-		bucket = teamo_bucket_of(teamo_packet_hash(skb, team->hash_fields));
-		teamo_count_bucket(skb, bucket);
-		slot = teamo_slot_in_bucket(bucket, tx);
-	}
+		slot = teamo_slot_of(tx);
+	else
+		slot = teamo_choose(skb, team, tx, &bucket);
+	if (!teamo_has_link(slot))
+		slot = teamo_choose_linked(skb, slot, bucket);
 	return teamo_leave_by(skb, team, slot);
 }
 
@@ -188,6 +242,17 @@ static __always_inline __u32 teamo_slot_of_port(const struct teamo_team *team, _
 #define TEAMO_PAUSE 0x0180c2000001ULL
 #define TEAMO_SLOW_PROTOCOLS 0x0180c2000002ULL
 
+/* True if this slot transmits because no slot of tx has a link. */
+__attribute__((noinline)) bool teamo_stands_in(__u32 slot)
+{
+	__u32 zero = 0;
+	const struct teamo_live *live = bpf_map_lookup_elem(&teamo_live, &zero);
+
+	if (!teamo_link_reading || !live || !live->standby || teamo_linked(TEAMO_READ_ONCE(live->tx)))
+		return false;
+	return teamo_standby_slot(live) == slot;
+}
+
 SEC("tc")
 int teamo_receive(struct __sk_buff *skb)
 {
@@ -207,7 +272,7 @@ int teamo_receive(struct __sk_buff *skb)
 	if (slot == TEAMO_NO_SLOT)
 		return TC_ACT_UNSPEC;
 
-	rx = TEAMO_READ_ONCE(live->rx) >> slot & 1;
+	rx = TEAMO_READ_ONCE(live->rx) >> slot & 1 || teamo_stands_in(slot);
 	dst = teamo_be64(data) >> 16;
 	if ((dst & ~0xfULL) == TEAMO_LINK_LOCAL) {
 		/* LACP and pause frames concern only the link. LLDP, STP and others may have listeners on both. */
@@ -224,6 +289,20 @@ int teamo_receive(struct __sk_buff *skb)
 	if (counters)
 		counters->rx_dropped++;
 	return TC_ACT_SHOT;
+}
+
+/* Run once for a port (BPF_PROG_TEST_RUN on its device), never attached: stores where the kernel keeps the
+ * device. Returns the port's slot, or 0. */
+SEC("tc")
+int teamo_learn_device(struct __sk_buff *skb)
+{
+	__u32 zero = 0, slot;
+	const struct teamo_team *team = bpf_map_lookup_elem(&teamo_team, &zero);
+
+	if (!team)
+		return TEAMO_NO_SLOT;
+	slot = teamo_slot_of_port(team, skb->ifindex);
+	return teamo_learn(skb, slot, skb->ifindex) ? (int)slot : TEAMO_NO_SLOT;
 }
 
 char teamo_license[] SEC("license") = "GPL";

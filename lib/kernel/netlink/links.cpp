@@ -113,6 +113,7 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.lower = IfIndex{number(IFLA_LINK)};
     link.lower_elsewhere = attributes[IFLA_LINK_NETNSID] != nullptr;
     link.promiscuity = number(IFLA_PROMISCUITY);
+    link.carrier_losses = number(IFLA_CARRIER_DOWN_COUNT);
     link.gso_max = {number(IFLA_GSO_MAX_SIZE), number(IFLA_GSO_MAX_SEGS), number(gso_ipv4_max_size)};
     link.tso_max = {number(IFLA_TSO_MAX_SIZE), number(IFLA_TSO_MAX_SEGS), number(IFLA_TSO_MAX_SIZE)};
     link.alias = text_in(attributes[IFLA_IFALIAS]);

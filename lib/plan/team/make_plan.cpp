@@ -27,6 +27,18 @@ SlotSet slots_of(const std::vector<Member>& members, const std::vector<IfIndex>&
     return slots;
 }
 
+/// The standby slots in order. With other policies than same_all a port receives frames for the team only
+/// after the daemon has set its address, so it cannot take over before that.
+Preference standby_slots(const PlanInput& input, const Decision& decision) {
+    Preference slots{};
+    if (policy_of(*input.runner) != HwaddrPolicy::same_all) return slots;
+    std::size_t count = 0;
+    for (const auto& port : decision.standby)
+        for (const auto& member : input.members)
+            if (member.index == port && count < slots.size()) slots[count++] = member.slot;
+    return slots;
+}
+
 /// by_active: the team has the address of the active port; without one it keeps its address.
 MacAddress team_address(const PlanInput& input, const Decision& decision) {
     if (policy_of(*input.runner) == HwaddrPolicy::by_active && decision.active)
@@ -99,6 +111,7 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     plan.tables.team = input.team->index;
     plan.tables.transmit = slots_of(input.members, decision.transmit);
     plan.tables.receive = slots_of(input.members, decision.receive);
+    plan.tables.standby = standby_slots(input, decision);
     plan.tables.buckets = preferences(plan.owners, members);
     const bool by_cpu = has(plan.tables.hash_fields, HashField::cpu);
     if (!by_cpu) plan.tables.cpu_slots.clear();
@@ -107,6 +120,10 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
         if (by_cpu) drain = std::max(drain, least_drain_by_flow);
         plan.tables.ports[member.slot.value] = member.index;
         plan.tables.settings[member.slot.value] = member.settings;
+        if (member.waits) {
+            plan.tables.waits |= bit(member.slot);
+            plan.tables.carrier_losses[member.slot.value] = member.carrier_losses;
+        }
         plan.ports.push_back(
             {.index = member.index,
              .address = port_address(member, plan.address, policy_of(*input.runner), decision),

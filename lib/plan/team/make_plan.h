@@ -22,9 +22,11 @@ struct Member {
     MacAddress own_address;    ///< before it joined
     bool filters_tags = false; ///< its VLAN filter drops unknown tags and cannot be switched off
     PortSettings settings{};
-    SegmentLimits gso_max{}; ///< of its device
-    bool segments = true;    ///< its TSO is on
-    bool to_set_up = false;  ///< we set it down and must set it up again
+    SegmentLimits gso_max{};          ///< of its device
+    bool segments = true;             ///< its TSO is on
+    bool to_set_up = false;           ///< we set it down and must set it up again
+    bool waits = false;               ///< its watches delay a link that returns
+    std::uint32_t carrier_losses = 0; ///< of its device
 };
 
 struct PlanInput {

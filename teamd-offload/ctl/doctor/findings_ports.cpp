@@ -34,6 +34,19 @@ void add_of_team(const TeamState& state, Findings& findings) {
             "state");
 }
 
+/// Not seen, a lost link costs packets until the daemon handles it.
+void add_link_sight(const TeamState& state, Findings& findings) {
+    if (state.link_sight.sees || state.ports.size() < 2) return;
+    findings.push_back(
+        {note, state.name,
+         fmt::format(
+             "the datapath does not see lost links, so packets are lost until the daemon handles one: "
+             "{}",
+             state.link_sight.reason),
+         state.datapath == "team" ? "\"datapath\": \"bpf\" in the configuration, on kernel 6.2 or later"
+                                  : "use kernel 6.2 or later"});
+}
+
 void add_link(const Readings& readings, const PortStatus& port, Findings& findings) {
     const auto add = [&](Severity severity, std::string what, std::string fix) {
         findings.push_back({severity, port.name, std::move(what), std::move(fix)});
@@ -101,6 +114,7 @@ void add_received(const Readings& readings, const PortStatus& port, Findings& fi
 Findings carrying_findings(const Readings& readings) {
     Findings findings;
     add_of_team(readings.state, findings);
+    add_link_sight(readings.state, findings);
     for (const auto& port : readings.state.ports)
         add_link(readings, port, findings);
     return findings;

@@ -91,6 +91,12 @@ std::string mode_line(const BalanceStatus& balance) {
     return line + "\n";
 }
 
+std::string lost_links_line(const LinkSight& sight) {
+    return sight.sees
+               ? "lost links: avoided by the datapath itself, also while no daemon runs\n"
+               : fmt::format("lost links: avoided when the daemon has handled them; {}\n", sight.reason);
+}
+
 std::string moves_table(const std::vector<MoveStatus>& moves) {
     std::vector<Row> rows;
     for (const auto& move : moves) {
@@ -171,7 +177,7 @@ std::string table_of(const Row& titles, std::vector<Row> rows) {
 
 std::string balance_text(const TeamState& state) {
     if (!state.balance) return plain_table(state);
-    auto text = load_table(state) + mode_line(*state.balance);
+    auto text = load_table(state) + mode_line(*state.balance) + lost_links_line(state.link_sight);
     if (!state.balance->moves.empty()) text += "last moves:\n" + moves_table(state.balance->moves);
     return text;
 }

@@ -52,6 +52,7 @@ bool PortSet::finish_due_leaves() {
     for (const auto& [port, leaving] : std::map(leaving_)) {
         if (!leaving.patience.is_over(now)) continue;
         any = true;
+        context_.journal.save(); // that it is leaving, before its device is touched
         const auto finished = finish_leaving(port);
         const bool again = leaving_.contains(port);
         if (leaving.requested && !again)

@@ -181,6 +181,36 @@ TEST_P(EveryStep, recovers_from_a_kill) {
     });
 }
 
+/// Every second step of a removal: the next daemon must finish it, or make the device a port again.
+TEST(Leftovers, finishes_a_half_removed_port) {
+    unsigned first = 0, last = 0;
+    for (unsigned step = 0; step <= last; step = step == 0 ? first : step + 2) {
+        const Cabling wires(2, FarSide::open);
+        const auto before = snapshot(wires.host(), "eth2");
+        TeamUnderTest team(loadbalance(2), TeamUnderTest::later);
+        WatchedCalls calls;
+        if (step > 0) calls.kill_before(step);
+        const bool ready = team.try_to_start(calls) && team.await_link("eth1") && team.await_link("eth2");
+        if (step == 0) first = calls.count() + 1;
+        const bool removed = ready && team.teamdctl({"port", "remove", "eth2"}).status == 0;
+        if (step == 0) last = calls.count();
+        SCOPED_TRACE(fmt::format("killed before step {} of {} to {}: {}", step, first, last, calls.what()));
+        if (!removed) team.start();
+        const auto is_whole = [&] {
+            return team.link_is_up("eth2") && look(wires.host(), "eth2").up() &&
+                   team.item("ports.eth2.datapath.transmits") == "true";
+        };
+        EXPECT_TRUE(eventually("eth2 is a port, or as it was before", [&] {
+            return difference(before, snapshot(wires.host(), "eth2")).empty() || is_whole();
+        }));
+        EXPECT_EQ(0, team.stop());
+        EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth2")));
+        wires.host().ip("link del eth1\nlink del eth2");
+        if (HasFailure()) return;
+    }
+    EXPECT_GT(last, first + 3) << "there are fewer steps than known";
+}
+
 /// An address change takes three calls: down, address, up. After a kill in between, the next daemon must make
 /// the port the active one.
 TEST(Leftovers, finishes_a_half_changed_address) {

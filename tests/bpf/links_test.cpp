@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The transmit program sees by itself which ports have a link.
+#include "programs.h"
+
+#include "kernel/netlink/links.h"
+#include "support/net/net_ns.h"
+#include "support/traffic/packet.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+#include <stdexcept>
+
+namespace teamo::test {
+namespace {
+
+using testing::UnorderedElementsAre;
+
+constexpr MacAddress peer{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}}, own{{0x02, 0x11, 0x22, 0x33, 0x44, 0x55}};
+
+/// Slots 1 to 3 are veth devices with a link; slots 4 to 8 do not transmit.
+class LinkSight : public testing::TestWithParam<teamo_link_reading> {
+protected:
+    void SetUp() override {
+        for (unsigned slot = 1; slot <= 3; ++slot)
+            here_.ip(fmt::format("link add dev port{0} index 100{0} type veth peer name wire{0} netns {1}\n"
+                                 "link set port{0} up",
+                                 slot, there_.path()));
+        there_.ip("link set wire1 up\nlink set wire2 up\nlink set wire3 up");
+        try {
+            programs_.emplace(GetParam());
+        } catch (const std::runtime_error& error) {
+            GTEST_SKIP() << "this kernel does not let programs see links in this way: " << error.what();
+        }
+        programs_->live.tx = slot_set({1, 2, 3});
+        programs_->team.hash_fields = TEAMO_HASH_IPV4 | TEAMO_HASH_TCP;
+        here_.inside([this] {
+            for (unsigned slot = 1; slot <= 3; ++slot)
+                programs_->learn_device(slot);
+        });
+    }
+
+    /// The slots that packets of 24 flows leave by.
+    std::set<std::uint32_t> used_slots() {
+        std::set<std::uint32_t> used;
+        for (std::uint16_t flow = 0; flow < 24; ++flow)
+            used.insert(programs_
+                            ->transmit(PacketBuilder(peer, own)
+                                           .ipv4({})
+                                           .tcp(static_cast<std::uint16_t>(flow * 1021), 2)
+                                           .payload(10)
+                                           .bytes())
+                            .slot);
+        return used;
+    }
+
+    NetNs here_ = NetNs::create(), there_ = NetNs::create();
+    std::optional<Programs> programs_;
+};
+
+TEST_P(LinkSight, avoids_slot_that_lost_its_link) {
+    for (const auto fields : {TEAMO_HASH_IPV4 | TEAMO_HASH_TCP, TEAMO_HASH_CPU | TEAMO_HASH_TCP}) {
+        programs_->team.hash_fields = fields;
+        for (unsigned cpu = 0; cpu < 64; ++cpu)
+            programs_->set_cpu_slot(cpu, 2);
+        there_.ip("link set wire2 down");
+        EXPECT_THAT(used_slots(), UnorderedElementsAre(1, 3));
+        there_.ip("link set wire2 up");
+        EXPECT_THAT(used_slots(), testing::Contains(2));
+    }
+}
+
+TEST_P(LinkSight, roundrobin_and_random_use_linked_slots_evenly) {
+    programs_->team.mode = TEAMO_MODE_ROUNDROBIN;
+    there_.ip("link set wire2 down");
+    std::map<std::uint32_t, int> packets;
+    for (int packet = 0; packet < 24; ++packet)
+        ++packets[programs_->transmit(PacketBuilder(peer, own).payload(10).bytes()).slot];
+    EXPECT_THAT(packets, UnorderedElementsAre(testing::Pair(1, 12), testing::Pair(3, 12)));
+    programs_->team.mode = TEAMO_MODE_RANDOM;
+    EXPECT_THAT(used_slots(), UnorderedElementsAre(1, 3));
+}
+
+TEST_P(LinkSight, broadcast_copies_go_to_linked_slots) {
+    programs_->team.mode = TEAMO_MODE_BROADCAST;
+    there_.ip("link set wire1 down");
+    // A test run sends no copies: they count as dropped (slot 0). The packet itself leaves by the last slot.
+    const auto verdict = programs_->transmit(PacketBuilder(peer, own).payload(10).bytes());
+    EXPECT_EQ(verdict.slots & slot_set({1}), 0U);
+    EXPECT_EQ(verdict.slot, 3U);
+}
+
+TEST_P(LinkSight, first_choice_stays_if_no_slot_has_a_link) {
+    programs_->live.tx = slot_set({1});
+    there_.ip("link set wire1 down\nlink set wire2 down\nlink set wire3 down");
+    EXPECT_THAT(used_slots(), UnorderedElementsAre(1));
+}
+
+TEST_P(LinkSight, standby_slot_takes_over_and_receives) {
+    programs_->live = {.tx = slot_set({1}), .rx = slot_set({1}), .standby = 0x0203}; // 3, then 2
+    const auto received = [this](unsigned slot) {
+        return here_.inside([this, slot] {
+            return programs_->receive(PacketBuilder(own, peer).payload(10).bytes(), 1000 + slot).action;
+        });
+    };
+    EXPECT_THAT(used_slots(), UnorderedElementsAre(1));
+    EXPECT_EQ(received(3), dropped);
+    there_.ip("link set wire1 down");
+    EXPECT_THAT(used_slots(), UnorderedElementsAre(3));
+    EXPECT_EQ(received(3), redirected);
+    EXPECT_EQ(received(2), dropped);
+    there_.ip("link set wire3 down");
+    EXPECT_THAT(used_slots(), UnorderedElementsAre(2));
+    EXPECT_EQ(received(2), redirected);
+    there_.ip("link set wire1 up");
+    EXPECT_THAT(used_slots(), UnorderedElementsAre(1));
+    EXPECT_EQ(received(2), dropped);
+}
+
+TEST_P(LinkSight, waiting_slot_stays_out_after_its_link_returns) {
+    const auto losses = static_cast<std::uint32_t>(
+        here_.inside([] { return LinkControl::open()->read(IfIndex{1002})->carrier_losses; }));
+    programs_->set_losses(2, losses);
+    EXPECT_THAT(used_slots(), UnorderedElementsAre(1, 2, 3));
+    there_.ip("link set wire2 down\nlink set wire2 up");
+    EXPECT_THAT(used_slots(), UnorderedElementsAre(1, 3));
+    programs_->set_losses(2, losses + 1);
+    EXPECT_THAT(used_slots(), UnorderedElementsAre(1, 2, 3));
+}
+
+TEST_P(LinkSight, deleted_or_moved_device_is_avoided) {
+    here_.ip(fmt::format("link set port1 netns {}", there_.path()));
+    there_.ip("link set port1 up");
+    here_.ip("link del port2");
+    EXPECT_THAT(used_slots(), GetParam() == TEAMO_LINKS_READ
+                                  ? testing::ElementsAre(3)
+                                  : testing::Matcher<std::set<std::uint32_t>>(testing::Contains(3)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Reading, LinkSight, testing::Values(TEAMO_LINKS_PROBED, TEAMO_LINKS_READ),
+                         [](const auto& one) {
+                             return one.param == TEAMO_LINKS_PROBED ? "probed" : "read";
+                         });
+
+} // namespace
+} // namespace teamo::test

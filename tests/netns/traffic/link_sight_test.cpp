@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A cable is pulled while the daemon is frozen or dead: the datapath itself must avoid the port.
+#include "netns/configs.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::test {
+namespace {
+
+/// Far below what a machine loses by a pause of its own; a datapath that does not see the link loses
+/// thousands.
+constexpr std::uint64_t few = 100;
+constexpr unsigned rate = 5'000;
+
+void expect_few_lost(const Stream& stream, std::uint64_t first) {
+    EXPECT_TRUE(stream.flows(1'000));
+    const auto tally = stream.tally(first, stream.next() - 500);
+    EXPECT_LE(tally.lost, few) << text_of(tally);
+}
+
+bool sees_links(const TeamUnderTest& team) { return team.item("datapath.sees_links") == "true"; }
+
+class LostLink : public testing::TestWithParam<int> {
+protected:
+    /// Freezes or kills the daemon.
+    static void end(TeamUnderTest& team) {
+        if (GetParam() == SIGKILL)
+            team.kill();
+        else
+            team.signal(GetParam());
+    }
+};
+
+/// Two flows, so that with every runner the port that is pulled carries a part.
+void expect_avoided(std::string_view runner, const std::function<void(TeamUnderTest&)>& end) {
+    const Cabling wires(3, FarSide::lag_switch);
+    TeamUnderTest team(team_config(runner, ports_object(3)));
+    if (!sees_links(team)) GTEST_SKIP() << team.item("datapath.sees_links_reason");
+    bring_up(wires, team);
+    const auto flow = [&](std::uint16_t port) {
+        return Stream::Way{
+            .from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate, .port = port};
+    };
+    const Stream one(flow(5001)), two(flow(5002));
+    end(team);
+    for (const unsigned port : {1U, 2U}) {
+        const auto first_one = one.next(), first_two = two.next();
+        wires.pull(port);
+        expect_few_lost(one, first_one);
+        expect_few_lost(two, first_two);
+    }
+}
+
+TEST_P(LostLink, costs_few_packets_by_hash) { expect_avoided(by_flow, end); }
+TEST_P(LostLink, costs_few_packets_by_roundrobin) { expect_avoided(R"({"name": "roundrobin"})", end); }
+TEST_P(LostLink, costs_few_packets_by_random) { expect_avoided(R"({"name": "random"})", end); }
+TEST_P(LostLink, costs_few_packets_by_broadcast) { expect_avoided(R"({"name": "broadcast"})", end); }
+TEST_P(LostLink, costs_few_packets_by_cpu) {
+    expect_avoided(R"({"name": "loadbalance", "tx_hash": ["cpu"]})", end);
+}
+
+TEST_P(LostLink, lets_the_backup_port_take_over_without_a_daemon) {
+    const Cabling wires(3, FarSide::learning_switch);
+    TeamUnderTest team(ranked_activebackup(3));
+    if (!sees_links(team)) GTEST_SKIP() << team.item("datapath.sees_links_reason");
+    bring_up(wires, team);
+    const Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
+    const Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = rate});
+    end(team);
+    for (const unsigned port : {1U, 2U}) {
+        const auto first_out = out.next(), first_in = in.next();
+        wires.pull(port);
+        expect_few_lost(out, first_out);
+        expect_few_lost(in, first_in);
+    }
+}
+
+TEST_P(LostLink, stays_out_without_a_daemon_if_the_watch_has_a_delay) {
+    const Cabling wires(2, FarSide::lag_switch);
+    TeamUnderTest team(team_config(R"({"name": "roundrobin"})", ports_object(2),
+                                   R"("link_watch": {"name": "ethtool", "delay_up": 100}, )"));
+    if (!sees_links(team)) GTEST_SKIP() << team.item("datapath.sees_links_reason");
+    bring_up(wires, team);
+    const Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
+    end(team);
+    wires.pull(1);
+    EXPECT_TRUE(stream.flows(500));
+    wires.plug(1);
+    EXPECT_TRUE(becomes("UP", [&] { return look(wires.host(), "eth1").operstate; }));
+    const auto sent = counters(wires.host(), "eth1").tx_packets;
+    EXPECT_TRUE(stream.flows(1'000));
+    EXPECT_LE(counters(wires.host(), "eth1").tx_packets, sent + few);
+    // The next daemon lets it carry after the delay.
+    if (GetParam() == SIGKILL)
+        team.start();
+    else
+        team.signal(SIGCONT);
+    EXPECT_TRUE(eventually("eth1 carries again",
+                           [&] { return counters(wires.host(), "eth1").tx_packets > sent + 10 * few; }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Daemon, LostLink, testing::Values(SIGSTOP, SIGKILL),
+                         [](const auto& one) { return one.param == SIGSTOP ? "frozen" : "killed"; });
+
+} // namespace
+} // namespace teamo::test
