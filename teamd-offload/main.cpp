@@ -125,7 +125,7 @@ Result<> Run::start(Configuration configuration) {
 
 /// For systemctl status; not while the team is starting or stopping.
 void Run::notify_status() {
-    if (team_ && !ending_) sd_notifyf(0, "STATUS=%s", describe(team_->status()).c_str());
+    if (team_ && !ending_) sd_notifyf(0, "STATUS=%s", describe(team_->summary()).c_str());
 }
 
 int Run::run(Configuration configuration, UniqueFd parent) {
@@ -145,7 +145,7 @@ int Run::run(Configuration configuration, UniqueFd parent) {
     sd_event_set_watchdog(loop_.get(), 1);
     sd_notify(0, "READY=1");
     notify_status();
-    log_(Level::info, describe(team_->status()));
+    log_(Level::info, describe(team_->summary()));
     report_start(std::move(parent), success);
     if (options_.daemonize) log_.go_to_background();
     const int status = sd_event_loop(loop_.get());

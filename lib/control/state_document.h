@@ -18,7 +18,7 @@ struct TeamState {
     std::string name, runner, datapath, device_kind;
     IfIndex ifindex;
     MacAddress address;
-    LinkSight link_sight;
+    LinkSight link_sight{};
     LinkStatus link;                      ///< its duplex is not read
     std::vector<PortStatus> ports;        ///< without their link watches
     std::optional<BalanceStatus> balance; ///< if the team hashes

@@ -43,7 +43,7 @@ constexpr auto bucket_fields = [](auto field, auto& balance) {
     field.rounded("bytes_per_second", balance.loads, &BucketLoad::bytes);
     field.rounded("packets_per_second", balance.loads, &BucketLoad::packets);
     field("port", balance.leaves_by);
-    field("next_ports", balance.then);
+    field("next_ports", balance.next_ports);
 };
 
 json::Value write_hash(HashFields fields) { return to_json(hash_field_names(fields)); }
@@ -81,8 +81,8 @@ constexpr auto device_offload_fields = [](auto field, auto& device) {
     field.object("gso_max", device.gso_max, limit_fields);
     field("lacking", device.lacking);
     field("last", device.last);
-    field("off", device.shall_be_off);
-    field("on", device.shall_be_on);
+    field("off", device.planned_off);
+    field("on", device.planned_on);
     field("repaired", device.repaired);
     field("required", device.required);
 };

@@ -107,6 +107,7 @@ int load_forward(Skeleton& skeleton, bool by_cpu, teamo_link_reading reading) {
     if (!skeleton) return -errno;
     if (!by_cpu) static_cast<void>(bpf_map__set_max_entries(skeleton->maps.teamo_flows, 1));
     skeleton->rodata->teamo_link_reading = reading;
+    bpf_program__set_autoload(skeleton->progs.teamo_learn_device, reading != TEAMO_LINKS_UNSEEN);
     return teamo_forward__load(skeleton.get());
 }
 
@@ -126,8 +127,8 @@ Result<std::unique_ptr<BpfDatapath>> BpfDatapath::load(bool by_cpu) {
         if (error == 0) break;
     }
     if (error < 0)
-        return fail_errno(-error,
-                          "the kernel refuses to load the BPF datapath (it needs kernel 6.1 or later)");
+        return fail_errno(
+            -error, "the kernel refuses to load the BPF datapath (it needs kernel 6.1 or later, with BTF)");
     auto entries = TEAMO_TRY(Entries::open(programs->buckets()));
     programs->entries.emplace(std::move(entries));
     return std::unique_ptr<BpfDatapath>(new BpfDatapath(std::move(programs)));

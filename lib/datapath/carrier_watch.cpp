@@ -52,7 +52,7 @@ Result<CarrierWatch> CarrierWatch::open() {
         return fail_errno(-error, "the kernel refuses to load the BPF programs for carrier events");
     if (const int error = teamo_carrier__attach(skeleton.get()); error < 0)
         return fail_errno(-error, "the kernel does not allow tracing of netif_carrier_off()");
-    programs->ring.reset(ring_buffer__new(bpf_map__fd(skeleton->maps.teamo_carrier_news), take_record,
+    programs->ring.reset(ring_buffer__new(bpf_map__fd(skeleton->maps.teamo_carrier_events), take_record,
                                           &programs->changes, nullptr));
     if (!programs->ring) return fail_errno(errno, "cannot create the ring buffer for carrier events");
     return CarrierWatch(std::move(programs));

@@ -46,7 +46,8 @@ std::vector<TableWrite> write_order(const Tables& now, const Tables& next) {
     std::vector<TableWrite> between;
     if (now.drain != next.drain) between.push_back(TableWrite::drains);
     if (team_part(now) != team_part(next)) between.push_back(TableWrite::team);
-    if (devices_differ(now, next) || now == Tables{}) between.push_back(TableWrite::devices);
+    const bool devices = devices_differ(now, next) || now == Tables{};
+    if (devices && now.ports != next.ports) between.push_back(TableWrite::devices);
     if (now.cpu_slots != next.cpu_slots || now == Tables{}) between.push_back(TableWrite::cpu_slots);
     if (now.buckets != next.buckets || now.leaving != next.leaving || now == Tables{})
         between.push_back(TableWrite::buckets);
@@ -54,7 +55,10 @@ std::vector<TableWrite> write_order(const Tables& now, const Tables& next) {
     const bool stops = staying != live_slots(now);
     const bool starts = staying != live_slots(next) || now == Tables{};
     // One port instead of another, and nothing else: one write does both, with no moment between.
-    if (between.empty() && stops && starts) return {TableWrite::start};
+    if (between.empty() && stops && starts)
+        return devices ? std::vector{TableWrite::start, TableWrite::devices} : std::vector{TableWrite::start};
+    // Counts of known devices: a slot that starts needs its count first.
+    if (devices && now.ports == next.ports) between.push_back(TableWrite::devices);
     if (stops) between.insert(between.begin(), TableWrite::stop);
     if (starts) between.push_back(TableWrite::start);
     return between;

@@ -76,8 +76,8 @@ struct BalanceStatus {
     bool counted = false; ///< the datapath counts traffic by bucket
     bool frozen = false;
     HashFields tx_hash = 0;
-    std::array<std::string, bucket_count> leaves_by{};         ///< port by bucket; empty: no port carries
-    std::array<std::vector<std::string>, bucket_count> then{}; ///< the next ports if that port fails
+    std::array<std::string, bucket_count> leaves_by{}; ///< port by bucket; empty: no port carries
+    std::array<std::vector<std::string>, bucket_count> next_ports{}; ///< the next ports if that port fails
     BucketLoads loads{};
     std::vector<PortBalance> ports{};
     std::vector<MoveStatus> moves{}; ///< pending moves, then the last finished ones, latest first
@@ -89,7 +89,7 @@ struct DeviceOffloads {
     std::string name;
     FeatureNames active{};     ///< on now
     FeatureNames changeable{}; ///< the driver can switch them
-    FeatureNames shall_be_on{}, shall_be_off{}, required{};
+    FeatureNames planned_on{}, planned_off{}, required{};
     FeatureNames lacking{}; ///< required and not on
     unsigned repaired = 0;  ///< number of repairs
     bool gave_up = false;   ///< another program changes it again and again; we gave up
@@ -207,7 +207,7 @@ struct TeamStatus {
     std::optional<std::string> active_port; ///< activebackup: name of the active port
     std::string datapath;                   ///< "bpf" or "team"
     std::string device_kind;                ///< "veth", "netkit" or "team"
-    LinkSight link_sight;
+    LinkSight link_sight{};
     std::vector<PortStatus> ports;        ///< in the order they joined
     std::optional<BalanceStatus> balance; ///< for teams that hash
     std::optional<OffloadStatus> offload;

@@ -28,7 +28,7 @@ struct Decision {
     std::vector<IfIndex> receive;  ///< ports whose received packets are delivered
     /// Ports that are up but do not send, in order of preference: the first with a link takes over when no
     /// port of `transmit` has one.
-    std::vector<IfIndex> standby;
+    std::vector<IfIndex> standby{};
     std::optional<IfIndex> active; ///< activebackup
     bool operator==(const Decision&) const = default;
 };

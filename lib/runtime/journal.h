@@ -22,8 +22,8 @@
 namespace teamo {
 
 /// The progress of a port, which decides what a later daemon does with it. An entry is written before its
-/// device is changed. The mark (model/marks.h) is set first and removed last, so an entry is valid only for a
-/// device that has the mark.
+/// device is changed. The mark (model/observation.h) is set first and removed last, so an entry is valid only
+/// for a device that has the mark.
 enum class PortState : std::uint8_t {
     joining, ///< the join must be completed
     joined,

@@ -19,15 +19,21 @@ void EthtoolState::step(bool link, Clock::time_point now) {
     if (!link) ++down_count_;
 }
 
-PortWatch::PortWatch(const std::vector<LinkWatch>& watches, LinkWatchPolicy policy, bool up)
-    : policy_(policy) {
+PortWatch::PortWatch(const std::vector<LinkWatch>& watches, LinkWatchPolicy policy, bool up,
+                     std::uint32_t losses)
+    : policy_(policy), losses_(losses) {
     for (const auto& watch : watches)
         if (const auto* ethtool = std::get_if<EthtoolWatch>(&watch)) states_.emplace_back(*ethtool, up);
 }
 
-void PortWatch::step(bool link, Clock::time_point now) {
-    for (auto& state : states_)
+void PortWatch::step(bool link, std::uint32_t losses, Clock::time_point now) {
+    // Without a delay such a loss is over already.
+    const bool bounced = link && up() && losses != losses_ && waits();
+    for (auto& state : states_) {
+        if (bounced) state.step(false, now);
         state.step(link, now);
+    }
+    if (link && up()) losses_ = losses;
 }
 
 bool PortWatch::up() const {
@@ -36,8 +42,9 @@ bool PortWatch::up() const {
 }
 
 bool PortWatch::waits() const {
-    return std::ranges::any_of(states_,
-                               [](const EthtoolState& state) { return state.watch().delay_up.count() > 0; });
+    const auto delays = [](const EthtoolState& state) { return state.watch().delay_up.count() > 0; };
+    return policy_ == LinkWatchPolicy::any ? !states_.empty() && std::ranges::all_of(states_, delays)
+                                           : std::ranges::any_of(states_, delays);
 }
 
 std::optional<Clock::time_point> PortWatch::deadline() const {

@@ -39,17 +39,24 @@ private:
 /// All watches of a port, combined by the policy.
 class PortWatch {
 public:
-    PortWatch(const std::vector<LinkWatch>& watches, LinkWatchPolicy policy, bool up);
+    /// `losses`: see step().
+    PortWatch(const std::vector<LinkWatch>& watches, LinkWatchPolicy policy, bool up,
+              std::uint32_t losses = 0);
 
-    void step(bool link, Clock::time_point now);
+    /// `losses`: Link::carrier_losses. If it has changed although the link is there, the link was lost and
+    /// has returned since the last step.
+    void step(bool link, std::uint32_t losses, Clock::time_point now);
     bool up() const;
-    /// True if a port whose link returns is not up at once: a watch has a delay.
+    /// True if a port whose link returns is not up at once: its watches have a delay.
     bool waits() const;
+    /// The losses when the link was last there and the watches up.
+    std::uint32_t carrier_losses() const { return losses_; }
     std::optional<Clock::time_point> deadline() const;
     std::vector<WatchStatus> status() const;
 
 private:
     LinkWatchPolicy policy_;
+    std::uint32_t losses_;
     std::vector<EthtoolState> states_;
 };
 

@@ -288,7 +288,7 @@ BalanceStatus Balancing::status() const {
         status.leaves_by[bucket] = port.name;
         for (const auto next : tables_.buckets[bucket])
             if (next != slot && (tables_.transmit & bit(next)) != 0)
-                status.then[bucket].push_back(port_name(next));
+                status.next_ports[bucket].push_back(port_name(next));
         port.bytes += loads_[bucket].bytes;
         port.packets += loads_[bucket].packets;
         port.bulk += loads_[bucket].bulk;

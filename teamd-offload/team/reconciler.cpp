@@ -17,6 +17,7 @@ const Tables& Reconciler::adopt() {
     changes_.begin(*context_.team()); // the GSO limits count as set by us: their origin is not known
     runner_ = make_runner(context_.config().runner, context_.journal.now().active);
     decision_ = step(runner_, ports_.candidates());
+    moved_ = context_.journal.now().active != decision_.active;
     // The journal's owners were made for these ports, and stay as they are.
     for (const auto& port : ports_.all())
         tables_.ports[port.slot.value] = port.index;
@@ -49,7 +50,7 @@ Member Reconciler::member(const TeamPort& port, const Link& team) const {
             .segments = features.active.contains(tso),
             .to_set_up = was != nullptr && was->taken_down,
             .waits = port.watch.waits(),
-            .carrier_losses = link == nullptr ? 0 : link->carrier_losses};
+            .carrier_losses = port.watch.carrier_losses()};
 }
 
 TeamPlan Reconciler::plan() const {
@@ -85,6 +86,19 @@ Tables Reconciler::receiving_as_before(Tables tables) const {
     return tables;
 }
 
+/// A short loss of the active port's link may have moved the traffic to a standby port and back, without a
+/// change of the tables: switches must learn the way again.
+bool Reconciler::has_moved(const TeamPlan& plan) {
+    const auto* active = decision_.active ? context_.link(*decision_.active) : nullptr;
+    if (active != nullptr && active->has_link()) {
+        const bool bounced = active_ == active->index && active_losses_ != active->carrier_losses;
+        moved_ = moved_ || (bounced && plan.tables.standby.front());
+        active_ = active->index;
+        active_losses_ = active->carrier_losses;
+    }
+    return std::exchange(moved_, false);
+}
+
 void Reconciler::apply(const TeamPlan& plan) {
     const bool lost = (tables_.transmit & ~plan.tables.transmit) != 0;
     const bool gained = (plan.tables.transmit & ~tables_.transmit) != 0;
@@ -94,7 +108,8 @@ void Reconciler::apply(const TeamPlan& plan) {
     if (plan.tables != tables_) log_decision();
     log_changes();
     changes_.apply(changes(context_.links(), plan), ports_.all());
-    if (plan.carrier && (is_activebackup ? lost || gained : lost))
+    const bool moved = has_moved(plan);
+    if (plan.carrier && (is_activebackup ? lost || gained || moved : lost))
         announce(gained && context_.datapath->announces_gains());
     note_tables(context_.datapath->apply(plan.tables));
     const bool carrying_changed =

@@ -36,6 +36,7 @@ private:
     TeamPlan plan() const;
     Member member(const TeamPort& port, const Link& team) const;
     Tables receiving_as_before(Tables tables) const;
+    bool has_moved(const TeamPlan& plan);
     void apply(const TeamPlan& plan);
     void log_decision() const;
     void log_changes() const;
@@ -50,7 +51,10 @@ private:
     Runner runner_;
     Decision decision_;
     Tables tables_;
-    LogOnce failure_; ///< of the last write to the datapath
+    bool moved_ = false;              ///< traffic may have moved without a change of the tables
+    IfIndex active_{};                ///< the active port when it last had a link
+    std::uint32_t active_losses_ = 0; ///< its Link::carrier_losses then
+    LogOnce failure_;                 ///< of the last write to the datapath
     Patience patience_;
 };
 

@@ -56,9 +56,8 @@ std::vector<RefusedStatus> refused_status(const TeamParts& parts) {
 
 } // namespace
 
-TeamStatus status_of(TeamParts& parts) {
+TeamStatus summary_of(TeamParts& parts) {
     const auto& context = parts.context;
-    const auto& subsystems = parts.subsystems;
     const auto& tables = parts.reconciler.tables();
     TeamStatus status;
     status.name = context.name();
@@ -86,12 +85,18 @@ TeamStatus status_of(TeamParts& parts) {
         status.ports.push_back(std::move(one));
     }
     if (speed != 0) status.link.speed = speed;
-    status.offload = offload_status(context, *subsystems.offloads, parts.ports);
+    return status;
+}
+
+TeamStatus status_of(TeamParts& parts) {
+    const auto& subsystems = parts.subsystems;
+    auto status = summary_of(parts);
+    status.offload = offload_status(parts.context, *subsystems.offloads, parts.ports);
     status.interrupts = subsystems.interrupts->status();
     status.workers = subsystems.workers->status();
     status.benchmarks = subsystems.benchmark_pause->results();
     status.refused = refused_status(parts);
-    if (tables.mode == TransmitMode::hash && context.device.team)
+    if (parts.reconciler.tables().mode == TransmitMode::hash && parts.context.device.team)
         status.balance = subsystems.balancing->status();
     return status;
 }

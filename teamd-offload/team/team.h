@@ -26,6 +26,8 @@ struct TeamParts {
     Reconciler reconciler{context, subsystems, ports, uppers};
 };
 
+/// The team, its links and its ports, without what the subsystems report.
+TeamStatus summary_of(TeamParts& parts);
 /// Everything that the state document shows.
 TeamStatus status_of(TeamParts& parts);
 
@@ -52,7 +54,7 @@ public:
 
     /// Carries out a request, with one pass.
     control::Reply answer(const control::Request& request);
-    TeamStatus status() { return status_of(*this); }
+    TeamStatus summary() { return summary_of(*this); }
 
 private:
     Team(TeamContext context, std::function<void(Error)> failed)

@@ -129,6 +129,34 @@ TEST_P(LinkSight, waiting_slot_stays_out_after_its_link_returns) {
     EXPECT_THAT(used_slots(), UnorderedElementsAre(1, 2, 3));
 }
 
+TEST_P(LinkSight, only_the_slot_that_stands_in_receives) {
+    programs_->live = {.tx = slot_set({1}), .rx = slot_set({1}), .standby = 0x02};
+    const auto received = [this](unsigned slot) {
+        return here_.inside([this, slot] {
+            return programs_->receive(PacketBuilder(own, peer).payload(10).bytes(), 1000 + slot).action;
+        });
+    };
+    programs_->set_losses(1, 77); // slot 1 waits, with a link
+    EXPECT_THAT(used_slots(), UnorderedElementsAre(2));
+    EXPECT_EQ(received(2), redirected);
+    EXPECT_EQ(received(1), dropped) << "the switch floods to both";
+}
+
+TEST_P(LinkSight, waiting_slot_is_the_last_resort) {
+    programs_->live.tx = slot_set({1, 2});
+    programs_->set_losses(1, 77);
+    EXPECT_THAT(used_slots(), UnorderedElementsAre(2));
+    there_.ip("link set wire2 down");
+    EXPECT_THAT(used_slots(), UnorderedElementsAre(1));
+}
+
+TEST_P(LinkSight, broadcast_uses_standby_slot_without_linked_slots) {
+    programs_->team.mode = TEAMO_MODE_BROADCAST;
+    programs_->live = {.tx = slot_set({1, 2}), .rx = all_slots, .standby = 0x03};
+    there_.ip("link set wire1 down\nlink set wire2 down");
+    EXPECT_EQ(programs_->transmit(PacketBuilder(peer, own).payload(10).bytes()).slots, slot_set({3}));
+}
+
 TEST_P(LinkSight, deleted_or_moved_device_is_avoided) {
     here_.ip(fmt::format("link set port1 netns {}", there_.path()));
     there_.ip("link set port1 up");
@@ -139,9 +167,7 @@ TEST_P(LinkSight, deleted_or_moved_device_is_avoided) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Reading, LinkSight, testing::Values(TEAMO_LINKS_PROBED, TEAMO_LINKS_READ),
-                         [](const auto& one) {
-                             return one.param == TEAMO_LINKS_PROBED ? "probed" : "read";
-                         });
+                         [](const auto& one) { return one.param == TEAMO_LINKS_PROBED ? "probed" : "read"; });
 
 } // namespace
 } // namespace teamo::test

@@ -28,7 +28,7 @@ json::Value whole_document() {
     balance.config.on = balance.counted = true;
     balance.tx_hash = HashField::ipv4 | HashField::tcp;
     balance.leaves_by[0] = "eth1";
-    balance.then[0] = {"eth2"};
+    balance.next_ports[0] = {"eth2"};
     balance.ports = {{.name = "eth1", .bytes = 1e6, .planned = 1e6, .capacity = 125e6}};
     balance.moves = {{.bucket = 7, .from = "eth1", .to = "eth2", .gain = 0.1}};
     status.balance = balance;

@@ -109,7 +109,7 @@ struct teamo_counters {
     __u64 rx_dropped; /* arrived on a port that does not receive for the team */
 };
 
-/* A record of the ring buffer "teamo_carrier_news". A later daemon does not read it. */
+/* A record of the ring buffer "teamo_carrier_events". A later daemon does not read it. */
 struct teamo_carrier_record {
     __u32 ifindex;
     __u32 lost; /* 1: the driver reported carrier off, 0: carrier on */

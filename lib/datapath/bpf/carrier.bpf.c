@@ -29,15 +29,15 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096); /* libbpf rounds up to a page */
-} teamo_carrier_news SEC(".maps");
+} teamo_carrier_events SEC(".maps");
 
-static __always_inline int teamo_tell(const struct net_device *dev, __u32 lost)
+static __always_inline int teamo_report(const struct net_device *dev, __u32 lost)
 {
 	struct teamo_carrier_record record = { .ifindex = BPF_CORE_READ(dev, ifindex), .lost = lost };
 
 	if (bpf_map_lookup_elem(&teamo_watched, &record.ifindex) &&
 	    BPF_CORE_READ(dev, nd_net.net, ns.inum) == teamo_network_namespace)
-		bpf_ringbuf_output(&teamo_carrier_news, &record, sizeof(record), 0);
+		bpf_ringbuf_output(&teamo_carrier_events, &record, sizeof(record), 0);
 	return 0;
 }
 
@@ -45,13 +45,13 @@ static __always_inline int teamo_tell(const struct net_device *dev, __u32 lost)
 SEC("fexit/netif_carrier_off")
 int teamo_carrier_off(__u64 *arguments)
 {
-	return teamo_tell((const struct net_device *)arguments[0], 1);
+	return teamo_report((const struct net_device *)arguments[0], 1);
 }
 
 SEC("fexit/netif_carrier_on")
 int teamo_carrier_on(__u64 *arguments)
 {
-	return teamo_tell((const struct net_device *)arguments[0], 0);
+	return teamo_report((const struct net_device *)arguments[0], 0);
 }
 
 char teamo_license[] SEC("license") = "GPL";

@@ -168,7 +168,7 @@ static __always_inline __u32 teamo_standby_slot(const struct teamo_live *live)
 	for (i = 0; i < 8 && order; i++) {
 		__u32 slot = order >> 56;
 
-		if (slot < TEAMO_SLOTS && teamo_linked(1u << slot))
+		if (slot < TEAMO_SLOTS && teamo_linked(1u << slot, true))
 			return slot;
 		order <<= 8;
 	}
@@ -177,8 +177,8 @@ static __always_inline __u32 teamo_standby_slot(const struct teamo_live *live)
 
 /*
  * The chosen slot has no link, and the daemon has not written that yet, or no daemon runs: chooses among the
- * slots that have one. If none has, the first choice stays. Few packets come here. Not static, so that the
- * verifier checks it once.
+ * slots that have one, then the standby slots, then the slots that should wait. If none has a link, the first
+ * choice stays. Few packets come here. Not static, so that the verifier checks it once.
  */
 __attribute__((noinline)) __u32 teamo_choose_linked(struct __sk_buff *skb, __u32 slot, __u32 bucket)
 {
@@ -188,10 +188,14 @@ __attribute__((noinline)) __u32 teamo_choose_linked(struct __sk_buff *skb, __u32
 
 	if (!team || !live)
 		return slot;
-	linked = teamo_linked(TEAMO_READ_ONCE(live->tx));
+	linked = teamo_linked(TEAMO_READ_ONCE(live->tx), true);
 	if (!linked) {
 		standby = teamo_standby_slot(live);
-		return standby == TEAMO_NO_SLOT ? slot : standby;
+		if (standby != TEAMO_NO_SLOT)
+			return standby;
+		linked = teamo_linked(TEAMO_READ_ONCE(live->tx), false);
+		if (!linked)
+			return slot;
 	}
 	if (team->mode == TEAMO_MODE_ROUNDROBIN)
 		return teamo_next_slot(linked);
@@ -211,16 +215,18 @@ int teamo_transmit(struct __sk_buff *skb)
 		return TC_ACT_SHOT;
 	tx = TEAMO_READ_ONCE(live->tx) & TEAMO_ALL_SLOTS;
 	if (team->mode == TEAMO_MODE_BROADCAST && tx & (tx - 1)) {
-		__u32 linked = teamo_link_reading ? teamo_linked(tx) : tx;
+		__u32 linked = teamo_link_reading ? teamo_linked(tx, true) : tx;
 
-		return teamo_leave_by_all(skb, team, linked ? linked : tx);
-	}
-	/* At most one live port: no choice, and only "cpu" stores anything. */
-	if (!(tx & (tx - 1)) && !(team->hash_fields & TEAMO_HASH_CPU))
+		if (linked)
+			return teamo_leave_by_all(skb, team, linked);
+		slot = teamo_slot_of(tx & -tx);
+	} else if (!(tx & (tx - 1)) && !(team->hash_fields & TEAMO_HASH_CPU)) {
+		/* At most one live port: no choice, and only "cpu" stores anything. */
 		slot = teamo_slot_of(tx);
-	else
+	} else {
 		slot = teamo_choose(skb, team, tx, &bucket);
-	if (!teamo_has_link(slot))
+	}
+	if (slot == TEAMO_NO_SLOT || !teamo_has_link(slot, true))
 		slot = teamo_choose_linked(skb, slot, bucket);
 	return teamo_leave_by(skb, team, slot);
 }
@@ -242,15 +248,31 @@ static __always_inline __u32 teamo_slot_of_port(const struct teamo_team *team, _
 #define TEAMO_PAUSE 0x0180c2000001ULL
 #define TEAMO_SLOW_PROTOCOLS 0x0180c2000002ULL
 
-/* True if this slot transmits because no slot of tx has a link. */
-__attribute__((noinline)) bool teamo_stands_in(__u32 slot)
+/* The slot that transmits because no slot of tx has a link; 0: none has to. */
+__attribute__((noinline)) __u32 teamo_stand_in(void)
 {
 	__u32 zero = 0;
 	const struct teamo_live *live = bpf_map_lookup_elem(&teamo_live, &zero);
 
-	if (!teamo_link_reading || !live || !live->standby || teamo_linked(TEAMO_READ_ONCE(live->tx)))
-		return false;
-	return teamo_standby_slot(live) == slot;
+	if (!teamo_link_reading || !live || !live->standby || teamo_linked(TEAMO_READ_ONCE(live->tx), true))
+		return TEAMO_NO_SLOT;
+	return teamo_standby_slot(live);
+}
+
+/*
+ * True if what arrives by this slot is delivered. A standby slot that stands in is then the only one that
+ * receives: by a port that waits after a short loss, the switch would send the same frames again.
+ */
+static __always_inline bool teamo_receives(const struct teamo_live *live, __u32 slot)
+{
+	__u32 rx = TEAMO_READ_ONCE(live->rx), stand_in;
+
+	if (live->standby) {
+		stand_in = teamo_stand_in();
+		if (stand_in != TEAMO_NO_SLOT && !(rx >> (stand_in & 15) & 1))
+			return slot == stand_in;
+	}
+	return rx >> slot & 1;
 }
 
 SEC("tc")
@@ -272,7 +294,7 @@ int teamo_receive(struct __sk_buff *skb)
 	if (slot == TEAMO_NO_SLOT)
 		return TC_ACT_UNSPEC;
 
-	rx = TEAMO_READ_ONCE(live->rx) >> slot & 1 || teamo_stands_in(slot);
+	rx = teamo_receives(live, slot);
 	dst = teamo_be64(data) >> 16;
 	if ((dst & ~0xfULL) == TEAMO_LINK_LOCAL) {
 		/* LACP and pause frames concern only the link. LLDP, STP and others may have listeners on both. */

@@ -45,41 +45,44 @@ struct {
 
 /* Kernel 6.1 has no bpf_rdonly_cast(). Each probe read is a call of some 30 ns, so only one is made, and a
  * second one for a port that waits. */
-static __always_inline bool teamo_probe_link(const struct teamo_device* known) {
+static __always_inline bool teamo_probe_link(const struct teamo_device* known, bool waits) {
     const struct net_device* device = (const void*)known->address;
 
     if ((BPF_CORE_READ(device, state) & TEAMO_STATE_BITS) != TEAMO_STATE_LINK) return false;
-    return !known->waits || (__u32)BPF_CORE_READ(device, carrier_down_count.counter) == known->losses;
+    return !waits || (__u32)BPF_CORE_READ(device, carrier_down_count.counter) == known->losses;
 }
 
-static __always_inline bool teamo_read_link(const struct teamo_device* known) {
+static __always_inline bool teamo_read_link(const struct teamo_device* known, bool waits) {
     const struct net_device* device =
         bpf_rdonly_cast((const void*)known->address, bpf_core_type_id_kernel(struct net_device));
 
     if ((device->state & TEAMO_STATE_BITS) != TEAMO_STATE_LINK || (__u32)device->ifindex != known->ifindex ||
         (__u64)device->nd_net.net != known->net)
         return false;
-    return !known->waits || (__u32)device->carrier_down_count.counter == known->losses;
+    return !waits || (__u32)device->carrier_down_count.counter == known->losses;
 }
 
-/* True if the slot's device has a link, and had it without interruption if the slot must wait. True also for
- * a slot whose device is not known: then the daemon's tables decide alone. */
-static __always_inline bool teamo_has_link(__u32 slot) {
+/* True if the slot's device has a link, and (`may_wait`) had it without interruption if the slot must wait.
+ * True also for a slot whose device is not known: then the daemon's tables decide alone. */
+static __always_inline bool teamo_has_link(__u32 slot, bool may_wait) {
     const struct teamo_device* known;
+    bool waits;
 
     if (teamo_link_reading == TEAMO_LINKS_UNSEEN) return true;
     known = bpf_map_lookup_elem(&teamo_devices, &slot);
     if (!known || !known->address) return true;
-    return teamo_link_reading == TEAMO_LINKS_PROBED ? teamo_probe_link(known) : teamo_read_link(known);
+    waits = may_wait && known->waits;
+    return teamo_link_reading == TEAMO_LINKS_PROBED ? teamo_probe_link(known, waits)
+                                                    : teamo_read_link(known, waits);
 }
 
 /* Those of `slots` that have a link. A function of its own (not static), so that the verifier checks it once
  * and not for each way that leads here. */
-__attribute__((noinline)) __u32 teamo_linked(__u32 slots) {
+__attribute__((noinline)) __u32 teamo_linked(__u32 slots, __u32 may_wait) {
     __u32 slot, linked = 0;
 
     for (slot = 1; slot < TEAMO_SLOTS; slot++)
-        if (slots >> slot & 1 && teamo_has_link(slot)) linked |= 1u << slot;
+        if (slots >> slot & 1 && teamo_has_link(slot, may_wait)) linked |= 1u << slot;
     return linked;
 }
 

@@ -115,7 +115,7 @@ CommandResult balance_hash(Session& session, Arguments arguments) {
     if ((balance.tx_hash & static_cast<HashFields>(HashField::cpu)) == 0) {
         const auto complete = TEAMO_TRY(completed(std::move(packet), state));
         const auto bucket = bucket_of(complete, balance.tx_hash);
-        answer = {bucket, balance.leaves_by[bucket], balance.then[bucket]};
+        answer = {bucket, balance.leaves_by[bucket], balance.next_ports[bucket]};
     }
     session.print(answer_json(session.team(), answer), answer_text(answer));
     return {};

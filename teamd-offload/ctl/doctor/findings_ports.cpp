@@ -36,7 +36,7 @@ void add_of_team(const TeamState& state, Findings& findings) {
 
 /// Not seen, a lost link costs packets until the daemon handles it.
 void add_link_sight(const TeamState& state, Findings& findings) {
-    if (state.link_sight.sees || state.ports.size() < 2) return;
+    if (state.link_sight.sees || state.link_sight.reason.empty() || state.ports.size() < 2) return;
     findings.push_back(
         {note, state.name,
          fmt::format(

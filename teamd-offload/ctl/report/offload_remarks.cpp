@@ -68,18 +68,18 @@ void add_less_than_others(const OffloadStatus& offload, const DeviceOffloads& po
             remarks.push_back(fmt::format("{} holds the team back: it has {}{}{}", port.name, before,
                                           list_of(names), after));
     };
-    const auto unwanted = both(fewer, port.shall_be_off);
+    const auto unwanted = both(fewer, port.planned_off);
     add(unwanted, "", " off, as configured; others have it on");
     // add_not_as_configured() reports what is configured as on.
-    const auto rest = without(without(fewer, unwanted), port.shall_be_on);
+    const auto rest = without(without(fewer, unwanted), port.planned_on);
     add(both(rest, port.changeable), "", " off, which others have on");
     add(without(rest, port.changeable), "no ", ", which others have");
 }
 
 void add_not_as_configured(const OffloadStatus& offload, const DeviceOffloads& device,
                            std::vector<std::string>& remarks) {
-    const auto off = without(without(device.shall_be_on, device.active), device.lacking);
-    const auto on = both(device.shall_be_off, device.active);
+    const auto off = without(without(device.planned_on, device.active), device.lacking);
+    const auto on = both(device.planned_off, device.active);
     const auto* suffix = offload.repair ? "" : "; it is not repaired, because \"repair\" is false";
     if (!off.empty())
         remarks.push_back(
@@ -93,8 +93,8 @@ void add_not_as_configured(const OffloadStatus& offload, const DeviceOffloads& d
                                       device.name, counted(device.repaired, "repair", "repairs")));
 }
 
-/// The ports whose limits are those of the team (plan/make_plan.cpp: team_limits): the ports with TSO, or all
-/// ports if none has it.
+/// The ports whose limits are those of the team (plan/team/make_plan.cpp: team_limits): the ports with TSO,
+/// or all ports if none has it.
 std::vector<DeviceOffloads> limiting_ports(const OffloadStatus& offload) {
     auto ports = offload.ports;
     const auto has_tso = [](const DeviceOffloads& port) { return port.active.contains(tso); };

@@ -31,7 +31,7 @@ std::string cell_of(const DeviceOffloads& device, Group group) {
         on += active ? 1 : 0;
         available += active || device.changeable.contains(offload.name) ? 1 : 0;
         lacks = lacks || device.lacking.contains(offload.name);
-        mismatch = mismatch || (active ? device.shall_be_off : device.shall_be_on).contains(offload.name);
+        mismatch = mismatch || (active ? device.planned_off : device.planned_on).contains(offload.name);
     }
     // GRO by hardware (rx-gro-hw) is an alternative to GRO by software, and usually off.
     const bool all = group == Group::gro ? on > 0 : on == available;

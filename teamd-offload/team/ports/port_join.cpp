@@ -135,7 +135,10 @@ Result<> PortSet::clear_leftovers() {
     auto& journal = context_.journal;
     auto read = TEAMO_TRY(journal.read());
     auto& ports = journal.edit().ports;
-    if (read) ports = std::move(read->ports);
+    if (read) {
+        ports = std::move(read->ports);
+        journal.workers() = std::move(read->workers); // in each file that is written before they are released
+    }
     std::erase_if(ports, [this](const PortBefore& port) {
         const auto* link = context_.link(port.index);
         return link != nullptr && !is_ours(*link);
@@ -156,8 +159,8 @@ Result<> PortSet::clear_leftovers() {
     }
     if (left != 0)
         context_.log(Level::notice, fmt::format("restored {} ports of an earlier team of this name", left));
-    if (read) release_workers(read->workers, context_.log);
-    if (ports.empty()) journal.remove_file();
+    if (read) release_workers(journal.workers(), context_.log);
+    if (ports.empty() && journal.workers().empty()) journal.remove_file();
     journal.forget_file();
     context_.observer->catch_up();
     return {};
@@ -210,7 +213,8 @@ void PortSet::adopt_port(const PortBefore& port, const Link& link) {
                       .slot = port.slot,
                       .name = link.name,
                       .config = config,
-                      .watch = PortWatch(config.link_watches, context_.config().link_watch_policy, up),
+                      .watch = PortWatch(config.link_watches, context_.config().link_watch_policy, up,
+                                         link.carrier_losses),
                       .modes = context_.ethtool.read_link_modes(link.index),
                       .had_link = up});
 }

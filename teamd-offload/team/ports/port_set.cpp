@@ -114,7 +114,7 @@ void PortSet::step_watches() {
             subsystems_.offloads->mark_stale(port.index);
         }
         port.had_link = has_link;
-        port.watch.step(has_link, now);
+        port.watch.step(has_link, link == nullptr ? 0 : link->carrier_losses, now);
     }
 }
 
@@ -216,7 +216,8 @@ void PortSet::reconfigure() {
     for (auto& port : ports_) {
         auto config = config_of(port.name);
         if (config.link_watches != port.config.link_watches)
-            port.watch = PortWatch(config.link_watches, context_.config().link_watch_policy, port.watch.up());
+            port.watch = PortWatch(config.link_watches, context_.config().link_watch_policy, port.watch.up(),
+                                   port.watch.carrier_losses());
         subsystems_.offloads->change(port.index, config.offload);
         port.config = std::move(config);
     }

@@ -22,7 +22,7 @@ BalanceStatus written_balance() {
     status.counted = status.frozen = true;
     status.tx_hash = eth | vlan | ipv4 | sctp | cpu;
     status.leaves_by[255] = "eth1";
-    status.then[255] = {"eth2", "eth3"};
+    status.next_ports[255] = {"eth2", "eth3"};
     status.loads[7] = {.bytes = 1000, .packets = 10, .bulk = 500};
     status.ports = {{.name = "eth1",
                      .bytes = 1e9,
@@ -56,8 +56,8 @@ OffloadStatus written_offloads() {
             .ports = {{.name = "eth1",
                        .active = {"rx-gro", "rx-lro"},
                        .changeable = {"rx-gro"},
-                       .shall_be_on = {"rx-gro"},
-                       .shall_be_off = {"rx-lro"},
+                       .planned_on = {"rx-gro"},
+                       .planned_off = {"rx-lro"},
                        .required = {"tx-tcp-segmentation"},
                        .lacking = {"tx-tcp-segmentation"},
                        .repaired = 3,

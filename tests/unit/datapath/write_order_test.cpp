@@ -43,14 +43,15 @@ TEST(WriteOrder, starts_a_port_when_all_else_is_written) {
     next.transmit |= bit(Slot{3});
     next.receive |= bit(Slot{3});
     next.buckets[7] = {Slot{3}, Slot{1}};
-    EXPECT_THAT(write_order(two_ports(), next), ElementsAre(team, buckets, start));
+    EXPECT_THAT(write_order(two_ports(), next), ElementsAre(team, devices, buckets, start));
 }
 
 TEST(WriteOrder, stops_a_slot_while_it_gets_another_device) {
     auto next = two_ports();
     next.ports[1] = IfIndex{21};
-    EXPECT_THAT(write_order(two_ports(), next), ElementsAre(stop, team, start));
-    EXPECT_EQ(staying_live(two_ports(), next), (LiveSlots{bit(Slot{2}), bit(Slot{2})}));
+    EXPECT_THAT(write_order(two_ports(), next), ElementsAre(stop, team, devices, start));
+    EXPECT_EQ(staying_live(two_ports(), next),
+              (LiveSlots{.transmit = bit(Slot{2}), .receive = bit(Slot{2}), .standby = {}}));
 }
 
 TEST(WriteOrder, of_one_port_for_another_is_one_write) {
@@ -60,8 +61,37 @@ TEST(WriteOrder, of_one_port_for_another_is_one_write) {
     EXPECT_THAT(write_order(now, next), ElementsAre(start));
 }
 
+TEST(WriteOrder, of_a_backup_that_takes_over_is_one_write) {
+    auto now = two_ports(), next = two_ports();
+    now.transmit = now.receive = bit(Slot{1});
+    now.standby = {Slot{2}};
+    next.transmit = next.receive = bit(Slot{2});
+    EXPECT_THAT(write_order(now, next), ElementsAre(start));
+    now.waits = next.waits = bit(Slot{1});
+    next.carrier_losses[1] = 4;
+    EXPECT_THAT(write_order(now, next), ElementsAre(start, devices));
+}
+
+TEST(WriteOrder, removes_standby_slot_before_it_gets_another_device) {
+    auto now = two_ports();
+    now.transmit = now.receive = bit(Slot{1});
+    now.standby = {Slot{3}, Slot{2}};
+    auto next = now;
+    next.ports[3] = IfIndex{31};
+    EXPECT_THAT(write_order(now, next), ElementsAre(stop, team, devices, start));
+    EXPECT_EQ(staying_live(now, next).standby, (Preference{Slot{2}}));
+}
+
+TEST(WriteOrder, lets_waiting_slot_carry_after_its_count) {
+    auto now = two_ports(), next = two_ports();
+    now.waits = next.waits = bit(Slot{1});
+    now.transmit = bit(Slot{2});
+    next.carrier_losses[1] = 4;
+    EXPECT_THAT(write_order(now, next), ElementsAre(devices, start));
+}
+
 TEST(WriteOrder, of_a_first_time_writes_everything) {
-    EXPECT_THAT(write_order(Tables{}, two_ports()), ElementsAre(team, cpu_slots, buckets, start));
+    EXPECT_THAT(write_order(Tables{}, two_ports()), ElementsAre(team, devices, cpu_slots, buckets, start));
 }
 
 } // namespace

@@ -111,6 +111,16 @@ TEST(ActiveBackup, continues_with_port_of_earlier_daemon) {
     EXPECT_THAT(runner.step(std::vector{port(first, true), port(second, true)}).active, Optional(second));
 }
 
+TEST(ActiveBackup, has_other_ports_on_standby_best_first) {
+    ActiveBackup runner;
+    const auto decision =
+        runner.step(std::vector{port(first, true, 1), port(second, true, 9), port(third, true, 5)});
+    EXPECT_THAT(decision.standby, ElementsAre(third, first));
+    EXPECT_THAT(
+        runner.step(std::vector{port(first, true), port(second, true, 9), port(third, false)}).standby,
+        ElementsAre(first));
+}
+
 TEST(AllPorts, transmits_by_ports_that_are_up_and_receives_from_all) {
     const auto decision = AllPorts::step(std::vector{port(first, true), port(second, false)});
     EXPECT_THAT(decision.transmit, ElementsAre(first));
@@ -126,6 +136,8 @@ Candidate demoted(Candidate candidate) {
 TEST(AllPorts, leaves_out_demoted_port_while_another_is_up) {
     EXPECT_THAT(AllPorts::step(std::vector{demoted(port(first, true)), port(second, true)}).transmit,
                 ElementsAre(second));
+    EXPECT_THAT(AllPorts::step(std::vector{demoted(port(first, true)), port(second, true)}).standby,
+                ElementsAre(first));
     EXPECT_THAT(AllPorts::step(std::vector{demoted(port(first, true)), port(second, false)}).transmit,
                 ElementsAre(first));
     EXPECT_THAT(AllPorts::step(std::vector{demoted(port(first, true)), port(second, true)}).receive,

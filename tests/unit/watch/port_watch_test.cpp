@@ -54,14 +54,45 @@ TEST(EthtoolWatch, starts_up_if_port_already_carried) {
 TEST(PortWatch, combines_watches_by_any_or_all) {
     const std::vector<LinkWatch> watches{EthtoolWatch{}, EthtoolWatch{.delay_up = 1s, .delay_down = 0ms}};
     PortWatch any(watches, LinkWatchPolicy::any, false), all(watches, LinkWatchPolicy::all, false);
-    any.step(true, start);
-    all.step(true, start);
+    any.step(true, 0, start);
+    all.step(true, 0, start);
     EXPECT_TRUE(any.up());
     EXPECT_FALSE(all.up());
     EXPECT_THAT(all.deadline(), Optional(start + 1s));
-    all.step(true, start + 1s);
+    all.step(true, 0, start + 1s);
     EXPECT_TRUE(all.up());
     EXPECT_EQ(all.status().size(), 2U);
+}
+
+TEST(PortWatch, delays_a_link_that_was_lost_unseen) {
+    const std::vector<LinkWatch> watches{EthtoolWatch{.delay_up = 1s, .delay_down = 0s}};
+    PortWatch watch(watches, LinkWatchPolicy::any, true, 4);
+    watch.step(true, 4, start);
+    EXPECT_TRUE(watch.up());
+    watch.step(true, 5, start);
+    EXPECT_FALSE(watch.up());
+    EXPECT_EQ(watch.carrier_losses(), 4U);
+    watch.step(true, 5, start + 1s);
+    EXPECT_TRUE(watch.up());
+    EXPECT_EQ(watch.carrier_losses(), 5U);
+}
+
+TEST(PortWatch, counts_losses_only_while_link_is_there) {
+    const std::vector<LinkWatch> watches{EthtoolWatch{.delay_up = 0s, .delay_down = 1s}};
+    PortWatch watch(watches, LinkWatchPolicy::any, true, 4);
+    watch.step(false, 5, start);
+    EXPECT_TRUE(watch.up());
+    EXPECT_EQ(watch.carrier_losses(), 4U);
+    watch.step(true, 5, start);
+    EXPECT_EQ(watch.carrier_losses(), 5U);
+}
+
+TEST(PortWatch, waits_if_no_watch_is_up_at_once) {
+    const EthtoolWatch slow{.delay_up = 1s, .delay_down = 0s}, fast{.delay_up = 0s, .delay_down = 1s};
+    EXPECT_FALSE(PortWatch({slow, fast}, LinkWatchPolicy::any, true).waits());
+    EXPECT_TRUE(PortWatch({slow, slow}, LinkWatchPolicy::any, true).waits());
+    EXPECT_TRUE(PortWatch({slow, fast}, LinkWatchPolicy::all, true).waits());
+    EXPECT_FALSE(PortWatch({fast}, LinkWatchPolicy::all, true).waits());
 }
 
 TEST(PortWatch, names_first_unsupported_watch) {

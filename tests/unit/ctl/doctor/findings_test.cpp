@@ -59,6 +59,13 @@ TEST(Findings, report_no_carrying_port_and_only_one) {
     EXPECT_THAT(seen(readings), ElementsAre("error team0"));
 }
 
+TEST(Findings, note_that_the_datapath_does_not_see_links) {
+    auto readings = good_readings(2);
+    readings.state.link_sight = {.sees = false, .reason = "the kernel refuses it"};
+    EXPECT_THAT(seen(readings), ElementsAre("note team0"));
+    EXPECT_THAT(text_of("team0", all_findings(readings)), testing::HasSubstr("the kernel refuses it"));
+}
+
 TEST(Findings, accept_backup_ports_that_do_not_transmit) {
     auto readings = good_readings(2);
     readings.state.runner = "activebackup";

@@ -72,9 +72,9 @@ TEST(OffloadTable, marks_lacking_offloads_and_those_not_as_configured) {
     lacks.required = lacks.lacking = {"tx-tcp-segmentation", "tx-esp-segmentation"};
     lacks.repaired = 8;
     switch_off(off, {"rx-gro"});
-    off.shall_be_on = {"rx-gro"};
+    off.planned_on = {"rx-gro"};
     on.active.insert("rx-lro");
-    on.shall_be_off = {"rx-lro"};
+    on.planned_off = {"rx-lro"};
     EXPECT_THAT(
         offload_text(report_of(offload)),
         StartsWith(
@@ -106,7 +106,7 @@ TEST(OffloadRemarks, report_lacking_offloads_and_whether_the_port_is_used) {
 TEST(OffloadRemarks, distinguish_configured_off_from_missing) {
     auto offload = good_offloads(3);
     switch_off(offload.ports[0], {"tx-tcp-segmentation"});
-    offload.ports[0].shall_be_off = {"tx-tcp-segmentation"};
+    offload.ports[0].planned_off = {"tx-tcp-segmentation"};
     switch_off(offload.ports[1], {"tx-udp-segmentation"});
     switch_off(offload.ports[2], {"tx-udp-segmentation"});
     offload.ports[2].changeable.erase("tx-udp-segmentation");
@@ -133,7 +133,7 @@ TEST(OffloadRemarks, report_changes_that_are_not_repaired) {
     auto offload = good_offloads(1);
     offload.repair = false;
     switch_off(offload.ports[0], {"rx-gro"});
-    offload.ports[0].shall_be_on = {"rx-gro"};
+    offload.ports[0].planned_on = {"rx-gro"};
     EXPECT_THAT(offload_remarks(offload),
                 ElementsAre("eth1: rx-gro is configured on, but is off; it is not repaired, because "
                             "\"repair\" is false"));

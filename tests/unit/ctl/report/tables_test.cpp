@@ -18,6 +18,7 @@ TEST(BalanceTables, show_loads_and_the_last_moves) {
     auto state = good_team(2);
     auto& balance = *state.balance;
     balance.config.on = true;
+    state.link_sight.sees = true;
     balance.ports[0] = {.name = "eth1",
                         .bytes = 62.5e6,
                         .packets = 1000,
@@ -45,6 +46,7 @@ TEST(BalanceTables, show_loads_and_the_last_moves) {
                                    "eth2    up  1000 Mbit/s        yes       64    0 Mbit/s     0.0 %        "
                                    "   -       -  off            -\n"
                                    "balancing: on, every 5.0 s, by loads, offloads and interrupt CPUs\n"
+                                   "lost links: avoided by the datapath itself, also while no daemon runs\n"
                                    "last moves:\n"
                                    "bucket  from    to      why    gain     ended  waited    ago\n"
                                    "7       eth1  eth2  offload  12.5 %  in a gap   12 ms  4.0 s\n");

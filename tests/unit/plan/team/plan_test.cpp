@@ -76,6 +76,27 @@ TEST(TeamPlan, cpu_hash_assumes_drain_time_of_unknown_queue) {
     EXPECT_EQ(make_plan(input, both).tables.cpu_slots, std::vector<Slot>{});
 }
 
+TEST(TeamPlan, backup_is_on_standby_if_it_accepts_frames_for_the_team) {
+    const Decision first_active{.transmit = {eth1}, .receive = {eth1}, .standby = {eth2}, .active = eth1};
+    Case one{.runner = ActiveBackupRunner{}};
+    EXPECT_EQ(make_plan(one.input(), first_active).tables.standby, (Preference{Slot{2}}));
+    for (const auto policy : {HwaddrPolicy::by_active, HwaddrPolicy::only_active}) {
+        one.runner = ActiveBackupRunner{.hwaddr_policy = policy};
+        EXPECT_EQ(make_plan(one.input(), first_active).tables.standby, Preference{});
+    }
+}
+
+TEST(TeamPlan, counts_carrier_losses_of_ports_that_wait) {
+    const Case one{.runner = LoadBalanceRunner{}};
+    auto input = one.input();
+    input.members[0].carrier_losses = input.members[1].carrier_losses = 7;
+    input.members[1].waits = true;
+    const auto tables = make_plan(input, both).tables;
+    EXPECT_EQ(tables.waits, bit(Slot{2}));
+    EXPECT_EQ(tables.carrier_losses[1], 0U);
+    EXPECT_EQ(tables.carrier_losses[2], 7U);
+}
+
 TEST(TeamPlan, cpu_hash_has_bucket_per_cpu) {
     const Case one{.runner = LoadBalanceRunner{.tx_hash = HashFields{} | HashField::cpu, .tx_balancer = {}}};
     auto input = one.input();
