@@ -16,24 +16,11 @@ namespace {
 using enum Shape;
 using enum Fault;
 
-// The words are in the order of the enumerators and alternatives of model/config.h.
-constexpr auto runner_words = std::to_array<std::string_view>(
-    {"broadcast", "roundrobin", "random", "activebackup", "loadbalance", "lacp"});
-constexpr auto hwaddr_policy_words =
-    std::to_array<std::string_view>({"same_all", "by_active", "only_active"});
-constexpr auto agg_select_policy_words =
-    std::to_array<std::string_view>({"lacp_prio", "lacp_prio_stable", "bandwidth", "count", "port_config"});
-constexpr auto link_watch_words =
-    std::to_array<std::string_view>({"ethtool", "arp_ping", "nsna_ping", "tipc"});
-constexpr auto link_watch_policy_words = std::to_array<std::string_view>({"any", "all"});
-constexpr auto datapath_words = std::to_array<std::string_view>({"auto", "team", "bpf"});
-constexpr auto interrupt_policy_words = std::to_array<std::string_view>({"unique", "off"});
 constexpr auto tx_hash_words = [] {
     std::array<std::string_view, hash_words.size()> words;
     std::ranges::transform(hash_words, words.begin(), &HashWord::word);
     return words;
 }();
-constexpr auto worker_policy_words = std::to_array<std::string_view>({"follow", "spread", "off"});
 constexpr auto tx_balancer_words = std::to_array<std::string_view>({"basic"});
 
 constexpr auto activebackup = std::to_array<std::string_view>({"activebackup"});
@@ -60,11 +47,11 @@ constexpr auto table = std::to_array<Key>({
     {"hwaddr", {.shape = string}, "MAC address of the team device. Default: the address of the first port."},
     {"runner", {.shape = object, .wrong_shape = refused}, "Selects which ports carry."},
     {"runner.name",
-     {.shape = string, .fallback = "roundrobin", .words = runner_words, .wrong_shape = refused},
+     {.shape = string, .fallback = "roundrobin", .words = runner_names, .wrong_shape = refused},
      "Name of the runner."},
     {"runner.addr", {.shape = string}, "ZeroMQ address of teamd when built with ZeroMQ; has no effect here."},
     {"runner.hwaddr_policy",
-     {.shape = string, .fallback = "same_all", .words = hwaddr_policy_words, .used_by = activebackup},
+     {.shape = string, .fallback = "same_all", .words = enum_names<HwaddrPolicy>, .used_by = activebackup},
      "MAC addresses: all ports have that of the team (same_all), the team has that of the active port "
      "(by_active), or only the active port has that of the team (only_active)."},
     {"runner.active",
@@ -80,7 +67,7 @@ constexpr auto table = std::to_array<Key>({
      {.shape = integer, .fallback = 1, .range = {1, 1024}, .used_by = lacp},
      "Number of ports that must carry before the team has a carrier."},
     {"runner.agg_select_policy",
-     {.shape = string, .fallback = "lacp_prio", .words = agg_select_policy_words, .used_by = lacp},
+     {.shape = string, .fallback = "lacp_prio", .words = enum_names<AggSelectPolicy>, .used_by = lacp},
      "How the aggregator is selected."},
     {"runner.tx_hash",
      {.shape = strings,
@@ -114,13 +101,13 @@ constexpr auto table = std::to_array<Key>({
      "Number of bursts; the default of the runner activebackup is 1."},
     {"mcast_rejoin.interval", {.shape = integer, .fallback = 0}, "Milliseconds between two bursts."},
     {"link_watch_policy",
-     {.shape = string, .fallback = "any", .words = link_watch_policy_words},
+     {.shape = string, .fallback = "any", .words = enum_names<LinkWatchPolicy>},
      "Whether one link watch that reports the link up is enough (any), or all must (all)."},
     {"link_watch",
      {.shape = watches, .wrong_shape = refused},
      "How the link of every port is watched, in addition to the link watches of the port itself."},
     {"link_watch.name",
-     {.shape = string, .words = link_watch_words, .required = true, .wrong_shape = refused},
+     {.shape = string, .words = link_watch_names, .required = true, .wrong_shape = refused},
      "Name of the link watch."},
     {"link_watch.delay_up",
      {.shape = integer, .fallback = 0, .used_by = ethtool},
@@ -184,7 +171,7 @@ constexpr auto table = std::to_array<Key>({
      {.shape = object, .wrong_shape = refused, .members_of = "offload"},
      "Like offload, for this port; takes precedence over that of the team."},
     {"datapath",
-     {.shape = string, .fallback = "auto", .words = datapath_words, .wrong_shape = refused},
+     {.shape = string, .fallback = "auto", .words = enum_names<DatapathChoice>, .wrong_shape = refused},
      "What carries the packets: the kernel's team driver (team), BPF programs (bpf), or team if the kernel "
      "has it and otherwise bpf (auto)."},
     {"offload",
@@ -221,7 +208,7 @@ constexpr auto table = std::to_array<Key>({
      {.shape = object, .wrong_shape = refused},
      "Which CPUs serve the interrupts of the ports."},
     {"interrupts.policy",
-     {.shape = string, .fallback = "unique", .words = interrupt_policy_words, .wrong_shape = refused},
+     {.shape = string, .fallback = "unique", .words = enum_names<InterruptPolicy>, .wrong_shape = refused},
      "Give each port an interrupt CPU of its own (unique), or do not change the interrupts (off)."},
     {"interrupts.cpus",
      {.shape = string, .wrong_shape = refused},
@@ -251,7 +238,7 @@ constexpr auto table = std::to_array<Key>({
      "Processes with this name (ps -o comm); it may contain the wildcards * and ?."},
     {"workers.user", {.shape = string, .wrong_shape = refused}, "Processes of a user, by name or number."},
     {"workers.policy",
-     {.shape = string, .fallback = "follow", .words = worker_policy_words, .wrong_shape = refused},
+     {.shape = string, .fallback = "follow", .words = enum_names<WorkerPolicy>, .wrong_shape = refused},
      "Run a process where most of its packets arrive (follow), each on a CPU of its own (spread), or do not "
      "bind it (off)."},
     {"guard",

@@ -134,11 +134,6 @@ Value setup_of(const TeamStatus& status) {
                   {"zmq_enabled", false}};
 }
 
-const char* name_of(AggSelectPolicy policy) {
-    constexpr std::array names{"lacp_prio", "lacp_prio_stable", "bandwidth", "count", "port_config"};
-    return names[static_cast<std::size_t>(policy)];
-}
-
 /// None for the runners that have no "runner" key in teamd's document.
 std::optional<Value> runner_of(const TeamStatus& status) {
     if (std::holds_alternative<ActiveBackupRunner>(status.runner))

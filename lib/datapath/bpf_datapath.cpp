@@ -129,8 +129,7 @@ Result<std::unique_ptr<BpfDatapath>> BpfDatapath::load(bool by_cpu) {
     if (error < 0)
         return fail_errno(
             -error, "the kernel refuses to load the BPF datapath (it needs kernel 6.1 or later, with BTF)");
-    auto entries = TEAMO_TRY(Entries::open(programs->buckets()));
-    programs->entries.emplace(std::move(entries));
+    programs->entries.emplace(TEAMO_TRY(Entries::open(programs->buckets())));
     return std::unique_ptr<BpfDatapath>(new BpfDatapath(std::move(programs)));
 }
 
@@ -154,10 +153,9 @@ Result<> BpfDatapath::write_devices(const Tables& now, const Tables& next, bool 
             now.carrier_losses[slot] == next.carrier_losses[slot])
             continue;
         teamo_device device{};
-        if (learns) {
-            TEAMO_TRY(write(programs_->devices(), slot, &device));
-            learn_device(next.ports[slot]);
-        }
+        if (learns) TEAMO_TRY(write(programs_->devices(), slot, &device));
+        if (!next.ports[slot]) continue;
+        if (learns) learn_device(next.ports[slot]);
         if (bpf_map_lookup_elem(programs_->devices(), &slot, &device) < 0)
             return fail_errno(errno, "cannot read a BPF map");
         device.waits = (next.waits & mask) != 0 ? 1 : 0;
@@ -169,7 +167,6 @@ Result<> BpfDatapath::write_devices(const Tables& now, const Tables& next, bool 
 
 /// Runs the program on the port's device, so that it sees where the kernel keeps it.
 void BpfDatapath::learn_device(IfIndex port) const {
-    if (!port) return;
     std::array<std::byte, 64> packet{}; // not sent
     __sk_buff context{};
     context.ifindex = port.value;

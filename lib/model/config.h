@@ -51,8 +51,11 @@ struct TipcWatch {
     bool operator==(const TipcWatch&) const = default;
 };
 using LinkWatch = std::variant<EthtoolWatch, ArpPingWatch, NsnaPingWatch, TipcWatch>;
+inline constexpr std::array<std::string_view, 4> link_watch_names{"ethtool", "arp_ping", "nsna_ping", "tipc"};
 
 enum class LinkWatchPolicy : std::uint8_t { any, all };
+template <>
+inline constexpr std::array<std::string_view, 2> enum_names<LinkWatchPolicy>{"any", "all"};
 
 // ---- runners ---------------------------------------------------------------------------------
 
@@ -135,6 +138,10 @@ enum class HwaddrPolicy : std::uint8_t {
     by_active,   ///< the team takes the active port's address
     only_active, ///< the active port has the team's address, the others keep their own
 };
+template <>
+inline constexpr std::array<std::string_view, 3> enum_names<HwaddrPolicy>{"same_all", "by_active",
+                                                                          "only_active"};
+
 struct ActiveBackupRunner {
     HwaddrPolicy hwaddr_policy = HwaddrPolicy::same_all;
     bool operator==(const ActiveBackupRunner&) const = default;
@@ -145,6 +152,10 @@ struct LoadBalanceRunner {
     bool operator==(const LoadBalanceRunner&) const = default;
 };
 enum class AggSelectPolicy : std::uint8_t { lacp_prio, lacp_prio_stable, bandwidth, count, port_config };
+template <>
+inline constexpr std::array<std::string_view, 5> enum_names<AggSelectPolicy>{
+    "lacp_prio", "lacp_prio_stable", "bandwidth", "count", "port_config"};
+
 struct LacpRunner {
     bool active = true, fast_rate = false;
     std::uint16_t sys_prio = 65535;
@@ -159,10 +170,9 @@ using RunnerConfig = std::variant<BroadcastRunner, RoundRobinRunner, RandomRunne
                                   LoadBalanceRunner, LacpRunner>;
 
 /// The name in teamd.conf, also of the kernel's mode (except lacp, which uses mode "loadbalance").
-constexpr const char* name_of(const RunnerConfig& runner) {
-    constexpr std::array names{"broadcast", "roundrobin", "random", "activebackup", "loadbalance", "lacp"};
-    return names[runner.index()];
-}
+inline constexpr std::array<std::string_view, 6> runner_names{"broadcast",    "roundrobin",  "random",
+                                                              "activebackup", "loadbalance", "lacp"};
+constexpr const char* name_of(const RunnerConfig& runner) { return runner_names[runner.index()].data(); }
 
 /// The hash fields of a runner; none if it does not hash.
 constexpr HashFields hash_fields_of(const RunnerConfig& runner) {
@@ -193,6 +203,8 @@ struct Repetition {
 };
 
 enum class DatapathChoice : std::uint8_t { automatic, team, bpf };
+template <>
+inline constexpr std::array<std::string_view, 3> enum_names<DatapathChoice>{"auto", "team", "bpf"};
 
 /// Balancing by measured load (key "balance", not in teamd).
 struct BalanceConfig {

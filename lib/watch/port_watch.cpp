@@ -62,9 +62,8 @@ std::vector<WatchStatus> PortWatch::status() const {
 }
 
 std::string_view unsupported_watch(const std::vector<LinkWatch>& watches) {
-    constexpr std::array names{"ethtool", "arp_ping", "nsna_ping", "tipc"};
     for (const auto& watch : watches)
-        if (!std::holds_alternative<EthtoolWatch>(watch)) return names[watch.index()];
+        if (!std::holds_alternative<EthtoolWatch>(watch)) return link_watch_names[watch.index()];
     return {};
 }
 

@@ -86,17 +86,15 @@ Tables Reconciler::receiving_as_before(Tables tables) const {
     return tables;
 }
 
-/// A short loss of the active port's link may have moved the traffic to a standby port and back, without a
-/// change of the tables: switches must learn the way again.
-bool Reconciler::has_moved(const TeamPlan& plan) {
+/// Sets `moved_` after a short loss of the active port's link: it may have moved the traffic to a standby
+/// port and back, without a change of the tables, so switches must learn the way again.
+void Reconciler::note_short_loss(const TeamPlan& plan) {
     const auto* active = decision_.active ? context_.link(*decision_.active) : nullptr;
-    if (active != nullptr && active->has_link()) {
-        const bool bounced = active_ == active->index && active_losses_ != active->carrier_losses;
-        moved_ = moved_ || (bounced && plan.tables.standby.front());
-        active_ = active->index;
-        active_losses_ = active->carrier_losses;
-    }
-    return std::exchange(moved_, false);
+    if (active == nullptr || !active->has_link()) return;
+    const bool bounced = active_ == active->index && active_losses_ != active->carrier_losses;
+    if (bounced && plan.tables.standby.front()) moved_ = true;
+    active_ = active->index;
+    active_losses_ = active->carrier_losses;
 }
 
 void Reconciler::apply(const TeamPlan& plan) {
@@ -108,7 +106,8 @@ void Reconciler::apply(const TeamPlan& plan) {
     if (plan.tables != tables_) log_decision();
     log_changes();
     changes_.apply(changes(context_.links(), plan), ports_.all());
-    const bool moved = has_moved(plan);
+    note_short_loss(plan);
+    const bool moved = std::exchange(moved_, false);
     if (plan.carrier && (is_activebackup ? lost || gained || moved : lost))
         announce(gained && context_.datapath->announces_gains());
     note_tables(context_.datapath->apply(plan.tables));

@@ -36,7 +36,7 @@ private:
     TeamPlan plan() const;
     Member member(const TeamPort& port, const Link& team) const;
     Tables receiving_as_before(Tables tables) const;
-    bool has_moved(const TeamPlan& plan);
+    void note_short_loss(const TeamPlan& plan);
     void apply(const TeamPlan& plan);
     void log_decision() const;
     void log_changes() const;

@@ -111,18 +111,9 @@ void Programs::set_cpu_slot(std::uint32_t cpu, std::uint8_t slot) {
 }
 
 void Programs::learn_device(std::uint32_t slot) {
-    write_maps();
-    const Bytes packet(64);
-    __sk_buff context{};
-    context.ifindex = team.port_ifindex[slot];
-    LIBBPF_OPTS(bpf_test_run_opts, options);
-    options.data_in = packet.data();
-    options.data_size_in = static_cast<__u32>(packet.size());
-    options.ctx_in = &context;
-    options.ctx_size_in = sizeof context;
-    require(bpf_prog_test_run_opts(bpf_program__fd(skeleton_->progs.teamo_learn_device), &options),
-            "BPF_PROG_TEST_RUN");
-    if (options.retval != slot) throw std::runtime_error("the program has not learned the device");
+    const auto program = bpf_program__fd(skeleton_->progs.teamo_learn_device);
+    const auto learned = run(program, Bytes(64), team.port_ifindex[slot], 0, 1).action;
+    if (learned != static_cast<int>(slot)) throw std::runtime_error("the program has not learned the device");
 }
 
 void Programs::set_losses(std::uint32_t slot, std::uint32_t losses) {

@@ -119,44 +119,35 @@ static __always_inline __u32 teamo_next_slot(__u32 live)
 	return slot;
 }
 
-static __always_inline int teamo_leave_by_all(struct __sk_buff *skb, const struct teamo_team *team, __u32 live)
+static __always_inline bool teamo_is_by_cpu(const struct teamo_team *team)
 {
-	__u32 i;
-
-	skb->queue_mapping = 0; /* also for the copies: see teamo_leave_by() */
-	for (i = 1; i < TEAMO_SLOTS; i++) {
-		__u32 bit = live & -live;
-		__u32 slot = teamo_slot_of(bit);
-
-		live ^= bit;
-		if (!live)
-			return teamo_leave_by(skb, team, slot);
-		/* A copy that fails for lack of memory counts as a drop. */
-		teamo_count_tx(skb, bpf_clone_redirect(skb, teamo_port_of(team, slot), 0) ? TEAMO_NO_SLOT : slot);
-	}
-	return TC_ACT_SHOT;
+	return team->mode == TEAMO_MODE_HASH && team->hash_fields & TEAMO_HASH_CPU;
 }
 
-/* The slot that the packet leaves by, among `slots`. *bucket: its bucket, if the mode uses one. */
-static __always_inline __u32 teamo_choose(struct __sk_buff *skb, const struct teamo_team *team, __u32 slots,
-					  __u32 *bucket)
+/* The packet's bucket, counted; 0 for round-robin. By CPU as in the team driver's program. */
+static __always_inline __u32 teamo_find_bucket(struct __sk_buff *skb, const struct teamo_team *team)
 {
-	switch (team->mode) {
-	case TEAMO_MODE_ROUNDROBIN:
+	__u32 bucket;
+
+	if (team->mode == TEAMO_MODE_ROUNDROBIN)
+		return 0;
+	if (team->mode == TEAMO_MODE_RANDOM)
+		return bpf_get_prandom_u32() & (TEAMO_BUCKETS - 1);
+	bucket = teamo_is_by_cpu(team) ? bpf_get_smp_processor_id() & (TEAMO_BUCKETS - 1) :
+					 teamo_bucket_of(teamo_packet_hash(skb, team->hash_fields));
+	teamo_count_bucket(skb, bucket);
+	return bucket;
+}
+
+/* The slot that a packet of that bucket leaves by, among `slots`. */
+static __always_inline __u32 teamo_choose(struct __sk_buff *skb, const struct teamo_team *team, __u32 bucket,
+					  __u32 slots)
+{
+	if (team->mode == TEAMO_MODE_ROUNDROBIN)
 		return teamo_next_slot(slots);
-	case TEAMO_MODE_RANDOM:
-		*bucket = bpf_get_prandom_u32() & (TEAMO_BUCKETS - 1);
-		return teamo_slot_in_bucket(*bucket, slots);
-	default:
-		if (team->hash_fields & TEAMO_HASH_CPU) {
-			/* counted as in the team driver's program */
-			teamo_count_bucket(skb, bpf_get_smp_processor_id() & (TEAMO_BUCKETS - 1));
-			return teamo_slot_by_cpu(skb, team->hash_fields, slots);
-		}
-		*bucket = teamo_bucket_of(teamo_packet_hash(skb, team->hash_fields));
-		teamo_count_bucket(skb, *bucket);
-		return teamo_slot_in_bucket(*bucket, slots);
-	}
+	if (teamo_is_by_cpu(team))
+		return teamo_slot_by_cpu(skb, team->hash_fields, slots);
+	return teamo_slot_in_bucket(bucket & (TEAMO_BUCKETS - 1), slots);
 }
 
 /* The first standby slot that has a link. */
@@ -197,11 +188,33 @@ __attribute__((noinline)) __u32 teamo_choose_linked(struct __sk_buff *skb, __u32
 		if (!linked)
 			return slot;
 	}
-	if (team->mode == TEAMO_MODE_ROUNDROBIN)
-		return teamo_next_slot(linked);
-	if (team->mode == TEAMO_MODE_HASH && team->hash_fields & TEAMO_HASH_CPU)
-		return teamo_slot_by_cpu(skb, team->hash_fields, linked);
-	return teamo_slot_in_bucket(bucket & (TEAMO_BUCKETS - 1), linked);
+	return teamo_choose(skb, team, bucket, linked);
+}
+
+/*
+ * A copy by each of `slots` that has a link; one packet by another slot if none has. Not static, so that the
+ * verifier checks it once.
+ */
+__attribute__((noinline)) int teamo_leave_by_all(struct __sk_buff *skb, __u32 slots)
+{
+	__u32 zero = 0, linked, slot;
+	const struct teamo_team *team = bpf_map_lookup_elem(&teamo_team, &zero);
+
+	if (!team)
+		return TC_ACT_SHOT;
+	linked = teamo_linked(slots, true) & TEAMO_ALL_SLOTS;
+	if (!linked)
+		return teamo_leave_by(skb, team, teamo_choose_linked(skb, teamo_slot_of(slots & -slots), 0));
+	skb->queue_mapping = 0; /* also for the copies: see teamo_leave_by() */
+	for (slot = 1; slot < TEAMO_SLOTS; slot++) {
+		if (!(linked >> slot & 1))
+			continue;
+		if (!(linked >> slot >> 1))
+			return teamo_leave_by(skb, team, slot);
+		/* A copy that fails for lack of memory counts as a drop. */
+		teamo_count_tx(skb, bpf_clone_redirect(skb, teamo_port_of(team, slot), 0) ? TEAMO_NO_SLOT : slot);
+	}
+	return TC_ACT_SHOT;
 }
 
 SEC("tc")
@@ -214,17 +227,14 @@ int teamo_transmit(struct __sk_buff *skb)
 	if (!team || !live)
 		return TC_ACT_SHOT;
 	tx = TEAMO_READ_ONCE(live->tx) & TEAMO_ALL_SLOTS;
-	if (team->mode == TEAMO_MODE_BROADCAST && tx & (tx - 1)) {
-		__u32 linked = teamo_link_reading ? teamo_linked(tx, true) : tx;
-
-		if (linked)
-			return teamo_leave_by_all(skb, team, linked);
-		slot = teamo_slot_of(tx & -tx);
-	} else if (!(tx & (tx - 1)) && !(team->hash_fields & TEAMO_HASH_CPU)) {
+	if (!(tx & (tx - 1)) && !(team->hash_fields & TEAMO_HASH_CPU)) {
 		/* At most one live port: no choice, and only "cpu" stores anything. */
 		slot = teamo_slot_of(tx);
+	} else if (team->mode == TEAMO_MODE_BROADCAST) {
+		return teamo_leave_by_all(skb, tx);
 	} else {
-		slot = teamo_choose(skb, team, tx, &bucket);
+		bucket = teamo_find_bucket(skb, team);
+		slot = teamo_choose(skb, team, bucket, tx);
 	}
 	if (slot == TEAMO_NO_SLOT || !teamo_has_link(slot, true))
 		slot = teamo_choose_linked(skb, slot, bucket);

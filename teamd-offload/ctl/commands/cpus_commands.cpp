@@ -12,10 +12,6 @@
 namespace teamo::ctl {
 namespace {
 
-tl::unexpected<Error> too_old() {
-    return fail(ENOTSUP, "the daemon is too old for this command; restart it to run the installed version");
-}
-
 Result<pid_t> process_of(const std::string& text) {
     const auto pid = whole_number<pid_t>(text);
     if (!pid || *pid <= 0) return fail(EINVAL, text + " is no process number");
@@ -26,7 +22,7 @@ Result<pid_t> process_of(const std::string& text) {
 
 CommandResult interrupts_show(Session& session, Arguments) {
     const auto state = TEAMO_TRY(session.state());
-    if (!state.interrupts) return too_old();
+    TEAMO_TRY(require_part(state.interrupts.has_value()));
     session.print(*state.document.find("interrupts"), interrupts_text(*state.interrupts));
     return {};
 }
@@ -39,7 +35,7 @@ CommandResult interrupts_plan(Session& session, Arguments) {
 
 CommandResult workers_show(Session& session, Arguments) {
     const auto state = TEAMO_TRY(session.state());
-    if (!state.workers) return too_old();
+    TEAMO_TRY(require_part(state.workers.has_value()));
     session.print(*state.document.find("workers"), workers_text(*state.workers));
     return {};
 }

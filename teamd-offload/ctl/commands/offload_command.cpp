@@ -24,7 +24,7 @@ Result<> add_costs(Session& session, OffloadReport& report) {
     if (std::ranges::all_of(report.state.offload->ports, has_tso)) return {};
     auto links = TEAMO_TRY(LinkControl::open());
     auto sample = TEAMO_TRY(session.sample());
-    TEAMO_TRY(require_offloads(sample.state));
+    TEAMO_TRY(require_part(sample.state.offload.has_value()));
     report.state = std::move(sample.state);
     std::map<Segmentation, std::optional<SegmentationCost>> costs; // measured once for each kind of device
     for (const auto& port : report.state.offload->ports) {
@@ -51,7 +51,7 @@ Result<> add_costs(Session& session, OffloadReport& report) {
 
 CommandResult offload_show(Session& session, Arguments) {
     auto state = TEAMO_TRY(session.state());
-    TEAMO_TRY(require_offloads(state));
+    TEAMO_TRY(require_part(state.offload.has_value()));
     OffloadReport report{.state = std::move(state), .costs = {}, .measurement_error = {}};
     TEAMO_TRY(add_costs(session, report));
     session.print(offload_json(report), offload_text(report));

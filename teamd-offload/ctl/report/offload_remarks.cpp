@@ -177,11 +177,6 @@ Sending count_between(const TeamState& earlier, const TeamState& later, std::str
 
 } // namespace
 
-Result<> require_offloads(const TeamState& state) {
-    if (state.offload) return {};
-    return fail(ENOTSUP, "the daemon is too old for this command; restart it to run the installed version");
-}
-
 std::vector<std::string> offload_remarks(const OffloadStatus& offload) {
     std::vector<std::string> remarks;
     if (software_tso_of(offload.team) == SoftwareTso::all)

@@ -63,9 +63,6 @@ struct OffloadReport {
     std::string measurement_error; ///< why a cost is not measured; empty: all are
 };
 
-/// ENOTSUP if the state has no offloads: the daemon is too old.
-Result<> require_offloads(const TeamState& state);
-
 /// Sentences: which port holds the team back, by which offload or limit, and whether it is used.
 std::vector<std::string> offload_remarks(const OffloadStatus& offload);
 

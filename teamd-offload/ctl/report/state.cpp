@@ -7,6 +7,11 @@
 
 namespace teamo::ctl {
 
+Result<> require_part(bool reported) {
+    if (reported) return {};
+    return fail(ENOTSUP, "the daemon is too old for this command; restart it to run the installed version");
+}
+
 const PortStatus* find_port(const TeamState& state, std::string_view name) {
     const auto found = std::ranges::find(state.ports, name, &PortStatus::name);
     return found == state.ports.end() ? nullptr : &*found;

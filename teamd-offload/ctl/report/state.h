@@ -14,6 +14,9 @@ using control::TeamState;
 
 const PortStatus* find_port(const TeamState& state, std::string_view name);
 
+/// ENOTSUP unless the daemon's state has that part: an older daemon does not report it.
+Result<> require_part(bool reported);
+
 /// The port's part of "balance"; nullptr if the team does not hash.
 const PortBalance* find_balance(const TeamState& state, std::string_view port);
 

@@ -294,11 +294,11 @@ TEST(OffloadJson, has_the_same_figures) {
 }
 
 TEST(OffloadReports, need_a_daemon_that_reports_offloads) {
-    const auto refused = require_offloads(good_team());
+    const auto refused = require_part(good_team().offload.has_value());
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().number, ENOTSUP);
     EXPECT_THAT(refused.error().text, HasSubstr("too old for this command"));
-    EXPECT_TRUE(require_offloads(report_of(good_offloads(1)).state));
+    EXPECT_TRUE(require_part(report_of(good_offloads(1)).state.offload.has_value()));
 }
 
 } // namespace
