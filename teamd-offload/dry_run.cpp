@@ -116,7 +116,7 @@ json::Value value_of(const PortOffloads& offloads) {
 }
 
 json::Value value_of(const Links& links, const TeamPlan& plan, const Found& found,
-                     const InterruptPlan& interrupts, const std::string& device, const char* datapath) {
+                     const InterruptPlan& interrupts, const std::string& device, std::string_view datapath) {
     json::Object ports;
     const auto& tables = plan.tables;
     for (const auto& port : plan.ports) {
@@ -166,12 +166,13 @@ Result<> dry_run(const Configuration& configuration, const Options& options) {
     input.tables.notify_peers = config.notify_peers;
     input.tables.mcast_rejoin = config.mcast_rejoin;
     if (const auto online = read_online_cpus()) input.tables.cpu_slots = cpu_slots(found.served, *online);
-    const auto choice =
-        choose_datapath(options.datapath.value_or(config.datapath), control, find_link(links, config.device));
+    const auto choice = needs_device_tls(config) ? Result<DatapathChoice>(DatapathChoice::bond)
+                                                 : choose_datapath(options.datapath.value_or(config.datapath),
+                                                                   control, find_link(links, config.device));
     // "auto": without privileges it is not known which datapath a start would choose.
-    const bool by_team = choice == DatapathChoice::team;
-    const char* datapath = !choice ? "auto" : by_team ? "team" : "bpf";
-    plan_all_offloads(found, /*forwards=*/!by_team);
+    const auto datapath =
+        enum_names<DatapathChoice>[static_cast<std::size_t>(choice.value_or(DatapathChoice::automatic))];
+    plan_all_offloads(found, /*forwards=*/choice == DatapathChoice::bpf);
     input.members = found.members;
     const auto plan = make_plan(input, step(runner, found.candidates));
     const auto interrupts = plan_interrupt_cpus(found.placed, config);

@@ -55,12 +55,14 @@ void add_ours(CLI::App& app, Options& options) {
     app.add_flag_callback(
         "--dry-run", [&options] { options.command = Options::Command::dry_run; },
         "Print the plan as JSON and exit; change nothing");
-    const std::map<std::string, DatapathChoice> datapaths{
-        {"auto", DatapathChoice::automatic}, {"team", DatapathChoice::team}, {"bpf", DatapathChoice::bpf}};
+    const std::map<std::string, DatapathChoice> datapaths{{"auto", DatapathChoice::automatic},
+                                                          {"team", DatapathChoice::team},
+                                                          {"bpf", DatapathChoice::bpf},
+                                                          {"bond", DatapathChoice::bond}};
     app.add_option_function<std::string>(
            "--datapath",
            [&options, datapaths](const std::string& name) { options.datapath = datapaths.at(name); },
-           "Select the datapath: auto, team or bpf")
+           "Select the datapath: auto, team, bond or bpf")
         ->check(CLI::IsMember(datapaths))
         ->type_name("DATAPATH");
     app.add_option_function<std::string>(

@@ -33,14 +33,25 @@ std::vector<std::string> ignored_settings(const Configuration& configuration) {
     return list;
 }
 
-std::vector<std::string> ignored_by_datapath(std::string_view datapath, const TeamConfig& config) {
+std::vector<std::string> ignored_by_datapath(const Datapath& datapath, const TeamConfig& config) {
     std::vector<std::string> list;
-    if (datapath != "bpf" && has(hash_fields_of(config.runner), HashField::cpu))
+    const bool by_driver = datapath.name() == "team";
+    if (datapath.kernel_hashes())
+        list.emplace_back(
+            "/offload/tls-hw-tx-offload: device TLS is required, so bonding chooses the ports by "
+            "its layer3+4 hash: tx_hash, tx_balancer, balance, delays of link watches and "
+            "\"demote\" have no effect");
+    if (by_driver && has(hash_fields_of(config.runner), HashField::cpu))
         list.emplace_back("/runner/tx_hash: with the team driver packets of a flow may be reordered when its "
-                          "sender changes CPU; the bpf datapath avoids that");
+                          "sender changes CPU; the other datapaths avoid that");
     for (const auto& [name, port] : config.ports)
-        if (datapath == "bpf" && port.queue_id)
-            list.push_back(fmt::format("/ports/{}/queue_id: has no effect on the bpf datapath", name));
+        if (port.queue_id)
+            list.push_back(
+                by_driver ? fmt::format("/ports/{}/queue_id: the kernel may panic when this port loses its "
+                                        "link (team_queue_override_transmit); remove it",
+                                        name)
+                          : fmt::format("/ports/{}/queue_id: has no effect on the {} datapath", name,
+                                        datapath.name()));
     return list;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "config/config_file.h"
+#include "datapath/datapath.h"
 
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@ Result<> check_supported(const TeamConfig& config);
 
 /// Settings that this version accepts but ignores, one sentence each.
 std::vector<std::string> ignored_settings(const Configuration& configuration);
-/// The same for one datapath ("bpf", "team"): settings that only the other one supports.
-std::vector<std::string> ignored_by_datapath(std::string_view datapath, const TeamConfig& config);
+/// Settings that have no effect, or do harm, with this datapath.
+std::vector<std::string> ignored_by_datapath(const Datapath& datapath, const TeamConfig& config);
 
 } // namespace teamo

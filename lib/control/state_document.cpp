@@ -168,6 +168,7 @@ constexpr auto team_datapath_fields = [](auto field, auto& team) {
         buckets.push_back({port.name, port.buckets});
     field.write_only("buckets", std::move(buckets));
     field("device_kind", team.device_kind);
+    field("kernel_hashes", team.kernel_hashes);
     field("name", team.datapath);
     field("sees_links", team.link_sight.sees);
     if (!field.omits(team.link_sight.reason)) field("sees_links_reason", team.link_sight.reason);

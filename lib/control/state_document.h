@@ -19,6 +19,7 @@ struct TeamState {
     IfIndex ifindex;
     MacAddress address;
     LinkSight link_sight{};
+    bool kernel_hashes = false;
     LinkStatus link;                      ///< its duplex is not read
     std::vector<PortStatus> ports;        ///< without their link watches
     std::optional<BalanceStatus> balance; ///< if the team hashes

@@ -1,26 +1,58 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "datapath/datapath.h"
 
+#include "datapath/bond/bond_datapath.h"
+#include "datapath/bond/kernel_hash_datapath.h"
 #include "datapath/bpf_datapath.h"
-#include "datapath/team_datapath.h"
+#include "datapath/team/team_datapath.h"
+
+#include <algorithm>
 
 namespace teamo {
 
 Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing) {
     if (choice != DatapathChoice::automatic) return choice;
     if (existing != nullptr && existing->kind == "team") return DatapathChoice::team;
+    if (existing != nullptr && existing->kind == "bond") return DatapathChoice::bond;
     if (existing != nullptr && (existing->kind == "veth" || existing->kind == "netkit"))
         return DatapathChoice::bpf;
-    const auto driver = links.knows_kind("team");
-    if (!driver) return within("cannot find out whether the kernel has the team driver", driver.error());
-    return *driver ? DatapathChoice::team : DatapathChoice::bpf;
+    for (const auto& [kind, drives] :
+         {std::pair{"team", DatapathChoice::team}, {"bond", DatapathChoice::bond}}) {
+        const auto known = links.knows_kind(kind);
+        if (!known)
+            return within(fmt::format("cannot find out whether the kernel has the {} driver", kind),
+                          known.error());
+        if (*known) return drives;
+    }
+    return DatapathChoice::bpf;
+}
+
+bool needs_device_tls(const TeamConfig& config) {
+    const auto required = [](const OffloadContract& contract) {
+        const auto wish = contract.wishes.find(device_tls);
+        return wish != contract.wishes.end() && wish->second == OffloadWish::require;
+    };
+    return required(config.offload) ||
+           std::ranges::any_of(config.ports, [&](const auto& port) { return required(port.second.offload); });
 }
 
 Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
-                                                const Link* existing, HashFields fields) {
+                                                const Link* existing, const TeamConfig& config) {
+    if (needs_device_tls(config)) {
+        if (choice == DatapathChoice::team || choice == DatapathChoice::bpf)
+            return fail(ENOTSUP, "/offload/tls-hw-tx-offload: only the datapath bond passes device TLS; set "
+                                 "\"datapath\": \"bond\", or do not require it");
+        if (!std::holds_alternative<LoadBalanceRunner>(config.runner))
+            return fail(ENOTSUP, "/offload/tls-hw-tx-offload: device TLS needs the runner loadbalance");
+        return std::unique_ptr<Datapath>(TEAMO_TRY(KernelHashDatapath::open()));
+    }
     const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing));
-    if (chosen == DatapathChoice::team) return std::unique_ptr<Datapath>(TEAMO_TRY(TeamDatapath::open()));
-    return std::unique_ptr<Datapath>(TEAMO_TRY(BpfDatapath::load(has(fields, HashField::cpu))));
+    const bool by_cpu = has(hash_fields_of(config.runner), HashField::cpu);
+    switch (chosen) {
+    case DatapathChoice::team: return std::unique_ptr<Datapath>(TEAMO_TRY(TeamDatapath::open()));
+    case DatapathChoice::bond: return std::unique_ptr<Datapath>(TEAMO_TRY(BondDatapath::open(by_cpu)));
+    default: return std::unique_ptr<Datapath>(TEAMO_TRY(BpfDatapath::open(by_cpu)));
+    }
 }
 
 } // namespace teamo

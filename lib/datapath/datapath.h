@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The interface of the two datapaths that carry the packets: our BPF programs on a pair of devices, and the
-// kernel's team driver. Both use the same Tables, and continue without a daemon.
+// The interface of the datapaths that carry the packets: our BPF programs on a pair of devices or on the
+// kernel's bonding driver, and the kernel's team driver. All use the same Tables, and continue without a
+// daemon.
 #pragma once
 
 #include "base/result.h"
@@ -20,19 +21,22 @@ namespace teamo {
 
 struct TeamDevice {
     IfIndex team;
-    IfIndex inner;    ///< the inner end of the pair; none with the team driver
-    std::string kind; ///< "veth", "netkit" or "team"
+    IfIndex inner;    ///< the inner end of a pair
+    std::string kind; ///< "veth", "netkit", "team" or "bond"
 };
 
 class Datapath {
 public:
     virtual ~Datapath() = default;
 
-    /// As in state documents: "bpf" or "team".
+    /// As in state documents: "bpf", "team" or "bond".
     virtual std::string_view name() const = 0;
-    /// True if the kernel itself sets the ports' MTU and address filters and the team's carrier, and ports
-    /// have the team as master.
+    /// True if the kernel itself sets the ports' MTU and address filters and the team's carrier, and the
+    /// ports have the team as master.
     virtual bool kernel_manages_ports() const = 0;
+
+    /// True if the kernel chooses the ports by a hash of its own, and Tables cannot say which ports carry.
+    virtual bool kernel_hashes() const { return false; }
 
     virtual LinkSight link_sight() const = 0;
 
@@ -77,11 +81,15 @@ public:
 };
 
 /// Resolves `automatic`: the datapath of an existing team device, otherwise the team driver if the kernel has
-/// it, otherwise BPF. Never returns `automatic`.
+/// it, otherwise bonding, otherwise BPF (docs/adr/0021). Never returns `automatic`.
 Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing);
 
-/// `fields`: the hash fields of its tables.
+/// The datapath for a configuration. `existing`: the device of the team's name, if there is one to adopt.
+/// ENOTSUP: the configuration needs what the chosen datapath does not have.
 Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
-                                                const Link* existing, HashFields fields);
+                                                const Link* existing, const TeamConfig& config);
+
+/// True if a port requires device TLS, which only a bond with the kernel's hash can pass (docs/adr/0022).
+bool needs_device_tls(const TeamConfig& config);
 
 } // namespace teamo

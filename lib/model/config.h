@@ -202,9 +202,9 @@ struct Repetition {
     bool operator==(const Repetition&) const = default;
 };
 
-enum class DatapathChoice : std::uint8_t { automatic, team, bpf };
+enum class DatapathChoice : std::uint8_t { automatic, team, bpf, bond };
 template <>
-inline constexpr std::array<std::string_view, 3> enum_names<DatapathChoice>{"auto", "team", "bpf"};
+inline constexpr std::array<std::string_view, 4> enum_names<DatapathChoice>{"auto", "team", "bpf", "bond"};
 
 /// Balancing by measured load (key "balance", not in teamd).
 struct BalanceConfig {

@@ -22,6 +22,9 @@ struct SegmentLimits {
     bool operator==(const SegmentLimits&) const = default;
 };
 
+using BondMode = std::uint8_t; ///< BOND_MODE_* (linux/if_bonding.h)
+inline constexpr BondMode bond_mode_round_robin = 0, bond_mode_xor = 2;
+
 /// One network device, from RTM_NEWLINK.
 struct Link {
     IfIndex index;
@@ -33,6 +36,9 @@ struct Link {
     std::uint16_t type = 0;                      ///< ARPHRD_*
     std::string kind;                            ///< IFLA_INFO_KIND: "veth", "bridge"; empty for hardware
     std::uint16_t vlan = 0;                      ///< IFLA_VLAN_ID, of a VLAN device
+    std::optional<BondMode> bond_mode;           ///< IFLA_BOND_MODE, of a bond
+    bool bond_uses_link = true;                  ///< of a slave of a bond: bonding has noticed its link
+    std::uint32_t tx_queues = 0;                 ///< IFLA_NUM_TX_QUEUES
     IfIndex master;                              ///< the bridge, team or bond that it is a port of
     IfIndex lower;                               ///< IFLA_LINK: the device below it, or a veth's other end
     bool lower_elsewhere = false;                ///< `lower` is an index of another network namespace

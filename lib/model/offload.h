@@ -91,6 +91,7 @@ const Offload* find_offload(std::string_view name);
 
 inline constexpr std::string_view tso = "tx-tcp-segmentation", tso6 = "tx-tcp6-segmentation";
 inline constexpr std::string_view lro = "rx-lro", scatter_gather = "tx-scatter-gather";
+inline constexpr std::string_view device_tls = "tls-hw-tx-offload";
 
 /// The features of a configured name: itself, or those of one of ethtool's words. Empty: no such offload.
 std::span<const std::string_view> offloads_named(std::string_view name);

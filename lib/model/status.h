@@ -205,9 +205,10 @@ struct TeamStatus {
     LinkStatus link; ///< up: carrier; speed: sum of the ports that transmit
     RunnerConfig runner;
     std::optional<std::string> active_port; ///< activebackup: name of the active port
-    std::string datapath;                   ///< "bpf" or "team"
-    std::string device_kind;                ///< "veth", "netkit" or "team"
+    std::string datapath;                   ///< "bpf", "bond" or "team"
+    std::string device_kind;                ///< "veth", "netkit", "bond" or "team"
     LinkSight link_sight{};
+    bool kernel_hashes = false;           ///< the kernel chooses the ports by its own hash (docs/adr/0022)
     std::vector<PortStatus> ports;        ///< in the order they joined
     std::optional<BalanceStatus> balance; ///< for teams that hash
     std::optional<OffloadStatus> offload;

@@ -16,7 +16,7 @@ _teamd_offload() {
     case $before in
         -f|--config-file|-p|--pid-file) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         -l|--log-output) mapfile -t COMPREPLY < <(compgen -W "stdout stderr syslog" -- "$current"); return ;;
-        --datapath) mapfile -t COMPREPLY < <(compgen -W "auto team bpf" -- "$current"); return ;;
+        --datapath) mapfile -t COMPREPLY < <(compgen -W "auto team bond bpf" -- "$current"); return ;;
         -t|--team-dev) mapfile -t COMPREPLY < <(compgen -W "$(_teamd_offload_teams)" -- "$current"); return ;;
         -L|--lacp-directory) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
         -c|--config|-Z|--zmq-enable) COMPREPLY=(); return ;;

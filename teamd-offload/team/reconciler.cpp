@@ -28,10 +28,21 @@ const Tables& Reconciler::adopt() {
 void Reconciler::run() {
     // The device was removed during this pass: the next pass ends the team.
     if (context_.team() == nullptr) return;
+    if (context_.datapath->kernel_manages_ports()) await_mtu();
     decision_ = step(runner_, ports_.candidates());
     auto next = plan();
     subsystems_.balancing->hold(tables_, next.tables);
     apply(next);
+}
+
+/// The kernel's drivers change the MTU of the ports before that of the team. The plan must not set it back
+/// meanwhile: a new reading waits until the change is complete.
+void Reconciler::await_mtu() {
+    const auto differs = [this](const TeamPort& port) {
+        const auto* link = context_.link(port.index);
+        return link != nullptr && link->mtu != context_.team()->mtu;
+    };
+    if (std::ranges::any_of(ports_.all(), differs)) static_cast<void>(context_.observer->refresh());
 }
 
 Member Reconciler::member(const TeamPort& port, const Link& team) const {

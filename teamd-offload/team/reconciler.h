@@ -33,6 +33,7 @@ public:
     std::vector<std::string> refused() const;
 
 private:
+    void await_mtu();
     TeamPlan plan() const;
     Member member(const TeamPort& port, const Link& team) const;
     Tables receiving_as_before(Tables tables) const;

@@ -66,6 +66,7 @@ TeamStatus summary_of(TeamParts& parts) {
     status.datapath = context.datapath->name();
     status.device_kind = context.device.kind;
     status.link_sight = context.datapath->link_sight();
+    status.kernel_hashes = context.datapath->kernel_hashes();
     status.pid = ::getpid();
     status.pid_file = context.options.pid_file.value_or("");
     status.debug_level = context.config().debug_level;

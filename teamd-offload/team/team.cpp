@@ -39,9 +39,9 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
     const auto links = TEAMO_TRY(control.read_all());
     const auto& config = configuration.team;
     const auto* existing = options.force_recreate ? nullptr : find_link(links, config.device);
-    auto datapath = TEAMO_TRY(open_datapath(options.datapath.value_or(config.datapath), control, existing,
-                                            hash_fields_of(config.runner)));
-    for (const auto& sentence : ignored_by_datapath(datapath->name(), config))
+    auto datapath =
+        TEAMO_TRY(open_datapath(options.datapath.value_or(config.datapath), control, existing, config));
+    for (const auto& sentence : ignored_by_datapath(*datapath, config))
         log(Level::warning, sentence);
     std::unique_ptr<Team> team(new Team({.configuration = std::move(configuration),
                                          .options = std::move(options),

@@ -5,7 +5,7 @@
 
 #include "classic_program.h"
 #include "datapath/bpf/abi.h"
-#include "datapath/hash_program.h"
+#include "datapath/team/hash_program.h"
 
 #include <gmock/gmock.h>
 

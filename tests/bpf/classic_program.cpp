@@ -2,7 +2,7 @@
 #include "classic_program.h"
 
 #include "base/handle.h"
-#include "datapath/hash_program.h"
+#include "datapath/team/hash_program.h"
 #include "support/daemon/process.h"
 
 #include <arpa/inet.h>

@@ -3,7 +3,7 @@
 // The classic program that the team driver gets, on packets that arrive over a veth pair: the bucket equals
 // that of the transmit program and of flow_hash.h. The kernel moves the first tag of such a packet into its
 // metadata, so this file tests out-of-band tags; transmit_hash_test.cpp tests tags in the packet's bytes.
-#include "datapath/hash_program.h"
+#include "datapath/team/hash_program.h"
 
 #include "classic_program.h"
 #include "hash_cases.h"

@@ -45,5 +45,6 @@ inline void bring_up(const Cabling& wires, const TeamUnderTest& team) {
 
 /// Whether the kernel's team driver carries the packets. Most tests do not depend on it.
 inline bool by_driver(const Cabling& wires) { return look(wires.host(), "team0").kind == "team"; }
+inline bool by_bonding(const Cabling& wires) { return look(wires.host(), "team0").kind == "bond"; }
 
 } // namespace teamo::test

@@ -12,10 +12,10 @@
 
 namespace teamo::test {
 
-/// Whether ip(8) can create a team device here. The kernel loads the driver on demand.
-inline bool kernel_has_team_driver() {
+/// Whether ip(8) can create a device of the driver here: team or bond. The kernel loads the driver on demand.
+inline bool kernel_has_driver(const std::string& kind) {
     const auto apart = NetNs::create();
-    return sh(apart, "ip link add dev probe0 type team").status == 0;
+    return sh(apart, "ip link add dev probe0 type " + kind).status == 0;
 }
 
 /// While this object lives, the daemon gets only the options of the test, so no --datapath by default.

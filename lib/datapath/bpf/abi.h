@@ -40,7 +40,7 @@ struct teamo_team {
     __u32 mode;                      /* enum teamo_mode */
     __u32 hash_fields;               /* TEAMO_HASH_* */
     __u32 team_ifindex;              /* the team's end: team0 */
-    __u32 inner_ifindex;             /* the inner end: its ingress transmits, its egress delivers */
+    __u32 inner_ifindex;             /* of a pair, the inner end: its ingress transmits, its egress delivers */
     __u32 port_ifindex[TEAMO_SLOTS]; /* by slot; [0] is 0 */
 };
 
@@ -63,6 +63,12 @@ struct teamo_device {
     __u32 waits;  /* 1: after a lost link it carries again only when the daemon writes its new `losses` */
     __u32 losses; /* net_device.carrier_down_count when the daemon let it carry */
     __u32 unused;
+};
+
+/* How a packet leaves by the chosen port. */
+enum teamo_exit {
+    TEAMO_EXIT_REDIRECT = 0, /* to the port's egress, from the inner end of a pair */
+    TEAMO_EXIT_BOND = 1,     /* by the bonding driver: the slot is the queue_id of a slave */
 };
 
 /* How the programs see whether a port has a link. */

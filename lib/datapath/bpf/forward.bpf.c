@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * A team without a team driver: team0 is one end of a veth pair (or a netkit device), "inner" the other.
+ * Chooses the port of each packet, for two kinds of team device (teamo_exit_by):
  *
+ * A pair: team0 is one end of a veth pair (or a netkit device), "inner" the other.
  *   host -> team0 ~ inner ingress: teamo_transmit -> a port's egress
  *   wire -> port ingress: teamo_receive -> inner's egress ~ team0 -> host
+ *
+ * A bond: team0 is a device of the kernel's bonding driver, and the ports are its slaves.
+ *   host -> team0's egress: teamo_transmit names the port -> bonding -> a port's egress: teamo_clear_queue
+ *   wire -> port ingress: teamo_receive -> bonding -> host
  *
  * The programs read everything from maps for each packet: the daemon adds, stops or removes a port with one
  * write, and packets flow while no daemon runs. GSO packets are segmented only after the redirect.
@@ -22,6 +27,9 @@
 #include "cpu_choice.bpf.h"
 #include "links.bpf.h"
 #include "parse.bpf.h"
+
+/* enum teamo_exit; set before the programs are loaded. */
+const volatile __u32 teamo_exit_by = TEAMO_EXIT_REDIRECT;
 
 #define TEAMO_ALL_SLOTS (((1u << TEAMO_SLOTS) - 1) & ~(1u << TEAMO_NO_SLOT))
 
@@ -95,6 +103,11 @@ static __always_inline int teamo_leave_by(struct __sk_buff *skb, const struct te
 		return TC_ACT_SHOT;
 	}
 	teamo_count_tx(skb, slot);
+	if (teamo_exit_by == TEAMO_EXIT_BOND) {
+		/* bond_select_queue() subtracts one, and bond_slave_override() finds the slave with this queue_id. */
+		skb->queue_mapping = slot + 1;
+		return TC_ACT_UNSPEC;
+	}
 	/*
 	 * veth_xmit() records the packet's receive queue, and the port's skb_tx_hash() would use it: all
 	 * packets in queue 0. Zero means none recorded; the port then uses XPS or the flow hash.
@@ -301,26 +314,42 @@ int teamo_receive(struct __sk_buff *skb)
 	if (!team || !live || skb->pkt_type > PACKET_OTHERHOST || data + ETH_HLEN > end)
 		return TC_ACT_UNSPEC;
 	slot = teamo_slot_of_port(team, skb->ifindex);
-	if (slot == TEAMO_NO_SLOT)
+	/* A slave of a bond without a slot is joining or leaving. */
+	if (slot == TEAMO_NO_SLOT && teamo_exit_by == TEAMO_EXIT_REDIRECT)
 		return TC_ACT_UNSPEC;
 
-	rx = teamo_receives(live, slot);
+	rx = slot != TEAMO_NO_SLOT && teamo_receives(live, slot);
 	dst = teamo_be64(data) >> 16;
 	if ((dst & ~0xfULL) == TEAMO_LINK_LOCAL) {
-		/* LACP and pause frames concern only the link. LLDP, STP and others may have listeners on both. */
-		if (rx && dst != TEAMO_PAUSE && dst != TEAMO_SLOW_PROTOCOLS &&
+		/*
+		 * LACP and pause frames concern only the link. LLDP, STP and others may have listeners on both.
+		 * Bonding itself gives them to both.
+		 */
+		if (teamo_exit_by == TEAMO_EXIT_REDIRECT && rx && dst != TEAMO_PAUSE && dst != TEAMO_SLOW_PROTOCOLS &&
 		    !bpf_clone_redirect(skb, team->inner_ifindex, 0))
 			teamo_count_rx(skb, slot);
 		return TC_ACT_UNSPEC;
 	}
 	if (rx) {
 		teamo_count_rx(skb, slot);
-		return bpf_redirect(team->inner_ifindex, 0);
+		return teamo_exit_by == TEAMO_EXIT_BOND ? TC_ACT_UNSPEC : bpf_redirect(team->inner_ifindex, 0);
 	}
 	counters = bpf_map_lookup_elem(&teamo_port_counters, &slot);
 	if (counters)
 		counters->rx_dropped++;
 	return TC_ACT_SHOT;
+}
+
+/*
+ * The egress of a bond's port with several transmit queues: bonding leaves the number that named the port in the
+ * packet, and skb_tx_hash() would put all packets in that queue. Zero means none; the port then uses XPS or the
+ * flow hash.
+ */
+SEC("tc")
+int teamo_clear_queue(struct __sk_buff *skb)
+{
+	skb->queue_mapping = 0;
+	return TC_ACT_UNSPEC;
 }
 
 /* Run once for a port (BPF_PROG_TEST_RUN on its device), never attached: stores where the kernel keeps the

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <new>
 
 // Not in Debian 12's headers (include/uapi/linux/if_link.h, kernel 6.7).
@@ -17,6 +18,10 @@ constexpr int netkit_policy = 3;    // IFLA_NETKIT_POLICY, for the team's end
 constexpr int netkit_mode = 5;      // IFLA_NETKIT_MODE
 constexpr std::uint32_t netkit_l2 = 0, netkit_drop = 2;
 constexpr int gso_ipv4_max_size = 63; // IFLA_GSO_IPV4_MAX_SIZE, kernel 6.3
+// include/net/bonding.h
+constexpr std::string_view bond_kind = "bond";
+constexpr std::uint8_t bond_link_up = 0, bond_link_fail = 1;
+constexpr std::uint8_t bond_hash_layer34 = 1; // BOND_XMIT_POLICY_LAYER34
 constexpr int last_attribute = std::max<int>(gso_ipv4_max_size, IFLA_MAX);
 } // namespace
 
@@ -30,6 +35,22 @@ std::uint16_t vlan_of(const nlattr* info) {
     if (text_in(attribute_in(info, IFLA_INFO_KIND)) != "vlan") return 0;
     const auto* id = attribute_in(attribute_in(info, IFLA_INFO_DATA), IFLA_VLAN_ID);
     return id == nullptr || nla_len(id) < 2 ? std::uint16_t{0} : nla_get_u16(id);
+}
+
+/// Whether bonding uses the link of its slave, which it checks every miimon interval; true if it is no slave.
+bool bond_uses(const nlattr* info) {
+    if (text_in(attribute_in(info, IFLA_INFO_SLAVE_KIND)) != bond_kind) return true;
+    const auto* status = attribute_in(attribute_in(info, IFLA_INFO_SLAVE_DATA), IFLA_BOND_SLAVE_MII_STATUS);
+    if (status == nullptr || nla_len(status) < 1) return true;
+    const auto now = nla_get_u8(status);
+    return now == bond_link_up || now == bond_link_fail;
+}
+
+std::optional<BondMode> bond_mode_of(const nlattr* info) {
+    if (text_in(attribute_in(info, IFLA_INFO_KIND)) != bond_kind) return std::nullopt;
+    const auto* mode = attribute_in(attribute_in(info, IFLA_INFO_DATA), IFLA_BOND_MODE);
+    if (mode == nullptr || nla_len(mode) < 1) return std::nullopt;
+    return nla_get_u8(mode);
 }
 
 std::vector<std::string> altnames_of(nlattr* list) {
@@ -109,6 +130,9 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.type = header->ifi_type;
     link.kind = text_in(attribute_in(attributes[IFLA_LINKINFO], IFLA_INFO_KIND));
     link.vlan = vlan_of(attributes[IFLA_LINKINFO]);
+    link.bond_mode = bond_mode_of(attributes[IFLA_LINKINFO]);
+    link.bond_uses_link = bond_uses(attributes[IFLA_LINKINFO]);
+    link.tx_queues = number(IFLA_NUM_TX_QUEUES);
     link.master = IfIndex{number(IFLA_MASTER)};
     link.lower = IfIndex{number(IFLA_LINK)};
     link.lower_elsewhere = attributes[IFLA_LINK_NETNSID] != nullptr;
@@ -176,6 +200,56 @@ Result<> LinkControl::create(std::string_view kind, std::string_view name, const
 
 Result<> LinkControl::create_team(std::string_view name, const MacAddress& address) {
     return create("team", name, address);
+}
+
+namespace {
+
+void put_bond_options(nl_msg* message, BondMode mode, std::chrono::milliseconds miimon) {
+    nla_put_u32(message, IFLA_BOND_MIIMON, static_cast<std::uint32_t>(miimon.count()));
+    // In balance-rr bonding chooses only for packets that name no slave with a link. With the largest number
+    // of packets for each slave it then stays with one.
+    if (mode == bond_mode_round_robin)
+        nla_put_u32(message, IFLA_BOND_PACKETS_PER_SLAVE, std::numeric_limits<std::uint16_t>::max());
+    else
+        nla_put_u8(message, IFLA_BOND_XMIT_HASH_POLICY, bond_hash_layer34);
+}
+
+} // namespace
+
+Result<> LinkControl::create_bond(std::string_view name, const MacAddress& address, BondMode mode,
+                                  std::chrono::milliseconds miimon) {
+    auto message = new_link_message(name, address);
+    {
+        const Nest info(message.get(), IFLA_LINKINFO);
+        put_text(message.get(), IFLA_INFO_KIND, bond_kind);
+        const Nest data(message.get(), IFLA_INFO_DATA);
+        nla_put_u8(message.get(), IFLA_BOND_MODE, mode);
+        put_bond_options(message.get(), mode, miimon);
+    }
+    return socket_.request(std::move(message));
+}
+
+Result<> LinkControl::set_up_bond(IfIndex bond, BondMode mode, std::chrono::milliseconds miimon) {
+    auto message = link_message(RTM_NEWLINK, bond, 0);
+    {
+        const Nest info(message.get(), IFLA_LINKINFO);
+        put_text(message.get(), IFLA_INFO_KIND, bond_kind);
+        const Nest data(message.get(), IFLA_INFO_DATA);
+        put_bond_options(message.get(), mode, miimon);
+    }
+    return socket_.request(std::move(message));
+}
+
+Result<> LinkControl::set_bond_queue(IfIndex slave, std::uint16_t queue_id) {
+    // Only RTM_NEWLINK can change a slave's options (net/core/rtnetlink.c).
+    auto message = link_message(RTM_NEWLINK, slave, 0);
+    {
+        const Nest info(message.get(), IFLA_LINKINFO);
+        put_text(message.get(), IFLA_INFO_SLAVE_KIND, bond_kind);
+        const Nest data(message.get(), IFLA_INFO_SLAVE_DATA);
+        nla_put_u16(message.get(), IFLA_BOND_SLAVE_QUEUE_ID, queue_id);
+    }
+    return socket_.request(std::move(message));
 }
 
 Result<bool> LinkControl::knows_kind(std::string_view kind) {

@@ -6,6 +6,7 @@
 #include "kernel/netlink/netlink_socket.h"
 #include "model/observation.h"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -31,6 +32,15 @@ public:
                          const MacAddress& address);
     /// Creates a device of the kernel's team driver, down, without a mode.
     Result<> create_team(std::string_view name, const MacAddress& address);
+    /// Creates a device of the kernel's bonding driver, down, which checks the links of its slaves every
+    /// `miimon`. In balance-xor it hashes by layer3+4.
+    Result<> create_bond(std::string_view name, const MacAddress& address, BondMode mode,
+                         std::chrono::milliseconds miimon);
+    /// Gives an existing bond, which has that mode, the other options of create_bond().
+    Result<> set_up_bond(IfIndex bond, BondMode mode, std::chrono::milliseconds miimon);
+    /// Packets of that queue leave by this slave of a bond. 0: of none. EINVAL: not below the bond's number
+    /// of transmit queues, or another slave has it.
+    Result<> set_bond_queue(IfIndex slave, std::uint16_t queue_id);
     /// True if the kernel can create devices of that kind; loads the module if there is one.
     Result<bool> knows_kind(std::string_view kind);
     Result<> remove(IfIndex index);

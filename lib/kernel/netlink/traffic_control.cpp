@@ -116,18 +116,19 @@ Result<> attach_egress(IfIndex device, int program) {
     return attach(device, BPF_TC_EGRESS, TC_H_MIN_EGRESS, program);
 }
 
-Result<> detach_ingress(IfIndex device, bool remove_clsact) {
-    const auto filters = TEAMO_TRY(read_filters(device, TC_H_MIN_INGRESS));
-    auto hook = hook_of(device, BPF_TC_INGRESS);
-    if (std::ranges::any_of(filters, is_ours)) {
+Result<> detach(IfIndex device, bool remove_clsact) {
+    bool others = false;
+    for (const auto& [point, minor] :
+         {std::pair{BPF_TC_INGRESS, TC_H_MIN_INGRESS}, std::pair{BPF_TC_EGRESS, TC_H_MIN_EGRESS}}) {
+        const auto filters = TEAMO_TRY(read_filters(device, minor));
+        others = others || !std::ranges::all_of(filters, is_ours);
+        if (std::ranges::none_of(filters, is_ours)) continue;
+        auto hook = hook_of(device, point);
         auto place = our_place();
         if (const int error = bpf_tc_detach(&hook, &place); error < 0 && error != -ENOENT)
             return fail_errno(-error, "tc filter");
     }
-    if (!remove_clsact) return {};
-    const auto left_in = read_filters(device, TC_H_MIN_INGRESS);
-    const auto left_out = read_filters(device, TC_H_MIN_EGRESS);
-    if (!left_in || !left_out || !left_in->empty() || !left_out->empty()) return {};
+    if (!remove_clsact || others) return {};
     auto qdisc = hook_of(device, static_cast<bpf_tc_attach_point>(BPF_TC_INGRESS | BPF_TC_EGRESS));
     if (const int error = bpf_tc_hook_destroy(&qdisc); error < 0 && error != -ENOENT)
         return fail_errno(-error, "clsact qdisc");

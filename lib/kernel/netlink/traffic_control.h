@@ -16,10 +16,10 @@ Result<bool> lacks_clsact(IfIndex device);
 /// another program's filter has our priority and handle.
 Result<> attach_ingress(IfIndex device, int program);
 
-/// The same for the egress. Used only on the team's own device, so there is nothing to detach.
+/// The same for the egress.
 Result<> attach_egress(IfIndex device, int program);
 
-/// Removes our ingress filter if there is one, then clsact if `remove_clsact` is set and it is empty.
-Result<> detach_ingress(IfIndex device, bool remove_clsact);
+/// Removes our filters if there are any, then clsact if `remove_clsact` is set and it is empty.
+Result<> detach(IfIndex device, bool remove_clsact);
 
 } // namespace teamo

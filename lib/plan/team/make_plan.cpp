@@ -139,8 +139,8 @@ std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
     for (const auto& port : plan.ports) {
         const auto* link = find_link(links, port.index);
         if (link == nullptr) continue;
+        if (link->mtu != port.mtu) list.push_back(SetMtu{port.index, port.mtu});
         if (!plan.kernel_manages_ports) {
-            if (link->mtu != port.mtu) list.push_back(SetMtu{port.index, port.mtu});
             // A card drops groups that are not in its list.
             constexpr std::uint32_t mask = IFF_PROMISC | IFF_ALLMULTI;
             const std::uint32_t flags = port.promiscuous ? mask : std::uint32_t{IFF_ALLMULTI};

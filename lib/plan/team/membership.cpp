@@ -24,8 +24,9 @@ Result<> may_join(const Links& links, const Link& device, std::string_view team)
                         "or, if that team is gone: ip link property del dev {1} altname {2}",
                         mark->team, device.name, port_mark(mark->team, mark->slot)));
     const auto* master = find_link(links, device.master);
-    // Another program made it a port of this team already (ports of the team driver have a master).
-    if (master != nullptr && master->kind == "team" && master->name == team) return {};
+    // Another program made it a port of this team already (slaves of the team and bonding drivers).
+    if (master != nullptr && (master->kind == "team" || master->kind == "bond") && master->name == team)
+        return {};
     if (device.master)
         return fail(EEXIST,
                     fmt::format("is a port of {} already; release it first: ip link set {} nomaster",
@@ -43,7 +44,7 @@ bool is_half_made(const Links& links, std::string_view team, bool noted) {
     const auto* inner = find_altname(links, inner_mark(team));
     if (inner != nullptr && !inner->lower_elsewhere && inner->lower == device->index) return true;
     if (!noted || device->is_up() || device->master) return false;
-    if (device->kind == "team")
+    if (device->kind == "team" || device->kind == "bond")
         return std::ranges::none_of(links,
                                     [&](const auto& entry) { return entry.second.master == device->index; });
     const bool pair = device->kind == "veth" || device->kind == "netkit";

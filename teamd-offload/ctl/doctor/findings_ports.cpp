@@ -36,6 +36,13 @@ void add_of_team(const TeamState& state, Findings& findings) {
 
 /// Not seen, a lost link costs packets until the daemon handles it.
 void add_link_sight(const TeamState& state, Findings& findings) {
+    if (state.kernel_hashes) {
+        findings.push_back({note, state.name,
+                            "bonding chooses the ports by its own hash, because device TLS is required: "
+                            "balancing has no effect, and a lost link costs packets for up to 20 ms",
+                            "remove \"tls-hw-tx-offload\": \"require\" if device TLS is not worth it"});
+        return;
+    }
     if (state.link_sight.sees || state.link_sight.reason.empty() || state.ports.size() < 2) return;
     findings.push_back(
         {note, state.name,
@@ -43,8 +50,9 @@ void add_link_sight(const TeamState& state, Findings& findings) {
              "the datapath does not see lost links, so packets are lost until the daemon handles one: "
              "{}",
              state.link_sight.reason),
-         state.datapath == "team" ? "\"datapath\": \"bpf\" in the configuration, on kernel 6.2 or later"
-                                  : "use kernel 6.2 or later"});
+         state.datapath == "team"
+             ? "\"datapath\": \"bond\" or \"bpf\" in the configuration, on kernel 6.2 or later"
+             : "use kernel 6.2 or later"});
 }
 
 void add_link(const Readings& readings, const PortStatus& port, Findings& findings) {

@@ -105,6 +105,7 @@ Result<> PortSet::restore(const PortBefore& port, bool removed_by_others) {
     const auto* link = context_.link(port.index);
     // First, because a card that the next step takes down may free its vectors.
     if (link != nullptr) failures.add(restore_cpus(*link, port.cpus));
+    failures.add(context_.datapath->detach_port(port.index, port.made_clsact));
     failures.add(removed_by_others ? release(port, link == nullptr ? port.name : link->name)
                                    : restore_device(port));
     if (!port.features.empty()) failures.add(restore_features(port));

@@ -102,12 +102,14 @@ void PortSet::drop_removed_by_others() {
 
 void PortSet::step_watches() {
     const auto now = Clock::now();
+    // Bonding checks links only while the team is up.
+    const bool team_is_up = context_.team() != nullptr && context_.team()->is_up();
     for (const auto index : subsystems_.offloads->take_new_modes())
         if (const auto port = std::ranges::find(ports_, index, &TeamPort::index); port != ports_.end())
             read_modes(*port);
     for (auto& port : ports_) {
         const auto* link = context_.link(port.index);
-        const bool has_link = link != nullptr && link->has_link();
+        const bool has_link = link != nullptr && link->has_link() && (link->bond_uses_link || !team_is_up);
         // Speed and duplex belong to a link: they are read when there is a new one.
         if (has_link && !port.had_link) {
             read_modes(port);

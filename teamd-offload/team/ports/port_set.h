@@ -115,7 +115,7 @@ private:
     Result<> mark(const Link& link, Slot slot);
     Result<> unmark(IfIndex port);
     Result<> make_port(const Link& link, PortBefore& before);
-    Result<> fit(const Link& link, PortBefore& before);
+    Result<> fit(const Link& link);
     Result<> restore_device(const PortBefore& before);
     static Result<> release(const PortBefore& before, const std::string& name);
     void adopt_port(const PortBefore& port, const Link& link);

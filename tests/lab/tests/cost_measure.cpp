@@ -91,6 +91,7 @@ std::vector<Contender> contenders() {
          .freeze = [] {},
          .unmake = [] { in_guest("ip link del team0; ip link set p0 down; ip link set p1 down"); }},
         with("team"),
+        with("bond"),
         with("bpf")};
 }
 

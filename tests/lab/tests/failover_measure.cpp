@@ -60,6 +60,7 @@ std::vector<Contender> contenders() {
     };
     return {
         with("team"),
+        with("bond"),
         with("bpf"),
         {.name = "teamd 1.31",
          .make =

@@ -3,6 +3,7 @@
 // Traffic continues without a daemon, and a new daemon adopts the team of a dead one.
 //
 // lab: */Adoption.* by team, 40 s
+// lab: */Adoption.* by bond, 40 s, long
 // lab: */Adoption.* Adoption.* by bpf, 60 s, long
 #include "netns/configs.h"
 #include "support/traffic/traffic.h"

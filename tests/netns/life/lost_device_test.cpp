@@ -22,6 +22,7 @@ protected:
         before_ = ports();
         team_.emplace(loadbalance(2));
         bring_up(wires_, *team_);
+        bonded_ = by_bonding(wires_);
         wires_.host().ip("link set team0 mtu 4000 address 02:00:00:00:07:07");
         for (const auto* port : {"eth1", "eth2"}) {
             must_become(4000U, [&] { return look(wires_.host(), port).mtu; });
@@ -31,6 +32,14 @@ protected:
 
     std::string ports() const { return snapshot(wires_.host(), "eth1") + snapshot(wires_.host(), "eth2"); }
 
+    /// What the daemon has not restored. A bond that is deleted restores the MTU of its slaves without a
+    /// notice (bond_main.c: __dev_set_mtu), so IPv6 shows the former one until the port is up again.
+    std::string left() const {
+        if (bonded_)
+            wires_.host().ip("link set eth1 up\nlink set eth2 up\nlink set eth1 down\nlink set eth2 down");
+        return difference(before_, ports());
+    }
+
     template <class Value, class Read>
     static void must_become(const Value& value, Read read) {
         if (const auto became = becomes(value, read); !became) throw SetupError(became.message());
@@ -39,6 +48,7 @@ protected:
     const Cabling wires_;
     std::string before_;
     std::optional<TeamUnderTest> team_;
+    bool bonded_ = false;
 };
 
 TEST_F(LostDevice, restores_ports_before_a_new_device) {
@@ -47,7 +57,7 @@ TEST_F(LostDevice, restores_ports_before_a_new_device) {
     ASSERT_NE("", difference(before_, ports())) << "they are not restored yet";
     team_->start({"-n"}); // without ports: the ports keep the restored settings
     EXPECT_TRUE(exists(wires_.host(), "team0"));
-    EXPECT_EQ("", difference(before_, ports()));
+    EXPECT_EQ("", left());
     EXPECT_EQ(0, team_->stop());
 }
 
@@ -66,7 +76,7 @@ TEST_F(LostDevice, ends_a_running_daemon_with_status_2) {
     EXPECT_TRUE(eventually("the daemon ends", [&] { return !team_->running(); }));
     EXPECT_EQ(2, team_->stop());
     EXPECT_THAT(team_->log(), HasSubstr("device team0 was removed by another program"));
-    EXPECT_EQ("", difference(before_, ports()));
+    EXPECT_EQ("", left());
 }
 
 } // namespace

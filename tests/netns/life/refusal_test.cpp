@@ -2,7 +2,7 @@
 //
 // A start that fails prints one line and leaves nothing behind.
 //
-// lab: Refusal.missing_team_driver by team, 3 s
+// lab: Refusal.missing_driver by team, 4 s
 // lab: Check.* DryRun.* */Refusal.* by none: no datapath is made
 #include "netns/configs.h"
 #include "netns/team_driver.h"
@@ -160,18 +160,20 @@ TEST(Start, needs_only_four_capabilities) {
     EXPECT_FALSE(exists(wires.host(), "team0"));
 }
 
-TEST(Refusal, missing_team_driver) {
+TEST(Refusal, missing_driver) {
     const NoOptionsForAll options;
     const Cabling wires(2, FarSide::open);
-    if (kernel_has_team_driver()) {
-        TeamUnderTest team(loadbalance(2), {"--datapath", "team"});
-        EXPECT_EQ("team", look(wires.host(), "team0").kind);
-        EXPECT_EQ(0, team.stop());
-        return;
+    for (const std::string kind : {"team", "bond"}) {
+        if (kernel_has_driver(kind)) {
+            TeamUnderTest team(loadbalance(2), {"--datapath", kind});
+            EXPECT_EQ(kind, look(wires.host(), "team0").kind);
+            EXPECT_EQ(0, team.stop());
+            continue;
+        }
+        const auto before = everything(wires);
+        expect_refused(wires, before, daemon_on(loadbalance(2), {"--datapath", kind}),
+                       fmt::format("this kernel has no {} driver; use --datapath bpf", kind));
     }
-    const auto before = everything(wires);
-    expect_refused(wires, before, daemon_on(loadbalance(2), {"--datapath", "team"}),
-                   "this kernel has no team driver; use --datapath bpf");
 }
 
 TEST(Check, accepts_every_example_of_libteam_utils) {

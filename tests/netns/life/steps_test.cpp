@@ -103,7 +103,7 @@ private:
             const bool marked = std::ranges::any_of(device.altnames, [](const std::string& name) {
                 return name.starts_with("teamo-port-team0-");
             });
-            const bool by_driver = team.kind == "team";
+            const bool by_driver = team.kind == "team" || team.kind == "bond";
             const bool fits = by_driver ? device.master == "team0"
                                         : device.mtu == team.mtu && device.flags.contains("ALLMULTI");
             const bool quiet = must(wires_.host(), fmt::format("cat /proc/sys/net/ipv6/conf/{}/disable_ipv6",
@@ -181,10 +181,11 @@ TEST_P(EveryStep, recovers_from_a_kill) {
     });
 }
 
-/// Every second step of a removal: the next daemon must finish it, or make the device a port again.
+/// Steps of a removal: the next daemon must finish it, or make the device a port again.
 TEST(Leftovers, finishes_a_half_removed_port) {
     unsigned first = 0, last = 0;
-    for (unsigned step = 0; step <= last; step = step == 0 ? first : step + 2) {
+    const unsigned sample = emulated() ? 14 : 2; // with the driver each bucket is a step
+    for (unsigned step = 0; step <= last; step = step == 0 ? first : step + sample) {
         const Cabling wires(2, FarSide::open);
         const auto before = snapshot(wires.host(), "eth2");
         TeamUnderTest team(loadbalance(2), TeamUnderTest::later);
@@ -192,10 +193,15 @@ TEST(Leftovers, finishes_a_half_removed_port) {
         if (step > 0) calls.kill_before(step);
         const bool ready = team.try_to_start(calls) && team.await_link("eth1") && team.await_link("eth2");
         if (step == 0) first = calls.count() + 1;
-        const bool removed = ready && team.teamdctl({"port", "remove", "eth2"}).status == 0;
+        if (ready) team.teamdctl({"port", "remove", "eth2"});
         if (step == 0) last = calls.count();
         SCOPED_TRACE(fmt::format("killed before step {} of {} to {}: {}", step, first, last, calls.what()));
-        if (!removed) team.start();
+        // Its last steps come after the answer to the request.
+        calls.spare();
+        if (!calls.what().empty()) {
+            ASSERT_TRUE(eventually("the daemon is killed", [&] { return !team.running(); }));
+            team.start();
+        }
         const auto is_whole = [&] {
             return team.link_is_up("eth2") && look(wires.host(), "eth2").up() &&
                    team.item("ports.eth2.datapath.transmits") == "true";
@@ -216,6 +222,10 @@ TEST(Leftovers, finishes_a_half_removed_port) {
 TEST(Leftovers, finishes_a_half_changed_address) {
     for (const unsigned after : {1U, 2U, 3U}) {
         const Cabling wires(2, FarSide::open);
+        const auto* options = std::getenv("TEAMO_DAEMON_OPTIONS");
+        if (options != nullptr && std::string_view(options).ends_with("bond"))
+            GTEST_SKIP() << "bonding changes the address of a port that joins, so the daemon's first change "
+                            "is earlier";
         TeamUnderTest team(
             team_config(R"({"name": "activebackup", "hwaddr_policy": "only_active"})", ports_object(2)),
             TeamUnderTest::later);

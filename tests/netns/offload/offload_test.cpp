@@ -198,7 +198,7 @@ TEST(OffloadRepair, repairs_the_mtu_of_a_port) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(loadbalance(2));
     bring_up(wires, team);
-    if (by_driver(wires)) GTEST_SKIP() << "the driver refuses another MTU";
+    if (by_driver(wires)) GTEST_SKIP() << "the team driver refuses another MTU";
     wires.host().ip("link set eth1 mtu 1400");
     EXPECT_TRUE(becomes(1500U, [&] { return look(wires.host(), "eth1").mtu; }));
     EXPECT_TRUE(eventually("the log reports it", [&] {

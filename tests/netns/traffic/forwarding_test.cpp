@@ -3,7 +3,9 @@
 // A team forwards packets of every kind in both directions.
 //
 // lab: Forwarding.* by team, 25 s
-// lab: Forwarding.* by bpf, 18 s
+// lab: Forwarding.* by bpf on 6.1, 18 s
+// lab: Forwarding.* by bond on 6.12, 12 s
+// lab: Forwarding.* by bond on 6.1, 12 s, long
 // lab: */Forwarding.* by bpf, 60 s, long
 #include "netns/configs.h"
 #include "support/daemon/team_under_test.h"

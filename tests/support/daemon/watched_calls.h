@@ -29,6 +29,8 @@ public:
     // Before the program starts:
     /// Sends SIGKILL before this step.
     void kill_before(unsigned step) { killed_at_ = step; }
+    /// No kill any more. Also while the program runs.
+    void spare() { killed_at_ = 0; }
     /// Refuses this step once.
     void refuse(unsigned step, int error) {
         refused_at_ = step;
@@ -61,7 +63,8 @@ private:
     /// For a request that changes a device: 0, an errno, or -1 to kill the program.
     int verdict_on_change(bool sets_address);
 
-    unsigned killed_at_ = 0, refused_at_ = 0;
+    std::atomic<unsigned> killed_at_ = 0;
+    unsigned refused_at_ = 0;
     int refusal_ = 0;
     unsigned killed_after_address_ = 0, set_since_address_ = 0;
     bool address_refused_ = false;

@@ -25,5 +25,29 @@ TEST(NetlinkMessage, reads_vlan_id_of_link) {
     EXPECT_EQ(link->vlan, 100);
 }
 
+/// A slave of a bond.
+std::optional<Link> slave_with(std::uint8_t mii_status) {
+    ifinfomsg header{};
+    header.ifi_index = 7;
+    auto message = make_message(RTM_NEWLINK, 0, header);
+    nla_put_u32(message.get(), IFLA_MTU, 1500);
+    auto* info = nla_nest_start(message.get(), IFLA_LINKINFO);
+    nla_put_string(message.get(), IFLA_INFO_SLAVE_KIND, "bond");
+    auto* data = nla_nest_start(message.get(), IFLA_INFO_SLAVE_DATA);
+    nla_put_u8(message.get(), IFLA_BOND_SLAVE_MII_STATUS, mii_status);
+    nla_nest_end(message.get(), data);
+    nla_nest_end(message.get(), info);
+    return parse_link(nlmsg_hdr(message.get()));
+}
+
+TEST(NetlinkMessage, reads_whether_bonding_uses_the_link_of_a_slave) {
+    // include/net/bonding.h: BOND_LINK_UP, _FAIL, _DOWN, _BACK
+    for (const auto& [status, usable] : {std::pair{0, true}, {1, true}, {2, false}, {3, false}}) {
+        const auto link = slave_with(static_cast<std::uint8_t>(status));
+        ASSERT_TRUE(link.has_value());
+        EXPECT_EQ(link->bond_uses_link, usable) << status;
+    }
+}
+
 } // namespace
 } // namespace teamo

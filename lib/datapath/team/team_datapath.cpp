@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "datapath/team_datapath.h"
+#include "datapath/team/team_datapath.h"
 
-#include "datapath/hash_program.h"
-#include "kernel/netlink/counters.h"
+#include "datapath/master_device.h"
+#include "datapath/team/hash_program.h"
 #include "kernel/netlink/traffic_control.h"
 #include "model/observation.h"
 
@@ -12,7 +12,7 @@
 namespace teamo {
 namespace {
 
-constexpr std::string_view kind = "team";
+const std::string team_kind = "team";
 /// drivers/net/team/team_core.c: __team_no_mode
 const std::string no_mode = "*NOMODE*";
 
@@ -40,20 +40,12 @@ Result<> for_each_port(const Tables& tables, Action action) {
     return {};
 }
 
-PortCounters operator-(const PortCounters& now, const PortCounters& before) {
-    return {.tx_packets = now.tx_packets - before.tx_packets,
-            .tx_bytes = now.tx_bytes - before.tx_bytes,
-            .rx_packets = now.rx_packets - before.rx_packets,
-            .rx_bytes = now.rx_bytes - before.rx_bytes,
-            .rx_dropped = now.rx_dropped - before.rx_dropped};
-}
-
 } // namespace
 
 Result<std::unique_ptr<TeamDatapath>> TeamDatapath::open() {
     auto links = TEAMO_TRY(LinkControl::open());
-    auto stats = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    return std::unique_ptr<TeamDatapath>(new TeamDatapath(std::move(links), std::move(stats)));
+    auto counters = TEAMO_TRY(SlaveCounters::open());
+    return std::unique_ptr<TeamDatapath>(new TeamDatapath(std::move(links), std::move(counters)));
 }
 
 LinkSight TeamDatapath::link_sight() const {
@@ -62,67 +54,32 @@ LinkSight TeamDatapath::link_sight() const {
 
 Result<TeamDevice> TeamDatapath::create_device(LinkControl& links, const std::string& name,
                                                const MacAddress& address) {
-    const auto refuse = [&name](Error error) {
-        return within(fmt::format("cannot create device {}", name), std::move(error));
-    };
-    if (auto made = links.create_team(name, address); !made) {
-        if (made.error().number == EOPNOTSUPP)
-            return refuse({EOPNOTSUPP, "this kernel has no team driver; use --datapath bpf"});
-        return refuse(std::move(made.error()));
-    }
-    const auto all = TEAMO_TRY(links.read_all());
-    const auto* team = find_link(all, name);
-    if (team == nullptr) return refuse({ENODEV, "it disappeared while it was created"});
-    auto marked = links.set_alias(team->index, fmt::format("{} (teamd-offload)", name));
-    if (marked) marked = links.add_altname(team->index, team_mark(name));
-    if (!marked) {
-        static_cast<void>(links.remove(team->index)); // the first failure is reported
-        return refuse(std::move(marked.error()));
-    }
-    return TeamDevice{.team = team->index, .inner = {}, .kind = std::string(kind)};
+    return create_master_device(links, name, team_kind, links.create_team(name, address));
 }
 
 Result<std::optional<TeamDevice>> TeamDatapath::find_device(const Links& links, const std::string& name,
                                                             bool take_over) const {
-    const auto* team = find_link(links, name);
-    if (team == nullptr) return std::optional<TeamDevice>();
-    const bool ours = find_altname(links, team_mark(name)) == team;
-    if (team->kind != kind)
-        return fail(EEXIST, fmt::format("device {0} exists and is not of the team driver; remove it (ip link "
-                                        "del {0}), or start with -r to replace it",
-                                        name));
-    if (!ours && !take_over)
-        return fail(EEXIST, fmt::format("device {0} exists and is not a team of teamd-offload; start with -o "
-                                        "to take it over, or with -r to replace it",
-                                        name));
-    return std::optional(TeamDevice{.team = team->index, .inner = {}, .kind = std::string(kind)});
+    return find_master_device(links, name, team_kind, take_over);
 }
 
 Result<> TeamDatapath::attach_team(const TeamDevice& device, const Tables& tables) {
-    const auto link = TEAMO_TRY(links_.read(device.team));
-    const auto mark = team_mark(link.name);
-    if (std::ranges::find(link.altnames, mark) == link.altnames.end()) // taken over from another program
-        TEAMO_TRY(links_.add_altname(device.team, mark));
+    TEAMO_TRY(mark_master_device(links_, device.team));
     driver_ = TEAMO_TRY(TeamDriver::open(device.team));
     team_ = device.team;
     return apply(tables);
 }
 
 Result<> TeamDatapath::attach_port(IfIndex port) {
-    const auto link = TEAMO_TRY(links_.read(port));
-    if (link.master != team_) TEAMO_TRY(links_.set_master(port, team_));
-    if (const auto counted = read_link_stats(stats_, port)) baselines_[port] = *counted;
+    TEAMO_TRY(enslave(links_, port, team_));
+    counters_.begin(port);
     return {};
 }
 
 Result<> TeamDatapath::detach_port(IfIndex port, bool made) {
-    baselines_.erase(port);
+    counters_.forget(port);
     // A filter of a BPF team whose device is gone would drop all packets that arrive.
-    TEAMO_TRY(detach_ingress(port, made));
-    const auto link = links_.read(port);
-    // Do not touch a port that has another master now. If the team is gone, there is nothing to undo.
-    if (!link || !team_ || link->master != team_) return {};
-    return links_.set_master(port, {});
+    TEAMO_TRY(detach(port, made));
+    return release_slave(links_, port, team_);
 }
 
 Result<> TeamDatapath::set_mode(TransmitMode mode) {
@@ -209,6 +166,7 @@ Result<> TeamDatapath::set_mapping(const Tables& tables) {
 
 Result<> TeamDatapath::apply(const Tables& tables) {
     ports_ = tables.ports;
+    if (!driver_) return {}; // a start that failed before attach_team()
     if (const auto lost = applied_ ? applied_->transmit & ~tables.transmit : 0; lost != 0)
         // At once, before libteam reads the driver's events, which takes a while. Failures are retried below.
         static_cast<void>(set_carrying(tables));
@@ -225,14 +183,7 @@ Result<> TeamDatapath::apply(const Tables& tables) {
 }
 
 Result<std::array<PortCounters, max_ports + 1>> TeamDatapath::read_counters() {
-    std::array<PortCounters, max_ports + 1> counters{};
-    for (std::size_t slot = 1; slot < ports_.size(); ++slot) {
-        if (!ports_[slot]) continue;
-        const auto counted = read_link_stats(stats_, ports_[slot]);
-        if (!counted) continue; // it is being removed
-        counters[slot] = *counted - baselines_[ports_[slot]];
-    }
-    return counters;
+    return counters_.read(ports_);
 }
 
 /// Opens the meter at the first call, so that teams without balancing do not pay for it.

@@ -6,11 +6,10 @@
 // sends to them (team_mode_loadbalance.c: lb_transmit).
 #pragma once
 
-#include "datapath/bucket_meter.h"
 #include "datapath/datapath.h"
-#include "datapath/team_driver.h"
-
-#include <map>
+#include "datapath/slave_counters.h"
+#include "datapath/team/bucket_meter.h"
+#include "datapath/team/team_driver.h"
 
 namespace teamo {
 
@@ -40,8 +39,8 @@ public:
     Result<> take_events() override;
 
 private:
-    TeamDatapath(LinkControl links, NetlinkSocket stats)
-        : links_(std::move(links)), stats_(std::move(stats)) {}
+    TeamDatapath(LinkControl links, SlaveCounters counters)
+        : links_(std::move(links)), counters_(std::move(counters)) {}
     Result<> set_mode(TransmitMode mode);
     Result<> set_team_options(const Tables& tables);
     Result<> set_port_options(const Tables& tables);
@@ -49,13 +48,12 @@ private:
     Result<> set_mapping(const Tables& tables);
 
     LinkControl links_;
-    NetlinkSocket stats_;
+    SlaveCounters counters_;
     IfIndex team_;
     std::optional<TeamDriver> driver_; ///< set when there is a device
     std::optional<BucketMeter> meter_; ///< opened by the first read_bucket()
     std::optional<Tables> applied_;    ///< none: something failed, or there was a driver event since
     std::array<IfIndex, max_ports + 1> ports_{};
-    std::map<IfIndex, PortCounters> baselines_; ///< the counters of a port when it joined
 };
 
 } // namespace teamo

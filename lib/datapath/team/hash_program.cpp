@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "datapath/hash_program.h"
+#include "datapath/team/hash_program.h"
 
 #include "datapath/bpf/flow_hash.h"
 #include "kernel/packets/classic_bpf.h"

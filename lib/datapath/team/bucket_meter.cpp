@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "datapath/bucket_meter.h"
+#include "datapath/team/bucket_meter.h"
 
 #include "datapath/bpf/abi.h"
 #include "kernel/netlink/traffic_control.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "datapath/team_driver.h"
+#include "datapath/team/team_driver.h"
 
 #include "base/match.h"
 

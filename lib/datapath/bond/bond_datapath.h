@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The kernel's bonding driver as the team's device, with our programs: the transmit program, on the bond's
+// egress, names the port by its queue_id, and bonding sends the packet there
+// (drivers/net/bonding/bond_main.c: bond_slave_override). Only the modes balance-rr and active-backup do
+// that; in balance-rr all slaves receive. The receive program drops what arrives by a port that does not
+// receive. docs/adr/0021.
+#pragma once
+
+#include "datapath/program_datapath.h"
+
+namespace teamo {
+
+class BondDatapath final : public ProgramDatapath {
+public:
+    /// `by_cpu`: for tables with HashField::cpu.
+    static Result<std::unique_ptr<BondDatapath>> open(bool by_cpu);
+
+    std::string_view name() const override { return "bond"; }
+    bool kernel_manages_ports() const override { return true; }
+    Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
+                                     const MacAddress& address) override;
+    /// EEXIST also if the bond has another mode, which cannot change while it has slaves.
+    Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
+                                                  bool take_over) const override;
+    Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
+    Result<bool> makes_something(IfIndex port) const override;
+    /// The port must be down: the driver sets it up (bond_enslave).
+    Result<> attach_port(IfIndex port) override;
+    Result<> detach_port(IfIndex port, bool made) override;
+    Result<> apply(const Tables& tables) override;
+
+private:
+    BondDatapath(std::shared_ptr<Programs> programs, LinkControl links)
+        : ProgramDatapath(std::move(programs)), links_(std::move(links)) {}
+    Result<> name_ports(const Tables& tables);
+
+    LinkControl links_;
+    IfIndex team_;
+    std::array<IfIndex, max_ports + 1> named_{}; ///< by slot: the port whose queue_id it is
+};
+
+} // namespace teamo

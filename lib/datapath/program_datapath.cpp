@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "datapath/program_datapath.h"
+
+#include "base/handle.h"
+#include "datapath/bpf/abi.h"
+#include "datapath/team/bucket_meter.h"
+#include "forward.skel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace teamo {
+namespace {
+
+static_assert(static_cast<unsigned>(HashField::eth) == TEAMO_HASH_ETH);
+static_assert(static_cast<unsigned>(HashField::vlan) == TEAMO_HASH_VLAN);
+static_assert(static_cast<unsigned>(HashField::ipv4) == TEAMO_HASH_IPV4);
+static_assert(static_cast<unsigned>(HashField::ipv6) == TEAMO_HASH_IPV6);
+static_assert(static_cast<unsigned>(HashField::tcp) == TEAMO_HASH_TCP);
+static_assert(static_cast<unsigned>(HashField::udp) == TEAMO_HASH_UDP);
+static_assert(static_cast<unsigned>(HashField::sctp) == TEAMO_HASH_SCTP);
+static_assert(static_cast<unsigned>(HashField::cpu) == TEAMO_HASH_CPU);
+static_assert(static_cast<unsigned>(TransmitMode::broadcast) == TEAMO_MODE_BROADCAST);
+static_assert(bucket_count == TEAMO_BUCKETS && max_ports + 1 == TEAMO_SLOTS);
+
+using Skeleton = Handle<teamo_forward, teamo_forward__destroy>;
+
+/// Discards libbpf's messages: failures are returned as errno, and our callers report them.
+int discard_message(libbpf_print_level /*level*/, const char* /*format*/, va_list /*arguments*/) { return 0; }
+
+Result<> write(int map, std::uint32_t key, const void* value) {
+    if (bpf_map_update_elem(map, &key, value, BPF_ANY) < 0)
+        return fail_errno(errno, "cannot write a BPF map");
+    return {};
+}
+
+/// Slots in order as the program reads them: one number, the first slot in its first byte.
+std::uint64_t abi_of(const Preference& preference, Slot leaving = {}) {
+    teamo_bucket bucket{};
+    for (std::size_t place = 0; place < preference.size(); ++place)
+        bucket.slot[place] = preference[place].value;
+    bucket.slot[0] |= static_cast<std::uint8_t>(leaving.value << TEAMO_LEAVING_SHIFT);
+    return std::bit_cast<std::uint64_t>(bucket);
+}
+
+/// The mapped memory of the map of buckets. Each entry is read and written as a whole, as the program does.
+class Entries {
+public:
+    static Result<Entries> open(int map) {
+        void* mapped = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+        if (mapped == MAP_FAILED) return fail_errno(errno, "cannot map a BPF map");
+        return Entries(static_cast<std::uint64_t*>(mapped));
+    }
+
+    std::atomic_ref<std::uint64_t> operator[](std::size_t bucket) const {
+        return std::atomic_ref(first_.get()[bucket]);
+    }
+
+private:
+    static constexpr std::size_t size = bucket_count * sizeof(std::uint64_t);
+    struct Unmap {
+        void operator()(std::uint64_t* first) const noexcept { munmap(first, size); }
+    };
+    explicit Entries(std::uint64_t* first) : first_(first) {}
+    std::unique_ptr<std::uint64_t, Unmap> first_;
+};
+
+std::uint64_t now_in_nanoseconds() {
+    using namespace std::chrono; // steady_clock is CLOCK_MONOTONIC, as bpf_ktime_get_ns() is
+    return static_cast<std::uint64_t>(
+        duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count());
+}
+
+} // namespace
+
+struct ProgramDatapath::Programs {
+    Skeleton skeleton;
+    std::optional<Entries> entries;
+    teamo_link_reading reading = TEAMO_LINKS_UNSEEN;
+    int team() const { return bpf_map__fd(skeleton->maps.teamo_team); }
+    int live() const { return bpf_map__fd(skeleton->maps.teamo_live); }
+    int devices() const { return bpf_map__fd(skeleton->maps.teamo_devices); }
+    int buckets() const { return bpf_map__fd(skeleton->maps.teamo_buckets); }
+    int last_sent() const { return bpf_map__fd(skeleton->maps.teamo_last_sent); }
+    int drains() const { return bpf_map__fd(skeleton->maps.teamo_drains); }
+    int cpu_slots() const { return bpf_map__fd(skeleton->maps.teamo_cpu_slots); }
+    int bucket_counters() const { return bpf_map__fd(skeleton->maps.teamo_bucket_counters); }
+    int counters() const { return bpf_map__fd(skeleton->maps.teamo_port_counters); }
+    int learn_device() const { return bpf_program__fd(skeleton->progs.teamo_learn_device); }
+};
+
+namespace {
+
+/// 0, or libbpf's error.
+int load_forward(Skeleton& skeleton, teamo_exit exit, bool by_cpu, teamo_link_reading reading) {
+    skeleton.reset(teamo_forward__open());
+    if (!skeleton) return -errno;
+    if (!by_cpu) static_cast<void>(bpf_map__set_max_entries(skeleton->maps.teamo_flows, 1));
+    skeleton->rodata->teamo_link_reading = reading;
+    skeleton->rodata->teamo_exit_by = exit;
+    bpf_program__set_autoload(skeleton->progs.teamo_clear_queue, exit == TEAMO_EXIT_BOND);
+    bpf_program__set_autoload(skeleton->progs.teamo_learn_device, reading != TEAMO_LINKS_UNSEEN);
+    return teamo_forward__load(skeleton.get());
+}
+
+/// The verifier keeps a CPU busy for some 40 ms. At the daemon's real-time priority the CPU would process no
+/// received packets meanwhile (ksoftirqd has a normal one).
+int load_at_normal_priority(const std::function<int()>& load) {
+    int error = 0;
+    std::thread([&] {
+        const sched_param none{};
+        static_cast<void>(::sched_setscheduler(0, SCHED_OTHER, &none)); // of this thread
+        error = load();
+    }).join();
+    return error;
+}
+
+} // namespace
+
+Result<std::shared_ptr<ProgramDatapath::Programs>> ProgramDatapath::load(teamo_exit exit, bool by_cpu) {
+    libbpf_set_print(discard_message);
+    auto programs = std::make_shared<Programs>();
+    // The best that this kernel accepts.
+    int error = 0;
+    for (const auto reading : {TEAMO_LINKS_READ, TEAMO_LINKS_PROBED, TEAMO_LINKS_UNSEEN}) {
+        programs->reading = reading;
+        error =
+            load_at_normal_priority([&] { return load_forward(programs->skeleton, exit, by_cpu, reading); });
+        if (error == 0) break;
+    }
+    if (error < 0)
+        return fail_errno(
+            -error, "the kernel refuses to load the BPF datapath (it needs kernel 6.1 or later, with BTF)");
+    programs->entries.emplace(TEAMO_TRY(Entries::open(programs->buckets())));
+    return programs;
+}
+
+int ProgramDatapath::transmit() const { return bpf_program__fd(programs_->skeleton->progs.teamo_transmit); }
+int ProgramDatapath::receive() const { return bpf_program__fd(programs_->skeleton->progs.teamo_receive); }
+int ProgramDatapath::clear_queue() const {
+    return bpf_program__fd(programs_->skeleton->progs.teamo_clear_queue);
+}
+
+LinkSight ProgramDatapath::link_sight() const {
+    if (programs_->reading != TEAMO_LINKS_UNSEEN) return {.sees = true, .reason = {}};
+    return {.sees = false, .reason = "the kernel refuses a BPF program that reads the ports' devices"};
+}
+
+Result<> ProgramDatapath::write_live(const LiveSlots& slots) {
+    const teamo_live live{.tx = slots.transmit, .rx = slots.receive, .standby = abi_of(slots.standby)};
+    return write(programs_->live(), 0, &live);
+}
+
+/// A device that cannot be learned (it may be gone) is not seen; the tables then decide alone.
+Result<> ProgramDatapath::write_devices(const Tables& now, const Tables& next, bool all) {
+    if (programs_->reading == TEAMO_LINKS_UNSEEN) return {};
+    for (std::uint32_t slot = 1; slot < next.ports.size(); ++slot) {
+        const auto mask = bit(Slot{static_cast<std::uint8_t>(slot)});
+        const bool learns = all || now.ports[slot] != next.ports[slot];
+        if (!learns && (now.waits & mask) == (next.waits & mask) &&
+            now.carrier_losses[slot] == next.carrier_losses[slot])
+            continue;
+        teamo_device device{};
+        if (learns) TEAMO_TRY(write(programs_->devices(), slot, &device));
+        if (!next.ports[slot]) continue;
+        if (learns) learn_device(next.ports[slot]);
+        if (bpf_map_lookup_elem(programs_->devices(), &slot, &device) < 0)
+            return fail_errno(errno, "cannot read a BPF map");
+        device.waits = (next.waits & mask) != 0 ? 1 : 0;
+        device.losses = next.carrier_losses[slot];
+        TEAMO_TRY(write(programs_->devices(), slot, &device));
+    }
+    return {};
+}
+
+/// Runs the program on the port's device, so that it sees where the kernel keeps it.
+void ProgramDatapath::learn_device(IfIndex port) const {
+    std::array<std::byte, 64> packet{}; // not sent
+    __sk_buff context{};
+    context.ifindex = port.value;
+    LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = packet.data(), .data_size_in = packet.size(),
+                .ctx_in = &context, .ctx_size_in = sizeof context);
+    static_cast<void>(bpf_prog_test_run_opts(programs_->learn_device(), &run));
+}
+
+Result<> ProgramDatapath::write_team(const Tables& tables) {
+    teamo_team team{};
+    // activebackup needs no mode of its own: only one slot is live.
+    const auto mode = tables.mode == TransmitMode::activebackup ? TransmitMode::hash : tables.mode;
+    team.mode = static_cast<std::uint32_t>(mode);
+    team.hash_fields = tables.hash_fields;
+    team.team_ifindex = tables.team.value;
+    team.inner_ifindex = tables.inner.value;
+    for (std::size_t slot = 0; slot < tables.ports.size(); ++slot)
+        team.port_ifindex[slot] = tables.ports[slot].value;
+    return write(programs_->team(), 0, &team);
+}
+
+Result<> ProgramDatapath::write_drains(const Tables& now, const Tables& next) {
+    for (std::uint32_t slot = 0; slot < next.drain.size(); ++slot) {
+        if (now.drain[slot] == next.drain[slot]) continue;
+        const auto nanoseconds = static_cast<std::uint64_t>(next.drain[slot].count());
+        TEAMO_TRY(write(programs_->drains(), slot, &nanoseconds));
+    }
+    return {};
+}
+
+Result<> ProgramDatapath::write_cpu_slots(const Tables& now, const Tables& next, bool all) {
+    if (!has(next.hash_fields, HashField::cpu)) return {};
+    const auto slot_of = [](const Tables& tables, std::uint32_t cpu) {
+        return cpu < tables.cpu_slots.size() ? tables.cpu_slots[cpu] : Slot{0};
+    };
+    const auto cpus = all ? TEAMO_CPUS : std::max(now.cpu_slots.size(), next.cpu_slots.size());
+    for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
+        const auto slot = slot_of(next, cpu);
+        if (!all && slot_of(now, cpu) == slot) continue;
+        TEAMO_TRY(write(programs_->cpu_slots(), cpu, &slot.value));
+    }
+    return {};
+}
+
+Result<> ProgramDatapath::write_buckets(const Tables& now, const Tables& next, bool all) {
+    for (std::uint32_t bucket = 0; bucket < next.buckets.size(); ++bucket) {
+        const bool begins = next.leaving[bucket] && now.leaving[bucket] != next.leaving[bucket];
+        if (!all && now.buckets[bucket] == next.buckets[bucket] &&
+            now.leaving[bucket] == next.leaving[bucket])
+            continue;
+        if (begins) { // count the gap from now on: earlier packets were not timed
+            const auto time = now_in_nanoseconds();
+            TEAMO_TRY(write(programs_->last_sent(), bucket, &time));
+        }
+        const auto entry = (*programs_->entries)[bucket];
+        const auto wanted = abi_of(next.buckets[bucket], next.leaving[bucket]);
+        auto waiting = abi_of(now.buckets[bucket], now.leaving[bucket]);
+        if (begins || !next.leaving[bucket])
+            entry = wanted;
+        else if (!entry.compare_exchange_strong(waiting, wanted))
+            entry = abi_of(next.buckets[bucket], Slot{0}); // the program has moved it; do not move it back
+    }
+    return {};
+}
+
+bool ProgramDatapath::has_moved(std::uint8_t bucket) const {
+    if (!applied_) return false;
+    return (*programs_->entries)[bucket] == abi_of(applied_->buckets[bucket], Slot{0});
+}
+
+Result<BucketCounters> ProgramDatapath::read_bucket(std::uint8_t bucket) {
+    return read_bucket_counters(programs_->bucket_counters(), bucket);
+}
+
+Result<> ProgramDatapath::apply(const Tables& tables) {
+    if (applied_ == tables) return {};
+    const Tables now = applied_.value_or(Tables{});
+    applied_.reset(); // unknown until everything is written; after a failure the next call writes all
+
+    const bool all = now == Tables{};
+    const auto write_one = [&](TableWrite what) -> Result<> {
+        switch (what) {
+        case TableWrite::stop: return write_live(staying_live(now, tables));
+        case TableWrite::drains: return write_drains(now, tables);
+        case TableWrite::team: return write_team(tables);
+        case TableWrite::devices: return write_devices(now, tables, all);
+        case TableWrite::cpu_slots: return write_cpu_slots(now, tables, all);
+        case TableWrite::buckets: return write_buckets(now, tables, all);
+        case TableWrite::start: return write_live(live_slots(tables));
+        }
+        return {};
+    };
+    for (const auto what : write_order(now, tables))
+        TEAMO_TRY(write_one(what));
+    applied_ = tables;
+    return {};
+}
+
+Result<std::array<PortCounters, max_ports + 1>> ProgramDatapath::read_counters() {
+    const int cpus = libbpf_num_possible_cpus();
+    if (cpus < 0) return fail_errno(-cpus, "cannot read the number of CPUs");
+    std::vector<teamo_counters> each(static_cast<std::size_t>(cpus));
+    std::array<PortCounters, max_ports + 1> counters{};
+    for (std::uint32_t slot = 0; slot < counters.size(); ++slot) {
+        if (bpf_map_lookup_elem(programs_->counters(), &slot, each.data()) < 0)
+            return fail_errno(errno, "cannot read a BPF map");
+        for (const auto& cpu : each) {
+            counters[slot].tx_packets += cpu.tx_packets;
+            counters[slot].tx_bytes += cpu.tx_bytes;
+            counters[slot].rx_packets += cpu.rx_packets;
+            counters[slot].rx_bytes += cpu.rx_bytes;
+            counters[slot].rx_dropped += cpu.rx_dropped;
+        }
+    }
+    return counters;
+}
+
+} // namespace teamo

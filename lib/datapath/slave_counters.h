@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The counters of ports that the kernel counts itself: those of their devices, from when they joined.
+#pragma once
+
+#include "kernel/netlink/netlink_socket.h"
+#include "model/config.h"
+#include "model/status.h"
+
+#include <array>
+#include <map>
+
+namespace teamo {
+
+class SlaveCounters {
+public:
+    static Result<SlaveCounters> open();
+
+    void begin(IfIndex port);
+    void forget(IfIndex port) { baselines_.erase(port); }
+    /// `ports` by slot.
+    std::array<PortCounters, max_ports + 1> read(const std::array<IfIndex, max_ports + 1>& ports);
+
+private:
+    explicit SlaveCounters(NetlinkSocket socket) : socket_(std::move(socket)) {}
+    NetlinkSocket socket_;
+    std::map<IfIndex, PortCounters> baselines_;
+};
+
+} // namespace teamo

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The kernel's bonding driver as the team's device: what ip(8) shows of it, bonds of other programs, and the
+// card that the kernel finds behind a socket for device TLS. The tests of tests/netns by bond check the rest.
+//
+// lab: Bond.* *DeviceTls.* DeviceTlsRefusal.* in -k 6.12 -p 2, 20 s
+#include "lab/far_switch.h"
+#include "support/daemon/process.h"
+#include "support/daemon/team_under_test.h"
+#include "support/net/links.h"
+#include "support/net/socket_address.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+#include <linux/tls.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+namespace teamo::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* config =
+    R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})";
+
+std::string in_guest(const std::string& line) { return must(NetNs::current(), line); }
+
+testing::AssertionResult carries(const TeamUnderTest& team, const std::string& port) {
+    return becomes(
+        std::string("true"), [&] { return team.item(fmt::format("ports.{}.datapath.transmits", port)); },
+        20s);
+}
+
+/// A device gets its queueing discipline when it is first up, and keeps it.
+std::string as_it_is(const std::string& port) {
+    in_guest(fmt::format("ip link set {0} up; ip link set {0} down", port));
+    return snapshot(NetNs::current(), port);
+}
+
+TEST(Bond, shows_as_bonding_with_a_queue_id_for_each_port) {
+    const FarSwitch far(2);
+    const auto before = as_it_is("eth1");
+    TeamUnderTest team(config, {"--datapath", "bond"});
+    ASSERT_TRUE(carries(team, "eth0"));
+    ASSERT_TRUE(carries(team, "eth1"));
+    EXPECT_EQ("bond", team.item("datapath.name"));
+    EXPECT_EQ("bond", team.item("datapath.device_kind"));
+    EXPECT_EQ("false", team.item("datapath.kernel_hashes"));
+    EXPECT_THAT(in_guest("ip -d link show team0"),
+                AllOf(HasSubstr("bond mode balance-rr"), HasSubstr("miimon 20")));
+    EXPECT_THAT(in_guest("ip -d link show eth0"), AllOf(HasSubstr("master team0"), HasSubstr("queue_id 1")));
+    EXPECT_THAT(in_guest("ip -d link show eth1"), AllOf(HasSubstr("master team0"), HasSubstr("queue_id 2")));
+    in_guest("ip addr add 10.9.0.1/24 dev team0; ip link set team0 up");
+    EXPECT_TRUE(reaches(NetNs::current(), "10.9.0.2", 15s));
+    in_guest("ip link set eth1 nomaster");
+    EXPECT_TRUE(becomes(std::string(""), [&] { return team.item("ports.eth1.link.up"); }));
+    EXPECT_EQ("", difference(before, snapshot(NetNs::current(), "eth1")));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_FALSE(exists(NetNs::current(), "team0"));
+}
+
+TEST(Bond, leaves_the_bond_of_another_program_alone) {
+    in_guest("ip link add team0 type bond mode active-backup");
+    const auto before = in_guest("ip -d link show team0");
+    const auto refused = daemon_on(config, {"--datapath", "bond"});
+    EXPECT_EQ(1, refused.status);
+    EXPECT_THAT(refused.err,
+                HasSubstr("device team0 exists and is not a team of teamd-offload; start with -o"));
+    const auto refused_mode = daemon_on(config, {"--datapath", "bond", "-o"});
+    EXPECT_EQ(1, refused_mode.status);
+    EXPECT_THAT(refused_mode.err, HasSubstr("its mode is not balance-rr"));
+    EXPECT_EQ(before, in_guest("ip -d link show team0"));
+    in_guest("ip link del team0");
+}
+
+TEST(Bond, takes_over_a_bond_in_balance_rr_with_option_o) {
+    in_guest(
+        "ip link add team0 type bond mode balance-rr; ip link set eth0 down; ip link set eth0 master team0");
+    TeamUnderTest team(R"({"device": "team0", "runner": {"name": "loadbalance"}})",
+                       {"--datapath", "bond", "-o"});
+    EXPECT_TRUE(carries(team, "eth0"));
+    EXPECT_THAT(look(NetNs::current(), "team0").altnames, testing::Contains("teamo-team-team0"));
+    EXPECT_THAT(in_guest("ip -d link show team0"), HasSubstr("miimon 20"));
+    EXPECT_EQ(0, team.stop());
+}
+
+// ---- device TLS -----------------------------------------------------------------------------
+
+/// Notes which device the kernel finds behind a socket. A kernel probe, removed at the end.
+class LowestDevice {
+public:
+    LowestDevice() {
+        in_guest("mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing; "
+                 "cd /sys/kernel/tracing && echo > trace && "
+                 "echo 'r:teamo_lowest netdev_sk_get_lowest_dev found=$retval->ifindex' >> kprobe_events && "
+                 "echo 1 > events/kprobes/teamo_lowest/enable && echo 1 > tracing_on");
+    }
+    LowestDevice(const LowestDevice&) = delete;
+    LowestDevice& operator=(const LowestDevice&) = delete;
+    ~LowestDevice() {
+        static_cast<void>(sh(NetNs::current(), "cd /sys/kernel/tracing && "
+                                               "echo 0 > events/kprobes/teamo_lowest/enable; "
+                                               "echo '-:teamo_lowest' >> kprobe_events"));
+    }
+    /// The names of the devices found.
+    std::vector<std::string> found() const {
+        std::vector<std::string> names;
+        const auto text = in_guest("sed -n 's/.*found=//p' /sys/kernel/tracing/trace");
+        for (std::size_t at = 0; at < text.size();) {
+            const auto end = text.find('\n', at);
+            names.push_back(
+                in_guest(fmt::format("ip -o link | sed -n 's/^{}: \\([^:@]*\\).*/\\1/p' | tr -d '\\n'",
+                                     text.substr(at, end - at))));
+            at = end == std::string::npos ? text.size() : end + 1;
+        }
+        return names;
+    }
+};
+
+/// Connects over the team and asks for TLS in the kernel, which first looks for a card that does it.
+void start_tls(const NetNs& far, const char* address) {
+    const SocketAddress to(address, 7002);
+    const auto listener = socket_in(far, AF_INET, SOCK_STREAM);
+    const auto sender = socket_in(NetNs::current(), AF_INET, SOCK_STREAM);
+    if (::bind(listener.get(), to.get(), to.size) < 0 || ::listen(listener.get(), 1) < 0 ||
+        ::connect(sender.get(), to.get(), to.size) < 0)
+        throw SetupError("no connection to the far end");
+    tls12_crypto_info_aes_gcm_128 key{};
+    key.info.version = TLS_1_2_VERSION;
+    key.info.cipher_type = TLS_CIPHER_AES_GCM_128;
+    constexpr int sol_tls = 282; // SOL_TLS
+    if (::setsockopt(sender.get(), SOL_TCP, TCP_ULP, "tls", sizeof "tls") < 0 ||
+        ::setsockopt(sender.get(), sol_tls, TLS_TX, &key, sizeof key) < 0)
+        throw SetupError("the kernel refuses TLS");
+}
+
+struct Datapath {
+    const char* name;
+    const char* option;
+    const char* offload; ///< of the configuration
+    bool finds_port;
+};
+
+class DeviceTls : public testing::TestWithParam<Datapath> {};
+
+TEST_P(DeviceTls, kernel_finds_the_port_only_if_bonding_hashes) {
+    in_guest("modprobe tls");
+    const auto far = NetNs::create();
+    in_guest("ip link add p0 type veth peer name f0; ip link add p1 type veth peer name f1");
+    NetNs::current().ip("link set f0 netns " + far.path() + "\nlink set f1 netns " + far.path());
+    far.ip("link add br0 type bridge mcast_snooping 0\nlink set f0 master br0 up\nlink set f1 master br0 up\n"
+           "addr add 10.8.0.2/24 dev br0\nlink set br0 up");
+    TeamUnderTest team(fmt::format(R"({{"device": "team0", "runner": {{"name": "loadbalance"}}, {}
+                                       "ports": {{"p0": {{}}, "p1": {{}}}}}})",
+                                   GetParam().offload),
+                       {"--datapath", GetParam().option});
+    ASSERT_TRUE(carries(team, "p0"));
+    ASSERT_TRUE(carries(team, "p1"));
+    in_guest("ip addr add 10.8.0.1/24 dev team0; ip link set team0 up");
+    ASSERT_TRUE(reaches(NetNs::current(), "10.8.0.2", 15s));
+    const LowestDevice lowest;
+    start_tls(far, "10.8.0.2");
+    const auto found = lowest.found();
+    fmt::print("{}: the kernel finds {}\n", GetParam().name, fmt::join(found, ", "));
+    ASSERT_FALSE(found.empty());
+    const bool is_port = found.front() == "p0" || found.front() == "p1";
+    EXPECT_EQ(GetParam().finds_port, is_port);
+    EXPECT_EQ(GetParam().finds_port ? "true" : "false", team.item("datapath.kernel_hashes"));
+    EXPECT_THAT(in_guest("ip -d link show team0"),
+                GetParam().finds_port ? HasSubstr("xmit_hash_policy layer3+4")
+                                      : testing::Matcher<std::string>(Not(HasSubstr("layer3+4"))));
+    const auto warned = HasSubstr("bonding chooses the ports by its layer3+4 hash");
+    EXPECT_THAT(team.log(), GetParam().finds_port ? testing::Matcher<std::string>(warned) : Not(warned));
+    EXPECT_EQ(0, team.stop());
+    in_guest("ip link del p0; ip link del p1");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    By, DeviceTls,
+    testing::Values(Datapath{"team", "team", "", false}, Datapath{"bpf", "bpf", "", false},
+                    Datapath{"bond", "bond", "", false},
+                    Datapath{"required", "auto", R"("offload": {"tls-hw-tx-offload": "require"},)", true}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+TEST(DeviceTlsRefusal, names_what_excludes_it) {
+    const auto with = [](const char* runner) {
+        return fmt::format(R"({{"device": "team0", "runner": {{"name": "{}"}},
+                               "offload": {{"tls-hw-tx-offload": "require"}}}})",
+                           runner);
+    };
+    const auto other_datapath = daemon_on(with("loadbalance"), {"--datapath", "bpf"});
+    EXPECT_EQ(1, other_datapath.status);
+    EXPECT_THAT(other_datapath.err, HasSubstr("only the datapath bond passes device TLS"));
+    const auto other_runner = daemon_on(with("activebackup"), {"--datapath", "auto"});
+    EXPECT_EQ(1, other_runner.status);
+    EXPECT_THAT(other_runner.err, HasSubstr("device TLS needs the runner loadbalance"));
+}
+
+} // namespace
+} // namespace teamo::test
