@@ -7,7 +7,7 @@
 namespace teamo {
 
 Result<std::unique_ptr<BpfDatapath>> BpfDatapath::open(bool by_cpu) {
-    auto programs = TEAMO_TRY(load(TEAMO_EXIT_REDIRECT, by_cpu));
+    auto programs = TEAMO_TRY(ForwardPrograms::load(TEAMO_EXIT_REDIRECT, by_cpu));
     return std::unique_ptr<BpfDatapath>(new BpfDatapath(std::move(programs)));
 }
 
@@ -23,13 +23,13 @@ Result<std::optional<TeamDevice>> BpfDatapath::find_device(const Links& links, c
 
 Result<> BpfDatapath::attach_team(const TeamDevice& device, const Tables& tables) {
     TEAMO_TRY(apply(tables));
-    if (device.kind == "netkit") return attach_netkit(device.team, transmit());
-    return attach_ingress(device.inner, transmit());
+    if (device.kind == "netkit") return attach_netkit(device.team, programs().transmit());
+    return attach_ingress(device.inner, programs().transmit());
 }
 
 Result<bool> BpfDatapath::makes_something(IfIndex port) const { return lacks_clsact(port); }
 
-Result<> BpfDatapath::attach_port(IfIndex port) { return attach_ingress(port, receive()); }
+Result<> BpfDatapath::attach_port(IfIndex port) { return attach_ingress(port, programs().receive()); }
 
 Result<> BpfDatapath::detach_port(IfIndex port, bool made) { return detach(port, made); }
 

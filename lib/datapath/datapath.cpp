@@ -49,7 +49,8 @@ Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkContr
     const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing));
     const bool by_cpu = has(hash_fields_of(config.runner), HashField::cpu);
     switch (chosen) {
-    case DatapathChoice::team: return std::unique_ptr<Datapath>(TEAMO_TRY(TeamDatapath::open()));
+    case DatapathChoice::team:
+        return std::unique_ptr<Datapath>(TEAMO_TRY(TeamDatapath::open(mode_of(config.runner))));
     case DatapathChoice::bond: return std::unique_ptr<Datapath>(TEAMO_TRY(BondDatapath::open(by_cpu)));
     default: return std::unique_ptr<Datapath>(TEAMO_TRY(BpfDatapath::open(by_cpu)));
     }

@@ -29,6 +29,12 @@ constexpr Slot leaves_by(const Preference& preference, SlotSet live) {
 
 enum class TransmitMode : std::uint32_t { hash, roundrobin, random, broadcast, activebackup };
 
+constexpr TransmitMode mode_of(const RunnerConfig& runner) {
+    using enum TransmitMode;
+    constexpr std::array modes{broadcast, roundrobin, random, activebackup, hash, hash};
+    return modes[runner.index()];
+}
+
 /// Options of the kernel's team driver; other datapaths ignore them.
 struct PortSettings {
     std::int32_t prio = 0;

@@ -8,7 +8,7 @@
 namespace teamo {
 Result<std::unique_ptr<BondDatapath>> BondDatapath::open(bool by_cpu) {
     auto links = TEAMO_TRY(LinkControl::open());
-    auto programs = TEAMO_TRY(load(TEAMO_EXIT_BOND, by_cpu));
+    auto programs = TEAMO_TRY(ForwardPrograms::load(TEAMO_EXIT_BOND, by_cpu));
     return std::unique_ptr<BondDatapath>(new BondDatapath(std::move(programs), std::move(links)));
 }
 
@@ -31,16 +31,16 @@ Result<> BondDatapath::attach_team(const TeamDevice& device, const Tables& table
         TEAMO_TRY(links_.set_up_bond(device.team, bond_mode_round_robin, bond_miimon));
     team_ = device.team;
     TEAMO_TRY(apply(tables));
-    return attach_egress(device.team, transmit());
+    return attach_egress(device.team, programs().transmit());
 }
 
 Result<bool> BondDatapath::makes_something(IfIndex port) const { return lacks_clsact(port); }
 
 Result<> BondDatapath::attach_port(IfIndex port) {
     const auto link = TEAMO_TRY(links_.read(port));
-    if (link.tx_queues > 1) TEAMO_TRY(attach_egress(port, clear_queue()));
+    if (link.tx_queues > 1) TEAMO_TRY(attach_egress(port, programs().clear_queue()));
     // Before it is a slave, so that a port that should not receive never does.
-    TEAMO_TRY(attach_ingress(port, receive()));
+    TEAMO_TRY(attach_ingress(port, programs().receive()));
     return enslave(links_, port, team_);
 }
 

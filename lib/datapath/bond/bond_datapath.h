@@ -31,7 +31,7 @@ public:
     Result<> apply(const Tables& tables) override;
 
 private:
-    BondDatapath(std::shared_ptr<Programs> programs, LinkControl links)
+    BondDatapath(ForwardPrograms programs, LinkControl links)
         : ProgramDatapath(std::move(programs)), links_(std::move(links)) {}
     Result<> name_ports(const Tables& tables);
 

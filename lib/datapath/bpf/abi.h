@@ -69,6 +69,7 @@ struct teamo_device {
 enum teamo_exit {
     TEAMO_EXIT_REDIRECT = 0, /* to the port's egress, from the inner end of a pair */
     TEAMO_EXIT_BOND = 1,     /* by the bonding driver: the slot is the queue_id of a slave */
+    TEAMO_EXIT_DRIVER = 2,   /* the team driver chooses; only a port without a link is avoided */
 };
 
 /* How the programs see whether a port has a link. */

@@ -352,6 +352,30 @@ int teamo_clear_queue(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 }
 
+/*
+ * The egress of a port of the team driver, whose mode loadbalance sends by a port without a link until the daemon
+ * has disabled it: sends such a packet by another port. It must not reach the port's queue, because the driver
+ * would send it again after a refusal (docs/adr/0023).
+ */
+SEC("tc")
+int teamo_avoid_lost_link(struct __sk_buff *skb)
+{
+	__u32 zero = 0, slot, other, port;
+	const struct teamo_team *team = bpf_map_lookup_elem(&teamo_team, &zero);
+
+	if (!team)
+		return TC_ACT_UNSPEC;
+	slot = teamo_slot_of_port(team, skb->ifindex);
+	if (slot == TEAMO_NO_SLOT || teamo_has_link(slot, true))
+		return TC_ACT_UNSPEC;
+	other = teamo_choose_linked(skb, slot, teamo_bucket_of(teamo_packet_hash(skb, team->hash_fields)));
+	port = teamo_port_of(team, other);
+	if (!port || other == slot)
+		return TC_ACT_UNSPEC;
+	skb->queue_mapping = 0; /* see teamo_leave_by() */
+	return bpf_redirect(port, 0);
+}
+
 /* Run once for a port (BPF_PROG_TEST_RUN on its device), never attached: stores where the kernel keeps the
  * device. Returns the port's slot, or 0. */
 SEC("tc")

@@ -42,14 +42,25 @@ Result<> for_each_port(const Tables& tables, Action action) {
 
 } // namespace
 
-Result<std::unique_ptr<TeamDatapath>> TeamDatapath::open() {
+Result<std::unique_ptr<TeamDatapath>> TeamDatapath::open(TransmitMode mode) {
     auto links = TEAMO_TRY(LinkControl::open());
     auto counters = TEAMO_TRY(SlaveCounters::open());
-    return std::unique_ptr<TeamDatapath>(new TeamDatapath(std::move(links), std::move(counters)));
+    std::unique_ptr<TeamDatapath> datapath(new TeamDatapath(mode, std::move(links), std::move(counters)));
+    if (mode == TransmitMode::hash) {
+        // Without BPF the daemon alone handles lost links.
+        auto programs = ForwardPrograms::load(TEAMO_EXIT_DRIVER, /*by_cpu=*/false);
+        if (programs && programs->see_links()) datapath->avoidance_.emplace(std::move(*programs));
+    }
+    return datapath;
 }
 
 LinkSight TeamDatapath::link_sight() const {
-    return {.sees = false, .reason = "the kernel's team driver sends by a port until the port is disabled"};
+    if (mode_ == TransmitMode::activebackup)
+        return {.sees = false,
+                .reason = "the kernel's team driver uses only the active port, which the daemon chooses"};
+    if (mode_ == TransmitMode::hash && !avoidance_)
+        return {.sees = false, .reason = "the kernel refuses a BPF program that reads the ports' devices"};
+    return {.sees = true, .reason = {}};
 }
 
 Result<TeamDevice> TeamDatapath::create_device(LinkControl& links, const std::string& name,
@@ -69,7 +80,12 @@ Result<> TeamDatapath::attach_team(const TeamDevice& device, const Tables& table
     return apply(tables);
 }
 
+Result<bool> TeamDatapath::makes_something(IfIndex port) const {
+    return avoidance_ ? lacks_clsact(port) : Result<bool>(false);
+}
+
 Result<> TeamDatapath::attach_port(IfIndex port) {
+    if (avoidance_) TEAMO_TRY(attach_egress(port, avoidance_->avoid_lost_link()));
     TEAMO_TRY(enslave(links_, port, team_));
     counters_.begin(port);
     return {};
@@ -178,6 +194,7 @@ Result<> TeamDatapath::apply(const Tables& tables) {
     TEAMO_TRY(set_team_options(tables));
     TEAMO_TRY(set_mapping(tables));
     TEAMO_TRY(set_port_options(tables));
+    if (avoidance_) TEAMO_TRY(avoidance_->apply(tables));
     applied_ = tables;
     return {};
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "datapath/datapath.h"
+#include "datapath/forward_programs.h"
 #include "datapath/slave_counters.h"
 #include "datapath/team/bucket_meter.h"
 #include "datapath/team/team_driver.h"
@@ -15,7 +16,7 @@ namespace teamo {
 
 class TeamDatapath final : public Datapath {
 public:
-    static Result<std::unique_ptr<TeamDatapath>> open();
+    static Result<std::unique_ptr<TeamDatapath>> open(TransmitMode mode);
 
     std::string_view name() const override { return "team"; }
     bool kernel_manages_ports() const override { return true; }
@@ -26,7 +27,7 @@ public:
     Result<std::optional<TeamDevice>> find_device(const Links& links, const std::string& name,
                                                   bool take_over) const override;
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
-    Result<bool> makes_something(IfIndex /*port*/) const override { return false; }
+    Result<bool> makes_something(IfIndex port) const override;
     /// The port must be down: the driver sets it up (team_port_add).
     Result<> attach_port(IfIndex port) override;
     Result<> detach_port(IfIndex port, bool made) override;
@@ -39,15 +40,20 @@ public:
     Result<> take_events() override;
 
 private:
-    TeamDatapath(LinkControl links, SlaveCounters counters)
-        : links_(std::move(links)), counters_(std::move(counters)) {}
+    TeamDatapath(TransmitMode mode, LinkControl links, SlaveCounters counters)
+        : mode_(mode), links_(std::move(links)), counters_(std::move(counters)) {}
     Result<> set_mode(TransmitMode mode);
     Result<> set_team_options(const Tables& tables);
     Result<> set_port_options(const Tables& tables);
     Result<> set_carrying(const Tables& tables);
     Result<> set_mapping(const Tables& tables);
 
+    TransmitMode mode_;
     LinkControl links_;
+    /// On the egress of each port: sends by another port while this one has no link. Only for the mode
+    /// loadbalance; the others choose among ports with a link, except activebackup, which would receive
+    /// nothing by another port. docs/adr/0023.
+    std::optional<ForwardPrograms> avoidance_;
     SlaveCounters counters_;
     IfIndex team_;
     std::optional<TeamDriver> driver_; ///< set when there is a device

@@ -9,12 +9,6 @@
 namespace teamo {
 namespace {
 
-TransmitMode mode_of(const RunnerConfig& runner) {
-    using enum TransmitMode;
-    constexpr std::array modes{broadcast, roundrobin, random, activebackup, hash, hash};
-    return modes[runner.index()];
-}
-
 HwaddrPolicy policy_of(const RunnerConfig& runner) {
     const auto* backup = std::get_if<ActiveBackupRunner>(&runner);
     return backup == nullptr ? HwaddrPolicy::same_all : backup->hwaddr_policy;

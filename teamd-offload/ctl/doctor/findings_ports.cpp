@@ -117,12 +117,26 @@ void add_received(const Readings& readings, const PortStatus& port, Findings& fi
                      readings.state.name)});
 }
 
+/// drivers/net/team/team_core.c: team_queue_override_transmit() sends a refused packet again.
+void add_queue_override(const Readings& readings, Findings& findings) {
+    if (readings.state.datapath != "team") return;
+    const auto read = read_document(readings.configuration);
+    if (!read.configuration) return;
+    for (const auto& [name, port] : read.configuration->team.ports)
+        if (port.queue_id)
+            findings.push_back(
+                {warning, name,
+                 "has a queue_id, with which the kernel can crash when the port loses its link",
+                 fmt::format("in the configuration: remove /ports/{}/queue_id", name)});
+}
+
 } // namespace
 
 Findings carrying_findings(const Readings& readings) {
     Findings findings;
     add_of_team(readings.state, findings);
     add_link_sight(readings.state, findings);
+    add_queue_override(readings, findings);
     for (const auto& port : readings.state.ports)
         add_link(readings, port, findings);
     return findings;

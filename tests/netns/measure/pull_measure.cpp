@@ -83,7 +83,9 @@ TEST_P(Pull, loses_few_packets) {
         const auto lost = lost_by_pulls(wires, rate);
         const auto what = fmt::format("{}, daemon {}, {}/s", runner.name, daemon.name, rate);
         fmt::print("{}: lost in {} pulls: {}\n", what, pulls, fmt::join(lost, " "));
-        EXPECT_TRUE(at_most(what + ", median", median(lost), {.promised = 0, .defect = 100}));
+        // At 50,000/s a packet is on the wire at the moment of most pulls.
+        EXPECT_TRUE(
+            at_most(what + ", median", median(lost), {.promised = rate > 10'000 ? 1.0 : 0.0, .defect = 100}));
         EXPECT_TRUE(at_most(what + ", worst", static_cast<double>(std::ranges::max(lost)),
                             {.promised = 5, .defect = 1'000}));
     }

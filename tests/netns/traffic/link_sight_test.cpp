@@ -4,6 +4,7 @@
 //
 // lab: */LostLink.costs_few_packets_by_hash/killed */LostLink.lets_the_backup_*/frozen by bond on 6.1, 15 s
 // lab: */LostLink.* by bond, 75 s, long
+// lab: */LostLink.costs_few_packets_by_hash/* by team, 12 s
 #include "netns/configs.h"
 #include "support/traffic/traffic.h"
 
@@ -33,10 +34,10 @@ void expect_pulls_cost_few(const Cabling& wires, const Stream& one, const Stream
     }
 }
 
-/// Every kernel that runs our program lets it see links.
+/// All datapaths see links, on every kernel that is tried, except the team driver with activebackup.
 bool sees_links(const TeamUnderTest& team) {
     const bool sees = team.item("datapath.sees_links") == "true";
-    EXPECT_EQ(sees, team.item("datapath.name") != "team");
+    EXPECT_EQ(sees, team.item("datapath.name") != "team" || team.item("setup.runner_name") != "activebackup");
     return sees;
 }
 
@@ -91,6 +92,7 @@ TEST_P(LostLink, stays_out_without_a_daemon_if_the_watch_has_a_delay) {
                                    R"("link_watch": {"name": "ethtool", "delay_up": 100}, )"));
     if (!sees_links(team)) GTEST_SKIP() << team.item("datapath.sees_links_reason");
     bring_up(wires, team);
+    if (by_driver(wires)) GTEST_SKIP() << "the driver uses a link that returns at once";
     const Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
     end(team);
     wires.pull(1);

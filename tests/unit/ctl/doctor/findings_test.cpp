@@ -66,6 +66,23 @@ TEST(Findings, note_that_the_datapath_does_not_see_links) {
     EXPECT_THAT(text_of("team0", all_findings(readings)), testing::HasSubstr("the kernel refuses it"));
 }
 
+TEST(Findings, note_that_the_kernel_chooses_the_ports) {
+    auto readings = good_readings(2);
+    readings.state.kernel_hashes = true;
+    readings.state.link_sight = {.sees = false, .reason = "bonding checks"};
+    EXPECT_THAT(seen(readings), ElementsAre("note team0"));
+    EXPECT_THAT(text_of("team0", all_findings(readings)), testing::HasSubstr("by its own hash"));
+}
+
+TEST(Findings, warn_of_a_queue_id_with_the_team_driver) {
+    auto readings = good_readings(2);
+    readings.configuration = *json::parse(
+        R"({"runner": {"name": "loadbalance"}, "ports": {"eth1": {"queue_id": 3}, "eth2": {}}})");
+    EXPECT_THAT(seen(readings), IsEmpty());
+    readings.state.datapath = "team";
+    EXPECT_THAT(seen(readings), ElementsAre("warning eth1"));
+}
+
 TEST(Findings, accept_backup_ports_that_do_not_transmit) {
     auto readings = good_readings(2);
     readings.state.runner = "activebackup";

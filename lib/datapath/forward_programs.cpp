@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "datapath/program_datapath.h"
+#include "datapath/forward_programs.h"
 
 #include "base/handle.h"
 #include "datapath/bpf/abi.h"
@@ -82,7 +82,7 @@ std::uint64_t now_in_nanoseconds() {
 
 } // namespace
 
-struct ProgramDatapath::Programs {
+struct ForwardPrograms::Loaded {
     Skeleton skeleton;
     std::optional<Entries> entries;
     teamo_link_reading reading = TEAMO_LINKS_UNSEEN;
@@ -107,8 +107,12 @@ int load_forward(Skeleton& skeleton, teamo_exit exit, bool by_cpu, teamo_link_re
     if (!by_cpu) static_cast<void>(bpf_map__set_max_entries(skeleton->maps.teamo_flows, 1));
     skeleton->rodata->teamo_link_reading = reading;
     skeleton->rodata->teamo_exit_by = exit;
-    bpf_program__set_autoload(skeleton->progs.teamo_clear_queue, exit == TEAMO_EXIT_BOND);
-    bpf_program__set_autoload(skeleton->progs.teamo_learn_device, reading != TEAMO_LINKS_UNSEEN);
+    auto& programs = skeleton->progs;
+    bpf_program__set_autoload(programs.teamo_transmit, exit != TEAMO_EXIT_DRIVER);
+    bpf_program__set_autoload(programs.teamo_receive, exit != TEAMO_EXIT_DRIVER);
+    bpf_program__set_autoload(programs.teamo_clear_queue, exit == TEAMO_EXIT_BOND);
+    bpf_program__set_autoload(programs.teamo_avoid_lost_link, exit == TEAMO_EXIT_DRIVER);
+    bpf_program__set_autoload(programs.teamo_learn_device, reading != TEAMO_LINKS_UNSEEN);
     return teamo_forward__load(skeleton.get());
 }
 
@@ -126,43 +130,47 @@ int load_at_normal_priority(const std::function<int()>& load) {
 
 } // namespace
 
-Result<std::shared_ptr<ProgramDatapath::Programs>> ProgramDatapath::load(teamo_exit exit, bool by_cpu) {
+ForwardPrograms::ForwardPrograms(std::unique_ptr<Loaded> loaded) : loaded_(std::move(loaded)) {}
+ForwardPrograms::ForwardPrograms(ForwardPrograms&&) noexcept = default;
+ForwardPrograms::~ForwardPrograms() = default;
+
+Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu) {
     libbpf_set_print(discard_message);
-    auto programs = std::make_shared<Programs>();
+    auto loaded = std::make_unique<Loaded>();
     // The best that this kernel accepts.
     int error = 0;
     for (const auto reading : {TEAMO_LINKS_READ, TEAMO_LINKS_PROBED, TEAMO_LINKS_UNSEEN}) {
-        programs->reading = reading;
+        loaded->reading = reading;
         error =
-            load_at_normal_priority([&] { return load_forward(programs->skeleton, exit, by_cpu, reading); });
+            load_at_normal_priority([&] { return load_forward(loaded->skeleton, exit, by_cpu, reading); });
         if (error == 0) break;
     }
     if (error < 0)
         return fail_errno(
             -error, "the kernel refuses to load the BPF datapath (it needs kernel 6.1 or later, with BTF)");
-    programs->entries.emplace(TEAMO_TRY(Entries::open(programs->buckets())));
-    return programs;
+    loaded->entries.emplace(TEAMO_TRY(Entries::open(loaded->buckets())));
+    return ForwardPrograms(std::move(loaded));
 }
 
-int ProgramDatapath::transmit() const { return bpf_program__fd(programs_->skeleton->progs.teamo_transmit); }
-int ProgramDatapath::receive() const { return bpf_program__fd(programs_->skeleton->progs.teamo_receive); }
-int ProgramDatapath::clear_queue() const {
-    return bpf_program__fd(programs_->skeleton->progs.teamo_clear_queue);
+int ForwardPrograms::transmit() const { return bpf_program__fd(loaded_->skeleton->progs.teamo_transmit); }
+int ForwardPrograms::receive() const { return bpf_program__fd(loaded_->skeleton->progs.teamo_receive); }
+int ForwardPrograms::clear_queue() const {
+    return bpf_program__fd(loaded_->skeleton->progs.teamo_clear_queue);
+}
+int ForwardPrograms::avoid_lost_link() const {
+    return bpf_program__fd(loaded_->skeleton->progs.teamo_avoid_lost_link);
 }
 
-LinkSight ProgramDatapath::link_sight() const {
-    if (programs_->reading != TEAMO_LINKS_UNSEEN) return {.sees = true, .reason = {}};
-    return {.sees = false, .reason = "the kernel refuses a BPF program that reads the ports' devices"};
-}
+bool ForwardPrograms::see_links() const { return loaded_->reading != TEAMO_LINKS_UNSEEN; }
 
-Result<> ProgramDatapath::write_live(const LiveSlots& slots) {
+Result<> ForwardPrograms::write_live(const LiveSlots& slots) {
     const teamo_live live{.tx = slots.transmit, .rx = slots.receive, .standby = abi_of(slots.standby)};
-    return write(programs_->live(), 0, &live);
+    return write(loaded_->live(), 0, &live);
 }
 
 /// A device that cannot be learned (it may be gone) is not seen; the tables then decide alone.
-Result<> ProgramDatapath::write_devices(const Tables& now, const Tables& next, bool all) {
-    if (programs_->reading == TEAMO_LINKS_UNSEEN) return {};
+Result<> ForwardPrograms::write_devices(const Tables& now, const Tables& next, bool all) {
+    if (loaded_->reading == TEAMO_LINKS_UNSEEN) return {};
     for (std::uint32_t slot = 1; slot < next.ports.size(); ++slot) {
         const auto mask = bit(Slot{static_cast<std::uint8_t>(slot)});
         const bool learns = all || now.ports[slot] != next.ports[slot];
@@ -170,29 +178,29 @@ Result<> ProgramDatapath::write_devices(const Tables& now, const Tables& next, b
             now.carrier_losses[slot] == next.carrier_losses[slot])
             continue;
         teamo_device device{};
-        if (learns) TEAMO_TRY(write(programs_->devices(), slot, &device));
+        if (learns) TEAMO_TRY(write(loaded_->devices(), slot, &device));
         if (!next.ports[slot]) continue;
         if (learns) learn_device(next.ports[slot]);
-        if (bpf_map_lookup_elem(programs_->devices(), &slot, &device) < 0)
+        if (bpf_map_lookup_elem(loaded_->devices(), &slot, &device) < 0)
             return fail_errno(errno, "cannot read a BPF map");
         device.waits = (next.waits & mask) != 0 ? 1 : 0;
         device.losses = next.carrier_losses[slot];
-        TEAMO_TRY(write(programs_->devices(), slot, &device));
+        TEAMO_TRY(write(loaded_->devices(), slot, &device));
     }
     return {};
 }
 
 /// Runs the program on the port's device, so that it sees where the kernel keeps it.
-void ProgramDatapath::learn_device(IfIndex port) const {
+void ForwardPrograms::learn_device(IfIndex port) const {
     std::array<std::byte, 64> packet{}; // not sent
     __sk_buff context{};
     context.ifindex = port.value;
     LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = packet.data(), .data_size_in = packet.size(),
                 .ctx_in = &context, .ctx_size_in = sizeof context);
-    static_cast<void>(bpf_prog_test_run_opts(programs_->learn_device(), &run));
+    static_cast<void>(bpf_prog_test_run_opts(loaded_->learn_device(), &run));
 }
 
-Result<> ProgramDatapath::write_team(const Tables& tables) {
+Result<> ForwardPrograms::write_team(const Tables& tables) {
     teamo_team team{};
     // activebackup needs no mode of its own: only one slot is live.
     const auto mode = tables.mode == TransmitMode::activebackup ? TransmitMode::hash : tables.mode;
@@ -202,19 +210,19 @@ Result<> ProgramDatapath::write_team(const Tables& tables) {
     team.inner_ifindex = tables.inner.value;
     for (std::size_t slot = 0; slot < tables.ports.size(); ++slot)
         team.port_ifindex[slot] = tables.ports[slot].value;
-    return write(programs_->team(), 0, &team);
+    return write(loaded_->team(), 0, &team);
 }
 
-Result<> ProgramDatapath::write_drains(const Tables& now, const Tables& next) {
+Result<> ForwardPrograms::write_drains(const Tables& now, const Tables& next) {
     for (std::uint32_t slot = 0; slot < next.drain.size(); ++slot) {
         if (now.drain[slot] == next.drain[slot]) continue;
         const auto nanoseconds = static_cast<std::uint64_t>(next.drain[slot].count());
-        TEAMO_TRY(write(programs_->drains(), slot, &nanoseconds));
+        TEAMO_TRY(write(loaded_->drains(), slot, &nanoseconds));
     }
     return {};
 }
 
-Result<> ProgramDatapath::write_cpu_slots(const Tables& now, const Tables& next, bool all) {
+Result<> ForwardPrograms::write_cpu_slots(const Tables& now, const Tables& next, bool all) {
     if (!has(next.hash_fields, HashField::cpu)) return {};
     const auto slot_of = [](const Tables& tables, std::uint32_t cpu) {
         return cpu < tables.cpu_slots.size() ? tables.cpu_slots[cpu] : Slot{0};
@@ -223,12 +231,12 @@ Result<> ProgramDatapath::write_cpu_slots(const Tables& now, const Tables& next,
     for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
         const auto slot = slot_of(next, cpu);
         if (!all && slot_of(now, cpu) == slot) continue;
-        TEAMO_TRY(write(programs_->cpu_slots(), cpu, &slot.value));
+        TEAMO_TRY(write(loaded_->cpu_slots(), cpu, &slot.value));
     }
     return {};
 }
 
-Result<> ProgramDatapath::write_buckets(const Tables& now, const Tables& next, bool all) {
+Result<> ForwardPrograms::write_buckets(const Tables& now, const Tables& next, bool all) {
     for (std::uint32_t bucket = 0; bucket < next.buckets.size(); ++bucket) {
         const bool begins = next.leaving[bucket] && now.leaving[bucket] != next.leaving[bucket];
         if (!all && now.buckets[bucket] == next.buckets[bucket] &&
@@ -236,9 +244,9 @@ Result<> ProgramDatapath::write_buckets(const Tables& now, const Tables& next, b
             continue;
         if (begins) { // count the gap from now on: earlier packets were not timed
             const auto time = now_in_nanoseconds();
-            TEAMO_TRY(write(programs_->last_sent(), bucket, &time));
+            TEAMO_TRY(write(loaded_->last_sent(), bucket, &time));
         }
-        const auto entry = (*programs_->entries)[bucket];
+        const auto entry = (*loaded_->entries)[bucket];
         const auto wanted = abi_of(next.buckets[bucket], next.leaving[bucket]);
         auto waiting = abi_of(now.buckets[bucket], now.leaving[bucket]);
         if (begins || !next.leaving[bucket])
@@ -249,16 +257,16 @@ Result<> ProgramDatapath::write_buckets(const Tables& now, const Tables& next, b
     return {};
 }
 
-bool ProgramDatapath::has_moved(std::uint8_t bucket) const {
+bool ForwardPrograms::has_moved(std::uint8_t bucket) const {
     if (!applied_) return false;
-    return (*programs_->entries)[bucket] == abi_of(applied_->buckets[bucket], Slot{0});
+    return (*loaded_->entries)[bucket] == abi_of(applied_->buckets[bucket], Slot{0});
 }
 
-Result<BucketCounters> ProgramDatapath::read_bucket(std::uint8_t bucket) {
-    return read_bucket_counters(programs_->bucket_counters(), bucket);
+Result<BucketCounters> ForwardPrograms::read_bucket(std::uint8_t bucket) {
+    return read_bucket_counters(loaded_->bucket_counters(), bucket);
 }
 
-Result<> ProgramDatapath::apply(const Tables& tables) {
+Result<> ForwardPrograms::apply(const Tables& tables) {
     if (applied_ == tables) return {};
     const Tables now = applied_.value_or(Tables{});
     applied_.reset(); // unknown until everything is written; after a failure the next call writes all
@@ -282,13 +290,13 @@ Result<> ProgramDatapath::apply(const Tables& tables) {
     return {};
 }
 
-Result<std::array<PortCounters, max_ports + 1>> ProgramDatapath::read_counters() {
+Result<std::array<PortCounters, max_ports + 1>> ForwardPrograms::read_counters() {
     const int cpus = libbpf_num_possible_cpus();
     if (cpus < 0) return fail_errno(-cpus, "cannot read the number of CPUs");
     std::vector<teamo_counters> each(static_cast<std::size_t>(cpus));
     std::array<PortCounters, max_ports + 1> counters{};
     for (std::uint32_t slot = 0; slot < counters.size(); ++slot) {
-        if (bpf_map_lookup_elem(programs_->counters(), &slot, each.data()) < 0)
+        if (bpf_map_lookup_elem(loaded_->counters(), &slot, each.data()) < 0)
             return fail_errno(errno, "cannot read a BPF map");
         for (const auto& cpu : each) {
             counters[slot].tx_packets += cpu.tx_packets;

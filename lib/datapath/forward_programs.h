@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Loads the programs of lib/datapath/bpf, which choose the port of each packet, and writes their maps. They
+// run without the daemon: a tc filter holds its program, and the program its maps.
+#pragma once
+
+#include "base/result.h"
+#include "datapath/bpf/abi.h"
+#include "datapath/write_order.h"
+#include "model/balance.h"
+#include "model/status.h"
+
+#include <array>
+#include <memory>
+#include <optional>
+
+namespace teamo {
+
+class ForwardPrograms {
+public:
+    /// Loads programs and maps, without attaching them. Tables with HashField::cpu need programs that were
+    /// loaded with `by_cpu`, which have a map entry for every flow, about 5 MB.
+    static Result<ForwardPrograms> load(teamo_exit exit, bool by_cpu);
+    ForwardPrograms(ForwardPrograms&& other) noexcept;
+    ~ForwardPrograms();
+
+    /// True if they avoid ports without a link; the kernel may refuse that.
+    bool see_links() const;
+    /// First stops the slots that no longer carry, with one write; last starts the new ones, when everything
+    /// that they need is written. Writes only differences.
+    Result<> apply(const Tables& tables);
+
+    // As those of Datapath.
+    Result<std::array<PortCounters, max_ports + 1>> read_counters();
+    Result<BucketCounters> read_bucket(std::uint8_t bucket);
+    bool has_moved(std::uint8_t bucket) const;
+
+    // Descriptors of the programs, to attach.
+    int transmit() const;        ///< not with TEAMO_EXIT_DRIVER
+    int receive() const;         ///< not with TEAMO_EXIT_DRIVER
+    int clear_queue() const;     ///< only with TEAMO_EXIT_BOND
+    int avoid_lost_link() const; ///< only with TEAMO_EXIT_DRIVER
+
+private:
+    struct Loaded;
+    explicit ForwardPrograms(std::unique_ptr<Loaded> loaded);
+    Result<> write_live(const LiveSlots& slots);
+    Result<> write_team(const Tables& tables);
+    Result<> write_devices(const Tables& now, const Tables& next, bool all);
+    void learn_device(IfIndex port) const;
+    Result<> write_drains(const Tables& now, const Tables& next);
+    Result<> write_cpu_slots(const Tables& now, const Tables& next, bool all);
+    Result<> write_buckets(const Tables& now, const Tables& next, bool all);
+
+    std::unique_ptr<Loaded> loaded_;
+    std::optional<Tables> applied_;
+};
+
+} // namespace teamo
