@@ -152,6 +152,7 @@ json::Value value_of(const Links& links, const TeamPlan& plan, const Found& foun
 
 Result<> dry_run(const Configuration& configuration, const Options& options) {
     const auto& config = configuration.team;
+    TEAMO_TRY(check_device_tls(options.datapath.value_or(config.datapath), config));
     auto control = TEAMO_TRY(LinkControl::open());
     const auto links = TEAMO_TRY(control.read_all());
     auto found = options.no_ports ? Found{} : TEAMO_TRY(find_ports(links, config));

@@ -32,6 +32,12 @@ struct TeamState {
     bool operator==(const TeamState&) const = default;
 };
 
+/// True if the ports' counters are those of our program, which counts a GSO packet once and what it drops
+/// apart; otherwise they are those of the devices.
+inline bool counts_by_program(const TeamState& state) {
+    return state.datapath != "team" && !state.kernel_hashes;
+}
+
 /// ENOTSUP if the daemon is a teamd: its state has no "datapath".
 Result<TeamState> read_state(json::Value document);
 

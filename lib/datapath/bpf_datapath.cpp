@@ -29,7 +29,9 @@ Result<> BpfDatapath::attach_team(const TeamDevice& device, const Tables& tables
 
 Result<bool> BpfDatapath::makes_something(IfIndex port) const { return lacks_clsact(port); }
 
-Result<> BpfDatapath::attach_port(IfIndex port) { return attach_ingress(port, programs().receive()); }
+Result<> BpfDatapath::attach_port(IfIndex port, Slot /*slot*/) {
+    return attach_ingress(port, programs().receive());
+}
 
 Result<> BpfDatapath::detach_port(IfIndex port, bool made) { return detach(port, made); }
 

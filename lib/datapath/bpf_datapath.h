@@ -23,7 +23,7 @@ public:
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
     Result<bool> makes_something(IfIndex port) const override;
     /// Attaches the receive program to a port, replacing an older one.
-    Result<> attach_port(IfIndex port) override;
+    Result<> attach_port(IfIndex port, Slot slot) override;
     Result<> detach_port(IfIndex port, bool made) override;
 
 private:

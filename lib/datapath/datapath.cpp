@@ -36,16 +36,20 @@ bool needs_device_tls(const TeamConfig& config) {
            std::ranges::any_of(config.ports, [&](const auto& port) { return required(port.second.offload); });
 }
 
+Result<> check_device_tls(DatapathChoice choice, const TeamConfig& config) {
+    if (!needs_device_tls(config)) return {};
+    if (choice == DatapathChoice::team || choice == DatapathChoice::bpf)
+        return fail(ENOTSUP, "/offload/tls-hw-tx-offload: only the datapath bond passes device TLS; set "
+                             "\"datapath\": \"bond\", or do not require it");
+    if (!std::holds_alternative<LoadBalanceRunner>(config.runner))
+        return fail(ENOTSUP, "/offload/tls-hw-tx-offload: device TLS needs the runner loadbalance");
+    return {};
+}
+
 Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkControl& links,
                                                 const Link* existing, const TeamConfig& config) {
-    if (needs_device_tls(config)) {
-        if (choice == DatapathChoice::team || choice == DatapathChoice::bpf)
-            return fail(ENOTSUP, "/offload/tls-hw-tx-offload: only the datapath bond passes device TLS; set "
-                                 "\"datapath\": \"bond\", or do not require it");
-        if (!std::holds_alternative<LoadBalanceRunner>(config.runner))
-            return fail(ENOTSUP, "/offload/tls-hw-tx-offload: device TLS needs the runner loadbalance");
-        return std::unique_ptr<Datapath>(TEAMO_TRY(KernelHashDatapath::open()));
-    }
+    TEAMO_TRY(check_device_tls(choice, config));
+    if (needs_device_tls(config)) return std::unique_ptr<Datapath>(TEAMO_TRY(KernelHashDatapath::open()));
     const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing));
     const bool by_cpu = has(hash_fields_of(config.runner), HashField::cpu);
     switch (chosen) {

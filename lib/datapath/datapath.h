@@ -57,7 +57,7 @@ public:
     virtual Result<> attach_team(const TeamDevice& device, const Tables& tables) = 0;
     /// True if attach_port() will create something (clsact) that detach_port() must remove (`made`).
     virtual Result<bool> makes_something(IfIndex port) const = 0;
-    virtual Result<> attach_port(IfIndex port) = 0;
+    virtual Result<> attach_port(IfIndex port, Slot slot) = 0;
     virtual Result<> detach_port(IfIndex port, bool made) = 0;
 
     /// Applies the tables. Writes only differences; ports that no longer carry stop first.
@@ -91,5 +91,7 @@ Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkContr
 
 /// True if a port requires device TLS, which only a bond with the kernel's hash can pass (docs/adr/0022).
 bool needs_device_tls(const TeamConfig& config);
+/// ENOTSUP: it does, and the datapath or the runner excludes that.
+Result<> check_device_tls(DatapathChoice choice, const TeamConfig& config);
 
 } // namespace teamo

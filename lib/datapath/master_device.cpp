@@ -44,12 +44,15 @@ Result<std::optional<TeamDevice>> find_master_device(const Links& links, const s
     return std::optional(TeamDevice{.team = team->index, .inner = {}, .kind = kind});
 }
 
-Result<bool> mark_master_device(LinkControl& links, IfIndex device) {
+Result<bool> is_marked_master(LinkControl& links, IfIndex device) {
     const auto link = TEAMO_TRY(links.read(device));
-    const auto mark = team_mark(link.name);
-    if (std::ranges::find(link.altnames, mark) != link.altnames.end()) return false;
-    TEAMO_TRY(links.add_altname(device, mark));
-    return true;
+    return std::ranges::find(link.altnames, team_mark(link.name)) != link.altnames.end();
+}
+
+Result<> mark_master_device(LinkControl& links, IfIndex device) {
+    if (TEAMO_TRY(is_marked_master(links, device))) return {};
+    const auto link = TEAMO_TRY(links.read(device));
+    return links.add_altname(device, team_mark(link.name));
 }
 
 Result<> enslave(LinkControl& links, IfIndex port, IfIndex team) {

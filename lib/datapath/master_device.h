@@ -13,8 +13,10 @@ Result<TeamDevice> create_master_device(LinkControl& links, const std::string& n
 /// The device of that name, if there is one, as Datapath::find_device().
 Result<std::optional<TeamDevice>> find_master_device(const Links& links, const std::string& name,
                                                      const std::string& kind, bool take_over);
-/// Marks a device. False: it has the mark already, so an earlier daemon made it.
-Result<bool> mark_master_device(LinkControl& links, IfIndex device);
+/// False: the device was taken over from another program.
+Result<bool> is_marked_master(LinkControl& links, IfIndex device);
+/// Does nothing if the device has the mark.
+Result<> mark_master_device(LinkControl& links, IfIndex device);
 
 /// Makes the port, which must be down, a slave: the driver sets it up. Does nothing if it is one.
 Result<> enslave(LinkControl& links, IfIndex port, IfIndex team);

@@ -6,7 +6,7 @@
 namespace teamo {
 namespace {
 
-/// Only what write_team() of BpfDatapath writes, and the team driver's settings.
+/// Only what write_team() of ForwardPrograms writes, and the team driver's settings.
 Tables team_part(Tables tables) {
     tables.transmit = tables.receive = tables.waits = 0;
     tables.standby = {};

@@ -22,7 +22,8 @@ struct SegmentLimits {
     bool operator==(const SegmentLimits&) const = default;
 };
 
-using BondMode = std::uint8_t; ///< BOND_MODE_* (linux/if_bonding.h)
+inline const std::string bond_kind = "bond"; ///< IFLA_INFO_KIND, and IFLA_INFO_SLAVE_KIND of its slaves
+using BondMode = std::uint8_t;               ///< BOND_MODE_* (linux/if_bonding.h)
 inline constexpr BondMode bond_mode_round_robin = 0, bond_mode_xor = 2;
 
 /// One network device, from RTM_NEWLINK.
@@ -37,6 +38,7 @@ struct Link {
     std::string kind;                            ///< IFLA_INFO_KIND: "veth", "bridge"; empty for hardware
     std::uint16_t vlan = 0;                      ///< IFLA_VLAN_ID, of a VLAN device
     std::optional<BondMode> bond_mode;           ///< IFLA_BOND_MODE, of a bond
+    std::uint16_t bond_queue = 0;                ///< queue_id of a slave of a bond; 0: none
     bool bond_uses_link = true;                  ///< of a slave of a bond: bonding has noticed its link
     std::uint32_t tx_queues = 0;                 ///< IFLA_NUM_TX_QUEUES
     IfIndex master;                              ///< the bridge, team or bond that it is a port of

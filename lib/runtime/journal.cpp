@@ -87,6 +87,7 @@ json::Value value_of(const PortBefore& port) {
     if (port.state != PortState::joined) value.set("state", name_of(port.state));
     if (port.taken_down) value.set("taken_down", true);
     if (port.disable_ipv6) value.set("disable_ipv6", *port.disable_ipv6);
+    if (port.carrier_losses) value.set("carrier_losses", *port.carrier_losses);
     // Empty values are left out, as in the files of earlier versions.
     const auto set = [&value](std::string_view key, const auto& member) {
         if (!member.empty()) value.set(key, value_of(member));
@@ -197,6 +198,7 @@ Result<PortBefore> parse_port(const json::Value& value) {
     port.flags = small(value, "flags");
     if (const auto* disabled = json::child(value, "disable_ipv6").boolean()) port.disable_ipv6 = *disabled;
     port.made_clsact = json::flag(value, "made_clsact");
+    if (value.find("carrier_losses") != nullptr) port.carrier_losses = small(value, "carrier_losses");
     port.features = parse_features(json::object(value, "features"));
     port.trial = parse_features(json::object(value, "trial"));
     port.offloads = parse_names<FeatureNames>(json::array(value, "offloads"));

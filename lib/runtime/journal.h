@@ -53,6 +53,8 @@ struct PortBefore {
     FeatureNames offloads{};                     ///< the features that were on when it joined
     SetCpus cpus{};                              ///< CPU settings that differ from the original
     std::vector<DeviceAddress> ipv6_addresses{}; ///< static ones that disable_ipv6 removes; oldest first
+    /// Of a port whose watches delay a returning link: PortWatch::carrier_losses().
+    std::optional<std::uint32_t> carrier_losses{};
     bool operator==(const PortBefore&) const = default;
 };
 

@@ -39,9 +39,10 @@ private:
 /// All watches of a port, combined by the policy.
 class PortWatch {
 public:
-    /// `losses`: see step().
+    static constexpr std::uint32_t never_up = ~std::uint32_t{0};
+    /// `losses`: as carrier_losses().
     PortWatch(const std::vector<LinkWatch>& watches, LinkWatchPolicy policy, bool up,
-              std::uint32_t losses = 0);
+              std::uint32_t losses = never_up);
 
     /// `losses`: Link::carrier_losses. If it has changed although the link is there, the link was lost and
     /// has returned since the last step.
@@ -49,7 +50,7 @@ public:
     bool up() const;
     /// True if a port whose link returns is not up at once: its watches have a delay.
     bool waits() const;
-    /// The losses when the link was last there and the watches up.
+    /// The losses when the link was last there and the watches up, or never_up.
     std::uint32_t carrier_losses() const { return losses_; }
     std::optional<Clock::time_point> deadline() const;
     std::vector<WatchStatus> status() const;

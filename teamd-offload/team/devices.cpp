@@ -106,6 +106,11 @@ Result<> DeviceChanges::apply_one(const Change& change) {
                   return named(std::move(done), fmt::format("segmentation limits {} bytes, {} segments",
                                                             set.to.size, set.to.segs));
               },
+              [&](const SetBondQueue& set) {
+                  auto done = control.set_bond_queue(index, set.to);
+                  if (done) link->bond_queue = set.to;
+                  return named(std::move(done), fmt::format("queue_id {}", set.to));
+              },
               [&](const SetFlags& set) {
                   auto done = control.set_flags(index, set.flags, set.mask);
                   if (done) link->flags = (link->flags & ~set.mask) | set.flags;

@@ -10,7 +10,7 @@ namespace teamo {
 Tables Reconciler::begin() {
     changes_.begin(*context_.team());
     runner_ = make_runner(context_.config().runner, std::nullopt);
-    return plan().tables;
+    return plan(*context_.team()).tables;
 }
 
 const Tables& Reconciler::adopt() {
@@ -21,7 +21,7 @@ const Tables& Reconciler::adopt() {
     // The journal's owners were made for these ports, and stay as they are.
     for (const auto& port : ports_.all())
         tables_.ports[port.slot.value] = port.index;
-    tables_ = plan().tables;
+    tables_ = plan(*context_.team()).tables;
     return tables_;
 }
 
@@ -29,20 +29,40 @@ void Reconciler::run() {
     // The device was removed during this pass: the next pass ends the team.
     if (context_.team() == nullptr) return;
     if (context_.datapath->kernel_manages_ports()) await_mtu();
+    if (context_.team() == nullptr) return; // removed meanwhile
     decision_ = step(runner_, ports_.candidates());
-    auto next = plan();
+    auto next = plan(team_before_loss());
     subsystems_.balancing->hold(tables_, next.tables);
     apply(next);
 }
 
 /// The kernel's drivers change the MTU of the ports before that of the team. The plan must not set it back
-/// meanwhile: a new reading waits until the change is complete.
+/// meanwhile: a new reading waits until the change is complete. One reading for each difference.
 void Reconciler::await_mtu() {
-    const auto differs = [this](const TeamPort& port) {
+    std::map<IfIndex, std::uint32_t> different;
+    for (const auto& port : ports_.all())
+        if (const auto* link = context_.link(port.index);
+            link != nullptr && link->mtu != context_.team()->mtu)
+            different.emplace(port.index, link->mtu);
+    const bool is_new = !different.empty() && different != different_mtus_;
+    different_mtus_ = std::move(different);
+    if (is_new) static_cast<void>(context_.observer->refresh());
+}
+
+/// The team's device as the plan should see it. A bond whose last port leaves gets a random address
+/// (bond_main.c: __bond_release_one); the other devices keep theirs.
+Link Reconciler::team_before_loss() {
+    auto team = *context_.team();
+    if (context_.device.kind != "bond") return team;
+    const bool has_slaves = std::ranges::any_of(ports_.all(), [this](const TeamPort& port) {
         const auto* link = context_.link(port.index);
-        return link != nullptr && link->mtu != context_.team()->mtu;
-    };
-    if (std::ranges::any_of(ports_.all(), differs)) static_cast<void>(context_.observer->refresh());
+        return link != nullptr && link->master == context_.device.team;
+    });
+    if (has_slaves)
+        address_ = team.address;
+    else if (address_)
+        team.address = *address_;
+    return team;
 }
 
 Member Reconciler::member(const TeamPort& port, const Link& team) const {
@@ -64,9 +84,8 @@ Member Reconciler::member(const TeamPort& port, const Link& team) const {
             .carrier_losses = port.watch.carrier_losses()};
 }
 
-TeamPlan Reconciler::plan() const {
+TeamPlan Reconciler::plan(const Link& team) const {
     const auto& config = context_.config();
-    const auto& team = *context_.team();
     PlanInput input{.runner = &config.runner,
                     .team = &team,
                     .members = {},

@@ -10,6 +10,9 @@
 #include "team/ports/port_set.h"
 #include "team/subsystems.h"
 
+#include <map>
+#include <optional>
+
 namespace teamo {
 
 class Reconciler {
@@ -34,7 +37,8 @@ public:
 
 private:
     void await_mtu();
-    TeamPlan plan() const;
+    TeamPlan plan(const Link& team) const;
+    Link team_before_loss();
     Member member(const TeamPort& port, const Link& team) const;
     Tables receiving_as_before(Tables tables) const;
     void note_short_loss(const TeamPlan& plan);
@@ -52,6 +56,8 @@ private:
     Runner runner_;
     Decision decision_;
     Tables tables_;
+    std::map<IfIndex, std::uint32_t> different_mtus_; ///< ports whose MTU was not the team's at the last pass
+    std::optional<MacAddress> address_;               ///< of a bond when it last had slaves
     bool moved_ = false;              ///< traffic may have moved without a change of the tables
     IfIndex active_{};                ///< the active port when it last had a link
     std::uint32_t active_losses_ = 0; ///< its Link::carrier_losses then

@@ -176,7 +176,7 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     subsystems.interrupts->follow(ports.interrupt_ports(now.active));
     TEAMO_TRY(context.datapath->attach_team(device, reconciler.adopt()));
     for (const auto& port : ports.all())
-        if (auto attached = context.datapath->attach_port(port.index); !attached) {
+        if (auto attached = ports.attach_adopted(port.index); !attached) {
             // The other ports carry; the first pass removes a port whose device is gone.
             if (is_passing(attached.error()))
                 return within(fmt::format("port {}", port.name), std::move(attached.error()));

@@ -9,7 +9,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <functional>
+#include <optional>
+#include <stdexcept>
 #include <vector>
 
 namespace teamo::test {
@@ -57,6 +60,45 @@ TEST(ProgramCost, stays_below_limit_per_packet) {
     const auto receive =
         nanoseconds([&] { return programs.run(programs.receive_program(), v4, 0, 0, in_a_row); });
     EXPECT_TRUE(at_most("receive, ns", receive, bounds));
+}
+
+/// All slots are the loopback, which has a link.
+void learn_links(Programs& programs) {
+    const auto ports = programs.team;
+    for (std::uint32_t slot = 1; slot < TEAMO_SLOTS; ++slot) {
+        std::ranges::fill(programs.team.port_ifindex, 0U);
+        programs.team.port_ifindex[slot] = 1;
+        programs.learn_device(slot);
+    }
+    programs.team = ports;
+}
+
+TEST(ProgramCost, of_seeing_links) {
+    const auto packet = PacketBuilder(peer, own).ipv4({}).tcp(1, 2).payload(1000).bytes();
+    for (const auto& [name, reading] : {std::pair{"unseen", TEAMO_LINKS_UNSEEN},
+                                        {"probed", TEAMO_LINKS_PROBED},
+                                        {"read", TEAMO_LINKS_READ}}) {
+        std::optional<Programs> programs;
+        try {
+            programs.emplace(reading);
+        } catch (const std::runtime_error& refused) {
+            fmt::print("links {}: {}\n", name, refused.what());
+            continue;
+        }
+        if (reading != TEAMO_LINKS_UNSEEN) learn_links(*programs);
+        programs->team.hash_fields = l3_l4;
+        programs->live.tx = all_slots;
+        const auto cost = nanoseconds([&] { return programs->transmit(packet, in_a_row); });
+        EXPECT_TRUE(
+            at_most(fmt::format("links {}, transmit, ns", name), cost, {.promised = 200, .defect = 400}));
+        programs->team.port_ifindex[3] = 1;
+        programs->live.tx = slot_set({3});
+        programs->live.standby = 0x0504;
+        const auto receive =
+            nanoseconds([&] { return programs->run(programs->receive_program(), packet, 0, 0, in_a_row); });
+        EXPECT_TRUE(at_most(fmt::format("links {}, receive with standby slots, ns", name), receive,
+                            {.promised = 200, .defect = 400}));
+    }
 }
 
 } // namespace

@@ -26,22 +26,21 @@ Result<std::optional<TeamDevice>> BondDatapath::find_device(const Links& links, 
 }
 
 Result<> BondDatapath::attach_team(const TeamDevice& device, const Tables& tables) {
-    // Another program's bond may not check the links of its slaves.
-    if (TEAMO_TRY(mark_master_device(links_, device.team)))
-        TEAMO_TRY(links_.set_up_bond(device.team, bond_mode_round_robin, bond_miimon));
+    TEAMO_TRY(claim_bond(links_, device.team, bond_mode_round_robin));
     team_ = device.team;
-    TEAMO_TRY(apply(tables));
-    return attach_egress(device.team, programs().transmit());
+    return apply(tables);
 }
 
 Result<bool> BondDatapath::makes_something(IfIndex port) const { return lacks_clsact(port); }
 
-Result<> BondDatapath::attach_port(IfIndex port) {
+Result<> BondDatapath::attach_port(IfIndex port, Slot slot) {
     const auto link = TEAMO_TRY(links_.read(port));
     if (link.tx_queues > 1) TEAMO_TRY(attach_egress(port, programs().clear_queue()));
     // Before it is a slave, so that a port that should not receive never does.
     TEAMO_TRY(attach_ingress(port, programs().receive()));
-    return enslave(links_, port, team_);
+    TEAMO_TRY(enslave(links_, port, team_));
+    if (link.bond_queue == slot.value) return {};
+    return within("cannot set the queue_id", links_.set_bond_queue(port, slot.value));
 }
 
 Result<> BondDatapath::detach_port(IfIndex port, bool made) {
@@ -50,22 +49,14 @@ Result<> BondDatapath::detach_port(IfIndex port, bool made) {
     return released ? detached : released;
 }
 
-Result<> BondDatapath::name_ports(const Tables& tables) {
-    for (std::size_t slot = 1; slot < named_.size(); ++slot) {
-        if (named_[slot] == tables.ports[slot]) continue;
-        named_[slot] = {};
-        if (!tables.ports[slot]) continue;
-        auto done = links_.set_bond_queue(tables.ports[slot], static_cast<std::uint16_t>(slot));
-        if (!done && done.error().number == ENODEV) continue; // gone: the next tables are without it
-        TEAMO_TRY(within("cannot set the port's queue_id", std::move(done)));
-        named_[slot] = tables.ports[slot];
-    }
-    return {};
-}
-
+/// The transmit program drops what has no port, so it waits for the first one: until then a bond that was
+/// taken over sends by its slaves.
 Result<> BondDatapath::apply(const Tables& tables) {
-    TEAMO_TRY(name_ports(tables));
-    return ProgramDatapath::apply(tables);
+    TEAMO_TRY(ProgramDatapath::apply(tables));
+    if (attached_ || tables.ports == decltype(tables.ports){}) return {};
+    TEAMO_TRY(attach_egress(team_, programs().transmit()));
+    attached_ = true;
+    return {};
 }
 
 } // namespace teamo

@@ -26,18 +26,17 @@ public:
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
     Result<bool> makes_something(IfIndex port) const override;
     /// The port must be down: the driver sets it up (bond_enslave).
-    Result<> attach_port(IfIndex port) override;
+    Result<> attach_port(IfIndex port, Slot slot) override;
     Result<> detach_port(IfIndex port, bool made) override;
     Result<> apply(const Tables& tables) override;
 
 private:
     BondDatapath(ForwardPrograms programs, LinkControl links)
         : ProgramDatapath(std::move(programs)), links_(std::move(links)) {}
-    Result<> name_ports(const Tables& tables);
 
     LinkControl links_;
     IfIndex team_;
-    std::array<IfIndex, max_ports + 1> named_{}; ///< by slot: the port whose queue_id it is
+    bool attached_ = false; ///< the transmit program
 };
 
 } // namespace teamo

@@ -7,20 +7,15 @@
 
 namespace teamo {
 
-inline const std::string bond_kind = "bond";
-
 /// How often bonding checks links. Until it has noticed that a link is back, the port is not used. A lost
 /// link needs no check in balance-rr: bonding reads the carrier for each packet (bond_slave_is_up).
 inline constexpr std::chrono::milliseconds bond_miimon{20};
 
 /// EEXIST: the bond has another mode.
-inline Result<> check_bond_mode(const Links& links, IfIndex bond, BondMode mode) {
-    const auto* link = find_link(links, bond);
-    if (link == nullptr || link->bond_mode == mode) return {};
-    return fail(EEXIST,
-                fmt::format("bond {} exists and its mode is not {}, which the team needs; start with -r "
-                            "to replace it",
-                            link->name, mode == bond_mode_xor ? "balance-xor" : "balance-rr"));
-}
+Result<> check_bond_mode(const Links& links, IfIndex bond, BondMode mode);
+
+/// Gives a bond that was taken over from another program our options, and then the mark. Does nothing if it
+/// has the mark.
+Result<> claim_bond(LinkControl& links, IfIndex bond, BondMode mode);
 
 } // namespace teamo

@@ -33,14 +33,12 @@ Result<std::optional<TeamDevice>> KernelHashDatapath::find_device(const Links& l
 }
 
 Result<> KernelHashDatapath::attach_team(const TeamDevice& device, const Tables& tables) {
-    // Another program's bond may have another hash.
-    if (TEAMO_TRY(mark_master_device(links_, device.team)))
-        TEAMO_TRY(links_.set_up_bond(device.team, bond_mode_xor, bond_miimon));
+    TEAMO_TRY(claim_bond(links_, device.team, bond_mode_xor));
     team_ = device.team;
     return apply(tables);
 }
 
-Result<> KernelHashDatapath::attach_port(IfIndex port) {
+Result<> KernelHashDatapath::attach_port(IfIndex port, Slot /*slot*/) {
     TEAMO_TRY(enslave(links_, port, team_));
     counters_.begin(port);
     return {};

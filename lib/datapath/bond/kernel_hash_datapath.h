@@ -27,7 +27,7 @@ public:
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
     Result<bool> makes_something(IfIndex /*port*/) const override { return false; }
     /// The port must be down: the driver sets it up (bond_enslave).
-    Result<> attach_port(IfIndex port) override;
+    Result<> attach_port(IfIndex port, Slot slot) override;
     Result<> detach_port(IfIndex port, bool made) override;
     /// Only notes the ports: bonding uses all that have a link.
     Result<> apply(const Tables& tables) override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * Chooses the port of each packet, for two kinds of team device (teamo_exit_by):
+ * Chooses the port of each packet (teamo_exit_by: how it leaves).
  *
  * A pair: team0 is one end of a veth pair (or a netkit device), "inner" the other.
  *   host -> team0 ~ inner ingress: teamo_transmit -> a port's egress
@@ -9,6 +9,8 @@
  * A bond: team0 is a device of the kernel's bonding driver, and the ports are its slaves.
  *   host -> team0's egress: teamo_transmit names the port -> bonding -> a port's egress: teamo_clear_queue
  *   wire -> port ingress: teamo_receive -> bonding -> host
+ *
+ * A device of the team driver, which chooses itself: teamo_avoid_lost_link on the egress of each port.
  *
  * The programs read everything from maps for each packet: the daemon adds, stops or removes a port with one
  * write, and packets flow while no daemon runs. GSO packets are segmented only after the redirect.
@@ -314,8 +316,8 @@ int teamo_receive(struct __sk_buff *skb)
 	if (!team || !live || skb->pkt_type > PACKET_OTHERHOST || data + ETH_HLEN > end)
 		return TC_ACT_UNSPEC;
 	slot = teamo_slot_of_port(team, skb->ifindex);
-	/* A slave of a bond without a slot is joining or leaving. */
-	if (slot == TEAMO_NO_SLOT && teamo_exit_by == TEAMO_EXIT_REDIRECT)
+	/* A slave of a bond without a slot is joining or leaving, or all are being taken over. */
+	if (slot == TEAMO_NO_SLOT && (teamo_exit_by == TEAMO_EXIT_REDIRECT || !live->rx))
 		return TC_ACT_UNSPEC;
 
 	rx = slot != TEAMO_NO_SLOT && teamo_receives(live, slot);
@@ -360,13 +362,18 @@ int teamo_clear_queue(struct __sk_buff *skb)
 SEC("tc")
 int teamo_avoid_lost_link(struct __sk_buff *skb)
 {
+	void *data = (void *)(long)skb->data;
+	void *end = (void *)(long)skb->data_end;
 	__u32 zero = 0, slot, other, port;
 	const struct teamo_team *team = bpf_map_lookup_elem(&teamo_team, &zero);
 
 	if (!team)
 		return TC_ACT_UNSPEC;
 	slot = teamo_slot_of_port(team, skb->ifindex);
-	if (slot == TEAMO_NO_SLOT || teamo_has_link(slot, true))
+	if (slot == TEAMO_NO_SLOT || teamo_has_link(slot, false) || data + ETH_HLEN > end)
+		return TC_ACT_UNSPEC;
+	/* Of the port itself, for its own link: LLDP, EAPOL and others. */
+	if ((teamo_be64(data) >> 16 & ~0xfULL) == TEAMO_LINK_LOCAL)
 		return TC_ACT_UNSPEC;
 	other = teamo_choose_linked(skb, slot, teamo_bucket_of(teamo_packet_hash(skb, team->hash_fields)));
 	port = teamo_port_of(team, other);

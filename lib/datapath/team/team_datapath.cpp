@@ -84,7 +84,7 @@ Result<bool> TeamDatapath::makes_something(IfIndex port) const {
     return avoidance_ ? lacks_clsact(port) : Result<bool>(false);
 }
 
-Result<> TeamDatapath::attach_port(IfIndex port) {
+Result<> TeamDatapath::attach_port(IfIndex port, Slot /*slot*/) {
     if (avoidance_) TEAMO_TRY(attach_egress(port, avoidance_->avoid_lost_link()));
     TEAMO_TRY(enslave(links_, port, team_));
     counters_.begin(port);

@@ -29,7 +29,7 @@ public:
     Result<> attach_team(const TeamDevice& device, const Tables& tables) override;
     Result<bool> makes_something(IfIndex port) const override;
     /// The port must be down: the driver sets it up (team_port_add).
-    Result<> attach_port(IfIndex port) override;
+    Result<> attach_port(IfIndex port, Slot slot) override;
     Result<> detach_port(IfIndex port, bool made) override;
     Result<> apply(const Tables& tables) override;
     Result<std::array<PortCounters, max_ports + 1>> read_counters() override;

@@ -19,7 +19,6 @@ constexpr int netkit_mode = 5;      // IFLA_NETKIT_MODE
 constexpr std::uint32_t netkit_l2 = 0, netkit_drop = 2;
 constexpr int gso_ipv4_max_size = 63; // IFLA_GSO_IPV4_MAX_SIZE, kernel 6.3
 // include/net/bonding.h
-constexpr std::string_view bond_kind = "bond";
 constexpr std::uint8_t bond_link_up = 0, bond_link_fail = 1;
 constexpr std::uint8_t bond_hash_layer34 = 1; // BOND_XMIT_POLICY_LAYER34
 constexpr int last_attribute = std::max<int>(gso_ipv4_max_size, IFLA_MAX);
@@ -44,6 +43,12 @@ bool bond_uses(const nlattr* info) {
     if (status == nullptr || nla_len(status) < 1) return true;
     const auto now = nla_get_u8(status);
     return now == bond_link_up || now == bond_link_fail;
+}
+
+std::uint16_t bond_queue_of(const nlattr* info) {
+    if (text_in(attribute_in(info, IFLA_INFO_SLAVE_KIND)) != bond_kind) return 0;
+    const auto* queue = attribute_in(attribute_in(info, IFLA_INFO_SLAVE_DATA), IFLA_BOND_SLAVE_QUEUE_ID);
+    return queue == nullptr || nla_len(queue) < 2 ? std::uint16_t{0} : nla_get_u16(queue);
 }
 
 std::optional<BondMode> bond_mode_of(const nlattr* info) {
@@ -131,6 +136,7 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     link.kind = text_in(attribute_in(attributes[IFLA_LINKINFO], IFLA_INFO_KIND));
     link.vlan = vlan_of(attributes[IFLA_LINKINFO]);
     link.bond_mode = bond_mode_of(attributes[IFLA_LINKINFO]);
+    link.bond_queue = bond_queue_of(attributes[IFLA_LINKINFO]);
     link.bond_uses_link = bond_uses(attributes[IFLA_LINKINFO]);
     link.tx_queues = number(IFLA_NUM_TX_QUEUES);
     link.master = IfIndex{number(IFLA_MASTER)};
@@ -206,6 +212,8 @@ namespace {
 
 void put_bond_options(nl_msg* message, BondMode mode, std::chrono::milliseconds miimon) {
     nla_put_u32(message, IFLA_BOND_MIIMON, static_cast<std::uint32_t>(miimon.count()));
+    for (const int delay : {IFLA_BOND_UPDELAY, IFLA_BOND_DOWNDELAY, IFLA_BOND_MIN_LINKS})
+        nla_put_u32(message, delay, 0);
     // In balance-rr bonding chooses only for packets that name no slave with a link. With the largest number
     // of packets for each slave it then stays with one.
     if (mode == bond_mode_round_robin)

@@ -97,6 +97,7 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     plan.address = team_address(input, decision);
     plan.carrier = !decision.transmit.empty();
     plan.kernel_manages_ports = input.kernel_manages_ports;
+    plan.by_bond_queue = input.team->bond_mode == bond_mode_round_robin;
     plan.gso_max = team_limits(input);
     plan.owners = settle(input.owners, input.known, members, input.measured);
     plan.tables = input.tables;
@@ -120,6 +121,7 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
         }
         plan.ports.push_back(
             {.index = member.index,
+             .slot = member.slot,
              .address = port_address(member, plan.address, policy_of(*input.runner), decision),
              .mtu = input.team->mtu,
              .promiscuous = needs_promiscuous(input, member),
@@ -140,6 +142,8 @@ std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
             const std::uint32_t flags = port.promiscuous ? mask : std::uint32_t{IFF_ALLMULTI};
             if ((link->flags & mask) != flags) list.push_back(SetFlags{port.index, flags, mask});
         }
+        const auto slot = static_cast<std::uint16_t>(port.slot.value);
+        if (plan.by_bond_queue && link->bond_queue != slot) list.push_back(SetBondQueue{port.index, slot});
         if (link->address != port.address) list.push_back(SetAddress{port.index, port.address});
         if (port.to_set_up && !link->is_up()) list.push_back(SetFlags{port.index, IFF_UP, IFF_UP});
     }

@@ -47,6 +47,7 @@ struct PlanInput {
 /// The planned state of a port's device.
 struct PortPlan {
     IfIndex index;
+    Slot slot;
     MacAddress address;
     std::uint32_t mtu = 1500; ///< bytes, without the Ethernet header
     bool promiscuous = false; ///< the team needs frames that the port would drop
@@ -57,6 +58,7 @@ struct TeamPlan {
     MacAddress address;                ///< of the team
     bool carrier = false;              ///< of the team
     bool kernel_manages_ports = false; ///< the kernel sets MTU and filters of the ports
+    bool by_bond_queue = false;        ///< a port's queue_id is its slot
     /// Of the team: the smallest limits of its ports with TSO. Kernels before 6.19 do not set them
     /// (net/core/dev.c, netdev_compute_master_upper_features). A port without TSO, which leaves segmentation
     /// to software anyway, does not limit the others.
@@ -85,7 +87,13 @@ struct SetFlags {
     std::uint32_t flags, mask;
     bool operator==(const SetFlags&) const = default;
 };
-using Change = std::variant<SetMtu, SetFlags, SetAddress, SetSegmentLimits>;
+/// The queue_id of a bond's slave.
+struct SetBondQueue {
+    IfIndex device;
+    std::uint16_t to;
+    bool operator==(const SetBondQueue&) const = default;
+};
+using Change = std::variant<SetMtu, SetFlags, SetAddress, SetSegmentLimits, SetBondQueue>;
 
 /// The changes that turn the present devices into the planned ones, in the order to apply them: a port's MTU
 /// and filters before its address, ports before the team, so that no port gets packets that it cannot handle

@@ -81,10 +81,10 @@ void add_one_sided(const TeamState& state, Findings& findings) {
 constexpr std::uint64_t min_to_standby = 500;
 constexpr double min_excess = 1.1; // the two counters are not read at the same time
 
-/// Packets that arrived by a port, also if they were dropped there. The team driver's rx_packets include
+/// Packets that arrived by a port, also if they were dropped there. A device's rx_packets include
 /// dropped packets; those of our BPF programs do not.
 std::uint64_t arrived(const TeamState& state, const PortStatus& port) {
-    return port.counters.rx_packets + (state.datapath != "team" ? port.counters.rx_dropped : 0);
+    return port.counters.rx_packets + (control::counts_by_program(state) ? port.counters.rx_dropped : 0);
 }
 
 /// None if the port was added in between or its role changed.

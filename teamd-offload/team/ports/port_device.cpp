@@ -112,8 +112,17 @@ Result<> PortSet::unmark(IfIndex port) {
     return context_.control.remove_altname(port, port_mark(context_.name(), mark->slot));
 }
 
+Result<> PortSet::attach(PortBefore& port) {
+    const auto makes = TEAMO_TRY(context_.datapath->makes_something(port.index));
+    if (makes && !port.made_clsact) {
+        port.made_clsact = true;
+        TEAMO_TRY(context_.journal.keep());
+    }
+    return context_.datapath->attach_port(port.index, port.slot);
+}
+
 /// Sets MTU, address and flags, and attaches our program: what the kernel's drivers do by themselves.
-Result<> PortSet::fit(const Link& link) {
+Result<> PortSet::fit(const Link& link, PortBefore& before) {
     auto& links = context_.control;
     const auto& team = *context_.team();
     const auto* backup = std::get_if<ActiveBackupRunner>(&context_.config().runner);
@@ -126,7 +135,7 @@ Result<> PortSet::fit(const Link& link) {
         if (auto done = set_address(context_, link, team.address); !done)
             return within(fmt::format("does not take the address {}", text_of(team.address)),
                           std::move(done.error()));
-    TEAMO_TRY(context_.datapath->attach_port(link.index));
+    TEAMO_TRY(attach(before));
     constexpr std::uint32_t flags = IFF_UP | IFF_ALLMULTI;
     if ((link.flags & flags) == flags) return {};
     return links.set_flags(link.index, flags, flags);
@@ -135,18 +144,13 @@ Result<> PortSet::fit(const Link& link) {
 /// Makes the marked device a port: IPv6 disabled, the team's MTU and (by policy) address, all multicast, in
 /// the datapath, up.
 Result<> PortSet::make_port(const Link& link, PortBefore& before) {
-    const auto makes = TEAMO_TRY(context_.datapath->makes_something(link.index));
-    if (makes && !before.made_clsact) {
-        before.made_clsact = true;
-        TEAMO_TRY(context_.journal.keep());
-    }
     // With IPv6 enabled a port would make the team's link-local address its own.
     if (before.disable_ipv6 && !*before.disable_ipv6) TEAMO_TRY(write_disable_ipv6(link.name, true));
-    if (!context_.datapath->kernel_manages_ports()) return fit(link);
+    if (!context_.datapath->kernel_manages_ports()) return fit(link, before);
     // The driver takes only a port that is down, and sets it up itself. A device that is a port of the team
     // already stays as it is.
     if (!link.master && link.is_up()) TEAMO_TRY(context_.control.set_flags(link.index, 0, IFF_UP));
-    return context_.datapath->attach_port(link.index);
+    return attach(before);
 }
 
 /// Everything except the datapath and the mark; a device that is gone needs nothing. Continues after a

@@ -11,8 +11,16 @@
 #include <algorithm>
 
 namespace teamo {
+namespace {
 
-/// With the team driver a device's master shows which team it belongs to.
+/// True if the link was lost and has returned while no daemon ran, and its watches would have delayed that.
+bool has_bounced(const PortBefore& port, const Link& link) {
+    return port.carrier_losses.value_or(link.carrier_losses) != link.carrier_losses;
+}
+
+} // namespace
+
+/// With the kernel's drivers a device's master shows which team it belongs to.
 bool PortSet::is_slave(const Link& link) const {
     const auto& device = context_.device;
     return context_.datapath->kernel_manages_ports() && device.team && link.master == device.team;
@@ -171,6 +179,14 @@ void PortSet::adopt(const std::vector<PortBefore>& noted) {
     auto& ports = journal.edit().ports;
     const auto team = context_.device.team;
     const bool by_master = context_.datapath->kernel_manages_ports();
+    const auto stays = [&](const PortBefore& port, const Link* link) {
+        return link != nullptr && is_ours(*link) && port.state == PortState::joined &&
+               (!by_master || link->master == team);
+    };
+    const bool others_carry = std::ranges::any_of(noted, [&](const PortBefore& port) {
+        const auto* link = context_.link(port.index);
+        return stays(port, link) && link->has_link() && !has_bounced(port, *link);
+    });
     for (const auto& port : noted) {
         const auto* link = context_.link(port.index);
         if (link == nullptr) {
@@ -189,7 +205,7 @@ void PortSet::adopt(const std::vector<PortBefore>& noted) {
                 ports.back().state = PortState::leaving;
             }
         } else if (port.state == PortState::joined) {
-            adopt_port(port, *link);
+            adopt_port(port, *link, others_carry);
         } else {
             ports.push_back(port); // for finish_begun()
         }
@@ -201,14 +217,15 @@ void PortSet::adopt(const std::vector<PortBefore>& noted) {
         if (by_master && link.master != team) continue;
         auto port = begin(link, mark->slot);
         port.state = PortState::joined;
-        adopt_port(port, link);
+        adopt_port(port, link, others_carry);
     }
 }
 
-void PortSet::adopt_port(const PortBefore& port, const Link& link) {
+void PortSet::adopt_port(const PortBefore& port, const Link& link, bool others_carry) {
     context_.journal.edit().ports.push_back(port);
     const auto config = config_of(link.name);
-    const bool up = link.has_link();
+    // The last port with a link carries already, and goes on.
+    const bool up = link.has_link() && !(others_carry && has_bounced(port, link));
     ports_.push_back({.index = link.index,
                       .slot = port.slot,
                       .name = link.name,
@@ -216,7 +233,7 @@ void PortSet::adopt_port(const PortBefore& port, const Link& link) {
                       .watch = PortWatch(config.link_watches, context_.config().link_watch_policy, up,
                                          link.carrier_losses),
                       .modes = context_.ethtool.read_link_modes(link.index),
-                      .had_link = up});
+                      .had_link = link.has_link()});
 }
 
 void PortSet::adopt_offloads() {

@@ -84,7 +84,7 @@ void PortSet::drop_lost() {
     drop_removed_by_others();
 }
 
-/// With the team driver a port is a device whose master is the team, and other programs may change that
+/// With the kernel's drivers a port is a device whose master is the team, and other programs may change that
 /// (ip link set PORT nomaster, NetworkManager).
 void PortSet::drop_removed_by_others() {
     if (!context_.datapath->kernel_manages_ports()) return;
@@ -109,7 +109,11 @@ void PortSet::step_watches() {
             read_modes(*port);
     for (auto& port : ports_) {
         const auto* link = context_.link(port.index);
-        const bool has_link = link != nullptr && link->has_link() && (link->bond_uses_link || !team_is_up);
+        // A port in use stays in use when the team is set up, before bonding's first check.
+        const bool in_use =
+            link != nullptr && port.had_link && port.watch.carrier_losses() == link->carrier_losses;
+        const bool has_link =
+            link != nullptr && link->has_link() && (link->bond_uses_link || !team_is_up || in_use);
         // Speed and duplex belong to a link: they are read when there is a new one.
         if (has_link && !port.had_link) {
             read_modes(port);
@@ -117,6 +121,9 @@ void PortSet::step_watches() {
         }
         port.had_link = has_link;
         port.watch.step(has_link, link == nullptr ? 0 : link->carrier_losses, now);
+        if (auto* entry = context_.journal.port(port.index); entry != nullptr)
+            entry->carrier_losses =
+                port.watch.waits() ? std::optional(port.watch.carrier_losses()) : std::nullopt;
     }
 }
 

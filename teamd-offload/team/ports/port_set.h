@@ -66,6 +66,8 @@ public:
     Result<> check_configured() const;
     /// `made_device`: a new team refuses to start if a port cannot join; an adopted one continues.
     Result<> join_configured(bool made_device);
+    /// Puts an adopted port into the datapath of this daemon.
+    Result<> attach_adopted(IfIndex port) { return attach(*context_.journal.port(port)); }
     /// Makes a device a port, or finishes the join of an earlier daemon.
     Result<> join(IfIndex port);
     /// The next pass stops using the port, then restores it. ENODEV: no port.
@@ -115,10 +117,13 @@ private:
     Result<> mark(const Link& link, Slot slot);
     Result<> unmark(IfIndex port);
     Result<> make_port(const Link& link, PortBefore& before);
-    Result<> fit(const Link& link);
+    /// Puts the port into the datapath.
+    Result<> attach(PortBefore& port);
+    Result<> fit(const Link& link, PortBefore& before);
     Result<> restore_device(const PortBefore& before);
     static Result<> release(const PortBefore& before, const std::string& name);
-    void adopt_port(const PortBefore& port, const Link& link);
+    /// `others_carry`: another port has had its link all the time.
+    void adopt_port(const PortBefore& port, const Link& link, bool others_carry);
 
     TeamContext& context_;
     Subsystems& subsystems_;

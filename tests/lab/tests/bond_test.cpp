@@ -64,6 +64,39 @@ TEST(Bond, shows_as_bonding_with_a_queue_id_for_each_port) {
     EXPECT_FALSE(exists(NetNs::current(), "team0"));
 }
 
+TEST(Bond, repairs_a_queue_id_that_was_changed_or_lost) {
+    TeamUnderTest team(config, {"--datapath", "bond"});
+    ASSERT_TRUE(carries(team, "eth0"));
+    const auto queue = [](const char* port) {
+        return in_guest(fmt::format("ip -d link show {} | grep -o 'queue_id [0-9]*'", port));
+    };
+    in_guest("ip link set eth0 type bond_slave queue_id 7");
+    EXPECT_TRUE(becomes(std::string("queue_id 1\n"), [&] { return queue("eth0"); }));
+    in_guest("ip link set eth1 nomaster; ip link set eth1 down; ip link set eth1 master team0");
+    EXPECT_TRUE(becomes(
+        std::string("queue_id 2\n"), [&] { return queue("eth1"); }, 20s));
+    EXPECT_EQ(0, team.stop());
+}
+
+TEST(Bond, keeps_its_address_without_ports) {
+    in_guest("ip link add p0 type veth peer name f0; ip link set f0 up");
+    TeamUnderTest team(
+        R"({"device": "team0", "hwaddr": "02:00:00:00:0a:0a", "runner": {"name": "loadbalance"},
+                           "ports": {"p0": {}}})",
+        {"--datapath", "bond"});
+    ASSERT_TRUE(carries(team, "p0"));
+    in_guest("ip link del p0");
+    EXPECT_TRUE(becomes(std::string(""), [&] { return team.item("ports.p0.link.up"); }));
+    EXPECT_TRUE(
+        becomes(std::string("02:00:00:00:0a:0a"), [] { return look(NetNs::current(), "team0").address; }));
+    in_guest("ip link add p0 type veth peer name f0; ip link set f0 up");
+    EXPECT_TRUE(carries(team, "p0"));
+    EXPECT_EQ("02:00:00:00:0a:0a", look(NetNs::current(), "team0").address);
+    EXPECT_EQ("02:00:00:00:0a:0a", look(NetNs::current(), "p0").address);
+    EXPECT_EQ(0, team.stop());
+    in_guest("ip link del p0");
+}
+
 TEST(Bond, leaves_the_bond_of_another_program_alone) {
     in_guest("ip link add team0 type bond mode active-backup");
     const auto before = in_guest("ip -d link show team0");
@@ -79,11 +112,13 @@ TEST(Bond, leaves_the_bond_of_another_program_alone) {
 }
 
 TEST(Bond, takes_over_a_bond_in_balance_rr_with_option_o) {
-    in_guest(
-        "ip link add team0 type bond mode balance-rr; ip link set eth0 down; ip link set eth0 master team0");
+    in_guest("ip link add team0 type bond mode balance-rr; ip link set eth0 down; ip link set eth1 down; "
+             "ip link set eth0 master team0; ip link set eth1 master team0; "
+             "ip link set eth0 type bond_slave queue_id 2; ip link set eth1 type bond_slave queue_id 1");
     TeamUnderTest team(R"({"device": "team0", "runner": {"name": "loadbalance"}})",
                        {"--datapath", "bond", "-o"});
     EXPECT_TRUE(carries(team, "eth0"));
+    EXPECT_TRUE(carries(team, "eth1"));
     EXPECT_THAT(look(NetNs::current(), "team0").altnames, testing::Contains("teamo-team-team0"));
     EXPECT_THAT(in_guest("ip -d link show team0"), HasSubstr("miimon 20"));
     EXPECT_EQ(0, team.stop());

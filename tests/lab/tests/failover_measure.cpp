@@ -18,7 +18,7 @@
 namespace teamo::test {
 namespace {
 
-constexpr unsigned rate = 2'000, pulls = 10;
+constexpr unsigned rate = 2'000, pulls = 20;
 constexpr const char* far_address = "10.9.0.2";
 constexpr std::uint16_t far_port = 7000;
 constexpr const char* config =
@@ -27,21 +27,26 @@ constexpr const char* config =
 /// A way to create an activebackup device team0 over eth0 and eth1; removed at the end.
 struct Contender {
     std::string name;
-    std::function<void()> make, unmake;
+    std::function<void()> make, freeze, unmake;
 };
 
 void in_guest(const std::string& line) { must(NetNs::current(), line); }
 
 std::vector<Contender> contenders() {
     static std::optional<TeamUnderTest> ours;
-    const auto with = [](const char* datapath) {
-        return Contender{.name = fmt::format("this daemon, {}", datapath),
+    const auto with = [](const char* datapath, bool frozen = false) {
+        return Contender{.name = fmt::format("this daemon{}, {}", frozen ? " frozen" : "", datapath),
                          .make =
                              [datapath] {
                                  ours.emplace(config, std::vector<std::string>{"--datapath", datapath});
                              },
+                         .freeze =
+                             [frozen] {
+                                 if (frozen) ours->signal(SIGSTOP);
+                             },
                          .unmake =
                              [] {
+                                 ours->signal(SIGCONT);
                                  EXPECT_EQ(0, ours->stop());
                                  ours.reset();
                              }};
@@ -56,15 +61,19 @@ std::vector<Contender> contenders() {
                                          "ip link set eth1 master team0",
                                          miimon));
                 },
+            .freeze = [] {},
             .unmake = [] { in_guest("ip link del team0; ip link set eth0 down; ip link set eth1 down"); }};
     };
     return {
         with("team"),
         with("bond"),
         with("bpf"),
+        with("bond", true),
+        with("bpf", true),
         {.name = "teamd 1.31",
          .make =
              [] { in_guest(fmt::format("teamd -d -t team0 -c '{}' </dev/null >/dev/null 2>&1", config)); },
+         .freeze = [] {},
          .unmake = [] { in_guest("teamd -k -t team0"); }},
         bonding(100),
         bonding(10)};
@@ -93,11 +102,13 @@ std::uint64_t median(std::vector<std::uint64_t> values) {
     return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-std::vector<std::uint64_t> pull_cables() {
+std::vector<std::uint64_t> pull_cables(const std::function<void()>& freeze) {
     in_guest("ip addr add 10.9.0.1/24 dev team0; ip link set team0 up");
     await_links();
     const NumberedStream stream(far_address, far_port, rate);
     std::vector<std::uint64_t> lost;
+    EXPECT_TRUE(stream.flows(1'000));
+    freeze();
     for (unsigned pull = 0; pull < pulls; ++pull) {
         EXPECT_TRUE(stream.flows(1'000)) << "packets must not be lost before a pull";
         const auto port = active_port();
@@ -117,13 +128,13 @@ TEST(Failover, no_slower_than_others) {
                    "ip addr add 10.9.0.2/24 dev br0; ip link set br0 up; "
                    "build/bin/teamo-lab count 7000 </dev/null >/dev/null 2>&1 &");
     std::uint64_t ours = 0, others = UINT64_MAX;
-    fmt::print("{:<20} {:>7} {:>6}   packets lost in each of {} pulls at {}/s\n", "", "median", "worst",
+    fmt::print("{:<24} {:>7} {:>6}   packets lost in each of {} pulls at {}/s\n", "", "median", "worst",
                pulls, rate);
     for (const auto& contender : contenders()) {
         contender.make();
-        const auto lost = pull_cables();
+        const auto lost = pull_cables(contender.freeze);
         contender.unmake();
-        fmt::print("{:<20} {:>7} {:>6}   {}\n", contender.name, median(lost), std::ranges::max(lost),
+        fmt::print("{:<24} {:>7} {:>6}   {}\n", contender.name, median(lost), std::ranges::max(lost),
                    fmt::join(lost, " "));
         if (contender.name.starts_with("this"))
             ours = std::max(ours, median(lost));

@@ -2,7 +2,7 @@
 //
 // The examples in conf/ start as they are, with the datapath that each names.
 //
-// lab: Examples.* by team, 15 s
+// lab: Examples.* by team, 15 s, long
 #include "netns/configs.h"
 #include "netns/team_driver.h"
 #include "support/traffic/traffic.h"

@@ -2,7 +2,7 @@
 //
 // The port that the hash selects for a packet.
 //
-// lab: Hash.* by team, 15 s
+// lab: Hash.* by team, 15 s, long
 // lab: Hash.* by bpf, 40 s, long
 #include "netns/configs.h"
 #include "support/net/far_ends.h"

@@ -111,6 +111,34 @@ TEST_P(LostLink, stays_out_without_a_daemon_if_the_watch_has_a_delay) {
                            [&] { return counters(wires.host(), "eth1").tx_packets > sent + 10 * few; }));
 }
 
+TEST(Adoption, delays_a_link_that_returned_without_a_daemon) {
+    const Cabling wires(2, FarSide::lag_switch);
+    TeamUnderTest team(
+        team_config(by_flow, ports_object(2), R"("link_watch": {"name": "ethtool", "delay_up": 1500}, )"));
+    bring_up(wires, team);
+    const auto transmits = [&](const char* port) {
+        return team.item(fmt::format("ports.{}.datapath.transmits", port));
+    };
+    ASSERT_TRUE(becomes("true", [&] { return transmits("eth1"); }));
+    team.kill();
+    wires.pull(1);
+    wires.plug(1);
+    EXPECT_TRUE(becomes("UP", [&] { return look(wires.host(), "eth1").operstate; }));
+    team.start();
+    EXPECT_EQ("false", transmits("eth1"));
+    EXPECT_EQ("true", transmits("eth2"));
+    EXPECT_TRUE(becomes("true", [&] { return transmits("eth1"); }));
+    // The only port with a link carries on.
+    team.kill();
+    for (const unsigned port : {1U, 2U}) {
+        wires.pull(port);
+        wires.plug(port);
+    }
+    EXPECT_TRUE(becomes("UP", [&] { return look(wires.host(), "eth2").operstate; }));
+    team.start();
+    EXPECT_EQ("true", transmits("eth1"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Daemon, LostLink, testing::Values(SIGSTOP, SIGKILL),
                          [](const auto& one) { return one.param == SIGSTOP ? "frozen" : "killed"; });
 

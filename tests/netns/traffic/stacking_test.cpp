@@ -2,7 +2,7 @@
 //
 // Devices on top of a team.
 //
-// lab: Stacking.* by bpf on 6.12, 20 s
+// lab: Stacking.* by bpf on 6.12, 20 s, long
 // lab: Stacking.* by bpf on 6.1, 20 s, long
 #include "netns/configs.h"
 #include "support/daemon/process.h"
