@@ -28,7 +28,10 @@ const Tables& Reconciler::adopt() {
 void Reconciler::run() {
     // The device was removed during this pass: the next pass ends the team.
     if (context_.team() == nullptr) return;
-    if (context_.datapath->kernel_manages_ports()) await_mtu();
+    if (context_.datapath->kernel_manages_ports()) {
+        await_mtu();
+        if (context_.team() != nullptr) await_address();
+    }
     if (context_.team() == nullptr) return; // removed meanwhile
     decision_ = step(runner_, ports_.candidates());
     auto next = plan(team_before_loss());
@@ -49,11 +52,18 @@ void Reconciler::await_mtu() {
     if (is_new) static_cast<void>(context_.observer->refresh());
 }
 
+/// A bond whose last port is deleted gets its new address before the port's RTM_DELLINK: only a reading of
+/// all devices shows both.
+void Reconciler::await_address() {
+    if (context_.device.kind == bond_kind && address_ && context_.team()->address != *address_)
+        static_cast<void>(context_.observer->refresh());
+}
+
 /// The team's device as the plan should see it. A bond whose last port leaves gets a random address
 /// (bond_main.c: __bond_release_one); the other devices keep theirs.
 Link Reconciler::team_before_loss() {
     auto team = *context_.team();
-    if (context_.device.kind != "bond") return team;
+    if (context_.device.kind != bond_kind) return team;
     const bool has_slaves = std::ranges::any_of(ports_.all(), [this](const TeamPort& port) {
         const auto* link = context_.link(port.index);
         return link != nullptr && link->master == context_.device.team;

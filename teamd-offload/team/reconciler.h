@@ -37,6 +37,7 @@ public:
 
 private:
     void await_mtu();
+    void await_address();
     TeamPlan plan(const Link& team) const;
     Link team_before_loss();
     Member member(const TeamPort& port, const Link& team) const;
