@@ -18,10 +18,13 @@ namespace {
 constexpr std::uint64_t few = 100;
 constexpr unsigned rate = 5'000;
 
+/// The same in a guest of the lab, whose CPUs stop for tens of milliseconds on a busy machine.
+std::uint64_t few_lost() { return emulated() ? 5 * few : few; }
+
 void expect_few_lost(const Stream& stream, std::uint64_t first) {
     EXPECT_TRUE(stream.flows(1'000));
     const auto tally = stream.tally(first, stream.next() - 500);
-    EXPECT_LE(tally.lost, few) << text_of(tally);
+    EXPECT_LE(tally.lost, few_lost()) << text_of(tally);
 }
 
 /// Pulls two cables one after the other.
