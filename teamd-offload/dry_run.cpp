@@ -160,7 +160,7 @@ Result<> dry_run(const Configuration& configuration, const Options& options) {
     team.mtu = 1500; // of a new device
     team.address =
         config.hwaddr.value_or(found.members.empty() ? MacAddress{} : found.members.front().own_address);
-    auto runner = make_runner(config.runner, std::nullopt);
+    auto runner = make_runner(config.runner, {});
     PlanInput input;
     input.runner = &config.runner;
     input.team = &team;
@@ -169,13 +169,14 @@ Result<> dry_run(const Configuration& configuration, const Options& options) {
     if (const auto online = read_online_cpus()) input.tables.cpu_slots = cpu_slots(found.served, *online);
     const auto choice = needs_device_tls(config) ? Result<DatapathChoice>(DatapathChoice::bond)
                                                  : choose_datapath(options.datapath.value_or(config.datapath),
-                                                                   control, find_link(links, config.device));
+                                                                   control, find_link(links, config.device),
+                                                                   withholds_carrier(config.runner));
     // "auto": without privileges it is not known which datapath a start would choose.
     const auto datapath =
         enum_names<DatapathChoice>[static_cast<std::size_t>(choice.value_or(DatapathChoice::automatic))];
     plan_all_offloads(found, /*forwards=*/choice == DatapathChoice::bpf);
     input.members = found.members;
-    const auto plan = make_plan(input, step(runner, found.candidates));
+    const auto plan = make_plan(input, step(runner, found.candidates, Clock::now()));
     const auto interrupts = plan_interrupt_cpus(found.placed, config);
     fmt::print("{}\n", json::write(value_of(links, plan, found, interrupts, config.device, datapath)));
     return {};

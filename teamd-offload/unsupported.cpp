@@ -6,10 +6,6 @@
 namespace teamo {
 
 Result<> check_supported(const TeamConfig& config) {
-    if (std::holds_alternative<LacpRunner>(config.runner))
-        return fail(
-            ENOTSUP,
-            "runner lacp is not supported yet; use loadbalance with a static aggregate on the switch");
     const auto check = [](const std::vector<LinkWatch>& watches) -> Result<> {
         const auto name = unsupported_watch(watches);
         if (name.empty()) return {};
@@ -41,6 +37,9 @@ std::vector<std::string> ignored_by_datapath(const Datapath& datapath, const Tea
             "/offload/tls-hw-tx-offload: device TLS is required, so bonding chooses the ports by "
             "its layer3+4 hash: tx_hash, tx_balancer, balance, delays of link watches and "
             "\"demote\" have no effect");
+    if (withholds_carrier(config.runner) && datapath.name() == "bond")
+        list.emplace_back("/runner/name: the carrier of a bond follows the links of its ports, so it stays on "
+                          "when fewer than min_ports ports carry; the other datapaths withhold it");
     if (by_driver && has(hash_fields_of(config.runner), HashField::cpu))
         list.emplace_back("/runner/tx_hash: with the team driver packets of a flow may be reordered when its "
                           "sender changes CPU; the other datapaths avoid that");

@@ -21,6 +21,7 @@ constexpr auto tx_hash_words = [] {
     std::ranges::transform(hash_words, words.begin(), &HashWord::word);
     return words;
 }();
+constexpr auto fallback_words = std::to_array<std::string_view>({"single", "static"});
 constexpr auto tx_balancer_words = std::to_array<std::string_view>({"basic"});
 
 constexpr auto activebackup = std::to_array<std::string_view>({"activebackup"});
@@ -69,6 +70,12 @@ constexpr auto table = std::to_array<Key>({
     {"runner.agg_select_policy",
      {.shape = string, .fallback = "lacp_prio", .words = enum_names<AggSelectPolicy>, .used_by = lacp},
      "How the aggregator is selected."},
+    {"runner.fallback",
+     {.shape = boolean, .fallback = false, .used_by = lacp},
+     "Ports carry although no partner has ever answered (as in SONiC)."},
+    {"runner.fallback_method",
+     {.shape = string, .fallback = "single", .words = fallback_words, .used_by = lacp},
+     "With fallback: one port carries (single), or all do, as a static aggregate (static)."},
     {"runner.tx_hash",
      {.shape = strings,
       .fallback = R"(["eth", "ipv4", "ipv6"])",

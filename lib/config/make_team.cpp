@@ -79,12 +79,18 @@ std::optional<TxBalancer> tx_balancer_of(const Section& runner) {
     return TxBalancer{.balancing_interval = balancer.time("balancing_interval") * 100};
 }
 
+Fallback fallback_of(const Section& runner) {
+    if (!runner.boolean("fallback")) return Fallback::none;
+    return runner.string("fallback_method") == "static" ? Fallback::all_ports : Fallback::one_port;
+}
+
 LacpRunner lacp_of(const Section& runner) {
     return {.active = runner.boolean("active"),
             .fast_rate = runner.boolean("fast_rate"),
             .sys_prio = runner.integer<std::uint16_t>("sys_prio"),
             .min_ports = runner.integer<std::uint16_t>("min_ports"),
             .agg_select_policy = runner.word<AggSelectPolicy>("agg_select_policy"),
+            .fallback = fallback_of(runner),
             .tx_hash = tx_hash_of(runner),
             .tx_balancer = tx_balancer_of(runner)};
 }

@@ -115,11 +115,52 @@ constexpr auto port_datapath_fields = [](auto field, auto& port) {
     field("transmits", port.transmits);
 };
 
+Value lacpdu_of(const lacp::PortInfo& info) {
+    return Object{{"key", info.key},
+                  {"port", info.port.number},
+                  {"port_priority", info.port.priority},
+                  {"state", info.state},
+                  {"system", teamo::text_of(info.system.address)},
+                  {"system_priority", info.system.priority}};
+}
+
+/// teamd's keys, and under "detail" what it does not have.
+Value lacp_port_of(const lacp::PortStatus& port) {
+    const auto since = [](std::optional<std::chrono::milliseconds> time) {
+        return time ? Value(time->count()) : Value(-1);
+    };
+    const auto& counters = port.counters;
+    Object detail{{"actor_churn", name_of(port.actor_churn)},
+                  {"illegal_received", json::counted(counters.illegal_received)},
+                  {"lacpdus_received", json::counted(counters.lacpdus_received)},
+                  {"lacpdus_sent", json::counted(counters.lacpdus_sent)},
+                  {"looped_received", json::counted(counters.looped_received)},
+                  {"marker_responses_sent", json::counted(counters.marker_responses_sent)},
+                  {"markers_received", json::counted(counters.markers_received)},
+                  {"milliseconds_since_received", since(port.since_received)},
+                  {"milliseconds_since_sent", since(port.since_sent)},
+                  {"mux_state", port.mux},
+                  {"not_used_because", port.reason},
+                  {"partner_churn", name_of(port.partner_churn)},
+                  {"periodic_state", port.periodic},
+                  {"receive_state", port.receive},
+                  {"unknown_received", json::counted(counters.unknown_received)}};
+    return Object{{"actor_lacpdu_info", lacpdu_of(port.actor)},
+                  {"aggregator", Object{{"id", port.aggregator}, {"selected", port.selected}}},
+                  {"detail", std::move(detail)},
+                  {"key", port.actor.key},
+                  {"partner_lacpdu_info", lacpdu_of(port.partner)},
+                  {"prio", port.actor.port.priority},
+                  {"selected", port.selected},
+                  {"state", port.state}};
+}
+
 constexpr auto port_fields = [](auto field, auto& port) {
     field.object("datapath", port, port_datapath_fields);
     field.object("ifinfo", port, ifinfo_fields);
     field.object("link", port.link, link_fields);
     field.object("link_watches", port, link_watches_fields);
+    if (port.lacp) field.write_only("runner", lacp_port_of(*port.lacp));
 };
 
 Value setup_of(const TeamStatus& status) {
@@ -141,6 +182,7 @@ std::optional<Value> runner_of(const TeamStatus& status) {
     if (const auto* lacp = std::get_if<LacpRunner>(&status.runner))
         return Object{{"active", lacp->active},
                       {"fast_rate", lacp->fast_rate},
+                      {"min_ports", lacp->min_ports},
                       {"select_policy", name_of(lacp->agg_select_policy)},
                       {"sys_prio", lacp->sys_prio}};
     return std::nullopt;

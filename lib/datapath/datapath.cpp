@@ -10,7 +10,8 @@
 
 namespace teamo {
 
-Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing) {
+Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing,
+                                       bool needs_carrier) {
     if (choice != DatapathChoice::automatic) return choice;
     if (existing != nullptr && existing->kind == "team") return DatapathChoice::team;
     if (existing != nullptr && existing->kind == "bond") return DatapathChoice::bond;
@@ -22,7 +23,7 @@ Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links
         if (!known)
             return within(fmt::format("cannot find out whether the kernel has the {} driver", kind),
                           known.error());
-        if (*known) return drives;
+        if (*known && !(needs_carrier && drives == DatapathChoice::bond)) return drives;
     }
     return DatapathChoice::bpf;
 }
@@ -50,7 +51,7 @@ Result<std::unique_ptr<Datapath>> open_datapath(DatapathChoice choice, LinkContr
                                                 const Link* existing, const TeamConfig& config) {
     TEAMO_TRY(check_device_tls(choice, config));
     if (needs_device_tls(config)) return std::unique_ptr<Datapath>(TEAMO_TRY(KernelHashDatapath::open()));
-    const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing));
+    const auto chosen = TEAMO_TRY(choose_datapath(choice, links, existing, withholds_carrier(config.runner)));
     const bool by_cpu = has(hash_fields_of(config.runner), HashField::cpu);
     switch (chosen) {
     case DatapathChoice::team:

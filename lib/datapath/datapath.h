@@ -38,6 +38,11 @@ public:
     /// True if the kernel chooses the ports by a hash of its own, and Tables cannot say which ports carry.
     virtual bool kernel_hashes() const { return false; }
 
+    /// True if a port can receive without transmitting (Tables::receive).
+    virtual bool can_only_receive() const { return false; }
+    /// True if the team's carrier can be withheld by IFLA_CARRIER although ports have a link.
+    virtual bool sets_carrier() const { return false; }
+
     virtual LinkSight link_sight() const = 0;
 
     /// True if the kernel itself announces the team when a port starts to carry, as often as in the tables
@@ -81,8 +86,10 @@ public:
 };
 
 /// Resolves `automatic`: the datapath of an existing team device, otherwise the team driver if the kernel has
-/// it, otherwise bonding, otherwise BPF (docs/adr/0021). Never returns `automatic`.
-Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing);
+/// it, otherwise bonding, otherwise BPF (docs/adr/0021). `needs_carrier`: not bonding, whose carrier cannot be
+/// withheld. Never returns `automatic`.
+Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing,
+                                       bool needs_carrier);
 
 /// The datapath for a configuration. `existing`: the device of the team's name, if there is one to adopt.
 /// ENOTSUP: the configuration needs what the chosen datapath does not have.

@@ -12,6 +12,7 @@ namespace teamo {
 class ProgramDatapath : public Datapath {
 public:
     bool announces_gains() const final { return false; }
+    bool can_only_receive() const final { return true; }
     LinkSight link_sight() const final {
         if (programs_.see_links()) return {.sees = true, .reason = {}};
         return {.sees = false, .reason = "the kernel refuses a BPF program that reads the ports' devices"};

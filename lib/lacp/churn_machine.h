@@ -11,8 +11,6 @@
 
 namespace teamo::lacp {
 
-enum class ChurnState : std::uint8_t { no_churn, monitor, churn };
-
 class ChurnMachine {
 public:
     /// `in_sync`: that side's synchronization.
@@ -27,7 +25,3 @@ private:
 };
 
 } // namespace teamo::lacp
-
-template <>
-inline constexpr std::array<std::string_view, 3> teamo::enum_names<teamo::lacp::ChurnState>{"none", "monitor",
-                                                                                            "churned"};

@@ -109,11 +109,13 @@ void write_info(FrameWriter& frame, std::uint8_t type, const PortInfo& info) {
 
 Received parse_frame(std::span<const std::byte> frame) {
     if (frame.size() < header + 1) return Unusable::illegal;
-    Reader reader(frame.subspan(header - 2));
+    Reader reader(frame);
+    const auto to = reader.mac();
+    reader.skip(to.bytes.size()); // the source
     if (reader.two() != ether_slow) return Unusable::unknown;
     const auto subtype = reader.byte();
     if (subtype != subtype_lacp && subtype != subtype_marker) return Unusable::unknown;
-    if (frame.size() < frame_size) return Unusable::illegal;
+    if (frame.size() < frame_size || to != slow_protocols) return Unusable::illegal;
     return subtype == subtype_lacp ? parse_lacpdu(reader) : parse_marker(reader);
 }
 

@@ -40,6 +40,14 @@ void MuxMachine::enter(MuxState state, PortVariables& port, Clock::time_point no
     port.ntt = true;
 }
 
+void MuxMachine::restore(const PortVariables& port) {
+    using enum MuxState;
+    if (!port.actor.is(StateBit::synchronization)) return;
+    state_ = attached;
+    if (port.actor.is(StateBit::collecting) && control_ == MuxControl::independent) state_ = collecting;
+    if (port.actor.is(StateBit::distributing)) state_ = distributing;
+}
+
 void MuxMachine::step(PortVariables& port, Clock::time_point now) {
     while (const auto state = next(port))
         enter(*state, port, now);

@@ -27,6 +27,9 @@ public:
     /// the selection logic, and at deadline().
     void step(PortVariables& port, Clock::time_point now);
 
+    /// Continues where another daemon was, by the actor's state.
+    void restore(const PortVariables& port);
+
     MuxState state() const { return state_; }
     /// Ready_N: the port has waited long enough for others to join the same aggregator.
     bool has_waited(Clock::time_point now) const {

@@ -46,7 +46,18 @@ void record_default(PortVariables& port) {
     port.actor.set(StateBit::defaulted, true);
 }
 
+/// By what this port has asked for.
+std::chrono::seconds current_while_time(const PortVariables& port) {
+    return port.actor.is(StateBit::timeout) ? short_timeout_time : long_timeout_time;
+}
+
 } // namespace
+
+void ReceiveMachine::restore(Clock::time_point now, const PortVariables& port) {
+    state_ = ReceiveState::current;
+    begun_ = true;
+    current_while_ = now + current_while_time(port);
+}
 
 std::optional<ReceiveState> ReceiveMachine::next(const PortVariables& port, const Lacpdu* pdu,
                                                  Clock::time_point now) const {
@@ -108,7 +119,7 @@ void ReceiveMachine::enter(ReceiveState state, PortVariables& port, const Lacpdu
         update_ntt(port, pdu->partner);
         record_pdu(port, *pdu);
         port.actor.set(StateBit::expired, false);
-        current_while_ = now + (port.actor.is(StateBit::timeout) ? short_timeout_time : long_timeout_time);
+        current_while_ = now + current_while_time(port);
         break;
     }
 }

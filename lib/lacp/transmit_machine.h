@@ -12,14 +12,20 @@ namespace teamo::lacp {
 
 class TransmitMachine {
 public:
-    /// True: send a LACPDU now. Then call note_sent(), or, if that failed, try again later: NTT stays.
+    /// True: send a LACPDU now. Then call note_sent() or note_failed().
     bool may_send(const PortVariables& port, Clock::time_point now) const;
     void note_sent(PortVariables& port, Clock::time_point now);
-    /// When a LACPDU that waits for the limit may be sent.
+    /// Keeps NTT, and waits a moment.
+    void note_failed(Clock::time_point now);
+    /// When a LACPDU that waits may be sent.
     std::optional<Clock::time_point> deadline(const PortVariables& port) const;
 
 private:
-    static constexpr std::size_t at_once = 3;                      ///< in any Fast_Periodic_Time
+    /// When another one may be sent; none: at once.
+    std::optional<Clock::time_point> next() const;
+
+    static constexpr std::size_t at_once = 3; ///< in any Fast_Periodic_Time
+    std::optional<Clock::time_point> retry_{};                     ///< after a failure
     std::array<std::optional<Clock::time_point>, at_once> sent_{}; ///< the oldest first
 };
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "lacp/port_info.h"
+#include "model/lacp.h"
 
 #include <chrono>
 

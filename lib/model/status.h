@@ -6,6 +6,7 @@
 #include "model/balance.h"
 #include "model/config.h"
 #include "model/interrupts.h"
+#include "model/lacp.h"
 #include "model/observation.h"
 
 namespace teamo {
@@ -44,6 +45,7 @@ struct PortStatus {
     bool transmits = false, receives = false; ///< in the datapath, at present
     std::uint32_t buckets = 0;                ///< hash buckets that use it at present
     PortCounters counters;
+    std::optional<lacp::PortStatus> lacp{};
     bool operator==(const PortStatus&) const = default;
 };
 

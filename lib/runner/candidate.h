@@ -20,6 +20,9 @@ struct Candidate {
     std::uint32_t speed = 0; ///< Mbit/s; 0 is unknown
     Duplex duplex = Duplex::unknown;
     bool last = false; ///< use it only if no other port is up: it lacks an offload ("lacking": "demote")
+    Slot slot{};
+    std::uint16_t lacp_prio = 255, lacp_key = 0;
+    std::uint32_t carrier_losses = 0; ///< of its device
     bool operator==(const Candidate&) const = default;
 };
 
@@ -30,6 +33,8 @@ struct Decision {
     /// port of `transmit` has one.
     std::vector<IfIndex> standby{};
     std::optional<IfIndex> active; ///< activebackup
+    /// Of the team, unless `transmit` is empty; lacp withholds it with fewer ports than min_ports.
+    bool has_carrier = true;
     bool operator==(const Decision&) const = default;
 };
 

@@ -1,15 +1,37 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "runner/runner.h"
 
-namespace teamo {
+#include "base/match.h"
 
-Runner make_runner(const RunnerConfig& config, std::optional<IfIndex> active) {
-    if (std::holds_alternative<ActiveBackupRunner>(config)) return ActiveBackup(active);
+namespace teamo {
+namespace {
+
+Lacp make_lacp(const LacpRunner& config, const RunnerStart& start) {
+    lacp::System system({.system = {.priority = config.sys_prio, .address = start.system},
+                         .active = config.active,
+                         .fast_rate = config.fast_rate,
+                         .min_ports = config.min_ports,
+                         .policy = config.agg_select_policy,
+                         .fallback = config.fallback,
+                         .control = start.can_only_receive ? lacp::MuxControl::independent
+                                                           : lacp::MuxControl::coupled});
+    for (const auto& [port, memory] : start.lacp_memory)
+        system.restore(port, memory);
+    return Lacp(std::move(system));
+}
+
+} // namespace
+
+Runner make_runner(const RunnerConfig& config, const RunnerStart& start) {
+    if (std::holds_alternative<ActiveBackupRunner>(config)) return ActiveBackup(start.active);
+    if (const auto* lacp = std::get_if<LacpRunner>(&config)) return make_lacp(*lacp, start);
     return AllPorts{};
 }
 
-Decision step(Runner& runner, std::span<const Candidate> ports) {
-    return std::visit([ports](auto& one) { return one.step(ports); }, runner);
+Decision step(Runner& runner, std::span<const Candidate> ports, Clock::time_point now) {
+    return std::visit(Match{[&](Lacp& lacp) { return lacp.step(ports, now); },
+                            [&](auto& other) { return other.step(ports); }},
+                      runner);
 }
 
 } // namespace teamo

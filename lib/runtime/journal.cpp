@@ -76,6 +76,17 @@ json::Array value_of(const std::vector<DeviceAddress>& addresses) {
     return list;
 }
 
+json::Value value_of(const lacp::PortMemory& memory) {
+    const auto& partner = memory.partner;
+    return json::Object{{"actor_state", memory.actor_state},
+                        {"system_priority", partner.system.priority},
+                        {"system", text_of(partner.system.address)},
+                        {"key", partner.key},
+                        {"port_priority", partner.port.priority},
+                        {"port", partner.port.number},
+                        {"state", partner.state}};
+}
+
 json::Value value_of(const PortBefore& port) {
     json::Value value(json::Object{{"ifindex", port.index.value},
                                    {"slot", static_cast<int>(port.slot.value)},
@@ -88,6 +99,7 @@ json::Value value_of(const PortBefore& port) {
     if (port.taken_down) value.set("taken_down", true);
     if (port.disable_ipv6) value.set("disable_ipv6", *port.disable_ipv6);
     if (port.carrier_losses) value.set("carrier_losses", *port.carrier_losses);
+    if (port.lacp != lacp::PortMemory{}) value.set("lacp", value_of(port.lacp));
     // Empty values are left out, as in the files of earlier versions.
     const auto set = [&value](std::string_view key, const auto& member) {
         if (!member.empty()) value.set(key, value_of(member));
@@ -176,6 +188,18 @@ BoundWorkers parse_workers(const json::Value& value) {
     return workers;
 }
 
+lacp::PortMemory parse_lacp(const json::Value& value) {
+    const auto word = [&value](std::string_view key) { return static_cast<std::uint16_t>(small(value, key)); };
+    const auto state = [&value](std::string_view key) { return static_cast<std::uint8_t>(small(value, key)); };
+    const auto system = parse_mac_address(json::text(value, "system"));
+    if (!system) return {};
+    return {.actor_state = state("actor_state"),
+            .partner = {.system = {.priority = word("system_priority"), .address = *system},
+                        .key = word("key"),
+                        .port = {.priority = word("port_priority"), .number = word("port")},
+                        .state = state("state")}};
+}
+
 PortState parse_state(std::string_view written) {
     for (const auto state : {PortState::joining, PortState::leaving, PortState::away})
         if (written == name_of(state)) return state;
@@ -199,6 +223,7 @@ Result<PortBefore> parse_port(const json::Value& value) {
     if (const auto* disabled = json::child(value, "disable_ipv6").boolean()) port.disable_ipv6 = *disabled;
     port.made_clsact = json::flag(value, "made_clsact");
     if (value.find("carrier_losses") != nullptr) port.carrier_losses = small(value, "carrier_losses");
+    port.lacp = parse_lacp(json::child(value, "lacp"));
     port.features = parse_features(json::object(value, "features"));
     port.trial = parse_features(json::object(value, "trial"));
     port.offloads = parse_names<FeatureNames>(json::array(value, "offloads"));
@@ -227,6 +252,7 @@ std::string text_of(const Journal& journal) {
                      {"removed_by_hand", json::Array(removed.begin(), removed.end())}});
     if (journal.making) value.set("making", true);
     if (journal.active) value.set("active", journal.active->value);
+    if (journal.lacp_system) value.set("lacp_system", text_of(*journal.lacp_system));
     if (!journal.offloads.empty()) value.set("offloads", value_of(journal.offloads));
     if (!journal.workers.empty()) value.set("workers", value_of(journal.workers));
     return json::write(value) + "\n";
@@ -243,6 +269,7 @@ Result<Journal> parse_journal(std::string_view content) {
     journal.team = IfIndex{small(*value, "team")};
     journal.inner = IfIndex{small(*value, "inner")};
     if (const auto active = small(*value, "active"); active != 0) journal.active = IfIndex{active};
+    journal.lacp_system = parse_mac_address(json::text(*value, "lacp_system"));
     const auto owners = json::text(*value, "owners");
     for (std::size_t bucket = 0; bucket < std::min(owners.size(), journal.owners.size()); ++bucket)
         if (owners[bucket] >= '0' && owners[bucket] <= '8')

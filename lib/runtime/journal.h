@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "kernel/netlink/addresses.h"
 #include "model/interrupts.h"
+#include "model/lacp.h"
 #include "model/offload.h"
 #include "model/workers.h"
 
@@ -55,6 +56,7 @@ struct PortBefore {
     std::vector<DeviceAddress> ipv6_addresses{}; ///< static ones that disable_ipv6 removes; oldest first
     /// Of a port whose watches delay a returning link: PortWatch::carrier_losses().
     std::optional<std::uint32_t> carrier_losses{};
+    lacp::PortMemory lacp{}; ///< a partner without an identity: there is none
     bool operator==(const PortBefore&) const = default;
 };
 
@@ -67,6 +69,7 @@ struct Journal {
     FeatureNames offloads{};                  ///< of the team's device when it was created
     std::vector<PortBefore> ports;            ///< in the order they joined
     std::vector<std::string> removed_by_hand; ///< configured ports that the user removed
+    std::optional<MacAddress> lacp_system{};  ///< that identifies the team to its partners
     BoundWorkers workers{};                   ///< processes and units that we have bound
     bool operator==(const Journal&) const = default;
 };

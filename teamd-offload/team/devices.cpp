@@ -106,6 +106,12 @@ Result<> DeviceChanges::apply_one(const Change& change) {
                   return named(std::move(done), fmt::format("segmentation limits {} bytes, {} segments",
                                                             set.to.size, set.to.segs));
               },
+              [&](const SetCarrier& set) {
+                  auto done = control.set_carrier(index, set.to);
+                  constexpr std::uint32_t link_flags = IFF_RUNNING | IFF_LOWER_UP;
+                  if (done) link->flags = set.to ? link->flags | link_flags : link->flags & ~link_flags;
+                  return named(std::move(done), "carrier");
+              },
               [&](const SetBondQueue& set) {
                   auto done = control.set_bond_queue(index, set.to);
                   if (done) link->bond_queue = set.to;

@@ -9,14 +9,18 @@ namespace teamo {
 
 Tables Reconciler::begin() {
     changes_.begin(*context_.team());
-    runner_ = make_runner(context_.config().runner, std::nullopt);
+    auto& system = context_.journal.edit().lacp_system;
+    if (is_lacp()) system = context_.team()->address;
+    runner_ = make_runner(context_.config().runner, runner_start());
     return plan(*context_.team()).tables;
 }
 
 const Tables& Reconciler::adopt() {
     changes_.begin(*context_.team()); // the GSO limits count as set by us: their origin is not known
-    runner_ = make_runner(context_.config().runner, context_.journal.now().active);
-    decision_ = step(runner_, ports_.candidates());
+    auto& system = context_.journal.edit().lacp_system;
+    if (is_lacp() && !system) system = context_.team()->address;
+    runner_ = make_runner(context_.config().runner, runner_start());
+    decide();
     moved_ = context_.journal.now().active != decision_.active;
     // The journal's owners were made for these ports, and stay as they are.
     for (const auto& port : ports_.all())
@@ -33,10 +37,41 @@ void Reconciler::run() {
         if (context_.team() != nullptr) await_address();
     }
     if (context_.team() == nullptr) return; // removed meanwhile
-    decision_ = step(runner_, ports_.candidates());
+    decide();
     auto next = plan(team_before_loss());
     subsystems_.balancing->hold(tables_, next.tables);
     apply(next);
+}
+
+bool Reconciler::is_lacp() const { return std::holds_alternative<LacpRunner>(context_.config().runner); }
+
+RunnerStart Reconciler::runner_start() const {
+    const auto& journal = context_.journal.now();
+    RunnerStart start{.active = journal.active,
+                      .system = journal.lacp_system.value_or(MacAddress{}),
+                      .can_only_receive = context_.datapath->can_only_receive(),
+                      .lacp_memory = {}};
+    for (const auto& port : journal.ports) {
+        const auto* link = context_.link(port.index);
+        // A link that was lost meanwhile begins anew.
+        if (link != nullptr && port.carrier_losses == link->carrier_losses)
+            start.lacp_memory.insert_or_assign(port.index, port.lacp);
+    }
+    return start;
+}
+
+void Reconciler::decide() {
+    auto candidates = ports_.candidates();
+    // A team that is down does not aggregate, so that no partner sends to it.
+    if (is_lacp() && !context_.team()->is_up())
+        for (auto& candidate : candidates)
+            candidate.up = false;
+    decision_ = step(runner_, candidates, Clock::now());
+}
+
+lacp::System* Reconciler::lacp() {
+    auto* runner = std::get_if<Lacp>(&runner_);
+    return runner == nullptr ? nullptr : &runner->system();
 }
 
 /// The kernel's drivers change the MTU of the ports before that of the team. The plan must not set it back
@@ -90,7 +125,7 @@ Member Reconciler::member(const TeamPort& port, const Link& team) const {
             .gso_max = link == nullptr ? SegmentLimits{} : link->gso_max,
             .segments = features.active.contains(tso),
             .to_set_up = was != nullptr && was->taken_down,
-            .waits = port.watch.waits(),
+            .waits = ports_.waits(port),
             .carrier_losses = port.watch.carrier_losses()};
 }
 
@@ -101,7 +136,8 @@ TeamPlan Reconciler::plan(const Link& team) const {
                     .members = {},
                     .owners = context_.journal.now().owners,
                     .limited_to = changes_.limited_to(),
-                    .kernel_manages_ports = context_.datapath->kernel_manages_ports()};
+                    .kernel_manages_ports = context_.datapath->kernel_manages_ports(),
+                    .sets_carrier = withholds_carrier(config.runner) && context_.datapath->sets_carrier()};
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
         if (tables_.ports[slot]) input.known |= bit(Slot{slot});
     input.measured = config.balance.on;
@@ -156,6 +192,9 @@ void Reconciler::apply(const TeamPlan& plan) {
     tables_ = plan.tables;
     context_.journal.edit().owners = plan.owners;
     context_.journal.edit().active = decision_.active;
+    if (const auto* system = lacp())
+        for (auto& port : context_.journal.edit().ports)
+            port.lacp = system->memory(port.index);
     if (carrying_changed && context_.changed) context_.changed();
 }
 

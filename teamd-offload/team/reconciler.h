@@ -32,12 +32,17 @@ public:
     const Tables& tables() const { return tables_; }
     /// Sets the active port until a port changes. EOPNOTSUPP: the runner has none; ENETDOWN: it has no link.
     Result<> choose_active(IfIndex port);
+    /// nullptr: the runner is another one. Owned by this.
+    lacp::System* lacp();
     /// The kernel's error messages for refused changes.
     std::vector<std::string> refused() const;
 
 private:
     void await_mtu();
     void await_address();
+    bool is_lacp() const;
+    RunnerStart runner_start() const;
+    void decide();
     TeamPlan plan(const Link& team) const;
     Link team_before_loss();
     Member member(const TeamPort& port, const Link& team) const;

@@ -135,6 +135,18 @@ struct Begin {
                 return failed("the link of " + request.value + " is down");
             return done();
         }
+        if (const auto path = control::split_item_path(request.path);
+            parts.reconciler.lacp() != nullptr && path && path->size() == 5 && path->front() == "ports" &&
+            std::vector(path->begin() + 2, path->end()) ==
+                std::vector<std::string>{"runner", "aggregator", "selected"}) {
+            const auto* port = parts.ports.find((*path)[1]);
+            if (port == nullptr) return with(Refusal{.code = "PathDoesNotExist", .message = "Item path does not exist."});
+            if (request.value != "true")
+                return with(Refusal{.code = "OpNotSupp", .message = "Operation not supported."});
+            if (!parts.reconciler.lacp()->choose(port->index))
+                return failed("port " + (*path)[1] + " has no LACP partner");
+            return done();
+        }
         if (!control::state_item(control::state_document(status_of(parts)), request.path))
             return with(Refusal{.code = "PathDoesNotExist", .message = "Item path does not exist."});
         return with(Refusal{.code = "OpNotSupp", .message = "Operation not supported."});

@@ -8,6 +8,7 @@
 #include "cpus/workers.h"
 #include "links/announcer.h"
 #include "links/carrier_monitor.h"
+#include "links/lacp_frames.h"
 #include "offloads/offloads.h"
 #include "team/context.h"
 
@@ -18,6 +19,7 @@ namespace teamo {
 struct Subsystems {
     std::unique_ptr<CarrierMonitor> carrier_monitor;
     std::unique_ptr<Announcer> announcer;
+    std::unique_ptr<LacpFrames> lacp_frames;
     std::unique_ptr<Offloads> offloads;
     std::unique_ptr<Interrupts> interrupts;
     std::unique_ptr<PortCpus> port_cpus;
@@ -25,8 +27,9 @@ struct Subsystems {
     std::unique_ptr<Workers> workers;
     std::unique_ptr<BenchmarkPause> benchmark_pause;
 
-    /// `request_pass`: makes the loop run a pass soon.
-    Result<> make(sd_event* loop, TeamContext& context, const std::function<void()>& request_pass);
+    /// `request_pass`: makes the loop run a pass soon. `lacp`: as LacpFrames::make() needs it.
+    Result<> make(sd_event* loop, TeamContext& context, const std::function<void()>& request_pass,
+                  std::function<lacp::System*()> lacp);
 };
 
 } // namespace teamo

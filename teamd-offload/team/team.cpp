@@ -18,10 +18,12 @@ constexpr std::chrono::seconds unreported_interval{1};
 /// How long a stop tries to restore what was refused.
 constexpr std::chrono::seconds restore_patience{2};
 
-Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::function<void()>& request_pass) {
+Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::function<void()>& request_pass,
+                          std::function<lacp::System*()> lacp) {
     const auto& log = context.log;
     carrier_monitor = TEAMO_TRY(CarrierMonitor::make(loop, log, *context.observer));
     announcer = TEAMO_TRY(Announcer::make(loop, log, *context.observer));
+    lacp_frames = TEAMO_TRY(LacpFrames::make(loop, log, std::move(lacp), request_pass));
     offloads = TEAMO_TRY(Offloads::make(loop, context, request_pass));
     interrupts = TEAMO_TRY(Interrupts::make(loop, context));
     port_cpus = TEAMO_TRY(PortCpus::make(loop, log, *interrupts, request_pass));
@@ -63,7 +65,8 @@ Result<> Team::open(sd_event* loop) {
     pass_soon_ = TEAMO_TRY(Deferred::make(loop, Priority::link, [this] { pass(); }));
     timer_ = TEAMO_TRY(Timer::make(loop, [this] { pass(); }));
     poll_timer_ = TEAMO_TRY(Timer::make(loop, [this] { poll_unreported(); }));
-    TEAMO_TRY(subsystems.make(loop, context, [this] { pass_soon_->soon(); }));
+    TEAMO_TRY(subsystems.make(
+        loop, context, [this] { pass_soon_->soon(); }, [this] { return reconciler.lacp(); }));
     const auto existing = TEAMO_TRY(find_device());
     TEAMO_TRY(existing ? adopt_device(*existing) : make_device());
     TEAMO_TRY(ports.join_configured(made_device_));
@@ -145,6 +148,9 @@ Result<> Team::make_device() {
     if (context.team() == nullptr)
         return fail(ENODEV, fmt::format("device {} was removed while it was being made", context.name()));
     note_device({});
+    // Before ports join: the driver's carrier follows their links.
+    if (withholds_carrier(config.runner) && context.datapath->sets_carrier())
+        TEAMO_TRY(context.control.set_carrier(device->team, false));
     const auto tables = reconciler.begin();
     TEAMO_TRY(journal.keep());
     return context.datapath->attach_team(context.device, tables);
@@ -194,6 +200,7 @@ void Team::pass() {
     const auto events = context.observer->events_taken();
     if (!update_ports()) return;
     reconciler.run();
+    subsystems.lacp_frames->send_due(); // also the last one of a port that is leaving
     bool changed = ports.update_membership();
     changed = uppers.update() || changed;
     if (changed) ports.step_watches();
@@ -220,9 +227,16 @@ bool Team::update_ports() {
 void Team::inform_subsystems() {
     const auto& tables = reconciler.tables();
     std::set<IfIndex> followed;
-    for (const auto& port : ports.all())
+    std::vector<LacpFrames::Port> lacp_ports;
+    for (const auto& port : ports.all()) {
         followed.insert(port.index);
+        const auto* before = context.journal.port(port.index);
+        lacp_ports.push_back({.index = port.index,
+                              .name = port.name,
+                              .source = before == nullptr ? MacAddress{} : before->address});
+    }
     subsystems.carrier_monitor->follow(followed);
+    subsystems.lacp_frames->follow(lacp_ports);
     subsystems.interrupts->follow(ports.interrupt_ports(reconciler.decision().active));
     if (tables.mode == TransmitMode::hash) subsystems.port_cpus->follow(ports.cpu_ports());
     subsystems.balancing->follow(ports.balanced_ports(tables), tables);

@@ -20,6 +20,7 @@ public:
 
     std::string_view name() const override { return "team"; }
     bool kernel_manages_ports() const override { return true; }
+    bool sets_carrier() const override { return true; }
     bool announces_gains() const override { return true; } // drivers/net/team: team_port_enable
     LinkSight link_sight() const override;
     Result<TeamDevice> create_device(LinkControl& links, const std::string& name,

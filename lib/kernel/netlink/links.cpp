@@ -284,6 +284,12 @@ Result<> LinkControl::set_mtu(IfIndex index, std::uint32_t mtu) {
     return socket_.request(std::move(message));
 }
 
+Result<> LinkControl::set_carrier(IfIndex index, bool carrier) {
+    auto message = link_message(RTM_SETLINK, index, 0);
+    nla_put_u8(message.get(), IFLA_CARRIER, carrier ? 1 : 0);
+    return socket_.request(std::move(message));
+}
+
 Result<> LinkControl::set_segment_limits(IfIndex index, const SegmentLimits& limits) {
     auto message = link_message(RTM_SETLINK, index, 0);
     nla_put_u32(message.get(), IFLA_GSO_MAX_SIZE, limits.size);

@@ -47,6 +47,8 @@ public:
 
     Result<> set_address(IfIndex index, const MacAddress& address);
     Result<> set_mtu(IfIndex index, std::uint32_t mtu);
+    /// EOPNOTSUPP: the driver does not allow it.
+    Result<> set_carrier(IfIndex index, bool carrier);
     Result<> set_segment_limits(IfIndex index, const SegmentLimits& limits);
     /// Sets the IFF_* bits of `mask` to those of `flags`.
     Result<> set_flags(IfIndex index, std::uint32_t flags, std::uint32_t mask);

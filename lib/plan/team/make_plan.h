@@ -40,6 +40,7 @@ struct PlanInput {
     SegmentLimits limited_to{}; ///< the team's limits as an earlier plan set them; zeros: not set
     /// The kernel manages the ports' MTU and filters and the team's carrier.
     bool kernel_manages_ports = false;
+    bool sets_carrier = false;    ///< the team's carrier must be set
     bool tags = false;            ///< a device on the team receives frames with VLAN tags
     bool other_addresses = false; ///< the team's unicast list has other addresses than its own
 };
@@ -58,6 +59,7 @@ struct TeamPlan {
     MacAddress address;                ///< of the team
     bool carrier = false;              ///< of the team
     bool kernel_manages_ports = false; ///< the kernel sets MTU and filters of the ports
+    bool sets_carrier = false;         ///< by IFLA_CARRIER
     bool by_bond_queue = false;        ///< a port's queue_id is its slot
     /// Of the team: the smallest limits of its ports with TSO. Kernels before 6.19 do not set them
     /// (net/core/dev.c, netdev_compute_master_upper_features). A port without TSO, which leaves segmentation
@@ -93,7 +95,12 @@ struct SetBondQueue {
     std::uint16_t to;
     bool operator==(const SetBondQueue&) const = default;
 };
-using Change = std::variant<SetMtu, SetFlags, SetAddress, SetSegmentLimits, SetBondQueue>;
+struct SetCarrier {
+    IfIndex device;
+    bool to;
+    bool operator==(const SetCarrier&) const = default;
+};
+using Change = std::variant<SetMtu, SetFlags, SetAddress, SetSegmentLimits, SetBondQueue, SetCarrier>;
 
 /// The changes that turn the present devices into the planned ones, in the order to apply them: a port's MTU
 /// and filters before its address, ports before the team, so that no port gets packets that it cannot handle

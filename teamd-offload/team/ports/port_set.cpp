@@ -25,7 +25,11 @@ std::vector<Candidate> PortSet::candidates() const {
                         .sticky = port.config.sticky,
                         .speed = port.modes.speed.value_or(0),
                         .duplex = port.modes.duplex,
-                        .last = subsystems_.offloads->is_last(port.index)});
+                        .last = subsystems_.offloads->is_last(port.index),
+                        .slot = port.slot,
+                        .lacp_prio = port.config.lacp_prio,
+                        .lacp_key = port.config.lacp_key,
+                        .carrier_losses = port.watch.carrier_losses()});
     return list;
 }
 
@@ -100,6 +104,10 @@ void PortSet::drop_removed_by_others() {
     }
 }
 
+bool PortSet::waits(const TeamPort& port) const {
+    return port.watch.waits() || std::holds_alternative<LacpRunner>(context_.config().runner);
+}
+
 void PortSet::step_watches() {
     const auto now = Clock::now();
     // Bonding checks links only while the team is up.
@@ -123,7 +131,7 @@ void PortSet::step_watches() {
         port.watch.step(has_link, link == nullptr ? 0 : link->carrier_losses, now);
         if (auto* entry = context_.journal.port(port.index); entry != nullptr)
             entry->carrier_losses =
-                port.watch.waits() ? std::optional(port.watch.carrier_losses()) : std::nullopt;
+                waits(port) ? std::optional(port.watch.carrier_losses()) : std::nullopt;
     }
 }
 

@@ -42,6 +42,8 @@ public:
 
     // ---- the ports as others need them ---------------------------------------------------------------
     std::vector<Candidate> candidates() const;
+    /// True if a link that has returned needs a decision of ours before it carries.
+    bool waits(const TeamPort& port) const;
     /// `active`: in an activebackup team all other ports stand by.
     std::vector<Interrupts::Port> interrupt_ports(std::optional<IfIndex> active) const;
     std::vector<PortCpus::Port> cpu_ports() const;

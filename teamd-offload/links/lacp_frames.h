@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Carries the frames of the slow protocols between the ports and the runner lacp, keeps its time, and logs
+// why a port does not carry.
+#pragma once
+
+#include "kernel/packets/port_socket.h"
+#include "lacp/system.h"
+#include "log.h"
+#include "loop.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+
+namespace teamo {
+
+class LacpFrames {
+public:
+    struct Port {
+        IfIndex index;
+        std::string name;
+        MacAddress source; ///< of its frames
+    };
+
+    /// `system`: nullptr if the runner is another one. `request_pass`: makes the loop run a pass soon.
+    static Result<std::unique_ptr<LacpFrames>> make(sd_event* loop, const Log& log,
+                                                    std::function<lacp::System*()> system,
+                                                    std::function<void()> request_pass);
+
+    /// Listens on these ports, and on no others.
+    void follow(const std::vector<Port>& ports);
+    /// Sends what is due. Call it when the tables are applied: what a LACPDU says must be true.
+    void send_due();
+
+private:
+    struct Wire {
+        Port port;
+        PortSocket socket;
+        std::unique_ptr<Io> io{};
+        LogOnce failure{};
+        lacp::NotSelected logged = lacp::NotSelected::none;
+    };
+
+    LacpFrames(sd_event* loop, const Log& log, std::function<lacp::System*()> system,
+               std::function<void()> request_pass)
+        : loop_(loop), log_(log), system_(std::move(system)), request_pass_(std::move(request_pass)) {}
+    void listen(const Port& port);
+    void read(IfIndex port);
+    void keep_time();
+    void send(lacp::System& system, const lacp::Outgoing& outgoing);
+    void log_reason(Wire& wire, const lacp::PortStatus& status);
+
+    sd_event* loop_;
+    const Log& log_;
+    std::function<lacp::System*()> system_;
+    std::function<void()> request_pass_;
+    std::optional<Timer> timer_;
+    std::map<IfIndex, Wire> wires_;
+    std::map<IfIndex, LogOnce> refused_; ///< ports where no socket could be opened
+};
+
+} // namespace teamo
