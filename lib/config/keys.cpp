@@ -170,7 +170,8 @@ constexpr auto table = std::to_array<Key>({
      "LACP port priority; the port with the lower number is preferred."},
     {"ports.PORTIFNAME.lacp_key",
      {.shape = integer, .fallback = 0, .range = u16, .used_by = lacp},
-     "LACP key; only ports with the same key are aggregated."},
+     "LACP key; only ports with the same key are aggregated. With 0 the key follows from the speed, so that "
+     "ports of different speeds are not aggregated."},
     {"ports.PORTIFNAME.link_watch",
      {.shape = watches, .wrong_shape = refused},
      "Like link_watch, for this port, in addition to the link watches of the team."},

@@ -79,9 +79,9 @@ std::optional<TxBalancer> tx_balancer_of(const Section& runner) {
     return TxBalancer{.balancing_interval = balancer.time("balancing_interval") * 100};
 }
 
-Fallback fallback_of(const Section& runner) {
-    if (!runner.boolean("fallback")) return Fallback::none;
-    return runner.string("fallback_method") == "static" ? Fallback::all_ports : Fallback::one_port;
+LacpFallback fallback_of(const Section& runner) {
+    if (!runner.boolean("fallback")) return LacpFallback::none;
+    return runner.string("fallback_method") == "static" ? LacpFallback::all_ports : LacpFallback::one_port;
 }
 
 LacpRunner lacp_of(const Section& runner) {

@@ -130,7 +130,7 @@ Value lacp_port_of(const lacp::PortStatus& port) {
         return time ? Value(time->count()) : Value(-1);
     };
     const auto& counters = port.counters;
-    Object detail{{"actor_churn", name_of(port.actor_churn)},
+    Object detail{{"actor_churn", teamo::name_of(port.actor_churn)},
                   {"illegal_received", json::counted(counters.illegal_received)},
                   {"lacpdus_received", json::counted(counters.lacpdus_received)},
                   {"lacpdus_sent", json::counted(counters.lacpdus_sent)},
@@ -141,7 +141,7 @@ Value lacp_port_of(const lacp::PortStatus& port) {
                   {"milliseconds_since_sent", since(port.since_sent)},
                   {"mux_state", port.mux},
                   {"not_used_because", port.reason},
-                  {"partner_churn", name_of(port.partner_churn)},
+                  {"partner_churn", teamo::name_of(port.partner_churn)},
                   {"periodic_state", port.periodic},
                   {"receive_state", port.receive},
                   {"unknown_received", json::counted(counters.unknown_received)}};
@@ -182,7 +182,6 @@ std::optional<Value> runner_of(const TeamStatus& status) {
     if (const auto* lacp = std::get_if<LacpRunner>(&status.runner))
         return Object{{"active", lacp->active},
                       {"fast_rate", lacp->fast_rate},
-                      {"min_ports", lacp->min_ports},
                       {"select_policy", name_of(lacp->agg_select_policy)},
                       {"sys_prio", lacp->sys_prio}};
     return std::nullopt;

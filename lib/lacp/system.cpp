@@ -247,7 +247,8 @@ void System::set_ready(Clock::time_point now) {
         return port.mux.state() != MuxState::waiting || port.mux.has_waited(now);
     });
     for (auto& port : ports_)
-        port.variables.ready = !others_may_come || all_have_waited;
+        port.variables.ready =
+            port.mux.state() == MuxState::waiting && (!others_may_come || all_have_waited);
 }
 
 void System::step_mux(Clock::time_point now) {
@@ -258,19 +259,19 @@ void System::step_mux(Clock::time_point now) {
 /// Without any partner: one port, or all.
 void System::choose_fallback() {
     const auto before = std::exchange(fallback_, {});
-    if (settings_.fallback == Fallback::none) return;
+    if (settings_.fallback == LacpFallback::none) return;
     if (std::ranges::any_of(ports_, &Port::answered)) return;
     const Port* best = nullptr;
     for (const auto& port : ports_) {
         if (!port.variables.port_enabled || port.receive.state() != ReceiveState::defaulted) continue;
-        if (settings_.fallback == Fallback::all_ports) fallback_.push_back(port.link.port);
+        if (settings_.fallback == LacpFallback::all_ports) fallback_.push_back(port.link.port);
         const auto rank = [&](const Port& one) {
             const bool is_in_use = std::ranges::find(before, one.link.port) != before.end();
             return std::tuple(!is_in_use, one.link.priority, one.link.number);
         };
         if (best == nullptr || rank(port) < rank(*best)) best = &port;
     }
-    if (settings_.fallback == Fallback::one_port && best != nullptr) fallback_.push_back(best->link.port);
+    if (settings_.fallback == LacpFallback::one_port && best != nullptr) fallback_.push_back(best->link.port);
 }
 
 void System::note_carrying() {

@@ -21,7 +21,7 @@ struct Settings {
     bool active = true, fast_rate = false;
     std::uint16_t min_ports = 1;
     AggSelectPolicy policy = AggSelectPolicy::lacp_prio;
-    Fallback fallback = Fallback::none;
+    LacpFallback fallback = LacpFallback::none;
     MuxControl control = MuxControl::coupled;
     bool operator==(const Settings&) const = default;
 };

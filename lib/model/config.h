@@ -157,14 +157,14 @@ inline constexpr std::array<std::string_view, 5> enum_names<AggSelectPolicy>{
     "lacp_prio", "lacp_prio_stable", "bandwidth", "count", "port_config"};
 
 /// Which ports carry when no partner has ever answered (SONiC: runner.fallback, runner.fallback_method).
-enum class Fallback : std::uint8_t { none, one_port, all_ports };
+enum class LacpFallback : std::uint8_t { none, one_port, all_ports };
 
 struct LacpRunner {
     bool active = true, fast_rate = false;
     std::uint16_t sys_prio = 65535;
     std::uint16_t min_ports = 1; ///< 1 to 1024
     AggSelectPolicy agg_select_policy = AggSelectPolicy::lacp_prio;
-    Fallback fallback = Fallback::none;
+    LacpFallback fallback = LacpFallback::none;
     HashFields tx_hash = default_tx_hash;
     std::optional<TxBalancer> tx_balancer;
     bool operator==(const LacpRunner&) const = default;

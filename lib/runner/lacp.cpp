@@ -27,7 +27,9 @@ Decision Lacp::step(std::span<const Candidate> ports, Clock::time_point now) {
     };
     const bool wanted =
         std::ranges::any_of(ports, [&](const Candidate& port) { return distributes(port) && !port.last; });
-    Decision decision{.receive = carrying.collecting, .has_carrier = carrying.has_carrier};
+    Decision decision;
+    decision.receive = carrying.collecting;
+    decision.has_carrier = carrying.has_carrier;
     for (const auto& port : ports)
         if (distributes(port))
             (port.last && wanted ? decision.standby : decision.transmit).push_back(port.port);

@@ -109,12 +109,6 @@ TEST(Refusal, too_many_ports) {
                    "/ports/eth9: too many ports: a team has at most 8");
 }
 
-TEST(Refusal, unsupported_runner) {
-    const Cabling wires(2, FarSide::open);
-    const auto before = everything(wires);
-    expect_refused(wires, before, daemon_on(team_config(R"({"name": "lacp"})", ports_object(2))), "lacp");
-}
-
 struct Privilege {
     const char *name, *without, *missing;
 };

@@ -47,13 +47,13 @@ std::vector<std::string> options_for_all(const std::vector<std::string>& argumen
 
 std::string link_item(const std::string& port) { return fmt::format("ports.{}.link_watches.up", port); }
 
-Output control(const std::string& program, const std::string& device, const std::vector<std::string>& words,
-               const std::vector<std::string>& options) {
+Output control(const std::string& program, const std::string& device, const NetNs* in,
+               const std::vector<std::string>& words, const std::vector<std::string>& options) {
     std::vector<std::string> argv{program};
     append(argv, options);
     argv.push_back(device);
     append(argv, words);
-    return run({.argv = argv});
+    return run({.argv = argv, .in = in});
 }
 
 } // namespace
@@ -86,8 +86,8 @@ Output daemon_on(std::string_view config, std::vector<std::string> arguments, mi
 }
 
 TeamUnderTest::TeamUnderTest(std::string_view config, const std::vector<std::string>& arguments,
-                             std::string device)
-    : device_(std::move(device)), config_(config) {
+                             std::string device, const NetNs* in)
+    : device_(std::move(device)), in_(in), config_(config) {
     start(arguments);
 }
 
@@ -104,7 +104,7 @@ void TeamUnderTest::run(const std::vector<std::string>& arguments, WatchedCalls*
     auto words = arguments;
     append(words, {"-f", config_.path()});
     process_.reset();
-    process_.emplace(Process::start({.argv = daemon_command(words), .watched = calls}));
+    process_.emplace(Process::start({.argv = daemon_command(words), .in = in_, .watched = calls}));
 }
 
 bool TeamUnderTest::try_to_start(WatchedCalls& calls, const std::vector<std::string>& arguments) {
@@ -173,12 +173,12 @@ bool TeamUnderTest::link_is_up(const std::string& port) const { return item(link
 
 Output TeamUnderTest::teamdctl(const std::vector<std::string>& words,
                                const std::vector<std::string>& options) const {
-    return control("teamdctl", device_, words, options);
+    return control("teamdctl", device_, in_, words, options);
 }
 
 Output TeamUnderTest::teamoctl(const std::vector<std::string>& words,
                                const std::vector<std::string>& options) const {
-    return control(teamoctl_program(), device_, words, options);
+    return control(teamoctl_program(), device_, in_, words, options);
 }
 
 } // namespace teamo::test

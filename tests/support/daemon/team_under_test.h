@@ -40,7 +40,7 @@ class TeamUnderTest {
 public:
     /// Returns when its control socket answers; throws SetupError with its log otherwise.
     explicit TeamUnderTest(std::string_view config, const std::vector<std::string>& arguments = {},
-                           std::string device = "team0");
+                           std::string device = "team0", const NetNs* in = nullptr);
     /// Not started yet.
     struct Later {
         explicit Later(int /*so that {} is none*/) {}
@@ -89,6 +89,7 @@ private:
     void run(const std::vector<std::string>& arguments, WatchedCalls* calls);
 
     std::string device_;
+    const NetNs* in_ = nullptr; ///< null: the namespace of the test
     ConfigFile config_;
     std::string earlier_log_;
     std::optional<Process> process_;

@@ -26,8 +26,8 @@ TEST(Diagnostics, suggests_nearest_key_and_keeps_unknown_one) {
     const std::pair<const char*, const char*> cases[] = {
         {R"({"linkwatch": {}})",
          R"(1:2: warning: /linkwatch: unknown key "linkwatch"; did you mean "link_watch"?)"},
-        {R"({"runner": {"name": "lacp", "fallback": true}})",
-         R"(1:29: warning: /runner/fallback: unknown key "fallback")"},
+        {R"({"runner": {"name": "lacp", "retry_count": 3}})",
+         R"(1:29: warning: /runner/retry_count: unknown key "retry_count")"},
         {R"({"runner": {"name": "lacp", "fastrate": true}})",
          R"(1:29: warning: /runner/fastrate: unknown key "fastrate"; did you mean "fast_rate"?)"},
         {R"({"ports": {"eth1": {"priority": 1}}})",

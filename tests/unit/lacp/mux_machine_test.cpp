@@ -8,8 +8,8 @@
 namespace teamo::lacp {
 namespace {
 
-struct Machine {
-    explicit Machine(MuxControl control) : machine(control) {}
+struct Muxed {
+    explicit Muxed(MuxControl control) : machine(control) {}
     PortVariables port = enabled_port();
     MuxMachine machine;
 
@@ -34,13 +34,13 @@ INSTANTIATE_TEST_SUITE_P(Control, Mux, testing::Values(MuxControl::coupled, MuxC
                          });
 
 TEST_P(Mux, stays_detached_while_unselected) {
-    Machine mux(GetParam());
+    Muxed mux(GetParam());
     EXPECT_EQ(MuxState::detached, mux.step());
     EXPECT_FALSE(mux.port.ntt);
 }
 
 TEST_P(Mux, waits_when_selected) {
-    Machine mux(GetParam());
+    Muxed mux(GetParam());
     mux.port.selected = Selected::selected;
     EXPECT_EQ(MuxState::waiting, mux.step());
     EXPECT_EQ(start + 2s, mux.machine.deadline());
@@ -51,14 +51,14 @@ TEST_P(Mux, waits_when_selected) {
 }
 
 TEST_P(Mux, waits_in_standby) {
-    Machine mux(GetParam());
+    Muxed mux(GetParam());
     mux.port.selected = Selected::standby;
     mux.port.ready = true;
     EXPECT_EQ(MuxState::waiting, mux.step());
 }
 
 TEST_P(Mux, leaves_waiting_when_unselected) {
-    Machine mux(GetParam());
+    Muxed mux(GetParam());
     mux.port.selected = Selected::selected;
     mux.step();
     mux.port.selected = Selected::unselected;
@@ -66,7 +66,7 @@ TEST_P(Mux, leaves_waiting_when_unselected) {
 }
 
 TEST_P(Mux, attaches_when_ready) {
-    Machine mux(GetParam());
+    Muxed mux(GetParam());
     EXPECT_EQ(MuxState::attached, mux.attach(false));
     EXPECT_TRUE(mux.is(synchronization));
     EXPECT_FALSE(mux.is(collecting));
@@ -77,7 +77,7 @@ TEST_P(Mux, attaches_when_ready) {
 
 TEST_P(Mux, detaches_when_unselected_or_in_standby) {
     for (const auto selected : {Selected::unselected, Selected::standby}) {
-        Machine mux(GetParam());
+        Muxed mux(GetParam());
         mux.attach(false);
         mux.port.selected = selected;
         mux.port.ready = false;
@@ -88,7 +88,7 @@ TEST_P(Mux, detaches_when_unselected_or_in_standby) {
 }
 
 TEST_P(Mux, returns_to_attached_when_the_partner_is_going) {
-    Machine mux(GetParam());
+    Muxed mux(GetParam());
     mux.attach(true);
     mux.port.partner.set(collecting, true);
     EXPECT_EQ(MuxState::distributing, mux.step());
@@ -101,7 +101,7 @@ TEST_P(Mux, returns_to_attached_when_the_partner_is_going) {
 }
 
 TEST_P(Mux, detaches_in_one_step_from_distributing) {
-    Machine mux(GetParam());
+    Muxed mux(GetParam());
     mux.attach(true);
     mux.port.partner.set(collecting, true);
     mux.step();
@@ -112,14 +112,14 @@ TEST_P(Mux, detaches_in_one_step_from_distributing) {
 }
 
 TEST(CoupledMux, collects_and_distributes_together) {
-    Machine mux(MuxControl::coupled);
+    Muxed mux(MuxControl::coupled);
     EXPECT_EQ(MuxState::distributing, mux.attach(true));
     EXPECT_TRUE(mux.is(collecting));
     EXPECT_TRUE(mux.is(distributing));
 }
 
 TEST(IndependentMux, collects_before_the_partner_does) {
-    Machine mux(MuxControl::independent);
+    Muxed mux(MuxControl::independent);
     EXPECT_EQ(MuxState::collecting, mux.attach(true));
     EXPECT_TRUE(mux.is(collecting));
     EXPECT_FALSE(mux.is(distributing));
@@ -127,7 +127,7 @@ TEST(IndependentMux, collects_before_the_partner_does) {
 }
 
 TEST(IndependentMux, distributes_while_the_partner_collects) {
-    Machine mux(MuxControl::independent);
+    Muxed mux(MuxControl::independent);
     mux.attach(true);
     mux.port.partner.set(collecting, true);
     EXPECT_EQ(MuxState::distributing, mux.step());
@@ -140,7 +140,7 @@ TEST(IndependentMux, distributes_while_the_partner_collects) {
 
 TEST(MuxRestore, continues_where_another_daemon_was) {
     const auto state = [](MuxControl control, std::initializer_list<StateBit> bits) {
-        Machine mux(control);
+        Muxed mux(control);
         mux.port.actor = with(mux.port.actor, bits);
         mux.machine.restore(mux.port);
         return mux.machine.state();

@@ -7,7 +7,7 @@
 namespace teamo::lacp {
 namespace {
 
-struct Machine {
+struct Receiver {
     PortVariables port = enabled_port();
     ReceiveMachine machine;
 
@@ -23,7 +23,7 @@ struct Machine {
 };
 
 TEST(Receive, begins_in_port_disabled_without_a_partner) {
-    Machine receive;
+    Receiver receive;
     receive.port.port_enabled = false;
     receive.port.partner = partner_info();
     receive.port.selected = Selected::selected;
@@ -34,7 +34,7 @@ TEST(Receive, begins_in_port_disabled_without_a_partner) {
 }
 
 TEST(Receive, expires_first_when_the_port_is_enabled) {
-    Machine receive;
+    Receiver receive;
     EXPECT_EQ(ReceiveState::expired, receive.step());
     EXPECT_TRUE(receive.is(expired));
     EXPECT_TRUE(receive.port.partner.is(timeout)); // so that LACPDUs go out each second
@@ -42,7 +42,7 @@ TEST(Receive, expires_first_when_the_port_is_enabled) {
 }
 
 TEST(Receive, takes_defaults_when_nobody_answers) {
-    Machine receive;
+    Receiver receive;
     receive.step();
     EXPECT_EQ(ReceiveState::expired, receive.step(start + 2999ms));
     EXPECT_EQ(ReceiveState::defaulted, receive.step(start + 3s));
@@ -53,7 +53,7 @@ TEST(Receive, takes_defaults_when_nobody_answers) {
 
 TEST(Receive, is_current_after_a_lacpdu) {
     for (const auto after : {0s, 4s}) { // from expired, and from defaulted
-        Machine receive;
+        Receiver receive;
         receive.step();
         receive.step(start + after);
         EXPECT_EQ(ReceiveState::current, receive.hear(start + after));
@@ -65,7 +65,7 @@ TEST(Receive, is_current_after_a_lacpdu) {
 }
 
 TEST(Receive, waits_90_seconds_with_the_long_timeout) {
-    Machine receive;
+    Receiver receive;
     receive.port.actor.set(timeout, false);
     receive.step();
     receive.hear();
@@ -75,7 +75,7 @@ TEST(Receive, waits_90_seconds_with_the_long_timeout) {
 }
 
 TEST(Receive, begins_its_timeout_again_with_each_lacpdu) {
-    Machine receive;
+    Receiver receive;
     receive.step();
     receive.hear();
     EXPECT_EQ(ReceiveState::current, receive.hear(start + 2s));
@@ -83,7 +83,7 @@ TEST(Receive, begins_its_timeout_again_with_each_lacpdu) {
 }
 
 TEST(Receive, expires_then_takes_defaults_when_the_partner_falls_silent) {
-    Machine receive;
+    Receiver receive;
     receive.step();
     receive.hear(start, {synchronization});
     EXPECT_TRUE(receive.port.partner.is(synchronization));
@@ -98,7 +98,7 @@ TEST(Receive, expires_then_takes_defaults_when_the_partner_falls_silent) {
 
 TEST(Receive, is_disabled_with_the_port_from_every_state) {
     for (const int steps : {0, 1, 2}) {
-        Machine receive;
+        Receiver receive;
         receive.step();
         if (steps > 0) receive.hear(start, {synchronization});
         if (steps > 1) receive.step(start + 3s);
@@ -110,7 +110,7 @@ TEST(Receive, is_disabled_with_the_port_from_every_state) {
 }
 
 TEST(Receive, ignores_a_lacpdu_while_disabled) {
-    Machine receive;
+    Receiver receive;
     receive.port.port_enabled = false;
     receive.step();
     EXPECT_EQ(ReceiveState::port_disabled, receive.hear());
@@ -118,7 +118,7 @@ TEST(Receive, ignores_a_lacpdu_while_disabled) {
 }
 
 TEST(Receive, begins_again_when_its_partner_moved_to_another_port) {
-    Machine receive;
+    Receiver receive;
     receive.step();
     receive.hear();
     receive.port.port_enabled = false;
@@ -130,7 +130,7 @@ TEST(Receive, begins_again_when_its_partner_moved_to_another_port) {
 }
 
 TEST(Receive, has_a_state_without_lacp) {
-    Machine receive;
+    Receiver receive;
     receive.port.lacp_enabled = false;
     EXPECT_EQ(ReceiveState::lacp_disabled, receive.step());
     EXPECT_FALSE(receive.port.partner.is(aggregation));
@@ -141,7 +141,7 @@ TEST(Receive, has_a_state_without_lacp) {
 
 TEST(Receive, asks_for_a_new_selection_when_the_partner_changes) {
     const auto change = [](auto edit) {
-        Machine receive;
+        Receiver receive;
         receive.step();
         receive.hear();
         receive.port.selected = Selected::selected;
@@ -162,7 +162,7 @@ TEST(Receive, asks_for_a_new_selection_when_the_partner_changes) {
 
 TEST(Receive, needs_to_transmit_when_the_partner_knows_something_else) {
     const auto change = [](auto edit) {
-        Machine receive;
+        Receiver receive;
         receive.step();
         auto pdu = pdu_for(receive.port);
         edit(pdu.partner);
@@ -181,7 +181,7 @@ TEST(Receive, needs_to_transmit_when_the_partner_knows_something_else) {
 
 TEST(Receive, believes_synchronization_only_for_this_link) {
     const auto synchronized = [](auto edit, bool active = true) {
-        Machine receive;
+        Receiver receive;
         receive.port.actor.set(activity, active);
         receive.step();
         auto pdu = pdu_for(receive.port, {synchronization});
@@ -205,7 +205,7 @@ TEST(Receive, believes_synchronization_only_for_this_link) {
 }
 
 TEST(Receive, continues_where_another_daemon_was) {
-    Machine receive;
+    Receiver receive;
     receive.port.partner = with(partner_info(), {synchronization});
     receive.machine.restore(start, receive.port);
     EXPECT_EQ(ReceiveState::current, receive.step());

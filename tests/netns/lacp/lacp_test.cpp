@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Two teams with the runner lacp, in two namespaces, with cables between them.
+#include "netns/configs.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view fast = R"({"name": "lacp", "fast_rate": true, "tx_hash": ["eth", "ipv4", "l4"]})";
+
+/// The team at the far ends of the cables.
+class Partner {
+public:
+    Partner(const Cabling& wires, std::vector<unsigned> ports, std::string device = "team1",
+            std::string_view runner = fast, std::string_view more = "")
+        : in_(wires.peer()),
+          device_(std::move(device)),
+          team_(team_config(runner, ports_of(ports), more, device_), {}, device_, &in_) {
+        in_.ip("link set " + device_ + " up");
+    }
+
+    TeamUnderTest& team() { return team_; }
+    void address() const { in_.ip(fmt::format("addr add {}/24 dev {}", client_v4, device_)); }
+
+private:
+    static std::string ports_of(const std::vector<unsigned>& ports) {
+        std::vector<std::string> names;
+        for (const auto port : ports)
+            names.push_back(Cabling::far_end(port));
+        return ports_object(names);
+    }
+    const NetNs& in_;
+    std::string device_;
+    TeamUnderTest team_;
+};
+
+std::string detail(const TeamUnderTest& team, const std::string& port, std::string_view key) {
+    return team.item(fmt::format("ports.{}.runner.detail.{}", port, key));
+}
+
+testing::AssertionResult carries(const TeamUnderTest& team, const std::string& port,
+                                 milliseconds patience = long_enough) {
+    return team.await_item(fmt::format("ports.{}.runner.detail.mux_state", port), "distributing", patience);
+}
+
+std::string reason(const TeamUnderTest& team, const std::string& port) {
+    return detail(team, port, "not_used_because");
+}
+
+class LacpTeam : public testing::Test {
+protected:
+    explicit LacpTeam(unsigned ports = 2) : wires_(ports, FarSide::open) {}
+    void up() const { wires_.host().ip("link set team0 up"); }
+    bool has_carrier() const { return look(wires_.host(), "team0").carrier(); }
+
+    Cabling wires_;
+};
+
+TEST_F(LacpTeam, aggregates_and_passes_packets) {
+    TeamUnderTest team(team_config(fast, ports_object(2)));
+    Partner partner(wires_, {1, 2});
+    up();
+    for (const auto* port : {"eth1", "eth2"})
+        EXPECT_TRUE(carries(team, port));
+    EXPECT_EQ("current", team.item("ports.eth1.runner.state"));
+    EXPECT_EQ("true", team.item("ports.eth1.runner.selected"));
+    EXPECT_EQ("63", team.item("ports.eth2.runner.actor_lacpdu_info.state"));
+    EXPECT_EQ("63", team.item("ports.eth2.runner.partner_lacpdu_info.state"));
+    EXPECT_EQ("", reason(team, "eth1"));
+    EXPECT_THAT(team.teamdctl({"state", "view", "-v"}).out, HasSubstr("runner: lacp"));
+    wires_.address();
+    partner.address();
+    EXPECT_TRUE(reaches(wires_.host(), client_v4));
+}
+
+TEST_F(LacpTeam, has_no_carrier_without_a_partner) {
+    TeamUnderTest team(team_config(fast, ports_object(2)));
+    up();
+    EXPECT_TRUE(team.await_item("ports.eth1.runner.state", "defaulted"));
+    EXPECT_FALSE(has_carrier());
+    EXPECT_EQ("false", team.item("ports.eth1.datapath.transmits"));
+    EXPECT_EQ("false", team.item("ports.eth1.datapath.receives"));
+    EXPECT_THAT(reason(team, "eth1"), HasSubstr("no partner answers"));
+    EXPECT_THAT(team.log(), HasSubstr("port eth1 is not used: no partner answers"));
+}
+
+TEST_F(LacpTeam, leaves_a_port_whose_partner_falls_silent) {
+    TeamUnderTest team(team_config(fast, ports_object(2)));
+    Partner partner(wires_, {1, 2});
+    up();
+    for (const auto* port : {"eth1", "eth2"})
+        ASSERT_TRUE(carries(team, port));
+    partner.team().signal(SIGSTOP);
+    const auto start = SteadyClock::now();
+    EXPECT_TRUE(team.await_item("ports.eth1.runner.state", "expired"));
+    EXPECT_LT(since(start), patient(3'200ms));
+    EXPECT_TRUE(team.await_item("ports.eth1.datapath.transmits", "false"));
+    EXPECT_TRUE(eventually("no carrier", [&] { return !has_carrier(); }));
+    partner.team().signal(SIGCONT);
+    EXPECT_TRUE(carries(team, "eth1"));
+}
+
+TEST_F(LacpTeam, notices_at_once_that_its_partner_leaves) {
+    TeamUnderTest team(team_config(fast, ports_object(2)));
+    Partner partner(wires_, {1, 2});
+    up();
+    for (const auto* port : {"eth1", "eth2"})
+        ASSERT_TRUE(carries(team, port));
+    ASSERT_EQ(0, partner.team().teamdctl({"port", "remove", "p2"}).status);
+    EXPECT_TRUE(team.await_item("ports.eth2.datapath.transmits", "false", 1s));
+    EXPECT_EQ("true", team.item("ports.eth1.datapath.transmits"));
+}
+
+TEST_F(LacpTeam, needs_min_ports_for_a_carrier) {
+    TeamUnderTest team(team_config(
+        R"({"name": "lacp", "fast_rate": true, "min_ports": 2})", ports_object(2)));
+    Partner partner(wires_, {1, 2});
+    up();
+    EXPECT_TRUE(eventually("carrier", [&] { return has_carrier(); }));
+    wires_.pull(2);
+    EXPECT_TRUE(eventually("no carrier", [&] { return !has_carrier(); }));
+    wires_.plug(2);
+    EXPECT_TRUE(eventually("carrier", [&] { return has_carrier(); }));
+}
+
+TEST_F(LacpTeam, falls_back_to_one_port_until_a_partner_answers) {
+    TeamUnderTest team(team_config(
+        R"({"name": "lacp", "fast_rate": true, "fallback": true})", ports_object(2)));
+    up();
+    EXPECT_TRUE(team.await_item("ports.eth1.runner.state", "fallback"));
+    EXPECT_EQ("true", team.item("ports.eth1.datapath.transmits"));
+    EXPECT_EQ("false", team.item("ports.eth2.datapath.receives"));
+    EXPECT_TRUE(has_carrier());
+    Partner partner(wires_, {1, 2});
+    EXPECT_TRUE(carries(team, "eth1"));
+    EXPECT_TRUE(carries(team, "eth2"));
+}
+
+TEST_F(LacpTeam, keeps_its_partner_over_kill_and_restart) {
+    TeamUnderTest team(team_config(fast, ports_object(2)));
+    Partner partner(wires_, {1, 2});
+    up();
+    for (const auto* port : {"eth1", "eth2"})
+        ASSERT_TRUE(carries(team, port));
+    wires_.address();
+    partner.address();
+    const NetNs& far = wires_.peer();
+    Stream out({.from = &wires_.host(), .to = &far, .address = client_v4, .rate = 20'000});
+    Stream in({.from = &far, .to = &wires_.host(), .address = team_v4, .rate = 20'000});
+    for (int round = 0; round < 3; ++round) {
+        team.kill();
+        EXPECT_TRUE(out.flows(2'000) && in.flows(2'000)) << "without a daemon";
+        team.start();
+        EXPECT_TRUE(out.flows(2'000) && in.flows(2'000)) << "round " << round;
+        EXPECT_EQ("distributing", detail(partner.team(), "p1", "mux_state"));
+        EXPECT_EQ("distributing", detail(team, "eth2", "mux_state"));
+    }
+    out.stop();
+    in.stop();
+    EXPECT_EQ(0U, out.tally().lost + out.tally().duplicated) << text_of(out.tally());
+    EXPECT_EQ(0U, in.tally().lost + in.tally().duplicated) << text_of(in.tally());
+    EXPECT_THAT(partner.team().log(), testing::Not(HasSubstr("no longer carries")));
+}
+
+class LacpTeamOfFour : public LacpTeam {
+protected:
+    LacpTeamOfFour() : LacpTeam(4) {}
+};
+
+TEST_F(LacpTeamOfFour, keeps_ports_at_another_switch_out) {
+    TeamUnderTest team(team_config(fast, ports_object(4)));
+    Partner partner(wires_, {1, 2, 3}), other(wires_, {4}, "team2");
+    up();
+    for (const auto* port : {"eth1", "eth2", "eth3"})
+        EXPECT_TRUE(carries(team, port)) << port;
+    EXPECT_TRUE(eventually("the reason", [&] { return reason(team, "eth4").find("check the cables") != std::string::npos; }));
+    EXPECT_EQ("false", team.item("ports.eth4.datapath.receives"));
+    EXPECT_EQ("false", team.item("ports.eth4.runner.selected"));
+    EXPECT_THAT(team.log(), HasSubstr("port eth4 is not used: its partner is "));
+}
+
+TEST_F(LacpTeamOfFour, chooses_the_larger_aggregate_by_count) {
+    TeamUnderTest team(team_config(
+        R"({"name": "lacp", "fast_rate": true, "agg_select_policy": "count"})", ports_object(4)));
+    Partner partner(wires_, {1}), other(wires_, {2, 3, 4}, "team2");
+    up();
+    for (const auto* port : {"eth2", "eth3", "eth4"})
+        EXPECT_TRUE(carries(team, port)) << port;
+    EXPECT_TRUE(team.await_item("ports.eth1.runner.selected", "false"));
+}
+
+} // namespace
+} // namespace teamo::test

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Selection (IEEE 802.1AX-2020, 6.4.10), the policies of teamd.conf(5), and what is sent.
+#include "lacp/system.h"
+#include "variables.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::lacp {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr MacAddress own_address{{2, 0, 0, 0, 0, 1}};
+
+IfIndex port(std::uint32_t number) { return IfIndex{number}; }
+
+/// A system whose partners are made up.
+class SystemTest : public testing::Test {
+protected:
+    explicit SystemTest(Settings settings = {})
+        : settings_([&] {
+              settings.system = {.priority = 65535, .address = own_address};
+              settings.fast_rate = true;
+              return settings;
+          }()) {}
+
+    void plug(std::uint16_t number, std::uint32_t speed = 1000) {
+        links_.push_back({.port = port(number), .number = number, .up = true, .speed = speed, .duplex = Duplex::full});
+        update();
+    }
+    Link& link(std::uint32_t number) { return links_.at(number - 1); }
+    void update() {
+        system().update(links_, now);
+        collect();
+    }
+    void advance(Clock::duration by) {
+        now += by;
+        system().step(now);
+        collect();
+    }
+    void collect() {
+        for (const auto& frame : system().due(now)) {
+            if (const auto* pdu = std::get_if<Lacpdu>(&frame.frame)) last_[frame.port.value] = *pdu;
+            ++sent_[frame.port.value];
+            system().note_result(frame, true, now);
+        }
+    }
+    struct Far {
+        std::uint8_t system = 2;
+        std::uint16_t key = 7, priority = 32768, port_priority = 255;
+        std::initializer_list<StateBit> bits{activity, timeout, aggregation, synchronization, collecting,
+                                             distributing};
+    };
+    /// A LACPDU of the partner, which has the right view of the port.
+    void hear(std::uint32_t number, const Far& far) {
+        const auto status = system().status(port(number), now);
+        const Lacpdu pdu{.actor = with({.system = {far.priority, {{2, 0, 0, 0, 0, far.system}}},
+                                        .key = far.key,
+                                        .port = {far.port_priority, static_cast<std::uint16_t>(number)}},
+                                       far.bits),
+                         .partner = status.actor};
+        hear(number, pdu);
+    }
+    void hear(std::uint32_t number) { hear(number, Far{}); }
+    void hear(std::uint32_t number, const Lacpdu& pdu) {
+        system().receive(port(number), build_frame(pdu, {}), now);
+        system().step(now);
+        collect();
+    }
+    System& system() {
+        if (!system_) system_.emplace(settings_);
+        return *system_;
+    }
+    const std::vector<IfIndex>& distributing_ports() { return system().carrying().distributing; }
+    std::string reason(std::uint32_t number) { return system().status(port(number), now).reason; }
+
+    Settings settings_;
+    std::vector<Link> links_;
+    Clock::time_point now = start;
+    std::map<std::uint32_t, Lacpdu> last_;
+    std::map<std::uint32_t, int> sent_;
+
+private:
+    std::optional<System> system_;
+};
+
+TEST_F(SystemTest, sends_at_once_when_a_port_comes_up) {
+    plug(1);
+    EXPECT_EQ(1, sent_[1]);
+    EXPECT_EQ(own_address, last_[1].actor.system.address);
+    EXPECT_TRUE(last_[1].actor.is(expired));
+}
+
+TEST_F(SystemTest, aggregates_ports_of_one_partner) {
+    plug(1);
+    plug(2);
+    hear(1);
+    EXPECT_THAT(distributing_ports(), IsEmpty()); // port 2 may join in
+    hear(2);
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(1), port(2)));
+    EXPECT_TRUE(system().carrying().has_carrier);
+    EXPECT_EQ(0x3f, last_[1].actor.state);
+}
+
+TEST_F(SystemTest, waits_for_a_silent_port_no_longer_than_two_seconds) {
+    plug(1);
+    plug(2);
+    hear(1);
+    advance(1s);
+    hear(1);
+    EXPECT_THAT(distributing_ports(), IsEmpty());
+    advance(1s);
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(1)));
+}
+
+TEST_F(SystemTest, keeps_other_partners_keys_and_speeds_out) {
+    for (const auto number : std::to_array<std::uint16_t>({1, 2, 3, 5}))
+        plug(number);
+    plug(4, 100);
+    links_[4].port = port(4);
+    links_[4].number = 4;
+    update();
+    hear(1);
+    hear(2, {.system = 3});
+    hear(3, {.key = 8});
+    hear(4);
+    hear(5, {.bits = {activity, timeout, synchronization}});
+    advance(2s);
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(1)));
+    EXPECT_THAT(reason(2), HasSubstr("check the cables"));
+    EXPECT_THAT(reason(3), HasSubstr("partner's key is 8, the team's is 7"));
+    EXPECT_THAT(reason(4), HasSubstr("100 Mbit/s"));
+    EXPECT_THAT(reason(5), HasSubstr("does not aggregate"));
+    EXPECT_FALSE(last_[2].actor.is(synchronization));
+    EXPECT_EQ("", reason(1));
+}
+
+TEST_F(SystemTest, lets_a_written_key_win_over_the_speed) {
+    plug(1);
+    plug(2, 100);
+    link(1).key = link(2).key = 5;
+    update();
+    hear(1);
+    hear(2);
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(1), port(2)));
+}
+
+TEST_F(SystemTest, does_not_aggregate_half_duplex) {
+    plug(1);
+    plug(2);
+    link(2).duplex = Duplex::half;
+    update();
+    hear(1);
+    hear(2);
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(1)));
+    EXPECT_THAT(reason(2), HasSubstr("half duplex"));
+}
+
+TEST_F(SystemTest, stops_in_the_step_of_the_frame_that_says_the_partner_goes) {
+    plug(1);
+    hear(1);
+    ASSERT_THAT(distributing_ports(), ElementsAre(port(1)));
+    hear(1, {.bits = {activity, timeout, aggregation}});
+    EXPECT_THAT(distributing_ports(), IsEmpty());
+    EXPECT_THAT(reason(1), HasSubstr("no synchronization"));
+}
+
+TEST_F(SystemTest, leaves_a_silent_partner_after_three_seconds) {
+    plug(1);
+    hear(1);
+    advance(2999ms);
+    EXPECT_FALSE(distributing_ports().empty());
+    advance(1ms);
+    EXPECT_THAT(distributing_ports(), IsEmpty());
+    EXPECT_EQ("expired", system().status(port(1), now).state);
+    advance(3s);
+    EXPECT_EQ("defaulted", system().status(port(1), now).state);
+}
+
+TEST_F(SystemTest, changes_nothing_by_its_own_lacpdus) {
+    plug(1);
+    hear(1, last_[1]);
+    EXPECT_EQ(1U, system().status(port(1), now).counters.looped_received);
+    EXPECT_EQ(0U, system().status(port(1), now).counters.lacpdus_received);
+    EXPECT_THAT(reason(1), HasSubstr("come back"));
+    advance(3s);
+    EXPECT_THAT(distributing_ports(), IsEmpty());
+}
+
+TEST_F(SystemTest, counts_what_it_cannot_use) {
+    plug(1);
+    auto frame = build_frame(last_[1], {});
+    EXPECT_FALSE(system().receive(port(1), std::span(frame).first(60), now));
+    frame[14] = std::byte{9};
+    EXPECT_FALSE(system().receive(port(1), frame, now));
+    EXPECT_FALSE(system().receive(port(9), frame, now));
+    EXPECT_EQ(1U, system().status(port(1), now).counters.illegal_received);
+    EXPECT_EQ(1U, system().status(port(1), now).counters.unknown_received);
+}
+
+TEST_F(SystemTest, answers_markers_with_a_bound) {
+    plug(1);
+    const auto frame = build_frame(Marker{.requester_port = 4, .transaction = 1}, {});
+    for (int count = 0; count < 100; ++count)
+        system().receive(port(1), frame, now);
+    const auto due = system().due(now);
+    ASSERT_EQ(5U, due.size());
+    EXPECT_EQ((Marker{.is_response = true, .requester_port = 4, .transaction = 1}),
+              std::get<Marker>(due.front().frame));
+    EXPECT_EQ(100U, system().status(port(1), now).counters.markers_received);
+}
+
+TEST_F(SystemTest, says_farewell_when_a_port_leaves) {
+    plug(1);
+    plug(2);
+    hear(1);
+    hear(2);
+    links_.pop_back();
+    advance(2s);
+    sent_.clear();
+    update();
+    EXPECT_EQ(1, sent_[2]);
+    EXPECT_FALSE(last_[2].actor.is(synchronization));
+    EXPECT_FALSE(last_[2].actor.is(distributing));
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(1)));
+}
+
+TEST_F(SystemTest, begins_again_after_a_loss_that_nobody_saw) {
+    plug(1);
+    hear(1);
+    ++link(1).losses;
+    update();
+    EXPECT_THAT(distributing_ports(), IsEmpty());
+    EXPECT_EQ("expired", system().status(port(1), now).receive);
+    advance(1s);
+    hear(1);
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(1)));
+}
+
+TEST_F(SystemTest, continues_with_the_partner_of_an_earlier_daemon) {
+    plug(1);
+    hear(1);
+    const auto memory = system().memory(port(1));
+    System next(settings_);
+    next.restore(port(1), memory);
+    now += 500ms;
+    next.update(links_, now);
+    EXPECT_THAT(next.carrying().distributing, ElementsAre(port(1)));
+    const auto due = next.due(now);
+    ASSERT_EQ(1U, due.size()); // at once
+    EXPECT_EQ(0x3f, std::get<Lacpdu>(due.front().frame).actor.state);
+}
+
+TEST_F(SystemTest, tries_a_failed_lacpdu_again) {
+    links_.push_back({.port = port(1), .number = 1, .up = true, .speed = 1000, .duplex = Duplex::full});
+    system().update(links_, now);
+    for (const auto& frame : system().due(now))
+        system().note_result(frame, false, now);
+    ASSERT_TRUE(system().deadline(now));
+    advance(*system().deadline(now) - now);
+    EXPECT_EQ(1, sent_[1]);
+}
+
+TEST_F(SystemTest, moves_off_an_aggregator_whose_partner_lost_synchronization) {
+    settings_.policy = AggSelectPolicy::lacp_prio_stable;
+    plug(1);
+    plug(2);
+    hear(1);
+    hear(2, {.system = 3});
+    ASSERT_THAT(distributing_ports(), ElementsAre(port(1)));
+    hear(1, {.bits = {activity, timeout, aggregation}});
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(2)));
+}
+
+TEST_F(SystemTest, prefers_an_aggregate_to_an_individual_link) {
+    plug(1);
+    hear(1, {.bits = {activity, timeout, synchronization, collecting, distributing}});
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(1)));
+    plug(2);
+    hear(2, {.system = 3});
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(2)));
+}
+
+struct Policies : SystemTest {
+    /// Port 1 has partner 2, of 10 Gbit/s; ports 2 and 3 have partner 3, of 1 Gbit/s each.
+    std::vector<IfIndex> with_policy(AggSelectPolicy policy, std::uint16_t port_priority = 255) {
+        settings_.policy = policy;
+        plug(1, 10'000);
+        plug(2);
+        plug(3);
+        hear(1);
+        hear(2, {.system = 3, .port_priority = port_priority});
+        hear(3, {.system = 3, .port_priority = port_priority});
+        advance(2s);
+        hear(1);
+        hear(2, {.system = 3, .port_priority = port_priority});
+        hear(3, {.system = 3, .port_priority = port_priority});
+        return distributing_ports();
+    }
+};
+
+// The partner's system has the better priority (32768 < 65535), so its port identifiers decide.
+TEST_F(Policies, lacp_prio_takes_the_best_port) {
+    EXPECT_THAT(with_policy(AggSelectPolicy::lacp_prio), ElementsAre(port(1)));
+}
+TEST_F(Policies, bandwidth_takes_the_fastest) {
+    EXPECT_THAT(with_policy(AggSelectPolicy::bandwidth), ElementsAre(port(1)));
+}
+TEST_F(Policies, count_takes_the_most_ports) {
+    EXPECT_THAT(with_policy(AggSelectPolicy::count), ElementsAre(port(2), port(3)));
+}
+TEST_F(Policies, port_config_takes_the_preferred_port_unless_one_sticks) {
+    settings_.policy = AggSelectPolicy::port_config;
+    plug(1);
+    plug(2);
+    link(1).sticky = true;
+    update();
+    hear(1);
+    hear(2, {.system = 3});
+    ASSERT_THAT(distributing_ports(), ElementsAre(port(1)));
+    link(2).preference = 10;
+    update();
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(1)));
+    link(1).sticky = false;
+    update();
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(2)));
+}
+TEST_F(Policies, lacp_prio_stable_stays) {
+    for (const auto policy : {AggSelectPolicy::lacp_prio, AggSelectPolicy::lacp_prio_stable}) {
+        settings_.policy = policy;
+        System system(settings_);
+        const Link one{.port = port(1), .number = 1, .up = true, .speed = 1000, .duplex = Duplex::full},
+            two{.port = port(2), .number = 2, .up = true, .speed = 1000, .duplex = Duplex::full};
+        const auto tell = [&](const Link& link, std::uint16_t priority) {
+            const auto actor = system.status(link.port, now).actor;
+            const Lacpdu pdu{.actor = with({.system = {priority, {{2, 0, 0, 0, 0, 9}}}, .key = link.number},
+                                           {activity, timeout, aggregation, synchronization, collecting}),
+                             .partner = actor};
+            system.receive(link.port, build_frame(pdu, {}), now);
+            system.step(now);
+        };
+        system.update(std::array{one}, now);
+        tell(one, 200);
+        system.update(std::array{one, two}, now);
+        tell(two, 100); // the better one
+        EXPECT_THAT(system.carrying().distributing,
+                    ElementsAre(policy == AggSelectPolicy::lacp_prio ? port(2) : port(1)));
+    }
+}
+TEST_F(Policies, hand_chooses_an_aggregator) {
+    with_policy(AggSelectPolicy::lacp_prio);
+    EXPECT_TRUE(system().choose(port(3)));
+    system().step(now);
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(2), port(3)));
+    EXPECT_FALSE(system().choose(port(9)));
+}
+
+TEST_F(SystemTest, has_a_carrier_from_min_ports_on) {
+    settings_.min_ports = 2;
+    plug(1);
+    hear(1);
+    EXPECT_FALSE(distributing_ports().empty());
+    EXPECT_FALSE(system().carrying().has_carrier);
+    plug(2);
+    hear(2);
+    EXPECT_TRUE(system().carrying().has_carrier);
+}
+
+TEST_F(SystemTest, falls_back_only_until_the_first_answer) {
+    for (const auto fallback : {LacpFallback::one_port, LacpFallback::all_ports}) {
+        settings_.fallback = fallback;
+        System system(settings_);
+        const std::vector<Link> links{{.port = port(1), .number = 1, .up = true, .priority = 200},
+                                      {.port = port(2), .number = 2, .up = true, .priority = 100}};
+        system.update(links, now);
+        EXPECT_THAT(system.carrying().distributing, IsEmpty());
+        system.step(now + 3s);
+        if (fallback == LacpFallback::one_port)
+            EXPECT_THAT(system.carrying().distributing, ElementsAre(port(2)));
+        else
+            EXPECT_THAT(system.carrying().distributing, ElementsAre(port(1), port(2)));
+        EXPECT_TRUE(system.carrying().has_carrier);
+        const Lacpdu pdu{.actor = partner_info(), .partner = {}};
+        system.receive(port(1), build_frame(pdu, {}), now + 4s);
+        system.step(now + 4s);
+        EXPECT_THAT(system.carrying().distributing, IsEmpty());
+        system.step(now + 60s); // it was a partner: no fallback
+        EXPECT_THAT(system.carrying().distributing, IsEmpty());
+    }
+}
+
+} // namespace
+} // namespace teamo::lacp
