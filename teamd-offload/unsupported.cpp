@@ -38,8 +38,9 @@ std::vector<std::string> ignored_by_datapath(const Datapath& datapath, const Tea
             "its layer3+4 hash: tx_hash, tx_balancer, balance, delays of link watches and "
             "\"demote\" have no effect");
     if (withholds_carrier(config.runner) && datapath.name() == "bond")
-        list.emplace_back("/runner/name: the carrier of a bond follows the links of its ports, so it stays on "
-                          "when fewer than min_ports ports carry; the other datapaths withhold it");
+        list.emplace_back(
+            "/runner/name: the carrier of a bond follows the links of its ports, so it stays on "
+            "when fewer than min_ports ports carry; the other datapaths withhold it");
     if (by_driver && has(hash_fields_of(config.runner), HashField::cpu))
         list.emplace_back("/runner/tx_hash: with the team driver packets of a flow may be reordered when its "
                           "sender changes CPU; the other datapaths avoid that");

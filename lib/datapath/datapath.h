@@ -86,8 +86,8 @@ public:
 };
 
 /// Resolves `automatic`: the datapath of an existing team device, otherwise the team driver if the kernel has
-/// it, otherwise bonding, otherwise BPF (docs/adr/0021). `needs_carrier`: not bonding, whose carrier cannot be
-/// withheld. Never returns `automatic`.
+/// it, otherwise bonding, otherwise BPF (docs/adr/0021). `needs_carrier`: not bonding, whose carrier cannot
+/// be withheld. Never returns `automatic`.
 Result<DatapathChoice> choose_datapath(DatapathChoice choice, LinkControl& links, const Link* existing,
                                        bool needs_carrier);
 

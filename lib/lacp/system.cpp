@@ -84,10 +84,10 @@ Port System::join(const Link& link, Clock::time_point now) {
     auto& variables = port.variables;
     const auto& known = memory.mapped();
     for (const auto bit : {StateBit::synchronization, StateBit::collecting, StateBit::distributing})
-        variables.actor.set(bit, PortInfo{.state = known.actor_state}.is(bit));
+        variables.actor.set(bit, known.actor.is(bit));
     variables.partner = known.partner;
-    variables.selected = variables.actor.is(StateBit::synchronization) ? Selected::selected
-                                                                       : Selected::unselected;
+    variables.selected =
+        variables.actor.is(StateBit::synchronization) ? Selected::selected : Selected::unselected;
     port.answered = true;
     port.forgiven_until = now + short_timeout_time;
     port.receive.restore(now, variables);
@@ -98,8 +98,8 @@ Port System::join(const Link& link, Clock::time_point now) {
 /// A last LACPDU, so that the partner does not wait for its timeout.
 void System::say_farewell(const Port& port) {
     if (!port.variables.port_enabled || !port.answered) return;
-    farewells_.push_back({port.link.port, Lacpdu{.actor = going(port.variables.actor),
-                                                 .partner = port.variables.partner}});
+    farewells_.push_back(
+        {port.link.port, Lacpdu{.actor = going(port.variables.actor), .partner = port.variables.partner}});
 }
 
 void System::update(std::span<const Link> links, Clock::time_point now) {
@@ -173,7 +173,8 @@ std::vector<System::Aggregator> System::aggregators(Clock::time_point now) {
             one.lead = &port;
             one.rank = rank;
         }
-        one.preference = one.ports.empty() ? port.link.preference : std::max(one.preference, port.link.preference);
+        one.preference =
+            one.ports.empty() ? port.link.preference : std::max(one.preference, port.link.preference);
         one.ports.push_back(&port);
         one.is_individual = port.is_individual();
         one.is_chosen |= port.variables.selected == Selected::selected;
@@ -193,7 +194,8 @@ std::vector<System::Aggregator> System::aggregators(Clock::time_point now) {
 bool System::is_better(const Aggregator& one, const Aggregator& other) const {
     if (one.answers != other.answers) return one.answers;
     if (chosen_by_hand_) {
-        const bool is_one = one.lead->lag() == *chosen_by_hand_, is_other = other.lead->lag() == *chosen_by_hand_;
+        const bool is_one = one.lead->lag() == *chosen_by_hand_,
+                   is_other = other.lead->lag() == *chosen_by_hand_;
         if (is_one != is_other) return is_one;
     }
     if (one.is_individual != other.is_individual) return other.is_individual;
@@ -212,7 +214,8 @@ bool System::is_better(const Aggregator& one, const Aggregator& other) const {
         if (stays) return one.is_chosen;
         break;
     case AggSelectPolicy::port_config: {
-        const bool one_sticks = one.is_chosen && one.is_sticky, other_sticks = other.is_chosen && other.is_sticky;
+        const bool one_sticks = one.is_chosen && one.is_sticky,
+                   other_sticks = other.is_chosen && other.is_sticky;
         if (one_sticks != other_sticks) return one_sticks;
         if (one.preference != other.preference) return one.preference > other.preference;
         if (stays) return one.is_chosen;
@@ -229,16 +232,15 @@ void System::select(Clock::time_point now) {
     lead_ = best == all.end() ? std::nullopt : std::optional(best->lead->link.port);
     for (auto& port : ports_) {
         const bool belongs = best != all.end() && std::ranges::find(best->ports, &port) != best->ports.end();
-        if (!belongs)
-            port.variables.selected = Selected::unselected;
+        if (!belongs) port.variables.selected = Selected::unselected;
         // A port that has a new partner must leave its aggregator first.
         else if (port.is_current() && port.mux.state() == MuxState::detached)
             port.variables.selected = Selected::selected;
     }
 }
 
-/// Ready when all waiting ports have waited for others, or when no other port may still come: each port with a
-/// link has heard its partner, or has given up.
+/// Ready when all waiting ports have waited for others, or when no other port may still come: each port with
+/// a link has heard its partner, or has given up.
 void System::set_ready(Clock::time_point now) {
     const bool others_may_come = std::ranges::any_of(ports_, [](const Port& port) {
         return port.variables.port_enabled && !port.answered && port.receive.state() == ReceiveState::expired;
@@ -247,8 +249,7 @@ void System::set_ready(Clock::time_point now) {
         return port.mux.state() != MuxState::waiting || port.mux.has_waited(now);
     });
     for (auto& port : ports_)
-        port.variables.ready =
-            port.mux.state() == MuxState::waiting && (!others_may_come || all_have_waited);
+        port.variables.ready = port.mux.state() == MuxState::waiting && (!others_may_come || all_have_waited);
 }
 
 void System::step_mux(Clock::time_point now) {
@@ -280,8 +281,8 @@ void System::note_carrying() {
         if (port.variables.actor.is(StateBit::collecting)) now.collecting.push_back(port.link.port);
         if (port.variables.actor.is(StateBit::distributing)) now.distributing.push_back(port.link.port);
     }
-    now.has_carrier = !now.distributing.empty() &&
-                      (!fallback_.empty() || now.distributing.size() >= settings_.min_ports);
+    now.has_carrier =
+        !now.distributing.empty() && (!fallback_.empty() || now.distributing.size() >= settings_.min_ports);
     carrying_ = std::move(now);
 }
 
@@ -402,7 +403,7 @@ PortStatus System::status(IfIndex index, Clock::time_point now) const {
 PortMemory System::memory(IfIndex index) const {
     const auto* port = find(index);
     if (port == nullptr || !port->answered || !port->is_current()) return {};
-    return {.actor_state = port->variables.actor.state, .partner = port->variables.partner};
+    return {.actor = port->variables.actor, .partner = port->variables.partner};
 }
 
 void System::clear_counters() {

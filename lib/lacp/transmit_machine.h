@@ -24,7 +24,7 @@ private:
     /// When another one may be sent; none: at once.
     std::optional<Clock::time_point> next() const;
 
-    static constexpr std::size_t at_once = 3; ///< in any Fast_Periodic_Time
+    static constexpr std::size_t at_once = 3;                      ///< in any Fast_Periodic_Time
     std::optional<Clock::time_point> retry_{};                     ///< after a failure
     std::array<std::optional<Clock::time_point>, at_once> sent_{}; ///< the oldest first
 };

@@ -54,8 +54,7 @@ struct PortInfo {
 
 /// What a later daemon needs to continue without a change that the partner would see.
 struct PortMemory {
-    std::uint8_t actor_state = 0; ///< StateBit
-    PortInfo partner{};
+    PortInfo actor{}, partner{};
     bool operator==(const PortMemory&) const = default;
 };
 
@@ -90,7 +89,7 @@ enum class NotSelected : std::uint8_t {
 };
 
 struct PortStatus {
-    bool selected = false; ///< it belongs to the aggregator of the team
+    bool selected = false;        ///< it belongs to the aggregator of the team
     std::uint32_t aggregator = 0; ///< ifindex of its first port; 0: none
     std::string state;            ///< of the receive machine, by teamd's names
     PortInfo actor{}, partner{};

@@ -7,14 +7,14 @@ namespace teamo {
 namespace {
 
 Lacp make_lacp(const LacpRunner& config, const RunnerStart& start) {
-    lacp::System system({.system = {.priority = config.sys_prio, .address = start.system},
-                         .active = config.active,
-                         .fast_rate = config.fast_rate,
-                         .min_ports = config.min_ports,
-                         .policy = config.agg_select_policy,
-                         .fallback = config.fallback,
-                         .control = start.can_only_receive ? lacp::MuxControl::independent
-                                                           : lacp::MuxControl::coupled});
+    lacp::System system(
+        {.system = {.priority = config.sys_prio, .address = start.system},
+         .active = config.active,
+         .fast_rate = config.fast_rate,
+         .min_ports = config.min_ports,
+         .policy = config.agg_select_policy,
+         .fallback = config.fallback,
+         .control = start.can_only_receive ? lacp::MuxControl::independent : lacp::MuxControl::coupled});
     for (const auto& [port, memory] : start.lacp_memory)
         system.restore(port, memory);
     return Lacp(std::move(system));

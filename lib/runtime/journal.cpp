@@ -76,15 +76,13 @@ json::Array value_of(const std::vector<DeviceAddress>& addresses) {
     return list;
 }
 
-json::Value value_of(const lacp::PortMemory& memory) {
-    const auto& partner = memory.partner;
-    return json::Object{{"actor_state", memory.actor_state},
-                        {"system_priority", partner.system.priority},
-                        {"system", text_of(partner.system.address)},
-                        {"key", partner.key},
-                        {"port_priority", partner.port.priority},
-                        {"port", partner.port.number},
-                        {"state", partner.state}};
+json::Value value_of(const lacp::PortInfo& info) {
+    return json::Object{{"system_priority", info.system.priority},
+                        {"system", text_of(info.system.address)},
+                        {"key", info.key},
+                        {"port_priority", info.port.priority},
+                        {"port", info.port.number},
+                        {"state", info.state}};
 }
 
 json::Value value_of(const PortBefore& port) {
@@ -99,7 +97,9 @@ json::Value value_of(const PortBefore& port) {
     if (port.taken_down) value.set("taken_down", true);
     if (port.disable_ipv6) value.set("disable_ipv6", *port.disable_ipv6);
     if (port.carrier_losses) value.set("carrier_losses", *port.carrier_losses);
-    if (port.lacp != lacp::PortMemory{}) value.set("lacp", value_of(port.lacp));
+    if (port.lacp != lacp::PortMemory{})
+        value.set("lacp", json::Object{{"actor", value_of(port.lacp.actor)},
+                                       {"partner", value_of(port.lacp.partner)}});
     // Empty values are left out, as in the files of earlier versions.
     const auto set = [&value](std::string_view key, const auto& member) {
         if (!member.empty()) value.set(key, value_of(member));
@@ -188,16 +188,16 @@ BoundWorkers parse_workers(const json::Value& value) {
     return workers;
 }
 
-lacp::PortMemory parse_lacp(const json::Value& value) {
-    const auto word = [&value](std::string_view key) { return static_cast<std::uint16_t>(small(value, key)); };
-    const auto state = [&value](std::string_view key) { return static_cast<std::uint8_t>(small(value, key)); };
+lacp::PortInfo parse_lacp(const json::Value& value) {
+    const auto word = [&value](std::string_view key) {
+        return static_cast<std::uint16_t>(small(value, key));
+    };
     const auto system = parse_mac_address(json::text(value, "system"));
     if (!system) return {};
-    return {.actor_state = state("actor_state"),
-            .partner = {.system = {.priority = word("system_priority"), .address = *system},
-                        .key = word("key"),
-                        .port = {.priority = word("port_priority"), .number = word("port")},
-                        .state = state("state")}};
+    return {.system = {.priority = word("system_priority"), .address = *system},
+            .key = word("key"),
+            .port = {.priority = word("port_priority"), .number = word("port")},
+            .state = static_cast<std::uint8_t>(small(value, "state"))};
 }
 
 PortState parse_state(std::string_view written) {
@@ -223,7 +223,9 @@ Result<PortBefore> parse_port(const json::Value& value) {
     if (const auto* disabled = json::child(value, "disable_ipv6").boolean()) port.disable_ipv6 = *disabled;
     port.made_clsact = json::flag(value, "made_clsact");
     if (value.find("carrier_losses") != nullptr) port.carrier_losses = small(value, "carrier_losses");
-    port.lacp = parse_lacp(json::child(value, "lacp"));
+    const auto& lacp = json::child(value, "lacp");
+    port.lacp = {.actor = parse_lacp(json::child(lacp, "actor")),
+                 .partner = parse_lacp(json::child(lacp, "partner"))};
     port.features = parse_features(json::object(value, "features"));
     port.trial = parse_features(json::object(value, "trial"));
     port.offloads = parse_names<FeatureNames>(json::array(value, "offloads"));

@@ -62,12 +62,12 @@ void LacpFrames::listen(const Port& port) {
                                 [this, index = port.index](std::uint32_t) { read(index); })
                      : tl::unexpected(socket.error());
     if (!io)
-        return refused_[port.index](log_, Level::error,
-                                    fmt::format("port {}: no LACP: ", port.name), io.error().text);
+        return refused_[port.index](log_, Level::error, fmt::format("port {}: no LACP: ", port.name),
+                                    io.error().text);
     refused_.erase(port.index);
-    wires_.insert_or_assign(port.index, Wire{.port = port,
-                                             .socket = std::move(*socket),
-                                             .io = std::make_unique<Io>(std::move(*io))});
+    wires_.insert_or_assign(
+        port.index,
+        Wire{.port = port, .socket = std::move(*socket), .io = std::make_unique<Io>(std::move(*io))});
 }
 
 void LacpFrames::read(IfIndex port) {
@@ -82,6 +82,18 @@ void LacpFrames::read(IfIndex port) {
         changed = system->receive(port, *frame, Clock::now()) || changed;
     }
     if (changed) request_pass_();
+}
+
+void continue_lacp(const Links& links, const Journal& journal) {
+    for (const auto& port : journal.ports) {
+        const auto* link = find_link(links, port.index);
+        if (port.state != PortState::joined || port.lacp.partner == lacp::PortInfo{} || link == nullptr ||
+            !port_mark_of(*link) || port.carrier_losses != link->carrier_losses)
+            continue;
+        const lacp::Lacpdu pdu{.actor = port.lacp.actor, .partner = port.lacp.partner};
+        auto socket = PortSocket::open(port.index, lacp::ether_slow, std::nullopt);
+        if (socket) static_cast<void>(socket->send(lacp::build_frame(pdu, port.address))); // sent again soon
+    }
 }
 
 void LacpFrames::keep_time() {
@@ -112,8 +124,8 @@ void LacpFrames::send(lacp::System& system, const lacp::Outgoing& outgoing) {
     const auto found = wires_.find(outgoing.port);
     if (found == wires_.end()) return system.note_result(outgoing, false, Clock::now());
     auto& wire = found->second;
-    const auto frame = std::visit(
-        [&](const auto& one) { return lacp::build_frame(one, wire.port.source); }, outgoing.frame);
+    const auto frame =
+        std::visit([&](const auto& one) { return lacp::build_frame(one, wire.port.source); }, outgoing.frame);
     const auto sent = wire.socket.send(frame);
     system.note_result(outgoing, sent.has_value(), Clock::now());
     if (sent)

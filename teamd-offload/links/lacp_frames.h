@@ -8,6 +8,8 @@
 #include "lacp/system.h"
 #include "log.h"
 #include "loop.h"
+#include "model/observation.h"
+#include "runtime/journal.h"
 
 #include <functional>
 #include <map>
@@ -59,5 +61,9 @@ private:
     std::map<IfIndex, Wire> wires_;
     std::map<IfIndex, LogOnce> refused_; ///< ports where no socket could be opened
 };
+
+/// The first act of a daemon that adopts a team: sends for each port what the earlier daemon would have sent
+/// next, because loading the datapath's programs takes a while and the partner's timeout may be close.
+void continue_lacp(const Links& links, const Journal& journal);
 
 } // namespace teamo

@@ -140,7 +140,8 @@ struct Begin {
             std::vector(path->begin() + 2, path->end()) ==
                 std::vector<std::string>{"runner", "aggregator", "selected"}) {
             const auto* port = parts.ports.find((*path)[1]);
-            if (port == nullptr) return with(Refusal{.code = "PathDoesNotExist", .message = "Item path does not exist."});
+            if (port == nullptr)
+                return with(Refusal{.code = "PathDoesNotExist", .message = "Item path does not exist."});
             if (request.value != "true")
                 return with(Refusal{.code = "OpNotSupp", .message = "Operation not supported."});
             if (!parts.reconciler.lacp()->choose(port->index))

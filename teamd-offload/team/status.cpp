@@ -80,8 +80,7 @@ TeamStatus summary_of(TeamParts& parts) {
     for (const auto& port : parts.ports.all()) {
         auto one = port_status(context, port, tables);
         if (counters) one.counters = (*counters)[port.slot.value];
-        if (const auto* system = parts.reconciler.lacp())
-            one.lacp = system->status(port.index, Clock::now());
+        if (const auto* system = parts.reconciler.lacp()) one.lacp = system->status(port.index, Clock::now());
         if (one.transmits) speed += one.link.speed.value_or(0);
         if (one.transmits) status.link.duplex = one.link.duplex;
         if (parts.reconciler.decision().active == port.index) status.active_port = one.name;

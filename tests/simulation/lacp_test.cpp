@@ -81,7 +81,9 @@ public:
         }
     }
 
-    std::size_t distributing(std::size_t system) const { return systems_[system].carrying().distributing.size(); }
+    std::size_t distributing(std::size_t system) const {
+        return systems_[system].carrying().distributing.size();
+    }
     std::string reasons(std::size_t system) const {
         std::string text;
         for (const auto& link : links_[system])
@@ -125,7 +127,8 @@ private:
     void send(std::size_t system) {
         for (const auto& outgoing : systems_[system].due(now_)) {
             systems_[system].note_result(outgoing, true, now_);
-            const auto bytes = std::visit([](const auto& frame) { return build_frame(frame, {}); }, outgoing.frame);
+            const auto bytes =
+                std::visit([](const auto& frame) { return build_frame(frame, {}); }, outgoing.frame);
             for (const auto& cable : cables_)
                 for (const int end : {0, 1}) {
                     if (cable.ends[end] != End{system, outgoing.port} || !cable.plugged) continue;
@@ -136,7 +139,9 @@ private:
         }
     }
     milliseconds delay() {
-        return weather_.delay == 0ms ? 0ms : milliseconds(static_cast<long>(random_() % static_cast<unsigned long>(weather_.delay.count())));
+        return weather_.delay == 0ms ? 0ms
+                                     : milliseconds(static_cast<long>(
+                                           random_() % static_cast<unsigned long>(weather_.delay.count())));
     }
 
     void expect_one_partner_each() const {

@@ -130,8 +130,7 @@ void PortSet::step_watches() {
         port.had_link = has_link;
         port.watch.step(has_link, link == nullptr ? 0 : link->carrier_losses, now);
         if (auto* entry = context_.journal.port(port.index); entry != nullptr)
-            entry->carrier_losses =
-                waits(port) ? std::optional(port.watch.carrier_losses()) : std::nullopt;
+            entry->carrier_losses = waits(port) ? std::optional(port.watch.carrier_losses()) : std::nullopt;
     }
 }
 

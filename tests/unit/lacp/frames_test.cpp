@@ -14,7 +14,8 @@ void set(Bytes& frame, std::size_t at, int value) { frame.at(at) = static_cast<s
 TEST(LacpFrames, are_read_as_they_were_written) {
     const Lacpdu pdu{.actor = own_info(), .partner = partner_info(), .collector_max_delay = 500};
     EXPECT_EQ(Received(pdu), parse_frame(build_frame(pdu, source)));
-    const Marker marker{.is_response = true, .requester_port = 3, .requester_system = source, .transaction = 7};
+    const Marker marker{
+        .is_response = true, .requester_port = 3, .requester_system = source, .transaction = 7};
     EXPECT_EQ(Received(marker), parse_frame(build_frame(marker, source)));
 }
 
@@ -27,9 +28,9 @@ TEST(LacpFrames, have_the_layout_of_the_standard) {
     EXPECT_EQ(0x02, at(5));
     EXPECT_EQ(0x88, at(12));
     EXPECT_EQ(0x09, at(13));
-    EXPECT_EQ(1, at(14));  // subtype
-    EXPECT_EQ(1, at(15));  // version
-    EXPECT_EQ(1, at(16));  // actor
+    EXPECT_EQ(1, at(14)); // subtype
+    EXPECT_EQ(1, at(15)); // version
+    EXPECT_EQ(1, at(16)); // actor
     EXPECT_EQ(20, at(17));
     EXPECT_EQ(11, at(27)); // key
     EXPECT_EQ(1, at(31));  // port

@@ -28,7 +28,8 @@ protected:
           }()) {}
 
     void plug(std::uint16_t number, std::uint32_t speed = 1000) {
-        links_.push_back({.port = port(number), .number = number, .up = true, .speed = speed, .duplex = Duplex::full});
+        links_.push_back(
+            {.port = port(number), .number = number, .up = true, .speed = speed, .duplex = Duplex::full});
         update();
     }
     Link& link(std::uint32_t number) { return links_.at(number - 1); }
@@ -51,8 +52,8 @@ protected:
     struct Far {
         std::uint8_t system = 2;
         std::uint16_t key = 7, priority = 32768, port_priority = 255;
-        std::initializer_list<StateBit> bits{activity, timeout, aggregation, synchronization, collecting,
-                                             distributing};
+        std::initializer_list<StateBit> bits{activity,        timeout,    aggregation,
+                                             synchronization, collecting, distributing};
     };
     /// A LACPDU of the partner, which has the right view of the port.
     void hear(std::uint32_t number, const Far& far) {

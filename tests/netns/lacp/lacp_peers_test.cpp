@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A team with the runner lacp, and as its partner the kernel's bonding driver or Debian's teamd.
+//
+// lab: LacpTeam*.* LacpPeer.* by team, 60 s
+// lab: LacpTeam*.* LacpPeer.* by bpf on 6.1, 60 s
+#include "netns/configs.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::test {
+namespace {
+
+constexpr std::string_view fast = R"({"name": "lacp", "fast_rate": true, "tx_hash": ["eth", "ipv4", "l4"]})";
+
+class LacpPeer : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!emulated()) GTEST_SKIP() << "needs the kernel's drivers (the lab's kernels have them)";
+    }
+
+    void expect_aggregate(const char* partner) {
+        wires_.host().ip("link set team0 up");
+        const auto start = SteadyClock::now();
+        for (const auto* port : {"eth1", "eth2"})
+            EXPECT_TRUE(team_.await_item(fmt::format("ports.{}.runner.detail.mux_state", port), "distributing"));
+        fmt::print("{}: two ports carry after {} ms\n", partner, since(start).count());
+        wires_.address();
+        EXPECT_TRUE(reaches(wires_.host(), client_v4));
+        EXPECT_TRUE(team_.await_item("ports.eth1.runner.partner_lacpdu_info.state", "63"));
+        EXPECT_EQ("63", team_.item("ports.eth2.runner.actor_lacpdu_info.state"));
+        EXPECT_EQ(team_.item("ports.eth1.runner.partner_lacpdu_info.system"),
+                  team_.item("ports.eth2.runner.partner_lacpdu_info.system"));
+    }
+
+    const Cabling wires_{2, FarSide::open};
+    TeamUnderTest team_{team_config(fast, ports_object(2))};
+};
+
+TEST_F(LacpPeer, bonding) {
+    const auto& far = wires_.peer();
+    far.ip("link add bond0 type bond mode 802.3ad lacp_rate fast miimon 10 xmit_hash_policy layer3+4");
+    for (const auto* port : {"p1", "p2"})
+        far.ip(fmt::format("link set {0} down\nlink set {0} mtu 1500\nlink set {0} master bond0", port));
+    far.ip(fmt::format("link set bond0 up\naddr add {}/24 dev bond0", client_v4));
+    expect_aggregate("bonding");
+    // One slave leaves: the other carries all.
+    far.ip("link set p2 nomaster");
+    EXPECT_TRUE(team_.await_item("ports.eth2.datapath.transmits", "false"));
+    EXPECT_TRUE(reaches(wires_.host(), client_v4));
+}
+
+TEST_F(LacpPeer, teamd) {
+    const auto& far = wires_.peer();
+    far.ip("link set p1 down\nlink set p2 down\nlink set p1 mtu 1500\nlink set p2 mtu 1500");
+    const ConfigFile config(R"({"device": "far0", "runner": {"name": "lacp", "fast_rate": true},
+                                "ports": {"p1": {}, "p2": {}}})");
+    auto teamd = Process::start({.argv = {"teamd", "-f", config.path()}, .in = &far});
+    EXPECT_TRUE(eventually("teamd has made its device", [&] { return exists(far, "far0"); }));
+    far.ip(fmt::format("link set far0 up\naddr add {}/24 dev far0", client_v4));
+    expect_aggregate("teamd");
+    teamd.signal(SIGSTOP);
+    const auto start = SteadyClock::now();
+    EXPECT_TRUE(team_.await_item("ports.eth1.datapath.transmits", "false"));
+    EXPECT_LT(since(start), patient(3'200ms));
+    teamd.signal(SIGCONT);
+    EXPECT_TRUE(team_.await_item("ports.eth1.datapath.transmits", "true"));
+    teamd.signal(SIGTERM);
+    EXPECT_TRUE(teamd.wait(patient(long_enough)));
+}
+
+} // namespace
+} // namespace teamo::test
