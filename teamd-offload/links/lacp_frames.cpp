@@ -84,11 +84,11 @@ void LacpFrames::read(IfIndex port) {
     if (changed) request_pass_();
 }
 
-void continue_lacp(const Links& links, const Journal& journal) {
+void continue_lacp(const std::string& team, const Links& links, const Journal& journal) {
     for (const auto& port : journal.ports) {
         const auto* link = find_link(links, port.index);
         if (port.state != PortState::joined || port.lacp.partner == lacp::PortInfo{} || link == nullptr ||
-            !port_mark_of(*link) || port.carrier_losses != link->carrier_losses)
+            port_mark_of(*link) != PortMark{team, port.slot} || port.carrier_losses != link->carrier_losses)
             continue;
         const lacp::Lacpdu pdu{.actor = port.lacp.actor, .partner = port.lacp.partner};
         auto socket = PortSocket::open(port.index, lacp::ether_slow, std::nullopt);

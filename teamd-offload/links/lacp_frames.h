@@ -64,6 +64,6 @@ private:
 
 /// The first act of a daemon that adopts a team: sends for each port what the earlier daemon would have sent
 /// next, because loading the datapath's programs takes a while and the partner's timeout may be close.
-void continue_lacp(const Links& links, const Journal& journal);
+void continue_lacp(const std::string& team, const Links& links, const Journal& journal);
 
 } // namespace teamo

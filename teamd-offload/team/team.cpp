@@ -43,7 +43,7 @@ Result<std::unique_ptr<Team>> Team::start(Configuration configuration, Options o
     const auto* existing = options.force_recreate ? nullptr : find_link(links, config.device);
     if (withholds_carrier(config.runner) && existing != nullptr)
         if (const auto journal = read_journal(config.device).value_or(std::nullopt))
-            continue_lacp(links, *journal);
+            continue_lacp(config.device, links, *journal);
     auto datapath =
         TEAMO_TRY(open_datapath(options.datapath.value_or(config.datapath), control, existing, config));
     for (const auto& sentence : ignored_by_datapath(*datapath, config))

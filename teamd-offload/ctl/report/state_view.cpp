@@ -148,6 +148,9 @@ void show_lacp_port(View& view, const json::Value& runner) {
               view.boolean(aggregator, "selected") ? ", Selected" : "");
     view.line("selected: {}", view.yes_no(runner, "selected"));
     view.line("state: {}", view.string(runner, "state"));
+    // teamd has no such key.
+    if (const auto reason = json::text(json::child(runner, "detail"), "not_used_because"); !reason.empty())
+        view.line("not used because: {}", reason);
     view.detail("key: {}", view.integer(runner, "key"));
     view.detail("priority: {}", view.integer(runner, "prio"));
     show_lacpdu(view, "actor", view.object(runner, "actor_lacpdu_info"));

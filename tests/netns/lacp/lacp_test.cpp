@@ -78,6 +78,19 @@ TEST_F(LacpTeam, aggregates_and_passes_packets) {
     EXPECT_TRUE(reaches(wires_.host(), client_v4));
 }
 
+TEST_F(LacpTeam, aggregates_within_1200_ms_of_the_second_cable) {
+    TeamUnderTest team(team_config(fast, ports_object(2)));
+    Partner partner(wires_, {1, 2});
+    wires_.pull(2);
+    up();
+    ASSERT_TRUE(carries(team, "eth1"));
+    const auto start = SteadyClock::now();
+    wires_.plug(2);
+    ASSERT_TRUE(carries(team, "eth2"));
+    fmt::print("{} ms\n", since(start).count());
+    EXPECT_LT(since(start), patient(1'200ms));
+}
+
 TEST_F(LacpTeam, has_no_carrier_without_a_partner) {
     TeamUnderTest team(team_config(fast, ports_object(2)));
     up();
@@ -86,6 +99,7 @@ TEST_F(LacpTeam, has_no_carrier_without_a_partner) {
     EXPECT_EQ("false", team.item("ports.eth1.datapath.transmits"));
     EXPECT_EQ("false", team.item("ports.eth1.datapath.receives"));
     EXPECT_THAT(reason(team, "eth1"), HasSubstr("no partner answers"));
+    EXPECT_THAT(team.teamoctl({"state"}).out, HasSubstr("not used because: no partner answers"));
     EXPECT_THAT(team.log(), HasSubstr("port eth1 is not used: no partner answers"));
 }
 
