@@ -84,6 +84,7 @@ TEST_F(LacpTeam, aggregates_within_1200_ms_of_the_second_cable) {
     wires_.pull(2);
     up();
     ASSERT_TRUE(carries(team, "eth1"));
+    ASSERT_EQ("detached", detail(team, "eth2", "mux_state"));
     const auto start = SteadyClock::now();
     wires_.plug(2);
     ASSERT_TRUE(carries(team, "eth2"));
