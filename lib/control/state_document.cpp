@@ -131,6 +131,7 @@ Value lacp_port_of(const lacp::PortStatus& port) {
     };
     const auto& counters = port.counters;
     Object detail{{"actor_churn", teamo::name_of(port.actor_churn)},
+                  {"excess_received", json::counted(counters.excess_received)},
                   {"illegal_received", json::counted(counters.illegal_received)},
                   {"lacpdus_received", json::counted(counters.lacpdus_received)},
                   {"lacpdus_sent", json::counted(counters.lacpdus_sent)},

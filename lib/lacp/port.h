@@ -64,6 +64,8 @@ struct Port {
     /// A new partner has that long for its selection, before another aggregator is preferred.
     Clock::time_point forgiven_until{};
     std::vector<Marker> responses{}; ///< to be sent
+    Clock::time_point window{};      ///< the second in which `in_window` frames arrived
+    int in_window = 0;
 };
 
 /// The difference between this port and a carrying one of the chosen aggregator.

@@ -53,10 +53,10 @@ std::chrono::seconds current_while_time(const PortVariables& port) {
 
 } // namespace
 
-void ReceiveMachine::restore(Clock::time_point now, const PortVariables& port) {
-    state_ = ReceiveState::current;
+void ReceiveMachine::restore(ReceiveState state, Clock::time_point now, const PortVariables& port) {
+    state_ = state;
     begun_ = true;
-    current_while_ = now + current_while_time(port);
+    if (state == ReceiveState::current) current_while_ = now + current_while_time(port);
 }
 
 std::optional<ReceiveState> ReceiveMachine::next(const PortVariables& port, const Lacpdu* pdu,

@@ -26,8 +26,8 @@ public:
     /// has changed, and at deadline().
     void step(PortVariables& port, const Lacpdu* pdu, Clock::time_point now);
 
-    /// Continues in `current`, as another daemon left it.
-    void restore(Clock::time_point now, const PortVariables& port);
+    /// Continues in `current`, or in `defaulted`, as another daemon left it.
+    void restore(ReceiveState state, Clock::time_point now, const PortVariables& port);
 
     ReceiveState state() const { return state_; }
     /// When current_while_timer expires.

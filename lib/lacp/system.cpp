@@ -10,6 +10,8 @@ namespace teamo::lacp {
 namespace {
 
 constexpr std::size_t most_responses = 5; ///< to markers, that wait to be sent by one port
+/// A port sends at most 3 LACPDUs and a few markers in a second; more would only keep the daemon busy.
+constexpr int most_in_a_second = 10;
 
 PortInfo going(PortInfo actor) {
     for (const auto bit : {StateBit::synchronization, StateBit::collecting, StateBit::distributing})
@@ -75,14 +77,19 @@ Port System::join(const Link& link, Clock::time_point now) {
     Port port(settings_.control);
     const auto memory = memories_.extract(link.port);
     port.variables.partner_admin.set(StateBit::timeout, true); // sends each second until a partner answers
-    if (!memory || memory.mapped().partner == PortInfo{} || !link.up) {
-        set_link(port, link, now);
-        return port;
-    }
-    // Continue as before: the partner sees no difference, and hears us at once.
     set_link(port, link, now);
     auto& variables = port.variables;
+    if (!memory || !link.up) return port;
     const auto& known = memory.mapped();
+    if (known.fallback) {
+        variables.partner = variables.partner_admin;
+        variables.actor.set(StateBit::defaulted, true);
+        port.receive.restore(ReceiveState::defaulted, now, variables);
+        return port;
+    }
+    const auto identity = [](const PortInfo& info) { return std::tuple(info.system, info.key, info.port); };
+    if (known.partner == PortInfo{} || identity(known.actor) != identity(variables.actor)) return port;
+    // Continue as before: the partner sees no difference, and hears us at once.
     for (const auto bit : {StateBit::synchronization, StateBit::collecting, StateBit::distributing})
         variables.actor.set(bit, known.actor.is(bit));
     variables.partner = known.partner;
@@ -90,7 +97,7 @@ Port System::join(const Link& link, Clock::time_point now) {
         variables.actor.is(StateBit::synchronization) ? Selected::selected : Selected::unselected;
     port.answered = true;
     port.forgiven_until = now + short_timeout_time;
-    port.receive.restore(now, variables);
+    port.receive.restore(ReceiveState::current, now, variables);
     port.mux.restore(variables);
     return port;
 }
@@ -99,7 +106,9 @@ Port System::join(const Link& link, Clock::time_point now) {
 void System::say_farewell(const Port& port) {
     if (!port.variables.port_enabled || !port.answered) return;
     farewells_.push_back(
-        {port.link.port, Lacpdu{.actor = going(port.variables.actor), .partner = port.variables.partner}});
+        {.port = port.link.port,
+         .frame = Lacpdu{.actor = going(port.variables.actor), .partner = port.variables.partner},
+         .is_last = true});
 }
 
 void System::update(std::span<const Link> links, Clock::time_point now) {
@@ -113,6 +122,7 @@ void System::update(std::span<const Link> links, Clock::time_point now) {
             set_link(*port, link, now);
         else
             ports_.push_back(join(link, now));
+    memories_.clear();
     step(now);
 }
 
@@ -143,6 +153,14 @@ bool System::receive(IfIndex index, std::span<const std::byte> frame, Clock::tim
     auto* port = find(index);
     if (port == nullptr) return false;
     auto& counters = port->counters;
+    if (now >= port->window + std::chrono::seconds(1)) {
+        port->window = now;
+        port->in_window = 0;
+    }
+    if (++port->in_window > most_in_a_second) {
+        ++counters.excess_received;
+        return false;
+    }
     return std::visit(Match{[&](const Lacpdu& pdu) { return take(*port, pdu, now); },
                             [&](const Marker& marker) {
                                 if (marker.is_response) return false;
@@ -162,6 +180,11 @@ bool System::receive(IfIndex index, std::span<const std::byte> frame, Clock::tim
 }
 
 std::vector<System::Aggregator> System::aggregators(Clock::time_point now) {
+    // A working aggregator is not left for a new partner that may never select us.
+    const bool works = std::ranges::any_of(ports_, [](const Port& port) {
+        return port.is_current() && port.variables.selected == Selected::selected &&
+               port.variables.partner.is(StateBit::synchronization);
+    });
     std::map<Port::LagId, Aggregator> found;
     for (auto& port : ports_) {
         const auto state = port.receive.state();
@@ -179,7 +202,8 @@ std::vector<System::Aggregator> System::aggregators(Clock::time_point now) {
         one.is_individual = port.is_individual();
         one.is_chosen |= port.variables.selected == Selected::selected;
         if (!port.is_current()) continue;
-        one.answers |= port.variables.partner.is(StateBit::synchronization) || now < port.forgiven_until;
+        one.answers |=
+            port.variables.partner.is(StateBit::synchronization) || (!works && now < port.forgiven_until);
         one.is_sticky |= port.link.sticky;
         one.speed += port.link.speed;
         ++one.count;
@@ -229,6 +253,8 @@ void System::select(Clock::time_point now) {
     const auto all = aggregators(now);
     const auto best = std::ranges::min_element(
         all, [this](const Aggregator& one, const Aggregator& other) { return is_better(one, other); });
+    const auto is_by_hand = [this](const Aggregator& one) { return one.lead->lag() == chosen_by_hand_; };
+    if (std::ranges::none_of(all, is_by_hand)) chosen_by_hand_.reset();
     lead_ = best == all.end() ? std::nullopt : std::optional(best->lead->link.port);
     for (auto& port : ports_) {
         const bool belongs = best != all.end() && std::ranges::find(best->ports, &port) != best->ports.end();
@@ -288,8 +314,11 @@ void System::note_carrying() {
 
 bool System::step(Clock::time_point now) {
     const auto before = carrying_;
-    for (auto& port : ports_)
+    const auto known_before = memories();
+    for (auto& port : ports_) {
         port.receive.step(port.variables, nullptr, now);
+        port.variables.ready = false;
+    }
     step_mux(now); // what is not selected any more detaches
     select(now);
     step_mux(now);
@@ -303,24 +332,25 @@ bool System::step(Clock::time_point now) {
     }
     choose_fallback();
     note_carrying();
-    return carrying_ != before;
+    return carrying_ != before || memories() != known_before;
 }
 
 std::vector<Outgoing> System::due(Clock::time_point now) {
     auto list = std::exchange(farewells_, {});
     for (auto& port : ports_) {
         for (const auto& response : std::exchange(port.responses, {}))
-            list.push_back({port.link.port, response});
+            list.push_back({.port = port.link.port, .frame = response});
         const auto& variables = port.variables;
         if (port.transmit.may_send(variables, now))
-            list.push_back({port.link.port, Lacpdu{.actor = variables.actor, .partner = variables.partner}});
+            list.push_back({.port = port.link.port,
+                            .frame = Lacpdu{.actor = variables.actor, .partner = variables.partner}});
     }
     return list;
 }
 
 void System::note_result(const Outgoing& frame, bool sent, Clock::time_point now) {
     auto* port = find(frame.port);
-    if (port == nullptr) return;
+    if (port == nullptr || frame.is_last) return;
     if (std::holds_alternative<Marker>(frame.frame)) {
         if (sent) ++port->counters.marker_responses_sent;
         return;
@@ -402,8 +432,16 @@ PortStatus System::status(IfIndex index, Clock::time_point now) const {
 
 PortMemory System::memory(IfIndex index) const {
     const auto* port = find(index);
+    if (std::ranges::find(fallback_, index) != fallback_.end()) return {.fallback = true};
     if (port == nullptr || !port->answered || !port->is_current()) return {};
     return {.actor = port->variables.actor, .partner = port->variables.partner};
+}
+
+std::vector<PortMemory> System::memories() const {
+    std::vector<PortMemory> list;
+    for (const auto& port : ports_)
+        list.push_back(memory(port.link.port));
+    return list;
 }
 
 void System::clear_counters() {

@@ -35,6 +35,7 @@ struct Carrying {
 struct Outgoing {
     IfIndex port;
     std::variant<Lacpdu, Marker> frame;
+    bool is_last = false; ///< of a port that leaves or has lost its link: it need not succeed
 };
 
 class System {
@@ -48,7 +49,7 @@ public:
     void update(std::span<const Link> links, Clock::time_point now);
     /// A frame of the slow protocols that has arrived. True: call step(), because it may change something.
     bool receive(IfIndex port, std::span<const std::byte> frame, Clock::time_point now);
-    /// Call it after receive() and at deadline(). True: what is carried has changed.
+    /// Call it after receive() and at deadline(). True: what is carried, or a memory(), has changed.
     bool step(Clock::time_point now);
 
     /// What to send now. Each must be followed by note_result().
@@ -74,6 +75,7 @@ private:
     void set_link(Port& port, const Link& link, Clock::time_point now);
     void say_farewell(const Port& port);
     bool take(Port& port, const Lacpdu& pdu, Clock::time_point now);
+    std::vector<PortMemory> memories() const;
     std::vector<Aggregator> aggregators(Clock::time_point now);
     bool is_better(const Aggregator& one, const Aggregator& other) const;
     void select(Clock::time_point now);
@@ -84,8 +86,8 @@ private:
     NotSelected why_not(const Port& port) const;
 
     Settings settings_;
-    std::vector<Port> ports_; ///< in the order they joined
-    std::map<IfIndex, PortMemory> memories_;
+    std::vector<Port> ports_;                ///< in the order they joined
+    std::map<IfIndex, PortMemory> memories_; ///< until the first update()
     std::vector<Outgoing> farewells_;
     std::optional<Port::LagId> chosen_by_hand_;
     std::optional<IfIndex> lead_; ///< the best port of the chosen aggregator

@@ -22,11 +22,12 @@ public:
 
 private:
     /// When another one may be sent; none: at once.
-    std::optional<Clock::time_point> next() const;
+    std::optional<Clock::time_point> next(const PortVariables& port) const;
 
     static constexpr std::size_t at_once = 3;                      ///< in any Fast_Periodic_Time
-    std::optional<Clock::time_point> retry_{};                     ///< after a failure
     std::array<std::optional<Clock::time_point>, at_once> sent_{}; ///< the oldest first
+    PortInfo sent_actor_{}, sent_partner_{};                       ///< by the last one
+    std::optional<Clock::time_point> retry_{};                     ///< after a failure
 };
 
 } // namespace teamo::lacp

@@ -55,6 +55,7 @@ struct PortInfo {
 /// What a later daemon needs to continue without a change that the partner would see.
 struct PortMemory {
     PortInfo actor{}, partner{};
+    bool fallback = false; ///< carries without a partner
     bool operator==(const PortMemory&) const = default;
 };
 
@@ -65,6 +66,7 @@ struct FrameCounters {
     std::uint64_t unknown_received = 0; ///< of other slow protocols
     std::uint64_t illegal_received = 0; ///< too short, of a wrong length, or not sent to the group's address
     std::uint64_t looped_received = 0;  ///< LACPDUs of this system itself
+    std::uint64_t excess_received = 0;  ///< not read: more frames in a second than any partner sends
     bool operator==(const FrameCounters&) const = default;
 };
 

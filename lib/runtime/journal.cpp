@@ -99,6 +99,7 @@ json::Value value_of(const PortBefore& port) {
     if (port.carrier_losses) value.set("carrier_losses", *port.carrier_losses);
     if (port.lacp != lacp::PortMemory{})
         value.set("lacp", json::Object{{"actor", value_of(port.lacp.actor)},
+                                       {"fallback", port.lacp.fallback},
                                        {"partner", value_of(port.lacp.partner)}});
     // Empty values are left out, as in the files of earlier versions.
     const auto set = [&value](std::string_view key, const auto& member) {
@@ -225,7 +226,8 @@ Result<PortBefore> parse_port(const json::Value& value) {
     if (value.find("carrier_losses") != nullptr) port.carrier_losses = small(value, "carrier_losses");
     const auto& lacp = json::child(value, "lacp");
     port.lacp = {.actor = parse_lacp(json::child(lacp, "actor")),
-                 .partner = parse_lacp(json::child(lacp, "partner"))};
+                 .partner = parse_lacp(json::child(lacp, "partner")),
+                 .fallback = json::flag(lacp, "fallback")};
     port.features = parse_features(json::object(value, "features"));
     port.trial = parse_features(json::object(value, "trial"));
     port.offloads = parse_names<FeatureNames>(json::array(value, "offloads"));

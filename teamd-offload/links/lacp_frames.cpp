@@ -41,25 +41,29 @@ Result<std::unique_ptr<LacpFrames>> LacpFrames::make(sd_event* loop, const Log& 
     return frames;
 }
 
-void LacpFrames::follow(const std::vector<Port>& ports) {
+void LacpFrames::listen(const std::vector<Port>& ports) {
     if (system_() == nullptr) return;
+    for (const auto& port : ports)
+        if (const auto wire = wires_.find(port.index); wire != wires_.end())
+            wire->second.port = port;
+        else
+            open(port);
+}
+
+void LacpFrames::forget_others(const std::vector<Port>& ports) {
     const auto is_gone = [&](const auto& entry) {
         return std::ranges::find(ports, entry.first, &Port::index) == ports.end();
     };
     std::erase_if(wires_, is_gone);
     std::erase_if(refused_, is_gone);
-    for (const auto& port : ports)
-        if (const auto wire = wires_.find(port.index); wire != wires_.end())
-            wire->second.port = port;
-        else
-            listen(port);
-    send_due(); // of ports that are new
 }
 
-void LacpFrames::listen(const Port& port) {
+void LacpFrames::open(const Port& port) {
     auto socket = PortSocket::open(port.index, lacp::ether_slow, lacp::slow_protocols);
-    auto io = socket ? Io::make(loop_, socket->fd(), EPOLLIN, Priority::link,
-                                [this, index = port.index](std::uint32_t) { read(index); })
+    auto io = socket ? Io::make(loop_, socket->fd(), EPOLLIN, Priority::timer,
+                                [this, index = port.index](std::uint32_t) {
+                                    if (read(index)) request_pass_();
+                                })
                      : tl::unexpected(socket.error());
     if (!io)
         return refused_[port.index](log_, Level::error, fmt::format("port {}: no LACP: ", port.name),
@@ -70,10 +74,10 @@ void LacpFrames::listen(const Port& port) {
         Wire{.port = port, .socket = std::move(*socket), .io = std::make_unique<Io>(std::move(*io))});
 }
 
-void LacpFrames::read(IfIndex port) {
+bool LacpFrames::read(IfIndex port) {
     auto* system = system_();
     const auto wire = wires_.find(port);
-    if (system == nullptr || wire == wires_.end()) return;
+    if (system == nullptr || wire == wires_.end()) return false;
     bool changed = false;
     std::array<std::byte, longest_frame> buffer{};
     for (int count = 0; count < most_at_once; ++count) {
@@ -81,7 +85,14 @@ void LacpFrames::read(IfIndex port) {
         if (!frame) break;
         changed = system->receive(port, *frame, Clock::now()) || changed;
     }
-    if (changed) request_pass_();
+    return changed;
+}
+
+bool LacpFrames::read_all() {
+    bool changed = false;
+    for (const auto& [port, wire] : wires_)
+        changed = read(port) || changed;
+    return changed;
 }
 
 void continue_lacp(const std::string& team, const Links& links, const Journal& journal) {
@@ -99,7 +110,8 @@ void continue_lacp(const std::string& team, const Links& links, const Journal& j
 void LacpFrames::keep_time() {
     auto* system = system_();
     if (system == nullptr) return;
-    if (system->step(Clock::now()))
+    const bool read = read_all(); // before a timeout is believed
+    if (system->step(Clock::now()) || read)
         request_pass_(); // which sends, after the tables
     else
         send_due();
@@ -130,16 +142,17 @@ void LacpFrames::send(lacp::System& system, const lacp::Outgoing& outgoing) {
     system.note_result(outgoing, sent.has_value(), Clock::now());
     if (sent)
         wire.failure.clear();
-    else
+    else if (!outgoing.is_last)
         wire.failure(log_, Level::warning, fmt::format("port {}: no LACPDU sent: ", wire.port.name),
                      sent.error().text);
 }
 
 void LacpFrames::log_reason(Wire& wire, const lacp::PortStatus& status) {
-    if (status.not_selected == wire.logged) return;
+    const std::pair now(status.not_selected, status.fallback);
+    if (now == wire.logged) return;
     const auto& name = wire.port.name;
     if (status.not_selected == lacp::NotSelected::none) {
-        wire.logged = status.not_selected;
+        wire.logged = now;
         if (status.fallback)
             log_(Level::notice, fmt::format("port {} carries without a LACP partner (fallback)", name),
                  message_id::none, {{"PORT", name}});
@@ -150,7 +163,7 @@ void LacpFrames::log_reason(Wire& wire, const lacp::PortStatus& status) {
                              status.partner.port.number),
                  message_id::none, {{"PORT", name}});
     } else if (lasts(status)) {
-        wire.logged = status.not_selected;
+        wire.logged = now;
         log_(Level::warning, fmt::format("port {} is not used: {}", name, status.reason), message_id::none,
              {{"PORT", name}});
     }

@@ -30,8 +30,13 @@ public:
                                                     std::function<lacp::System*()> system,
                                                     std::function<void()> request_pass);
 
-    /// Listens on these ports, and on no others.
-    void follow(const std::vector<Port>& ports);
+    /// Listens on these ports too.
+    void listen(const std::vector<Port>& ports);
+    /// Reads what has arrived, before a timeout is believed. System::step() must follow. True: something may
+    /// have changed.
+    bool read_all();
+    /// Listens on no others any more. Call it after send_due(), which has their last LACPDUs.
+    void forget_others(const std::vector<Port>& ports);
     /// Sends what is due. Call it when the tables are applied: what a LACPDU says must be true.
     void send_due();
 
@@ -41,14 +46,16 @@ private:
         PortSocket socket;
         std::unique_ptr<Io> io{};
         LogOnce failure{};
-        lacp::NotSelected logged = lacp::NotSelected::none;
+        /// What was logged last, and whether by fallback.
+        std::optional<std::pair<lacp::NotSelected, bool>> logged{};
     };
 
     LacpFrames(sd_event* loop, const Log& log, std::function<lacp::System*()> system,
                std::function<void()> request_pass)
         : loop_(loop), log_(log), system_(std::move(system)), request_pass_(std::move(request_pass)) {}
-    void listen(const Port& port);
-    void read(IfIndex port);
+    void open(const Port& port);
+    /// True: something may have changed.
+    bool read(IfIndex port);
     void keep_time();
     void send(lacp::System& system, const lacp::Outgoing& outgoing);
     void log_reason(Wire& wire, const lacp::PortStatus& status);

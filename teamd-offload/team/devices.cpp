@@ -109,7 +109,9 @@ Result<> DeviceChanges::apply_one(const Change& change) {
               [&](const SetCarrier& set) {
                   auto done = control.set_carrier(index, set.to);
                   constexpr std::uint32_t link_flags = IFF_RUNNING | IFF_LOWER_UP;
-                  if (done) link->flags = set.to ? link->flags | link_flags : link->flags & ~link_flags;
+                  if (done) carrier_set_ = set.to;
+                  if (done && link->is_up())
+                      link->flags = set.to ? link->flags | link_flags : link->flags & ~link_flags;
                   return named(std::move(done), "carrier");
               },
               [&](const SetBondQueue& set) {

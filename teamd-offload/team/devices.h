@@ -21,6 +21,8 @@ public:
     void apply(std::vector<Change> list, const std::vector<TeamPort>& ports);
     /// When to apply again although nothing happens.
     std::optional<Clock::time_point> deadline() const;
+    /// The team's carrier as it was set last; none: it was not.
+    std::optional<bool> carrier_set() const { return carrier_set_; }
     /// The team's GSO limits, as set by us.
     SegmentLimits limited_to() const { return limited_to_; }
     /// The kernel's error messages for refused changes.
@@ -38,6 +40,7 @@ private:
     };
     std::vector<Refused> refused_;
     std::map<IfIndex, Repair> mtu_repairs_; ///< by port
+    std::optional<bool> carrier_set_;
     SegmentLimits limited_to_;
     std::uint32_t mtu_ = 0; ///< the team's last MTU that every port took
 };

@@ -54,7 +54,7 @@ RunnerStart Reconciler::runner_start() const {
     for (const auto& port : journal.ports) {
         const auto* link = context_.link(port.index);
         // A link that was lost meanwhile begins anew.
-        if (link != nullptr && port.carrier_losses == link->carrier_losses)
+        if (link != nullptr && port.state == PortState::joined && port.carrier_losses == link->carrier_losses)
             start.lacp_memory.insert_or_assign(port.index, port.lacp);
     }
     return start;
@@ -137,7 +137,9 @@ TeamPlan Reconciler::plan(const Link& team) const {
                     .owners = context_.journal.now().owners,
                     .limited_to = changes_.limited_to(),
                     .kernel_manages_ports = context_.datapath->kernel_manages_ports(),
-                    .sets_carrier = withholds_carrier(config.runner) && context_.datapath->sets_carrier()};
+                    .sets_carrier =
+                        context_.datapath->sets_carrier() && context_.journal.now().lacp_system.has_value(),
+                    .carrier_set = changes_.carrier_set()};
     for (std::uint8_t slot = 1; slot <= max_ports; ++slot)
         if (tables_.ports[slot]) input.known |= bit(Slot{slot});
     input.measured = config.balance.on;

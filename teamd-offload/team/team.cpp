@@ -183,7 +183,9 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     ports.adopt_offloads();
     // A hash by CPU needs to know where the interrupts arrive.
     subsystems.interrupts->follow(ports.interrupt_ports(now.active));
-    TEAMO_TRY(context.datapath->attach_team(device, reconciler.adopt()));
+    const auto& tables = reconciler.adopt();
+    subsystems.lacp_frames->listen(lacp_ports()); // before the programs are loaded, which takes a while
+    TEAMO_TRY(context.datapath->attach_team(device, tables));
     for (const auto& port : ports.all())
         if (auto attached = ports.attach_adopted(port.index); !attached) {
             // The other ports carry; the first pass removes a port whose device is gone.
@@ -202,6 +204,8 @@ Result<> Team::adopt_device(const TeamDevice& device) {
 void Team::pass() {
     const auto events = context.observer->events_taken();
     if (!update_ports()) return;
+    subsystems.lacp_frames->listen(lacp_ports());
+    subsystems.lacp_frames->read_all();
     reconciler.run();
     subsystems.lacp_frames->send_due(); // also the last one of a port that is leaving
     bool changed = ports.update_membership();
@@ -227,19 +231,26 @@ bool Team::update_ports() {
     return true;
 }
 
+std::vector<LacpFrames::Port> Team::lacp_ports() {
+    std::vector<LacpFrames::Port> list;
+    for (const auto& port : ports.all()) {
+        const auto* before = context.journal.port(port.index);
+        list.push_back({.index = port.index,
+                        .name = port.name,
+                        .source = before == nullptr ? MacAddress{} : before->address});
+    }
+    return list;
+}
+
 void Team::inform_subsystems() {
     const auto& tables = reconciler.tables();
     std::set<IfIndex> followed;
-    std::vector<LacpFrames::Port> lacp_ports;
-    for (const auto& port : ports.all()) {
+    for (const auto& port : ports.all())
         followed.insert(port.index);
-        const auto* before = context.journal.port(port.index);
-        lacp_ports.push_back({.index = port.index,
-                              .name = port.name,
-                              .source = before == nullptr ? MacAddress{} : before->address});
-    }
     subsystems.carrier_monitor->follow(followed);
-    subsystems.lacp_frames->follow(lacp_ports);
+    subsystems.lacp_frames->listen(lacp_ports()); // of ports that have joined in this pass
+    subsystems.lacp_frames->send_due();
+    subsystems.lacp_frames->forget_others(lacp_ports());
     subsystems.interrupts->follow(ports.interrupt_ports(reconciler.decision().active));
     if (tables.mode == TransmitMode::hash) subsystems.port_cpus->follow(ports.cpu_ports());
     subsystems.balancing->follow(ports.balanced_ports(tables), tables);
@@ -289,6 +300,10 @@ void Team::stop() {
         return;
     }
     subsystems.workers->manage(false);
+    if (auto* system = reconciler.lacp(); system != nullptr && context.team() == nullptr) {
+        system->update({}, Clock::now()); // the device is gone, so no pass sends the last LACPDUs
+        subsystems.lacp_frames->send_due();
+    }
     ports.begin_leaving_all();
     pass();
     const auto until = Clock::now() + restore_patience;

@@ -70,6 +70,7 @@ private:
     void remove_device(Clock::time_point until);
     void pass();
     bool update_ports();
+    std::vector<LacpFrames::Port> lacp_ports();
     void inform_subsystems();
     void set_timer(bool again);
     void poll_unreported();

@@ -97,6 +97,7 @@ TeamPlan make_plan(const PlanInput& input, const Decision& decision) {
     plan.address = team_address(input, decision);
     plan.carrier = decision.has_carrier && !decision.transmit.empty();
     plan.sets_carrier = input.sets_carrier;
+    plan.carrier_set = input.carrier_set;
     plan.kernel_manages_ports = input.kernel_manages_ports;
     plan.by_bond_queue = input.team->bond_mode == bond_mode_round_robin;
     plan.gso_max = team_limits(input);
@@ -150,7 +151,9 @@ std::vector<Change> changes(const Links& links, const TeamPlan& plan) {
     }
     if (const auto* team = find_link(links, plan.tables.team)) {
         if (team->address != plan.address) list.push_back(SetAddress{team->index, plan.address});
-        if (plan.sets_carrier && team->is_up() && team->has_link() != plan.carrier)
+        // The flags show the carrier only while the team is up.
+        const bool carrier = team->is_up() ? team->has_link() : plan.carrier_set.value_or(!plan.carrier);
+        if (plan.sets_carrier && carrier != plan.carrier)
             list.push_back(SetCarrier{team->index, plan.carrier});
         if (team->gso_max != plan.gso_max) list.push_back(SetSegmentLimits{team->index, plan.gso_max});
     }

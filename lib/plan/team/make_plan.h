@@ -40,9 +40,11 @@ struct PlanInput {
     SegmentLimits limited_to{}; ///< the team's limits as an earlier plan set them; zeros: not set
     /// The kernel manages the ports' MTU and filters and the team's carrier.
     bool kernel_manages_ports = false;
-    bool sets_carrier = false;    ///< the team's carrier must be set
-    bool tags = false;            ///< a device on the team receives frames with VLAN tags
-    bool other_addresses = false; ///< the team's unicast list has other addresses than its own
+    /// The team's carrier must be set: the driver has left it to us since the first time (lacp).
+    bool sets_carrier = false;
+    std::optional<bool> carrier_set{}; ///< as it was set last
+    bool tags = false;                 ///< a device on the team receives frames with VLAN tags
+    bool other_addresses = false;      ///< the team's unicast list has other addresses than its own
 };
 
 /// The planned state of a port's device.
@@ -60,6 +62,7 @@ struct TeamPlan {
     bool carrier = false;              ///< of the team
     bool kernel_manages_ports = false; ///< the kernel sets MTU and filters of the ports
     bool sets_carrier = false;         ///< by IFLA_CARRIER
+    std::optional<bool> carrier_set{}; ///< as it was set last
     bool by_bond_queue = false;        ///< a port's queue_id is its slot
     /// Of the team: the smallest limits of its ports with TSO. Kernels before 6.19 do not set them
     /// (net/core/dev.c, netdev_compute_master_upper_features). A port without TSO, which leaves segmentation

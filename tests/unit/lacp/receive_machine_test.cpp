@@ -207,7 +207,7 @@ TEST(Receive, believes_synchronization_only_for_this_link) {
 TEST(Receive, continues_where_another_daemon_was) {
     Receiver receive;
     receive.port.partner = with(partner_info(), {synchronization});
-    receive.machine.restore(start, receive.port);
+    receive.machine.restore(ReceiveState::current, start, receive.port);
     EXPECT_EQ(ReceiveState::current, receive.step());
     EXPECT_EQ(start + 3s, receive.machine.deadline());
     EXPECT_TRUE(receive.port.partner.is(synchronization));

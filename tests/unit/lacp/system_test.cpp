@@ -202,6 +202,38 @@ TEST_F(SystemTest, counts_what_it_cannot_use) {
     EXPECT_EQ(1U, system().status(port(1), now).counters.unknown_received);
 }
 
+TEST_F(SystemTest, reads_ten_frames_in_a_second) {
+    plug(1);
+    for (int count = 0; count < 100; ++count)
+        hear(1, {.port_priority = static_cast<std::uint16_t>(count)});
+    EXPECT_EQ(10U, system().status(port(1), now).counters.lacpdus_received);
+    EXPECT_EQ(90U, system().status(port(1), now).counters.excess_received);
+    advance(1s);
+    hear(1);
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(1)));
+}
+
+TEST_F(SystemTest, is_not_taken_down_by_a_new_partner_that_never_synchronizes) {
+    plug(1);
+    hear(1);
+    plug(2);
+    hear(2, {.system = 3, .priority = 1, .bits = {activity, timeout, aggregation}}); // the better rank
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(1)));
+    hear(2, {.system = 3, .priority = 1});
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(2)));
+}
+
+TEST_F(SystemTest, continues_in_fallback) {
+    settings_.fallback = LacpFallback::one_port;
+    plug(1);
+    advance(3s);
+    ASSERT_THAT(distributing_ports(), ElementsAre(port(1)));
+    System next(settings_);
+    next.restore(port(1), system().memory(port(1)));
+    next.update(links_, now);
+    EXPECT_THAT(next.carrying().distributing, ElementsAre(port(1)));
+}
+
 TEST_F(SystemTest, answers_markers_with_a_bound) {
     plug(1);
     const auto frame = build_frame(Marker{.requester_port = 4, .transaction = 1}, {});
@@ -211,7 +243,7 @@ TEST_F(SystemTest, answers_markers_with_a_bound) {
     ASSERT_EQ(5U, due.size());
     EXPECT_EQ((Marker{.is_response = true, .requester_port = 4, .transaction = 1}),
               std::get<Marker>(due.front().frame));
-    EXPECT_EQ(100U, system().status(port(1), now).counters.markers_received);
+    EXPECT_EQ(10U, system().status(port(1), now).counters.markers_received);
 }
 
 TEST_F(SystemTest, says_farewell_when_a_port_leaves) {

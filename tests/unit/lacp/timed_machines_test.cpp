@@ -108,6 +108,7 @@ struct Transmit : testing::Test {
 
     bool send(Clock::time_point now) {
         port.ntt = true;
+        ++port.actor.key; // something new
         if (!machine.may_send(port, now)) return false;
         machine.note_sent(port, now);
         EXPECT_FALSE(port.ntt);
@@ -143,6 +144,16 @@ TEST_F(Transmit, sends_at_most_three_in_a_second) {
     EXPECT_TRUE(send(start + 1s));
     EXPECT_FALSE(send(start + 1005ms));
     EXPECT_TRUE(send(start + 1010ms));
+}
+
+TEST_F(Transmit, repeats_the_same_only_after_a_while) {
+    EXPECT_TRUE(send(start));
+    port.ntt = true;
+    EXPECT_FALSE(machine.may_send(port, start + 99ms));
+    EXPECT_EQ(start + 100ms, machine.deadline(port));
+    EXPECT_TRUE(machine.may_send(port, start + 100ms));
+    port.partner.key = 9;
+    EXPECT_TRUE(machine.may_send(port, start + 1ms));
 }
 
 TEST_F(Transmit, tries_again_after_a_failure) {
