@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Whether the switch aggregates the ports. Without LACP the only evidence is which packets arrive by which
-// port.
+// Whether the switch aggregates the ports. With LACP it says so; without, the only evidence is which packets
+// arrive by which port.
 #include "ctl/doctor/findings.h"
 #include "ctl/units.h"
+#include "json/fields.h"
 
 #include <fmt/format.h>
 
@@ -119,6 +120,20 @@ void add_to_standby(const Readings& readings, Findings& findings) {
     }
 }
 
+/// The daemon's own sentence for each port with a link that LACP does not use.
+void add_unused_by_lacp(const TeamState& state, Findings& findings) {
+    for (const auto& port : state.ports) {
+        const auto& runner =
+            json::child(json::child(json::child(state.document, "ports"), port.name), "runner");
+        const auto why = json::text(json::child(runner, "detail"), "not_used_because");
+        if (why.empty() || !port.link.up) continue;
+        findings.push_back({warning, port.name, "is not used: " + why,
+                            fmt::format("compare teamoctl {} state -v with the switch: system, key and state "
+                                        "of actor and partner",
+                                        state.name)});
+    }
+}
+
 } // namespace
 
 RepeatedFrames repeated_frames(std::span<const GroupFrame> frames, const MacAddress& own) {
@@ -151,7 +166,9 @@ RepeatedFrames repeated_frames(std::span<const GroupFrame> frames, const MacAddr
 
 Findings aggregation_findings(const Readings& readings) {
     Findings findings;
-    if (readings.state.runner == "activebackup")
+    if (readings.state.runner == "lacp")
+        add_unused_by_lacp(readings.state, findings);
+    else if (readings.state.runner == "activebackup")
         add_to_standby(readings, findings);
     else if (!add_repeated(readings, findings))
         add_one_sided(readings.state, findings);

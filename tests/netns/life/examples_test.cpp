@@ -3,7 +3,7 @@
 // The examples in conf/ start as they are, with the datapath that each names.
 //
 // lab: Examples.* by team, 15 s, long
-#include "netns/configs.h"
+#include "netns/lacp/partner.h"
 #include "netns/team_driver.h"
 #include "support/traffic/traffic.h"
 
@@ -22,30 +22,45 @@ std::string read_example(const std::filesystem::path& file) {
     return text.str();
 }
 
-TEST(Examples, start_and_carry_with_all_their_ports) {
-    const NoOptionsForAll options;
-    const Cabling wires(4, FarSide::lag_switch);
-    std::size_t examples = 0;
+/// Returns how many examples were started: those with the runner lacp, or all others.
+int start_examples(const Cabling& wires, bool by_lacp) {
+    int examples = 0;
     for (const auto& example : std::filesystem::directory_iterator(TEAMO_SOURCE_DIR "/conf")) {
         if (example.path().extension() != ".json") continue;
-        SCOPED_TRACE(example.path().filename());
-        ++examples;
         const auto text = read_example(example.path());
         rapidjson::Document document;
-        ASSERT_FALSE(document.Parse(text.c_str()).HasParseError());
+        if (document.Parse(text.c_str()).HasParseError()) throw std::runtime_error("no JSON: " + text);
+        const std::string_view runner = document["runner"]["name"].GetString();
+        if ((runner == "lacp") != by_lacp) continue;
+        SCOPED_TRACE(example.path().filename());
+        ++examples;
         TeamUnderTest team(text);
-        const bool one_port_carries = team.item("setup.runner_name") == "activebackup";
+        wires.host().ip("link set team0 up");
         for (const auto& port : document["ports"].GetObject()) {
             const std::string name = port.name.GetString();
             EXPECT_TRUE(team.await_link(name)) << name;
-            if (one_port_carries) continue;
+            if (runner == "activebackup") continue; // one port carries
             EXPECT_TRUE(team.await_item(fmt::format("ports.{}.datapath.transmits", name), "true"));
         }
         wires.address();
         EXPECT_TRUE(reaches(wires.host(), client_v4));
         EXPECT_EQ(0, team.stop());
     }
-    EXPECT_GT(examples, 0U);
+    return examples;
+}
+
+TEST(Examples, start_and_carry_with_all_their_ports) {
+    const NoOptionsForAll options;
+    const Cabling wires(4, FarSide::lag_switch);
+    EXPECT_GT(start_examples(wires, false), 0);
+}
+
+TEST(Examples, start_and_carry_with_a_partner) {
+    const NoOptionsForAll options;
+    const Cabling wires(2, FarSide::open);
+    const Partner partner(wires, {1, 2});
+    partner.address();
+    EXPECT_GT(start_examples(wires, true), 0);
 }
 
 } // namespace

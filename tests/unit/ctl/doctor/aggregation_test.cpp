@@ -40,6 +40,25 @@ TEST(Aggregation, is_questioned_if_one_port_receives_nearly_all) {
     EXPECT_EQ(all_findings(readings).size(), 1);
 }
 
+TEST(Aggregation, by_lacp_says_why_a_port_is_not_used) {
+    auto readings = one_sided(); // no evidence needed
+    readings.state.runner = "lacp";
+    EXPECT_EQ(found(readings), nothing);
+    const auto because = [](const char* why) {
+        return json::Object{{"runner", json::Object{{"detail", json::Object{{"not_used_because", why}}}}}};
+    };
+    readings.state.document =
+        json::Object{{"ports", json::Object{{"eth1", because("")}, {"eth2", because("a loop")}}}};
+    for (auto& port : readings.state.ports)
+        port.link.up = true;
+    EXPECT_EQ(found(readings),
+              "warning: eth2: is not used: a loop\n"
+              "    compare teamoctl team0 state -v with the switch: system, key and state of "
+              "actor and partner\n");
+    readings.state.ports[1].link.up = false; // another finding's subject
+    EXPECT_EQ(found(readings), nothing);
+}
+
 TEST(Aggregation, is_not_questioned_with_few_packets_or_new_ports) {
     auto readings = one_sided();
     readings.state.ports[0].counters.rx_packets = 3000; // 1.5 %
