@@ -3,11 +3,11 @@
 // The daemon: reads options and configuration, runs one team in its loop, and stops it.
 #include "control_server.h"
 #include "dry_run.h"
+#include "ignored_settings.h"
 #include "kernel/files/files.h"
 #include "options.h"
 #include "process.h"
 #include "team/team.h"
-#include "unsupported.h"
 
 #include <sched.h>
 #include <sys/stat.h>
@@ -218,8 +218,6 @@ int main(Options options) {
     case Options::Command::check_configuration:
     case Options::Command::run: break;
     }
-    if (const auto supported = check_supported(configuration.team); !supported)
-        return refused(log, supported.error());
     for (const auto& sentence : ignored_settings(configuration))
         log(Level::warning, sentence);
     if (options.dbus) log(Level::warning, "the D-Bus interface is not implemented yet; use the unix socket");

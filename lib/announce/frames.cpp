@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "announce/frames.h"
 
+#include "base/frames.h"
+
 #include <algorithm>
 #include <span>
 
 namespace teamo::announce {
 namespace {
 
-constexpr std::uint16_t ethertype_ipv4 = 0x0800, ethertype_arp = 0x0806, ethertype_vlan = 0x8100,
-                        ethertype_rarp = 0x8035, ethertype_ipv6 = 0x86dd;
+constexpr std::uint16_t ethertype_rarp = 0x8035;
 constexpr std::size_t mtu = 1500; ///< that every Ethernet supports
-constexpr MacAddress broadcast{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
 
-constexpr std::uint8_t protocol_igmp = 2, protocol_icmpv6 = 58, hop_by_hop = 0;
+constexpr std::uint8_t protocol_igmp = 2;
 constexpr std::uint8_t internetwork_control = 0xc0; // traffic class CS6, as the kernel marks IGMP
 constexpr std::uint16_t dont_fragment = 0x4000;
-constexpr std::size_t checksum_offset = 2; // in IGMP and ICMPv6 alike
 
 constexpr IpAddress all_hosts{.bytes = {224, 0, 0, 1}}, igmpv3_routers{.bytes = {224, 0, 0, 22}};
 constexpr IpAddress all_nodes{.ipv6 = true, .bytes = {0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
@@ -25,31 +24,12 @@ constexpr IpAddress mldv2_routers{.ipv6 = true,
 /// Exclude mode without sources means all senders (RFC 3376, 4.2.12; RFC 3810, 5.2.12).
 constexpr std::uint8_t mode_is_exclude = 2;
 
-/// RFC 1071, over both parts together; the first must have an even length.
-std::uint16_t internet_checksum(std::span<const std::byte> first, std::span<const std::byte> second = {}) {
-    std::uint64_t sum = 0;
-    for (const auto part : {first, second})
-        for (std::size_t i = 0; i < part.size(); i++)
-            sum += std::to_integer<std::uint64_t>(part[i]) << (i % 2 == 0 ? 8 : 0);
-    while (sum > 0xffff)
-        sum = (sum & 0xffff) + (sum >> 16);
-    return static_cast<std::uint16_t>(~sum);
-}
-
-/// A frame as far as its EtherType.
-FrameWriter ethernet(const Speaker& speaker, const MacAddress& to, std::uint16_t ethertype) {
-    FrameWriter frame;
-    frame.mac(to).mac(speaker.mac);
-    if (speaker.vlan)
-        frame.big_endian(ethertype_vlan).big_endian(static_cast<std::uint16_t>(*speaker.vlan & 0x0fff));
-    frame.big_endian(ethertype);
-    return frame;
-}
+FrameSource source_of(const Speaker& speaker) { return {.mac = speaker.mac, .vlan = speaker.vlan}; }
 
 /// An IGMP message (its checksum at offset 2 filled in here) to a group, with router alert and TTL 1.
 Bytes igmp_frame(const Speaker& speaker, const IpAddress& group, FrameWriter message) {
     constexpr std::size_t header_size = 24, header_checksum = 10;
-    message.patch(checksum_offset, internet_checksum(message.bytes()));
+    message.patch(icmp_checksum_offset, internet_checksum(message.bytes()));
 
     FrameWriter header;
     header.big_endian(std::uint8_t{0x46}).big_endian(internetwork_control);
@@ -61,54 +41,22 @@ Bytes igmp_frame(const Speaker& speaker, const IpAddress& group, FrameWriter mes
     header.big_endian(0x94040000U); // router alert (RFC 2113)
     header.patch(header_checksum, internet_checksum(header.bytes()));
 
-    auto frame = ethernet(speaker, multicast_mac(group).value_or(broadcast), ethertype_ipv4);
+    auto frame = ethernet_frame(source_of(speaker), multicast_mac(group).value_or(broadcast_mac), ether_ipv4);
     return frame.raw(header.bytes()).raw(message.bytes()).take();
-}
-
-struct Ipv6Envelope {
-    IpAddress from, to; ///< to a group
-    std::uint8_t hop_limit = 255;
-    bool router_alert = false;
-};
-/// An ICMPv6 message (its checksum at offset 2 filled in here).
-Bytes icmpv6_frame(const Speaker& speaker, const Ipv6Envelope& envelope, FrameWriter message) {
-    FrameWriter pseudo_header; // RFC 8200, 8.1
-    pseudo_header.ip(envelope.from).ip(envelope.to);
-    pseudo_header.big_endian(static_cast<std::uint32_t>(message.size()));
-    pseudo_header.big_endian(std::uint32_t{protocol_icmpv6});
-    message.patch(checksum_offset, internet_checksum(pseudo_header.bytes(), message.bytes()));
-
-    FrameWriter options;
-    if (envelope.router_alert) {
-        options.big_endian(protocol_icmpv6).big_endian(std::uint8_t{0});
-        options.big_endian(0x05020000U).big_endian(std::uint16_t{0x0100}); // MLD (RFC 2711), PadN of 0
-    }
-    auto frame = ethernet(speaker, multicast_mac(envelope.to).value_or(broadcast), ethertype_ipv6);
-    frame.big_endian(0x60000000U).big_endian(static_cast<std::uint16_t>(options.size() + message.size()));
-    frame.big_endian(envelope.router_alert ? hop_by_hop : protocol_icmpv6).big_endian(envelope.hop_limit);
-    frame.ip(envelope.from).ip(envelope.to);
-    return frame.raw(options.bytes()).raw(message.bytes()).take();
-}
-
-/// A frame in the format that ARP and RARP share (RFC 826, RFC 903).
-Bytes arp_frame(const Speaker& speaker, std::uint16_t ethertype, std::uint16_t operation,
-                const IpAddress& address, const MacAddress& target) {
-    auto frame = ethernet(speaker, broadcast, ethertype);
-    frame.big_endian(std::uint16_t{1}).big_endian(ethertype_ipv4);
-    frame.big_endian(std::uint8_t{6}).big_endian(std::uint8_t{4}).big_endian(operation);
-    return frame.mac(speaker.mac).ip(address).mac(target).ip(address).take();
 }
 
 /// The kernel leaves the target's hardware address zero (arp_create).
 Bytes gratuitous_arp(const Speaker& speaker, const IpAddress& address) {
     constexpr std::uint16_t request = 1;
-    return arp_frame(speaker, ethertype_arp, request, address, {});
+    return arp_frame(source_of(speaker), {.operation = request, .sender = address, .target = address});
 }
 
 Bytes rarp_announcement(const Speaker& speaker) {
     constexpr std::uint16_t request_reverse = 3;
     constexpr std::size_t shortest_frame = 60;
-    auto frame = arp_frame(speaker, ethertype_rarp, request_reverse, {}, speaker.mac);
+    auto frame =
+        arp_frame(source_of(speaker),
+                  {.ethertype = ethertype_rarp, .operation = request_reverse, .target_mac = speaker.mac});
     frame.resize(std::max(frame.size(), shortest_frame));
     return frame;
 }
@@ -121,7 +69,7 @@ Bytes neighbour_advertisement(const Speaker& speaker, const IpAddress& address) 
     message.big_endian(type).big_endian(std::uint8_t{0}).big_endian(std::uint16_t{0});
     message.big_endian((speaker.router ? router_flag : 0) | override_flag).ip(address);
     message.big_endian(target_link_layer_address).big_endian(length_in_8_bytes).mac(speaker.mac);
-    return icmpv6_frame(speaker, {.from = address, .to = all_nodes}, std::move(message));
+    return icmpv6_frame(source_of(speaker), {.from = address, .to = all_nodes}, std::move(message));
 }
 
 /// Calls `report` with as many groups at a time as fit a frame.
@@ -162,7 +110,7 @@ Bytes igmpv3_report(const Speaker& speaker, std::span<const IpAddress> groups) {
 /// From the link-local address, else from none (RFC 3590).
 Bytes mldv2_report(const Speaker& speaker, std::span<const IpAddress> groups) {
     const auto own = std::ranges::find_if(speaker.ipv6, &IpAddress::is_link_local);
-    return icmpv6_frame(speaker,
+    return icmpv6_frame(source_of(speaker),
                         {.from = own == speaker.ipv6.end() ? IpAddress{.ipv6 = true} : *own,
                          .to = mldv2_routers,
                          .hop_limit = 1,

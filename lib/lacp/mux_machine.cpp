@@ -7,7 +7,7 @@ std::optional<MuxState> MuxMachine::next(const PortVariables& port) const {
     using enum MuxState;
     const bool selected = port.selected == Selected::selected;
     const bool in_sync = selected && port.partner.is(StateBit::synchronization);
-    const bool partner_collects = port.partner.is(StateBit::collecting);
+    const bool may_distribute = port.partner.is(StateBit::collecting) && !port.held;
     const bool coupled = control_ == MuxControl::coupled;
     switch (state_) {
     case detached: return port.selected == Selected::unselected ? std::nullopt : std::optional(waiting);
@@ -20,10 +20,10 @@ std::optional<MuxState> MuxMachine::next(const PortVariables& port) const {
         return coupled ? distributing : collecting;
     case collecting:
         if (!in_sync) return attached;
-        return partner_collects ? std::optional(distributing) : std::nullopt;
+        return may_distribute ? std::optional(distributing) : std::nullopt;
     case distributing:
         if (coupled) return in_sync ? std::nullopt : std::optional(attached);
-        return in_sync && partner_collects ? std::nullopt : std::optional(collecting);
+        return in_sync && may_distribute ? std::nullopt : std::optional(collecting);
     }
     return std::nullopt;
 }

@@ -62,6 +62,7 @@ std::string sentence_for(NotSelected why, const Port& port, const Port* chosen) 
     case NotSelected::other_policy: return "agg_select_policy prefers another aggregator";
     case NotSelected::waiting: return "it waits for other ports that may join";
     case NotSelected::out_of_sync: return "its partner has not selected this link (no synchronization)";
+    case NotSelected::held: return "its link watch is down: no answer from the far side";
     case NotSelected::not_collecting: return "its partner does not receive on this link yet";
     }
     return {};

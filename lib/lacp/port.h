@@ -17,7 +17,8 @@ namespace teamo::lacp {
 struct Link {
     IfIndex port;
     std::uint16_t number = 0; ///< 1 or more; the same after a restart
-    bool up = false;          ///< by its link watches, and the team is up
+    bool up = false;          ///< it has a link, and the team is up
+    bool held = false;        ///< must not distribute; with coupled control the link is then not up
     std::uint32_t speed = 0;  ///< Mbit/s; 0: unknown
     Duplex duplex = Duplex::unknown;
     std::uint16_t priority = 255; ///< lacp_prio; lower is better

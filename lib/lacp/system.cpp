@@ -42,8 +42,12 @@ const Port* System::find(IfIndex port) const { return const_cast<System*>(this)-
 
 const Port* System::lead() const { return lead_ ? find(*lead_) : nullptr; }
 
-void System::set_link(Port& port, const Link& link, Clock::time_point now) {
+void System::set_link(Port& port, const Link& wanted, Clock::time_point now) {
     auto& variables = port.variables;
+    auto link = wanted;
+    // Coupled: the partner must not send either, because what it sends would be dropped.
+    if (link.held && settings_.control == MuxControl::coupled) link.up = false;
+    variables.held = link.held;
     if (link.up && variables.port_enabled && link.losses != port.link.losses) {
         // Lost and back since the last call.
         auto lost = link;
@@ -389,7 +393,7 @@ bool System::choose(IfIndex index) {
 NotSelected System::why_not(const Port& port) const {
     using enum NotSelected;
     const auto& variables = port.variables;
-    if (!variables.port_enabled) return no_link;
+    if (!variables.port_enabled) return port.link.held ? held : no_link;
     if (!port.answered && port.last_looped) return looped;
     if (!port.answered && port.receive.state() == ReceiveState::expired) return no_answer_yet;
     if (!port.answered || !port.is_current()) return partner_silent;
@@ -397,7 +401,8 @@ NotSelected System::why_not(const Port& port) const {
     if (chosen != nullptr && chosen->lag() != port.lag()) return difference(port, *chosen);
     if (variables.selected != Selected::selected || port.mux.state() == MuxState::waiting) return waiting;
     if (!variables.partner.is(StateBit::synchronization)) return out_of_sync;
-    return variables.actor.is(StateBit::distributing) ? none : not_collecting;
+    if (variables.actor.is(StateBit::distributing)) return none;
+    return variables.held ? held : not_collecting;
 }
 
 PortStatus System::status(IfIndex index, Clock::time_point now) const {

@@ -34,7 +34,7 @@ bool TransmitMachine::may_send(const PortVariables& port, Clock::time_point now)
 void TransmitMachine::note_sent(PortVariables& port, Clock::time_point now) {
     port.ntt = false;
     retry_.reset();
-    std::ranges::rotate(sent_, sent_.begin() + 1);
+    std::rotate(sent_.begin(), sent_.begin() + 1, sent_.end());
     sent_.back() = now;
     sent_actor_ = port.actor;
     sent_partner_ = port.partner;

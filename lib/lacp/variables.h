@@ -28,6 +28,7 @@ struct PortVariables {
     bool port_moved = false; ///< its partner has appeared at another port
     bool ntt = false;        ///< Need To Transmit
     Selected selected = Selected::unselected;
+    bool held = false;  ///< not in the standard: must not distribute, because a link watch is down
     bool ready = false; ///< all ports that wait for this aggregator have waited long enough
 
     /// Neither side sends without being asked.

@@ -88,6 +88,7 @@ enum class NotSelected : std::uint8_t {
     waiting,        ///< for other ports that may join
     out_of_sync,    ///< the partner has not selected this link
     not_collecting, ///< the partner does not collect yet
+    held,           ///< another link watch than ethtool is down
 };
 
 struct PortStatus {

@@ -14,7 +14,8 @@ namespace teamo {
 /// A port as a runner sees it.
 struct Candidate {
     IfIndex port;
-    bool up = false; ///< by its link watches
+    bool up = false;   ///< by its link watches; lacp: its device has a link
+    bool held = false; ///< lacp: other link watches are down, so it must not transmit
     std::int32_t prio = 0;
     bool sticky = false;
     std::uint32_t speed = 0; ///< Mbit/s; 0 is unknown

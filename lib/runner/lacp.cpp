@@ -12,6 +12,7 @@ Decision Lacp::step(std::span<const Candidate> ports, Clock::time_point now) {
         links.push_back({.port = port.port,
                          .number = port.slot.value,
                          .up = port.up,
+                         .held = port.held,
                          .speed = port.speed,
                          .duplex = port.duplex,
                          .priority = port.lacp_prio,

@@ -1,48 +1,132 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "watch/port_watch.h"
 
+#include "base/match.h"
+
 #include <algorithm>
-#include <array>
 
 namespace teamo {
+namespace {
 
-void EthtoolState::step(bool link, Clock::time_point now) {
-    if (link == up_) {
-        deadline_.reset();
-        return;
-    }
-    const auto delay = link ? watch_.delay_up : watch_.delay_down;
-    if (!deadline_) deadline_ = now + delay;
-    if (now < *deadline_) return;
-    deadline_.reset();
-    up_ = link;
-    if (!link) ++down_count_;
+bool is_up(const auto& state) {
+    return std::visit([](const auto& one) { return one.up(); }, state);
 }
 
-PortWatch::PortWatch(const std::vector<LinkWatch>& watches, LinkWatchPolicy policy, bool up,
-                     std::uint32_t losses)
-    : policy_(policy), losses_(losses) {
-    for (const auto& watch : watches)
-        if (const auto* ethtool = std::get_if<EthtoolWatch>(&watch)) states_.emplace_back(*ethtool, up);
+/// By the policy, of the states that `counts`; none: no state counts.
+std::optional<bool> combined(const auto& states, LinkWatchPolicy policy, auto counts) {
+    std::optional<bool> result;
+    for (const auto& state : states) {
+        if (!counts(state)) continue;
+        const bool up = is_up(state);
+        if (!result)
+            result = up;
+        else
+            result = policy == LinkWatchPolicy::any ? *result || up : *result && up;
+    }
+    return result;
+}
+
+} // namespace
+
+std::optional<PingState::Timing> timing_of(const LinkWatch& watch) {
+    constexpr std::chrono::milliseconds shortest{10};
+    const auto timing = [shortest](const auto& ping) {
+        return std::optional(
+            PingState::Timing{std::max(ping.interval, shortest), ping.init_wait, ping.missed_max});
+    };
+    return std::visit(Match{[&](const ArpPingWatch& arp) { return timing(arp); },
+                            [&](const NsnaPingWatch& nsna) { return timing(nsna); },
+                            [](const auto&) { return std::optional<PingState::Timing>(); }},
+                      watch);
+}
+
+void TipcState::step(bool link) {
+    const bool up = link && has_links_;
+    if (up_ && !up) ++down_count_;
+    up_ = up;
+}
+
+PortWatch::PortWatch(std::vector<LinkWatch> watches, LinkWatchPolicy policy, Start start)
+    : watches_(std::move(watches)),
+      policy_(policy),
+      link_(start.up),
+      was_up_(start.up),
+      losses_(start.losses) {
+    for (const auto& watch : watches_) {
+        if (const auto* ethtool = std::get_if<EthtoolWatch>(&watch))
+            states_.emplace_back(EthtoolState(*ethtool, start.up));
+        else if (const auto timing = timing_of(watch))
+            states_.emplace_back(PingState(*timing, start.up, start.trusted));
+        else
+            states_.emplace_back(TipcState(start.up));
+    }
 }
 
 void PortWatch::step(bool link, std::uint32_t losses, Clock::time_point now) {
     // Without a delay such a loss is over already.
-    const bool bounced = link && up() && losses != losses_ && waits();
-    for (auto& state : states_) {
-        if (bounced) state.step(false, now);
-        state.step(link, now);
+    const bool bounced = link && was_up_ && losses != losses_ && waits();
+    const auto step_all = [&](bool has_link) {
+        for (auto& state : states_)
+            std::visit(Match{[&](TipcState& tipc) { tipc.step(has_link); },
+                             [&](auto& one) { one.step(has_link, now); }},
+                       state);
+    };
+    if (bounced) step_all(false);
+    step_all(link);
+    link_ = link;
+    was_up_ = up();
+    if (link && was_up_) losses_ = losses;
+}
+
+void PortWatch::note_role(PingState::Role role, Clock::time_point now) {
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+        auto* ping = std::get_if<PingState>(&states_[i]);
+        if (ping == nullptr) continue;
+        const auto* arp = std::get_if<ArpPingWatch>(&watches_[i]);
+        auto own = role;
+        own.sends |= arp != nullptr && arp->send_always;
+        ping->note_role(own, now);
     }
-    if (link && up()) losses_ = losses;
+}
+
+void PortWatch::note_answer(std::size_t watch) {
+    if (watch < states_.size())
+        if (auto* ping = std::get_if<PingState>(&states_[watch])) ping->note_answer();
+}
+
+void PortWatch::note_tipc(std::size_t watch, bool has_links) {
+    if (watch < states_.size())
+        if (auto* tipc = std::get_if<TipcState>(&states_[watch])) tipc->note(has_links);
+}
+
+std::vector<std::size_t> PortWatch::take_due() {
+    std::vector<std::size_t> due;
+    for (std::size_t i = 0; i < states_.size(); ++i)
+        if (auto* ping = std::get_if<PingState>(&states_[i]); ping != nullptr && ping->take_due())
+            due.push_back(i);
+    return due;
+}
+
+bool PortWatch::is_answered(std::size_t watch) const {
+    const auto* ping = watch < states_.size() ? std::get_if<PingState>(&states_[watch]) : nullptr;
+    return ping != nullptr && ping->is_answered();
 }
 
 bool PortWatch::up() const {
-    return policy_ == LinkWatchPolicy::any ? std::ranges::any_of(states_, &EthtoolState::up)
-                                           : std::ranges::all_of(states_, &EthtoolState::up);
+    return combined(states_, policy_, [](const State&) { return true; }).value_or(link_);
+}
+
+bool PortWatch::has_link() const {
+    return combined(states_, policy_,
+                    [](const State& state) { return std::holds_alternative<EthtoolState>(state); })
+        .value_or(link_);
 }
 
 bool PortWatch::waits() const {
-    const auto delays = [](const EthtoolState& state) { return state.watch().delay_up.count() > 0; };
+    const auto delays = [](const State& state) {
+        const auto* ethtool = std::get_if<EthtoolState>(&state);
+        return ethtool == nullptr || ethtool->watch().delay_up.count() > 0;
+    };
     return policy_ == LinkWatchPolicy::any ? !states_.empty() && std::ranges::all_of(states_, delays)
                                            : std::ranges::any_of(states_, delays);
 }
@@ -50,21 +134,24 @@ bool PortWatch::waits() const {
 std::optional<Clock::time_point> PortWatch::deadline() const {
     std::optional<Clock::time_point> soonest;
     for (const auto& state : states_)
-        if (const auto here = state.deadline(); here && (!soonest || *here < *soonest)) soonest = here;
+        soonest = earlier(
+            soonest, std::visit(Match{[](const TipcState&) { return std::optional<Clock::time_point>(); },
+                                      [](const auto& one) { return one.deadline(); }},
+                                state));
     return soonest;
 }
 
 std::vector<WatchStatus> PortWatch::status() const {
     std::vector<WatchStatus> list;
-    for (const auto& state : states_)
-        list.push_back({.watch = state.watch(), .up = state.up(), .down_count = state.down_count()});
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+        const auto* ping = std::get_if<PingState>(&states_[i]);
+        list.push_back(
+            {.watch = watches_[i],
+             .up = is_up(states_[i]),
+             .down_count = std::visit([](const auto& one) { return one.down_count(); }, states_[i]),
+             .missed = ping == nullptr ? 0 : ping->missed()});
+    }
     return list;
-}
-
-std::string_view unsupported_watch(const std::vector<LinkWatch>& watches) {
-    for (const auto& watch : watches)
-        if (!std::holds_alternative<EthtoolWatch>(watch)) return link_watch_names[watch.index()];
-    return {};
 }
 
 } // namespace teamo

@@ -1,54 +1,60 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The link watches of one port: they turn link events into up or down. The time is an argument.
+// The link watches of one port: they turn link events and answers into up or down. The time is an argument.
 #pragma once
 
-#include "base/clock.h"
-#include "model/config.h"
 #include "model/status.h"
+#include "watch/ethtool_state.h"
+#include "watch/ping_state.h"
 
-#include <chrono>
-#include <optional>
 #include <vector>
 
 namespace teamo {
 
-/// teamd's "ethtool" watch (teamd_lw_ethtool.c): the device's link, with optional delays for up and down. A
-/// change that reverts within the delay is ignored.
-class EthtoolState {
+/// A link of TIPC by the port's bearer is up, and so is the port's.
+class TipcState {
 public:
-    /// `up`: the initial state; true for a port that carried under an earlier daemon.
-    EthtoolState(EthtoolWatch watch, bool up) : watch_(watch), up_(up) {}
-
-    /// Takes the present link of the device; call it also at deadline().
-    void step(bool link, Clock::time_point now);
-
+    explicit TipcState(bool up) : up_(up), has_links_(up) {}
+    void step(bool link);
+    void note(bool has_links) { has_links_ = has_links; }
     bool up() const { return up_; }
     std::uint32_t down_count() const { return down_count_; }
-    const EthtoolWatch& watch() const { return watch_; }
-    /// When to call step() again even without an event.
-    std::optional<Clock::time_point> deadline() const { return deadline_; }
 
 private:
-    EthtoolWatch watch_;
-    bool up_;
+    bool up_, has_links_;
     std::uint32_t down_count_ = 0;
-    std::optional<Clock::time_point> deadline_; ///< when the pending change takes effect
 };
 
 /// All watches of a port, combined by the policy.
 class PortWatch {
 public:
     static constexpr std::uint32_t never_up = ~std::uint32_t{0};
-    /// `losses`: as carrier_losses().
-    PortWatch(const std::vector<LinkWatch>& watches, LinkWatchPolicy policy, bool up,
-              std::uint32_t losses = never_up);
+    struct Start {
+        bool up = false; ///< true for a port that carried under an earlier daemon
+        /// True if only a port that is up can be judged: with LACP a partner passes frames only then.
+        bool trusted = false;
+        std::uint32_t losses = never_up; ///< as carrier_losses()
+    };
+    PortWatch(std::vector<LinkWatch> watches, LinkWatchPolicy policy, Start start);
 
     /// `losses`: Link::carrier_losses. If it has changed although the link is there, the link was lost and
-    /// has returned since the last step.
+    /// has returned since the last step. Call it after note_answer(), and at deadline().
     void step(bool link, std::uint32_t losses, Clock::time_point now);
+    /// After each decision of the runner. Does not change up().
+    void note_role(PingState::Role role, Clock::time_point now);
+    /// `watch`: its number, in the order of the configuration.
+    void note_answer(std::size_t watch);
+    /// Whether TIPC has a link by the watch's bearer.
+    void note_tipc(std::size_t watch, bool has_links);
+    /// The ping watches whose probe must be sent now.
+    std::vector<std::size_t> take_due();
+    bool is_answered(std::size_t watch) const;
+
+    const std::vector<LinkWatch>& watches() const { return watches_; }
     bool up() const;
-    /// True if a port whose link returns is not up at once: its watches have a delay.
+    /// The result of the ethtool watches alone; without any, the device's link.
+    bool has_link() const;
+    /// True if a port whose link returns is not up at once: its watches have a delay, or wait for an answer.
     bool waits() const;
     /// The losses when the link was last there and the watches up, or never_up.
     std::uint32_t carrier_losses() const { return losses_; }
@@ -56,12 +62,16 @@ public:
     std::vector<WatchStatus> status() const;
 
 private:
+    using State = std::variant<EthtoolState, PingState, TipcState>;
+    std::vector<LinkWatch> watches_;
     LinkWatchPolicy policy_;
+    bool link_;
+    bool was_up_; ///< at the end of the last step: answers come before the next
     std::uint32_t losses_;
-    std::vector<EthtoolState> states_;
+    std::vector<State> states_; ///< of watches_, by number
 };
 
-/// The name of the first watch that is not implemented; empty: all are.
-std::string_view unsupported_watch(const std::vector<LinkWatch>& watches);
+/// The ping watch's schedule; none: it is another watch.
+std::optional<PingState::Timing> timing_of(const LinkWatch& watch);
 
 } // namespace teamo

@@ -10,8 +10,6 @@
 namespace teamo {
 namespace {
 
-/// Frames that are read at once: other events of the daemon wait meanwhile.
-constexpr int most_at_once = 16;
 constexpr std::size_t longest_frame = 1600;
 
 /// False: passes by itself, within a second or two.
@@ -25,7 +23,8 @@ bool lasts(const lacp::PortStatus& status) {
     case other_key:
     case other_own_key:
     case individual:
-    case other_policy: return true;
+    case other_policy:
+    case held: return true;
     case out_of_sync: return status.partner_churn == lacp::ChurnState::churn;
     default: return false;
     }
@@ -59,7 +58,7 @@ void LacpFrames::forget_others(const std::vector<Port>& ports) {
 }
 
 void LacpFrames::open(const Port& port) {
-    auto socket = PortSocket::open(port.index, lacp::ether_slow, lacp::slow_protocols);
+    auto socket = PortSocket::open(port.index, {.protocol = lacp::ether_slow, .group = lacp::slow_protocols});
     auto io = socket ? Io::make(loop_, socket->fd(), EPOLLIN, Priority::timer,
                                 [this, index = port.index](std::uint32_t) {
                                     if (read(index)) request_pass_();
@@ -80,7 +79,7 @@ bool LacpFrames::read(IfIndex port) {
     if (system == nullptr || wire == wires_.end()) return false;
     bool changed = false;
     std::array<std::byte, longest_frame> buffer{};
-    for (int count = 0; count < most_at_once; ++count) {
+    for (int count = 0; count < PortSocket::frames_at_once; ++count) {
         const auto frame = wire->second.socket.receive(buffer);
         if (!frame) break;
         changed = system->receive(port, *frame, Clock::now()) || changed;
@@ -102,7 +101,7 @@ void continue_lacp(const std::string& team, const Links& links, const Journal& j
             port_mark_of(*link) != PortMark{team, port.slot} || port.carrier_losses != link->carrier_losses)
             continue;
         const lacp::Lacpdu pdu{.actor = port.lacp.actor, .partner = port.lacp.partner};
-        auto socket = PortSocket::open(port.index, lacp::ether_slow, std::nullopt);
+        auto socket = PortSocket::open(port.index, {.protocol = lacp::ether_slow});
         if (socket) static_cast<void>(socket->send(lacp::build_frame(pdu, port.address))); // sent again soon
     }
 }

@@ -129,6 +129,17 @@ Member Reconciler::member(const TeamPort& port, const Link& team) const {
             .carrier_losses = port.watch.carrier_losses()};
 }
 
+/// An arp_ping watch expects answers with a tag.
+bool Reconciler::probes_tags() const {
+    const auto is_tagged = [](const LinkWatch& watch) {
+        const auto* arp = std::get_if<ArpPingWatch>(&watch);
+        return arp != nullptr && arp->vlanid.value_or(0) != 0;
+    };
+    return std::ranges::any_of(ports_.all(), [&](const TeamPort& port) {
+        return std::ranges::any_of(port.watch.watches(), is_tagged);
+    });
+}
+
 TeamPlan Reconciler::plan(const Link& team) const {
     const auto& config = context_.config();
     PlanInput input{.runner = &config.runner,
@@ -150,7 +161,7 @@ TeamPlan Reconciler::plan(const Link& team) const {
     input.tables.mcast_rejoin = config.mcast_rejoin;
     if (has(hash_fields_of(config.runner), HashField::cpu))
         input.tables.cpu_slots = subsystems_.port_cpus->slots(ports_.cpu_ports());
-    input.tags = takes_tags(context_.links(), team);
+    input.tags = takes_tags(context_.links(), team) || probes_tags();
     input.other_addresses = takes_other_addresses(uppers_.unicast_list(), team);
     for (const auto& port : ports_.all())
         input.members.push_back(member(port, team));
@@ -219,9 +230,11 @@ void Reconciler::log_changes() const {
             tables_.ports[port.slot.value] == port.index && (tables_.transmit & bit(port.slot)) != 0;
         if (now == was) continue;
         const auto* link = context_.link(port.index);
-        const auto reason = now                                  ? "carries"
-                            : link != nullptr && port.watch.up() ? "no longer carries"
-                                                                 : "lost its link and no longer carries";
+        const auto reason = now ? "carries"
+                            : link == nullptr || !port.watch.has_link()
+                                ? "lost its link and no longer carries"
+                            : port.watch.up() ? "no longer carries"
+                                              : "gets no answer (link watch) and no longer carries";
         context_.log(now ? Level::notice : Level::warning,
                      fmt::format("port {} {}; {} of {} ports carry", port.name, reason,
                                  decision_.transmit.size(), ports_.all().size()),

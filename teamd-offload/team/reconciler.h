@@ -41,6 +41,7 @@ private:
     void await_mtu();
     void await_address();
     bool is_lacp() const;
+    bool probes_tags() const;
     RunnerStart runner_start() const;
     void decide();
     TeamPlan plan(const Link& team) const;

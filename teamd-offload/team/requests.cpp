@@ -5,7 +5,6 @@
 #include "control/state_document.h"
 #include "control/subsystem_documents.h"
 #include "team/team.h"
-#include "unsupported.h"
 #include "json/write.h"
 
 namespace teamo {
@@ -73,9 +72,6 @@ struct Begin {
             with_port_configuration(context().configuration.document, request.port, std::move(*object));
         auto read = read_document(document, context().name());
         if (!read.configuration) return failed(read.diagnostics.empty() ? "" : read.diagnostics.front().text);
-        for (const auto& entry : read.configuration->team.ports)
-            if (const auto watch = unsupported_watch(entry.second.link_watches); !watch.empty())
-                return failed(fmt::format("link watch {} is not supported yet", watch));
         context().configuration = {.team = std::move(read.configuration->team),
                                    .document = std::move(document)}; // dumps show the document as it was sent
         parts.ports.reconfigure();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "team/team.h"
 
+#include "ignored_settings.h"
 #include "model/observation.h"
 #include "plan/team/membership.h"
-#include "unsupported.h"
 
 #include <sys/epoll.h>
 
@@ -24,6 +24,7 @@ Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::funct
     carrier_monitor = TEAMO_TRY(CarrierMonitor::make(loop, log, *context.observer));
     announcer = TEAMO_TRY(Announcer::make(loop, log, *context.observer));
     lacp_frames = TEAMO_TRY(LacpFrames::make(loop, log, std::move(lacp), request_pass));
+    probes = TEAMO_TRY(Probes::make(loop, log, request_pass));
     offloads = TEAMO_TRY(Offloads::make(loop, context, request_pass));
     interrupts = TEAMO_TRY(Interrupts::make(loop, context));
     port_cpus = TEAMO_TRY(PortCpus::make(loop, log, *interrupts, request_pass));
@@ -251,6 +252,7 @@ void Team::inform_subsystems() {
     subsystems.lacp_frames->listen(lacp_ports()); // of ports that have joined in this pass
     subsystems.lacp_frames->send_due();
     subsystems.lacp_frames->forget_others(lacp_ports());
+    subsystems.probes->follow(ports.probed(tables));
     subsystems.interrupts->follow(ports.interrupt_ports(reconciler.decision().active));
     if (tables.mode == TransmitMode::hash) subsystems.port_cpus->follow(ports.cpu_ports());
     subsystems.balancing->follow(ports.balanced_ports(tables), tables);

@@ -124,7 +124,7 @@ std::optional<Link> parse_link(const nlmsghdr* message) {
     // only: neither has the device's state.
     if (header->ifi_family != AF_UNSPEC || attributes[IFLA_MTU] == nullptr) return std::nullopt;
 
-    const auto number = [&](int type) { return number_in(attributes[type]).value_or(0); };
+    const auto number = [&](std::size_t type) { return number_in(attributes[type]).value_or(0); };
     Link link;
     link.index = IfIndex{static_cast<std::uint32_t>(header->ifi_index)};
     link.name = text_in(attributes[IFLA_IFNAME]);

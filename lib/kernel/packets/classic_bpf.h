@@ -12,6 +12,11 @@
 
 namespace teamo {
 
+/// A field of the packet's metadata (Documentation/networking/filter.rst, "ancillary").
+constexpr std::uint32_t ancillary(std::uint32_t field) {
+    return static_cast<std::uint32_t>(SKF_AD_OFF) + field;
+}
+
 class ClassicBpf {
 public:
     struct Label {

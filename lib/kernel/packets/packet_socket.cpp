@@ -15,11 +15,6 @@
 namespace teamo {
 namespace {
 
-/// A field of the packet's metadata (Documentation/networking/filter.rst, "ancillary").
-constexpr std::uint32_t ancillary(std::uint32_t field) {
-    return static_cast<std::uint32_t>(SKF_AD_OFF) + field;
-}
-
 std::vector<sock_filter> group_filter() {
     ClassicBpf code;
     const auto take = code.label(), drop = code.label();

@@ -12,31 +12,56 @@
 
 namespace teamo {
 
-Result<PortSocket> PortSocket::open(IfIndex device, std::uint16_t protocol, std::optional<MacAddress> group) {
+namespace {
+
+packet_mreq membership(IfIndex device, unsigned short type, const MacAddress& address) {
+    packet_mreq request{};
+    request.mr_ifindex = static_cast<int>(device.value);
+    request.mr_type = type;
+    request.mr_alen = static_cast<unsigned short>(address.bytes.size());
+    std::ranges::copy(address.bytes, request.mr_address);
+    return request;
+}
+
+} // namespace
+
+Result<PortSocket> PortSocket::open(IfIndex device, const What& what) {
     // Protocol 0: receives nothing before bind().
     UniqueFd socket(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket) return fail_errno(errno, "cannot open a packet socket");
-    const auto what = [device] { return fmt::format("cannot listen on device {}", device.value); };
+    const auto set = [&](int level, int name, const void* value, std::size_t size) -> Result<> {
+        if (::setsockopt(socket.get(), level, name, value, static_cast<socklen_t>(size)) == 0) return {};
+        return fail_errno(errno, fmt::format("cannot listen on device {}", device.value));
+    };
+    if (!what.filter.empty()) {
+        auto filter = what.filter;
+        const sock_fprog program{.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
+        TEAMO_TRY(set(SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program));
+    }
+    if (what.receive_buffer)
+        TEAMO_TRY(set(SOL_SOCKET, SO_RCVBUF, &*what.receive_buffer, sizeof *what.receive_buffer));
     sockaddr_ll at{};
     at.sll_family = AF_PACKET;
-    at.sll_protocol = htons(protocol);
+    at.sll_protocol = htons(what.protocol);
     at.sll_ifindex = static_cast<int>(device.value);
     if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) < 0)
-        return fail_errno(errno, what());
-    if (group) {
-        packet_mreq request{};
-        request.mr_ifindex = at.sll_ifindex;
-        request.mr_type = PACKET_MR_MULTICAST;
-        request.mr_alen = static_cast<unsigned short>(group->bytes.size());
-        std::ranges::copy(group->bytes, request.mr_address);
-        if (::setsockopt(socket.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) < 0)
-            return fail_errno(errno, what());
+        return fail_errno(errno, fmt::format("cannot listen on device {}", device.value));
+    if (what.group) {
+        const auto request = membership(device, PACKET_MR_MULTICAST, *what.group);
+        TEAMO_TRY(set(SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request));
     }
     // Before the team's own packets in a full queue.
     constexpr int priority = TC_PRIO_CONTROL;
-    if (::setsockopt(socket.get(), SOL_SOCKET, SO_PRIORITY, &priority, sizeof priority) < 0)
-        return fail_errno(errno, what());
+    TEAMO_TRY(set(SOL_SOCKET, SO_PRIORITY, &priority, sizeof priority));
     return PortSocket(std::move(socket), device);
+}
+
+Result<> PortSocket::add_address(const MacAddress& address) {
+    const auto request = membership(device_, PACKET_MR_UNICAST, address);
+    if (::setsockopt(socket_.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) < 0)
+        return fail_errno(errno,
+                          fmt::format("device {} cannot receive at {}", device_.value, text_of(address)));
+    return {};
 }
 
 Result<> PortSocket::send(std::span<const std::byte> frame) {

@@ -6,20 +6,32 @@
 #include "base/named.h"
 #include "base/result.h"
 
+#include <linux/filter.h>
+
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace teamo {
 
-/// Sends and receives complete frames of one protocol at one device, whatever master the device has. Never
-/// blocks.
+/// Sends and receives complete frames at one device, whatever master the device has. Never blocks.
 class PortSocket {
 public:
-    /// `protocol`: an ethertype, in host order. `group`: a multicast address that the device must receive.
-    /// ENODEV: the device is gone.
-    static Result<PortSocket> open(IfIndex device, std::uint16_t protocol, std::optional<MacAddress> group);
+    /// Frames to read at once: other events of the daemon wait meanwhile.
+    static constexpr int frames_at_once = 16;
 
+    struct What {
+        std::uint16_t protocol = 0;          ///< an ethertype, in host order
+        std::optional<MacAddress> group{};   ///< a multicast address that the device must receive
+        std::vector<sock_filter> filter{};   ///< of received frames
+        std::optional<int> receive_buffer{}; ///< bytes
+    };
+    /// ENODEV: the device is gone.
+    static Result<PortSocket> open(IfIndex device, const What& what);
+
+    /// The device must receive frames to this address too.
+    Result<> add_address(const MacAddress& address);
     /// ENETDOWN: the device is down.
     Result<> send(std::span<const std::byte> frame);
     /// The next received frame, cut to the length of `into`; none: there is no more.

@@ -82,12 +82,11 @@ Result<> PortSet::join(IfIndex port) {
     std::erase(journal.edit().removed_by_hand, link.name);
     awaited_.erase(link.name);
     refused_.erase(link.name);
-    ports_.push_back(
-        {.index = port,
-         .slot = was->slot,
-         .name = link.name,
-         .config = config,
-         .watch = PortWatch(config.link_watches, context_.config().link_watch_policy, /*up=*/false)});
+    ports_.push_back({.index = port,
+                      .slot = was->slot,
+                      .name = link.name,
+                      .config = config,
+                      .watch = make_watch(config, /*up=*/false)});
     // The next pass tries again after a failure; until then a new daemon would only repeat the join, which
     // does no harm.
     static_cast<void>(journal.keep());
@@ -230,8 +229,7 @@ void PortSet::adopt_port(const PortBefore& port, const Link& link, bool others_c
                       .slot = port.slot,
                       .name = link.name,
                       .config = config,
-                      .watch = PortWatch(config.link_watches, context_.config().link_watch_policy, up,
-                                         link.carrier_losses),
+                      .watch = make_watch(config, up, link.carrier_losses),
                       .modes = context_.ethtool.read_link_modes(link.index),
                       .had_link = link.has_link()});
 }

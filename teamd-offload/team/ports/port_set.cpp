@@ -20,7 +20,8 @@ std::vector<Candidate> PortSet::candidates() const {
     std::vector<Candidate> list;
     for (const auto& port : ports_)
         list.push_back({.port = port.index,
-                        .up = port.watch.up(),
+                        .up = is_lacp() ? port.watch.has_link() : port.watch.up(),
+                        .held = is_lacp() && !port.watch.up(),
                         .prio = port.config.prio,
                         .sticky = port.config.sticky,
                         .speed = port.modes.speed.value_or(0),
@@ -68,6 +69,36 @@ std::vector<Balancing::Port> PortSet::balanced_ports(const Tables& tables) const
     return list;
 }
 
+std::vector<Probes::Port> PortSet::probed(const Tables& tables) {
+    const auto now = Clock::now();
+    const bool one_carries = std::holds_alternative<ActiveBackupRunner>(context_.config().runner);
+    std::vector<Probes::Port> list;
+    for (auto& port : ports_) {
+        const auto* link = context_.link(port.index);
+        const auto* before = context_.journal.port(port.index);
+        const bool carries = (tables.transmit & bit(port.slot)) != 0;
+        // A backup port is silent, as with teamd: the switch would learn the team's address there.
+        port.watch.note_role({.passes = !is_lacp() || (tables.receive & bit(port.slot)) != 0,
+                              .sends = carries || !one_carries || tables.transmit == 0},
+                             now);
+        list.push_back({.index = port.index,
+                        .name = port.name,
+                        .address = link == nullptr ? MacAddress{} : link->address,
+                        .own = before == nullptr ? MacAddress{} : before->address,
+                        .carries = carries,
+                        .others_carry = (tables.transmit & ~bit(port.slot)) != 0,
+                        .one_carries = one_carries,
+                        .watch = &port.watch});
+    }
+    return list;
+}
+
+PortWatch PortSet::make_watch(const PortConfig& config, bool up, std::uint32_t losses) const {
+    return {config.link_watches,
+            context_.config().link_watch_policy,
+            {.up = up, .trusted = is_lacp(), .losses = losses}};
+}
+
 /// Removes a port for the runner, the tables and the subsystems; its entry in the journal stays.
 void PortSet::remove(IfIndex port) {
     subsystems_.offloads->remove(port); // before it is restored, which would look like drift
@@ -104,12 +135,11 @@ void PortSet::drop_removed_by_others() {
     }
 }
 
-bool PortSet::waits(const TeamPort& port) const {
-    return port.watch.waits() || std::holds_alternative<LacpRunner>(context_.config().runner);
-}
+bool PortSet::waits(const TeamPort& port) const { return port.watch.waits() || is_lacp(); }
 
 void PortSet::step_watches() {
     const auto now = Clock::now();
+    subsystems_.probes->read_all();
     // Bonding checks links only while the team is up.
     const bool team_is_up = context_.team() != nullptr && context_.team()->is_up();
     for (const auto index : subsystems_.offloads->take_new_modes())
@@ -128,6 +158,7 @@ void PortSet::step_watches() {
             subsystems_.offloads->mark_stale(port.index);
         }
         port.had_link = has_link;
+        subsystems_.probes->note_answers(port.index, port.watch);
         port.watch.step(has_link, link == nullptr ? 0 : link->carrier_losses, now);
         if (auto* entry = context_.journal.port(port.index); entry != nullptr)
             entry->carrier_losses = waits(port) ? std::optional(port.watch.carrier_losses()) : std::nullopt;
@@ -232,8 +263,7 @@ void PortSet::reconfigure() {
     for (auto& port : ports_) {
         auto config = config_of(port.name);
         if (config.link_watches != port.config.link_watches)
-            port.watch = PortWatch(config.link_watches, context_.config().link_watch_policy, port.watch.up(),
-                                   port.watch.carrier_losses());
+            port.watch = make_watch(config, port.watch.up(), port.watch.carrier_losses());
         subsystems_.offloads->change(port.index, config.offload);
         port.config = std::move(config);
     }

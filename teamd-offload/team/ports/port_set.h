@@ -48,6 +48,8 @@ public:
     std::vector<Interrupts::Port> interrupt_ports(std::optional<IfIndex> active) const;
     std::vector<PortCpus::Port> cpu_ports() const;
     std::vector<Balancing::Port> balanced_ports(const Tables& tables) const;
+    /// Tells the watches what the tables mean for them. Valid until the ports change.
+    std::vector<Probes::Port> probed(const Tables& tables);
 
     // ---- a pass (port_set.cpp) -----------------------------------------------------------------------
     /// Removes ports whose device is gone, or that another program removed, from the set. Touches no device.
@@ -96,6 +98,8 @@ public:
     std::vector<RefusedStatus> refused() const;
 
 private:
+    bool is_lacp() const { return std::holds_alternative<LacpRunner>(context_.config().runner); }
+    PortWatch make_watch(const PortConfig& config, bool up, std::uint32_t losses = PortWatch::never_up) const;
     PortConfig config_of(std::string_view port) const;
     Result<Slot> free_slot() const;
     bool is_slave(const Link& link) const;

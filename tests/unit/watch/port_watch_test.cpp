@@ -53,7 +53,7 @@ TEST(EthtoolWatch, starts_up_if_port_already_carried) {
 
 TEST(PortWatch, combines_watches_by_any_or_all) {
     const std::vector<LinkWatch> watches{EthtoolWatch{}, EthtoolWatch{.delay_up = 1s, .delay_down = 0ms}};
-    PortWatch any(watches, LinkWatchPolicy::any, false), all(watches, LinkWatchPolicy::all, false);
+    PortWatch any(watches, LinkWatchPolicy::any, {}), all(watches, LinkWatchPolicy::all, {});
     any.step(true, 0, start);
     all.step(true, 0, start);
     EXPECT_TRUE(any.up());
@@ -66,7 +66,7 @@ TEST(PortWatch, combines_watches_by_any_or_all) {
 
 TEST(PortWatch, delays_a_link_that_was_lost_unseen) {
     const std::vector<LinkWatch> watches{EthtoolWatch{.delay_up = 1s, .delay_down = 0s}};
-    PortWatch watch(watches, LinkWatchPolicy::any, true, 4);
+    PortWatch watch(watches, LinkWatchPolicy::any, {.up = true, .losses = 4});
     watch.step(true, 4, start);
     EXPECT_TRUE(watch.up());
     watch.step(true, 5, start);
@@ -79,7 +79,7 @@ TEST(PortWatch, delays_a_link_that_was_lost_unseen) {
 
 TEST(PortWatch, counts_losses_only_while_link_is_there) {
     const std::vector<LinkWatch> watches{EthtoolWatch{.delay_up = 0s, .delay_down = 1s}};
-    PortWatch watch(watches, LinkWatchPolicy::any, true, 4);
+    PortWatch watch(watches, LinkWatchPolicy::any, {.up = true, .losses = 4});
     watch.step(false, 5, start);
     EXPECT_TRUE(watch.up());
     EXPECT_EQ(watch.carrier_losses(), 4U);
@@ -87,19 +87,25 @@ TEST(PortWatch, counts_losses_only_while_link_is_there) {
     EXPECT_EQ(watch.carrier_losses(), 5U);
 }
 
-TEST(PortWatch, waits_if_no_watch_is_up_at_once) {
-    const EthtoolWatch slow{.delay_up = 1s, .delay_down = 0s}, fast{.delay_up = 0s, .delay_down = 1s};
-    EXPECT_FALSE(PortWatch({slow, fast}, LinkWatchPolicy::any, true).waits());
-    EXPECT_TRUE(PortWatch({slow, slow}, LinkWatchPolicy::any, true).waits());
-    EXPECT_TRUE(PortWatch({slow, fast}, LinkWatchPolicy::all, true).waits());
-    EXPECT_FALSE(PortWatch({fast}, LinkWatchPolicy::all, true).waits());
+TEST(PortWatch, is_up_with_the_first_answer) {
+    PortWatch watch({ArpPingWatch{}}, LinkWatchPolicy::any, {});
+    watch.step(true, 7, start);
+    EXPECT_EQ(watch.take_due(), std::vector<std::size_t>{0});
+    watch.note_answer(0);
+    watch.step(true, 7, start);
+    EXPECT_TRUE(watch.up());
+    EXPECT_EQ(watch.carrier_losses(), 7U);
+    watch.step(true, 8, start);
+    EXPECT_FALSE(watch.up()) << "the link was lost meanwhile: another answer is needed";
+    EXPECT_TRUE(watch.has_link());
 }
 
-TEST(PortWatch, names_first_unsupported_watch) {
-    EXPECT_EQ(unsupported_watch({EthtoolWatch{}}), "");
-    EXPECT_EQ(unsupported_watch({EthtoolWatch{}, NsnaPingWatch{}}), "nsna_ping");
-    EXPECT_EQ(unsupported_watch({ArpPingWatch{}}), "arp_ping");
-    EXPECT_EQ(unsupported_watch({TipcWatch{}}), "tipc");
+TEST(PortWatch, waits_if_no_watch_is_up_at_once) {
+    const EthtoolWatch slow{.delay_up = 1s, .delay_down = 0s}, fast{.delay_up = 0s, .delay_down = 1s};
+    EXPECT_FALSE(PortWatch({slow, fast}, LinkWatchPolicy::any, {.up = true}).waits());
+    EXPECT_TRUE(PortWatch({slow, slow}, LinkWatchPolicy::any, {.up = true}).waits());
+    EXPECT_TRUE(PortWatch({slow, fast}, LinkWatchPolicy::all, {.up = true}).waits());
+    EXPECT_FALSE(PortWatch({fast}, LinkWatchPolicy::all, {.up = true}).waits());
 }
 
 } // namespace

@@ -1,21 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "unsupported.h"
-
-#include "watch/port_watch.h"
+#include "ignored_settings.h"
 
 namespace teamo {
-
-Result<> check_supported(const TeamConfig& config) {
-    const auto check = [](const std::vector<LinkWatch>& watches) -> Result<> {
-        const auto name = unsupported_watch(watches);
-        if (name.empty()) return {};
-        return fail(ENOTSUP, fmt::format("link watch {} is not supported yet; use ethtool", name));
-    };
-    for (const auto& [name, port] : config.ports)
-        if (auto good = check(port.link_watches); !good)
-            return within(fmt::format("port {}", name), good.error());
-    return check(config.link_watches);
-}
 
 std::vector<std::string> ignored_settings(const Configuration& configuration) {
     std::vector<std::string> list;

@@ -11,9 +11,6 @@
 
 namespace teamo {
 
-/// ENOTSUP: this version does not support something in the configuration; the error names it.
-Result<> check_supported(const TeamConfig& config);
-
 /// Settings that this version accepts but ignores, one sentence each.
 std::vector<std::string> ignored_settings(const Configuration& configuration);
 /// Settings that have no effect, or do harm, with this datapath.

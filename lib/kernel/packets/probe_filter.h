@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Socket filters for the ping watches: the answers to a probe, whatever else arrives at the port.
+#pragma once
+
+#include <linux/filter.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace teamo {
+
+/// ARP requests and replies with this VID; without one, untagged and with VID 0.
+std::vector<sock_filter> arp_filter(std::optional<std::uint16_t> vlan);
+
+/// Untagged neighbour solicitations and advertisements.
+std::vector<sock_filter> neighbour_filter();
+
+} // namespace teamo

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/clock.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace teamo {
+
+/// When the probes of a ping watch are sent, and what missing answers mean (teamd_lw_psr.c: arp_ping,
+/// nsna_ping). The watch goes up with the first answer, and down when more than missed_max answers in a row
+/// are missing. teamd notices a dead target up to interval * (missed_max + 2) after its last answer; here
+/// the probes that follow a missing answer are sent a little sooner, so that it is interval * (missed_max +
+/// 1).
+class PingState {
+public:
+    struct Timing {
+        std::chrono::milliseconds interval{1000};
+        std::chrono::milliseconds init_wait{0}; ///< before the first probe
+        std::uint32_t missed_max = 3;
+    };
+
+    /// What the port does, by the last decision of the runner.
+    struct Role {
+        /// Frames pass: false for a port that waits for its LACP partner. Missing answers do not count then,
+        /// and a watch that is down goes up after a while, to be tried again.
+        bool passes = true;
+        /// It sends probes. A port that does not only listens.
+        bool sends = true;
+        bool operator==(const Role&) const = default;
+    };
+
+    /// `up`: the initial state; true for a port that carried under an earlier daemon. `trusted`: with a link
+    /// it is up until answers are missing, because a port that is not up cannot be judged (LACP).
+    PingState(Timing timing, bool up, bool trusted = false) : timing_(timing), trusted_(trusted), up_(up) {}
+
+    /// Takes the present link of the device. Call it after note_answer(), and at deadline().
+    void step(bool link, Clock::time_point now);
+    /// Does not change up().
+    void note_role(Role role, Clock::time_point now);
+    /// A frame has arrived that shows that the target can be reached.
+    void note_answer();
+    /// True once for each probe: send it now.
+    bool take_due();
+
+    bool up() const { return up_; }
+    std::uint32_t down_count() const { return down_count_; }
+    std::uint32_t missed() const { return missed_; }
+    /// An answer has arrived since the last probe, so that no other is needed until the next.
+    bool is_answered() const { return answered_; }
+    std::optional<Clock::time_point> deadline() const { return deadline_; }
+
+private:
+    std::chrono::milliseconds patience() const;
+    void begin_period(Clock::time_point now);
+    void begin_wait(Clock::time_point now);
+    void set_down();
+
+    Timing timing_;
+    bool trusted_;
+    bool up_;
+    Role role_{};
+    bool link_ = false;
+    bool started_ = false; ///< the link is there, and init_wait is over
+    bool answered_ = false, due_ = false;
+    std::uint32_t missed_ = 0, down_count_ = 0;
+    Clock::time_point period_{};                ///< when the present period began
+    std::optional<Clock::time_point> deadline_; ///< of the period, of init_wait, or of the next try
+    unsigned tries_ = 0;                        ///< since the last answer, of a port that did not pass
+};
+
+} // namespace teamo
