@@ -30,6 +30,7 @@ constexpr auto hashing = std::to_array<std::string_view>({"loadbalance", "lacp"}
 constexpr auto sticking = std::to_array<std::string_view>({"activebackup", "lacp"});
 constexpr auto ethtool = std::to_array<std::string_view>({"ethtool"});
 constexpr auto arp_ping = std::to_array<std::string_view>({"arp_ping"});
+constexpr auto loss = std::to_array<std::string_view>({"loss"});
 constexpr auto pinging = std::to_array<std::string_view>({"arp_ping", "nsna_ping"});
 constexpr auto tipc = std::to_array<std::string_view>({"tipc"});
 
@@ -152,6 +153,12 @@ constexpr auto table = std::to_array<Key>({
     {"link_watch.tipc_bearer",
      {.shape = string, .used_by = tipc, .required = true, .wrong_shape = refused},
      "Name of the TIPC bearer whose links are watched; at most 31 bytes."},
+    {"link_watch.max_loss",
+     {.shape = integer, .fallback = 5, .range = {1, 1000}, .used_by = loss},
+     "Per mille of the TCP segments of a port that may be sent again."},
+    {"link_watch.retry",
+     {.shape = integer, .fallback = 30000, .range = {1000, 3600000}, .used_by = loss},
+     "Milliseconds until a port that lost packets is tried again the first time."},
     {"ports", {.shape = ports}, "The devices of the team by name, each with an object."},
     {"ports.PORTIFNAME",
      {.shape = object},

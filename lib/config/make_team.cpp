@@ -159,6 +159,7 @@ LinkWatch watch_of(const json::Value& value) {
                              .init_wait = watch.time("init_wait"),
                              .missed_max = watch.integer("missed_max"),
                              .target_host = watch.string("target_host")};
+    if (name == "loss") return LossWatch{.max_loss = watch.integer("max_loss"), .retry = watch.time("retry")};
     if (name == "tipc") return TipcWatch{.tipc_bearer = watch.string("tipc_bearer")};
     return EthtoolWatch{.delay_up = watch.time("delay_up"), .delay_down = watch.time("delay_down")};
 }

@@ -77,6 +77,9 @@ Object own_keys(const WatchStatus& status) {
                                             {"name", "nsna_ping"},
                                             {"target_host", watch.target_host}};
                           },
+                          [](const LossWatch&) {
+                              return Object{{"name", "loss"}};
+                          }, // not among port.watches
                           [](const TipcWatch& watch) {
                               return Object{{"name", "tipc"}, {"tipc_bearer", watch.tipc_bearer}};
                           },
@@ -156,11 +159,21 @@ Value lacp_port_of(const lacp::PortStatus& port) {
                   {"state", port.state}};
 }
 
+/// Not among the link watches: libteamdctl refuses names that it does not know.
+Value loss_of(const LossStatus& loss) {
+    return Object{{"finding", loss.what},
+                  {"next_try_milliseconds", loss.next_try ? Value(loss.next_try->count()) : Value(-1)},
+                  {"retransmitted_ppm", loss.lost ? json::rounded(1000 * *loss.lost) : Value(-1)},
+                  {"taken_out", loss.is_out},
+                  {"watched", loss.watched}};
+}
+
 constexpr auto port_fields = [](auto field, auto& port) {
     field.object("datapath", port, port_datapath_fields);
     field.object("ifinfo", port, ifinfo_fields);
     field.object("link", port.link, link_fields);
     field.object("link_watches", port, link_watches_fields);
+    field.write_only("loss", loss_of(port.loss));
     if (port.lacp) field.write_only("runner", lacp_port_of(*port.lacp));
 };
 

@@ -74,6 +74,8 @@ public:
     /// Transmitted by a bucket since this process started; counted only while several ports carry.
     /// EOPNOTSUPP: this kernel cannot count it.
     virtual Result<BucketCounters> read_bucket(std::uint8_t bucket) = 0;
+    /// The same for all buckets.
+    virtual Result<AllBucketCounters> read_buckets() = 0;
     /// True if the datapath itself moves the buckets in Tables::leaving when their traffic has a gap. If not,
     /// the caller must detect gaps by the counters.
     virtual bool moves_in_gaps() const = 0;

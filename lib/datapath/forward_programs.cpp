@@ -266,6 +266,10 @@ Result<BucketCounters> ForwardPrograms::read_bucket(std::uint8_t bucket) {
     return read_bucket_counters(loaded_->bucket_counters(), bucket);
 }
 
+Result<AllBucketCounters> ForwardPrograms::read_buckets() {
+    return read_all_bucket_counters(loaded_->bucket_counters());
+}
+
 Result<> ForwardPrograms::apply(const Tables& tables) {
     if (applied_ == tables) return {};
     const Tables now = applied_.value_or(Tables{});

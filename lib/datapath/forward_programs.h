@@ -33,6 +33,7 @@ public:
     // As those of Datapath.
     Result<std::array<PortCounters, max_ports + 1>> read_counters();
     Result<BucketCounters> read_bucket(std::uint8_t bucket);
+    Result<AllBucketCounters> read_buckets();
     bool has_moved(std::uint8_t bucket) const;
 
     // Descriptors of the programs, to attach.

@@ -22,6 +22,7 @@ public:
         return programs_.read_counters();
     }
     Result<BucketCounters> read_bucket(std::uint8_t bucket) final { return programs_.read_bucket(bucket); }
+    Result<AllBucketCounters> read_buckets() final { return programs_.read_buckets(); }
     bool moves_in_gaps() const final { return true; }
     bool has_moved(std::uint8_t bucket) const final { return programs_.has_moved(bucket); }
 

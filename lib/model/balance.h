@@ -14,7 +14,9 @@ namespace teamo {
 /// Traffic sent in a bucket since counting began; a GSO packet counts once, with its whole length.
 struct BucketCounters {
     std::uint64_t bytes = 0, packets = 0;
-    std::uint64_t gso_bytes = 0; ///< part of `bytes` in GSO packets
+    std::uint64_t gso_bytes = 0;    ///< part of `bytes` in GSO packets
+    std::uint64_t tcp_segments = 0; ///< with data; a GSO packet counts as its segments
+    std::uint64_t tcp_again = 0;    ///< of these, sent before (retransmissions)
 };
 using AllBucketCounters = std::array<BucketCounters, bucket_count>;
 

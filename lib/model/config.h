@@ -50,8 +50,15 @@ struct TipcWatch {
     std::string tipc_bearer;
     bool operator==(const TipcWatch&) const = default;
 };
-using LinkWatch = std::variant<EthtoolWatch, ArpPingWatch, NsnaPingWatch, TipcWatch>;
-inline constexpr std::array<std::string_view, 4> link_watch_names{"ethtool", "arp_ping", "nsna_ping", "tipc"};
+/// Not in teamd: a port that loses packets although its link is up is used only while no other can.
+struct LossWatch {
+    std::uint32_t max_loss = 5; ///< per mille of the TCP segments that may be sent again; 1 to 1000
+    milliseconds retry{30'000}; ///< before the port is tried again the first time
+    bool operator==(const LossWatch&) const = default;
+};
+using LinkWatch = std::variant<EthtoolWatch, ArpPingWatch, NsnaPingWatch, TipcWatch, LossWatch>;
+inline constexpr std::array<std::string_view, 5> link_watch_names{"ethtool", "arp_ping", "nsna_ping", "tipc",
+                                                                  "loss"};
 
 enum class LinkWatchPolicy : std::uint8_t { any, all };
 template <>

@@ -29,6 +29,24 @@ struct WatchStatus {
     bool operator==(const WatchStatus&) const = default;
 };
 
+/// The kernel's error counters of a device, with its packets (IFLA_STATS64).
+struct LinkErrors {
+    std::uint64_t rx_packets = 0, tx_packets = 0;
+    std::uint64_t rx_crc = 0, rx_missed = 0; ///< rx_crc_errors, rx_missed_errors
+    std::uint64_t tx = 0;                    ///< tx_errors
+    bool operator==(const LinkErrors&) const = default;
+};
+
+/// Whether a port loses packets although its link is up.
+struct LossStatus {
+    std::string what{};           ///< a sentence; empty: nothing is known
+    std::optional<double> lost{}; ///< TCP segments sent again, per mille; none: too few were sent
+    bool watched = false;         ///< by the link watch "loss"
+    bool is_out = false;          ///< used only while no other port can
+    std::optional<std::chrono::milliseconds> next_try{};
+    bool operator==(const LossStatus&) const = default;
+};
+
 /// Counted by the datapath; a GSO packet counts once, with its whole length.
 struct PortCounters {
     std::uint64_t tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0, rx_dropped = 0;
@@ -46,6 +64,7 @@ struct PortStatus {
     std::uint32_t buckets = 0;                ///< hash buckets that use it at present
     PortCounters counters;
     std::optional<lacp::PortStatus> lacp{};
+    LossStatus loss{};
     bool operator==(const PortStatus&) const = default;
 };
 

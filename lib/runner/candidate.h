@@ -20,7 +20,8 @@ struct Candidate {
     bool sticky = false;
     std::uint32_t speed = 0; ///< Mbit/s; 0 is unknown
     Duplex duplex = Duplex::unknown;
-    bool last = false; ///< use it only if no other port is up: it lacks an offload ("lacking": "demote")
+    bool last = false; ///< use it only if no other port is up: it lacks an offload ("lacking": "demote"), or
+                       ///< loses packets (link watch "loss")
     Slot slot{};
     std::uint16_t lacp_prio = 255, lacp_key = 0;
     std::uint32_t carrier_losses = 0; ///< of its device

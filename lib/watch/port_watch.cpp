@@ -26,6 +26,12 @@ std::optional<bool> combined(const auto& states, LinkWatchPolicy policy, auto co
     return result;
 }
 
+std::vector<LinkWatch> without_loss(std::vector<LinkWatch> watches) {
+    std::erase_if(watches, [](const LinkWatch& watch) { return std::holds_alternative<LossWatch>(watch); });
+    if (watches.empty()) watches.emplace_back(EthtoolWatch{});
+    return watches;
+}
+
 } // namespace
 
 std::optional<PingState::Timing> timing_of(const LinkWatch& watch) {
@@ -47,7 +53,7 @@ void TipcState::step(bool link) {
 }
 
 PortWatch::PortWatch(std::vector<LinkWatch> watches, LinkWatchPolicy policy, Start start)
-    : watches_(std::move(watches)),
+    : watches_(without_loss(std::move(watches))),
       policy_(policy),
       link_(start.up),
       was_up_(start.up),

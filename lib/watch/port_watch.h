@@ -25,7 +25,8 @@ private:
     std::uint32_t down_count_ = 0;
 };
 
-/// All watches of a port, combined by the policy.
+/// All watches of a port that report up or down, combined by the policy. The watch "loss" is none of them: it
+/// does not make a port useless (LossState).
 class PortWatch {
 public:
     static constexpr std::uint32_t never_up = ~std::uint32_t{0};
@@ -35,6 +36,7 @@ public:
         bool trusted = false;
         std::uint32_t losses = never_up; ///< as carrier_losses()
     };
+    /// The configured watches.
     PortWatch(std::vector<LinkWatch> watches, LinkWatchPolicy policy, Start start);
 
     /// `losses`: Link::carrier_losses. If it has changed although the link is there, the link was lost and
@@ -50,6 +52,7 @@ public:
     std::vector<std::size_t> take_due();
     bool is_answered(std::size_t watch) const;
 
+    /// Without "loss"; ethtool if there is no other.
     const std::vector<LinkWatch>& watches() const { return watches_; }
     bool up() const;
     /// The result of the ethtool watches alone; without any, the device's link.

@@ -94,19 +94,14 @@ void Balancing::measure() {
     // Without balancing the team driver has no counters per bucket; they would need a program of ours.
     if (tables_.mode != TransmitMode::hash || (!config_.on && !datapath_.moves_in_gaps())) return;
     read_queues();
-    AllBucketCounters counters{};
-    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
-        auto read = datapath_.read_bucket(static_cast<std::uint8_t>(bucket));
-        if (!read) {
-            counted_ = false;
-            if (read.error().number != EAGAIN)
-                failure_(log_, Level::warning, "balance: cannot read the loads: ", read.error().text);
-            return;
-        }
-        counters[bucket] = *read;
+    const auto counters = datapath_.read_buckets();
+    counted_ = counters.has_value();
+    if (!counters) {
+        if (counters.error().number != EAGAIN)
+            failure_(log_, Level::warning, "balance: cannot read the loads: ", counters.error().text);
+        return;
     }
-    counted_ = true;
-    loads_ = meter_.step(counters, Clock::now());
+    loads_ = meter_.step(*counters, Clock::now());
     if (config_.on && !frozen_) place();
 }
 

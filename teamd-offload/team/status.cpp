@@ -81,6 +81,7 @@ TeamStatus summary_of(TeamParts& parts) {
         auto one = port_status(context, port, tables);
         if (counters) one.counters = (*counters)[port.slot.value];
         if (const auto* system = parts.reconciler.lacp()) one.lacp = system->status(port.index, Clock::now());
+        one.loss = parts.subsystems.losses->status(port.index);
         if (one.transmits) speed += one.link.speed.value_or(0);
         if (one.transmits) status.link.duplex = one.link.duplex;
         if (parts.reconciler.decision().active == port.index) status.active_port = one.name;

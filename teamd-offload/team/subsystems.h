@@ -9,6 +9,7 @@
 #include "links/announcer.h"
 #include "links/carrier_monitor.h"
 #include "links/lacp_frames.h"
+#include "links/losses.h"
 #include "links/probes.h"
 #include "offloads/offloads.h"
 #include "team/context.h"
@@ -22,6 +23,7 @@ struct Subsystems {
     std::unique_ptr<Announcer> announcer;
     std::unique_ptr<LacpFrames> lacp_frames;
     std::unique_ptr<Probes> probes;
+    std::unique_ptr<Losses> losses;
     std::unique_ptr<Offloads> offloads;
     std::unique_ptr<Interrupts> interrupts;
     std::unique_ptr<PortCpus> port_cpus;

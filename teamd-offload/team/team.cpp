@@ -25,6 +25,7 @@ Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::funct
     announcer = TEAMO_TRY(Announcer::make(loop, log, *context.observer));
     lacp_frames = TEAMO_TRY(LacpFrames::make(loop, log, std::move(lacp), request_pass));
     probes = TEAMO_TRY(Probes::make(loop, log, request_pass));
+    losses = TEAMO_TRY(Losses::make(loop, context, request_pass));
     offloads = TEAMO_TRY(Offloads::make(loop, context, request_pass));
     interrupts = TEAMO_TRY(Interrupts::make(loop, context));
     port_cpus = TEAMO_TRY(PortCpus::make(loop, log, *interrupts, request_pass));
@@ -253,6 +254,7 @@ void Team::inform_subsystems() {
     subsystems.lacp_frames->send_due();
     subsystems.lacp_frames->forget_others(lacp_ports());
     subsystems.probes->follow(ports.probed(tables));
+    subsystems.losses->follow(ports.loss_ports(tables), tables);
     subsystems.interrupts->follow(ports.interrupt_ports(reconciler.decision().active));
     if (tables.mode == TransmitMode::hash) subsystems.port_cpus->follow(ports.cpu_ports());
     subsystems.balancing->follow(ports.balanced_ports(tables), tables);

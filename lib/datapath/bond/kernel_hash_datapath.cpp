@@ -64,4 +64,8 @@ Result<BucketCounters> KernelHashDatapath::read_bucket(std::uint8_t /*bucket*/) 
     return fail(EOPNOTSUPP, "bonding chooses the ports, by its own hash");
 }
 
+Result<AllBucketCounters> KernelHashDatapath::read_buckets() {
+    return tl::unexpected(read_bucket(0).error());
+}
+
 } // namespace teamo

@@ -33,6 +33,7 @@ public:
     Result<> apply(const Tables& tables) override;
     Result<std::array<PortCounters, max_ports + 1>> read_counters() override;
     Result<BucketCounters> read_bucket(std::uint8_t bucket) override;
+    Result<AllBucketCounters> read_buckets() override;
     bool moves_in_gaps() const override { return true; }
     bool has_moved(std::uint8_t /*bucket*/) const override { return true; }
 

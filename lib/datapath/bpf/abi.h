@@ -17,6 +17,7 @@
 #define TEAMO_NO_SLOT 0u
 #define TEAMO_CPUS 8192u   /* the largest CONFIG_NR_CPUS */
 #define TEAMO_FLOWS 65536u /* remembered flows if the hash is by CPU */
+#define TEAMO_TCP_FLOWS 4096u /* see tcp.bpf.h */
 
 /* The fragments of a transmit hash: the bits of HashField in lib/model/config.h. */
 #define TEAMO_HASH_ETH (1u << 0)
@@ -106,6 +107,8 @@ struct teamo_bucket {
 struct teamo_bucket_counters {
     __u64 bytes, packets; /* a GSO packet counts once, with its whole length */
     __u64 gso_bytes;      /* the part of `bytes` in GSO packets */
+    __u64 tcp_segments;   /* with data; a GSO packet counts as its segments */
+    __u64 tcp_again;      /* of these, sent before */
 };
 
 /* Map "teamo_port_counters", per CPU, TEAMO_SLOTS elements. Written per packet, read by the daemon.

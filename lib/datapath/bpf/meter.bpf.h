@@ -10,6 +10,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "abi.h"
+#include "tcp.bpf.h"
 
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -25,6 +26,7 @@ static __always_inline void teamo_count_bucket(struct __sk_buff* skb, __u32 buck
     counters->packets++;
     counters->bytes += skb->len;
     if (skb->gso_size) counters->gso_bytes += skb->len;
+    teamo_count_tcp(skb, counters);
 }
 
 #endif

@@ -8,6 +8,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include <array>
+#include <span>
 #include <vector>
 
 namespace teamo {
@@ -33,19 +35,53 @@ Result<BucketCounters> BucketMeter::read(std::uint8_t bucket) const {
     return read_bucket_counters(bpf_map__fd(skeleton_->maps.teamo_bucket_counters), bucket);
 }
 
-Result<BucketCounters> read_bucket_counters(int map, std::uint8_t bucket) {
+Result<AllBucketCounters> BucketMeter::read_all() const {
+    return read_all_bucket_counters(bpf_map__fd(skeleton_->maps.teamo_bucket_counters));
+}
+
+namespace {
+
+Result<std::size_t> possible_cpus() {
     const int cpus = libbpf_num_possible_cpus();
     if (cpus < 0) return fail_errno(-cpus, "cannot read the number of CPUs");
-    std::vector<teamo_bucket_counters> each(static_cast<std::size_t>(cpus));
-    const std::uint32_t key = bucket;
-    if (bpf_map_lookup_elem(map, &key, each.data()) < 0) return fail_errno(errno, "cannot read a BPF map");
+    return static_cast<std::size_t>(cpus);
+}
+
+BucketCounters sum_of(std::span<const teamo_bucket_counters> each) {
     BucketCounters sum;
     for (const auto& cpu : each) {
         sum.bytes += cpu.bytes;
         sum.packets += cpu.packets;
         sum.gso_bytes += cpu.gso_bytes;
+        sum.tcp_segments += cpu.tcp_segments;
+        sum.tcp_again += cpu.tcp_again;
     }
     return sum;
+}
+
+} // namespace
+
+Result<BucketCounters> read_bucket_counters(int map, std::uint8_t bucket) {
+    std::vector<teamo_bucket_counters> each(TEAMO_TRY(possible_cpus()));
+    const std::uint32_t key = bucket;
+    if (bpf_map_lookup_elem(map, &key, each.data()) < 0) return fail_errno(errno, "cannot read a BPF map");
+    return sum_of(each);
+}
+
+/// With one system call.
+Result<AllBucketCounters> read_all_bucket_counters(int map) {
+    const auto cpus = TEAMO_TRY(possible_cpus());
+    std::vector<teamo_bucket_counters> each(bucket_count * cpus);
+    std::array<std::uint32_t, bucket_count> keys{};
+    std::uint32_t next = 0, count = bucket_count;
+    // ENOENT: the end of the map.
+    if (bpf_map_lookup_batch(map, nullptr, &next, keys.data(), each.data(), &count, nullptr) < 0 &&
+        errno != ENOENT)
+        return fail_errno(errno, "cannot read a BPF map");
+    AllBucketCounters all{};
+    for (std::size_t i = 0; i < count; ++i)
+        all[keys[i] % bucket_count] = sum_of(std::span(each).subspan(i * cpus, cpus));
+    return all;
 }
 
 } // namespace teamo

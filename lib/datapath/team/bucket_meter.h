@@ -22,6 +22,7 @@ public:
     /// Sets the fields of the hash.
     void set_fields(HashFields fields);
     Result<BucketCounters> read(std::uint8_t bucket) const;
+    Result<AllBucketCounters> read_all() const;
 
 private:
     explicit BucketMeter(teamo_meter* skeleton) : skeleton_(skeleton) {}
@@ -34,5 +35,6 @@ private:
 /// The counters of one bucket, summed over all CPUs; `map` is a program's "teamo_bucket_counters"
 /// (bpf/abi.h).
 Result<BucketCounters> read_bucket_counters(int map, std::uint8_t bucket);
+Result<AllBucketCounters> read_all_bucket_counters(int map);
 
 } // namespace teamo

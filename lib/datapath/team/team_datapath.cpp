@@ -204,12 +204,22 @@ Result<std::array<PortCounters, max_ports + 1>> TeamDatapath::read_counters() {
 }
 
 /// Opens the meter at the first call, so that teams without balancing do not pay for it.
-Result<BucketCounters> TeamDatapath::read_bucket(std::uint8_t bucket) {
+Result<BucketMeter*> TeamDatapath::meter() {
     if (!team_ || !applied_ || applied_->mode != TransmitMode::hash)
         return fail(EAGAIN, "the team does not hash yet");
     if (!meter_) meter_ = TEAMO_TRY(BucketMeter::open(team_));
     meter_->set_fields(applied_->hash_fields);
-    return meter_->read(bucket);
+    return &*meter_;
+}
+
+Result<BucketCounters> TeamDatapath::read_bucket(std::uint8_t bucket) {
+    const auto* meter = TEAMO_TRY(this->meter());
+    return meter->read(bucket);
+}
+
+Result<AllBucketCounters> TeamDatapath::read_buckets() {
+    const auto* meter = TEAMO_TRY(this->meter());
+    return meter->read_all();
 }
 
 std::optional<int> TeamDatapath::event_fd() const {

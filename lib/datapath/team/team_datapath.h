@@ -35,12 +35,14 @@ public:
     Result<> apply(const Tables& tables) override;
     Result<std::array<PortCounters, max_ports + 1>> read_counters() override;
     Result<BucketCounters> read_bucket(std::uint8_t bucket) override;
+    Result<AllBucketCounters> read_buckets() override;
     bool moves_in_gaps() const override { return false; }
     bool has_moved(std::uint8_t /*bucket*/) const override { return false; }
     std::optional<int> event_fd() const override;
     Result<> take_events() override;
 
 private:
+    Result<BucketMeter*> meter();
     TeamDatapath(TransmitMode mode, LinkControl links, SlaveCounters counters)
         : mode_(mode), links_(std::move(links)), counters_(std::move(counters)) {}
     Result<> set_mode(TransmitMode mode);
@@ -58,7 +60,7 @@ private:
     SlaveCounters counters_;
     IfIndex team_;
     std::optional<TeamDriver> driver_; ///< set when there is a device
-    std::optional<BucketMeter> meter_; ///< opened by the first read_bucket()
+    std::optional<BucketMeter> meter_; ///< opened by the first meter()
     std::optional<Tables> applied_;    ///< none: something failed, or there was a driver event since
     std::array<IfIndex, max_ports + 1> ports_{};
 };

@@ -9,15 +9,20 @@
 namespace teamo {
 namespace {
 
-std::optional<PortCounters> parse_stats(const nlmsghdr* message) {
+std::optional<rtnl_link_stats64> parse_stats(const nlmsghdr* message) {
     const auto* attribute = attribute_in<if_stats_msg>(message, IFLA_STATS_LINK_64);
     if (message->nlmsg_type != RTM_NEWSTATS || attribute == nullptr) return std::nullopt;
-    const auto stats = struct_in<rtnl_link_stats64>(attribute);
-    return PortCounters{.tx_packets = stats.tx_packets,
-                        .tx_bytes = stats.tx_bytes,
-                        .rx_packets = stats.rx_packets,
-                        .rx_bytes = stats.rx_bytes,
-                        .rx_dropped = stats.rx_dropped};
+    return struct_in<rtnl_link_stats64>(attribute);
+}
+
+Result<rtnl_link_stats64> read_stats(NetlinkSocket& socket, IfIndex index) {
+    if_stats_msg header{};
+    header.ifindex = index.value;
+    header.filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
+    const auto make = [&] { return make_message(RTM_GETSTATS, NLM_F_REQUEST | NLM_F_ACK, header); };
+    const auto found = TEAMO_TRY(socket.list(make, parse_stats));
+    if (found.empty()) return fail(ENODATA, "the kernel reported no counters");
+    return found.back();
 }
 
 void add_queue(const nlmsghdr* message, std::map<IfIndex, QueueCounters>& queues) {
@@ -34,13 +39,21 @@ void add_queue(const nlmsghdr* message, std::map<IfIndex, QueueCounters>& queues
 } // namespace
 
 Result<PortCounters> read_link_stats(NetlinkSocket& socket, IfIndex index) {
-    if_stats_msg header{};
-    header.ifindex = index.value;
-    header.filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
-    const auto make = [&] { return make_message(RTM_GETSTATS, NLM_F_REQUEST | NLM_F_ACK, header); };
-    const auto found = TEAMO_TRY(socket.list(make, parse_stats));
-    if (found.empty()) return fail(ENODATA, "the kernel reported no counters");
-    return found.back();
+    const auto stats = TEAMO_TRY(read_stats(socket, index));
+    return PortCounters{.tx_packets = stats.tx_packets,
+                        .tx_bytes = stats.tx_bytes,
+                        .rx_packets = stats.rx_packets,
+                        .rx_bytes = stats.rx_bytes,
+                        .rx_dropped = stats.rx_dropped};
+}
+
+Result<LinkErrors> read_link_errors(NetlinkSocket& socket, IfIndex index) {
+    const auto stats = TEAMO_TRY(read_stats(socket, index));
+    return LinkErrors{.rx_packets = stats.rx_packets,
+                      .tx_packets = stats.tx_packets,
+                      .rx_crc = stats.rx_crc_errors,
+                      .rx_missed = stats.rx_missed_errors,
+                      .tx = stats.tx_errors};
 }
 
 Result<std::map<IfIndex, QueueCounters>> read_queues(NetlinkSocket& socket) {

@@ -17,6 +17,9 @@ namespace teamo {
 /// packet counts as its segments.
 Result<PortCounters> read_link_stats(NetlinkSocket& socket, IfIndex index);
 
+/// Its error counters since then.
+Result<LinkErrors> read_link_errors(NetlinkSocket& socket, IfIndex index);
+
 /// The counters of each device's root qdisc. Virtual devices have "noqueue" and are not included. One dump
 /// for all devices: a request for a single qdisc would also be sent to all listeners of tc events
 /// (net/sched/sch_api.c: qdisc_notify).

@@ -5,6 +5,7 @@
 #include "ctl/doctor/findings.h"
 #include "ctl/units.h"
 #include "model/offload.h"
+#include "json/fields.h"
 
 #include <fmt/format.h>
 
@@ -53,6 +54,23 @@ void add_link_sight(const TeamState& state, Findings& findings) {
          state.datapath == "team"
              ? "\"datapath\": \"bond\" or \"bpf\" in the configuration, on kernel 6.2 or later"
              : "use kernel 6.2 or later"});
+}
+
+/// What the daemon found.
+void add_loss(const TeamState& state, Findings& findings) {
+    for (const auto& port : state.ports) {
+        const auto& loss = json::child(json::child(json::child(state.document, "ports"), port.name), "loss");
+        const auto what = json::text(loss, "finding");
+        if (what.empty()) continue;
+        const bool watched = json::flag(loss, "watched");
+        findings.push_back(
+            {warning, port.name, what,
+             watched ? fmt::format("check cable, plug and switch port: ethtool -S {}", port.name)
+                     : fmt::format(
+                           R"(check cable, plug and switch port; "link_watch": {{"name": "loss"}} for {} )"
+                           "uses other ports meanwhile",
+                           port.name)});
+    }
 }
 
 void add_link(const Readings& readings, const PortStatus& port, Findings& findings) {
@@ -137,6 +155,7 @@ Findings carrying_findings(const Readings& readings) {
     add_of_team(readings.state, findings);
     add_link_sight(readings.state, findings);
     add_queue_override(readings, findings);
+    add_loss(readings.state, findings);
     for (const auto& port : readings.state.ports)
         add_link(readings, port, findings);
     return findings;

@@ -167,6 +167,13 @@ void show_port(View& view, const std::string& name, const json::Value& port, boo
     view.detail("ethtool link: {}mbit/{}duplex/{}", view.integer(link, "speed"), view.string(link, "duplex"),
                 view.up_down(link, "up"));
     show_link_watches(view, view.object(port, "link_watches"));
+    // teamd has no such key.
+    if (const auto& loss = json::child(port, "loss"); !json::text(loss, "finding").empty()) {
+        view.line("loss: {}", json::text(loss, "finding"));
+        if (json::flag(loss, "taken_out"))
+            view.line("used only while no other port can; tried again in {} s",
+                      json::number(loss, "next_try_milliseconds") / 1000);
+    }
     if (is_lacp) show_lacp_port(view, view.object(port, "runner"));
 }
 

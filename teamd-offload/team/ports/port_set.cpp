@@ -19,18 +19,19 @@ const TeamPort* PortSet::find(std::string_view name) const {
 std::vector<Candidate> PortSet::candidates() const {
     std::vector<Candidate> list;
     for (const auto& port : ports_)
-        list.push_back({.port = port.index,
-                        .up = is_lacp() ? port.watch.has_link() : port.watch.up(),
-                        .held = is_lacp() && !port.watch.up(),
-                        .prio = port.config.prio,
-                        .sticky = port.config.sticky,
-                        .speed = port.modes.speed.value_or(0),
-                        .duplex = port.modes.duplex,
-                        .last = subsystems_.offloads->is_last(port.index),
-                        .slot = port.slot,
-                        .lacp_prio = port.config.lacp_prio,
-                        .lacp_key = port.config.lacp_key,
-                        .carrier_losses = port.watch.carrier_losses()});
+        list.push_back(
+            {.port = port.index,
+             .up = is_lacp() ? port.watch.has_link() : port.watch.up(),
+             .held = is_lacp() && !port.watch.up(),
+             .prio = port.config.prio,
+             .sticky = port.config.sticky,
+             .speed = port.modes.speed.value_or(0),
+             .duplex = port.modes.duplex,
+             .last = subsystems_.offloads->is_last(port.index) || subsystems_.losses->is_last(port.index),
+             .slot = port.slot,
+             .lacp_prio = port.config.lacp_prio,
+             .lacp_key = port.config.lacp_key,
+             .carrier_losses = port.watch.carrier_losses()});
     return list;
 }
 
@@ -66,6 +67,21 @@ std::vector<Balancing::Port> PortSet::balanced_ports(const Tables& tables) const
                         .speed = port.modes.speed.value_or(0),
                         .segments = subsystems_.offloads->features(port.index).active.contains(tso),
                         .transmits = (tables.transmit & bit(port.slot)) != 0});
+    return list;
+}
+
+std::vector<Losses::Port> PortSet::loss_ports(const Tables& tables) const {
+    std::vector<Losses::Port> list;
+    for (const auto& port : ports_) {
+        const auto* link = context_.link(port.index);
+        list.push_back({.index = port.index,
+                        .slot = port.slot,
+                        .name = port.name,
+                        .carries = (tables.transmit & bit(port.slot)) != 0,
+                        .carrier_losses = link == nullptr ? 0 : link->carrier_losses});
+        for (const auto& watch : port.config.link_watches)
+            if (const auto* loss = std::get_if<LossWatch>(&watch)) list.back().watch = *loss;
+    }
     return list;
 }
 

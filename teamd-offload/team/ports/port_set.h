@@ -48,6 +48,7 @@ public:
     std::vector<Interrupts::Port> interrupt_ports(std::optional<IfIndex> active) const;
     std::vector<PortCpus::Port> cpu_ports() const;
     std::vector<Balancing::Port> balanced_ports(const Tables& tables) const;
+    std::vector<Losses::Port> loss_ports(const Tables& tables) const;
     /// Tells the watches what the tables mean for them. Valid until the ports change.
     std::vector<Probes::Port> probed(const Tables& tables);
 

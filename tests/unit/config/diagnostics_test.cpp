@@ -108,7 +108,7 @@ TEST(Diagnostics, suggests_known_word) {
                             "roundrobin, random, activebackup, loadbalance, lacp; did you mean \"lacp\"?"));
     EXPECT_THAT(complaints(R"({"link_watch": {"name": "x"}})"),
                 ElementsAre("1:25: error: /link_watch/name: unknown link_watch \"x\"; valid values: ethtool, "
-                            "arp_ping, nsna_ping, tipc"));
+                            "arp_ping, nsna_ping, tipc, loss"));
     EXPECT_THAT(
         complaints(R"({"runner": {"name": "loadbalance", "tx_hash": ["eth", "ipv5", 4]}})"),
         ElementsAre(

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "watch/loss_detector.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace teamo {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t ticks_of_window = 8; ///< two seconds
+constexpr auto period = 30s;               ///< for ports with little traffic
+constexpr auto errors_period = 10s, flaps_period = 60s;
+constexpr auto memory = 30s; ///< a finding stays that long without new evidence
+
+// Retransmissions. Congestion loses packets of all ports, and of single flows; a bad link those of all its
+// flows, and of no other port.
+constexpr std::uint64_t least_again = 20, least_sent = 200;
+constexpr double least_ratio = 5;    ///< to the other ports
+constexpr int least_ticks = 4;       ///< a short burst of losses is none of a bad link
+constexpr double least_expected = 3; ///< retransmissions of a bucket, for it to tell anything
+
+// A port's own counters.
+constexpr std::uint64_t least_errors = 10;
+constexpr double least_errors_permille = 1;
+constexpr std::uint64_t least_flaps = 3;
+
+double permille(std::uint64_t part, std::uint64_t all) {
+    return all == 0 ? 0 : 1000.0 * static_cast<double>(part) / static_cast<double>(all);
+}
+
+} // namespace
+
+LossDetector::Segments& LossDetector::Segments::operator+=(const Segments& more) {
+    sent += more.sent;
+    again += more.again;
+    return *this;
+}
+
+void LossDetector::add(Window& to, const Window& more) {
+    for (std::size_t i = 0; i < bucket_count; ++i)
+        to.buckets[i] += more.buckets[i];
+    to.owners = more.owners;
+    for (const auto& [port, dropped] : more.dropped)
+        to.dropped[port] += dropped;
+    for (const auto& [port, ticks] : more.lossy_ticks)
+        to.lossy_ticks[port] += ticks;
+}
+
+LossDetector::Window LossDetector::last_seconds() const {
+    Window sum;
+    for (const auto& one : ticks_)
+        add(sum, one);
+    return sum;
+}
+
+LossDetector::Segments LossDetector::total(const Window& window, Slot slot) {
+    Segments sum;
+    for (std::size_t i = 0; i < bucket_count; ++i)
+        if (window.owners[i] == slot) sum += window.buckets[i];
+    return sum;
+}
+
+std::optional<LossFinding> LossDetector::by_flows(const Window& window, const LossSample& port,
+                                                  std::span<const LossSample> ports) const {
+    const auto own = total(window, port.slot);
+    Segments others;
+    for (const auto& other : ports)
+        if (other.slot != port.slot && other.carries) others += total(window, other.slot);
+    const double lost = permille(own.again, own.sent);
+    if (!port.carries || own.again < least_again || lost < max_loss_ || others.sent < least_sent ||
+        lost < least_ratio * permille(others.again + 1, others.sent))
+        return std::nullopt;
+    const auto ticks = window.lossy_ticks.find(port.port);
+    if (ticks == window.lossy_ticks.end() || ticks->second < least_ticks) return std::nullopt;
+    const auto dropped = window.dropped.find(port.port);
+    if (dropped != window.dropped.end() && dropped->second * 2 >= own.again) return std::nullopt;
+
+    LossFinding finding{.what =
+                            fmt::format("loses packets: {:.1f} % of its TCP segments are sent again, of the "
+                                        "other ports {:.1f} %",
+                                        lost / 10, permille(others.again, others.sent) / 10),
+                        .by_flows = true,
+                        .lost = lost};
+    int telling = 0, hit = 0;
+    for (std::size_t i = 0; i < bucket_count; ++i) {
+        const auto& bucket = window.buckets[i];
+        if (window.owners[i] != port.slot || bucket.sent == 0) continue;
+        if (bucket.again > 0) finding.buckets.push_back(static_cast<std::uint8_t>(i));
+        if (static_cast<double>(bucket.sent) * lost < 1000 * least_expected) continue;
+        ++telling;
+        hit += permille(bucket.again, bucket.sent) * 4 >= lost;
+    }
+    // One slow receiver behind the switch is no bad link.
+    if (hit * 4 < telling * 3) return std::nullopt;
+    return finding;
+}
+
+std::optional<LossFinding> LossDetector::by_errors(Known& known, const LossSample& port,
+                                                   Clock::time_point now) {
+    const auto begin = [now](LossSample& sample, Clock::time_point& at, const LossSample& by) {
+        sample = by;
+        at = now;
+    };
+    const auto &now_errors = port.errors, &then = known.begun.errors;
+    const auto rises = [](std::uint64_t errors, std::uint64_t packets) {
+        return errors >= least_errors && permille(errors, errors + packets) >= least_errors_permille;
+    };
+    const auto sentence = [](std::uint64_t errors, std::string_view counter) {
+        return fmt::format("{} has risen by {} within 10 seconds", counter, errors);
+    };
+    const auto rx = now_errors.rx_packets - then.rx_packets, tx = now_errors.tx_packets - then.tx_packets;
+    std::optional<LossFinding> found;
+    if (const auto count = now_errors.rx_crc - then.rx_crc; rises(count, rx))
+        found = LossFinding{.what = sentence(count, "rx_crc_errors") + ": check cable, plug and transceiver"};
+    else if (const auto failed = now_errors.tx - then.tx; rises(failed, tx))
+        found = LossFinding{.what = sentence(failed, "tx_errors")};
+    else if (const auto missed = now_errors.rx_missed - then.rx_missed; rises(missed, rx))
+        found = LossFinding{.what = sentence(missed, "rx_missed_errors") +
+                                    ": the host takes packets too slowly (ethtool -G, interrupt CPUs)",
+                            .helps = false};
+    if (found || now - known.begun_at >= errors_period) begin(known.begun, known.begun_at, port);
+    if (found) return found;
+    if (const auto flaps = port.carrier_losses - known.calm.carrier_losses; flaps >= least_flaps)
+        found = LossFinding{.what = fmt::format("its link was lost {} times within a minute", flaps)};
+    if (found || now - known.calm_at >= flaps_period) begin(known.calm, known.calm_at, port);
+    return found;
+}
+
+void LossDetector::step(std::span<const LossSample> ports, const AllBucketCounters* counters,
+                        const std::array<Slot, bucket_count>& owners, Clock::time_point now) {
+    std::erase_if(known_, [&](const auto& entry) {
+        return std::ranges::find(ports, entry.first, &LossSample::port) == ports.end();
+    });
+    Window tick{.owners = owners};
+    if (counters != nullptr && last_)
+        for (std::size_t i = 0; i < bucket_count; ++i)
+            tick.buckets[i] = {(*counters)[i].tcp_segments - (*last_)[i].tcp_segments,
+                               (*counters)[i].tcp_again - (*last_)[i].tcp_again};
+    last_ = counters == nullptr ? std::nullopt : std::optional(*counters);
+    for (const auto& port : ports) {
+        const auto [entry, is_new] = known_.try_emplace(port.port);
+        auto& known = entry->second;
+        if (is_new) known = {.last = port, .begun = port, .begun_at = now, .calm = port, .calm_at = now};
+        tick.dropped[port.port] = port.queue_dropped - known.last.queue_dropped;
+        known.last = port;
+        if (total(tick, port.slot).again > 0) tick.lossy_ticks[port.port] = 1;
+    }
+    // What a bucket lost before it moved says nothing about its new port.
+    if (!ticks_.empty() && ticks_.back().owners != owners) {
+        for (auto& one : ticks_)
+            for (std::size_t i = 0; i < bucket_count; ++i)
+                if (one.owners[i] != owners[i]) one.buckets[i] = {};
+        for (std::size_t i = 0; i < bucket_count; ++i)
+            if (period_.owners[i] != owners[i]) period_.buckets[i] = {};
+    }
+    add(period_, tick);
+    ticks_.push_back(std::move(tick));
+    if (ticks_.size() > ticks_of_window) ticks_.pop_front();
+    const bool period_ends = now - period_began_ >= period;
+    const auto recent = last_seconds();
+    for (const auto& port : ports) {
+        auto& known = known_[port.port];
+        auto found = by_flows(recent, port, ports);
+        known.times = found ? known.times + 1 : 0;
+        if (found && known.times < 2) found.reset();
+        if (!found && period_ends) found = by_flows(period_, port, ports);
+        if (!found) found = by_errors(known, port, now);
+        if (found) {
+            known.finding = std::move(found);
+            known.found_at = now;
+        } else if (known.finding && now - known.found_at >= memory) {
+            known.finding.reset();
+        }
+    }
+    if (period_ends) {
+        period_ = {.owners = owners};
+        period_began_ = now;
+    }
+}
+
+const LossFinding* LossDetector::finding(IfIndex port) const {
+    const auto found = known_.find(port);
+    return found == known_.end() || !found->second.finding ? nullptr : &*found->second.finding;
+}
+
+std::optional<double> LossDetector::lost_by(std::span<const std::uint8_t> buckets) const {
+    const auto recent = last_seconds();
+    Segments sum;
+    for (const auto bucket : buckets)
+        sum += recent.buckets[bucket];
+    return sum.sent < least_sent ? std::nullopt : std::optional(permille(sum.again, sum.sent));
+}
+
+std::optional<double> LossDetector::lost_by(IfIndex port) const {
+    const auto known = known_.find(port);
+    if (known == known_.end()) return std::nullopt;
+    const auto sum = total(last_seconds(), known->second.last.slot);
+    return sum.sent < least_sent ? std::nullopt : std::optional(permille(sum.again, sum.sent));
+}
+
+void LossDetector::forget(IfIndex port) {
+    const auto found = known_.find(port);
+    if (found == known_.end()) return;
+    auto& known = found->second;
+    known.finding.reset();
+    known.times = 0;
+    known.begun = known.calm = known.last;
+    const auto clear = [&](Window& window) {
+        for (std::size_t i = 0; i < bucket_count; ++i)
+            if (window.owners[i] == known.last.slot) window.buckets[i] = {};
+        window.lossy_ticks.erase(port);
+        window.dropped.erase(port);
+    };
+    std::ranges::for_each(ticks_, clear);
+    clear(period_);
+}
+
+} // namespace teamo

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Watches for ports that lose packets although their link is up: reads the counters four times a second, logs
+// what LossDetector finds, and carries out the link watch "loss" (docs/adr/0026).
+#pragma once
+
+#include "kernel/netlink/netlink_socket.h"
+#include "log.h"
+#include "loop.h"
+#include "model/status.h"
+#include "team/context.h"
+#include "watch/loss_detector.h"
+#include "watch/loss_state.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+
+namespace teamo {
+
+class Losses {
+public:
+    struct Port {
+        IfIndex index;
+        Slot slot;
+        std::string name;
+        bool carries = false;
+        std::optional<LossWatch> watch{};
+        std::uint64_t carrier_losses = 0;
+    };
+
+    /// `request_pass`: called when is_last() has changed for a port.
+    static Result<std::unique_ptr<Losses>> make(sd_event* loop, TeamContext& context,
+                                                std::function<void()> request_pass);
+
+    /// The ports and the tables since the last pass.
+    void follow(std::vector<Port> ports, const Tables& tables);
+    /// True if the port should be used only while no other can be.
+    bool is_last(IfIndex port) const;
+    LossStatus status(IfIndex port) const;
+
+private:
+    Losses(TeamContext& context, std::function<void()> request_pass, NetlinkSocket socket)
+        : context_(context), request_pass_(std::move(request_pass)), socket_(std::move(socket)) {}
+    void look();
+    std::optional<AllBucketCounters> read_buckets();
+    std::vector<LossSample> read_ports(bool queues);
+    void judge(const Port& port, Clock::time_point now);
+    void log_finding(const Port& port);
+
+    struct Known {
+        std::optional<LossState> state{}; ///< none: not watched
+        std::string logged{};             ///< the finding that was logged
+        bool is_out = false;
+    };
+
+    TeamContext& context_;
+    std::function<void()> request_pass_;
+    NetlinkSocket socket_;
+    std::optional<Timer> timer_;
+    std::vector<Port> ports_;
+    TransmitMode mode_ = TransmitMode::hash;
+    std::array<Slot, bucket_count> owners_{};
+    LossDetector detector_;
+    std::uint64_t again_ = 0; ///< of all buckets, when they were read last
+    std::map<IfIndex, std::uint64_t> dropped_;
+    std::map<IfIndex, Known> known_;
+};
+
+} // namespace teamo
