@@ -121,7 +121,9 @@ TEST(StateDocument, shows_port_like_teamd_with_its_datapath) {
                 "link_watch_3": {"down_count": 0, "name": "tipc", "tipc_bearer": "vlan0", "up": true}
             },
             "up": true
-        }
+        },
+        "loss": {"finding": "", "next_try_milliseconds": -1, "retransmitted_ppm": -1, "taken_out": false,
+                 "watched": false}
     })"));
 }
 
