@@ -21,8 +21,8 @@ std::vector<std::string> ignored_by_datapath(const Datapath& datapath, const Tea
     if (datapath.kernel_hashes())
         list.emplace_back(
             "/offload/tls-hw-tx-offload: device TLS is required, so bonding chooses the ports by "
-            "its layer3+4 hash: tx_hash, tx_balancer, balance, delays of link watches and "
-            "\"demote\" have no effect");
+            "its layer3+4 hash: tx_hash, tx_balancer, balance, delays of link watches, "
+            "other link watches than ethtool and \"demote\" have no effect");
     if (withholds_carrier(config.runner) && datapath.name() == "bond")
         list.emplace_back(
             "/runner/name: the carrier of a bond follows the links of its ports, so it stays on "

@@ -139,6 +139,8 @@ constexpr std::array methods{
     method<StateDump>("StateDump"),
     method<StateItemValueGet, &StateItemValueGet::path>("StateItemValueGet"),
     method<StateItemValueSet, &StateItemValueSet::path, &StateItemValueSet::value>("StateItemValueSet"),
+    method<PortChannelClearStats>("PortChannelClearStats"),
+    method<PortChannelMemberClearStats, &PortChannelMemberClearStats::port>("PortChannelMemberClearStats"),
     method<BalanceMove, &BalanceMove::bucket, &BalanceMove::port, &BalanceMove::time>("BalanceMove"),
     method<BalanceFreeze, &BalanceFreeze::frozen>("BalanceFreeze"),
     method<OffloadTry, &OffloadTry::port, &OffloadTry::state>("OffloadTry"),

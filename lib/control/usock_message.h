@@ -54,6 +54,15 @@ struct StateItemValueSet {
     bool operator==(const StateItemValueSet&) const = default;
 };
 
+// SONiC's additions to teamd.
+/// Clears the LACPDU counters of all ports.
+struct PortChannelClearStats : NoArguments {};
+/// The same for one port.
+struct PortChannelMemberClearStats {
+    std::string port;
+    bool operator==(const PortChannelMemberClearStats&) const = default;
+};
+
 // Ours, which teamd does not have.
 enum class MoveTime : std::uint8_t { gap, now };
 constexpr const char* name_of(MoveTime time) { return time == MoveTime::now ? "now" : "gap"; }
@@ -111,10 +120,11 @@ struct BenchmarkKeep {
     bool operator==(const BenchmarkKeep&) const = default;
 };
 
-using Request = std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump,
-                             ConfigDumpActual, StateDump, StateItemValueGet, StateItemValueSet, BalanceMove,
-                             BalanceFreeze, OffloadTry, InterruptsPlan, InterruptsManage, WorkersBind,
-                             WorkersRelease, WorkersManage, BenchmarkTry, BenchmarkKeep>;
+using Request =
+    std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump, ConfigDumpActual,
+                 StateDump, StateItemValueGet, StateItemValueSet, PortChannelClearStats,
+                 PortChannelMemberClearStats, BalanceMove, BalanceFreeze, OffloadTry, InterruptsPlan,
+                 InterruptsManage, WorkersBind, WorkersRelease, WorkersManage, BenchmarkTry, BenchmarkKeep>;
 
 /// Why a request was refused: teamd's code and message, as libteamdctl prints them.
 struct Refusal {

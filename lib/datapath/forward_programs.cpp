@@ -6,6 +6,7 @@
 #include "datapath/team/bucket_meter.h"
 #include "forward.skel.h"
 
+#include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <sched.h>
@@ -210,6 +211,7 @@ Result<> ForwardPrograms::write_team(const Tables& tables) {
     team.inner_ifindex = tables.inner.value;
     for (std::size_t slot = 0; slot < tables.ports.size(); ++slot)
         team.port_ifindex[slot] = tables.ports[slot].value;
+    team.port_protocol = htons(tables.port_protocol);
     return write(loaded_->team(), 0, &team);
 }
 

@@ -449,9 +449,9 @@ std::vector<PortMemory> System::memories() const {
     return list;
 }
 
-void System::clear_counters() {
+void System::clear_counters(std::optional<IfIndex> which) {
     for (auto& port : ports_)
-        port.counters = {};
+        if (!which || port.link.port == *which) port.counters = {};
 }
 
 } // namespace teamo::lacp

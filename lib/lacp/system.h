@@ -64,7 +64,8 @@ public:
 
     PortStatus status(IfIndex port, Clock::time_point now) const;
     PortMemory memory(IfIndex port) const;
-    void clear_counters();
+    /// Of one port, or of all.
+    void clear_counters(std::optional<IfIndex> port);
 
 private:
     struct Aggregator;

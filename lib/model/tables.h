@@ -67,6 +67,9 @@ struct Tables {
     std::vector<Slot> cpu_slots;
     std::array<PortSettings, max_ports + 1> settings{}; ///< by slot
     Repetition notify_peers, mcast_rejoin;              ///< as configured
+    /// An EtherType whose frames stay at the ports, 0: none. With the team driver and bonding they do so
+    /// anyway.
+    std::uint16_t port_protocol = 0;
     bool operator==(const Tables&) const = default;
 };
 

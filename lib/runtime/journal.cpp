@@ -97,6 +97,7 @@ json::Value value_of(const PortBefore& port) {
     if (port.taken_down) value.set("taken_down", true);
     if (port.disable_ipv6) value.set("disable_ipv6", *port.disable_ipv6);
     if (port.carrier_losses) value.set("carrier_losses", *port.carrier_losses);
+    if (port.unanswered) value.set("unanswered", true);
     if (port.lacp != lacp::PortMemory{})
         value.set("lacp", json::Object{{"actor", value_of(port.lacp.actor)},
                                        {"fallback", port.lacp.fallback},
@@ -224,6 +225,7 @@ Result<PortBefore> parse_port(const json::Value& value) {
     if (const auto* disabled = json::child(value, "disable_ipv6").boolean()) port.disable_ipv6 = *disabled;
     port.made_clsact = json::flag(value, "made_clsact");
     if (value.find("carrier_losses") != nullptr) port.carrier_losses = small(value, "carrier_losses");
+    port.unanswered = json::flag(value, "unanswered");
     const auto& lacp = json::child(value, "lacp");
     port.lacp = {.actor = parse_lacp(json::child(lacp, "actor")),
                  .partner = parse_lacp(json::child(lacp, "partner")),

@@ -56,6 +56,7 @@ struct PortBefore {
     std::vector<DeviceAddress> ipv6_addresses{}; ///< static ones that disable_ipv6 removes; oldest first
     /// Of a port whose watches delay a returning link: PortWatch::carrier_losses().
     std::optional<std::uint32_t> carrier_losses{};
+    bool unanswered = false; ///< its link watches were down although it had a link
     lacp::PortMemory lacp{}; ///< a partner without an identity: there is none
     bool operator==(const PortBefore&) const = default;
 };

@@ -27,8 +27,15 @@ constexpr std::uint64_t least_errors = 10;
 constexpr double least_errors_permille = 1;
 constexpr std::uint64_t least_flaps = 3;
 
+std::uint64_t rise(std::uint64_t from, std::uint64_t to) { return to < from ? 0 : to - from; }
+
 double permille(std::uint64_t part, std::uint64_t all) {
     return all == 0 ? 0 : 1000.0 * static_cast<double>(part) / static_cast<double>(all);
+}
+
+/// True if so many segments should have lost some, at that rate.
+bool tells(std::uint64_t sent, double lost) {
+    return static_cast<double>(sent) * lost >= 1000 * least_expected;
 }
 
 } // namespace
@@ -64,13 +71,13 @@ LossDetector::Segments LossDetector::total(const Window& window, Slot slot) {
 }
 
 std::optional<LossFinding> LossDetector::by_flows(const Window& window, const LossSample& port,
-                                                  std::span<const LossSample> ports) const {
+                                                  std::span<const LossSample> ports) {
     const auto own = total(window, port.slot);
     Segments others;
     for (const auto& other : ports)
         if (other.slot != port.slot && other.carries) others += total(window, other.slot);
     const double lost = permille(own.again, own.sent);
-    if (!port.carries || own.again < least_again || lost < max_loss_ || others.sent < least_sent ||
+    if (!port.carries || own.again < least_again || lost < port.max_loss || others.sent < least_sent ||
         lost < least_ratio * permille(others.again + 1, others.sent))
         return std::nullopt;
     const auto ticks = window.lossy_ticks.find(port.port);
@@ -85,15 +92,20 @@ std::optional<LossFinding> LossDetector::by_flows(const Window& window, const Lo
                         .by_flows = true,
                         .lost = lost};
     int telling = 0, hit = 0;
+    Segments worst;
     for (std::size_t i = 0; i < bucket_count; ++i) {
         const auto& bucket = window.buckets[i];
         if (window.owners[i] != port.slot || bucket.sent == 0) continue;
         if (bucket.again > 0) finding.buckets.push_back(static_cast<std::uint8_t>(i));
-        if (static_cast<double>(bucket.sent) * lost < 1000 * least_expected) continue;
+        if (bucket.again > worst.again) worst = bucket;
+        if (!tells(bucket.sent, lost)) continue;
         ++telling;
         hit += permille(bucket.again, bucket.sent) * 4 >= lost;
     }
-    // One slow receiver behind the switch is no bad link.
+    // One slow receiver behind the switch is no bad link: the other flows lose packets too, as far as they
+    // sent enough to tell.
+    const Segments rest{own.sent - worst.sent, own.again - worst.again};
+    if (tells(rest.sent, lost) && permille(rest.again, rest.sent) * 4 < lost) return std::nullopt;
     if (hit * 4 < telling * 3) return std::nullopt;
     return finding;
 }
@@ -111,19 +123,20 @@ std::optional<LossFinding> LossDetector::by_errors(Known& known, const LossSampl
     const auto sentence = [](std::uint64_t errors, std::string_view counter) {
         return fmt::format("{} has risen by {} within 10 seconds", counter, errors);
     };
-    const auto rx = now_errors.rx_packets - then.rx_packets, tx = now_errors.tx_packets - then.tx_packets;
+    const auto rx = rise(then.rx_packets, now_errors.rx_packets),
+               tx = rise(then.tx_packets, now_errors.tx_packets);
     std::optional<LossFinding> found;
-    if (const auto count = now_errors.rx_crc - then.rx_crc; rises(count, rx))
+    if (const auto count = rise(then.rx_crc, now_errors.rx_crc); rises(count, rx))
         found = LossFinding{.what = sentence(count, "rx_crc_errors") + ": check cable, plug and transceiver"};
-    else if (const auto failed = now_errors.tx - then.tx; rises(failed, tx))
+    else if (const auto failed = rise(then.tx, now_errors.tx); rises(failed, tx))
         found = LossFinding{.what = sentence(failed, "tx_errors")};
-    else if (const auto missed = now_errors.rx_missed - then.rx_missed; rises(missed, rx))
+    else if (const auto missed = rise(then.rx_missed, now_errors.rx_missed); rises(missed, rx))
         found = LossFinding{.what = sentence(missed, "rx_missed_errors") +
                                     ": the host takes packets too slowly (ethtool -G, interrupt CPUs)",
                             .helps = false};
     if (found || now - known.begun_at >= errors_period) begin(known.begun, known.begun_at, port);
     if (found) return found;
-    if (const auto flaps = port.carrier_losses - known.calm.carrier_losses; flaps >= least_flaps)
+    if (const auto flaps = rise(known.calm.carrier_losses, port.carrier_losses); flaps >= least_flaps)
         found = LossFinding{.what = fmt::format("its link was lost {} times within a minute", flaps)};
     if (found || now - known.calm_at >= flaps_period) begin(known.calm, known.calm_at, port);
     return found;
@@ -137,14 +150,14 @@ void LossDetector::step(std::span<const LossSample> ports, const AllBucketCounte
     Window tick{.owners = owners};
     if (counters != nullptr && last_)
         for (std::size_t i = 0; i < bucket_count; ++i)
-            tick.buckets[i] = {(*counters)[i].tcp_segments - (*last_)[i].tcp_segments,
-                               (*counters)[i].tcp_again - (*last_)[i].tcp_again};
+            tick.buckets[i] = {rise((*last_)[i].tcp_segments, (*counters)[i].tcp_segments),
+                               rise((*last_)[i].tcp_again, (*counters)[i].tcp_again)};
     last_ = counters == nullptr ? std::nullopt : std::optional(*counters);
     for (const auto& port : ports) {
         const auto [entry, is_new] = known_.try_emplace(port.port);
         auto& known = entry->second;
         if (is_new) known = {.last = port, .begun = port, .begun_at = now, .calm = port, .calm_at = now};
-        tick.dropped[port.port] = port.queue_dropped - known.last.queue_dropped;
+        tick.dropped[port.port] = rise(known.last.queue_dropped, port.queue_dropped);
         known.last = port;
         if (total(tick, port.slot).again > 0) tick.lossy_ticks[port.port] = 1;
     }
@@ -167,7 +180,8 @@ void LossDetector::step(std::span<const LossSample> ports, const AllBucketCounte
         known.times = found ? known.times + 1 : 0;
         if (found && known.times < 2) found.reset();
         if (!found && period_ends) found = by_flows(period_, port, ports);
-        if (!found) found = by_errors(known, port, now);
+        auto own = by_errors(known, port, now); // always: it keeps its periods
+        if (!found) found = std::move(own);
         if (found) {
             known.finding = std::move(found);
             known.found_at = now;
@@ -188,10 +202,15 @@ const LossFinding* LossDetector::finding(IfIndex port) const {
 
 std::optional<double> LossDetector::lost_by(std::span<const std::uint8_t> buckets) const {
     const auto recent = last_seconds();
-    Segments sum;
+    Segments sum, all;
+    for (const auto& bucket : recent.buckets)
+        all += bucket;
     for (const auto bucket : buckets)
         sum += recent.buckets[bucket];
-    return sum.sent < least_sent ? std::nullopt : std::optional(permille(sum.again, sum.sent));
+    const double lost = permille(sum.again, sum.sent),
+                 others = permille(all.again - sum.again, all.sent - sum.sent);
+    constexpr double many = 3;
+    return sum.sent < least_sent || lost < many * others ? std::nullopt : std::optional(lost);
 }
 
 std::optional<double> LossDetector::lost_by(IfIndex port) const {
@@ -204,13 +223,11 @@ std::optional<double> LossDetector::lost_by(IfIndex port) const {
 void LossDetector::forget(IfIndex port) {
     const auto found = known_.find(port);
     if (found == known_.end()) return;
-    auto& known = found->second;
-    known.finding.reset();
-    known.times = 0;
-    known.begun = known.calm = known.last;
+    const auto slot = found->second.last.slot;
+    known_.erase(found);
     const auto clear = [&](Window& window) {
         for (std::size_t i = 0; i < bucket_count; ++i)
-            if (window.owners[i] == known.last.slot) window.buckets[i] = {};
+            if (window.owners[i] == slot) window.buckets[i] = {};
         window.lossy_ticks.erase(port);
         window.dropped.erase(port);
     };

@@ -24,7 +24,8 @@ struct LossSample {
     bool carries = false; ///< it transmits
     LinkErrors errors{};
     std::uint64_t carrier_losses = 0;
-    std::uint64_t queue_dropped = 0; ///< packets dropped by its own qdisc
+    std::uint64_t queue_dropped = 0;          ///< packets dropped by its own qdisc
+    unsigned max_loss = LossWatch{}.max_loss; ///< per mille of its TCP segments that may be sent again
 };
 
 /// What is wrong with a port.
@@ -42,16 +43,14 @@ public:
     /// How often to call step().
     static constexpr std::chrono::milliseconds tick{250};
 
-    /// `max_loss`: per mille of the TCP segments that may be sent again.
-    explicit LossDetector(unsigned max_loss = LossWatch{}.max_loss) : max_loss_(max_loss) {}
-
     /// `counters`: of the buckets, none if they are not counted. `owners`: the slot that each leaves by.
     void step(std::span<const LossSample> ports, const AllBucketCounters* counters,
               const std::array<Slot, bucket_count>& owners, Clock::time_point now);
 
     /// nullptr: nothing is wrong.
     const LossFinding* finding(IfIndex port) const;
-    /// Segments sent again by these buckets in the last seconds, per mille; none: they have sent too few.
+    /// Segments sent again by these buckets in the last seconds, per mille, if they are many more than those
+    /// of the others; none: they are not, or there were too few.
     std::optional<double> lost_by(std::span<const std::uint8_t> buckets) const;
     /// The same for a port.
     std::optional<double> lost_by(IfIndex port) const;
@@ -83,11 +82,10 @@ private:
     static void add(Window& to, const Window& more);
     Window last_seconds() const;
     static Segments total(const Window& window, Slot slot);
-    std::optional<LossFinding> by_flows(const Window& window, const LossSample& port,
-                                        std::span<const LossSample> ports) const;
+    static std::optional<LossFinding> by_flows(const Window& window, const LossSample& port,
+                                               std::span<const LossSample> ports);
     static std::optional<LossFinding> by_errors(Known& known, const LossSample& port, Clock::time_point now);
 
-    unsigned max_loss_;
     std::optional<AllBucketCounters> last_;
     std::deque<Window> ticks_; ///< the last seconds
     Window period_{};          ///< for slow traffic

@@ -5,16 +5,11 @@
 #include <utility>
 
 namespace teamo {
-namespace {
-
-/// Before a port that LACP has taken out is tried again: the first time, and the longest.
-constexpr std::chrono::seconds first_retry{10}, longest_retry{300};
 
 std::chrono::milliseconds retry_after(unsigned tries) {
-    return std::min<std::chrono::milliseconds>(first_retry * (1U << std::min(tries, 5U)), longest_retry);
+    constexpr std::chrono::seconds first{10}, longest{300};
+    return std::min<std::chrono::milliseconds>(first * (1U << std::min(tries, 5U)), longest);
 }
-
-} // namespace
 
 /// How long an answer may take before it counts as missing. missed_max + 1 of these, after the interval in
 /// which the target died, are interval * (missed_max + 1), less a twentieth for the way through the kernel.
@@ -30,7 +25,7 @@ std::chrono::milliseconds PingState::patience() const {
 
 void PingState::begin_period(Clock::time_point now) {
     period_ = now;
-    answered_ = false;
+    answered_ = unsent_ = false;
     due_ = role_.sends;
     deadline_ = now + patience();
 }
@@ -47,14 +42,22 @@ void PingState::begin_wait(Clock::time_point now) {
 }
 
 void PingState::note_answer() {
-    if (!started_) return;
+    if (!started_ || !role_.passes) return;
     answered_ = up_ = true;
     missed_ = tries_ = 0;
-    deadline_ = role_.passes ? std::optional(period_ + timing_.interval) : std::nullopt;
+    deadline_ = period_ + timing_.interval;
+}
+
+void PingState::note_unsent(Clock::time_point now) {
+    constexpr std::chrono::milliseconds soon{200};
+    if (!started_ || !role_.passes) return;
+    unsent_ = true;
+    deadline_ = now + std::min(timing_.interval, soon);
 }
 
 void PingState::note_role(Role role, Clock::time_point now) {
     const auto was = std::exchange(role_, role);
+    due_ = due_ && role.sends; // a port that does not carry any more is silent at once
     if (!started_ || role == was) return;
     if (!role.passes)
         begin_wait(now);
@@ -67,6 +70,7 @@ void PingState::step(bool link, Clock::time_point now) {
         set_down();
         deadline_.reset();
         link_ = started_ = due_ = answered_ = false;
+        missed_ = 0;
         return;
     }
     // A port that carries already, or whose link has returned, does not wait.
@@ -82,7 +86,7 @@ void PingState::step(bool link, Clock::time_point now) {
         else
             begin_wait(now);
     } else if (role_.passes) {
-        if (!answered_ && ++missed_ > timing_.missed_max) set_down();
+        if (!answered_ && !unsent_ && ++missed_ > timing_.missed_max) set_down();
         begin_period(now);
     } else {
         up_ = true; // tried again

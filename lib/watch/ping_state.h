@@ -8,11 +8,14 @@
 
 namespace teamo {
 
+/// How long a port that LACP has left, because a watch was down, waits before it is tried again.
+std::chrono::milliseconds retry_after(unsigned tries);
+
 /// When the probes of a ping watch are sent, and what missing answers mean (teamd_lw_psr.c: arp_ping,
 /// nsna_ping). The watch goes up with the first answer, and down when more than missed_max answers in a row
 /// are missing. teamd notices a dead target up to interval * (missed_max + 2) after its last answer; here
 /// the probes that follow a missing answer are sent a little sooner, so that it is interval * (missed_max +
-/// 1).
+/// 1); with missed_max 0 it is up to one and a half intervals.
 class PingState {
 public:
     struct Timing {
@@ -41,6 +44,9 @@ public:
     void note_role(Role role, Clock::time_point now);
     /// A frame has arrived that shows that the target can be reached.
     void note_answer();
+    /// The probe could not be sent, because the address of the target is not known yet: that is no missing
+    /// answer, and it is due again soon.
+    void note_unsent(Clock::time_point now);
     /// True once for each probe: send it now.
     bool take_due();
 
@@ -63,7 +69,7 @@ private:
     Role role_{};
     bool link_ = false;
     bool started_ = false; ///< the link is there, and init_wait is over
-    bool answered_ = false, due_ = false;
+    bool answered_ = false, due_ = false, unsent_ = false;
     std::uint32_t missed_ = 0, down_count_ = 0;
     Clock::time_point period_{};                ///< when the present period began
     std::optional<Clock::time_point> deadline_; ///< of the period, of init_wait, or of the next try

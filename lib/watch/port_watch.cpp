@@ -46,25 +46,20 @@ std::optional<PingState::Timing> timing_of(const LinkWatch& watch) {
                       watch);
 }
 
-void TipcState::step(bool link) {
-    const bool up = link && has_links_;
-    if (up_ && !up) ++down_count_;
-    up_ = up;
-}
-
 PortWatch::PortWatch(std::vector<LinkWatch> watches, LinkWatchPolicy policy, Start start)
     : watches_(without_loss(std::move(watches))),
       policy_(policy),
       link_(start.up),
-      was_up_(start.up),
+      was_up_(start.up && !start.unanswered),
       losses_(start.losses) {
     for (const auto& watch : watches_) {
         if (const auto* ethtool = std::get_if<EthtoolWatch>(&watch))
             states_.emplace_back(EthtoolState(*ethtool, start.up));
         else if (const auto timing = timing_of(watch))
-            states_.emplace_back(PingState(*timing, start.up, start.trusted));
+            states_.emplace_back(
+                PingState(*timing, start.up && !start.unanswered, start.trusted && !start.unanswered));
         else
-            states_.emplace_back(TipcState(start.up));
+            states_.emplace_back(TipcState(start.up && !start.unanswered, start.trusted));
     }
 }
 
@@ -73,9 +68,7 @@ void PortWatch::step(bool link, std::uint32_t losses, Clock::time_point now) {
     const bool bounced = link && was_up_ && losses != losses_ && waits();
     const auto step_all = [&](bool has_link) {
         for (auto& state : states_)
-            std::visit(Match{[&](TipcState& tipc) { tipc.step(has_link); },
-                             [&](auto& one) { one.step(has_link, now); }},
-                       state);
+            std::visit([&](auto& one) { one.step(has_link, now); }, state);
     };
     if (bounced) step_all(false);
     step_all(link);
@@ -86,12 +79,10 @@ void PortWatch::step(bool link, std::uint32_t losses, Clock::time_point now) {
 
 void PortWatch::note_role(PingState::Role role, Clock::time_point now) {
     for (std::size_t i = 0; i < states_.size(); ++i) {
-        auto* ping = std::get_if<PingState>(&states_[i]);
-        if (ping == nullptr) continue;
         const auto* arp = std::get_if<ArpPingWatch>(&watches_[i]);
         auto own = role;
         own.sends |= arp != nullptr && arp->send_always;
-        ping->note_role(own, now);
+        std::visit(Match{[](EthtoolState&) {}, [&](auto& one) { one.note_role(own, now); }}, states_[i]);
     }
 }
 
@@ -111,6 +102,11 @@ std::vector<std::size_t> PortWatch::take_due() {
         if (auto* ping = std::get_if<PingState>(&states_[i]); ping != nullptr && ping->take_due())
             due.push_back(i);
     return due;
+}
+
+void PortWatch::note_unsent(std::size_t watch, Clock::time_point now) {
+    if (watch < states_.size())
+        if (auto* ping = std::get_if<PingState>(&states_[watch])) ping->note_unsent(now);
 }
 
 bool PortWatch::is_answered(std::size_t watch) const {
@@ -140,10 +136,7 @@ bool PortWatch::waits() const {
 std::optional<Clock::time_point> PortWatch::deadline() const {
     std::optional<Clock::time_point> soonest;
     for (const auto& state : states_)
-        soonest = earlier(
-            soonest, std::visit(Match{[](const TipcState&) { return std::optional<Clock::time_point>(); },
-                                      [](const auto& one) { return one.deadline(); }},
-                                state));
+        soonest = earlier(soonest, std::visit([](const auto& one) { return one.deadline(); }, state));
     return soonest;
 }
 

@@ -6,24 +6,11 @@
 #include "model/status.h"
 #include "watch/ethtool_state.h"
 #include "watch/ping_state.h"
+#include "watch/tipc_state.h"
 
 #include <vector>
 
 namespace teamo {
-
-/// A link of TIPC by the port's bearer is up, and so is the port's.
-class TipcState {
-public:
-    explicit TipcState(bool up) : up_(up), has_links_(up) {}
-    void step(bool link);
-    void note(bool has_links) { has_links_ = has_links; }
-    bool up() const { return up_; }
-    std::uint32_t down_count() const { return down_count_; }
-
-private:
-    bool up_, has_links_;
-    std::uint32_t down_count_ = 0;
-};
 
 /// All watches of a port that report up or down, combined by the policy. The watch "loss" is none of them: it
 /// does not make a port useless (LossState).
@@ -32,6 +19,8 @@ public:
     static constexpr std::uint32_t never_up = ~std::uint32_t{0};
     struct Start {
         bool up = false; ///< true for a port that carried under an earlier daemon
+        /// Its answers were missing then.
+        bool unanswered = false;
         /// True if only a port that is up can be judged: with LACP a partner passes frames only then.
         bool trusted = false;
         std::uint32_t losses = never_up; ///< as carrier_losses()
@@ -50,6 +39,8 @@ public:
     void note_tipc(std::size_t watch, bool has_links);
     /// The ping watches whose probe must be sent now.
     std::vector<std::size_t> take_due();
+    /// As PingState::note_unsent().
+    void note_unsent(std::size_t watch, Clock::time_point now);
     bool is_answered(std::size_t watch) const;
 
     /// Without "loss"; ethtool if there is no other.

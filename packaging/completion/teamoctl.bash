@@ -55,7 +55,7 @@ _teamoctl() {
         choices="$(_teamoctl_teams) help"
     else
         case "${words[*]:1}" in
-        '') choices='config state port balance offload interrupts workers stats doctor' ;;
+        '') choices='config state port clear balance offload interrupts workers stats doctor' ;;
         config) choices='dump' ;;
         'config dump') choices='noports actual' ;;
         state) choices='dump view item' ;;
@@ -69,6 +69,9 @@ _teamoctl() {
         'port config') choices='update dump' ;;
         'port config update') choices=$(_teamoctl_devices "${words[0]}") ;;
         'port config dump') choices=$(_teamoctl_ports "${words[0]}") ;;
+        clear) choices='statistics' ;;
+        'clear statistics') choices='port' ;;
+        'clear statistics port') choices=$(_teamoctl_ports "${words[0]}") ;;
         balance) choices='show hash move freeze thaw' ;;
         interrupts) choices='show plan apply restore benchmark' ;;
         workers) choices='show bind release run apply restore' ;;

@@ -48,6 +48,12 @@ cannot carry the load.)"},
 takes effect when the device is added.)"},
     {"port config dump", "print the configuration of a port",
      R"(Prints the configuration of a port as JSON.)"},
+    {"clear statistics", "clear the LACPDU counters of all ports",
+     R"(Sets the counters of LACPDUs and markers of all ports to zero. Only with the
+runner lacp. They are in "state dump" under ports.PORTDEV.runner.detail.)"},
+    {"clear statistics port", "clear the LACPDU counters of a port",
+     R"(Sets the counters of LACPDUs and markers of a port to zero. Only with the runner
+lacp.)"},
     {"balance show", "show buckets, loads and moves by port",
      R"(Shows for each port its link, its speed and the number of its hash buckets. If
 the runner hashes, it also shows loads, planned loads, TSO, the load of the

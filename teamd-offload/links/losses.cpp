@@ -6,23 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace teamo {
 namespace {
 
-/// How much a team tolerates, if its ports differ: as much as the strictest.
-unsigned max_loss_of(const TeamConfig& config) {
-    unsigned least = LossWatch{}.max_loss;
-    const auto look = [&least](const std::vector<LinkWatch>& watches) {
-        for (const auto& watch : watches)
-            if (const auto* loss = std::get_if<LossWatch>(&watch)) least = std::min(least, loss->max_loss);
-    };
-    look(config.link_watches);
-    for (const auto& [name, port] : config.ports)
-        look(port.link_watches);
-    return least;
-}
+/// Of the ports' own counters, which a request for each port reads.
+constexpr std::chrono::seconds errors_interval{1};
 
 } // namespace
 
@@ -30,13 +19,13 @@ Result<std::unique_ptr<Losses>> Losses::make(sd_event* loop, TeamContext& contex
                                              std::function<void()> request_pass) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     std::unique_ptr<Losses> losses(new Losses(context, std::move(request_pass), std::move(socket)));
-    losses->detector_ = LossDetector(max_loss_of(context.config()));
     losses->timer_ = TEAMO_TRY(Timer::make(loop, [self = losses.get()] { self->look(); }));
     return losses;
 }
 
 void Losses::follow(std::vector<Port> ports, const Tables& tables) {
-    mode_ = tables.mode;
+    // By CPU a flow stays with its port until it pauses, so the buckets do not tell the port.
+    is_by_flow_ = tables.mode == TransmitMode::hash && !has(tables.hash_fields, HashField::cpu);
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         owners_[bucket] = leaves_by(tables, bucket);
     std::erase_if(known_, [&](const auto& entry) {
@@ -63,42 +52,63 @@ std::optional<AllBucketCounters> Losses::read_buckets() {
     const bool is_watched =
         std::ranges::any_of(ports_, [](const Port& port) { return port.watch.has_value(); });
     const bool is_free = context_.datapath->moves_in_gaps() || context_.config().balance.on;
-    if (mode_ != TransmitMode::hash || carrying < 2 || !(is_watched || is_free)) return std::nullopt;
+    if (!is_by_flow_ || carrying < 2 || !(is_watched || is_free)) return std::nullopt;
     auto counters = context_.datapath->read_buckets();
-    return counters ? std::optional(*counters) : std::nullopt;
+    if (counters) {
+        failure_.clear();
+        return *counters;
+    }
+    if (is_watched && counters.error().number != EAGAIN)
+        failure_(context_.log, Level::warning,
+                 "link watch loss: segments that are sent again are not counted: ", counters.error().text);
+    return std::nullopt;
 }
 
-/// `queues`: reads what the ports' own queues have dropped; otherwise as last read.
-std::vector<LossSample> Losses::read_ports(bool queues) {
-    if (queues)
-        if (const auto read = read_queues(socket_))
-            for (const auto& [port, queue] : *read)
-                dropped_[port] = queue.dropped;
-    std::vector<LossSample> samples;
+void Losses::read_errors(Clock::time_point now) {
+    if (now < errors_read_ + errors_interval) return;
+    errors_read_ = now;
+    std::erase_if(errors_, [&](const auto& entry) { return !known_.contains(entry.first); });
+    for (const auto& port : ports_)
+        if (const auto errors = read_link_errors(socket_, port.index)) errors_[port.index] = *errors;
+}
+
+void Losses::read_drops() {
+    const auto read = read_queues(socket_);
+    if (!read) return;
+    dropped_.clear();
+    for (const auto& port : ports_)
+        if (const auto queue = read->find(port.index); queue != read->end())
+            dropped_[port.index] = queue->second.dropped;
+}
+
+std::vector<LossSample> Losses::samples() const {
+    std::vector<LossSample> list;
     for (const auto& port : ports_) {
-        const auto errors = read_link_errors(socket_, port.index);
-        if (!errors) continue; // gone: the next pass knows it
-        samples.push_back({.port = port.index,
-                           .slot = port.slot,
-                           .carries = port.carries,
-                           .errors = *errors,
-                           .carrier_losses = port.carrier_losses,
-                           .queue_dropped = dropped_[port.index]});
+        const auto errors = errors_.find(port.index);
+        if (errors == errors_.end()) continue; // gone: the next pass knows it
+        const auto dropped = dropped_.find(port.index);
+        list.push_back({.port = port.index,
+                        .slot = port.slot,
+                        .carries = port.carries,
+                        .errors = errors->second,
+                        .carrier_losses = port.carrier_losses,
+                        .queue_dropped = dropped == dropped_.end() ? 0 : dropped->second,
+                        .max_loss = port.watch.value_or(LossWatch{}).max_loss});
     }
-    return samples;
+    return list;
 }
 
 void Losses::look() {
-    timer_->after(LossDetector::tick);
     const auto now = Clock::now();
     const auto counters = read_buckets();
-    const auto again = counters ? std::accumulate(counters->begin(), counters->end(), std::uint64_t{0},
-                                                  [](std::uint64_t sum, const BucketCounters& bucket) {
-                                                      return sum + bucket.tcp_again;
-                                                  })
-                                : 0;
-    const auto samples = read_ports(/*queues=*/again != std::exchange(again_, again));
-    detector_.step(samples, counters ? &*counters : nullptr, owners_, now);
+    timer_->after(counters ? std::chrono::microseconds(LossDetector::tick) : errors_interval);
+    std::uint64_t again = 0;
+    if (counters)
+        for (const auto& bucket : *counters)
+            again += bucket.tcp_again;
+    read_errors(now);
+    if (again != std::exchange(again_, again) || dropped_.empty()) read_drops();
+    detector_.step(samples(), counters ? &*counters : nullptr, owners_, now);
     for (const auto& port : ports_)
         judge(port, now);
 }

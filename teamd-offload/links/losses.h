@@ -44,7 +44,9 @@ private:
         : context_(context), request_pass_(std::move(request_pass)), socket_(std::move(socket)) {}
     void look();
     std::optional<AllBucketCounters> read_buckets();
-    std::vector<LossSample> read_ports(bool queues);
+    void read_errors(Clock::time_point now);
+    void read_drops();
+    std::vector<LossSample> samples() const;
     void judge(const Port& port, Clock::time_point now);
     void log_finding(const Port& port);
 
@@ -59,11 +61,14 @@ private:
     NetlinkSocket socket_;
     std::optional<Timer> timer_;
     std::vector<Port> ports_;
-    TransmitMode mode_ = TransmitMode::hash;
+    bool is_by_flow_ = false; ///< a bucket tells the port
     std::array<Slot, bucket_count> owners_{};
     LossDetector detector_;
     std::uint64_t again_ = 0; ///< of all buckets, when they were read last
-    std::map<IfIndex, std::uint64_t> dropped_;
+    std::map<IfIndex, LinkErrors> errors_;
+    Clock::time_point errors_read_{};
+    std::map<IfIndex, std::uint64_t> dropped_; ///< by the ports' own queues, as last read
+    LogOnce failure_{};                        ///< to count segments
     std::map<IfIndex, Known> known_;
 };
 

@@ -14,6 +14,8 @@
 namespace teamo {
 namespace {
 
+/// TIPC reports the links that are there when it is asked; this is long enough.
+constexpr std::chrono::seconds tipc_settle_time{1};
 constexpr int receive_buffer = 16 << 10; ///< bytes: some dozens of answers
 
 /// The address that the kernel makes of a MAC address (RFC 4291, appendix A).
@@ -30,7 +32,9 @@ std::string_view name_of(const LinkWatch& watch) { return link_watch_names[watch
 
 Result<std::unique_ptr<Probes>> Probes::make(sd_event* loop, const Log& log,
                                              std::function<void()> request_pass) {
-    return std::unique_ptr<Probes>(new Probes(loop, log, std::move(request_pass)));
+    std::unique_ptr<Probes> probes(new Probes(loop, log, std::move(request_pass)));
+    probes->tipc_timer_ = TEAMO_TRY(Timer::make(loop, [self = probes.get()] { self->request_pass_(); }));
+    return probes;
 }
 
 void Probes::open(const Key& key, Ping& ping) {
@@ -76,7 +80,7 @@ bool Probes::is_answer(const Ping& ping, std::span<const std::byte> frame) {
 bool Probes::note(const Key& key, std::span<const std::byte> frame) {
     auto& here = pings_.at(key);
     const auto answers = [&frame](Ping& ping) {
-        const bool is = !ping.answered && is_answer(ping, frame);
+        const bool is = !ping.answered && !ping.is_done && is_answer(ping, frame);
         ping.answered |= is;
         return is;
     };
@@ -103,14 +107,16 @@ bool Probes::read(const Key& key, int most) {
 void Probes::discard(const Key& key) {
     constexpr int most = 256; // more than the buffer holds
     read(key, most);          // for the other ports
-    pings_.at(key).answered = false;
+    pings_.at(key).answered = pings_.at(key).is_done = false;
 }
 
 void Probes::note_answers(IfIndex port, PortWatch& watch) {
     const auto& watches = watch.watches();
     for (std::size_t i = 0; i < watches.size(); ++i) {
-        if (const auto* tipc = std::get_if<TipcWatch>(&watches[i]))
-            watch.note_tipc(i, tipc_ && tipc_->has_link(tipc->tipc_bearer));
+        // Until TIPC has reported its links, what is known of the port stays.
+        if (const auto* tipc = std::get_if<TipcWatch>(&watches[i]); tipc != nullptr && tipc_)
+            if (const bool has = tipc_->has_link(tipc->tipc_bearer); has || Clock::now() >= tipc_settled_)
+                watch.note_tipc(i, has);
         const auto found = pings_.find({port, i});
         if (found == pings_.end() || found->second.watch != watches[i]) continue;
         if (std::exchange(found->second.answered, false)) watch.note_answer(i);
@@ -129,6 +135,7 @@ void Probes::update(const Port& port, std::size_t watch) {
     ping.port = port.name;
     ping.carries = port.carries;
     ping.others_carry = port.others_carry;
+    ping.is_done = port.watch->is_answered(watch);
     // An own address of each port tells the answers apart. With an IP address as the source, neighbours would
     // send the team's packets to it; and the address of a backup port should stay where it is.
     const auto* arp = std::get_if<ArpPingWatch>(&config);
@@ -163,7 +170,8 @@ void Probes::follow(const std::vector<Port>& ports) {
     listen();
     for (const auto& port : ports)
         for (const auto watch : port.watch->take_due())
-            send({port.index, watch}, pings_.at({port.index, watch}));
+            if (!send({port.index, watch}, pings_.at({port.index, watch})))
+                port.watch->note_unsent(watch, Clock::now());
     pause(ports);
     follow_tipc(wants_tipc);
 }
@@ -197,12 +205,11 @@ void Probes::resolve(Ping& ping) {
     if (ping.target) ping.unresolved.clear();
 }
 
-void Probes::send(const Key& key, Ping& ping) {
+bool Probes::send(const Key& key, Ping& ping) {
     discard(key);
     resolve(ping);
-    if (!ping.socket || !ping.target) return; // counts as missed
     const auto* arp = std::get_if<ArpPingWatch>(&ping.watch);
-    if (arp != nullptr && !ping.source) return;
+    if (!ping.socket || !ping.target || (arp != nullptr && !ping.source)) return false;
     const auto frame = arp != nullptr
                            ? arp_probe({.mac = ping.mac, .vlan = arp->vlanid}, *ping.source, *ping.target)
                            : neighbour_probe({.mac = ping.mac}, link_local_of(ping.mac), *ping.target);
@@ -211,6 +218,7 @@ void Probes::send(const Key& key, Ping& ping) {
     else
         ping.refused(log_, Level::warning, fmt::format("port {}: no probe sent: ", ping.port),
                      sent.error().text);
+    return true;
 }
 
 void Probes::follow_tipc(bool wanted) {
@@ -218,7 +226,8 @@ void Probes::follow_tipc(bool wanted) {
     auto links = TipcLinks::open();
     auto io = links ? Io::make(loop_, links->fd(), EPOLLIN, Priority::link,
                                [this](std::uint32_t) {
-                                   if (!tipc_ || tipc_->read()) return request_pass_();
+                                   request_pass_();
+                                   if (!tipc_ || tipc_->read()) return;
                                    tipc_io_.reset(); // closed; opened again by the next pass
                                    tipc_.reset();
                                })
@@ -226,6 +235,8 @@ void Probes::follow_tipc(bool wanted) {
     if (!io) return tipc_refused_(log_, Level::error, "no link watch tipc: ", io.error().text);
     tipc_ = std::move(*links);
     tipc_io_ = std::make_unique<Io>(std::move(*io));
+    tipc_settled_ = Clock::now() + tipc_settle_time;
+    tipc_timer_->at(tipc_settled_);
 }
 
 } // namespace teamo

@@ -49,6 +49,7 @@ private:
         MacAddress mac{}; ///< the source of its probes, and the destination of the answers
         bool carries = false, others_carry = false;
         bool answered = false, listens = true;
+        bool is_done = false; ///< answered in this period, and the watch knows it
         std::optional<PortSocket> socket{};
         std::set<MacAddress> addresses{}; ///< that the socket receives besides its device's
         std::unique_ptr<Io> io{};
@@ -69,7 +70,8 @@ private:
     bool note(const Key& key, std::span<const std::byte> frame);
     static bool is_answer(const Ping& ping, std::span<const std::byte> frame);
     void resolve(Ping& ping);
-    void send(const Key& key, Ping& ping);
+    /// False: the address of the target, or the socket, is missing.
+    bool send(const Key& key, Ping& ping);
     void pause(const std::vector<Port>& ports);
     void follow_tipc(bool wanted);
 
@@ -80,6 +82,8 @@ private:
     std::map<Key, Ping> pings_;
     std::optional<TipcLinks> tipc_;
     std::unique_ptr<Io> tipc_io_;
+    std::optional<Timer> tipc_timer_;
+    Clock::time_point tipc_settled_{};
     LogOnce tipc_refused_;
 };
 

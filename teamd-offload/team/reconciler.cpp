@@ -3,6 +3,8 @@
 
 #include "plan/team/make_plan.h"
 
+#include <linux/if_ether.h>
+
 #include <algorithm>
 
 namespace teamo {
@@ -129,15 +131,23 @@ Member Reconciler::member(const TeamPort& port, const Link& team) const {
             .carrier_losses = port.watch.carrier_losses()};
 }
 
+bool Reconciler::watches_any(bool (*wanted)(const LinkWatch&)) const {
+    return std::ranges::any_of(ports_.all(), [wanted](const TeamPort& port) {
+        return std::ranges::any_of(port.watch.watches(), wanted);
+    });
+}
+
 /// An arp_ping watch expects answers with a tag.
 bool Reconciler::probes_tags() const {
-    const auto is_tagged = [](const LinkWatch& watch) {
+    return watches_any([](const LinkWatch& watch) {
         const auto* arp = std::get_if<ArpPingWatch>(&watch);
         return arp != nullptr && arp->vlanid.value_or(0) != 0;
-    };
-    return std::ranges::any_of(ports_.all(), [&](const TeamPort& port) {
-        return std::ranges::any_of(port.watch.watches(), is_tagged);
     });
+}
+
+/// TIPC's bearers are the ports, not the team.
+bool Reconciler::watches_tipc() const {
+    return watches_any([](const LinkWatch& watch) { return std::holds_alternative<TipcWatch>(watch); });
 }
 
 TeamPlan Reconciler::plan(const Link& team) const {
@@ -157,6 +167,7 @@ TeamPlan Reconciler::plan(const Link& team) const {
     input.tables.inner = context_.device.inner;
     input.tables.leaving = subsystems_.balancing->leaving();
     input.tables.drain = subsystems_.balancing->drains();
+    if (watches_tipc()) input.tables.port_protocol = ETH_P_TIPC;
     input.tables.notify_peers = config.notify_peers;
     input.tables.mcast_rejoin = config.mcast_rejoin;
     if (has(hash_fields_of(config.runner), HashField::cpu))

@@ -41,7 +41,9 @@ private:
     void await_mtu();
     void await_address();
     bool is_lacp() const;
+    bool watches_any(bool (*wanted)(const LinkWatch&)) const;
     bool probes_tags() const;
+    bool watches_tipc() const;
     RunnerStart runner_start() const;
     void decide();
     TeamPlan plan(const Link& team) const;

@@ -35,6 +35,14 @@ struct Begin {
     TeamContext& context() const { return parts.context; }
     const Link* device(const std::string& name) const { return find_link(parts.context.links(), name); }
 
+    MakeReply clear_statistics(std::optional<IfIndex> port) const {
+        auto* system = parts.reconciler.lacp();
+        if (system == nullptr)
+            return with(Refusal{.code = "OpNotSupp", .message = "Only the runner lacp has statistics."});
+        system->clear_counters(port);
+        return done();
+    }
+
     MakeReply operator()(const control::PortAdd& request) const {
         const auto* link = device(request.port);
         if (link == nullptr) return no_such_device();
@@ -147,6 +155,15 @@ struct Begin {
         if (!control::state_item(control::state_document(status_of(parts)), request.path))
             return with(Refusal{.code = "PathDoesNotExist", .message = "Item path does not exist."});
         return with(Refusal{.code = "OpNotSupp", .message = "Operation not supported."});
+    }
+
+    MakeReply operator()(const control::PortChannelClearStats& /*request*/) const {
+        return clear_statistics(std::nullopt);
+    }
+
+    MakeReply operator()(const control::PortChannelMemberClearStats& request) const {
+        const auto* port = parts.ports.find(request.port);
+        return port == nullptr ? no_such_device() : clear_statistics(port->index);
     }
 
     MakeReply operator()(const control::BalanceMove& request) const {

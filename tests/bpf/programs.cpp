@@ -58,7 +58,8 @@ Programs::Programs(teamo_link_reading reading) : skeleton_(teamo_forward::open()
             .hash_fields = TEAMO_HASH_ETH,
             .team_ifindex = 0,
             .inner_ifindex = 2000,
-            .port_ifindex = {}};
+            .port_ifindex = {},
+            .port_protocol = 0};
     for (std::uint32_t slot = 1; slot < TEAMO_SLOTS; slot++)
         team.port_ifindex[slot] = 1000 + slot;
     live = {.tx = all_slots, .rx = all_slots, .standby = 0};
@@ -98,6 +99,8 @@ teamo_bucket_counters Programs::bucket_counters_of(std::uint32_t bucket) const {
         sum.bytes += one.bytes;
         sum.packets += one.packets;
         sum.gso_bytes += one.gso_bytes;
+        sum.tcp_segments += one.tcp_segments;
+        sum.tcp_again += one.tcp_again;
     }
     return sum;
 }

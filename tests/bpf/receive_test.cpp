@@ -9,6 +9,7 @@
 
 #include <gmock/gmock.h>
 
+#include <arpa/inet.h>
 #include <net/if.h>
 
 namespace teamo::test {
@@ -37,6 +38,15 @@ TEST_F(ReceiveProgram, delivers_frames_to_team) {
         EXPECT_EQ(verdict.counters.rx_bytes, frame_to(to).size());
         EXPECT_EQ(verdict.counters.rx_dropped + verdict.counters.tx_packets, 0U);
     }
+}
+
+TEST_F(ReceiveProgram, leaves_the_ports_protocol_to_the_port) {
+    constexpr std::uint16_t tipc = 0x88ca;
+    const auto frame = PacketBuilder(own, from).other(tipc, 46).bytes();
+    EXPECT_EQ(programs_.receive(frame).action, redirected);
+    programs_.team.port_protocol = htons(tipc);
+    EXPECT_EQ(programs_.receive(frame).action, passed);
+    EXPECT_EQ(programs_.receive(frame_to(own)).action, redirected);
 }
 
 TEST_F(ReceiveProgram, finds_slot_by_device) {

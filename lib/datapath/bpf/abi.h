@@ -43,6 +43,7 @@ struct teamo_team {
     __u32 team_ifindex;              /* the team's end: team0 */
     __u32 inner_ifindex;             /* of a pair, the inner end: its ingress transmits, its egress delivers */
     __u32 port_ifindex[TEAMO_SLOTS]; /* by slot; [0] is 0 */
+    __u32 port_protocol;             /* an EtherType, in network order, that stays at the ports; 0: none */
 };
 
 /* Map "teamo_live", one element: the slots that carry, one bit each (bit = slot). Each word is written and

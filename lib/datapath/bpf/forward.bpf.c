@@ -320,6 +320,9 @@ int teamo_receive(struct __sk_buff *skb)
 	if (slot == TEAMO_NO_SLOT && (teamo_exit_by == TEAMO_EXIT_REDIRECT || !live->rx))
 		return TC_ACT_UNSPEC;
 
+	/* TIPC's bearer is the port itself (link watch tipc). */
+	if (team->port_protocol && ((const struct ethhdr *)data)->h_proto == team->port_protocol)
+		return TC_ACT_UNSPEC;
 	rx = slot != TEAMO_NO_SLOT && teamo_receives(live, slot);
 	dst = teamo_be64(data) >> 16;
 	if ((dst & ~0xfULL) == TEAMO_LINK_LOCAL) {

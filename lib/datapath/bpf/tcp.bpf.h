@@ -32,6 +32,7 @@ struct {
 
 /* No flow has more data in flight; what is farther back belongs to a new connection. */
 #define TEAMO_TCP_WINDOW (16u << 20)
+#define TEAMO_TCP_FRAGMENT 0x3fff /* more fragments, or an offset: RFC 791 */
 
 /* Odd constants of multiplicative hashing (the golden ratio, and the constants of MurmurHash3). */
 #define TEAMO_TCP_K1 0x9e3779b97f4a7c15ULL
@@ -50,7 +51,8 @@ static __always_inline void teamo_count_segments(struct __sk_buff* skb, const st
     entry = bpf_map_lookup_elem(&teamo_tcp_flows, &place);
     if (!entry) return;
     known = *(volatile __u64*)entry; /* at once: another CPU may write it */
-    if (known >> 32 == check && !tcp->syn && (__u32)known - end < TEAMO_TCP_WINDOW)
+    if (known >> 32 == check && !tcp->syn && (__u32)known - end < TEAMO_TCP_WINDOW &&
+        payload > 1) /* keepalives may have one byte */
         counters->tcp_again += segments;
     else
         *(volatile __u64*)entry = (__u64)check << 32 | end;
@@ -62,16 +64,19 @@ static __always_inline void teamo_count_tcp(struct __sk_buff* skb, struct teamo_
     void* end = (void*)(long)skb->data_end;
     const struct ethhdr* eth = data;
     const struct tcphdr* tcp;
-    __u32 offset, payload;
+    __u32 offset, length, payload;
     __u64 flow;
 
     if ((void*)(eth + 1) > end) return;
     if (eth->h_proto == bpf_htons(ETH_P_IP)) {
         const struct iphdr* ip = data + ETH_HLEN;
 
-        if ((void*)(ip + 1) > end || ip->protocol != IPPROTO_TCP || ip->ihl != 5) return;
+        if ((void*)(ip + 1) > end || ip->protocol != IPPROTO_TCP || ip->ihl != 5 ||
+            ip->frag_off & bpf_htons(TEAMO_TCP_FRAGMENT))
+            return;
         flow = (__u64)ip->saddr << 32 | ip->daddr;
         offset = ETH_HLEN + sizeof(*ip);
+        length = bpf_ntohs(ip->tot_len) + ETH_HLEN;
     } else if (eth->h_proto == bpf_htons(ETH_P_IPV6)) {
         const struct ipv6hdr* ip = data + ETH_HLEN;
         const __be32 *src = ip->saddr.s6_addr32, *dst = ip->daddr.s6_addr32;
@@ -79,12 +84,14 @@ static __always_inline void teamo_count_tcp(struct __sk_buff* skb, struct teamo_
         if ((void*)(ip + 1) > end || ip->nexthdr != IPPROTO_TCP) return;
         flow = (__u64)(src[0] ^ src[1] ^ src[2] ^ src[3]) << 32 | (dst[0] ^ dst[1] ^ dst[2] ^ dst[3]);
         offset = ETH_HLEN + sizeof(*ip);
+        length = bpf_ntohs(ip->payload_len) + offset;
     } else {
         return;
     }
     tcp = data + offset;
     if ((void*)(tcp + 1) > end) return;
-    payload = skb->len - offset - tcp->doff * 4;
+    /* A short frame is padded; a GSO packet may be longer than its header can say. */
+    payload = (skb->gso_size ? skb->len : length) - offset - tcp->doff * 4;
     if ((__s32)payload < 0 || (!payload && !tcp->syn)) return;
     flow = flow * TEAMO_TCP_K1 + ((__u32)tcp->source << 16 | tcp->dest);
     teamo_count_segments(skb, tcp, flow, payload, counters);

@@ -145,13 +145,23 @@ Result<> TeamDatapath::set_port_options(const Tables& tables) {
     });
 }
 
+/// The driver drops what a port receives that is not enabled. With a hash a port that stands by is enabled
+/// too: no bucket is mapped to it, so it does not transmit.
+SlotSet TeamDatapath::enabled_slots(const Tables& tables) {
+    auto slots = tables.transmit;
+    if (tables.mode == TransmitMode::hash && tables.transmit != 0)
+        for (const auto slot : tables.standby)
+            if (slot) slots |= bit(slot) & tables.receive;
+    return slots;
+}
+
 /// Sets which ports are enabled, and with activebackup which one is active. With activebackup a new port is
 /// enabled before the old one is disabled. In other modes ports are disabled first: after a loss, that is the
 /// only write until traffic flows again.
 Result<> TeamDatapath::set_carrying(const Tables& tables) {
     const auto enable = [&](bool what) {
         return for_each_port(tables, [&](Slot slot, IfIndex port) -> Result<> {
-            if (((tables.transmit & bit(slot)) != 0) != what) return {};
+            if (((enabled_slots(tables) & bit(slot)) != 0) != what) return {};
             return driver_->set({.name = "enabled", .port = port}, what);
         });
     };
@@ -207,7 +217,15 @@ Result<std::array<PortCounters, max_ports + 1>> TeamDatapath::read_counters() {
 Result<BucketMeter*> TeamDatapath::meter() {
     if (!team_ || !applied_ || applied_->mode != TransmitMode::hash)
         return fail(EAGAIN, "the team does not hash yet");
-    if (!meter_) meter_ = TEAMO_TRY(BucketMeter::open(team_));
+    if (meter_refused_) return tl::unexpected(*meter_refused_); // the kernel will not change its mind
+    if (!meter_) {
+        auto opened = BucketMeter::open(team_);
+        if (!opened) {
+            meter_refused_ = opened.error();
+            return tl::unexpected(opened.error());
+        }
+        meter_ = std::move(*opened);
+    }
     meter_->set_fields(applied_->hash_fields);
     return &*meter_;
 }

@@ -42,6 +42,7 @@ public:
     Result<> take_events() override;
 
 private:
+    static SlotSet enabled_slots(const Tables& tables);
     Result<BucketMeter*> meter();
     TeamDatapath(TransmitMode mode, LinkControl links, SlaveCounters counters)
         : mode_(mode), links_(std::move(links)), counters_(std::move(counters)) {}
@@ -60,6 +61,7 @@ private:
     SlaveCounters counters_;
     IfIndex team_;
     std::optional<TeamDriver> driver_; ///< set when there is a device
+    std::optional<Error> meter_refused_;
     std::optional<BucketMeter> meter_; ///< opened by the first meter()
     std::optional<Tables> applied_;    ///< none: something failed, or there was a driver event since
     std::array<IfIndex, max_ports + 1> ports_{};

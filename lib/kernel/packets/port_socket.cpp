@@ -40,6 +40,9 @@ Result<PortSocket> PortSocket::open(IfIndex device, const What& what) {
     }
     if (what.receive_buffer)
         TEAMO_TRY(set(SOL_SOCKET, SO_RCVBUF, &*what.receive_buffer, sizeof *what.receive_buffer));
+    // Otherwise the kernel copies each packet that leaves by the device, before the filter sees it.
+    constexpr int yes = 1;
+    TEAMO_TRY(set(SOL_PACKET, PACKET_IGNORE_OUTGOING, &yes, sizeof yes));
     sockaddr_ll at{};
     at.sll_family = AF_PACKET;
     at.sll_protocol = htons(what.protocol);

@@ -86,7 +86,7 @@ Result<> PortSet::join(IfIndex port) {
                       .slot = was->slot,
                       .name = link.name,
                       .config = config,
-                      .watch = make_watch(config, /*up=*/false)});
+                      .watch = make_watch(config, {})});
     // The next pass tries again after a failure; until then a new daemon would only repeat the join, which
     // does no harm.
     static_cast<void>(journal.keep());
@@ -229,7 +229,9 @@ void PortSet::adopt_port(const PortBefore& port, const Link& link, bool others_c
                       .slot = port.slot,
                       .name = link.name,
                       .config = config,
-                      .watch = make_watch(config, up, link.carrier_losses),
+                      .watch = make_watch(config, {.up = up,
+                                                   .unanswered = others_carry && port.unanswered,
+                                                   .losses = link.carrier_losses}),
                       .modes = context_.ethtool.read_link_modes(link.index),
                       .had_link = link.has_link()});
 }

@@ -22,7 +22,7 @@ std::vector<Candidate> PortSet::candidates() const {
         list.push_back(
             {.port = port.index,
              .up = is_lacp() ? port.watch.has_link() : port.watch.up(),
-             .held = is_lacp() && !port.watch.up(),
+             .held = is_lacp() && port.watch.has_link() && !port.watch.up(),
              .prio = port.config.prio,
              .sticky = port.config.sticky,
              .speed = port.modes.speed.value_or(0),
@@ -109,10 +109,9 @@ std::vector<Probes::Port> PortSet::probed(const Tables& tables) {
     return list;
 }
 
-PortWatch PortSet::make_watch(const PortConfig& config, bool up, std::uint32_t losses) const {
-    return {config.link_watches,
-            context_.config().link_watch_policy,
-            {.up = up, .trusted = is_lacp(), .losses = losses}};
+PortWatch PortSet::make_watch(const PortConfig& config, PortWatch::Start start) const {
+    start.trusted = is_lacp();
+    return {config.link_watches, context_.config().link_watch_policy, start};
 }
 
 /// Removes a port for the runner, the tables and the subsystems; its entry in the journal stays.
@@ -176,8 +175,10 @@ void PortSet::step_watches() {
         port.had_link = has_link;
         subsystems_.probes->note_answers(port.index, port.watch);
         port.watch.step(has_link, link == nullptr ? 0 : link->carrier_losses, now);
-        if (auto* entry = context_.journal.port(port.index); entry != nullptr)
+        if (auto* entry = context_.journal.port(port.index); entry != nullptr) {
             entry->carrier_losses = waits(port) ? std::optional(port.watch.carrier_losses()) : std::nullopt;
+            entry->unanswered = port.watch.has_link() && !port.watch.up();
+        }
     }
 }
 
@@ -279,7 +280,7 @@ void PortSet::reconfigure() {
     for (auto& port : ports_) {
         auto config = config_of(port.name);
         if (config.link_watches != port.config.link_watches)
-            port.watch = make_watch(config, port.watch.up(), port.watch.carrier_losses());
+            port.watch = make_watch(config, {.up = port.watch.up(), .losses = port.watch.carrier_losses()});
         subsystems_.offloads->change(port.index, config.offload);
         port.config = std::move(config);
     }

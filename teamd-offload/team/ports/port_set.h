@@ -100,7 +100,7 @@ public:
 
 private:
     bool is_lacp() const { return std::holds_alternative<LacpRunner>(context_.config().runner); }
-    PortWatch make_watch(const PortConfig& config, bool up, std::uint32_t losses = PortWatch::never_up) const;
+    PortWatch make_watch(const PortConfig& config, PortWatch::Start start) const;
     PortConfig config_of(std::string_view port) const;
     Result<Slot> free_slot() const;
     bool is_slave(const Link& link) const;

@@ -64,6 +64,30 @@ TEST_F(LacpTeam, aggregates_within_1200_ms_of_the_second_cable) {
     EXPECT_LT(since(start), patient(1'200ms));
 }
 
+TEST_F(LacpTeam, says_that_a_port_has_no_link) {
+    TeamUnderTest team(team_config(fast, ports_object(2)));
+    Partner partner(wires_, {1, 2});
+    up();
+    ASSERT_TRUE(carries(team, "eth2"));
+    wires_.pull(2);
+    EXPECT_TRUE(team.await_link("eth2", false));
+    EXPECT_THAT(reason(team, "eth2"), HasSubstr("no link"));
+    EXPECT_THAT(team.log(), testing::Not(HasSubstr("its link watch is down")));
+}
+
+TEST_F(LacpTeam, clears_its_counters) {
+    TeamUnderTest team(team_config(fast, ports_object(2)));
+    up();
+    const auto sent = [&](const char* port) { return std::stoi(detail(team, port, "lacpdus_sent")); };
+    EXPECT_TRUE(eventually("LACPDUs", [&] { return sent("eth1") >= 3 && sent("eth2") >= 3; }));
+    EXPECT_EQ(0, team.teamoctl({"clear", "statistics", "port", "eth1"}).status);
+    EXPECT_LT(sent("eth1"), 3);
+    EXPECT_GE(sent("eth2"), 3);
+    EXPECT_EQ(0, team.teamoctl({"clear", "statistics"}).status);
+    EXPECT_LT(sent("eth2"), 3);
+    EXPECT_EQ(1, team.teamoctl({"clear", "statistics", "port", "eth9"}).status);
+}
+
 TEST_F(LacpTeam, has_no_carrier_without_a_partner) {
     TeamUnderTest team(team_config(fast, ports_object(2)));
     up();
@@ -161,8 +185,11 @@ protected:
     LacpTeamOfFour() : LacpTeam(4) {}
 };
 
+/// The larger aggregate wins; by lacp_prio it would be that of the partner with the lower address.
+constexpr std::string_view by_count = R"({"name": "lacp", "fast_rate": true, "agg_select_policy": "count"})";
+
 TEST_F(LacpTeamOfFour, keeps_ports_at_another_switch_out) {
-    TeamUnderTest team(team_config(fast, ports_object(4)));
+    TeamUnderTest team(team_config(by_count, ports_object(4)));
     Partner partner(wires_, {1, 2, 3}), other(wires_, {4}, "team2");
     up();
     for (const auto* port : {"eth1", "eth2", "eth3"})
@@ -175,8 +202,7 @@ TEST_F(LacpTeamOfFour, keeps_ports_at_another_switch_out) {
 }
 
 TEST_F(LacpTeamOfFour, chooses_the_larger_aggregate_by_count) {
-    TeamUnderTest team(
-        team_config(R"({"name": "lacp", "fast_rate": true, "agg_select_policy": "count"})", ports_object(4)));
+    TeamUnderTest team(team_config(by_count, ports_object(4)));
     Partner partner(wires_, {1}), other(wires_, {2, 3, 4}, "team2");
     up();
     for (const auto* port : {"eth2", "eth3", "eth4"})

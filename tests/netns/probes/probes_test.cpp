@@ -2,7 +2,8 @@
 //
 // The link watches arp_ping, nsna_ping and tipc.
 //
-// lab: Ping.* by team, 30 s, long
+// lab: Ping*.* Family/PingOf.* Tipc.* by team, 30 s, long
+// lab: Tipc.* by bpf, 10 s, long
 #include "netns/lacp/partner.h"
 #include "support/traffic/frames.h"
 #include "support/traffic/packet_socket.h"
@@ -115,6 +116,26 @@ TEST_F(Ping, keeps_the_ports_over_a_restart) {
     EXPECT_EQ(0U, out.tally().lost) << text_of(out.tally());
 }
 
+TEST_F(Ping, leaves_a_dead_port_out_over_a_restart) {
+    const Cabling wires(2, FarSide::learning_switch);
+    address_client(wires);
+    TeamUnderTest team(team_config(activebackup, R"({"eth1": {"prio": 10}, "eth2": {}})", arp_ping()));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth1"));
+    wires.address();
+    take_from_switch(wires, 1);
+    ASSERT_TRUE(team.await_item("runner.active_port", "eth2"));
+    // Towards the host, because a probe by the wrong port would mislead the switch.
+    Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 2'000});
+    for (int round = 0; round < 3; ++round) {
+        team.kill();
+        team.start();
+        EXPECT_EQ("eth2", team.item("runner.active_port"));
+        EXPECT_TRUE(in.flows(1'000));
+    }
+    in.stop();
+    EXPECT_EQ(0U, in.tally().lost) << text_of(in.tally());
+}
+
 TEST_F(Ping, needs_all_watches_by_policy_all) {
     const Cabling wires(1, FarSide::learning_switch);
     wires.client().ip("link set client0 down");
@@ -224,6 +245,31 @@ TEST(Tipc, is_refused_in_one_line_without_the_kernels_tipc) {
     EXPECT_THAT(team.log(), HasSubstr("no link watch tipc: cannot ask TIPC for its links: "));
     EXPECT_FALSE(team.link_is_up("eth1"));
     EXPECT_EQ("tipc", team.item("ports.eth1.link_watches.list.link_watch_0.name"));
+}
+
+TEST(Tipc, follows_the_links_of_each_bearer) {
+    const Cabling wires(2, FarSide::open);
+    if (!UniqueFd(::socket(AF_TIPC, SOCK_SEQPACKET, 0))) GTEST_SKIP() << "this kernel has no TIPC";
+    must(wires.host(), "tipc node set nodeid host");
+    must(wires.peer(), "tipc node set nodeid peer");
+    const auto bearer = [](const NetNs& in, const char* verb, const std::string& device) {
+        must(in, fmt::format("tipc bearer {} media eth device {}", verb, device));
+    };
+    TeamUnderTest team(
+        team_config(activebackup, R"({"eth1": {"link_watch": {"name": "tipc", "tipc_bearer": "eth1"}},
+        "eth2": {"link_watch": {"name": "tipc", "tipc_bearer": "eth:eth2"}}})"));
+    for (const unsigned number : {1U, 2U}) {
+        bearer(wires.host(), "enable", Cabling::port(number));
+        bearer(wires.peer(), "enable", Cabling::far_end(number));
+    }
+    for (const auto* port : {"eth1", "eth2"})
+        EXPECT_TRUE(team.await_link(port)) << port;
+    bearer(wires.peer(), "disable", "p1");
+    EXPECT_TRUE(team.await_link("eth1", false));
+    EXPECT_TRUE(team.link_is_up("eth2"));
+    EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
+    bearer(wires.peer(), "enable", "p1");
+    EXPECT_TRUE(team.await_link("eth1"));
 }
 
 class PingWithLacp : public testing::Test {

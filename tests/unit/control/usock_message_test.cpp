@@ -34,6 +34,8 @@ const Method methods[]{
     {"REQUEST\nStateItemValueGet\nsetup.pid\n", StateItemValueGet{"setup.pid"}},
     {"REQUEST\nStateItemValueSet\nrunner.active_port\neth1\n",
      StateItemValueSet{"runner.active_port", "eth1"}},
+    {"REQUEST\nPortChannelClearStats\n", PortChannelClearStats{}},
+    {"REQUEST\nPortChannelMemberClearStats\neth1\n", PortChannelMemberClearStats{"eth1"}},
 };
 
 TEST(ControlRequest, reads_and_writes_every_method) {
@@ -88,7 +90,7 @@ TEST(ControlRequest, accepts_missing_newline_and_trailing_nul) {
 }
 
 TEST(ControlRequest, reports_unknown_method) {
-    for (const auto* method : {"PortChannelClearStats", "statedump", "StateDumpX", "State", " StateDump"})
+    for (const auto* method : {"PortChannelClear", "statedump", "StateDumpX", "State", " StateDump"})
         EXPECT_EQ(code_of(parse_request("REQUEST\n"s + method + "\n")), "UnknownMethod") << method;
 }
 

@@ -34,6 +34,7 @@ Journal sample() {
                                           .prefix = 64,
                                           .flags = IFA_F_PERMANENT | IFA_F_NODAD}},
                       .carrier_losses = 7,
+                      .unanswered = true,
                       .lacp = {.actor = {.key = 11, .port = {.priority = 255, .number = 1}, .state = 0x3f},
                                .partner = {.system = {.priority = 1, .address = {{2, 0, 0, 0, 0, 9}}},
                                            .key = 65535,

@@ -94,6 +94,37 @@ TEST_F(LossOfFour, is_not_found_for_one_slow_receiver_of_many) {
     }
 }
 
+TEST_F(LossOfFour, is_not_found_for_one_dead_receiver_in_light_traffic) {
+    for (int tick = 0; tick < 240; ++tick) {
+        for (std::size_t slot = 0; slot < 4; ++slot)
+            for (std::size_t flow = 0; flow < 64; ++flow)
+                send(slot * 64 + flow, 12, 0);
+        if (tick >= 40) send(2 * 64, 8, 1);
+        step();
+        ASSERT_EQ(detector.finding(IfIndex{3}), nullptr) << tick;
+    }
+}
+
+TEST_F(LossOfFour, is_measured_by_the_ports_own_limit) {
+    ports[2].max_loss = 50;
+    EXPECT_FALSE(run(20, 8, 8000, {0, 0, 0.02, 0}));
+    EXPECT_TRUE(run(3, 8, 8000, {0, 0, 0.1, 0}));
+}
+
+TEST_F(LossOfFour, is_not_found_if_counters_begin_anew) {
+    for (auto& port : ports)
+        port.errors = {
+            .rx_packets = 1'000'000, .tx_packets = 1'000'000, .rx_crc = 1, .rx_missed = 1, .tx = 1};
+    step();
+    for (auto& port : ports)
+        port.errors = {};
+    counters = {};
+    for (int tick = 0; tick < 50; ++tick)
+        step();
+    for (const auto& port : ports)
+        EXPECT_EQ(detector.finding(port.port), nullptr);
+}
+
 TEST_F(LossOfFour, is_not_found_if_the_ports_own_queue_drops) {
     for (int tick = 0; tick < 60; ++tick) {
         ports[2].queue_dropped += 15;

@@ -123,7 +123,7 @@ TEST(PingState, only_listens_while_it_does_not_send) {
     ping.step(true, zero);
     ping.note_role({.passes = true, .sends = false}, zero);
     auto now = zero;
-    ping.take_due();
+    EXPECT_FALSE(ping.take_due());
     EXPECT_EQ(run(ping, now, zero + 1s, never), 0);
     ping.note_answer();
     EXPECT_EQ(run(ping, now, zero + 2s, never), 0);
@@ -136,7 +136,7 @@ TEST(PingState, sends_at_once_when_it_may) {
     PingState ping({}, true);
     ping.step(true, zero);
     ping.note_role({.passes = true, .sends = false}, zero);
-    ping.take_due();
+    EXPECT_FALSE(ping.take_due()) << "the switch would learn the team's address at a backup port";
     ping.note_role({.passes = true, .sends = true}, zero + 300ms);
     EXPECT_TRUE(ping.take_due());
 }
@@ -150,6 +150,42 @@ TEST(PingState, is_not_judged_while_the_partner_passes_nothing) {
     EXPECT_TRUE(ping.up());
     ping.note_role({.passes = true, .sends = true}, now);
     EXPECT_TRUE(ping.take_due());
+}
+
+TEST(PingState, is_not_brought_back_by_answers_while_the_partner_passes_nothing) {
+    PingState ping({.interval = 100ms, .missed_max = 0}, true);
+    auto now = zero;
+    run(ping, now, zero + 1s, never);
+    ping.note_role({.passes = false, .sends = true}, now);
+    ping.note_answer();
+    ping.step(true, now);
+    EXPECT_FALSE(ping.up());
+}
+
+TEST(PingState, misses_nothing_while_its_target_is_not_known) {
+    PingState ping({.interval = 1s, .missed_max = 0}, true);
+    auto now = zero;
+    ping.step(true, now);
+    for (int tries = 0; tries < 50; ++tries) {
+        ASSERT_TRUE(ping.take_due());
+        ping.note_unsent(now);
+        ASSERT_THAT(ping.deadline(), Optional(now + 200ms));
+        now += 200ms;
+        ping.step(true, now);
+    }
+    EXPECT_TRUE(ping.up());
+    run(ping, now, now + 3s, never);
+    EXPECT_FALSE(ping.up());
+}
+
+TEST(PingState, begins_to_count_again_with_a_new_link) {
+    PingState ping({.interval = 1s, .missed_max = 3}, false, /*trusted=*/true);
+    auto now = zero;
+    run(ping, now, zero + 10s, never);
+    ASSERT_FALSE(ping.up());
+    ping.step(false, now);
+    run(ping, now, now + 1s, never);
+    EXPECT_TRUE(ping.up()) << "one missing answer is not too many";
 }
 
 TEST(PingState, is_up_with_its_link_if_it_is_trusted) {
