@@ -18,9 +18,10 @@ constexpr auto memory = 30s; ///< a finding stays that long without new evidence
 // Retransmissions. Congestion loses packets of all ports, and of single flows; a bad link those of all its
 // flows, and of no other port.
 constexpr std::uint64_t least_again = 20, least_sent = 200;
-constexpr double least_ratio = 5;    ///< to the other ports
-constexpr int least_ticks = 4;       ///< a short burst of losses is none of a bad link
-constexpr double least_expected = 3; ///< retransmissions of a bucket, for it to tell anything
+constexpr double least_ratio = 5; ///< to the other ports
+constexpr int least_ticks = 4;    ///< a short burst of losses is none of a bad link
+/// Retransmissions of a bucket, for it to tell anything: with TSO a lost packet is dozens of segments.
+constexpr double least_expected = 30;
 
 // A port's own counters.
 constexpr std::uint64_t least_errors = 10;

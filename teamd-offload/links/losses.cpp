@@ -40,9 +40,7 @@ void Losses::follow(std::vector<Port> ports, const Tables& tables) {
         else if (!known.state || known.state->watch() != *port.watch)
             known.state.emplace(*port.watch);
     }
-    if (ports_.empty() && !ports.empty()) timer_->after(LossDetector::tick);
     ports_ = std::move(ports);
-    if (ports_.empty()) timer_->stop();
 }
 
 /// None: they are not counted. With the team driver counting needs a program of ours on the team's device, so
@@ -101,16 +99,27 @@ std::vector<LossSample> Losses::samples() const {
 void Losses::look() {
     const auto now = Clock::now();
     const auto counters = read_buckets();
-    timer_->after(counters ? std::chrono::microseconds(LossDetector::tick) : errors_interval);
-    std::uint64_t again = 0;
+    std::uint64_t sent = 0, again = 0;
     if (counters)
-        for (const auto& bucket : *counters)
+        for (const auto& bucket : *counters) {
+            sent += bucket.tcp_segments;
             again += bucket.tcp_again;
+        }
+    // Without traffic the daemon sleeps.
+    is_busy_ = sent != std::exchange(sent_, sent);
+    if (is_busy_)
+        timer_->after(LossDetector::tick);
+    else
+        timer_->stop();
     read_errors(now);
     if (again != std::exchange(again_, again) || dropped_.empty()) read_drops();
     detector_.step(samples(), counters ? &*counters : nullptr, owners_, now);
     for (const auto& port : ports_)
         judge(port, now);
+}
+
+void Losses::poll() {
+    if (!is_busy_) look();
 }
 
 void Losses::judge(const Port& port, Clock::time_point now) {

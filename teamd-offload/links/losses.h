@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Watches for ports that lose packets although their link is up: reads the counters four times a second, logs
-// what LossDetector finds, and carries out the link watch "loss" (docs/adr/0026).
+// Watches for ports that lose packets although their link is up: reads the counters four times a second while
+// there is traffic, logs what LossDetector finds, and carries out the link watch "loss" (docs/adr/0026).
 #pragma once
 
 #include "kernel/netlink/netlink_socket.h"
@@ -35,6 +35,8 @@ public:
 
     /// The ports and the tables since the last pass.
     void follow(std::vector<Port> ports, const Tables& tables);
+    /// Call it once a second. While TCP segments are sent, it looks by itself, and more often.
+    void poll();
     /// True if the port should be used only while no other can be.
     bool is_last(IfIndex port) const;
     LossStatus status(IfIndex port) const;
@@ -64,7 +66,8 @@ private:
     bool is_by_flow_ = false; ///< a bucket tells the port
     std::array<Slot, bucket_count> owners_{};
     LossDetector detector_;
-    std::uint64_t again_ = 0; ///< of all buckets, when they were read last
+    std::uint64_t sent_ = 0, again_ = 0; ///< segments of all buckets, when they were read last
+    bool is_busy_ = false;
     std::map<IfIndex, LinkErrors> errors_;
     Clock::time_point errors_read_{};
     std::map<IfIndex, std::uint64_t> dropped_; ///< by the ports' own queues, as last read
