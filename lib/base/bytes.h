@@ -49,4 +49,41 @@ private:
     Bytes bytes_;
 };
 
+/// Reads from the front of bytes that are known to be long enough.
+class FrameReader {
+public:
+    explicit FrameReader(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+    std::uint8_t byte() { return static_cast<std::uint8_t>(take(1)[0]); }
+    std::uint16_t two() {
+        const auto high = byte();
+        return static_cast<std::uint16_t>(high << 8 | byte());
+    }
+    std::uint32_t four() {
+        const std::uint32_t high = two();
+        return high << 16 | two();
+    }
+    MacAddress mac() {
+        MacAddress address;
+        for (auto& one : address.bytes)
+            one = byte();
+        return address;
+    }
+    IpAddress ip(bool ipv6) {
+        IpAddress address{.ipv6 = ipv6};
+        for (std::size_t i = 0; i < address.size(); ++i)
+            address.bytes[i] = byte();
+        return address;
+    }
+    void skip(std::size_t count) { static_cast<void>(take(count)); }
+
+private:
+    std::span<const std::byte> take(std::size_t count) {
+        const auto taken = rest_.first(count);
+        rest_ = rest_.subspan(count);
+        return taken;
+    }
+    std::span<const std::byte> rest_;
+};
+
 } // namespace teamo

@@ -20,7 +20,7 @@ inline constexpr std::size_t icmp_checksum_offset = 2;
 /// RFC 1071, over both parts together; the first must have an even length.
 std::uint16_t internet_checksum(std::span<const std::byte> first, std::span<const std::byte> second = {});
 
-/// What a frame says of its sender.
+/// What a frame says about its sender.
 struct FrameSource {
     MacAddress mac{};
     std::optional<std::uint16_t> vlan{}; ///< VID of its tag

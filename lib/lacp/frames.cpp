@@ -12,39 +12,8 @@ constexpr std::uint8_t tlv_marker = 1, tlv_marker_response = 2;
 constexpr std::uint8_t actor_length = 20, collector_length = 16, marker_length = 16;
 constexpr std::size_t header = 14;
 
-/// Reads from the front of bytes that are known to be long enough.
-class Reader {
-public:
-    explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
-
-    std::uint8_t byte() { return static_cast<std::uint8_t>(take(1)[0]); }
-    std::uint16_t two() {
-        const auto high = byte();
-        return static_cast<std::uint16_t>(high << 8 | byte());
-    }
-    std::uint32_t four() {
-        const std::uint32_t high = two();
-        return high << 16 | two();
-    }
-    MacAddress mac() {
-        MacAddress address;
-        for (auto& one : address.bytes)
-            one = byte();
-        return address;
-    }
-    void skip(std::size_t count) { static_cast<void>(take(count)); }
-
-private:
-    std::span<const std::byte> take(std::size_t count) {
-        const auto taken = rest_.first(count);
-        rest_ = rest_.subspan(count);
-        return taken;
-    }
-    std::span<const std::byte> rest_;
-};
-
 /// None: the length of its TLV is wrong.
-std::optional<PortInfo> read_info(Reader& reader) {
+std::optional<PortInfo> read_info(FrameReader& reader) {
     reader.skip(1);
     if (reader.byte() != actor_length) return std::nullopt;
     PortInfo info;
@@ -58,7 +27,7 @@ std::optional<PortInfo> read_info(Reader& reader) {
     return info;
 }
 
-Received parse_lacpdu(Reader reader) {
+Received parse_lacpdu(FrameReader reader) {
     Lacpdu pdu;
     pdu.version = reader.byte();
     const auto actor = read_info(reader), partner = actor ? read_info(reader) : std::nullopt;
@@ -71,7 +40,7 @@ Received parse_lacpdu(Reader reader) {
     return pdu;
 }
 
-Received parse_marker(Reader reader) {
+Received parse_marker(FrameReader reader) {
     reader.skip(1); // version
     const auto type = reader.byte();
     if ((type != tlv_marker && type != tlv_marker_response) || reader.byte() != marker_length)
@@ -109,7 +78,7 @@ void write_info(FrameWriter& frame, std::uint8_t type, const PortInfo& info) {
 
 Received parse_frame(std::span<const std::byte> frame) {
     if (frame.size() < header + 1) return Unusable::illegal;
-    Reader reader(frame);
+    FrameReader reader(frame);
     const auto to = reader.mac();
     reader.skip(to.bytes.size()); // the source
     if (reader.two() != ether_slow) return Unusable::unknown;

@@ -37,7 +37,7 @@ struct PortId {
     auto operator<=>(const PortId&) const = default;
 };
 
-/// What a LACPDU says of a port, of the actor or of the partner (6.4.2.3).
+/// What a LACPDU says about a port, of the actor or of the partner (6.4.2.3).
 struct PortInfo {
     SystemId system{};
     std::uint16_t key = 0;

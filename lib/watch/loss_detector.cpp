@@ -57,6 +57,12 @@ void LossDetector::add(Window& to, const Window& more) {
         to.lossy_ticks[port] += ticks;
 }
 
+template <class Action>
+void LossDetector::in_windows(Action action) {
+    std::ranges::for_each(ticks_, action);
+    action(period_);
+}
+
 LossDetector::Window LossDetector::last_seconds() const {
     Window sum;
     for (const auto& one : ticks_)
@@ -148,30 +154,28 @@ void LossDetector::step(std::span<const LossSample> ports, const AllBucketCounte
     std::erase_if(known_, [&](const auto& entry) {
         return std::ranges::find(ports, entry.first, &LossSample::port) == ports.end();
     });
-    Window tick{.owners = owners};
+    Window latest{.owners = owners};
     if (counters != nullptr && last_)
         for (std::size_t i = 0; i < bucket_count; ++i)
-            tick.buckets[i] = {rise((*last_)[i].tcp_segments, (*counters)[i].tcp_segments),
-                               rise((*last_)[i].tcp_again, (*counters)[i].tcp_again)};
+            latest.buckets[i] = {rise((*last_)[i].tcp_segments, (*counters)[i].tcp_segments),
+                                 rise((*last_)[i].tcp_again, (*counters)[i].tcp_again)};
     last_ = counters == nullptr ? std::nullopt : std::optional(*counters);
     for (const auto& port : ports) {
         const auto [entry, is_new] = known_.try_emplace(port.port);
         auto& known = entry->second;
         if (is_new) known = {.last = port, .begun = port, .begun_at = now, .calm = port, .calm_at = now};
-        tick.dropped[port.port] = rise(known.last.queue_dropped, port.queue_dropped);
+        latest.dropped[port.port] = rise(known.last.queue_dropped, port.queue_dropped);
         known.last = port;
-        if (total(tick, port.slot).again > 0) tick.lossy_ticks[port.port] = 1;
+        if (total(latest, port.slot).again > 0) latest.lossy_ticks[port.port] = 1;
     }
     // What a bucket lost before it moved says nothing about its new port.
-    if (!ticks_.empty() && ticks_.back().owners != owners) {
-        for (auto& one : ticks_)
+    if (!ticks_.empty() && ticks_.back().owners != owners)
+        in_windows([&owners](Window& window) {
             for (std::size_t i = 0; i < bucket_count; ++i)
-                if (one.owners[i] != owners[i]) one.buckets[i] = {};
-        for (std::size_t i = 0; i < bucket_count; ++i)
-            if (period_.owners[i] != owners[i]) period_.buckets[i] = {};
-    }
-    add(period_, tick);
-    ticks_.push_back(std::move(tick));
+                if (window.owners[i] != owners[i]) window.buckets[i] = {};
+        });
+    add(period_, latest);
+    ticks_.push_back(std::move(latest));
     if (ticks_.size() > ticks_of_window) ticks_.pop_front();
     const bool period_ends = now - period_began_ >= period;
     const auto recent = last_seconds();
@@ -226,14 +230,12 @@ void LossDetector::forget(IfIndex port) {
     if (found == known_.end()) return;
     const auto slot = found->second.last.slot;
     known_.erase(found);
-    const auto clear = [&](Window& window) {
+    in_windows([slot, port](Window& window) {
         for (std::size_t i = 0; i < bucket_count; ++i)
             if (window.owners[i] == slot) window.buckets[i] = {};
         window.lossy_ticks.erase(port);
         window.dropped.erase(port);
-    };
-    std::ranges::for_each(ticks_, clear);
-    clear(period_);
+    });
 }
 
 } // namespace teamo

@@ -80,6 +80,8 @@ private:
         Clock::time_point found_at{};
     };
     static void add(Window& to, const Window& more);
+    template <class Action>
+    void in_windows(Action action);
     Window last_seconds() const;
     static Segments total(const Window& window, Slot slot);
     static std::optional<LossFinding> by_flows(const Window& window, const LossSample& port,

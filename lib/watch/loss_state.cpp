@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "watch/loss_state.h"
 
-#include <algorithm>
-
 namespace teamo {
 namespace {
 
@@ -32,12 +30,12 @@ LossState::Change LossState::step(const std::optional<Evidence>& evidence,
         since_ = now;
         return Change::tried_again;
     }
-    const auto wait = std::min(watch_.retry * (1U << std::min(tries_, 12U)), longest_wait);
-    if (tries_ > 0 && now - since_ >= 2 * wait) tries_ = 0;
+    const auto wait = [this] { return growing_pause(watch_.retry, tries_, longest_wait); };
+    if (tries_ > 0 && now - since_ >= 2 * wait()) tries_ = 0;
     if (!evidence || (evidence->by_flows && now < excused_until_)) return Change::none;
     out_ = true;
     since_ = now;
-    until_ = now + std::min(watch_.retry * (1U << std::min(tries_, 12U)), longest_wait);
+    until_ = now + wait();
     ++tries_;
     suspects_ = evidence->by_flows ? evidence->buckets : std::vector<std::uint8_t>{};
     lost_ = evidence->lost;

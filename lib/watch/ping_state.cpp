@@ -8,7 +8,7 @@ namespace teamo {
 
 std::chrono::milliseconds retry_after(unsigned tries) {
     constexpr std::chrono::seconds first{10}, longest{300};
-    return std::min<std::chrono::milliseconds>(first * (1U << std::min(tries, 5U)), longest);
+    return growing_pause(first, tries, longest);
 }
 
 /// How long an answer may take before it counts as missing. missed_max + 1 of these, after the interval in

@@ -10,21 +10,8 @@ constexpr std::size_t ethernet_header = 14;
 constexpr std::uint16_t arp_request = 1, arp_reply = 2, hardware_ethernet = 1;
 constexpr std::uint8_t neighbour_solicitation = 135, neighbour_advertisement = 136;
 
-// Offsets are checked by the callers.
-std::uint8_t byte_at(std::span<const std::byte> bytes, std::size_t offset) {
-    return std::to_integer<std::uint8_t>(bytes[offset]);
-}
-
-std::uint16_t two_at(std::span<const std::byte> bytes, std::size_t offset) {
-    return static_cast<std::uint16_t>(byte_at(bytes, offset) << 8 | byte_at(bytes, offset + 1));
-}
-
-IpAddress ip_at(std::span<const std::byte> bytes, std::size_t offset, bool ipv6) {
-    IpAddress address{.ipv6 = ipv6};
-    for (std::size_t i = 0; i < address.size(); ++i)
-        address.bytes[i] = byte_at(bytes, offset + i);
-    return address;
-}
+/// The EtherType of a frame that has one.
+std::uint16_t ethertype_of(std::span<const std::byte> frame) { return FrameReader(frame.subspan(12)).two(); }
 
 /// The group in which the owner of an address listens for solicitations (RFC 4291, 2.7.1).
 IpAddress solicited_node(const IpAddress& address) {
@@ -52,36 +39,45 @@ Bytes neighbour_probe(const FrameSource& source, const IpAddress& from, const Ip
 
 std::optional<ArpMessage> parse_arp(std::span<const std::byte> frame) {
     constexpr std::size_t size = 28;
-    if (frame.size() < ethernet_header + size || two_at(frame, 12) != ether_arp) return std::nullopt;
-    const auto arp = frame.subspan(ethernet_header, size);
-    const auto operation = two_at(arp, 6);
-    if (two_at(arp, 0) != hardware_ethernet || two_at(arp, 2) != ether_ipv4 || byte_at(arp, 4) != 6 ||
-        byte_at(arp, 5) != 4 || (operation != arp_request && operation != arp_reply))
+    if (frame.size() < ethernet_header + size || ethertype_of(frame) != ether_arp) return std::nullopt;
+    FrameReader arp(frame.subspan(ethernet_header));
+    if (arp.two() != hardware_ethernet || arp.two() != ether_ipv4 || arp.byte() != 6 || arp.byte() != 4)
         return std::nullopt;
-    return ArpMessage{
-        .is_reply = operation == arp_reply, .sender = ip_at(arp, 14, false), .target = ip_at(arp, 24, false)};
+    const auto operation = arp.two();
+    if (operation != arp_request && operation != arp_reply) return std::nullopt;
+    ArpMessage message{.is_reply = operation == arp_reply, .sender = {}, .target = {}};
+    arp.mac();
+    message.sender = arp.ip(/*ipv6=*/false);
+    arp.mac();
+    message.target = arp.ip(/*ipv6=*/false);
+    return message;
 }
 
 std::optional<NeighbourMessage> parse_neighbour(std::span<const std::byte> frame) {
     constexpr std::size_t ip_header = 40, shortest = 24; // of a message, without options
-    if (frame.size() < ethernet_header + ip_header + shortest || two_at(frame, 12) != ether_ipv6)
+    if (frame.size() < ethernet_header + ip_header + shortest || ethertype_of(frame) != ether_ipv6)
         return std::nullopt;
     const auto ip = frame.subspan(ethernet_header);
-    const std::size_t length = two_at(ip, 4);
+    FrameReader header(ip);
+    const auto version = header.byte() >> 4;
+    header.skip(3);
+    const std::size_t length = header.two();
+    const auto next_header = header.byte(), hop_limit = header.byte();
     // Hop limit 255: no router has passed it on.
-    if (byte_at(ip, 0) >> 4 != 6 || byte_at(ip, 6) != protocol_icmpv6 || byte_at(ip, 7) != 255 ||
-        length < shortest || ip.size() < ip_header + length)
+    if (version != 6 || next_header != protocol_icmpv6 || hop_limit != 255 || length < shortest ||
+        ip.size() < ip_header + length)
         return std::nullopt;
     const auto message = ip.subspan(ip_header, length);
-    const auto type = byte_at(message, 0);
-    if ((type != neighbour_solicitation && type != neighbour_advertisement) || byte_at(message, 1) != 0)
-        return std::nullopt;
+    FrameReader reader(message);
+    const auto type = reader.byte(), code = reader.byte();
+    if ((type != neighbour_solicitation && type != neighbour_advertisement) || code != 0) return std::nullopt;
     FrameWriter pseudo_header;
     pseudo_header.raw(ip.subspan(8, 32));
     pseudo_header.big_endian(static_cast<std::uint32_t>(length)).big_endian(std::uint32_t{protocol_icmpv6});
     if (internet_checksum(pseudo_header.bytes(), message) != 0) return std::nullopt;
+    reader.skip(6); // checksum and flags
     return NeighbourMessage{.is_advertisement = type == neighbour_advertisement,
-                            .target = ip_at(message, 8, true)};
+                            .target = reader.ip(/*ipv6=*/true)};
 }
 
 } // namespace teamo

@@ -27,6 +27,7 @@ struct TeamContext {
     TeamDevice device{};
 
     const TeamConfig& config() const { return configuration.team; }
+    bool is_lacp() const { return std::holds_alternative<LacpRunner>(config().runner); }
     const std::string& name() const { return configuration.team.device; }
     const Links& links() const { return observer->links(); }
     /// nullptr: there is no such device.

@@ -12,7 +12,7 @@ namespace teamo {
 Tables Reconciler::begin() {
     changes_.begin(*context_.team());
     auto& system = context_.journal.edit().lacp_system;
-    if (is_lacp()) system = context_.team()->address;
+    if (context_.is_lacp()) system = context_.team()->address;
     runner_ = make_runner(context_.config().runner, runner_start());
     return plan(*context_.team()).tables;
 }
@@ -20,7 +20,7 @@ Tables Reconciler::begin() {
 const Tables& Reconciler::adopt() {
     changes_.begin(*context_.team()); // the GSO limits count as set by us: their origin is not known
     auto& system = context_.journal.edit().lacp_system;
-    if (is_lacp() && !system) system = context_.team()->address;
+    if (context_.is_lacp() && !system) system = context_.team()->address;
     runner_ = make_runner(context_.config().runner, runner_start());
     decide();
     moved_ = context_.journal.now().active != decision_.active;
@@ -45,8 +45,6 @@ void Reconciler::run() {
     apply(next);
 }
 
-bool Reconciler::is_lacp() const { return std::holds_alternative<LacpRunner>(context_.config().runner); }
-
 RunnerStart Reconciler::runner_start() const {
     const auto& journal = context_.journal.now();
     RunnerStart start{.active = journal.active,
@@ -65,7 +63,7 @@ RunnerStart Reconciler::runner_start() const {
 void Reconciler::decide() {
     auto candidates = ports_.candidates();
     // A team that is down does not aggregate, so that no partner sends to it.
-    if (is_lacp() && !context_.team()->is_up())
+    if (context_.is_lacp() && !context_.team()->is_up())
         for (auto& candidate : candidates)
             candidate.up = false;
     decision_ = step(runner_, candidates, Clock::now());

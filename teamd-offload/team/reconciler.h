@@ -40,7 +40,6 @@ public:
 private:
     void await_mtu();
     void await_address();
-    bool is_lacp() const;
     bool watches_any(bool (*wanted)(const LinkWatch&)) const;
     bool probes_tags() const;
     bool watches_tipc() const;

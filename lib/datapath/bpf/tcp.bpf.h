@@ -21,6 +21,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "abi.h"
+#include "parse.bpf.h"
 
 /* By flow: a check of the flow in the upper half, the sequence number after its last data in the lower. */
 struct {
@@ -32,7 +33,6 @@ struct {
 
 /* No flow has more data in flight; what is farther back belongs to a new connection. */
 #define TEAMO_TCP_WINDOW (16u << 20)
-#define TEAMO_TCP_FRAGMENT 0x3fff /* more fragments, or an offset: RFC 791 */
 
 /* Odd constants of multiplicative hashing (the golden ratio, and the constants of MurmurHash3). */
 #define TEAMO_TCP_K1 0x9e3779b97f4a7c15ULL
@@ -72,7 +72,7 @@ static __always_inline void teamo_count_tcp(struct __sk_buff* skb, struct teamo_
         const struct iphdr* ip = data + ETH_HLEN;
 
         if ((void*)(ip + 1) > end || ip->protocol != IPPROTO_TCP || ip->ihl != 5 ||
-            ip->frag_off & bpf_htons(TEAMO_TCP_FRAGMENT))
+            ip->frag_off & bpf_htons(TEAMO_IP_FRAGMENT))
             return;
         flow = (__u64)ip->saddr << 32 | ip->daddr;
         offset = ETH_HLEN + sizeof(*ip);

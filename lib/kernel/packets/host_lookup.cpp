@@ -5,7 +5,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -67,8 +66,8 @@ void HostLookup::take_answer(Entry& entry, Clock::time_point now) {
         ++entry.failures;
     }
     entry.question.reset();
-    const auto wait = shortest_wait * (1U << std::min(entry.failures, 6U));
-    entry.next = now + (found != nullptr ? longest_wait : std::min<std::chrono::seconds>(wait, longest_wait));
+    entry.next =
+        now + (found != nullptr ? longest_wait : growing_pause(shortest_wait, entry.failures, longest_wait));
 }
 
 std::optional<IpAddress> HostLookup::find(const std::string& host, bool ipv6, Clock::time_point now) {

@@ -21,8 +21,8 @@ std::vector<Candidate> PortSet::candidates() const {
     for (const auto& port : ports_)
         list.push_back(
             {.port = port.index,
-             .up = is_lacp() ? port.watch.has_link() : port.watch.up(),
-             .held = is_lacp() && port.watch.has_link() && !port.watch.up(),
+             .up = context_.is_lacp() ? port.watch.has_link() : port.watch.up(),
+             .held = context_.is_lacp() && port.watch.has_link() && !port.watch.up(),
              .prio = port.config.prio,
              .sticky = port.config.sticky,
              .speed = port.modes.speed.value_or(0),
@@ -94,7 +94,7 @@ std::vector<Probes::Port> PortSet::probed(const Tables& tables) {
         const auto* before = context_.journal.port(port.index);
         const bool carries = (tables.transmit & bit(port.slot)) != 0;
         // A backup port is silent, as with teamd: the switch would learn the team's address there.
-        port.watch.note_role({.passes = !is_lacp() || (tables.receive & bit(port.slot)) != 0,
+        port.watch.note_role({.passes = !context_.is_lacp() || (tables.receive & bit(port.slot)) != 0,
                               .sends = carries || !one_carries || tables.transmit == 0},
                              now);
         list.push_back({.index = port.index,
@@ -110,7 +110,7 @@ std::vector<Probes::Port> PortSet::probed(const Tables& tables) {
 }
 
 PortWatch PortSet::make_watch(const PortConfig& config, PortWatch::Start start) const {
-    start.trusted = is_lacp();
+    start.trusted = context_.is_lacp();
     return {config.link_watches, context_.config().link_watch_policy, start};
 }
 
@@ -150,7 +150,7 @@ void PortSet::drop_removed_by_others() {
     }
 }
 
-bool PortSet::waits(const TeamPort& port) const { return port.watch.waits() || is_lacp(); }
+bool PortSet::waits(const TeamPort& port) const { return port.watch.waits() || context_.is_lacp(); }
 
 void PortSet::step_watches() {
     const auto now = Clock::now();

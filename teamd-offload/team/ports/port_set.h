@@ -99,7 +99,6 @@ public:
     std::vector<RefusedStatus> refused() const;
 
 private:
-    bool is_lacp() const { return std::holds_alternative<LacpRunner>(context_.config().runner); }
     PortWatch make_watch(const PortConfig& config, PortWatch::Start start) const;
     PortConfig config_of(std::string_view port) const;
     Result<Slot> free_slot() const;

@@ -5,15 +5,13 @@
 // lab: LacpPeer.* LacpTeam.aggregates_* LacpTeam.keeps_* LacpTeam.needs_* by team, 35 s
 // lab: LacpPeer.* LacpTeam*.* by team on 6.1, 70 s, long
 // lab: LacpPeer.* LacpTeam*.* by bpf on 6.1, 80 s, long
-#include "netns/configs.h"
+#include "netns/lacp/partner.h"
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
 
 namespace teamo::test {
 namespace {
-
-constexpr std::string_view fast = R"({"name": "lacp", "fast_rate": true, "tx_hash": ["eth", "ipv4", "l4"]})";
 
 class LacpPeer : public testing::Test {
 protected:

@@ -3,7 +3,7 @@
 // Builds frames, and checks received frames.
 #pragma once
 
-#include "base/bytes.h"
+#include "base/frames.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,8 +12,7 @@
 
 namespace teamo::test {
 
-inline constexpr std::uint16_t ether_ipv4 = 0x0800, ether_arp = 0x0806, ether_vlan = 0x8100,
-                               ether_ipv6 = 0x86dd, ether_lldp = 0x88cc;
+inline constexpr std::uint16_t ether_lldp = 0x88cc;
 /// EtherType for local experiments (IEEE 802): no stack replies to it.
 inline constexpr std::uint16_t ether_experiment = 0x88b5;
 
