@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The daemon: reads options and configuration, runs one team in its loop, and stops it.
+#include "accept.h"
+#include "bus/unit_job.h"
+#include "control/metrics.h"
 #include "control_server.h"
+#include "dbus_server.h"
 #include "dry_run.h"
 #include "ignored_settings.h"
 #include "kernel/files/files.h"
@@ -25,7 +29,7 @@ constexpr int success = 0, failure = 1, runtime_failure = 2; // teamd's exit sta
 constexpr int try_again = 75;
 
 constexpr const char* run_directory = "/run/teamd";
-constexpr std::chrono::seconds kill_patience{30};
+constexpr std::chrono::seconds kill_patience{30}, metrics_interval{10};
 constexpr std::array handled_signals{SIGTERM, SIGINT, SIGQUIT, SIGHUP};
 
 /// Logs why the daemon cannot start. Returns its exit status.
@@ -51,20 +55,6 @@ Result<std::string> free_team_name() {
         if (auto name = fmt::format("team{}", number); find_link(links, name) == nullptr) return name;
 }
 
-/// Starting a team: what teamd tolerates is only a warning.
-Result<Configuration> accept(ConfigurationRead read, const std::string& file, const Log& log) {
-    std::string refused;
-    for (auto diagnostic : read.diagnostics) {
-        if (diagnostic.tolerated) diagnostic.severity = Diagnostic::Severity::warning;
-        if (diagnostic.severity == Diagnostic::Severity::warning)
-            log(Level::warning, text_of(diagnostic, file));
-        else if (refused.empty())
-            refused = text_of(diagnostic, file);
-    }
-    if (!read.configuration) return fail(EINVAL, refused.empty() ? file + ": cannot be used" : refused);
-    return std::move(*read.configuration);
-}
-
 /// A team's state in one line, for the log and systemctl status.
 std::string describe(const TeamStatus& status) {
     const auto carrying = std::ranges::count_if(status.ports, &PortStatus::transmits);
@@ -85,7 +75,11 @@ public:
 
 private:
     Result<> start(Configuration configuration);
+    Result<> serve(const std::string& device, const ControlServer::Answer& answer);
     void notify_status();
+    void reload();
+    Result<> begin_metrics();
+    void write_metrics();
     void end(int status) { sd_event_exit(loop_.get(), status); }
 
     const Options& options_;
@@ -94,14 +88,18 @@ private:
     std::vector<Signal> signals_;
     std::unique_ptr<Team> team_;
     bool ending_ = false;
-    std::unique_ptr<ControlServer> server_; // destroyed before the team that it refers to
+    // Destroyed before the team that they refer to.
+    std::unique_ptr<ControlServer> server_;
+    std::unique_ptr<DbusServer> dbus_;
+    std::optional<Timer> metrics_timer_;
+    LogOnce metrics_failure_;
 };
 
 Result<> Run::start(Configuration configuration) {
     loop_ = TEAMO_TRY(make_loop());
     for (const int number : handled_signals) {
         const auto stop = [this, number] {
-            if (number == SIGHUP) return; // as teamd: caught, without an effect
+            if (number == SIGHUP) return reload();
             log_(Level::info, fmt::format("signal {}, stopping", number));
             end(success);
         };
@@ -114,18 +112,54 @@ Result<> Run::start(Configuration configuration) {
     };
     team_ = TEAMO_TRY(Team::start(
         std::move(configuration), options_, log_, loop_.get(), [this] { notify_status(); }, failed));
-    if (!options_.usock) return {};
     const auto answer = [this](const control::Request& request) { return team_->answer(request); };
-    auto server =
-        ControlServer::listen(loop_.get(), fmt::format("{}/{}.sock", run_directory, device), log_, answer);
-    if (!server) team_->abandon();
-    server_ = TEAMO_TRY(std::move(server));
+    auto served = serve(device, answer);
+    if (served) served = begin_metrics();
+    if (!served) team_->abandon();
+    return served;
+}
+
+/// The bus name last: it tells NetworkManager that the team can be used.
+Result<> Run::serve(const std::string& device, const ControlServer::Answer& answer) {
+    const auto path = fmt::format("{}/{}.sock", run_directory, device);
+    if (options_.usock) server_ = TEAMO_TRY(ControlServer::listen(loop_.get(), path, log_, answer));
+    if (options_.dbus) dbus_ = TEAMO_TRY(DbusServer::open(loop_.get(), device, log_, answer));
     return {};
+}
+
+Result<> Run::begin_metrics() {
+    if (!options_.metrics_file) return {};
+    metrics_timer_ = TEAMO_TRY(Timer::make(loop_.get(), [this] { write_metrics(); }));
+    write_metrics();
+    return {};
+}
+
+/// Whole or not at all, because the reader may come at any time.
+void Run::write_metrics() {
+    metrics_timer_->after(metrics_interval);
+    const auto state = team_->state();
+    const auto written = replace_file(*options_.metrics_file, control::metrics_text({&state, 1}), 0644);
+    if (!written)
+        metrics_failure_(log_, Level::warning, "metrics: ", written.error().text);
+    else
+        metrics_failure_.clear();
 }
 
 /// For systemctl status; not while the team is starting or stopping.
 void Run::notify_status() {
-    if (team_ && !ending_) sd_notifyf(0, "STATUS=%s", describe(team_->summary()).c_str());
+    if (!team_ || ending_) return;
+    const auto summary = team_->summary();
+    sd_notifyf(0, "STATUS=%s", describe(summary).c_str());
+    if (dbus_) dbus_->follow(summary);
+}
+
+/// teamd catches SIGHUP too, without an effect.
+void Run::reload() {
+    sd_notify(0, "RELOADING=1");
+    if (const auto reloaded = team_->reload(); !reloaded)
+        log_(Level::error, fmt::format("nothing is changed: {}", reloaded.error().text),
+             message_id::config_refused);
+    sd_notify(0, "READY=1");
 }
 
 int Run::run(Configuration configuration, UniqueFd parent) {
@@ -152,6 +186,10 @@ int Run::run(Configuration configuration, UniqueFd parent) {
     ending_ = true;
     sd_notify(0, "STOPPING=1");
     server_.reset();
+    dbus_.reset();
+    if (options_.metrics_file) remove_file(*options_.metrics_file);
+    // The daemon that starts next adopts the team.
+    if (is_unit_restarting()) team_->keep_devices();
     team_->stop();
     return status < 0 ? runtime_failure : status;
 }
@@ -165,7 +203,10 @@ void raise_priority() {
 
 /// `options`: with the path of the PID file.
 int run_team(const Options& options, Configuration configuration, Log& log) {
-    if (const auto may = check_capabilities(); !may) return refused(log, may.error());
+    // The kernel's team driver works without BPF; NetworkManager's unit does not allow it.
+    const auto choice = options.datapath.value_or(configuration.team.datapath);
+    const bool needs_bpf = choice == DatapathChoice::bpf || choice == DatapathChoice::bond;
+    if (const auto may = check_capabilities(needs_bpf); !may) return refused(log, may.error());
     auto parent = options.daemonize ? daemonize() : UniqueFd();
     if (!parent) return refused(log, parent.error());
     if (::mkdir(run_directory, 0755) < 0 && errno != EEXIST)
@@ -187,9 +228,11 @@ int main(Options options) {
             fmt::print("{}\n", text_of(diagnostic, file));
         return read.has_errors() ? failure : success;
     }
-    auto accepted = accept(std::move(read), file, log);
+    auto accepted = accept(std::move(read), file);
     if (!accepted) return refused(log, accepted.error(), message_id::config_refused);
-    auto& configuration = *accepted;
+    for (const auto& warning : accepted->warnings)
+        log(Level::warning, warning);
+    auto& configuration = accepted->configuration;
     const bool by_name =
         options.command == Options::Command::kill || options.command == Options::Command::check_running;
     if (configuration.team.device.empty() && by_name)
@@ -203,6 +246,10 @@ int main(Options options) {
     log.set_team(configuration.team.device);
     log.set_debug(std::max(options.debug, configuration.team.debug_level) > 0);
     // Absolute, since a daemon in the background changes to /.
+    if (options.metrics_file)
+        options.metrics_file = std::filesystem::absolute(*options.metrics_file).string();
+    if (options.config_text) options.config_file.reset();
+    if (options.config_file) options.config_file = std::filesystem::absolute(*options.config_file).string();
     const auto usual_pid_path = fmt::format("{}/{}.pid", run_directory, configuration.team.device);
     const auto pid_path = std::filesystem::absolute(options.pid_file.value_or(usual_pid_path)).string();
     options.pid_file = pid_path;
@@ -220,7 +267,6 @@ int main(Options options) {
     }
     for (const auto& sentence : ignored_settings(configuration))
         log(Level::warning, sentence);
-    if (options.dbus) log(Level::warning, "the D-Bus interface is not implemented yet; use the unix socket");
     if (options.zmq_address) log(Level::warning, "ZeroMQ support is not compiled-in.");
     configuration.team.debug_level = std::max(options.debug, configuration.team.debug_level);
     return run_team(options, std::move(configuration), log);

@@ -65,6 +65,9 @@ void add_ours(CLI::App& app, Options& options) {
            "Select the datapath: auto, team, bond or bpf")
         ->check(CLI::IsMember(datapaths))
         ->type_name("DATAPATH");
+    app.add_option("--metrics-file", options.metrics_file,
+                   "Write metrics for Prometheus to this file every 10 seconds")
+        ->type_name("FILE");
     app.add_option_function<std::string>(
            "-L,--lacp-directory", [](const std::string&) {}, "Ignored; accepted for SONiC's scripts")
         ->type_name("DIRECTORY");

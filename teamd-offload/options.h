@@ -14,7 +14,9 @@ namespace teamo {
 struct Options {
     enum class Command { run, kill, check_running, check_configuration, dry_run };
     Command command = Command::run;
-    std::optional<std::string> config_file, config_text, pid_file;
+    /// The file of the configuration; absolute, and none with a text, while the daemon runs.
+    std::optional<std::string> config_file;
+    std::optional<std::string> config_text, pid_file;
     std::string team_device;
     std::uint32_t debug = 0;
     LogOutput log_output = LogOutput::automatic;
@@ -26,6 +28,7 @@ struct Options {
     bool dbus = false, usock = true;
     std::optional<std::string> zmq_address;
     std::optional<DatapathChoice> datapath;
+    std::optional<std::string> metrics_file; ///< absolute, while the daemon runs
 };
 
 /// The options; or an exit status, if everything is printed already (--help, --version, wrong usage).

@@ -46,7 +46,7 @@ Result<> write_pid(const std::string& path) {
 
 } // namespace
 
-Result<> check_capabilities() {
+Result<> check_capabilities(bool needs_bpf) {
     const Handle<std::remove_pointer_t<cap_t>, cap_free> set(cap_get_proc());
     if (!set) return fail_errno(errno, "own capabilities");
     std::string missing;
@@ -55,8 +55,8 @@ Result<> check_capabilities() {
     };
     need(has(set.get(), CAP_NET_ADMIN), "CAP_NET_ADMIN");
     need(has(set.get(), CAP_NET_RAW), "CAP_NET_RAW");
-    need(has(set.get(), CAP_BPF) || has(set.get(), CAP_SYS_ADMIN), "CAP_BPF");
-    need(has(set.get(), CAP_PERFMON) || has(set.get(), CAP_SYS_ADMIN), "CAP_PERFMON");
+    need(!needs_bpf || has(set.get(), CAP_BPF) || has(set.get(), CAP_SYS_ADMIN), "CAP_BPF");
+    need(!needs_bpf || has(set.get(), CAP_PERFMON) || has(set.get(), CAP_SYS_ADMIN), "CAP_PERFMON");
     if (missing.empty()) return {};
     return fail(
         EPERM,

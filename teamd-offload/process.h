@@ -15,10 +15,10 @@
 namespace teamo {
 
 /// Checks the capabilities that a team needs: CAP_NET_ADMIN (devices, addresses, filters), CAP_NET_RAW
-/// (announcements), CAP_BPF (programs and maps) and CAP_PERFMON (without it the verifier refuses packet
-/// access at a variable offset). CAP_SYS_ADMIN replaces the last two. EPERM: some are missing; the error
-/// names them.
-Result<> check_capabilities();
+/// (announcements), and with `needs_bpf` CAP_BPF (programs and maps) and CAP_PERFMON (without it the verifier
+/// refuses packet access at a variable offset). CAP_SYS_ADMIN replaces the last two. EPERM: some are missing;
+/// the error names them.
+Result<> check_capabilities(bool needs_bpf);
 
 /// teamd's -d: continues in a child; the parent waits for report_start(), 20 s at most as teamd, and exits
 /// with that status. Returns the pipe to the parent.

@@ -3,6 +3,7 @@
 # folder, teamd-offload/, is the wiring and may use all.
 cmake_minimum_required(VERSION 3.25)
 set(may_base)
+set(may_bus      base)
 set(may_json     base)
 set(may_model    base)
 set(may_config   base json model)
@@ -15,9 +16,9 @@ set(may_announce base)
 set(may_kernel   base model)
 set(may_runtime  base json model kernel)
 set(may_datapath base model kernel)
-set(may_workers  base model kernel)
-set(may_control  base json model)
-set(known base json model config lacp runner balance watch plan announce kernel runtime datapath workers control)
+set(may_workers  base bus model kernel)
+set(may_control  base bus json model)
+set(known base bus json model config lacp runner balance watch plan announce kernel runtime datapath workers control)
 
 # A folder that is not named here would go unchecked.
 file(GLOB folders RELATIVE ${LIB} ${LIB}/*)

@@ -71,6 +71,34 @@ Result<std::string> receive_message(int socket, Clock::time_point deadline) {
     return message;
 }
 
+Result<Reply> exchange(sd_bus* bus, const std::string& name, const Request& request,
+                       std::chrono::microseconds patience) {
+    const auto [method, arguments] = parts_of(request);
+    sd_bus_message* made = nullptr;
+    int error = sd_bus_message_new_method_call(bus, &made, name.c_str(), "/org/libteam/teamd",
+                                               "org.libteam.teamd", method.name.c_str());
+    const BusMessage call(made);
+    for (const auto& argument : arguments)
+        if (error >= 0) error = sd_bus_message_append(made, "s", argument.c_str());
+    if (error < 0) return fail_errno(-error, "cannot make a D-Bus message");
+    sd_bus_error refused = SD_BUS_ERROR_NULL;
+    sd_bus_message* answer = nullptr;
+    error = sd_bus_call(bus, made, static_cast<std::uint64_t>(patience.count()), &refused, &answer);
+    const BusMessage owned(answer);
+    if (error < 0) {
+        Refusal refusal{.code = refused.name == nullptr ? "" : refused.name,
+                        .message = refused.message == nullptr ? errno_text(-error) : refused.message};
+        sd_bus_error_free(&refused);
+        if (constexpr std::string_view prefix = "org.libteam.teamd"; refusal.code.starts_with(prefix))
+            refusal.code.erase(0, prefix.size());
+        return Reply(std::move(refusal));
+    }
+    const char* text = "";
+    if (method.has_result && (error = sd_bus_message_read(answer, "s", &text)) < 0)
+        return fail_errno(-error, "the daemon's answer is not a valid reply of teamd's protocol");
+    return Reply(std::string(text));
+}
+
 Result<Reply> exchange(int socket, const Request& request, Clock::time_point deadline) {
     TEAMO_TRY(send_message(socket, encode(request), deadline));
     auto reply = parse_reply(TEAMO_TRY(receive_message(socket, deadline)));
@@ -100,7 +128,18 @@ Result<Client> Client::connect(std::string_view team, std::string_view run_direc
     return Client(std::move(socket));
 }
 
+Result<Client> Client::connect_by_bus(const std::string& team) {
+    auto bus = TEAMO_TRY(open_system_bus());
+    auto name = fmt::format("org.libteam.teamd.{}", team);
+    if (sd_bus_service_name_is_valid(name.c_str()) == 0)
+        return fail(EINVAL, fmt::format("{} is not a valid D-Bus name", name));
+    if (sd_bus_get_name_creds(bus.get(), name.c_str(), 0, nullptr) < 0)
+        return fail(ENOENT, fmt::format("no daemon has the D-Bus name {}", name));
+    return Client(std::move(bus), std::move(name));
+}
+
 Result<Reply> Client::call(const Request& request, std::chrono::milliseconds patience) {
+    if (bus_) return exchange(bus_.get(), name_, request, patience);
     if (!socket_) return fail(ENOTCONN, "the connection was closed after an earlier failure");
     auto reply = exchange(socket_.get(), request, Clock::now() + patience);
     // A late reply would be taken for the reply to the next request.

@@ -179,14 +179,16 @@ constexpr auto port_fields = [](auto field, auto& port) {
 
 Value setup_of(const TeamStatus& status) {
     const bool is_lacp = std::holds_alternative<LacpRunner>(status.runner);
-    return Object{{"daemonized", status.daemonized},
-                  {"dbus_enabled", false},
-                  {"debug_level", status.debug_level},
-                  {"kernel_team_mode_name", is_lacp ? "loadbalance" : name_of(status.runner)},
-                  {"pid", status.pid},
-                  {"pid_file", status.pid_file},
-                  {runner_name_key, name_of(status.runner)},
-                  {"zmq_enabled", false}};
+    Value setup(Object{{"daemonized", status.daemonized},
+                       {"dbus_enabled", status.dbus_enabled},
+                       {"debug_level", status.debug_level},
+                       {"kernel_team_mode_name", is_lacp ? "loadbalance" : name_of(status.runner)},
+                       {"pid", status.pid},
+                       {"pid_file", status.pid_file},
+                       {runner_name_key, name_of(status.runner)},
+                       {"zmq_enabled", false}});
+    if (!status.config_file.empty()) setup.set("config_file", status.config_file);
+    return setup;
 }
 
 /// None for the runners that have no "runner" key in teamd's document.

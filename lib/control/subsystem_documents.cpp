@@ -60,6 +60,7 @@ constexpr auto balance_fields = [](auto field, auto& balance) {
     field("counted", balance.counted);
     field("frozen", balance.frozen);
     field("interval_ms", balance.config.interval);
+    field("moved", balance.moved);
     field.list("moves", balance.moves, move_fields);
     field("on", balance.config.on);
     field.by_name("ports", balance.ports, port_balance_fields);

@@ -129,7 +129,7 @@ Arguments write_keep(const Request& request) {
 }
 
 /// In the order of Request's alternatives, so that an index serves both.
-constexpr std::array methods{
+constexpr std::array table{
     method<PortAdd, &PortAdd::port>("PortAdd"),
     method<PortRemove, &PortRemove::port>("PortRemove"),
     method<PortConfigUpdate, &PortConfigUpdate::port, &PortConfigUpdate::config>("PortConfigUpdate"),
@@ -141,6 +141,7 @@ constexpr std::array methods{
     method<StateItemValueSet, &StateItemValueSet::path, &StateItemValueSet::value>("StateItemValueSet"),
     method<PortChannelClearStats>("PortChannelClearStats"),
     method<PortChannelMemberClearStats, &PortChannelMemberClearStats::port>("PortChannelMemberClearStats"),
+    method<ConfigReload, &ConfigReload::file, &ConfigReload::text, &ConfigReload::dry_run>("ConfigReload"),
     method<BalanceMove, &BalanceMove::bucket, &BalanceMove::port, &BalanceMove::time>("BalanceMove"),
     method<BalanceFreeze, &BalanceFreeze::frozen>("BalanceFreeze"),
     method<OffloadTry, &OffloadTry::port, &OffloadTry::state>("OffloadTry"),
@@ -152,7 +153,18 @@ constexpr std::array methods{
     method<BenchmarkTry, &BenchmarkTry::step, &BenchmarkTry::state>("BenchmarkTry"),
     Method{"BenchmarkKeep", 6, read_keep, write_keep},
 };
-static_assert(methods.size() == std::variant_size_v<Request>);
+static_assert(table.size() == std::variant_size_v<Request>);
+constexpr std::size_t most_arguments = std::ranges::max(table, {}, &Method::arguments).arguments;
+
+constexpr std::array<std::string_view, 7> with_result{
+    "PortConfigDump",    "ConfigDump",   "ConfigDumpActual", "StateDump",
+    "StateItemValueGet", "ConfigReload", "InterruptsPlan"};
+
+MethodShape shape_of(const Method& method) {
+    return {.name = std::string(method.name),
+            .arguments = method.arguments,
+            .has_result = std::ranges::find(with_result, method.name) != with_result.end()};
+}
 
 /// Removes the first line. The last line needs no newline, as with teamd. None if nothing is left.
 std::optional<std::string_view> next_line(std::string_view& rest) {
@@ -197,18 +209,35 @@ std::variant<Request, Refusal> parse_request(std::string_view message) {
     if (next_line(rest) != request_line) return invalid_arguments();
     const auto name = next_line(rest);
     if (!name) return invalid_arguments();
-    const auto method = std::ranges::find(methods, *name, &Method::name);
-    if (method == methods.end()) return Refusal{.code = "UnknownMethod", .message = "No such method."};
-
     Arguments arguments;
-    while (arguments.size() < method->arguments) {
+    while (arguments.size() < most_arguments) {
         const auto line = next_line(rest);
-        if (!line || line->empty()) return invalid_arguments();
+        if (!line) break;
         auto argument = unescaped(*line);
-        if (!argument) return invalid_arguments();
-        arguments.push_back(std::move(*argument));
+        arguments.push_back(argument ? std::move(*argument) : std::string());
     }
+    return make_request(*name, std::move(arguments));
+}
+
+std::variant<Request, Refusal> make_request(std::string_view name, Arguments arguments) {
+    const auto method = std::ranges::find(table, name, &Method::name);
+    if (method == table.end()) return Refusal{.code = "UnknownMethod", .message = "No such method."};
+    if (arguments.size() < method->arguments) return invalid_arguments();
+    arguments.resize(method->arguments);
+    if (std::ranges::any_of(arguments, &std::string::empty)) return invalid_arguments();
     return method->read(std::move(arguments));
+}
+
+std::vector<MethodShape> methods() {
+    std::vector<MethodShape> list;
+    for (const auto& method : table)
+        list.push_back(shape_of(method));
+    return list;
+}
+
+std::pair<MethodShape, Arguments> parts_of(const Request& request) {
+    const auto& method = table[request.index()];
+    return {shape_of(method), method.write(request)};
 }
 
 std::string encode(const Reply& reply) {
@@ -219,9 +248,9 @@ std::string encode(const Reply& reply) {
 }
 
 std::string encode(const Request& request) {
-    const auto& method = methods[request.index()];
+    const auto [method, arguments] = parts_of(request);
     auto message = fmt::format("{}\n{}\n", request_line, method.name);
-    for (const auto& argument : method.write(request))
+    for (const auto& argument : arguments)
         message.append(escaped(argument)).append("\n");
     return message;
 }

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -64,6 +65,12 @@ struct PortChannelMemberClearStats {
 };
 
 // Ours, which teamd does not have.
+/// Changes the running team to a configuration, or tells what would change.
+struct ConfigReload {
+    std::string file, text; ///< the text's name in messages
+    bool dry_run = false;
+    bool operator==(const ConfigReload&) const = default;
+};
 enum class MoveTime : std::uint8_t { gap, now };
 constexpr const char* name_of(MoveTime time) { return time == MoveTime::now ? "now" : "gap"; }
 /// Moves a hash bucket to a port: now, or in a gap of its traffic.
@@ -120,11 +127,11 @@ struct BenchmarkKeep {
     bool operator==(const BenchmarkKeep&) const = default;
 };
 
-using Request =
-    std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump, ConfigDumpActual,
-                 StateDump, StateItemValueGet, StateItemValueSet, PortChannelClearStats,
-                 PortChannelMemberClearStats, BalanceMove, BalanceFreeze, OffloadTry, InterruptsPlan,
-                 InterruptsManage, WorkersBind, WorkersRelease, WorkersManage, BenchmarkTry, BenchmarkKeep>;
+using Request = std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDump, ConfigDump,
+                             ConfigDumpActual, StateDump, StateItemValueGet, StateItemValueSet,
+                             PortChannelClearStats, PortChannelMemberClearStats, ConfigReload, BalanceMove,
+                             BalanceFreeze, OffloadTry, InterruptsPlan, InterruptsManage, WorkersBind,
+                             WorkersRelease, WorkersManage, BenchmarkTry, BenchmarkKeep>;
 
 /// Why a request was refused: teamd's code and message, as libteamdctl prints them.
 struct Refusal {
@@ -142,6 +149,17 @@ inline constexpr std::size_t longest_request = std::size_t{1} << 20;
 /// InvalidArgs for an argument that is missing, empty, wrongly escaped or of another type, or for bytes that
 /// are no request. More arguments than needed are ignored, as teamd does.
 std::variant<Request, Refusal> parse_request(std::string_view message);
+
+// By D-Bus the methods and their arguments are the same. All values are strings.
+struct MethodShape {
+    std::string name;
+    std::size_t arguments;
+    bool has_result; ///< otherwise its reply is empty
+};
+std::vector<MethodShape> methods();
+/// As parse_request().
+std::variant<Request, Refusal> make_request(std::string_view method, std::vector<std::string> arguments);
+std::pair<MethodShape, std::vector<std::string>> parts_of(const Request& request);
 
 std::string encode(const Reply& reply);
 

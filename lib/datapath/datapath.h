@@ -38,6 +38,9 @@ public:
     /// True if the kernel chooses the ports by a hash of its own, and Tables cannot say which ports carry.
     virtual bool kernel_hashes() const { return false; }
 
+    /// True if the transmit mode (mode_of()) cannot change while the team has ports.
+    virtual bool keeps_mode() const { return false; }
+
     /// True if a port can receive without transmitting (Tables::receive).
     virtual bool can_only_receive() const { return false; }
     /// True if the team's carrier can be withheld by IFLA_CARRIER although ports have a link.

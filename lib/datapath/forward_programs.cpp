@@ -147,8 +147,11 @@ Result<ForwardPrograms> ForwardPrograms::load(teamo_exit exit, bool by_cpu) {
         if (error == 0) break;
     }
     if (error < 0)
-        return fail_errno(
-            -error, "the kernel refuses to load the BPF datapath (it needs kernel 6.1 or later, with BTF)");
+        return fail_errno(-error, error == -EPERM
+                                      ? "the kernel refuses to load the BPF datapath (it needs the "
+                                        "capabilities CAP_BPF and CAP_PERFMON)"
+                                      : "the kernel refuses to load the BPF datapath (it needs kernel 6.1 or "
+                                        "later, with BTF)");
     loaded->entries.emplace(TEAMO_TRY(Entries::open(loaded->buckets())));
     return ForwardPrograms(std::move(loaded));
 }

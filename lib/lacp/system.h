@@ -45,6 +45,9 @@ public:
     /// Before the first update(): what an earlier daemon knew of a port.
     void restore(IfIndex port, const PortMemory& memory) { memories_.insert_or_assign(port, memory); }
 
+    /// From the next update() on. The address and the control stay as they were.
+    void change(const Settings& settings) { settings_ = settings; }
+
     /// The ports as they are now, then step(). A port that is missing has left: due() has its last LACPDU.
     void update(std::span<const Link> links, Clock::time_point now);
     /// A frame of the slow protocols that has arrived. True: call step(), because it may change something.

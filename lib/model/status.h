@@ -94,7 +94,8 @@ struct PortBalance {
 /// For teams that hash.
 struct BalanceStatus {
     BalanceConfig config;
-    bool counted = false; ///< the datapath counts traffic by bucket
+    std::uint64_t moved = 0; ///< buckets, since the daemon started
+    bool counted = false;    ///< the datapath counts traffic by bucket
     bool frozen = false;
     HashFields tx_hash = 0;
     std::array<std::string, bucket_count> leaves_by{}; ///< port by bucket; empty: no port carries
@@ -240,8 +241,9 @@ struct TeamStatus {
     // "setup" of the state document
     pid_t pid = 0;
     std::string pid_file;
+    std::string config_file; ///< empty: none
     std::uint32_t debug_level = 0;
-    bool daemonized = false;
+    bool daemonized = false, dbus_enabled = false;
 };
 
 } // namespace teamo

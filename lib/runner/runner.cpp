@@ -7,20 +7,23 @@ namespace teamo {
 namespace {
 
 Lacp make_lacp(const LacpRunner& config, const RunnerStart& start) {
-    lacp::System system(
-        {.system = {.priority = config.sys_prio, .address = start.system},
-         .active = config.active,
-         .fast_rate = config.fast_rate,
-         .min_ports = config.min_ports,
-         .policy = config.agg_select_policy,
-         .fallback = config.fallback,
-         .control = start.can_only_receive ? lacp::MuxControl::independent : lacp::MuxControl::coupled});
+    lacp::System system(lacp_settings(config, start));
     for (const auto& [port, memory] : start.lacp_memory)
         system.restore(port, memory);
     return Lacp(std::move(system));
 }
 
 } // namespace
+
+lacp::Settings lacp_settings(const LacpRunner& config, const RunnerStart& start) {
+    return {.system = {.priority = config.sys_prio, .address = start.system},
+            .active = config.active,
+            .fast_rate = config.fast_rate,
+            .min_ports = config.min_ports,
+            .policy = config.agg_select_policy,
+            .fallback = config.fallback,
+            .control = start.can_only_receive ? lacp::MuxControl::independent : lacp::MuxControl::coupled};
+}
 
 Runner make_runner(const RunnerConfig& config, const RunnerStart& start) {
     if (std::holds_alternative<ActiveBackupRunner>(config)) return ActiveBackup(start.active);

@@ -23,6 +23,7 @@ struct RunnerStart {
     bool can_only_receive = false;                     ///< lacp: Datapath::can_only_receive()
     std::map<IfIndex, lacp::PortMemory> lacp_memory{}; ///< of an earlier daemon
 };
+lacp::Settings lacp_settings(const LacpRunner& config, const RunnerStart& start);
 Runner make_runner(const RunnerConfig& config, const RunnerStart& start);
 
 Decision step(Runner& runner, std::span<const Candidate> ports, Clock::time_point now);

@@ -247,6 +247,7 @@ std::string text_of(const Journal& journal) {
     json::Array ports;
     for (const auto& port : journal.ports)
         ports.push_back(value_of(port));
+    const auto& configured = journal.configured;
     const auto& removed = journal.removed_by_hand;
     json::Value value(
         json::Object{{"version", journal_version},
@@ -255,6 +256,7 @@ std::string text_of(const Journal& journal) {
                      {"inner", journal.inner.value},
                      {"owners", std::move(owners)},
                      {"ports", std::move(ports)},
+                     {"configured", json::Array(configured.begin(), configured.end())},
                      {"removed_by_hand", json::Array(removed.begin(), removed.end())}});
     if (journal.making) value.set("making", true);
     if (journal.active) value.set("active", journal.active->value);
@@ -283,6 +285,7 @@ Result<Journal> parse_journal(std::string_view content) {
     journal.offloads = parse_names<FeatureNames>(json::array(*value, "offloads"));
     for (const auto& entry : json::array(*value, "ports"))
         journal.ports.push_back(TEAMO_TRY(parse_port(entry)));
+    journal.configured = parse_names<std::vector<std::string>>(json::array(*value, "configured"));
     journal.removed_by_hand = parse_names<std::vector<std::string>>(json::array(*value, "removed_by_hand"));
     journal.workers = parse_workers(json::child(*value, "workers"));
     return journal;

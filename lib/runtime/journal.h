@@ -69,6 +69,7 @@ struct Journal {
     std::array<Slot, bucket_count> owners{};  ///< by bucket
     FeatureNames offloads{};                  ///< of the team's device when it was created
     std::vector<PortBefore> ports;            ///< in the order they joined
+    std::vector<std::string> configured;      ///< ports of the configuration, which a later one may not have
     std::vector<std::string> removed_by_hand; ///< configured ports that the user removed
     std::optional<MacAddress> lacp_system{};  ///< that identifies the team to its partners
     BoundWorkers workers{};                   ///< processes and units that we have bound

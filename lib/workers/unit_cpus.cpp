@@ -3,25 +3,18 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 
 namespace teamo {
 namespace {
 
-constexpr const char* default_address = "unix:path=/run/dbus/system_bus_socket";
-constexpr const char* systemd = "org.freedesktop.systemd1";
 constexpr const char* manager_path = "/org/freedesktop/systemd1";
 constexpr const char* manager = "org.freedesktop.systemd1.Manager";
-constexpr std::uint64_t patience = 1'000'000; // microseconds; the default of 25 s would block the daemon
-
-using Message = Handle<sd_bus_message, sd_bus_message_unref>;
-using Text = Handle<char, ::free>;
 
 /// The property is in the interface of the unit's type: "…systemd1.Service" for ".service".
 std::string interface_of(const std::string& unit) {
     auto kind = unit.substr(unit.rfind('.') + 1);
     if (!kind.empty()) kind[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(kind[0])));
-    return fmt::format("{}.{}", systemd, kind);
+    return fmt::format("{}.{}", systemd_name, kind);
 }
 
 /// A call's failure by systemd's words if it sent some. Frees `error`.
@@ -45,33 +38,15 @@ int append_cpus(sd_bus_message* call, const CpuList& cpus) {
 
 } // namespace
 
-UnitCpus::UnitCpus(sd_bus* bus) : bus_(bus) { sd_bus_set_method_call_timeout(bus, patience); }
-
-Result<UnitCpus> UnitCpus::open() {
-    // Like sd_bus_open_system(), but with our time limit, which that would not use for the first message (25
-    // s).
-    sd_bus* bus = nullptr;
-    if (const int error = sd_bus_new(&bus); error < 0)
-        return fail_errno(-error, "cannot create a D-Bus connection");
-    UnitCpus units(bus); // sets the time limit
-    const char* address = std::getenv("DBUS_SYSTEM_BUS_ADDRESS");
-    for (const int step : {sd_bus_set_address(bus, address != nullptr ? address : default_address),
-                           sd_bus_set_bus_client(bus, 1), sd_bus_start(bus)})
-        if (step < 0) return fail_errno(-step, "cannot connect to systemd over the system bus");
-    return units;
-}
+Result<UnitCpus> UnitCpus::open() { return UnitCpus(TEAMO_TRY(open_system_bus())); }
 
 Result<CpuList> UnitCpus::read(const std::string& unit) const {
-    char* encoded = nullptr;
-    if (const int error = sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit.c_str(), &encoded);
-        error < 0)
-        return fail_errno(-error, unit);
-    const Text path(encoded);
+    const auto path = TEAMO_TRY(unit_path(unit));
     sd_bus_error refusal = SD_BUS_ERROR_NULL;
     sd_bus_message* answer = nullptr;
-    int error = sd_bus_get_property(bus_.get(), systemd, path.get(), interface_of(unit).c_str(),
+    int error = sd_bus_get_property(bus_.get(), systemd_name, path.c_str(), interface_of(unit).c_str(),
                                     "AllowedCPUs", &refusal, &answer, "ay");
-    const Message owned(answer);
+    const BusMessage owned(answer);
     if (error < 0) return failure(unit, error, refusal);
     const void* bytes = nullptr;
     std::size_t size = 0;
@@ -82,9 +57,9 @@ Result<CpuList> UnitCpus::read(const std::string& unit) const {
 
 Result<> UnitCpus::set(const std::string& unit, const CpuList& cpus) const {
     sd_bus_message* made = nullptr;
-    int error = sd_bus_message_new_method_call(bus_.get(), &made, systemd, manager_path, manager,
+    int error = sd_bus_message_new_method_call(bus_.get(), &made, systemd_name, manager_path, manager,
                                                "SetUnitProperties");
-    const Message call(made);
+    const BusMessage call(made);
     constexpr int runtime = 1;
     if (error >= 0) error = sd_bus_message_append(call.get(), "sb", unit.c_str(), runtime);
     if (error >= 0) error = append_cpus(call.get(), cpus);

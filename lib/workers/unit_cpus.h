@@ -5,10 +5,7 @@
 #pragma once
 
 #include "base/cpu_list.h"
-#include "base/handle.h"
-#include "base/result.h"
-
-#include <systemd/sd-bus.h>
+#include "bus/system_bus.h"
 
 #include <cstdint>
 #include <span>
@@ -21,8 +18,7 @@ class UnitCpus {
 public:
     /// Connects to the system bus. ENOENT, ECONNREFUSED and others: no systemd, or no bus.
     static Result<UnitCpus> open();
-    /// Takes over an existing connection.
-    explicit UnitCpus(sd_bus* bus);
+    explicit UnitCpus(Bus bus) : bus_(std::move(bus)) {}
 
     /// The configured CPUs; empty: all.
     Result<CpuList> read(const std::string& unit) const;
@@ -31,7 +27,7 @@ public:
     Result<> set(const std::string& unit, const CpuList& cpus) const;
 
 private:
-    Handle<sd_bus, sd_bus_flush_close_unref> bus_;
+    Bus bus_;
 };
 
 /// Converts to and from systemd's bus format: bit 0 of byte 0 is CPU 0.

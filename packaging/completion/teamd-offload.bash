@@ -14,7 +14,7 @@ _teamd_offload_teams() {
 _teamd_offload() {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
     case $before in
-        -f|--config-file|-p|--pid-file) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+        -f|--config-file|-p|--pid-file|--metrics-file) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
         -l|--log-output) mapfile -t COMPREPLY < <(compgen -W "stdout stderr syslog" -- "$current"); return ;;
         --datapath) mapfile -t COMPREPLY < <(compgen -W "auto team bond bpf" -- "$current"); return ;;
         -t|--team-dev) mapfile -t COMPREPLY < <(compgen -W "$(_teamd_offload_teams)" -- "$current"); return ;;
@@ -23,6 +23,6 @@ _teamd_offload() {
     esac
     mapfile -t COMPREPLY < <(compgen -W "--help --daemonize --kill --check --config-file --config --pid-file --debug
         --log-output --force-recreate --take-over --no-quit-destroy --team-dev --no-ports --dbus-enable --zmq-enable
-        --usock-enable --usock-disable --dry-run --datapath --lacp-directory --version" -- "$current")
+        --usock-enable --usock-disable --dry-run --metrics-file --datapath --lacp-directory --version" -- "$current")
 }
 complete -F _teamd_offload teamd-offload

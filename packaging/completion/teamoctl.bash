@@ -49,14 +49,16 @@ _teamoctl() {
         choices='-h --help -v --verbose -o --oneline -D --force-dbus -Z --force-zmq= -U --force-usock --json'
         case "${words[*]:1}" in
         doctor) choices+=' --measure=' ;;
-        'port remove'*) choices+=' -n --dry-run' ;;
+        top) choices+=' --once' ;;
+        'port remove'* | 'config reload'*) choices+=' -n --dry-run' ;;
         esac
     elif ((${#words[@]} == 0)); then
-        choices="$(_teamoctl_teams) help"
+        choices="$(_teamoctl_teams) help metrics"
     else
         case "${words[*]:1}" in
-        '') choices='config state port clear balance offload interrupts workers stats doctor' ;;
-        config) choices='dump' ;;
+        '') choices='config state port clear balance offload interrupts workers stats top metrics doctor' ;;
+        config) choices='dump diff reload' ;;
+        'config diff' | 'config reload') compopt -o default; COMPREPLY=(); return ;;
         'config dump') choices='noports actual' ;;
         state) choices='dump view item' ;;
         'state item') choices='get set' ;;

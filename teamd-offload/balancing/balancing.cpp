@@ -42,21 +42,27 @@ Result<std::unique_ptr<Balancing>> Balancing::make(sd_event* loop, TeamContext& 
 
 void Balancing::follow(std::vector<Port> ports, const Tables& tables) {
     ports_ = std::move(ports);
+    const bool moved_by_flow = moves_by_flow();
     tables_ = tables;
+    if (moves_by_flow() && !moved_by_flow) tick_->after(flow_tick);
 }
 
 void Balancing::start() {
     rates_.fill(-1);
     measure();
     measure_rates();
-    if (moves_by_flow()) tick_->after(flow_tick);
+}
+
+void Balancing::reconfigure(const BalanceConfig& before) {
+    if (config_.interval != before.interval) meter_ = LoadMeter{config_.interval};
+    if (config_ != before) start();
 }
 
 /// For users: loads by bucket are smoothed, and with the team driver read only while the team is balanced.
 void Balancing::measure_rates() {
     second_->after(rate_interval);
     if (tables_.mode != TransmitMode::hash) return;
-    const auto counters = datapath_.read_counters();
+    const auto counters = datapath().read_counters();
     if (!counters) return;
     const auto now = Clock::now();
     const double seconds = std::chrono::duration<double>(now - sent_at_.value_or(now)).count();
@@ -72,7 +78,7 @@ void Balancing::measure_rates() {
 
 /// Hash by CPU, on a datapath that detects pauses: buckets never move, but every flow may.
 bool Balancing::moves_by_flow() const {
-    return has(tables_.hash_fields, HashField::cpu) && datapath_.moves_in_gaps();
+    return has(tables_.hash_fields, HashField::cpu) && datapath().moves_in_gaps();
 }
 
 void Balancing::update_drains() {
@@ -92,9 +98,9 @@ void Balancing::update_drains() {
 void Balancing::measure() {
     interval_->after(std::max<std::chrono::milliseconds>(config_.interval, least_interval));
     // Without balancing the team driver has no counters per bucket; they would need a program of ours.
-    if (tables_.mode != TransmitMode::hash || (!config_.on && !datapath_.moves_in_gaps())) return;
+    if (tables_.mode != TransmitMode::hash || (!config_.on && !datapath().moves_in_gaps())) return;
     read_queues();
-    const auto counters = datapath_.read_buckets();
+    const auto counters = datapath().read_buckets();
     counted_ = counters.has_value();
     if (!counters) {
         if (counters.error().number != EAGAIN)
@@ -206,8 +212,8 @@ void Balancing::reconcile() {
     if (moves_.empty()) return;
     read_queues();
     const auto observe = [this](std::uint8_t bucket) {
-        const auto counted = datapath_.read_bucket(bucket);
-        return Moves::Seen{.moved = datapath_.moves_in_gaps() && datapath_.has_moved(bucket),
+        const auto counted = datapath().read_bucket(bucket);
+        return Moves::Seen{.moved = datapath().moves_in_gaps() && datapath().has_moved(bucket),
                            .packets = counted ? std::optional(counted->packets) : std::nullopt};
     };
     for (const auto& ended : moves_.step(Clock::now(), tables_.transmit, drains_, config_, observe)) {
@@ -235,6 +241,7 @@ void Balancing::read_queues() {
 }
 
 void Balancing::note(const Moves::Ended& ended) {
+    if (ended.end != MoveEnd::given_up) ++moved_;
     past_.push_front({.status = status_of(ended), .at = Clock::now()});
     if (past_.size() > max_past_moves) past_.pop_back();
     const auto& last = past_.front().status;
@@ -262,6 +269,7 @@ MoveStatus Balancing::status_of(const Moves::Ended& ended) const {
 
 BalanceStatus Balancing::status() const {
     BalanceStatus status{.config = config_,
+                         .moved = moved_,
                          .counted = counted_,
                          .frozen = frozen_,
                          .tx_hash = tables_.hash_fields,

@@ -40,6 +40,8 @@ public:
     void follow(std::vector<Port> ports, const Tables& tables);
     /// Begins to measure, and to move if the configuration says so.
     void start();
+    /// Call it after a change of the configuration.
+    void reconfigure(const BalanceConfig& before);
 
     // For the plan.
     std::array<Slot, bucket_count> leaving() const { return moves_.leaving(); }
@@ -68,6 +70,7 @@ private:
     bool begin(const BucketMove& move);
     void reconcile();
     bool moves_by_flow() const;
+    Datapath& datapath() const { return *context_.datapath; }
     void update_drains();
     void read_queues();
     void note(const Moves::Ended& ended);
@@ -79,7 +82,6 @@ private:
     std::function<void()> request_pass_;
     NetlinkSocket socket_; ///< for the queues
     const Log& log_ = context_.log;
-    Datapath& datapath_ = *context_.datapath;
     BucketOwners& owners_ = context_.journal.edit().owners;
     const BalanceConfig& config_ = context_.config().balance;
     std::vector<Port> ports_;
@@ -109,6 +111,7 @@ private:
         MoveStatus status;
         Clock::time_point at;
     };
+    std::uint64_t moved_ = 0;
     std::deque<Past> past_; ///< the last moves that ended, latest first
 };
 

@@ -28,11 +28,16 @@ constexpr auto mask_poll_interval = 30s;
 
 Result<std::unique_ptr<Interrupts>> Interrupts::make(sd_event* loop, TeamContext& context) {
     auto family = TEAMO_TRY(NetdevFamily::open());
-    std::unique_ptr<Interrupts> interrupts(new Interrupts(context, std::move(family)));
+    std::unique_ptr<Interrupts> interrupts(new Interrupts(loop, context, std::move(family)));
     interrupts->timer_ = TEAMO_TRY(Timer::make(loop, [self = interrupts.get()] { self->poll(); }));
-    if (context.config().interrupts.irqbalance)
-        interrupts->irqbalance_ = TEAMO_TRY(IrqBalance::make(loop, context.log, context.name()));
+    TEAMO_TRY(interrupts->ask_irqbalance());
     return interrupts;
+}
+
+Result<> Interrupts::ask_irqbalance() {
+    if (config_.irqbalance && !irqbalance_)
+        irqbalance_ = TEAMO_TRY(IrqBalance::make(loop_, log_, context_.name()));
+    return {};
 }
 
 void Interrupts::follow(const std::vector<Port>& ports) {
@@ -71,6 +76,13 @@ void Interrupts::manage(bool managed) {
     poll();
 }
 
+void Interrupts::reconfigure(const InterruptConfig& before) {
+    if (config_ == before) return;
+    if (auto asked = ask_irqbalance(); !asked) log_(Level::warning, asked.error().text);
+    plan_due_ = true;
+    timer_->after(0s);
+}
+
 void Interrupts::remove_claims() {
     if (std::exchange(claimed_, false)) claims_file_.remove(context_.name());
 }
@@ -96,7 +108,7 @@ void Interrupts::poll() {
         for (const auto& [setting, cpus] : port.wanted)
             if (setting.kind == CpuSetting::Kind::irq) irqs.insert(setting.number);
     }
-    if (irqbalance_) irqbalance_->keep_out(std::move(irqs));
+    if (irqbalance_) irqbalance_->keep_out(config_.irqbalance ? std::move(irqs) : BannedIrqs{});
 }
 
 /// The daemon's loop has ended by now, so the ban is withdrawn by a loop of its own, within 2 s.

@@ -42,6 +42,8 @@ public:
     /// False: restores everything, and changes nothing until true. Initially as the policy says.
     void manage(bool managed);
     bool managed() const { return managed_; }
+    /// Call it after a change of the configuration. manage() follows a new policy.
+    void reconfigure(const InterruptConfig& before);
 
     InterruptStatus status() const;
     /// The CPUs where a port's packets arrive now.
@@ -74,8 +76,10 @@ private:
         std::string udev{}; ///< udevd's setting that also places it: "IRQAffinityPolicy=spread in FILE"
     };
 
-    Interrupts(TeamContext& context, NetdevFamily family) : context_(context), family_(std::move(family)) {}
+    Interrupts(sd_event* loop, TeamContext& context, NetdevFamily family)
+        : loop_(loop), context_(context), family_(std::move(family)) {}
 
+    Result<> ask_irqbalance();
     bool has_queues() const;
     void poll();
     bool read_cpus();
@@ -94,12 +98,13 @@ private:
     std::vector<std::string> writers() const;
     void remove_claims();
 
+    sd_event* loop_;
     TeamContext& context_;
     const Log& log_ = context_.log;
     JournalKeeper& journal_ = context_.journal;
     const InterruptConfig& config_ = context_.config().interrupts;
     std::optional<Timer> timer_;
-    std::unique_ptr<IrqBalance> irqbalance_; ///< none: disabled by the configuration
+    std::unique_ptr<IrqBalance> irqbalance_; ///< none: the configuration never enabled it
     bool managed_ = config_.policy == InterruptPolicy::unique;
     NetdevFamily family_;
     CpuClaims claims_file_{std::string(journal_directory)};

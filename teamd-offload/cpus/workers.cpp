@@ -67,12 +67,25 @@ void Workers::start() {
         release_workers(left, log_);
         keep();
     }
+    resolve_rules();
+    if (is_wanted()) window_->after(0s);
+}
+
+void Workers::reconfigure(const std::vector<WorkerRule>& before) {
+    if (rules_ == before) return;
+    resolve_rules();
+    // A process may have another rule now, or none: bind the workers anew.
+    release_all();
+    status_.clear();
+    if (is_wanted()) window_->after(0s);
+}
+
+void Workers::resolve_rules() {
     users_ = resolve_users(rules_);
     for (const auto& rule : rules_)
         if (rule.selector == WorkerSelector::user && !users_.contains(rule.name))
             log_(Level::warning,
                  fmt::format("/workers: there is no user {}; the rule matches no process", rule.name));
-    if (is_wanted()) window_->after(0s);
 }
 
 void Workers::begin_window() {
@@ -283,19 +296,25 @@ void Workers::keep() {
 void Workers::manage(bool managed) {
     if (managed == managed_) return;
     managed_ = managed;
-    failed_.clear();
-    reset_measurement();
     if (managed) {
+        failed_.clear();
+        reset_measurement();
         if (is_wanted()) window_->after(0s);
         return;
     }
-    window_->stop();
-    sample_->stop();
-    release_workers(journal_.workers(), log_);
+    release_all();
     for (auto& worker : status_) {
         worker.cpus.clear();
         worker.reason = "all workers are released; to bind them again: workers apply";
     }
+}
+
+void Workers::release_all() {
+    failed_.clear();
+    reset_measurement();
+    window_->stop();
+    sample_->stop();
+    release_workers(journal_.workers(), log_);
     keep();
 }
 

@@ -116,6 +116,8 @@ public:
     /// False: releases all workers, and binds none until true.
     void manage(bool managed);
     bool managed() const { return managed_; }
+    /// Call it after a change of the configuration.
+    void reconfigure(const std::vector<WorkerRule>& before);
     /// Binds a process by request. ESRCH: there is none. EBUSY: not managed, or RFS is on.
     Result<> bind(pid_t pid, WorkerPolicy policy);
     /// Releases a process by request; rules do not apply to it any more. ENOENT: no worker.
@@ -128,7 +130,9 @@ private:
         : context_(context), interrupts_(interrupts) {}
 
     bool is_wanted() const { return managed_ && (!rules_.empty() || !by_hand_.empty()); }
+    void resolve_rules();
     void begin_window();
+    void release_all();
     void end_window();
     bool is_refused();
     std::map<unsigned, double> interrupt_load();

@@ -58,6 +58,13 @@ std::span<const Command> commands() {
         {.path = "config dump", .run = print_reply<control::ConfigDump>},
         {.path = "config dump noports", .run = config_dump_noports},
         {.path = "config dump actual", .run = print_reply<control::ConfigDumpActual>},
+        {.path = "config diff", .run = config_diff, .optional = "[FILE]", .max_optional = 1, .json = true},
+        {.path = "config reload",
+         .run = config_reload,
+         .optional = "[FILE]",
+         .max_optional = 1,
+         .json = true,
+         .dry_run = config_diff},
         {.path = "state", .run = state_view, .same_as = "state view"},
         {.path = "state dump", .run = print_reply<control::StateDump>},
         {.path = "state view", .run = state_view},
@@ -125,6 +132,8 @@ std::span<const Command> commands() {
         {.path = "workers apply", .run = send_request<control::WorkersManage, true>},
         {.path = "workers restore", .run = send_request<control::WorkersManage, false>},
         {.path = "stats", .run = stats_show, .json = true},
+        {.path = "top", .run = top_show, .once = true},
+        {.path = "metrics", .run = metrics_show},
         {.path = "doctor", .run = doctor, .json = true, .measure = true},
     };
     return table;

@@ -29,6 +29,7 @@ struct Command {
     std::size_t max_optional = 0;               ///< how many of them may follow
     CheckFunction* check = nullptr;             ///< checks the arguments without the daemon: bad usage
     bool json = false, measure = false;         ///< accepts --json; --measure
+    bool once = false;                          ///< accepts --once
     CommandFunction* dry_run = nullptr;         ///< accepts --dry-run, and then --json
     std::string_view same_as{};                 ///< the path that has the description
 };
@@ -50,11 +51,16 @@ Result<const Command*> find_row(Arguments words);
 CommandResult send_command(Session& session, const control::Request& request);
 
 // The commands that are more than one request, in commands/.
-CommandFunction config_dump_noports, state_view, state_item_get, port_present, port_remove_dry_run;
-CommandFunction balance_show, balance_hash, balance_move, stats_show, offload_show, doctor;
+CommandFunction config_dump_noports, config_diff, config_reload, state_view, state_item_get, port_present,
+    port_remove_dry_run;
+CommandFunction balance_show, balance_hash, balance_move, stats_show, metrics_show, top_show, offload_show,
+    doctor;
 CommandFunction interrupts_show, interrupts_plan, interrupts_benchmark;
 CommandFunction workers_show, workers_bind, workers_release, workers_run;
 CheckFunction check_balance_hash, check_balance_move, check_workers_bind;
+
+/// `teamoctl metrics`: of all teams with a daemon. A team that does not answer is named on standard error.
+CommandResult metrics_of_all_teams(const Options& options);
 
 // `teamoctl --help` and `teamoctl help COMMAND`. man/teamoctl.8 has more, but need not be installed.
 

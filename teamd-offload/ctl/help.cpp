@@ -17,6 +17,15 @@ ports are those of the configuration file and of "port config update".)"},
     {"config dump actual", "print it with the team's current ports",
      R"(Prints the configuration that the daemon uses, with the ports that the team has
 now instead of the configured ones.)"},
+    {"config diff", "show what a configuration file changes",
+     R"(Shows which settings differ between the running team and a configuration file:
+FILE, or the file that the daemon was started with. Changes nothing. Exits with
+1 if the file has an error, or if the running team cannot change into it.)"},
+    {"config reload", "apply a changed configuration file",
+     R"(Reads a configuration file again, FILE or the one that the daemon was started
+with, and changes what differs. What is the same is not touched, and no link
+goes down. If the file has an error, or the running team cannot change into it,
+nothing changes. With --dry-run it shows what would change.)"},
     {"state dump", "print the state as JSON",
      R"(Prints the complete state of the daemon as JSON. "state item get" reads one item
 of it.)"},
@@ -120,6 +129,15 @@ until "workers apply" or until the daemon restarts.)"},
      R"(Shows packets, bytes and mean bytes per skb of each port, and received packets
 that were dropped. A GSO packet counts once, with its whole length: a mean above
 the MTU shows that offloads work.)"},
+    {"top", "show rates, workers and events, live",
+     R"(Shows each second the ports with what they send and receive, mean packet sizes,
+hash buckets and interrupt CPUs with their load, the workers, and what has
+happened. Keys: t sorts by what is sent, r by what is received, p by port; w and
+e show or hide workers and events; q ends. With --once, or if the output is not
+a terminal, it prints one reading.)"},
+    {"metrics", "print metrics for Prometheus",
+     R"(Prints counters and states in the text format of Prometheus, which node_exporter
+reads from a file. "teamoctl metrics", without a team, prints them of all teams.)"},
     {"doctor", "report problems and how to fix them",
      R"(Reports what is wrong or slow, the worst first, each with a way to fix it. It
 takes a second. Exits with 1 if there is an error or a warning.
@@ -153,6 +171,7 @@ std::string options_of(const Command& command) {
     if (command.json) text += "[--json] ";
     if (command.dry_run != nullptr) text += "[--dry-run [--json]] ";
     if (command.measure) text += "[--measure=PORTDEV] ";
+    if (command.once) text += "[--once] ";
     return text;
 }
 
@@ -182,6 +201,7 @@ std::string help_text(std::string_view program) {
                        "    -U --force-usock         Force to use UNIX domain socket interface\n"
                        "       --json                Print JSON (commands that teamdctl has not, and -n)\n"
                        "    -n --dry-run             Show the effect, change nothing (port remove)\n"
+                       "       --once                Print one reading and end (top)\n"
                        "       --measure=PORTDEV     Measure this port with and without TSO (doctor)\n"
                        "Commands:\n{1}"
                        "Each word of a command may be abbreviated. More on one command, without a team:\n"

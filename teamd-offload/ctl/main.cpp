@@ -10,7 +10,7 @@ namespace teamo::ctl {
 namespace {
 
 // Above all character codes: these options have no letter.
-constexpr int json_option = 256, measure_option = 257;
+constexpr int json_option = 256, measure_option = 257, once_option = 258;
 
 constexpr std::array long_options{
     option{"help", no_argument, nullptr, 'h'},
@@ -21,6 +21,7 @@ constexpr std::array long_options{
     option{"force-usock", no_argument, nullptr, 'U'},
     option{"json", no_argument, nullptr, json_option},
     option{"dry-run", no_argument, nullptr, 'n'},
+    option{"once", no_argument, nullptr, once_option},
     option{"measure", required_argument, nullptr, measure_option},
     option{nullptr, 0, nullptr, 0},
 };
@@ -45,6 +46,7 @@ Result<Options> read_options(int argc, char** argv) {
         case 'U': options.usock = true; break;
         case json_option: options.json = true; break;
         case 'n': options.dry_run = true; break;
+        case once_option: options.once = true; break;
         case measure_option: options.measure = optarg; break;
         default:
             return fail(EINVAL, fmt::format("unknown or incomplete option \"{}\".", refused_option(argv)));
@@ -90,6 +92,7 @@ Result<> check(const CommandLine& line, const Options& options) {
     if (options.dry_run && !command.dry_run) return has_no("--dry-run");
     if (options.json && !command.json && !options.dry_run) return has_no("--json");
     if (options.measure && !command.measure) return has_no("--measure");
+    if (options.once && !command.once) return has_no("--once");
     return command.check ? command.check(line.arguments) : Result<>{};
 }
 
@@ -118,6 +121,12 @@ ExitStatus run(int argc, char** argv) {
     const auto& team = options->words.front();
     const auto words = Arguments(options->words).subspan(1);
     if (team == "help") return print_help(help_on(program, words), program); // needs no team and no daemon
+    if (team == "metrics" && words.empty()) {                                // of all teams
+        const auto status = metrics_of_all_teams(*options);
+        const auto written = close_output();
+        if (!status) return print_error(status.error());
+        return *status == ExitStatus::success ? written : *status;
+    }
     const auto line = find_command(words);
     if (!line) return print_usage(line.error(), program);
     if (auto checked = check(*line, *options); !checked) return print_usage(checked.error(), program);

@@ -15,11 +15,10 @@ namespace teamo::ctl {
 void put(std::string_view text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout)); }
 
 Result<Session> Session::open(const std::string& team, const Options& options) {
-    if (options.dbus) return fail(ENOTSUP, "D-Bus support is not compiled-in");
     if (options.zmq) return fail(ENOTSUP, "ZeroMQ support is not compiled-in");
     if (if_nametoindex(team.c_str()) == 0)
         return fail(ENODEV, fmt::format("Device \"{}\" does not exist", team));
-    auto client = control::Client::connect(team);
+    auto client = options.dbus ? control::Client::connect_by_bus(team) : control::Client::connect(team);
     if (!client) {
         auto error = std::move(client.error());
         if (error.number == ENOENT || error.number == ECONNREFUSED)
@@ -44,7 +43,9 @@ Result<> Session::check_device() {
 }
 
 Result<std::string> Session::call(const control::Request& request) {
-    auto reply = TEAMO_TRY(client_.call(request));
+    // Ports that join or leave may have cards that take seconds.
+    const bool is_long = std::holds_alternative<control::ConfigReload>(request);
+    auto reply = TEAMO_TRY(client_.call(request, std::chrono::seconds(is_long ? 60 : 5)));
     auto* refusal = std::get_if<control::Refusal>(&reply);
     if (refusal == nullptr) return std::get<std::string>(std::move(reply));
     if (refusal->message.ends_with('.')) refusal->message.pop_back();

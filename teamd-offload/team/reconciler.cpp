@@ -11,17 +11,13 @@ namespace teamo {
 
 Tables Reconciler::begin() {
     changes_.begin(*context_.team());
-    auto& system = context_.journal.edit().lacp_system;
-    if (context_.is_lacp()) system = context_.team()->address;
-    runner_ = make_runner(context_.config().runner, runner_start());
+    start_runner();
     return plan(*context_.team()).tables;
 }
 
 const Tables& Reconciler::adopt() {
     changes_.begin(*context_.team()); // the GSO limits count as set by us: their origin is not known
-    auto& system = context_.journal.edit().lacp_system;
-    if (context_.is_lacp() && !system) system = context_.team()->address;
-    runner_ = make_runner(context_.config().runner, runner_start());
+    start_runner();
     decide();
     moved_ = context_.journal.now().active != decision_.active;
     // The journal's owners were made for these ports, and stay as they are.
@@ -43,6 +39,32 @@ void Reconciler::run() {
     auto next = plan(team_before_loss());
     subsystems_.balancing->hold(tables_, next.tables);
     apply(next);
+}
+
+void Reconciler::reconfigure(const RunnerConfig& before) {
+    const auto& now = context_.config().runner;
+    auto* system = lacp();
+    if (const auto* config = std::get_if<LacpRunner>(&now); config != nullptr && system != nullptr)
+        return system->change(lacp_settings(*config, runner_start()));
+    if (now.index() == before.index()) return; // the others have no settings
+    if (system != nullptr) leave_lacp();
+    start_runner();
+}
+
+/// The partners get a last LACPDU now, because no pass will send it.
+void Reconciler::leave_lacp() {
+    lacp()->update({}, Clock::now());
+    subsystems_.lacp_frames->send_due();
+    subsystems_.lacp_frames->forget_others({}); // nobody reads what the partners send from now on
+    for (auto& port : context_.journal.edit().ports)
+        port.lacp = {};
+}
+
+/// The journal keeps the address that identifies the team to its LACP partners.
+void Reconciler::start_runner() {
+    auto& system = context_.journal.edit().lacp_system;
+    if (context_.is_lacp() && !system) system = context_.team()->address;
+    runner_ = make_runner(context_.config().runner, runner_start());
 }
 
 RunnerStart Reconciler::runner_start() const {

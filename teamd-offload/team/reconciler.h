@@ -25,6 +25,8 @@ public:
     /// The tables of an earlier daemon's running datapath, as far as known.
     const Tables& adopt();
     void run();
+    /// After a change of the configuration: another runner starts; LACP goes on with its new settings.
+    void reconfigure(const RunnerConfig& before);
     /// When to run again although nothing happens.
     std::optional<Clock::time_point> deadline() const;
 
@@ -44,6 +46,8 @@ private:
     bool probes_tags() const;
     bool watches_tipc() const;
     RunnerStart runner_start() const;
+    void start_runner();
+    void leave_lacp();
     void decide();
     TeamPlan plan(const Link& team) const;
     Link team_before_loss();

@@ -4,6 +4,7 @@
 #include "base/whole_number.h"
 #include "control/state_document.h"
 #include "control/subsystem_documents.h"
+#include "team/reload.h"
 #include "team/team.h"
 #include "json/write.h"
 
@@ -82,7 +83,7 @@ struct Begin {
         if (!read.configuration) return failed(read.diagnostics.empty() ? "" : read.diagnostics.front().text);
         context().configuration = {.team = std::move(read.configuration->team),
                                    .document = std::move(document)}; // dumps show the document as it was sent
-        parts.ports.reconfigure();
+        parts.ports.reconfigure_ports();
         return done();
     }
 
@@ -164,6 +165,18 @@ struct Begin {
     MakeReply operator()(const control::PortChannelMemberClearStats& request) const {
         const auto* port = parts.ports.find(request.port);
         return port == nullptr ? no_such_device() : clear_statistics(port->index);
+    }
+
+    MakeReply operator()(const control::ConfigReload& request) const {
+        auto planned = plan_reload(parts, request.text, request.file);
+        const auto document = planned ? document_of(*planned) : json::Value();
+        auto done = planned ? Result<>() : Result<>(tl::unexpected(planned.error()));
+        if (planned && !request.dry_run) done = apply_reload(parts, std::move(*planned), request.file);
+        if (!done && !request.dry_run)
+            context().log(Level::error, fmt::format("nothing is changed: {}", done.error().text),
+                          message_id::config_refused);
+        if (!done) return refused("ConfigReloadFail", "Nothing is changed", done.error().text);
+        return with(json::write(document));
     }
 
     MakeReply operator()(const control::BalanceMove& request) const {

@@ -69,6 +69,8 @@ TeamStatus summary_of(TeamParts& parts) {
     status.kernel_hashes = context.datapath->kernel_hashes();
     status.pid = ::getpid();
     status.pid_file = context.options.pid_file.value_or("");
+    status.dbus_enabled = context.options.dbus;
+    status.config_file = context.options.config_file.value_or("");
     status.debug_level = context.config().debug_level;
     status.daemonized = context.options.daemonize;
     if (const auto* team = context.team()) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "team/team.h"
 
+#include "control/state_document.h"
 #include "ignored_settings.h"
+#include "kernel/files/files.h"
 #include "model/observation.h"
 #include "plan/team/membership.h"
+#include "team/reload.h"
 
 #include <sys/epoll.h>
 
@@ -93,14 +96,14 @@ Result<> Team::open(sd_event* loop) {
 /// The device of an earlier daemon, to be adopted. None: a new device can be made, leftovers are cleared.
 Result<std::optional<TeamDevice>> Team::find_device() {
     if (context.options.force_recreate) {
-        TEAMO_TRY(ports.check_configured());
+        TEAMO_TRY(ports.check(context.config()));
         TEAMO_TRY(remove_existing());
     }
     TEAMO_TRY(remove_half_made());
     auto existing = context.datapath->find_device(context.links(), context.name(), context.options.take_over);
     if (!existing || *existing) return existing;
     TEAMO_TRY(ports.clear_leftovers());
-    TEAMO_TRY(ports.check_configured());
+    TEAMO_TRY(ports.check(context.config()));
     return existing;
 }
 
@@ -290,6 +293,20 @@ control::Reply Team::answer(const control::Request& request) {
     const auto make_reply = begin_request(*this, request);
     pass();
     return make_reply();
+}
+
+json::Value Team::state() { return control::state_document(status_of(*this)); }
+
+Result<> Team::reload() {
+    const auto& file = context.options.config_file;
+    if (!file) return fail(ENOENT, "there is no configuration file to read again (option -f)");
+    const auto text = TEAMO_TRY(within("configuration", read_file(*file)));
+    context.observer->catch_up();
+    static_cast<void>(update_ports());
+    auto planned = TEAMO_TRY(plan_reload(*this, text, *file));
+    TEAMO_TRY(apply_reload(*this, std::move(planned), *file));
+    pass();
+    return {};
 }
 
 void Team::abandon() {

@@ -47,14 +47,21 @@ public:
                                                sd_event* loop, std::function<void()> changed,
                                                std::function<void(Error)> failed);
 
+    /// stop() leaves the devices as they are, as with the option no_quit_destroy.
+    void keep_devices() { context.options.no_quit_destroy = true; }
     /// Restores all devices, unless no_quit_destroy is set.
     void stop();
     /// After a failed start: removes the device if this process made it; an adopted team continues to run.
     void abandon();
 
+    /// Reads the configuration file again and changes what differs; on failure nothing.
+    Result<> reload();
+
     /// Carries out a request, with one pass.
     control::Reply answer(const control::Request& request);
     TeamStatus summary() { return summary_of(*this); }
+    /// The state document.
+    json::Value state();
 
 private:
     Team(TeamContext context, std::function<void(Error)> failed)

@@ -22,6 +22,7 @@ public:
     bool kernel_manages_ports() const override { return true; }
     bool sets_carrier() const override { return true; }
     bool announces_gains() const override { return true; } // drivers/net/team: team_port_enable
+    bool keeps_mode() const override { return true; }
     LinkSight link_sight() const override;
     Result<TeamDevice> create_device(LinkControl& links, const std::string& name,
                                      const MacAddress& address) override;

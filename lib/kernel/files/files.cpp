@@ -47,10 +47,10 @@ Result<std::string> read_file(const std::string& path, std::size_t most) {
     }
 }
 
-Result<> replace_file(const std::string& path, std::string_view content) {
+Result<> replace_file(const std::string& path, std::string_view content, unsigned mode) {
     const auto fresh = path + ".new";
     {
-        const UniqueFd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+        const UniqueFd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode));
         if (!fd) return fail_errno(errno, fresh);
         if (auto written = write_all(fd.get(), content, fresh); !written) {
             remove_file(fresh);

@@ -19,8 +19,8 @@ namespace teamo {
 /// The whole file. EFBIG: it is longer than `most` bytes.
 Result<std::string> read_file(const std::string& path, std::size_t most = std::size_t{1} << 20);
 
-/// Replaces a file atomically, with mode 0600: readers see the old or the new content, never a part.
-Result<> replace_file(const std::string& path, std::string_view content);
+/// Replaces a file atomically, with these permissions: readers see the old or the new content, never a part.
+Result<> replace_file(const std::string& path, std::string_view content, unsigned mode = 0600);
 
 /// Writes into an existing file, such as a /proc entry.
 Result<> write_into(const std::string& path, std::string_view content);

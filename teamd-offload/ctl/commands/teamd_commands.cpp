@@ -4,13 +4,6 @@
 
 namespace teamo::ctl {
 
-CommandResult config_dump_noports(Session& session, Arguments) {
-    auto document = TEAMO_TRY(session.document(control::ConfigDump{}));
-    document.erase("ports");
-    session.print(document);
-    return {};
-}
-
 CommandResult state_view(Session& session, Arguments) {
     const auto document = TEAMO_TRY(session.document(control::StateDump{}));
     const auto text = TEAMO_TRY(view_of_state(document, session.options().verbosity > 0));

@@ -276,19 +276,59 @@ PortConfig PortSet::config_of(std::string_view port) const {
     return config;
 }
 
-void PortSet::reconfigure() {
+/// True if the device has one of the names now: it may have been renamed, and in the file too.
+bool PortSet::is_named(const TeamPort& port, const std::vector<std::string>& names) const {
+    const auto* link = context_.link(port.index);
+    return link != nullptr && std::ranges::count(names, link->name) != 0;
+}
+
+void PortSet::reconfigure_ports(bool watches_anew) {
     for (auto& port : ports_) {
+        for (const auto& [name, config] : context_.config().ports)
+            if (is_named(port, {name})) port.name = name;
         auto config = config_of(port.name);
-        if (config.link_watches != port.config.link_watches)
+        if (watches_anew || config.link_watches != port.config.link_watches)
             port.watch = make_watch(config, {.up = port.watch.up(), .losses = port.watch.carrier_losses()});
         subsystems_.offloads->change(port.index, config.offload);
         port.config = std::move(config);
     }
 }
 
-Result<> PortSet::check_configured() const {
+/// Ports that were in an earlier configuration and are not in this one leave. Ports that were added by
+/// request or by another program stay.
+void PortSet::follow_configured() {
+    auto& configured = context_.journal.edit().configured;
+    std::vector<std::string> names;
+    for (const auto& [name, config] : context_.config().ports)
+        names.push_back(name);
+    for (const auto& name : configured) {
+        if (std::ranges::count(names, name) != 0) continue;
+        awaited_.erase(name);
+        refused_.erase(name);
+        if (const auto* port = find(name); port != nullptr && !is_named(*port, names))
+            static_cast<void>(begin_leaving(port->index));
+    }
+    for (const auto& name : names)
+        if (std::ranges::count(configured, name) == 0)
+            std::erase(context_.journal.edit().removed_by_hand, name);
+    configured = std::move(names);
+}
+
+void PortSet::reconfigure(const TeamConfig& before) {
+    const auto& now = context_.config();
+    reconfigure_ports(before.link_watch_policy != now.link_watch_policy ||
+                      withholds_carrier(before.runner) != withholds_carrier(now.runner));
+    if (context_.options.no_ports) return;
+    follow_configured();
+    refused_.clear(); // another configuration may be the cure
+    const auto& removed = context_.journal.now().removed_by_hand;
+    for (const auto& [name, config] : now.ports)
+        if (find(name) == nullptr && std::ranges::count(removed, name) == 0) awaited_.insert(name);
+}
+
+Result<> PortSet::check(const TeamConfig& config) const {
     if (context_.options.no_ports) return {};
-    for (const auto& [name, config] : context_.config().ports) {
+    for (const auto& [name, port] : config.ports) {
         if (name == context_.name()) return fail(EINVAL, fmt::format("port {}: is the team itself", name));
         const auto* link = find_link(context_.links(), name);
         if (link == nullptr) continue;
@@ -300,6 +340,7 @@ Result<> PortSet::check_configured() const {
 
 Result<> PortSet::join_configured(bool made_device) {
     if (context_.options.no_ports) return {};
+    follow_configured();
     const auto& removed = context_.journal.now().removed_by_hand;
     for (const auto& [name, config] : context_.config().ports) {
         if (find(name) != nullptr || std::ranges::count(removed, name) != 0) continue;
@@ -311,6 +352,7 @@ Result<> PortSet::join_configured(bool made_device) {
             continue;
         }
         if (!is_worth_trying(name, *link)) continue; // it was tried a moment ago
+        if (!leaving_.empty()) continue;             // there may be no slot until then; the pass joins it
         const auto joined = join(link->index);
         if (joined) continue;
         const auto& error = joined.error();

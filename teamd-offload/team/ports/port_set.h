@@ -68,7 +68,7 @@ public:
 
     // ---- requests and start --------------------------------------------------------------------------
     /// Refuses a configuration with a port that cannot join, before anything is changed.
-    Result<> check_configured() const;
+    Result<> check(const TeamConfig& config) const;
     /// `made_device`: a new team refuses to start if a port cannot join; an adopted one continues.
     Result<> join_configured(bool made_device);
     /// Puts an adopted port into the datapath of this daemon.
@@ -84,7 +84,10 @@ public:
     void begin_leaving_all();
     /// Blocks until all leaving ports are restored, or until then; returns how many are not.
     std::size_t await_leaving(Clock::time_point until);
-    void reconfigure();
+    /// Takes over what the configuration has about each port; `watches_anew`: also if its own are the same.
+    void reconfigure_ports(bool watches_anew = false);
+    /// Takes over a whole configuration. Ports that it no longer has leave, and new ones join.
+    void reconfigure(const TeamConfig& before);
 
     // ---- ports of an earlier daemon (port_join.cpp) ----------------------------------------------------
     /// Restores the ports of a team whose device is gone, before their state is read.
@@ -120,6 +123,8 @@ private:
     Result<> restore(const PortBefore& port, bool removed_by_others);
     Result<> restore_features(const PortBefore& port);
     void mark_away();
+    void follow_configured();
+    bool is_named(const TeamPort& port, const std::vector<std::string>& names) const;
     Result<> mark(const Link& link, Slot slot);
     Result<> unmark(IfIndex port);
     Result<> make_port(const Link& link, PortBefore& before);

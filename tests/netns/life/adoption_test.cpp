@@ -2,7 +2,8 @@
 //
 // Traffic continues without a daemon, and a new daemon adopts the team of a dead one.
 //
-// lab: */Adoption.* by team, 40 s
+// lab: */Adoption.*/no_option by team, 20 s
+// lab: */Adoption.*/option_o by team, 20 s, long
 // lab: */Adoption.* by bond, 40 s, long
 // lab: */Adoption.* Adoption.* by bpf, 60 s, long
 #include "netns/configs.h"

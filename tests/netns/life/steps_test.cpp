@@ -5,7 +5,7 @@
 // and runs every fifth of these; TEAMO_EVERY_STEP=1 runs all. TEAMO_STEP=17 runs only that step (with
 // --gtest_filter='*recovers_from_a_kill/0').
 //
-// lab: */EveryStep.recovers_*/8 */EveryStep.repeats_*/6 by team, 15 s
+// lab: */EveryStep.recovers_*/8 by team, 15 s
 // lab: */EveryStep.* by team, 300 s, long
 #include "netns/configs.h"
 #include "netns/life/operators.h"

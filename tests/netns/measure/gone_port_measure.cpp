@@ -38,7 +38,13 @@ std::uint64_t let_go(const Cabling& wires, Going going, const Stream& stream) {
         EXPECT_TRUE(stream.flows(going_rate / 10));
         return 0;
     }
-    wires.host().ip(fmt::format("link add stranger index {} type veth peer name stranger_peer", index));
+    // The number is free only when the kernel has freed the device.
+    EXPECT_TRUE(eventually("the number is free", [&] {
+        return run({.argv = {"ip", "link", "add", "stranger", "index", std::to_string(index), "type", "veth",
+                             "peer", "name", "stranger_peer"},
+                    .in = &wires.host()})
+                   .status == 0;
+    }));
     must(wires.host(),
          "for end in stranger stranger_peer; do echo 1 > /proc/sys/net/ipv6/conf/$end/disable_ipv6; done");
     wires.host().ip("link set stranger up\nlink set stranger_peer up");

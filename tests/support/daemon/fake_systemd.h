@@ -75,8 +75,9 @@ public:
         sd_bus* bus = nullptr;
         sd_bus_new(&bus);
         sd_bus_set_fd(bus, ends[1], ends[1]);
+        sd_bus_set_method_call_timeout(bus, 1'000'000); // as open_system_bus()
         sd_bus_start(bus);
-        return UnitCpus(bus);
+        return UnitCpus(Bus(bus));
     }
     SystemdUnit& unit() { return unit_; }
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/handle.h"
+#include "base/result.h"
+
+#include <systemd/sd-bus.h>
+
+#include <chrono>
+#include <string>
+
+namespace teamo {
+
+using Bus = Handle<sd_bus, sd_bus_flush_close_unref>;
+using BusMessage = Handle<sd_bus_message, sd_bus_message_unref>;
+
+inline constexpr const char* systemd_name = "org.freedesktop.systemd1";
+
+/// Connects to the system bus. Calls wait for an answer for one second, not for the default of 25 s, because
+/// they block the daemon. ENOENT, ECONNREFUSED and others: there is no bus.
+Result<Bus> open_system_bus();
+
+/// Connects to systemd itself, without the bus, as systemctl does for root; else by the system bus.
+Result<Bus> open_systemd();
+
+/// "/org/freedesktop/systemd1/unit/…" of a unit's name.
+Result<std::string> unit_path(const std::string& unit);
+
+} // namespace teamo

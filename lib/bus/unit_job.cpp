@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus/unit_job.h"
+
+#include "bus/system_bus.h"
+
+#include <systemd/sd-login.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+
+namespace teamo {
+namespace {
+
+/// The job that waits for or runs on a unit (org.freedesktop.systemd1.Unit, property Job: number and path).
+Result<std::string> job_type(const std::string& unit) {
+    const auto bus = TEAMO_TRY(open_systemd());
+    const auto path = TEAMO_TRY(unit_path(unit));
+    sd_bus_message* answer = nullptr;
+    int error = sd_bus_get_property(bus.get(), systemd_name, path.c_str(), "org.freedesktop.systemd1.Unit",
+                                    "Job", nullptr, &answer, "(uo)");
+    const BusMessage owned(answer);
+    std::uint32_t number = 0;
+    const char* job = nullptr;
+    if (error >= 0) error = sd_bus_message_read(answer, "(uo)", &number, &job);
+    if (error < 0) return fail_errno(-error, unit);
+    if (number == 0) return std::string();
+    char* type = nullptr;
+    error = sd_bus_get_property_string(bus.get(), systemd_name, job, "org.freedesktop.systemd1.Job",
+                                       "JobType", nullptr, &type);
+    const Handle<char, ::free> text(type);
+    if (error < 0) return fail_errno(-error, unit);
+    return std::string(text.get());
+}
+
+} // namespace
+
+bool is_unit_restarting() {
+    // A child of another service is in its unit too, for example of NetworkManager's.
+    if (std::getenv("NOTIFY_SOCKET") == nullptr || ::getppid() != 1) return false;
+    char* name = nullptr;
+    if (sd_pid_get_unit(0, &name) < 0) return false;
+    const Handle<char, ::free> unit(name);
+    // While a restart stops the unit, its job is the restart; then the same job becomes a start.
+    return job_type(unit.get()).value_or("") == "restart";
+}
+
+} // namespace teamo

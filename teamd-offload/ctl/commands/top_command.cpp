@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// top: a live view. Uses plain ANSI sequences, as every terminal of the last forty years understands them.
+#include "ctl/commands.h"
+#include "ctl/report/top.h"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <thread>
+
+namespace teamo::ctl {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t most_events = 200;
+constexpr const char *enter_screen = "\x1b[?1049h\x1b[?25l", *leave_screen = "\x1b[?25h\x1b[?1049l";
+constexpr const char *home = "\x1b[H", *clear_line = "\x1b[K", *clear_below = "\x1b[J";
+
+volatile std::sig_atomic_t ended = 0; // by a signal
+
+Result<TopReading> read_top(Session& session) {
+    auto state = TEAMO_TRY(session.state());
+    return TopReading{.state = std::move(state),
+                      .cpus = read_cpu_times().value_or(AllCpuTimes{}),
+                      .at = std::chrono::steady_clock::now()};
+}
+
+std::string time_of_day() {
+    const auto now = std::time(nullptr);
+    std::tm local{};
+    ::localtime_r(&now, &local);
+    return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
+}
+
+/// Keys come one by one and are not shown, until it is destroyed.
+class Terminal {
+public:
+    Terminal() {
+        ::tcgetattr(STDIN_FILENO, &before_);
+        auto raw = before_;
+        raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+        ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+        put(enter_screen);
+    }
+    Terminal(const Terminal&) = delete;
+    Terminal& operator=(const Terminal&) = delete;
+    ~Terminal() {
+        put(leave_screen);
+        std::fflush(stdout);
+        ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+    }
+
+    static void measure(TopView& view) {
+        winsize size{};
+        if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return;
+        view.columns = size.ws_col;
+        view.rows = size.ws_row;
+    }
+
+    /// Draws over the last screen, so that nothing flickers.
+    static void draw(std::string_view text) {
+        std::string screen(home);
+        for (const char letter : text) {
+            if (letter == '\n') screen += std::string(clear_line) + "\r";
+            screen += letter;
+        }
+        put(screen + clear_line + clear_below);
+        std::fflush(stdout);
+    }
+
+    /// 0: none until then.
+    static char key(std::chrono::steady_clock::time_point until) {
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+        pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+        char letter = 0;
+        if (left.count() <= 0 || ::poll(&input, 1, static_cast<int>(left.count())) <= 0) return 0;
+        if (::read(STDIN_FILENO, &letter, 1) != 1) ended = 1; // the terminal is gone
+        return letter;
+    }
+
+private:
+    termios before_{};
+};
+
+constexpr std::string_view keys_line = "q quit  t by sent  r by received  p by port  w workers  e events";
+
+/// False: quit.
+bool take_key(char key, TopView& view) {
+    switch (key) {
+    case 'q':
+    case 3: return false; // Ctrl-C, if the terminal does not make a signal of it
+    case 't': view.order = TopOrder::sent; break;
+    case 'r': view.order = TopOrder::received; break;
+    case 'p': view.order = TopOrder::configured; break;
+    case 'w': view.workers = !view.workers; break;
+    case 'e': view.events = !view.events; break;
+    default: break;
+    }
+    return true;
+}
+
+CommandResult show_live(Session& session) {
+    struct sigaction end {};
+    end.sa_handler = [](int) { ended = 1; };
+    for (const int number : {SIGINT, SIGTERM, SIGHUP})
+        ::sigaction(number, &end, nullptr);
+    auto earlier = TEAMO_TRY(read_top(session));
+    auto later = earlier;
+    std::deque<std::string> events;
+    TopView view;
+    const Terminal terminal;
+    auto next = earlier.at + 1s;
+    while (ended == 0) {
+        Terminal::measure(view);
+        auto screen = view;
+        screen.rows -= std::min<std::size_t>(screen.rows, 1);
+        auto text = top_text(earlier, later, events, screen);
+        if (!text.ends_with('\n')) text += '\n';
+        Terminal::draw(text + std::string(keys_line.substr(0, view.columns)));
+        if (const auto key = Terminal::key(next); key != 0) {
+            if (!take_key(key, view)) break;
+            continue;
+        }
+        if (ended != 0) break;
+        auto now = TEAMO_TRY(read_top(session));
+        earlier = std::exchange(later, std::move(now));
+        for (const auto& event : top_events(earlier.state, later.state))
+            events.push_front(time_of_day() + "  " + event);
+        if (events.size() > most_events) events.resize(most_events);
+        next = std::max(next + 1s, std::chrono::steady_clock::now());
+    }
+    return {};
+}
+
+} // namespace
+
+CommandResult top_show(Session& session, Arguments) {
+    if (!session.options().once && ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDIN_FILENO) == 1)
+        return show_live(session);
+    const auto earlier = TEAMO_TRY(read_top(session));
+    std::this_thread::sleep_until(earlier.at + 1s);
+    const auto later = TEAMO_TRY(read_top(session));
+    std::deque<std::string> events;
+    for (const auto& event : top_events(earlier.state, later.state))
+        events.push_front(event);
+    put(top_text(earlier, later, events, {.columns = 1000, .rows = 1000}));
+    return {};
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/report/top.h"
+
+#include "ctl/report/tables.h"
+#include "ctl/units.h"
+#include "json/fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace teamo::ctl {
+namespace {
+
+std::string active_port(const TeamState& state) {
+    return json::text(json::child(state.document, "runner"), "active_port");
+}
+
+/// Per second between two readings.
+struct PortRates {
+    double tx_bytes = 0, tx_packets = 0, rx_bytes = 0, rx_packets = 0;
+};
+
+PortRates rates_of(const PortStatus& port, const TopReading& earlier, double seconds) {
+    const auto* before = find_port(earlier.state, port.name);
+    if (before == nullptr || seconds <= 0) return {};
+    const auto rate = [seconds](std::uint64_t from, std::uint64_t to) {
+        return to < from ? 0 : static_cast<double>(to - from) / seconds;
+    };
+    const auto &then = before->counters, &now = port.counters;
+    return {.tx_bytes = rate(then.tx_bytes, now.tx_bytes),
+            .tx_packets = rate(then.tx_packets, now.tx_packets),
+            .rx_bytes = rate(then.rx_bytes, now.rx_bytes),
+            .rx_packets = rate(then.rx_packets, now.rx_packets)};
+}
+
+/// "2: 28 %": where the port's interrupts arrive, and how busy that CPU is.
+std::string interrupt_cpus_of(const PortStatus& port, const TopReading& earlier, const TopReading& later) {
+    if (!later.state.interrupts) return "-";
+    for (const auto& one : later.state.interrupts->ports) {
+        if (one.name != port.name || one.cpus.empty()) continue;
+        auto cpus = one.cpus;
+        std::ranges::sort(cpus);
+        cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+        double busiest = 0;
+        for (const auto cpu : cpus)
+            if (const auto from = earlier.cpus.find(cpu), to = later.cpus.find(cpu);
+                from != earlier.cpus.end() && to != later.cpus.end()) {
+                const auto load = load_between(from->second, to->second);
+                busiest = std::max(busiest, load.work + load.interrupts);
+            }
+        return fmt::format("{} {:.0f} %", teamo::text_of(cpu_list_of(std::move(cpus))), 100 * busiest);
+    }
+    return "-";
+}
+
+std::string mean(double bytes, double packets) {
+    return packets < 1 ? "-" : fmt::format("{:.0f}", bytes / packets);
+}
+
+struct PortLine {
+    const PortStatus* port;
+    PortRates rates;
+};
+
+std::vector<PortLine> lines_of(const TopReading& earlier, const TopReading& later, TopOrder order) {
+    const double seconds = std::chrono::duration<double>(later.at - earlier.at).count();
+    std::vector<PortLine> lines;
+    for (const auto& port : later.state.ports)
+        lines.push_back({&port, rates_of(port, earlier, seconds)});
+    const auto by = [order](const PortLine& line) {
+        return order == TopOrder::sent ? -line.rates.tx_bytes : -line.rates.rx_bytes;
+    };
+    if (order != TopOrder::configured) std::ranges::stable_sort(lines, {}, by);
+    return lines;
+}
+
+/// A wide terminal has room for one more column.
+std::string ports_table(const std::vector<PortLine>& lines, const TopReading& earlier,
+                        const TopReading& later, const TopView& view) {
+    constexpr std::size_t wide = 100, rx_size = 7;
+    const bool is_wide = view.columns >= wide;
+    std::vector<Row> rows;
+    const auto active = active_port(later.state);
+    for (const auto& [port, rates] : lines)
+        rows.push_back({port->name + (port->name == active ? "*" : ""),
+                        !port->link_up    ? "down"
+                        : port->transmits ? "carries"
+                                          : "up",
+                        fmt::format("{:.1f}", rates.tx_bytes / bytes_per_megabit),
+                        fmt::format("{:.1f}", rates.rx_bytes / bytes_per_megabit),
+                        fmt::format("{:.0f}", rates.tx_packets), fmt::format("{:.0f}", rates.rx_packets),
+                        mean(rates.tx_bytes, rates.tx_packets), mean(rates.rx_bytes, rates.rx_packets),
+                        std::to_string(port->buckets), interrupt_cpus_of(*port, earlier, later)});
+    Row titles{"PORT",   "STATE",  "TX Mb/s", "RX Mb/s", "TX p/s",
+               "RX p/s", "TX skb", "RX skb",  "BUCKETS", "IRQ CPU"};
+    if (!is_wide) {
+        titles.erase(titles.begin() + rx_size);
+        for (auto& row : rows)
+            row.erase(row.begin() + rx_size);
+    }
+    return table_of(titles, std::move(rows));
+}
+
+std::string workers_table(const TeamState& state) {
+    if (!state.workers || state.workers->workers.empty()) return "";
+    std::vector<Row> rows;
+    for (const auto& worker : state.workers->workers)
+        rows.push_back({worker.worker.command, std::to_string(worker.worker.id.pid),
+                        std::string(name_of(worker.policy)),
+                        worker.cpus.empty() ? "-" : teamo::text_of(worker.cpus),
+                        fmt::format("{:.1f}", static_cast<double>(worker.traffic.bytes) / bytes_per_megabit),
+                        fmt::format("{:.0f} %", 100 * worker.work)});
+    return table_of({"WORKER", "PID", "POLICY", "BOUND TO", "RX Mb/s", "CPU"}, rows);
+}
+
+std::string summary(const TeamState& state, const std::vector<PortLine>& lines) {
+    const auto sum = [&lines](double PortRates::*member) {
+        return std::accumulate(lines.begin(), lines.end(), 0.0, [member](double all, const PortLine& line) {
+            return all + line.rates.*member;
+        });
+    };
+    const auto carrying = std::ranges::count_if(state.ports, &PortStatus::transmits);
+    return fmt::format("{} - {} over {} ({}), {} of {} ports carry\n"
+                       "sends {} in {:.0f} packets/s, receives {} in {:.0f} packets/s\n",
+                       state.name, state.runner, state.datapath, state.device_kind, carrying,
+                       state.ports.size(), megabits(sum(&PortRates::tx_bytes)), sum(&PortRates::tx_packets),
+                       megabits(sum(&PortRates::rx_bytes)), sum(&PortRates::rx_packets));
+}
+
+/// Cuts what does not fit.
+std::string fitted(std::string_view text, const TopView& view) {
+    std::string screen;
+    for (std::size_t row = 0; row < view.rows && !text.empty(); ++row) {
+        const auto end = std::min(text.find('\n'), text.size());
+        screen.append(text.substr(0, std::min(end, view.columns)));
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (row + 1 < view.rows) screen += '\n';
+    }
+    return screen;
+}
+
+template <class Status>
+void add_repairs(std::vector<std::string>& events, const std::vector<Status>& before,
+                 const std::vector<Status>& after, std::string_view what) {
+    for (const auto& one : after)
+        for (const auto& old : before)
+            if (old.name == one.name && one.repaired > old.repaired)
+                events.push_back(fmt::format("{} of {} set again", what, one.name));
+}
+
+} // namespace
+
+std::vector<std::string> top_events(const TeamState& earlier, const TeamState& later) {
+    std::vector<std::string> events;
+    for (const auto& port : later.ports) {
+        const auto* before = find_port(earlier, port.name);
+        if (before == nullptr)
+            events.push_back(fmt::format("{} joined", port.name));
+        else if (before->transmits != port.transmits)
+            events.push_back(
+                fmt::format("{} {}", port.name, port.transmits ? "carries" : "no longer carries"));
+        if (before != nullptr && before->loss.what.empty() && !port.loss.what.empty())
+            events.push_back(fmt::format("{}: {}", port.name, port.loss.what));
+    }
+    for (const auto& port : earlier.ports)
+        if (find_port(later, port.name) == nullptr) events.push_back(fmt::format("{} left", port.name));
+    if (const auto active = active_port(later); active != active_port(earlier) && !active.empty())
+        events.push_back(fmt::format("active port {}", active));
+    if (earlier.offload && later.offload)
+        add_repairs(events, earlier.offload->ports, later.offload->ports, "offloads");
+    if (earlier.interrupts && later.interrupts)
+        add_repairs(events, earlier.interrupts->ports, later.interrupts->ports, "interrupts");
+    if (earlier.balance && later.balance && later.balance->moved > earlier.balance->moved)
+        events.push_back(fmt::format(
+            "{} moved", counted(later.balance->moved - earlier.balance->moved, "bucket", "buckets")));
+    return events;
+}
+
+std::string top_text(const TopReading& earlier, const TopReading& later,
+                     const std::deque<std::string>& events, const TopView& view) {
+    const auto lines = lines_of(earlier, later, view.order);
+    auto text = summary(later.state, lines) + "\n" + ports_table(lines, earlier, later, view);
+    if (const auto workers = view.workers ? workers_table(later.state) : ""; !workers.empty())
+        text += "\n" + workers;
+    if (view.events && !events.empty()) {
+        text += "\nEVENTS\n";
+        for (const auto& event : events)
+            text += event + "\n";
+    }
+    return fitted(text, view);
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The screen of `top`; pure.
+#pragma once
+
+#include "ctl/report/state.h"
+#include "kernel/cpus/cpus.h"
+
+#include <chrono>
+#include <deque>
+#include <string>
+
+namespace teamo::ctl {
+
+/// One reading.
+struct TopReading {
+    TeamState state;
+    AllCpuTimes cpus;
+    std::chrono::steady_clock::time_point at;
+};
+
+enum class TopOrder : std::uint8_t { configured, sent, received };
+
+/// What the keys have chosen.
+struct TopView {
+    TopOrder order = TopOrder::configured;
+    bool workers = true, events = true;
+    std::size_t columns = 80, rows = 24;
+};
+
+/// What has happened between two readings, a line each: ports that stopped or began to carry, a new active
+/// port, repaired offloads and interrupts, moved buckets.
+std::vector<std::string> top_events(const TeamState& earlier, const TeamState& later);
+
+/// At most `rows` lines of at most `columns` characters. The rates are those between the readings.
+/// `events`: latest first.
+std::string top_text(const TopReading& earlier, const TopReading& later,
+                     const std::deque<std::string>& events, const TopView& view);
+
+} // namespace teamo::ctl

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# In a guest with systemd: the Debian package is installed, restarted, reloaded, upgraded and removed under traffic, and
+# takes the place of a running teamd of libteam. One argument: the datapath, team or bpf.
+#
+# lab: packages_test.sh team in -k 6.12 -c 2 -s, 120 s
+# lab: packages_test.sh bpf in -k 6.12 -c 2 -s, 100 s, long
+set -euo pipefail
+datapath=$1
+. "${BASH_SOURCE%/*}/unit.sh"
+packages=/run/packages
+conf=/etc/teamd-offload/team0.conf
+
+# Three cables from the guest to a switch in a namespace of its own.
+ip netns add far
+ip -n far link set lo up
+ip -n far link add br0 type bridge
+for port in 1 2 3; do
+    ip link add "a$port" type veth peer name "p$port" netns far
+    ip -n far link set "p$port" master br0
+    ip -n far link set "p$port" up
+    [ "$port" = 1 ] || ip netns exec far bridge link set dev "p$port" isolated on flood off bcast_flood off mcast_flood off
+done
+ip netns exec far bridge link set dev p1 isolated on
+ip -n far addr add 10.9.0.2/24 dev br0
+ip -n far link set br0 up
+# The receiver waits while the daemon starts, at real-time priority.
+sysctl -qw net.core.rmem_max=67108864 net.core.wmem_max=67108864
+ip netns exec far iperf3 -s >/dev/null &
+
+# A container forbids packages to start and stop services; this guest is a machine.
+rm -f /usr/sbin/policy-rc.d
+
+ports() { printf '"%s": {}, ' "$@" | sed 's/, $//'; }
+# config HASH MORE PORT…
+config() {
+    local hash=$1 more=$2
+    shift 2
+    printf '{"device": "team0", %s "runner": {"name": "loadbalance", "tx_hash": [%s]}, "ports": {%s}}\n' "$more" "$hash" "$(ports "$@")"
+}
+reaches() { timeout 1 bash -c '</dev/tcp/10.9.0.2/5201' 2>/dev/null; }
+address() {
+    ip link set team0 up
+    ip addr replace 10.9.0.1/24 dev team0
+    await 20 reaches || fail "the far end does not answer"
+}
+# lost RATE COMMAND…: how many packets are lost, of RATE a second, while the command runs
+lost() {
+    local rate=$1 log=/run/traffic.json
+    shift
+    iperf3 -c 10.9.0.2 -u -l 64 -w 32M -b $((rate * 64 * 8)) -t 8 --json >$log &
+    local traffic=$!
+    sleep 2
+    "$@" >/run/command.log 2>&1 || { cat /run/command.log >&2; fail "$*"; }
+    wait $traffic || fail "no traffic: $(cat $log)"
+    # the totals come last
+    grep -q lost_packets $log || fail "no traffic: $(cat $log)"
+    grep "lost_packets" $log | tail -n 1 | tr -dc 0-9
+}
+none_lost() {
+    local what=$1 count
+    shift
+    ip -o monitor link dev team0 >/run/links &
+    local monitor=$!
+    count=$(lost 20000 "$@")
+    kill $monitor
+    ! grep -E "state DOWN|Deleted" /run/links || fail "$what: team0 went down or was deleted"
+    [ "$count" = 0 ] || fail "$what: $count packets lost at 20,000 a second"
+    step "$what: no packet lost at 20,000 a second"
+}
+pid() { systemctl show --property=MainPID --value "$unit"; }
+
+DEB_BUILD_OPTIONS=noautodbgsym packaging/make-packages build $packages
+# The next version has the same programs.
+dpkg-deb -R $packages/teamd-offload_*.deb $packages/next
+sed -i 's/^Version: .*/Version: 9.9/' $packages/next/DEBIAN/control
+dpkg-deb -Znone -b $packages/next $packages/next.deb >/dev/null
+apt-get install -y $packages/teamd-offload_*.deb >/run/apt.log 2>&1 || { cat /run/apt.log >&2; fail "the package cannot be installed"; }
+mkdir -p /etc/teamd-offload
+config '"eth", "ipv4", "l4"' "\"datapath\": \"$datapath\"," a1 a2 >$conf
+systemctl start "$unit" || fail "systemctl start"
+await 20 carry 2 || fail "two ports do not carry"
+address
+first=$(pid)
+none_lost "systemctl restart" systemctl restart "$unit"
+[ "$(pid)" != "$first" ] || fail "the restart started no new daemon"
+config '"ipv4"' "\"datapath\": \"$datapath\", \"link_watch\": {\"name\": \"ethtool\", \"delay_up\": 50}," a1 a3 >$conf
+none_lost "systemctl reload, with another hash, port and watch" systemctl reload "$unit"
+await 20 carry 2 || fail "two ports do not carry after the reload"
+teamoctl team0 port present a3 || fail "a3 did not join"
+! teamoctl team0 port present a2 2>/dev/null || fail "a2 did not leave"
+before=$(pid)
+none_lost "upgrade of the package" apt-get install -y $packages/next.deb
+[ "$(pid)" != "$before" ] || fail "the upgrade did not start the new daemon"
+await 20 carry 2 || fail "two ports do not carry after the upgrade"
+echo 'not JSON' >$conf
+! systemctl reload "$unit" 2>/dev/null || fail "a bad file was reloaded"
+carry 2 || fail "a bad file changed the team"
+apt-get purge -y teamd-offload >/run/apt.log 2>&1 || { cat /run/apt.log >&2; fail "the package cannot be removed"; }
+! ip link show team0 >/dev/null 2>&1 || fail "team0 is still there after the removal"
+[ ! -e /usr/bin/teamd-offload ] && [ ! -e /lib/systemd/system/teamd-offload@.service ] || fail "files of the package remain"
+step "removed: the team is gone, no file remains"
+[ "$datapath" = team ] || exit 0
+
+# A team that libteam's teamd runs.
+config '"ipv4"' "" a1 a2 >/run/old.conf
+teamd -d -f /run/old.conf || fail "libteam's teamd does not start"
+address
+count=$(lost 10000 apt-get install -y $packages/teamd-offload_*.deb $packages/teamd-offload-compat_*.deb)
+[ "$count" -le 10 ] || fail "$count packets lost while teamd was replaced"
+grep -h teamd-offload-compat: /run/command.log
+[[ $(teamd -v) == "teamd-offload "* ]] || fail "teamd is still libteam's: $(teamd -v)"
+[ "$(teamdctl.libteam team0 state item get datapath.name)" = team ] || fail "teamd-offload does not run the team"
+reaches || fail "the far end does not answer any more"
+step "libteam's teamd replaced: $count packets lost at 10,000 a second"
+teamd -k -t team0 || fail "teamd -k"
+apt-get purge -y teamd-offload-compat teamd-offload >/run/apt.log 2>&1 || { cat /run/apt.log >&2; fail "the packages cannot be purged"; }
+[[ $(teamd -v) == "teamd 1."* ]] || fail "purge did not give back libteam's teamd: $(teamd -v)"
+[ ! -e /usr/bin/teamd.libteam ] || fail "a diverted file remains"
+# It refuses ports that are up, as they were when teamd-offload took the team over.
+ip link set a1 down; ip link set a2 down
+teamd -d -f /run/old.conf && teamd -k -t team0 || fail "libteam's teamd does not work any more"
+step "purged: libteam's programs are back"

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "control/metrics.h"
+#include "json/parse.h"
+
+#include <gmock/gmock.h>
+
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace teamo::control {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+json::Value state(const std::string& team, const std::string& more = "") {
+    return *json::parse(R"({"team_device": {"ifinfo": {"ifname": ")" + team + R"("},
+        "link": {"up": true, "speed": 2000}}, "setup": {"runner_name": "lacp"}, "datapath": {"name": "bpf"},
+        )" + more + R"(
+        "offload": {"ports": {"eth1": {"repaired": 3, "lacking": ["a", "b"]}}},
+        "ports": {"eth1": {"link": {"up": true, "speed": 1000},
+            "link_watches": {"list": {"link_watch_0": {"down_count": 2}, "link_watch_1": {"down_count": 1}}},
+            "datapath": {"counters": {"tx_packets": 12345678901234}},
+            "loss": {"finding": "", "retransmitted_ppm": 12000},
+            "runner": {"selected": true, "detail": {"milliseconds_since_received": -1}}}}})");
+}
+
+std::string text_of_teams(const std::vector<json::Value>& states) { return metrics_text(states); }
+
+TEST(Metrics, have_base_units) {
+    const auto text = text_of_teams({state("team0")});
+    EXPECT_THAT(text, HasSubstr("teamd_offload_team_speed_bytes{team=\"team0\"} 250000000\n"));
+    EXPECT_THAT(text, HasSubstr("teamd_offload_port_down_total{team=\"team0\",port=\"eth1\"} 3\n"));
+    EXPECT_THAT(text,
+                HasSubstr("teamd_offload_port_retransmitted_ratio{team=\"team0\",port=\"eth1\"} 0.012\n"));
+    EXPECT_THAT(text, HasSubstr("teamd_offload_port_loses_packets{team=\"team0\",port=\"eth1\"} 0\n"));
+    EXPECT_THAT(text, HasSubstr("teamd_offload_port_offloads_lacking{team=\"team0\",port=\"eth1\"} 2\n"));
+    EXPECT_THAT(text, HasSubstr("team_info{team=\"team0\",runner=\"lacp\",datapath=\"bpf\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("_transmit_packets_total{team=\"team0\",port=\"eth1\"} 12345678901234\n"));
+    EXPECT_THAT(text, Not(HasSubstr("lacpdu_received_seconds"))) << "none has come";
+}
+
+TEST(Metrics, follow_the_text_format) {
+    const auto text = text_of_teams({state("team0"), state(R"(team\"1\\)")});
+    std::istringstream lines(text);
+    std::set<std::string> families;
+    std::string family, type;
+    const std::regex sample("([a-z_]+)\\{([a-z]+=\"([^\"\\\\]|\\\\.)*\",?)+\\} [0-9.e+]+");
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("# HELP ")) {
+            family = line.substr(7, line.find(' ', 7) - 7);
+            EXPECT_TRUE(families.insert(family).second) << family << " comes twice";
+            EXPECT_TRUE(line.ends_with('.')) << line;
+        } else if (line.starts_with("# TYPE ")) {
+            type = line.substr(8 + family.size());
+            EXPECT_EQ("# TYPE " + family + " " + type, line);
+            EXPECT_EQ(type == "counter", family.ends_with("_total")) << family;
+        } else {
+            std::smatch match;
+            ASSERT_TRUE(std::regex_match(line, match, sample)) << line;
+            EXPECT_EQ(family, match[1].str());
+        }
+    }
+    EXPECT_GT(families.size(), 8U);
+    EXPECT_THAT(text, HasSubstr("{team=\"team\\\"1\\\\\"}"));
+}
+
+TEST(Metrics, of_no_team_are_empty) { EXPECT_EQ("", text_of_teams({})); }
+
+} // namespace
+} // namespace teamo::control
