@@ -9,7 +9,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr const char *teamd_path = "/org/libteam/teamd", *teamd_interface = "org.libteam.teamd";
 constexpr const char* our_interface = "org.teamd_offload.Team1";
 constexpr auto retry_interval = 2s;
 
@@ -95,9 +94,7 @@ DbusServer::~DbusServer() {
 Result<> DbusServer::connect(bool waits) {
     bus_ = TEAMO_TRY(open_system_bus());
     auto* bus = bus_.get();
-    const auto name = fmt::format("{}.{}", teamd_interface, device_);
-    if (sd_bus_service_name_is_valid(name.c_str()) == 0)
-        return fail(EINVAL, fmt::format("{} is not a valid D-Bus name; start without -D", name));
+    const auto name = TEAMO_TRY(within("option -D", teamd_name(device_)));
     for (const int step :
          {sd_bus_add_object_vtable(bus, nullptr, teamd_path, teamd_interface, teamd_table().data(), this),
           sd_bus_add_object_vtable(bus, nullptr, teamd_path, our_interface, our_table.data(), this),

@@ -155,10 +155,14 @@ void Run::notify_status() {
 
 /// teamd catches SIGHUP too, without an effect.
 void Run::reload() {
+    const auto& file = options_.config_file;
+    auto text = file ? within("configuration", read_file(*file))
+                     : fail(ENOENT, "there is no configuration file to read again (option -f)");
+    if (!text)
+        return log_(Level::error, fmt::format("nothing is changed: {}", text.error().text),
+                    message_id::config_refused);
     sd_notify(0, "RELOADING=1");
-    if (const auto reloaded = team_->reload(); !reloaded)
-        log_(Level::error, fmt::format("nothing is changed: {}", reloaded.error().text),
-             message_id::config_refused);
+    static_cast<void>(team_->answer(control::ConfigReload{.file = *file, .text = std::move(*text)}));
     sd_notify(0, "READY=1");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus/system_bus.h"
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <cstdlib>
 
@@ -29,6 +31,13 @@ Result<Bus> connect_to_bus(std::uint64_t timeout) {
 }
 
 } // namespace
+
+Result<std::string> teamd_name(const std::string& team) {
+    auto name = fmt::format("{}.{}", teamd_interface, team);
+    if (sd_bus_service_name_is_valid(name.c_str()) == 0)
+        return fail(EINVAL, fmt::format("{} is not a valid D-Bus name", name));
+    return name;
+}
 
 Result<Bus> open_system_bus() { return connect_to_bus(patience); }
 

@@ -16,6 +16,12 @@ using BusMessage = Handle<sd_bus_message, sd_bus_message_unref>;
 
 inline constexpr const char* systemd_name = "org.freedesktop.systemd1";
 
+// teamd's object and interface (teamd_dbus.c).
+inline constexpr const char *teamd_path = "/org/libteam/teamd", *teamd_interface = "org.libteam.teamd";
+
+/// "org.libteam.teamd.TEAM". EINVAL: D-Bus does not allow such a name.
+Result<std::string> teamd_name(const std::string& team);
+
 /// Connects to the system bus. Calls wait for an answer for one second, not for the default of 25 s, because
 /// they block the daemon. ENOENT, ECONNREFUSED and others: there is no bus.
 Result<Bus> open_system_bus();

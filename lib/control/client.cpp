@@ -75,8 +75,8 @@ Result<Reply> exchange(sd_bus* bus, const std::string& name, const Request& requ
                        std::chrono::microseconds patience) {
     const auto [method, arguments] = parts_of(request);
     sd_bus_message* made = nullptr;
-    int error = sd_bus_message_new_method_call(bus, &made, name.c_str(), "/org/libteam/teamd",
-                                               "org.libteam.teamd", method.name.c_str());
+    int error = sd_bus_message_new_method_call(bus, &made, name.c_str(), teamd_path, teamd_interface,
+                                               method.name.c_str());
     const BusMessage call(made);
     for (const auto& argument : arguments)
         if (error >= 0) error = sd_bus_message_append(made, "s", argument.c_str());
@@ -89,7 +89,7 @@ Result<Reply> exchange(sd_bus* bus, const std::string& name, const Request& requ
         Refusal refusal{.code = refused.name == nullptr ? "" : refused.name,
                         .message = refused.message == nullptr ? errno_text(-error) : refused.message};
         sd_bus_error_free(&refused);
-        if (constexpr std::string_view prefix = "org.libteam.teamd"; refusal.code.starts_with(prefix))
+        if (constexpr std::string_view prefix = teamd_interface; refusal.code.starts_with(prefix))
             refusal.code.erase(0, prefix.size());
         return Reply(std::move(refusal));
     }
@@ -130,9 +130,7 @@ Result<Client> Client::connect(std::string_view team, std::string_view run_direc
 
 Result<Client> Client::connect_by_bus(const std::string& team) {
     auto bus = TEAMO_TRY(open_system_bus());
-    auto name = fmt::format("org.libteam.teamd.{}", team);
-    if (sd_bus_service_name_is_valid(name.c_str()) == 0)
-        return fail(EINVAL, fmt::format("{} is not a valid D-Bus name", name));
+    auto name = TEAMO_TRY(teamd_name(team));
     if (sd_bus_get_name_creds(bus.get(), name.c_str(), 0, nullptr) < 0)
         return fail(ENOENT, fmt::format("no daemon has the D-Bus name {}", name));
     return Client(std::move(bus), std::move(name));

@@ -29,6 +29,7 @@ struct Method {
     std::size_t arguments;
     Parsed (*read)(Arguments&&);
     Arguments (*write)(const Request&);
+    bool has_result = false; ///< the reply has a text, not only success
 };
 
 template <class Value>
@@ -128,24 +129,30 @@ Arguments write_keep(const Request& request) {
     return arguments;
 }
 
+constexpr Method with_result(Method method) {
+    method.has_result = true;
+    return method;
+}
+
 /// In the order of Request's alternatives, so that an index serves both.
 constexpr std::array table{
     method<PortAdd, &PortAdd::port>("PortAdd"),
     method<PortRemove, &PortRemove::port>("PortRemove"),
     method<PortConfigUpdate, &PortConfigUpdate::port, &PortConfigUpdate::config>("PortConfigUpdate"),
-    method<PortConfigDump, &PortConfigDump::port>("PortConfigDump"),
-    method<ConfigDump>("ConfigDump"),
-    method<ConfigDumpActual>("ConfigDumpActual"),
-    method<StateDump>("StateDump"),
-    method<StateItemValueGet, &StateItemValueGet::path>("StateItemValueGet"),
+    with_result(method<PortConfigDump, &PortConfigDump::port>("PortConfigDump")),
+    with_result(method<ConfigDump>("ConfigDump")),
+    with_result(method<ConfigDumpActual>("ConfigDumpActual")),
+    with_result(method<StateDump>("StateDump")),
+    with_result(method<StateItemValueGet, &StateItemValueGet::path>("StateItemValueGet")),
     method<StateItemValueSet, &StateItemValueSet::path, &StateItemValueSet::value>("StateItemValueSet"),
     method<PortChannelClearStats>("PortChannelClearStats"),
     method<PortChannelMemberClearStats, &PortChannelMemberClearStats::port>("PortChannelMemberClearStats"),
-    method<ConfigReload, &ConfigReload::file, &ConfigReload::text, &ConfigReload::dry_run>("ConfigReload"),
+    with_result(method<ConfigReload, &ConfigReload::file, &ConfigReload::text, &ConfigReload::dry_run>(
+        "ConfigReload")),
     method<BalanceMove, &BalanceMove::bucket, &BalanceMove::port, &BalanceMove::time>("BalanceMove"),
     method<BalanceFreeze, &BalanceFreeze::frozen>("BalanceFreeze"),
     method<OffloadTry, &OffloadTry::port, &OffloadTry::state>("OffloadTry"),
-    method<InterruptsPlan>("InterruptsPlan"),
+    with_result(method<InterruptsPlan>("InterruptsPlan")),
     method<InterruptsManage, &InterruptsManage::managed>("InterruptsManage"),
     method<WorkersBind, &WorkersBind::process, &WorkersBind::policy>("WorkersBind"),
     method<WorkersRelease, &WorkersRelease::process>("WorkersRelease"),
@@ -156,14 +163,8 @@ constexpr std::array table{
 static_assert(table.size() == std::variant_size_v<Request>);
 constexpr std::size_t most_arguments = std::ranges::max(table, {}, &Method::arguments).arguments;
 
-constexpr std::array<std::string_view, 7> with_result{
-    "PortConfigDump",    "ConfigDump",   "ConfigDumpActual", "StateDump",
-    "StateItemValueGet", "ConfigReload", "InterruptsPlan"};
-
 MethodShape shape_of(const Method& method) {
-    return {.name = std::string(method.name),
-            .arguments = method.arguments,
-            .has_result = std::ranges::find(with_result, method.name) != with_result.end()};
+    return {.name = std::string(method.name), .arguments = method.arguments, .has_result = method.has_result};
 }
 
 /// Removes the first line. The last line needs no newline, as with teamd. None if nothing is left.

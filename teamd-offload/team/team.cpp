@@ -6,7 +6,6 @@
 #include "kernel/files/files.h"
 #include "model/observation.h"
 #include "plan/team/membership.h"
-#include "team/reload.h"
 
 #include <sys/epoll.h>
 
@@ -296,18 +295,6 @@ control::Reply Team::answer(const control::Request& request) {
 }
 
 json::Value Team::state() { return control::state_document(status_of(*this)); }
-
-Result<> Team::reload() {
-    const auto& file = context.options.config_file;
-    if (!file) return fail(ENOENT, "there is no configuration file to read again (option -f)");
-    const auto text = TEAMO_TRY(within("configuration", read_file(*file)));
-    context.observer->catch_up();
-    static_cast<void>(update_ports());
-    auto planned = TEAMO_TRY(plan_reload(*this, text, *file));
-    TEAMO_TRY(apply_reload(*this, std::move(planned), *file));
-    pass();
-    return {};
-}
 
 void Team::abandon() {
     context.options.no_quit_destroy = false; // do not keep an incomplete team

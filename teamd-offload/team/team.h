@@ -54,9 +54,6 @@ public:
     /// After a failed start: removes the device if this process made it; an adopted team continues to run.
     void abandon();
 
-    /// Reads the configuration file again and changes what differs; on failure nothing.
-    Result<> reload();
-
     /// Carries out a request, with one pass.
     control::Reply answer(const control::Request& request);
     TeamStatus summary() { return summary_of(*this); }

@@ -282,10 +282,17 @@ bool PortSet::is_named(const TeamPort& port, const std::vector<std::string>& nam
     return link != nullptr && std::ranges::count(names, link->name) != 0;
 }
 
+std::vector<std::string> PortSet::configured_names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, config] : context_.config().ports)
+        names.push_back(name);
+    return names;
+}
+
 void PortSet::reconfigure_ports(bool watches_anew) {
+    const auto names = configured_names();
     for (auto& port : ports_) {
-        for (const auto& [name, config] : context_.config().ports)
-            if (is_named(port, {name})) port.name = name;
+        if (is_named(port, names)) port.name = context_.link(port.index)->name;
         auto config = config_of(port.name);
         if (watches_anew || config.link_watches != port.config.link_watches)
             port.watch = make_watch(config, {.up = port.watch.up(), .losses = port.watch.carrier_losses()});
@@ -298,9 +305,7 @@ void PortSet::reconfigure_ports(bool watches_anew) {
 /// request or by another program stay.
 void PortSet::follow_configured() {
     auto& configured = context_.journal.edit().configured;
-    std::vector<std::string> names;
-    for (const auto& [name, config] : context_.config().ports)
-        names.push_back(name);
+    auto names = configured_names();
     for (const auto& name : configured) {
         if (std::ranges::count(names, name) != 0) continue;
         awaited_.erase(name);

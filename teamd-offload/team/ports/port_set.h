@@ -123,6 +123,7 @@ private:
     Result<> restore(const PortBefore& port, bool removed_by_others);
     Result<> restore_features(const PortBefore& port);
     void mark_away();
+    std::vector<std::string> configured_names() const;
     void follow_configured();
     bool is_named(const TeamPort& port, const std::vector<std::string>& names) const;
     Result<> mark(const Link& link, Slot slot);

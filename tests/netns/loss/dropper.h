@@ -2,6 +2,11 @@
 #pragma once
 
 #include "netns/traffic/foreign_programs.h"
+#include "support/net/cabling.h"
+#include "support/net/links.h"
+
+#include <algorithm>
+#include <map>
 
 namespace teamo::test {
 
@@ -41,5 +46,20 @@ private:
     const NetNs& in_;
     bpf_tc_hook hook_{.sz = sizeof(bpf_tc_hook), .ifindex = 0, .attach_point = BPF_TC_INGRESS, .parent = 0};
 };
+
+/// The number of the port that sends most now. A hash spreads the connections, so in one of a hundred runs a
+/// given port of four has none of 16.
+inline unsigned busiest_port(const Cabling& wires) {
+    std::map<unsigned, std::uint64_t> before;
+    for (unsigned port = 1; port <= wires.ports(); ++port)
+        before[port] = counters(wires.host(), Cabling::port(port)).tx_bytes;
+    const auto sent = [&wires](const auto& entry) {
+        return counters(wires.host(), Cabling::port(entry.first)).tx_bytes - entry.second;
+    };
+    static_cast<void>(eventually("a port sends", [&] {
+        return std::ranges::any_of(before, [&](const auto& entry) { return sent(entry) > 1'000'000; });
+    }));
+    return std::ranges::max_element(before, {}, sent)->first;
+}
 
 } // namespace teamo::test

@@ -56,27 +56,31 @@ TEST_F(Loss, of_one_port_is_named_and_the_port_taken_out) {
         {.from = &wires_.host(), .to = &wires_.client(), .address = client_v4, .rates = rates()});
     EXPECT_TRUE(stays(
         "no finding", [&] { return team.log().find("loses packets") == std::string::npos; }, 2s));
-    const Dropper dropper(wires_.peer(), "p3", two_per_cent);
+    const auto number = busiest_port(wires_);
+    const auto port = Cabling::port(number);
+    const Dropper dropper(wires_.peer(), Cabling::far_end(number), two_per_cent);
     const auto start = SteadyClock::now();
-    EXPECT_TRUE(eventually("eth3 is named", [&] { return is_named(team, "eth3"); }));
+    EXPECT_TRUE(eventually("the port is named", [&] { return is_named(team, port); }));
     fmt::print("named after {} ms\n", since(start).count());
-    EXPECT_TRUE(team.await_item("ports.eth3.loss.taken_out", "true"));
-    EXPECT_TRUE(team.await_item("ports.eth3.datapath.transmits", "false"));
+    EXPECT_TRUE(team.await_item("ports." + port + ".loss.taken_out", "true"));
+    EXPECT_TRUE(team.await_item("ports." + port + ".datapath.transmits", "false"));
     fmt::print("taken out after {} ms\n", since(start).count());
-    EXPECT_EQ("true", team.item("ports.eth3.link_watches.up"));
+    EXPECT_EQ("true", team.item("ports." + port + ".link_watches.up"));
     // The switch does not know, and goes on to send there.
-    EXPECT_TRUE(receives_by(3)) << "a port that is taken out still receives";
+    EXPECT_TRUE(receives_by(number)) << "a port that is taken out still receives";
     EXPECT_THAT(team.teamoctl({"state"}).out, HasSubstr("loss: loses packets: "));
-    EXPECT_THAT(team.teamoctl({"doctor"}).out, HasSubstr("eth3: loses packets: "));
+    EXPECT_THAT(team.teamoctl({"doctor"}).out, HasSubstr(port + ": loses packets: "));
     EXPECT_EQ(0, team.teamdctl({"state", "view", "-v"}).status) << "libteamdctl refuses unknown link watches";
-    for (const auto* port : {"eth1", "eth2", "eth4"})
-        EXPECT_FALSE(is_named(team, port)) << port;
-    EXPECT_TRUE(eventually("it is tried again",
-                           [&] { return team.log().find("port eth3 is tried again") != std::string::npos; }));
+    for (unsigned other = 1; other <= 4; ++other)
+        EXPECT_EQ(other == number, is_named(team, Cabling::port(other))) << Cabling::port(other);
+    EXPECT_TRUE(eventually("it is tried again", [&] {
+        return team.log().find("port " + port + " is tried again") != std::string::npos;
+    }));
     EXPECT_TRUE(eventually("and taken out for longer", [&] {
         return team.log().find(
-                   "port eth3 is used only while no other port can (link watch loss); tried again "
-                   "in 10 s") != std::string::npos;
+                   "port " + port +
+                   " is used only while no other port can (link watch loss); tried again in 10 s") !=
+               std::string::npos;
     }));
 }
 
@@ -87,11 +91,13 @@ TEST_F(Loss, without_the_watch_is_only_named) {
     ASSERT_TRUE(reaches(wires_.host(), client_v4));
     const BulkFlows flows(
         {.from = &wires_.host(), .to = &wires_.client(), .address = client_v4, .rates = rates()});
-    const Dropper dropper(wires_.peer(), "p3", two_per_cent);
-    EXPECT_TRUE(eventually("eth3 is named", [&] { return is_named(team, "eth3"); }));
+    const auto number = busiest_port(wires_);
+    const auto port = Cabling::port(number);
+    const Dropper dropper(wires_.peer(), Cabling::far_end(number), two_per_cent);
+    EXPECT_TRUE(eventually("the port is named", [&] { return is_named(team, port); }));
     EXPECT_TRUE(stays(
-        "eth3 carries", [&] { return team.item("ports.eth3.datapath.transmits") == "true"; }, 1s));
-    EXPECT_EQ("false", loss(team, "eth3", "taken_out"));
+        "it carries", [&] { return team.item("ports." + port + ".datapath.transmits") == "true"; }, 1s));
+    EXPECT_EQ("false", loss(team, port, "taken_out"));
 }
 
 TEST_F(Loss, behind_all_ports_is_no_ports_loss) {
@@ -104,7 +110,7 @@ TEST_F(Loss, behind_all_ports_is_no_ports_loss) {
     EXPECT_TRUE(stays(
         "no finding", [&] { return team.log().find("loses packets") == std::string::npos; }, 5s));
     EXPECT_TRUE(eventually("segments sent again are counted", [&] {
-        const auto lost = std::stoi(loss(team, "eth3", "retransmitted_ppm"));
+        const auto lost = std::stoi(loss(team, Cabling::port(busiest_port(wires_)), "retransmitted_ppm"));
         return lost > 5'000 && lost < 50'000;
     }));
 }

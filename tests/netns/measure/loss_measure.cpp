@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 namespace teamo::test {
 namespace {
@@ -42,18 +43,20 @@ TEST_F(LossPromise, names_a_port_within_3_s_and_takes_it_out_within_5_s) {
         const auto traffic = flows(slow_flows());
         std::this_thread::sleep_for(milliseconds(2000 + 77 * round));
         const auto logged = team.log().size();
-        auto dropper = std::make_unique<Dropper>(wires_.peer(), "p3", 0.02);
+        const auto number = busiest_port(wires_);
+        const auto port = Cabling::port(number);
+        auto dropper = std::make_unique<Dropper>(wires_.peer(), Cabling::far_end(number), 0.02);
         const auto start = SteadyClock::now();
         ASSERT_TRUE(eventually("named", [&] {
-            return team.log().find("port eth3: loses packets", logged) != std::string::npos;
+            return team.log().find("port " + port + ": loses packets", logged) != std::string::npos;
         }));
         named.push_back(static_cast<double>(since(start).count()));
-        ASSERT_TRUE(team.await_item("ports.eth3.datapath.transmits", "false"));
+        ASSERT_TRUE(team.await_item("ports." + port + ".datapath.transmits", "false"));
         out.push_back(static_cast<double>(since(start).count()));
         dropper.reset();
-        ASSERT_EQ(0, team.teamdctl({"port", "remove", "eth3"}).status); // which forgets it
-        ASSERT_EQ(0, team.teamdctl({"port", "add", "eth3"}).status);
-        ASSERT_TRUE(team.await_item("ports.eth3.datapath.transmits", "true"));
+        ASSERT_EQ(0, team.teamdctl({"port", "remove", port}).status); // which forgets it
+        ASSERT_EQ(0, team.teamdctl({"port", "add", port}).status);
+        ASSERT_TRUE(team.await_item("ports." + port + ".datapath.transmits", "true"));
     }
     std::ranges::sort(named);
     std::ranges::sort(out);
@@ -87,17 +90,21 @@ TEST_F(LossPromise, leaves_the_throughput_of_the_good_ports) {
     };
     std::vector<double> ratios;
     for (int round = 0; round < 5; ++round) {
-        const Dropper dropper(wires_.peer(), "p3", 0.02);
+        std::optional<Dropper> dropper;
+        std::string port;
         {
             const auto traffic = flows(slow_flows());
-            ASSERT_TRUE(team.await_item("ports.eth3.loss.taken_out", "true"));
+            const auto number = busiest_port(wires_);
+            port = Cabling::port(number);
+            dropper.emplace(wires_.peer(), Cabling::far_end(number), 0.02);
+            ASSERT_TRUE(team.await_item("ports." + port + ".loss.taken_out", "true"));
         }
         const auto with = mbits();
-        ASSERT_EQ(0, team.teamdctl({"port", "remove", "eth3"}).status);
+        ASSERT_EQ(0, team.teamdctl({"port", "remove", port}).status);
         const auto three = mbits();
-        ASSERT_EQ(0, team.teamdctl({"port", "add", "eth3"}).status);
-        ASSERT_TRUE(team.await_item("ports.eth3.datapath.transmits", "true"));
-        shape("eth3");
+        ASSERT_EQ(0, team.teamdctl({"port", "add", port}).status);
+        ASSERT_TRUE(team.await_item("ports." + port + ".datapath.transmits", "true"));
+        shape(port);
         fmt::print("round {}: a bad port taken out {:.0f} Mbit/s, three ports {:.0f} Mbit/s\n", round, with,
                    three);
         ratios.push_back(with / three);

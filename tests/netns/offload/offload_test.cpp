@@ -283,10 +283,11 @@ TEST(LackingPort, does_not_shrink_packets_of_other_ports) {
     for (const auto* port : {"eth1", "eth2", "eth3"})
         must(wires.host(),
              fmt::format("tc qdisc add dev {} root tbf rate 100mbit burst 128k limit 16m", port));
+    // So many that each port has one, whatever their hashes are.
     const BulkFlows flows({.from = &wires.host(),
                            .to = &wires.client(),
                            .address = client_v4,
-                           .rates = std::vector<double>(12, 0)});
+                           .rates = std::vector<double>(24, 0)});
     std::vector<double> alone, with_it, poor;
     for (int round = 0; round < 3; ++round) {
         ASSERT_TRUE(team.await_item("ports.eth3.datapath.transmits", "true"));

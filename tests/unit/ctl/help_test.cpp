@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/commands.h"
 
+#include "unit/ctl/lines.h"
+
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -21,14 +23,6 @@ using testing::StartsWith;
 using Words = std::vector<std::string>;
 
 constexpr std::size_t terminal_width = 80;
-
-std::vector<std::string> lines_of(const std::string& text) {
-    std::istringstream stream(text);
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(stream, line);)
-        lines.push_back(line);
-    return lines;
-}
 
 std::string help(const Words& words) {
     const auto text = help_on("teamoctl", words);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/report/top.h"
 
-#include <gmock/gmock.h>
+#include "unit/ctl/lines.h"
+#include "unit/ctl/support.h"
 
-#include <sstream>
+#include <gmock/gmock.h>
 
 namespace teamo::ctl {
 namespace {
@@ -12,13 +13,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-PortStatus top_port(const std::string& name, std::uint64_t sent, std::uint64_t received,
-                    bool transmits = true) {
-    PortStatus port;
-    port.name = name;
-    port.link_up = true;
-    port.transmits = transmits;
-    port.buckets = 128;
+PortStatus top_port(const std::string& name, std::uint64_t sent, std::uint64_t received) {
+    auto port = good_port(name, 1);
     port.counters.tx_packets = sent / 50'000;
     port.counters.tx_bytes = sent;
     port.counters.rx_packets = received / 1'000;
@@ -27,10 +23,7 @@ PortStatus top_port(const std::string& name, std::uint64_t sent, std::uint64_t r
 }
 
 TeamState top_state(std::vector<PortStatus> ports) {
-    TeamState team;
-    team.name = "team0";
-    team.runner = "loadbalance";
-    team.datapath = "bpf";
+    auto team = good_team();
     team.device_kind = "netkit";
     team.ports = std::move(ports);
     return team;
@@ -44,17 +37,9 @@ struct Readings {
                      std::chrono::steady_clock::time_point(std::chrono::seconds(2))};
 };
 
-std::vector<std::string> lines_of_text(const std::string& text) {
-    std::istringstream stream(text);
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(stream, line);)
-        lines.push_back(line);
-    return lines;
-}
-
 TEST(Top, shows_rates_of_the_time_between) {
     const Readings readings;
-    const auto lines = lines_of_text(top_text(readings.earlier, readings.later, {}, {}));
+    const auto lines = lines_of(top_text(readings.earlier, readings.later, {}, {}));
     EXPECT_EQ("team0 - loadbalance over bpf (netkit), 2 of 2 ports carry", lines[0]);
     EXPECT_EQ("sends 1100 Mbit/s in 2750 packets/s, receives 200 Mbit/s in 25000 packets/s", lines[1]);
     EXPECT_THAT(lines[4], HasSubstr("eth1"));
@@ -65,8 +50,7 @@ TEST(Top, shows_rates_of_the_time_between) {
 
 TEST(Top, sorts_by_what_is_sent) {
     const Readings readings;
-    const auto lines =
-        lines_of_text(top_text(readings.earlier, readings.later, {}, {.order = TopOrder::sent}));
+    const auto lines = lines_of(top_text(readings.earlier, readings.later, {}, {.order = TopOrder::sent}));
     EXPECT_THAT(lines[4], HasSubstr("eth2"));
 }
 
@@ -74,7 +58,7 @@ TEST(Top, fits_the_terminal) {
     const Readings readings;
     const std::deque<std::string> events(50, std::string(300, 'x'));
     const auto text = top_text(readings.earlier, readings.later, events, {.columns = 80, .rows = 24});
-    const auto lines = lines_of_text(text);
+    const auto lines = lines_of(text);
     EXPECT_EQ(24U, lines.size());
     for (const auto& line : lines)
         EXPECT_LE(line.size(), 80U) << line;
@@ -83,13 +67,14 @@ TEST(Top, fits_the_terminal) {
 
 TEST(Top, ports_fit_80_columns) {
     const Readings readings;
-    for (const auto& line : lines_of_text(top_text(readings.earlier, readings.later, {}, {.columns = 99})))
+    for (const auto& line : lines_of(top_text(readings.earlier, readings.later, {}, {.columns = 99})))
         EXPECT_LE(line.size(), 80U) << line;
 }
 
 TEST(Top, names_events) {
     const auto before = top_state({top_port("eth1", 0, 0), top_port("eth2", 0, 0)});
-    auto after = top_state({top_port("eth1", 0, 0, false), top_port("eth3", 0, 0)});
+    auto after = top_state({top_port("eth1", 0, 0), top_port("eth3", 0, 0)});
+    after.ports[0].transmits = false;
     after.ports[0].loss.what = "it loses packets";
     EXPECT_THAT(top_events(before, after),
                 ElementsAre("eth1 no longer carries", "eth1: it loses packets", "eth3 joined", "eth2 left"));
