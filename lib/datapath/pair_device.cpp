@@ -99,6 +99,12 @@ Result<TeamDevice> create_pair_device(LinkControl& links, const std::string& nam
 Result<std::optional<TeamDevice>> find_pair_device(const Links& links, const std::string& name) {
     const auto* team = find_link(links, name);
     if (team == nullptr) return std::optional<TeamDevice>();
+    if (team->kind == "team")
+        return fail(EEXIST,
+                    fmt::format("device {0} exists and is of the kernel's team driver, as NetworkManager "
+                                "makes it, which the BPF datapath cannot use; set \"datapath\" to "
+                                "\"auto\", or use the unit teamd-offload@{0} without a team connection",
+                                name));
     if (find_altname(links, team_mark(name)) != team)
         return fail(EEXIST, fmt::format("device {0} exists and is not a team of teamd-offload; remove it (ip "
                                         "link del {0}), or start with -r to replace it",

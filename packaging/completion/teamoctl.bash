@@ -18,6 +18,13 @@ _teamoctl_devices() {
     done
 }
 
+_teamoctl_bonds() {
+    local bond
+    for bond in /sys/class/net/*/bonding; do
+        [[ -d $bond ]] && basename "${bond%/bonding}"
+    done
+}
+
 _teamoctl_ports() {
     [[ $1 == help ]] && return
     # By indent, not by JSON: a port's name is what stands on the level below "ports".
@@ -53,7 +60,14 @@ _teamoctl() {
         'port remove'* | 'config reload'*) choices+=' -n --dry-run' ;;
         esac
     elif ((${#words[@]} == 0)); then
-        choices="$(_teamoctl_teams) help metrics"
+        choices="$(_teamoctl_teams) help import metrics replace"
+    elif [[ ${words[*]} == import ]]; then
+        choices='bond teamd'
+    elif [[ ${words[*]} == 'import bond' || ${words[*]} == replace ]]; then
+        choices=$(_teamoctl_bonds)
+        [[ ${words[0]} == import ]] && compopt -o default
+    elif [[ ${words[*]} == 'import teamd'* ]]; then
+        compopt -o default
     else
         case "${words[*]:1}" in
         '') choices='config state port clear balance offload interrupts workers stats top metrics doctor' ;;

@@ -59,8 +59,25 @@ CommandFunction interrupts_show, interrupts_plan, interrupts_benchmark;
 CommandFunction workers_show, workers_bind, workers_release, workers_run;
 CheckFunction check_balance_hash, check_balance_move, check_workers_bind;
 
-/// `teamoctl metrics`: of all teams with a daemon. A team that does not answer is named on standard error.
-CommandResult metrics_of_all_teams(const Options& options);
+/// A command that is not about one team with a daemon: `teamoctl import bond bond0`.
+struct TeamlessCommand {
+    std::string_view path;
+    std::string_view parameters;     ///< as usage lines show them
+    std::size_t least = 0, most = 0; ///< number of arguments
+    CommandResult (*run)(const Options&, Arguments) = nullptr;
+    std::string_view summary{}, text{}; ///< as in Description
+};
+
+std::span<const TeamlessCommand> teamless_commands();
+
+/// None: the words are no such command, so the first one is a team. An error is bad usage.
+Result<std::optional<std::pair<const TeamlessCommand*, Arguments>>> find_teamless(Arguments words);
+
+/// A team that does not answer is named on standard error.
+CommandResult metrics_of_all_teams(const Options& options, Arguments);
+CommandResult import_bond(const Options& options, Arguments words);
+CommandResult import_teamd(const Options& options, Arguments words);
+CommandResult replace_bond(const Options& options, Arguments words);
 
 // `teamoctl --help` and `teamoctl help COMMAND`. man/teamoctl.8 has more, but need not be installed.
 

@@ -148,13 +148,32 @@ seconds. --measure=PORTDEV measures the port that you name.)"},
 constexpr std::size_t indent = 4, help_column = 39;
 
 /// Two columns. A command that is too long for its column has its help on the next line.
-std::string table_line(const Command& command) {
-    const auto usage = usage_of(command);
-    const auto help = command.same_as.empty() ? std::string(description_of(command).summary)
-                                              : fmt::format("same as \"{}\"", command.same_as);
+std::string table_line(const std::string& usage, std::string_view help) {
     if (indent + usage.size() + 1 > help_column)
         return fmt::format("{:{}}{}\n{:{}}{}\n", "", indent, usage, "", help_column, help);
     return fmt::format("{:{}}{:<{}}{}\n", "", indent, usage, help_column - indent, help);
+}
+
+std::string table_line(const Command& command) {
+    return table_line(usage_of(command), command.same_as.empty()
+                                             ? std::string(description_of(command).summary)
+                                             : fmt::format("same as \"{}\"", command.same_as));
+}
+
+std::string usage_of(const TeamlessCommand& command) {
+    return fmt::format("{}{}{}", command.path, command.parameters.empty() ? "" : " ", command.parameters);
+}
+
+/// Commands that begin with these words.
+std::string help_on_teamless(std::string_view program, Arguments words) {
+    const auto wanted = fmt::format("{}", fmt::join(words, " "));
+    std::string text;
+    for (const auto& command : teamless_commands())
+        if (command.least + command.most > 0 &&
+            (command.path == wanted || command.path.starts_with(wanted + " ")))
+            text += fmt::format("{}usage: {} {}\n\n{}\n", text.empty() ? "" : "\n", program,
+                                usage_of(command), command.text);
+    return text;
 }
 
 /// The commands below `path`, or all of them.
@@ -192,6 +211,9 @@ Description description_of(const Command& command) {
 }
 
 std::string help_text(std::string_view program) {
+    std::string without_team;
+    for (const auto& command : teamless_commands())
+        without_team += table_line(usage_of(command), command.summary);
     return fmt::format("{0} [options] teamdevname command [command args]\n"
                        "    -h --help                Show this help\n"
                        "    -v --verbose             Increase output verbosity\n"
@@ -204,13 +226,15 @@ std::string help_text(std::string_view program) {
                        "       --once                Print one reading and end (top)\n"
                        "       --measure=PORTDEV     Measure this port with and without TSO (doctor)\n"
                        "Commands:\n{1}"
+                       "Commands without a team device:\n{2}"
                        "Each word of a command may be abbreviated. More on one command, without a team:\n"
                        "    {0} help COMMAND\n",
-                       program, table_of_commands(""));
+                       program, table_of_commands(""), without_team);
 }
 
 Result<std::string> help_on(std::string_view program, Arguments words) {
     if (words.empty()) return help_text(program);
+    if (auto text = help_on_teamless(program, words); !text.empty()) return text;
     const auto row = TEAMO_TRY(find_row(words));
     const auto& command = *row;
     std::string text;

@@ -102,14 +102,18 @@ ExitStatus print_help(const Result<std::string>& text, std::string_view program)
     return close_output();
 }
 
+/// `title`: the beginning of an error message.
+ExitStatus end(const CommandResult& result, std::string_view title) {
+    const auto written = close_output();
+    if (!result) return print_error(within(title, result.error()).value());
+    return *result == ExitStatus::success ? written : *result;
+}
+
 ExitStatus run_command(const CommandLine& line, const std::string& team, const Options& options) {
     auto session = Session::open(team, options);
     if (!session) return print_error(session.error());
     const auto run = options.dry_run ? line.command->dry_run : line.command->run;
-    const auto result = run(*session, line.arguments);
-    const auto written = close_output();
-    if (!result) return print_error(within(title_of(team, line), result.error()).value());
-    return *result == ExitStatus::success ? written : *result;
+    return end(run(*session, line.arguments), title_of(team, line));
 }
 
 ExitStatus run(int argc, char** argv) {
@@ -120,12 +124,12 @@ ExitStatus run(int argc, char** argv) {
     if (options->words.empty()) return print_usage({EINVAL, "No team device specified."}, program);
     const auto& team = options->words.front();
     const auto words = Arguments(options->words).subspan(1);
-    if (team == "help") return print_help(help_on(program, words), program); // needs no team and no daemon
-    if (team == "metrics" && words.empty()) {                                // of all teams
-        const auto status = metrics_of_all_teams(*options);
-        const auto written = close_output();
-        if (!status) return print_error(status.error());
-        return *status == ExitStatus::success ? written : *status;
+    if (team == "help") return print_help(help_on(program, words), program);
+    const auto teamless = find_teamless(options->words);
+    if (!teamless) return print_usage(teamless.error(), program);
+    if (*teamless) {
+        const auto& [command, arguments] = **teamless;
+        return end(command->run(*options, arguments), command->path);
     }
     const auto line = find_command(words);
     if (!line) return print_usage(line.error(), program);

@@ -14,6 +14,8 @@ namespace teamo::ctl {
 
 void put(std::string_view text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout)); }
 
+void warn(std::string_view line) { std::fputs(fmt::format("{}\n", line).c_str(), stderr); }
+
 Result<Session> Session::open(const std::string& team, const Options& options) {
     if (options.zmq) return fail(ENOTSUP, "ZeroMQ support is not compiled-in");
     if (if_nametoindex(team.c_str()) == 0)

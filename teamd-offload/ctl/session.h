@@ -21,6 +21,8 @@ struct Options {
 
 /// Writes to stdout. If the disk is full, fmt::print() throws; main() checks the stream's error instead.
 void put(std::string_view text);
+/// Writes a line to stderr.
+void warn(std::string_view line);
 
 /// Two states a second apart, and the rates between them.
 struct Sample {

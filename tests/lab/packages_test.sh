@@ -9,25 +9,9 @@
 set -euo pipefail
 datapath=$1
 . "${BASH_SOURCE%/*}/unit.sh"
+. "${BASH_SOURCE%/*}/far_switch.sh"
 packages=/run/packages
 conf=/etc/teamd-offload/team0.conf
-
-# Three cables from the guest to a switch in a namespace of its own.
-ip netns add far
-ip -n far link set lo up
-ip -n far link add br0 type bridge
-for port in 1 2 3; do
-    ip link add "a$port" type veth peer name "p$port" netns far
-    ip -n far link set "p$port" master br0
-    ip -n far link set "p$port" up
-    [ "$port" = 1 ] || ip netns exec far bridge link set dev "p$port" isolated on flood off bcast_flood off mcast_flood off
-done
-ip netns exec far bridge link set dev p1 isolated on
-ip -n far addr add 10.9.0.2/24 dev br0
-ip -n far link set br0 up
-# The receiver waits while the daemon starts, at real-time priority.
-sysctl -qw net.core.rmem_max=67108864 net.core.wmem_max=67108864
-ip netns exec far iperf3 -s >/dev/null &
 
 # A container forbids packages to start and stop services; this guest is a machine.
 rm -f /usr/sbin/policy-rc.d
@@ -39,24 +23,10 @@ config() {
     shift 2
     printf '{"device": "team0", %s "runner": {"name": "loadbalance", "tx_hash": [%s]}, "ports": {%s}}\n' "$more" "$hash" "$(ports "$@")"
 }
-reaches() { timeout 1 bash -c '</dev/tcp/10.9.0.2/5201' 2>/dev/null; }
 address() {
     ip link set team0 up
     ip addr replace 10.9.0.1/24 dev team0
     await 20 reaches || fail "the far end does not answer"
-}
-# lost RATE COMMAND…: how many packets are lost, of RATE a second, while the command runs
-lost() {
-    local rate=$1 log=/run/traffic.json
-    shift
-    iperf3 -c 10.9.0.2 -u -l 64 -w 32M -b $((rate * 64 * 8)) -t 8 --json >$log &
-    local traffic=$!
-    sleep 2
-    "$@" >/run/command.log 2>&1 || { cat /run/command.log >&2; fail "$*"; }
-    wait $traffic || fail "no traffic: $(cat $log)"
-    # the totals come last
-    grep -q lost_packets $log || fail "no traffic: $(cat $log)"
-    grep "lost_packets" $log | tail -n 1 | tr -dc 0-9
 }
 none_lost() {
     local what=$1 count

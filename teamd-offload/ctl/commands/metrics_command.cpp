@@ -3,7 +3,6 @@
 #include "ctl/commands.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 namespace teamo::ctl {
@@ -14,7 +13,7 @@ CommandResult metrics_show(Session& session, Arguments) {
     return {};
 }
 
-CommandResult metrics_of_all_teams(const Options& options) {
+CommandResult metrics_of_all_teams(const Options& options, Arguments) {
     std::vector<std::string> teams;
     std::error_code failed;
     for (const auto& entry : std::filesystem::directory_iterator("/run/teamd", failed))
@@ -30,7 +29,7 @@ CommandResult metrics_of_all_teams(const Options& options) {
             continue;
         }
         status = ExitStatus::failure;
-        std::fputs((state.error().text + "\n").c_str(), stderr);
+        warn(state.error().text);
     }
     put(control::metrics_text(states));
     return status;

@@ -55,6 +55,8 @@ TEST(Help, has_a_line_of_at_most_80_columns_for_each_command) {
         EXPECT_FALSE(description_of(command).summary.empty()) << command.path;
         EXPECT_THAT(text, HasSubstr(fmt::format("\n    {}", usage_of(command))));
     }
+    for (const auto& command : teamless_commands())
+        EXPECT_THAT(text, HasSubstr(fmt::format("\n    {}", command.path)));
 }
 
 TEST(Help, aligns_commands_and_texts) {
@@ -75,6 +77,10 @@ TEST(Help, describes_each_command_in_a_few_lines) {
         EXPECT_THAT(lines, Each(SizeIs(testing::Le(terminal_width)))) << command.path;
         EXPECT_THAT(description_of(command).text, Not(EndsWith("\n"))) << command.path;
     }
+    for (const auto& command : teamless_commands())
+        EXPECT_THAT(lines_of(std::string(command.text)),
+                    AllOf(SizeIs(testing::Le(8)), Each(SizeIs(testing::Le(terminal_width)))))
+            << command.path;
 }
 
 TEST(Help, describes_only_commands_that_the_manual_has) {
@@ -83,6 +89,8 @@ TEST(Help, describes_only_commands_that_the_manual_has) {
         if (command.run == nullptr) continue;
         EXPECT_TRUE(manual.contains(std::string(command.path))) << command.path;
     }
+    for (const auto& command : teamless_commands())
+        EXPECT_TRUE(manual.contains(std::string(command.path))) << command.path;
 }
 
 TEST(Help, on_a_command_has_usage_and_description) {
@@ -96,6 +104,13 @@ TEST(Help, on_a_command_has_usage_and_description) {
                 StartsWith("usage: teamoctl teamdevname workers bind PID [follow|spread]\n"));
     EXPECT_THAT(help({"port", "remove"}), StartsWith("usage: teamoctl [--dry-run [--json]] teamdevname "));
     EXPECT_THAT(help({"doctor"}), StartsWith("usage: teamoctl [--json] [--measure=PORTDEV] teamdevname "));
+}
+
+TEST(Help, on_a_command_without_a_team) {
+    EXPECT_THAT(help({"import", "bond"}),
+                StartsWith("usage: teamoctl import bond IFACE|FILE [BOND]\n\nPrints"));
+    EXPECT_THAT(help({"import"}), HasSubstr("usage: teamoctl import teamd [FILE...]\n"));
+    EXPECT_THAT(help({"metrics"}), StartsWith("usage: teamoctl teamdevname metrics\n"));
 }
 
 TEST(Help, accepts_abbreviated_commands) {

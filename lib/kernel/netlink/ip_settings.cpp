@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/netlink/ip_settings.h"
+
+#include "kernel/netlink/netlink_socket.h"
+
+#include <linux/if_addr.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+namespace teamo {
+namespace {
+
+constexpr std::uint32_t forever = 0xffffffff;
+constexpr std::uint32_t clock_ticks = 100; // USER_HZ
+
+std::vector<std::byte> bytes_of(const nlmsghdr* message) {
+    const auto* first = reinterpret_cast<const std::byte*>(message);
+    return {first, first + message->nlmsg_len};
+}
+
+const nlmsghdr* message_in(const std::vector<std::byte>& bytes) {
+    return reinterpret_cast<const nlmsghdr*>(bytes.data());
+}
+
+template <class Header>
+Header header_of(const nlmsghdr* message) {
+    return *static_cast<const Header*>(nlmsg_data(message));
+}
+
+/// The attributes of a message that begins with `Header`.
+template <class Header, class Take>
+void each_attribute(const nlmsghdr* message, const Take& take) {
+    auto* entry = nlmsg_attrdata(message, sizeof(Header));
+    for (int rest = nlmsg_attrlen(message, sizeof(Header)); nla_ok(entry, rest) != 0;
+         entry = nla_next(entry, &rest))
+        take(entry);
+}
+
+void copy(nl_msg* to, const nlattr* attribute) {
+    if (nla_put(to, nla_type(attribute), nla_len(attribute), nla_data(attribute)) < 0) throw std::bad_alloc();
+}
+
+bool is_link_local(const nlattr* address) {
+    const auto ip = ip_in(address, AF_INET6);
+    return ip && ip->bytes[0] == 0xfe && (ip->bytes[1] & 0xc0) == 0x80;
+}
+
+/// RTA_MULTIPATH: replaces the device of each nexthop.
+std::vector<std::byte> with_device(const nlattr* nexthops, IfIndex from, IfIndex to) {
+    const auto* first = static_cast<const std::byte*>(nla_data(nexthops));
+    std::vector<std::byte> bytes(first, first + nla_len(nexthops));
+    for (std::size_t at = 0; at + sizeof(rtnexthop) <= bytes.size();) {
+        auto* hop = reinterpret_cast<rtnexthop*>(bytes.data() + at);
+        if (hop->rtnh_len < sizeof(rtnexthop)) break;
+        if (hop->rtnh_ifindex == static_cast<int>(from.value)) hop->rtnh_ifindex = static_cast<int>(to.value);
+        hop->rtnh_flags &= RTNH_F_ONLINK | RTNH_F_PERVASIVE;
+        at += RTNH_ALIGN(hop->rtnh_len);
+    }
+    return bytes;
+}
+
+bool leads_to(const nlmsghdr* message, IfIndex device) {
+    if (number_in(attribute_in<rtmsg>(message, RTA_OIF)) == device.value) return true;
+    const auto* nexthops = attribute_in<rtmsg>(message, RTA_MULTIPATH);
+    return nexthops != nullptr &&
+           with_device(nexthops, device, IfIndex{0}) != with_device(nexthops, IfIndex{0}, IfIndex{0});
+}
+
+/// True for routes that somebody has chosen, or that belong to an address.
+bool is_copied(const nlmsghdr* message, IfIndex device) {
+    const auto header = header_of<rtmsg>(message);
+    if ((header.rtm_flags & RTM_F_CLONED) != 0 || header.rtm_type != RTN_UNICAST) return false;
+    if (header.rtm_family != AF_INET && header.rtm_family != AF_INET6) return false;
+    const auto table = number_in(attribute_in<rtmsg>(message, RTA_TABLE)).value_or(header.rtm_table);
+    if (table == RT_TABLE_LOCAL) return false;
+    const bool own = header.rtm_family == AF_INET6 && is_link_local(attribute_in<rtmsg>(message, RTA_DST));
+    return !own && leads_to(message, device);
+}
+
+NlMessage address_for(const nlmsghdr* message, IfIndex device) {
+    auto header = header_of<ifaddrmsg>(message);
+    const auto before = number_in(attribute_in<ifaddrmsg>(message, IFA_FLAGS)).value_or(header.ifa_flags);
+    const auto flags = (before & ~(IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_OPTIMISTIC | IFA_F_PERMANENT)) |
+                       IFA_F_NODAD | IFA_F_NOPREFIXROUTE;
+    header.ifa_index = device.value;
+    header.ifa_flags = static_cast<std::uint8_t>(flags);
+    auto made = make_message(RTM_NEWADDR, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_REPLACE, header);
+    each_attribute<ifaddrmsg>(message, [&](const nlattr* attribute) {
+        // A label begins with the name of its device.
+        if (nla_type(attribute) != IFA_LABEL && nla_type(attribute) != IFA_FLAGS) copy(made.get(), attribute);
+    });
+    nla_put_u32(made.get(), IFA_FLAGS, flags);
+    return made;
+}
+
+NlMessage neighbour_for(const nlmsghdr* message, IfIndex device) {
+    auto header = header_of<ndmsg>(message);
+    header.ndm_ifindex = static_cast<int>(device.value);
+    if ((header.ndm_state & (NUD_PERMANENT | NUD_NOARP)) == 0) header.ndm_state = NUD_STALE;
+    auto made = make_message(RTM_NEWNEIGH, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_REPLACE, header);
+    each_attribute<ndmsg>(message, [&](const nlattr* attribute) {
+        if (nla_type(attribute) == NDA_DST || nla_type(attribute) == NDA_LLADDR) copy(made.get(), attribute);
+    });
+    return made;
+}
+
+NlMessage route_for(const nlmsghdr* message, IfIndex from, IfIndex to) {
+    auto header = header_of<rtmsg>(message);
+    header.rtm_flags &= RTNH_F_ONLINK;
+    auto made = make_message(RTM_NEWROUTE, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_REPLACE, header);
+    each_attribute<rtmsg>(message, [&](const nlattr* attribute) {
+        switch (nla_type(attribute)) {
+        case RTA_OIF: nla_put_u32(made.get(), RTA_OIF, to.value); break;
+        case RTA_MULTIPATH: {
+            const auto hops = with_device(attribute, from, to);
+            nla_put(made.get(), RTA_MULTIPATH, static_cast<int>(hops.size()), hops.data());
+            break;
+        }
+        case RTA_CACHEINFO: {
+            const auto info = struct_in<rta_cacheinfo>(attribute);
+            if (info.rta_expires > 0)
+                nla_put_u32(made.get(), RTA_EXPIRES,
+                            static_cast<std::uint32_t>(info.rta_expires) / clock_ticks);
+            break;
+        }
+        default: copy(made.get(), attribute);
+        }
+    });
+    return made;
+}
+
+} // namespace
+
+Result<IpSettings> IpSettings::read(IfIndex device) {
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    IpSettings read;
+    read.device_ = device;
+    const auto list = [&](int type, auto header, auto wanted, std::vector<Message>& into) {
+        const auto make = [&] { return make_message(type, NLM_F_REQUEST | NLM_F_DUMP, header); };
+        const auto take = [&](const nlmsghdr* message) {
+            if (wanted(message)) into.push_back(bytes_of(message));
+        };
+        return socket.dump(make, take, [&into] { into.clear(); });
+    };
+    TEAMO_TRY(list(
+        RTM_GETADDR, ifaddrmsg{},
+        [device](const nlmsghdr* message) {
+            const auto* header = header_in<ifaddrmsg>(message, RTM_NEWADDR);
+            return header != nullptr && header->ifa_index == device.value &&
+                   (number_in(attribute_in<ifaddrmsg>(message, IFA_FLAGS)).value_or(0) & IFA_F_TEMPORARY) ==
+                       0;
+        },
+        read.addresses_));
+    TEAMO_TRY(list(
+        RTM_GETROUTE, rtmsg{},
+        [device](const nlmsghdr* message) {
+            return header_in<rtmsg>(message, RTM_NEWROUTE) != nullptr && is_copied(message, device);
+        },
+        read.routes_));
+    TEAMO_TRY(list(
+        RTM_GETNEIGH, ndmsg{},
+        [device](const nlmsghdr* message) {
+            const auto* header = header_in<ndmsg>(message, RTM_NEWNEIGH);
+            return header != nullptr && header->ndm_ifindex == static_cast<int>(device.value) &&
+                   (header->ndm_state & (NUD_INCOMPLETE | NUD_FAILED | NUD_NOARP)) == 0 &&
+                   mac_in(attribute_in<ndmsg>(message, NDA_LLADDR)).has_value();
+        },
+        read.neighbours_));
+    // A gateway must be reachable before the routes over it.
+    std::ranges::stable_partition(read.routes_, [](const Message& route) {
+        return attribute_in<rtmsg>(message_in(route), RTA_GATEWAY) == nullptr &&
+               attribute_in<rtmsg>(message_in(route), RTA_MULTIPATH) == nullptr;
+    });
+    return read;
+}
+
+Result<> IpSettings::copy_addresses(IfIndex to) const {
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    for (const auto& address : addresses_)
+        TEAMO_TRY(within("cannot copy an address", socket.request(address_for(message_in(address), to))));
+    for (const auto& neighbour : neighbours_)
+        TEAMO_TRY(
+            within("cannot copy a neighbour", socket.request(neighbour_for(message_in(neighbour), to))));
+    return {};
+}
+
+Result<> IpSettings::move_routes(IfIndex to) const {
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    for (const auto& route : routes_)
+        TEAMO_TRY(within("cannot move a route", socket.request(route_for(message_in(route), device_, to))));
+    return {};
+}
+
+bool IpSettings::is_renewed() const {
+    return std::ranges::any_of(addresses_, [](const Message& address) {
+        const auto* info = attribute_in<ifaddrmsg>(message_in(address), IFA_CACHEINFO);
+        return info != nullptr && struct_in<ifa_cacheinfo>(info).ifa_valid != forever;
+    });
+}
+
+} // namespace teamo

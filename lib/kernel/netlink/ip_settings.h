@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What IP has on a device, so that another device can take its place without a pause.
+#pragma once
+
+#include "base/named.h"
+#include "base/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace teamo {
+
+/// Addresses, routes and neighbours of a device, as the kernel's messages about them.
+class IpSettings {
+public:
+    static Result<IpSettings> read(IfIndex device);
+
+    /// Gives `to` the same addresses, without duplicate address detection and without routes, and the same
+    /// neighbours. Both devices may have them at the same time: the kernel accepts a packet for an own
+    /// address from each device.
+    Result<> copy_addresses(IfIndex to) const;
+    /// Each route of the device becomes one of `to` in one step. The routes of link-local addresses stay.
+    Result<> move_routes(IfIndex to) const;
+
+    std::size_t addresses() const { return addresses_.size(); }
+    std::size_t routes() const { return routes_.size(); }
+    /// An address has a lifetime, so a program renews it (DHCP, router advertisements).
+    bool is_renewed() const;
+
+private:
+    using Message = std::vector<std::byte>; ///< from nlmsghdr on
+    IfIndex device_;
+    std::vector<Message> addresses_, routes_, neighbours_;
+};
+
+} // namespace teamo

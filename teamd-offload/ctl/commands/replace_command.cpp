@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "bus/units.h"
+#include "config/config_file.h"
+#include "ctl/commands.h"
+#include "ctl/import/bond_options.h"
+#include "ctl/replace/replacement.h"
+#include "kernel/files/files.h"
+
+#include <net/if.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace teamo::ctl {
+namespace {
+
+constexpr const char* configurations = "/etc/teamd-offload";
+
+std::string free_team_name() {
+    for (int number = 0;; ++number)
+        if (auto name = fmt::format("team{}", number); if_nametoindex(name.c_str()) == 0) return name;
+}
+
+/// The administrator's configuration, if the file is there; else that of the bond.
+Result<json::Value> document_for(const BondSetup& bond, const Replacement& wanted) {
+    std::error_code failed;
+    if (std::filesystem::exists(wanted.file, failed)) {
+        auto read = read_configuration(TEAMO_TRY(read_file(wanted.file)), wanted.team);
+        if (read.has_errors())
+            return fail(EINVAL, text_of(*std::ranges::find(read.diagnostics, Diagnostic::Severity::error,
+                                                           &Diagnostic::severity),
+                                        wanted.file));
+        for (const auto& port : bond.ports)
+            if (read.configuration->document.find("ports")->find(port.name) == nullptr)
+                return fail(EINVAL, fmt::format("{}: /ports has no {}, which is a port of {}", wanted.file,
+                                                port.name, wanted.bond));
+        return std::move(read.configuration->document);
+    }
+    auto team = TEAMO_TRY(team_of(bond));
+    for (const auto& lost : team.lost)
+        warn(lost);
+    team.document.set("device", wanted.team);
+    return std::move(team.document);
+}
+
+/// Both devices have the bond's address for a moment, so that the switch and the neighbours see no change;
+/// and a partner sees one LACP system with one key.
+void resemble(json::Value& document, const std::string& bond) {
+    const auto folder = std::filesystem::path("/sys/class/net") / bond;
+    if (document.find("hwaddr") == nullptr) document.set("hwaddr", sysfs::first_line(folder / "address"));
+    const auto key = sysfs::number(folder / "bonding/ad_actor_key");
+    if (*document.find("runner")->find("name")->string() != "lacp" || !key) return;
+    for (auto& port : *document.find("ports")->object())
+        if (port.value.find("lacp_key") == nullptr) port.value.set("lacp_key", *key);
+}
+
+} // namespace
+
+CommandResult replace_bond(const Options& options, Arguments words) {
+    const auto& name = words[0];
+    if (name.find('/') != std::string::npos || if_nametoindex(name.c_str()) == 0)
+        return fail(ENODEV, fmt::format("{}: there is no such bond", name));
+    Replacement wanted;
+    wanted.bond = name;
+    wanted.team = words.size() > 1 ? words[1] : free_team_name();
+    wanted.by_systemd = words.size() < 3 && has_systemd();
+    wanted.file = words.size() > 2 ? std::filesystem::absolute(words[2]).string()
+                                   : fmt::format("{}/{}.conf", configurations, wanted.team);
+    if (words.size() < 3) ::mkdir(configurations, 0755);
+    const auto bond = TEAMO_TRY(read_bond(name, ""));
+    wanted.document = TEAMO_TRY(document_for(bond, wanted));
+    resemble(wanted.document, name);
+    const auto check = read_document(wanted.document, wanted.team);
+    if (check.has_errors()) return fail(EINVAL, text_of(check.diagnostics.front(), name));
+
+    const auto report = TEAMO_TRY(replace(wanted, options));
+    put(fmt::format("{0} carries the traffic of {1} since {2} ms after the start; all was done after {3} ms\n"
+                    "{4} of {5} ports carry; TCP sent {6} of {7} segments again meanwhile\n"
+                    "the configuration is {8}; \"{1}\" is an alternative name of {0}\n",
+                    wanted.team, name, report.carried.count(), report.ended.count(), report.carrying,
+                    report.ports, report.segments_again, report.segments_sent, wanted.file));
+    put(fmt::format("Remove {} from what configures it at boot (ifupdown, systemd-networkd, netplan, "
+                    "NetworkManager), and change its name to {} in firewall rules\n",
+                    name, wanted.team));
+    if (!wanted.by_systemd) put("The daemon was started without systemd: it does not start at boot\n");
+    if (report.is_renewed)
+        put(fmt::format("An address has a lifetime: start the DHCP client for {} before it ends\n",
+                        wanted.team));
+    return {};
+}
+
+} // namespace teamo::ctl

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A bond as another program has configured it, whatever kind of file it was read from.
+#pragma once
+
+#include "base/result.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace teamo::ctl {
+
+/// Options by their name in bonding (Documentation/networking/bonding.rst), times in its units.
+using BondOptions = std::map<std::string, std::string, std::less<>>;
+
+struct BondPortSetup {
+    std::string name;
+    BondOptions options{}; ///< prio, queue_id
+};
+
+struct BondSetup {
+    std::string device;
+    BondOptions options{};
+    std::vector<BondPortSetup> ports{};
+    std::string address{}; ///< MAC address, if somebody chose it
+    std::string where{};   ///< the file or the device it was read from
+
+    /// The port of that name, which is added if it is missing.
+    BondPortSetup& port(std::string_view name);
+};
+
+/// interfaces(5): "iface bond0 inet static" and its options, with "-" or "_" in their names.
+std::vector<BondSetup> bonds_of_ifupdown(std::string text);
+/// netplan(5). EINVAL: no YAML, or a time that is none.
+Result<std::vector<BondSetup>> bonds_of_netplan(const std::string& text);
+
+/// `source`: a device, or a file of ifupdown, ifcfg, systemd-networkd, netplan or NetworkManager, whose ports
+/// may be in other files of its folder. `bond`: its name, if the file has several; else empty.
+/// ENOENT: no such bond.
+Result<BondSetup> read_bond(const std::string& source, std::string_view bond);
+
+} // namespace teamo::ctl

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/replace/replacement.h"
+
+#include "base/clock.h"
+#include "bus/units.h"
+#include "kernel/files/files.h"
+#include "kernel/netlink/ip_settings.h"
+#include "kernel/netlink/links.h"
+#include "json/write.h"
+
+#include <net/if.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+namespace teamo::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr auto patience = 30s;
+constexpr auto poll_interval = 20ms;
+/// What the bond was given is then sent.
+constexpr auto queues_empty = 200ms;
+
+/// Steps that take back what was done, the last first, unless keep() is called.
+class Undo {
+public:
+    Undo() = default;
+    Undo(const Undo&) = delete;
+    Undo& operator=(const Undo&) = delete;
+    ~Undo() {
+        for (auto step = steps_.rbegin(); step != steps_.rend(); ++step)
+            (*step)();
+    }
+    void add(std::function<void()> step) { steps_.push_back(std::move(step)); }
+    void keep() { steps_.clear(); }
+
+private:
+    std::vector<std::function<void()>> steps_;
+};
+
+/// A counter of TCP in /proc/net/snmp: a line of names, and one of numbers.
+std::uint64_t tcp_counter(std::string_view counter) {
+    std::istringstream lines(read_file("/proc/net/snmp").value_or(""));
+    for (std::string names, numbers; std::getline(lines, names) && std::getline(lines, numbers);) {
+        if (!names.starts_with("Tcp:")) continue;
+        std::istringstream name(names), number(numbers);
+        for (std::string word, value; name >> word && number >> value;)
+            if (word == counter) return std::strtoull(value.c_str(), nullptr, 10);
+    }
+    return 0;
+}
+
+/// Runs the daemon's program, which is beside this one. It returns when the team runs (-d), or has stopped.
+Result<> run_daemon(std::vector<std::string> arguments) {
+    std::error_code failed;
+    const auto own = fs::read_symlink("/proc/self/exe", failed);
+    arguments.insert(arguments.begin(), (own.parent_path() / "teamd-offload").string());
+    std::vector<char*> words;
+    for (auto& argument : arguments)
+        words.push_back(argument.data());
+    words.push_back(nullptr);
+    pid_t child = 0;
+    if (const int error = ::posix_spawn(&child, words[0], nullptr, nullptr, words.data(), environ);
+        error != 0)
+        return fail_errno(error, arguments[0]);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+    return fail(ECHILD, fmt::format("{} failed; its messages say why", arguments[0]));
+}
+
+std::string unit_of(const std::string& team) { return fmt::format("teamd-offload@{}.service", team); }
+
+Result<> start_daemon(const Replacement& wanted) {
+    if (wanted.by_systemd) return start_unit(unit_of(wanted.team));
+    return run_daemon({"-d", "-t", wanted.team, "-f", wanted.file});
+}
+
+void stop_daemon(const Replacement& wanted) {
+    if (wanted.by_systemd)
+        static_cast<void>(stop_unit(unit_of(wanted.team)));
+    else
+        static_cast<void>(run_daemon({"-k", "-t", wanted.team}));
+}
+
+/// Settings of IP that a device has besides addresses and routes.
+fs::path sysctls(std::string_view family, const std::string& device) {
+    return fs::path("/proc/sys/net") / family / "conf" / device;
+}
+
+void copy_sysctls(const std::string& from, const std::string& to) {
+    for (const auto* family : {"ipv4", "ipv6"})
+        for (const auto& name : sysfs::names_in(sysctls(family, from))) {
+            const auto value = sysfs::first_line(sysctls(family, from) / name);
+            const auto target = sysctls(family, to) / name;
+            // Some cannot be written, for example a secret that is not set.
+            if (!value.empty() && value != sysfs::first_line(target))
+                static_cast<void>(write_into(target.string(), value));
+        }
+}
+
+/// The ports that leave the bond first, and those that carry meanwhile.
+struct Order {
+    std::vector<const Link*> first, last;
+    std::size_t first_with_link = 0;
+};
+
+Result<Order> order_of(const Links& links, const Link& bond) {
+    Order order;
+    std::vector<const Link*> with_link;
+    for (const auto& [index, link] : links) {
+        if (link.master != bond.index) continue;
+        const bool carries = link.has_link() && link.bond_uses_link;
+        (carries ? with_link : order.first).push_back(&link);
+    }
+    if (with_link.size() < 2)
+        return fail(ENOTSUP, fmt::format("{} has {} port with a link; a second one must carry while it moves",
+                                         bond.name, with_link.empty() ? "no" : "one"));
+    // The backup ports first: the active one carries all.
+    const auto active = sysfs::first_line(fs::path("/sys/class/net") / bond.name / "bonding/active_slave");
+    const auto stays = std::ranges::find(with_link, active, &Link::name);
+    const auto half = with_link.begin() + static_cast<std::ptrdiff_t>(with_link.size() / 2);
+    if (stays != with_link.end()) {
+        std::iter_swap(stays, with_link.end() - 1);
+        order.first.insert(order.first.end(), with_link.begin(), with_link.end() - 1);
+        order.last = {with_link.back()};
+    } else {
+        order.first.insert(order.first.end(), with_link.begin(), half);
+        order.last = {half, with_link.end()};
+    }
+    order.first_with_link = with_link.size() - order.last.size();
+    return order;
+}
+
+/// What stands on the bond would lose its device.
+Result<> check_uppers(const Links& links, const Link& bond) {
+    if (const auto master = links.find(bond.master); master != links.end())
+        return fail(ENOTSUP,
+                    fmt::format("{} is a port of {}; take it out first", bond.name, master->second.name));
+    for (const auto& [index, link] : links)
+        if (link.lower == bond.index && !link.lower_elsewhere)
+            return fail(ENOTSUP, fmt::format("{} ({}) is on top of {}, and cannot move to another device; "
+                                             "remove it first",
+                                             link.name, link.kind, bond.name));
+    return {};
+}
+
+/// Waits for the daemon, and until so many ports carry. Returns how many do.
+Result<std::size_t> await_ports(const std::string& team, const Options& options, std::size_t wanted) {
+    const auto until = Clock::now() + patience;
+    std::size_t carrying = 0;
+    for (;;) {
+        auto session = Session::open(team, options);
+        const auto state = session ? session->state() : tl::unexpected(session.error());
+        if (state) {
+            carrying = static_cast<std::size_t>(std::ranges::count_if(state->ports, &PortStatus::transmits));
+            const std::size_t enough =
+                state->runner == "activebackup" ? std::min<std::size_t>(wanted, 1) : wanted;
+            if (carrying >= enough) return carrying;
+        }
+        if (Clock::now() >= until && !state) return tl::unexpected(state.error());
+        if (Clock::now() >= until) return carrying;
+        std::this_thread::sleep_for(poll_interval);
+    }
+}
+
+json::Value with_ports(json::Value document, const std::vector<const Link*>& ports) {
+    json::Value chosen(json::Object{});
+    for (const auto* port : ports)
+        chosen.set(port->name, *document.find("ports")->find(port->name));
+    document.set("ports", std::move(chosen));
+    return document;
+}
+
+std::string text_of(const json::Value& document) {
+    return json::write(document, {.sort_keys = false}) + "\n";
+}
+
+/// A bond whose ports move to a team.
+class Move {
+public:
+    Move(const Replacement& wanted, const Options& options, LinkControl links, Link bond)
+        : wanted_(wanted), options_(options), links_(std::move(links)), bond_(std::move(bond)) {}
+
+    Result<> start_team(const Order& order);
+    Result<> move_ip(Replaced& report);
+    Result<> move_the_rest(Replaced& report);
+
+private:
+    void set_meanwhile(const fs::path& file, std::string_view value, std::string_view afterwards);
+    Result<> release(const Link& port);
+
+    const Replacement& wanted_;
+    const Options& options_;
+    LinkControl links_;
+    Link bond_, team_{};
+    std::vector<std::pair<fs::path, std::string>> afterwards_; ///< sysctls and their values
+    Undo undo_;                                                ///< last: its steps use the other members
+};
+
+/// Of the team or of the bond, while both have the addresses.
+void Move::set_meanwhile(const fs::path& file, std::string_view value, std::string_view afterwards) {
+    static_cast<void>(write_into(file.string(), value));
+    afterwards_.emplace_back(file, afterwards);
+    undo_.add(
+        [file, former = std::string(afterwards)] { static_cast<void>(write_into(file.string(), former)); });
+}
+
+Result<> Move::release(const Link& port) {
+    undo_.add([this, index = port.index] {
+        static_cast<void>(links_.set_flags(index, 0, IFF_UP));
+        static_cast<void>(links_.set_master(index, bond_.index));
+    });
+    return within(fmt::format("port {}", port.name), links_.set_master(port.index, IfIndex{0}));
+}
+
+Result<> Move::start_team(const Order& order) {
+    const auto before = read_file(wanted_.file);
+    undo_.add([this, before] {
+        if (before)
+            static_cast<void>(replace_file(wanted_.file, *before, 0644));
+        else
+            remove_file(wanted_.file);
+    });
+    TEAMO_TRY(replace_file(wanted_.file, text_of(with_ports(wanted_.document, order.first)), 0644));
+    for (const auto* port : order.first)
+        TEAMO_TRY(release(*port));
+    undo_.add([this] { stop_daemon(wanted_); });
+    TEAMO_TRY(start_daemon(wanted_));
+    TEAMO_TRY(await_ports(wanted_.team, options_, 0));
+    const auto links = TEAMO_TRY(links_.read_all());
+    const auto* team = find_link(links, wanted_.team);
+    if (team == nullptr) return fail(ENODEV, fmt::format("{}: the daemon did not make it", wanted_.team));
+    team_ = *team;
+    copy_sysctls(bond_.name, team_.name);
+    const auto value = [this](std::string_view family, std::string_view name) {
+        return sysfs::first_line(sysctls(family, bond_.name) / name);
+    };
+    // Strict, the kernel would drop what arrives by the bond while the routes lead to the team already.
+    const auto filter = value("ipv4", "rp_filter");
+    set_meanwhile(sysctls("ipv4", bond_.name) / "rp_filter", "2", filter);
+    set_meanwhile(sysctls("ipv4", team_.name) / "rp_filter", "2", filter);
+    // The bond has the same addresses, and would answer.
+    set_meanwhile(sysctls("ipv6", team_.name) / "accept_dad", "0", value("ipv6", "accept_dad"));
+    if (team_.mtu != bond_.mtu) TEAMO_TRY(within("mtu", links_.set_mtu(team_.index, bond_.mtu)));
+    TEAMO_TRY(links_.set_flags(team_.index, IFF_UP, IFF_UP));
+    const auto carrying = TEAMO_TRY(await_ports(wanted_.team, options_, order.first_with_link));
+    if (carrying == 0) return fail(ETIMEDOUT, fmt::format("no port of {} carries", wanted_.team));
+    return {};
+}
+
+Result<> Move::move_ip(Replaced& report) {
+    const auto settings = TEAMO_TRY(IpSettings::read(bond_.index));
+    report.is_renewed = settings.is_renewed();
+    TEAMO_TRY(settings.copy_addresses(team_.index));
+    undo_.add([this] {
+        if (const auto moved = IpSettings::read(team_.index))
+            static_cast<void>(moved->move_routes(bond_.index));
+    });
+    return settings.move_routes(team_.index);
+}
+
+/// From here on there is no way back.
+Result<> Move::move_the_rest(Replaced& report) {
+    std::this_thread::sleep_for(queues_empty);
+    TEAMO_TRY(links_.remove(bond_.index));
+    undo_.keep();
+    for (const auto& [file, value] : afterwards_)
+        static_cast<void>(write_into(file.string(), value));
+    static_cast<void>(links_.add_altname(team_.index, bond_.name));
+    const auto text = text_of(wanted_.document);
+    TEAMO_TRY(replace_file(wanted_.file, text, 0644));
+    auto session = TEAMO_TRY(Session::open(wanted_.team, options_));
+    TEAMO_TRY(session.call(control::ConfigReload{.file = wanted_.file, .text = text}));
+    report.ports = wanted_.document.find("ports")->object()->size();
+    report.carrying = TEAMO_TRY(await_ports(wanted_.team, options_, report.ports));
+    return wanted_.by_systemd ? enable_unit(unit_of(wanted_.team)) : Result<>();
+}
+
+} // namespace
+
+Result<Replaced> replace(const Replacement& wanted, const Options& options) {
+    auto control = TEAMO_TRY(LinkControl::open());
+    const auto links = TEAMO_TRY(control.read_all());
+    const auto* bond = find_link(links, wanted.bond);
+    if (bond == nullptr || bond->kind != bond_kind)
+        return fail(ENODEV, fmt::format("{}: there is no such bond", wanted.bond));
+    if (find_link(links, wanted.team) != nullptr)
+        return fail(EEXIST, fmt::format("{}: there is a device of this name", wanted.team));
+    TEAMO_TRY(check_uppers(links, *bond));
+    const auto order = TEAMO_TRY(order_of(links, *bond));
+
+    const auto start = Clock::now();
+    const auto since_start = [start] {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
+    };
+    const auto sent = tcp_counter("OutSegs"), again = tcp_counter("RetransSegs");
+    Replaced report;
+    Move move(wanted, options, std::move(control), *bond);
+    TEAMO_TRY(move.start_team(order));
+    TEAMO_TRY(move.move_ip(report));
+    report.carried = since_start();
+    TEAMO_TRY(move.move_the_rest(report));
+    report.ended = since_start();
+    report.segments_sent = tcp_counter("OutSegs") - sent;
+    report.segments_again = tcp_counter("RetransSegs") - again;
+    return report;
+}
+
+} // namespace teamo::ctl

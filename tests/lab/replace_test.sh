@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# In a guest with systemd: a bond that is in use is replaced by a team under traffic, beside what the same costs by hand.
+#
+# lab: replace_test.sh in -k 6.12 -c 2 -s, 90 s
+set -euo pipefail
+. "${BASH_SOURCE%/*}/unit.sh"
+. "${BASH_SOURCE%/*}/far_switch.sh"
+ip -n far addr add fd09::2/64 dev br0 nodad
+ip -n far addr add 10.99.0.1/32 dev lo
+install_unit
+
+# bond MODE: bond0 with all cables, addresses and a route over a gateway
+bond() {
+    ip link add bond0 type bond mode "$1" miimon 20 xmit_hash_policy layer3+4
+    for port in a1 a2 a3; do
+        ip link set $port down
+        ip link set $port master bond0
+    done
+    ip link set bond0 up
+    ip addr add 10.9.0.1/24 dev bond0
+    ip addr add fd09::1/64 dev bond0 nodad
+    await 10 reaches || fail "the far end does not answer over the bond"
+    ip route add 10.99.0.0/24 via 10.9.0.2 dev bond0 metric 7
+}
+no_team() {
+    systemctl disable --now "$unit" 2>/dev/null
+    rm -f /etc/teamd-offload/team0.conf
+}
+
+for mode in balance-xor active-backup; do
+    for iperf_options in "" --reverse; do
+        bond $mode
+        address=$(cat /sys/class/net/bond0/address)
+        count=$(lost 10000 teamoctl replace bond0 team0)
+        cat /run/command.log
+        step "$mode${iperf_options:+, receiving}: replaced, $count packets lost at 10,000 a second"
+        # A port whose link goes down loses what the other end has sent and not yet delivered; over veth that is little.
+        [ "$count" -le 20 ] || fail "$count packets lost"
+        carry 3 || { [ $mode = active-backup ] && carry 1; } || fail "the ports do not carry"
+        [ "$(cat /sys/class/net/team0/address)" = "$address" ] || fail "the MAC address changed"
+        ip route show 10.99.0.0/24 | grep -q "via 10.9.0.2 dev team0 metric 7" || fail "a route is missing: $(ip route)"
+        ip -6 addr show dev team0 | grep -q fd09::1/64 || fail "the IPv6 address is missing"
+        ping -q -c 1 -W 2 10.99.0.1 >/dev/null && ping -q -c 1 -W 2 fd09::2 >/dev/null || fail "a route does not work"
+        ip link show bond0 | grep -q team0 || fail "bond0 is no alternative name of team0"
+        systemctl is-active --quiet "$unit" && systemctl is-enabled --quiet "$unit" || fail "the unit does not run"
+        no_team
+    done
+done
+
+# By hand: the time without an answer.
+bond balance-xor
+teamoctl import bond bond0 | sed 's/"bond0"/"team0"/' >/run/team0.conf
+start=$(date +%s%N)
+ip link del bond0
+cp /run/team0.conf /etc/teamd-offload/team0.conf
+systemctl start "$unit"
+ip link set team0 up
+ip addr add 10.9.0.1/24 dev team0
+await 10 reaches || fail "the far end does not answer over the team"
+step "by hand: nothing reaches for $((($(date +%s%N) - start) / 1000000)) ms, or $((($(date +%s%N) - start) / 100000)) packets at 10,000 a second"
+no_team
+
+# What cannot be replaced stays as it is.
+bond active-backup
+ip link add link bond0 name bond0.7 type vlan id 7
+! teamoctl replace bond0 team0 2>/run/refused || fail "a bond with a VLAN was replaced"
+grep -q "bond0.7 (vlan) is on top of bond0" /run/refused || fail "$(cat /run/refused)"
+ip link del bond0.7
+# A configuration that the daemon refuses: its start fails after ports have left the bond.
+mkdir -p /etc/systemd/system/"$unit".d
+printf '[Service]\nExecStart=\nExecStart=/bin/false\nRestart=no\n' >/etc/systemd/system/"$unit".d/broken.conf
+systemctl daemon-reload
+! teamoctl replace bond0 team0 2>/run/refused || fail "replaced without a daemon"
+[ "$(cat /sys/class/net/bond0/bonding/slaves | wc -w)" = 3 ] || fail "a port did not go back to the bond"
+[ ! -e /etc/teamd-offload/team0.conf ] || fail "a configuration remains"
+await 5 reaches || fail "the far end does not answer over the bond any more"
+step "a failed start puts the ports back: $(cat /run/refused)"

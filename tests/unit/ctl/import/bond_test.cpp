@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "config/config_file.h"
+#include "ctl/import/bond_options.h"
+#include "ctl/import/settings_file.h"
+#include "unit/kernel/tree.h"
+#include "json/parse.h"
+#include "json/write.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <set>
+
+namespace teamo::ctl {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+std::string text_of(const json::Value& value) {
+    return json::write(value, {.indent = 0, .sort_keys = false});
+}
+
+BondSetup bond(BondOptions options, std::vector<BondPortSetup> ports = {{.name = "eth1"}, {.name = "eth2"}}) {
+    return {.device = "bond0", .options = std::move(options), .ports = std::move(ports)};
+}
+
+ImportedTeam imported(const BondSetup& setup) {
+    auto team = team_of(setup);
+    EXPECT_TRUE(team) << (team ? "" : team.error().text);
+    EXPECT_THAT(read_document(team->document).diagnostics, IsEmpty()) << text_of(team->document);
+    return std::move(*team);
+}
+
+std::string part(const ImportedTeam& team, std::string_view key) {
+    const auto* found = team.document.find(key);
+    return found == nullptr ? "" : text_of(*found);
+}
+
+TEST(ImportBond, makes_the_runner_of_each_mode) {
+    const auto runner = [](const char* mode) { return part(imported(bond({{"mode", mode}})), "runner"); };
+    EXPECT_EQ(R"({"name": "roundrobin"})", runner("balance-rr 0"));
+    EXPECT_EQ(R"({"name": "activebackup"})", runner("1"));
+    EXPECT_EQ(R"({"name": "loadbalance", "tx_hash": ["eth"]})", runner("balance-xor"));
+    EXPECT_EQ(R"({"name": "broadcast"})", runner("broadcast"));
+    EXPECT_EQ(R"({"name": "lacp", "tx_hash": ["eth"], "agg_select_policy": "bandwidth"})",
+              runner("802.3ad 4"));
+    EXPECT_EQ(R"({"name": "activebackup"})", runner("balance-tlb"));
+    EXPECT_EQ(R"({"name": "random"})",
+              part(imported(bond({{"mode", "balance-rr"}, {"packets_per_slave", "0"}})), "runner"));
+}
+
+TEST(ImportBond, names_a_mode_without_a_counterpart) {
+    EXPECT_THAT(imported(bond({{"mode", "balance-alb"}})).lost,
+                ElementsAre(HasSubstr("mode balance-alb: no counterpart")));
+}
+
+TEST(ImportBond, keeps_lacp_parameters) {
+    const auto team = imported(bond({{"mode", "802.3ad"},
+                                     {"lacp_rate", "fast 1"},
+                                     {"lacp_active", "off 0"},
+                                     {"min_links", "2"},
+                                     {"ad_select", "count"},
+                                     {"ad_actor_sys_prio", "100"},
+                                     {"ad_user_port_key", "7"},
+                                     {"xmit_hash_policy", "layer3+4 1"}}));
+    EXPECT_EQ(R"({"name": "lacp", "tx_hash": ["ip", "l4"], "active": false, "fast_rate": true, )"
+              R"("sys_prio": 100, "min_ports": 2, "agg_select_policy": "count"})",
+              part(team, "runner"));
+    EXPECT_EQ(R"({"eth1": {"lacp_key": 7}, "eth2": {"lacp_key": 7}})", part(team, "ports"));
+    EXPECT_THAT(team.lost, IsEmpty());
+}
+
+TEST(ImportBond, watches_links_as_the_bond_does) {
+    EXPECT_EQ(
+        R"({"name": "ethtool", "delay_up": 200, "delay_down": 100})",
+        part(imported(bond({{"miimon", "100"}, {"updelay", "200"}, {"downdelay", "100"}})), "link_watch"));
+    const auto team = imported(bond({{"mode", "active-backup"},
+                                     {"arp_interval", "250"},
+                                     {"arp_ip_target", "192.0.2.1,192.0.2.2"},
+                                     {"arp_validate", "all 3"},
+                                     {"arp_all_targets", "all 1"}}));
+    EXPECT_THAT(
+        part(team, "link_watch"),
+        StartsWith(R"([{"name": "arp_ping", "interval": 250, "missed_max": 2, )"
+                   R"("target_host": "192.0.2.1", "validate_active": true, "validate_inactive": true},)"));
+    EXPECT_EQ(R"("all")", part(team, "link_watch_policy"));
+}
+
+TEST(ImportBond, prefers_the_primary) {
+    const auto ports = [](const char* reselect) {
+        return part(imported(bond({{"mode", "1"}, {"primary", "eth2"}, {"primary_reselect", reselect}})),
+                    "ports");
+    };
+    EXPECT_EQ(R"({"eth1": {}, "eth2": {"prio": 100}})", ports("always 0"));
+    EXPECT_EQ(R"({"eth1": {"sticky": true}, "eth2": {"prio": 100}})", ports("failure 2"));
+    EXPECT_EQ(R"({"eth1": {"sticky": true}, "eth2": {"prio": 5, "sticky": true}})",
+              part(imported(bond({{"mode", "1"}},
+                                 {{.name = "eth1"}, {.name = "eth2", .options = {{"prio", "5"}}}})),
+                   "ports"));
+}
+
+TEST(ImportBond, loses_nothing_by_defaults_of_the_kernel) {
+    // A bond of kernel 6.12 in sysfs.
+    EXPECT_THAT(imported(bond({{"ad_actor_sys_prio", "65535"},
+                               {"ad_actor_system", "00:00:00:00:00:00"},
+                               {"ad_select", "stable 0"},
+                               {"ad_user_port_key", "0"},
+                               {"all_slaves_active", "0"},
+                               {"arp_all_targets", "any 0"},
+                               {"arp_interval", "0"},
+                               {"arp_missed_max", "2"},
+                               {"arp_validate", "none 0"},
+                               {"downdelay", "0"},
+                               {"fail_over_mac", "none 0"},
+                               {"lacp_active", "on 1"},
+                               {"lacp_rate", "slow 0"},
+                               {"lp_interval", "1"},
+                               {"miimon", "100"},
+                               {"min_links", "0"},
+                               {"mode", "802.3ad 4"},
+                               {"num_grat_arp", "1"},
+                               {"num_unsol_na", "1"},
+                               {"packets_per_slave", "1"},
+                               {"peer_notif_delay", "0"},
+                               {"primary_reselect", "always 0"},
+                               {"resend_igmp", "1"},
+                               {"tlb_dynamic_lb", "1"},
+                               {"updelay", "0"},
+                               {"use_carrier", "1"},
+                               {"xmit_hash_policy", "layer2 0"}}))
+                    .lost,
+                IsEmpty());
+}
+
+TEST(ImportBond, names_each_lost_option) {
+    EXPECT_THAT(imported(bond({{"all_slaves_active", "1"}, {"ad_actor_system", "02:00:00:00:00:01"}})).lost,
+                ElementsAre(StartsWith("ad_actor_system 02:00:00:00:00:01: no counterpart"),
+                            StartsWith("all_slaves_active 1: no counterpart")));
+    EXPECT_THAT(imported(bond({{"no_such", "1"}})).lost, ElementsAre(StartsWith("no_such 1: no option")));
+}
+
+TEST(ImportBond, refuses_a_value_that_bonding_does_not_have) {
+    const auto team = team_of(bond({{"mode", "fastest"}}));
+    ASSERT_FALSE(team);
+    EXPECT_EQ("mode: bonding has no value \"fastest\"", team.error().text);
+}
+
+/// The rows of the table: "| `mode` | …".
+TEST(ImportBond, document_has_each_option) {
+    std::ifstream page(TEAMO_SOURCE_DIR "/docs/moving.md");
+    std::set<std::string> rows, options;
+    for (std::string line; std::getline(page, line);)
+        if (line.starts_with("| `")) rows.insert(line.substr(3, line.find('`', 3) - 3));
+    for (const auto& option : bond_options()) {
+        EXPECT_TRUE(rows.contains(std::string(option.name))) << option.name;
+        EXPECT_FALSE(option.text.empty()) << option.name;
+    }
+}
+
+// ---- the same bond in each kind of file ---------------------------------------------------------------
+
+class ImportFile : public test::Tree {
+protected:
+    std::string write(const std::string& name, const std::string& text) {
+        file(name, text);
+        return root() + "/" + name;
+    }
+    static void expect_bond(const std::string& path) {
+        const auto read = read_bond(path, "");
+        ASSERT_TRUE(read) << read.error().text;
+        const auto team = imported(*read);
+        EXPECT_EQ(
+            R"({"device": "bond0", "runner": {"name": "lacp", "tx_hash": ["ip", "l4"], "fast_rate": true, )"
+            R"("agg_select_policy": "bandwidth"}, "link_watch": {"name": "ethtool", "delay_up": 200}, )"
+            R"("ports": {"eth1": {}, "eth2": {}}})",
+            text_of(team.document));
+        EXPECT_THAT(team.lost, IsEmpty());
+    }
+};
+
+TEST_F(ImportFile, of_ifupdown) {
+    expect_bond(write("interfaces", "auto bond0\n"
+                                    "iface bond0 inet static\n"
+                                    "    address 192.0.2.1/24\n"
+                                    "    bond-slaves eth1 eth2\n"
+                                    "    bond-mode 802.3ad\n"
+                                    "    bond_xmit_hash_policy layer3+4\n"
+                                    "    bond-lacp-rate \\\n"
+                                    "      fast\n"
+                                    "    bond-miimon 100\n"
+                                    "    bond-updelay 200\n"));
+}
+
+TEST_F(ImportFile, of_networkd) {
+    write("10-eth1.network", "[Match]\nName=eth1 eth2\n[Network]\nBond=bond0\n");
+    expect_bond(write("bond0.netdev", "[NetDev]\nName=bond0\nKind=bond\n"
+                                      "[Bond]\nMode=802.3ad\nTransmitHashPolicy=layer3+4\n"
+                                      "LACPTransmitRate=fast\nMIIMonitorSec=100ms\nUpDelaySec=0.2\n"));
+}
+
+TEST_F(ImportFile, of_netplan) {
+    expect_bond(write("bond.yaml", "network:\n  version: 2\n  bonds:\n    bond0:\n"
+                                   "      interfaces: [eth1, eth2]\n      addresses: [192.0.2.1/24]\n"
+                                   "      parameters:\n        mode: 802.3ad\n"
+                                   "        transmit-hash-policy: layer3+4\n        lacp-rate: fast\n"
+                                   "        mii-monitor-interval: 100\n        up-delay: 200\n"));
+}
+
+TEST_F(ImportFile, of_network_manager) {
+    for (const auto* port : {"eth1", "eth2"})
+        write(fmt::format("{}.nmconnection", port),
+              fmt::format("[connection]\nid={0}\ntype=ethernet\ninterface-name={0}\nmaster=bond0\n"
+                          "slave-type=bond\n",
+                          port));
+    expect_bond(write("bond0.nmconnection", "[connection]\nid=office\ntype=bond\ninterface-name=bond0\n"
+                                            "[bond]\nmode=802.3ad\nxmit_hash_policy=layer3+4\n"
+                                            "lacp_rate=fast\nmiimon=100\nupdelay=200\n"));
+}
+
+TEST_F(ImportFile, of_ifcfg) {
+    for (const auto* port : {"eth1", "eth2"})
+        write(fmt::format("ifcfg-{}", port), fmt::format("DEVICE={}\nMASTER=\"bond0\"\nSLAVE=yes\n", port));
+    expect_bond(write("ifcfg-bond0", "DEVICE=bond0\nBONDING_MASTER=yes\n"
+                                     "BONDING_OPTS=\"mode=802.3ad xmit_hash_policy=layer3+4 lacp_rate=1 "
+                                     "miimon=100 updelay=200\"\n"));
+}
+
+TEST_F(ImportFile, with_several_bonds_needs_a_name) {
+    const auto path = write("interfaces", "iface bond0 inet manual\n  bond-slaves eth1\n"
+                                          "iface bond1 inet manual\n  bond-slaves eth2\n");
+    EXPECT_THAT(read_bond(path, "").error().text, HasSubstr("has several bonds: bond0, bond1"));
+    EXPECT_EQ("bond1", read_bond(path, "bond1")->device);
+    EXPECT_THAT(read_bond(path, "bond7").error().text, HasSubstr("has no bond bond7"));
+}
+
+TEST_F(ImportFile, names_the_line_of_invalid_yaml) {
+    EXPECT_THAT(read_bond(write("bond.yaml", "network:\n  bonds: [\n"), "").error().text,
+                HasSubstr("bond.yaml: line 4, column 1: "));
+}
+
+TEST(SettingsFile, reads_times_of_systemd) {
+    EXPECT_EQ(100, milliseconds_of("100ms", "s"));
+    EXPECT_EQ(1500, milliseconds_of("1s 500ms", "s"));
+    EXPECT_EQ(2000, milliseconds_of("2", "s"));
+    EXPECT_EQ(2, milliseconds_of("2", "ms"));
+    for (const auto* wrong : {"", "fast", "1x", "-1", "1e300"})
+        EXPECT_EQ(std::nullopt, milliseconds_of(wrong, "s")) << wrong;
+}
+
+} // namespace
+} // namespace teamo::ctl
