@@ -19,16 +19,19 @@ ip -n far link set br0 up
 sysctl -qw net.core.rmem_max=67108864 net.core.wmem_max=67108864
 ip netns exec far iperf3 -s >/dev/null &
 
-reaches() { timeout 1 bash -c '</dev/tcp/10.9.0.2/5201' 2>/dev/null; }
-# lost RATE COMMAND…: how many packets are lost, of RATE a second, while the command runs
+# reaches [ADDRESS]
+reaches() { timeout 1 bash -c "</dev/tcp/${1:-10.9.0.2}/5201" 2>/dev/null; }
+# lost RATE COMMAND…: how many packets are lost, of RATE a second, while the command runs; of $seconds of traffic, with
+# $iperf_options
 lost() {
     local rate=$1 log=/run/traffic.json
     shift
     # shellcheck disable=SC2086 # several options
-    iperf3 -c 10.9.0.2 -u -l 64 -w 32M -b $((rate * 64 * 8)) -t 8 ${iperf_options:-} --json >$log &
+    iperf3 -c 10.9.0.2 -u -l 64 -w 32M -b $((rate * 64 * 8)) -t "${seconds:-8}" ${iperf_options:-} --json >$log &
     local traffic=$!
     sleep 2
     "$@" >/run/command.log 2>&1 || { cat /run/command.log >&2; fail "$*"; }
+    kill -0 $traffic 2>/dev/null || fail "$* lasted longer than the traffic"
     wait $traffic || fail "no traffic: $(cat $log)"
     # the totals come last
     grep -q lost_packets $log || fail "no traffic: $(cat $log)"

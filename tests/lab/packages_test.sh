@@ -4,7 +4,7 @@
 # In a guest with systemd: the Debian package is installed, restarted, reloaded, upgraded and removed under traffic, and
 # takes the place of a running teamd of libteam. One argument: the datapath, team or bpf.
 #
-# lab: packages_test.sh team in -k 6.12 -c 2 -s, 120 s
+# lab: packages_test.sh team in -k 6.12 -c 2 -s, 120 s, long
 # lab: packages_test.sh bpf in -k 6.12 -c 2 -s, 100 s, long
 set -euo pipefail
 datapath=$1

@@ -269,7 +269,9 @@ std::vector<std::string> lost_values(Reader& options, std::string_view mode) {
                         policy));
     if (policy == "vlan+srcmac" && (mode == "802.3ad" || mode == "balance-xor"))
         lost.emplace_back("xmit_hash_policy vlan+srcmac: eth is the destination's MAC address too");
-    if (options.number("arp_interval", 0) > 0 && mode != "active-backup")
+    const bool aggregates =
+        mode == "802.3ad" || mode == "balance-xor" || mode == "balance-rr" || mode == "broadcast";
+    if (options.number("arp_interval", 0) > 0 && aggregates)
         lost.emplace_back(
             "arp_interval: a link watch takes a port out only if its own probes are not answered, "
             "and an aggregate at the switch answers by another port: test it, or use the link "

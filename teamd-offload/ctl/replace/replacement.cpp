@@ -235,7 +235,12 @@ Result<> Move::start_team(const Order& order) {
         TEAMO_TRY(release(*port));
     undo_.add([this] { stop_daemon(wanted_); });
     TEAMO_TRY(start_daemon(wanted_));
-    TEAMO_TRY(await_ports(wanted_.team, options_, 0));
+    if (const auto runs = await_ports(wanted_.team, options_, 0); !runs)
+        return fail(ECHILD,
+                    fmt::format("the daemon of {0} does not start ({1}); {2}", wanted_.team,
+                                runs.error().text,
+                                wanted_.by_systemd ? "journalctl -u " + unit_of(wanted_.team) + " says why"
+                                                   : "its log says why"));
     const auto links = TEAMO_TRY(links_.read_all());
     const auto* team = find_link(links, wanted_.team);
     if (team == nullptr) return fail(ENODEV, fmt::format("{}: the daemon did not make it", wanted_.team));

@@ -3,7 +3,7 @@
 // Real cards filter by address and VLAN. The cables of all ports lead to one switch outside.
 //
 // Each kind of card with one datapath; with the other datapath in the long tests.
-// lab: *CardFilters.*/team in -k 6.1 -p 2, 50 s
+// lab: *CardFilters.*/team in -k 6.1 -p 2, 50 s, long
 // lab: *CardFilters.*/bpf in -k 6.12 -n igb -p 2, 70 s
 // lab: *CardFilters.*/bpf in -k 6.1 -p 2, 60 s, long
 // lab: *CardFilters.*/team in -k 6.12 -n igb -p 2, 60 s, long

@@ -3,7 +3,7 @@
 // The interrupt vectors of real cards and drivers, by queue.
 //
 // lab: InterruptVectors.* in -k 6.1 -p 2, 10 s
-// lab: InterruptVectors.* in -k 6.12 -n igb -p 2 -c 4, 30 s
+// lab: InterruptVectors.* in -k 6.12 -n igb -p 2 -c 4, 30 s, long
 // lab: InterruptVectors.* in -k 6.12 -n virtio -p 2, 10 s
 #include "kernel/ethtool/queue_statistics.h"
 #include "kernel/interrupts/affinity_settings.h"
