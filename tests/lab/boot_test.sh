@@ -11,6 +11,12 @@ set -euo pipefail
 has_address() { ip -o -4 addr show dev "$1" 2>/dev/null | grep -q "$2"; }
 tar -C "$TEAMO_LAB_MANAGERS" -cf - . | tar -C / --keep-directory-symlink --no-overwrite-dir -xf -
 install_unit
+# networkd waits for udevd.
+mkdir -p /etc/systemd/network
+printf '[Match]\nOriginalName=*\n[Link]\nNamePolicy=\nMACAddressPolicy=none\n' >/etc/systemd/network/99-default.link
+systemctl start systemd-udevd.service || fail "udevd does not start"
+udevadm trigger --action=add --subsystem-match=net
+udevadm settle -t 60 || fail "udevd does not settle"
 
 # The VLAN 7 of the switch has a DHCP server.
 ip -n far link add link br0 name br0.7 type vlan id 7
@@ -19,6 +25,7 @@ mkdir -p /run/far
 printf '[Match]\nName=br0.7\n[Network]\nAddress=10.7.0.1/24\nDHCPServer=yes\n' >/run/far/server.network
 printf '[Match]\nName=*\n[Link]\nUnmanaged=yes\n' >/run/far/z-rest.network
 ip netns exec far unshare --mount sh -c '
+    mount -o remount,ro /sys # there is no udevd in this namespace
     mount --bind /run/far /etc/systemd/network
     mount -t tmpfs -o mode=755 none /run/dbus
     mount -t tmpfs -o mode=755 none /run/systemd/netif
@@ -28,7 +35,6 @@ ip netns exec far unshare --mount sh -c '
 
 # ---- systemd-networkd
 configure auto a1 a2 a3
-mkdir -p /etc/systemd/network
 printf '[Match]\nName=team0\n[Network]\nAddress=10.9.0.1/24\nGateway=10.9.0.2\nVLAN=team0.7\n' >/etc/systemd/network/20-team0.network
 printf '[NetDev]\nName=team0.7\nKind=vlan\n[VLAN]\nId=7\n' >/etc/systemd/network/20-team0.7.netdev
 printf '[Match]\nName=team0.7\n[Network]\nDHCP=ipv4\n' >/etc/systemd/network/20-team0.7.network
@@ -57,11 +63,17 @@ iface team0 inet static
     address 10.9.0.1/24
     gateway 10.9.0.2
     team-config /etc/teamd-offload/team0.conf
+
+auto team0.7
+iface team0.7 inet dhcp
 END
 ifup team0 || fail "ifup"
 has_address team0 "10.9.0.1/24" || fail "ifupdown: no address"
 await 30 reaches || fail "ifupdown: the far end does not answer"
 systemctl is-active --quiet "$unit" || fail "ifupdown: the unit does not run"
+ifup team0.7 || fail "ifup of the VLAN"
+has_address team0.7 "10.7.0." || fail "ifupdown: no DHCP address"
+ifdown team0.7 || fail "ifdown of the VLAN"
 ifdown team0 || fail "ifdown"
 ! ip link show team0 >/dev/null 2>&1 || fail "ifupdown: team0 is still there"
 # A file elsewhere: without systemd.
@@ -72,4 +84,4 @@ await 30 reaches || fail "ifupdown: the far end does not answer"
 ! systemctl is-active --quiet "$unit" || fail "ifupdown: the unit runs"
 ifdown team0 || fail "ifdown with another file"
 ! ip link show team0 >/dev/null 2>&1 || fail "ifupdown: team0 is still there"
-step "ifupdown: up with an address and a route, down again"
+step "ifupdown: up with an address, a route, a VLAN with DHCP, down again"

@@ -88,7 +88,7 @@ fetch bookworm tools busybox-static
 # Never installed: as a service it would move the interrupts of this machine.
 fetch bookworm irqbalance irqbalance
 # Likewise the network managers and ifupdown; networkd is part of the systemd package.
-fetch bookworm managers udev network-manager libnm0 libndp0 ifupdown
+fetch bookworm network-managers udev network-manager libnm0 libndp0 ifupdown vlan isc-dhcp-client
 # QEMU 10 has igb, and an e1000e that reports a lost link (not in 7.2). It uses the libraries of the machine's own
 # QEMU package.
 fetch bookworm-backports qemu qemu-system-x86 qemu-system-common qemu-system-data seabios

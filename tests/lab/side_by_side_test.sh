@@ -5,7 +5,9 @@
 # what both print and return, at the start and when a port goes, comes, is removed and added. All but the listed
 # differences must be the same.
 #
-# lab: side_by_side_test.sh in -k 6.12 -p 2, 170 s, long
+# side_by_side_test.sh [EXAMPLE…]: without a name, all.
+#
+# lab: side_by_side_test.sh in -k 6.12 -c 2 -s, 170 s, long
 set -euo pipefail
 examples=/usr/share/doc/libteam-utils/examples
 results=/run/side_by_side
@@ -25,15 +27,15 @@ if [ "${1:-}" = run ]; then
         say "teamdctl $*: $status"
         say "$text"
     }
-    # Until it stays the same for a second, at most 8 s.
+    # Until it stays the same for a second, at most 7 s.
     settle() {
         local before='' now same=0
-        for _ in $(seq 32); do
+        for _ in $(seq 16); do
             now=$(teamdctl team0 state view 2>&1 || true)
             if [ "$now" = "$before" ]; then same=$((same + 1)); else same=0; fi
-            [ $same -lt 5 ] || return 0
+            [ $same -lt 3 ] || return 0
             before=$now
-            sleep 0.25
+            sleep 0.4
         done
     }
     event() {
@@ -116,25 +118,27 @@ once() {
     ! ip netns pids "$far" | xargs -r kill
     ip netns del "$near"
     ip netns del "$far"
+    echo "$3: $SECONDS s" >&2
 }
 
+[ -d $examples ] || { echo "no examples of libteam in $examples"; exit 1; }
+[ $# -gt 0 ] || set -- $(cd $examples && printf '%s\n' *.conf | sed 's/\.conf$//')
 number=0
-for config in "$examples"/*.conf; do
-    name=$(basename "$config" .conf)
+for name in "$@"; do
+    config=$examples/$name.conf
     for program in teamd ours; do
         number=$((number + 1))
         path=$teamd
         OPTIONS=
         if [ $program = ours ]; then path=$PWD/build/bin/teamd-offload OPTIONS="--datapath team"; fi
-        OPTIONS=$OPTIONS once $number "$path" "$name.$program" "$config" >/run/side_by_side.log 2>&1 &
-        while [ "$(jobs -rp | wc -l)" -ge 6 ]; do sleep 0.2; done
+        OPTIONS=$OPTIONS once $number "$path" "$name.$program" "$config" >>/run/side_by_side.log 2>&1 &
+        while [ "$(jobs -rp | wc -l)" -ge 4 ]; do sleep 0.2; done
     done
 done
 wait
 
 status=0
-for config in "$examples"/*.conf; do
-    name=$(basename "$config" .conf)
+for name in "$@"; do
     if difference=$(diff -u "$results/$name.teamd" "$results/$name.ours"); then
         echo "$name: the same"
     else

@@ -13,6 +13,7 @@ namespace teamo::test {
 namespace {
 
 using testing::AnyOf;
+using testing::HasSubstr;
 
 /// Checks the device's kind in ip(8) and the datapath that the daemon reports.
 void expect_carried_by(const std::string& datapath, const Cabling& wires, const TeamUnderTest& team) {
@@ -70,6 +71,20 @@ TEST_F(DatapathChoice, configuration_overrides_auto) {
     TeamUnderTest team(team_config(by_flow, ports_object(2), R"("datapath": "bpf", )"));
     expect_carried_by("bpf", wires_, team);
     EXPECT_EQ(0, team.stop());
+}
+
+/// As NetworkManager makes it before it starts the daemon with these options.
+TEST_F(DatapathChoice, bpf_refuses_a_device_of_the_team_driver) {
+    if (!kernel_has_driver("team")) GTEST_SKIP() << "this kernel has no team driver";
+    must(wires_.host(), "ip link add team0 type team");
+    const auto refused = run({.argv = {daemon_program(), "-o", "-n", "-N", "-t", "team0", "-c",
+                                       R"({"datapath": "bpf", "runner": {"name": "loadbalance"}})"}});
+    EXPECT_EQ(1, refused.status);
+    EXPECT_THAT(refused.err,
+                HasSubstr("of the kernel's team driver, as NetworkManager makes it, which the BPF "
+                          "datapath cannot use; set \"datapath\" to \"auto\", or use the unit "
+                          "teamd-offload@team0 without a team connection"));
+    EXPECT_EQ("team", look(wires_.host(), "team0").kind);
 }
 
 } // namespace
