@@ -80,11 +80,21 @@ bool is_copied(const nlmsghdr* message, IfIndex device) {
     return !own && leads_to(message, device);
 }
 
+std::uint32_t flags_of(const nlmsghdr* address) {
+    return number_in(attribute_in<ifaddrmsg>(address, IFA_FLAGS))
+        .value_or(header_of<ifaddrmsg>(address).ifa_flags);
+}
+
+/// The kernel makes these itself (RFC 8981). The same bit is IFA_F_SECONDARY for IPv4.
+bool is_temporary(const nlmsghdr* address) {
+    return header_of<ifaddrmsg>(address).ifa_family == AF_INET6 && (flags_of(address) & IFA_F_TEMPORARY) != 0;
+}
+
 NlMessage address_for(const nlmsghdr* message, IfIndex device) {
     auto header = header_of<ifaddrmsg>(message);
-    const auto before = number_in(attribute_in<ifaddrmsg>(message, IFA_FLAGS)).value_or(header.ifa_flags);
-    const auto flags = (before & ~(IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_OPTIMISTIC | IFA_F_PERMANENT)) |
-                       IFA_F_NODAD | IFA_F_NOPREFIXROUTE;
+    constexpr std::uint32_t states =
+        IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_OPTIMISTIC | IFA_F_PERMANENT | IFA_F_SECONDARY;
+    const auto flags = (flags_of(message) & ~states) | IFA_F_NODAD | IFA_F_NOPREFIXROUTE;
     header.ifa_index = device.value;
     header.ifa_flags = static_cast<std::uint8_t>(flags);
     auto made = make_message(RTM_NEWADDR, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_REPLACE, header);
@@ -149,9 +159,7 @@ Result<IpSettings> IpSettings::read(IfIndex device) {
         RTM_GETADDR, ifaddrmsg{},
         [device](const nlmsghdr* message) {
             const auto* header = header_in<ifaddrmsg>(message, RTM_NEWADDR);
-            return header != nullptr && header->ifa_index == device.value &&
-                   (number_in(attribute_in<ifaddrmsg>(message, IFA_FLAGS)).value_or(0) & IFA_F_TEMPORARY) ==
-                       0;
+            return header != nullptr && header->ifa_index == device.value && !is_temporary(message);
         },
         read.addresses_));
     TEAMO_TRY(list(

@@ -8,6 +8,7 @@
 #include "netns/traffic/foreign_programs.h"
 #include "support/daemon/nobody.h"
 #include "support/daemon/watched_calls.h"
+#include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
 
