@@ -56,10 +56,7 @@ struct Begin {
 
     MakeReply operator()(const control::PortRemove& request) const {
         const auto* link = device(request.port);
-        if (link == nullptr) return no_such_device();
-        if (parts.ports.find(request.port) == nullptr)
-            return refused("PortRemoveFail", "Failed to del port",
-                           request.port + " is not a port of this team");
+        if (link == nullptr || parts.ports.find(request.port) == nullptr) return no_such_device(); // as teamd
         context().journal.edit().removed_by_hand.push_back(request.port);
         static_cast<void>(parts.ports.begin_leaving(link->index)); // it is a port
         return [&ports = parts.ports, port = link->index, name = request.port] {
