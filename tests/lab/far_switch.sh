@@ -31,7 +31,10 @@ lost() {
     local traffic=$!
     sleep 2
     "$@" >/run/command.log 2>&1 || { cat /run/command.log >&2; fail "$*"; }
-    kill -0 $traffic 2>/dev/null || fail "$* lasted longer than the traffic"
+    if ! kill -0 $traffic 2>/dev/null; then
+        grep '"error"' $log >&2 || true
+        fail "$* lasted longer than the traffic"
+    fi
     wait $traffic || fail "no traffic: $(cat $log)"
     # the totals come last
     grep -q lost_packets $log || fail "no traffic: $(cat $log)"

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # In a guest with systemd: the Debian package is installed, restarted, reloaded, upgraded and removed under traffic, and
-# takes the place of a running teamd of libteam. One argument: the datapath, team or bpf.
+# takes the place of a running teamd of libteam. One argument: the datapath, team, bond or bpf.
 #
-# lab: packages_test.sh team in -k 6.12 -c 2 -s, 120 s, long
-# lab: packages_test.sh bpf in -k 6.12 -c 2 -s, 100 s, long
+# lab: packages_test.sh team in -k 6.12 -c 2 -s, 240 s, long
+# lab: packages_test.sh bpf in -k 6.12 -c 2 -s, 180 s, long
+# lab: packages_test.sh bond in -k 6.12 -c 2 -s, 180 s, long
 set -euo pipefail
 datapath=$1
 . "${BASH_SOURCE%/*}/unit.sh"
@@ -61,7 +62,7 @@ await 20 carry 2 || fail "two ports do not carry after the reload"
 teamoctl team0 port present a3 || fail "a3 did not join"
 ! teamoctl team0 port present a2 2>/dev/null || fail "a2 did not leave"
 before=$(pid)
-none_lost "upgrade of the package" apt-get install -y $packages/next.deb
+seconds=70 none_lost "upgrade of the package" apt-get install -y $packages/next.deb
 [ "$(pid)" != "$before" ] || fail "the upgrade did not start the new daemon"
 await 20 carry 2 || fail "two ports do not carry after the upgrade"
 echo 'not JSON' >$conf
@@ -77,7 +78,7 @@ step "removed: the team is gone, no file remains"
 config '"ipv4"' "" a1 a2 >/run/old.conf
 teamd -d -f /run/old.conf || fail "libteam's teamd does not start"
 address
-count=$(lost 10000 apt-get install -y $packages/teamd-offload_*.deb $packages/teamd-offload-compat_*.deb)
+count=$(seconds=90 lost 10000 apt-get install -y $packages/teamd-offload_*.deb $packages/teamd-offload-compat_*.deb)
 [ "$count" -le 10 ] || fail "$count packets lost while teamd was replaced"
 grep -h teamd-offload-compat: /run/command.log
 [[ $(teamd -v) == "teamd-offload "* ]] || fail "teamd is still libteam's: $(teamd -v)"
