@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus/units.h"
 
+#include "base/clock.h"
 #include "bus/system_bus.h"
 
 #include <systemd/sd-daemon.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <thread>
 
 namespace teamo {
 namespace {
 
 constexpr const char *manager_path = "/org/freedesktop/systemd1",
                      *manager_interface = "org.freedesktop.systemd1.Manager";
+constexpr std::chrono::seconds stop_patience{30};
+constexpr std::chrono::milliseconds poll_interval{20};
 
 template <class... Values>
 Result<> call(const char* method, const std::string& unit, const char* types, Values... values) {
@@ -22,6 +28,21 @@ Result<> call(const char* method, const std::string& unit, const char* types, Va
     const std::string text = refused.message == nullptr ? errno_text(-error) : refused.message;
     sd_bus_error_free(&refused);
     return error < 0 ? fail(-error, fmt::format("{}: {}", unit, text)) : Result<>();
+}
+
+using Text = std::unique_ptr<char, decltype(&std::free)>;
+
+/// False also if systemd does not answer.
+bool is_active(sd_bus* bus, const std::string& unit) {
+    char *path = nullptr, *state = nullptr;
+    if (sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit.c_str(), &path) < 0) return false;
+    const Text free_path(path, std::free);
+    if (sd_bus_get_property_string(bus, systemd_name, path, "org.freedesktop.systemd1.Unit", "ActiveState",
+                                   nullptr, &state) < 0)
+        return false;
+    const Text free_state(state, std::free);
+    const std::string_view now(state);
+    return now != "inactive" && now != "failed";
 }
 
 } // namespace
@@ -37,7 +58,16 @@ Result<> start_unit(const std::string& unit) {
     return call("StartUnit", unit, "ss", unit.c_str(), "replace");
 }
 
-Result<> stop_unit(const std::string& unit) { return call("StopUnit", unit, "ss", unit.c_str(), "replace"); }
+Result<> stop_unit(const std::string& unit) {
+    TEAMO_TRY(call("StopUnit", unit, "ss", unit.c_str(), "replace"));
+    const auto bus = TEAMO_TRY(open_systemd());
+    const auto until = Clock::now() + stop_patience;
+    while (is_active(bus.get(), unit)) {
+        if (Clock::now() >= until) return fail(ETIMEDOUT, fmt::format("{} does not stop", unit));
+        std::this_thread::sleep_for(poll_interval);
+    }
+    return {};
+}
 
 Result<> enable_unit(const std::string& unit) {
     // A list of one unit; not only until the next boot; replaces no foreign link.

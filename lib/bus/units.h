@@ -10,10 +10,11 @@ namespace teamo {
 /// True if systemd runs this machine, and this process is in its network namespace.
 bool has_systemd();
 
-/// Each asks systemd. The first two return before the unit runs or has stopped; the last is for the next
-/// boot.
+/// Returns before the unit runs.
 Result<> start_unit(const std::string& unit);
+/// Returns when it has stopped. ETIMEDOUT: not within 30 seconds.
 Result<> stop_unit(const std::string& unit);
+/// For the next boot.
 Result<> enable_unit(const std::string& unit);
 
 } // namespace teamo

@@ -83,9 +83,8 @@ ExitStatus close_output() {
     return print_error({errno, fmt::format("cannot write the output: {}", errno_text(errno))});
 }
 
-/// Refuses options that the command does not have, and arguments that are wrong for every team.
-Result<> check(const CommandLine& line, const Options& options) {
-    const auto& command = *line.command;
+/// Refuses options that the command does not have.
+Result<> check_options(const Command& command, const Options& options) {
     const auto has_no = [&](const char* option) {
         return fail(EINVAL, fmt::format("The command \"{}\" has no option {}.", command.path, option));
     };
@@ -93,7 +92,13 @@ Result<> check(const CommandLine& line, const Options& options) {
     if (options.json && !command.json && !options.dry_run) return has_no("--json");
     if (options.measure && !command.measure) return has_no("--measure");
     if (options.once && !command.once) return has_no("--once");
-    return command.check ? command.check(line.arguments) : Result<>{};
+    return {};
+}
+
+/// Also arguments that are wrong for every team.
+Result<> check(const CommandLine& line, const Options& options) {
+    TEAMO_TRY(check_options(*line.command, options));
+    return line.command->check ? line.command->check(line.arguments) : Result<>{};
 }
 
 ExitStatus print_help(const Result<std::string>& text, std::string_view program) {
@@ -129,6 +134,8 @@ ExitStatus run(int argc, char** argv) {
     if (!teamless) return print_usage(teamless.error(), program);
     if (*teamless) {
         const auto& [command, arguments] = **teamless;
+        if (auto checked = check_options({.path = command->path}, *options); !checked)
+            return print_usage(checked.error(), program);
         return end(command->run(*options, arguments), command->path);
     }
     const auto line = find_command(words);

@@ -37,9 +37,9 @@ would not start.)"},
      .text = R"(Puts a team in the place of a bond that is in use, without a pause in its
 traffic: a part of the ports moves, then addresses and routes, then the other
 ports. TEAM is the first free "teamN" if it is not given. The configuration is
-/etc/teamd-offload/TEAM.conf, which is written if it is not there, or FILE; with
-FILE the daemon is not started by systemd. If a step fails, the bond is as
-before.)"},
+/etc/teamd-offload/TEAM.conf or FILE, made from the bond if the file is not
+there; the MAC address of the bond is added. With FILE the daemon is not started
+by systemd. If a step fails before the bond is removed, the bond is as before.)"},
     {.path = "metrics",
      .parameters = "",
      .run = metrics_of_all_teams,

@@ -30,9 +30,24 @@ no_team() {
     rm -f /etc/teamd-offload/team0.conf
 }
 
-for mode in balance-xor active-backup; do
+# The switch aggregates its ports by LACP.
+far_lacp() {
+    ip -n far link add lag type bond mode 802.3ad miimon 20 lacp_rate fast xmit_hash_policy layer3+4
+    for port in p1 p2 p3; do
+        ip -n far link set $port nomaster
+        ip -n far link set $port down
+        ip -n far link set $port master lag
+    done
+    ip -n far link set lag master br0
+    ip -n far link set lag up
+}
+all_in_one_aggregator() { [ "$(cat /sys/class/net/bond0/bonding/ad_num_ports)" = 3 ]; }
+
+for mode in balance-xor active-backup 802.3ad; do
+    [ $mode != 802.3ad ] || far_lacp
     for iperf_options in "" --reverse; do
         bond $mode
+        [ $mode != 802.3ad ] || await 20 all_in_one_aggregator || fail "the bond does not aggregate"
         address=$(cat /sys/class/net/bond0/address)
         count=$(lost 10000 teamoctl replace bond0 team0)
         cat /run/command.log
@@ -49,6 +64,11 @@ for mode in balance-xor active-backup; do
         no_team
     done
 done
+
+ip -n far link del lag
+for port in p1 p2 p3; do ip -n far link set $port master br0; ip -n far link set $port up; done
+for port in p2 p3; do ip netns exec far bridge link set dev $port isolated on flood off bcast_flood off mcast_flood off; done
+ip netns exec far bridge link set dev p1 isolated on
 
 # By hand: the time without an answer.
 bond balance-xor

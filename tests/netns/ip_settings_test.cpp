@@ -75,6 +75,27 @@ TEST_F(IpSettings, become_those_of_another_device) {
     EXPECT_THAT(must(host_, "ip route get 10.3.0.1"), HasSubstr(" dev new "));
 }
 
+TEST_F(IpSettings, leave_the_same_routes_over_other_devices) {
+    host_.ip("link add dev other type veth peer name far3\nlink set far3 up\nlink set other up\n"
+             "addr add 10.1.0.5/24 dev other\naddr add fd01::5/64 dev other nodad\n"
+             "route append default via 10.1.0.7 dev other metric 50\n"
+             "route append default via 10.1.0.3 dev old metric 50\n");
+    await_operation(host_, "other");
+    const auto others = routes("other"), before = routes("old");
+    ASSERT_TRUE(move("old", "new"));
+    EXPECT_EQ(before, routes("new"));
+    EXPECT_EQ(others, routes("other"));
+    ASSERT_TRUE(move("new", "old"));
+    EXPECT_EQ(before, routes("old"));
+    EXPECT_EQ(others, routes("other"));
+}
+
+TEST_F(IpSettings, of_nexthop_objects_become_routes_of_the_device) {
+    host_.ip("nexthop add id 7 via 10.1.0.2 dev old\nroute add 10.7.0.0/24 nhid 7\n");
+    ASSERT_TRUE(move("old", "new"));
+    EXPECT_THAT(must(host_, "ip route show 10.7.0.0/24"), HasSubstr("10.7.0.0/24 via 10.1.0.2 dev new"));
+}
+
 TEST_F(IpSettings, go_back) {
     const auto before = routes("old");
     ASSERT_TRUE(move("old", "new"));

@@ -84,8 +84,29 @@ Result<bool> TeamDatapath::makes_something(IfIndex port) const {
     return avoidance_ ? lacks_clsact(port) : Result<bool>(false);
 }
 
+/// While clsact is made, the kernel drops what the device transmits, for some 20 ms (net/sched/sch_api.c:
+/// qdisc_graft). A port that carries already, because another program made it one, gives its buckets to
+/// another port first; apply() maps them again.
+void TeamDatapath::relieve(IfIndex port) {
+    const auto links = links_.read_all();
+    if (!links || !links->contains(port) || links->at(port).master != team_) return;
+    const auto other = std::ranges::find_if(*links, [&](const auto& entry) {
+        return entry.first != port && entry.second.master == team_ && entry.second.has_link();
+    });
+    if (other == links->end()) return;
+    applied_.reset();
+    // Refused for a port that is not enabled; then packets are lost.
+    for (std::uint32_t bucket = 0; bucket < bucket_count; ++bucket)
+        if (!driver_->set({.name = "lb_tx_hash_to_port_mapping", .place = bucket}, other->first.value))
+            return;
+    static_cast<void>(driver_->set({.name = "lb_tx_method"}, std::string("hash_to_port_mapping")));
+}
+
 Result<> TeamDatapath::attach_port(IfIndex port, Slot /*slot*/) {
-    if (avoidance_) TEAMO_TRY(attach_egress(port, avoidance_->avoid_lost_link()));
+    if (avoidance_) {
+        if (TEAMO_TRY(lacks_clsact(port))) relieve(port);
+        TEAMO_TRY(attach_egress(port, avoidance_->avoid_lost_link()));
+    }
     TEAMO_TRY(enslave(links_, port, team_));
     counters_.begin(port);
     return {};

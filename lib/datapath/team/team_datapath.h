@@ -52,6 +52,7 @@ private:
     Result<> set_port_options(const Tables& tables);
     Result<> set_carrying(const Tables& tables);
     Result<> set_mapping(const Tables& tables);
+    void relieve(IfIndex port);
 
     TransmitMode mode_;
     LinkControl links_;

@@ -94,7 +94,7 @@ NlMessage address_for(const nlmsghdr* message, IfIndex device) {
     auto header = header_of<ifaddrmsg>(message);
     constexpr std::uint32_t states =
         IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_OPTIMISTIC | IFA_F_PERMANENT | IFA_F_SECONDARY;
-    const auto flags = (flags_of(message) & ~states) | IFA_F_NODAD | IFA_F_NOPREFIXROUTE;
+    const auto flags = (flags_of(message) & ~states) | IFA_F_NODAD;
     header.ifa_index = device.value;
     header.ifa_flags = static_cast<std::uint8_t>(flags);
     auto made = make_message(RTM_NEWADDR, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_REPLACE, header);
@@ -117,16 +117,26 @@ NlMessage neighbour_for(const nlmsghdr* message, IfIndex device) {
     return made;
 }
 
+/// A nexthop object; the kernel shows its device and gateway too, and takes only one of both.
+bool is_nexthop(int type) {
+    return type == RTA_OIF || type == RTA_GATEWAY || type == RTA_VIA || type == RTA_MULTIPATH ||
+           type == RTA_ENCAP || type == RTA_ENCAP_TYPE;
+}
+
+/// The same route over another device.
 NlMessage route_for(const nlmsghdr* message, IfIndex from, IfIndex to) {
     auto header = header_of<rtmsg>(message);
     header.rtm_flags &= RTNH_F_ONLINK;
-    auto made = make_message(RTM_NEWROUTE, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_REPLACE, header);
+    // After those of the same destination and metric, so that none of them is replaced.
+    auto made = make_message(RTM_NEWROUTE, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_APPEND, header);
     each_attribute<rtmsg>(message, [&](const nlattr* attribute) {
         switch (nla_type(attribute)) {
+        case RTA_NH_ID: break;
         case RTA_OIF: nla_put_u32(made.get(), RTA_OIF, to.value); break;
         case RTA_MULTIPATH: {
             const auto hops = with_device(attribute, from, to);
-            nla_put(made.get(), RTA_MULTIPATH, static_cast<int>(hops.size()), hops.data());
+            if (nla_put(made.get(), RTA_MULTIPATH, static_cast<int>(hops.size()), hops.data()) < 0)
+                throw std::bad_alloc();
             break;
         }
         case RTA_CACHEINFO: {
@@ -138,6 +148,18 @@ NlMessage route_for(const nlmsghdr* message, IfIndex from, IfIndex to) {
         }
         default: copy(made.get(), attribute);
         }
+    });
+    return made;
+}
+
+NlMessage removal_of(const nlmsghdr* message) {
+    auto header = header_of<rtmsg>(message);
+    header.rtm_flags &= RTNH_F_ONLINK;
+    const bool has_object = attribute_in<rtmsg>(message, RTA_NH_ID) != nullptr;
+    auto made = make_message(RTM_DELROUTE, NLM_F_REQUEST, header);
+    each_attribute<rtmsg>(message, [&](const nlattr* attribute) {
+        const auto type = nla_type(attribute);
+        if (type != RTA_CACHEINFO && !(has_object && is_nexthop(type))) copy(made.get(), attribute);
     });
     return made;
 }
@@ -197,8 +219,12 @@ Result<> IpSettings::copy_addresses(IfIndex to) const {
 
 Result<> IpSettings::move_routes(IfIndex to) const {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    for (const auto& route : routes_)
-        TEAMO_TRY(within("cannot move a route", socket.request(route_for(message_in(route), device_, to))));
+    for (const auto& route : routes_) {
+        auto added = socket.request(route_for(message_in(route), device_, to));
+        // The kernel itself makes those of the addresses.
+        if (!added && added.error().number != EEXIST) return within("cannot move a route", std::move(added));
+        TEAMO_TRY(within("cannot move a route", socket.request(removal_of(message_in(route)))));
+    }
     return {};
 }
 

@@ -17,11 +17,12 @@ class IpSettings {
 public:
     static Result<IpSettings> read(IfIndex device);
 
-    /// Gives `to` the same addresses, without duplicate address detection and without routes, and the same
-    /// neighbours. Both devices may have them at the same time: the kernel accepts a packet for an own
-    /// address from each device.
+    /// Gives `to` the same addresses, without duplicate address detection, and the same neighbours. Both
+    /// devices may have them at the same time: the kernel accepts a packet for an own address from each
+    /// device.
     Result<> copy_addresses(IfIndex to) const;
-    /// Each route of the device becomes one of `to` in one step. The routes of link-local addresses stay.
+    /// Gives `to` each route of the device, and then removes that of the device, so that there is always one.
+    /// Routes over other devices are not touched. The routes of link-local addresses stay.
     Result<> move_routes(IfIndex to) const;
 
     std::size_t addresses() const { return addresses_.size(); }

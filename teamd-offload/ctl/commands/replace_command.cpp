@@ -31,8 +31,9 @@ Result<json::Value> document_for(const BondSetup& bond, const Replacement& wante
             return fail(EINVAL, text_of(*std::ranges::find(read.diagnostics, Diagnostic::Severity::error,
                                                            &Diagnostic::severity),
                                         wanted.file));
+        const auto* ports = read.configuration->document.find("ports");
         for (const auto& port : bond.ports)
-            if (read.configuration->document.find("ports")->find(port.name) == nullptr)
+            if (ports == nullptr || ports->find(port.name) == nullptr)
                 return fail(EINVAL, fmt::format("{}: /ports has no {}, which is a port of {}", wanted.file,
                                                 port.name, wanted.bond));
         return std::move(read.configuration->document);
@@ -45,14 +46,18 @@ Result<json::Value> document_for(const BondSetup& bond, const Replacement& wante
 }
 
 /// Both devices have the bond's address for a moment, so that the switch and the neighbours see no change;
-/// and a partner sees one LACP system with one key.
+/// and a partner sees one LACP system, with the key that the bond's ports in use have. (bonding makes it of
+/// ad_user_port_key and the speed.)
 void resemble(json::Value& document, const std::string& bond) {
-    const auto folder = std::filesystem::path("/sys/class/net") / bond;
-    if (document.find("hwaddr") == nullptr) document.set("hwaddr", sysfs::first_line(folder / "address"));
-    const auto key = sysfs::number(folder / "bonding/ad_actor_key");
+    const std::filesystem::path devices("/sys/class/net");
+    if (document.find("hwaddr") == nullptr)
+        document.set("hwaddr", sysfs::first_line(devices / bond / "address"));
+    const auto key = sysfs::number(devices / bond / "bonding/ad_actor_key"),
+               aggregator = sysfs::number(devices / bond / "bonding/ad_aggregator");
     if (*document.find("runner")->find("name")->string() != "lacp" || !key) return;
     for (auto& port : *document.find("ports")->object())
-        if (port.value.find("lacp_key") == nullptr) port.value.set("lacp_key", *key);
+        if (sysfs::number(devices / port.key / "bonding_slave/ad_aggregator_id") == aggregator)
+            port.value.set("lacp_key", *key);
 }
 
 } // namespace
@@ -80,9 +85,10 @@ CommandResult replace_bond(const Options& options, Arguments words) {
                     "the configuration is {8}; \"{1}\" is an alternative name of {0}\n",
                     wanted.team, name, report.carried.count(), report.ended.count(), report.carrying,
                     report.ports, report.segments_again, report.segments_sent, wanted.file));
-    put(fmt::format("Remove {} from what configures it at boot (ifupdown, systemd-networkd, netplan, "
-                    "NetworkManager), and change its name to {} in firewall rules\n",
-                    name, wanted.team));
+    put(fmt::format(
+        "Change {0} to {1} in what configures addresses at boot (ifupdown, systemd-networkd, netplan, "
+        "NetworkManager), and in firewall rules: after a boot there is no {0}\n",
+        name, wanted.team));
     if (!wanted.by_systemd) put("The daemon was started without systemd: it does not start at boot\n");
     if (report.is_renewed)
         put(fmt::format("An address has a lifetime: start the DHCP client for {} before it ends\n",

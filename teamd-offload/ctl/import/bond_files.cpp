@@ -55,11 +55,16 @@ constexpr auto other_names = std::to_array<OtherName>({
     {"min_links", "MinLinks", "min-links"},
 });
 
+bool is_yes(std::string_view value) {
+    constexpr std::array<std::string_view, 4> yes{"1", "true", "yes", "on"};
+    return std::ranges::find(yes, value) != yes.end();
+}
+
 /// As bonding takes it: true is 1, a time is milliseconds. The interval of learning packets is seconds, but
 /// it has no meaning here.
 Result<std::string> value_of(const OtherName& name, const std::string& value, std::string_view usual_unit) {
-    constexpr std::array<std::string_view, 3> yes{"true", "yes", "on"}, no{"false", "no", "off"};
-    if (std::ranges::find(yes, value) != yes.end()) return "1";
+    constexpr std::array<std::string_view, 3> no{"false", "no", "off"};
+    if (is_yes(value)) return "1";
     if (std::ranges::find(no, value) != no.end()) return "0";
     if (!name.is_time) return value;
     const auto time = milliseconds_of(value, usual_unit);
@@ -146,11 +151,16 @@ Result<BondSetup> read_networkd(const std::string& file, std::string_view wanted
          beside(file, [](const auto& path) { return path.extension() == ".network"; })) {
         const auto port = read_settings(TEAMO_TRY(read_file(network.string())));
         if (find(port, "Network", "Bond") != bond.device) continue;
-        std::istringstream names(find(port, "Match", "Name").value_or(""));
+        const auto match = find(port, "Match", "Name").value_or("");
+        if (match.empty() || match.find_first_of("*?[!") != std::string::npos) {
+            bond.remarks.push_back(
+                fmt::format("{}: the ports have no names there; add them to \"ports\"", network.string()));
+            continue;
+        }
+        std::istringstream names(match);
         for (std::string name; names >> name;) {
             bond.port(name);
-            if (find(port, "Network", "PrimarySlave").value_or("false") == "true")
-                bond.options["primary"] = name;
+            if (is_yes(find(port, "Network", "PrimarySlave").value_or(""))) bond.options["primary"] = name;
         }
     }
     return bond;
@@ -176,7 +186,13 @@ Result<BondSetup> read_network_manager(const std::string& file, std::string_view
             const auto controller = find(port, "connection", key);
             if (!controller || (controller != id && controller != uuid && controller != bond.device))
                 continue;
-            auto& options = bond.port(find(port, "connection", "interface-name").value_or("")).options;
+            const auto name = find(port, "connection", "interface-name").value_or("");
+            if (name.empty()) {
+                bond.remarks.push_back(
+                    fmt::format("{}: the port has no interface-name; add it to \"ports\"", other.string()));
+                continue;
+            }
+            auto& options = bond.port(name).options;
             for (const auto* option : {"prio", "queue-id"})
                 if (const auto value = find(port, "bond-port", option))
                     options[std::string_view(option) == "prio" ? "prio" : "queue_id"] = *value;
@@ -202,7 +218,11 @@ Result<BondSetup> read_ifcfg(const std::string& file, std::string_view wanted) {
     for (std::string word; words >> word;)
         if (const auto equals = word.find('='); equals != std::string::npos)
             bond.options[word.substr(0, equals)] = word.substr(equals + 1);
-    const auto is_ifcfg = [](const auto& path) { return path.filename().string().starts_with("ifcfg-"); };
+    const auto is_ifcfg = [](const auto& path) {
+        const auto name = path.filename().string();
+        return name.starts_with("ifcfg-") && !name.ends_with("~") && path.extension() != ".bak" &&
+               !path.extension().string().starts_with(".rpm");
+    };
     for (const auto& other : beside(file, is_ifcfg)) {
         const auto port = read_settings(TEAMO_TRY(read_file(other.string())));
         const auto name = shell_value(port, "DEVICE");
@@ -246,6 +266,8 @@ std::vector<BondSetup> bonds_of_ifupdown(std::string text) {
     std::istringstream lines(text);
     std::string device;
     for (std::string line; std::getline(lines, line);) {
+        const auto end = line.find_last_not_of(" \t\r");
+        line.resize(end == std::string::npos ? 0 : end + 1);
         std::istringstream words(line);
         std::string key, value;
         words >> key;
@@ -263,39 +285,95 @@ std::vector<BondSetup> bonds_of_ifupdown(std::string text) {
             devices[device].address = value.starts_with("ether ") ? value.substr(6) : value;
             continue;
         }
+        if (key == "slaves") key = "bond_slaves"; // of older versions
         if (!key.starts_with("bond_")) continue;
         key.erase(0, 5);
         if (key == "master")
             masters[device] = value;
         else if (key == "slaves" || key == "ports")
             for (auto& port : shell_words(value)) {
-                if (port != "none") devices[device].port(port);
+                if (port == "all")
+                    devices[device].remarks.push_back(
+                        fmt::format("{}: bond-slaves all: add the ports to \"ports\"", device));
+                else if (port != "none")
+                    devices[device].port(port);
             }
         else if (key == "primary")
             devices[device].options[key] = value.substr(0, value.find_first_of(" \t"));
         else
             devices[device].options[key] = value;
     }
-    for (const auto& [port, master] : masters)
-        if (devices.contains(master)) devices[master].port(port);
+    // A port may have options of its bond, which needs no stanza of its own.
+    for (const auto& [port, master] : masters) {
+        auto& bond = devices[master];
+        bond.device = master;
+        bond.port(port);
+        bond.options.insert(devices[port].options.begin(), devices[port].options.end());
+    }
     std::vector<BondSetup> bonds;
     for (auto& [name, bond] : devices)
-        if (!bond.options.empty() || !bond.ports.empty()) bonds.push_back(std::move(bond));
-    std::erase_if(bonds, [&](const auto& bond) { return masters.contains(bond.device); });
+        if (!masters.contains(name) &&
+            (!bond.options.empty() || !bond.ports.empty() || !bond.remarks.empty()))
+            bonds.push_back(std::move(bond));
     return bonds;
 }
 
 Result<std::vector<BondSetup>> bonds_of_netplan(const std::string& text) {
     std::vector<BondSetup> bonds;
     try {
-        for (const auto& entry : YAML::Load(text)["network"]["bonds"])
+        auto network = YAML::Load(text)["network"]; // not const: then what is missing would be an error
+        auto ethernets = network["ethernets"];
+        for (const auto& entry : network["bonds"]) {
             bonds.push_back(TEAMO_TRY(bond_of(entry.first.as<std::string>(""), entry.second)));
+            for (auto& port : bonds.back().ports) { // an id, which is the name unless there is a match
+                auto device = ethernets[port.name];
+                if (const auto name = device["set-name"])
+                    port.name = name.as<std::string>(port.name);
+                else if (device["match"])
+                    bonds.back().remarks.push_back(fmt::format(
+                        "{} is matched by its hardware: write the name of the device in \"ports\"",
+                        port.name));
+            }
+        }
     } catch (const YAML::Exception& error) {
         return fail(EINVAL, fmt::format("line {}, column {}: {}", error.mark.line + 1, error.mark.column + 1,
                                         error.msg));
     }
     return bonds;
 }
+
+namespace {
+
+constexpr int most_sources = 256;
+
+/// interfaces(5) with the files that it names: "source PATTERN" and "source-directory FOLDER".
+Result<std::string> read_interfaces(const fs::path& file, int& files) {
+    if (++files > most_sources) return fail(ELOOP, fmt::format("{}: too many files", file.string()));
+    auto text = TEAMO_TRY(read_file(file.string()));
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string key, value;
+        words >> key;
+        std::getline(words >> std::ws, value);
+        if (key != "source" && key != "source-directory") continue;
+        if (!value.starts_with('/')) value = (file.parent_path() / value).string();
+        std::error_code failed;
+        for (const auto& word : shell_words(value)) {
+            std::vector<fs::path> found;
+            if (key == "source") found.emplace_back(word);
+            for (const auto& entry : fs::directory_iterator(word, failed))
+                if (key == "source-directory") found.push_back(entry.path());
+            std::ranges::sort(found);
+            for (const auto& path : found)
+                if (fs::is_regular_file(path, failed))
+                    text += "\nsource\n" + TEAMO_TRY(read_interfaces(path, files)); // ends a stanza
+        }
+    }
+    return text;
+}
+
+} // namespace
 
 Result<BondSetup> read_bond(const std::string& source, std::string_view bond) {
     const fs::path path(source);
@@ -313,7 +391,8 @@ Result<BondSetup> read_bond(const std::string& source, std::string_view bond) {
     }
     if (kind == ".nmconnection") return read_network_manager(source, bond);
     if (path.filename().string().starts_with("ifcfg-")) return read_ifcfg(source, bond);
-    return choose(bonds_of_ifupdown(TEAMO_TRY(read_file(source))), source, bond);
+    int files = 0;
+    return choose(bonds_of_ifupdown(TEAMO_TRY(read_interfaces(path, files))), source, bond);
 }
 
 } // namespace teamo::ctl

@@ -202,28 +202,44 @@ void set_announcements(json::Value& document, Reader& options) {
     const auto unsolicited = options.number("num_unsol_na", 1),
                peers = options.number("num_grat_arp", unsolicited);
     const auto delay = options.number("peer_notif_delay", 0), igmp = options.number("resend_igmp", 1);
+    // bonding sends one each time it looks at the links.
+    const auto looks =
+        options.number("miimon", 0) != 0 ? options.number("miimon", 0) : options.number("arp_interval", 0);
     if (peers != 1 || delay != 0)
-        document.set("notify_peers", json::Object{{"count", peers}, {"interval", delay}});
+        document.set("notify_peers",
+                     json::Object{{"count", peers}, {"interval", delay != 0 ? delay : looks}});
     if (igmp != 1) document.set("mcast_rejoin", json::Object{{"count", igmp}, {"interval", igmp_interval}});
 }
 
-/// An active port stays until it fails: bonding changes it only for its primary, by primary_reselect.
+/// The primary has the highest priority. An active port stays until it fails with primary_reselect "failure",
+/// or if all are equal.
 json::Value ports_of(const BondSetup& bond, Reader& options, std::string_view runner) {
     const auto primary = list_of(options.text("primary"));
     const auto reselect = options.word("primary_reselect", reselections);
     const auto key = options.number("ad_user_port_key", 0);
+    const auto by_rank = options.word("ad_select", selections) == "actor_port_prio";
+    std::int64_t highest = 0;
+    bool are_equal = primary.empty();
+    for (const auto& port : bond.ports) {
+        const auto prio = Reader(port.options).number("prio", 0);
+        highest = std::max(highest, prio);
+        are_equal = are_equal && prio == Reader(bond.ports.front().options).number("prio", 0);
+    }
     json::Value ports(json::Object{});
     for (const auto& port : bond.ports) {
         json::Value object(json::Object{});
         Reader own(port.options);
         if (runner == "activebackup") {
             const bool is_primary = !primary.empty() && primary[0] == port.name;
-            set_unless(object, "prio", is_primary ? preferred : own.number("prio", 0), 0);
-            if (!is_primary && (primary.empty() || reselect == "failure")) object.set("sticky", true);
+            set_unless(object, "prio", is_primary ? std::max(preferred, highest + 1) : own.number("prio", 0),
+                       0);
+            if (reselect == "failure" || are_equal) object.set("sticky", true);
         }
         if (runner == "lacp") {
             set_unless(object, "lacp_key", key, 0);
-            set_unless(object, "lacp_prio", own.number("actor_port_prio", 255), 255);
+            const auto rank = own.number("actor_port_prio", 255);
+            set_unless(object, "lacp_prio", rank, 255);
+            if (by_rank) set_unless(object, "prio", rank, 0);
         }
         set_unless(object, "queue_id", own.number("queue_id", 0), 0);
         ports.set(port.name, std::move(object));
@@ -292,6 +308,7 @@ Result<ImportedTeam> team_of(const BondSetup& bond) {
     Reader options(bond.options);
     const auto mode = options.word("mode", modes);
     ImportedTeam team{.document = json::Object{{"device", bond.device}}, .lost = lost_options(bond)};
+    team.lost.insert(team.lost.end(), bond.remarks.begin(), bond.remarks.end());
     auto& document = team.document;
     if (!bond.address.empty()) document.set("hwaddr", bond.address);
     auto runner = runner_of(options, mode);

@@ -25,8 +25,8 @@ struct BondSetup {
     std::string device;
     BondOptions options{};
     std::vector<BondPortSetup> ports{};
-    std::string address{}; ///< MAC address, if somebody chose it
-    std::string where{};   ///< the file or the device it was read from
+    std::string address{};              ///< MAC address, if somebody chose it
+    std::vector<std::string> remarks{}; ///< what could not be read
 
     /// The port of that name, which is added if it is missing.
     BondPortSetup& port(std::string_view name);

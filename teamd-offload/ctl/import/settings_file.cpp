@@ -23,7 +23,11 @@ std::string_view trimmed(std::string_view text) {
 
 } // namespace
 
-Settings read_settings(std::string_view text) {
+Settings read_settings(std::string_view whole) {
+    std::string joined(whole); // a line may go on in the next one
+    for (auto at = joined.find("\\\n"); at != std::string::npos; at = joined.find("\\\n", at))
+        joined.replace(at, 2, " ");
+    std::string_view text = joined;
     Settings settings;
     std::string section;
     while (!text.empty()) {

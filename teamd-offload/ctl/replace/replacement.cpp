@@ -9,6 +9,7 @@
 #include "json/write.h"
 
 #include <net/if.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -45,6 +46,25 @@ private:
     std::vector<std::function<void()>> steps_;
 };
 
+/// Between two devices there is no good place to stop: signals that would end this process wait, also the one
+/// of a terminal that is lost.
+class SignalsWait {
+public:
+    SignalsWait() {
+        sigset_t waiting;
+        sigemptyset(&waiting);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP})
+            sigaddset(&waiting, signal);
+        ::sigprocmask(SIG_BLOCK, &waiting, &former_);
+    }
+    SignalsWait(const SignalsWait&) = delete;
+    SignalsWait& operator=(const SignalsWait&) = delete;
+    ~SignalsWait() { ::sigprocmask(SIG_SETMASK, &former_, nullptr); }
+
+private:
+    sigset_t former_{};
+};
+
 /// A counter of TCP in /proc/net/snmp: a line of names, and one of numbers.
 std::uint64_t tcp_counter(std::string_view counter) {
     std::istringstream lines(read_file("/proc/net/snmp").value_or(""));
@@ -66,10 +86,17 @@ Result<> run_daemon(std::vector<std::string> arguments) {
     for (auto& argument : arguments)
         words.push_back(argument.data());
     words.push_back(nullptr);
+    // It does not inherit what waits here (SignalsWait).
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     pid_t child = 0;
-    if (const int error = ::posix_spawn(&child, words[0], nullptr, nullptr, words.data(), environ);
-        error != 0)
-        return fail_errno(error, arguments[0]);
+    const int error = ::posix_spawn(&child, words[0], nullptr, &attributes, words.data(), environ);
+    ::posix_spawnattr_destroy(&attributes);
+    if (error != 0) return fail_errno(error, arguments[0]);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
@@ -113,30 +140,43 @@ struct Order {
     std::size_t first_with_link = 0;
 };
 
+/// Where the kernel shows what bonding does with a bond or with one of its ports.
+fs::path bonding(const std::string& device, std::string_view file) {
+    return fs::path("/sys/class/net") / device / file;
+}
+
+/// True if the bond transmits by this port, with active-backup after a failover. With 802.3ad only by the
+/// ports of one aggregator.
+bool carries(const Link& bond, const Link& port) {
+    if (!port.has_link() || !port.bond_uses_link) return false;
+    const auto active = sysfs::number(bonding(bond.name, "bonding/ad_aggregator"));
+    return !active || sysfs::number(bonding(port.name, "bonding_slave/ad_aggregator_id")) == active;
+}
+
 Result<Order> order_of(const Links& links, const Link& bond) {
     Order order;
-    std::vector<const Link*> with_link;
-    for (const auto& [index, link] : links) {
-        if (link.master != bond.index) continue;
-        const bool carries = link.has_link() && link.bond_uses_link;
-        (carries ? with_link : order.first).push_back(&link);
-    }
-    if (with_link.size() < 2)
-        return fail(ENOTSUP, fmt::format("{} has {} port with a link; a second one must carry while it moves",
-                                         bond.name, with_link.empty() ? "no" : "one"));
+    std::vector<const Link*> carrying;
+    for (const auto& [index, link] : links)
+        if (link.master == bond.index) (carries(bond, link) ? carrying : order.first).push_back(&link);
     // The backup ports first: the active one carries all.
-    const auto active = sysfs::first_line(fs::path("/sys/class/net") / bond.name / "bonding/active_slave");
-    const auto stays = std::ranges::find(with_link, active, &Link::name);
-    const auto half = with_link.begin() + static_cast<std::ptrdiff_t>(with_link.size() / 2);
-    if (stays != with_link.end()) {
-        std::iter_swap(stays, with_link.end() - 1);
-        order.first.insert(order.first.end(), with_link.begin(), with_link.end() - 1);
-        order.last = {with_link.back()};
-    } else {
-        order.first.insert(order.first.end(), with_link.begin(), half);
-        order.last = {half, with_link.end()};
+    const auto active = sysfs::first_line(bonding(bond.name, "bonding/active_slave"));
+    const auto stays = std::ranges::find(carrying, active, &Link::name);
+    const auto least = std::max<std::size_t>(
+        1, static_cast<std::size_t>(sysfs::number(bonding(bond.name, "bonding/min_links")).value_or(0)));
+    if (carrying.size() < least + 1)
+        return fail(
+            ENOTSUP,
+            fmt::format("{0} needs {1} of the {2} ports that carry; one more must carry while they move",
+                        bond.name, least, carrying.size()));
+    std::size_t number = std::min(carrying.size() / 2, carrying.size() - least);
+    if (stays != carrying.end()) {
+        std::iter_swap(stays, carrying.end() - 1);
+        number = carrying.size() - 1;
     }
-    order.first_with_link = with_link.size() - order.last.size();
+    const auto half = carrying.begin() + static_cast<std::ptrdiff_t>(number);
+    order.first.insert(order.first.end(), carrying.begin(), half);
+    order.last = {half, carrying.end()};
+    order.first_with_link = number;
     return order;
 }
 
@@ -150,6 +190,28 @@ Result<> check_uppers(const Links& links, const Link& bond) {
             return fail(ENOTSUP, fmt::format("{} ({}) is on top of {}, and cannot move to another device; "
                                              "remove it first",
                                              link.name, link.kind, bond.name));
+    // Others that the kernel removes with it, for example a VXLAN.
+    constexpr std::string_view upper = "upper_";
+    for (const auto& name : sysfs::names_in(bonding(bond.name, "")))
+        if (name.starts_with(upper))
+            return fail(ENOTSUP, fmt::format("{} is on top of {}, and cannot move to another device; "
+                                             "remove it first",
+                                             name.substr(upper.size()), bond.name));
+    return {};
+}
+
+/// What a team has no counterpart for, so that the other end would see another device.
+Result<> check_identity(const Link& bond) {
+    if (sysfs::first_line(bonding(bond.name, "bonding/fail_over_mac")).starts_with("active"))
+        return fail(ENOTSUP, fmt::format("{} has fail_over_mac active: its MAC address would change; replace "
+                                         "it by hand",
+                                         bond.name));
+    const auto system = sysfs::first_line(bonding(bond.name, "bonding/ad_actor_system"));
+    if (!system.empty() && system != "00:00:00:00:00:00")
+        return fail(ENOTSUP,
+                    fmt::format("{} has the LACP system {}, and a team has its MAC address; replace it "
+                                "by hand",
+                                bond.name, system));
     return {};
 }
 
@@ -172,7 +234,10 @@ Result<std::size_t> await_ports(const std::string& team, const Options& options,
     }
 }
 
+/// The team with the first ports, which are enough.
 json::Value with_ports(json::Value document, const std::vector<const Link*>& ports) {
+    auto* runner = document.find("runner");
+    if (runner->find("min_ports") != nullptr) runner->set("min_ports", 1);
     json::Value chosen(json::Object{});
     for (const auto* port : ports)
         chosen.set(port->name, *document.find("ports")->find(port->name));
@@ -215,9 +280,12 @@ void Move::set_meanwhile(const fs::path& file, std::string_view value, std::stri
 }
 
 Result<> Move::release(const Link& port) {
-    undo_.add([this, index = port.index] {
-        static_cast<void>(links_.set_flags(index, 0, IFF_UP));
-        static_cast<void>(links_.set_master(index, bond_.index));
+    undo_.add([this, port] {
+        auto back = links_.set_flags(port.index, 0, IFF_UP);
+        if (back) back = links_.set_master(port.index, bond_.index);
+        if (back && port.bond_queue != 0) back = links_.set_bond_queue(port.index, port.bond_queue);
+        if (!back)
+            warn(fmt::format("{} did not go back to {}: {}", port.name, bond_.name, back.error().text));
     });
     return within(fmt::format("port {}", port.name), links_.set_master(port.index, IfIndex{0}));
 }
@@ -251,8 +319,10 @@ Result<> Move::start_team(const Order& order) {
     };
     // Strict, the kernel would drop what arrives by the bond while the routes lead to the team already.
     const auto filter = value("ipv4", "rp_filter");
-    set_meanwhile(sysctls("ipv4", bond_.name) / "rp_filter", "2", filter);
-    set_meanwhile(sysctls("ipv4", team_.name) / "rp_filter", "2", filter);
+    if (filter == "1" || sysfs::first_line(sysctls("ipv4", "all") / "rp_filter") == "1") {
+        set_meanwhile(sysctls("ipv4", bond_.name) / "rp_filter", "2", filter);
+        set_meanwhile(sysctls("ipv4", team_.name) / "rp_filter", "2", filter);
+    }
     // The bond has the same addresses, and would answer.
     set_meanwhile(sysctls("ipv6", team_.name) / "accept_dad", "0", value("ipv6", "accept_dad"));
     if (team_.mtu != bond_.mtu) TEAMO_TRY(within("mtu", links_.set_mtu(team_.index, bond_.mtu)));
@@ -280,7 +350,8 @@ Result<> Move::move_the_rest(Replaced& report) {
     undo_.keep();
     for (const auto& [file, value] : afterwards_)
         static_cast<void>(write_into(file.string(), value));
-    static_cast<void>(links_.add_altname(team_.index, bond_.name));
+    if (auto named = links_.add_altname(team_.index, bond_.name); !named)
+        warn(fmt::format("{} is no alternative name: {}", bond_.name, named.error().text));
     const auto text = text_of(wanted_.document);
     TEAMO_TRY(replace_file(wanted_.file, text, 0644));
     auto session = TEAMO_TRY(Session::open(wanted_.team, options_));
@@ -301,8 +372,10 @@ Result<Replaced> replace(const Replacement& wanted, const Options& options) {
     if (find_link(links, wanted.team) != nullptr)
         return fail(EEXIST, fmt::format("{}: there is a device of this name", wanted.team));
     TEAMO_TRY(check_uppers(links, *bond));
+    TEAMO_TRY(check_identity(*bond));
     const auto order = TEAMO_TRY(order_of(links, *bond));
 
+    const SignalsWait signals;
     const auto start = Clock::now();
     const auto since_start = [start] {
         return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
@@ -313,7 +386,9 @@ Result<Replaced> replace(const Replacement& wanted, const Options& options) {
     TEAMO_TRY(move.start_team(order));
     TEAMO_TRY(move.move_ip(report));
     report.carried = since_start();
-    TEAMO_TRY(move.move_the_rest(report));
+    TEAMO_TRY(
+        within(fmt::format("{} is removed, and {} carries with a part of the ports", bond->name, wanted.team),
+               move.move_the_rest(report)));
     report.ended = since_start();
     report.segments_sent = tcp_counter("OutSegs") - sent;
     report.segments_again = tcp_counter("RetransSegs") - again;

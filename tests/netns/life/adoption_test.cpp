@@ -3,6 +3,7 @@
 // Traffic continues without a daemon, and a new daemon adopts the team of a dead one.
 //
 // lab: */Adoption.*/no_option by team, 20 s
+// lab: Adoption.takes_over_* by team, 5 s
 // lab: */Adoption.*/option_o by team, 20 s, long
 // lab: */Adoption.* by bond, 40 s, long
 // lab: */Adoption.* Adoption.* by bpf, 60 s, long
@@ -82,6 +83,31 @@ TEST_P(Adoption, keeps_the_active_port) {
     EXPECT_EQ("eth2", team.item("runner.active_port"));
     in.stop();
     EXPECT_EQ(0U, in.tally().lost + in.tally().duplicated) << text_of(in.tally());
+}
+
+TEST(Adoption, takes_over_a_team_of_teamd_without_a_pause) {
+    const Cabling wires(2, FarSide::lag_switch);
+    if (!emulated()) GTEST_SKIP() << "needs the team driver (the lab's kernels have it)";
+    for (const auto* port : {"eth1", "eth2"})
+        wires.host().ip(fmt::format("link set {} down", port));
+    const ConfigFile config(loadbalance(2));
+    auto teamd = Process::start({.argv = {"teamd", "-f", config.path()}, .in = &wires.host()});
+    ASSERT_TRUE(eventually("teamd has made its device", [&] { return exists(wires.host(), "team0"); }));
+    wires.address();
+    ASSERT_TRUE(reaches(wires.host(), client_v4));
+    Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = 10'000});
+    Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = 10'000});
+    EXPECT_TRUE(out.flows(2'000) && in.flows(2'000)) << "with teamd";
+    teamd.signal(SIGKILL);
+    ASSERT_TRUE(teamd.wait(patient(long_enough)));
+    TeamUnderTest team(loadbalance(2), {"--datapath", "team", "-o"});
+    EXPECT_TRUE(team.await_link("eth1") && team.await_link("eth2"));
+    EXPECT_TRUE(out.flows(2'000) && in.flows(2'000));
+    out.stop();
+    in.stop();
+    // clsact at a port that transmits would cost some 20 ms of packets.
+    EXPECT_LE(out.tally().lost, 10U) << text_of(out.tally());
+    EXPECT_LE(in.tally().lost, 10U) << text_of(in.tally());
 }
 
 TEST(Adoption, after_a_pulled_cable) {

@@ -96,10 +96,15 @@ TEST(ImportBond, prefers_the_primary) {
                     "ports");
     };
     EXPECT_EQ(R"({"eth1": {}, "eth2": {"prio": 100}})", ports("always 0"));
-    EXPECT_EQ(R"({"eth1": {"sticky": true}, "eth2": {"prio": 100}})", ports("failure 2"));
-    EXPECT_EQ(R"({"eth1": {"sticky": true}, "eth2": {"prio": 5, "sticky": true}})",
+    EXPECT_EQ(R"({"eth1": {"sticky": true}, "eth2": {"prio": 100, "sticky": true}})", ports("failure 2"));
+    EXPECT_EQ(R"({"eth1": {}, "eth2": {"prio": 5}})",
               part(imported(bond({{"mode", "1"}},
                                  {{.name = "eth1"}, {.name = "eth2", .options = {{"prio", "5"}}}})),
+                   "ports"))
+        << "the port with the higher prio is active again when it returns";
+    EXPECT_EQ(R"({"eth1": {"prio": 201}, "eth2": {"prio": 200}})",
+              part(imported(bond({{"mode", "1"}, {"primary", "eth1"}},
+                                 {{.name = "eth1"}, {.name = "eth2", .options = {{"prio", "200"}}}})),
                    "ports"));
 }
 
@@ -193,6 +198,27 @@ TEST_F(ImportFile, of_ifupdown) {
                                     "      fast\n"
                                     "    bond-miimon 100\n"
                                     "    bond-updelay 200\n"));
+}
+
+TEST_F(ImportFile, of_ifupdown_with_options_at_its_ports_and_in_other_files) {
+    write("eth1", "iface eth1 inet manual\n    bond-master bond0  \n    bond-mode 802.3ad\n"
+                  "    bond-xmit-hash-policy layer3+4\n");
+    write("eth2", "iface eth2 inet manual\r\n    bond-master bond0\r\n    bond-lacp-rate fast\r\n");
+    expect_bond(write("interfaces", "source eth*\nauto bond0\niface bond0 inet dhcp\n    bond-miimon 100\n"
+                                    "    bond-updelay 200\n"));
+}
+
+TEST_F(ImportFile, names_ports_that_it_cannot_tell) {
+    write("10-uplinks.network", "[Match]\nName=eno*\n[Network]\nBond=bond0\n");
+    const auto bond = read_bond(write("bond0.netdev", "[NetDev]\nName=bond0\nKind=bond\n"), "");
+    ASSERT_TRUE(bond);
+    EXPECT_THAT(bond->remarks, ElementsAre(HasSubstr("the ports have no names there")));
+    const auto plan =
+        bonds_of_netplan("network:\n  ethernets:\n    a: {match: {macaddress: x}, set-name: eth1}\n"
+                         "    b: {match: {driver: x}}\n  bonds:\n    bond0: {interfaces: [a, b]}\n");
+    ASSERT_TRUE(plan && plan->size() == 1);
+    EXPECT_EQ("eth1", plan->front().ports[0].name);
+    EXPECT_THAT(plan->front().remarks, ElementsAre(HasSubstr("b is matched by its hardware")));
 }
 
 TEST_F(ImportFile, of_networkd) {
