@@ -70,6 +70,17 @@ for port in p1 p2 p3; do ip -n far link set $port master br0; ip -n far link set
 for port in p2 p3; do ip netns exec far bridge link set dev $port isolated on flood off bcast_flood off mcast_flood off; done
 ip netns exec far bridge link set dev p1 isolated on
 
+# Options that /sys does not show.
+ip link add bond7 type bond mode active-backup arp_interval 100 arp_ip_target 10.9.0.2 arp_missed_max 5 ns_ip6_target fd09::2
+ip link set a1 down
+ip link set a1 master bond7
+ip link set a1 type bond_slave prio 7
+imported=$(teamoctl import bond bond7)
+for part in '"missed_max": 5' '"target_host": "fd09::2"' '"prio": 7'; do
+    [[ $imported == *"$part"* ]] || fail "import bond: no $part in $imported"
+done
+ip link del bond7
+
 # By hand: the time without an answer.
 bond balance-xor
 teamoctl import bond bond0 | sed 's/"bond0"/"team0"/' >/run/team0.conf

@@ -4,8 +4,10 @@
 #include "ctl/import/bond_setup.h"
 #include "ctl/import/settings_file.h"
 #include "kernel/files/files.h"
+#include "kernel/netlink/bond_options.h"
 
 #include <fmt/format.h>
+#include <net/if.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -102,6 +104,11 @@ Result<BondSetup> choose(std::vector<BondSetup> bonds, const std::string& source
 
 // ---- the kernel -----------------------------------------------------------------------------------------
 
+/// What /sys does not show; what it shows stays.
+void add_newer_options(const std::string& device, BondOptions& options) {
+    if (auto more = read_bond_options(IfIndex{::if_nametoindex(device.c_str())})) options.merge(*more);
+}
+
 BondSetup read_device(const std::string& device) {
     const auto folder = fs::path("/sys/class/net") / device;
     BondSetup bond{.device = device};
@@ -113,14 +120,16 @@ BondSetup read_device(const std::string& device) {
         const auto value = sysfs::first_line(folder / "bonding" / option);
         if (!value.empty()) bond.options[option] = value;
     }
+    add_newer_options(device, bond.options);
     std::istringstream slaves(sysfs::first_line(folder / "bonding" / "slaves"));
     const auto address = sysfs::first_line(folder / "address");
     bool is_ports = false;
     for (std::string slave; slaves >> slave;) {
         const auto settings = fs::path("/sys/class/net") / slave / "bonding_slave";
         auto& options = bond.port(slave).options;
-        for (const auto* option : {"queue_id", "prio"})
-            if (auto value = sysfs::first_line(settings / option); !value.empty()) options[option] = value;
+        if (auto value = sysfs::first_line(settings / "queue_id"); !value.empty())
+            options["queue_id"] = value;
+        add_newer_options(slave, options);
         is_ports = is_ports || sysfs::first_line(settings / "perm_hwaddr") == address;
     }
     if (!is_ports && !bond.ports.empty()) bond.address = address;

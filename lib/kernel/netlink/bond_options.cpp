@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel/netlink/bond_options.h"
+
+#include "kernel/netlink/netlink_socket.h"
+#include "model/observation.h"
+
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include <array>
+
+namespace teamo {
+namespace {
+
+struct Attribute {
+    int type; ///< IFLA_BOND_*, IFLA_BOND_SLAVE_* (include/uapi/linux/if_link.h)
+    const char* option;
+};
+constexpr auto of_bonds = std::to_array<Attribute>({
+    {IFLA_BOND_AD_LACP_ACTIVE, "lacp_active"},
+    {IFLA_BOND_MISSED_MAX, "arp_missed_max"},
+    {32 /* IFLA_BOND_COUPLED_CONTROL, Linux 6.9 */, "coupled_control"},
+    {33 /* IFLA_BOND_BROADCAST_NEIGH, Linux 6.17 */, "broadcast_neighbor"},
+});
+constexpr auto of_slaves = std::to_array<Attribute>({
+    {IFLA_BOND_SLAVE_PRIO, "prio"},
+    {10 /* IFLA_BOND_SLAVE_ACTOR_PORT_PRIO, Linux 6.18 */, "actor_port_prio"},
+});
+
+/// prio is the only one that is signed, and the only one of 32 bits.
+std::string text_of_number(const nlattr* attribute) {
+    switch (nla_len(attribute)) {
+    case sizeof(std::uint8_t): return std::to_string(nla_get_u8(attribute));
+    case sizeof(std::uint16_t): return std::to_string(nla_get_u16(attribute));
+    case sizeof(std::int32_t): return std::to_string(nla_get_s32(attribute));
+    default: return {};
+    }
+}
+
+std::string targets_in(const nlattr* list) {
+    std::string targets;
+    if (list == nullptr) return targets;
+    auto* entry = static_cast<nlattr*>(nla_data(list));
+    for (int rest = nla_len(list); nla_ok(entry, rest) != 0; entry = nla_next(entry, &rest))
+        if (const auto target = ip_in(entry, AF_INET6))
+            targets += (targets.empty() ? "" : ",") + text_of(*target);
+    return targets;
+}
+
+} // namespace
+
+Result<std::map<std::string, std::string, std::less<>>> read_bond_options(IfIndex device) {
+    std::map<std::string, std::string, std::less<>> options;
+    const auto take = [&](const nlmsghdr* message) {
+        if (header_in<ifinfomsg>(message, RTM_NEWLINK) == nullptr) return;
+        const auto* info = attribute_in<ifinfomsg>(message, IFLA_LINKINFO);
+        const auto add = [&](const nlattr* data, std::span<const Attribute> attributes) {
+            for (const auto& [type, option] : attributes)
+                if (const auto* found = attribute_in(data, type)) options[option] = text_of_number(found);
+        };
+        if (text_in(attribute_in(info, IFLA_INFO_KIND)) == bond_kind) {
+            const auto* data = attribute_in(info, IFLA_INFO_DATA);
+            add(data, of_bonds);
+            if (auto targets = targets_in(attribute_in(data, IFLA_BOND_NS_IP6_TARGET)); !targets.empty())
+                options["ns_ip6_target"] = std::move(targets);
+        }
+        if (text_in(attribute_in(info, IFLA_INFO_SLAVE_KIND)) == bond_kind)
+            add(attribute_in(info, IFLA_INFO_SLAVE_DATA), of_slaves);
+    };
+    auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
+    const auto make = [device] {
+        return make_message(RTM_GETLINK, NLM_F_REQUEST | NLM_F_ACK,
+                            ifinfomsg{.ifi_family = AF_UNSPEC,
+                                      .__ifi_pad = 0,
+                                      .ifi_type = 0,
+                                      .ifi_index = static_cast<int>(device.value),
+                                      .ifi_flags = 0,
+                                      .ifi_change = 0});
+    };
+    TEAMO_TRY(socket.dump(make, take, [&options] { options.clear(); }));
+    return options;
+}
+
+} // namespace teamo

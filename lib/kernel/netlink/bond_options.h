@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/named.h"
+#include "base/result.h"
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace teamo {
+
+/// Options of a bond or of one of its slaves that /sys does not show (newer than Linux 5.15), by their name
+/// in bonding. Empty for other devices, and for what this kernel does not have.
+Result<std::map<std::string, std::string, std::less<>>> read_bond_options(IfIndex device);
+
+} // namespace teamo
