@@ -3,6 +3,8 @@
 #
 # In a guest with systemd: a bond that is in use is replaced by a team under traffic, beside what the same costs by hand.
 #
+# Arguments: modes of bonding, all three by default; "none" for the rest of the test alone.
+#
 # lab: replace_test.sh in -k 6.12 -c 2 -s, 90 s, long
 set -euo pipefail
 . "${BASH_SOURCE%/*}/unit.sh"
@@ -43,18 +45,22 @@ far_lacp() {
 }
 all_in_one_aggregator() { [ "$(cat /sys/class/net/bond0/bonding/ad_num_ports)" = 3 ]; }
 
-for mode in balance-xor active-backup 802.3ad; do
-    [ $mode != 802.3ad ] || far_lacp
+for mode in ${*:-balance-xor active-backup 802.3ad}; do
+    [ "$mode" != none ] || continue
+    [ "$mode" != 802.3ad ] || far_lacp
     for iperf_options in "" --reverse; do
-        bond $mode
-        [ $mode != 802.3ad ] || await 20 all_in_one_aggregator || fail "the bond does not aggregate"
+        bond "$mode"
+        [ "$mode" != 802.3ad ] || await 20 all_in_one_aggregator || fail "the bond does not aggregate"
         address=$(cat /sys/class/net/bond0/address)
         count=$(lost 10000 teamoctl replace bond0 team0)
         cat /run/command.log
         step "$mode${iperf_options:+, receiving}: replaced, $count packets lost at 10,000 a second"
         # A port whose link goes down loses what the other end has sent and not yet delivered; over veth that is little.
-        [ "$count" -le 20 ] || fail "$count packets lost"
-        carry 3 || { [ $mode = active-backup ] && carry 1; } || fail "the ports do not carry"
+        # With LACP the other end goes on until it has noticed: two ports at most 200 ms each.
+        most=20
+        if [ "$mode$iperf_options" = 802.3ad--reverse ]; then most=4000; fi
+        [ "$count" -le $most ] || fail "$count packets lost"
+        carry 3 || { [ "$mode" = active-backup ] && carry 1; } || fail "the ports do not carry"
         [ "$(cat /sys/class/net/team0/address)" = "$address" ] || fail "the MAC address changed"
         ip route show 10.99.0.0/24 | grep -q "via 10.9.0.2 dev team0 metric 7" || fail "a route is missing: $(ip route)"
         ip -6 addr show dev team0 | grep -q fd09::1/64 || fail "the IPv6 address is missing"
@@ -65,7 +71,7 @@ for mode in balance-xor active-backup 802.3ad; do
     done
 done
 
-ip -n far link del lag
+ip -n far link del lag 2>/dev/null || true
 for port in p1 p2 p3; do ip -n far link set $port master br0; ip -n far link set $port up; done
 for port in p2 p3; do ip netns exec far bridge link set dev $port isolated on flood off bcast_flood off mcast_flood off; done
 ip netns exec far bridge link set dev p1 isolated on
@@ -86,7 +92,7 @@ bond balance-xor
 teamoctl import bond bond0 | sed 's/"bond0"/"team0"/' >/run/team0.conf
 start=$(date +%s%N)
 ip link del bond0
-cp /run/team0.conf /etc/teamd-offload/team0.conf
+install -D -m 644 /run/team0.conf /etc/teamd-offload/team0.conf
 systemctl start "$unit"
 ip link set team0 up
 ip addr add 10.9.0.1/24 dev team0
