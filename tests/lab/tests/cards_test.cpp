@@ -6,6 +6,7 @@
 #include "lab/lab.h"
 #include "lab/skb_sizes.h"
 #include "support/daemon/team_under_test.h"
+#include "support/figure.h"
 #include "support/net/links.h"
 #include "support/traffic/traffic.h"
 
@@ -89,9 +90,10 @@ TEST_P(Cards, sends_large_packets_and_survives_a_pulled_cable) {
         bytes += shares[port].bytes;
         packets += shares[port].packets;
     }
-    // Including ACKs and the small packets at the start of a connection.
-    fmt::print("{}: {} bytes per transmitted skb\n", GetParam(), bytes / packets);
-    EXPECT_GE(bytes / packets, 20'000U);
+    // Including ACKs and the small packets at the start of a connection. A slow machine makes smaller ones;
+    // if the team cut them, they would have 1,514.
+    EXPECT_TRUE(at_least(fmt::format("{}: bytes of a transmitted packet", GetParam()),
+                         static_cast<double>(bytes / packets), {.promised = 20'000, .defect = 4'000}));
 
     Lab::pull(1);
     EXPECT_TRUE(becomes(
