@@ -265,22 +265,26 @@ Result<BondSetup> bond_of(const std::string& device, const YAML::Node& node) {
     return bond;
 }
 
+/// The first word of a line of interfaces(5), and the rest without blanks at both ends.
+std::pair<std::string, std::string> option_in(const std::string& line) {
+    std::istringstream words(line);
+    std::string key, value;
+    words >> key;
+    std::getline(words >> std::ws, value);
+    const auto end = value.find_last_not_of(" \t\r");
+    value.resize(end == std::string::npos ? 0 : end + 1);
+    return {std::move(key), std::move(value)};
+}
+
 } // namespace
 
 std::vector<BondSetup> bonds_of_ifupdown(std::string text) {
-    for (auto at = text.find("\\\n"); at != std::string::npos; at = text.find("\\\n", at))
-        text.replace(at, 2, " ");
     std::map<std::string, BondSetup> devices;
     std::map<std::string, std::string> masters; // by port
-    std::istringstream lines(text);
+    std::istringstream lines(with_joined_lines(std::move(text)));
     std::string device;
     for (std::string line; std::getline(lines, line);) {
-        const auto end = line.find_last_not_of(" \t\r");
-        line.resize(end == std::string::npos ? 0 : end + 1);
-        std::istringstream words(line);
-        std::string key, value;
-        words >> key;
-        std::getline(words >> std::ws, value);
+        auto [key, value] = option_in(line);
         if (key == "iface") {
             device = value.substr(0, value.find_first_of(" \t"));
             devices[device].device = device;
@@ -361,10 +365,7 @@ Result<std::string> read_interfaces(const fs::path& file, int& files) {
     auto text = TEAMO_TRY(read_file(file.string()));
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
-        std::istringstream words(line);
-        std::string key, value;
-        words >> key;
-        std::getline(words >> std::ws, value);
+        auto [key, value] = option_in(line);
         if (key != "source" && key != "source-directory") continue;
         if (!value.starts_with('/')) value = (file.parent_path() / value).string();
         std::error_code failed;

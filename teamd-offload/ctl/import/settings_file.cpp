@@ -23,10 +23,14 @@ std::string_view trimmed(std::string_view text) {
 
 } // namespace
 
+std::string with_joined_lines(std::string text) {
+    for (auto at = text.find("\\\n"); at != std::string::npos; at = text.find("\\\n", at))
+        text.replace(at, 2, " ");
+    return text;
+}
+
 Settings read_settings(std::string_view whole) {
-    std::string joined(whole); // a line may go on in the next one
-    for (auto at = joined.find("\\\n"); at != std::string::npos; at = joined.find("\\\n", at))
-        joined.replace(at, 2, " ");
+    const auto joined = with_joined_lines(std::string(whole));
     std::string_view text = joined;
     Settings settings;
     std::string section;

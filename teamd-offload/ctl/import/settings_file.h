@@ -16,6 +16,9 @@ struct Setting {
 };
 using Settings = std::vector<Setting>;
 
+/// A backslash at the end of a line joins the next one to it.
+std::string with_joined_lines(std::string text);
+
 /// Lines that are no setting are ignored, as by the programs that these files belong to.
 Settings read_settings(std::string_view text);
 

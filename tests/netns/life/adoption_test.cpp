@@ -8,6 +8,7 @@
 // lab: */Adoption.* by bond, 40 s, long
 // lab: */Adoption.* Adoption.* by bpf, 60 s, long
 #include "netns/configs.h"
+#include "netns/team_driver.h"
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
@@ -87,7 +88,7 @@ TEST_P(Adoption, keeps_the_active_port) {
 
 TEST(Adoption, takes_over_a_team_of_teamd_without_a_pause) {
     const Cabling wires(2, FarSide::lag_switch);
-    if (!emulated()) GTEST_SKIP() << "needs the team driver (the lab's kernels have it)";
+    if (!kernel_has_driver("team")) GTEST_SKIP() << "this kernel has no team driver";
     for (const auto* port : {"eth1", "eth2"})
         wires.host().ip(fmt::format("link set {} down", port));
     const ConfigFile config(loadbalance(2));
