@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 namespace teamo {
 namespace {
@@ -30,20 +31,38 @@ Result<UniqueFd> listening(const std::string& path) {
     UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!socket) return fail_errno(errno, "control socket");
     // Before bind(), so that no other user can ever connect.
-    ::fchmod(socket.get(), 0700);
+    ::fchmod(socket.get(), 0600);
     remove_file(path);
-    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) < 0)
+    if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) < 0 ||
+        ::chmod(path.c_str(), 0660) < 0) // regardless of the umask
         return fail_errno(errno, path);
     if (::listen(socket.get(), backlog) < 0) return fail_errno(errno, path);
     return socket;
 }
 
-/// Whether the client runs as root, or as the user of the daemon.
-bool is_permitted(int socket) {
+/// All groups of the client when it connected.
+std::vector<gid_t> groups_of(int socket, const ucred& peer) {
+    std::vector<gid_t> groups(64);
+    auto length = static_cast<socklen_t>(groups.size() * sizeof(gid_t));
+    int got = ::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &length);
+    if (got < 0 && errno == ERANGE) { // length is what it needs
+        groups.resize(length / sizeof(gid_t));
+        got = ::getsockopt(socket, SOL_SOCKET, SO_PEERGROUPS, groups.data(), &length);
+    }
+    groups.resize(got < 0 ? 0 : length / sizeof(gid_t));
+    groups.push_back(peer.gid);
+    return groups;
+}
+
+/// Root and the user of the daemon may change the team; the group of the daemon may read.
+control::Permission permission_of(int socket) {
     ucred peer{};
     socklen_t length = sizeof peer;
-    return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-           (peer.uid == 0 || peer.uid == ::geteuid());
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) return control::Permission::none;
+    if (peer.uid == 0 || peer.uid == ::geteuid()) return control::Permission::change;
+    const auto groups = groups_of(socket, peer);
+    return std::ranges::find(groups, ::getegid()) != groups.end() ? control::Permission::read
+                                                                  : control::Permission::none;
 }
 
 /// A record must fit into the send buffer as a whole, with the kernel's overhead.
@@ -76,13 +95,15 @@ void ControlServer::accept() {
     if (!socket) return;
     if (clients_.size() >= max_clients)
         return log_(Level::warning, "too many control clients; refused a connection");
-    if (!is_permitted(socket.get()))
-        return log_(Level::warning, "refused a control client that is neither root nor the daemon's user");
+    const auto permission = permission_of(socket.get());
+    if (permission == control::Permission::none)
+        return log_(Level::warning, "refused a control client: it is not root, nor in the daemon's group");
     const int fd = socket.get();
     auto io = Io::make(loop_, fd, EPOLLIN, Priority::client,
                        [this, fd](std::uint32_t events) { serve(fd, events); });
     if (!io) return log_(Level::warning, io.error().text);
-    clients_[fd] = Client{.socket = std::move(socket), .io = std::move(*io), .unsent = {}};
+    clients_[fd] =
+        Client{.socket = std::move(socket), .io = std::move(*io), .permission = permission, .unsent = {}};
 }
 
 void ControlServer::serve(int fd, std::uint32_t events) {
@@ -107,7 +128,13 @@ bool ControlServer::receive(Client& client) {
         message.resize(static_cast<std::size_t>(got));
         const auto request = control::parse_request(message);
         const auto* refused = std::get_if<control::Refusal>(&request);
-        reply = refused != nullptr ? *refused : answer_(std::get<control::Request>(request));
+        if (refused != nullptr)
+            reply = *refused;
+        else if (const auto& asked = std::get<control::Request>(request);
+                 control::needed_for(asked) > client.permission)
+            reply = control::Refusal{.code = "AccessDenied", .message = "Only root may do this."};
+        else
+            reply = answer_(asked);
     }
     client.unsent = control::encode(reply);
     make_room(client.socket.get(), client.unsent.size());

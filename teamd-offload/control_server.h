@@ -19,7 +19,8 @@ class ControlServer {
 public:
     using Answer = std::function<control::Reply(const control::Request&)>;
 
-    /// Listens at `path` (mode 0700) and replaces a stale socket there. The destructor removes the path.
+    /// Listens at `path` (mode 0660, with the group of the daemon) and replaces a stale socket there. The
+    /// destructor removes the path.
     static Result<std::unique_ptr<ControlServer>> listen(sd_event* loop, std::string path, const Log& log,
                                                          Answer answer);
     ~ControlServer();
@@ -30,6 +31,7 @@ private:
     struct Client {
         UniqueFd socket;
         std::optional<Io> io;
+        control::Permission permission = control::Permission::none;
         std::string unsent; ///< a reply that waits for buffer space; no request is read until it is sent
     };
 

@@ -213,7 +213,7 @@ int run_team(const Options& options, Configuration configuration, Log& log) {
     if (const auto may = check_capabilities(needs_bpf); !may) return refused(log, may.error());
     auto parent = options.daemonize ? daemonize() : UniqueFd();
     if (!parent) return refused(log, parent.error());
-    if (::mkdir(run_directory, 0755) < 0 && errno != EEXIST)
+    if (::mkdir(run_directory, 0750) < 0 && errno != EEXIST)
         return refused(log, fail_errno(errno, run_directory).value());
     const auto pid_file = PidFile::take(*options.pid_file);
     if (!pid_file) return refused(log, pid_file.error());

@@ -123,6 +123,8 @@ Result<Client> Client::connect(std::string_view team, std::string_view run_direc
         if (errno == EAGAIN)
             return fail(ETIMEDOUT,
                         fmt::format("{}: the daemon does not accept the connection in time", path));
+        if (errno == EACCES)
+            return fail(EACCES, fmt::format("{}: only root and the group of the daemon may connect", path));
         return fail_errno(errno, fmt::format("cannot connect to {}", path));
     }
     return Client(std::move(socket));

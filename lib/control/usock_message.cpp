@@ -30,6 +30,7 @@ struct Method {
     Parsed (*read)(Arguments&&);
     Arguments (*write)(const Request&);
     bool has_result = false; ///< the reply has a text, not only success
+    Permission needed = Permission::change;
 };
 
 template <class Value>
@@ -134,16 +135,21 @@ constexpr Method with_result(Method method) {
     return method;
 }
 
+constexpr Method reading(Method method) {
+    method.needed = Permission::read;
+    return with_result(method);
+}
+
 /// In the order of Request's alternatives, so that an index serves both.
 constexpr std::array table{
     method<PortAdd, &PortAdd::port>("PortAdd"),
     method<PortRemove, &PortRemove::port>("PortRemove"),
     method<PortConfigUpdate, &PortConfigUpdate::port, &PortConfigUpdate::config>("PortConfigUpdate"),
-    with_result(method<PortConfigDump, &PortConfigDump::port>("PortConfigDump")),
-    with_result(method<ConfigDump>("ConfigDump")),
-    with_result(method<ConfigDumpActual>("ConfigDumpActual")),
-    with_result(method<StateDump>("StateDump")),
-    with_result(method<StateItemValueGet, &StateItemValueGet::path>("StateItemValueGet")),
+    reading(method<PortConfigDump, &PortConfigDump::port>("PortConfigDump")),
+    reading(method<ConfigDump>("ConfigDump")),
+    reading(method<ConfigDumpActual>("ConfigDumpActual")),
+    reading(method<StateDump>("StateDump")),
+    reading(method<StateItemValueGet, &StateItemValueGet::path>("StateItemValueGet")),
     method<StateItemValueSet, &StateItemValueSet::path, &StateItemValueSet::value>("StateItemValueSet"),
     method<PortChannelClearStats>("PortChannelClearStats"),
     method<PortChannelMemberClearStats, &PortChannelMemberClearStats::port>("PortChannelMemberClearStats"),
@@ -152,7 +158,7 @@ constexpr std::array table{
     method<BalanceMove, &BalanceMove::bucket, &BalanceMove::port, &BalanceMove::time>("BalanceMove"),
     method<BalanceFreeze, &BalanceFreeze::frozen>("BalanceFreeze"),
     method<OffloadTry, &OffloadTry::port, &OffloadTry::state>("OffloadTry"),
-    with_result(method<InterruptsPlan>("InterruptsPlan")),
+    reading(method<InterruptsPlan>("InterruptsPlan")),
     method<InterruptsManage, &InterruptsManage::managed>("InterruptsManage"),
     method<WorkersBind, &WorkersBind::process, &WorkersBind::policy>("WorkersBind"),
     method<WorkersRelease, &WorkersRelease::process>("WorkersRelease"),
@@ -235,6 +241,8 @@ std::vector<MethodShape> methods() {
         list.push_back(shape_of(method));
     return list;
 }
+
+Permission needed_for(const Request& request) { return table[request.index()].needed; }
 
 std::pair<MethodShape, Arguments> parts_of(const Request& request) {
     const auto& method = table[request.index()];

@@ -133,6 +133,11 @@ using Request = std::variant<PortAdd, PortRemove, PortConfigUpdate, PortConfigDu
                              BalanceFreeze, OffloadTry, InterruptsPlan, InterruptsManage, WorkersBind,
                              WorkersRelease, WorkersManage, BenchmarkTry, BenchmarkKeep>;
 
+/// What a client may do; each includes those before it.
+enum class Permission : std::uint8_t { none, read, change };
+/// What a client needs for the request.
+Permission needed_for(const Request& request);
+
 /// Why a request was refused: teamd's code and message, as libteamdctl prints them.
 struct Refusal {
     std::string code, message;

@@ -302,7 +302,7 @@ Result<std::optional<Journal>> read_journal(std::string_view team) {
 }
 
 Result<> write_journal(std::string_view team, const Journal& journal) {
-    if (::mkdir(std::string(journal_directory).c_str(), 0755) < 0 && errno != EEXIST)
+    if (::mkdir(std::string(journal_directory).c_str(), 0750) < 0 && errno != EEXIST)
         return fail_errno(errno, journal_directory);
     return replace_file(path_of(team), text_of(journal));
 }

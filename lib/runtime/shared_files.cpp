@@ -90,7 +90,7 @@ Result<TeamClaims> parse_claims(std::string_view content) {
 }
 
 Result<std::optional<LockFile>> CpuClaims::try_lock() const {
-    if (::mkdir(directory_.c_str(), 0755) < 0 && errno != EEXIST) return fail_errno(errno, directory_);
+    if (::mkdir(directory_.c_str(), 0750) < 0 && errno != EEXIST) return fail_errno(errno, directory_);
     return LockFile::try_take(directory_ + "/cpus.lock");
 }
 

@@ -103,7 +103,7 @@ void IrqBalance::begin_round() {
     requested_ = wanted_;
     sockets_ = find_irqbalance(places_.sockets);
     if (sockets_.empty()) return absent();
-    if (::mkdir(places_.record.c_str(), 0755) < 0 && errno != EEXIST)
+    if (::mkdir(places_.record.c_str(), 0750) < 0 && errno != EEXIST)
         return failed(fail_errno(errno, places_.record).value());
     auto locked = LockFile::try_take(record_path() + ".lock");
     if (!locked) return failed(locked.error());

@@ -18,6 +18,7 @@ await() {
 carry() { [ "$(teamoctl team0 state dump 2>/dev/null | grep -c '"transmits": true')" = "$1" ]; }
 install_unit() {
     cmake --install build --prefix /usr >/dev/null
+    systemd-sysusers teamd-offload.conf
     systemctl daemon-reload
 }
 # configure DATAPATH PORT…

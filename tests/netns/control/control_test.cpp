@@ -227,11 +227,29 @@ TEST(Teamoctl, exits_with_2_on_bad_usage) {
     EXPECT_EQ(0, run({.argv = {teamoctl_program(), "--help"}}).status);
 }
 
-TEST(ControlSocket, belongs_to_its_user_alone) {
+TEST(ControlSocket, is_for_root_and_is_read_by_the_group_of_the_daemon) {
     const Running running;
     struct stat status {};
     ASSERT_EQ(0, ::stat("/run/teamd/team0.sock", &status));
-    EXPECT_EQ(0U, status.st_mode & 077U);
+    EXPECT_EQ(0660U, status.st_mode & 07777U);
+    const auto as_user = [](const std::string& groups, Words words) {
+        Words argv{"setpriv", "--reuid=65534", "--regid=65534", groups, teamoctl_program(), "team0"};
+        argv.insert(argv.end(), words.begin(), words.end());
+        return run({.argv = argv});
+    };
+    const std::string member = "--groups=0"; // the daemon of a test runs with group 0
+    EXPECT_EQ(0, as_user(member, {"state", "dump"}).status);
+    EXPECT_EQ(0, as_user(member, {"config", "dump"}).status);
+    for (const auto& change : {Words{"port", "remove", "eth1"}, Words{"balance", "freeze"},
+                               Words{"state", "item", "set", "setup.debug_level", "1"}}) {
+        const auto refused = as_user(member, change);
+        EXPECT_EQ(1, refused.status) << change.front();
+        EXPECT_THAT(refused.err, HasSubstr("Only root may do this (AccessDenied)"));
+    }
+    const auto refused = as_user("--clear-groups", {"state", "dump"});
+    EXPECT_EQ(1, refused.status);
+    EXPECT_THAT(refused.err, HasSubstr("only root and the group of the daemon may"));
+    EXPECT_EQ("true", running.team.item("ports.eth1.link.up")) << "the port is still there";
 }
 
 TEST(ControlSocket, answers_unknown_requests) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace teamo::control {
 namespace {
 
@@ -43,6 +45,17 @@ TEST(ControlRequest, reads_and_writes_every_method) {
         EXPECT_EQ(parse_request(message), Parsed{request}) << message;
         EXPECT_EQ(encode(request), message);
     }
+}
+
+TEST(ControlRequest, needs_root_unless_it_only_reads) {
+    const std::vector<std::string> reading{"PortConfigDump", "ConfigDump",        "ConfigDumpActual",
+                                           "StateDump",      "StateItemValueGet", "InterruptsPlan"};
+    for (const auto& [message, request] : methods)
+        EXPECT_EQ(needed_for(request), std::ranges::count(reading, parts_of(request).first.name) > 0
+                                           ? Permission::read
+                                           : Permission::change)
+            << message;
+    EXPECT_EQ(needed_for(ConfigReload{"", "{}", true}), Permission::change) << "it reads a text as root";
 }
 
 TEST(ControlRequest, escapes_backslashes_and_newlines) {
