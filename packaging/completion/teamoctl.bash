@@ -93,6 +93,7 @@ _teamoctl() {
         workers) choices='show bind release run apply restore' ;;
         'workers bind '*) choices='follow spread' ;;
         offload) choices='show' ;;
+        stats) choices='live' ;;
         'balance hash'*) choices='src dst tcp udp sctp icmp icmp6 gre esp proto sport dport smac dmac vlan' ;;
         'balance move') ;;
         'balance move '*)

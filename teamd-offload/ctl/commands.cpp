@@ -132,6 +132,7 @@ std::span<const Command> commands() {
         {.path = "workers apply", .run = send_request<control::WorkersManage, true>},
         {.path = "workers restore", .run = send_request<control::WorkersManage, false>},
         {.path = "stats", .run = stats_show, .json = true},
+        {.path = "stats live", .run = stats_live, .json = true},
         {.path = "top", .run = top_show, .once = true},
         {.path = "metrics", .run = metrics_show},
         {.path = "doctor", .run = doctor, .json = true, .measure = true},

@@ -129,6 +129,11 @@ until "workers apply" or until the daemon restarts.)"},
      R"(Shows packets, bytes and mean bytes per skb of each port, and received packets
 that were dropped. A GSO packet counts once, with its whole length: a mean above
 the MTU shows that offloads work.)"},
+    {"stats live", "measure ports and CPUs for a second",
+     R"(Measures for a second: what each port sends and receives, its share and the mean
+bytes of its packets, how busy the CPUs are, and which of them the interrupts
+use. Service demand is the CPU time for a KiB, efficiency the throughput for
+a per cent of a CPU; both count the whole machine, other work included.)"},
     {"top", "show rates, workers and events, live",
      R"(Shows each second the ports with what they send and receive, mean packet sizes,
 hash buckets and interrupt CPUs with their load, the workers, and what has

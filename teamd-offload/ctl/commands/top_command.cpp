@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// top: a live view. Uses plain ANSI sequences, as every terminal of the last forty years understands them.
+// What a team does now: `stats live`, and `top`, which uses plain ANSI sequences, as every terminal of the
+// last forty years understands them.
 #include "ctl/commands.h"
 #include "ctl/report/top.h"
 
@@ -24,11 +25,11 @@ constexpr const char *home = "\x1b[H", *clear_line = "\x1b[K", *clear_below = "\
 
 volatile std::sig_atomic_t ended = 0; // by a signal
 
-Result<TopReading> read_top(Session& session) {
+Result<Reading> read_team_and_cpus(Session& session) {
     auto state = TEAMO_TRY(session.state());
-    return TopReading{.state = std::move(state),
-                      .cpus = read_cpu_times().value_or(AllCpuTimes{}),
-                      .at = std::chrono::steady_clock::now()};
+    return Reading{.state = std::move(state),
+                   .cpus = read_cpu_times().value_or(AllCpuTimes{}),
+                   .at = std::chrono::steady_clock::now()};
 }
 
 std::string time_of_day() {
@@ -111,7 +112,7 @@ CommandResult show_live(Session& session) {
     end.sa_handler = [](int) { ended = 1; };
     for (const int number : {SIGINT, SIGTERM, SIGHUP})
         ::sigaction(number, &end, nullptr);
-    auto earlier = TEAMO_TRY(read_top(session));
+    auto earlier = TEAMO_TRY(read_team_and_cpus(session));
     auto later = earlier;
     std::deque<std::string> events;
     TopView view;
@@ -129,7 +130,7 @@ CommandResult show_live(Session& session) {
             continue;
         }
         if (ended != 0) break;
-        auto now = TEAMO_TRY(read_top(session));
+        auto now = TEAMO_TRY(read_team_and_cpus(session));
         earlier = std::exchange(later, std::move(now));
         for (const auto& event : top_events(earlier.state, later.state))
             events.push_front(time_of_day() + "  " + event);
@@ -141,12 +142,20 @@ CommandResult show_live(Session& session) {
 
 } // namespace
 
+CommandResult stats_live(Session& session, Arguments) {
+    const auto earlier = TEAMO_TRY(read_team_and_cpus(session));
+    std::this_thread::sleep_until(earlier.at + 1s);
+    const auto figures = live_figures(earlier, TEAMO_TRY(read_team_and_cpus(session)));
+    session.print(live_json(earlier.state.name, figures), live_text(earlier.state.name, figures));
+    return {};
+}
+
 CommandResult top_show(Session& session, Arguments) {
     if (!session.options().once && ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDIN_FILENO) == 1)
         return show_live(session);
-    const auto earlier = TEAMO_TRY(read_top(session));
+    const auto earlier = TEAMO_TRY(read_team_and_cpus(session));
     std::this_thread::sleep_until(earlier.at + 1s);
-    const auto later = TEAMO_TRY(read_top(session));
+    const auto later = TEAMO_TRY(read_team_and_cpus(session));
     std::deque<std::string> events;
     for (const auto& event : top_events(earlier.state, later.state))
         events.push_front(event);

@@ -54,6 +54,39 @@ void add_uneven(const Readings& readings, Findings& findings) {
                             fmt::format("teamoctl {} balance thaw", readings.state.name)});
 }
 
+constexpr double max_received = 2.0; // of a port's share of what the team receives, by speed
+
+/// The other end decides by which port a packet arrives.
+void add_uneven_inbound(const Readings& readings, Findings& findings) {
+    struct Inbound {
+        const PortStatus* port;
+        double bytes, speed;
+    };
+    std::vector<Inbound> ports;
+    double bytes = 0, speed = 0;
+    for (const auto& port : readings.state.ports) {
+        const auto* before = find_port(readings.before, port.name);
+        if (!port.receives || !port.link.speed || before == nullptr ||
+            port.counters.rx_bytes < before->counters.rx_bytes)
+            continue;
+        ports.push_back({&port, static_cast<double>(port.counters.rx_bytes - before->counters.rx_bytes),
+                         *port.link.speed * bytes_per_megabit});
+        bytes += ports.back().bytes;
+        speed += ports.back().speed;
+    }
+    if (ports.size() < 2 || bytes < min_utilisation * speed) return;
+    const auto fullest =
+        std::ranges::max(ports, {}, [](const Inbound& one) { return one.bytes / one.speed; });
+    const auto over_mean = (fullest.bytes / fullest.speed) / (bytes / speed);
+    if (over_mean < std::min(max_received, 0.9 * static_cast<double>(ports.size()))) return;
+    findings.push_back(
+        {note, fullest.port->name,
+         fmt::format("receives {:.1f} times its share: the other end sends {} of all by this port", over_mean,
+                     share(fullest.bytes, bytes)),
+         "on the switch, let the hash of the aggregate include ports (layer 3+4); few connections stay "
+         "uneven"});
+}
+
 void add_forced(const TeamState& state, Findings& findings) {
     std::size_t forced = 0, ended = 0;
     for (const auto& move : state.balance->moves) {
@@ -76,6 +109,7 @@ void add_forced(const TeamState& state, Findings& findings) {
 Findings balance_findings(const Readings& readings) {
     Findings findings;
     const auto& state = readings.state;
+    if (state.runner != "activebackup") add_uneven_inbound(readings, findings);
     if (!state.balance) return findings;
     const auto& balance = *state.balance;
     if (balance.config.on && !balance.counted)

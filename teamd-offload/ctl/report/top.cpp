@@ -17,26 +17,8 @@ std::string active_port(const TeamState& state) {
     return json::text(json::child(state.document, "runner"), "active_port");
 }
 
-/// Per second between two readings.
-struct PortRates {
-    double tx_bytes = 0, tx_packets = 0, rx_bytes = 0, rx_packets = 0;
-};
-
-PortRates rates_of(const PortStatus& port, const TopReading& earlier, double seconds) {
-    const auto* before = find_port(earlier.state, port.name);
-    if (before == nullptr || seconds <= 0) return {};
-    const auto rate = [seconds](std::uint64_t from, std::uint64_t to) {
-        return to < from ? 0 : static_cast<double>(to - from) / seconds;
-    };
-    const auto &then = before->counters, &now = port.counters;
-    return {.tx_bytes = rate(then.tx_bytes, now.tx_bytes),
-            .tx_packets = rate(then.tx_packets, now.tx_packets),
-            .rx_bytes = rate(then.rx_bytes, now.rx_bytes),
-            .rx_packets = rate(then.rx_packets, now.rx_packets)};
-}
-
 /// "2: 28 %": where the port's interrupts arrive, and how busy that CPU is.
-std::string interrupt_cpus_of(const PortStatus& port, const TopReading& earlier, const TopReading& later) {
+std::string interrupt_cpus_of(const PortStatus& port, const Reading& earlier, const Reading& later) {
     if (!later.state.interrupts) return "-";
     for (const auto& one : later.state.interrupts->ports) {
         if (one.name != port.name || one.cpus.empty()) continue;
@@ -44,12 +26,10 @@ std::string interrupt_cpus_of(const PortStatus& port, const TopReading& earlier,
         std::ranges::sort(cpus);
         cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
         double busiest = 0;
+        const auto loads = loads_between(earlier, later);
         for (const auto cpu : cpus)
-            if (const auto from = earlier.cpus.find(cpu), to = later.cpus.find(cpu);
-                from != earlier.cpus.end() && to != later.cpus.end()) {
-                const auto load = load_between(from->second, to->second);
-                busiest = std::max(busiest, load.work + load.interrupts);
-            }
+            if (const auto load = loads.find(cpu); load != loads.end())
+                busiest = std::max(busiest, load->second.work + load->second.interrupts);
         return fmt::format("{} {:.0f} %", teamo::text_of(cpu_list_of(std::move(cpus))), 100 * busiest);
     }
     return "-";
@@ -64,8 +44,8 @@ struct PortLine {
     PortRates rates;
 };
 
-std::vector<PortLine> lines_of(const TopReading& earlier, const TopReading& later, TopOrder order) {
-    const double seconds = std::chrono::duration<double>(later.at - earlier.at).count();
+std::vector<PortLine> lines_of(const Reading& earlier, const Reading& later, TopOrder order) {
+    const double seconds = seconds_between(earlier, later);
     std::vector<PortLine> lines;
     for (const auto& port : later.state.ports)
         lines.push_back({&port, rates_of(port, earlier, seconds)});
@@ -77,8 +57,8 @@ std::vector<PortLine> lines_of(const TopReading& earlier, const TopReading& late
 }
 
 /// A wide terminal has room for one more column.
-std::string ports_table(const std::vector<PortLine>& lines, const TopReading& earlier,
-                        const TopReading& later, const TopView& view) {
+std::string ports_table(const std::vector<PortLine>& lines, const Reading& earlier, const Reading& later,
+                        const TopView& view) {
     constexpr std::size_t wide = 100, rx_size = 7;
     const bool is_wide = view.columns >= wide;
     std::vector<Row> rows;
@@ -178,8 +158,8 @@ std::vector<std::string> top_events(const TeamState& earlier, const TeamState& l
     return events;
 }
 
-std::string top_text(const TopReading& earlier, const TopReading& later,
-                     const std::deque<std::string>& events, const TopView& view) {
+std::string top_text(const Reading& earlier, const Reading& later, const std::deque<std::string>& events,
+                     const TopView& view) {
     const auto lines = lines_of(earlier, later, view.order);
     auto text = summary(later.state, lines) + "\n" + ports_table(lines, earlier, later, view);
     if (const auto workers = view.workers ? workers_table(later.state) : ""; !workers.empty())

@@ -3,21 +3,12 @@
 // The screen of `top`; pure.
 #pragma once
 
-#include "ctl/report/state.h"
-#include "kernel/cpus/cpus.h"
+#include "ctl/report/live.h"
 
-#include <chrono>
 #include <deque>
 #include <string>
 
 namespace teamo::ctl {
-
-/// One reading.
-struct TopReading {
-    TeamState state;
-    AllCpuTimes cpus;
-    std::chrono::steady_clock::time_point at;
-};
 
 enum class TopOrder : std::uint8_t { configured, sent, received };
 
@@ -34,7 +25,7 @@ std::vector<std::string> top_events(const TeamState& earlier, const TeamState& l
 
 /// At most `rows` lines of at most `columns` characters. The rates are those between the readings.
 /// `events`: latest first.
-std::string top_text(const TopReading& earlier, const TopReading& later,
-                     const std::deque<std::string>& events, const TopView& view);
+std::string top_text(const Reading& earlier, const Reading& later, const std::deque<std::string>& events,
+                     const TopView& view);
 
 } // namespace teamo::ctl

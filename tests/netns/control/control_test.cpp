@@ -212,6 +212,14 @@ TEST_P(TeamoctlOutput, equals_teamdctl) {
         << "an error is one line: " << ours.err;
 }
 
+TEST(Teamoctl, measures_ports_and_cpus_for_a_second) {
+    const Running running;
+    const auto measured = running.team.teamoctl({"stats", "live"}, {"--json"});
+    EXPECT_EQ(0, measured.status) << measured.err;
+    EXPECT_THAT(measured.out, AllOf(HasSubstr("\"service_demand_us_per_kib\""), HasSubstr("\"eth2\""),
+                                    HasSubstr("\"interrupt_share\"")));
+}
+
 TEST(Teamoctl, names_a_missing_team) {
     const auto refused = run({.argv = {teamoctl_program(), "team9", "state"}});
     EXPECT_EQ(1, refused.status);

@@ -168,6 +168,31 @@ TEST(Findings, compare_loads_by_speed) {
     EXPECT_THAT(seen(readings), ElementsAre("warning eth2"));
 }
 
+TEST(Findings, note_a_port_that_receives_most) {
+    auto readings = good_readings();
+    readings.rates.clear(); // nothing is sent
+    const auto receives = [&](std::size_t port, std::uint64_t bytes) {
+        readings.state.ports[port].counters.rx_bytes = bytes;
+    };
+    for (std::size_t port = 0; port < 4; ++port)
+        receives(port, 20'000'000);
+    EXPECT_THAT(seen(readings), IsEmpty());
+    receives(2, 100'000'000); // of 160 MB
+    EXPECT_THAT(all_findings(readings),
+                ElementsAre(AllOf(Field(&Finding::where, "eth3"), Field(&Finding::severity, Severity::note),
+                                  Field(&Finding::what, HasSubstr("receives 2.5 times its share")),
+                                  Field(&Finding::fix, HasSubstr("layer 3+4")))));
+    readings.state.ports[2].link.speed = 10'000;
+    EXPECT_THAT(seen(readings), IsEmpty()) << "a faster port takes more";
+    readings.state.ports[2].link.speed = 1000;
+    for (auto& port : readings.state.ports)
+        port.counters.rx_bytes /= 20;
+    EXPECT_THAT(seen(readings), IsEmpty()) << "too little to matter";
+    receives(2, 100'000'000);
+    readings.state.runner = "activebackup";
+    EXPECT_THAT(seen(readings), IsEmpty()) << "one port carries all";
+}
+
 TEST(Findings, count_forced_moves_except_by_hand) {
     auto readings = good_readings();
     readings.state.balance->moves = {

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/report/live.h"
+
+#include "ctl/report/tables.h"
+#include "ctl/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace teamo::ctl {
+namespace {
+
+constexpr double kibibyte = 1024;
+constexpr double least_kibibytes = 100; // per second: below that other work decides the figures
+
+std::string mean_size(double bytes, double packets) {
+    return packets < 1 ? "-" : fmt::format("{:.0f}", bytes / packets);
+}
+
+json::Value fraction(double part, double whole) {
+    return whole > 0 ? json::Value(part / whole) : json::Value();
+}
+json::Value if_known(const std::optional<double>& figure) {
+    return figure ? json::Value(*figure) : json::Value();
+}
+
+json::Object rates_json(const PortRates& rates, const PortRates& team) {
+    return {{"rx_bytes_per_second", json::rounded(rates.rx_bytes)},
+            {"rx_mean_skb_bytes",
+             rates.rx_packets < 1 ? json::Value() : json::rounded(rates.rx_bytes / rates.rx_packets)},
+            {"rx_packets_per_second", json::rounded(rates.rx_packets)},
+            {"rx_share", fraction(rates.rx_bytes, team.rx_bytes)},
+            {"tx_bytes_per_second", json::rounded(rates.tx_bytes)},
+            {"tx_mean_skb_bytes",
+             rates.tx_packets < 1 ? json::Value() : json::rounded(rates.tx_bytes / rates.tx_packets)},
+            {"tx_packets_per_second", json::rounded(rates.tx_packets)},
+            {"tx_share", fraction(rates.tx_bytes, team.tx_bytes)}};
+}
+
+double sum_of_interrupts(const LiveFigures& figures) {
+    double sum = 0;
+    for (const auto& [cpu, load] : figures.cpus)
+        sum += load.interrupts;
+    return sum;
+}
+
+} // namespace
+
+double seconds_between(const Reading& earlier, const Reading& later) {
+    return std::chrono::duration<double>(later.at - earlier.at).count();
+}
+
+PortRates rates_of(const PortStatus& port, const Reading& earlier, double seconds) {
+    const auto* before = find_port(earlier.state, port.name);
+    if (before == nullptr || seconds <= 0) return {};
+    const auto rate = [seconds](std::uint64_t from, std::uint64_t to) {
+        return to < from ? 0 : static_cast<double>(to - from) / seconds;
+    };
+    const auto &then = before->counters, &now = port.counters;
+    return {.tx_bytes = rate(then.tx_bytes, now.tx_bytes),
+            .tx_packets = rate(then.tx_packets, now.tx_packets),
+            .rx_bytes = rate(then.rx_bytes, now.rx_bytes),
+            .rx_packets = rate(then.rx_packets, now.rx_packets)};
+}
+
+std::map<unsigned, CpuLoad> loads_between(const Reading& earlier, const Reading& later) {
+    std::map<unsigned, CpuLoad> loads;
+    for (const auto& [cpu, times] : later.cpus)
+        if (const auto before = earlier.cpus.find(cpu); before != earlier.cpus.end())
+            loads[cpu] = load_between(before->second, times);
+    return loads;
+}
+
+LiveFigures live_figures(const Reading& earlier, const Reading& later) {
+    LiveFigures figures;
+    figures.seconds = seconds_between(earlier, later);
+    figures.cpus = loads_between(earlier, later);
+    for (const auto& port : later.state.ports) {
+        figures.ports.push_back({port.name, rates_of(port, earlier, figures.seconds)});
+        for (const auto rate :
+             {&PortRates::tx_bytes, &PortRates::tx_packets, &PortRates::rx_bytes, &PortRates::rx_packets})
+            figures.team.*rate += figures.ports.back().rates.*rate;
+    }
+    for (const auto& [cpu, load] : figures.cpus)
+        figures.busy_cpus += load.work + load.interrupts;
+    const double bytes = figures.team.tx_bytes + figures.team.rx_bytes;
+    if (bytes >= least_kibibytes * kibibyte && figures.busy_cpus > 0) {
+        figures.service_demand = figures.busy_cpus * 1e6 / (bytes / kibibyte);
+        figures.efficiency = bytes / bytes_per_megabit / (100 * figures.busy_cpus);
+    }
+    return figures;
+}
+
+std::string live_text(const std::string& team, const LiveFigures& figures) {
+    std::vector<Row> rows;
+    const auto add = [&](const std::string& name, const PortRates& rates) {
+        rows.push_back(
+            {name, fmt::format("{:.1f}", rates.tx_bytes / bytes_per_megabit),
+             share(rates.tx_bytes, figures.team.tx_bytes), mean_size(rates.tx_bytes, rates.tx_packets),
+             fmt::format("{:.1f}", rates.rx_bytes / bytes_per_megabit),
+             share(rates.rx_bytes, figures.team.rx_bytes), mean_size(rates.rx_bytes, rates.rx_packets)});
+    };
+    for (const auto& [name, rates] : figures.ports)
+        add(name, rates);
+    add("total", figures.team);
+    auto text =
+        fmt::format("{}: {:.1f} s\n", team, figures.seconds) +
+        table_of({"port", "tx Mbit/s", "share", "tx skb", "rx Mbit/s", "share", "rx skb"}, std::move(rows));
+    if (figures.cpus.empty()) return text;
+
+    const auto interrupts = sum_of_interrupts(figures);
+    rows.clear();
+    for (const auto& [cpu, load] : figures.cpus)
+        rows.push_back({std::to_string(cpu), fmt::format("{:.0f} %", 100 * (load.work + load.interrupts)),
+                        fmt::format("{:.0f} %", 100 * load.interrupts), share(load.interrupts, interrupts)});
+    text += "\n" + table_of({"CPU", "busy", "interrupts", "share"}, std::move(rows));
+    if (!figures.service_demand)
+        return text + "\nservice demand and efficiency: too little traffic to tell them\n";
+    return text +
+           fmt::format(
+               "\nservice demand: {:.2f} us of CPU time for a KiB; efficiency: {:.1f} Mbit/s for a per "
+               "cent of a CPU (the whole machine, other work included)\n",
+               *figures.service_demand, *figures.efficiency);
+}
+
+json::Value live_json(const std::string& team, const LiveFigures& figures) {
+    json::Object ports, cpus;
+    for (const auto& [name, rates] : figures.ports)
+        ports.push_back({name, rates_json(rates, figures.team)});
+    const auto interrupts = sum_of_interrupts(figures);
+    for (const auto& [cpu, load] : figures.cpus)
+        cpus.push_back(
+            {std::to_string(cpu), json::Object{{"busy", load.work + load.interrupts},
+                                               {"interrupts", load.interrupts},
+                                               {"interrupt_share", fraction(load.interrupts, interrupts)}}});
+    return json::Object{{"busy_cpus", figures.busy_cpus},
+                        {"cpus", std::move(cpus)},
+                        {"mbit_per_cpu_percent", if_known(figures.efficiency)},
+                        {"ports", std::move(ports)},
+                        {"seconds", figures.seconds},
+                        {"service_demand_us_per_kib", if_known(figures.service_demand)},
+                        {"team", team},
+                        {"total", rates_json(figures.team, figures.team)}};
+}
+
+} // namespace teamo::ctl
