@@ -28,7 +28,7 @@ void Observer::catch_up() {
     const auto received = events_.receive([this](const nlmsghdr* message) { take(message); });
     if (!received || *received == NetlinkSocket::Received::lost) {
         log_(Level::warning, "link events were lost; reading all devices again", message_id::resync);
-        stale_ = true;
+        stale_ = gap_ = true;
     }
     if (stale_)
         if (const auto read = refresh(); !read) log_(Level::error, read.error().text);
@@ -56,6 +56,7 @@ void Observer::take(const nlmsghdr* message) {
     ++events_taken_;
     if (message->nlmsg_type == RTM_DELLINK) {
         links_.erase(link->index);
+        removed_.insert(link->index);
         return;
     }
     // The carrier changes without RTNL, under which events are made and sent: an event from before a loss can
@@ -71,8 +72,8 @@ Result<Link> Observer::read_now(IfIndex device) {
     auto link = control_.read(device);
     if (link)
         links_.insert_or_assign(device, *link);
-    else if (link.error().number == ENODEV)
-        links_.erase(device);
+    else if (link.error().number == ENODEV && links_.erase(device) > 0)
+        removed_.insert(device);
     return link;
 }
 

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <utility>
 
 namespace teamo {
 
@@ -40,6 +41,11 @@ public:
     void lost_carrier(const std::set<IfIndex>& devices);
 
     const Links& links() const { return links_; }
+    /// Devices that were removed since the last call. One of them may exist again: the index came back with
+    /// another device, or with the same one from another namespace.
+    std::set<IfIndex> take_removed() { return std::exchange(removed_, {}); }
+    /// Whether events were lost since the last call, so that removed devices may be missing above.
+    bool take_gap() { return std::exchange(gap_, false); }
     /// The number of events read so far.
     std::uint64_t events_taken() const { return events_taken_; }
     /// To record a change that this process has just made, before its event arrives; nullptr: no such device.
@@ -56,7 +62,8 @@ private:
     std::function<void()> changed_;
     Links links_;
     std::set<IfIndex> to_reread_; ///< devices whose last event may be outdated
-    bool stale_ = false;
+    std::set<IfIndex> removed_;
+    bool stale_ = false, gap_ = false;
     std::uint64_t events_taken_ = 0;
     std::optional<Io> io_;
 };

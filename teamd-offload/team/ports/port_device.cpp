@@ -74,16 +74,19 @@ PortBefore PortSet::begin(const Link& link, Slot slot) {
     return before;
 }
 
-/// If an entry's device is gone: marks the entry as away if the port had joined, else removes it.
-void PortSet::mark_away() {
+/// If an entry's device is gone: marks the entry as away, also if the port was joining, else removes it.
+/// `returned`: gone too, although a device has that index again.
+void PortSet::mark_away(const std::set<IfIndex>& returned) {
     auto& ports = context_.journal.edit().ports;
-    const auto& links = context_.links();
-    std::erase_if(ports, [&links](const PortBefore& port) {
-        const bool has_joined = port.state == PortState::joined || port.state == PortState::away;
-        return !has_joined && !links.contains(port.index);
+    const auto is_gone = [&](const PortBefore& port) {
+        return port.state != PortState::away &&
+               (!context_.links().contains(port.index) || returned.contains(port.index));
+    };
+    std::erase_if(ports, [&is_gone](const PortBefore& port) {
+        return port.state == PortState::leaving && is_gone(port);
     });
     for (auto& port : ports) {
-        if (port.state != PortState::joined || links.contains(port.index)) continue;
+        if (!is_gone(port)) continue;
         port.state = PortState::away;
         port.index = {};
         port.cpus.clear();

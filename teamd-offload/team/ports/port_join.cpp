@@ -36,12 +36,21 @@ bool PortSet::is_added_by_others(const Link& link) const {
     return is_slave(link) && context_.journal.port(link.index) == nullptr;
 }
 
-Result<Slot> PortSet::free_slot() const {
-    SlotSet taken = 0;
-    for (const auto& port : context_.journal.now().ports)
-        if (port.state != PortState::away) taken |= bit(port.slot);
-    for (std::uint8_t number = 1; number <= max_ports; ++number)
-        if ((taken & bit(Slot{number})) == 0) return Slot{number};
+/// A port that was away gets its former slot, which others get only when there is no other.
+Result<Slot> PortSet::slot_for(std::string_view port) const {
+    SlotSet taken = 0, kept = 0;
+    for (const auto& entry : context_.journal.now().ports) {
+        if (entry.state != PortState::away)
+            taken |= bit(entry.slot);
+        else if (entry.name != port)
+            kept |= bit(entry.slot);
+    }
+    for (const auto& entry : context_.journal.now().ports)
+        if (entry.state == PortState::away && entry.name == port && (taken & bit(entry.slot)) == 0)
+            return entry.slot;
+    for (const SlotSet avoided : {static_cast<SlotSet>(taken | kept), taken})
+        for (std::uint8_t number = 1; number <= max_ports; ++number)
+            if ((avoided & bit(Slot{number})) == 0) return Slot{number};
     return fail(E2BIG, fmt::format("the team has {} ports, which is the maximum", max_ports));
 }
 
@@ -63,7 +72,7 @@ Result<> PortSet::join(IfIndex port) {
         context_.observer->edit(context_.device.team)->address = link.address;
     }
     if (journal.port(port) == nullptr) {
-        const auto slot = TEAMO_TRY(free_slot());
+        const auto slot = TEAMO_TRY(slot_for(link.name));
         auto before = begin(link, slot);
         note_addresses(link, before);
         journal.edit().ports.push_back(std::move(before));
@@ -74,6 +83,10 @@ Result<> PortSet::join(IfIndex port) {
     if (done) done = add_to_team(link, config, *was);
     if (!done) {
         subsystems_.offloads->remove(port);
+        if (const auto now = context_.observer->read_now(port); !now && now.error().number == ENODEV) {
+            mark_away(); // its settings are known when it returns
+            return done;
+        }
         was->state = PortState::leaving;
         static_cast<void>(finish_leaving(port)); // the first failure is returned
         return done;
@@ -234,6 +247,16 @@ void PortSet::adopt_port(const PortBefore& port, const Link& link, bool others_c
                                                    .losses = link.carrier_losses}),
                       .modes = context_.ethtool.read_link_modes(link.index),
                       .had_link = link.has_link()});
+}
+
+Result<> PortSet::attach_adopted(IfIndex port) {
+    auto& before = *context_.journal.port(port);
+    // Without a filter of ours it was in another namespace: it came back down, and with IPv6.
+    const bool was_away = TEAMO_TRY(context_.datapath->makes_something(port));
+    const auto* link = context_.link(port);
+    if (!was_away || link == nullptr || context_.datapath->kernel_manages_ports()) return attach(before);
+    before.made_clsact = false; // it was removed
+    return make_port(*link, before);
 }
 
 void PortSet::adopt_offloads() {

@@ -120,17 +120,34 @@ void PortSet::remove(IfIndex port) {
     std::erase_if(ports_, [port](const TeamPort& one) { return one.index == port; });
 }
 
+/// Ports whose device was removed although the index exists. After lost events a device without our filter
+/// counts as such: it had one, which the kernel removes when a device is removed or moved.
+std::set<IfIndex> PortSet::replaced() const {
+    auto removed = context_.observer->take_removed();
+    std::erase_if(removed, [this](IfIndex index) { return context_.link(index) == nullptr; });
+    if (context_.observer->take_gap())
+        for (const auto& port : ports_)
+            if (context_.link(port.index) != nullptr &&
+                context_.datapath->makes_something(port.index).value_or(false))
+                removed.insert(port.index);
+    return removed;
+}
+
 void PortSet::drop_lost() {
+    const auto back = replaced();
+    returned_.insert(back.begin(), back.end());
     for (const auto& port : std::vector(ports_)) {
-        if (context_.link(port.index) != nullptr) continue;
+        if (context_.link(port.index) != nullptr && !back.contains(port.index)) continue;
         context_.log(Level::warning, fmt::format("port {}: its device is gone", port.name));
         for (const auto& [name, config] : context_.config().ports)
             if (name == port.name) awaited_.insert(name);
         remove(port.index);
     }
-    std::erase_if(leaving_, [this](const auto& entry) { return context_.link(entry.first) == nullptr; });
+    std::erase_if(leaving_, [&](const auto& entry) {
+        return context_.link(entry.first) == nullptr || back.contains(entry.first);
+    });
     // Their entries stay, for when the devices return.
-    mark_away();
+    mark_away(back);
     drop_removed_by_others();
 }
 
@@ -195,16 +212,20 @@ void PortSet::read_modes(TeamPort& port) {
 
 bool PortSet::update_membership() {
     subsystems_.offloads->forget_vanished_trial();
+    joins_returned_ = !returned_.empty();
     const bool finished = finish_due_leaves();
     const bool added = join_added_by_others();
-    return join_awaited() || finished || added;
+    const bool joined = join_awaited();
+    returned_.clear();
+    return joined || finished || added;
 }
 
 bool PortSet::join_added_by_others() {
     if (!context_.datapath->kernel_manages_ports()) return false;
     std::vector<Link> added;
     for (const auto& [index, link] : context_.links())
-        if (is_added_by_others(link) && is_worth_trying(link.name, link)) added.push_back(link);
+        if (is_added_by_others(link) && !returned_.contains(index) && is_worth_trying(link.name, link))
+            added.push_back(link);
     for (const auto& link : added)
         if (auto joined = join(link.index); !joined) note_refusal(link.name, joined.error());
     return !added.empty();
@@ -219,7 +240,7 @@ bool PortSet::join_awaited() {
     bool tried = false;
     for (const auto& port : std::set(awaited_)) {
         const auto* link = find_link(context_.links(), port);
-        if (link == nullptr || !is_worth_trying(port, *link)) continue;
+        if (link == nullptr || returned_.contains(link->index) || !is_worth_trying(port, *link)) continue;
         tried = true;
         if (auto joined = join(link->index); !joined) note_refusal(port, joined.error());
     }
@@ -246,6 +267,7 @@ bool PortSet::is_worth_trying(const std::string& port, const Link& link) const {
 
 std::optional<Clock::time_point> PortSet::deadline() const {
     std::optional<Clock::time_point> first;
+    if (joins_returned_) first = Clock::now();
     for (const auto& port : ports_)
         first = earlier(first, port.watch.deadline());
     for (const auto& [name, refused] : refused_)

@@ -72,7 +72,7 @@ public:
     /// `made_device`: a new team refuses to start if a port cannot join; an adopted one continues.
     Result<> join_configured(bool made_device);
     /// Puts an adopted port into the datapath of this daemon.
-    Result<> attach_adopted(IfIndex port) { return attach(*context_.journal.port(port)); }
+    Result<> attach_adopted(IfIndex port);
     /// Makes a device a port, or finishes the join of an earlier daemon.
     Result<> join(IfIndex port);
     /// The next pass stops using the port, then restores it. ENODEV: no port.
@@ -104,7 +104,6 @@ public:
 private:
     PortWatch make_watch(const PortConfig& config, PortWatch::Start start) const;
     PortConfig config_of(std::string_view port) const;
-    Result<Slot> free_slot() const;
     bool is_slave(const Link& link) const;
     bool is_ours(const Link& link) const;
     bool is_added_by_others(const Link& link) const;
@@ -122,7 +121,9 @@ private:
     Result<> finish_leaving(IfIndex port);
     Result<> restore(const PortBefore& port, bool removed_by_others);
     Result<> restore_features(const PortBefore& port);
-    void mark_away();
+    void mark_away(const std::set<IfIndex>& returned = {});
+    std::set<IfIndex> replaced() const;
+    Result<Slot> slot_for(std::string_view port) const;
     std::vector<std::string> configured_names() const;
     void follow_configured();
     bool is_named(const TeamPort& port, const std::vector<std::string>& names) const;
@@ -142,6 +143,10 @@ private:
     std::vector<TeamPort> ports_;
 
     std::set<std::string> awaited_; ///< configured ports that have not joined
+    /// Devices that were removed and exist again. They join in a later pass, when every part has forgotten
+    /// what it had of the former device.
+    std::set<IfIndex> returned_;
+    bool joins_returned_ = false; ///< another pass is needed for them
     /// A port whose device exists and could not join.
     struct Refused {
         std::pair<IfIndex, std::vector<std::string>> state; ///< master and marks; a change is worth a try

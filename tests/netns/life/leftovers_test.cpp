@@ -87,6 +87,27 @@ TEST(Leftovers, finishes_a_half_joined_port) {
     }
 }
 
+/// A port that left the namespace in the middle of joining comes back with what was changed.
+TEST(Leftovers, knows_the_settings_of_a_port_that_left_while_it_joined) {
+    const Cabling wires(2, FarSide::open);
+    const auto before = snapshot(wires.host(), "eth2");
+    TeamUnderTest team(loadbalance(2), {"-n"});
+    ASSERT_EQ(0, team.teamdctl({"port", "add", "eth1"}).status);
+    team.kill();
+    note_as_joining(wires, "eth2", 2);
+    const auto elsewhere = NetNs::create();
+    wires.host().ip("link property add dev eth2 altname teamo-port-team0-2\n"
+                    "link set eth2 address 02:00:00:00:00:99 mtu 1400\n"
+                    "link set eth2 netns " +
+                    elsewhere.path());
+    team.start();
+    EXPECT_TRUE(team.await_link("eth1"));
+    elsewhere.ip("link set eth2 netns " + wires.host().path());
+    EXPECT_TRUE(team.await_link("eth2"));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ("", difference(before, snapshot(wires.host(), "eth2")));
+}
+
 TEST(Leftovers, recreates_a_device_without_a_mark) {
     const Cabling wires(1, FarSide::open);
     wires.host().ip("link add dev team0 type veth peer name tmo0\n"

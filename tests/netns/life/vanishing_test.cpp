@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Ports whose device vanishes and returns, also while the daemon is frozen or dead.
+//
+// lab: Vanishing.* by team, 20 s, long
+#include "netns/configs.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+
+namespace teamo::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Two ports carry, and a place where devices can go.
+struct Vanishing : testing::Test {
+    Cabling wires{2, FarSide::lag_switch};
+    const std::string address = look(wires.host(), "eth2").address;
+    TeamUnderTest team{loadbalance(2)};
+    NetNs elsewhere = NetNs::create();
+
+    Vanishing() { bring_up(wires, team); }
+
+    void move_eth2_away() { wires.host().ip("link set eth2 netns " + elsewhere.path()); }
+    void move_eth2_back() { elsewhere.ip("link set eth2 netns " + wires.host().path()); }
+    void replace_eth2() {
+        const auto index = look(wires.host(), "eth2").index;
+        wires.host().ip("link del eth2");
+        wires.add_cable(2);
+        ASSERT_EQ(index, look(wires.host(), "eth2").index);
+    }
+    /// eth2 is a port again: up, and what it receives and sends passes.
+    void expect_a_port() {
+        EXPECT_TRUE(team.await_link("eth2"));
+        EXPECT_TRUE(team.await_item("ports.eth2.datapath.transmits", "true"));
+        EXPECT_TRUE(look(wires.host(), "eth2").up());
+        EXPECT_EQ("1\n", must(wires.host(), "cat /proc/sys/net/ipv6/conf/eth2/disable_ipv6"));
+        wires.pull(1);
+        EXPECT_TRUE(team.await_link("eth1", false));
+        EXPECT_TRUE(eventually("packets pass by eth2", [&] { return reaches(wires.host(), client_v4); }));
+    }
+};
+
+TEST_F(Vanishing, returns_to_a_frozen_daemon) {
+    team.signal(SIGSTOP);
+    move_eth2_away();
+    move_eth2_back();
+    team.signal(SIGCONT);
+    expect_a_port();
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ(address, look(wires.host(), "eth2").address) << "as before it was a port";
+}
+
+TEST_F(Vanishing, is_replaced_while_the_daemon_is_frozen) {
+    team.signal(SIGSTOP);
+    replace_eth2();
+    const auto fresh = look(wires.host(), "eth2").address;
+    team.signal(SIGCONT);
+    expect_a_port();
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ(fresh, look(wires.host(), "eth2").address) << "that of the new device";
+}
+
+TEST_F(Vanishing, returns_while_no_daemon_runs) {
+    team.kill();
+    move_eth2_away();
+    move_eth2_back();
+    team.start();
+    expect_a_port();
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ(address, look(wires.host(), "eth2").address);
+}
+
+TEST_F(Vanishing, keeps_its_slot) {
+    const auto has_slot = [&](const char* port, unsigned slot) {
+        return std::ranges::count(look(wires.host(), port).altnames,
+                                  fmt::format("teamo-port-team0-{}", slot)) == 1;
+    };
+    move_eth2_away();
+    EXPECT_TRUE(team.await_item("ports.eth2.link.up", ""));
+    wires.add_cable(3);
+    ASSERT_EQ(0, team.teamdctl({"port", "add", "eth3"}).status);
+    EXPECT_TRUE(has_slot("eth3", 3)) << "slot 2 is that of eth2";
+    move_eth2_back();
+    EXPECT_TRUE(team.await_link("eth2"));
+    EXPECT_TRUE(has_slot("eth2", 2));
+}
+
+TEST_F(Vanishing, returns_under_another_name_and_back) {
+    move_eth2_away();
+    EXPECT_TRUE(team.await_item("ports.eth2.link.up", ""));
+    elsewhere.ip("link set eth2 name later");
+    elsewhere.ip("link set later netns " + wires.host().path());
+    EXPECT_TRUE(team.await_link("eth1"));
+    EXPECT_EQ("", team.item("ports.later.link.up")) << "it is not in the configuration";
+    wires.host().ip("link set later name eth2");
+    expect_a_port();
+}
+
+} // namespace
+} // namespace teamo::test
