@@ -19,7 +19,7 @@ Result<rtnl_link_stats64> read_stats(NetlinkSocket& socket, IfIndex index) {
     if_stats_msg header{};
     header.ifindex = index.value;
     header.filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
-    const auto make = [&] { return make_message(RTM_GETSTATS, NLM_F_REQUEST | NLM_F_ACK, header); };
+    const auto make = [&] { return make_message(RTM_GETSTATS, NLM_F_REQUEST, header); };
     const auto found = TEAMO_TRY(socket.list(make, parse_stats));
     if (found.empty()) return fail(ENODATA, "the kernel reported no counters");
     return found.back();

@@ -168,7 +168,7 @@ Result<Links> LinkControl::read_all() {
 }
 
 Result<Link> LinkControl::read(IfIndex index) {
-    const auto make = [index] { return link_message(RTM_GETLINK, index, NLM_F_ACK); };
+    const auto make = [index] { return link_message(RTM_GETLINK, index, 0); };
     auto found = TEAMO_TRY(socket_.list(make, parse_link));
     if (found.empty()) return fail(ENODEV, errno_text(ENODEV));
     return std::move(found.back());

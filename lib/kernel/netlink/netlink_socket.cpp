@@ -19,6 +19,7 @@ struct Answer {
     const NetlinkSocket::Receiver& receiver;
     int error = 0;
     std::string text{};
+    bool single = false; ///< the first message is the whole answer
     bool done = false;
 };
 
@@ -35,8 +36,9 @@ std::string kernel_text(const nlmsghdr* header, const nlmsgerr* error) {
 }
 
 int on_valid(nl_msg* message, void* context) noexcept {
-    const auto& receiver = static_cast<const Answer*>(context)->receiver;
-    if (receiver) receiver(nlmsg_hdr(message));
+    auto* answer = static_cast<Answer*>(context);
+    if (answer->receiver) answer->receiver(nlmsg_hdr(message));
+    answer->done = answer->done || answer->single;
     return NL_OK;
 }
 
@@ -88,6 +90,7 @@ Result<NlSocket> connected(int protocol) {
     static_cast<void>(
         setsockopt(nl_socket_get_fd(socket.get()), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on));
     nl_socket_set_msg_buf_size(socket.get(), 1 << 18);
+    nl_socket_disable_auto_ack(socket.get()); // the end of an answer: see exchange()
     return socket;
 }
 
@@ -140,7 +143,9 @@ Result<> NetlinkSocket::reopen(int error, std::string text) {
 }
 
 Result<> NetlinkSocket::exchange(nl_msg* message, const Receiver& receiver) {
+    // A request for one object, without NLM_F_ACK, has one answer, or an error.
     Answer answer{.receiver = receiver};
+    answer.single = (nlmsg_hdr(message)->nlmsg_flags & (NLM_F_ACK | NLM_F_DUMP)) == 0;
     const auto callbacks = callbacks_for(answer);
     nl_cb_set(callbacks.get(), NL_CB_FINISH, NL_CB_CUSTOM, on_finish, &answer);
     nl_cb_set(callbacks.get(), NL_CB_ACK, NL_CB_CUSTOM, on_finish, &answer);

@@ -49,6 +49,7 @@ TEST(Restart, loses_no_packet_at_50000_per_second) {
     Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
     Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = rate});
     std::vector<Round> restarts, idle;
+    const auto monitor = Process::start({.argv = {"ip", "-o", "monitor", "link"}, .in = &wires.host()});
     for (int round = 0; round < rounds({.shown = 4, .measured = 20}); ++round) {
         idle.push_back(during(out, in, [] { std::this_thread::sleep_for(100ms); }));
         restarts.push_back(during(out, in, [&team] {
@@ -58,6 +59,11 @@ TEST(Restart, loses_no_packet_at_50000_per_second) {
     }
     report("without a restart", idle);
     report("restarts", restarts);
+    wires.host().ip("link set lo mtu 60000");
+    EXPECT_TRUE(eventually("the monitor has seen all",
+                           [&] { return monitor.out().find("mtu 60000") != std::string::npos; }));
+    EXPECT_THAT(monitor.out(), testing::Not(testing::HasSubstr("state DOWN")));
+    EXPECT_THAT(monitor.out(), testing::Not(testing::HasSubstr("Deleted")));
     std::vector<std::uint64_t> lost;
     for (const auto& round : restarts)
         lost.push_back(round.lost);
