@@ -40,17 +40,19 @@ CpuList cpu_list_of(std::vector<unsigned> numbers) {
 
 std::optional<CpuList> parse_cpu_list(std::string_view text) {
     if (text.ends_with('\n')) text.remove_suffix(1);
-    CpuList cpus;
-    if (text.empty()) return cpus;
+    if (text.empty()) return CpuList{};
+    std::vector<bool> listed(cpu_limit); // a text of 64 KiB can name every CPU thousands of times
     do {
         const auto first = take_number(text, 10, text.size());
         const auto last = take(text, '-') ? take_number(text, 10, text.size()) : first;
         if (!first || !last || *last < *first || *last >= cpu_limit) return std::nullopt;
-        for (unsigned cpu = *first; cpu <= *last; ++cpu)
-            cpus.push_back(cpu);
+        std::fill(listed.begin() + *first, listed.begin() + *last + 1, true);
     } while (take(text, ','));
     if (!text.empty()) return std::nullopt;
-    return cpu_list_of(std::move(cpus));
+    CpuList cpus;
+    for (unsigned cpu = 0; cpu < cpu_limit; ++cpu)
+        if (listed[cpu]) cpus.push_back(cpu);
+    return cpus;
 }
 
 std::string text_of(const CpuList& cpus) {

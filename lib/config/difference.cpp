@@ -2,6 +2,7 @@
 #include "config/difference.h"
 
 #include "config/steps.h"
+#include "json/quote.h"
 #include "json/write.h"
 
 namespace teamo {
@@ -24,7 +25,9 @@ void compare(const std::string& pointer, const json::Value& from, const json::Va
         if (from.find(member.key) == nullptr) list.push_back({at(member), std::nullopt, member.value});
 }
 
-std::string in_one_line(const json::Value& value) { return json::write(value, {.indent = 0}); }
+std::string in_one_line(const json::Value& value) {
+    return json::printable(json::write(value, {.indent = 0}));
+}
 
 } // namespace
 
@@ -35,7 +38,9 @@ std::vector<Difference> differences(const json::Value& from, const json::Value& 
 }
 
 std::string text_of(const Difference& difference) {
-    const auto& [pointer, from, to] = difference;
+    const auto& [raw, from, to] = difference;
+    const auto pointer =
+        json::printable(raw); // a key may have control characters, and this goes to terminals
     if (!to) return fmt::format("{}: removed", pointer);
     if (!from) return fmt::format("{}: added {}", pointer, in_one_line(*to));
     return fmt::format("{}: {} -> {}", pointer, in_one_line(*from), in_one_line(*to));

@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr unsigned local = 10, unknown_distance = 255; // as in drivers/base/node.c, include/linux/topology.h
+constexpr std::uint64_t most_ticks = std::uint64_t{1} << 40; // 348 years; sums of them are bounded
 constexpr unsigned whole_capacity = 1024;
 // Efficient cores have about 0.6 of the performance (cpu_capacity of such machines on 6.12 and later, which
 // report it themselves). It matters only that it is less.
@@ -133,7 +134,7 @@ std::optional<CpuTimes> parse_columns(std::string_view columns_text) {
         while (columns_text.starts_with(' '))
             columns_text.remove_prefix(1);
         const auto number = whole_number<std::uint64_t>(take_until(columns_text, " \n"));
-        if (!number) return std::nullopt;
+        if (!number || *number > most_ticks) return std::nullopt;
         one = *number;
     }
     return CpuTimes{.work = counted[user] + counted[nice] + counted[system] + counted[steal],

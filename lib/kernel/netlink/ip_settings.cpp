@@ -200,7 +200,8 @@ Result<IpSettings> IpSettings::read(IfIndex device) {
         },
         read.neighbours_));
     // A gateway must be reachable before the routes over it.
-    std::ranges::stable_partition(read.routes_, [](const Message& route) {
+    // clang 14 cannot compile std::ranges::stable_partition.
+    std::stable_partition(read.routes_.begin(), read.routes_.end(), [](const Message& route) {
         return attribute_in<rtmsg>(message_in(route), RTA_GATEWAY) == nullptr &&
                attribute_in<rtmsg>(message_in(route), RTA_MULTIPATH) == nullptr;
     });

@@ -27,6 +27,16 @@ TEST(CpuList, writes_ranges) {
     EXPECT_EQ(text_of(CpuList{}), "");
 }
 
+TEST(CpuList, is_bounded_however_often_a_cpu_is_named) {
+    std::string text = "0-8191";
+    for (int times = 0; times < 9'000; ++times)
+        text += ",0-8191"; // 64 KiB of text
+    const auto cpus = parse_cpu_list(text);
+    ASSERT_TRUE(cpus);
+    EXPECT_EQ(8192U, cpus->size());
+    EXPECT_LE(cpus->capacity(), 16384U);
+}
+
 TEST(CpuMask, reads_kernel_format) {
     EXPECT_THAT(parse_cpu_mask("f5\n"), Optional(CpuList{0, 2, 4, 5, 6, 7}));
     EXPECT_THAT(parse_cpu_mask("00000003,80000000"), Optional(CpuList{31, 32, 33}));

@@ -32,6 +32,9 @@ TEST(Differences, show_an_object_that_takes_the_place_of_a_value) {
 
 TEST(Differences, escape_names) {
     EXPECT_THAT(lines(R"({})", R"({"a/b~c": 1})"), testing::ElementsAre("/a~1b~0c: added 1"));
+    // These lines are written to the log and to terminals.
+    EXPECT_THAT(lines(R"({})", R"({"a\u001b[2J": "\u007f\n"})"),
+                testing::ElementsAre("/a\\u001b[2J: added \"\\u007f\\n\""));
 }
 
 } // namespace

@@ -150,6 +150,9 @@ TEST(CpuTimes, reads_each_cpu) {
 TEST(CpuTimes, ignores_truncated_and_invalid_lines) {
     EXPECT_THAT(parse_cpu_times("cpu0 1 2 3 4 5 6 7\ncpux 1 2 3 4 5 6 7 8\ncpu1 1 2 x 4 5 6 7 8"), IsEmpty());
     EXPECT_THAT(parse_cpu_times(""), IsEmpty());
+    const std::string huge = "cpu 18446744073709551615 18446744073709551615 1 1 1 1 1 1 1 1";
+    EXPECT_THAT(parse_cpu_times("cpu0" + huge.substr(3)), IsEmpty()) << "the sum of both wraps";
+    EXPECT_FALSE(parse_busy_time(huge, 100));
 }
 
 TEST(CpuTimes, reads_this_machine) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Lists and masks of CPUs, as the kernel and the administrator write them, and the times in /proc/stat.
+#include "base/cpu_list.h"
+#include "kernel/cpus/cpus.h"
+
+#include <cstdlib>
+
+using namespace teamo;
+
+namespace {
+
+void require(bool holds) {
+    if (!holds) std::abort();
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+    if (const auto cpus = parse_cpu_list(text)) {
+        require(cpus->empty() || cpus->back() < 8192);
+        require(parse_cpu_list(text_of(*cpus)) == cpus);
+    }
+    if (const auto cpus = parse_cpu_mask(text)) require(parse_cpu_mask(mask_of(*cpus)) == cpus);
+    const auto half = text.substr(0, size / 2), rest = text.substr(size / 2);
+    const auto earlier = parse_cpu_times(half);
+    for (const auto& [cpu, times] : parse_cpu_times(rest))
+        if (const auto found = earlier.find(cpu); found != earlier.end()) {
+            const auto load = load_between(found->second, times);
+            require(load.work >= 0 && load.interrupts >= 0 && load.work + load.interrupts <= 1.000001);
+        }
+    if (const auto busy = parse_busy_time(text, 100)) require(busy->count() >= 0);
+    return 0;
+}
