@@ -100,3 +100,5 @@ await 80 carry 4 || fail "four ports do not carry without workers: $(teamoctl te
 systemd-analyze security --no-pager --threshold=20 "$unit" >/run/exposure 2>&1 || fail "exposure above 2.0: $(grep ^✗ /run/exposure)"
 step "without workers: $(tail -n 1 /run/exposure)"
 systemctl stop "$unit"
+rm -r "/etc/systemd/system/$unit.d" # the next case of this boot has workers
+systemctl daemon-reload

@@ -234,7 +234,8 @@ TEST_P(Balance, after_max_wait) {
             if (move.reason != "load") continue;
             if (move.end == expected && move.gain > 20) found = move;
             EXPECT_TRUE(move.end != "forced" || move.gain >= min_gain) << move.gain;
-            EXPECT_TRUE(move.end != "given up" || move.gain < min_gain) << move.gain;
+            // 99.6 % is shown as 100: two of the flows on one port, while the third pauses.
+            EXPECT_TRUE(move.end != "given up" || move.gain <= min_gain) << move.gain;
         }
         // On a busy machine all flows may pause and move in a gap: start again.
         if (!found && state.pending == 0 && flows.on("eth1") != 3) flows.all_to("eth1");
