@@ -124,6 +124,27 @@ Result<> PortSet::attach(PortBefore& port) {
     return context_.datapath->attach_port(port.index, port.slot);
 }
 
+/// With IPv6 enabled a port would make the team's link-local address its own. A device whose MTU is below
+/// 1280 bytes has no such setting (net/ipv6/addrconf.c: addrconf_notify), and gets the default when it is
+/// larger again.
+Result<> PortSet::set_disable_ipv6(const std::string& name, const PortBefore& before, bool disabled) {
+    if (before.disable_ipv6 != false || read_disable_ipv6(name) == disabled) return {};
+    auto done = write_disable_ipv6(name, disabled);
+    return !done && done.error().number == ENOENT ? Result<>() : done;
+}
+
+void PortSet::follow_ipv6() {
+    constexpr std::uint32_t least_mtu = 1280; // RFC 8200, 5
+    for (auto& port : ports_) {
+        const auto* link = context_.link(port.index);
+        const auto* before = context_.journal.port(port.index);
+        const bool has_ipv6 = link != nullptr && link->mtu >= least_mtu;
+        if (std::exchange(port.had_ipv6, has_ipv6) || !has_ipv6 || before == nullptr) continue;
+        if (const auto done = set_disable_ipv6(link->name, *before, true); !done)
+            context_.log(Level::warning, fmt::format("port {}: {}", port.name, done.error().text));
+    }
+}
+
 /// Sets MTU, address and flags, and attaches our program: what the kernel's drivers do by themselves.
 Result<> PortSet::fit(const Link& link, PortBefore& before) {
     auto& links = context_.control;
@@ -147,8 +168,7 @@ Result<> PortSet::fit(const Link& link, PortBefore& before) {
 /// Makes the marked device a port: IPv6 disabled, the team's MTU and (by policy) address, all multicast, in
 /// the datapath, up.
 Result<> PortSet::make_port(const Link& link, PortBefore& before) {
-    // With IPv6 enabled a port would make the team's link-local address its own.
-    if (before.disable_ipv6 && !*before.disable_ipv6) TEAMO_TRY(write_disable_ipv6(link.name, true));
+    TEAMO_TRY(set_disable_ipv6(link.name, before, true));
     if (!context_.datapath->kernel_manages_ports()) return fit(link, before);
     // The driver takes only a port that is down, and sets it up itself. A device that is a port of the team
     // already stays as it is.
@@ -177,7 +197,7 @@ Result<> PortSet::restore_device(const PortBefore& before) {
 /// Undoes our settings, which is all for a port that another program removed; the rest is that program's.
 Result<> PortSet::release(const PortBefore& before, const std::string& name) {
     Failures failures;
-    if (before.disable_ipv6 && !*before.disable_ipv6) failures.add(write_disable_ipv6(name, false));
+    failures.add(set_disable_ipv6(name, before, false));
     for (const auto& address : before.ipv6_addresses)
         failures.add(add_ipv6_address(address));
     return failures.result();

@@ -57,6 +57,8 @@ Result<Slot> PortSet::slot_for(std::string_view port) const {
 Result<> PortSet::join(IfIndex port) {
     // Marks and names of a device that is down change without an event.
     const auto link = TEAMO_TRY(context_.observer->read_now(port));
+    if (std::ranges::find(ports_, port, &TeamPort::index) == ports_.end())
+        context_.observer->forget_removed(port); // no part knows a former device with its index
     auto& journal = context_.journal;
     const auto* team = context_.team();
     if (team == nullptr) return fail(ENODEV, "the team's device is gone");

@@ -11,6 +11,19 @@
 
 namespace teamo {
 
+/// Ports whose device was removed although the index exists. After lost events a device without our filter
+/// counts as such: it had one, which the kernel removes when a device is removed or moved.
+std::set<IfIndex> PortSet::replaced() const {
+    auto removed = context_.observer->take_removed();
+    std::erase_if(removed, [this](IfIndex index) { return context_.link(index) == nullptr; });
+    if (context_.observer->take_gap())
+        for (const auto& port : ports_)
+            if (context_.link(port.index) != nullptr &&
+                context_.datapath->makes_something(port.index).value_or(false))
+                removed.insert(port.index);
+    return removed;
+}
+
 Result<> PortSet::begin_leaving(IfIndex port) {
     const auto found = std::ranges::find(ports_, port, &TeamPort::index);
     if (found == ports_.end()) return fail(ENODEV, "is not a port of the team");

@@ -120,19 +120,6 @@ void PortSet::remove(IfIndex port) {
     std::erase_if(ports_, [port](const TeamPort& one) { return one.index == port; });
 }
 
-/// Ports whose device was removed although the index exists. After lost events a device without our filter
-/// counts as such: it had one, which the kernel removes when a device is removed or moved.
-std::set<IfIndex> PortSet::replaced() const {
-    auto removed = context_.observer->take_removed();
-    std::erase_if(removed, [this](IfIndex index) { return context_.link(index) == nullptr; });
-    if (context_.observer->take_gap())
-        for (const auto& port : ports_)
-            if (context_.link(port.index) != nullptr &&
-                context_.datapath->makes_something(port.index).value_or(false))
-                removed.insert(port.index);
-    return removed;
-}
-
 void PortSet::drop_lost() {
     const auto back = replaced();
     returned_.insert(back.begin(), back.end());
@@ -217,6 +204,7 @@ bool PortSet::update_membership() {
     const bool added = join_added_by_others();
     const bool joined = join_awaited();
     returned_.clear();
+    follow_ipv6();
     return joined || finished || added;
 }
 

@@ -20,6 +20,7 @@ struct TeamPort {
     PortWatch watch;
     LinkStatus modes{}; ///< speed and duplex as last read
     bool had_link = false;
+    bool had_ipv6 = false; ///< at the last pass, as far as its MTU allows
 };
 
 /// Notes in the journal that a port is down for a change of its address, so that a later daemon sets it up
@@ -130,6 +131,9 @@ private:
     Result<> mark(const Link& link, Slot slot);
     Result<> unmark(IfIndex port);
     Result<> make_port(const Link& link, PortBefore& before);
+    static Result<> set_disable_ipv6(const std::string& name, const PortBefore& before, bool disabled);
+    /// Keeps it off when a port's MTU allows IPv6 again.
+    void follow_ipv6();
     /// Puts the port into the datapath.
     Result<> attach(PortBefore& port);
     Result<> fit(const Link& link, PortBefore& before);

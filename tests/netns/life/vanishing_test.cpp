@@ -76,6 +76,24 @@ TEST_F(Vanishing, returns_while_no_daemon_runs) {
     EXPECT_EQ(address, look(wires.host(), "eth2").address);
 }
 
+/// A device with an MTU below 1280 bytes has no IPv6 settings.
+TEST_F(Vanishing, returns_with_an_mtu_without_ipv6) {
+    const auto ipv6_is_off = [&] {
+        return must(wires.host(), "cat /proc/sys/net/ipv6/conf/eth2/disable_ipv6") == "1\n";
+    };
+    wires.host().ip("link set team0 mtu 1000");
+    EXPECT_TRUE(becomes(1000U, [&] { return look(wires.host(), "eth2").mtu; }));
+    move_eth2_away();
+    EXPECT_TRUE(team.await_item("ports.eth2.link.up", ""));
+    move_eth2_back();
+    EXPECT_TRUE(team.await_link("eth2"));
+    wires.host().ip("link set team0 mtu 1500");
+    EXPECT_TRUE(becomes(1500U, [&] { return look(wires.host(), "eth2").mtu; }));
+    EXPECT_TRUE(eventually("IPv6 is off again", ipv6_is_off));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ("0\n", must(wires.host(), "cat /proc/sys/net/ipv6/conf/eth2/disable_ipv6"));
+}
+
 TEST_F(Vanishing, keeps_its_slot) {
     const auto has_slot = [&](const char* port, unsigned slot) {
         return std::ranges::count(look(wires.host(), port).altnames,
