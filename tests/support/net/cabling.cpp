@@ -23,9 +23,9 @@ Cabling::Cabling(unsigned ports, FarSide far_side, LinkEvents events)
     if (far_side_ != FarSide::open) build_switch();
 }
 
-void Cabling::add_cable(unsigned number) const {
-    const auto near_index = 50 + number,
-               far_index = events_ == LinkEvents::immediate ? 100 + number : near_index;
+void Cabling::add_cable(unsigned number, unsigned generation) const {
+    const auto near_index = 1'000 * generation + 50 + number,
+               far_index = events_ == LinkEvents::immediate ? near_index + 50 : near_index;
     host_.ip(fmt::format("link add dev {} index {} type veth peer name {} index {} netns {}", port(number),
                          near_index, far_end(number), far_index, peer_.path()));
     peer_.ip(fmt::format("link set {} mtu 65535 up", far_end(number)));

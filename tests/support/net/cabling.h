@@ -43,8 +43,8 @@ public:
 
     void pull(unsigned number) const;
     void plug(unsigned number) const;
-    /// Adds a cable.
-    void add_cable(unsigned number) const;
+    /// Adds a cable. Both ends have the same ifindex in each test, unless `generation` is another.
+    void add_cable(unsigned number, unsigned generation = 0) const;
 
     /// Sets the addresses of the team's device (or of another with a carrier) and brings it up. Returns when
     /// it is operational, and both ends of all cables whose port is up.

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "soak/faults.h"
+
+#include "support/daemon/configs.h"
+
+#include <algorithm>
+
+namespace teamo::soak {
+namespace {
+
+struct Kind {
+    Fault fault;
+    const char* name;
+    unsigned weight; ///< how often, relative to the others
+    unsigned amounts;
+};
+
+constexpr unsigned most_flaps = 40, steps_of_a_start = 300;
+
+constexpr std::array kinds{
+    Kind{Fault::cable, "cable", 20, 1},
+    Kind{Fault::flaps, "flaps", 8, most_flaps},
+    Kind{Fault::kill, "kill -9 and start", 4, 1},
+    Kind{Fault::stop, "SIGTERM and start", 2, 1},
+    Kind{Fault::freeze, "freeze", 6, 1},
+    Kind{Fault::thaw, "thaw", 0, 1},
+    Kind{Fault::move, "move away or back", 10, 1},
+    Kind{Fault::replace, "delete and make again", 6, 2},
+    Kind{Fault::rename, "rename and back", 3, 1},
+    Kind{Fault::member, "port remove or add", 8, 1},
+    Kind{Fault::reload, "reload", 6, configurations},
+    Kind{Fault::flood, "flood", 3, 20'000},
+    Kind{Fault::overrun, "socket overrun", 2, 3'000},
+    Kind{Fault::refused_call, "start with a refused call", 3, steps_of_a_start},
+    Kind{Fault::killed_call, "start killed before a call", 3, steps_of_a_start},
+    Kind{Fault::feature, "TSO off", 4, 1},
+    Kind{Fault::mtu, "MTU of the team", 4, 600},
+    Kind{Fault::address, "address of the team", 3, 250},
+    Kind{Fault::down_up, "team down and up", 3, 1},
+    Kind{Fault::deaf_client, "client that does not read", 2, 300},
+};
+static_assert(kinds.size() == static_cast<std::size_t>(Fault::count));
+
+const Kind& kind_of(Fault fault) { return kinds[static_cast<std::size_t>(fault)]; }
+
+bool restarts(Fault fault) {
+    return fault == Fault::kill || fault == Fault::stop || fault == Fault::refused_call ||
+           fault == Fault::killed_call;
+}
+
+/// Half of the time the daemon is left alone, so that its memory and descriptors can be compared.
+bool is_time_without_restarts(unsigned count) {
+    constexpr unsigned period = 200;
+    return count / period % 2 == 1;
+}
+
+/// A frozen daemon can do none of these, or the request would wait for it.
+bool needs_an_answer(Fault fault) {
+    return fault == Fault::member || fault == Fault::reload || fault == Fault::deaf_client ||
+           fault == Fault::freeze || fault == Fault::overrun || fault == Fault::stop;
+}
+
+/// Faults of a device need the device.
+bool needs_the_port(Fault fault) {
+    return fault == Fault::replace || fault == Fault::rename || fault == Fault::feature ||
+           fault == Fault::member || fault == Fault::flaps || fault == Fault::flood;
+}
+
+} // namespace
+
+std::string text_of(const Action& action) {
+    return fmt::format("{} eth{} {}{}", kind_of(action.fault).name, action.port, action.amount,
+                       action.last ? "" : " +");
+}
+
+Model after(Model model, const Action& action) {
+    auto& port = model.at(action.port);
+    switch (action.fault) {
+    case Fault::cable: port.plugged = !port.plugged; break;
+    case Fault::flaps: port.plugged = true; break;
+    case Fault::freeze: model.frozen = true; break;
+    case Fault::thaw:
+    case Fault::kill:
+    case Fault::refused_call:
+    case Fault::killed_call: model.frozen = false; break;
+    case Fault::move: port.here = !port.here; break;
+    case Fault::replace: port.plugged = true; break;
+    case Fault::member: port.wanted = !port.wanted; break;
+    case Fault::reload: model.configuration = action.amount; break;
+    case Fault::mtu: model.mtu = 1500 - action.amount; break;
+    case Fault::stop: // the next device is a new one, and the ports are those of the configuration
+        model.mtu = 1500;
+        for (auto& each : model.port)
+            each.wanted = true;
+        break;
+    default: break;
+    }
+    return model;
+}
+
+Action Script::next() {
+    const bool alone = is_time_without_restarts(count_++);
+    const bool begins = burst_ == 0;
+    if (begins) burst_ = 1 + below(4);
+    Action action;
+    for (bool fits = false; !fits;) {
+        unsigned total = 0;
+        for (const auto& kind : kinds)
+            total += kind.weight;
+        auto drawn = below(total);
+        const auto kind = std::ranges::find_if(kinds, [&](const Kind& each) {
+            if (drawn < each.weight) return true;
+            drawn -= each.weight;
+            return false;
+        });
+        action = {.fault = kind->fault, .port = 1 + below(ports), .amount = below(kind->amounts)};
+        const bool at_home = std::ranges::all_of(model_.port, [](const Port& port) { return port.here; });
+        // A device that is away when its team ends keeps what it has: nobody could restore it.
+        const bool may_end = action.fault != Fault::stop || (begins && at_home);
+        fits = may_end && !(alone && restarts(action.fault)) &&
+               !(model_.frozen && needs_an_answer(action.fault)) &&
+               !(needs_the_port(action.fault) && !model_.at(action.port).here);
+    }
+    // The state settles only with a daemon that runs.
+    if (burst_ == 1 && (model_.frozen || action.fault == Fault::freeze)) {
+        if (action.fault == Fault::freeze || !restarts(action.fault)) ++burst_;
+        if (model_.frozen && !restarts(action.fault)) action = {.fault = Fault::thaw}, burst_ = 1;
+    }
+    action.last = --burst_ == 0;
+    model_ = after(model_, action);
+    return action;
+}
+
+std::string configuration(bool backup, unsigned number) {
+    std::vector<std::string> names;
+    for (unsigned port = 1; port <= ports; ++port)
+        names.push_back(fmt::format("eth{}", port));
+    constexpr std::array hashes{R"(["eth", "ipv4", "ipv6", "l4"])", R"(["ipv4", "l4"])",
+                                R"(["eth", "ipv4"])"};
+    const auto runner = backup ? R"({"name": "activebackup", "hwaddr_policy": "same_all"})"
+                               : fmt::format(R"({{"name": "loadbalance", "tx_hash": {}}})", hashes[number]);
+    return test::team_config(
+        runner, test::ports_object(names),
+        fmt::format(R"("link_watch": {{"name": "ethtool", "delay_up": {}}}, )", number == 1 ? 50 : 0));
+}
+
+} // namespace teamo::soak

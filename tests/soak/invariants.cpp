@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "soak/invariants.h"
+
+#include "support/net/socket_address.h"
+#include "support/traffic/frames.h"
+#include "support/traffic/packet_socket.h"
+
+#include <poll.h>
+#include <rapidjson/document.h>
+#include <rapidjson/pointer.h>
+#include <sys/socket.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+namespace teamo::soak {
+
+using namespace test;
+
+namespace {
+
+using Document = rapidjson::Document;
+
+std::string near(unsigned port) { return Cabling::port(port); }
+
+const rapidjson::Value* find(const Document& in, const std::string& pointer) {
+    return rapidjson::Pointer(pointer.c_str()).Get(in);
+}
+bool is_true(const Document& in, const std::string& pointer) {
+    const auto* value = find(in, pointer);
+    return value != nullptr && value->IsBool() && value->GetBool();
+}
+unsigned number_of(const Document& in, const std::string& pointer) {
+    const auto* value = find(in, pointer);
+    return value != nullptr && value->IsUint() ? value->GetUint() : 0;
+}
+std::string text_at(const Document& in, const std::string& pointer) {
+    const auto* value = find(in, pointer);
+    return value != nullptr && value->IsString() ? value->GetString() : "";
+}
+
+std::optional<Document> state_of(const TeamUnderTest&) {
+    const auto socket = ControlSocket::to("team0");
+    const auto text = socket ? payload_of(socket->ask("StateDump", {}, 1s)) : std::nullopt;
+    if (!text) return {};
+    Document document;
+    document.Parse(text->c_str());
+    if (document.HasParseError()) return {};
+    return document;
+}
+
+/// Which ports the document has, and what each does.
+std::string wrong_document(const Document& state, const Model& model, bool backup) {
+    std::set<std::string> expected, has;
+    for (unsigned port = 1; port <= ports; ++port)
+        if (model.is_member(port)) expected.insert(near(port));
+    if (const auto* list = find(state, "/ports"); list != nullptr && list->IsObject())
+        for (const auto& each : list->GetObject())
+            has.insert(each.name.GetString());
+    if (has != expected)
+        return fmt::format("the state document has the ports {}, not {}", testing::PrintToString(has),
+                           testing::PrintToString(expected));
+    unsigned buckets = 0, carriers = 0, transmitters = 0;
+    for (unsigned port = 1; port <= ports; ++port) {
+        if (!model.is_member(port)) continue;
+        const auto at = fmt::format("/ports/{}", near(port));
+        if (is_true(state, at + "/link_watches/up") != model.at(port).plugged)
+            return fmt::format("{}: link_watches.up is not {}", near(port), model.at(port).plugged);
+        const bool transmits = is_true(state, at + "/datapath/transmits");
+        carriers += model.carries(port) ? 1 : 0;
+        transmitters += transmits ? 1 : 0;
+        if (!backup && transmits != model.carries(port))
+            return fmt::format("{}: datapath.transmits is {}", near(port), transmits);
+        if (transmits && !is_true(state, at + "/datapath/receives"))
+            return fmt::format("{}: it transmits and does not receive", near(port));
+        if (backup && transmits != (text_at(state, "/runner/active_port") == near(port)))
+            return fmt::format("{}: transmits is {}, and the active port is {}", near(port), transmits,
+                               text_at(state, "/runner/active_port"));
+        buckets += number_of(state, at + "/datapath/buckets");
+    }
+    constexpr unsigned all_buckets = 256;
+    if (!backup && buckets != (carriers > 0 ? all_buckets : 0) && carriers > 0)
+        return fmt::format("{} of 256 buckets have a port", buckets);
+    if (backup && transmitters != (carriers > 0 ? 1U : 0U))
+        return fmt::format("{} ports transmit", transmitters);
+    return {};
+}
+
+/// The devices of the ports: as the state document shows them, and as a port must be.
+std::string wrong_devices(const World& world, const Model& model, const Document& state) {
+    const auto& host = world.wires().host();
+    const auto team = look(host, "team0");
+    if (team.mtu != model.mtu) return fmt::format("team0 has the MTU {}, not {}", team.mtu, model.mtu);
+    if (!team.up()) return "team0 is down";
+    const auto filters =
+        must(host, "for port in /sys/class/net/eth*; do tc filter show dev ${port##*/} ingress | "
+                   "sed -n \"s/.*teamo_receive.*/${port##*/}/p\"; done");
+    std::set<std::string> marks;
+    for (unsigned port = 1; port <= ports; ++port) {
+        if (!model.at(port).here) continue;
+        const auto device = look(host, near(port));
+        const auto marked = std::ranges::count_if(
+            device.altnames, [](const std::string& name) { return name.starts_with("teamo-"); });
+        std::istringstream lines(filters);
+        const auto filtered = std::count(std::istream_iterator<std::string>(lines), {}, device.name);
+        if (!model.is_member(port)) {
+            if (marked != 0 || filtered != 0)
+                return fmt::format("{} is no port, and has {} marks and {} filters", device.name, marked,
+                                   filtered);
+            if (const auto is = settings(host, device.name);
+                !world.before(port).empty() && is != world.before(port))
+                return fmt::format("{} is not as before: {}, not {}", device.name, is, world.before(port));
+            continue;
+        }
+        if (marked != 1 || !marks.insert(device.altnames.front()).second)
+            return fmt::format("{} has {} marks, or that of another", device.name, marked);
+        if (filtered != 1) return fmt::format("{} has {} of our filters", device.name, filtered);
+        if (!device.up()) return fmt::format("{} is down", device.name);
+        if (device.carrier() != model.at(port).plugged)
+            return fmt::format("{}: its carrier is {}", device.name, device.carrier());
+        if (device.mtu != team.mtu) return fmt::format("{} has the MTU {}", device.name, device.mtu);
+        if (device.address != team.address)
+            return fmt::format("{} has the address {}, not that of the team", device.name, device.address);
+        if (!device.flags.contains("ALLMULTI")) return fmt::format("{} lacks ALLMULTI", device.name);
+        if (const auto index = number_of(state, fmt::format("/ports/{}/ifinfo/ifindex", device.name));
+            index != device.index)
+            return fmt::format("{} has the ifindex {}, in the state document {}", device.name, device.index,
+                               index);
+    }
+    return {};
+}
+
+/// The journal names the ports, each in a slot of its own.
+std::string wrong_journal(const Model& model) {
+    std::ifstream file("/run/teamd-offload/team0.json");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    Document journal;
+    journal.Parse(text.c_str());
+    if (journal.HasParseError() || !journal.IsObject()) return "the journal is no JSON object";
+    const auto* list = find(journal, "/ports");
+    if (list == nullptr || !list->IsArray()) return "the journal has no ports";
+    std::set<std::string> names;
+    std::set<unsigned> slots;
+    for (const auto& each : list->GetArray()) {
+        names.insert(each["name"].GetString());
+        if (!slots.insert(each["slot"].GetUint()).second) return "two ports of the journal have one slot";
+    }
+    for (unsigned port = 1; port <= ports; ++port)
+        if (model.is_member(port) && !names.contains(near(port)))
+            return fmt::format("{} is not in the journal", near(port));
+    return {};
+}
+
+std::string wrong_files() {
+    for (const auto* folder : {"/run/teamd", "/run/teamd-offload"})
+        for (const auto& file : std::filesystem::directory_iterator(folder))
+            if (const auto name = file.path().filename().string();
+                name.find("tmp") != std::string::npos || name.find("broken") != std::string::npos)
+                return fmt::format("{} is left", file.path().native());
+    return {};
+}
+
+UniqueFd receiver(const NetNs& in, const std::string& address, std::uint16_t port) {
+    const SocketAddress own(address, port);
+    auto socket = socket_in(in, own.family(), SOCK_DGRAM);
+    if (::bind(socket.get(), own.get(), own.size) < 0) throw SetupError("cannot bind " + address);
+    return socket;
+}
+
+/// The different texts that arrive within `patience`, until there are `wanted`.
+std::set<std::string> texts_at(const UniqueFd& socket, std::size_t wanted, milliseconds patience) {
+    std::set<std::string> texts;
+    const auto start = SteadyClock::now();
+    while (texts.size() < wanted && since(start) < patience) {
+        pollfd arrival{.fd = socket.get(), .events = POLLIN, .revents = 0};
+        std::array<char, 64> text{};
+        if (::poll(&arrival, 1, 10) <= 0) continue;
+        if (const auto size = ::recv(socket.get(), text.data(), text.size(), MSG_DONTWAIT); size > 0)
+            texts.emplace(text.data(), static_cast<std::size_t>(size));
+    }
+    return texts;
+}
+
+/// Many flows from the team: each bucket's port is a good one.
+std::string wrong_way_out(const World& world) {
+    constexpr std::uint16_t port = 6000;
+    constexpr unsigned flows = 48;
+    const auto there = receiver(world.wires().client(), client_v4, port);
+    const SocketAddress target(client_v4, port);
+    for (unsigned flow = 0; flow < flows; ++flow) {
+        const auto from = socket_in(world.wires().host(), target.family(), SOCK_DGRAM);
+        const auto text = fmt::format("flow {}", flow);
+        (void)::sendto(from.get(), text.data(), text.size(), 0, target.get(), target.size);
+    }
+    const auto came = texts_at(there, flows, 500ms);
+    return came.size() == flows ? "" : fmt::format("{} of {} flows reach the client", came.size(), flows);
+}
+
+/// A frame by each cable: each port that receives has our filter, and a slot that receives.
+std::string wrong_way_in(World& world, const Model& model) {
+    constexpr std::uint16_t port = 6001;
+    const auto here = receiver(world.wires().host(), team_v4, port);
+    const auto address = mac(look(world.wires().host(), "team0").address);
+    const auto active = world.backup() ? world.team().item("runner.active_port") : "";
+    std::set<std::string> sent;
+    for (unsigned number = 1; number <= ports; ++number) {
+        if (!model.carries(number) || (world.backup() && near(number) != active)) continue;
+        const PacketSocket far(world.wires().peer(), Cabling::far_end(number));
+        far.send(udp4({.to_mac = address,
+                       .from_mac = mac(look(world.wires().client(), "client0").address),
+                       .to = team_v4,
+                       .from = client_v4,
+                       .to_port = port,
+                       .from_port = port},
+                      near(number)));
+        sent.insert(near(number));
+    }
+    const auto came = texts_at(here, sent.size(), 500ms);
+    return came == sent ? ""
+                        : fmt::format("frames were sent by {} and came by {}", testing::PrintToString(sent),
+                                      testing::PrintToString(came));
+}
+
+} // namespace
+
+std::string wrong_state(World& world, const Model& model) {
+    if (!world.team().running()) return "the daemon does not run";
+    const auto state = state_of(world.team());
+    if (!state) return "the daemon does not show its state";
+    for (const auto& wrong : {wrong_document(*state, model, world.backup()), wrong_journal(model)})
+        if (!wrong.empty()) return wrong;
+    if (auto wrong = wrong_devices(world, model, *state); !wrong.empty()) return wrong;
+    return wrong_files();
+}
+
+std::string wrong_traffic(World& world, const Model& model) {
+    bool any = false;
+    for (unsigned port = 1; port <= ports; ++port)
+        any = any || model.carries(port);
+    if (!any) return {};
+    if (auto wrong = wrong_way_out(world); !wrong.empty()) return wrong;
+    if (auto wrong = wrong_way_in(world, model); !wrong.empty()) return wrong;
+    if (!world.out().flows(1, 1s)) return "the stream to the client stands";
+    if (!world.in().flows(1, 1s)) return "the stream from the client stands";
+    return {};
+}
+
+std::string wrong_silence(const World& world) {
+    // Status 124: timeout ended it.
+    const auto heard = sh(world.wires().host(), "timeout 0.4 ip monitor link");
+    return heard.out.empty() ? "" : "devices change although nothing happens:\n" + heard.out;
+}
+
+std::string wrong_end(World& world) {
+    const auto& host = world.wires().host();
+    for (unsigned port = 1; port <= ports; ++port) {
+        const auto is = settings(host, near(port));
+        if (const auto& was = world.before(port); !was.empty() && is != was)
+            return fmt::format("{} is not restored: {}, not {}", near(port), is, was);
+        if (is.find("teamo-") != std::string::npos || is.find("clsact") != std::string::npos)
+            return fmt::format("{} keeps a mark or a filter: {}", near(port), is);
+    }
+    if (exists(host, "team0") || exists(host, "tmo0")) return "the team's devices are left";
+    const auto files = must(host, "find /run/teamd /run/teamd-offload ! -type d");
+    return files.empty() ? "" : "files are left: " + files;
+}
+
+std::string Growth::wrong(World& world) {
+    const auto process = world.team().pid();
+    const auto folder = fmt::format("/proc/{}", process);
+    std::ifstream status(folder + "/status");
+    kib_ = 0;
+    for (std::string word; status >> word;)
+        if (word == "VmRSS:") status >> kib_;
+    descriptors_ =
+        static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder + "/fd"), {}));
+    std::string children;
+    std::ifstream(fmt::format("{}/task/{}/children", folder, process)) >> children;
+    if (!children.empty()) return "the daemon has a child: " + children;
+    // What a daemon allocates in its first faults it uses again.
+    constexpr unsigned warm_up = 25;
+    if (process_ != process) process_ = process, looks_ = 0;
+    if (++looks_ <= warm_up) {
+        first_kib_ = looks_ == 1 ? kib_ : std::max(kib_, first_kib_);
+        first_descriptors_ = looks_ == 1 ? descriptors_ : std::max(descriptors_, first_descriptors_);
+        return {};
+    }
+    // A freed block stays in the quarantine of the address sanitizer.
+    const bool sanitized = std::getenv("TEAMO_DAEMON") != nullptr;
+    const std::size_t more_kib = sanitized ? 600'000 : 4'096, more_descriptors = 4;
+    if (kib_ > first_kib_ + more_kib)
+        return fmt::format("the daemon's memory grew from {} to {} KiB", first_kib_, kib_);
+    if (descriptors_ > first_descriptors_ + more_descriptors)
+        return fmt::format("the daemon's descriptors grew from {} to {}", first_descriptors_, descriptors_);
+    return {};
+}
+
+std::string Growth::text() const {
+    return fmt::format("memory {} KiB, {} descriptors after {} looks (at first at most {} and {})", kib_,
+                       descriptors_, looks_, first_kib_, first_descriptors_);
+}
+
+} // namespace teamo::soak

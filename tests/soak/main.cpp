@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// teamo-soak SECONDS [SEED]: random faults, and after each the state of the world is checked. The seed
+// decides the faults; SOAK_SEED=N SOAK_ACTIONS=M repeats the first M of them.
+#include "soak/invariants.h"
+#include "support/net/world.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+namespace teamo::soak {
+namespace {
+
+using namespace test;
+
+/// Rounds of waiting for a daemon that has been killed, frozen or flooded; a sanitized one is slow.
+constexpr milliseconds settles_within = 20s;
+
+class Soak {
+public:
+    explicit Soak(std::uint64_t seed) : seed_(seed), script_(seed), world_(seed % 2 == 0) {}
+
+    int run(milliseconds how_long, std::uint64_t actions) {
+        try {
+            while (since(start_) < how_long && done_.size() < actions)
+                step();
+            end();
+        } catch (const std::exception& error) {
+            return report(error.what());
+        }
+        fmt::print("{} faults, {} checks in {} s; {}\n", done_.size(), checks_, since(start_).count() / 1000,
+                   growth_.text());
+        return EXIT_SUCCESS;
+    }
+
+private:
+    void step() {
+        const auto action = script_.next();
+        done_.push_back(action);
+        world_.perform(action, model_);
+        model_ = after(model_, action);
+        if (action.last) check();
+    }
+
+    void check() {
+        std::string wrong;
+        const bool settled = static_cast<bool>(eventually(
+            "",
+            [&] {
+                world_.attend();
+                wrong = wrong_state(world_, model_);
+                if (wrong.empty()) wrong = wrong_traffic(world_, model_);
+                return wrong.empty();
+            },
+            settles_within));
+        if (!settled) throw SetupError(wrong);
+        ++checks_;
+        must_be(growth_.wrong(world_));
+        constexpr unsigned often = 20, seldom = 500;
+        if (checks_ % often == 0) {
+            const bool silent =
+                static_cast<bool>(eventually("", [&] { return (wrong = wrong_silence(world_)).empty(); }));
+            if (!silent) throw SetupError(wrong);
+            fmt::print("{} faults, {} s; {}\n", done_.size(), since(start_).count() / 1000, growth_.text());
+            std::fflush(stdout);
+        }
+        const bool any = model_.carries(1) || model_.carries(2) || model_.carries(3) || model_.carries(4);
+        if (checks_ % seldom == 0 && any) world_.renew_streams();
+    }
+
+    /// All ports come home and are ports; then the daemon ends, and nothing may be left.
+    void end() {
+        const auto perform = [&](Fault fault, unsigned port) {
+            const Action action{.fault = fault, .port = port};
+            world_.perform(action, model_);
+            model_ = after(model_, action);
+        };
+        if (model_.frozen) perform(Fault::thaw, 1);
+        for (unsigned port = 1; port <= ports; ++port) {
+            if (!model_.at(port).here) perform(Fault::move, port);
+            if (!model_.at(port).plugged) perform(Fault::cable, port);
+        }
+        world_.unwatch();
+        check();
+        if (const auto status = world_.team().stop(); status != 0)
+            throw SetupError(fmt::format("SIGTERM: the exit status is {}", status.value_or(-1)));
+        must_be(wrong_end(world_));
+    }
+
+    static void must_be(const std::string& wrong) {
+        if (!wrong.empty()) throw SetupError(wrong);
+    }
+
+    int report(const std::string& what) {
+        constexpr std::size_t shown = 20, tail = 6'000;
+        fmt::print("\nafter fault {}: {}\nrepeat it with SOAK_SEED={} SOAK_ACTIONS={}\nthe last faults:\n",
+                   done_.size(), what, seed_, done_.size());
+        for (auto at = done_.size() > shown ? done_.size() - shown : 0; at < done_.size(); ++at)
+            fmt::print("  {} {}\n", at + 1, text_of(done_[at]));
+        const auto log = world_.team().log();
+        fmt::print("---- the end of the daemon's log\n{}---- devices\n{}",
+                   log.substr(log.size() > tail ? log.size() - tail : 0),
+                   sh(world_.wires().host(), "ip -d link; cat /run/teamd-offload/team0.json").out);
+        fmt::print("---- the state document\n{}\n", world_.team().teamdctl({"state", "dump"}).out);
+        return EXIT_FAILURE;
+    }
+
+    std::uint64_t seed_;
+    Script script_;
+    World world_;
+    Model model_;
+    Growth growth_;
+    std::vector<Action> done_;
+    std::uint64_t checks_ = 0;
+    SteadyClock::time_point start_ = SteadyClock::now();
+};
+
+std::uint64_t number_from(const char* text, std::uint64_t otherwise) {
+    return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+} // namespace
+} // namespace teamo::soak
+
+int main(int argc, char** argv) {
+    using namespace teamo::soak;
+    constexpr std::uint64_t two_hours = 7'200;
+    const auto seconds = number_from(argc > 1 ? argv[1] : nullptr, two_hours);
+    const auto seed =
+        number_from(argc > 2 ? argv[2] : std::getenv("SOAK_SEED"), std::random_device()() % 1'000'000);
+    const auto actions = number_from(std::getenv("SOAK_ACTIONS"), ~std::uint64_t{0});
+    fmt::print("seed {}\n", seed);
+    std::fflush(stdout);
+    teamo::test::enter_private_world();
+    teamo::test::furnish_world();
+    try {
+        return Soak(seed).run(std::chrono::seconds(seconds), actions);
+    } catch (const std::exception& error) {
+        fmt::print("{}\n", error.what());
+        return EXIT_FAILURE;
+    }
+}

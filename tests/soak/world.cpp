@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "soak/world.h"
+
+#include "support/traffic/frames.h"
+#include "support/traffic/packet_socket.h"
+
+#include <csignal>
+#include <fstream>
+
+namespace teamo::soak {
+
+using namespace test;
+
+namespace {
+
+constexpr unsigned rate = 1'000;
+
+std::string far(unsigned port) { return Cabling::far_end(port); }
+std::string near(unsigned port) { return Cabling::port(port); }
+
+} // namespace
+
+std::string settings(const NetNs& in, const std::string& device) {
+    const auto seen = look(in, device);
+    std::string text = fmt::format("address {} mtu {}", seen.address, seen.mtu);
+    for (const auto* flag : {"UP", "PROMISC", "ALLMULTI"})
+        if (seen.flags.contains(flag)) text += fmt::format(" {}", flag);
+    for (const auto& name : seen.altnames)
+        text += fmt::format(" altname {}", name);
+    return text + "\n" +
+           must(in, fmt::format("tc qdisc show dev {0} clsact; cat /proc/sys/net/ipv6/conf/{0}/disable_ipv6",
+                                device));
+}
+
+World::World(bool backup) : backup_(backup), team_(configuration(backup, 0), TeamUnderTest::later) {
+    for (unsigned port = 1; port <= ports; ++port)
+        before_[port - 1] = settings(wires_.host(), near(port));
+    team_.start();
+    file_ = team_.item("setup.config_file");
+    attend();
+    for (unsigned port = 1; port <= ports; ++port)
+        if (const auto up = team_.await_link(near(port)); !up) throw SetupError(up.message());
+    renew_streams();
+}
+
+void World::renew_streams() {
+    out_.reset();
+    in_.reset();
+    out_.emplace(
+        Stream::Way{.from = &wires_.host(), .to = &wires_.client(), .address = client_v4, .rate = rate});
+    in_.emplace(
+        Stream::Way{.from = &wires_.client(), .to = &wires_.host(), .address = team_v4, .rate = rate});
+}
+
+void World::attend() {
+    // As systemd does. Only a watched daemon may end by itself: it was to be killed, or a call was refused.
+    for (int times = 0; !team_.running() && calls_ && times < 3; ++times) {
+        team_.start();
+        calls_.reset();
+    }
+    if (must(wires_.host(), "ip -4 -o addr show dev team0").empty())
+        wires_.host().ip(fmt::format("link set team0 up\naddr add {}/24 dev team0", team_v4));
+    if (const auto address = look(wires_.host(), "team0").address; address != known_address_) {
+        wires_.client().ip(
+            fmt::format("neigh replace {} lladdr {} dev client0 nud permanent", team_v4, address));
+        known_address_ = address;
+    }
+}
+
+void World::unwatch() {
+    if (!calls_) return;
+    team_.kill();
+    team_.start();
+    calls_.reset();
+}
+
+void World::perform(const Action& action, const Model& before) {
+    const auto port = near(action.port);
+    const auto& now = before.at(action.port);
+    switch (action.fault) {
+    case Fault::cable: now.plugged ? wires_.pull(action.port) : wires_.plug(action.port); break;
+    case Fault::flaps: {
+        std::string lines;
+        for (unsigned times = 0; times <= action.amount; ++times)
+            lines += fmt::format("link set {0} down\nlink set {0} up\n", far(action.port));
+        wires_.peer().ip(lines);
+        break;
+    }
+    case Fault::kill:
+        team_.kill();
+        team_.start();
+        calls_.reset();
+        break;
+    case Fault::stop:
+        unwatch();
+        if (const auto status = team_.stop(); status != 0)
+            throw SetupError(fmt::format("SIGTERM: the daemon's exit status is {}", status.value_or(-1)));
+        for (unsigned each = 1; each <= ports; ++each)
+            if (const auto is = settings(wires_.host(), near(each)); !this->before(each).empty())
+                if (is != this->before(each))
+                    throw SetupError(
+                        fmt::format("{} is not restored: {}, not {}", near(each), is, this->before(each)));
+        team_.start();
+        calls_.reset();
+        attend();
+        break;
+    case Fault::freeze: team_.signal(SIGSTOP); break;
+    case Fault::thaw: team_.signal(SIGCONT); break;
+    case Fault::move:
+        if (now.here)
+            wires_.host().ip(fmt::format("link set {} netns {}", port, elsewhere_.path()));
+        else
+            elsewhere_.ip(fmt::format("link set {} netns {}", port, wires_.host().path()));
+        break;
+    case Fault::replace: replace(action, before.frozen || !now.wanted); break;
+    case Fault::rename:
+        wires_.host().ip(fmt::format("link set {0} name other\nlink set other name {0}", port));
+        break;
+    case Fault::member: set_member(port, !now.wanted); break;
+    case Fault::reload:
+        std::ofstream(file_) << configuration(backup_, action.amount);
+        attend();
+        if (const auto done = team_.teamoctl({"config", "reload"}); done.status != 0) {
+            if (team_.running()) throw SetupError("config reload: " + done.err);
+            attend(); // it was killed meanwhile, and starts with the new file
+        }
+        break;
+    case Fault::flood:
+        if (now.plugged) flood(action.port, action.amount);
+        break;
+    case Fault::overrun: overrun(action.amount); break;
+    case Fault::refused_call:
+    case Fault::killed_call: start_watched(action.fault == Fault::killed_call, 1 + action.amount); break;
+    case Fault::feature: must(wires_.host(), fmt::format("ethtool -K {} tso off", port)); break;
+    case Fault::mtu: wires_.host().ip(fmt::format("link set team0 mtu {}", 1500 - action.amount)); break;
+    case Fault::address:
+        wires_.host().ip(fmt::format("link set team0 address 02:00:00:00:aa:{:02x}", action.amount));
+        break;
+    case Fault::down_up: wires_.host().ip("link set team0 down\nlink set team0 up"); break;
+    case Fault::deaf_client: add_deaf_client(action.amount); break;
+    case Fault::count: break;
+    }
+}
+
+void World::replace(const Action& action, bool untouched) {
+    wires_.host().ip(fmt::format("link del {}", near(action.port)));
+    const auto generation = action.amount == 0 ? 0 : ++generation_;
+    wires_.add_cable(action.port, generation);
+    // Otherwise the daemon may have changed it before it is read.
+    before_[action.port - 1] = untouched ? settings(wires_.host(), near(action.port)) : "";
+}
+
+void World::start_watched(bool kills, unsigned step) {
+    team_.kill();
+    calls_ = std::make_unique<WatchedCalls>();
+    constexpr std::array errors{EBUSY, EAGAIN, ENOMEM, EINTR};
+    if (kills)
+        calls_->kill_before(step);
+    else
+        calls_->refuse(step, errors[step % errors.size()]);
+    if (!team_.try_to_start(*calls_)) attend();
+}
+
+void World::set_member(const std::string& port, bool wanted) {
+    const auto is = [&] { return !team_.item(fmt::format("ports.{}.link.up", port)).empty(); };
+    std::string refusal;
+    const bool done = static_cast<bool>(eventually("", [&] {
+        attend();
+        const auto said = team_.teamoctl({"port", wanted ? "add" : "remove", port});
+        refusal = said.err;
+        return said.status == 0 || (team_.running() && is() == wanted);
+    }));
+    if (!done) throw SetupError(fmt::format("port {} {}: {}", wanted ? "add" : "remove", port, refusal));
+}
+
+void World::flood(unsigned port, unsigned frames) const {
+    const PacketSocket there(wires_.peer(), far(port));
+    const auto frame = arp_request(mac("02:00:00:00:00:02"), "10.0.0.3", "10.0.0.9");
+    for (unsigned sent = 0; sent < frames; ++sent)
+        there.send(frame);
+}
+
+void World::overrun(unsigned events) {
+    team_.signal(SIGSTOP);
+    std::string lines;
+    for (unsigned times = 0; times < 1'000 + events; ++times)
+        lines += fmt::format("link set lo alias {}\n", times);
+    wires_.host().ip(lines);
+    team_.signal(SIGCONT);
+}
+
+void World::add_deaf_client(unsigned requests) {
+    attend();
+    auto client = ControlSocket::to("team0");
+    if (!client) return; // a watched daemon may have been killed
+    for (unsigned sent = 0; sent < requests && client->send("REQUEST\nStateDump\n"); ++sent) {
+    }
+    deaf_.push_back(std::move(*client));
+    constexpr std::size_t most = 3;
+    if (deaf_.size() > most) deaf_.pop_front();
+}
+
+} // namespace teamo::soak

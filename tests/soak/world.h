@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The devices, the daemon and the traffic of a soak, and how each fault is done to them.
+#pragma once
+
+#include "soak/faults.h"
+#include "support/daemon/team_under_test.h"
+#include "support/daemon/watched_calls.h"
+#include "support/net/cabling.h"
+#include "support/traffic/traffic.h"
+
+#include <deque>
+#include <memory>
+
+namespace teamo::soak {
+
+/// The settings of a device that a port must get back.
+std::string settings(const test::NetNs& in, const std::string& device);
+
+class World {
+public:
+    explicit World(bool backup);
+
+    /// Throws SetupError if the kernel refuses, or the daemon does not start or answer.
+    void perform(const Action& action, const Model& before);
+    /// Does what an administrator or systemd does: starts a killed daemon, gives a new team its address.
+    void attend();
+    /// A daemon whose system calls fail or kill it later than at its start ends here: the next one is not
+    /// watched.
+    void unwatch();
+    /// New streams: the old ones keep a record of each packet.
+    void renew_streams();
+
+    bool backup() const { return backup_; }
+    const test::Cabling& wires() const { return wires_; }
+    const test::NetNs& elsewhere() const { return elsewhere_; }
+    test::TeamUnderTest& team() { return team_; }
+    const test::Stream& out() const { return *out_; }
+    const test::Stream& in() const { return *in_; }
+    /// What this port was like before it was a port; "" if it is not known.
+    const std::string& before(unsigned port) const { return before_[port - 1]; }
+    void drop_clients() { deaf_.clear(); }
+
+private:
+    void replace(const Action& action, bool untouched);
+    void start_watched(bool kills, unsigned step);
+    void set_member(const std::string& port, bool wanted);
+    void flood(unsigned port, unsigned frames) const;
+    void overrun(unsigned events);
+    void add_deaf_client(unsigned requests);
+
+    bool backup_;
+    test::Cabling wires_{ports, test::FarSide::lag_switch};
+    test::NetNs elsewhere_ = test::NetNs::create();
+    std::array<std::string, ports> before_;
+    std::unique_ptr<test::WatchedCalls> calls_; ///< of the daemon that runs; outlives it
+    test::TeamUnderTest team_;
+    std::string file_, known_address_;
+    unsigned generation_ = 0;
+    std::deque<test::ControlSocket> deaf_;
+    std::optional<test::Stream> out_, in_;
+};
+
+} // namespace teamo::soak
