@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later OR GPL-2.0-only
+ *
+ * Types that guard.bpf.c and the daemon share. Compiled as C (clang -target bpf) and as C++.
+ */
+#ifndef TEAMO_GUARD_ABI_H
+#define TEAMO_GUARD_ABI_H
+
+/* NOLINTBEGIN: C, in the kernel's manner */
+
+#include <linux/types.h>
+
+#define TEAMO_GUARD_ADDRESSES 4096u /* of each kind; with more the guard steps aside */
+#define TEAMO_GUARD_SENDERS 16384u  /* remembered senders of broadcasts and multicasts */
+
+enum teamo_guard_mode {
+    TEAMO_GUARD_ASIDE = 0, /* passes everything; what an empty map says */
+    TEAMO_GUARD_ARP = 1,
+    TEAMO_GUARD_FULL = 2,
+};
+
+/* Why a frame is dropped; the index of its counter. */
+enum teamo_guard_reason {
+    TEAMO_GUARD_PASSED = 0,
+    TEAMO_GUARD_BY_ARP,       /* an ARP request for another host */
+    TEAMO_GUARD_BY_NEIGHBOUR, /* an IPv6 neighbour solicitation for another host */
+    TEAMO_GUARD_BY_UNICAST,   /* to the MAC address of another host */
+    TEAMO_GUARD_BY_BROADCAST, /* broadcasts of all senders are above the rate */
+    TEAMO_GUARD_BY_MULTICAST, /* multicasts of all senders are above the rate */
+    TEAMO_GUARD_BY_SENDER,    /* broadcasts and multicasts of this sender are above the rate */
+    TEAMO_GUARD_REASONS,
+};
+
+/*
+ * A rate: one frame each `interval` nanoseconds, and `tolerance` nanoseconds ahead of that at once. Interval 0:
+ * no limit.
+ */
+struct teamo_guard_rate {
+    __u64 interval;
+    __u64 tolerance;
+};
+
+struct teamo_guard_settings {
+    __u32 mode; /* enum teamo_guard_mode */
+    __u32 unused;
+    struct teamo_guard_rate all;    /* of broadcasts, and the same of multicasts */
+    struct teamo_guard_rate sender; /* of broadcasts and multicasts of a source MAC address */
+};
+
+struct teamo_guard_ipv6 {
+    __u8 bytes[16];
+};
+
+/* NOLINTEND */
+
+#endif

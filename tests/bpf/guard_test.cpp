@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Which frames the guard drops: one frame in, one verdict out.
+#include "datapath/guard_program.h"
+#include "programs.h"
+#include "support/traffic/frames.h"
+#include "support/traffic/packet.h"
+#include "watch/probe_frames.h"
+
+#include <gmock/gmock.h>
+
+#include <bpf/bpf.h>
+
+namespace teamo::test {
+namespace {
+
+const MacAddress ours = mac("02:00:00:00:00:01"), neighbour = mac("02:00:00:00:00:02"), all = broadcast_mac;
+
+struct Guard : testing::Test {
+    GuardProgram program = std::move(*GuardProgram::load());
+    GuardTables tables{
+        .mode = GuardMode::full, .addresses = {*parse_ip("10.0.0.1"), *parse_ip("fd00::1")}, .macs = {ours}};
+
+    bool passes(const Bytes& frame) {
+        const auto written = program.apply(tables);
+        if (!written) throw std::runtime_error(written.error().text);
+        LIBBPF_OPTS(bpf_test_run_opts, options);
+        options.data_in = frame.data();
+        options.data_size_in = static_cast<__u32>(frame.size());
+        if (bpf_prog_test_run_opts(program.program(), &options) < 0)
+            throw std::runtime_error("BPF_PROG_TEST_RUN");
+        EXPECT_TRUE(static_cast<int>(options.retval) == passed || options.retval == dropped)
+            << options.retval;
+        return static_cast<int>(options.retval) == passed;
+    }
+    std::uint64_t count(teamo_guard_reason reason) const { return program.read_counters()->at(reason); }
+};
+
+Bytes asks_for(const char* target, const char* from = "10.0.0.2") {
+    return arp_request(neighbour, from, target);
+}
+Bytes to(const MacAddress& address) {
+    return PacketBuilder(address, neighbour).ipv4({}).udp(1000, 2000).bytes();
+}
+Bytes udp_to_all(std::uint16_t from, std::uint16_t to) {
+    return PacketBuilder(all, neighbour).ipv4({}).udp(from, to).bytes();
+}
+
+TEST_F(Guard, drops_arp_requests_for_others) {
+    for (const auto mode : {GuardMode::arp, GuardMode::full}) {
+        tables.mode = mode;
+        EXPECT_TRUE(passes(asks_for("10.0.0.1")));
+        EXPECT_FALSE(passes(asks_for("10.0.0.9")));
+        EXPECT_TRUE(passes(asks_for("10.0.0.2", "10.0.0.2"))) << "gratuitous";
+        EXPECT_TRUE(passes(asks_for("10.0.0.9", "0.0.0.0"))) << "a probe for an address that nobody has yet";
+    }
+    EXPECT_EQ(2U, count(TEAMO_GUARD_BY_ARP));
+    tables.mode = GuardMode::aside;
+    EXPECT_TRUE(passes(asks_for("10.0.0.9")));
+}
+
+TEST_F(Guard, follows_addresses) {
+    EXPECT_FALSE(passes(asks_for("10.0.0.9")));
+    tables.addresses.insert(*parse_ip("10.0.0.9"));
+    EXPECT_TRUE(passes(asks_for("10.0.0.9")));
+    tables.addresses.erase(*parse_ip("10.0.0.1"));
+    EXPECT_FALSE(passes(asks_for("10.0.0.1")));
+}
+
+TEST_F(Guard, drops_solicitations_for_others) {
+    const auto asks = [](const char* target) {
+        return neighbour_probe({.mac = neighbour}, *parse_ip("fd00::2"), *parse_ip(target));
+    };
+    EXPECT_TRUE(passes(asks("fd00::1")));
+    EXPECT_FALSE(passes(asks("fd00::9")));
+    EXPECT_EQ(1U, count(TEAMO_GUARD_BY_NEIGHBOUR));
+}
+
+TEST_F(Guard, drops_unicast_to_others_if_full) {
+    EXPECT_TRUE(passes(to(ours)));
+    EXPECT_FALSE(passes(to(mac("02:00:00:00:00:77"))));
+    EXPECT_EQ(1U, count(TEAMO_GUARD_BY_UNICAST));
+    tables.mode = GuardMode::arp;
+    EXPECT_TRUE(passes(to(mac("02:00:00:00:00:77"))));
+}
+
+TEST_F(Guard, leaves_control_frames_alone) {
+    tables.rate = tables.rate_by_sender = 1;
+    for (const auto* group : {"01:80:c2:00:00:00", "01:80:c2:00:00:02", "01:80:c2:00:00:0e",
+                              "01:00:0c:cc:cc:cc", "01:00:0c:cc:cc:cd"})
+        for (int times = 0; times < 5; ++times)
+            EXPECT_TRUE(passes(ethernet(mac(group), neighbour, 0x8809, "x"))) << group;
+    for (int times = 0; times < 5; ++times)
+        EXPECT_TRUE(passes(ethernet(all, neighbour, ether_experiment, "x"))) << "no known EtherType";
+}
+
+TEST_F(Guard, passes_dhcp_whatever_the_rate) {
+    tables.rate = tables.rate_by_sender = 1;
+    for (int times = 0; times < 20; ++times) {
+        EXPECT_TRUE(passes(udp_to_all(67, 68)));
+        EXPECT_TRUE(passes(udp_to_all(68, 67)));
+    }
+    for (int times = 0; times < 20; ++times)
+        passes(udp_to_all(1000, 2000));
+    EXPECT_FALSE(passes(udp_to_all(1000, 2000)));
+}
+
+TEST_F(Guard, limits_a_sender_and_all_together) {
+    tables.rate_by_sender = 10;
+    unsigned came = 0;
+    for (int times = 0; times < 100; ++times)
+        came += passes(asks_for("10.0.0.1")) ? 1 : 0; // a loop that asks for our own address
+    EXPECT_GE(came, 2U);
+    EXPECT_LE(came, 20U);
+    EXPECT_GE(count(TEAMO_GUARD_BY_SENDER), 80U);
+    EXPECT_TRUE(passes(arp_request(mac("02:00:00:00:00:55"), "10.0.0.5", "10.0.0.1"))) << "another sender";
+
+    tables.rate_by_sender = 0;
+    tables.rate = 10;
+    came = 0;
+    for (std::uint32_t sender = 1; sender <= 100; ++sender)
+        came += passes(arp_request(neighbour + sender, "10.0.0.5", "10.0.0.1")) ? 1 : 0;
+    EXPECT_LE(came, 20U);
+    EXPECT_GE(count(TEAMO_GUARD_BY_BROADCAST), 80U);
+}
+
+TEST_F(Guard, passes_vlans_without_a_device_here) {
+    const auto in = [](std::uint16_t tci) {
+        // The bytes of an ARP request after its EtherType.
+        const auto request = asks_for("10.0.0.9");
+        auto bytes = std::string(reinterpret_cast<const char*>(request.data()) + 14, request.size() - 14);
+        return tagged(all, neighbour, tci, ether_arp, bytes);
+    };
+    EXPECT_TRUE(passes(in(7)));
+    EXPECT_FALSE(passes(in(0))) << "a priority without a VLAN";
+    tables.vlans = {7};
+    EXPECT_FALSE(passes(in(7)));
+    EXPECT_TRUE(passes(in(8)));
+}
+
+TEST_F(Guard, passes_what_it_cannot_read) {
+    auto frame = asks_for("10.0.0.9");
+    for (const std::size_t size : {14U, 20U, 41U}) {
+        frame.resize(size);
+        EXPECT_TRUE(passes(frame)) << size;
+    }
+}
+
+} // namespace
+} // namespace teamo::test
