@@ -3,18 +3,9 @@
 // Lists and masks of CPUs, as the kernel and the administrator write them, and the times in /proc/stat.
 #include "base/cpu_list.h"
 #include "kernel/cpus/cpus.h"
-
-#include <cstdlib>
+#include "require.h"
 
 using namespace teamo;
-
-namespace {
-
-void require(bool holds) {
-    if (!holds) std::abort();
-}
-
-} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(bytes), size);

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The answer of irqbalance and our next request: every IRQ in the request is from the answer or ours.
+#include "require.h"
 #include "runtime/shared_files.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-
-namespace {
-
-void require(bool holds) {
-    if (!holds) std::abort();
-}
-
-} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(bytes), size);

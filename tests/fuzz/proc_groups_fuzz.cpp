@@ -3,16 +3,11 @@
 // The kernel's lists of multicast groups and the reports that we send for them: every frame fits.
 #include "announce/frames.h"
 #include "announce/proc_groups.h"
-
-#include <cstdlib>
+#include "require.h"
 
 using namespace teamo::announce;
 
 namespace {
-
-void require(bool holds) {
-    if (!holds) std::abort();
-}
 
 void all_fit(const Speaker& speaker) {
     for (const auto& frame : membership_reports(speaker))

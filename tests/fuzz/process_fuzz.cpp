@@ -2,19 +2,10 @@
 //
 // What /proc says of a process, which chooses parts of it itself.
 #include "kernel/files/process_files.h"
+#include "require.h"
 #include "workers/processes.h"
 
-#include <cstdlib>
-
 using namespace teamo;
-
-namespace {
-
-void require(bool holds) {
-    if (!holds) std::abort();
-}
-
-} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     const std::string_view text(reinterpret_cast<const char*>(bytes), size);

@@ -4,18 +4,9 @@
 // same.
 #include "control/state_document.h"
 #include "control/usock_message.h"
-
-#include <cstdlib>
+#include "require.h"
 
 using namespace teamo::control;
-
-namespace {
-
-void require(bool holds) {
-    if (!holds) std::abort();
-}
-
-} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     const std::string_view message(reinterpret_cast<const char*>(bytes), size);
