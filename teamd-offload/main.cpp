@@ -13,7 +13,6 @@
 #include "process.h"
 #include "team/team.h"
 
-#include <malloc.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
@@ -181,7 +180,6 @@ int Run::run(Configuration configuration, UniqueFd parent) {
         report_start(std::move(parent), status);
         return status;
     }
-    ::malloc_trim(0); // libbpf needs some 11 MiB to load the programs, which malloc would keep
     sd_event_set_watchdog(loop_.get(), 1);
     sd_notify(0, "READY=1");
     notify_status();
