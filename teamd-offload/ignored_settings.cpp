@@ -5,8 +5,6 @@ namespace teamo {
 
 std::vector<std::string> ignored_settings(const Configuration& configuration) {
     std::vector<std::string> list;
-    if (configuration.document.find("guard") != nullptr)
-        list.emplace_back("/guard: accepted, but has no effect yet");
     const auto& runner = configuration.team.runner;
     const auto* balance = std::get_if<LoadBalanceRunner>(&runner);
     if (balance != nullptr && balance->tx_balancer && has(hash_fields_of(runner), HashField::cpu))

@@ -257,8 +257,9 @@ constexpr auto table = std::to_array<Key>({
      "Run a process where most of its packets arrive (follow), each on a CPU of its own (spread), or do not "
      "bind it (off)."},
     {"guard",
-     {.shape = string, .wrong_shape = refused},
-     "Which packets the team lets pass; has no effect yet."},
+     {.shape = string, .fallback = "off", .words = enum_names<GuardMode>, .wrong_shape = refused},
+     "Drop frames that nobody on this host wants: ARP requests and neighbour solicitations for other hosts "
+     "(arp), also frames to their MAC addresses, and broadcasts and multicasts above a rate (full)."},
 });
 
 constexpr std::string_view offload = "offload", feature = "FEATURE";

@@ -246,6 +246,7 @@ TeamConfig make_team(const json::Value& document, std::string_view device) {
     team.balance = balance_of(top.below("balance"), team.runner);
     team.offload = offload_of(top.below("offload"), {});
     team.interrupts = interrupts_of(top.below("interrupts"));
+    team.guard = top.word<GuardMode>("guard");
     team.workers = workers_of(top);
     team.link_watches = watches_of(top);
     if (const auto* ports = top.written("ports"))

@@ -71,6 +71,9 @@ constexpr Family families[] = {
     {"bucket_moves_total", "counter", "Hash buckets that were moved to another port for their load", "",
      "balance.moved"},
     {"workers", "gauge", "Processes that are workers", "", "workers.workers", From::list},
+    {"guard_dropped_total", "counter", "Frames that the guard dropped", "", "guard.dropped.*"},
+    {"guard_aside", "gauge", "Whether the guard drops nothing although it is on", "", "guard.aside",
+     From::text},
 };
 
 std::optional<double> number_of(const Value& value, From from) {

@@ -217,6 +217,23 @@ constexpr auto refused_fields = [](auto field, auto& refused) {
     field("where", refused.where);
 };
 
+constexpr auto guard_drop_fields = [](auto field, auto& dropped) {
+    field("arp_request", dropped.arp_requests);
+    field("broadcast", dropped.broadcasts);
+    field("multicast", dropped.multicasts);
+    field("neighbour_solicitation", dropped.neighbour_solicitations);
+    field("sender", dropped.of_a_sender);
+    field("unicast", dropped.unicast);
+};
+
+constexpr auto guard_fields = [](auto field, auto& guard) {
+    using enum GuardMode;
+    field("aside", guard.aside);
+    field.object("dropped", guard.dropped, guard_drop_fields);
+    field.name("mode", guard.mode, {off, arp, full});
+    field("passed", guard.passed);
+};
+
 // The functions below have a TeamStatus or a TeamState.
 
 constexpr auto team_datapath_fields = [](auto field, auto& team) {
@@ -244,6 +261,7 @@ constexpr auto team_fields = [](auto field, auto& team) {
     field.document("offload", team.offload, offload_document, read_offloads);
     field.document("interrupts", team.interrupts, interrupt_document, read_interrupts);
     field.document("workers", team.workers, workers_document, read_workers);
+    field.object("guard", team.guard, guard_fields);
     field.document("balance", team.balance, balance_document, read_balance);
     if (!field.omits(team.benchmarks)) field.by_name("benchmarks", team.benchmarks, benchmark_fields);
     if (!field.omits(team.refused)) field.list("refused", team.refused, refused_fields);

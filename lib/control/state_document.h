@@ -23,9 +23,10 @@ struct TeamState {
     LinkStatus link;                      ///< its duplex is not read
     std::vector<PortStatus> ports;        ///< without their link watches
     std::optional<BalanceStatus> balance; ///< if the team hashes
-    std::optional<OffloadStatus> offload; ///< none, as of the next two: the daemon is too old
+    std::optional<OffloadStatus> offload; ///< none, as of the next three: the daemon is too old
     std::optional<InterruptStatus> interrupts;
     std::optional<WorkersStatus> workers;
+    std::optional<GuardStatus> guard;
     std::map<std::string, BenchmarkResult> benchmarks{}; ///< by step
     std::vector<RefusedStatus> refused{};
     json::Value document; ///< the whole document

@@ -3,20 +3,18 @@
 
 #include "base/handle.h"
 #include "datapath/bpf/abi.h"
+#include "datapath/load_program.h"
 #include "datapath/team/bucket_meter.h"
 #include "forward.skel.h"
 
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <functional>
-#include <thread>
 #include <vector>
 
 namespace teamo {
@@ -115,18 +113,6 @@ int load_forward(Skeleton& skeleton, teamo_exit exit, bool by_cpu, teamo_link_re
     bpf_program__set_autoload(programs.teamo_avoid_lost_link, exit == TEAMO_EXIT_DRIVER);
     bpf_program__set_autoload(programs.teamo_learn_device, reading != TEAMO_LINKS_UNSEEN);
     return teamo_forward__load(skeleton.get());
-}
-
-/// The verifier keeps a CPU busy for some 40 ms. At the daemon's real-time priority the CPU would process no
-/// received packets meanwhile (ksoftirqd has a normal one).
-int load_at_normal_priority(const std::function<int()>& load) {
-    int error = 0;
-    std::thread([&] {
-        const sched_param none{};
-        static_cast<void>(::sched_setscheduler(0, SCHED_OTHER, &none)); // of this thread
-        error = load();
-    }).join();
-    return error;
 }
 
 } // namespace

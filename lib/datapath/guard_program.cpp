@@ -2,6 +2,7 @@
 #include "datapath/guard_program.h"
 
 #include "base/handle.h"
+#include "datapath/load_program.h"
 #include "guard.skel.h"
 
 #include <bpf/bpf.h>
@@ -14,7 +15,7 @@
 namespace teamo {
 namespace {
 
-static_assert(static_cast<unsigned>(GuardMode::aside) == TEAMO_GUARD_ASIDE);
+static_assert(static_cast<unsigned>(GuardMode::off) == TEAMO_GUARD_ASIDE);
 static_assert(static_cast<unsigned>(GuardMode::arp) == TEAMO_GUARD_ARP);
 static_assert(static_cast<unsigned>(GuardMode::full) == TEAMO_GUARD_FULL);
 
@@ -93,7 +94,9 @@ Result<GuardProgram> GuardProgram::load() {
     auto loaded = std::make_unique<Loaded>();
     loaded->skeleton.reset(teamo_guard__open());
     if (!loaded->skeleton) return fail_errno(errno, "cannot open the BPF program of the guard");
-    if (const int error = teamo_guard__load(loaded->skeleton.get()); error < 0)
+    auto* skeleton = loaded->skeleton.get();
+    if (const int error = load_at_normal_priority([skeleton] { return teamo_guard__load(skeleton); });
+        error < 0)
         return fail_errno(-error, "the kernel refuses to load the BPF program of the guard");
     return GuardProgram(std::move(loaded));
 }
@@ -119,6 +122,16 @@ Result<> GuardProgram::apply(const GuardTables& tables) {
     static_cast<void>(loaded_->each(applied_, {}, remove_key));
     applied_ = {};
     return written;
+}
+
+Result<> GuardProgram::drop_until(Clock::time_point until) const {
+    const auto nanoseconds =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(until.time_since_epoch()).count();
+    const auto value = static_cast<std::uint64_t>(nanoseconds);
+    const std::uint32_t first = 0;
+    return change(
+        bpf_map_update_elem(bpf_map__fd(loaded_->skeleton->maps.guard_until), &first, &value, BPF_ANY),
+        "cannot write the settings of the guard");
 }
 
 Result<GuardCounters> GuardProgram::read_counters() const {

@@ -4,33 +4,15 @@
 // writes its maps. It runs without the daemon.
 #pragma once
 
-#include "base/ip_address.h"
-#include "base/mac_address.h"
+#include "base/clock.h"
 #include "base/result.h"
 #include "datapath/bpf/guard_abi.h"
+#include "model/guard.h"
 
 #include <array>
 #include <memory>
-#include <set>
 
 namespace teamo {
-
-enum class GuardMode : std::uint8_t {
-    aside, ///< passes everything
-    arp,   ///< drops ARP requests and neighbour solicitations for other hosts
-    full,  ///< also frames to MAC addresses of other hosts, and what exceeds the rates
-};
-
-/// What the guard has to know. Addresses are those of the team and of everything on it.
-struct GuardTables {
-    GuardMode mode = GuardMode::aside;
-    std::set<IpAddress> addresses{};
-    std::set<MacAddress> macs{};
-    std::set<std::uint16_t> vlans{};  ///< with a device here; frames of the others pass
-    std::uint32_t rate = 0;           ///< broadcasts per second, and multicasts; 0: no limit
-    std::uint32_t rate_by_sender = 0; ///< both together, of one source MAC address; 0: no limit
-    bool operator==(const GuardTables&) const = default;
-};
 
 using GuardCounters = std::array<std::uint64_t, TEAMO_GUARD_REASONS>; ///< by teamo_guard_reason
 
@@ -44,6 +26,9 @@ public:
     /// Writes only differences. No wanted frame is dropped meanwhile: an address is added before the mode
     /// drops, and removed last. After a failure the guard has stepped aside.
     Result<> apply(const GuardTables& tables);
+    /// Until then it drops; afterwards it passes everything, so that a dead daemon does not hide new
+    /// addresses.
+    Result<> drop_until(Clock::time_point until) const;
     Result<GuardCounters> read_counters() const;
     int program() const; ///< the descriptor, to attach
 

@@ -249,6 +249,15 @@ struct InterruptConfig {
     bool operator==(const InterruptConfig&) const = default;
 };
 
+/// Which frames are dropped that nobody on this host wants (key "guard", not in teamd).
+enum class GuardMode : std::uint8_t {
+    off,
+    arp,  ///< ARP requests and neighbour solicitations for other hosts
+    full, ///< also frames to MAC addresses of other hosts, and broadcasts and multicasts above a rate
+};
+template <>
+inline constexpr std::array<std::string_view, 3> enum_names<GuardMode>{"off", "arp", "full"};
+
 struct TeamConfig {
     std::string device; ///< empty: the first free "team%d"
     std::uint32_t debug_level = 0;
@@ -262,6 +271,7 @@ struct TeamConfig {
     OffloadContract offload{}; ///< for ports that join later, and the team device
     BalanceConfig balance;
     InterruptConfig interrupts{};
+    GuardMode guard = GuardMode::off;
     std::vector<WorkerRule> workers{}; ///< in the file's order: the first that matches a process applies
     bool operator==(const TeamConfig&) const = default;
 };

@@ -5,6 +5,7 @@
 
 #include "model/balance.h"
 #include "model/config.h"
+#include "model/guard.h"
 #include "model/interrupts.h"
 #include "model/lacp.h"
 #include "model/observation.h"
@@ -236,6 +237,7 @@ struct TeamStatus {
     std::optional<OffloadStatus> offload;
     std::optional<InterruptStatus> interrupts;
     std::optional<WorkersStatus> workers;
+    std::optional<GuardStatus> guard;
     std::map<std::string, BenchmarkResult> benchmarks{}; ///< by step: the last result
     std::vector<RefusedStatus> refused{};
     // "setup" of the state document

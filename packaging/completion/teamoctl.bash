@@ -70,7 +70,7 @@ _teamoctl() {
         compopt -o default
     else
         case "${words[*]:1}" in
-        '') choices='config state port clear balance offload interrupts workers stats top metrics doctor' ;;
+        '') choices='config state port clear balance offload interrupts guard workers stats top metrics doctor' ;;
         config) choices='dump diff reload' ;;
         'config diff' | 'config reload') compopt -o default; COMPREPLY=(); return ;;
         'config dump') choices='noports actual' ;;

@@ -53,8 +53,8 @@ CommandResult send_command(Session& session, const control::Request& request);
 // The commands that are more than one request, in commands/.
 CommandFunction config_dump_noports, config_diff, config_reload, state_view, state_item_get, port_present,
     port_remove_dry_run;
-CommandFunction balance_show, balance_hash, balance_move, stats_show, stats_live, metrics_show, top_show, offload_show,
-    doctor;
+CommandFunction balance_show, balance_hash, balance_move, stats_show, stats_live, metrics_show, top_show,
+    offload_show, guard_show, doctor;
 CommandFunction interrupts_show, interrupts_plan, interrupts_benchmark;
 CommandFunction workers_show, workers_bind, workers_release, workers_run;
 CheckFunction check_balance_hash, check_balance_move, check_workers_bind;

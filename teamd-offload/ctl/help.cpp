@@ -89,6 +89,10 @@ ports and buckets of "balance move" still move.)"},
 required or otherwise common offload, and the port that limits the packet size.
 If a port has no TSO, the command also takes a second to measure how much of a
 CPU the software segmentation for that port uses. This needs CAP_SYS_ADMIN.)"},
+    {"guard", "show what the guard drops",
+     R"(Shows how many frames the guard has dropped since the daemon started, by reason,
+and whether it drops at all: it steps aside, with a reason, while frames for
+other hosts are wanted here. See guard in teamd-offload.conf(5).)"},
     {"interrupts show", "show which CPUs serve which port",
      R"(Shows for each port the CPUs that the daemon assigned to it, the CPUs where its
 interrupts arrive, the CPUs that send by it (XPS), repairs, and a state: ok,

@@ -110,6 +110,7 @@ Result<> apply_reload(TeamParts& parts, Reload reload, std::string_view file) {
     context.log.set_debug(context.config().debug_level > 0);
     set_hwaddr(context, before);
     parts.ports.reconfigure(before);
+    if (before.guard != context.config().guard) parts.ports.guard();
     parts.reconciler.reconfigure(before.runner);
     parts.subsystems.offloads->change(context.device.team, context.config().offload);
     parts.subsystems.balancing->reconfigure(before.balance);

@@ -99,6 +99,7 @@ TeamStatus status_of(TeamParts& parts) {
     status.offload = offload_status(parts.context, *subsystems.offloads, parts.ports);
     status.interrupts = subsystems.interrupts->status();
     status.workers = subsystems.workers->status();
+    status.guard = subsystems.guard->status();
     status.benchmarks = subsystems.benchmark_pause->results();
     status.refused = refused_status(parts);
     if (parts.reconciler.tables().mode == TransmitMode::hash && parts.context.device.team)

@@ -25,6 +25,7 @@ Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::funct
     const auto& log = context.log;
     carrier_monitor = TEAMO_TRY(CarrierMonitor::make(loop, log, *context.observer));
     announcer = TEAMO_TRY(Announcer::make(loop, log, *context.observer));
+    guard = Guard::make(loop, context);
     lacp_frames = TEAMO_TRY(LacpFrames::make(loop, log, std::move(lacp), request_pass));
     probes = TEAMO_TRY(Probes::make(loop, log, request_pass));
     losses = TEAMO_TRY(Losses::make(loop, context, request_pass));
@@ -252,6 +253,7 @@ void Team::inform_subsystems() {
     for (const auto& port : ports.all())
         followed.insert(port.index);
     subsystems.carrier_monitor->follow(followed);
+    subsystems.guard->follow(followed);
     subsystems.lacp_frames->listen(lacp_ports()); // of ports that have joined in this pass
     subsystems.lacp_frames->send_due();
     subsystems.lacp_frames->forget_others(lacp_ports());
@@ -278,6 +280,7 @@ void Team::poll_unreported() {
     const bool stale = context.observer->is_stale();
     if (stale) context.observer->catch_up();
     subsystems.losses->poll();
+    subsystems.guard->poll();
     const bool limits = ports.update_gso_limits();
     // The team driver sets the addresses of its ports itself.
     const bool addresses = !context.datapath->kernel_manages_ports() && uppers.update_addresses();

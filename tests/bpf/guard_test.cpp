@@ -21,6 +21,7 @@ struct Guard : testing::Test {
     GuardTables tables{
         .mode = GuardMode::full, .addresses = {*parse_ip("10.0.0.1"), *parse_ip("fd00::1")}, .macs = {ours}};
 
+    Guard() { EXPECT_TRUE(program.drop_until(Clock::now() + std::chrono::hours(1))); }
     bool passes(const Bytes& frame) {
         const auto written = program.apply(tables);
         if (!written) throw std::runtime_error(written.error().text);
@@ -55,7 +56,7 @@ TEST_F(Guard, drops_arp_requests_for_others) {
         EXPECT_TRUE(passes(asks_for("10.0.0.9", "0.0.0.0"))) << "a probe for an address that nobody has yet";
     }
     EXPECT_EQ(2U, count(TEAMO_GUARD_BY_ARP));
-    tables.mode = GuardMode::aside;
+    tables.mode = GuardMode::off;
     EXPECT_TRUE(passes(asks_for("10.0.0.9")));
 }
 
@@ -136,6 +137,28 @@ TEST_F(Guard, passes_vlans_without_a_device_here) {
     tables.vlans = {7};
     EXPECT_FALSE(passes(in(7)));
     EXPECT_TRUE(passes(in(8)));
+}
+
+TEST_F(Guard, passes_everything_when_nobody_keeps_its_addresses_up_to_date) {
+    EXPECT_TRUE(program.drop_until(Clock::now() - std::chrono::milliseconds(1)));
+    EXPECT_TRUE(passes(asks_for("10.0.0.9")));
+    EXPECT_TRUE(passes(to(mac("02:00:00:00:00:77"))));
+    EXPECT_TRUE(program.drop_until(Clock::now() + std::chrono::hours(1)));
+    EXPECT_FALSE(passes(asks_for("10.0.0.9")));
+}
+
+TEST_F(Guard, does_not_limit_groups_that_have_a_listener) {
+    const auto stream = mac("01:00:5e:01:02:03"), all_hosts = mac("01:00:5e:00:00:01");
+    tables.macs.insert(stream);
+    tables.macs.insert(all_hosts);
+    tables.rate = tables.rate_by_sender = 1;
+    for (int times = 0; times < 20; ++times) {
+        EXPECT_TRUE(passes(to(stream)));
+        passes(to(all_hosts));
+        passes(to(mac("01:00:5e:01:02:04")));
+    }
+    EXPECT_FALSE(passes(to(all_hosts))) << "a group of a protocol";
+    EXPECT_FALSE(passes(to(mac("01:00:5e:01:02:04")))) << "nobody listens";
 }
 
 TEST_F(Guard, passes_what_it_cannot_read) {

@@ -70,7 +70,18 @@ struct {
 	__uint(max_entries, TEAMO_GUARD_ADDRESSES);
 	__type(key, __u64); /* a number: 02:00:00:00:00:01 is 0x020000000001 */
 	__type(value, __u8);
-} guard_macs SEC(".maps");
+} guard_macs SEC(".maps"); /* also of the groups that have a listener */
+
+/*
+ * Until when the addresses are known to be right (bpf_ktime_get_ns). The daemon moves it on; when it has died,
+ * nobody would add a new address.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} guard_until SEC(".maps");
 
 /* VLANs that have a device in this namespace. Frames of the others pass. */
 struct {
@@ -111,8 +122,15 @@ struct teamo_frame {
 
 static __always_inline int teamo_judged(__u32 reason)
 {
-	__u64 *count = bpf_map_lookup_elem(&guard_counters, &reason);
+	__u64 *count, *until;
+	__u32 zero = 0;
 
+	if (reason != TEAMO_GUARD_PASSED) {
+		until = bpf_map_lookup_elem(&guard_until, &zero);
+		if (!until || bpf_ktime_get_ns() > *until)
+			reason = TEAMO_GUARD_PASSED;
+	}
+	count = bpf_map_lookup_elem(&guard_counters, &reason);
 	if (count)
 		(*count)++;
 	return reason == TEAMO_GUARD_PASSED ? TC_ACT_UNSPEC : TC_ACT_SHOT;
@@ -250,6 +268,15 @@ static __always_inline bool teamo_exceeds(__u64 *due, const struct teamo_guard_r
 	return false;
 }
 
+/*
+ * 224.0.0.0/24 and ff02::/16: groups of protocols, which need few frames. Other groups with a listener carry what
+ * it asked for, at any rate.
+ */
+static __always_inline bool teamo_is_local_group(__u64 to)
+{
+	return to >> 8 == 0x01005e0000ULL || to >> 32 == 0x3333;
+}
+
 static __always_inline __u32 teamo_judge_rate(const struct teamo_guard_settings *settings,
 					      const struct teamo_frame *frame)
 {
@@ -308,6 +335,8 @@ int teamo_guard(struct __sk_buff *skb)
 		opinion = is_group ? teamo_judge_ipv4(skb, &frame) : TEAMO_GO_ON;
 	}
 	if (opinion == TEAMO_ALWAYS || !is_group || settings->mode != TEAMO_GUARD_FULL)
+		return teamo_judged(TEAMO_GUARD_PASSED);
+	if (frame.to != TEAMO_BROADCAST && !teamo_is_local_group(frame.to) && teamo_is_our_mac(frame.to))
 		return teamo_judged(TEAMO_GUARD_PASSED);
 	return teamo_judged(teamo_judge_rate(settings, &frame));
 }

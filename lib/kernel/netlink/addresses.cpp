@@ -100,7 +100,7 @@ std::optional<HardwareAddress> parse_hardware_address(const nlmsghdr* message) {
     return HardwareAddress{.device = device_of(*header), .address = *mac};
 }
 
-Result<std::vector<MacAddress>> read_unicast_list(IfIndex device) {
+Result<std::vector<MacAddress>> read_address_list(IfIndex device) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     // A PF_BRIDGE dump takes an ifinfomsg with the device's number (net/core/rtnetlink.c:
     // valid_fdb_dump_legacy).
@@ -108,12 +108,18 @@ Result<std::vector<MacAddress>> read_unicast_list(IfIndex device) {
     header.ifi_family = PF_BRIDGE;
     header.ifi_index = static_cast<int>(device.value);
     const auto make = [&] { return make_message(RTM_GETNEIGH, NLM_F_REQUEST | NLM_F_DUMP, header); };
-    const auto unicast = [device](const nlmsghdr* message) -> std::optional<MacAddress> {
+    const auto of_device = [device](const nlmsghdr* message) -> std::optional<MacAddress> {
         const auto entry = parse_hardware_address(message);
-        if (!entry || entry->device != device || entry->address.is_multicast()) return std::nullopt;
+        if (!entry || entry->device != device) return std::nullopt;
         return entry->address;
     };
-    return within("the list of hardware addresses", socket.list(make, unicast));
+    return within("the list of hardware addresses", socket.list(make, of_device));
+}
+
+Result<std::vector<MacAddress>> read_unicast_list(IfIndex device) {
+    auto list = read_address_list(device);
+    if (list) std::erase_if(*list, [](const MacAddress& address) { return address.is_multicast(); });
+    return list;
 }
 
 std::optional<Route> parse_route(const nlmsghdr* message) {

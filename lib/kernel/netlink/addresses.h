@@ -56,7 +56,9 @@ struct HardwareAddress {
 /// None for addresses that a bridge has learned, and for other messages.
 std::optional<HardwareAddress> parse_hardware_address(const nlmsghdr* message);
 
-/// The device's list without multicast addresses. For a device in a bridge it also has its static forwarding
+/// The device's list: also groups that somebody on it or above it has joined.
+Result<std::vector<MacAddress>> read_address_list(IfIndex device);
+/// The same without multicast addresses. For a device in a bridge it also has its static forwarding
 /// entries.
 Result<std::vector<MacAddress>> read_unicast_list(IfIndex device);
 

@@ -15,7 +15,7 @@ namespace {
 
 // tc(8) numbers filters without a priority from 49152 down, so ours runs last: filters and counters of other
 // programs see the port's packets first.
-constexpr std::uint32_t our_priority = 50000;
+constexpr std::uint32_t our_priority = 50000, guard_priority = 49900;
 constexpr std::uint32_t our_handle = 0x7ea0;
 // The filter's name is the program's name, cut to 15 letters by the kernel, and ":[id]" from libbpf.
 constexpr std::string_view our_names = "teamo_";
@@ -33,11 +33,11 @@ bpf_tc_hook hook_of(IfIndex device, bpf_tc_attach_point point) {
     return hook;
 }
 
-bpf_tc_opts our_place() {
+bpf_tc_opts our_place(std::uint32_t priority) {
     bpf_tc_opts options{};
     options.sz = sizeof options;
     options.handle = our_handle;
-    options.priority = our_priority;
+    options.priority = priority;
     return options;
 }
 
@@ -69,28 +69,46 @@ Result<std::vector<Filter>> read_filters(IfIndex device, std::uint32_t minor) {
     return within("tc filters", std::move(filters));
 }
 
-bool has_our_place(const Filter& filter) {
-    return filter.priority == our_priority && filter.handle == our_handle;
+bool has_name_of_ours(const Filter& filter) { return filter.name.starts_with(our_names); }
+bool has_our_place(const Filter& filter, std::uint32_t priority) {
+    return filter.priority == priority && filter.handle == our_handle;
 }
-bool is_ours(const Filter& filter) { return has_our_place(filter) && filter.name.starts_with(our_names); }
+bool is_ours(const Filter& filter) {
+    return (has_our_place(filter, our_priority) || has_our_place(filter, guard_priority)) &&
+           has_name_of_ours(filter);
+}
 
-Result<> attach(IfIndex device, bpf_tc_attach_point point, std::uint32_t minor, int program) {
+Result<> attach(IfIndex device, bpf_tc_attach_point point, std::uint32_t minor, std::uint32_t priority,
+                int program) {
     auto hook = hook_of(device, point);
     const int created = bpf_tc_hook_create(&hook);
     if (created < 0 && created != -EEXIST) return fail_errno(-created, "cannot create a clsact qdisc");
 
     const auto filters = TEAMO_TRY(read_filters(device, minor));
     for (const auto& filter : filters)
-        if (has_our_place(filter) && !is_ours(filter))
+        if (has_our_place(filter, priority) && !has_name_of_ours(filter))
             return fail(
                 EEXIST,
                 fmt::format("another program's tc filter ({}) has priority {} handle {:#x}; remove it",
-                            filter.name, our_priority, our_handle));
-    auto place = our_place();
+                            filter.name, priority, our_handle));
+    auto place = our_place(priority);
     place.prog_fd = program;
     // A replace swaps the program under RCU (net/sched/cls_bpf.c): no packet passes without a program.
     place.flags = BPF_TC_F_REPLACE;
     if (const int error = bpf_tc_attach(&hook, &place); error < 0) return fail_errno(-error, "tc filter");
+    return {};
+}
+
+Result<> detach_filters(IfIndex device, bpf_tc_attach_point point, const std::vector<Filter>& filters,
+                        std::uint32_t priority) {
+    const auto is_there = [priority](const Filter& filter) {
+        return has_our_place(filter, priority) && has_name_of_ours(filter);
+    };
+    if (std::ranges::none_of(filters, is_there)) return {};
+    auto hook = hook_of(device, point);
+    auto place = our_place(priority);
+    if (const int error = bpf_tc_detach(&hook, &place); error < 0 && error != -ENOENT)
+        return fail_errno(-error, "tc filter");
     return {};
 }
 
@@ -109,11 +127,20 @@ Result<bool> lacks_clsact(IfIndex device) {
 }
 
 Result<> attach_ingress(IfIndex device, int program) {
-    return attach(device, BPF_TC_INGRESS, TC_H_MIN_INGRESS, program);
+    return attach(device, BPF_TC_INGRESS, TC_H_MIN_INGRESS, our_priority, program);
 }
 
 Result<> attach_egress(IfIndex device, int program) {
-    return attach(device, BPF_TC_EGRESS, TC_H_MIN_EGRESS, program);
+    return attach(device, BPF_TC_EGRESS, TC_H_MIN_EGRESS, our_priority, program);
+}
+
+Result<> attach_guard(IfIndex device, int program) {
+    return attach(device, BPF_TC_INGRESS, TC_H_MIN_INGRESS, guard_priority, program);
+}
+
+Result<> detach_guard(IfIndex device) {
+    const auto filters = TEAMO_TRY(read_filters(device, TC_H_MIN_INGRESS));
+    return detach_filters(device, BPF_TC_INGRESS, filters, guard_priority);
 }
 
 Result<> detach(IfIndex device, bool remove_clsact) {
@@ -122,11 +149,8 @@ Result<> detach(IfIndex device, bool remove_clsact) {
          {std::pair{BPF_TC_INGRESS, TC_H_MIN_INGRESS}, std::pair{BPF_TC_EGRESS, TC_H_MIN_EGRESS}}) {
         const auto filters = TEAMO_TRY(read_filters(device, minor));
         others = others || !std::ranges::all_of(filters, is_ours);
-        if (std::ranges::none_of(filters, is_ours)) continue;
-        auto hook = hook_of(device, point);
-        auto place = our_place();
-        if (const int error = bpf_tc_detach(&hook, &place); error < 0 && error != -ENOENT)
-            return fail_errno(-error, "tc filter");
+        for (const auto priority : {guard_priority, our_priority})
+            TEAMO_TRY(detach_filters(device, point, filters, priority));
     }
     if (!remove_clsact || others) return {};
     auto qdisc = hook_of(device, static_cast<bpf_tc_attach_point>(BPF_TC_INGRESS | BPF_TC_EGRESS));

@@ -19,6 +19,10 @@ Result<> attach_ingress(IfIndex device, int program);
 /// The same for the egress.
 Result<> attach_egress(IfIndex device, int program);
 
+/// The same for the ingress, before the filters above: the guard, which drops frames (docs/adr/0029).
+Result<> attach_guard(IfIndex device, int program);
+Result<> detach_guard(IfIndex device);
+
 /// Removes our filters if there are any, then clsact if `remove_clsact` is set and it is empty.
 Result<> detach(IfIndex device, bool remove_clsact);
 

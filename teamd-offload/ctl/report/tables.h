@@ -30,4 +30,7 @@ std::vector<std::string> interrupt_remarks(const InterruptStatus& interrupts);
 /// A table with a row for each worker, then sentences: reasons and remarks.
 std::string workers_text(const WorkersStatus& workers);
 
+/// A table with a row for each reason to drop a frame, then a sentence if the guard drops nothing.
+std::string guard_text(const GuardStatus& guard);
+
 } // namespace teamo::ctl

@@ -121,7 +121,27 @@ Result<> PortSet::attach(PortBefore& port) {
         port.made_clsact = true;
         TEAMO_TRY(context_.journal.keep());
     }
+    guard(port); // before the port carries, because the kernel pauses a device while clsact is made
     return context_.datapath->attach_port(port.index, port.slot);
+}
+
+void PortSet::guard(PortBefore& port) {
+    auto& guard = *subsystems_.guard;
+    const auto put = [&]() -> Result<> {
+        if (!port.made_clsact && TEAMO_TRY(guard.makes_clsact(port.index))) {
+            port.made_clsact = true;
+            TEAMO_TRY(context_.journal.keep());
+        }
+        return guard.attach(port.index);
+    };
+    if (const auto done = put(); !done && done.error().number != ENODEV)
+        context_.log(Level::warning, fmt::format("port {}: {}", port.name, done.error().text));
+}
+
+void PortSet::guard() {
+    for (const auto& port : ports_)
+        if (auto* before = context_.journal.port(port.index)) guard(*before);
+    subsystems_.guard->poll();
 }
 
 /// With IPv6 enabled a port would make the team's link-local address its own. A device whose MTU is below

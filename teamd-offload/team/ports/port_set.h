@@ -97,6 +97,8 @@ public:
     void adopt(const std::vector<PortBefore>& noted);
     void adopt_offloads();
     /// Finishes joins and leaves during which the earlier daemon was killed.
+    /// Puts the guard on all ports, or removes it, after its configuration has changed.
+    void guard();
     void finish_begun();
 
     /// For the state document.
@@ -136,6 +138,8 @@ private:
     void follow_ipv6();
     /// Puts the port into the datapath.
     Result<> attach(PortBefore& port);
+    /// The guard on a port. A failure is logged: the port carries without it.
+    void guard(PortBefore& port);
     Result<> fit(const Link& link, PortBefore& before);
     Result<> restore_device(const PortBefore& before);
     static Result<> release(const PortBefore& before, const std::string& name);

@@ -66,8 +66,7 @@ TEST(Examples, show_every_key_that_teamd_does_not_have) {
         add_keys(shown, *document, "");
     }
     for (const auto& key : config::keys()) {
-        // guard has no effect yet: --check warns about it, and an example must pass without a warning.
-        if (is_teamd_key(key.path) || key.path == "guard") continue;
+        if (is_teamd_key(key.path)) continue;
         EXPECT_TRUE(shown.contains(key.path)) << "no file in conf/ has " << key.path;
     }
 }

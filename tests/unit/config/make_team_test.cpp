@@ -46,6 +46,7 @@ TEST(ConfigReader, reads_every_global_option) {
         "datapath": "bpf", "offload": {"lacking": "accept"}, "balance": {"aware": true},
         "interrupts": {"policy": "unique"}, "workers": [{"user": "www-data"}], "guard": "arp"})");
     EXPECT_EQ(read.device, "team7");
+    EXPECT_EQ(read.guard, GuardMode::arp);
     EXPECT_EQ(read.debug_level, 2U);
     EXPECT_EQ(read.hwaddr, (MacAddress{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0x0c}}));
     EXPECT_EQ(read.link_watch_policy, LinkWatchPolicy::all);

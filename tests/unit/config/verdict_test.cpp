@@ -52,6 +52,8 @@ TEST(ConfigVerdict, checks_global_options) {
         {R"({"workers": []})", good},
         {R"({"workers": [1]})", refused},
         {R"({"guard": {}})", refused},
+        {R"({"guard": "arp"})", good},
+        {R"({"guard": "all"})", refused},
     };
     for (const auto& [text, expected] : cases)
         EXPECT_EQ(verdict(text), expected) << text;

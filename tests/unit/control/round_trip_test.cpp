@@ -164,6 +164,15 @@ TEST(RoundTrip, of_a_state) {
     status.offload->team.name = status.name;
     status.interrupts = written_interrupts();
     status.workers = written_workers();
+    status.guard = GuardStatus{.mode = GuardMode::full,
+                               .aside = "team0 is a port of bridge0",
+                               .passed = 7,
+                               .dropped = {.arp_requests = 1,
+                                           .neighbour_solicitations = 2,
+                                           .unicast = 3,
+                                           .broadcasts = 4,
+                                           .multicasts = 5,
+                                           .of_a_sender = 6}};
     status.benchmarks = {{"interrupts",
                           {.bytes_without = 1,
                            .bytes_with = 2,
@@ -186,6 +195,7 @@ TEST(RoundTrip, of_a_state) {
                                  .offload = status.offload,
                                  .interrupts = status.interrupts,
                                  .workers = status.workers,
+                                 .guard = status.guard,
                                  .benchmarks = status.benchmarks,
                                  .refused = status.refused,
                                  .document = document}));

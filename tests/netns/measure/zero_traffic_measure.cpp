@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Zero traffic: one host that repeats ARP requests for others takes the CPU of the rest. What it costs, and
+// what the guard leaves.
+//
+// A pair of veth devices has no interrupt: the sender's thread also does what the receiver's interrupt would
+// do. So it runs on the CPU of the receiving host with real-time priority, and what it needs to send is
+// subtracted: all figures are shares of those beside a sender whose cable has no other end.
+#include "netns/configs.h"
+#include "support/figure.h"
+#include "support/traffic/frames.h"
+#include "support/traffic/on_cpu.h"
+
+#include <arpa/inet.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+namespace teamo::test {
+namespace {
+
+constexpr unsigned far_cpu = 0, host_cpu = 1;
+constexpr unsigned storm_rate = 500'000; // packets per second
+constexpr const char* far_address = "10.0.0.2";
+
+/// ARP requests for another host, sent by the far end of eth1, a burst each millisecond.
+class ArpStorm {
+public:
+    ArpStorm(const NetNs& from, const char* device) {
+        socket_ = from.inside([device] {
+            UniqueFd fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
+            const int yes = 1;
+            setsockopt(fd.get(), SOL_PACKET, PACKET_QDISC_BYPASS, &yes, sizeof yes);
+            sockaddr_ll to{};
+            to.sll_family = AF_PACKET;
+            to.sll_ifindex = static_cast<int>(if_nametoindex(device));
+            if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) < 0)
+                throw SetupError("cannot bind to the sending device");
+            return fd;
+        });
+        thread_ = std::thread([this] { send(); });
+    }
+    ~ArpStorm() {
+        ends_ = true;
+        thread_.join();
+    }
+    std::uint64_t sent() const { return sent_; }
+
+private:
+    void send() {
+        const OnCpu here(host_cpu);
+        const sched_param first{.sched_priority = 1};
+        sched_setscheduler(0, SCHED_FIFO, &first); // of this thread
+        auto frame = arp_request(mac("02:00:00:00:07:07"), "10.0.0.77", "10.0.0.99");
+        iovec part{.iov_base = frame.data(), .iov_len = frame.size()};
+        std::vector<mmsghdr> burst(storm_rate / 1000);
+        for (auto& message : burst) {
+            message.msg_hdr.msg_iov = &part;
+            message.msg_hdr.msg_iovlen = 1;
+        }
+        for (auto due = SteadyClock::now(); !ends_; due = std::max(due + 1ms, SteadyClock::now() - 20ms)) {
+            std::this_thread::sleep_until(due);
+            const int sent =
+                sendmmsg(socket_.get(), burst.data(), static_cast<unsigned>(burst.size()), MSG_DONTWAIT);
+            if (sent > 0) sent_ += static_cast<unsigned>(sent);
+        }
+    }
+    UniqueFd socket_;
+    std::atomic<bool> ends_ = false;
+    std::atomic<std::uint64_t> sent_ = 0;
+    std::thread thread_;
+};
+
+/// How often a program on the host's CPU gets through a loop in this time.
+double work_done(std::chrono::milliseconds time) {
+    const OnCpu here(host_cpu);
+    double loops = 0;
+    volatile unsigned sink = 0;
+    for (const auto start = SteadyClock::now(); SteadyClock::now() - start < time; ++loops)
+        for (unsigned step = 0; step < 100; ++step)
+            sink = sink + step;
+    return loops;
+}
+
+/// A server in the host and a client in the far namespace that exchange one byte in turn.
+class RequestResponse {
+public:
+    RequestResponse(const NetNs& host, const NetNs& far) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(7007);
+        inet_pton(AF_INET, team_v4, &address.sin_addr);
+        const auto* to = reinterpret_cast<const sockaddr*>(&address);
+        const UniqueFd listener(host.inside([] { return ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); }));
+        if (bind(listener.get(), to, sizeof address) < 0 || listen(listener.get(), 1) < 0)
+            throw SetupError("cannot listen");
+        client_ = UniqueFd(far.inside([] { return ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); }));
+        if (connect(client_.get(), to, sizeof address) < 0) throw SetupError("cannot connect");
+        server_ = UniqueFd(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        const int yes = 1;
+        for (const auto* end : {&client_, &server_})
+            setsockopt(end->get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+        thread_ = std::thread([this] {
+            const OnCpu here(host_cpu);
+            char byte = 0;
+            while (recv(server_.get(), &byte, 1, 0) == 1)
+                if (::send(server_.get(), &byte, 1, MSG_NOSIGNAL) != 1) return;
+        });
+    }
+    ~RequestResponse() {
+        shutdown(client_.get(), SHUT_RDWR);
+        thread_.join();
+    }
+    /// Answers in this time.
+    double answers(std::chrono::milliseconds time) const {
+        const OnCpu here(far_cpu);
+        double count = 0;
+        char byte = 'x';
+        for (const auto start = SteadyClock::now(); SteadyClock::now() - start < time; ++count) {
+            if (::send(client_.get(), &byte, 1, MSG_NOSIGNAL) != 1) break;
+            pollfd ready{.fd = client_.get(), .events = POLLIN, .revents = 0};
+            if (poll(&ready, 1, 1000) == 1 && recv(client_.get(), &byte, 1, 0) != 1) break;
+        }
+        return count;
+    }
+
+private:
+    UniqueFd client_, server_;
+    std::thread thread_;
+};
+
+std::string guarded(std::string_view mode) {
+    auto config = team_config(activebackup, ports_object(1));
+    return config.insert(1, fmt::format(R"("guard": "{}", )", mode));
+}
+
+TEST(ZeroTraffic, is_stopped_by_the_guard) {
+    if (usable_cpus().size() < 2) GTEST_SKIP() << "one CPU";
+    const Cabling wires(1, FarSide::open);
+    const TeamUnderTest team(guarded("off"));
+    ASSERT_TRUE(team.await_link("eth1"));
+    wires.host().ip(fmt::format("addr add {}/24 dev team0\nlink set team0 up", team_v4));
+    wires.peer().ip(fmt::format("addr add {}/24 dev p1", far_address));
+    wires.peer().ip(
+        "link add dev nowhere type veth peer name lost\nlink set nowhere up"); // the other end is down
+    const auto set_guard = [&](std::string_view mode) {
+        std::ofstream(team.item("setup.config_file")) << guarded(mode);
+        EXPECT_EQ(0, team.teamoctl({"config", "reload"}).status);
+    };
+    const RequestResponse talk(wires.host(), wires.peer());
+
+    constexpr auto time = 500ms;
+    std::map<std::string, std::vector<double>> work, answers, rates;
+    for (int round = 0; round < rounds({.shown = 2, .measured = 7}); ++round) {
+        double work_alone = 0, answers_alone = 0;
+        {
+            const ArpStorm storm(wires.peer(), "nowhere");
+            work_alone = work_done(time);
+            answers_alone = talk.answers(time);
+        }
+        for (const auto* mode : {"off", "arp", "full"}) {
+            set_guard(mode);
+            const ArpStorm storm(wires.peer(), "p1");
+            std::this_thread::sleep_for(50ms);
+            const auto before = storm.sent();
+            const auto start = SteadyClock::now();
+            work[mode].push_back(work_done(time) / work_alone);
+            answers[mode].push_back(talk.answers(time) / answers_alone);
+            rates[mode].push_back(static_cast<double>(storm.sent() - before) /
+                                  std::chrono::duration<double>(SteadyClock::now() - start).count());
+        }
+    }
+    for (const auto* mode : {"off", "arp", "full"})
+        fmt::print("{}: {:.0f} ARP requests/s; of a CPU are left {:.3f}; of the answers {:.3f}\n", mode,
+                   median(rates[mode]), median(work[mode]), median(answers[mode]));
+    EXPECT_GE(std::stoull(team.item("guard.dropped.arp_request")), 1000U);
+    for (const auto* mode : {"arp", "full"}) {
+        EXPECT_TRUE(at_least("times the CPU that is left without the guard",
+                             median(work[mode]) / std::max(median(work["off"]), 1e-3),
+                             {.promised = 5, .defect = 1.2}));
+        EXPECT_TRUE(at_least("of the answers", median(answers[mode]), {.promised = 0.7, .defect = 0.2}));
+    }
+}
+
+} // namespace
+} // namespace teamo::test

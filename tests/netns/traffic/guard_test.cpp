@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The guard drops frames that nobody on this host wants, and nothing else.
+//
+// lab: Guarded.* by team on 6.12, 20 s, long
+// lab: Guarded.* by bond on 6.12, 20 s, long
+#include "netns/configs.h"
+#include "support/traffic/frames.h"
+#include "support/traffic/packet_socket.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <thread>
+
+namespace teamo::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::string guarded(std::string_view mode, std::string_view runner = by_flow) {
+    auto config = team_config(runner, ports_object(2));
+    return config.insert(1, fmt::format(R"("guard": "{}", )", mode));
+}
+
+class Guarded : public testing::Test {
+protected:
+    void start(std::string_view mode, std::string_view runner = by_flow) {
+        team_.emplace(guarded(mode, runner));
+        bring_up(wires_, *team_);
+        EXPECT_TRUE(reaches(wires_.client(), team_v4));
+        EXPECT_TRUE(reaches(wires_.client(), team_v6));
+    }
+    void reload(const std::string& config) const {
+        std::ofstream(team_->item("setup.config_file")) << config;
+        const auto done = team_->teamoctl({"config", "reload"});
+        EXPECT_EQ(0, done.status) << done.err;
+    }
+    /// Requests for another host, sent by the client; those of them that the guard has dropped.
+    std::uint64_t dropped_of(unsigned requests) const {
+        const PacketSocket from(wires_.client(), "client0");
+        const auto before = dropped();
+        for (unsigned time = 0; time < requests; ++time)
+            from.send(arp_request(mac("02:00:00:00:07:07"), "10.0.0.77", "10.0.0.99"));
+        std::this_thread::sleep_for(100ms);
+        return dropped() - before;
+    }
+    std::uint64_t dropped() const { return std::stoull(team_->item("guard.dropped.arp_request")); }
+    std::string aside() const { return team_->item("guard.aside"); }
+    testing::AssertionResult steps_aside() const {
+        return eventually("the guard steps aside", [this] { return !aside().empty(); });
+    }
+    testing::AssertionResult drops_again() const {
+        return eventually("the guard drops again", [this] { return aside().empty(); });
+    }
+    std::string filters() const {
+        return must(wires_.host(), "for port in eth1 eth2; do tc filter show dev $port ingress; done");
+    }
+
+    const Cabling wires_{2, FarSide::lag_switch};
+    std::optional<TeamUnderTest> team_;
+};
+
+TEST_F(Guarded, drops_requests_for_other_hosts) {
+    start("arp");
+    EXPECT_GE(dropped_of(20), 20U);
+    EXPECT_TRUE(carries_tcp(wires_.client(), wires_.host(), team_v4, 2'000'000));
+    const auto shown = team_->teamoctl({"guard"}).out;
+    EXPECT_THAT(shown, HasSubstr("ARP requests for other hosts"));
+    EXPECT_THAT(shown, Not(HasSubstr("drops nothing")));
+    EXPECT_THAT(team_->teamoctl({"guard"}, {"--json"}).out, HasSubstr(R"("mode": "arp")"));
+    EXPECT_THAT(team_->teamoctl({"metrics"}).out,
+                HasSubstr("teamd_offload_guard_dropped_total{team=\"team0\"}"));
+}
+
+TEST_F(Guarded, knows_a_new_address_at_once) {
+    start("full");
+    wires_.host().ip("addr add 10.0.0.99/24 dev team0\naddr add fd00::99/64 dev team0 nodad");
+    wires_.host().ip("addr add 10.0.0.98/32 dev lo"); // Linux answers for it on each device
+    for (const auto* address : {"10.0.0.99", "fd00::99", "10.0.0.98"})
+        EXPECT_TRUE(reaches(wires_.client(), address)) << address;
+    wires_.host().ip("link set team0 address 02:00:00:00:09:09");
+    EXPECT_TRUE(eventually("the team is reached at its new MAC address", [this] {
+        wires_.client().ip("neigh flush dev client0");
+        return reaches(wires_.client(), team_v4);
+    }));
+    wires_.host().ip("addr del 10.0.0.99/24 dev team0");
+    EXPECT_TRUE(eventually("a former address is another host's", [this] { return dropped_of(5) >= 5; }));
+}
+
+TEST_F(Guarded, steps_aside_for_a_bridge_and_a_macvlan_of_a_container) {
+    start("full");
+    wires_.host().ip("link add bridge0 type bridge\nlink set team0 master bridge0");
+    EXPECT_TRUE(steps_aside());
+    EXPECT_THAT(aside(), HasSubstr("team0 is a port of bridge0"));
+    EXPECT_EQ(0U, dropped_of(5));
+    EXPECT_THAT(team_->teamoctl({"guard"}).out, HasSubstr("drops nothing now: team0 is a port of bridge0"));
+    wires_.host().ip("link set team0 nomaster");
+    EXPECT_TRUE(drops_again());
+    EXPECT_GE(dropped_of(5), 5U);
+
+    const auto container = NetNs::create();
+    wires_.host().ip("link add link team0 name guest0 type macvlan mode bridge\nlink set guest0 up");
+    std::this_thread::sleep_for(50ms);
+    EXPECT_THAT(aside(), IsEmpty()) << "a macvlan of this namespace is known";
+    wires_.host().ip(fmt::format("link set guest0 netns {}", container.path()));
+    container.ip("addr add 10.0.0.3/24 dev guest0\nlink set guest0 up");
+    EXPECT_TRUE(steps_aside());
+    EXPECT_TRUE(reaches(wires_.client(), "10.0.0.3"));
+}
+
+TEST_F(Guarded, steps_aside_while_the_host_answers_for_others) {
+    start("arp");
+    wires_.host().ip("neigh add proxy 10.0.0.50 dev team0");
+    EXPECT_TRUE(steps_aside());
+    wires_.host().ip("neigh del proxy 10.0.0.50 dev team0");
+    EXPECT_TRUE(drops_again());
+    wires_.host().ip("route add local 192.0.2.0/24 dev lo");
+    EXPECT_TRUE(steps_aside());
+    EXPECT_THAT(aside(), HasSubstr("192.0.2.0"));
+    wires_.host().ip("route del local 192.0.2.0/24 dev lo");
+    EXPECT_TRUE(drops_again());
+    must(wires_.host(), "echo 1 > /proc/sys/net/ipv4/conf/team0/proxy_arp");
+    EXPECT_TRUE(steps_aside());
+}
+
+TEST_F(Guarded, is_switched_on_and_off_by_a_reload) {
+    start("off", R"({"name": "activebackup"})");
+    EXPECT_THAT(filters(), Not(HasSubstr("teamo_guard")));
+    EXPECT_THAT(team_->teamoctl({"guard"}).out, HasSubstr("the guard is off"));
+    reload(guarded("arp", R"({"name": "activebackup"})"));
+    EXPECT_THAT(filters(), HasSubstr("teamo_guard"));
+    EXPECT_GE(dropped_of(5), 5U);
+    EXPECT_TRUE(reaches(wires_.client(), team_v4));
+    reload(guarded("off", R"({"name": "activebackup"})"));
+    EXPECT_THAT(filters(), Not(HasSubstr("teamo_guard")));
+    EXPECT_TRUE(reaches(wires_.client(), team_v4));
+    reload(guarded("full", R"({"name": "activebackup"})"));
+    team_->stop();
+    EXPECT_THAT(must(wires_.host(), "tc qdisc show dev eth1; tc qdisc show dev eth2"),
+                Not(HasSubstr("clsact")));
+}
+
+TEST_F(Guarded, is_taken_over_by_the_next_daemon) {
+    start("full");
+    team_->kill();
+    EXPECT_THAT(filters(), HasSubstr("teamo_guard"));
+    EXPECT_TRUE(reaches(wires_.client(), team_v4));
+    team_->start();
+    EXPECT_GE(dropped_of(5), 5U);
+}
+
+} // namespace
+} // namespace teamo::test
