@@ -140,7 +140,7 @@ TEST_F(Guard, passes_vlans_without_a_device_here) {
 }
 
 TEST_F(Guard, passes_everything_when_nobody_keeps_its_addresses_up_to_date) {
-    EXPECT_TRUE(program.drop_until(Clock::now() - std::chrono::milliseconds(1)));
+    EXPECT_TRUE(program.drop_until(Clock::now() - std::chrono::seconds(1)));
     EXPECT_TRUE(passes(asks_for("10.0.0.9")));
     EXPECT_TRUE(passes(to(mac("02:00:00:00:00:77"))));
     EXPECT_TRUE(program.drop_until(Clock::now() + std::chrono::hours(1)));

@@ -139,9 +139,11 @@ std::string configuration(bool backup, unsigned number) {
                                 R"(["eth", "ipv4"])"};
     const auto runner = backup ? R"({"name": "activebackup", "hwaddr_policy": "same_all"})"
                                : fmt::format(R"({{"name": "loadbalance", "tx_hash": {}}})", hashes[number]);
+    constexpr std::array guards{"off", "full", "arp"};
     return test::team_config(
         runner, test::ports_object(names),
-        fmt::format(R"("link_watch": {{"name": "ethtool", "delay_up": {}}}, )", number == 1 ? 50 : 0));
+        fmt::format(R"("link_watch": {{"name": "ethtool", "delay_up": {}}}, "guard": "{}", )",
+                    number == 1 ? 50 : 0, guards[number]));
 }
 
 } // namespace teamo::soak

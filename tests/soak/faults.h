@@ -82,5 +82,7 @@ private:
 /// The configurations that reloads go through. The seed decides the runner.
 std::string configuration(bool backup, unsigned number);
 inline constexpr unsigned configurations = 3;
+/// Whether this configuration has the guard.
+constexpr bool is_guarded(unsigned number) { return number != 0; }
 
 } // namespace teamo::soak

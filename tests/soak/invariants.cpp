@@ -94,21 +94,26 @@ std::string wrong_devices(const World& world, const Model& model, const Document
     const auto team = look(host, "team0");
     if (team.mtu != model.mtu) return fmt::format("team0 has the MTU {}, not {}", team.mtu, model.mtu);
     if (!team.up()) return "team0 is down";
-    const auto filters =
-        must(host, "for port in /sys/class/net/eth*; do tc filter show dev ${port##*/} ingress | "
-                   "sed -n \"s/.*teamo_receive.*/${port##*/}/p\"; done");
+    const auto filters = must(host, "for port in /sys/class/net/eth*; do "
+                                    "tc filter show dev ${port##*/} ingress | "
+                                    "sed -n \"s,.*\\(teamo_[a-z]*\\).*,${port##*/}/\\1,p\"; done");
+    const auto count = [&filters](const std::string& device, const char* program) {
+        std::istringstream lines(filters);
+        return std::count(std::istream_iterator<std::string>(lines), {},
+                          fmt::format("{}/{}", device, program));
+    };
     std::set<std::string> marks;
     for (unsigned port = 1; port <= ports; ++port) {
         if (!model.at(port).here) continue;
         const auto device = look(host, near(port));
         const auto marked = std::ranges::count_if(
             device.altnames, [](const std::string& name) { return name.starts_with("teamo-"); });
-        std::istringstream lines(filters);
-        const auto filtered = std::count(std::istream_iterator<std::string>(lines), {}, device.name);
+        const auto filtered = count(device.name, "teamo_receive");
+        const auto guards = count(device.name, "teamo_guard");
         if (!model.is_member(port)) {
-            if (marked != 0 || filtered != 0)
+            if (marked != 0 || filtered + guards != 0)
                 return fmt::format("{} is no port, and has {} marks and {} filters", device.name, marked,
-                                   filtered);
+                                   filtered + guards);
             if (const auto is = settings(host, device.name);
                 !world.before(port).empty() && is != world.before(port))
                 return fmt::format("{} is not as before: {}, not {}", device.name, is, world.before(port));
@@ -117,6 +122,8 @@ std::string wrong_devices(const World& world, const Model& model, const Document
         if (marked != 1 || !marks.insert(device.altnames.front()).second)
             return fmt::format("{} has {} marks, or that of another", device.name, marked);
         if (filtered != 1) return fmt::format("{} has {} of our filters", device.name, filtered);
+        if (guards != (is_guarded(model.configuration) ? 1 : 0))
+            return fmt::format("{} has {} filters of the guard", device.name, guards);
         if (!device.up()) return fmt::format("{} is down", device.name);
         if (device.carrier() != model.at(port).plugged)
             return fmt::format("{}: its carrier is {}", device.name, device.carrier());

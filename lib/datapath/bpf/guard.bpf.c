@@ -73,7 +73,7 @@ struct {
 } guard_macs SEC(".maps"); /* also of the groups that have a listener */
 
 /*
- * Until when the addresses are known to be right (bpf_ktime_get_ns). The daemon moves it on; when it has died,
+ * Until when the addresses are known to be right (CLOCK_MONOTONIC). The daemon moves it on; when it has died,
  * nobody would add a new address.
  */
 struct {
@@ -127,7 +127,7 @@ static __always_inline int teamo_judged(__u32 reason)
 
 	if (reason != TEAMO_GUARD_PASSED) {
 		until = bpf_map_lookup_elem(&guard_until, &zero);
-		if (!until || bpf_ktime_get_ns() > *until)
+		if (!until || bpf_ktime_get_coarse_ns() > *until)
 			reason = TEAMO_GUARD_PASSED;
 	}
 	count = bpf_map_lookup_elem(&guard_counters, &reason);
