@@ -13,6 +13,7 @@
 #include "process.h"
 #include "team/team.h"
 
+#include <malloc.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
@@ -205,6 +206,13 @@ void raise_priority() {
     static_cast<void>(::sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &lowest));
 }
 
+/// By default glibc keeps large blocks for the next time once it has freed some (mallopt(3), dynamic mmap
+/// threshold). libbpf reads 11 MB of the kernel's types for each program that traces the kernel.
+void give_large_blocks_back() {
+    constexpr int bytes = 256 * 1024;
+    static_cast<void>(::mallopt(M_MMAP_THRESHOLD, bytes));
+}
+
 /// `options`: with the path of the PID file.
 int run_team(const Options& options, Configuration configuration, Log& log) {
     // The kernel's team driver works without BPF; NetworkManager's unit does not allow it.
@@ -218,6 +226,7 @@ int run_team(const Options& options, Configuration configuration, Log& log) {
     const auto pid_file = PidFile::take(*options.pid_file);
     if (!pid_file) return refused(log, pid_file.error());
     raise_priority();
+    give_large_blocks_back();
     return Run(options, log).run(std::move(configuration), std::move(*parent));
 }
 

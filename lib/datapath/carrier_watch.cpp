@@ -4,6 +4,7 @@
 #include "base/handle.h"
 #include "carrier.skel.h"
 #include "datapath/bpf/abi.h"
+#include "kernel/bpf/load_program.h"
 #include "kernel/files/files.h"
 
 #include <bpf/bpf.h>
@@ -48,7 +49,8 @@ Result<CarrierWatch> CarrierWatch::open() {
     if (!skeleton) return fail_errno(errno, "cannot open the BPF programs for carrier events");
     // The kernel's inode number has 32 bits (struct ns_common).
     skeleton->rodata->teamo_network_namespace = static_cast<std::uint32_t>(network_namespace());
-    if (const int error = teamo_carrier__load(skeleton.get()); error < 0)
+    if (const int error = load_at_normal_priority([&] { return teamo_carrier__load(skeleton.get()); });
+        error < 0)
         return fail_errno(-error, "the kernel refuses to load the BPF programs for carrier events");
     if (const int error = teamo_carrier__attach(skeleton.get()); error < 0)
         return fail_errno(-error, "the kernel does not allow tracing of netif_carrier_off()");

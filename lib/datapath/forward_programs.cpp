@@ -3,7 +3,7 @@
 
 #include "base/handle.h"
 #include "datapath/bpf/abi.h"
-#include "datapath/load_program.h"
+#include "kernel/bpf/load_program.h"
 #include "datapath/team/bucket_meter.h"
 #include "forward.skel.h"
 

@@ -2,7 +2,7 @@
 #include "datapath/guard_program.h"
 
 #include "base/handle.h"
-#include "datapath/load_program.h"
+#include "kernel/bpf/load_program.h"
 #include "guard.skel.h"
 
 #include <bpf/bpf.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "workers/socket_traffic.h"
 
+#include "kernel/bpf/load_program.h"
 #include "kernel/files/files.h"
 #include "kernel/files/process_files.h"
 #include "sample.skel.h"
@@ -67,7 +68,8 @@ Result<UniqueFd> open_link() {
     libbpf_set_print(nullptr); // failure is normal here
     const Handle<teamo_sockets_bpf, teamo_sockets_bpf__destroy> skeleton(teamo_sockets_bpf__open());
     if (!skeleton) return fail_errno(errno, "cannot open the BPF program that reads sockets");
-    if (const int error = teamo_sockets_bpf__load(skeleton.get()); error < 0)
+    if (const int error = load_at_normal_priority([&] { return teamo_sockets_bpf__load(skeleton.get()); });
+        error < 0)
         return fail_errno(-error, "the kernel refuses to load the BPF program that reads sockets");
     const int program = bpf_program__fd(skeleton->progs.teamo_sockets);
     UniqueFd link(bpf_link_create(program, 0, BPF_TRACE_ITER, nullptr));
@@ -212,7 +214,8 @@ Result<UdpSampler> UdpSampler::open() {
     sampler.cpus_ = static_cast<std::size_t>(cpus);
     const Handle<teamo_sample_bpf, teamo_sample_bpf__destroy> skeleton(teamo_sample_bpf__open());
     if (!skeleton) return fail_errno(errno, "cannot open the BPF program that counts UDP packets");
-    if (const int error = teamo_sample_bpf__load(skeleton.get()); error < 0)
+    if (const int error = load_at_normal_priority([&] { return teamo_sample_bpf__load(skeleton.get()); });
+        error < 0)
         return fail_errno(-error, "the kernel refuses to load the BPF program that counts UDP packets");
     sampler.program_ = duplicate(bpf_program__fd(skeleton->progs.teamo_count));
     sampler.map_ = duplicate(bpf_map__fd(skeleton->maps.teamo_sample));

@@ -2,6 +2,7 @@
 #include "datapath/team/bucket_meter.h"
 
 #include "datapath/bpf/abi.h"
+#include "kernel/bpf/load_program.h"
 #include "kernel/netlink/traffic_control.h"
 #include "meter.skel.h"
 
@@ -23,7 +24,8 @@ Result<BucketMeter> BucketMeter::open(IfIndex device) {
     auto* skeleton = meter.skeleton_.get();
     if (skeleton == nullptr)
         return fail_errno(errno, "cannot open the BPF program that counts packets by bucket");
-    if (const int error = teamo_meter__load(skeleton); error < 0)
+    if (const int error = load_at_normal_priority([skeleton] { return teamo_meter__load(skeleton); });
+        error < 0)
         return fail_errno(-error, "the kernel refuses to load the BPF program that counts packets by bucket");
     TEAMO_TRY(attach_egress(device, bpf_program__fd(skeleton->progs.teamo_meter)));
     return meter;

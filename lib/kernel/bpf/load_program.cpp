@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "datapath/load_program.h"
+#include "kernel/bpf/load_program.h"
 
 #include <sched.h>
 
