@@ -11,12 +11,7 @@ set -euo pipefail
 has_address() { ip -o -4 addr show dev "$1" 2>/dev/null | grep -q "$2"; }
 tar -C "$TEAMO_LAB_MANAGERS" -cf - . | tar -C / --keep-directory-symlink --no-overwrite-dir -xf -
 install_unit
-# networkd waits for udevd.
-mkdir -p /etc/systemd/network
-printf '[Match]\nOriginalName=*\n[Link]\nNamePolicy=\nMACAddressPolicy=none\n' >/etc/systemd/network/99-default.link
-systemctl start systemd-udevd.service || fail "udevd does not start"
-udevadm trigger --action=add --subsystem-match=net
-udevadm settle -t 60 || fail "udevd does not settle"
+start_udevd none # networkd waits for it
 
 # The VLAN 7 of the switch has a DHCP server.
 ip -n far link add link br0 name br0.7 type vlan id 7

@@ -36,12 +36,7 @@ has_address() { ip -o -4 addr show dev "$1" | grep -qF "$2/"; }
 tar -C "$TEAMO_LAB_MANAGERS" -cf - . | tar -C / --keep-directory-symlink --no-overwrite-dir -xf -
 install_unit
 
-# Debian's default, but the ports keep the lab's names.
-mkdir -p /etc/systemd/network
-printf '[Match]\nOriginalName=*\n[Link]\nNamePolicy=\nMACAddressPolicy=persistent\n' >/etc/systemd/network/99-default.link
-systemctl start systemd-udevd.service || fail "udevd does not start"
-udevadm trigger --action=add --subsystem-match=net
-udevadm settle -t 60 || fail "udevd does not settle"
+start_udevd persistent
 configure bpf eth0 eth1
 systemctl start "$unit" || fail "systemctl start"
 await 20 carry 2 || fail "two ports do not carry: $(teamoctl team0 state dump)"

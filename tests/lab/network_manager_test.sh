@@ -23,12 +23,7 @@ tar -C "$TEAMO_LAB_MANAGERS" -cf - . | tar -C / --keep-directory-symlink --no-ov
 DEB_BUILD_OPTIONS=noautodbgsym packaging/make-packages build $packages
 apt-get install -y $packages/teamd-offload_*.deb $packages/teamd-offload-compat_*.deb >/run/apt.log 2>&1 ||
     { cat /run/apt.log >&2; fail "the packages cannot be installed"; }
-# Debian's default, but the ports keep the lab's names.
-mkdir -p /etc/systemd/network
-printf '[Match]\nOriginalName=*\n[Link]\nNamePolicy=\nMACAddressPolicy=persistent\n' >/etc/systemd/network/99-default.link
-systemctl start systemd-udevd.service || fail "udevd does not start"
-udevadm trigger --action=add --subsystem-match=net
-udevadm settle -t 60 || fail "udevd does not settle"
+start_udevd persistent
 busctl call org.freedesktop.DBus /org/freedesktop/DBus org.freedesktop.DBus ReloadConfig >/dev/null
 systemctl start NetworkManager.service || fail "NetworkManager does not start"
 

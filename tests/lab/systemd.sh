@@ -29,6 +29,10 @@ for unit in systemd-binfmt.service proc-sys-fs-binfmt_misc.automount systemd-upd
     systemd-tmpfiles-clean.timer; do
     ln -s /dev/null "/etc/systemd/system/$unit"
 done
+# A host with udevd must not give the ports other names; start_udevd (unit.sh) starts it.
+for unit in systemd-udevd.service systemd-udevd-kernel.socket systemd-udevd-control.socket systemd-udev-trigger.service; do
+    ln -s /dev/null "/etc/systemd/system/$unit"
+done
 # /tmp is not cleaned: the checkout may be there.
 mkdir -p /etc/tmpfiles.d
 for file in tmp x11; do ln -sf /dev/null "/etc/tmpfiles.d/$file.conf"; done

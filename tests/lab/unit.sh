@@ -31,3 +31,14 @@ configure() {
 {"device": "team0", "datapath": "$datapath", "runner": {"name": "loadbalance"}, "ports": {${ports%, }}}
 END
 }
+# start_udevd POLICY: with Debian's rules and this MACAddressPolicy=, but the ports keep the lab's names. It comes from
+# $TEAMO_LAB_MANAGERS.
+start_udevd() {
+    rm -f /etc/systemd/system/systemd-udev*
+    systemctl daemon-reload
+    mkdir -p /etc/systemd/network
+    printf '[Match]\nOriginalName=*\n[Link]\nNamePolicy=\nMACAddressPolicy=%s\n' "$1" >/etc/systemd/network/99-default.link
+    systemctl start systemd-udevd.service || fail "udevd does not start"
+    udevadm trigger --action=add --subsystem-match=net
+    udevadm settle -t 60 || fail "udevd does not settle"
+}

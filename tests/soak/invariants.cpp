@@ -274,7 +274,7 @@ std::string wrong_end(World& world) {
     return files.empty() ? "" : "files are left: " + files;
 }
 
-std::string Growth::wrong(World& world) {
+std::string Growth::wrong(World& world, bool guarded) {
     const auto process = world.team().pid();
     const auto folder = fmt::format("/proc/{}", process);
     std::ifstream status(folder + "/status");
@@ -288,25 +288,29 @@ std::string Growth::wrong(World& world) {
     if (!children.empty()) return "the daemon has a child: " + children;
     // What a daemon allocates in its first faults it uses again.
     constexpr unsigned warm_up = 25;
-    if (process_ != process) process_ = process, looks_ = 0;
-    if (++looks_ <= warm_up) {
-        first_kib_ = looks_ == 1 ? kib_ : std::max(kib_, first_kib_);
-        first_descriptors_ = looks_ == 1 ? descriptors_ : std::max(descriptors_, first_descriptors_);
+    if (process_ != process) process_ = process, first_ = {};
+    auto& first = first_[guarded ? 1 : 0];
+    if (++first.looks <= warm_up) {
+        first.kib = std::max(kib_, first.kib);
+        first.descriptors = std::max(descriptors_, first.descriptors);
         return {};
     }
     // A freed block stays in the quarantine of the address sanitizer.
     const bool sanitized = std::getenv("TEAMO_DAEMON") != nullptr;
     const std::size_t more_kib = sanitized ? 600'000 : 4'096, more_descriptors = 4;
-    if (kib_ > first_kib_ + more_kib)
-        return fmt::format("the daemon's memory grew from {} to {} KiB", first_kib_, kib_);
-    if (descriptors_ > first_descriptors_ + more_descriptors)
-        return fmt::format("the daemon's descriptors grew from {} to {}", first_descriptors_, descriptors_);
+    if (kib_ > first.kib + more_kib)
+        return fmt::format("the daemon's memory grew from {} to {} KiB", first.kib, kib_);
+    if (descriptors_ > first.descriptors + more_descriptors)
+        return fmt::format("the daemon's descriptors grew from {} to {}", first.descriptors, descriptors_);
     return {};
 }
 
 std::string Growth::text() const {
-    return fmt::format("memory {} KiB, {} descriptors after {} looks (at first at most {} and {})", kib_,
-                       descriptors_, looks_, first_kib_, first_descriptors_);
+    return fmt::format(
+        "memory {} KiB, {} descriptors after {} and {} looks (at first at most {} and {}; with the "
+        "guard {} and {})",
+        kib_, descriptors_, first_[0].looks, first_[1].looks, first_[0].kib, first_[0].descriptors,
+        first_[1].kib, first_[1].descriptors);
 }
 
 } // namespace teamo::soak

@@ -26,14 +26,18 @@ std::string wrong_end(World& world);
 /// Memory and descriptors of a daemon stay the same while it runs.
 class Growth {
 public:
-    /// Of a settled daemon.
-    std::string wrong(World& world);
+    /// Of a settled daemon. With the guard it has more descriptors.
+    std::string wrong(World& world, bool guarded);
     std::string text() const;
 
 private:
+    struct First {
+        unsigned looks = 0;
+        std::size_t kib = 0, descriptors = 0;
+    };
     pid_t process_ = 0;
-    unsigned looks_ = 0;
-    std::size_t first_kib_ = 0, kib_ = 0, first_descriptors_ = 0, descriptors_ = 0;
+    std::array<First, 2> first_; ///< without and with the guard
+    std::size_t kib_ = 0, descriptors_ = 0;
 };
 
 } // namespace teamo::soak

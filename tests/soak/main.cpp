@@ -56,7 +56,7 @@ private:
             settles_within));
         if (!settled) throw SetupError(wrong);
         ++checks_;
-        must_be(growth_.wrong(world_));
+        must_be(growth_.wrong(world_, is_guarded(model_.configuration)));
         constexpr unsigned often = 20, seldom = 500;
         if (checks_ % often == 0) {
             const bool silent =

@@ -191,6 +191,11 @@ Result<> write_thread_affinity(pid_t thread, const CpuList& cpus) {
     const auto what = fmt::format("thread {} cannot run on CPU {}", thread, text_of(cpus));
     if (error == EINVAL)
         return fail(EINVAL, what + ": its cpuset has none of them, or the kernel does not allow it to move");
+    if (error == EPERM)
+        return fail(
+            EPERM,
+            what +
+                ": CAP_SYS_NICE or sched_setaffinity is missing (teamd-offload(8), SECURITY CONSIDERATIONS)");
     return fail_errno(error, what);
 }
 

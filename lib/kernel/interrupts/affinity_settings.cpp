@@ -45,7 +45,8 @@ constexpr auto meanings_for_irq = std::to_array<Meaning>({
 });
 constexpr auto meanings_for_thread = std::to_array<Meaning>({
     {ESRCH, gone},
-    {EPERM, "{0} belongs to another user, and CAP_SYS_NICE is missing"},
+    {EPERM, "the daemon may not move {0}: CAP_SYS_NICE or sched_setaffinity is missing (teamd-offload(8), "
+            "SECURITY CONSIDERATIONS)"},
     {EINVAL, "the kernel does not allow {0} to move, or its cpuset has no online CPU of \"{1}\""},
 });
 constexpr auto meanings_for_queue = std::to_array<Meaning>({

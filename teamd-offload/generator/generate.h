@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.h"
+
+#include <filesystem>
+#include <vector>
+
+namespace teamo {
+
+/// Writes a drop-in below `units` for each TEAM.conf in `configurations` that needs one
+/// (units/teamd-offload@TEAM.service.d/rights.conf). A file that cannot be read as a configuration gives no
+/// right: the daemon names its errors. Returns what could not be written.
+std::vector<Error> generate_drop_ins(const std::filesystem::path& configurations,
+                                     const std::filesystem::path& units);
+
+} // namespace teamo

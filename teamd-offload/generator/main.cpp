@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// teamd-offload-generator NORMAL EARLY LATE: run by systemd at boot and by `systemctl daemon-reload`
+// (systemd.generator(7)). What goes to stderr is in the kernel's log.
+#include "generator/generate.h"
+
+#include <sys/stat.h>
+
+#include <cstdio>
+
+int main(int argc, char** argv) {
+    constexpr int folders = 3;
+    if (argc != folders + 1) {
+        fmt::print(stderr, "teamd-offload-generator is run by systemd (systemd.generator(7))\n");
+        return EXIT_FAILURE;
+    }
+    ::umask(022);
+    const auto errors = teamo::generate_drop_ins("/etc/teamd-offload", argv[1]);
+    for (const auto& error : errors)
+        fmt::print(stderr, "teamd-offload-generator: {}\n", error.text);
+    return errors.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
+}

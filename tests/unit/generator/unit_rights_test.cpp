@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "generator/unit_rights.h"
+
+#include "config/config_file.h"
+#include "generator/generate.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+namespace teamo {
+namespace {
+
+using testing::HasSubstr;
+
+UnitRights rights(std::string_view configuration) {
+    return rights_of(read_configuration(configuration, "team0").configuration->team);
+}
+
+TEST(UnitRights, are_none_for_a_team_that_needs_none) {
+    EXPECT_EQ(UnitRights{}, rights(R"({"ports": {"eth1": {}}, "interrupts": {"policy": "unique"}})"));
+    EXPECT_EQ("", drop_in({}));
+}
+
+TEST(UnitRights, bind_processes_with_rules_for_workers) {
+    const auto given = rights(R"({"workers": [{"command": "nginx", "policy": "follow"}]})");
+    EXPECT_EQ(UnitRights{.binds_processes = true}, given);
+    EXPECT_THAT(drop_in(given), HasSubstr("CapabilityBoundingSet=CAP_SYS_NICE\n"));
+}
+
+TEST(UnitRights, ask_name_servers_only_for_names) {
+    const auto target = [](const char* host) {
+        return rights(fmt::format(
+            R"({{"ports": {{"eth1": {{"link_watch": {{"name": "arp_ping", "target_host": "{}"}}}}}}}})",
+            host));
+    };
+    EXPECT_EQ(UnitRights{}, target("192.0.2.1"));
+    EXPECT_EQ(UnitRights{.asks_name_servers = true}, target("gateway"));
+    EXPECT_EQ(UnitRights{}, rights(R"({"link_watch": {"name": "nsna_ping", "target_host": "fe80::1"}})"));
+    EXPECT_EQ(UnitRights{.asks_name_servers = true},
+              rights(R"({"link_watch": {"name": "nsna_ping", "target_host": "router"}})"));
+}
+
+TEST(UnitRights, use_tipc_for_its_watch) {
+    EXPECT_EQ(UnitRights{.uses_tipc = true},
+              rights(R"({"link_watch": {"name": "tipc", "tipc_bearer": "eth1"}})"));
+}
+
+/// A folder with a folder of configurations and one of units.
+class Generated : public testing::Test {
+protected:
+    std::filesystem::path folder = testing::TempDir() + fmt::format("generated-{}", ::getpid());
+    void SetUp() override { std::filesystem::create_directories(folder / "conf"); }
+    void TearDown() override { std::filesystem::remove_all(folder); }
+    void configure(const char* file, const char* text) const {
+        std::ofstream(folder / "conf" / file) << text;
+    }
+    std::string drop_in_of(const char* team) const {
+        std::ifstream file(folder / "units" / fmt::format("teamd-offload@{}.service.d", team) /
+                           "rights.conf");
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+};
+
+TEST_F(Generated, has_a_drop_in_for_each_team_that_needs_one) {
+    configure("team0.conf", R"({"workers": [{"user": "www-data", "policy": "follow"}]})");
+    configure("team1.conf", R"({"device": "team1"})");
+    configure("team2.conf", "no JSON");
+    configure("notes.txt", R"({"workers": [{"user": "www-data", "policy": "follow"}]})");
+    EXPECT_TRUE(generate_drop_ins(folder / "conf", folder / "units").empty());
+    EXPECT_THAT(drop_in_of("team0"), HasSubstr("[Service]"));
+    for (const auto* none : {"team1", "team2", "notes"})
+        EXPECT_EQ("", drop_in_of(none)) << none;
+}
+
+TEST_F(Generated, names_what_cannot_be_written) {
+    configure("team0.conf", R"({"workers": [{"user": "www-data", "policy": "follow"}]})");
+    std::ofstream(folder / "units") << "a file";
+    EXPECT_EQ(1U, generate_drop_ins(folder / "conf", folder / "units").size());
+    EXPECT_TRUE(generate_drop_ins(folder / "none", folder / "units").empty());
+}
+
+} // namespace
+} // namespace teamo
