@@ -162,13 +162,17 @@ void World::start_watched(bool kills, unsigned step) {
 }
 
 void World::set_member(const std::string& port, bool wanted) {
-    const auto is = [&] { return !team_.item(fmt::format("ports.{}.link.up", port)).empty(); };
+    // A watched daemon may end in the middle; the next one may have the port or not.
+    const auto is_done = [&] {
+        const bool is = !team_.item(fmt::format("ports.{}.link.up", port)).empty();
+        return is == wanted && !team_.item("setup.pid").empty();
+    };
     std::string refusal;
     const bool done = static_cast<bool>(eventually("", [&] {
         attend();
         const auto said = team_.teamoctl({"port", wanted ? "add" : "remove", port});
         refusal = said.err;
-        return said.status == 0 || (team_.running() && is() == wanted);
+        return said.status == 0 || is_done();
     }));
     if (!done) throw SetupError(fmt::format("port {} {}: {}", wanted ? "add" : "remove", port, refusal));
 }
