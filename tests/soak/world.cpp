@@ -119,11 +119,7 @@ void World::perform(const Action& action, const Model& before) {
     case Fault::member: set_member(port, !now.wanted); break;
     case Fault::reload:
         std::ofstream(file_) << configuration(backup_, action.amount);
-        attend();
-        if (const auto done = team_.teamoctl({"config", "reload"}); done.status != 0) {
-            if (team_.running()) throw SetupError("config reload: " + done.err);
-            attend(); // it was killed meanwhile, and starts with the new file
-        }
+        insist({"config", "reload"}, [] { return false; });
         break;
     case Fault::flood:
         if (now.plugged) flood(action.port, action.amount);
@@ -161,20 +157,23 @@ void World::start_watched(bool kills, unsigned step) {
     if (!team_.try_to_start(*calls_)) attend();
 }
 
-void World::set_member(const std::string& port, bool wanted) {
-    // A watched daemon may end in the middle; the next one may have the port or not.
-    const auto is_done = [&] {
-        const bool is = !team_.item(fmt::format("ports.{}.link.up", port)).empty();
-        return is == wanted && !team_.item("setup.pid").empty();
-    };
+void World::insist(const std::vector<std::string>& words, const std::function<bool()>& is_done) {
     std::string refusal;
     const bool done = static_cast<bool>(eventually("", [&] {
         attend();
-        const auto said = team_.teamoctl({"port", wanted ? "add" : "remove", port});
+        const auto said = team_.teamoctl(words);
         refusal = said.err;
+        if (said.status != 0 && !calls_ && !is_done()) throw SetupError(refusal);
         return said.status == 0 || is_done();
     }));
-    if (!done) throw SetupError(fmt::format("port {} {}: {}", wanted ? "add" : "remove", port, refusal));
+    if (!done) throw SetupError(refusal);
+}
+
+void World::set_member(const std::string& port, bool wanted) {
+    insist({"port", wanted ? "add" : "remove", port}, [&] {
+        const bool is = !team_.item(fmt::format("ports.{}.link.up", port)).empty();
+        return is == wanted && !team_.item("setup.pid").empty(); // a daemon that is gone has no port either
+    });
 }
 
 void World::flood(unsigned port, unsigned frames) const {

@@ -44,6 +44,9 @@ public:
 private:
     void replace(const Action& action, bool untouched);
     void start_watched(bool kills, unsigned step);
+    /// Runs teamoctl until it succeeds or `is_done`: a watched daemon may end in the middle. Throws
+    /// SetupError if the daemon is not watched, or it never succeeds.
+    void insist(const std::vector<std::string>& words, const std::function<bool()>& is_done);
     void set_member(const std::string& port, bool wanted);
     void flood(unsigned port, unsigned frames) const;
     void overrun(unsigned events);
