@@ -2,6 +2,7 @@
 //
 // Any bytes give a configuration or an error, and each diagnostic is one line. The document of a
 // configuration reads back as the same configuration.
+// fuzz: -max_len=4096
 #include "config/config_file.h"
 #include "json/write.h"
 

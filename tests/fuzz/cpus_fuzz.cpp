@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Lists and masks of CPUs, as the kernel and the administrator write them, and the times in /proc/stat.
+// fuzz: -max_len=1024
 #include "base/cpu_list.h"
 #include "kernel/cpus/cpus.h"
 #include "require.h"

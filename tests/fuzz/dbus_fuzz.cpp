@@ -2,6 +2,7 @@
 //
 // A method and its arguments as D-Bus gives them, one a line; and a port's configuration, which is one of
 // them.
+// fuzz: -max_len=1024
 #include "config/config_file.h"
 #include "control/usock_message.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The kernel's reply with the features of a device gives valid names or an error text.
+// fuzz: -max_len=4096
 #include "kernel/ethtool/ethtool.h"
 
 #include <cstdlib>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The answer of irqbalance and our next request: every IRQ in the request is from the answer or ours.
+// fuzz: -max_len=4096
 #include "require.h"
 #include "runtime/shared_files.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The files of a daemon under /run: its journal and its claims of CPUs. What is read is written the same.
+// fuzz: -max_len=4096
 #include "runtime/journal.h"
 #include "runtime/shared_files.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Any bytes give a tree or an error of one line. A written tree reads back as the same tree.
+// fuzz: -max_len=4096
 #include "json/parse.h"
 #include "json/write.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Frames of the slow protocols, as a partner may send them: read, and given to a system.
+// fuzz: -max_len=512
 #include "lacp/system.h"
 
 #include <cstdint>

@@ -2,29 +2,27 @@
 //
 // Messages of the kernel about devices. They come from the kernel alone, but a newer one may send
 // what this one does not: each attribute is read within its length. The first byte chooses the type.
+// fuzz: -max_len=4096
+#include "kernel/netlink/bond_options.h"
 #include "kernel/netlink/links.h"
+#include "kernel_message.h"
 
 #include <linux/rtnetlink.h>
 
 #include <cstdlib>
-#include <cstring>
-#include <vector>
 
 using namespace teamo;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-    if (size < 2 || size > 65536) return 0;
-    // As long as the message, so that the sanitizer sees each byte read beyond it.
-    std::vector<std::uint32_t> words((NLMSG_HDRLEN + size - 1 + 3) / 4);
-    auto* message = reinterpret_cast<nlmsghdr*>(words.data());
-    message->nlmsg_len = static_cast<std::uint32_t>(NLMSG_HDRLEN + size - 2);
-    message->nlmsg_type = bytes[0] % 2 == 0 ? RTM_NEWLINK : RTM_DELLINK;
-    std::memcpy(reinterpret_cast<std::uint8_t*>(message) + NLMSG_HDRLEN, bytes + 2, size - 2);
-    if (const auto link = parse_link(message)) {
+    if (size < 2) return 0;
+    KernelMessage message(bytes[0] % 2 == 0 ? RTM_NEWLINK : RTM_DELLINK, {bytes + 2, size - 2});
+    if (const auto link = parse_link(message.header())) {
         if (link->name.size() > size) std::abort();
         static_cast<void>(link->has_link());
         static_cast<void>(port_mark_of(*link));
         static_cast<void>(team_of_device(*link));
     }
+    BondOptions options;
+    add_bond_options(message.header(), options);
     return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The description of a packet on the command line gives an error text or a packet with a bucket.
+// fuzz: -max_len=256
 #include "ctl/packet/packet.h"
 
 #include <cstdlib>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Frames of ARP and neighbour discovery, as any host on the network may send them.
+// fuzz: -max_len=256
 #include "watch/probe_frames.h"
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The kernel's lists of multicast groups and the reports that we send for them: every frame fits.
+// fuzz: -max_len=4096
 #include "announce/frames.h"
 #include "announce/proc_groups.h"
 #include "require.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What /proc says of a process, which chooses parts of it itself.
+// fuzz: -max_len=4096
 #include "kernel/files/process_files.h"
 #include "require.h"
 #include "workers/processes.h"

@@ -2,6 +2,7 @@
 //
 // The state of a daemon as teamoctl reads it: any document can be shown, and its balance reads back the same.
 // Random text rarely has the right names, so bytes that are not JSON are used as changes to a valid document.
+// fuzz: -max_len=4096
 #include "control/state_document.h"
 #include "control/subsystem_documents.h"
 #include "ctl/report/tables.h"
@@ -69,6 +70,12 @@ private:
             text += static_cast<char>(next() & 0x7F);
         return text;
     }
+    /// Few of all together, because copies of copies of the document do not fit into memory.
+    json::Array copies_of(const json::Value& value) {
+        const unsigned times = next() % (most_copies_ + 1);
+        if (times > 1) most_copies_ /= times;
+        return json::Array(times, value);
+    }
     json::Value another(const json::Value& value) {
         switch (next() % 9) {
         case 0: return nullptr;
@@ -77,13 +84,14 @@ private:
         case 3: return number();
         case 4: return static_cast<double>(number()) / 10;
         case 5: return text();
-        case 6: return json::Array(next(), value);
+        case 6: return copies_of(value);
         case 7: return json::Object{{.key = text(), .value = value}};
         default: return json::Object{};
         }
     }
 
     std::span<const std::uint8_t> rest_;
+    unsigned most_copies_ = 16;
 };
 
 json::Value document_of(std::span<const std::uint8_t> bytes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Paths in udev's database, and addresses in any text.
+// fuzz: -max_len=1024
 #include "base/ip_address.h"
 #include "base/mac_address.h"
 #include "kernel/interrupts/udev_policy.h"

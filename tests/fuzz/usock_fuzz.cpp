@@ -2,6 +2,7 @@
 //
 // Messages on the control socket, from both sides. A parsed message that is written again reads back the
 // same.
+// fuzz: -max_len=4096
 #include "control/state_document.h"
 #include "control/usock_message.h"
 #include "require.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Any names, one per line and first that of the device, give one role each.
+// fuzz: -max_len=4096
 #include "kernel/interrupts/vector_names.h"
 
 #include <cstdlib>

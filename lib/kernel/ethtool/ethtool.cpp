@@ -16,18 +16,6 @@ constexpr std::size_t most_features = 256, longest_name = ETH_GSTRING_LEN;
 // The header is the first attribute of every message of the family.
 static_assert(int{ETHTOOL_A_FEATURES_HEADER} == int{ETHTOOL_A_LINKMODES_HEADER});
 
-std::optional<LinkStatus> parse_link_modes(const nlmsghdr* message) {
-    LinkStatus status;
-    const auto attributes = generic_attributes(message);
-    const auto speed = number_in(attribute_in(attributes, ETHTOOL_A_LINKMODES_SPEED));
-    if (speed != static_cast<std::uint32_t>(SPEED_UNKNOWN)) status.speed = speed;
-    const auto* duplex = attribute_in(attributes, ETHTOOL_A_LINKMODES_DUPLEX);
-    if (duplex == nullptr || nla_len(duplex) < 1) return status;
-    if (nla_get_u8(duplex) == DUPLEX_HALF) status.duplex = Duplex::half;
-    if (nla_get_u8(duplex) == DUPLEX_FULL) status.duplex = Duplex::full;
-    return status;
-}
-
 /// The names of the bits that are set. A bitset with a mask also lists the clear bits, one without (NOMASK)
 /// only the set ones (Documentation/networking/ethtool-netlink.rst, "Bit sets").
 std::optional<FeatureNames> set_bits(const nlattr* bitset) {
@@ -49,6 +37,18 @@ std::optional<FeatureNames> set_bits(const nlattr* bitset) {
 }
 
 } // namespace
+
+std::optional<LinkStatus> parse_link_modes(const nlmsghdr* message) {
+    LinkStatus status;
+    const auto attributes = generic_attributes(message);
+    const auto speed = number_in(attribute_in(attributes, ETHTOOL_A_LINKMODES_SPEED));
+    if (speed != static_cast<std::uint32_t>(SPEED_UNKNOWN)) status.speed = speed;
+    const auto* duplex = attribute_in(attributes, ETHTOOL_A_LINKMODES_DUPLEX);
+    if (duplex == nullptr || nla_len(duplex) < 1) return status;
+    if (nla_get_u8(duplex) == DUPLEX_HALF) status.duplex = Duplex::half;
+    if (nla_get_u8(duplex) == DUPLEX_FULL) status.duplex = Duplex::full;
+    return status;
+}
 
 Result<Ethtool> Ethtool::open() {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_GENERIC));

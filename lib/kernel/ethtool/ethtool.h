@@ -54,6 +54,9 @@ private:
 
 // Messages and values, pure.
 
+/// Speed and duplex of a LINKMODES_GET_REPLY; what it does not have is unknown. Never none.
+std::optional<LinkStatus> parse_link_modes(const nlmsghdr* message);
+
 /// Takes the attributes of a FEATURES_GET_REPLY or FEATURES_NTF, which follow the generic netlink header.
 /// EBADMSG: the active or the changeable features are missing.
 Result<Features> parse_features(std::span<const std::byte> attributes);

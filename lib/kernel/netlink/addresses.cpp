@@ -11,23 +11,6 @@
 namespace teamo {
 namespace {
 
-std::optional<DeviceAddress> parse_address(const nlmsghdr* message) {
-    const auto* header = header_in<ifaddrmsg>(message, RTM_NEWADDR);
-    if (header == nullptr || (header->ifa_family != AF_INET && header->ifa_family != AF_INET6))
-        return std::nullopt;
-    // IFA_LOCAL is the own end of a point-to-point address; IPv6 has only IFA_ADDRESS otherwise.
-    const auto* own = attribute_in<ifaddrmsg>(message, IFA_LOCAL);
-    const auto ip =
-        ip_in(own != nullptr ? own : attribute_in<ifaddrmsg>(message, IFA_ADDRESS), header->ifa_family);
-    if (!ip) return std::nullopt;
-    const auto flags = number_in(attribute_in<ifaddrmsg>(message, IFA_FLAGS)).value_or(header->ifa_flags);
-    return DeviceAddress{.device = IfIndex{header->ifa_index},
-                         .ip = *ip,
-                         .tentative = (flags & IFA_F_TENTATIVE) != 0 && (flags & IFA_F_OPTIMISTIC) == 0,
-                         .prefix = header->ifa_prefixlen,
-                         .flags = flags};
-}
-
 IfIndex device_of(const ndmsg& header) { return IfIndex{static_cast<std::uint32_t>(header.ndm_ifindex)}; }
 
 /// RTA_VIA: a gateway of the other family (RFC 5549).
@@ -56,6 +39,23 @@ NlMessage route_request(const IpAddress& to, const std::optional<IpAddress>& fro
 }
 
 } // namespace
+
+std::optional<DeviceAddress> parse_address(const nlmsghdr* message) {
+    const auto* header = header_in<ifaddrmsg>(message, RTM_NEWADDR);
+    if (header == nullptr || (header->ifa_family != AF_INET && header->ifa_family != AF_INET6))
+        return std::nullopt;
+    // IFA_LOCAL is the own end of a point-to-point address; IPv6 has only IFA_ADDRESS otherwise.
+    const auto* own = attribute_in<ifaddrmsg>(message, IFA_LOCAL);
+    const auto ip =
+        ip_in(own != nullptr ? own : attribute_in<ifaddrmsg>(message, IFA_ADDRESS), header->ifa_family);
+    if (!ip) return std::nullopt;
+    const auto flags = number_in(attribute_in<ifaddrmsg>(message, IFA_FLAGS)).value_or(header->ifa_flags);
+    return DeviceAddress{.device = IfIndex{header->ifa_index},
+                         .ip = *ip,
+                         .tentative = (flags & IFA_F_TENTATIVE) != 0 && (flags & IFA_F_OPTIMISTIC) == 0,
+                         .prefix = header->ifa_prefixlen,
+                         .flags = flags};
+}
 
 Result<std::vector<DeviceAddress>> read_addresses() {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));

@@ -26,6 +26,9 @@ struct DeviceAddress {
     bool operator==(const DeviceAddress&) const = default;
 };
 
+/// None for messages of another type, and for addresses of other families.
+std::optional<DeviceAddress> parse_address(const nlmsghdr* message);
+
 /// All addresses of the namespace, IPv4 and IPv6.
 Result<std::vector<DeviceAddress>> read_addresses();
 

@@ -50,24 +50,26 @@ std::string targets_in(const nlattr* list) {
 
 } // namespace
 
-Result<std::map<std::string, std::string, std::less<>>> read_bond_options(IfIndex device) {
-    std::map<std::string, std::string, std::less<>> options;
-    const auto take = [&](const nlmsghdr* message) {
-        if (header_in<ifinfomsg>(message, RTM_NEWLINK) == nullptr) return;
-        const auto* info = attribute_in<ifinfomsg>(message, IFLA_LINKINFO);
-        const auto add = [&](const nlattr* data, std::span<const Attribute> attributes) {
-            for (const auto& [type, option] : attributes)
-                if (const auto* found = attribute_in(data, type)) options[option] = text_of_number(found);
-        };
-        if (text_in(attribute_in(info, IFLA_INFO_KIND)) == bond_kind) {
-            const auto* data = attribute_in(info, IFLA_INFO_DATA);
-            add(data, of_bonds);
-            if (auto targets = targets_in(attribute_in(data, IFLA_BOND_NS_IP6_TARGET)); !targets.empty())
-                options["ns_ip6_target"] = std::move(targets);
-        }
-        if (text_in(attribute_in(info, IFLA_INFO_SLAVE_KIND)) == bond_kind)
-            add(attribute_in(info, IFLA_INFO_SLAVE_DATA), of_slaves);
+void add_bond_options(const nlmsghdr* message, BondOptions& options) {
+    if (header_in<ifinfomsg>(message, RTM_NEWLINK) == nullptr) return;
+    const auto* info = attribute_in<ifinfomsg>(message, IFLA_LINKINFO);
+    const auto add = [&](const nlattr* data, std::span<const Attribute> attributes) {
+        for (const auto& [type, option] : attributes)
+            if (const auto* found = attribute_in(data, type)) options[option] = text_of_number(found);
     };
+    if (text_in(attribute_in(info, IFLA_INFO_KIND)) == bond_kind) {
+        const auto* data = attribute_in(info, IFLA_INFO_DATA);
+        add(data, of_bonds);
+        if (auto targets = targets_in(attribute_in(data, IFLA_BOND_NS_IP6_TARGET)); !targets.empty())
+            options["ns_ip6_target"] = std::move(targets);
+    }
+    if (text_in(attribute_in(info, IFLA_INFO_SLAVE_KIND)) == bond_kind)
+        add(attribute_in(info, IFLA_INFO_SLAVE_DATA), of_slaves);
+}
+
+Result<BondOptions> read_bond_options(IfIndex device) {
+    BondOptions options;
+    const auto take = [&options](const nlmsghdr* message) { add_bond_options(message, options); };
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     const auto make = [device] {
         return make_message(RTM_GETLINK, NLM_F_REQUEST | NLM_F_ACK,

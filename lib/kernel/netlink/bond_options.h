@@ -8,10 +8,17 @@
 #include <map>
 #include <string>
 
+struct nlmsghdr;
+
 namespace teamo {
+
+using BondOptions = std::map<std::string, std::string, std::less<>>;
 
 /// Options of a bond or of one of its slaves that /sys does not show (newer than Linux 5.15), by their name
 /// in bonding. Empty for other devices, and for what this kernel does not have.
-Result<std::map<std::string, std::string, std::less<>>> read_bond_options(IfIndex device);
+Result<BondOptions> read_bond_options(IfIndex device);
+
+/// Adds what a message about a bond or a slave has (RTM_NEWLINK). Pure.
+void add_bond_options(const nlmsghdr* message, BondOptions& options);
 
 } // namespace teamo

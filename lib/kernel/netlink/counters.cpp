@@ -2,18 +2,11 @@
 #include "kernel/netlink/counters.h"
 
 #include <linux/gen_stats.h>
-#include <linux/if_link.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 
 namespace teamo {
 namespace {
-
-std::optional<rtnl_link_stats64> parse_stats(const nlmsghdr* message) {
-    const auto* attribute = attribute_in<if_stats_msg>(message, IFLA_STATS_LINK_64);
-    if (message->nlmsg_type != RTM_NEWSTATS || attribute == nullptr) return std::nullopt;
-    return struct_in<rtnl_link_stats64>(attribute);
-}
 
 Result<rtnl_link_stats64> read_stats(NetlinkSocket& socket, IfIndex index) {
     if_stats_msg header{};
@@ -23,6 +16,14 @@ Result<rtnl_link_stats64> read_stats(NetlinkSocket& socket, IfIndex index) {
     const auto found = TEAMO_TRY(socket.list(make, parse_stats));
     if (found.empty()) return fail(ENODATA, "the kernel reported no counters");
     return found.back();
+}
+
+} // namespace
+
+std::optional<rtnl_link_stats64> parse_stats(const nlmsghdr* message) {
+    const auto* attribute = attribute_in<if_stats_msg>(message, IFLA_STATS_LINK_64);
+    if (message->nlmsg_type != RTM_NEWSTATS || attribute == nullptr) return std::nullopt;
+    return struct_in<rtnl_link_stats64>(attribute);
 }
 
 void add_queue(const nlmsghdr* message, std::map<IfIndex, QueueCounters>& queues) {
@@ -35,8 +36,6 @@ void add_queue(const nlmsghdr* message, std::map<IfIndex, QueueCounters>& queues
     queues[IfIndex{static_cast<std::uint32_t>(header->tcm_ifindex)}] = {
         .backlog = queue.backlog, .sent = basic.bytes, .dropped = queue.drops};
 }
-
-} // namespace
 
 Result<PortCounters> read_link_stats(NetlinkSocket& socket, IfIndex index) {
     const auto stats = TEAMO_TRY(read_stats(socket, index));

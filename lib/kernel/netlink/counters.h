@@ -9,7 +9,10 @@
 #include "model/machine.h"
 #include "model/status.h"
 
+#include <linux/if_link.h>
+
 #include <map>
+#include <optional>
 
 namespace teamo {
 
@@ -24,5 +27,13 @@ Result<LinkErrors> read_link_errors(NetlinkSocket& socket, IfIndex index);
 /// for all devices: a request for a single qdisc would also be sent to all listeners of tc events
 /// (net/sched/sch_api.c: qdisc_notify).
 Result<std::map<IfIndex, QueueCounters>> read_queues(NetlinkSocket& socket);
+
+// Messages of the kernel, pure.
+
+/// The counters of a device (RTM_NEWSTATS); none for other messages.
+std::optional<rtnl_link_stats64> parse_stats(const nlmsghdr* message);
+
+/// Adds the counters of a root qdisc (RTM_NEWQDISC).
+void add_queue(const nlmsghdr* message, std::map<IfIndex, QueueCounters>& queues);
 
 } // namespace teamo

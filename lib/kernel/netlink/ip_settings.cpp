@@ -69,8 +69,31 @@ bool leads_to(const nlmsghdr* message, IfIndex device) {
            with_device(nexthops, device, IfIndex{0}) != with_device(nexthops, IfIndex{0}, IfIndex{0});
 }
 
-/// True for routes that somebody has chosen, or that belong to an address.
-bool is_copied(const nlmsghdr* message, IfIndex device) {
+std::uint32_t flags_of(const nlmsghdr* address) {
+    return number_in(attribute_in<ifaddrmsg>(address, IFA_FLAGS))
+        .value_or(header_of<ifaddrmsg>(address).ifa_flags);
+}
+
+/// The kernel makes these itself (RFC 8981). The same bit is IFA_F_SECONDARY for IPv4.
+bool is_temporary(const nlmsghdr* address) {
+    return header_of<ifaddrmsg>(address).ifa_family == AF_INET6 && (flags_of(address) & IFA_F_TEMPORARY) != 0;
+}
+
+/// A nexthop object; the kernel shows its device and gateway too, and takes only one of both.
+bool is_nexthop(int type) {
+    return type == RTA_OIF || type == RTA_GATEWAY || type == RTA_VIA || type == RTA_MULTIPATH ||
+           type == RTA_ENCAP || type == RTA_ENCAP_TYPE;
+}
+
+} // namespace
+
+bool is_address_of(const nlmsghdr* message, IfIndex device) {
+    const auto* header = header_in<ifaddrmsg>(message, RTM_NEWADDR);
+    return header != nullptr && header->ifa_index == device.value && !is_temporary(message);
+}
+
+bool is_route_of(const nlmsghdr* message, IfIndex device) {
+    if (header_in<rtmsg>(message, RTM_NEWROUTE) == nullptr) return false;
     const auto header = header_of<rtmsg>(message);
     if ((header.rtm_flags & RTM_F_CLONED) != 0 || header.rtm_type != RTN_UNICAST) return false;
     if (header.rtm_family != AF_INET && header.rtm_family != AF_INET6) return false;
@@ -80,14 +103,11 @@ bool is_copied(const nlmsghdr* message, IfIndex device) {
     return !own && leads_to(message, device);
 }
 
-std::uint32_t flags_of(const nlmsghdr* address) {
-    return number_in(attribute_in<ifaddrmsg>(address, IFA_FLAGS))
-        .value_or(header_of<ifaddrmsg>(address).ifa_flags);
-}
-
-/// The kernel makes these itself (RFC 8981). The same bit is IFA_F_SECONDARY for IPv4.
-bool is_temporary(const nlmsghdr* address) {
-    return header_of<ifaddrmsg>(address).ifa_family == AF_INET6 && (flags_of(address) & IFA_F_TEMPORARY) != 0;
+bool is_neighbour_of(const nlmsghdr* message, IfIndex device) {
+    const auto* header = header_in<ndmsg>(message, RTM_NEWNEIGH);
+    return header != nullptr && header->ndm_ifindex == static_cast<int>(device.value) &&
+           (header->ndm_state & (NUD_INCOMPLETE | NUD_FAILED | NUD_NOARP)) == 0 &&
+           mac_in(attribute_in<ndmsg>(message, NDA_LLADDR)).has_value();
 }
 
 NlMessage address_for(const nlmsghdr* message, IfIndex device) {
@@ -117,13 +137,6 @@ NlMessage neighbour_for(const nlmsghdr* message, IfIndex device) {
     return made;
 }
 
-/// A nexthop object; the kernel shows its device and gateway too, and takes only one of both.
-bool is_nexthop(int type) {
-    return type == RTA_OIF || type == RTA_GATEWAY || type == RTA_VIA || type == RTA_MULTIPATH ||
-           type == RTA_ENCAP || type == RTA_ENCAP_TYPE;
-}
-
-/// The same route over another device.
 NlMessage route_for(const nlmsghdr* message, IfIndex from, IfIndex to) {
     auto header = header_of<rtmsg>(message);
     header.rtm_flags &= RTNH_F_ONLINK;
@@ -164,8 +177,6 @@ NlMessage removal_of(const nlmsghdr* message) {
     return made;
 }
 
-} // namespace
-
 Result<IpSettings> IpSettings::read(IfIndex device) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     IpSettings read;
@@ -173,32 +184,13 @@ Result<IpSettings> IpSettings::read(IfIndex device) {
     const auto list = [&](int type, auto header, auto wanted, std::vector<Message>& into) {
         const auto make = [&] { return make_message(type, NLM_F_REQUEST | NLM_F_DUMP, header); };
         const auto take = [&](const nlmsghdr* message) {
-            if (wanted(message)) into.push_back(bytes_of(message));
+            if (wanted(message, device)) into.push_back(bytes_of(message));
         };
         return socket.dump(make, take, [&into] { into.clear(); });
     };
-    TEAMO_TRY(list(
-        RTM_GETADDR, ifaddrmsg{},
-        [device](const nlmsghdr* message) {
-            const auto* header = header_in<ifaddrmsg>(message, RTM_NEWADDR);
-            return header != nullptr && header->ifa_index == device.value && !is_temporary(message);
-        },
-        read.addresses_));
-    TEAMO_TRY(list(
-        RTM_GETROUTE, rtmsg{},
-        [device](const nlmsghdr* message) {
-            return header_in<rtmsg>(message, RTM_NEWROUTE) != nullptr && is_copied(message, device);
-        },
-        read.routes_));
-    TEAMO_TRY(list(
-        RTM_GETNEIGH, ndmsg{},
-        [device](const nlmsghdr* message) {
-            const auto* header = header_in<ndmsg>(message, RTM_NEWNEIGH);
-            return header != nullptr && header->ndm_ifindex == static_cast<int>(device.value) &&
-                   (header->ndm_state & (NUD_INCOMPLETE | NUD_FAILED | NUD_NOARP)) == 0 &&
-                   mac_in(attribute_in<ndmsg>(message, NDA_LLADDR)).has_value();
-        },
-        read.neighbours_));
+    TEAMO_TRY(list(RTM_GETADDR, ifaddrmsg{}, is_address_of, read.addresses_));
+    TEAMO_TRY(list(RTM_GETROUTE, rtmsg{}, is_route_of, read.routes_));
+    TEAMO_TRY(list(RTM_GETNEIGH, ndmsg{}, is_neighbour_of, read.neighbours_));
     // A gateway must be reachable before the routes over it.
     // clang 14 cannot compile std::ranges::stable_partition.
     std::stable_partition(read.routes_.begin(), read.routes_.end(), [](const Message& route) {

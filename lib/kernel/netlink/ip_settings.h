@@ -5,6 +5,7 @@
 
 #include "base/named.h"
 #include "base/result.h"
+#include "kernel/netlink/netlink_socket.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,5 +36,23 @@ private:
     IfIndex device_;
     std::vector<Message> addresses_, routes_, neighbours_;
 };
+
+// Messages, pure.
+
+/// Temporary addresses (RFC 8981) are none: the kernel makes them itself.
+bool is_address_of(const nlmsghdr* message, IfIndex device);
+
+/// True for routes that somebody has chosen, or that belong to an address.
+bool is_route_of(const nlmsghdr* message, IfIndex device);
+
+/// True for neighbours whose Ethernet address is known.
+bool is_neighbour_of(const nlmsghdr* message, IfIndex device);
+
+// Requests that are made of messages for which the function above returns true.
+NlMessage address_for(const nlmsghdr* message, IfIndex device);
+NlMessage neighbour_for(const nlmsghdr* message, IfIndex device);
+/// The same route over another device.
+NlMessage route_for(const nlmsghdr* message, IfIndex from, IfIndex to);
+NlMessage removal_of(const nlmsghdr* route);
 
 } // namespace teamo

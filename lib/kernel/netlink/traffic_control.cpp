@@ -20,11 +20,6 @@ constexpr std::uint32_t our_handle = 0x7ea0;
 // The filter's name is the program's name, cut to 15 letters by the kernel, and ":[id]" from libbpf.
 constexpr std::string_view our_names = "teamo_";
 
-struct Filter {
-    std::uint32_t priority = 0, handle = 0;
-    std::string name;
-};
-
 bpf_tc_hook hook_of(IfIndex device, bpf_tc_attach_point point) {
     bpf_tc_hook hook{};
     hook.sz = sizeof hook;
@@ -48,32 +43,23 @@ NlMessage tc_message(int type, int flags, IfIndex device, std::uint32_t parent) 
     return make_message(type, NLM_F_REQUEST | flags, header);
 }
 
-/// None: the first message of each priority, which names only the chain and has no handle.
-std::optional<Filter> parse_filter(const nlmsghdr* message) {
-    const auto* header = header_in<tcmsg>(message, RTM_NEWTFILTER);
-    if (header == nullptr || header->tcm_handle == 0) return std::nullopt;
-    return Filter{.priority = TC_H_MAJ(header->tcm_info) >> 16,
-                  .handle = header->tcm_handle,
-                  .name = text_in(attribute_in(attribute_in<tcmsg>(message, TCA_OPTIONS), TCA_BPF_NAME))};
-}
-
 /// The filters of one direction of clsact; empty if there is no clsact.
-Result<std::vector<Filter>> read_filters(IfIndex device, std::uint32_t minor) {
+Result<std::vector<TcFilter>> read_filters(IfIndex device, std::uint32_t minor) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     const auto make = [device, minor] {
         return tc_message(RTM_GETTFILTER, NLM_F_DUMP, device, TC_H_MAKE(TC_H_CLSACT, minor));
     };
-    auto filters = socket.list(make, parse_filter);
+    auto filters = socket.list(make, parse_tc_filter);
     const int error = filters ? 0 : filters.error().number;
-    if (error == ENOENT || error == EINVAL || error == ENODEV) return std::vector<Filter>();
+    if (error == ENOENT || error == EINVAL || error == ENODEV) return std::vector<TcFilter>();
     return within("tc filters", std::move(filters));
 }
 
-bool has_name_of_ours(const Filter& filter) { return filter.name.starts_with(our_names); }
-bool has_our_place(const Filter& filter, std::uint32_t priority) {
+bool has_name_of_ours(const TcFilter& filter) { return filter.name.starts_with(our_names); }
+bool has_our_place(const TcFilter& filter, std::uint32_t priority) {
     return filter.priority == priority && filter.handle == our_handle;
 }
-bool is_ours(const Filter& filter) {
+bool is_ours(const TcFilter& filter) {
     return (has_our_place(filter, our_priority) || has_our_place(filter, guard_priority)) &&
            has_name_of_ours(filter);
 }
@@ -99,9 +85,9 @@ Result<> attach(IfIndex device, bpf_tc_attach_point point, std::uint32_t minor, 
     return {};
 }
 
-Result<> detach_filters(IfIndex device, bpf_tc_attach_point point, const std::vector<Filter>& filters,
+Result<> detach_filters(IfIndex device, bpf_tc_attach_point point, const std::vector<TcFilter>& filters,
                         std::uint32_t priority) {
-    const auto is_there = [priority](const Filter& filter) {
+    const auto is_there = [priority](const TcFilter& filter) {
         return has_our_place(filter, priority) && has_name_of_ours(filter);
     };
     if (std::ranges::none_of(filters, is_there)) return {};
@@ -113,6 +99,14 @@ Result<> detach_filters(IfIndex device, bpf_tc_attach_point point, const std::ve
 }
 
 } // namespace
+
+std::optional<TcFilter> parse_tc_filter(const nlmsghdr* message) {
+    const auto* header = header_in<tcmsg>(message, RTM_NEWTFILTER);
+    if (header == nullptr || header->tcm_handle == 0) return std::nullopt;
+    return TcFilter{.priority = TC_H_MAJ(header->tcm_info) >> 16,
+                    .handle = header->tcm_handle,
+                    .name = text_in(attribute_in(attribute_in<tcmsg>(message, TCA_OPTIONS), TCA_BPF_NAME))};
+}
 
 Result<bool> lacks_clsact(IfIndex device) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));

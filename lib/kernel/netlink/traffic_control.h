@@ -7,6 +7,12 @@
 #include "base/named.h"
 #include "base/result.h"
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
+struct nlmsghdr;
+
 namespace teamo {
 
 /// True if the device has no clsact qdisc, so that attach_ingress() will create one.
@@ -25,5 +31,16 @@ Result<> detach_guard(IfIndex device);
 
 /// Removes our filters if there are any, then clsact if `remove_clsact` is set and it is empty.
 Result<> detach(IfIndex device, bool remove_clsact);
+
+/// A filter of any program, as the kernel reports it.
+struct TcFilter {
+    std::uint32_t priority = 0, handle = 0;
+    std::string name; ///< of a BPF filter
+
+    bool operator==(const TcFilter&) const = default;
+};
+
+/// None for other messages, and for the first of each priority, which names only the chain and has no handle.
+std::optional<TcFilter> parse_tc_filter(const nlmsghdr* message);
 
 } // namespace teamo
