@@ -50,7 +50,15 @@ Result<std::string> read_file(const std::string& path, std::size_t most) {
 Result<> replace_file(const std::string& path, std::string_view content, unsigned mode) {
     const auto fresh = path + ".new";
     {
-        const UniqueFd fd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode));
+        // A new file, also if others may write in the folder: one that is there could be a FIFO, or theirs.
+        const auto create = [&fresh, mode] {
+            return UniqueFd(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+        };
+        auto fd = create();
+        if (!fd && errno == EEXIST) {
+            remove_file(fresh);
+            fd = create();
+        }
         if (!fd) return fail_errno(errno, fresh);
         if (auto written = write_all(fd.get(), content, fresh); !written) {
             remove_file(fresh);
