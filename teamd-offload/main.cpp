@@ -17,10 +17,13 @@
 #include <sched.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <new>
+#include <string_view>
 
 namespace teamo {
 namespace {
@@ -32,6 +35,16 @@ constexpr int try_again = 75;
 constexpr const char* run_directory = "/run/teamd";
 constexpr std::chrono::seconds kill_patience{30}, metrics_interval{10};
 constexpr std::array handled_signals{SIGTERM, SIGINT, SIGQUIT, SIGHUP};
+
+/// Memory was refused: ends as by kill -9, so that packets pass on and the next daemon adopts the team.
+/// Before std::bad_alloc is thrown: std::variant of g++ 12 crashes if the copy of a string or a vector in it
+/// throws, because its destructor takes the missing value for one of them (_Never_valueless_alt).
+[[noreturn]] void end_without_memory() {
+    constexpr std::string_view text =
+        "teamd-offload: no memory; ending. Packets pass on, and the next start continues\n";
+    static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+    ::_exit(try_again);
+}
 
 /// Logs why the daemon cannot start. Returns its exit status.
 int refused(const Log& log, const Error& error, std::string_view id = message_id::none) {
@@ -289,6 +302,7 @@ int main(Options options) {
 } // namespace teamo
 
 int main(int argc, char** argv) {
+    std::set_new_handler(teamo::end_without_memory);
     const auto options = teamo::parse_options(argc, argv);
     if (const auto* status = std::get_if<int>(&options)) return *status;
     return teamo::main(std::get<teamo::Options>(options));

@@ -42,6 +42,9 @@ constexpr auto watched = std::to_array<int>({
     SYS_pwrite64,
     SYS_sched_setaffinity,
     SYS_inotify_init1,
+    SYS_recvmsg,
+    SYS_socket,
+    SYS_accept4,
 #ifdef SYS_rename
     SYS_rename,
     SYS_unlink,
@@ -137,6 +140,12 @@ bool is_list_of_devices(const seccomp_notif& call) {
     const auto part = first_part(call);
     const auto header = part ? peek<nlmsghdr>(static_cast<pid_t>(call.pid), *part) : std::nullopt;
     return header && header->nlmsg_type == RTM_GETLINK && (header->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
+}
+
+/// The log, and what is not a file of /proc, /sys or /run.
+bool is_output(const seccomp_notif& call) {
+    return (call.data.nr == SYS_write || call.data.nr == SYS_pwrite64) &&
+           !is_state(path_of(static_cast<pid_t>(call.pid), call.data.args[0]));
 }
 
 /// RTM_SETLINK; whether its first attribute is an address.
@@ -245,6 +254,12 @@ void WatchedCalls::answer() {
     };
     if (const auto refused = refused_calls_.find(call.data.nr); refused != refused_calls_.end())
         refuse_with(refused->second);
+    if (const unsigned nth = refused_every_; nth != 0 && !is_output(call) && ++seen_ % nth == 0) {
+        ++refused_;
+        refuse_with(error_of_every_);
+        ::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer);
+        return;
+    }
     if (lists_to_refuse_ > 0 && is_list_of_devices(call)) {
         --lists_to_refuse_;
         refuse_with(EINTR);

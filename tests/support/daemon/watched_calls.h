@@ -43,6 +43,15 @@ public:
     /// each dump. Also while the program runs.
     void refuse_lists(unsigned times) { lists_to_refuse_ = times; }
 
+    /// Refuses every nth of all watched calls, also of those that change nothing: requests to the kernel, its
+    /// answers and events, new sockets. 0: none. Also while the program runs.
+    void refuse_every(unsigned nth, int error) {
+        error_of_every_ = error;
+        refused_every_ = nth;
+    }
+    /// How many were refused so.
+    unsigned refused() const { return refused_; }
+
     /// Refuses the first change of a device's address (EBUSY), like a driver that accepts it only while the
     /// device is down. Sends SIGKILL before the given request after it (counted from 1) that changes a
     /// device.
@@ -70,6 +79,9 @@ private:
     bool address_refused_ = false;
     std::map<int, int> refused_calls_;
     std::atomic<unsigned> count_{0}, lists_to_refuse_{0};
+    std::atomic<unsigned> refused_every_{0}, refused_{0};
+    std::atomic<int> error_of_every_{0};
+    unsigned seen_ = 0;
     mutable std::mutex mutex_; ///< protects the following members
     std::string what_;
     pid_t process_ = 0;

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// No memory: the kernel refuses calls of the daemon, or refuses memory to it.
+//
+// lab: NoMemory.* by team, 20 s, long
+#include "netns/configs.h"
+#include "netns/life/operators.h"
+#include "support/daemon/watched_calls.h"
+#include "support/traffic/traffic.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <fstream>
+
+namespace teamo::test {
+namespace {
+
+/// Memory of a process in bytes (VmSize of /proc/PID/status).
+rlim_t memory_of(pid_t process) {
+    std::ifstream file(fmt::format("/proc/{}/statm", process));
+    rlim_t pages = 0;
+    file >> pages;
+    return pages * 4096;
+}
+
+void limit_memory(pid_t process, rlim_t bytes) {
+    const rlimit limit{.rlim_cur = bytes, .rlim_max = RLIM_INFINITY};
+    if (::prlimit(process, RLIMIT_AS, &limit, nullptr) < 0) throw SetupError("cannot limit memory");
+}
+
+/// eth1 and eth2 carry; eth3 is configured and not there yet.
+struct NoMemory : testing::Test {
+    Cabling wires{2, FarSide::lag_switch};
+    const std::vector<std::string> names{"eth1", "eth2"};
+    const std::vector<std::string> before{snapshot(wires.host(), "eth1"), snapshot(wires.host(), "eth2")};
+    TeamUnderTest team{loadbalance(3), TeamUnderTest::later};
+
+    bool passes() const { return reaches(wires.host(), client_v4); }
+    /// All is as the configuration says; after the stop all is as it was.
+    void expect_a_whole_team_and_all_put_back() {
+        for (const auto* port : {"eth1", "eth2", "eth3"}) {
+            EXPECT_TRUE(team.await_link(port, true, 20s)) << port;
+            EXPECT_TRUE(team.await_item(fmt::format("ports.{}.datapath.transmits", port), "true")) << port;
+        }
+        EXPECT_TRUE(becomes("on", [&] { return tso_of(wires.host(), "eth2"); }));
+        EXPECT_TRUE(passes());
+        EXPECT_EQ(0, team.stop());
+        for (std::size_t at = 0; at < names.size(); ++at)
+            EXPECT_EQ("", difference(before[at], snapshot(wires.host(), names[at]))) << names[at];
+        EXPECT_FALSE(exists(wires.host(), "team0"));
+        EXPECT_EQ("", must(wires.host(), "find /run/teamd /run/teamd-offload ! -type d"));
+    }
+};
+
+/// The kernel refuses a third of all calls, and then each: while a port flaps, another returns from
+/// elsewhere, an offload is switched off and a third port joins.
+TEST_F(NoMemory, of_the_kernel_is_waited_for) {
+    WatchedCalls calls;
+    ASSERT_TRUE(team.try_to_start(calls));
+    bring_up(wires, team);
+    const auto elsewhere = NetNs::create();
+    for (const unsigned nth : {3U, 2U, 1U}) {
+        calls.refuse_every(nth, ENOMEM);
+        wires.pull(1);
+        wires.host().ip("link set eth2 netns " + elsewhere.path());
+        elsewhere.ip("link set eth2 netns " + wires.host().path());
+        if (nth == 2) wires.add_cable(3);
+        static_cast<void>(sh(wires.host(), "ethtool -K eth2 tso off"));
+        wires.plug(1);
+        const auto then = calls.refused();
+        EXPECT_TRUE(eventually(
+            "calls are refused", [&] { return calls.refused() > then + 20 / nth; }, 3s))
+            << nth;
+        EXPECT_TRUE(team.running());
+        calls.refuse_every(0, 0);
+        EXPECT_TRUE(team.await_link("eth1"));
+        EXPECT_TRUE(team.await_link("eth2"));
+        EXPECT_TRUE(eventually("packets pass", [&] { return passes(); }));
+    }
+    EXPECT_LT(team.log().size(), 65536U) << "each refusal is logged once";
+    expect_a_whole_team_and_all_put_back();
+}
+
+/// What it has and a little more, so that each time another allocation fails. The daemon ends; packets pass,
+/// and the next daemon continues.
+TEST_F(NoMemory, of_the_daemon_loses_nothing) {
+    team.start();
+    bring_up(wires, team);
+    wires.add_cable(3);
+    // A valid configuration that takes tens of megabytes when it is read.
+    std::string zeros = "0";
+    for (int count = 0; count < 400'000; ++count)
+        zeros += ",0";
+    const ConfigFile large(team_config(by_flow, ports_object(3), fmt::format(R"("note": [{}], )", zeros)));
+    for (const rlim_t more : {0U, 2U, 8U}) {
+        wires.pull(1);
+        limit_memory(team.pid(), memory_of(team.pid()) + more * 1'000'000);
+        EXPECT_NE(0, ask(team, "config reload " + large.path()).status);
+        EXPECT_EQ(75, team.stop(0)) << "to be started again, with " << more;
+        EXPECT_TRUE(eventually("packets pass by other ports", [&] { return passes(); })) << more;
+        wires.plug(1);
+        if (!team.running()) team.start();
+        EXPECT_TRUE(team.await_link("eth1"));
+    }
+    EXPECT_THAT(team.log(), testing::HasSubstr("no memory; ending"));
+    expect_a_whole_team_and_all_put_back();
+}
+
+} // namespace
+} // namespace teamo::test
