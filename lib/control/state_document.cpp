@@ -168,8 +168,24 @@ Value loss_of(const LossStatus& loss) {
                   {"watched", loss.watched}};
 }
 
+constexpr auto switch_fields = [](auto field, auto& at) {
+    using enum SwitchSource;
+    field("id", at.id);
+    field("name", at.name);
+    field("port", at.port);
+    field.name("source", at.source, {none, lldp, lacp});
+};
+
+constexpr auto domain_fields = [](auto field, auto& domain) {
+    field("card", domain.card);
+    field("numa_node", domain.node);
+    field("root_port", domain.root_port);
+    field.object("switch", domain.at, switch_fields);
+};
+
 constexpr auto port_fields = [](auto field, auto& port) {
     field.object("datapath", port, port_datapath_fields);
+    field.object("failure_domain", port.domain, domain_fields);
     field.object("ifinfo", port, ifinfo_fields);
     field.object("link", port.link, link_fields);
     field.object("link_watches", port, link_watches_fields);
@@ -262,6 +278,7 @@ constexpr auto team_fields = [](auto field, auto& team) {
     field.document("interrupts", team.interrupts, interrupt_document, read_interrupts);
     field.document("workers", team.workers, workers_document, read_workers);
     field.object("guard", team.guard, guard_fields);
+    field.object("shared_by_all", team.common, domain_fields);
     field.document("balance", team.balance, balance_document, read_balance);
     if (!field.omits(team.benchmarks)) field.by_name("benchmarks", team.benchmarks, benchmark_fields);
     if (!field.omits(team.refused)) field.list("refused", team.refused, refused_fields);

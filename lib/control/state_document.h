@@ -22,6 +22,7 @@ struct TeamState {
     bool kernel_hashes = false;
     LinkStatus link;                      ///< its duplex is not read
     std::vector<PortStatus> ports;        ///< without their link watches
+    FailureDomain common{};               ///< of the ports that carry or can take over
     std::optional<BalanceStatus> balance; ///< if the team hashes
     std::optional<OffloadStatus> offload; ///< none, as of the next three: the daemon is too old
     std::optional<InterruptStatus> interrupts;

@@ -72,6 +72,9 @@ struct DevicePlace {
     PcieLink current{};            ///< the present link of the card
     PcieLink card{};               ///< the card's maximum
     PcieLink slot{};               ///< the smallest maximum of the bridges above; not known: no bridge
+    /// The address of the card: of a virtual function that of its physical function; empty: it is on no PCI
+    /// card, or on a bus below one (USB).
+    std::string physical{};
     bool operator==(const DevicePlace&) const = default;
 
     /// The maximum of card and slot together.

@@ -5,6 +5,7 @@
 
 #include "model/balance.h"
 #include "model/config.h"
+#include "model/failure_domain.h"
 #include "model/guard.h"
 #include "model/interrupts.h"
 #include "model/lacp.h"
@@ -66,6 +67,7 @@ struct PortStatus {
     PortCounters counters;
     std::optional<lacp::PortStatus> lacp{};
     LossStatus loss{};
+    FailureDomain domain{};
     bool operator==(const PortStatus&) const = default;
 };
 
@@ -233,6 +235,7 @@ struct TeamStatus {
     LinkSight link_sight{};
     bool kernel_hashes = false;           ///< the kernel chooses the ports by its own hash (docs/adr/0022)
     std::vector<PortStatus> ports;        ///< in the order they joined
+    FailureDomain common;                 ///< of the ports that carry or can take over
     std::optional<BalanceStatus> balance; ///< for teams that hash
     std::optional<OffloadStatus> offload;
     std::optional<InterruptStatus> interrupts;

@@ -9,7 +9,8 @@ namespace teamo {
 
 /// One port is active, the others wait (teamd_runner_activebackup.c). The best port is not `last`, then has
 /// the highest prio, then is the fastest, then has full duplex. teamd combines these with "or", so that a
-/// fast port of low prio wins.
+/// fast port of low prio wins. Of equal ports the one that shares least with the port that was lost becomes
+/// active (docs/adr/0030), so that a switch or a card that fails takes one change and not two.
 class ActiveBackup {
 public:
     /// `active`: the active port of an earlier daemon.
@@ -22,8 +23,13 @@ public:
     bool choose(IfIndex port, std::span<const Candidate> ports);
 
 private:
+    const Candidate* best(std::span<const Candidate> ports, const Candidate* current) const;
+    std::optional<ActiveChoice> choice_over(std::span<const Candidate> ports, const Candidate& chosen) const;
+
     std::optional<IfIndex> active_;
-    std::vector<Candidate> chosen_among_; ///< the ports when one was chosen by command
+    FailureDomain domain_; ///< of the active port, also when its device is gone
+    std::optional<ActiveChoice> choice_;
+    std::vector<Candidate> chosen_among_; ///< the ports when one was chosen by command, without domains
 };
 
 } // namespace teamo

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/named.h"
+#include "model/failure_domain.h"
 #include "model/status.h"
 
 #include <optional>
@@ -25,7 +26,16 @@ struct Candidate {
     Slot slot{};
     std::uint16_t lacp_prio = 255, lacp_key = 0;
     std::uint32_t carrier_losses = 0; ///< of its device
+    FailureDomain domain{};           ///< as far as known
     bool operator==(const Candidate&) const = default;
+};
+
+/// Why a port became active although an equal one comes before it: that one shares something with the port
+/// that was lost.
+struct ActiveChoice {
+    IfIndex chosen, before, lost;
+    DomainPart part = DomainPart::at; ///< that `before` shares with `lost`, and `chosen` does not
+    bool operator==(const ActiveChoice&) const = default;
 };
 
 struct Decision {
@@ -35,6 +45,8 @@ struct Decision {
     /// port of `transmit` has one.
     std::vector<IfIndex> standby{};
     std::optional<IfIndex> active; ///< activebackup
+    /// activebackup: of the last change of the active port; none: the order of the ports decided.
+    std::optional<ActiveChoice> choice{};
     /// Of the team, unless `transmit` is empty; lacp withholds it with fewer ports than min_ports.
     bool has_carrier = true;
     bool operator==(const Decision&) const = default;

@@ -249,11 +249,20 @@ void Reconciler::log_decision() const {
                                                port.speed, port.sticky ? ", sticky" : ""));
 }
 
+/// Why the active port is not the first of equal ones; empty: it is.
+std::string Reconciler::choice_text() const {
+    const auto& choice = decision_.choice;
+    if (!choice || choice->chosen != decision_.active) return {};
+    const auto* before = context_.link(choice->before);
+    return fmt::format(": unlike {} it does not share the {} of the lost port",
+                       before == nullptr ? "the next one" : before->name, name_of(choice->part));
+}
+
 void Reconciler::log_changes() const {
     if (decision_.active && decision_.active != context_.journal.now().active)
         for (const auto& port : ports_.all())
             if (port.index == *decision_.active)
-                context_.log(Level::notice, fmt::format("active port {}", port.name),
+                context_.log(Level::notice, fmt::format("active port {}{}", port.name, choice_text()),
                              message_id::active_changed, {{"PORT", port.name}});
     for (const auto& port : ports_.all()) {
         const bool now = std::ranges::find(decision_.transmit, port.index) != decision_.transmit.end();

@@ -57,6 +57,7 @@ private:
     void apply(const TeamPlan& plan);
     void log_decision() const;
     void log_changes() const;
+    std::string choice_text() const;
     void note_tables(const Result<>& applied);
     void announce(bool by_kernel);
 

@@ -45,6 +45,26 @@ OffloadStatus offload_status(const TeamContext& context, const Offloads& offload
     return status;
 }
 
+/// Without LLDP the partner of LACP tells the switch.
+FailureDomain domain_status(const TeamParts& parts, const PortStatus& port) {
+    auto domain = parts.subsystems.failure_domains->of(port.ifindex);
+    if (!domain.at.is_known() && port.lacp && !port.lacp->partner.system.address.is_zero())
+        domain.at = {.source = SwitchSource::lacp,
+                     .id = text_of(port.lacp->partner.system.address),
+                     .name = {},
+                     .port = std::to_string(port.lacp->partner.port.number)};
+    return domain;
+}
+
+/// Of the ports that carry, and with activebackup also of those that can take over.
+FailureDomain common_domain(const TeamStatus& status) {
+    const bool one_carries = std::holds_alternative<ActiveBackupRunner>(status.runner);
+    std::vector<FailureDomain> domains;
+    for (const auto& port : status.ports)
+        if (port.transmits || (one_carries && port.link_up)) domains.push_back(port.domain);
+    return common_of(domains);
+}
+
 std::vector<RefusedStatus> refused_status(const TeamParts& parts) {
     auto list = parts.ports.refused();
     auto of_team = parts.reconciler.refused();
@@ -84,12 +104,14 @@ TeamStatus summary_of(TeamParts& parts) {
         if (counters) one.counters = (*counters)[port.slot.value];
         if (const auto* system = parts.reconciler.lacp()) one.lacp = system->status(port.index, Clock::now());
         one.loss = parts.subsystems.losses->status(port.index);
+        one.domain = domain_status(parts, one);
         if (one.transmits) speed += one.link.speed.value_or(0);
         if (one.transmits) status.link.duplex = one.link.duplex;
         if (parts.reconciler.decision().active == port.index) status.active_port = one.name;
         status.ports.push_back(std::move(one));
     }
     if (speed != 0) status.link.speed = speed;
+    status.common = common_domain(status);
     return status;
 }
 

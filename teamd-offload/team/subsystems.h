@@ -8,6 +8,7 @@
 #include "cpus/workers.h"
 #include "links/announcer.h"
 #include "links/carrier_monitor.h"
+#include "links/failure_domains.h"
 #include "links/guard.h"
 #include "links/lacp_frames.h"
 #include "links/losses.h"
@@ -22,6 +23,7 @@ namespace teamo {
 struct Subsystems {
     std::unique_ptr<CarrierMonitor> carrier_monitor;
     std::unique_ptr<Announcer> announcer;
+    std::unique_ptr<FailureDomains> failure_domains;
     std::unique_ptr<Guard> guard;
     std::unique_ptr<LacpFrames> lacp_frames;
     std::unique_ptr<Probes> probes;

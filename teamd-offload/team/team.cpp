@@ -25,6 +25,7 @@ Result<> Subsystems::make(sd_event* loop, TeamContext& context, const std::funct
     const auto& log = context.log;
     carrier_monitor = TEAMO_TRY(CarrierMonitor::make(loop, log, *context.observer));
     announcer = TEAMO_TRY(Announcer::make(loop, log, *context.observer));
+    failure_domains = TEAMO_TRY(FailureDomains::make(loop, context, request_pass));
     guard = Guard::make(loop, context);
     lacp_frames = TEAMO_TRY(LacpFrames::make(loop, log, std::move(lacp), request_pass));
     probes = TEAMO_TRY(Probes::make(loop, log, request_pass));
@@ -253,6 +254,7 @@ void Team::inform_subsystems() {
     for (const auto& port : ports.all())
         followed.insert(port.index);
     subsystems.carrier_monitor->follow(followed);
+    subsystems.failure_domains->follow(followed);
     subsystems.guard->follow(followed);
     subsystems.lacp_frames->listen(lacp_ports()); // of ports that have joined in this pass
     subsystems.lacp_frames->send_due();

@@ -41,6 +41,15 @@ PcieLink read_link(const fs::path& device, const std::string& which) {
             .width = width > 0 && width <= most_lanes ? static_cast<unsigned>(width) : 0};
 }
 
+/// DevicePlace::physical. `bus`: the device of the interface, below the PCI device or the same.
+std::string physical_function(const fs::path& device, const fs::path& bus) {
+    const auto is_usb = [](const fs::path& folder) { return folder.string().starts_with("usb"); };
+    if (const auto below = bus.lexically_relative(device); std::ranges::any_of(below, is_usb)) return {};
+    std::error_code error;
+    const auto physical = fs::canonical(device / "physfn", error);
+    return error ? device.filename() : physical.filename();
+}
+
 Result<UniqueFd> open_counter(const std::string& path) {
     UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file) return fail_errno(errno, path);
@@ -84,6 +93,7 @@ Result<DevicePlace> read_device_place(const Link& link, const std::string& root)
     if (!device.empty()) place.node = static_cast<int>(sysfs::number(device / "numa_node").value_or(-1));
     if (!is_pci) return place;
     place.address = device.filename();
+    place.physical = physical_function(device, bus);
     place.current = read_link(device, "current");
     place.card = read_link(device, "max");
     for (auto bridge = device.parent_path(); is_pci_address(bridge.filename().string());

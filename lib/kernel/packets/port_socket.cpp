@@ -49,18 +49,24 @@ Result<PortSocket> PortSocket::open(IfIndex device, const What& what) {
     at.sll_ifindex = static_cast<int>(device.value);
     if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) < 0)
         return fail_errno(errno, fmt::format("cannot listen on device {}", device.value));
-    if (what.group) {
-        const auto request = membership(device, PACKET_MR_MULTICAST, *what.group);
-        TEAMO_TRY(set(SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request));
-    }
     // Before the team's own packets in a full queue.
     constexpr int priority = TC_PRIO_CONTROL;
     TEAMO_TRY(set(SOL_SOCKET, SO_PRIORITY, &priority, sizeof priority));
-    return PortSocket(std::move(socket), device);
+    PortSocket opened(std::move(socket), device);
+    if (what.group) TEAMO_TRY(opened.add_group(*what.group));
+    return opened;
 }
 
 Result<> PortSocket::add_address(const MacAddress& address) {
-    const auto request = membership(device_, PACKET_MR_UNICAST, address);
+    return add_membership(PACKET_MR_UNICAST, address);
+}
+
+Result<> PortSocket::add_group(const MacAddress& address) {
+    return add_membership(PACKET_MR_MULTICAST, address);
+}
+
+Result<> PortSocket::add_membership(unsigned short type, const MacAddress& address) {
+    const auto request = membership(device_, type, address);
     if (::setsockopt(socket_.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &request, sizeof request) < 0)
         return fail_errno(errno,
                           fmt::format("device {} cannot receive at {}", device_.value, text_of(address)));

@@ -32,6 +32,8 @@ public:
 
     /// The device must receive frames to this address too.
     Result<> add_address(const MacAddress& address);
+    /// The same for a multicast address.
+    Result<> add_group(const MacAddress& address);
     /// ENETDOWN: the device is down.
     Result<> send(std::span<const std::byte> frame);
     /// The next received frame, cut to the length of `into`; none: there is no more.
@@ -39,6 +41,7 @@ public:
     int fd() const { return socket_.get(); }
 
 private:
+    Result<> add_membership(unsigned short type, const MacAddress& address);
     PortSocket(UniqueFd socket, IfIndex device) : socket_(std::move(socket)), device_(device) {}
     UniqueFd socket_;
     IfIndex device_;

@@ -69,6 +69,7 @@ Findings balance_findings(const Readings& readings);
 Findings trial_findings(const Readings& readings);
 Findings benchmark_findings(const Readings& readings);   ///< steps that gained nothing
 Findings placement_findings(const Readings& readings);   ///< slots, PCI Express links, NUMA nodes
+Findings redundancy_findings(const Readings& readings);  ///< what all ports share; switches
 Findings interrupt_findings(const Readings& readings);   ///< from "interrupts" in the state
 Findings aggregation_findings(const Readings& readings); ///< whether the switch aggregates the ports
 

@@ -4,6 +4,8 @@
 #include "control/subsystem_documents.h"
 #include "ctl/units.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -95,6 +97,27 @@ Value offloads_json(const OffloadChange& change) {
                   {"lost", std::move(lost)}};
 }
 
+/// The card alone, if it is one: it has one root port and one NUMA node.
+std::string redundancy_text(const FailureDomain& shared) {
+    std::vector<std::string> parts;
+    if (shared.at.is_known()) parts.push_back("switch " + shared.at.shown());
+    if (!shared.card.empty())
+        parts.push_back("card " + shared.card);
+    else if (!shared.root_port.empty())
+        parts.push_back("PCIe root port " + shared.root_port);
+    else if (shared.node >= 0)
+        parts.push_back(fmt::format("NUMA node {}", shared.node));
+    if (parts.empty()) return {};
+    return fmt::format("  redundancy: all others share one {}\n", fmt::join(parts, " and one "));
+}
+
+Value shared_json(const FailureDomain& shared) {
+    return Object{{"card", shared.card},
+                  {"numa_node", shared.node},
+                  {"root_port", shared.root_port},
+                  {"switch", shared.at.is_known() ? shared.at.shown() : ""}};
+}
+
 Value flow_json(const Flow& flow) {
     return Object{{"bucket", flow.bucket ? Value(static_cast<int>(*flow.bucket)) : Value()},
                   {"local", text_of(flow.socket.local)},
@@ -168,11 +191,24 @@ RemovalImpact removal_impact_of(const TeamState& state, const PortStatus& port, 
     if (const auto rate = rates.find(port.name); rate != rates.end()) impact.port_load = rate->second;
     for (const auto* other : carriers(state))
         if (other->name != port.name) impact.remaining_ports.push_back(other->name);
+    std::vector<FailureDomain> remaining;
+    for (const auto* other : carriers(state))
+        if (other->name != port.name) remaining.push_back(other->domain);
+    impact.shared = newly_shared(state.common, common_of(remaining));
     count_workers(state, impact);
     impact.capacity = capacity_without(state, port.name);
     impact.team_load = team_load(state, rates);
     impact.refusal = refusal_of(impact);
     return impact;
+}
+
+FailureDomain newly_shared(const FailureDomain& before, const FailureDomain& after) {
+    auto shared = after;
+    if (after.card == before.card) shared.card.clear();
+    if (after.root_port == before.root_port) shared.root_port.clear();
+    if (after.node == before.node) shared.node = -1;
+    if (after.at == before.at) shared.at = {};
+    return shared;
 }
 
 std::optional<bool> leaves_by(const TeamState& state, const PortStatus& port,
@@ -218,7 +254,7 @@ std::string text_of(const RemovalImpact& impact) {
                 : fmt::format("  workers: {} bound, of which {} most by it\n", counted(bound, "is", "are"),
                               counted(impact.workers_served, "receives", "receive"));
     if (impact.capacity.ports == 0) return text + "  capacity: no other port carries\n";
-    return text + offloads_text(impact.offloads) +
+    return text + offloads_text(impact.offloads) + redundancy_text(impact.shared) +
            fmt::format("  capacity: {}: {}\n", comparison(impact),
                        impact.refusal ? "they cannot" : "they can");
 }
@@ -235,6 +271,7 @@ json::Value json_of(const std::string& team, const RemovalImpact& impact) {
         {"remaining_ports", json::Array(impact.remaining_ports.begin(), impact.remaining_ports.end())},
         {"offloads", offloads_json(impact.offloads)},
         {"port", impact.port},
+        {"newly_shared", shared_json(impact.shared)},
         {"reason", impact.refusal ? Value(*impact.refusal) : Value()},
         {"sufficient", !impact.refusal.has_value()},
         {"team", team},

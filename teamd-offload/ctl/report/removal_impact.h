@@ -42,7 +42,8 @@ struct RemovalImpact {
     std::vector<WorkerStatus> workers; ///< the bound workers
     std::size_t workers_served = 0;    ///< of these, workers that receive most by the port
     OffloadChange offloads;
-    Capacity capacity; ///< of the remaining ports
+    FailureDomain shared; ///< what all remaining ports share, and did not with this port
+    Capacity capacity;    ///< of the remaining ports
     double team_load = 0;
     std::optional<std::string> refusal; ///< why the remaining ports cannot carry the load; none: they can
 };
@@ -59,6 +60,9 @@ struct PortOffloads {
     std::uint32_t gso_max = 0; ///< gso_max_size in bytes; 0: not known
 };
 using OffloadsByPort = std::map<std::string, PortOffloads, std::less<>>;
+
+/// What all of `after` have in common and not all of `before`.
+FailureDomain newly_shared(const FailureDomain& before, const FailureDomain& after);
 
 /// Ignores ports without an entry or with unknown features.
 OffloadChange offload_change(const std::string& port, const std::vector<std::string>& remaining_ports,

@@ -174,6 +174,10 @@ void show_port(View& view, const std::string& name, const json::Value& port, boo
             view.line("used only while no other port can; tried again in {} s",
                       json::number(loss, "next_try_milliseconds") / 1000);
     }
+    if (const auto& at = json::child(json::child(port, "failure_domain"), "switch");
+        json::text(at, "source") == "lldp")
+        view.line("leads to: {}, port {}", json::text(at, json::text(at, "name").empty() ? "id" : "name"),
+                  json::text(at, "port"));
     if (is_lacp) show_lacp_port(view, view.object(port, "runner"));
 }
 

@@ -31,7 +31,8 @@ std::vector<Candidate> PortSet::candidates() const {
              .slot = port.slot,
              .lacp_prio = port.config.lacp_prio,
              .lacp_key = port.config.lacp_key,
-             .carrier_losses = port.watch.carrier_losses()});
+             .carrier_losses = port.watch.carrier_losses(),
+             .domain = subsystems_.failure_domains->of(port.index)});
     return list;
 }
 

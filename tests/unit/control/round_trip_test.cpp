@@ -256,5 +256,24 @@ TEST(ReadState, has_zeros_and_the_first_name_for_missing_and_wrong_values) {
     }
 }
 
+TEST(RoundTrip, of_failure_domains) {
+    const FailureDomain domain{
+        .card = "0000:03:00",
+        .root_port = "0000:00:1c.0",
+        .node = 1,
+        .at = {.source = SwitchSource::lldp, .id = "00:11:22:33:44:55", .name = "leaf-7", .port = "Eth1"}};
+    TeamStatus status;
+    status.name = "team0";
+    status.common = domain;
+    auto& port = status.ports.emplace_back();
+    port.name = "eth1";
+    port.domain = domain;
+    port.domain.at.source = SwitchSource::lacp;
+    const auto read = read_state(state_document(status));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->common, domain);
+    EXPECT_EQ(read->ports.at(0).domain, port.domain);
+}
+
 } // namespace
 } // namespace teamo::control

@@ -69,6 +69,8 @@ TEST(StateDocument, omits_ports_key_without_ports) {
             "kernel_team_mode_name": "loadbalance", "pid": 1234, "pid_file": "/var/run/teamd/team0.pid",
             "runner_name": "loadbalance", "zmq_enabled": false
         },
+        "shared_by_all": {"card": "", "numa_node": -1, "root_port": "",
+                          "switch": {"id": "", "name": "", "port": "", "source": "none"}},
         "team_device": {
             "ifinfo": {"dev_addr": "52:54:00:aa:bb:cc", "dev_addr_len": 6, "ifindex": 9, "ifname": "team0"},
             "link": {"duplex": "full", "speed": 20000, "up": true}
@@ -107,6 +109,8 @@ TEST(StateDocument, shows_port_like_teamd_with_its_datapath) {
                          "tx_packets": 1},
             "receives": true, "transmits": true
         },
+        "failure_domain": {"card": "", "numa_node": -1, "root_port": "",
+                           "switch": {"id": "", "name": "", "port": "", "source": "none"}},
         "ifinfo": {"dev_addr": "52:54:00:aa:bb:cc", "dev_addr_len": 6, "ifindex": 3, "ifname": "eth1"},
         "link": {"duplex": "full", "speed": 10000, "up": true},
         "link_watches": {

@@ -85,6 +85,72 @@ TEST(ActiveBackup, leaves_sticky_port_that_goes_down) {
                 Optional(second));
 }
 
+Candidate at_switch(IfIndex index, bool up, const std::string& id, const std::string& card = "") {
+    auto candidate = port(index, up);
+    candidate.domain = {.card = card, .at = {.source = SwitchSource::lldp, .id = id}};
+    return candidate;
+}
+
+TEST(ActiveBackup, takes_the_port_at_another_switch_when_one_is_lost) {
+    ActiveBackup runner;
+    const auto before = runner.step(std::vector{
+        at_switch(first, true, "a", "1"), at_switch(second, true, "a"), at_switch(third, true, "b", "1")});
+    EXPECT_THAT(before.active, Optional(first)) << "the order of the ports, while none was lost";
+    EXPECT_EQ(before.choice, std::nullopt);
+    EXPECT_THAT(before.standby, ElementsAre(third, second)) << "the datapath takes the first with a link";
+    const auto after = runner.step(std::vector{
+        at_switch(first, false, "a", "1"), at_switch(second, true, "a"), at_switch(third, true, "b", "1")});
+    EXPECT_THAT(after.active, Optional(third)) << "a switch counts more than a card";
+    EXPECT_EQ(after.choice,
+              (ActiveChoice{.chosen = third, .before = second, .lost = first, .part = DomainPart::at}));
+    const auto back = runner.step(std::vector{at_switch(first, true, "a", "1"), at_switch(second, true, "a"),
+                                              at_switch(third, true, "b", "1")});
+    EXPECT_THAT(back.active, Optional(third)) << "an equal port that returns changes nothing";
+}
+
+TEST(ActiveBackup, leaves_the_card_of_a_port_whose_device_is_gone) {
+    ActiveBackup runner;
+    runner.step(std::vector{at_switch(first, true, "a", "1"), at_switch(second, true, "a", "1"),
+                            at_switch(third, true, "a", "2")});
+    const auto after =
+        runner.step(std::vector{at_switch(second, true, "a", "1"), at_switch(third, true, "a", "2")});
+    EXPECT_EQ(after.choice,
+              (ActiveChoice{.chosen = third, .before = second, .lost = first, .part = DomainPart::card}));
+}
+
+TEST(ActiveBackup, prefers_prio_over_another_switch) {
+    ActiveBackup runner;
+    auto ports =
+        std::vector{at_switch(first, true, "a"), at_switch(second, true, "a"), at_switch(third, true, "b")};
+    ports[0].prio = 20;
+    ports[1].prio = 10;
+    EXPECT_THAT(runner.step(ports).standby, ElementsAre(second, third));
+    ports[0].up = false;
+    const auto after = runner.step(ports);
+    EXPECT_THAT(after.active, Optional(second));
+    EXPECT_EQ(after.choice, std::nullopt);
+}
+
+TEST(ActiveBackup, keeps_the_order_of_ports_for_better_ones_that_come) {
+    ActiveBackup runner;
+    auto ports =
+        std::vector{at_switch(first, true, "a"), at_switch(second, false, "a"), at_switch(third, false, "b")};
+    ports[1].prio = ports[2].prio = 10;
+    runner.step(ports);
+    ports[1].up = ports[2].up = true;
+    EXPECT_THAT(runner.step(ports).active, Optional(second)) << "no port was lost";
+}
+
+TEST(ActiveBackup, keeps_manual_choice_while_it_learns_the_switches) {
+    ActiveBackup runner;
+    const std::vector ports{port(first, true, 100), port(second, true)};
+    runner.step(ports);
+    ASSERT_TRUE(runner.choose(second, ports));
+    auto learned = ports;
+    learned[0].domain.at = {.source = SwitchSource::lldp, .id = "a"};
+    EXPECT_THAT(runner.step(learned).active, Optional(second));
+}
+
 TEST(ActiveBackup, keeps_manual_choice_until_ports_change) {
     ActiveBackup runner;
     const std::vector ports{port(first, true, 100), port(second, true), port(third, true)};

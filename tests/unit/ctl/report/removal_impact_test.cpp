@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/report/removal_impact.h"
 
+#include "json/fields.h"
 #include "unit/ctl/support.h"
 
 #include <gmock/gmock.h>
@@ -41,6 +42,28 @@ TEST(PortRemoval, lists_effects_and_remaining_capacity) {
               "  workers: none are bound\n"
               "  offloads: the others have the same\n"
               "  capacity: the other 3 ports carry 3000 Mbit/s, the team sends 412 Mbit/s: they can\n");
+}
+
+TEST(PortRemoval, names_what_all_remaining_ports_newly_share) {
+    auto state = good_team(3);
+    for (auto& port : state.ports)
+        port.domain = {.card = "0000:03:00",
+                       .root_port = "0000:00:1c.0",
+                       .node = 0,
+                       .at = {.source = SwitchSource::lldp, .id = "a", .name = "leaf-7", .port = port.name}};
+    state.ports[0].domain.card = "0000:04:00";
+    state.ports[0].domain.at.id = "b";
+    state.common = {.card = {}, .root_port = "0000:00:1c.0", .node = 0, .at = {}};
+    const auto without_other = impact_of(state, {});
+    EXPECT_THAT(text_of(without_other),
+                HasSubstr("  redundancy: all others share one switch leaf-7 and one card 0000:03:00\n"));
+    EXPECT_EQ(json::child(json_of("team0", without_other), "newly_shared"),
+              json::Value(json::Object{
+                  {"card", "0000:03:00"}, {"numa_node", -1}, {"root_port", ""}, {"switch", "leaf-7"}}))
+        << "they shared the root port before";
+    EXPECT_THAT(text_of(impact_of(state, {}, "eth3")), testing::Not(HasSubstr("redundancy")));
+    state.ports[1].transmits = false;
+    EXPECT_THAT(text_of(impact_of(state, {})), testing::Not(HasSubstr("redundancy"))) << "a port alone";
 }
 
 TEST(PortRemoval, counts_workers_that_receive_most_by_the_port) {

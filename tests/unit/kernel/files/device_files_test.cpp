@@ -97,6 +97,23 @@ TEST_F(PciLocation, is_empty_for_virtual_device) {
     EXPECT_EQ(read_device_place(link, root()).error().number, ENODEV);
 }
 
+TEST_F(PciLocation, knows_the_card_of_a_virtual_function) {
+    const std::string slot = "pci0000:00/0000:00:1c.4";
+    const auto own = network_device("eth0", 2, slot + "/0000:03:00.1"),
+               virtual_one = network_device("eth1", 3, slot + "/0000:03:0a.2");
+    std::filesystem::create_directory_symlink("../0000:03:00.1",
+                                              root() + "/sys/devices/" + slot + "/0000:03:0a.2/physfn");
+    EXPECT_EQ(read(own).physical, "0000:03:00.1");
+    EXPECT_EQ(read(virtual_one).physical, "0000:03:00.1");
+    EXPECT_EQ(read(virtual_one).address, "0000:03:0a.2");
+}
+
+TEST_F(PciLocation, is_no_card_behind_usb) {
+    const auto link = network_device("eth0", 2, "pci0000:00/0000:00:14.0/usb2/2-1/2-1:1.0");
+    EXPECT_EQ(read(link).address, "0000:00:14.0");
+    EXPECT_EQ(read(link).physical, "");
+}
+
 TEST_F(PciLocation, subtracts_encoding_overhead_from_link_rate) {
     EXPECT_NEAR((PcieLink{.speed = 2.5, .width = 1}).mbits(), 2000, 1);
     EXPECT_NEAR((PcieLink{.speed = 8, .width = 8}).mbits(), 63015, 1);
