@@ -2,7 +2,9 @@
 //
 // No memory: the kernel refuses calls of the daemon, or refuses memory to it.
 //
-// lab: NoMemory.* by team, 20 s, long
+// lab: NoMemory.of_the_daemon_* by team, 15 s, long
+// libteam waits for ever if it could not read an answer that stays in its socket; the kernel does not do that.
+// lab: NoMemory.of_the_kernel_* by bpf on 6.12, 15 s, long
 #include "netns/configs.h"
 #include "netns/life/operators.h"
 #include "support/daemon/watched_calls.h"
