@@ -11,10 +11,10 @@
 
 namespace teamo::ctl::bench {
 
-enum class Way : std::uint8_t { transmit, receive, both };             ///< seen from the measured host
-enum class Load : std::uint8_t { stream, file, request, http };        ///< file: 6 MB by sendfile()
-enum class Binding : std::uint8_t { none, follow, cross };             ///< workers and where packets arrive
-enum class Carrier : std::uint8_t { team, ports, bond, teamd };        ///< ports: the same without a team
+enum class Way : std::uint8_t { transmit, receive, both };      ///< seen from the measured host
+enum class Load : std::uint8_t { stream, file, request, http }; ///< file: 6 MB by sendfile()
+enum class Binding : std::uint8_t { none, follow, cross };      ///< workers and where packets arrive
+enum class Carrier : std::uint8_t { team, ports, bond, teamd }; ///< ports: the same without a team
 
 /// What is measured. Cases that differ in one member are compared.
 struct Case {
@@ -25,10 +25,10 @@ struct Case {
     Load load = Load::stream;
     bool tso = true;
     Binding binding = Binding::none;
-    unsigned clients = 1;                ///< connections for each port
-    std::uint32_t message = 32'768;      ///< bytes of each send()
+    unsigned clients = 1;                  ///< connections for each port
+    std::uint32_t message = 32'768;        ///< bytes of each send()
     std::uint32_t socket_buffer = 131'072; ///< bytes
-    std::uint32_t gso_max = 65'536;      ///< gso_max_size of the ports, bytes
+    std::uint32_t gso_max = 65'536;        ///< gso_max_size of the ports, bytes
     std::uint32_t mtu = 1500;
     bool operator==(const Case&) const = default;
 };
@@ -50,40 +50,44 @@ struct PortTraffic {
 /// One round of a case.
 struct Sample {
     double seconds = 0;
-    double sent = 0, received = 0;         ///< payload bytes of the measured host
-    std::map<unsigned, CpuTime> cpus;      ///< of the whole machine
-    std::optional<CpuTime> host, far;      ///< of the two ends, where they have CPUs of their own
+    double sent = 0, received = 0;            ///< payload bytes of the measured host
+    std::map<unsigned, CpuTime> cpus{};       ///< of the whole machine
+    std::optional<CpuTime> host{}, far{};     ///< of the two ends, where they have CPUs of their own
     double host_threads = 0, far_threads = 0; ///< CPU seconds of the load generators' own threads
-    std::map<std::string, PortTraffic> ports;
-    std::uint64_t operations = 0;          ///< requests answered, files sent
-    std::map<double, double> latency;      ///< percentile (50, 90, 99, 99.9) to microseconds
-    std::optional<double> joules;          ///< of the machine; none: it has no meter
+    std::map<std::string, PortTraffic> ports{};
+    std::uint64_t operations = 0;       ///< requests answered, files sent
+    std::map<double, double> latency{}; ///< percentile (50, 90, 99, 99.9) to microseconds
+    std::optional<double> joules{};     ///< of the machine; none: it has no meter
+    bool operator==(const Sample&) const = default;
 };
 
 enum class Limit : std::uint8_t { unknown, cpu, shaper, link };
 
 struct Measured {
-    Case what;
-    std::vector<Sample> rounds; ///< without the warm-up
+    Case what{};
+    std::vector<Sample> rounds{}; ///< without the warm-up
     Limit limit = Limit::unknown;
     std::string skipped{}; ///< why it was not measured; empty: it was
+    bool operator==(const Measured&) const = default;
 };
 
 /// Where it was measured.
 struct Machine {
-    std::string kernel, cpu, driver; ///< of the ports
+    std::string kernel{}, cpu{}, driver{}; ///< of the ports
     unsigned cpus = 0;
-    std::string version, date;              ///< of this program; ISO 8601
-    std::map<std::string, std::string> sysctls;
-    std::string nftables{};     ///< "none", or how many rules
-    double link_mbits = 0;      ///< of each port
-    std::string shaped_by{};    ///< "tbf", or empty
+    std::string version{}, date{}; ///< of this program; ISO 8601
+    std::map<std::string, std::string> sysctls{};
+    std::string nftables{};  ///< "none", or how many rules
+    double link_mbits = 0;   ///< of each port
+    std::string shaped_by{}; ///< "tbf", or empty
+    bool operator==(const Machine&) const = default;
 };
 
 struct Results {
-    Machine machine;
-    std::string profile; ///< "quick", "paper"
-    std::vector<Measured> cases;
+    Machine machine{};
+    std::string profile{}; ///< "quick", "paper"
+    std::vector<Measured> cases{};
+    bool operator==(const Results&) const = default;
 };
 
 } // namespace teamo::ctl::bench

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/json.h"
+
+#include "base/whole_number.h"
+#include "ctl/bench/names.h"
+#include "json/fields.h"
+
+namespace teamo::ctl::bench {
+namespace {
+
+using json::Array;
+using json::child;
+using json::counted;
+using json::Object;
+using json::text;
+using json::Value;
+
+Value value_of(const Case& what) {
+    return Object{{"over", name_of(what.over)},
+                  {"datapath", what.datapath},
+                  {"ports", what.ports},
+                  {"way", name_of(what.way)},
+                  {"load", name_of(what.load)},
+                  {"tso", what.tso},
+                  {"binding", name_of(what.binding)},
+                  {"clients", what.clients},
+                  {"message", what.message},
+                  {"socket_buffer", what.socket_buffer},
+                  {"gso_max", what.gso_max},
+                  {"mtu", what.mtu}};
+}
+
+Value value_of(const CpuTime& time) {
+    return Object{{"user", time.user},
+                  {"system", time.system},
+                  {"softirq", time.softirq},
+                  {"irq", time.irq},
+                  {"idle", time.idle}};
+}
+
+Value value_of(const PortTraffic& port) {
+    return Object{{"tx_bytes", counted(port.tx_bytes)},     {"tx_skbs", counted(port.tx_skbs)},
+                  {"tx_packets", counted(port.tx_packets)}, {"rx_bytes", counted(port.rx_bytes)},
+                  {"rx_skbs", counted(port.rx_skbs)},       {"rx_packets", counted(port.rx_packets)}};
+}
+
+/// The shortest text that reads as the same number.
+std::string key_of(double percentile) { return fmt::format("{}", percentile); }
+
+Value value_of(const Sample& sample) {
+    Object cpus, ports, latency;
+    for (const auto& [number, time] : sample.cpus)
+        cpus.push_back({std::to_string(number), value_of(time)});
+    for (const auto& [name, port] : sample.ports)
+        ports.push_back({name, value_of(port)});
+    for (const auto& [percentile, microseconds] : sample.latency)
+        latency.push_back({key_of(percentile), microseconds});
+    Value value = Object{{"seconds", sample.seconds},           {"sent", sample.sent},
+                         {"received", sample.received},         {"cpus", std::move(cpus)},
+                         {"host_threads", sample.host_threads}, {"far_threads", sample.far_threads},
+                         {"ports", std::move(ports)},           {"operations", counted(sample.operations)},
+                         {"latency", std::move(latency)}};
+    if (sample.host) value.set("host", value_of(*sample.host));
+    if (sample.far) value.set("far", value_of(*sample.far));
+    if (sample.joules) value.set("joules", *sample.joules);
+    return value;
+}
+
+Value value_of(const Measured& measured) {
+    Array rounds;
+    for (const auto& sample : measured.rounds)
+        rounds.push_back(value_of(sample));
+    return Object{{"case", value_of(measured.what)},
+                  {"rounds", std::move(rounds)},
+                  {"limit", name_of(measured.limit)},
+                  {"skipped", measured.skipped}};
+}
+
+Value value_of(const Machine& machine) {
+    Object sysctls;
+    for (const auto& [name, value] : machine.sysctls)
+        sysctls.push_back({name, value});
+    return Object{{"kernel", machine.kernel},         {"cpu", machine.cpu},
+                  {"driver", machine.driver},         {"cpus", machine.cpus},
+                  {"version", machine.version},       {"date", machine.date},
+                  {"sysctls", std::move(sysctls)},    {"nftables", machine.nftables},
+                  {"link_mbits", machine.link_mbits}, {"shaped_by", machine.shaped_by}};
+}
+
+/// A number with or without a fraction: other programs write 1 for 1.0.
+double real_of(const Value& value) {
+    if (const auto* real = value.real()) return *real;
+    const auto* whole = value.integer();
+    return whole == nullptr ? 0 : static_cast<double>(*whole);
+}
+double real(const Value& in, std::string_view key) { return real_of(child(in, key)); }
+
+std::uint32_t number32(const Value& in, std::string_view key, std::uint32_t otherwise) {
+    const auto* found = child(in, key).integer();
+    return found == nullptr ? otherwise : static_cast<std::uint32_t>(*found);
+}
+
+template <class Enum>
+Result<Enum> word(const Value& in, std::string_view key) {
+    if (in.find(key) == nullptr) return Enum{};
+    const auto value = named<Enum>(text(in, key));
+    if (!value) return fail(EBADMSG, fmt::format("\"{}\": unknown word \"{}\"", key, text(in, key)));
+    return *value;
+}
+
+Result<Case> case_from(const Value& in) {
+    Case what;
+    what.over = TEAMO_TRY(word<Carrier>(in, "over"));
+    what.way = TEAMO_TRY(word<Way>(in, "way"));
+    what.load = TEAMO_TRY(word<Load>(in, "load"));
+    what.binding = TEAMO_TRY(word<Binding>(in, "binding"));
+    what.datapath = text(in, "datapath");
+    what.ports = number32(in, "ports", what.ports);
+    what.tso = in.find("tso") == nullptr || json::flag(in, "tso");
+    what.clients = number32(in, "clients", what.clients);
+    what.message = number32(in, "message", what.message);
+    what.socket_buffer = number32(in, "socket_buffer", what.socket_buffer);
+    what.gso_max = number32(in, "gso_max", what.gso_max);
+    what.mtu = number32(in, "mtu", what.mtu);
+    return what;
+}
+
+CpuTime cpu_time_from(const Value& in) {
+    return {.user = real(in, "user"),
+            .system = real(in, "system"),
+            .softirq = real(in, "softirq"),
+            .irq = real(in, "irq"),
+            .idle = real(in, "idle")};
+}
+
+std::optional<CpuTime> end_from(const Value& in, std::string_view key) {
+    return in.find(key) == nullptr ? std::nullopt : std::optional(cpu_time_from(child(in, key)));
+}
+
+PortTraffic port_from(const Value& in) {
+    return {.tx_bytes = json::count(in, "tx_bytes"),
+            .tx_skbs = json::count(in, "tx_skbs"),
+            .tx_packets = json::count(in, "tx_packets"),
+            .rx_bytes = json::count(in, "rx_bytes"),
+            .rx_skbs = json::count(in, "rx_skbs"),
+            .rx_packets = json::count(in, "rx_packets")};
+}
+
+Result<double> percentile_from(const std::string& key) {
+    double percentile = 0;
+    const auto* end = key.data() + key.size();
+    const auto [stop, error] = std::from_chars(key.data(), end, percentile);
+    if (error != std::errc{} || stop != end)
+        return fail(EBADMSG, fmt::format("\"latency\": \"{}\" is not a percentile", key));
+    return percentile;
+}
+
+Result<Sample> sample_from(const Value& in) {
+    Sample sample{.seconds = real(in, "seconds"),
+                  .sent = real(in, "sent"),
+                  .received = real(in, "received"),
+                  .host = end_from(in, "host"),
+                  .far = end_from(in, "far"),
+                  .host_threads = real(in, "host_threads"),
+                  .far_threads = real(in, "far_threads"),
+                  .operations = json::count(in, "operations")};
+    for (const auto& [key, time, place] : json::object(in, "cpus")) {
+        const auto number = whole_number<unsigned>(key);
+        if (!number) return fail(EBADMSG, fmt::format("\"cpus\": \"{}\" is not a CPU", key));
+        sample.cpus[*number] = cpu_time_from(time);
+    }
+    for (const auto& [name, port, place] : json::object(in, "ports"))
+        sample.ports[name] = port_from(port);
+    for (const auto& [key, microseconds, place] : json::object(in, "latency"))
+        sample.latency[TEAMO_TRY(percentile_from(key))] = real_of(microseconds);
+    if (const auto* joules = in.find("joules")) sample.joules = real_of(*joules);
+    return sample;
+}
+
+Result<Measured> measured_from(const Value& in) {
+    Measured measured{.what = TEAMO_TRY(case_from(child(in, "case"))), .skipped = text(in, "skipped")};
+    measured.limit = TEAMO_TRY(word<Limit>(in, "limit"));
+    for (const auto& round : json::array(in, "rounds"))
+        measured.rounds.push_back(TEAMO_TRY(sample_from(round)));
+    return measured;
+}
+
+Machine machine_from(const Value& in) {
+    Machine machine{.kernel = text(in, "kernel"),
+                    .cpu = text(in, "cpu"),
+                    .driver = text(in, "driver"),
+                    .cpus = number32(in, "cpus", 0),
+                    .version = text(in, "version"),
+                    .date = text(in, "date"),
+                    .nftables = text(in, "nftables"),
+                    .link_mbits = real(in, "link_mbits"),
+                    .shaped_by = text(in, "shaped_by")};
+    for (const auto& [name, value, place] : json::object(in, "sysctls"))
+        machine.sysctls[name] = json::string_of(value);
+    return machine;
+}
+
+} // namespace
+
+json::Value to_json(const Results& results) {
+    Array cases;
+    for (const auto& measured : results.cases)
+        cases.push_back(value_of(measured));
+    return Object{{"format", json_format},
+                  {"machine", value_of(results.machine)},
+                  {"profile", results.profile},
+                  {"cases", std::move(cases)}};
+}
+
+Result<Results> from_json(const json::Value& document) {
+    if (json::number(document, "format") != json_format)
+        return fail(EBADMSG, fmt::format("not results of teamoctl bench in format {}", json_format));
+    Results results{.machine = machine_from(child(document, "machine")),
+                    .profile = text(document, "profile")};
+    for (const auto& measured : json::array(document, "cases"))
+        results.cases.push_back(TEAMO_TRY(measured_from(measured)));
+    return results;
+}
+
+} // namespace teamo::ctl::bench
