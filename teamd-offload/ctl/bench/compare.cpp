@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/compare.h"
+
+#include "ctl/bench/papers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace teamo::ctl::bench {
+namespace {
+
+/// How a subject is made: from which case, by which figure.
+struct Rule {
+    Subject about;
+    std::string_view title, paper;
+    Figure figure;
+    /// The cases to compare with, best first; none: the case is no judged one.
+    std::vector<Case> (*against)(const Case& what);
+    /// What the figure of `against` is multiplied with.
+    double (*factor)(const Case& what);
+};
+
+double one(const Case&) { return 1; }
+double by_port_count(const Case& what) { return what.ports; }
+
+/// The same on bare ports.
+Case bare(Case what) {
+    what.over = Carrier::ports;
+    what.datapath.clear();
+    return what;
+}
+
+std::vector<Case> single_port(const Case& what) {
+    if (what.ports < 2) return {};
+    auto single = what;
+    single.ports = 1;
+    return {bare(single), single};
+}
+
+std::vector<Case> two_ports(const Case& what) {
+    if (what.ports <= 2) return {};
+    auto two = what;
+    two.ports = 2;
+    return {two};
+}
+
+std::vector<Case> without_tso(const Case& what) {
+    if (!what.tso) return {};
+    auto off = what;
+    off.tso = false;
+    return {off};
+}
+
+std::vector<Case> without_team(const Case& what) {
+    return what.over == Carrier::ports ? std::vector<Case>{} : std::vector{bare(what)};
+}
+
+std::vector<Case> unbound(const Case& what) {
+    if (what.binding == Binding::none) return {};
+    auto free = what;
+    free.binding = Binding::none;
+    return {free};
+}
+
+const auto rules = std::to_array<Rule>({
+    {Subject::single_sum, "throughput, of the single ports' sum", "APA", throughput, single_port,
+     by_port_count},
+    {Subject::demand_by_ports, "service demand, against 2 ports", "", service_demand, two_ports, one},
+    {Subject::tso_demand, "service demand, TSO on against off", "HP TSO", service_demand, without_tso, one},
+    {Subject::tso_throughput, "throughput, TSO on against off", "Linux TSO", throughput, without_tso, one},
+    {Subject::bare_throughput, "throughput, against the ports alone", "TOE", throughput, without_team, one},
+    {Subject::bare_demand, "service demand, against the ports alone", "TOE", service_demand, without_team,
+     one},
+    {Subject::bound_throughput, "throughput, workers bound against unbound", "", throughput, unbound, one},
+    {Subject::bound_demand, "service demand, workers bound against unbound", "", service_demand, unbound,
+     one},
+});
+
+const Rule& rule_of(Subject about) { return rules.at(static_cast<std::size_t>(about)); }
+
+std::string range_text(const Case& what, const Metric& metric, const Spread& spread) {
+    return fmt::format("{} of {} lay between {:.{}f} and {:.{}f} {}", metric.title, case_text(what),
+                       spread.low, metric.digits, spread.high, metric.digits, metric.unit);
+}
+
+double width_of(const Spread& spread) {
+    return spread.median > 0 ? (spread.high - spread.low) / spread.median : 0;
+}
+
+/// Names the side whose rounds differ more.
+std::string why_rounds_differ(const Measured& what, const Measured& against, Basis basis, Figure figure) {
+    const auto left = spread_of(what, basis, figure), right = spread_of(against, basis, figure);
+    if (!left || !right) return "";
+    const bool first = width_of(*left) >= width_of(*right);
+    return range_text(first ? what.what : against.what, metric_of(figure), first ? *left : *right);
+}
+
+std::optional<Comparison> compared(const Rule& rule, const Measured& what, const Measured& against,
+                                   Basis basis) {
+    std::vector<double> ratios;
+    for (std::size_t round = 0; round < std::min(what.rounds.size(), against.rounds.size()); ++round) {
+        const auto figure = rule.figure(what.what, what.rounds[round], basis);
+        const auto other = rule.figure(against.what, against.rounds[round], basis);
+        if (figure && other && *other > 0) ratios.push_back(*figure / (*other * rule.factor(what.what)));
+    }
+    const auto spread = spread_of(ratios);
+    if (!spread) return std::nullopt;
+    Comparison comparison{.about = rule.about, .what = what.what, .against = against.what, .ratio = *spread};
+    if (!agrees(*spread)) comparison.why = why_rounds_differ(what, against, basis, rule.figure);
+    return comparison;
+}
+
+void compare_by(const Rule& rule, const Results& results, Basis basis, std::vector<Comparison>& found) {
+    for (const auto& measured : results.cases) {
+        if (measured.rounds.empty()) continue;
+        for (const auto& other : rule.against(measured.what)) {
+            const auto* against = find(results, other);
+            if (against == nullptr) continue;
+            if (auto comparison = compared(rule, measured, *against, basis))
+                found.push_back(std::move(*comparison));
+            break;
+        }
+    }
+}
+
+/// Names the side that moved more between two runs.
+std::string why_runs_differ(const Comparison& comparison, const Results& first, const Results& second) {
+    const auto& metric = metric_of(rule_of(comparison.about).figure);
+    std::string why;
+    double most = 0;
+    for (const auto& what : {comparison.what, comparison.against}) {
+        const auto before = spread_of(*find(first, what), basis_of(first), metric.figure);
+        const auto after = spread_of(*find(second, what), basis_of(second), metric.figure);
+        if (!before || !after || before->median <= 0) continue;
+        const double moved = std::abs(after->median / before->median - 1);
+        if (moved < most) continue;
+        most = moved;
+        why = fmt::format("{} of {} was {:.{}f}, then {:.{}f} {}", metric.title, case_text(what),
+                          before->median, metric.digits, after->median, metric.digits, metric.unit);
+    }
+    return why;
+}
+
+} // namespace
+
+const Measured* find(const Results& results, const Case& what) {
+    const auto found = std::ranges::find_if(results.cases, [&](const Measured& measured) {
+        return measured.what == what && !measured.rounds.empty();
+    });
+    return found == results.cases.end() ? nullptr : &*found;
+}
+
+Case usual_case(const Results& results) {
+    Case usual;
+    std::ptrdiff_t most = 0;
+    const auto settings = [](Case what) {
+        what.ports = 1;
+        what.way = Way::transmit;
+        what.tso = true;
+        return what;
+    };
+    // Of our team first, then of streams: other cases are there to be compared with these.
+    const auto weight = [](const Case& what) {
+        return (what.over == Carrier::team ? 4 : 1) * (what.load == Load::stream ? 4 : 1);
+    };
+    for (const auto& measured : results.cases) {
+        if (measured.rounds.empty()) continue;
+        const auto candidate = settings(measured.what);
+        const auto alike =
+            weight(candidate) * std::ranges::count_if(results.cases, [&](const Measured& other) {
+                return !other.rounds.empty() && settings(other.what) == candidate;
+            });
+        if (alike <= most) continue;
+        most = alike;
+        usual = candidate;
+    }
+    return usual;
+}
+
+std::vector<Comparison> comparisons(const Results& results) {
+    std::vector<Comparison> found;
+    const auto basis = basis_of(results);
+    for (const auto& rule : rules)
+        compare_by(rule, results, basis, found);
+    return found;
+}
+
+std::string_view title_of(Subject about) { return rule_of(about).title; }
+std::string_view paper_of(Subject about) { return rule_of(about).paper; }
+
+std::optional<double> papers_ratio(const Comparison& comparison) {
+    const auto& [about, what, against, ratio, why] = comparison;
+    switch (about) {
+    case Subject::single_sum: return apa_of_sum(what.way, what.ports);
+    case Subject::tso_demand:
+        if (const auto saving = hp_tso_saving(what.way, what.ports)) return 1 - *saving;
+        return std::nullopt;
+    case Subject::tso_throughput:
+        if (const auto gain = linux_tso_gain(what.way, what.ports)) return 1 + *gain;
+        return std::nullopt;
+    // "virtually identical" is no number; the others are in no paper.
+    case Subject::demand_by_ports:
+    case Subject::bare_throughput:
+    case Subject::bare_demand:
+    case Subject::bound_throughput:
+    case Subject::bound_demand: break;
+    }
+    return std::nullopt;
+}
+
+std::vector<Disagreement> disagreements(const Results& first, const Results& second) {
+    std::vector<Disagreement> found;
+    const auto others = comparisons(second);
+    for (const auto& comparison : comparisons(first)) {
+        const auto same = std::ranges::find_if(others, [&](const Comparison& other) {
+            return other.about == comparison.about && other.what == comparison.what &&
+                   other.against == comparison.against;
+        });
+        if (same == others.end()) continue;
+        if (std::abs(same->ratio.median / comparison.ratio.median - 1) > agreement)
+            found.push_back({comparison, *same, why_runs_differ(comparison, first, second)});
+    }
+    return found;
+}
+
+} // namespace teamo::ctl::bench

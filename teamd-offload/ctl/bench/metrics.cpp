@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/metrics.h"
+
+#include "ctl/units.h"
+
+#include <algorithm>
+
+namespace teamo::ctl::bench {
+namespace {
+
+constexpr double kib = 1024, mega = 1e6, giga = 1e9;
+
+CpuTime operator+(const CpuTime& one, const CpuTime& other) {
+    return {.user = one.user + other.user,
+            .system = one.system + other.system,
+            .softirq = one.softirq + other.softirq,
+            .irq = one.irq + other.irq,
+            .idle = one.idle + other.idle};
+}
+
+std::optional<CpuTime> time_on(const Sample& round, Basis basis) {
+    if (basis == Basis::host) return round.host;
+    if (round.cpus.empty()) return std::nullopt;
+    CpuTime sum;
+    for (const auto& [number, time] : round.cpus)
+        sum = sum + time;
+    return sum;
+}
+
+std::optional<double> ratio(double part, double whole) {
+    return whole > 0 ? std::optional(part / whole) : std::nullopt;
+}
+
+/// Payload of the ways that the case measures: what flows back in a one-way case are acknowledgements.
+double payload(const Case& what, const Sample& round) {
+    switch (what.way) {
+    case Way::transmit: return round.sent;
+    case Way::receive: return round.received;
+    case Way::both: break;
+    }
+    return round.sent + round.received;
+}
+
+PortTraffic all_ports(const Sample& round) {
+    PortTraffic sum;
+    for (const auto& [name, port] : round.ports)
+        for (const auto count : {&PortTraffic::tx_bytes, &PortTraffic::tx_skbs, &PortTraffic::tx_packets,
+                                 &PortTraffic::rx_bytes, &PortTraffic::rx_skbs, &PortTraffic::rx_packets})
+            sum.*count += port.*count;
+    return sum;
+}
+
+/// In per cent of the CPUs counted.
+std::optional<double> cpu_share(const Sample& round, Basis basis, double (*part)(const CpuTime&)) {
+    const auto time = time_on(round, basis);
+    return time ? ratio(100 * part(*time), time->busy() + time->idle) : std::nullopt;
+}
+
+/// Microseconds for a KiB of payload. None for threads that were not measured.
+std::optional<double> demand(const Case& what, const Sample& round, double seconds) {
+    return seconds > 0 ? ratio(seconds * mega, payload(what, round) / kib) : std::nullopt;
+}
+
+std::optional<double> by_port(const Sample& round, std::uint64_t PortTraffic::*count) {
+    return ratio(static_cast<double>(all_ports(round).*count),
+                 round.seconds * static_cast<double>(round.ports.size()));
+}
+
+std::optional<double> mean_bytes(const Sample& round, std::uint64_t PortTraffic::*bytes,
+                                 std::uint64_t PortTraffic::*skbs) {
+    const auto sum = all_ports(round);
+    return ratio(static_cast<double>(sum.*bytes), static_cast<double>(sum.*skbs));
+}
+
+std::optional<double> percentile(const Sample& round, double of) {
+    const auto found = round.latency.find(of);
+    return found == round.latency.end() ? std::nullopt : std::optional(found->second);
+}
+
+} // namespace
+
+Basis basis_of(const Results& results) {
+    const auto of_host = [](const Measured& measured) {
+        return std::ranges::all_of(measured.rounds,
+                                   [](const Sample& round) { return round.host.has_value(); });
+    };
+    return std::ranges::all_of(results.cases, of_host) ? Basis::host : Basis::machine;
+}
+
+std::optional<double> throughput(const Case& what, const Sample& round, Basis) {
+    if (payload(what, round) == 0) return std::nullopt;
+    return ratio(payload(what, round) / bytes_per_megabit, round.seconds);
+}
+
+std::optional<double> cpu(const Case&, const Sample& round, Basis basis) {
+    return cpu_share(round, basis, [](const CpuTime& time) { return time.busy(); });
+}
+
+std::optional<double> cpu_user(const Case&, const Sample& round, Basis basis) {
+    return cpu_share(round, basis, [](const CpuTime& time) { return time.user; });
+}
+
+std::optional<double> cpu_system(const Case&, const Sample& round, Basis basis) {
+    return cpu_share(round, basis, [](const CpuTime& time) { return time.system; });
+}
+
+std::optional<double> cpu_softirq(const Case&, const Sample& round, Basis basis) {
+    return cpu_share(round, basis, [](const CpuTime& time) { return time.softirq + time.irq; });
+}
+
+std::optional<double> process_cpu(const Case&, const Sample& round, Basis) {
+    return round.host_threads > 0 ? ratio(100 * round.host_threads, round.seconds) : std::nullopt;
+}
+
+std::optional<double> service_demand(const Case& what, const Sample& round, Basis basis) {
+    const auto time = time_on(round, basis);
+    return time ? demand(what, round, time->busy()) : std::nullopt;
+}
+
+std::optional<double> far_service_demand(const Case& what, const Sample& round, Basis) {
+    return round.far ? demand(what, round, round.far->busy()) : std::nullopt;
+}
+
+std::optional<double> process_demand(const Case& what, const Sample& round, Basis) {
+    return demand(what, round, round.host_threads);
+}
+
+std::optional<double> far_process_demand(const Case& what, const Sample& round, Basis) {
+    return demand(what, round, round.far_threads);
+}
+
+std::optional<double> pe_index(const Case& what, const Sample& round, Basis basis) {
+    const auto time = time_on(round, basis);
+    return time ? ratio(payload(what, round) / bytes_per_megabit, 100 * time->busy()) : std::nullopt;
+}
+
+std::optional<double> tx_packets(const Case&, const Sample& round, Basis) {
+    return by_port(round, &PortTraffic::tx_packets);
+}
+
+std::optional<double> rx_packets(const Case&, const Sample& round, Basis) {
+    return by_port(round, &PortTraffic::rx_packets);
+}
+
+std::optional<double> tx_skbs(const Case&, const Sample& round, Basis) {
+    return by_port(round, &PortTraffic::tx_skbs);
+}
+
+std::optional<double> rx_skbs(const Case&, const Sample& round, Basis) {
+    return by_port(round, &PortTraffic::rx_skbs);
+}
+
+std::optional<double> tx_skb_bytes(const Case&, const Sample& round, Basis) {
+    return mean_bytes(round, &PortTraffic::tx_bytes, &PortTraffic::tx_skbs);
+}
+
+std::optional<double> rx_skb_bytes(const Case&, const Sample& round, Basis) {
+    return mean_bytes(round, &PortTraffic::rx_bytes, &PortTraffic::rx_skbs);
+}
+
+std::optional<double> packet_saving(const Case&, const Sample& round, Basis) {
+    const auto sum = all_ports(round);
+    return ratio(static_cast<double>(sum.tx_packets + sum.rx_packets),
+                 static_cast<double>(sum.tx_skbs + sum.rx_skbs));
+}
+
+std::optional<double> io_by_size(const Case& what, const Sample& round, Basis) {
+    return ratio(payload(what, round) / kib * 2, round.seconds);
+}
+
+std::optional<double> io_measured(const Case&, const Sample& round, Basis) {
+    const auto sum = all_ports(round);
+    return round.ports.empty() ? std::nullopt
+                               : ratio(static_cast<double>(sum.tx_skbs + sum.rx_skbs), round.seconds);
+}
+
+std::optional<double> io_time(const Case&, const Sample& round, Basis basis) {
+    const auto sum = all_ports(round);
+    const auto time = time_on(round, basis);
+    return time ? ratio(time->busy() * mega, static_cast<double>(sum.tx_skbs + sum.rx_skbs)) : std::nullopt;
+}
+
+std::optional<double> file_time(const Case& what, const Sample& round, Basis) {
+    if (what.load != Load::file) return std::nullopt;
+    // Each connection sends one file after the other.
+    return ratio(1000 * round.seconds * what.ports * what.clients, static_cast<double>(round.operations));
+}
+
+std::optional<double> gigabyte_time(const Case& what, const Sample& round, Basis) {
+    return ratio(round.seconds * giga, payload(what, round));
+}
+
+std::optional<double> operations(const Case& what, const Sample& round, Basis) {
+    if (what.load == Load::stream) return std::nullopt;
+    return ratio(static_cast<double>(round.operations), round.seconds);
+}
+
+std::optional<double> latency_50(const Case&, const Sample& round, Basis) { return percentile(round, 50); }
+std::optional<double> latency_90(const Case&, const Sample& round, Basis) { return percentile(round, 90); }
+std::optional<double> latency_99(const Case&, const Sample& round, Basis) { return percentile(round, 99); }
+std::optional<double> latency_99_9(const Case&, const Sample& round, Basis) {
+    return percentile(round, 99.9);
+}
+
+std::optional<double> joules_per_gb(const Case& what, const Sample& round, Basis) {
+    return round.joules ? ratio(*round.joules, payload(what, round) / giga) : std::nullopt;
+}
+
+std::optional<Spread> spread_of(const std::vector<double>& values) {
+    if (values.empty()) return std::nullopt;
+    const auto [low, high] = std::ranges::minmax(values);
+    return Spread{.median = median(values), .low = low, .high = high, .rounds = values.size()};
+}
+
+std::optional<Spread> spread_of(const Measured& measured, Basis basis, Figure figure) {
+    std::vector<double> values;
+    for (const auto& round : measured.rounds)
+        if (const auto value = figure(measured.what, round, basis)) values.push_back(*value);
+    return spread_of(values);
+}
+
+bool agrees(const Spread& spread) {
+    return spread.high <= spread.median * (1 + agreement) && spread.low >= spread.median * (1 - agreement);
+}
+
+std::map<unsigned, double> busy_by_cpu(const Measured& measured) {
+    std::map<unsigned, std::vector<double>> rounds;
+    for (const auto& round : measured.rounds)
+        for (const auto& [number, time] : round.cpus)
+            if (const auto busy = ratio(time.busy(), time.busy() + time.idle))
+                rounds[number].push_back(*busy);
+    std::map<unsigned, double> busy;
+    for (const auto& [number, shares] : rounds)
+        busy[number] = median(shares);
+    return busy;
+}
+
+} // namespace teamo::ctl::bench

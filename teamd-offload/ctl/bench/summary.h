@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What a reader needs first: how fast, at what CPU, what limits, how that stands beside the papers.
+#pragma once
+
+#include "ctl/bench/compare.h"
+
+#include <string>
+#include <vector>
+
+namespace teamo::ctl::bench {
+
+/// A usual case with the most ports, for each way.
+struct Headline {
+    const Measured* measured;
+    Spread throughput;
+    std::optional<Spread> cpu{}, demand{};
+    std::optional<double> of_sum{}, papers_of_sum{}; ///< of the single ports' sum, 0 to 1; the paper is APA
+};
+std::vector<Headline> headlines(const Results& results);
+
+/// What the comparisons say of the most ports, a sentence each, beside the paper. Without a full stop.
+std::vector<std::string> findings(const Results& results);
+
+/// "14 of 15 ratios agree within 5 % over their rounds".
+std::string repeatability(const std::vector<Comparison>& comparisons);
+
+/// "the measured host's own CPUs" or "the whole machine, with both ends".
+std::string_view basis_text(Basis basis);
+/// "veth ports of 1000 Mbit/s, shaped by tbf; 2 CPUs; kernel 6.18; profile quick".
+std::string setting_text(const Results& results);
+/// "7.55 Gbit/s", below 1000 "948 Mbit/s".
+std::string rate_text(double mbits);
+
+} // namespace teamo::ctl::bench

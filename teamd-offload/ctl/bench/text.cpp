@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/text.h"
+
+#include "ctl/bench/papers.h"
+#include "ctl/bench/summary.h"
+#include "ctl/report/tables.h"
+#include "ctl/units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace teamo::ctl::bench {
+namespace {
+
+constexpr std::size_t terminal_width = 80;
+
+/// "7546", or "-".
+std::string number_or_dash(const std::optional<Spread>& spread, int digits) {
+    return spread ? fmt::format("{:.{}f}", spread->median, digits) : "-";
+}
+
+std::string figure_text(const Measured& measured, Basis basis, Figure figure) {
+    return number_or_dash(spread_of(measured, basis, figure), metric_of(figure).digits);
+}
+
+std::string spread_text(const std::optional<Spread>& spread) {
+    if (!spread || spread->rounds < 2 || spread->median <= 0) return "-";
+    return fmt::format("{:.1f} %", 100 * (spread->high - spread->low) / spread->median);
+}
+
+std::string percent_or_dash(std::optional<double> share) {
+    return share ? fmt::format("{:.0f} %", 100 * *share) : "-";
+}
+
+std::string limit_or_dash(Limit limit) {
+    return limit == Limit::unknown ? "-" : std::string(limit_text(limit));
+}
+
+/// Differs from the usual case in ports, way and TSO alone.
+bool is_in_main_table(Case what, const Case& usual) {
+    what.ports = usual.ports;
+    what.way = usual.way;
+    what.tso = usual.tso;
+    return what == usual;
+}
+
+Row main_row(const Measured& measured, const std::vector<Comparison>& all, Basis basis) {
+    const auto& what = measured.what;
+    std::optional<double> of_sum;
+    for (const auto& one : all)
+        if (one.about == Subject::single_sum && one.what == what) of_sum = one.ratio.median;
+    return {std::string(way_text(what.way)),
+            std::to_string(what.ports),
+            what.tso ? "on" : "off",
+            figure_text(measured, basis, throughput),
+            spread_text(spread_of(measured, basis, throughput)),
+            percent_or_dash(of_sum),
+            percent_or_dash(apa_of_sum(what.way, what.ports)),
+            figure_text(measured, basis, cpu),
+            figure_text(measured, basis, service_demand),
+            limit_or_dash(measured.limit)};
+}
+
+std::string main_table(const Results& results, const std::vector<Comparison>& all) {
+    const auto usual = usual_case(results);
+    std::vector<const Measured*> shown;
+    for (const auto& measured : results.cases)
+        if (!measured.rounds.empty() && is_in_main_table(measured.what, usual)) shown.push_back(&measured);
+    std::ranges::stable_sort(shown, {}, [](const Measured* one) {
+        return std::tuple(one->what.way, one->what.ports, !one->what.tso);
+    });
+    std::vector<Row> rows;
+    for (const auto* measured : shown)
+        rows.push_back(main_row(*measured, all, basis_of(results)));
+    auto setup = usual;
+    return fmt::format("{}:\n", case_text(setup)) +
+           table_of({"way", "ports", "TSO", "Mbit/s", "spread", "of sum", "APA", "CPU %", "us/KiB", "limit"},
+                    std::move(rows));
+}
+
+/// All that is not in the main table: what a case is takes a line of its own, to fit the width.
+std::string other_table(const Results& results) {
+    const auto usual = usual_case(results);
+    const auto basis = basis_of(results);
+    std::string text;
+    for (const auto& measured : results.cases) {
+        if (measured.rounds.empty() || is_in_main_table(measured.what, usual)) continue;
+        text += case_text(measured.what) + ":\n   ";
+        std::vector<Figure> figures{throughput, cpu, service_demand};
+        if (measured.what.load != Load::stream)
+            figures = {operations, file_time, latency_50, latency_99, cpu};
+        for (const auto figure : figures)
+            if (const auto spread = spread_of(measured, basis, figure))
+                text += fmt::format(" {} {:.{}f} {};", metric_of(figure).title, spread->median,
+                                    metric_of(figure).digits, metric_of(figure).unit);
+        text += fmt::format(" limit {}\n", limit_text(measured.limit));
+    }
+    return text.empty() ? text : "\nother cases:\n" + text;
+}
+
+std::string ratio_lines(const std::vector<Comparison>& all) {
+    std::string text;
+    std::optional<Subject> last;
+    for (const auto& one : all) {
+        if (one.about != last) text += fmt::format("{}\n", title_of(one.about));
+        last = one.about;
+        text += fmt::format("  {}: {}", case_text(one.what), ratio_text(one));
+        if (const auto paper = papers_ratio(one))
+            text += fmt::format("; {} {}", paper_of(one.about), ratio_text(one.about, *paper));
+        text += one.why.empty() ? "\n" : fmt::format("; rounds differ: {}\n", one.why);
+    }
+    return text;
+}
+
+std::string energy_line(const Results& results) {
+    for (const auto& measured : results.cases)
+        if (const auto joules = spread_of(measured, basis_of(results), joules_per_gb))
+            return fmt::format("energy: {:.1f} J/GB, {}\n", joules->median, case_text(measured.what));
+    return "energy: no meter\n";
+}
+
+std::string cpu_line(const Results& results) {
+    std::string text;
+    for (const auto& line : headlines(results)) {
+        std::vector<std::string> shares;
+        for (const auto& [number, busy] : busy_by_cpu(*line.measured))
+            shares.push_back(fmt::format("{}: {:.0f} %", number, 100 * busy));
+        if (!shares.empty())
+            text += fmt::format("busy by CPU, {}: {}\n", case_text(line.measured->what), joined(shares));
+    }
+    return text;
+}
+
+std::string cost_lines(const Results& results, const std::optional<Prices>& prices) {
+    if (!prices) return "cost: no price table\n";
+    std::string text = fmt::format("cost of {:g} servers with {:g} Gbit/s each over {:g} years:\n",
+                                   prices->servers, prices->gbits, prices->years);
+    for (const auto& [what, cost, ways] : weighted_costs(results, *prices)) {
+        std::vector<std::string> names;
+        for (const auto way : ways)
+            names.emplace_back(way_text(way));
+        const auto energy = cost.kwh ? fmt::format("{:.0f} kWh", *cost.kwh) : std::string("no meter");
+        text += fmt::format("  {} ({}): {:.0f} {}; {}\n", case_text(what), joined(names), cost.total(),
+                            prices->currency, energy);
+    }
+    return text;
+}
+
+std::string skipped_lines(const Results& results) {
+    std::string text;
+    for (const auto& measured : results.cases)
+        if (!measured.skipped.empty())
+            text += fmt::format("not measured: {}: {}\n", case_text(measured.what), measured.skipped);
+    return text;
+}
+
+/// Breaks lines at blanks; a continued line is indented by two more than its first. Terminals may lack the
+/// "µ".
+std::string for_terminal(const std::string& text) {
+    std::string out;
+    for (std::size_t start = 0; start < text.size();) {
+        const auto end = std::min(text.find('\n', start), text.size());
+        auto line = text.substr(start, end - start);
+        for (auto micro = line.find("µ"); micro != std::string::npos; micro = line.find("µ"))
+            line.replace(micro, std::string_view("µ").size(), "u");
+        const auto indent = std::string(std::min(line.find_first_not_of(' '), line.size()) + 2, ' ');
+        while (line.size() > terminal_width) {
+            const auto blank = line.rfind(' ', terminal_width);
+            if (blank == std::string::npos || blank < indent.size()) break;
+            out += line.substr(0, blank) + "\n";
+            line = indent + line.substr(blank + 1);
+        }
+        out += line + "\n";
+        start = end + 1;
+    }
+    return out;
+}
+
+constexpr std::string_view short_definitions =
+    "spread: highest less lowest round, by the median; of sum: of the single ports' sum; APA: the paper's "
+    "share "
+    "of it, TSO off; CPU %: busy part of the CPUs counted; us/KiB: service demand, CPU time for each KiB of "
+    "payload "
+    "(netperf); limit: what kept it from being faster. teamo-metrics(7) has all definitions.\n";
+
+} // namespace
+
+std::string results_text(const Results& results, const std::optional<Prices>& prices) {
+    const auto all = comparisons(results);
+    auto text = fmt::format("{}\nCPU time: {}\n\n", setting_text(results), basis_text(basis_of(results)));
+    text += main_table(results, all) + std::string(short_definitions) + other_table(results);
+    if (!all.empty()) text += "\n" + ratio_lines(all);
+    text += fmt::format("\nrepeatability: {}\n", repeatability(all));
+    text += cpu_line(results) + energy_line(results) + cost_lines(results, prices) + skipped_lines(results);
+    return for_terminal(text);
+}
+
+std::string disagreements_text(const Results& first, const Results& second) {
+    const auto found = disagreements(first, second);
+    if (found.empty())
+        return fmt::format("the two runs agree within {:.0f} % on every ratio that both have\n",
+                           100 * agreement);
+    std::string text;
+    for (const auto& [before, after, why] : found)
+        text += fmt::format("{}, {}: {}, then {}: {}\n", title_of(before.about), case_text(before.what),
+                            ratio_text(before.about, before.ratio.median),
+                            ratio_text(after.about, after.ratio.median), why);
+    return for_terminal(text);
+}
+
+} // namespace teamo::ctl::bench

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/html/report.h"
+
+#include "ctl/bench/html/markup.h"
+#include "unit/ctl/bench/sample.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <fstream>
+
+namespace teamo::ctl::bench {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(HtmlReport, escapes_every_text) {
+    auto results = sample_results();
+    constexpr auto evil = "<script>alert('x')</script>\"&\x01";
+    auto& machine = results.machine;
+    for (auto* text : {&machine.kernel, &machine.cpu, &machine.driver, &machine.version, &machine.date,
+                       &machine.nftables, &machine.shaped_by, &results.profile})
+        *text = evil;
+    machine.sysctls[evil] = evil;
+    for (auto& measured : results.cases) {
+        measured.what.datapath = evil;
+        if (!measured.skipped.empty()) measured.skipped = evil;
+    }
+    const auto report = html_report(results, Prices{.currency = evil});
+    EXPECT_THAT(report, Not(HasSubstr("<script")));
+    EXPECT_THAT(report, HasSubstr("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&amp;\xef\xbf\xbd"));
+    EXPECT_THAT(report, Not(HasSubstr("alert('x')")));
+}
+
+TEST(HtmlReport, refers_to_nothing_outside) {
+    const auto report = html_report(sample_results());
+    for (const auto* outside : {"http:", "https:", "src=", "href=", "@import", "<script", "<link"})
+        EXPECT_THAT(report, Not(HasSubstr(outside)));
+}
+
+TEST(HtmlReport, leaves_out_charts_without_data_and_names_them) {
+    Results results = sample_results();
+    std::erase_if(results.cases, [](const Measured& one) {
+        return one.what.load != Load::stream || one.what.binding != Binding::none;
+    });
+    const auto report = html_report(results);
+    EXPECT_THAT(report, Not(HasSubstr("id=\"binding\"")));
+    EXPECT_THAT(report, HasSubstr("Not drawn, because it was not measured: What binding workers brings; "));
+    EXPECT_THAT(report, HasSubstr("id=\"pe-index\""));
+}
+
+TEST(HtmlReport, of_nothing_is_a_document) {
+    const auto report = html_report({});
+    EXPECT_THAT(report, HasSubstr("Nothing was measured."));
+    EXPECT_THAT(report, testing::EndsWith("</html>\n"));
+}
+
+/// For a look in a browser: TEAMO_REPORT=FILE writes it there (tests/bench/report_in_browser).
+TEST(HtmlReport, of_a_whole_run_has_every_chart) {
+    const auto report =
+        html_report(sample_results(), Prices{.currency = "EUR", .kwh = 0.3, .server = 5'000, .pue = 1.5});
+    EXPECT_THAT(report, Not(HasSubstr("Not drawn")));
+    EXPECT_THAT(report, HasSubstr("7546"));
+    if (const auto* path = std::getenv("TEAMO_REPORT")) std::ofstream(path) << report;
+}
+
+} // namespace
+} // namespace teamo::ctl::bench
