@@ -45,6 +45,8 @@ std::string ratio_text(const Comparison& comparison);
 
 /// "team, 8 ports, both ways, TSO off": what differs from an ordinary case is named.
 std::string case_text(const Case& what);
+/// The same without ports and way: what a table with rows for these has in common.
+std::string setup_text(const Case& what);
 std::string_view carrier_text(Carrier over);
 std::string_view way_text(Way way);
 std::string_view load_text(Load load);

@@ -67,7 +67,7 @@ std::string markdown_table(std::span<const Results> results) {
                 table += markdown_row(one, all, what, index + 1);
             }
         machines += fmt::format("{}. {}; {}; {}; CPU time: {}; {}\n", index + 1,
-                                markdown_cell(case_text(usual_case(one))), markdown_cell(setting_text(one)),
+                                markdown_cell(setup_text(usual_case(one))), markdown_cell(setting_text(one)),
                                 markdown_cell(one.machine.cpu), basis_text(basis_of(one)),
                                 markdown_cell(one.machine.date));
     }

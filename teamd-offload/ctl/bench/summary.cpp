@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/bench/summary.h"
 
+#include "ctl/bench/papers.h"
 #include "ctl/units.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace teamo::ctl::bench {
 namespace {
@@ -42,51 +44,65 @@ const Comparison* widest(const std::vector<Comparison>& all, Subject about, cons
     return found;
 }
 
-std::string lower_or_higher(double ratio) {
-    return fmt::format("{:.0f} % {}", 100 * std::abs(ratio - 1), ratio <= 1 ? "lower" : "higher");
+using Rows = std::vector<std::vector<std::string>>;
+using Cell = std::function<std::string(const Headline&)>;
+
+/// Adds a row; only if a cell has a value.
+void add_row(Rows& rows, std::string_view title, const std::vector<Headline>& lines, const Cell& cell) {
+    std::vector<std::string> row{std::string(title)};
+    for (const auto& line : lines)
+        row.push_back(cell(line));
+    if (std::any_of(row.begin() + 1, row.end(), [](const auto& text) { return text != "-"; }))
+        rows.push_back(std::move(row));
 }
 
-std::string beside_paper(const Comparison& comparison) {
-    const auto paper = papers_ratio(comparison);
-    return paper ? fmt::format(" ({}: {})", paper_of(comparison.about), lower_or_higher(*paper)) : "";
+std::string median_cell(const std::optional<Spread>& spread, int digits) {
+    return spread ? fmt::format("{:.{}f}", spread->median, digits) : "-";
 }
 
-using Say = std::string (*)(const Comparison& comparison);
+/// HP measured four ports at the most.
+std::optional<double> hp_ratio(const Case& what) {
+    const auto saving = hp_tso_saving(what.way, std::min(what.ports, 4U));
+    return saving ? std::optional(1 - *saving) : std::nullopt;
+}
+std::optional<double> apa_ratio(const Case& what) { return apa_of_sum(what.way, what.ports); }
 
-std::string tso_sentence(const Comparison& found) {
-    return fmt::format("TSO kept: service demand {} than with TSO off{}", lower_or_higher(found.ratio.median),
-                       beside_paper(found));
-}
-std::string ports_sentence(const Comparison& found) {
-    return fmt::format("service demand is {:.2f} times that of 2 ports", found.ratio.median);
-}
-std::string bare_sentence(const Comparison& found) {
-    return fmt::format("service demand {} than that of the ports alone (TOE: virtually identical)",
-                       lower_or_higher(found.ratio.median));
-}
-std::string follow_sentence(const Comparison& found) {
-    return fmt::format("workers that follow the packets: service demand {} than unbound",
-                       lower_or_higher(found.ratio.median));
-}
-
-struct Sentence {
+/// What a row shows of the comparisons, and the row below it of the paper.
+struct RatioRow {
     Subject about;
-    Binding binding; ///< of the case; none: that of the usual case
-    Say say;
+    std::string_view title, papers_title;
+    std::optional<double> (*paper)(const Case& what); ///< nullptr: no paper has a figure
 };
-constexpr auto sentences = std::to_array<Sentence>({
-    {Subject::tso_demand, Binding::none, tso_sentence},
-    {Subject::demand_by_ports, Binding::none, ports_sentence},
-    {Subject::bare_demand, Binding::none, bare_sentence},
-    {Subject::bound_demand, Binding::follow, follow_sentence},
+constexpr auto ratio_rows = std::to_array<RatioRow>({
+    {Subject::single_sum, "of the single ports' sum", "- APA, TSO off", apa_ratio},
+    {Subject::tso_demand, "service demand, TSO on against off", "- HP TSO, 4 ports at most", hp_ratio},
+    {Subject::demand_by_ports, "service demand against 2 ports", "", nullptr},
+    {Subject::bare_demand, "service demand against the ports alone", "", nullptr},
+    {Subject::bound_demand, "service demand, workers follow", "", nullptr},
 });
+
+void add_ratio_rows(Rows& rows, const RatioRow& wanted, const std::vector<Headline>& lines,
+                    const Results& results) {
+    const auto all = comparisons(results);
+    const auto usual = usual_case(results);
+    const auto binding = wanted.about == Subject::bound_demand ? Binding::follow : usual.binding;
+    const auto before = rows.size();
+    add_row(rows, wanted.title, lines, [&](const Headline& line) {
+        const auto* found = widest(all, wanted.about, usual, line.measured->what.way, binding);
+        return found == nullptr ? "-" : ratio_text(wanted.about, found->ratio.median);
+    });
+    if (wanted.paper == nullptr || rows.size() == before) return;
+    add_row(rows, wanted.papers_title, lines, [&](const Headline& line) {
+        const auto ratio = wanted.paper(line.measured->what);
+        return ratio ? ratio_text(wanted.about, *ratio) : "-";
+    });
+}
 
 } // namespace
 
 std::vector<Headline> headlines(const Results& results) {
     const auto usual = usual_case(results);
     const auto basis = basis_of(results);
-    const auto all = comparisons(results);
     std::vector<Headline> lines;
     for (const auto way : {Way::transmit, Way::receive, Way::both}) {
         const auto* measured = widest(results, usual, way);
@@ -97,28 +113,29 @@ std::vector<Headline> headlines(const Results& results) {
                       .throughput = *speed,
                       .cpu = spread_of(*measured, basis, cpu),
                       .demand = spread_of(*measured, basis, service_demand)};
-        for (const auto& comparison : all)
-            if (comparison.about == Subject::single_sum && comparison.what == measured->what) {
-                line.of_sum = comparison.ratio.median;
-                line.papers_of_sum = papers_ratio(comparison);
-            }
         lines.push_back(line);
     }
     return lines;
 }
 
-std::vector<std::string> findings(const Results& results) {
-    const auto all = comparisons(results);
-    const auto usual = usual_case(results);
-    std::vector<std::string> lines;
-    for (const auto& [about, binding, say] : sentences)
-        for (const auto way : {Way::transmit, Way::receive, Way::both}) {
-            const auto wanted = binding == Binding::none ? usual.binding : binding;
-            if (const auto* found = widest(all, about, usual, way, wanted))
-                lines.push_back(fmt::format("{}, {}: {}", way_text(way),
-                                            ctl::counted(found->what.ports, "port", "ports"), say(*found)));
-        }
-    return lines;
+std::vector<std::vector<std::string>> headline_rows(const Results& results) {
+    const auto lines = headlines(results);
+    std::vector<std::string> titles{"with TSO on"};
+    for (const auto& line : lines)
+        titles.emplace_back(way_text(line.measured->what.way));
+    Rows rows{std::move(titles)};
+    add_row(rows, "ports", lines,
+            [](const Headline& line) { return std::to_string(line.measured->what.ports); });
+    add_row(rows, "throughput, Mbit/s", lines,
+            [](const Headline& line) { return median_cell(line.throughput, 0); });
+    add_row(rows, "limited by", lines,
+            [](const Headline& line) { return std::string(limit_text(line.measured->limit)); });
+    add_row(rows, "CPU, %", lines, [](const Headline& line) { return median_cell(line.cpu, 0); });
+    add_row(rows, "service demand, µs/KiB", lines,
+            [](const Headline& line) { return median_cell(line.demand, 3); });
+    for (const auto& wanted : ratio_rows)
+        add_ratio_rows(rows, wanted, lines, results);
+    return rows;
 }
 
 std::string repeatability(const std::vector<Comparison>& comparisons) {
@@ -143,10 +160,6 @@ std::string setting_text(const Results& results) {
     if (!machine.shaped_by.empty()) ports += fmt::format(", shaped by {}", machine.shaped_by);
     return fmt::format("{}; {}; kernel {}; profile {}", ports, ctl::counted(machine.cpus, "CPU", "CPUs"),
                        machine.kernel, results.profile);
-}
-
-std::string rate_text(double mbits) {
-    return mbits < 1000 ? fmt::format("{:.0f} Mbit/s", mbits) : fmt::format("{:.2f} Gbit/s", mbits / 1000);
 }
 
 } // namespace teamo::ctl::bench

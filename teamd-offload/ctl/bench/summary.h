@@ -15,12 +15,12 @@ struct Headline {
     const Measured* measured;
     Spread throughput;
     std::optional<Spread> cpu{}, demand{};
-    std::optional<double> of_sum{}, papers_of_sum{}; ///< of the single ports' sum, 0 to 1; the paper is APA
 };
 std::vector<Headline> headlines(const Results& results);
 
-/// What the comparisons say of the most ports, a sentence each, beside the paper. Without a full stop.
-std::vector<std::string> findings(const Results& results);
+/// The headlines as a table: a row for each figure, beside it the paper's, with a column for each way. The
+/// first row has the titles.
+std::vector<std::vector<std::string>> headline_rows(const Results& results);
 
 /// "14 of 15 ratios agree within 5 % over their rounds".
 std::string repeatability(const std::vector<Comparison>& comparisons);
@@ -29,7 +29,5 @@ std::string repeatability(const std::vector<Comparison>& comparisons);
 std::string_view basis_text(Basis basis);
 /// "veth ports of 1000 Mbit/s, shaped by tbf; 2 CPUs; kernel 6.18; profile quick".
 std::string setting_text(const Results& results);
-/// "7.55 Gbit/s", below 1000 "948 Mbit/s".
-std::string rate_text(double mbits);
 
 } // namespace teamo::ctl::bench

@@ -63,6 +63,25 @@ Row main_row(const Measured& measured, const std::vector<Comparison>& all, Basis
             limit_or_dash(measured.limit)};
 }
 
+/// Terminals may lack the "µ".
+std::string ascii(std::string text) {
+    constexpr std::string_view micro = "µ";
+    for (auto found = text.find(micro); found != std::string::npos; found = text.find(micro))
+        text.replace(found, micro.size(), "u");
+    return text;
+}
+
+std::string headline_table(const Results& results) {
+    auto rows = headline_rows(results);
+    if (rows.size() < 2) return "nothing was measured\n";
+    const auto titles = rows.front();
+    rows.erase(rows.begin());
+    for (auto& row : rows)
+        for (auto& cell : row)
+            cell = ascii(cell);
+    return ctl::table_of(titles, std::move(rows));
+}
+
 std::string main_table(const Results& results, const std::vector<Comparison>& all) {
     const auto usual = usual_case(results);
     std::vector<const Measured*> shown;
@@ -74,9 +93,7 @@ std::string main_table(const Results& results, const std::vector<Comparison>& al
     std::vector<Row> rows;
     for (const auto* measured : shown)
         rows.push_back(main_row(*measured, all, basis_of(results)));
-    auto setup = usual;
-    return fmt::format("{}:\n", case_text(setup)) +
-           table_of({"way", "ports", "TSO", "Mbit/s", "spread", "of sum", "APA", "CPU %", "us/KiB", "limit"},
+    return table_of({"way", "ports", "TSO", "Mbit/s", "spread", "of sum", "APA", "CPU %", "us/KiB", "limit"},
                     std::move(rows));
 }
 
@@ -162,9 +179,7 @@ std::string for_terminal(const std::string& text) {
     std::string out;
     for (std::size_t start = 0; start < text.size();) {
         const auto end = std::min(text.find('\n', start), text.size());
-        auto line = text.substr(start, end - start);
-        for (auto micro = line.find("µ"); micro != std::string::npos; micro = line.find("µ"))
-            line.replace(micro, std::string_view("µ").size(), "u");
+        auto line = ascii(text.substr(start, end - start));
         const auto indent = std::string(std::min(line.find_first_not_of(' '), line.size()) + 2, ' ');
         while (line.size() > terminal_width) {
             const auto blank = line.rfind(' ', terminal_width);
@@ -189,8 +204,10 @@ constexpr std::string_view short_definitions =
 
 std::string results_text(const Results& results, const std::optional<Prices>& prices) {
     const auto all = comparisons(results);
-    auto text = fmt::format("{}\nCPU time: {}\n\n", setting_text(results), basis_text(basis_of(results)));
-    text += main_table(results, all) + std::string(short_definitions) + other_table(results);
+    auto text = fmt::format("{}\n{}\nCPU time of {}\n\n", setting_text(results),
+                            setup_text(usual_case(results)), basis_text(basis_of(results)));
+    text += headline_table(results) + "\n" + main_table(results, all) + std::string(short_definitions) +
+            other_table(results);
     if (!all.empty()) text += "\n" + ratio_lines(all);
     text += fmt::format("\nrepeatability: {}\n", repeatability(all));
     text += cpu_line(results) + energy_line(results) + cost_lines(results, prices) + skipped_lines(results);

@@ -8,6 +8,11 @@
 namespace teamo::ctl::bench {
 namespace {
 
+std::string carrier_words(const Case& what) {
+    return what.datapath.empty() ? std::string(carrier_text(what.over))
+                                 : fmt::format("{} ({})", carrier_text(what.over), what.datapath);
+}
+
 void add_other_settings(const Case& what, std::vector<std::string>& words) {
     static const Case ordinary;
     if (what.binding == Binding::follow) words.emplace_back("workers follow the packets");
@@ -61,9 +66,20 @@ std::string_view limit_text(Limit limit) {
     return "not known";
 }
 
+std::string setup_text(const Case& what) {
+    std::vector<std::string> words{carrier_words(what)};
+    words.emplace_back(load_text(what.load));
+    words.push_back(fmt::format("messages of {} bytes", what.message));
+    words.push_back(fmt::format("sockets of {} bytes", what.socket_buffer));
+    auto rest = what;
+    rest.message = Case{}.message;
+    rest.socket_buffer = Case{}.socket_buffer;
+    add_other_settings(rest, words);
+    return joined(words);
+}
+
 std::string case_text(const Case& what) {
-    std::vector<std::string> words{std::string(carrier_text(what.over))};
-    if (!what.datapath.empty()) words.back() += fmt::format(" ({})", what.datapath);
+    std::vector<std::string> words{carrier_words(what)};
     words.push_back(ctl::counted(what.ports, "port", "ports"));
     words.emplace_back(way_text(what.way));
     if (what.load != Load::stream) words.emplace_back(load_text(what.load));

@@ -45,6 +45,7 @@ struct Chart {
     Axis main{};
     std::optional<Axis> side{};
     std::vector<BarGroup> groups{};
+    bool connected = false; ///< the groups are points of a quantity: a line connects their side figures
 };
 
 /// Whether there is anything of ours to draw.

@@ -10,7 +10,8 @@ namespace {
 
 std::string rounds_text(const Spread& value, int digits) {
     if (value.rounds < 2) return "–";
-    return fmt::format("{:.{}f} to {:.{}f}", value.low, digits, value.high, digits);
+    auto low = fmt::format("{:.{}f}", value.low, digits), high = fmt::format("{:.{}f}", value.high, digits);
+    return low == high ? low : low + " to " + high;
 }
 
 bool any_bar(const Chart& chart, bool (*is)(const Bar&)) {

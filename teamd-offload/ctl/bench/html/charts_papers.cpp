@@ -22,11 +22,11 @@ Chart throughput_chart(const Selection& cases, Way way) {
         .id = fmt::format("throughput-{}", static_cast<int>(way)),
         .title = fmt::format("Throughput and CPU by ports, {}", way_text(way)),
         .lead =
-            "Beside APA, which measured with TSO off on ports of 1000 Mbit/s. Ours with TSO off, as then, "
-            "and on, as now; the word at a bar is what limits. The paper's CPU is not drawn: this program "
-            "has no numbers of it.",
+            "Beside APA: TSO off, ports of 1000 Mbit/s; its CPU is not known in numbers. The word at a bar "
+            "names what limits.",
         .main = axis_of(throughput),
-        .side = axis_of(cpu)};
+        .side = axis_of(cpu),
+        .connected = true};
     for (const auto ports : cases.ports(way)) {
         BarGroup group{.name = ports_name(ports)};
         if (const auto paper = apa_throughput(way, ports))
@@ -54,7 +54,8 @@ Chart demand_chart(const Selection& cases, const std::vector<Comparison>& all, W
             "Beside figure 2 of HP TSO. The marks show how much TSO takes off; of the paper that alone is "
             "known.",
         .main = axis_of(service_demand),
-        .side = Axis{.title = "TSO saves", .unit = "%"}};
+        .side = Axis{.title = "TSO saves", .unit = "%"},
+        .connected = true};
     for (const auto ports : cases.ports(way)) {
         BarGroup group{.name = ports_name(ports)};
         group.bars.push_back(
@@ -67,7 +68,7 @@ Chart demand_chart(const Selection& cases, const std::vector<Comparison>& all, W
         if (const auto saving = hp_tso_saving(way, ports)) {
             auto paper = paper_bar("HP TSO", std::nullopt);
             paper.side = 100 * *saving;
-            paper.mark = "only what TSO saves is known";
+            paper.mark = "not known";
             group.bars.push_back(std::move(paper));
         }
         chart.groups.push_back(std::move(group));
@@ -91,18 +92,19 @@ Chart gain_chart(const Selection& cases, const std::vector<Comparison>& all) {
             "As figure 3 of HP TSO, whose numbers are not known; beside Linux 2.5.33 with one port. Where "
             "the shaper or the link limits with TSO off too, TSO adds nothing: it saves CPU.",
         .main = {.title = "throughput that TSO adds", .unit = "%", .digits = 1}};
-    for (const auto way : all_ways)
+    for (const auto way : all_ways) {
+        BarGroup group{.name = std::string(way_text(way))};
         for (const auto ports : cases.ports(way)) {
             const auto* found = comparison_of(all, Subject::tso_throughput, cases.usual(way, ports, true));
             if (found == nullptr) continue;
-            BarGroup group{.name = fmt::format("{}, {}", way_text(way), ports_name(ports))};
             if (const auto paper = linux_tso_gain(way, ports))
-                group.bars.push_back(paper_bar("Linux 2.5.33", 100 * *paper));
-            auto bar = cases.bar("ours", Style::now, found->what, throughput, nullptr);
+                group.bars.push_back(paper_bar("Linux, " + ports_name(ports), 100 * *paper));
+            auto bar = cases.bar(ports_name(ports), Style::now, found->what, throughput, nullptr);
             bar.value = gain_of(found->ratio);
             group.bars.push_back(std::move(bar));
-            chart.groups.push_back(std::move(group));
         }
+        if (!group.bars.empty()) chart.groups.push_back(std::move(group));
+    }
     return chart;
 }
 
@@ -129,7 +131,8 @@ Chart efficiency_chart(const Selection& cases) {
         .lead = "As TOE, which found the index of teamed ports virtually identical to that of the same ports "
                 "unteamed.",
         .main = axis_of(pe_index),
-        .side = axis_of(cpu)};
+        .side = axis_of(cpu),
+        .connected = true};
     for (const auto way : all_ways) {
         const auto ports = ports_with_sizes(cases, way);
         auto sized = cases.varied(cases.usual(way, ports, true), [](Case& what) { what.message = 0; });
@@ -164,7 +167,8 @@ Chart io_chart(const Selection& cases) {
         .lead = "FEP estimates i/o's as size / 1024 x 2. Beside it the packets that really pass between the "
                 "kernel and the ports, with TSO off and on.",
         .main = axis_of(io_measured),
-        .side = axis_of(throughput)};
+        .side = axis_of(throughput),
+        .connected = true};
     for (const auto ports : cases.ports(way)) {
         BarGroup group{.name = ports_name(ports)};
         const auto on = cases.usual(way, ports, true);

@@ -12,7 +12,7 @@ namespace teamo::ctl::bench::html {
 namespace {
 
 // In units of the view box, which are pixels when the drawing is 440 pixels wide.
-constexpr double width = 440, name_end = 92, bars_start = 98, side_start = 330, side_end = 432;
+constexpr double width = 440, name_end = 92, bars_start = 98, side_start = 330, side_end = 424;
 constexpr double row_height = 19, bar_height = 13, group_gap = 8, head_height = 34, foot_height = 8;
 constexpr double label_room = 84; ///< beside the longest bar
 
@@ -38,11 +38,11 @@ struct Scale {
     double at(double value) const { return start + (value - low) / (high - low) * (end - start); }
 };
 
-/// The next of 1, 2, 2.5, 5 and 10 times a power of ten.
+/// The next number that reads well.
 double round_up(double value) {
     if (value <= 0) return 1;
     const double power = std::pow(10, std::floor(std::log10(value)));
-    for (const double step : {1.0, 2.0, 2.5, 5.0})
+    for (const double step : {1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0})
         if (value <= step * power * (1 + 1e-9)) return step * power;
     return 10 * power;
 }
@@ -83,6 +83,11 @@ Layout layout_of(const Chart& chart) {
             .height = height};
 }
 
+std::string tick_text(double value) {
+    if (std::abs(value) >= 1e6) return fmt::format("{:g} M", value / 1e6);
+    return std::abs(value) >= 1e4 ? fmt::format("{:g} k", value / 1e3) : fmt::format("{:g}", value);
+}
+
 /// Title of the axis, and lines at its ends.
 Markup axis_of(const Layout& layout, const Axis& axis, const Scale& scale, double left) {
     const double bottom = layout.height - foot_height;
@@ -91,7 +96,7 @@ Markup axis_of(const Layout& layout, const Axis& axis, const Scale& scale, doubl
     for (const double value : {scale.low, (scale.low + scale.high) / 2, scale.high}) {
         const double x = scale.at(value);
         drawn += line(x, head_height - 6, x, bottom, value == 0 ? "zero" : "grid");
-        drawn += label(x, head_height - 10, "tick", fmt::format("{:g}", value));
+        drawn += label(std::min(x, width - 16), head_height - 10, "tick", tick_text(value));
     }
     if (scale.low < 0 && scale.high > 0)
         drawn += line(scale.at(0), head_height - 6, scale.at(0), bottom, "zero");
@@ -147,6 +152,7 @@ Markup side_of(const Layout& layout, const Bar& bar, double top) {
 
 /// The lines that connect the marks of bars with the same name.
 Markup side_lines(const Layout& layout) {
+    if (!layout.chart.connected) return {};
     std::map<std::string, std::pair<Style, std::vector<std::string>>> lines;
     double top = head_height;
     for (const auto& group : layout.chart.groups) {

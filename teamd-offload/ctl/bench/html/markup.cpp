@@ -29,10 +29,17 @@ std::string opened(std::string_view name, const Attributes& attributes) {
     return out;
 }
 
+/// A cell that is longer may break.
+constexpr std::size_t sentence = 30;
+
 Markup cells_of(const std::vector<std::string>& row) {
     Markup cells;
-    for (std::size_t column = 0; column < row.size(); ++column)
-        cells += column == 0 ? element("th", {{"scope", "row"}}, row[column]) : element("td", row[column]);
+    for (std::size_t column = 0; column < row.size(); ++column) {
+        const Attributes classes =
+            row[column].size() > sentence ? Attributes{{"class", "words"}} : Attributes{};
+        cells += column == 0 ? element("th", {{"scope", "row"}}, row[column])
+                             : element("td", classes, row[column]);
+    }
     return cells;
 }
 
@@ -66,7 +73,8 @@ Markup markup_of(const Table& table) {
         titles += element("th", {{"scope", "col"}}, title);
     for (const auto& row : table.rows)
         rows += element("tr", cells_of(row)) + Markup::verbatim("\n");
-    const auto content = element("caption", table.caption) + element("thead", element("tr", titles)) +
+    const auto content = element("caption", element("span", table.caption)) +
+                         element("thead", element("tr", titles)) +
                          element("tbody", Markup::verbatim("\n") + rows);
     // Scrolls by the keyboard too.
     return element(

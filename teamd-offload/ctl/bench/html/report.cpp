@@ -9,29 +9,65 @@
 #include <fmt/format.h>
 
 namespace teamo::ctl::bench {
+namespace {
+
+using html::element, html::Markup;
+
+struct Part {
+    std::string_view id, title;
+    Markup content;
+};
+
+std::vector<Part> parts_of(const Results& results, const std::optional<Prices>& prices) {
+    std::vector<Part> parts{{"charts", "Charts", html::charts_part(results)},
+                            {"machine", "Machine", html::machine_part(results)},
+                            {"cpus", "CPU by CPU", html::cpus_part(results)},
+                            {"cost", "Cost", html::money_part(results, prices)},
+                            {"not-measured", "Not measured", html::not_measured_part(results)},
+                            {"comparisons", "Comparisons", html::comparisons_part(results)},
+                            {"figures", "All figures", html::figures_part(results)},
+                            {"definitions", "Definitions", html::definitions_part()},
+                            {"papers", "Papers", html::papers_part()}};
+    std::erase_if(parts, [](const Part& part) { return part.content.empty(); });
+    return parts;
+}
+
+Markup head_of(const Results& results) {
+    const auto title = fmt::format("teamoctl bench: {}", setup_text(usual_case(results)));
+    const auto newline = Markup::verbatim("\n");
+    return html::lone_element("meta", {{"charset", "utf-8"}}) + newline +
+           html::lone_element("meta",
+                              {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}) +
+           newline + element("title", title) + element("style", Markup::verbatim(html::style_sheet()));
+}
+
+Markup top_of(const Results& results, const std::vector<Part>& parts) {
+    const auto& machine = results.machine;
+    Markup links;
+    for (const auto& part : parts)
+        links += element("a", {{"href", fmt::format("#{}", part.id)}}, part.title) + " ";
+    return element(
+        "header", element("h1", "teamoctl bench") + element("p", {{"class", "soft"}}, setting_text(results)) +
+                      element("p", {{"class", "soft"}},
+                              fmt::format("measured {} with teamoctl {}", machine.date, machine.version)) +
+                      element("nav", {{"aria-label", "sections"}}, links));
+}
+
+} // namespace
 
 std::string html_report(const Results& results, const std::optional<Prices>& prices) {
-    using html::element, html::Markup;
-    const auto title = fmt::format("teamoctl bench: {}", case_text(usual_case(results)));
+    const auto parts = parts_of(results, prices);
     const auto newline = Markup::verbatim("\n");
-    const auto head =
-        html::lone_element("meta", {{"charset", "utf-8"}}) + newline +
-        html::lone_element("meta",
-                           {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}) +
-        newline + element("title", title) + element("style", Markup::verbatim(html::style_sheet())) + newline;
-    const auto top =
-        element("header", element("h1", "teamoctl bench") +
-                              element("p", {{"class", "soft"}},
-                                      fmt::format("{}; {}", setting_text(results), results.machine.date)));
-    const auto body =
-        html::patterns() + top + newline +
-        element("main", html::first_screen(results) + html::charts_section(results) +
-                            html::comparisons_section(results) + html::cpus_section(results) +
-                            html::figures_section(results) + html::money_section(results, prices) +
-                            html::not_measured_section(results) + html::machine_section(results) +
-                            html::definitions_section());
+    auto sections = html::first_screen(results);
+    for (const auto& part : parts)
+        sections += element("section", element("h2", {{"id", std::string(part.id)}}, part.title) + newline +
+                                           part.content) +
+                    newline;
+    const auto body = html::patterns() + top_of(results, parts) + newline + element("main", sections);
     return "<!DOCTYPE html>\n" +
-           element("html", {{"lang", "en"}}, element("head", head) + newline + element("body", body)).str() +
+           element("html", {{"lang", "en"}},
+                   element("head", head_of(results)) + newline + element("body", body))
+               .str() +
            "\n";
 }
 

@@ -20,6 +20,8 @@ main { padding-bottom: 3rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 1.2rem 0 .2rem; }
 h2 { font-size: 1.3rem; margin: 2.2rem 0 .6rem; padding-top: .6rem; border-top: 2px solid var(--line); }
 h3 { font-size: 1.05rem; margin: 1.6rem 0 .2rem; }
+nav { font-size: .93rem; margin: .8rem 0; }
+nav a { color: var(--ours); display: inline-block; padding: .15rem .9rem .15rem 0; }
 p { margin: .3rem 0 .7rem; max-width: 46rem; }
 .soft, caption, .lead { color: var(--soft); }
 ul { margin: .4rem 0; padding-left: 1.2rem; }
@@ -32,16 +34,21 @@ svg.patterns { position: absolute; width: 0; height: 0; }
 .scroll { overflow-x: auto; min-width: 0; margin: .3rem 0 .8rem; }
 table { border-collapse: collapse; font-size: .87rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding-bottom: .25rem; }
-th, td { padding: .22rem .6rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
+caption span { display: inline-block; max-width: min(46rem, calc(100vw - 4rem)); }
+th, td { padding: .22rem .6rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top;
+  white-space: nowrap; }
+thead th, td.words { white-space: normal; }
+td.words { min-width: 14rem; text-align: left; }
 th { font-weight: 600; }
 tbody th { font-weight: 400; }
-th:first-child, td:first-child, .words td { text-align: left; }
-thead th { background: var(--box); vertical-align: bottom; }
+th:first-child { text-align: left; position: sticky; left: 0; background: var(--page); white-space: normal; min-width: 8.5rem; }
+thead th, thead th:first-child { background: var(--box); vertical-align: bottom; }
 .first { background: var(--box); border: 1px solid var(--line); border-radius: .4rem; padding: .2rem 1rem .6rem;
   margin-top: 1rem; }
-.first table { font-size: 1.02rem; }
+.first table { font-size: 1rem; }
+.first tbody th, .first thead th { background: var(--box); }
+.first tbody tr:nth-child(2) > * { font-weight: 600; font-size: 1.15em; }
 .first h2 { border: 0; margin: .4rem 0 .2rem; padding: 0; }
-.first thead th { background: none; }
 dl { display: grid; grid-template-columns: minmax(8rem, 14rem) minmax(0, 1fr); gap: .3rem 1rem; font-size: .93rem; }
 dt { font-weight: 600; overflow-wrap: anywhere; }
 dd { margin: 0; }
@@ -49,12 +56,18 @@ dd { margin: 0; }
   dl { grid-template-columns: minmax(0, 1fr); gap: 0; }
   dd { margin-bottom: .6rem; }
   .first { padding: .1rem .7rem .5rem; }
-  .first table { font-size: .9rem; } }
+  .first table { font-size: .8rem; }
+  .first th:first-child { min-width: 5.5rem; }
+  .first tbody tr:nth-child(2) > * { font-size: 1em; }
+
+  th, td, .first th, .first td { padding: .2rem .35rem; } }
 text { fill: var(--text); font: 11px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
 text.group { font-weight: 600; font-size: 12px; }
 text.name, text.before { text-anchor: end; }
 text.tick { text-anchor: middle; fill: var(--soft); font-size: 10px; }
+text.side, text.group, text.value { paint-order: stroke; stroke: var(--page); stroke-width: 3px; stroke-linejoin: round; }
 text.axis { fill: var(--soft); }
+@media (max-width: 40rem) { text { font-size: 12px; } text.group { font-size: 12.5px; } }
 .grid { stroke: var(--line); stroke-width: 1; }
 .zero { stroke: var(--soft); stroke-width: 1; }
 .whisker { stroke: var(--text); stroke-width: 1.2; }
@@ -71,6 +84,7 @@ text.axis { fill: var(--soft); }
 .ink-then { fill: var(--ours); }
 .ink-paper { fill: var(--paper-ink); }
 @media print {
+  nav { display: none; }
   :root { --paper-ink: #6b3a00; --ours: #000000; --text: #000000; --soft: #333333; --line: #999999;
     --page: #ffffff; --box: #ffffff; }
   body { font-size: 10.5pt; }
@@ -78,6 +92,9 @@ text.axis { fill: var(--soft); }
   .chart, tr, li { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
   .scroll { overflow: visible; }
+  .scroll table { font-size: 8pt; }
+  th, td { white-space: normal; padding: .15rem .3rem; }
+  td.words { min-width: 0; }
   .wide table { font-size: 6.5pt; }
   .wide th, .wide td { padding: .1rem .2rem; } }
 )css";

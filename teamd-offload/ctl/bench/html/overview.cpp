@@ -17,22 +17,12 @@ std::string share_text(std::optional<double> share) {
     return share ? fmt::format("{:.1f} %", 100 * *share) : "–";
 }
 
-std::string median_text(const std::optional<Spread>& spread, int digits, std::string_view unit) {
-    return spread ? fmt::format("{:.{}f} {}", spread->median, digits, unit) : "–";
-}
-
-Table headline_table(const Results& results) {
-    Table table{.caption = fmt::format("{}; CPU time of {}", case_text(usual_case(results)),
+Table first_table(const Results& results) {
+    auto rows = headline_rows(results);
+    Table table{.caption = fmt::format("{}; CPU time of {}", setup_text(usual_case(results)),
                                        basis_text(basis_of(results))),
-                .titles = {"", "throughput", "CPU", "service demand", "limited by",
-                           "of the single ports' sum", "APA's share"}};
-    table.titles.front() = "way";
-    for (const auto& line : headlines(results))
-        table.rows.push_back(
-            {fmt::format("{}, {} ports", way_text(line.measured->what.way), line.measured->what.ports),
-             rate_text(line.throughput.median), median_text(line.cpu, 0, "%"),
-             median_text(line.demand, 2, "µs/KiB"), std::string(limit_text(line.measured->limit)),
-             share_text(line.of_sum), share_text(line.papers_of_sum)});
+                .titles = rows.front()};
+    table.rows.assign(rows.begin() + 1, rows.end());
     return table;
 }
 
@@ -72,24 +62,16 @@ Table comparison_table(Subject about, const std::vector<Comparison>& all) {
 
 } // namespace
 
-Markup section(std::string_view title, const Markup& content) {
-    if (content.empty()) return {};
-    return element("section", element("h2", title) + Markup::verbatim("\n") + content) +
-           Markup::verbatim("\n");
-}
-
 Markup first_screen(const Results& results) {
     const auto all = comparisons(results);
-    auto lines = findings(results);
-    lines.push_back("repeatability: " + repeatability(all));
-    const auto table = headline_table(results);
+    const auto table = first_table(results);
     const auto content = element("h2", "In short") +
                          (table.rows.empty() ? element("p", "Nothing was measured.") : markup_of(table)) +
-                         list_of(lines);
+                         element("p", fmt::format("Repeatability: {}.", repeatability(all)));
     return element("section", {{"class", "first"}}, content) + Markup::verbatim("\n");
 }
 
-Markup charts_section(const Results& results) {
+Markup charts_part(const Results& results) {
     Markup content, absent;
     std::vector<std::string> missing;
     for (const auto& chart : charts_of(results)) {
@@ -102,10 +84,10 @@ Markup charts_section(const Results& results) {
         absent =
             element("p", {{"class", "soft"}},
                     fmt::format("Not drawn, because it was not measured: {}.", fmt::join(missing, "; ")));
-    return section("Charts", content + absent);
+    return content + absent;
 }
 
-Markup comparisons_section(const Results& results) {
+Markup comparisons_part(const Results& results) {
     const auto all = comparisons(results);
     Markup content;
     std::optional<Subject> last;
@@ -114,10 +96,10 @@ Markup comparisons_section(const Results& results) {
         last = one.about;
         content += markup_of(comparison_table(one.about, all));
     }
-    return section("Comparisons", content);
+    return content;
 }
 
-Markup cpus_section(const Results& results) {
+Markup cpus_part(const Results& results) {
     Table table{.caption = "Busy part of each CPU of the machine", .titles = {"CPU"}};
     std::map<unsigned, std::vector<std::string>> rows;
     for (const auto& line : headlines(results)) {
@@ -133,15 +115,15 @@ Markup cpus_section(const Results& results) {
         row.resize(table.titles.size(), "–");
         table.rows.push_back(std::move(row));
     }
-    return table.rows.empty() ? Markup() : section("CPU by CPU", markup_of(table));
+    return table.rows.empty() ? Markup() : markup_of(table);
 }
 
-Markup not_measured_section(const Results& results) {
+Markup not_measured_part(const Results& results) {
     std::vector<std::string> lines;
     for (const auto& measured : results.cases)
         if (!measured.skipped.empty())
             lines.push_back(fmt::format("{}: {}", case_text(measured.what), measured.skipped));
-    return section("Not measured", list_of(lines));
+    return list_of(lines);
 }
 
 } // namespace teamo::ctl::bench::html

@@ -69,7 +69,7 @@ std::string or_not_known(const std::string& text) { return text.empty() ? "not k
 
 } // namespace
 
-Markup figures_section(const Results& results) {
+Markup figures_part(const Results& results) {
     Markup content;
     for (const auto& wanted : figure_tables()) {
         const auto table = table_of_figures(results, wanted);
@@ -79,14 +79,13 @@ Markup figures_section(const Results& results) {
         return spread_of(measured, basis_of(results), joules_per_gb).has_value();
     });
     if (!has_meter) content += element("p", "Energy: no meter (neither RAPL nor IPMI).");
-    return section("All figures", content);
+    return content;
 }
 
-Markup money_section(const Results& results, const std::optional<Prices>& prices) {
+Markup money_part(const Results& results, const std::optional<Prices>& prices) {
     if (!prices)
-        return section("Cost",
-                       element("p", "No price table was given. With --prices FILE the cost over the years is "
-                                    "shown; teamo-metrics(7) has the keys."));
+        return element("p", "No price table was given. With --prices FILE the cost over the years is "
+                            "shown; teamo-metrics(7) has the keys.");
     Table table{.caption = fmt::format(
                     "{:g} servers with {:g} Gbit/s each, {:g} hours a year over {:g} years, PUE {:g}",
                     prices->servers, prices->gbits, prices->hours, prices->years, prices->pue),
@@ -103,10 +102,10 @@ Markup money_section(const Results& results, const std::optional<Prices>& prices
              fmt::format("{:.0f}", cost.servers), cost.kwh ? fmt::format("{:.0f}", *cost.kwh) : "no meter",
              cost.energy ? fmt::format("{:.0f}", *cost.energy) : "–", fmt::format("{:.0f}", cost.total())});
     }
-    return section("Cost", markup_of(table));
+    return markup_of(table);
 }
 
-Markup machine_section(const Results& results) {
+Markup machine_part(const Results& results) {
     const auto& machine = results.machine;
     Markup list =
         entry("kernel", or_not_known(machine.kernel)) +
@@ -120,22 +119,26 @@ Markup machine_section(const Results& results) {
         entry("CPU time", basis_text(basis_of(results)));
     for (const auto& [name, value] : machine.sysctls)
         list += entry(name, value);
-    return section("Machine", element("dl", list));
+    return element("dl", list);
 }
 
-Markup definitions_section() {
-    Markup figures, sources;
+Markup definitions_part() {
+    Markup list;
     for (const auto& metric : metrics())
-        figures +=
-            entry(fmt::format("{} ({})", metric.title, metric.unit),
-                  metric.paper.empty() ? std::string(metric.definition)
-                                       : fmt::format("{} Paper: {}.", metric.definition, metric.paper));
-    figures += entry(
-        "rounds", "A figure is the median of its rounds, with the lowest and the highest beside it. A ratio "
+        list += entry(fmt::format("{} ({})", metric.title, metric.unit),
+                      metric.paper.empty() ? std::string(metric.definition)
+                                           : fmt::format("{} Paper: {}.", metric.definition, metric.paper));
+    list += entry("rounds",
+                  "A figure is the median of its rounds, with the lowest and the highest beside it. A ratio "
                   "is made round by round; it repeats if each round is within 5 % of the median.");
+    return element("dl", list);
+}
+
+Markup papers_part() {
+    Markup list;
     for (const auto& paper : papers())
-        sources += entry(paper.key, fmt::format("{} {}", paper.about, paper.found));
-    return section("Definitions", element("dl", figures)) + section("Papers", element("dl", sources));
+        list += entry(paper.key, fmt::format("{} {}", paper.about, paper.found));
+    return element("dl", list);
 }
 
 } // namespace teamo::ctl::bench::html

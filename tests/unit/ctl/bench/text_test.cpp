@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/text.h"
+
+#include "unit/ctl/bench/sample.h"
+#include "unit/ctl/lines.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::ctl::bench {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+using testing::Le;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr std::size_t columns = 80;
+
+TEST(BenchText, begins_with_speed_cpu_limit_and_the_papers) {
+    const auto text = results_text(sample_results());
+    EXPECT_THAT(text,
+                StartsWith("veth ports of 1000 Mbit/s, shaped by tbf; 2 CPUs; kernel 6.18.0; profile paper\n"
+                           "team (bpf), streams, messages of 32768 bytes, sockets of 131072 bytes\n"
+                           "CPU time of the whole machine, with both ends\n"
+                           "\n"
+                           "with TSO on                               transmit     receive   both ways\n"
+                           "ports                                            8           8           8\n"
+                           "throughput, Mbit/s                            7528        7528       15056\n"
+                           "limited by                                  shaper      shaper      shaper\n"
+                           "CPU, %                                          28          31          67\n"
+                           "service demand, us/KiB                       0.610       0.671       0.732\n"
+                           "of the single ports' sum                   100.0 %     100.0 %     100.0 %\n"
+                           "- APA, TSO off                              99.0 %      99.0 %      90.0 %\n"
+                           "service demand, TSO on against off         -59.3 %     -59.3 %     -59.3 %\n"
+                           "- HP TSO, 4 ports at most                  -46.0 %           -     -26.0 %\n"));
+    EXPECT_THAT(text,
+                HasSubstr("both ways      8  off    8935   2.0 %    59 %   90 %     98   1.797     CPU\n"));
+    EXPECT_THAT(text,
+                HasSubstr("not measured: bonding, 8 ports, transmit: this kernel has no bonding driver\n"));
+    EXPECT_THAT(text, HasSubstr("energy: no meter\n"));
+}
+
+TEST(BenchText, fits_80_columns) {
+    auto results = sample_results();
+    for (auto& measured : results.cases)
+        for (std::size_t round = 0; round < measured.rounds.size(); ++round)
+            measured.rounds[round].cpus[0].system *= static_cast<double>(1 + round * measured.what.tso);
+    const auto text = results_text(results, Prices{.currency = "EUR", .server = 5'000});
+    EXPECT_THAT(text, HasSubstr("rounds differ: "));
+    EXPECT_THAT(lines_of(text), Each(SizeIs(Le(columns))));
+}
+
+TEST(BenchText, of_nothing) { EXPECT_THAT(results_text({}), HasSubstr("nothing was measured\n")); }
+
+TEST(BenchMarkdown, has_a_row_for_each_way_and_number_of_ports) {
+    const auto one = sample_results();
+    const std::vector both{one, one};
+    const auto table = markdown_table(both);
+    EXPECT_THAT(table,
+                HasSubstr("\n| 2 | both ways | 8 | 15056 | 8935 | 100 % | 90 % | 67 / 98 | 0.732 / 1.797 | "
+                          "shaper |\n"));
+    EXPECT_THAT(table, HasSubstr("Example CPU \\<model\\>"));
+}
+
+} // namespace
+} // namespace teamo::ctl::bench
