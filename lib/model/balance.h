@@ -32,6 +32,7 @@ using BucketLoads = std::array<BucketLoad, bucket_count>;
 struct QueueCounters {
     std::uint64_t backlog = 0; ///< bytes in the queue
     std::uint64_t sent = 0;    ///< bytes
+    std::uint64_t packets = 0; ///< sent; a GSO packet counts as its segments
     std::uint64_t dropped = 0; ///< packets
     bool operator==(const QueueCounters&) const = default;
 };

@@ -52,6 +52,10 @@ _teamoctl() {
         choices=$(_teamoctl_ports "${words[0]}")
     elif [[ $before == --measure ]]; then
         choices=$(_teamoctl_ports "${words[0]}")
+    elif [[ $current == -* && ${words[*]} == 'bench serve' ]]; then
+        choices='--allow= --port='
+    elif [[ $current == -* && ${words[*]} == bench ]]; then
+        choices='--self= --profile= --rate= --seconds= --rounds= --json --html='
     elif [[ $current == -* ]]; then
         choices='-h --help -v --verbose -o --oneline -D --force-dbus -Z --force-zmq= -U --force-usock --json'
         case "${words[*]:1}" in
@@ -60,9 +64,11 @@ _teamoctl() {
         'port remove'* | 'config reload'*) choices+=' -n --dry-run' ;;
         esac
     elif ((${#words[@]} == 0)); then
-        choices="$(_teamoctl_teams) help import metrics replace"
+        choices="$(_teamoctl_teams) help bench import metrics replace"
     elif [[ ${words[*]} == import ]]; then
         choices='bond teamd'
+    elif [[ ${words[*]} == bench ]]; then
+        choices='serve'
     elif [[ ${words[*]} == 'import bond' || ${words[*]} == replace ]]; then
         choices=$(_teamoctl_bonds)
         [[ ${words[0]} == import ]] && compopt -o default

@@ -30,6 +30,7 @@ struct Command {
     CheckFunction* check = nullptr;             ///< checks the arguments without the daemon: bad usage
     bool json = false, measure = false;         ///< accepts --json; --measure
     bool once = false;                          ///< accepts --once
+    std::span<const std::string_view> values{}; ///< the options with a value that it accepts
     CommandFunction* dry_run = nullptr;         ///< accepts --dry-run, and then --json
     std::string_view same_as{};                 ///< the path that has the description
 };
@@ -55,7 +56,7 @@ CommandFunction config_dump_noports, config_diff, config_reload, state_view, sta
     port_remove_dry_run;
 CommandFunction balance_show, balance_hash, balance_move, stats_show, stats_live, metrics_show, top_show,
     offload_show, guard_show, doctor;
-CommandFunction interrupts_show, interrupts_plan, interrupts_benchmark;
+CommandFunction interrupts_show, interrupts_plan, interrupts_benchmark, bench_team;
 CommandFunction workers_show, workers_bind, workers_release, workers_run;
 CheckFunction check_balance_hash, check_balance_move, check_workers_bind;
 
@@ -65,7 +66,9 @@ struct TeamlessCommand {
     std::string_view parameters;     ///< as usage lines show them
     std::size_t least = 0, most = 0; ///< number of arguments
     CommandResult (*run)(const Options&, Arguments) = nullptr;
-    std::string_view summary{}, text{}; ///< as in Description
+    std::string_view summary{}, text{};         ///< as in Description
+    bool json = false;                          ///< accepts --json
+    std::span<const std::string_view> values{}; ///< the options with a value that it accepts
 };
 
 std::span<const TeamlessCommand> teamless_commands();
@@ -78,6 +81,8 @@ CommandResult metrics_of_all_teams(const Options& options, Arguments);
 CommandResult import_bond(const Options& options, Arguments words);
 CommandResult import_teamd(const Options& options, Arguments words);
 CommandResult replace_bond(const Options& options, Arguments words);
+CommandResult bench_self(const Options& options, Arguments);
+CommandResult bench_serve(const Options& options, Arguments);
 
 // `teamoctl --help` and `teamoctl help COMMAND`. man/teamoctl.8 has more, but need not be installed.
 

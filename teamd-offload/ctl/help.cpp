@@ -152,6 +152,13 @@ reads from a file. "teamoctl metrics", without a team, prints them of all teams.
 takes a second. Exits with 1 if there is an error or a warning.
 A port that is nearly full is measured with and without TSO, which takes 17
 seconds. --measure=PORTDEV measures the port that you name.)"},
+    {"bench", "measure the team against another machine",
+     R"(Measures what the team transmits and receives, with streams, files and requests,
+and the CPU time of this machine. Nothing of the team is changed.
+  --peer=ADDRESS[,ADDRESS...]  where "teamoctl bench serve" runs: several
+                               addresses if the hash is by addresses
+  --port=PORT                  of the server, 5201
+Other options are those of "teamoctl bench".)"},
 });
 
 constexpr std::size_t indent = 4, help_column = 39;
@@ -178,7 +185,7 @@ std::string help_on_teamless(std::string_view program, Arguments words) {
     const auto wanted = fmt::format("{}", fmt::join(words, " "));
     std::string text;
     for (const auto& command : teamless_commands())
-        if (command.least + command.most > 0 &&
+        if ((command.least + command.most > 0 || !command.values.empty()) &&
             (command.path == wanted || command.path.starts_with(wanted + " ")))
             text += fmt::format("{}usage: {} {}\n\n{}\n", text.empty() ? "" : "\n", program,
                                 usage_of(command), command.text);
@@ -243,13 +250,16 @@ std::string help_text(std::string_view program) {
 
 Result<std::string> help_on(std::string_view program, Arguments words) {
     if (words.empty()) return help_text(program);
-    if (auto text = help_on_teamless(program, words); !text.empty()) return text;
-    const auto row = TEAMO_TRY(find_row(words));
-    const auto& command = *row;
-    std::string text;
+    auto text = help_on_teamless(program, words);
+    const auto row = find_row(words);
+    if (!row && !text.empty()) return text;
+    if (!row) return tl::unexpected(row.error());
+    const auto& command = **row;
+    // A command with a team and without one: only if it is the same word, so not an abbreviation.
+    if (!text.empty() && command.path != words.front()) return text;
     if (command.run != nullptr)
-        text = fmt::format("usage: {} {}teamdevname {}\n\n{}\n", program, options_of(command),
-                           usage_of(command), description_of(command).text);
+        text += fmt::format("usage: {} {}teamdevname {}\n\n{}\n", program, options_of(command),
+                            usage_of(command), description_of(command).text);
     if (const auto below = table_of_commands(command.path); !below.empty())
         text += fmt::format("{}Commands of \"{}\":\n{}", text.empty() ? "" : "\n", command.path, below);
     return text;

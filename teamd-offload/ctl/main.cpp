@@ -10,7 +10,7 @@ namespace teamo::ctl {
 namespace {
 
 // Above all character codes: these options have no letter.
-constexpr int json_option = 256, measure_option = 257, once_option = 258;
+constexpr int json_option = 256, measure_option = 257, once_option = 258, value_option = 259;
 
 constexpr std::array long_options{
     option{"help", no_argument, nullptr, 'h'},
@@ -26,6 +26,21 @@ constexpr std::array long_options{
     option{nullptr, 0, nullptr, 0},
 };
 
+/// Those of bench, which are read only if a word is "bench": the abbreviations of the others stay as they
+/// are.
+constexpr std::array bench_options{"self", "peer",    "port",   "rate", "profile",
+                                   "html", "seconds", "rounds", "allow"};
+
+std::vector<option> options_for(std::span<char* const> words) {
+    std::vector<option> all(long_options.begin(), long_options.end() - 1);
+    const auto is_bench = [](const char* word) { return std::string_view(word) == "bench"; };
+    if (std::ranges::any_of(words, is_bench))
+        for (const auto* name : bench_options)
+            all.push_back({name, required_argument, nullptr, value_option});
+    all.push_back(long_options.back());
+    return all;
+}
+
 /// getopt_long() reports a refused letter in optopt, but not a refused long option.
 std::string refused_option(char** argv) {
     const bool is_letter = optopt > 0 && optopt < json_option;
@@ -36,7 +51,9 @@ std::string refused_option(char** argv) {
 Result<Options> read_options(int argc, char** argv) {
     Options options;
     opterr = 0; // our caller prints the error, in one line
-    for (int letter = 0; (letter = getopt_long(argc, argv, "hvoDZ:Un", long_options.data(), nullptr)) >= 0;) {
+    const auto known = options_for({argv, static_cast<std::size_t>(argc)});
+    int number = 0;
+    for (int letter = 0; (letter = getopt_long(argc, argv, "hvoDZ:Un", known.data(), &number)) >= 0;) {
         switch (letter) {
         case 'h': options.help = true; return options; // as teamdctl: the rest is ignored
         case 'v': ++options.verbosity; break;
@@ -48,6 +65,7 @@ Result<Options> read_options(int argc, char** argv) {
         case 'n': options.dry_run = true; break;
         case once_option: options.once = true; break;
         case measure_option: options.measure = optarg; break;
+        case value_option: options.values[known[static_cast<std::size_t>(number)].name] = optarg; break;
         default:
             return fail(EINVAL, fmt::format("unknown or incomplete option \"{}\".", refused_option(argv)));
         }
@@ -85,13 +103,16 @@ ExitStatus close_output() {
 
 /// Refuses options that the command does not have.
 Result<> check_options(const Command& command, const Options& options) {
-    const auto has_no = [&](const char* option) {
+    const auto has_no = [&](std::string_view option) {
         return fail(EINVAL, fmt::format("The command \"{}\" has no option {}.", command.path, option));
     };
     if (options.dry_run && !command.dry_run) return has_no("--dry-run");
     if (options.json && !command.json && !options.dry_run) return has_no("--json");
     if (options.measure && !command.measure) return has_no("--measure");
     if (options.once && !command.once) return has_no("--once");
+    for (const auto& [name, value] : options.values)
+        if (std::ranges::find(command.values, name) == command.values.end())
+            return has_no(fmt::format("--{}", name));
     return {};
 }
 
@@ -134,7 +155,9 @@ ExitStatus run(int argc, char** argv) {
     if (!teamless) return print_usage(teamless.error(), program);
     if (*teamless) {
         const auto& [command, arguments] = **teamless;
-        if (auto checked = check_options({.path = command->path}, *options); !checked)
+        if (auto checked = check_options(
+                {.path = command->path, .json = command->json, .values = command->values}, *options);
+            !checked)
             return print_usage(checked.error(), program);
         return end(command->run(*options, arguments), command->path);
     }

@@ -8,6 +8,10 @@ namespace {
 
 constexpr std::size_t any_number = 4096;
 
+constexpr auto serve_values = std::to_array<std::string_view>({"allow", "port"});
+constexpr auto bench_values =
+    std::to_array<std::string_view>({"self", "profile", "rate", "seconds", "rounds", "html"});
+
 constexpr auto table = std::to_array<TeamlessCommand>({
     {.path = "import bond",
      .parameters = "IFACE|FILE [BOND]",
@@ -40,6 +44,28 @@ ports. TEAM is the first free "teamN" if it is not given. The configuration is
 /etc/teamd-offload/TEAM.conf or FILE, made from the bond if the file is not
 there; the MAC address of the bond is added. With FILE the daemon is not started
 by systemd. If a step fails before the bond is removed, the bond is as before.)"},
+    {.path = "bench serve",
+     .parameters = "--allow=ADDRESS",
+     .run = bench_serve,
+     .summary = "serve the benchmark of another machine",
+     .text = R"(Serves "teamoctl TEAM bench --peer" of another machine until it is ended: sends
+and receives what the other asks for. Only the clients of --allow may connect.
+  --allow=ADDRESS[,ADDRESS...]  the clients
+  --port=PORT                   the TCP port, 5201)",
+     .values = serve_values},
+    {.path = "bench",
+     .parameters = "--self=PORTS",
+     .run = bench_self,
+     .summary = "measure a team between two hosts in namespaces",
+     .text = R"(Measures a team against its ports without a team, between two hosts that it makes
+in network namespaces of its own and removes again.
+  --self=PORTS           the number of ports, 1 to 8
+  --profile=quick|paper  what to measure: some minutes, or the matrix of the papers
+  --rate=MBIT            of each port, 1000; 0: not limited
+  --seconds=N            of a round; --rounds=N: of each case
+  --json, --html=FILE    the results for programs; as a report)",
+     .json = true,
+     .values = bench_values},
     {.path = "metrics",
      .parameters = "",
      .run = metrics_of_all_teams,

@@ -128,7 +128,7 @@ using CpuSets = std::array<cpu_set_t, cpu_limit / CPU_SETSIZE>;
 enum Column : std::size_t { user, nice, system, idle, iowait, irq, softirq, steal, columns };
 
 /// `columns_text`: a line without its head "cpu" or "cpuN". None if it has too few columns.
-std::optional<CpuTimes> parse_columns(std::string_view columns_text) {
+std::optional<CpuColumns> parse_columns(std::string_view columns_text) {
     std::array<std::uint64_t, columns> counted{};
     for (auto& one : counted) {
         while (columns_text.starts_with(' '))
@@ -137,9 +137,18 @@ std::optional<CpuTimes> parse_columns(std::string_view columns_text) {
         if (!number || *number > most_ticks) return std::nullopt;
         one = *number;
     }
-    return CpuTimes{.work = counted[user] + counted[nice] + counted[system] + counted[steal],
-                    .interrupts = counted[irq] + counted[softirq],
-                    .idle = counted[idle] + counted[iowait]};
+    return CpuColumns{.user = counted[user] + counted[nice],
+                      .system = counted[system],
+                      .idle = counted[idle] + counted[iowait],
+                      .irq = counted[irq],
+                      .softirq = counted[softirq],
+                      .steal = counted[steal]};
+}
+
+CpuTimes times_of(const CpuColumns& columns) {
+    return {.work = columns.user + columns.system + columns.steal,
+            .interrupts = columns.irq + columns.softirq,
+            .idle = columns.idle};
 }
 
 // The line of interrupts can be long on a large machine.
@@ -210,8 +219,8 @@ CpuLoad load_between(const CpuTimes& earlier, const CpuTimes& later) {
     return {.work = work / all, .interrupts = interrupts / all};
 }
 
-AllCpuTimes parse_cpu_times(std::string_view proc_stat) {
-    AllCpuTimes times;
+std::map<unsigned, CpuColumns> parse_cpu_columns(std::string_view proc_stat) {
+    std::map<unsigned, CpuColumns> times;
     while (!proc_stat.empty()) {
         auto line = take_until(proc_stat, "\n");
         if (!line.starts_with("cpu") || line.starts_with("cpu ")) continue; // "cpu ": all CPUs together
@@ -223,6 +232,17 @@ AllCpuTimes parse_cpu_times(std::string_view proc_stat) {
     return times;
 }
 
+Result<std::map<unsigned, CpuColumns>> read_cpu_columns() {
+    return parse_cpu_columns(TEAMO_TRY(read_proc_stat()));
+}
+
+AllCpuTimes parse_cpu_times(std::string_view proc_stat) {
+    AllCpuTimes times;
+    for (const auto& [cpu, columns] : parse_cpu_columns(proc_stat))
+        times.emplace(cpu, times_of(columns));
+    return times;
+}
+
 Result<AllCpuTimes> read_cpu_times() { return parse_cpu_times(TEAMO_TRY(read_proc_stat())); }
 
 Result<std::chrono::microseconds> parse_busy_time(std::string_view proc_stat, long ticks_per_second) {
@@ -230,7 +250,7 @@ Result<std::chrono::microseconds> parse_busy_time(std::string_view proc_stat, lo
     const auto all =
         proc_stat.starts_with(head) ? parse_columns(proc_stat.substr(head.size())) : std::nullopt;
     if (!all || ticks_per_second <= 0) return fail(EBADMSG, "/proc/stat: no valid line for all CPUs");
-    const auto busy = static_cast<std::int64_t>(all->work + all->interrupts);
+    const auto busy = static_cast<std::int64_t>(times_of(*all).work + times_of(*all).interrupts);
     return std::chrono::microseconds(busy * 1'000'000 / ticks_per_second);
 }
 

@@ -29,7 +29,20 @@ Result<CpuList> read_thread_affinity(pid_t thread);
 /// move. EPERM: another user's thread (CAP_SYS_NICE).
 Result<> write_thread_affinity(pid_t thread, const CpuList& cpus);
 
-/// The times of a CPU since boot, from /proc/stat, in ticks (USER_HZ, a hundredth of a second).
+/// The times of a CPU since boot, from /proc/stat, in ticks (USER_HZ, a hundredth of a second). Idle time is
+/// measured with a clock on most kernels (tick_nohz_stop_idle); the others are counted at each timer tick.
+struct CpuColumns {
+    std::uint64_t user = 0; ///< includes nice
+    std::uint64_t system = 0;
+    std::uint64_t idle = 0; ///< includes iowait
+    std::uint64_t irq = 0, softirq = 0, steal = 0;
+    bool operator==(const CpuColumns&) const = default;
+};
+/// By CPU number; online CPUs only.
+Result<std::map<unsigned, CpuColumns>> read_cpu_columns();
+std::map<unsigned, CpuColumns> parse_cpu_columns(std::string_view proc_stat);
+
+/// The same times in three groups.
 struct CpuTimes {
     std::uint64_t work = 0;       ///< user, system and stolen time
     std::uint64_t interrupts = 0; ///< hard and soft interrupts

@@ -63,10 +63,10 @@ Result<std::vector<DeviceAddress>> read_addresses() {
     return within("the list of addresses", socket.list(make, parse_address));
 }
 
-Result<> add_ipv6_address(const DeviceAddress& address) {
+Result<> add_address(const DeviceAddress& address) {
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     ifaddrmsg header{};
-    header.ifa_family = AF_INET6;
+    header.ifa_family = address.ip.ipv6 ? AF_INET6 : AF_INET;
     header.ifa_prefixlen = address.prefix;
     header.ifa_index = address.device.value;
     auto message = make_message(RTM_NEWADDR, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_REPLACE, header);

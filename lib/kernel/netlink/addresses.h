@@ -32,8 +32,8 @@ std::optional<DeviceAddress> parse_address(const nlmsghdr* message);
 /// All addresses of the namespace, IPv4 and IPv6.
 Result<std::vector<DeviceAddress>> read_addresses();
 
-/// Adds a permanent IPv6 address to a device; no failure if the device has it already.
-Result<> add_ipv6_address(const DeviceAddress& address);
+/// Adds a permanent address to a device; no failure if the device has it already.
+Result<> add_address(const DeviceAddress& address);
 
 /// A neighbour whose hardware address is known (RTM_NEWNEIGH).
 struct Neighbour {

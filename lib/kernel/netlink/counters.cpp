@@ -34,7 +34,7 @@ void add_queue(const nlmsghdr* message, std::map<IfIndex, QueueCounters>& queues
     const auto queue = struct_in<gnet_stats_queue>(attribute_in(stats, TCA_STATS_QUEUE));
     const auto basic = struct_in<gnet_stats_basic>(attribute_in(stats, TCA_STATS_BASIC));
     queues[IfIndex{static_cast<std::uint32_t>(header->tcm_ifindex)}] = {
-        .backlog = queue.backlog, .sent = basic.bytes, .dropped = queue.drops};
+        .backlog = queue.backlog, .sent = basic.bytes, .packets = basic.packets, .dropped = queue.drops};
 }
 
 Result<PortCounters> read_link_stats(NetlinkSocket& socket, IfIndex index) {

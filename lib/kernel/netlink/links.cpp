@@ -309,6 +309,12 @@ Result<> LinkControl::set_master(IfIndex index, IfIndex master) {
     return socket_.request(std::move(message));
 }
 
+Result<> LinkControl::move_to(IfIndex index, int network_namespace) {
+    auto message = link_message(RTM_SETLINK, index, 0);
+    nla_put_u32(message.get(), IFLA_NET_NS_FD, static_cast<std::uint32_t>(network_namespace));
+    return socket_.request(std::move(message));
+}
+
 Result<> LinkControl::set_alias(IfIndex index, std::string_view alias) {
     auto message = link_message(RTM_SETLINK, index, 0);
     nla_put(message.get(), IFLA_IFALIAS, static_cast<int>(alias.size()), alias.data());

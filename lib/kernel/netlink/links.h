@@ -54,6 +54,8 @@ public:
     Result<> set_flags(IfIndex index, std::uint32_t flags, std::uint32_t mask);
     /// Makes a device a port of a master; IfIndex{} is none.
     Result<> set_master(IfIndex index, IfIndex master);
+    /// Moves a device to another network namespace, by the namespace's descriptor. It is down there.
+    Result<> move_to(IfIndex index, int network_namespace);
     Result<> set_alias(IfIndex index, std::string_view alias);
     Result<> add_altname(IfIndex index, std::string_view altname);
     Result<> remove_altname(IfIndex index, std::string_view altname);

@@ -219,7 +219,7 @@ Result<> PortSet::release(const PortBefore& before, const std::string& name) {
     Failures failures;
     failures.add(set_disable_ipv6(name, before, false));
     for (const auto& address : before.ipv6_addresses)
-        failures.add(add_ipv6_address(address));
+        failures.add(add_address(address));
     return failures.result();
 }
 

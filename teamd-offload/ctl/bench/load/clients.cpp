@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/load/clients.h"
+
+#include "base/clock.h"
+
+#include <array>
+
+namespace teamo::ctl::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto longest_start = 10s;
+
+/// One client at work.
+struct Client {
+    const ClientSetup& setup;
+    const IpAddress& server;
+    const std::stop_token& stop;
+    Tally& tally;
+
+    /// None: the thread must stop, or the server does not answer.
+    std::optional<Connection> connect() const {
+        const auto start = Clock::now();
+        while (!stop.stop_requested() && Clock::now() - start < longest_start) {
+            if (auto connection = Connection::to(server, setup.port, setup.order.buffer))
+                return std::optional(std::move(*connection));
+            std::this_thread::sleep_for(20ms);
+        }
+        return std::nullopt;
+    }
+
+    void run() const {
+        if (setup.order.what == Serve::http) return fetch_pages();
+        const auto connection = connect();
+        std::array<char, 1> accepted{}; // so that nothing else arrives with the order
+        if (!connection || !connection->send(text_of(setup.order), stop) ||
+            !connection->receive_all(accepted, stop)) {
+            tally.failed = true;
+            return;
+        }
+        tally.ready = true;
+        work(*connection);
+        if (!stop.stop_requested()) tally.failed = true;
+    }
+
+    void work(const Connection& connection) const {
+        switch (setup.order.what) {
+        case Serve::sink: return send_messages(connection);
+        case Serve::source: return receive_messages(connection);
+        case Serve::echo: return ask(connection);
+        case Serve::file: return fetch_files(connection);
+        case Serve::store: return send_files(connection);
+        case Serve::http:
+        case Serve::totals: return;
+        }
+    }
+
+    void send_messages(const Connection& connection) const {
+        const std::string message(std::max(setup.message, 1U), 'x');
+        while (connection.send(message, stop))
+            tally.sent += message.size();
+    }
+
+    void receive_messages(const Connection& connection) const {
+        std::vector<char> into(std::size_t{1} << 17);
+        while (const auto got = connection.receive(into, stop))
+            tally.received += got;
+    }
+
+    void ask(const Connection& connection) const {
+        std::array<char, 1> byte{'x'};
+        for (;;) {
+            const auto start = Clock::now();
+            if (!connection.send({byte.data(), 1}, stop) || !connection.receive_all(byte, stop)) return;
+            finish(start, 1, 1);
+        }
+    }
+
+    void fetch_files(const Connection& connection) const {
+        std::vector<char> into(std::size_t{1} << 17);
+        for (;;) {
+            const auto start = Clock::now();
+            if (!connection.send("x", stop)) return;
+            for (std::size_t rest = setup.order.bytes; rest > 0;) {
+                const auto got = connection.receive(std::span(into).first(std::min(rest, into.size())), stop);
+                if (got == 0) return;
+                tally.received += got;
+                rest -= got;
+            }
+            finish(start, 0, 0);
+        }
+    }
+
+    void send_files(const Connection& connection) const {
+        const auto content = memory_file(setup.order.bytes);
+        std::array<char, 1> byte{};
+        for (;;) {
+            const auto start = Clock::now();
+            if (!content || !connection.send_file(content.get(), setup.order.bytes, stop) ||
+                !connection.receive_all(byte, stop))
+                return;
+            finish(start, setup.order.bytes, 0);
+        }
+    }
+
+    void fetch_pages() const {
+        std::array<char, 4 * page_size> page{};
+        while (!stop.stop_requested()) {
+            const auto start = Clock::now();
+            const auto connection = connect();
+            if (!connection || !connection->send(text_of(setup.order), stop)) break;
+            std::uint64_t size = 0;
+            while (const auto got = connection->receive(page, stop))
+                size += got;
+            if (size > page_size) finish(start, 0, page_size);
+            tally.ready = true;
+        }
+        if (!stop.stop_requested()) tally.failed = true;
+    }
+
+    void finish(Clock::time_point start, std::uint64_t sent, std::uint64_t received) const {
+        tally.latency.add(Clock::now() - start);
+        tally.sent += sent;
+        tally.received += received;
+        ++tally.operations;
+    }
+};
+
+} // namespace
+
+void start_clients(LoadThreads& threads, const ClientSetup& setup) {
+    for (const auto& server : setup.servers)
+        threads.start(setup.cpus, [setup, server](const std::stop_token& stop, Tally& tally) {
+            if (setup.enter && !setup.enter()) {
+                tally.failed = true;
+                return;
+            }
+            Client{.setup = setup, .server = server, .stop = stop, .tally = tally}.run();
+        });
+}
+
+Result<> await_clients(const LoadThreads& threads) {
+    const auto start = Clock::now();
+    while (threads.ready() < threads.size()) {
+        if (threads.any_failed() || Clock::now() - start > longest_start + 1s)
+            return fail(ETIMEDOUT, fmt::format("{} of {} connections work", threads.ready(), threads.size()));
+        std::this_thread::sleep_for(5ms);
+    }
+    return {};
+}
+
+} // namespace teamo::ctl::bench

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A TCP connection of the load generators. Every call returns within a quarter of a second, so that a thread
+// sees that it must stop.
+#pragma once
+
+#include "base/handle.h"
+#include "base/ip_address.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string_view>
+
+namespace teamo::ctl::bench {
+
+class Connection {
+public:
+    explicit Connection(UniqueFd socket);
+
+    static Result<Connection> to(const IpAddress& address, std::uint16_t port, std::uint32_t buffer);
+
+    /// 0: not limited; the kernel doubles it (socket(7)).
+    void set_buffer(std::uint32_t bytes) const;
+
+    // False: it is closed, or the thread must stop.
+    bool send(std::string_view bytes, const std::stop_token& stop) const;
+    bool send_file(int file, std::uint32_t bytes, const std::stop_token& stop) const;
+
+    /// How many bytes arrived; 0: it is closed, or the thread must stop.
+    std::size_t receive(std::span<char> into, const std::stop_token& stop) const;
+    bool receive_all(std::span<char> into, const std::stop_token& stop) const;
+
+    IpAddress peer() const;
+
+private:
+    UniqueFd socket_;
+};
+
+/// A file in memory of that many bytes; -1 as with UniqueFd if there is no memory.
+UniqueFd memory_file(std::uint32_t bytes);
+
+} // namespace teamo::ctl::bench

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "ctl/bench/load/connection.h"
+#include "ctl/bench/load/tally.h"
+
+#include <set>
+
+namespace teamo::ctl::bench {
+
+struct ServerSetup {
+    std::uint16_t port = 0;
+    CpuList cpus{};                ///< of its threads; empty: any
+    std::set<IpAddress> allowed{}; ///< other clients are refused; empty: none is
+    unsigned most = 256;           ///< connections at a time
+};
+
+/// Serves the orders of load generators (order.h) in the network namespace of the thread that started it. It
+/// has a thread for each connection it can have at a time, all in accept(), so a stranger can use up its
+/// connections but nothing else of the machine.
+class Server {
+public:
+    static Result<std::unique_ptr<Server>> start(const ServerSetup& setup);
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+    ~Server();
+
+    Totals totals() const { return threads_.totals(); }
+
+private:
+    Server(UniqueFd listening, const ServerSetup& setup);
+    void serve(const std::stop_token& stop, Tally& tally) const;
+    void serve(const Connection& client, const std::stop_token& stop, Tally& tally) const;
+
+    UniqueFd listening_;
+    std::set<IpAddress> allowed_;
+    LoadThreads threads_; ///< use all of the above
+};
+
+} // namespace teamo::ctl::bench

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/load/tally.h"
+
+#include "kernel/cpus/cpus.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <ctime>
+
+namespace teamo::ctl::bench {
+namespace {
+
+double cpu_seconds(pthread_t thread) {
+    clockid_t clock{};
+    timespec time{};
+    if (::pthread_getcpuclockid(thread, &clock) != 0 || ::clock_gettime(clock, &time) < 0) return 0;
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+} // namespace
+
+void LoadThreads::start(CpuList cpus, Work work) {
+    auto& one = threads_.emplace_back();
+    one.thread = std::jthread(
+        [cpus = std::move(cpus), work = std::move(work), &tally = one.tally](const std::stop_token& stop) {
+            // A CPU may have gone since: then the scheduler decides.
+            if (!cpus.empty()) (void)write_thread_affinity(0, cpus);
+            work(stop, tally);
+        });
+}
+
+void LoadThreads::stop() {
+    for (auto& one : threads_)
+        one.thread.request_stop();
+    for (auto& one : threads_)
+        if (one.thread.joinable()) one.thread.join();
+}
+
+Totals LoadThreads::totals() const {
+    Totals sum;
+    for (const auto& one : threads_) {
+        sum.sent += one.tally.sent;
+        sum.received += one.tally.received;
+        sum.operations += one.tally.operations;
+        // jthread has no const native_handle().
+        sum.cpu += cpu_seconds(const_cast<std::jthread&>(one.thread).native_handle());
+    }
+    return sum;
+}
+
+std::size_t LoadThreads::ready() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(threads_, [](const One& one) { return one.tally.ready.load(); }));
+}
+
+bool LoadThreads::any_failed() const {
+    return std::ranges::any_of(threads_, [](const One& one) { return one.tally.failed.load(); });
+}
+
+void LoadThreads::clear_latency() {
+    for (auto& one : threads_)
+        one.tally.latency.clear();
+}
+
+void LoadThreads::add_latency_to(Histogram& all) const {
+    for (const auto& one : threads_)
+        all.add(one.tally.latency);
+}
+
+} // namespace teamo::ctl::bench

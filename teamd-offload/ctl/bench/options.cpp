@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/options.h"
+
+#include "base/named.h"
+#include "base/take_until.h"
+#include "base/whole_number.h"
+
+namespace teamo::ctl::bench {
+namespace {
+
+struct Bounds {
+    unsigned least, most;
+};
+
+/// The number of an option, or `otherwise` if it was not given.
+Result<unsigned> number_from(const OptionValues& values, std::string_view name, unsigned otherwise,
+                             Bounds bounds) {
+    const auto found = values.find(name);
+    if (found == values.end()) return otherwise;
+    const auto number = whole_number<unsigned>(found->second);
+    if (!number || *number < bounds.least || *number > bounds.most)
+        return fail(EINVAL, fmt::format("--{}: \"{}\" is not a number from {} to {}", name, found->second,
+                                        bounds.least, bounds.most));
+    return *number;
+}
+
+Result<std::vector<std::string>> addresses_from(const OptionValues& values, std::string_view name) {
+    std::vector<std::string> addresses;
+    const auto found = values.find(name);
+    if (found == values.end()) return addresses;
+    std::string_view rest = found->second;
+    while (!rest.empty()) {
+        const auto address = take_until(rest, ",");
+        if (!parse_ip(address))
+            return fail(EINVAL, fmt::format("--{}: \"{}\" is not an IP address", name, address));
+        addresses.emplace_back(address);
+    }
+    return addresses;
+}
+
+constexpr Bounds all_ports{1, 65'535};
+
+} // namespace
+
+Result<Options> options_from(const OptionValues& values) {
+    Options options;
+    if (const auto profile = values.find("profile"); profile != values.end()) {
+        if (profile->second != "quick" && profile->second != "paper")
+            return fail(EINVAL, "--profile: quick or paper expected");
+        options.profile = profile->second;
+    }
+    const bool paper = options.profile == "paper";
+    options.ports = TEAMO_TRY(number_from(values, "self", 0, {1, max_ports}));
+    options.peers = TEAMO_TRY(addresses_from(values, "peer"));
+    options.port = static_cast<std::uint16_t>(TEAMO_TRY(number_from(values, "port", 5201, all_ports)));
+    options.rate = TEAMO_TRY(number_from(values, "rate", 1000, {0, 400'000}));
+    options.round =
+        std::chrono::seconds(TEAMO_TRY(number_from(values, "seconds", paper ? 60 : 1, {1, 3600})));
+    options.rounds = TEAMO_TRY(number_from(values, "rounds", paper ? 3 : 2, {1, 1000}));
+    if (const auto html = values.find("html"); html != values.end()) options.html = html->second;
+    return options;
+}
+
+Result<ServeOptions> serve_options_from(const OptionValues& values) {
+    ServeOptions options;
+    options.port = static_cast<std::uint16_t>(TEAMO_TRY(number_from(values, "port", 5201, all_ports)));
+    for (const auto& address : TEAMO_TRY(addresses_from(values, "allow")))
+        options.allowed.insert(*parse_ip(address));
+    if (options.allowed.empty())
+        return fail(EINVAL, "name the clients that may connect: --allow=ADDRESS[,ADDRESS...]");
+    return options;
+}
+
+} // namespace teamo::ctl::bench

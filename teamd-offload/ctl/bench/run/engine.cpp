@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/run/engine.h"
+
+#include "ctl/bench/json.h"
+#include "ctl/bench/run/machine.h"
+#include "ctl/bench/run/rounds.h"
+#include "ctl/bench/stage/stage.h"
+#include "ctl/bench/stage/world.h"
+#include "kernel/cpus/cpus.h"
+#include "json/parse.h"
+#include "json/write.h"
+
+namespace teamo::ctl::bench {
+namespace {
+
+/// Stages that were built so far. They stay: rounds alternate, and to build one takes longer than a round.
+class Stages {
+public:
+    Stages(double link_mbits, CpuList cpus) : link_mbits_(link_mbits), cpus_(std::move(cpus)) {}
+
+    Result<Ends> ends_of(const Case& what) {
+        const auto wanted = stage_of(what);
+        for (const auto& stage : stages_)
+            if (stage->what() == wanted) return stage->ends();
+        stages_.push_back(
+            TEAMO_TRY(Stage::build({.what = wanted, .link_mbits = link_mbits_, .cpus = cpus_})));
+        return stages_.back()->ends();
+    }
+
+private:
+    double link_mbits_;
+    CpuList cpus_;
+    std::vector<std::unique_ptr<Stage>> stages_;
+};
+
+Result<std::string> measure_in_world(Options options, Machine machine) {
+    auto links = TEAMO_TRY(LinkControl::open());
+    options.datapaths.clear();
+    if (TEAMO_TRY(links.knows_kind("veth"))) options.datapaths.emplace_back("bpf");
+    if (TEAMO_TRY(links.knows_kind("team"))) options.datapaths.emplace_back("team");
+    if (TEAMO_TRY(links.knows_kind(bond_kind))) options.datapaths.emplace_back("bond");
+    Results results{.machine = std::move(machine), .profile = options.profile};
+    results.machine.driver = "veth";
+    results.machine.nftables = "none"; // the namespaces are new
+    results.machine.link_mbits = options.rate;
+    if (options.rate > 0) results.machine.shaped_by = "tbf";
+    for (auto& what : cases_of(options))
+        results.cases.push_back({.what = std::move(what)});
+    Stages stages(options.rate, TEAMO_TRY(read_thread_affinity(0)));
+    TEAMO_TRY(run_rounds(options, results, [&](const Case& what) { return stages.ends_of(what); }));
+    for (auto& measured : results.cases)
+        measured.limit = limit_of(measured, options.rate, /*shaped=*/true);
+    return json::write(to_json(results), {.indent = 0});
+}
+
+} // namespace
+
+Result<Results> measure_self(const Options& options) {
+    const auto machine = read_machine(); // a new namespace does not show all sysctls
+    const auto text = TEAMO_TRY(in_own_world([&] { return measure_in_world(options, machine); }));
+    const auto document = json::parse(text, {.bytes = text.size()});
+    if (!document)
+        return fail(EPROTO, "the benchmark's process ended unexpectedly: " + document.error().text);
+    return from_json(*document);
+}
+
+} // namespace teamo::ctl::bench

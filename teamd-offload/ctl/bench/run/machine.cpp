@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/run/machine.h"
+
+#include "base/take_until.h"
+#include "kernel/cpus/cpus.h"
+#include "kernel/files/files.h"
+#include "version.h"
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+namespace teamo::ctl::bench {
+namespace {
+
+/// Those that change what a TCP connection or its packets cost.
+constexpr std::array<std::string_view, 10> sysctl_names{"net.core.busy_poll",
+                                                        "net.core.default_qdisc",
+                                                        "net.core.netdev_budget",
+                                                        "net.core.rmem_max",
+                                                        "net.core.rps_sock_flow_entries",
+                                                        "net.core.wmem_max",
+                                                        "net.ipv4.tcp_congestion_control",
+                                                        "net.ipv4.tcp_rmem",
+                                                        "net.ipv4.tcp_wmem",
+                                                        "net.ipv4.tcp_timestamps"};
+
+std::string cpu_model() {
+    const auto info = read_file("/proc/cpuinfo", std::size_t{16} << 20);
+    if (!info) return "";
+    std::string_view rest = *info;
+    while (!rest.empty()) {
+        auto line = take_until(rest, "\n");
+        if (!line.starts_with("model name")) continue;
+        (void)take_until(line, ":");
+        return std::string(line.substr(std::min(line.find_first_not_of(' '), line.size())));
+    }
+    return "";
+}
+
+std::string now_as_text() {
+    const auto now = std::time(nullptr);
+    std::tm utc{};
+    std::array<char, 32> text{};
+    ::gmtime_r(&now, &utc);
+    return {text.data(), std::strftime(text.data(), text.size(), "%FT%TZ", &utc)};
+}
+
+} // namespace
+
+Machine read_machine() {
+    utsname system{};
+    ::uname(&system);
+    Machine machine{.kernel = system.release,
+                    .cpu = cpu_model(),
+                    .cpus = static_cast<unsigned>(read_online_cpus().value_or(CpuList{}).size()),
+                    .version = program_version,
+                    .date = now_as_text()};
+    for (const auto name : sysctl_names) {
+        std::string path(name);
+        std::ranges::replace(path, '.', '/');
+        if (auto value = sysfs::first_line("/proc/sys/" + path); !value.empty())
+            machine.sysctls[std::string(name)] = std::move(value);
+    }
+    return machine;
+}
+
+} // namespace teamo::ctl::bench

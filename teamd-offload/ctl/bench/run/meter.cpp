@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/run/meter.h"
+
+#include "kernel/files/files.h"
+
+namespace teamo::ctl::bench {
+namespace {
+
+/// The packages of the processor (Documentation/power/powercap/powercap.rst); their zones are parts of them.
+std::map<std::string, std::uint64_t> read_rapl() {
+    const std::string folder = "/sys/class/powercap";
+    std::map<std::string, std::uint64_t> meters;
+    for (const auto& name : sysfs::names_in(folder)) {
+        if (!name.starts_with("intel-rapl:") || name.find(':', name.find(':') + 1) != std::string::npos)
+            continue;
+        const auto energy = sysfs::number(folder + "/" + name + "/energy_uj");
+        if (energy && *energy >= 0) meters[name] = static_cast<std::uint64_t>(*energy);
+    }
+    return meters;
+}
+
+double seconds_of(std::uint64_t earlier, std::uint64_t later, long ticks_per_second) {
+    // Idle time can decrease when a CPU goes offline and online.
+    return later < earlier ? 0 : static_cast<double>(later - earlier) / static_cast<double>(ticks_per_second);
+}
+
+CpuTime time_between(const CpuColumns& earlier, const CpuColumns& later, double seconds, long ticks) {
+    CpuTime time{.user = seconds_of(earlier.user, later.user, ticks),
+                 .system = seconds_of(earlier.system, later.system, ticks),
+                 .softirq = seconds_of(earlier.softirq, later.softirq, ticks),
+                 .irq = seconds_of(earlier.irq, later.irq, ticks),
+                 .idle = std::min(seconds_of(earlier.idle, later.idle, ticks), seconds)};
+    const auto stolen = seconds_of(earlier.steal, later.steal, ticks);
+    const auto counted = time.busy(), busy = std::max(seconds - time.idle - stolen, 0.0);
+    if (counted <= 0) {
+        time.system = busy;
+        return time;
+    }
+    for (auto* part : {&time.user, &time.system, &time.softirq, &time.irq})
+        *part *= busy / counted;
+    return time;
+}
+
+} // namespace
+
+Result<Reading> read_meters() {
+    auto cpus = TEAMO_TRY(read_cpu_columns());
+    return Reading{.at = Clock::now(), .cpus = std::move(cpus), .microjoules = read_rapl()};
+}
+
+std::map<unsigned, CpuTime> cpu_times_between(const Reading& earlier, const Reading& later,
+                                              long ticks_per_second) {
+    const std::chrono::duration<double> seconds = later.at - earlier.at;
+    std::map<unsigned, CpuTime> times;
+    for (const auto& [cpu, columns] : later.cpus)
+        if (const auto before = earlier.cpus.find(cpu); before != earlier.cpus.end())
+            times[cpu] = time_between(before->second, columns, seconds.count(), ticks_per_second);
+    return times;
+}
+
+CpuTime sum_of(const std::map<unsigned, CpuTime>& times, const CpuList& cpus) {
+    CpuTime sum;
+    for (const auto& [cpu, time] : times) {
+        if (!contains(cpus, cpu)) continue;
+        sum.user += time.user;
+        sum.system += time.system;
+        sum.softirq += time.softirq;
+        sum.irq += time.irq;
+        sum.idle += time.idle;
+    }
+    return sum;
+}
+
+std::optional<double> joules_between(const Reading& earlier, const Reading& later) {
+    double sum = 0;
+    for (const auto& [name, energy] : later.microjoules) {
+        const auto before = earlier.microjoules.find(name);
+        if (before == earlier.microjoules.end() || before->second > energy) return std::nullopt;
+        sum += static_cast<double>(energy - before->second) / 1e6;
+    }
+    return later.microjoules.empty() ? std::nullopt : std::optional(sum);
+}
+
+} // namespace teamo::ctl::bench

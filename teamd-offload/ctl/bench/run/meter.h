@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// CPU time and energy of the machine. Only differences are meaningful.
+#pragma once
+
+#include "base/clock.h"
+#include "ctl/bench/results.h"
+#include "ctl/bench/stage/placement.h"
+#include "kernel/cpus/cpus.h"
+
+namespace teamo::ctl::bench {
+
+struct Reading {
+    Clock::time_point at{};
+    std::map<unsigned, CpuColumns> cpus{};
+    std::map<std::string, std::uint64_t> microjoules{}; ///< by meter of the machine (RAPL)
+};
+
+Result<Reading> read_meters();
+
+/// Idle time is exact; the kernel counts the others at its timer ticks and misses short bursts. So busy time
+/// is what is not idle, and the ticks divide it.
+std::map<unsigned, CpuTime> cpu_times_between(const Reading& earlier, const Reading& later,
+                                              long ticks_per_second);
+
+/// The sum of these CPUs.
+CpuTime sum_of(const std::map<unsigned, CpuTime>& times, const CpuList& cpus);
+
+/// None: the machine has no meter, or one has started anew.
+std::optional<double> joules_between(const Reading& earlier, const Reading& later);
+
+} // namespace teamo::ctl::bench

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/named.h"
+#include "base/result.h"
+#include "ctl/bench/run/plan.h"
+
+#include <map>
+
+namespace teamo::ctl::bench {
+
+/// A running team, as far as it is measured. Nothing of it is changed.
+struct RunningTeam {
+    std::map<std::string, IfIndex> ports{};
+    double link_mbits = 0; ///< of the slowest port; 0: unknown
+    bool tso = false;      ///< all ports have it
+    std::uint32_t mtu = 1500;
+    std::string datapath{};
+};
+
+/// Measures a team against `teamoctl bench serve` at options.peers.
+Result<Results> measure_peer(const Options& options, const RunningTeam& team);
+
+} // namespace teamo::ctl::bench

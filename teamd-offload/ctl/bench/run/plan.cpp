@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/run/plan.h"
+
+#include <algorithm>
+#include <array>
+
+namespace teamo::ctl::bench {
+namespace {
+
+constexpr std::array ways{Way::transmit, Way::receive, Way::both};
+/// One connection does not fill a link of 1 Gbit/s at each moment, and eight hash buckets do not fill eight
+/// ports; the papers had several clients for each port too.
+constexpr unsigned clients = 4;
+
+class Cases {
+public:
+    explicit Cases(const Options& options)
+        : datapath_(options.datapaths.empty() ? "" : options.datapaths.front()) {}
+
+    /// Adds a case, or nothing if it is there already.
+    void add(Case what) {
+        if (what.over == Carrier::team && what.datapath.empty()) what.datapath = datapath_;
+        if (std::ranges::find(list_, what) == list_.end()) list_.push_back(std::move(what));
+    }
+    void add_ways(Case what) {
+        for (const auto way : ways) {
+            what.way = way;
+            add(what);
+        }
+    }
+    std::vector<Case> take() { return std::move(list_); }
+
+private:
+    std::string datapath_;
+    std::vector<Case> list_;
+};
+
+Case with_ports(unsigned ports) { return {.ports = ports, .clients = clients}; }
+
+void add_quick(Cases& cases, const Options& options) {
+    for (const auto ports : port_counts(options.ports))
+        cases.add_ways(with_ports(ports));
+    for (const auto ports : {1U, options.ports}) {
+        auto plain = with_ports(ports);
+        plain.over = Carrier::ports;
+        cases.add_ways(plain);
+        auto without = with_ports(ports);
+        without.tso = false;
+        cases.add_ways(without);
+    }
+    for (const auto over : {Carrier::team, Carrier::ports})
+        cases.add({.over = over, .ports = options.ports, .load = Load::request});
+}
+
+/// The axes of the papers, each around the same middle; all combinations would take weeks.
+void add_paper(Cases& cases, const Options& options) {
+    std::vector<Case> bases;
+    for (const auto& datapath : options.datapaths)
+        bases.push_back({.datapath = datapath, .clients = clients});
+    for (const auto over : {Carrier::ports, Carrier::bond, Carrier::teamd})
+        bases.push_back({.over = over, .clients = clients});
+    for (auto base : bases)
+        for (const auto ports : port_counts(options.ports))
+            for (const bool tso : {true, false}) {
+                base.ports = ports;
+                base.tso = tso;
+                cases.add_ways(base);
+            }
+    const auto vary = [&](auto member, auto values) {
+        for (const auto value : values)
+            for (const auto ports : {1U, options.ports}) {
+                auto what = with_ports(ports);
+                what.*member = value;
+                cases.add_ways(what);
+            }
+    };
+    vary(&Case::message, std::array{2'048U, 4'096U, 8'192U, 16'384U, 32'768U, 65'536U});
+    vary(&Case::socket_buffer, std::array{65'536U, 131'072U, 262'144U, 1'048'576U});
+    vary(&Case::gso_max, std::array{1'514U, 32'160U, 65'536U, 185'000U});
+    vary(&Case::mtu, std::array{1'500U, 9'000U});
+    vary(&Case::binding, std::array{Binding::none, Binding::follow, Binding::cross});
+    vary(&Case::clients, std::array{1U, 2U, 4U, 8U});
+    for (const auto load : {Load::file, Load::request, Load::http})
+        for (const auto over : {Carrier::team, Carrier::ports}) {
+            auto what = with_ports(options.ports);
+            what.load = load;
+            what.over = over;
+            if (load == Load::request)
+                cases.add(what);
+            else
+                cases.add_ways(what);
+        }
+}
+
+} // namespace
+
+std::vector<unsigned> port_counts(unsigned most) {
+    std::vector<unsigned> counts;
+    for (unsigned count = 1; count < most; count *= 2)
+        counts.push_back(count);
+    if (most > 0) counts.push_back(most);
+    return counts;
+}
+
+std::vector<Case> cases_of(const Options& options) {
+    Cases cases(options);
+    if (options.profile == "paper")
+        add_paper(cases, options);
+    else
+        add_quick(cases, options);
+    return cases.take();
+}
+
+std::vector<Round> order_of_rounds(std::size_t cases, unsigned rounds) {
+    std::vector<Round> order;
+    for (unsigned round = 0; round <= rounds; ++round)
+        for (std::size_t number = 0; number < cases; ++number)
+            order.push_back({.number = number, .counts = round > 0});
+    return order;
+}
+
+double payload_rate(double link_mbits, std::uint32_t mtu) {
+    constexpr double ethernet = 14, ip_and_tcp = 20 + 32; // with timestamps
+    return link_mbits * (mtu - ip_and_tcp) / (mtu + ethernet);
+}
+
+Limit limit_of(const Measured& measured, double link_mbits, bool shaped) {
+    constexpr double busy = 0.9, full = 0.95, bits = 8e-6;
+    if (measured.rounds.empty() || measured.what.load == Load::request) return Limit::unknown;
+    unsigned by_link = 0, by_cpu = 0;
+    const auto is_busy = [](const CpuTime& time) { return time.busy() > busy * (time.busy() + time.idle); };
+    for (const auto& round : measured.rounds) {
+        const auto room =
+            measured.what.ports * payload_rate(link_mbits, measured.what.mtu) * full * round.seconds / bits;
+        const bool tx_full = measured.what.way == Way::receive || round.sent >= room;
+        const bool rx_full = measured.what.way == Way::transmit || round.received >= room;
+        if (link_mbits > 0 && tx_full && rx_full) ++by_link;
+        CpuTime all;
+        for (const auto& [cpu, time] : round.cpus) {
+            all.user += time.busy();
+            all.idle += time.idle;
+        }
+        const bool end_busy =
+            round.host && round.far ? is_busy(*round.host) || is_busy(*round.far) : is_busy(all);
+        if (end_busy) ++by_cpu;
+    }
+    // A full link says more than a busy CPU: with more CPU it would not be faster.
+    if (2 * by_link > measured.rounds.size()) return shaped ? Limit::shaper : Limit::link;
+    if (2 * by_cpu > measured.rounds.size()) return Limit::cpu;
+    return Limit::unknown;
+}
+
+} // namespace teamo::ctl::bench

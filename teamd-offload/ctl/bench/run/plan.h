@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Which cases a profile has, in which order their rounds run, and what limited a case. Pure.
+#pragma once
+
+#include "base/result.h"
+#include "ctl/bench/results.h"
+
+#include <chrono>
+
+namespace teamo::ctl::bench {
+
+/// The longest warm-up of a case.
+inline constexpr std::chrono::milliseconds warm_up{500};
+
+struct Options {
+    std::string profile = "quick"; ///< "quick", "paper"
+    unsigned ports = 0;            ///< of --self; 0: not given
+    std::vector<std::string> peers{};
+    std::uint16_t port = 5201; ///< of the peer's server
+    double rate = 1000;        ///< Mbit/s of each cable; 0: not limited
+    std::chrono::milliseconds round{1000};
+    unsigned rounds = 2;
+    std::vector<std::string> datapaths{}; ///< of our team, that the kernel has; the first is the default
+    std::string html{};                   ///< a file
+};
+
+/// The cases, in the order in which they are shown.
+std::vector<Case> cases_of(const Options& options);
+
+/// The numbers of ports to measure: 1, 2, 4, … and `most`.
+std::vector<unsigned> port_counts(unsigned most);
+
+/// A round of a case. The first of each case is the warm-up.
+struct Round {
+    std::size_t number; ///< of the case
+    bool counts;
+    bool operator==(const Round&) const = default;
+};
+/// A B C A B C: what changes on the machine meanwhile meets all cases.
+std::vector<Round> order_of_rounds(std::size_t cases, unsigned rounds);
+
+/// What limited a case, by its rounds. `link_mbits`: of a port; 0: not limited.
+Limit limit_of(const Measured& measured, double link_mbits, bool shaped);
+
+/// Payload in Mbit/s that TCP can have on a link of that rate.
+double payload_rate(double link_mbits, std::uint32_t mtu);
+
+} // namespace teamo::ctl::bench

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "ctl/bench/run/plan.h"
+#include "ctl/bench/run/traffic.h"
+
+#include <functional>
+
+namespace teamo::ctl::bench {
+
+/// Runs the rounds of all cases in turn, and shows the progress. A case is skipped if `ends_of` fails with
+/// ENOTSUP.
+Result<> run_rounds(const Options& options, Results& results,
+                    const std::function<Result<Ends>(const Case&)>& ends_of);
+
+} // namespace teamo::ctl::bench

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The load of a case, and what it does in a time.
+#pragma once
+
+#include "ctl/bench/load/clients.h"
+#include "ctl/bench/stage/placement.h"
+
+#include <chrono>
+#include <map>
+
+namespace teamo::ctl::bench {
+
+/// The two ends of a case: of a stage, or a running team and its peer.
+struct Ends {
+    /// Where connections from the host go to, one for each; and those from the far end.
+    std::vector<IpAddress> far_addresses{}, host_addresses{};
+    std::uint16_t port = 0;
+    /// Called by each client's thread first: enters the network namespace of the end.
+    std::function<Result<>()> enter_host{}, enter_far{};
+    CpuList host_threads{}, far_threads{};          ///< where the clients run; empty: anywhere
+    std::optional<CpuList> host_cpus{}, far_cpus{}; ///< CPUs that work for that end alone
+    std::function<Result<std::map<std::string, PortTraffic>>()> read_ports{};
+    /// What the servers of an end did so far.
+    std::function<Result<Totals>()> host_server{}, far_server{};
+};
+
+/// Runs the case once. Nothing else may use the ends meanwhile.
+Result<Sample> measure_round(const Ends& ends, const Case& what, std::chrono::milliseconds length);
+
+} // namespace teamo::ctl::bench

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/cpu_list.h"
+#include "base/handle.h"
+#include "base/result.h"
+#include "kernel/files/net_namespace.h"
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace teamo::ctl::bench {
+
+struct DaemonSetup {
+    std::string program;                  ///< path
+    std::vector<std::string> arguments{}; ///< without the program
+    CpuList cpus{};
+};
+
+/// A team's daemon with a mount namespace, a /run and a /sys of its own. It ends with this object.
+class Daemon {
+public:
+    static Result<Daemon> start(const DaemonSetup& setup, const NetNamespace& network);
+    Daemon(Daemon&& other) noexcept : pid_(std::exchange(other.pid_, 0)), log_(std::move(other.log_)) {}
+    Daemon& operator=(Daemon&&) = delete;
+    ~Daemon();
+
+    /// Waits until it uses all these ports. The error has the end of its log.
+    Result<> await_ports(const std::string& team, const std::vector<std::string>& ports) const;
+
+private:
+    Daemon(pid_t pid, UniqueFd log) : pid_(pid), log_(std::move(log)) {}
+    bool has_ended() const;
+    std::string end_of_log() const;
+    pid_t pid_;
+    UniqueFd log_;
+};
+
+/// The daemon's program: beside this one, or in PATH.
+std::string find_program(const std::string& name);
+
+} // namespace teamo::ctl::bench

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/stage/stage.h"
+
+#include "ctl/bench/names.h"
+#include "kernel/netlink/counters.h"
+#include "kernel/netlink/shaper.h"
+#include "json/write.h"
+
+#include <net/if.h>
+#include <sched.h>
+
+namespace teamo::ctl::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string host_team = "team0", far_team = "far0";
+constexpr auto bond_miimon = 100ms;
+
+std::string near_port(unsigned number) { return fmt::format("eth{}", number); }
+std::string far_port(unsigned number) { return fmt::format("p{}", number); }
+
+/// 10.NETWORK.0.0/16: 0 is the team's, others are those of single ports. The host's `number` is 0.
+IpAddress address_in(unsigned network, unsigned number) {
+    return {.bytes = {10, static_cast<std::uint8_t>(network),
+                      static_cast<std::uint8_t>(number == 0 ? 0 : 1 + number / 250),
+                      static_cast<std::uint8_t>(1 + number % 250)}};
+}
+
+/// The default runner for throughput, and the balancer, which a team with few flows needs to fill its ports.
+std::string configuration(const std::string& team, const std::vector<std::string>& ports, bool keep_tso) {
+    json::Value port = json::Object{};
+    if (!keep_tso) port.set("offload", json::Object{{"tso", "off"}});
+    json::Object members;
+    for (const auto& name : ports)
+        members.push_back({name, port});
+    return json::write(
+        json::Object{{"device", team},
+                     {"runner", json::Object{{"name", "loadbalance"},
+                                             {"tx_balancer", json::Object{{"name", "basic"}}}}},
+                     {"ports", std::move(members)}},
+        {.indent = 0});
+}
+
+/// Payload of a port's packets counted by skbs: the segments on the wire, where no queue counts them.
+std::uint64_t segments(std::uint64_t bytes, std::uint64_t skbs, std::uint32_t mtu) {
+    constexpr std::uint64_t headers = 14 + 20 + 32; // Ethernet, IPv4, TCP with timestamps
+    const auto payload = bytes - std::min(bytes, skbs * headers);
+    return std::max(skbs, payload / (mtu - 52));
+}
+
+} // namespace
+
+Case stage_of(Case what) {
+    const Case plain;
+    what.way = plain.way;
+    what.load = plain.load;
+    what.message = plain.message;
+    what.socket_buffer = plain.socket_buffer;
+    return what;
+}
+
+Result<std::unique_ptr<Stage>> Stage::build(const StageSetup& setup) {
+    auto placement = TEAMO_TRY(place(setup.cpus, setup.what.binding));
+    auto host = TEAMO_TRY(End::create());
+    auto far = TEAMO_TRY(End::create());
+    std::unique_ptr<Stage> stage(new Stage(std::move(host), std::move(far), setup, std::move(placement)));
+    for (unsigned number = 1; number <= setup.what.ports; ++number)
+        TEAMO_TRY(within(fmt::format("cable {}", number), stage->lay_cable(number)));
+    TEAMO_TRY(stage->aggregate());
+    TEAMO_TRY(stage->give_addresses());
+    TEAMO_TRY(stage->spread_softirqs());
+    TEAMO_TRY(stage->start_servers());
+    return stage;
+}
+
+Result<> Stage::lay_cable(unsigned number) {
+    const auto near = near_port(number), far = far_port(number);
+    TEAMO_TRY(host_.links().create_pair("veth", near, far, MacAddress{}));
+    const auto moved = TEAMO_TRY(host_.index_of(far));
+    TEAMO_TRY(host_.links().move_to(moved, far_.network().fd()));
+    const std::array ends{std::pair(&host_, near), std::pair(&far_, far)};
+    for (const auto& [end, device] : ends) {
+        const auto index = TEAMO_TRY(end->index_of(device));
+        TEAMO_TRY(end->links().set_mtu(index, what_.mtu));
+        const auto limits = TEAMO_TRY(end->links().read(index)).gso_max;
+        if (limits.size != what_.gso_max)
+            TEAMO_TRY(
+                within("gso_max_size",
+                       end->links().set_segment_limits(
+                           index, {.size = what_.gso_max, .segs = limits.segs, .ipv4_size = what_.gso_max})));
+        TEAMO_TRY(shape(*end, device));
+    }
+    near_ports_.push_back(near);
+    far_ports_.push_back(far);
+    return {};
+}
+
+Result<> Stage::shape(const End& end, const std::string& device) const {
+    if (link_mbits_ <= 0) return {};
+    constexpr double bytes_per_megabit = 125e3;
+    const auto rate = static_cast<std::uint64_t>(link_mbits_ * bytes_per_megabit);
+    // A GSO packet must fit into the bucket, or tbf would segment it. The queue holds 20 ms, as the ring and
+    // the queue of a card do.
+    const auto burst = std::max<std::uint32_t>(131'072, 2 * what_.gso_max);
+    const auto limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(rate / 50 + burst, 1U << 30));
+    const auto index = TEAMO_TRY(end.index_of(device));
+    return end.inside([&] { return add_shaper(index, {.rate = rate, .burst = burst, .limit = limit}); });
+}
+
+Result<> Stage::aggregate() {
+    if (what_.over == Carrier::ports) {
+        for (const auto& port : near_ports_) {
+            if (!what_.tso) TEAMO_TRY(host_.set_tso(port, false));
+            TEAMO_TRY(host_.set_up(port));
+        }
+        for (const auto& port : far_ports_)
+            TEAMO_TRY(far_.set_up(port));
+        return {};
+    }
+    if (what_.over == Carrier::bond)
+        TEAMO_TRY(make_bond());
+    else
+        TEAMO_TRY(start_team(host_, host_team, near_ports_, placement_.host, /*measured=*/true));
+    TEAMO_TRY(start_team(far_, far_team, far_ports_, placement_.far, /*measured=*/false));
+    if (what_.over != Carrier::bond) TEAMO_TRY(daemons_.front().await_ports(host_team, near_ports_));
+    TEAMO_TRY(daemons_.back().await_ports(far_team, far_ports_));
+    return {};
+}
+
+Result<> Stage::start_team(End& end, const std::string& team, const std::vector<std::string>& ports,
+                           const EndCpus& cpus, bool measured) {
+    const bool teamd = measured && what_.over == Carrier::teamd;
+    const std::string name = teamd ? "teamd" : "teamd-offload";
+    if (teamd && !TEAMO_TRY(end.links().knows_kind("team")))
+        return fail(ENOTSUP, "the kernel has no team driver");
+    DaemonSetup setup{.program = find_program(name),
+                      .arguments = {"-c", configuration(team, ports, !measured || what_.tso)},
+                      .cpus = cpus.threads};
+    if (setup.program.empty()) return fail(ENOTSUP, fmt::format("{} is not installed", name));
+    if (measured && !teamd && !what_.datapath.empty()) {
+        setup.arguments.emplace_back("--datapath");
+        setup.arguments.push_back(what_.datapath);
+    }
+    if (teamd && !what_.tso)
+        for (const auto& port : ports)
+            TEAMO_TRY(end.set_tso(port, false));
+    daemons_.push_back(TEAMO_TRY(Daemon::start(setup, end.network())));
+    return {};
+}
+
+Result<> Stage::make_bond() {
+    if (!TEAMO_TRY(host_.links().knows_kind(bond_kind))) return fail(ENOTSUP, "the kernel has no bonding");
+    TEAMO_TRY(host_.links().create_bond(host_team, MacAddress{}, bond_mode_xor, bond_miimon));
+    const auto bond = TEAMO_TRY(host_.index_of(host_team));
+    for (const auto& port : near_ports_) {
+        if (!what_.tso) TEAMO_TRY(host_.set_tso(port, false));
+        const auto index = TEAMO_TRY(host_.index_of(port));
+        TEAMO_TRY(host_.links().set_master(index, bond));
+    }
+    return {};
+}
+
+Result<> Stage::give_addresses() {
+    const auto connect = [&](unsigned network, const std::string& near, const std::string& far,
+                             unsigned connections) -> Result<> {
+        TEAMO_TRY(host_.set_up(near));
+        TEAMO_TRY(far_.set_up(far));
+        TEAMO_TRY(host_.await_link(near));
+        TEAMO_TRY(far_.await_link(far));
+        TEAMO_TRY(host_.add_ip(near, address_in(network, 0), 16));
+        for (unsigned number = 1; number <= connections; ++number) {
+            far_addresses_.push_back(address_in(network, number));
+            host_addresses_.push_back(address_in(network, 0));
+            TEAMO_TRY(far_.add_ip(far, far_addresses_.back(), 16));
+        }
+        return {};
+    };
+    if (what_.over != Carrier::ports) return connect(0, host_team, far_team, what_.ports * what_.clients);
+    for (unsigned number = 0; number < what_.ports; ++number)
+        TEAMO_TRY(connect(number + 1, near_ports_[number], far_ports_[number], what_.clients));
+    return {};
+}
+
+Result<> Stage::spread_softirqs() {
+    const auto all_devices = [](End& end) -> Result<std::vector<std::string>> {
+        std::vector<std::string> names;
+        for (const auto& [index, link] : TEAMO_TRY(end.links().read_all()))
+            if (link.name != "lo") names.push_back(link.name);
+        return names;
+    };
+    const auto at_host = TEAMO_TRY(all_devices(host_)), at_far = TEAMO_TRY(all_devices(far_));
+    TEAMO_TRY(host_.receive_on(at_host, placement_.host.packets));
+    return far_.receive_on(at_far, placement_.far.packets);
+}
+
+Result<> Stage::start_servers() {
+    const auto connections = static_cast<unsigned>(far_addresses_.size());
+    const auto start = [&](const End& end, const EndCpus& cpus, std::unique_ptr<Server>& server) {
+        return end.inside([&]() -> Result<> {
+            // Twice, for both ways at once; and some for connections that are just closed.
+            server = TEAMO_TRY(
+                Server::start({.port = load_port, .cpus = cpus.threads, .most = 2 * connections + 16}));
+            return {};
+        });
+    };
+    TEAMO_TRY(start(host_, placement_.host, host_server_));
+    return start(far_, placement_.far, far_server_);
+}
+
+Ends Stage::ends() {
+    const auto enter = [](const End& end) {
+        return [&network = end.network()]() -> Result<> {
+            if (::setns(network.fd(), CLONE_NEWNET) < 0)
+                return fail_errno(errno, "cannot enter a network namespace");
+            return {};
+        };
+    };
+    const auto alone = [this](const EndCpus& end) {
+        return placement_.apart ? std::optional(united(end.threads, end.packets)) : std::nullopt;
+    };
+    return {.far_addresses = far_addresses_,
+            .host_addresses = host_addresses_,
+            .port = load_port,
+            .enter_host = enter(host_),
+            .enter_far = enter(far_),
+            .host_threads = placement_.host.threads,
+            .far_threads = placement_.far.threads,
+            .host_cpus = alone(placement_.host),
+            .far_cpus = alone(placement_.far),
+            .read_ports = [this] { return read_ports(); },
+            .host_server = [this]() -> Result<Totals> { return host_server_->totals(); },
+            .far_server = [this]() -> Result<Totals> { return far_server_->totals(); }};
+}
+
+Result<std::map<std::string, PortTraffic>> Stage::read_ports() {
+    std::map<std::string, PortTraffic> ports;
+    const auto near_queues = TEAMO_TRY(read_queues(host_.counters()));
+    const auto far_queues = TEAMO_TRY(read_queues(far_.counters()));
+    for (std::size_t number = 0; number < near_ports_.size(); ++number) {
+        const auto index = TEAMO_TRY(host_.index_of(near_ports_[number]));
+        const auto counted = TEAMO_TRY(read_link_stats(host_.counters(), index));
+        PortTraffic port{.tx_bytes = counted.tx_bytes,
+                         .tx_skbs = counted.tx_packets,
+                         .tx_packets = segments(counted.tx_bytes, counted.tx_packets, what_.mtu),
+                         .rx_bytes = counted.rx_bytes,
+                         .rx_skbs = counted.rx_packets,
+                         .rx_packets = segments(counted.rx_bytes, counted.rx_packets, what_.mtu)};
+        if (link_mbits_ > 0) { // the token buckets count what is on the wire
+            const auto far_index = TEAMO_TRY(far_.index_of(far_ports_[number]));
+            if (const auto found = near_queues.find(index); found != near_queues.end())
+                port.tx_packets = found->second.packets;
+            if (const auto found = far_queues.find(far_index); found != far_queues.end())
+                port.rx_packets = found->second.packets;
+        }
+        ports[near_ports_[number]] = port;
+    }
+    return ports;
+}
+
+} // namespace teamo::ctl::bench

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A process with process, mount and network namespaces of its own. When teamoctl ends, also by kill -9, the
+// kernel ends this process and all others in its namespaces, and with them their devices and settings.
+#pragma once
+
+#include "base/result.h"
+
+#include <functional>
+#include <string>
+
+namespace teamo::ctl::bench {
+
+/// Runs `work` in such a process, and returns what it returns. SIGINT, SIGTERM and SIGHUP end that process
+/// first and then this one, as without a handler. EPERM: needs root.
+Result<std::string> in_own_world(const std::function<Result<std::string>()>& work);
+
+} // namespace teamo::ctl::bench
