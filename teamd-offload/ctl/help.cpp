@@ -258,8 +258,8 @@ Result<std::string> help_on(std::string_view program, Arguments words) {
     // A command with a team and without one: only if it is the same word, so not an abbreviation.
     if (!text.empty() && command.path != words.front()) return text;
     if (command.run != nullptr)
-        text += fmt::format("usage: {} {}teamdevname {}\n\n{}\n", program, options_of(command),
-                            usage_of(command), description_of(command).text);
+        text += fmt::format("{}usage: {} {}teamdevname {}\n\n{}\n", text.empty() ? "" : "\n", program,
+                            options_of(command), usage_of(command), description_of(command).text);
     if (const auto below = table_of_commands(command.path); !below.empty())
         text += fmt::format("{}Commands of \"{}\":\n{}", text.empty() ? "" : "\n", command.path, below);
     return text;

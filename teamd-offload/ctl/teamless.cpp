@@ -56,11 +56,11 @@ and receives what the other asks for. Only the clients of --allow may connect.
     {.path = "bench",
      .parameters = "--self=PORTS",
      .run = bench_self,
-     .summary = "measure a team between two hosts in namespaces",
-     .text = R"(Measures a team against its ports without a team, between two hosts that it makes
+     .summary = "measure a team in namespaces",
+     .text = R"(Measures a team, and its ports without a team, between two hosts that it makes
 in network namespaces of its own and removes again.
   --self=PORTS           the number of ports, 1 to 8
-  --profile=quick|paper  what to measure: some minutes, or the matrix of the papers
+  --profile=quick|paper  three minutes, or the matrix of the papers
   --rate=MBIT            of each port, 1000; 0: not limited
   --seconds=N            of a round; --rounds=N: of each case
   --json, --html=FILE    the results for programs; as a report)",

@@ -5,8 +5,13 @@
 #include "base/take_until.h"
 #include "base/whole_number.h"
 
+#include <charconv>
+#include <cmath>
+
 namespace teamo::ctl::bench {
 namespace {
+
+using namespace std::chrono_literals;
 
 struct Bounds {
     unsigned least, most;
@@ -22,6 +27,21 @@ Result<unsigned> number_from(const OptionValues& values, std::string_view name, 
         return fail(EINVAL, fmt::format("--{}: \"{}\" is not a number from {} to {}", name, found->second,
                                         bounds.least, bounds.most));
     return *number;
+}
+
+/// The length of a round: seconds, also 0.2.
+Result<std::chrono::milliseconds> round_from(const OptionValues& values,
+                                             std::chrono::milliseconds otherwise) {
+    constexpr double least = 0.1, most = 3600, milliseconds = 1000;
+    const auto found = values.find("seconds");
+    if (found == values.end()) return otherwise;
+    double seconds = 0;
+    const auto* end = found->second.data() + found->second.size();
+    const auto [stop, error] = std::from_chars(found->second.data(), end, seconds);
+    if (error != std::errc{} || stop != end || !(seconds >= least && seconds <= most))
+        return fail(EINVAL, fmt::format("--seconds: \"{}\" is not a number from {} to {}", found->second,
+                                        least, most));
+    return std::chrono::milliseconds(std::llround(seconds * milliseconds));
 }
 
 Result<std::vector<std::string>> addresses_from(const OptionValues& values, std::string_view name) {
@@ -54,8 +74,7 @@ Result<Options> options_from(const OptionValues& values) {
     options.peers = TEAMO_TRY(addresses_from(values, "peer"));
     options.port = static_cast<std::uint16_t>(TEAMO_TRY(number_from(values, "port", 5201, all_ports)));
     options.rate = TEAMO_TRY(number_from(values, "rate", 1000, {0, 400'000}));
-    options.round =
-        std::chrono::seconds(TEAMO_TRY(number_from(values, "seconds", paper ? 60 : 1, {1, 3600})));
+    options.round = TEAMO_TRY(round_from(values, paper ? 60s : 1s));
     options.rounds = TEAMO_TRY(number_from(values, "rounds", paper ? 3 : 2, {1, 1000}));
     if (const auto html = values.find("html"); html != values.end()) options.html = html->second;
     return options;

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// teamoctl bench in its own namespaces, to its end and ended at random moments.
+//
+// lab: Bench.* by none: it makes its own hosts, and is the same with every kernel
+#include "netns/configs.h"
+#include "support/daemon/process.h"
+#include "support/net/links.h"
+
+#include <dirent.h>
+#include <gmock/gmock.h>
+#include <rapidjson/document.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <random>
+#include <set>
+
+namespace teamo::test {
+namespace {
+
+std::vector<std::string> bench_command(std::vector<std::string> options) {
+    std::vector<std::string> words{teamoctl_program(), "bench"};
+    words.insert(words.end(), options.begin(), options.end());
+    return words;
+}
+
+/// The cases that fit all of these members of a case, with their rounds.
+std::vector<const rapidjson::Value*> cases_with(const rapidjson::Value& results, std::string_view over,
+                                                unsigned ports, std::string_view way, bool tso = true) {
+    std::vector<const rapidjson::Value*> found;
+    for (const auto& measured : results["cases"].GetArray()) {
+        const auto& what = measured["case"];
+        if (what["over"].GetString() == over && what["ports"].GetUint() == ports &&
+            what["way"].GetString() == way && what["tso"].GetBool() == tso &&
+            std::string_view(what["load"].GetString()) == "stream")
+            found.push_back(&measured);
+    }
+    return found;
+}
+
+double megabits(const rapidjson::Value& round, const char* way) {
+    return round[way].GetDouble() * 8e-6 / round["seconds"].GetDouble();
+}
+
+// The rates depend on how busy this machine is: only what cannot be is checked.
+TEST(Bench, measures_each_way_with_figures_that_can_be) {
+    const auto done =
+        run({.argv = bench_command({"--self=2", "--seconds=0.2", "--rounds=1", "--rate=200", "--json"})},
+            patient(60s));
+    ASSERT_EQ(done.status, 0) << done.err;
+    rapidjson::Document results;
+    results.Parse(done.out.c_str());
+    ASSERT_FALSE(results.HasParseError()) << done.out;
+    EXPECT_STREQ(results["profile"].GetString(), "quick");
+    EXPECT_EQ(results["machine"]["link_mbits"].GetDouble(), 200);
+    for (const auto* over : {"team", "ports"})
+        for (const auto* way : {"transmit", "receive", "both"}) {
+            const auto found = cases_with(results, over, 2, way);
+            ASSERT_EQ(found.size(), 1U) << over << way;
+            const auto& round = (*found.front())["rounds"][0];
+            const std::string_view name(way);
+            const auto sent = megabits(round, "sent"), received = megabits(round, "received");
+            // What was in the queues at the beginning of a round comes on top.
+            EXPECT_LE(sent, 1.1 * 400) << over << way;
+            EXPECT_LE(received, 1.1 * 400) << over << way;
+            EXPECT_GT(name == "receive" ? received : sent, 50) << over << way;
+            EXPECT_GT(name == "transmit" ? sent : received, 50) << over << way;
+            for (const auto& port : round["ports"].GetObject()) {
+                const auto* counter = name == "receive" ? "rx_packets" : "tx_packets";
+                EXPECT_GT(port.value[counter].GetUint64(), 100U) << over << way << port.name.GetString();
+            }
+            EXPECT_GT(round["host_threads"].GetDouble(), 0);
+        }
+    // Without TSO each skb at a port is one packet.
+    const auto without = cases_with(results, "team", 2, "transmit", /*tso=*/false);
+    ASSERT_EQ(without.size(), 1U);
+    for (const auto& port : (*without.front())["rounds"][0]["ports"].GetObject())
+        EXPECT_LE(port.value["tx_packets"].GetUint64(), port.value["tx_skbs"].GetUint64() * 11 / 10);
+}
+
+/// What a benchmark could leave: processes, namespaces of processes, devices, and what the kernel and this
+/// namespace have as settings.
+struct Traces {
+    std::set<std::string> processes;
+    std::string machine;
+    bool operator==(const Traces&) const = default;
+};
+
+Traces traces() {
+    Traces found;
+    if (auto* folder = ::opendir("/proc")) {
+        while (const auto* entry = ::readdir(folder))
+            if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) != 0)
+                found.processes.insert(entry->d_name);
+        ::closedir(folder);
+    }
+    found.machine = must(NetNs::current(), "ip -d -o link; tc qdisc; ip -o addr; ip netns;"
+                                           "for d in $(ls /sys/class/net); do ethtool -k $d; done;"
+                                           "cd /proc/sys/net; grep -rs . core ipv4/tcp_* ipv4/conf ipv6/conf;"
+                                           "cat /proc/self/mountinfo | wc -l; true");
+    return found;
+}
+
+/// How often it is ended; more with TEAMO_BENCH_KILLS.
+int number_of_kills() {
+    const auto* wanted = std::getenv("TEAMO_BENCH_KILLS");
+    return wanted == nullptr ? 3 : std::atoi(wanted);
+}
+
+TEST(Bench, ended_at_any_moment_leaves_nothing) {
+    const auto seed = std::random_device{}();
+    RecordProperty("seed", std::to_string(seed));
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    std::mt19937 random(seed);
+    const auto before = traces();
+    constexpr std::array signals{SIGKILL, SIGINT, SIGTERM};
+    for (int count = 0; count < number_of_kills(); ++count) {
+        auto bench = Process::start({.argv = bench_command({"--self=2"})});
+        std::this_thread::sleep_for(milliseconds(std::uniform_int_distribution(1, 4'000)(random)));
+        bench.signal(signals.at(static_cast<std::size_t>(count) % signals.size()));
+        ASSERT_TRUE(bench.wait(patient(10s)).has_value()) << "it does not end";
+        EXPECT_TRUE(eventually("", [&] { return traces().processes == before.processes; }))
+            << "processes: " << testing::PrintToString(traces().processes);
+        EXPECT_EQ(difference(before.machine, traces().machine), "");
+    }
+}
+
+} // namespace
+} // namespace teamo::test

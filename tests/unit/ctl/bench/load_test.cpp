@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/load/histogram.h"
+#include "ctl/bench/load/order.h"
+#include "ctl/bench/run/meter.h"
+#include "ctl/bench/run/progress.h"
+#include "ctl/bench/stage/placement.h"
+
+#include <gmock/gmock.h>
+
+namespace teamo::ctl::bench {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+TEST(BenchOrder, is_read_as_it_is_written) {
+    const Order source{.what = Serve::source, .bytes = 32'768, .buffer = 131'072};
+    EXPECT_EQ(text_of(source), "source 32768 131072\n");
+    EXPECT_EQ(parse_order("source 32768 131072"), source);
+    EXPECT_EQ(parse_order("GET / HTTP/1.0"), (Order{.what = Serve::http}));
+    for (const auto what : {Serve::sink, Serve::echo, Serve::file, Serve::store, Serve::totals}) {
+        const Order order{.what = what, .bytes = 1};
+        const auto text = text_of(order);
+        EXPECT_EQ(parse_order(std::string_view(text).substr(0, text.size() - 1)), order);
+        EXPECT_LE(text.size(), longest_order);
+    }
+}
+
+TEST(BenchOrder, is_refused_if_it_is_anything_else) {
+    for (const auto* line : {"", "sink", "sink 1", "sink 1 x", "sink -1 0", "drink 1 1", "sink 1 1 1",
+                             "source 67108865 0", "source 1 67108865"})
+        EXPECT_EQ(parse_order(line), std::nullopt) << line;
+}
+
+TEST(BenchHistogram, finds_percentiles_within_three_per_cent) {
+    Histogram histogram;
+    EXPECT_EQ(histogram.percentile(50), std::nullopt);
+    for (int number = 1; number <= 1000; ++number)
+        histogram.add(std::chrono::microseconds(number));
+    EXPECT_EQ(histogram.count(), 1000U);
+    EXPECT_NEAR(*histogram.percentile(50), 500, 15);
+    EXPECT_NEAR(*histogram.percentile(99), 990, 30);
+    EXPECT_NEAR(*histogram.percentile(99.9), 999, 30);
+    Histogram both;
+    both.add(histogram);
+    both.add(histogram);
+    EXPECT_EQ(both.count(), 2000U);
+    histogram.clear();
+    EXPECT_EQ(histogram.count(), 0U);
+}
+
+TEST(BenchHistogram, takes_any_duration) {
+    Histogram histogram;
+    for (const auto duration : {-1ns, 0ns, 1ns, 31ns, 32ns, 33ns, std::chrono::nanoseconds::max()})
+        histogram.add(duration);
+    EXPECT_EQ(histogram.count(), 7U);
+}
+
+TEST(BenchPlacement, gives_each_end_its_own_half) {
+    const auto two = place({0, 1}, Binding::none).value();
+    EXPECT_TRUE(two.apart);
+    EXPECT_THAT(two.host.threads, ElementsAre(0));
+    EXPECT_THAT(two.far.packets, ElementsAre(1));
+    EXPECT_FALSE(place({0}, Binding::none).value().apart);
+}
+
+TEST(BenchPlacement, binds_the_workers_to_the_arrival_or_to_another_cpu) {
+    const CpuList four{0, 1, 2, 3};
+    const auto follow = place(four, Binding::follow).value(), cross = place(four, Binding::cross).value();
+    EXPECT_THAT(follow.host.packets, ElementsAre(0));
+    EXPECT_THAT(follow.host.threads, ElementsAre(0));
+    EXPECT_THAT(cross.host.packets, ElementsAre(0));
+    EXPECT_THAT(cross.host.threads, ElementsAre(1));
+    EXPECT_THAT(cross.far.threads, ElementsAre(2, 3));
+    EXPECT_FALSE(place({0, 1}, Binding::cross).value().apart);
+    EXPECT_EQ(place({0}, Binding::follow).error().number, ENOTSUP);
+}
+
+TEST(BenchMeter, divides_what_is_not_idle_as_the_ticks_do) {
+    Reading before, after;
+    after.at = before.at + 2s;
+    before.cpus[0] = {.idle = 100};
+    after.cpus[0] = {.user = 10, .system = 20, .idle = 200, .softirq = 10, .steal = 20};
+    const auto times = cpu_times_between(before, after, 100);
+    // 2 s, 1 s of it idle and 0.2 s stolen: the ticks found only 0.4 s of the other 0.8 s.
+    EXPECT_NEAR(times.at(0).busy(), 0.8, 1e-9);
+    EXPECT_NEAR(times.at(0).user, 0.2, 1e-9);
+    EXPECT_NEAR(times.at(0).system, 0.4, 1e-9);
+    EXPECT_NEAR(times.at(0).idle, 1, 1e-9);
+    EXPECT_NEAR(sum_of(times, {0, 1}).softirq, 0.2, 1e-9);
+    EXPECT_EQ(sum_of(times, {1}), CpuTime{});
+}
+
+TEST(BenchMeter, has_energy_only_where_a_meter_is) {
+    Reading before, after;
+    EXPECT_EQ(joules_between(before, after), std::nullopt);
+    before.microjoules["intel-rapl:0"] = 1'000'000;
+    after.microjoules["intel-rapl:0"] = 3'500'000;
+    EXPECT_EQ(joules_between(before, after), 2.5);
+    EXPECT_EQ(joules_between(after, before), std::nullopt); // it has started anew
+}
+
+TEST(BenchProgress, shows_the_time_left) {
+    EXPECT_EQ(progress_line(0, 4, 0s, "a"), "[--------------------] 0/4  a");
+    EXPECT_EQ(progress_line(1, 4, 30s, "b"), "[#####---------------] 1/4  1:30 left  b");
+    EXPECT_EQ(progress_line(4, 4, 30s, "c"), "[####################] 4/4  0:00 left  c");
+}
+
+} // namespace
+} // namespace teamo::ctl::bench

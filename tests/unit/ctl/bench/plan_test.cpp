@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/run/plan.h"
+
+#include "ctl/bench/options.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+
+namespace teamo::ctl::bench {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::IsEmpty;
+
+Options quick_with(unsigned ports) { return {.ports = ports, .datapaths = {"bpf", "team"}}; }
+
+TEST(BenchPlan, counts_ports_up_to_the_given_number) {
+    EXPECT_THAT(port_counts(1), ElementsAre(1));
+    EXPECT_THAT(port_counts(2), ElementsAre(1, 2));
+    EXPECT_THAT(port_counts(6), ElementsAre(1, 2, 4, 6));
+    EXPECT_THAT(port_counts(8), ElementsAre(1, 2, 4, 8));
+    EXPECT_THAT(port_counts(0), IsEmpty());
+}
+
+// The promise is that of the manual page: the default profile takes less than three minutes.
+TEST(BenchPlan, of_quick_with_eight_ports_takes_less_than_three_minutes) {
+    using namespace std::chrono_literals;
+    const auto options = quick_with(8);
+    const auto cases = cases_of(options).size();
+    const auto around = 400ms; // connections, ramp
+    EXPECT_LE(cases * (warm_up + options.rounds * options.round + (options.rounds + 1) * around), 165s);
+}
+
+TEST(BenchPlan, of_quick_has_each_case_once_and_the_default_datapath) {
+    const auto cases = cases_of(quick_with(4));
+    for (const auto& what : cases) {
+        EXPECT_EQ(std::ranges::count(cases, what), 1);
+        EXPECT_EQ(what.datapath, what.over == Carrier::team ? "bpf" : "");
+    }
+    const Case both{.datapath = "bpf", .ports = 4, .way = Way::both, .clients = 4};
+    EXPECT_THAT(cases, Contains(both));
+    auto without_tso = both;
+    without_tso.tso = false;
+    EXPECT_THAT(cases, Contains(without_tso));
+    auto without_team = both;
+    without_team.over = Carrier::ports;
+    without_team.datapath = "";
+    EXPECT_THAT(cases, Contains(without_team));
+}
+
+TEST(BenchPlan, of_paper_varies_each_axis_of_the_papers) {
+    auto options = quick_with(8);
+    options.profile = "paper";
+    const auto cases = cases_of(options);
+    for (const std::uint32_t bytes : {2'048U, 4'096U, 8'192U, 16'384U, 32'768U, 65'536U})
+        EXPECT_THAT(cases, Contains(Field(&Case::message, bytes)));
+    for (const std::uint32_t bytes : {1'514U, 32'160U, 65'536U, 185'000U})
+        EXPECT_THAT(cases, Contains(Field(&Case::gso_max, bytes)));
+    for (const auto load : {Load::stream, Load::file, Load::request, Load::http})
+        EXPECT_THAT(cases, Contains(Field(&Case::load, load)));
+    for (const auto over : {Carrier::team, Carrier::ports, Carrier::bond, Carrier::teamd})
+        EXPECT_THAT(cases, Contains(Field(&Case::over, over)));
+    for (const auto binding : {Binding::follow, Binding::cross})
+        EXPECT_THAT(cases, Contains(Field(&Case::binding, binding)));
+    EXPECT_THAT(cases, Contains(Field(&Case::mtu, 9'000U)));
+    EXPECT_THAT(cases, Contains(Field(&Case::datapath, "team")));
+}
+
+TEST(BenchPlan, alternates_rounds_after_a_warm_up) {
+    EXPECT_THAT(order_of_rounds(2, 2), ElementsAre(Round{0, false}, Round{1, false}, Round{0, true},
+                                                   Round{1, true}, Round{0, true}, Round{1, true}));
+}
+
+Measured measured(Way way, double sent_mbits, double received_mbits, double busy) {
+    const Sample sample{.seconds = 1,
+                        .sent = sent_mbits * 125e3,
+                        .received = received_mbits * 125e3,
+                        .cpus = {{0, {.system = busy, .idle = 1 - busy}}},
+                        .host = CpuTime{.system = busy, .idle = 1 - busy},
+                        .far = CpuTime{.idle = 1}};
+    return {.what = {.ports = 2, .way = way}, .rounds = {sample, sample, {}}};
+}
+
+TEST(BenchLimit, is_the_link_if_it_is_full_in_each_way_of_the_case) {
+    EXPECT_NEAR(payload_rate(1000, 1500), 956.4, 0.1);
+    EXPECT_EQ(limit_of(measured(Way::transmit, 1900, 0, 0.99), 1000, true), Limit::shaper);
+    EXPECT_EQ(limit_of(measured(Way::transmit, 1900, 0, 0.99), 1000, false), Limit::link);
+    EXPECT_EQ(limit_of(measured(Way::receive, 0, 1900, 0), 1000, true), Limit::shaper);
+    EXPECT_EQ(limit_of(measured(Way::both, 1900, 1900, 0), 1000, true), Limit::shaper);
+    EXPECT_EQ(limit_of(measured(Way::both, 1900, 1500, 0), 1000, true), Limit::unknown);
+}
+
+TEST(BenchLimit, is_the_cpu_if_an_end_is_busy) {
+    EXPECT_EQ(limit_of(measured(Way::transmit, 1500, 0, 0.95), 1000, true), Limit::cpu);
+    EXPECT_EQ(limit_of(measured(Way::transmit, 1500, 0, 0.85), 1000, true), Limit::unknown);
+    EXPECT_EQ(limit_of(measured(Way::transmit, 9000, 0, 0.95), 0, false), Limit::cpu);
+    auto not_apart = measured(Way::transmit, 1500, 0, 0.95);
+    for (auto& round : not_apart.rounds)
+        round.host = round.far = std::nullopt;
+    EXPECT_EQ(limit_of(not_apart, 1000, true), Limit::cpu);
+    EXPECT_EQ(limit_of({}, 1000, true), Limit::unknown);
+}
+
+TEST(BenchOptions, have_defaults_by_profile) {
+    using namespace std::chrono_literals;
+    const auto quick = options_from({{"self", "8"}}).value();
+    EXPECT_EQ(quick.ports, 8U);
+    EXPECT_EQ(quick.round, 1s);
+    const auto paper = options_from({{"self", "8"}, {"profile", "paper"}, {"rounds", "5"}}).value();
+    EXPECT_EQ(paper.round, 60s);
+    EXPECT_EQ(options_from({{"seconds", "0.2"}}).value().round, 200ms);
+    EXPECT_EQ(paper.rounds, 5U);
+}
+
+TEST(BenchOptions, are_refused_with_the_reason) {
+    const auto refused = [](const OptionValues& values) {
+        const auto options = options_from(values);
+        return options ? "" : options.error().text;
+    };
+    EXPECT_EQ(refused({{"self", "9"}}), "--self: \"9\" is not a number from 1 to 8");
+    EXPECT_EQ(refused({{"seconds", "1s"}}), "--seconds: \"1s\" is not a number from 0.1 to 3600");
+    EXPECT_EQ(refused({{"profile", "slow"}}), "--profile: quick or paper expected");
+    EXPECT_EQ(refused({{"peer", "10.0.0.1,host"}}), "--peer: \"host\" is not an IP address");
+}
+
+TEST(BenchOptions, of_a_server_name_its_clients) {
+    EXPECT_FALSE(serve_options_from({{"port", "5300"}}));
+    const auto options = serve_options_from({{"allow", "10.0.0.1,fd00::1"}}).value();
+    EXPECT_THAT(options.allowed, ElementsAre(*parse_ip("10.0.0.1"), *parse_ip("fd00::1")));
+}
+
+} // namespace
+} // namespace teamo::ctl::bench
