@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <csignal>
 #include <ctime>
 
 namespace teamo::ctl::bench {
@@ -18,12 +19,21 @@ double cpu_seconds(pthread_t thread) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
+/// sendfile(2) has no MSG_NOSIGNAL.
+void block_sigpipe() {
+    sigset_t broken_pipe;
+    ::sigemptyset(&broken_pipe);
+    ::sigaddset(&broken_pipe, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
+}
+
 } // namespace
 
 void LoadThreads::start(CpuList cpus, Work work) {
     auto& one = threads_.emplace_back();
     one.thread = std::jthread(
         [cpus = std::move(cpus), work = std::move(work), &tally = one.tally](const std::stop_token& stop) {
+            block_sigpipe();
             // A CPU may have gone since: then the scheduler decides.
             if (!cpus.empty()) (void)write_thread_affinity(0, cpus);
             work(stop, tally);
