@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Until TCP is at full speed and the queues are full.
+/// Until TCP is at full speed and the queues are full. Shorter rounds are no measurements.
 constexpr auto ramp = 300ms;
 constexpr std::uint32_t file_size = 6'000'000; // FEP's
 constexpr std::array percentiles{50.0, 90.0, 99.0, 99.9};
@@ -106,7 +106,7 @@ Result<Sample> measure_round(const Ends& ends, const Case& what, std::chrono::mi
     if (what.way != Way::transmit) start_way(clients, ends, what, /*host_sends=*/false);
     TEAMO_TRY(await_clients(clients.at_host));
     TEAMO_TRY(await_clients(clients.at_far));
-    std::this_thread::sleep_for(ramp);
+    std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(ramp, length));
     clients.at_host.clear_latency();
     clients.at_far.clear_latency();
     const auto before = TEAMO_TRY(look_at(ends, clients));
