@@ -53,7 +53,7 @@ CommandResult print_reply(Session& session, Arguments words) {
 
 std::span<const Command> commands() {
     static constexpr auto bench_values =
-        std::to_array<std::string_view>({"peer", "port", "profile", "seconds", "rounds", "html"});
+        std::to_array<std::string_view>({"peer", "port", "profile", "seconds", "rounds", "html", "prices"});
     // teamdctl's rows come first and in its order, so that each abbreviation means the same in both.
     static const std::vector<Command> table{
         {.path = "config"},

@@ -10,7 +10,7 @@ constexpr std::size_t any_number = 4096;
 
 constexpr auto serve_values = std::to_array<std::string_view>({"allow", "port"});
 constexpr auto bench_values =
-    std::to_array<std::string_view>({"self", "profile", "rate", "seconds", "rounds", "html"});
+    std::to_array<std::string_view>({"self", "profile", "rate", "seconds", "rounds", "html", "prices"});
 
 constexpr auto table = std::to_array<TeamlessCommand>({
     {.path = "import bond",
@@ -63,7 +63,8 @@ in network namespaces of its own and removes again.
   --profile=quick|paper  three minutes, or the matrix of the papers
   --rate=MBIT            of each port, 1000; 0: not limited
   --seconds=N            of a round; --rounds=N: of each case
-  --json, --html=FILE    the results for programs; as a report)",
+  --json, --html=FILE    the results for programs; as a report
+  --prices=FILE          a price table for the cost, see teamo-metrics(7))",
      .json = true,
      .values = bench_values},
     {.path = "metrics",

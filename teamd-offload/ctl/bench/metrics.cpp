@@ -41,7 +41,7 @@ double payload(const Case& what, const Sample& round) {
     return round.sent + round.received;
 }
 
-PortTraffic all_ports(const Sample& round) {
+PortTraffic sum_of_ports(const Sample& round) {
     PortTraffic sum;
     for (const auto& [name, port] : round.ports)
         for (const auto count : {&PortTraffic::tx_bytes, &PortTraffic::tx_skbs, &PortTraffic::tx_packets,
@@ -62,13 +62,13 @@ std::optional<double> demand(const Case& what, const Sample& round, double secon
 }
 
 std::optional<double> by_port(const Sample& round, std::uint64_t PortTraffic::*count) {
-    return ratio(static_cast<double>(all_ports(round).*count),
+    return ratio(static_cast<double>(sum_of_ports(round).*count),
                  round.seconds * static_cast<double>(round.ports.size()));
 }
 
 std::optional<double> mean_bytes(const Sample& round, std::uint64_t PortTraffic::*bytes,
                                  std::uint64_t PortTraffic::*skbs) {
-    const auto sum = all_ports(round);
+    const auto sum = sum_of_ports(round);
     return ratio(static_cast<double>(sum.*bytes), static_cast<double>(sum.*skbs));
 }
 
@@ -159,7 +159,7 @@ std::optional<double> rx_skb_bytes(const Case&, const Sample& round, Basis) {
 }
 
 std::optional<double> packet_saving(const Case&, const Sample& round, Basis) {
-    const auto sum = all_ports(round);
+    const auto sum = sum_of_ports(round);
     return ratio(static_cast<double>(sum.tx_packets + sum.rx_packets),
                  static_cast<double>(sum.tx_skbs + sum.rx_skbs));
 }
@@ -169,13 +169,13 @@ std::optional<double> io_by_size(const Case& what, const Sample& round, Basis) {
 }
 
 std::optional<double> io_measured(const Case&, const Sample& round, Basis) {
-    const auto sum = all_ports(round);
+    const auto sum = sum_of_ports(round);
     return round.ports.empty() ? std::nullopt
                                : ratio(static_cast<double>(sum.tx_skbs + sum.rx_skbs), round.seconds);
 }
 
 std::optional<double> io_time(const Case&, const Sample& round, Basis basis) {
-    const auto sum = all_ports(round);
+    const auto sum = sum_of_ports(round);
     const auto time = time_on(round, basis);
     return time ? ratio(time->busy() * mega, static_cast<double>(sum.tx_skbs + sum.rx_skbs)) : std::nullopt;
 }

@@ -77,6 +77,7 @@ Result<Options> options_from(const OptionValues& values) {
     options.round = TEAMO_TRY(round_from(values, paper ? 60s : 1s));
     options.rounds = TEAMO_TRY(number_from(values, "rounds", paper ? 3 : 2, {1, 1000}));
     if (const auto html = values.find("html"); html != values.end()) options.html = html->second;
+    if (const auto prices = values.find("prices"); prices != values.end()) options.prices = prices->second;
     return options;
 }
 

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/html/report.h"
 #include "ctl/bench/json.h"
 #include "ctl/bench/load/server.h"
 #include "ctl/bench/options.h"
-#include "ctl/bench/output.h"
 #include "ctl/bench/run/engine.h"
 #include "ctl/bench/run/peer.h"
+#include "ctl/bench/text.h"
 #include "ctl/commands.h"
 #include "kernel/ethtool/ethtool.h"
 #include "kernel/files/files.h"
 #include "kernel/netlink/links.h"
 
+#include "json/parse.h"
 #include "json/write.h"
+
 #include <net/if.h>
 
 #include <csignal>
@@ -18,14 +21,26 @@
 namespace teamo::ctl {
 namespace {
 
-CommandResult show_results(const Options& options, const bench::Options& wanted,
+using OptionalPrices = std::optional<bench::Prices>;
+
+/// Before anything is measured: an error in the file costs no time then.
+Result<OptionalPrices> prices_of(const bench::Options& wanted) {
+    if (wanted.prices.empty()) return OptionalPrices{};
+    const auto text = TEAMO_TRY(read_file(wanted.prices));
+    const auto table = json::parse(text);
+    if (!table)
+        return fail(EINVAL, fmt::format("{}:{}:{}: {}", wanted.prices, table.error().place.line,
+                                        table.error().place.column, table.error().text));
+    auto prices = bench::prices_from(*table);
+    if (!prices) return within(wanted.prices, std::move(prices.error()));
+    return OptionalPrices(std::move(*prices));
+}
+
+CommandResult show_results(const Options& options, const bench::Options& wanted, const OptionalPrices& prices,
                            const bench::Results& results) {
-    if (!wanted.html.empty()) {
-        const auto report = TEAMO_TRY(bench::html_of(results));
-        TEAMO_TRY(replace_file(wanted.html, report, 0644));
-    }
+    if (!wanted.html.empty()) TEAMO_TRY(replace_file(wanted.html, bench::html_report(results, prices), 0644));
     put(options.json ? json::write(bench::to_json(results), {.indent = options.oneline ? 0 : 4}) + "\n"
-                     : bench::text_of(results));
+                     : bench::results_text(results, prices));
     return {};
 }
 
@@ -72,15 +87,17 @@ CommandResult bench_self(const Options& options, Arguments) {
     if (wanted.ports == 0)
         return fail(EINVAL,
                     "how many ports? teamoctl bench --self PORTS; or teamoctl TEAM bench --peer ADDRESS");
-    return show_results(options, wanted, TEAMO_TRY(bench::measure_self(wanted)));
+    const auto prices = TEAMO_TRY(prices_of(wanted));
+    return show_results(options, wanted, prices, TEAMO_TRY(bench::measure_self(wanted)));
 }
 
 CommandResult bench_team(Session& session, Arguments) {
     const auto wanted = TEAMO_TRY(bench::options_from(session.options().values));
     if (wanted.peers.empty())
         return fail(EINVAL, "against which machine? --peer=ADDRESS, where \"teamoctl bench serve\" runs");
+    const auto prices = TEAMO_TRY(prices_of(wanted));
     const auto team = TEAMO_TRY(running_team(session));
-    return show_results(session.options(), wanted, TEAMO_TRY(bench::measure_peer(wanted, team)));
+    return show_results(session.options(), wanted, prices, TEAMO_TRY(bench::measure_peer(wanted, team)));
 }
 
 CommandResult bench_serve(const Options& options, Arguments) {

@@ -23,6 +23,7 @@ struct Options {
     unsigned rounds = 2;
     std::vector<std::string> datapaths{}; ///< of our team, that the kernel has; the first is the default
     std::string html{};                   ///< a file
+    std::string prices{};                 ///< a file
 };
 
 /// The cases, in the order in which they are shown.
