@@ -84,7 +84,8 @@ Value value_of(const Machine& machine) {
                   {"driver", machine.driver},         {"cpus", machine.cpus},
                   {"version", machine.version},       {"date", machine.date},
                   {"sysctls", std::move(sysctls)},    {"nftables", machine.nftables},
-                  {"link_mbits", machine.link_mbits}, {"shaped_by", machine.shaped_by}};
+                  {"link_mbits", machine.link_mbits}, {"shaped_by", machine.shaped_by},
+                  {"other_work", machine.other_work}};
 }
 
 /// A number with or without a fraction: other programs write 1 for 1.0.
@@ -194,7 +195,8 @@ Machine machine_from(const Value& in) {
                     .date = text(in, "date"),
                     .nftables = text(in, "nftables"),
                     .link_mbits = real(in, "link_mbits"),
-                    .shaped_by = text(in, "shaped_by")};
+                    .shaped_by = text(in, "shaped_by"),
+                    .other_work = real(in, "other_work")};
     for (const auto& [name, value, place] : json::object(in, "sysctls"))
         machine.sysctls[name] = json::string_of(value);
     return machine;

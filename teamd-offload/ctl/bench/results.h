@@ -80,6 +80,7 @@ struct Machine {
     std::string nftables{};  ///< "none", or how many rules
     double link_mbits = 0;   ///< of each port
     std::string shaped_by{}; ///< "tbf", or empty
+    double other_work = 0;   ///< part of the CPUs that was busy before the first round, 0 to 1
     bool operator==(const Machine&) const = default;
 };
 

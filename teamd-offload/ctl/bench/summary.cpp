@@ -158,8 +158,14 @@ std::string setting_text(const Results& results) {
     std::string ports = machine.driver.empty() ? "ports" : machine.driver + " ports";
     if (machine.link_mbits > 0) ports += fmt::format(" of {:.0f} Mbit/s", machine.link_mbits);
     if (!machine.shaped_by.empty()) ports += fmt::format(", shaped by {}", machine.shaped_by);
-    return fmt::format("{}; {}; kernel {}; profile {}", ports, ctl::counted(machine.cpus, "CPU", "CPUs"),
-                       machine.kernel, results.profile);
+    auto text = fmt::format("{}; {}; kernel {}; profile {}", ports, ctl::counted(machine.cpus, "CPU", "CPUs"),
+                            machine.kernel, results.profile);
+    constexpr double little = 0.05;
+    if (machine.other_work > little)
+        text += fmt::format("; before the first round other programs kept {:.0f} % of the CPUs busy: the CPU "
+                            "figures contain such work",
+                            100 * machine.other_work);
+    return text;
 }
 
 } // namespace teamo::ctl::bench

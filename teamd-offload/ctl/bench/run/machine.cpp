@@ -2,16 +2,19 @@
 #include "ctl/bench/run/machine.h"
 
 #include "base/take_until.h"
+#include "ctl/bench/run/meter.h"
 #include "kernel/cpus/cpus.h"
 #include "kernel/files/files.h"
 #include "version.h"
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <thread>
 
 namespace teamo::ctl::bench {
 namespace {
@@ -49,6 +52,20 @@ std::string now_as_text() {
     return {text.data(), std::strftime(text.data(), text.size(), "%FT%TZ", &utc)};
 }
 
+/// In half a second before anything is measured; 0 if it is not known.
+double other_work() {
+    const auto before = read_meters();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    const auto after = read_meters();
+    if (!before || !after) return 0;
+    double busy = 0, all = 0;
+    for (const auto& [cpu, time] : cpu_times_between(*before, *after, ::sysconf(_SC_CLK_TCK))) {
+        busy += time.busy();
+        all += time.busy() + time.idle;
+    }
+    return all > 0 ? busy / all : 0;
+}
+
 } // namespace
 
 Machine read_machine() {
@@ -58,7 +75,8 @@ Machine read_machine() {
                     .cpu = cpu_model(),
                     .cpus = static_cast<unsigned>(read_online_cpus().value_or(CpuList{}).size()),
                     .version = program_version,
-                    .date = now_as_text()};
+                    .date = now_as_text(),
+                    .other_work = other_work()};
     for (const auto name : sysctl_names) {
         std::string path(name);
         std::ranges::replace(path, '.', '/');

@@ -53,7 +53,8 @@ Results full_results() {
                         .sysctls = {{"net.ipv4.tcp_rmem", "4096\t131072\t6291456"}},
                         .nftables = "none",
                         .link_mbits = 1'000,
-                        .shaped_by = "tbf"},
+                        .shaped_by = "tbf",
+                        .other_work = 0.25},
             .profile = "paper",
             .cases = {{.what = what, .rounds = {sample, {}}, .limit = Limit::shaper},
                       {.what = {}, .skipped = "this kernel has no bonding"}}};

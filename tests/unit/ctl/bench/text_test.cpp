@@ -51,6 +51,14 @@ TEST(BenchText, fits_80_columns) {
     EXPECT_THAT(lines_of(text), Each(SizeIs(Le(columns))));
 }
 
+TEST(BenchText, says_that_other_programs_ran) {
+    auto results = sample_results();
+    results.machine.other_work = 0.3;
+    EXPECT_THAT(results_text(results), HasSubstr("kept 30 %"));
+    results.machine.other_work = 0.01;
+    EXPECT_THAT(results_text(results), testing::Not(HasSubstr("other programs")));
+}
+
 TEST(BenchText, of_nothing) { EXPECT_THAT(results_text({}), HasSubstr("nothing was measured\n")); }
 
 TEST(BenchMarkdown, has_a_row_for_each_way_and_number_of_ports) {
