@@ -97,6 +97,7 @@ void Guard::follow(const std::set<IfIndex>& ports) {
 }
 
 void Guard::poll() {
+    if (!is_on()) running_.reset(); // switched off while there was no port
     if (!running_) return;
     update();
     if (const auto renewed = running_->program.drop_until(Clock::now() + validity); !renewed)
