@@ -68,7 +68,9 @@ _teamoctl() {
     elif [[ ${words[*]} == import ]]; then
         choices='bond teamd'
     elif [[ ${words[*]} == bench ]]; then
-        choices='serve'
+        choices='serve report table compare'
+    elif [[ ${words[*]} == 'bench '* ]]; then
+        compopt -o default
     elif [[ ${words[*]} == 'import bond' || ${words[*]} == replace ]]; then
         choices=$(_teamoctl_bonds)
         [[ ${words[0]} == import ]] && compopt -o default

@@ -83,6 +83,9 @@ CommandResult import_teamd(const Options& options, Arguments words);
 CommandResult replace_bond(const Options& options, Arguments words);
 CommandResult bench_self(const Options& options, Arguments);
 CommandResult bench_serve(const Options& options, Arguments);
+CommandResult bench_report(const Options& options, Arguments words);
+CommandResult bench_table(const Options& options, Arguments words);
+CommandResult bench_compare(const Options& options, Arguments words);
 
 // `teamoctl --help` and `teamoctl help COMMAND`. man/teamoctl.8 has more, but need not be installed.
 

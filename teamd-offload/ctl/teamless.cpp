@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t any_number = 4096;
 
+constexpr auto report_values = std::to_array<std::string_view>({"html", "prices"});
 constexpr auto serve_values = std::to_array<std::string_view>({"allow", "port"});
 constexpr auto bench_values =
     std::to_array<std::string_view>({"self", "profile", "rate", "seconds", "rounds", "html", "prices"});
@@ -53,6 +54,33 @@ and receives what the other asks for. Only the clients of --allow may connect.
   --allow=ADDRESS[,ADDRESS...]  the clients
   --port=PORT                   the TCP port, 5201)",
      .values = serve_values},
+    {.path = "bench report",
+     .parameters = "FILE",
+     .least = 1,
+     .most = 1,
+     .run = bench_report,
+     .summary = "show the results of an earlier benchmark",
+     .text = R"(Shows what "bench --json" printed into FILE, as "bench" does.
+  --html=FILE    writes it as a report
+  --prices=FILE  a price table for the cost, see teamo-metrics(7))",
+     .json = true,
+     .values = report_values},
+    {.path = "bench table",
+     .parameters = "FILE...",
+     .least = 1,
+     .most = any_number,
+     .run = bench_table,
+     .summary = "print results as a table in Markdown",
+     .text = R"(Prints the results of "bench --json" in these files as a table in Markdown, with
+a row for each way and number of ports.)"},
+    {.path = "bench compare",
+     .parameters = "FILE FILE",
+     .least = 2,
+     .most = 2,
+     .run = bench_compare,
+     .summary = "compare two runs of a benchmark",
+     .text = R"(Compares the results of "bench --json" in two files: the ratios that differ by
+more than 5 %, and why.)"},
     {.path = "bench",
      .parameters = "--self=PORTS",
      .run = bench_self,

@@ -23,17 +23,33 @@ namespace {
 
 using OptionalPrices = std::optional<bench::Prices>;
 
+Result<json::Value> document_in(const std::string& file) {
+    constexpr std::size_t most_bytes = std::size_t{64} << 20; // the paper's profile has 20 MB
+    const auto text = TEAMO_TRY(read_file(file, most_bytes));
+    auto document = json::parse(text, {.bytes = text.size()});
+    if (!document)
+        return fail(EINVAL, fmt::format("{}:{}:{}: {}", file, document.error().place.line,
+                                        document.error().place.column, document.error().text));
+    return std::move(*document);
+}
+
 /// Before anything is measured: an error in the file costs no time then.
 Result<OptionalPrices> prices_of(const bench::Options& wanted) {
     if (wanted.prices.empty()) return OptionalPrices{};
-    const auto text = TEAMO_TRY(read_file(wanted.prices));
-    const auto table = json::parse(text);
-    if (!table)
-        return fail(EINVAL, fmt::format("{}:{}:{}: {}", wanted.prices, table.error().place.line,
-                                        table.error().place.column, table.error().text));
-    auto prices = bench::prices_from(*table);
+    auto prices = bench::prices_from(TEAMO_TRY(document_in(wanted.prices)));
     if (!prices) return within(wanted.prices, std::move(prices.error()));
     return OptionalPrices(std::move(*prices));
+}
+
+/// Of earlier runs, as --json printed them.
+Result<std::vector<bench::Results>> results_in(Arguments files) {
+    std::vector<bench::Results> all;
+    for (const auto& file : files) {
+        auto results = bench::from_json(TEAMO_TRY(document_in(file)));
+        if (!results) return within(file, std::move(results.error()));
+        all.push_back(std::move(*results));
+    }
+    return all;
 }
 
 CommandResult show_results(const Options& options, const bench::Options& wanted, const OptionalPrices& prices,
@@ -106,6 +122,23 @@ CommandResult bench_serve(const Options& options, Arguments) {
     const auto server =
         TEAMO_TRY(bench::Server::start({.port = wanted.port, .allowed = wanted.allowed, .most = 256}));
     signals.await();
+    return {};
+}
+
+CommandResult bench_report(const Options& options, Arguments words) {
+    const auto wanted = TEAMO_TRY(bench::options_from(options.values));
+    const auto prices = TEAMO_TRY(prices_of(wanted));
+    return show_results(options, wanted, prices, TEAMO_TRY(results_in(words)).front());
+}
+
+CommandResult bench_table(const Options&, Arguments words) {
+    put(bench::markdown_table(TEAMO_TRY(results_in(words))));
+    return {};
+}
+
+CommandResult bench_compare(const Options&, Arguments words) {
+    const auto runs = TEAMO_TRY(results_in(words));
+    put(bench::disagreements_text(runs.front(), runs.back()));
     return {};
 }
 

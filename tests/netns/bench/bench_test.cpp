@@ -13,6 +13,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <random>
 #include <set>
 
@@ -47,7 +48,7 @@ double megabits(const rapidjson::Value& round, const char* way) {
 TEST(Bench, measures_each_way_with_figures_that_can_be) {
     const auto done =
         run({.argv = bench_command({"--self=2", "--seconds=0.1", "--rounds=1", "--rate=200", "--json"})},
-            patient(55s));
+            patient(110s));
     ASSERT_EQ(done.status, 0) << done.err;
     rapidjson::Document results;
     results.Parse(done.out.c_str());
@@ -77,6 +78,9 @@ TEST(Bench, measures_each_way_with_figures_that_can_be) {
     ASSERT_EQ(without.size(), 1U);
     for (const auto& port : (*without.front())["rounds"][0]["ports"].GetObject())
         EXPECT_LE(port.value["tx_packets"].GetUint64(), port.value["tx_skbs"].GetUint64() * 11 / 10);
+    std::ofstream("/run/bench.json") << done.out;
+    const auto table = run({.argv = bench_command({"table", "/run/bench.json"})}, long_enough);
+    EXPECT_THAT(table.out, testing::HasSubstr("| 1 | both ways | 2 |")) << table.err;
 }
 
 /// What a benchmark could leave: processes, namespaces of processes, devices, and what the kernel and this
