@@ -97,7 +97,10 @@ void Interrupts::poll() {
     const bool cpus_changed = read_cpus();
     refresh_next_masks();
     for (auto& port : ports_) {
-        if (cpus_changed) port.stale = true; // virtio_net rewrites its queues' masks then
+        if (cpus_changed) {
+            port.stale = true;    // virtio_net rewrites its queues' masks then
+            port.refused.clear(); // a CPU that has just gone was refused before it was seen to be gone
+        }
         read(port);
         if (managed_) learn(port);
     }

@@ -47,6 +47,15 @@ Result<bool> Guard::makes_clsact(IfIndex port) const {
 }
 
 Result<> Guard::attach(IfIndex port) {
+    auto done = put(port);
+    if (!done && is_passing(done.error()))
+        due_.insert(port);
+    else
+        due_.erase(port);
+    return done;
+}
+
+Result<> Guard::put(IfIndex port) {
     if (!is_on()) {
         running_.reset();
         return detach_guard(port);
@@ -93,6 +102,7 @@ std::vector<Link> Guard::devices() const {
 
 void Guard::follow(const std::set<IfIndex>& ports) {
     ports_ = ports;
+    std::erase_if(due_, [&ports](IfIndex port) { return !ports.contains(port); });
     if (running_ && devices() != running_->devices) update();
 }
 

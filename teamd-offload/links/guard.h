@@ -23,6 +23,8 @@ public:
     Result<bool> makes_clsact(IfIndex port) const;
     /// Puts the program on a port, in place of an earlier daemon's, or removes it if the guard is off.
     Result<> attach(IfIndex port);
+    /// True if attach() of this port failed and may succeed later (is_passing()).
+    bool is_due(IfIndex port) const { return due_.contains(port); }
 
     /// After a pass. Reads the addresses again only if a device of the team has changed.
     void follow(const std::set<IfIndex>& ports);
@@ -45,12 +47,13 @@ private:
     Guard(sd_event* loop, TeamContext& context) : loop_(loop), context_(context) {}
     bool is_on() const { return context_.config().guard != GuardMode::off; }
     Result<> start();
+    Result<> put(IfIndex port);
     void update();
     std::vector<Link> devices() const;
 
     sd_event* loop_;
     TeamContext& context_;
-    std::set<IfIndex> ports_;
+    std::set<IfIndex> ports_, due_;
     std::optional<Running> running_; ///< none: the guard is off, or could not start
 };
 

@@ -134,13 +134,22 @@ void PortSet::guard(PortBefore& port) {
         }
         return guard.attach(port.index);
     };
-    if (const auto done = put(); !done && done.error().number != ENODEV)
+    const bool is_repeated = guard.is_due(port.index);
+    if (const auto done = put(); !done && !is_repeated && done.error().number != ENODEV)
         context_.log(Level::warning, fmt::format("port {}: {}", port.name, done.error().text));
 }
 
 void PortSet::guard() {
     for (const auto& port : ports_)
         if (auto* before = context_.journal.port(port.index)) guard(*before);
+    subsystems_.guard->poll();
+}
+
+void PortSet::poll_guard() {
+    for (const auto& port : ports_)
+        if (auto* before = context_.journal.port(port.index);
+            before != nullptr && subsystems_.guard->is_due(port.index))
+            guard(*before);
     subsystems_.guard->poll();
 }
 

@@ -97,9 +97,11 @@ public:
     void adopt(const std::vector<PortBefore>& noted);
     void adopt_offloads();
     /// Finishes joins and leaves during which the earlier daemon was killed.
+    void finish_begun();
     /// Puts the guard on all ports, or removes it, after its configuration has changed.
     void guard();
-    void finish_begun();
+    /// Every second: also on ports where the kernel has refused it for a passing reason.
+    void poll_guard();
 
     /// For the state document.
     std::vector<RefusedStatus> refused() const;
