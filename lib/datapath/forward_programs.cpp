@@ -3,9 +3,9 @@
 
 #include "base/handle.h"
 #include "datapath/bpf/abi.h"
-#include "kernel/bpf/load_program.h"
 #include "datapath/team/bucket_meter.h"
 #include "forward.skel.h"
+#include "kernel/bpf/load_program.h"
 
 #include <arpa/inet.h>
 #include <bpf/bpf.h>

@@ -2,8 +2,8 @@
 #include "datapath/guard_program.h"
 
 #include "base/handle.h"
-#include "kernel/bpf/load_program.h"
 #include "guard.skel.h"
+#include "kernel/bpf/load_program.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -28,7 +28,7 @@ constexpr std::array long_options{
 
 /// Those of bench, which are read only if a word is "bench": the abbreviations of the others stay as they
 /// are.
-constexpr std::array bench_options{"self", "peer",    "port",   "rate", "profile",
+constexpr std::array bench_options{"self", "peer",    "port",   "rate",  "profile",
                                    "html", "seconds", "rounds", "allow", "prices"};
 
 std::vector<option> options_for(std::span<char* const> words) {

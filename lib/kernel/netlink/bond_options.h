@@ -12,6 +12,7 @@ struct nlmsghdr;
 
 namespace teamo {
 
+/// By their name in bonding (Documentation/networking/bonding.rst), times in its units.
 using BondOptions = std::map<std::string, std::string, std::less<>>;
 
 /// Options of a bond or of one of its slaves that /sys does not show (newer than Linux 5.15), by their name

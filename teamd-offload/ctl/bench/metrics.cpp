@@ -10,20 +10,12 @@ namespace {
 
 constexpr double kib = 1024, mega = 1e6, giga = 1e9;
 
-CpuTime operator+(const CpuTime& one, const CpuTime& other) {
-    return {.user = one.user + other.user,
-            .system = one.system + other.system,
-            .softirq = one.softirq + other.softirq,
-            .irq = one.irq + other.irq,
-            .idle = one.idle + other.idle};
-}
-
 std::optional<CpuTime> time_on(const Sample& round, Basis basis) {
     if (basis == Basis::host) return round.host;
     if (round.cpus.empty()) return std::nullopt;
     CpuTime sum;
     for (const auto& [number, time] : round.cpus)
-        sum = sum + time;
+        sum += time;
     return sum;
 }
 

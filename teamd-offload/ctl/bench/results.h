@@ -37,6 +37,14 @@ struct Case {
 struct CpuTime {
     double user = 0, system = 0, softirq = 0, irq = 0, idle = 0;
     double busy() const { return user + system + softirq + irq; }
+    CpuTime& operator+=(const CpuTime& other) {
+        user += other.user;
+        system += other.system;
+        softirq += other.softirq;
+        irq += other.irq;
+        idle += other.idle;
+        return *this;
+    }
     bool operator==(const CpuTime&) const = default;
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "kernel/netlink/bond_options.h"
 
 #include <functional>
 #include <map>
@@ -12,9 +13,6 @@
 #include <vector>
 
 namespace teamo::ctl {
-
-/// Options by their name in bonding (Documentation/networking/bonding.rst), times in its units.
-using BondOptions = std::map<std::string, std::string, std::less<>>;
 
 struct BondPortSetup {
     std::string name;

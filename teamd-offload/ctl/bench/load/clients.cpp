@@ -2,6 +2,7 @@
 #include "ctl/bench/load/clients.h"
 
 #include "base/clock.h"
+#include "ctl/bench/load/transfer.h"
 
 #include <array>
 
@@ -46,26 +47,14 @@ struct Client {
 
     void work(const Connection& connection) const {
         switch (setup.order.what) {
-        case Serve::sink: return send_messages(connection);
-        case Serve::source: return receive_messages(connection);
+        case Serve::sink: return send_messages(connection, setup.message, stop, tally);
+        case Serve::source: return receive_messages(connection, stop, tally);
         case Serve::echo: return ask(connection);
         case Serve::file: return fetch_files(connection);
         case Serve::store: return send_files(connection);
         case Serve::http:
         case Serve::totals: return;
         }
-    }
-
-    void send_messages(const Connection& connection) const {
-        const std::string message(std::max(setup.message, 1U), 'x');
-        while (connection.send(message, stop))
-            tally.sent += message.size();
-    }
-
-    void receive_messages(const Connection& connection) const {
-        std::vector<char> into(std::size_t{1} << 17);
-        while (const auto got = connection.receive(into, stop))
-            tally.received += got;
     }
 
     void ask(const Connection& connection) const {
@@ -78,16 +67,10 @@ struct Client {
     }
 
     void fetch_files(const Connection& connection) const {
-        std::vector<char> into(std::size_t{1} << 17);
         for (;;) {
             const auto start = Clock::now();
-            if (!connection.send("x", stop)) return;
-            for (std::size_t rest = setup.order.bytes; rest > 0;) {
-                const auto got = connection.receive(std::span(into).first(std::min(rest, into.size())), stop);
-                if (got == 0) return;
-                tally.received += got;
-                rest -= got;
-            }
+            if (!connection.send("x", stop) || !receive_bytes(connection, setup.order.bytes, stop, tally))
+                return;
             finish(start, 0, 0);
         }
     }

@@ -2,12 +2,12 @@
 #include "ctl/bench/load/server.h"
 
 #include "ctl/bench/load/order.h"
+#include "ctl/bench/load/transfer.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <array>
-#include <vector>
 
 namespace teamo::ctl::bench {
 namespace {
@@ -57,18 +57,6 @@ struct Service {
     const std::stop_token& stop;
     Tally& tally;
 
-    void sink() const {
-        std::vector<char> into(std::size_t{1} << 17);
-        while (const auto got = client.receive(into, stop))
-            tally.received += got;
-    }
-
-    void source(std::uint32_t bytes) const {
-        const std::string message(std::max(bytes, 1U), 'x');
-        while (client.send(message, stop))
-            tally.sent += message.size();
-    }
-
     void echo() const {
         std::array<char, 1> byte{};
         while (client.receive_all(byte, stop) && client.send({byte.data(), 1}, stop))
@@ -85,14 +73,7 @@ struct Service {
     }
 
     void store(std::uint32_t bytes) const {
-        std::vector<char> into(std::size_t{1} << 17);
-        for (;;) {
-            for (std::size_t rest = bytes; rest > 0;) {
-                const auto got = client.receive(std::span(into).first(std::min(rest, into.size())), stop);
-                if (got == 0) return;
-                tally.received += got;
-                rest -= got;
-            }
+        while (receive_bytes(client, bytes, stop, tally)) {
             ++tally.operations;
             if (bytes == 0 || !client.send("x", stop)) return;
         }
@@ -143,8 +124,8 @@ void Server::serve(const Connection& client, const std::stop_token& stop, Tally&
     if (!answers_itself && !client.send("x", stop)) return;
     const Service service{.client = client, .stop = stop, .tally = tally};
     switch (order->what) {
-    case Serve::sink: service.sink(); break;
-    case Serve::source: service.source(order->bytes); break;
+    case Serve::sink: receive_messages(client, stop, tally); break;
+    case Serve::source: send_messages(client, order->bytes, stop, tally); break;
     case Serve::echo: service.echo(); break;
     case Serve::file: service.file(order->bytes); break;
     case Serve::store: service.store(order->bytes); break;

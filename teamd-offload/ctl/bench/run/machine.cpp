@@ -58,12 +58,11 @@ double other_work() {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     const auto after = read_meters();
     if (!before || !after) return 0;
-    double busy = 0, all = 0;
-    for (const auto& [cpu, time] : cpu_times_between(*before, *after, ::sysconf(_SC_CLK_TCK))) {
-        busy += time.busy();
-        all += time.busy() + time.idle;
-    }
-    return all > 0 ? busy / all : 0;
+    CpuTime all;
+    for (const auto& [cpu, time] : cpu_times_between(*before, *after, ::sysconf(_SC_CLK_TCK)))
+        all += time;
+    const auto passed = all.busy() + all.idle;
+    return passed > 0 ? all.busy() / passed : 0;
 }
 
 } // namespace

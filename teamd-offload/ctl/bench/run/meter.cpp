@@ -60,14 +60,8 @@ std::map<unsigned, CpuTime> cpu_times_between(const Reading& earlier, const Read
 
 CpuTime sum_of(const std::map<unsigned, CpuTime>& times, const CpuList& cpus) {
     CpuTime sum;
-    for (const auto& [cpu, time] : times) {
-        if (!contains(cpus, cpu)) continue;
-        sum.user += time.user;
-        sum.system += time.system;
-        sum.softirq += time.softirq;
-        sum.irq += time.irq;
-        sum.idle += time.idle;
-    }
+    for (const auto& [cpu, time] : times)
+        if (contains(cpus, cpu)) sum += time;
     return sum;
 }
 

@@ -136,10 +136,8 @@ Limit limit_of(const Measured& measured, double link_mbits, bool shaped) {
         const bool rx_full = measured.what.way == Way::transmit || round.received >= room;
         if (link_mbits > 0 && tx_full && rx_full) ++by_link;
         CpuTime all;
-        for (const auto& [cpu, time] : round.cpus) {
-            all.user += time.busy();
-            all.idle += time.idle;
-        }
+        for (const auto& [cpu, time] : round.cpus)
+            all += time;
         const bool end_busy =
             round.host && round.far ? is_busy(*round.host) || is_busy(*round.far) : is_busy(all);
         if (end_busy) ++by_cpu;

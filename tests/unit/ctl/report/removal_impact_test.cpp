@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/report/removal_impact.h"
 
-#include "json/fields.h"
 #include "unit/ctl/support.h"
+#include "json/fields.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
