@@ -283,7 +283,7 @@ void PortSet::finish_begun() {
             fmt::format("port {}: an earlier daemon did not finish adding it; adding it now", port.name));
         if (auto joined = join(port.index); !joined) {
             awaited_.insert(port.name);
-            note_refusal(port.name, joined.error());
+            note_refusal(port.name, port.index, joined.error());
         }
     }
 }

@@ -216,31 +216,39 @@ bool PortSet::join_added_by_others() {
         if (is_added_by_others(link) && !returned_.contains(index) && is_worth_trying(link.name, link))
             added.push_back(link);
     for (const auto& link : added)
-        if (auto joined = join(link.index); !joined) note_refusal(link.name, joined.error());
+        if (auto joined = join(link.index); !joined) note_refusal(link.name, link.index, joined.error());
     return !added.empty();
 }
 
 bool PortSet::join_awaited() {
-    // A port that is not awaited any more is not tried again.
+    // A port that is not awaited any more is not tried again, and a device that returned is as a new one.
     std::erase_if(refused_, [this](const auto& entry) {
         const auto* link = find_link(context_.links(), entry.first);
-        return link == nullptr || !(awaited_.contains(entry.first) || is_added_by_others(*link));
+        return link == nullptr || returned_.contains(link->index) ||
+               !(awaited_.contains(entry.first) || is_added_by_others(*link));
     });
     bool tried = false;
     for (const auto& port : std::set(awaited_)) {
         const auto* link = find_link(context_.links(), port);
         if (link == nullptr || returned_.contains(link->index) || !is_worth_trying(port, *link)) continue;
         tried = true;
-        if (auto joined = join(link->index); !joined) note_refusal(port, joined.error());
+        const auto device = link->index;
+        if (auto joined = join(device); !joined) note_refusal(port, device, joined.error());
     }
     return tried;
 }
 
-/// Logged once. Tried again when the reason may have passed, or when another program has released the device.
-void PortSet::note_refusal(const std::string& port, const Error& refusal) {
+PortSet::Refused::State PortSet::state_of(const Link& link) {
+    return {.device = link.index, .master = link.master, .altnames = link.altnames};
+}
+
+/// Logged once. Tried again when the reason may have passed, when another program has released the device, or
+/// when there is another one of that name.
+void PortSet::note_refusal(const std::string& port, IfIndex device, const Error& refusal) {
     auto& noted = refused_[port];
     noted.message(context_.log, Level::warning, fmt::format("port {}: ", port), refusal.text);
-    if (const auto* link = find_link(context_.links(), port)) noted.state = {link->master, link->altnames};
+    const auto* link = context_.link(device);
+    noted.state = link == nullptr ? Refused::State{.device = device} : state_of(*link);
     await_passing(noted.patience, is_passing(refusal), Clock::now());
     // Each try may take the device down for the program that uses it.
     if (noted.patience && noted.patience->times() >= Patience::many) noted.patience.reset();
@@ -250,8 +258,7 @@ bool PortSet::is_worth_trying(const std::string& port, const Link& link) const {
     const auto noted = refused_.find(port);
     if (noted == refused_.end()) return true;
     const auto& refused = noted->second;
-    return refused.state != std::pair(link.master, link.altnames) ||
-           (refused.patience && refused.patience->is_over(Clock::now()));
+    return refused.state != state_of(link) || (refused.patience && refused.patience->is_over(Clock::now()));
 }
 
 std::optional<Clock::time_point> PortSet::deadline() const {
@@ -369,14 +376,15 @@ Result<> PortSet::join_configured(bool made_device) {
         }
         if (!is_worth_trying(name, *link)) continue; // it was tried a moment ago
         if (!leaving_.empty()) continue;             // there may be no slot until then; the pass joins it
-        const auto joined = join(link->index);
+        const auto device = link->index;
+        const auto joined = join(device);
         if (joined) continue;
         const auto& error = joined.error();
         const bool lacks_something = error.number == EOPNOTSUPP && config.offload.lacking == Lacking::refuse;
         // A running team continues without it, and a new one does not wait for a passing failure.
         if (made_device && !lacks_something && error.number != ENODEV && !is_passing(error))
             return within(fmt::format("port {}", name), error);
-        note_refusal(name, error);
+        note_refusal(name, device, error);
     }
     return {};
 }

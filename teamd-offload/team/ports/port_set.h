@@ -107,6 +107,18 @@ public:
     std::vector<RefusedStatus> refused() const;
 
 private:
+    /// A port whose device exists and could not join.
+    struct Refused {
+        /// A change of these is worth a try: another device of that name, another master, other marks.
+        struct State {
+            IfIndex device{}, master{};
+            std::vector<std::string> altnames{};
+            bool operator==(const State&) const = default;
+        } state;
+        LogOnce message;
+        std::optional<Patience> patience; ///< for a passing failure
+    };
+
     PortWatch make_watch(const PortConfig& config, PortWatch::Start start) const;
     PortConfig config_of(std::string_view port) const;
     bool is_slave(const Link& link) const;
@@ -120,7 +132,8 @@ private:
     void drop_removed_by_others();
     bool join_added_by_others();
     bool join_awaited();
-    void note_refusal(const std::string& port, const Error& refusal);
+    static Refused::State state_of(const Link& link);
+    void note_refusal(const std::string& port, IfIndex device, const Error& refusal);
     bool is_worth_trying(const std::string& port, const Link& link) const;
     bool finish_due_leaves();
     Result<> finish_leaving(IfIndex port);
@@ -156,13 +169,7 @@ private:
     /// Devices that were removed and exist again. They join in a later pass, when every part has forgotten
     /// what it had of the former device.
     std::set<IfIndex> returned_;
-    bool joins_returned_ = false; ///< another pass is needed for them
-    /// A port whose device exists and could not join.
-    struct Refused {
-        std::pair<IfIndex, std::vector<std::string>> state; ///< master and marks; a change is worth a try
-        LogOnce message;
-        std::optional<Patience> patience; ///< for a passing failure
-    };
+    bool joins_returned_ = false;            ///< another pass is needed for them
     std::map<std::string, Refused> refused_; ///< by name
     /// A port that is not restored yet.
     struct Leaving {

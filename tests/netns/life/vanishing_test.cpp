@@ -4,6 +4,7 @@
 //
 // lab: Vanishing.* by team, 20 s, long
 #include "netns/configs.h"
+#include "support/daemon/watched_calls.h"
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
@@ -118,6 +119,38 @@ TEST_F(Vanishing, returns_under_another_name_and_back) {
     EXPECT_EQ("", team.item("ports.later.link.up")) << "it is not in the configuration";
     wires.host().ip("link set later name eth2");
     expect_a_port();
+}
+
+/// A port that is removed while it joins, and is there again before the daemon has read that: its refusal was
+/// about the former device.
+TEST(VanishingWhileItJoins, is_tried_again_when_it_is_another_device) {
+    const Cabling wires(2, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(2), TeamUnderTest::later);
+    WatchedCalls calls;
+    wires.host().ip("link del eth2");
+    ASSERT_TRUE(team.try_to_start(calls));
+    ASSERT_TRUE(team.await_link("eth1"));
+    const auto is_port = [&] { return team.item("ports.eth2.link.up") == "true"; };
+    const auto state = [&] { return team.teamdctl({"state", "dump"}).out; };
+    const auto is_refused = [&] { return state().find("No such device") != std::string::npos; };
+    unsigned refused = 0;
+    for (unsigned step = 2; step <= 8; ++step) {
+        calls.refuse(calls.count() + step, ENODEV);
+        wires.add_cable(2);
+        ASSERT_TRUE(eventually("eth2 has joined or was refused", [&] { return is_port() || is_refused(); }));
+        if (is_refused()) {
+            ++refused;
+            team.signal(SIGSTOP);
+            wires.host().ip("link del eth2");
+            wires.add_cable(2, step % 2); // with another index or the same
+            team.signal(SIGCONT);
+            ASSERT_TRUE(eventually("eth2 is a port", is_port)) << state();
+        }
+        wires.host().ip("link del eth2");
+        ASSERT_TRUE(eventually("eth2 is gone", [&] { return !is_port(); }));
+    }
+    EXPECT_GT(refused, 0U) << "no step of the join was refused";
+    EXPECT_EQ(0, team.stop());
 }
 
 } // namespace

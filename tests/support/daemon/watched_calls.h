@@ -31,10 +31,10 @@ public:
     void kill_before(unsigned step) { killed_at_ = step; }
     /// No kill any more. Also while the program runs.
     void spare() { killed_at_ = 0; }
-    /// Refuses this step once.
+    /// Refuses this step once. Also while the program runs.
     void refuse(unsigned step, int error) {
-        refused_at_ = step;
         refusal_ = error;
+        refused_at_ = step;
     }
     /// Refuses every system call with this number; supported: inotify_init1.
     void refuse_all(int call, int error) { refused_calls_[call] = error; }
@@ -73,8 +73,8 @@ private:
     int verdict_on_change(bool sets_address);
 
     std::atomic<unsigned> killed_at_ = 0;
-    unsigned refused_at_ = 0;
-    int refusal_ = 0;
+    std::atomic<unsigned> refused_at_ = 0;
+    std::atomic<int> refusal_ = 0;
     unsigned killed_after_address_ = 0, set_since_address_ = 0;
     bool address_refused_ = false;
     std::map<int, int> refused_calls_;
