@@ -89,7 +89,8 @@ struct Offload {
 std::span<const Offload> offload_catalogue();
 const Offload* find_offload(std::string_view name);
 
-inline constexpr std::string_view tso = "tx-tcp-segmentation", tso6 = "tx-tcp6-segmentation";
+inline constexpr std::string_view tso = "tx-tcp-segmentation", tso6 = "tx-tcp6-segmentation",
+                                  gso = "tx-generic-segmentation";
 inline constexpr std::string_view lro = "rx-lro", scatter_gather = "tx-scatter-gather";
 inline constexpr std::string_view device_tls = "tls-hw-tx-offload";
 

@@ -52,8 +52,8 @@ CommandResult print_reply(Session& session, Arguments words) {
 } // namespace
 
 std::span<const Command> commands() {
-    static constexpr auto bench_values =
-        std::to_array<std::string_view>({"peer", "port", "profile", "seconds", "rounds", "html", "prices"});
+    static constexpr auto bench_values = std::to_array<std::string_view>(
+        {"peer", "port", "profile", "seconds", "rounds", "only", "html", "prices"});
     // teamdctl's rows come first and in its order, so that each abbreviation means the same in both.
     static const std::vector<Command> table{
         {.path = "config"},

@@ -28,8 +28,8 @@ constexpr std::array long_options{
 
 /// Those of bench, which are read only if a word is "bench": the abbreviations of the others stay as they
 /// are.
-constexpr std::array bench_options{"self", "peer",    "port",   "rate",  "profile",
-                                   "html", "seconds", "rounds", "allow", "prices"};
+constexpr std::array bench_options{"self",    "peer",   "port", "rate",  "profile", "html",
+                                   "seconds", "rounds", "only", "allow", "prices"};
 
 std::vector<option> options_for(std::span<char* const> words) {
     std::vector<option> all(long_options.begin(), long_options.end() - 1);

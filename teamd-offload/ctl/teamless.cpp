@@ -10,8 +10,8 @@ constexpr std::size_t any_number = 4096;
 
 constexpr auto report_values = std::to_array<std::string_view>({"html", "prices"});
 constexpr auto serve_values = std::to_array<std::string_view>({"allow", "port"});
-constexpr auto bench_values =
-    std::to_array<std::string_view>({"self", "profile", "rate", "seconds", "rounds", "html", "prices"});
+constexpr auto bench_values = std::to_array<std::string_view>(
+    {"self", "profile", "rate", "seconds", "rounds", "only", "html", "prices"});
 
 constexpr auto table = std::to_array<TeamlessCommand>({
     {.path = "import bond",
@@ -87,12 +87,11 @@ more than 5 %, and why.)"},
      .summary = "measure a team in namespaces",
      .text = R"(Measures a team, and its ports without a team, between two hosts that it makes
 in network namespaces of its own and removes again.
-  --self=PORTS           the number of ports, 1 to 8
-  --profile=quick|paper  three minutes, or the matrix of the papers
-  --rate=MBIT            of each port, 1000; 0: not limited
-  --seconds=N            of a round; --rounds=N: of each case
-  --json, --html=FILE    the results for programs; as a report
-  --prices=FILE          a price table for the cost, see teamo-metrics(7))",
+  --self=PORTS         1 to 8;  --rate=MBIT: of each port, 1000; 0: not limited
+  --profile=PROFILE    quick: three minutes; peers: beside bonding and teamd, with
+                       the kernel's drivers; paper: the matrix of the papers
+  --only=TEXT          cases with TEXT in their names: "8 ports, both ways"
+  --seconds=N, --rounds=N, --json, --html=FILE, --prices=FILE: see the manual)",
      .json = true,
      .values = bench_values},
     {.path = "metrics",

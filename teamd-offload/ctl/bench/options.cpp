@@ -5,6 +5,7 @@
 #include "base/take_until.h"
 #include "base/whole_number.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -65,8 +66,9 @@ constexpr Bounds all_ports{1, 65'535};
 Result<Options> options_from(const OptionValues& values) {
     Options options;
     if (const auto profile = values.find("profile"); profile != values.end()) {
-        if (profile->second != "quick" && profile->second != "paper")
-            return fail(EINVAL, "--profile: quick or paper expected");
+        static constexpr std::array<std::string_view, 3> profiles{"quick", "peers", "paper"};
+        if (std::ranges::find(profiles, profile->second) == profiles.end())
+            return fail(EINVAL, "--profile: quick, peers or paper expected");
         options.profile = profile->second;
     }
     const bool paper = options.profile == "paper";
@@ -78,6 +80,7 @@ Result<Options> options_from(const OptionValues& values) {
     options.rounds = TEAMO_TRY(number_from(values, "rounds", paper ? 3 : 2, {1, 1000}));
     if (const auto html = values.find("html"); html != values.end()) options.html = html->second;
     if (const auto prices = values.find("prices"); prices != values.end()) options.prices = prices->second;
+    if (const auto only = values.find("only"); only != values.end()) options.only = only->second;
     return options;
 }
 

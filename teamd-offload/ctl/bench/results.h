@@ -94,7 +94,7 @@ struct Machine {
 
 struct Results {
     Machine machine{};
-    std::string profile{}; ///< "quick", "paper"
+    std::string profile{}; ///< "quick", "peers", "paper"
     std::vector<Measured> cases{};
     bool operator==(const Results&) const = default;
 };

@@ -83,7 +83,7 @@ std::string case_text(const Case& what) {
     words.push_back(ctl::counted(what.ports, "port", "ports"));
     words.emplace_back(way_text(what.way));
     if (what.load != Load::stream) words.emplace_back(load_text(what.load));
-    if (!what.tso) words.emplace_back("TSO off");
+    if (!what.tso) words.emplace_back("TSO and GSO off");
     add_other_settings(what, words);
     return joined(words);
 }

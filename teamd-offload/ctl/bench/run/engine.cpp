@@ -43,8 +43,9 @@ Result<std::string> measure_in_world(Options options, Machine machine) {
     results.machine.driver = "veth";
     results.machine.nftables = "none"; // the namespaces are new
     results.machine.link_mbits = options.rate;
+    results.machine.sysctls["net.ipv4.tcp_congestion_control"] = congestion_control;
     if (options.rate > 0) results.machine.shaped_by = "tbf";
-    for (auto& what : cases_of(options))
+    for (auto& what : TEAMO_TRY(only_chosen(cases_of(options), options.only)))
         results.cases.push_back({.what = std::move(what)});
     Stages stages(options.rate, TEAMO_TRY(read_thread_affinity(0)));
     TEAMO_TRY(run_rounds(options, results, [&](const Case& what) { return stages.ends_of(what); }));

@@ -105,7 +105,7 @@ Result<Results> measure_peer(const Options& options, const RunningTeam& team) {
     TEAMO_TRY(read_totals_of(peer, options.port));
     Results results{.machine = read_machine(), .profile = options.profile};
     results.machine.link_mbits = team.link_mbits;
-    for (auto& what : cases_with_peer(team, options))
+    for (auto& what : TEAMO_TRY(only_chosen(cases_with_peer(team, options), options.only)))
         results.cases.push_back({.what = std::move(what)});
     const Ends ends{.far_addresses = addresses_for(options, 4 * team.ports.size()),
                     .port = options.port,

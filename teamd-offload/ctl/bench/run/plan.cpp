@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/bench/run/plan.h"
 
+#include "ctl/bench/compare.h"
+
 #include <algorithm>
 #include <array>
 
@@ -52,14 +54,27 @@ void add_quick(Cases& cases, const Options& options) {
         cases.add({.over = over, .ports = options.ports, .load = Load::request});
 }
 
+/// All that can carry, on the same settings: the ports alone, bonding, teamd, and each datapath of ours.
+std::vector<Case> carriers(const Options& options) {
+    std::vector<Case> list;
+    for (const auto& datapath : options.datapaths)
+        list.push_back({.datapath = datapath, .clients = clients});
+    for (const auto over : {Carrier::ports, Carrier::bond, Carrier::teamd})
+        list.push_back({.over = over, .clients = clients});
+    return list;
+}
+
+void add_peers(Cases& cases, const Options& options) {
+    for (const auto ports : {1U, options.ports})
+        for (auto what : carriers(options)) {
+            what.ports = ports;
+            cases.add_ways(what);
+        }
+}
+
 /// The axes of the papers, each around the same middle; all combinations would take weeks.
 void add_paper(Cases& cases, const Options& options) {
-    std::vector<Case> bases;
-    for (const auto& datapath : options.datapaths)
-        bases.push_back({.datapath = datapath, .clients = clients});
-    for (const auto over : {Carrier::ports, Carrier::bond, Carrier::teamd})
-        bases.push_back({.over = over, .clients = clients});
-    for (auto base : bases)
+    for (auto base : carriers(options))
         for (const auto ports : port_counts(options.ports))
             for (const bool tso : {true, false}) {
                 base.ports = ports;
@@ -106,9 +121,18 @@ std::vector<Case> cases_of(const Options& options) {
     Cases cases(options);
     if (options.profile == "paper")
         add_paper(cases, options);
+    else if (options.profile == "peers")
+        add_peers(cases, options);
     else
         add_quick(cases, options);
     return cases.take();
+}
+
+Result<std::vector<Case>> only_chosen(std::vector<Case> cases, const std::string& only) {
+    std::erase_if(cases, [&](const Case& what) { return case_text(what).find(only) == std::string::npos; });
+    if (cases.empty())
+        return fail(EINVAL, fmt::format("--only: no case of this profile has \"{}\" in its name", only));
+    return cases;
 }
 
 std::vector<Round> order_of_rounds(std::size_t cases, unsigned rounds) {

@@ -14,7 +14,7 @@ namespace teamo::ctl::bench {
 inline constexpr std::chrono::milliseconds warm_up{500};
 
 struct Options {
-    std::string profile = "quick"; ///< "quick", "paper"
+    std::string profile = "quick"; ///< "quick", "peers", "paper"
     unsigned ports = 0;            ///< of --self; 0: not given
     std::vector<std::string> peers{};
     std::uint16_t port = 5201; ///< of the peer's server
@@ -24,10 +24,14 @@ struct Options {
     std::vector<std::string> datapaths{}; ///< of our team, that the kernel has; the first is the default
     std::string html{};                   ///< a file
     std::string prices{};                 ///< a file
+    std::string only{};                   ///< a part of the text of the cases to measure; empty: all
 };
 
 /// The cases, in the order in which they are shown.
 std::vector<Case> cases_of(const Options& options);
+
+/// Those of the cases that Options::only names. EINVAL: it names none.
+Result<std::vector<Case>> only_chosen(std::vector<Case> cases, const std::string& only);
 
 /// The numbers of ports to measure: 1, 2, 4, … and `most`.
 std::vector<unsigned> port_counts(unsigned most);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/bench/run/rounds.h"
 
-#include "ctl/bench/names.h"
+#include "ctl/bench/compare.h"
 #include "ctl/bench/run/progress.h"
 
 #include <unistd.h>
@@ -9,14 +9,6 @@
 #include <algorithm>
 
 namespace teamo::ctl::bench {
-namespace {
-
-std::string described(const Case& what) {
-    return fmt::format("{}, {} port{}, {}, {}{}", name_of(what.over), what.ports, what.ports == 1 ? "" : "s",
-                       name_of(what.load), name_of(what.way), what.tso ? "" : ", without TSO");
-}
-
-} // namespace
 
 Result<> run_rounds(const Options& options, Results& results,
                     const std::function<Result<Ends>(const Case&)>& ends_of) {
@@ -24,7 +16,7 @@ Result<> run_rounds(const Options& options, Results& results,
     Progress progress(order.size(), ::isatty(STDERR_FILENO) != 0);
     for (const auto& round : order) {
         auto& measured = results.cases[round.number];
-        const auto what = described(measured.what);
+        const auto what = case_text(measured.what);
         progress.next(what);
         if (!measured.skipped.empty()) continue;
         const auto ends = ends_of(measured.what);

@@ -24,6 +24,9 @@ Result<End> End::create() {
     // No address is checked for duplicates: a test of a second would wait for it.
     for (const auto* scope : {"all", "default"})
         (void)write_into(fmt::format("/proc/sys/net/ipv6/conf/{}/accept_dad", scope), "0");
+    // The kernel's own default. BBR, for instance, paces each connection by a timer, and on a virtual machine
+    // these cost more than the packets.
+    (void)write_into("/proc/sys/net/ipv4/tcp_congestion_control", congestion_control);
     return End(std::move(network), std::move(links), std::move(ethtool), std::move(counters));
 }
 
@@ -48,12 +51,13 @@ Result<> End::add_ip(const std::string& device, const IpAddress& address, std::u
     return inside([&] { return add_address({.device = index, .ip = address, .prefix = prefix}); });
 }
 
-Result<> End::set_tso(const std::string& device, bool on) {
-    const FeatureSettings settings{{std::string(tso), on}, {std::string(tso6), on}};
+Result<> End::cut_packets_early(const std::string& device) {
+    const FeatureSettings settings{
+        {std::string(tso), false}, {std::string(tso6), false}, {std::string(gso), false}};
     const auto index = TEAMO_TRY(index_of(device));
     const auto features = TEAMO_TRY(ethtool_.set_features(index, settings));
-    if (!missing(features, settings).empty())
-        return fail(ENOTSUP, fmt::format("{}: TSO cannot be switched {}", device, on ? "on" : "off"));
+    for (const auto& [name, on] : missing(features, settings))
+        return fail(ENOTSUP, fmt::format("{}: {} cannot be switched off", device, name));
     return {};
 }
 

@@ -11,6 +11,9 @@
 
 namespace teamo::ctl::bench {
 
+/// Of the hosts' connections.
+inline constexpr std::string_view congestion_control = "cubic";
+
 /// One of the two hosts: a network namespace, and sockets that control it.
 class End {
 public:
@@ -27,8 +30,8 @@ public:
     Result<IfIndex> index_of(const std::string& device) const;
     Result<> set_up(const std::string& device);
     Result<> add_ip(const std::string& device, const IpAddress& address, std::uint8_t prefix) const;
-    /// Switches TSO of a device; ENOTSUP: it cannot.
-    Result<> set_tso(const std::string& device, bool on);
+    /// Switches TSO and GSO of a device off: each packet passes the stack by itself. ENOTSUP: it cannot.
+    Result<> cut_packets_early(const std::string& device);
     /// The softirq of packets that arrive at these devices runs on these CPUs (RPS).
     Result<> receive_on(const std::vector<std::string>& devices, const CpuList& cpus) const;
     /// The device works: it is up and has a carrier.

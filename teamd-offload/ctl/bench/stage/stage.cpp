@@ -27,19 +27,16 @@ IpAddress address_in(unsigned network, unsigned number) {
                       static_cast<std::uint8_t>(1 + number % 250)}};
 }
 
-/// The default runner for throughput, and the balancer, which a team with few flows needs to fill its ports.
+/// The runner for throughput; everything else as a team has it by default.
 std::string configuration(const std::string& team, const std::vector<std::string>& ports, bool keep_tso) {
-    json::Value port = json::Object{};
-    if (!keep_tso) port.set("offload", json::Object{{"tso", "off"}});
     json::Object members;
     for (const auto& name : ports)
-        members.push_back({name, port});
-    return json::write(
-        json::Object{{"device", team},
-                     {"runner", json::Object{{"name", "loadbalance"},
-                                             {"tx_balancer", json::Object{{"name", "basic"}}}}},
-                     {"ports", std::move(members)}},
-        {.indent = 0});
+        members.push_back({name, json::Object{}});
+    json::Value document = json::Object{
+        {"device", team}, {"runner", json::Object{{"name", "loadbalance"}}}, {"ports", std::move(members)}};
+    // Of the team, so that it does not switch those of its own device on either.
+    if (!keep_tso) document.set("offload", json::Object{{"tso", "off"}, {"gso", "off"}});
+    return json::write(document, {.indent = 0});
 }
 
 /// Payload of a port's packets counted by skbs: the segments on the wire, where no queue counts them.
@@ -109,23 +106,27 @@ Result<> Stage::shape(const End& end, const std::string& device) const {
 }
 
 Result<> Stage::aggregate() {
-    if (what_.over == Carrier::ports) {
-        for (const auto& port : near_ports_) {
-            if (!what_.tso) TEAMO_TRY(host_.set_tso(port, false));
-            TEAMO_TRY(host_.set_up(port));
-        }
-        for (const auto& port : far_ports_)
-            TEAMO_TRY(far_.set_up(port));
-        return {};
-    }
+    if (!what_.tso)
+        for (const auto& port : near_ports_)
+            TEAMO_TRY(host_.cut_packets_early(port));
+    if (what_.over == Carrier::ports) return {};
+    host_device_ = host_team;
     if (what_.over == Carrier::bond)
         TEAMO_TRY(make_bond());
     else
         TEAMO_TRY(start_team(host_, host_team, near_ports_, placement_.host, /*measured=*/true));
-    TEAMO_TRY(start_team(far_, far_team, far_ports_, placement_.far, /*measured=*/false));
+    // One port needs no team at the other end, and a machine with one CPU then measures that of the host
+    // alone.
+    if (what_.ports == 1) {
+        far_device_ = far_ports_.front();
+        TEAMO_TRY(far_.set_up(far_device_));
+    } else {
+        far_device_ = far_team;
+        TEAMO_TRY(start_team(far_, far_team, far_ports_, placement_.far, /*measured=*/false));
+        TEAMO_TRY(daemons_.back().await_ports(far_team, far_ports_));
+    }
     if (what_.over != Carrier::bond) TEAMO_TRY(daemons_.front().await_ports(host_team, near_ports_));
-    TEAMO_TRY(daemons_.back().await_ports(far_team, far_ports_));
-    return {};
+    return what_.tso ? Result<>() : host_.cut_packets_early(host_team);
 }
 
 Result<> Stage::start_team(End& end, const std::string& team, const std::vector<std::string>& ports,
@@ -142,9 +143,6 @@ Result<> Stage::start_team(End& end, const std::string& team, const std::vector<
         setup.arguments.emplace_back("--datapath");
         setup.arguments.push_back(what_.datapath);
     }
-    if (teamd && !what_.tso)
-        for (const auto& port : ports)
-            TEAMO_TRY(end.set_tso(port, false));
     daemons_.push_back(TEAMO_TRY(Daemon::start(setup, end.network())));
     return {};
 }
@@ -154,7 +152,6 @@ Result<> Stage::make_bond() {
     TEAMO_TRY(host_.links().create_bond(host_team, MacAddress{}, bond_mode_xor, bond_miimon));
     const auto bond = TEAMO_TRY(host_.index_of(host_team));
     for (const auto& port : near_ports_) {
-        if (!what_.tso) TEAMO_TRY(host_.set_tso(port, false));
         const auto index = TEAMO_TRY(host_.index_of(port));
         TEAMO_TRY(host_.links().set_master(index, bond));
     }
@@ -176,7 +173,8 @@ Result<> Stage::give_addresses() {
         }
         return {};
     };
-    if (what_.over != Carrier::ports) return connect(0, host_team, far_team, what_.ports * what_.clients);
+    if (what_.over != Carrier::ports)
+        return connect(0, host_device_, far_device_, what_.ports * what_.clients);
     for (unsigned number = 0; number < what_.ports; ++number)
         TEAMO_TRY(connect(number + 1, near_ports_[number], far_ports_[number], what_.clients));
     return {};

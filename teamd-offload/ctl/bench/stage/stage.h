@@ -56,6 +56,7 @@ private:
     Placement placement_;
     End host_, far_;
     std::vector<std::string> near_ports_{}, far_ports_{};
+    std::string host_device_{}, far_device_{}; ///< with the addresses; empty: the ports have them
     std::vector<IpAddress> host_addresses_{}, far_addresses_{};
     std::vector<Daemon> daemons_{};
     std::unique_ptr<Server> host_server_{}, far_server_{};

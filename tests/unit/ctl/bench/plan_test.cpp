@@ -14,6 +14,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::Field;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 Options quick_with(unsigned ports) { return {.ports = ports, .datapaths = {"bpf", "team"}}; }
 
@@ -49,6 +50,33 @@ TEST(BenchPlan, of_quick_has_each_case_once_and_the_default_datapath) {
     without_team.over = Carrier::ports;
     without_team.datapath = "";
     EXPECT_THAT(cases, Contains(without_team));
+}
+
+TEST(BenchPlan, of_peers_has_all_that_can_carry) {
+    auto options = quick_with(2);
+    options.profile = "peers";
+    const auto cases = cases_of(options);
+    for (const unsigned ports : {1, 2})
+        for (const auto& what :
+             {Case{.datapath = "bpf"}, Case{.datapath = "team"}, Case{.over = Carrier::ports},
+              Case{.over = Carrier::bond}, Case{.over = Carrier::teamd}}) {
+            auto wanted = what;
+            wanted.ports = ports;
+            wanted.clients = 4;
+            wanted.way = Way::both;
+            EXPECT_THAT(cases, Contains(wanted));
+        }
+    EXPECT_THAT(cases, SizeIs(30));
+}
+
+TEST(BenchPlan, measures_only_what_is_named) {
+    const auto chosen = only_chosen(cases_of(quick_with(8)), "8 ports, both ways").value();
+    EXPECT_THAT(chosen, SizeIs(3)); // with a team, without one, and without TSO
+    for (const auto& what : chosen)
+        EXPECT_TRUE(what.ports == 8 && what.way == Way::both);
+    EXPECT_THAT(only_chosen(cases_of(quick_with(8)), "").value(), SizeIs(cases_of(quick_with(8)).size()));
+    EXPECT_EQ(only_chosen(cases_of(quick_with(8)), "9 ports").error().text,
+              "--only: no case of this profile has \"9 ports\" in its name");
 }
 
 TEST(BenchPlan, of_paper_varies_each_axis_of_the_papers) {
@@ -122,7 +150,7 @@ TEST(BenchOptions, are_refused_with_the_reason) {
     };
     EXPECT_EQ(refused({{"self", "9"}}), "--self: \"9\" is not a number from 1 to 8");
     EXPECT_EQ(refused({{"seconds", "1s"}}), "--seconds: \"1s\" is not a number from 0.1 to 3600");
-    EXPECT_EQ(refused({{"profile", "slow"}}), "--profile: quick or paper expected");
+    EXPECT_EQ(refused({{"profile", "slow"}}), "--profile: quick, peers or paper expected");
     EXPECT_EQ(refused({{"peer", "10.0.0.1,host"}}), "--peer: \"host\" is not an IP address");
 }
 
