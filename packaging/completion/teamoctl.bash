@@ -55,7 +55,7 @@ _teamoctl() {
     elif [[ $current == -* && ${words[*]} == 'bench serve' ]]; then
         choices='--allow= --port='
     elif [[ $current == -* && ${words[*]} == bench ]]; then
-        choices='--self= --profile= --rate= --seconds= --rounds= --json --html= --prices='
+        choices='--self= --profile= --rate= --only= --seconds= --rounds= --json --html= --prices='
     elif [[ $current == -* ]]; then
         choices='-h --help -v --verbose -o --oneline -D --force-dbus -Z --force-zmq= -U --force-usock --json'
         case "${words[*]:1}" in

@@ -83,7 +83,7 @@ struct Measured {
 struct Machine {
     std::string kernel{}, cpu{}, driver{}; ///< of the ports
     unsigned cpus = 0;
-    std::string version{}, date{}; ///< of this program; ISO 8601
+    std::string version{}, date{}; ///< of this program, with its commit; ISO 8601
     std::map<std::string, std::string> sysctls{};
     std::string nftables{};  ///< "none", or how many rules
     double link_mbits = 0;   ///< of each port

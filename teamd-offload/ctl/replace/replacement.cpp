@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "bus/units.h"
+#include "ctl/programs.h"
 #include "kernel/files/files.h"
 #include "kernel/netlink/ip_settings.h"
 #include "kernel/netlink/links.h"
@@ -77,11 +78,10 @@ std::uint64_t tcp_counter(std::string_view counter) {
     return 0;
 }
 
-/// Runs the daemon's program, which is beside this one. It returns when the team runs (-d), or has stopped.
+/// Runs the daemon's program. It returns when the team runs (-d), or has stopped.
 Result<> run_daemon(std::vector<std::string> arguments) {
-    std::error_code failed;
-    const auto own = fs::read_symlink("/proc/self/exe", failed);
-    arguments.insert(arguments.begin(), (own.parent_path() / "teamd-offload").string());
+    arguments.insert(arguments.begin(), find_program("teamd-offload"));
+    if (arguments[0].empty()) return fail(ENOENT, "teamd-offload is not installed");
     std::vector<char*> words;
     for (auto& argument : arguments)
         words.push_back(argument.data());

@@ -2,6 +2,7 @@
 #include "ctl/bench/run/machine.h"
 
 #include "base/take_until.h"
+#include "commit.h"
 #include "ctl/bench/run/meter.h"
 #include "kernel/cpus/cpus.h"
 #include "kernel/files/files.h"
@@ -52,6 +53,11 @@ std::string now_as_text() {
     return {text.data(), std::strftime(text.data(), text.size(), "%FT%TZ", &utc)};
 }
 
+std::string version_and_commit() {
+    const std::string_view commit = program_commit;
+    return commit.empty() ? program_version : fmt::format("{}, commit {}", program_version, commit);
+}
+
 /// In half a second before anything is measured; 0 if it is not known.
 double other_work() {
     const auto before = read_meters();
@@ -73,7 +79,7 @@ Machine read_machine() {
     Machine machine{.kernel = system.release,
                     .cpu = cpu_model(),
                     .cpus = static_cast<unsigned>(read_online_cpus().value_or(CpuList{}).size()),
-                    .version = program_version,
+                    .version = version_and_commit(),
                     .date = now_as_text(),
                     .other_work = other_work()};
     for (const auto name : sysctl_names) {

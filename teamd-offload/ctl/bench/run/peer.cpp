@@ -75,6 +75,10 @@ std::vector<Case> cases_with_peer(const RunningTeam& team, const Options& option
     add_ways(file);
     request.load = Load::request;
     cases.push_back(request);
+    auto page = base; // the peer has the web server
+    page.load = Load::http;
+    page.way = Way::receive;
+    cases.push_back(page);
     if (options.profile != "paper") return cases;
     for (const std::uint32_t message : {2'048U, 4'096U, 8'192U, 16'384U, 65'536U}) {
         auto what = base;

@@ -144,8 +144,7 @@ std::vector<Round> order_of_rounds(std::size_t cases, unsigned rounds) {
 }
 
 double payload_rate(double link_mbits, std::uint32_t mtu) {
-    constexpr double ethernet = 14, ip_and_tcp = 20 + 32; // with timestamps
-    return link_mbits * (mtu - ip_and_tcp) / (mtu + ethernet);
+    return link_mbits * (mtu - ip_and_tcp_headers) / (mtu + ethernet_header);
 }
 
 Limit limit_of(const Measured& measured, double link_mbits, bool shaped) {

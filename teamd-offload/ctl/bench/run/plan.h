@@ -48,6 +48,9 @@ std::vector<Round> order_of_rounds(std::size_t cases, unsigned rounds);
 /// What limited a case, by its rounds. `link_mbits`: of a port; 0: not limited.
 Limit limit_of(const Measured& measured, double link_mbits, bool shaped);
 
+/// Bytes of a packet that are not payload: Ethernet; IPv4 and TCP with timestamps.
+inline constexpr std::uint32_t ethernet_header = 14, ip_and_tcp_headers = 20 + 32;
+
 /// Payload in Mbit/s that TCP can have on a link of that rate.
 double payload_rate(double link_mbits, std::uint32_t mtu);
 

@@ -16,8 +16,6 @@
 
 #include <array>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
 #include <thread>
 
 namespace teamo::ctl::bench {
@@ -44,21 +42,6 @@ constexpr int not_started = 127;
 }
 
 } // namespace
-
-std::string find_program(const std::string& name) {
-    namespace fs = std::filesystem;
-    std::error_code failed;
-    const auto own = fs::read_symlink("/proc/self/exe", failed).parent_path() / name;
-    if (::access(own.c_str(), X_OK) == 0) return own;
-    const auto* path = std::getenv("PATH");
-    std::string_view rest = path == nullptr ? "/usr/sbin:/usr/bin:/sbin:/bin" : path;
-    while (!rest.empty()) {
-        const auto folder = rest.substr(0, rest.find(':'));
-        rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
-        if (auto found = fs::path(folder) / name; ::access(found.c_str(), X_OK) == 0) return found;
-    }
-    return "";
-}
 
 Result<Daemon> Daemon::start(const DaemonSetup& setup, const NetNamespace& network) {
     UniqueFd log(::memfd_create("log", MFD_CLOEXEC));

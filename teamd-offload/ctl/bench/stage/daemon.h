@@ -38,7 +38,4 @@ private:
     UniqueFd log_;
 };
 
-/// The daemon's program: beside this one, or in PATH.
-std::string find_program(const std::string& name);
-
 } // namespace teamo::ctl::bench

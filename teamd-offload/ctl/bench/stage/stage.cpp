@@ -2,6 +2,8 @@
 #include "ctl/bench/stage/stage.h"
 
 #include "ctl/bench/names.h"
+#include "ctl/bench/run/plan.h"
+#include "ctl/programs.h"
 #include "kernel/netlink/counters.h"
 #include "kernel/netlink/shaper.h"
 #include "json/write.h"
@@ -41,9 +43,8 @@ std::string configuration(const std::string& team, const std::vector<std::string
 
 /// Payload of a port's packets counted by skbs: the segments on the wire, where no queue counts them.
 std::uint64_t segments(std::uint64_t bytes, std::uint64_t skbs, std::uint32_t mtu) {
-    constexpr std::uint64_t headers = 14 + 20 + 32; // Ethernet, IPv4, TCP with timestamps
-    const auto payload = bytes - std::min(bytes, skbs * headers);
-    return std::max(skbs, payload / (mtu - 52));
+    const auto payload = bytes - std::min(bytes, skbs * (ethernet_header + ip_and_tcp_headers));
+    return std::max(skbs, payload / (mtu - ip_and_tcp_headers));
 }
 
 } // namespace
