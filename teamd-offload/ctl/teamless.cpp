@@ -88,8 +88,8 @@ more than 5 %, and why.)"},
      .text = R"(Measures a team, and its ports without a team, between two hosts that it makes
 in network namespaces of its own and removes again.
   --self=PORTS         1 to 8;  --rate=MBIT: of each port, 1000; 0: not limited
-  --profile=PROFILE    quick: three minutes; peers: beside bonding and teamd, with
-                       the kernel's drivers; paper: the matrix of the papers
+  --profile=PROFILE    quick: three minutes; peers: beside bonding and teamd by
+                       all datapaths; paper: the matrix of the papers
   --only=TEXT          cases with TEXT in their names: "8 ports, both ways"
   --seconds=N, --rounds=N, --json, --html=FILE, --prices=FILE: see the manual)",
      .json = true,

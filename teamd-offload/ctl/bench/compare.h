@@ -48,6 +48,8 @@ std::string case_text(const Case& what);
 /// The same without ports and way: what a table with rows for these has in common.
 std::string setup_text(const Case& what);
 std::string_view carrier_text(Carrier over);
+/// With the datapath: "team (bpf)".
+std::string carrier_words(const Case& what);
 std::string_view way_text(Way way);
 std::string_view load_text(Load load);
 /// "CPU", "shaper", "link" or "not known".

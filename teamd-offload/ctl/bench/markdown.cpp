@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <tuple>
+
 namespace teamo::ctl::bench {
 namespace {
 
@@ -51,6 +54,58 @@ std::string markdown_row(const Results& results, const std::vector<Comparison>& 
         figure_cell(without, basis, service_demand), limit_text((with != nullptr ? with : without)->limit));
 }
 
+/// The usual case over everything that was measured, ports alone first; only if there is more than our team
+/// with one datapath.
+std::vector<Case> carriers_of(const Results& results) {
+    auto wanted = usual_case(results);
+    std::vector<Case> list;
+    for (const auto& measured : results.cases) {
+        wanted.over = measured.what.over;
+        wanted.datapath = measured.what.datapath;
+        wanted.ports = measured.what.ports;
+        wanted.way = measured.what.way;
+        if (measured.what == wanted && !measured.rounds.empty()) list.push_back(wanted);
+    }
+    const auto is_usual = [&](const Case& what) {
+        return what.over == Carrier::ports ||
+               (what.over == Carrier::team && what.datapath == list[0].datapath);
+    };
+    if (std::ranges::all_of(list, is_usual)) return {};
+    std::ranges::stable_sort(list, {}, [](const Case& what) {
+        return std::tuple(what.ports, what.way, what.over != Carrier::ports);
+    });
+    return list;
+}
+
+std::string peers_row(const Results& results, const std::vector<Comparison>& all, const Case& what,
+                      std::size_t number) {
+    const auto basis = basis_of(results);
+    const auto* measured = find(results, what);
+    const auto against = [&](Subject about) -> std::string {
+        for (const auto& one : all)
+            if (one.about == about && one.what == what) return ratio_text(one);
+        return "-";
+    };
+    return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", number, what.ports, way_text(what.way),
+                       carrier_words(what), figure_cell(measured, basis, throughput),
+                       figure_cell(measured, basis, service_demand), against(Subject::bare_demand),
+                       against(Subject::bare_throughput));
+}
+
+/// The peers of those results that have any.
+std::string peers_table(std::span<const Results> results) {
+    std::string rows;
+    for (std::size_t index = 0; index < results.size(); ++index) {
+        const auto all = comparisons(results[index]);
+        for (const auto& what : carriers_of(results[index]))
+            rows += peers_row(results[index], all, what, index + 1);
+    }
+    if (rows.empty()) return "";
+    return "\n| machine | ports | way | over | Mbit/s | µs/KiB | service demand, against the ports alone | "
+           "throughput |\n|---|--:|---|---|--:|--:|--:|--:|\n" +
+           rows;
+}
+
 } // namespace
 
 std::string markdown_table(std::span<const Results> results) {
@@ -73,7 +128,7 @@ std::string markdown_table(std::span<const Results> results) {
                                 markdown_cell(one.machine.cpu), basis_text(basis_of(one)),
                                 markdown_cell(one.machine.date));
     }
-    return table + "\n" + machines;
+    return table + peers_table(results) + "\n" + machines;
 }
 
 } // namespace teamo::ctl::bench

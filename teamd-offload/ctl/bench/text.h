@@ -14,7 +14,7 @@ namespace teamo::ctl::bench {
 std::string results_text(const Results& results, const std::optional<Prices>& prices = std::nullopt);
 
 /// Markdown: a table with a row for each way and number of ports of each machine, TSO on and off side by
-/// side, and a line on each machine below.
+/// side; a table of the peers, where they were measured; and a line on each machine below.
 std::string markdown_table(std::span<const Results> results);
 
 /// Where two runs on one machine disagree, and why; or that they agree.

@@ -8,11 +8,6 @@
 namespace teamo::ctl::bench {
 namespace {
 
-std::string carrier_words(const Case& what) {
-    return what.datapath.empty() ? std::string(carrier_text(what.over))
-                                 : fmt::format("{} ({})", carrier_text(what.over), what.datapath);
-}
-
 void add_other_settings(const Case& what, std::vector<std::string>& words) {
     static const Case ordinary;
     if (what.binding == Binding::follow) words.emplace_back("workers follow the packets");
@@ -35,6 +30,11 @@ std::string_view carrier_text(Carrier over) {
     case Carrier::teamd: break;
     }
     return "teamd";
+}
+
+std::string carrier_words(const Case& what) {
+    return what.datapath.empty() ? std::string(carrier_text(what.over))
+                                 : fmt::format("{} ({})", carrier_text(what.over), what.datapath);
 }
 
 std::string_view way_text(Way way) {

@@ -69,6 +69,22 @@ TEST(BenchMarkdown, has_a_row_for_each_way_and_number_of_ports) {
                 HasSubstr("\n| 2 | both ways | 8 | 15056 | 8935 | 100 % | 90 % | 67 / 98 | 0.732 / 1.797 | "
                           "shaper |\n"));
     EXPECT_THAT(table, HasSubstr("Example CPU \\<model\\>"));
+    EXPECT_THAT(table, testing::Not(HasSubstr("| over |"))) << "there are no peers";
+}
+
+TEST(BenchMarkdown, has_a_table_of_the_peers_with_the_ports_alone_first) {
+    Results results;
+    for (const auto& what : {Case{.datapath = "bpf"}, Case{.datapath = "team"}, Case{.over = Carrier::bond},
+                             Case{.over = Carrier::ports}})
+        results.cases.push_back(sample_case(what));
+    const auto table = markdown_table(std::span(&results, 1));
+    const auto place = [&](std::string_view over) {
+        return table.find(fmt::format("| transmit | {} |", over));
+    };
+    EXPECT_LT(place("ports alone"), place("team (bpf)"));
+    EXPECT_LT(place("team (bpf)"), place("team (team)"));
+    EXPECT_LT(place("team (team)"), place("bonding"));
+    EXPECT_LT(place("bonding"), table.size());
 }
 
 } // namespace
