@@ -4,6 +4,7 @@
 //
 // lab: Mtu.restores_* by team, 5 s
 #include "netns/configs.h"
+#include "support/daemon/watched_calls.h"
 
 namespace teamo::test {
 namespace {
@@ -27,6 +28,26 @@ TEST(Mtu, restores_the_team_if_a_port_refuses) {
     for (const auto* device : {"eth1", "tap0"})
         EXPECT_TRUE(becomes(most_of_a_tap, mtu(device))) << device;
     EXPECT_EQ(most_of_a_tap, look(wires.host(), "team0").mtu);
+}
+
+/// Memory that the kernel was short of for a moment is no reason to undo what the administrator has set.
+TEST(Mtu, is_set_again_on_a_port_after_a_passing_refusal) {
+    const Cabling wires(2, FarSide::open);
+    TeamUnderTest team(loadbalance(2), TeamUnderTest::later);
+    WatchedCalls calls;
+    ASSERT_TRUE(team.try_to_start(calls) && team.await_link("eth1") && team.await_link("eth2"));
+    unsigned mtu = 1400, refused = 0;
+    // Other changes may come between: one of the next is that of a port.
+    for (unsigned step = 1; step <= 4; ++step) {
+        calls.refuse(calls.count() + step, ENOMEM);
+        wires.host().ip(fmt::format("link set team0 mtu {}", --mtu));
+        for (const auto* device : {"eth1", "eth2"})
+            EXPECT_TRUE(becomes(mtu, [&] { return look(wires.host(), device).mtu; })) << device;
+        EXPECT_EQ(mtu, look(wires.host(), "team0").mtu);
+        if (team.log().find(fmt::format("MTU {}", mtu)) != std::string::npos) ++refused;
+    }
+    EXPECT_GT(refused, 0U) << "no change of an MTU was refused";
+    EXPECT_EQ(0, team.stop());
 }
 
 } // namespace

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/bench/text.h"
 
+#include "ctl/bench/json.h"
 #include "unit/ctl/bench/sample.h"
 #include "unit/ctl/lines.h"
+#include "json/parse.h"
 
 #include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
 
 namespace teamo::ctl::bench {
 namespace {
@@ -70,6 +76,26 @@ TEST(BenchMarkdown, has_a_row_for_each_way_and_number_of_ports) {
                           "shaper |\n"));
     EXPECT_THAT(table, HasSubstr("Example CPU \\<model\\>"));
     EXPECT_THAT(table, testing::Not(HasSubstr("| over |"))) << "there are no peers";
+}
+
+std::string read_text(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(BenchMarkdown, is_the_table_of_the_documents) {
+    const std::filesystem::path source(TEAMO_SOURCE_DIR);
+    std::set<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(source / "tests/bench/results"))
+        files.insert(entry.path());
+    std::vector<Results> results;
+    for (const auto& file : files) {
+        const auto text = read_text(file);
+        results.push_back(from_json(json::parse(text, {.bytes = text.size()}).value()).value());
+    }
+    EXPECT_THAT(read_text(source / "docs/performance.md"),
+                HasSubstr("<!-- table -->\n" + markdown_table(results) + "<!-- end -->\n"))
+        << "tests/bench/update_table.sh puts it there";
 }
 
 TEST(BenchMarkdown, has_a_table_of_the_peers_with_the_ports_alone_first) {
