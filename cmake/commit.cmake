@@ -2,10 +2,10 @@
 cmake_minimum_required(VERSION 3.25)
 # Writes the commit that is built into a header: cmake -D SOURCE=… -D HEADER=… -P commit.cmake. Empty in a source
 # archive. The header is written only if the commit is another one.
-execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD
-    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
-if(failed)
-    set(commit "")
+set(commit "")
+if(EXISTS ${SOURCE}/.git)
+    execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12 --exclude=*
+        OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
 file(CONFIGURE OUTPUT ${HEADER} CONTENT
 "#pragma once

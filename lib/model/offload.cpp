@@ -52,7 +52,7 @@ constexpr auto catalogue = std::to_array<Offload>({
 /// ethtool -K's words for one or several features (ethtool(8)).
 struct OffloadWord {
     std::string_view name, long_name;
-    std::array<std::string_view, 5> features; ///< the rest is empty
+    std::array<std::string_view, 4> features; ///< the rest is empty
 };
 constexpr auto words = std::to_array<OffloadWord>({
     {"rx", "rx-checksumming", {"rx-checksum"}},
@@ -63,7 +63,7 @@ constexpr auto words = std::to_array<OffloadWord>({
     {"tso",
      "tcp-segmentation-offload",
      {"tx-tcp-segmentation", "tx-tcp-ecn-segmentation", "tx-tcp-mangleid-segmentation",
-      "tx-tcp6-segmentation", "tx-tcp-accecn-segmentation"}},
+      "tx-tcp6-segmentation"}},
     {"gso", "generic-segmentation-offload", {"tx-generic-segmentation"}},
     {"gro", "generic-receive-offload", {"rx-gro"}},
     {"lro", "large-receive-offload", {"rx-lro"}},

@@ -75,6 +75,7 @@ void DeviceChanges::apply(std::vector<Change> wanted, const std::vector<TeamPort
         // A port that refuses the team's MTU would lose every larger packet: the team goes back to the MTU
         // that all ports had, as with the kernel's driver.
         const auto team = context_.device.team;
+        if (again) context_.log(Level::warning, fmt::format("the team returns to the MTU {}", mtu_));
         if (context_.control.set_mtu(team, mtu_)) context_.observer->edit(team)->mtu = mtu_;
         return;
     }

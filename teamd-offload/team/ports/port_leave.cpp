@@ -12,15 +12,17 @@
 namespace teamo {
 
 /// Ports whose device was removed although the index exists. After lost events a device without our filter
-/// counts as such: it had one, which the kernel removes when a device is removed or moved.
-std::set<IfIndex> PortSet::replaced() const {
+/// counts as such: it had one, which the kernel removes when a device is removed or moved. Nothing tells a
+/// device that was refused from another one, so it is tried again.
+std::set<IfIndex> PortSet::replaced() {
     auto removed = context_.observer->take_removed();
     std::erase_if(removed, [this](IfIndex index) { return context_.link(index) == nullptr; });
-    if (context_.observer->take_gap())
-        for (const auto& port : ports_)
-            if (context_.link(port.index) != nullptr &&
-                context_.datapath->makes_something(port.index).value_or(false))
-                removed.insert(port.index);
+    if (!context_.observer->take_gap()) return removed;
+    for (const auto& port : ports_)
+        if (context_.link(port.index) != nullptr &&
+            context_.datapath->makes_something(port.index).value_or(false))
+            removed.insert(port.index);
+    refused_.clear();
     return removed;
 }
 

@@ -131,9 +131,11 @@ void PortSet::drop_lost() {
             if (name == port.name) awaited_.insert(name);
         remove(port.index);
     }
-    std::erase_if(leaving_, [&](const auto& entry) {
-        return context_.link(entry.first) == nullptr || back.contains(entry.first);
-    });
+    const auto is_gone = [&](IfIndex device) {
+        return context_.link(device) == nullptr || back.contains(device);
+    };
+    std::erase_if(leaving_, [&](const auto& entry) { return is_gone(entry.first); });
+    std::erase_if(refused_, [&](const auto& entry) { return is_gone(entry.second.state.device); });
     // Their entries stay, for when the devices return.
     mark_away(back);
     drop_removed_by_others();
@@ -221,11 +223,10 @@ bool PortSet::join_added_by_others() {
 }
 
 bool PortSet::join_awaited() {
-    // A port that is not awaited any more is not tried again, and a device that returned is as a new one.
+    // A port that is not awaited any more is not tried again.
     std::erase_if(refused_, [this](const auto& entry) {
         const auto* link = find_link(context_.links(), entry.first);
-        return link == nullptr || returned_.contains(link->index) ||
-               !(awaited_.contains(entry.first) || is_added_by_others(*link));
+        return link == nullptr || !(awaited_.contains(entry.first) || is_added_by_others(*link));
     });
     bool tried = false;
     for (const auto& port : std::set(awaited_)) {
@@ -246,9 +247,10 @@ PortSet::Refused::State PortSet::state_of(const Link& link) {
 /// when there is another one of that name.
 void PortSet::note_refusal(const std::string& port, IfIndex device, const Error& refusal) {
     auto& noted = refused_[port];
+    if (noted.state.device != device) noted = {};
     noted.message(context_.log, Level::warning, fmt::format("port {}: ", port), refusal.text);
     const auto* link = context_.link(device);
-    noted.state = link == nullptr ? Refused::State{.device = device} : state_of(*link);
+    noted.state = link == nullptr ? Refused::State{} : state_of(*link);
     await_passing(noted.patience, is_passing(refusal), Clock::now());
     // Each try may take the device down for the program that uses it.
     if (noted.patience && noted.patience->times() >= Patience::many) noted.patience.reset();

@@ -140,7 +140,7 @@ private:
     Result<> restore(const PortBefore& port, bool removed_by_others);
     Result<> restore_features(const PortBefore& port);
     void mark_away(const std::set<IfIndex>& returned = {});
-    std::set<IfIndex> replaced() const;
+    std::set<IfIndex> replaced();
     Result<Slot> slot_for(std::string_view port) const;
     std::vector<std::string> configured_names() const;
     void follow_configured();

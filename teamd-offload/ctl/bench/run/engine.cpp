@@ -27,6 +27,11 @@ public:
         return stages_.back()->ends();
     }
 
+    /// Of the hosts; empty: there was none.
+    std::string congestion_control() const {
+        return stages_.empty() ? "" : stages_.front()->congestion_control();
+    }
+
 private:
     double link_mbits_;
     CpuList cpus_;
@@ -43,12 +48,12 @@ Result<std::string> measure_in_world(Options options, Machine machine) {
     results.machine.driver = "veth";
     results.machine.nftables = "none"; // the namespaces are new
     results.machine.link_mbits = options.rate;
-    results.machine.sysctls["net.ipv4.tcp_congestion_control"] = congestion_control;
     if (options.rate > 0) results.machine.shaped_by = "tbf";
     for (auto& what : TEAMO_TRY(only_chosen(cases_of(options), options.only)))
         results.cases.push_back({.what = std::move(what)});
     Stages stages(options.rate, TEAMO_TRY(read_thread_affinity(0)));
     TEAMO_TRY(run_rounds(options, results, [&](const Case& what) { return stages.ends_of(what); }));
+    results.machine.sysctls["net.ipv4.tcp_congestion_control"] = stages.congestion_control();
     for (auto& measured : results.cases)
         measured.limit = limit_of(measured, options.rate, /*shaped=*/true);
     return json::write(to_json(results), {.indent = 0});

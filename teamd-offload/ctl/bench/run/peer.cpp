@@ -104,6 +104,7 @@ std::vector<IpAddress> addresses_for(const Options& options, std::size_t connect
 } // namespace
 
 Result<Results> measure_peer(const Options& options, const RunningTeam& team) {
+    if (options.profile == "peers") return fail(EINVAL, "--profile=peers: only with --self");
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     const auto peer = *parse_ip(options.peers.front());
     TEAMO_TRY(read_totals_of(peer, options.port));

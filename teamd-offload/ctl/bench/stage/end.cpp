@@ -26,8 +26,10 @@ Result<End> End::create() {
         (void)write_into(fmt::format("/proc/sys/net/ipv6/conf/{}/accept_dad", scope), "0");
     // The kernel's own default. BBR, for instance, paces each connection by a timer, and on a virtual machine
     // these cost more than the packets.
-    (void)write_into("/proc/sys/net/ipv4/tcp_congestion_control", congestion_control);
-    return End(std::move(network), std::move(links), std::move(ethtool), std::move(counters));
+    const std::string congestion_control = "/proc/sys/net/ipv4/tcp_congestion_control";
+    (void)write_into(congestion_control, "cubic"); // it may be that this kernel allows only another one
+    auto own = sysfs::first_line(congestion_control);
+    return End(std::move(network), std::move(links), std::move(ethtool), std::move(counters), std::move(own));
 }
 
 Result<> End::inside(const std::function<Result<>()>& what) const {

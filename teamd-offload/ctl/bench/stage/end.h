@@ -11,9 +11,6 @@
 
 namespace teamo::ctl::bench {
 
-/// Of the hosts' connections.
-inline constexpr std::string_view congestion_control = "cubic";
-
 /// One of the two hosts: a network namespace, and sockets that control it.
 class End {
 public:
@@ -22,6 +19,8 @@ public:
     const NetNamespace& network() const { return *network_; }
     LinkControl& links() { return links_; }
     NetlinkSocket& counters() { return counters_; }
+    /// Of its connections: cubic if the kernel allows it.
+    const std::string& congestion_control() const { return congestion_control_; }
 
     /// Calls `what` in the namespace.
     Result<> inside(const std::function<Result<>()>& what) const;
@@ -30,7 +29,7 @@ public:
     Result<IfIndex> index_of(const std::string& device) const;
     Result<> set_up(const std::string& device);
     Result<> add_ip(const std::string& device, const IpAddress& address, std::uint8_t prefix) const;
-    /// Switches TSO and GSO of a device off: each packet passes the stack by itself. ENOTSUP: it cannot.
+    /// Switches TSO and GSO of a device off: the kernel cuts large packets before it. ENOTSUP: it cannot.
     Result<> cut_packets_early(const std::string& device);
     /// The softirq of packets that arrive at these devices runs on these CPUs (RPS).
     Result<> receive_on(const std::vector<std::string>& devices, const CpuList& cpus) const;
@@ -38,15 +37,18 @@ public:
     Result<> await_link(const std::string& device);
 
 private:
-    End(std::unique_ptr<NetNamespace> network, LinkControl links, Ethtool ethtool, NetlinkSocket counters)
+    End(std::unique_ptr<NetNamespace> network, LinkControl links, Ethtool ethtool, NetlinkSocket counters,
+        std::string congestion_control)
         : network_(std::move(network)),
           links_(std::move(links)),
           ethtool_(std::move(ethtool)),
-          counters_(std::move(counters)) {}
+          counters_(std::move(counters)),
+          congestion_control_(std::move(congestion_control)) {}
     std::unique_ptr<NetNamespace> network_;
     LinkControl links_;
     Ethtool ethtool_;
     NetlinkSocket counters_;
+    std::string congestion_control_;
 };
 
 } // namespace teamo::ctl::bench

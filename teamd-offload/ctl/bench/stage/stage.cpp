@@ -127,6 +127,11 @@ Result<> Stage::aggregate() {
         TEAMO_TRY(daemons_.back().await_ports(far_team, far_ports_));
     }
     if (what_.over != Carrier::bond) TEAMO_TRY(daemons_.front().await_ports(host_team, near_ports_));
+    // Ports follow the team's MTU.
+    for (const auto& [end, device] : {std::pair(&host_, host_device_), std::pair(&far_, far_device_)}) {
+        const auto index = TEAMO_TRY(end->index_of(device));
+        TEAMO_TRY(within("MTU", end->links().set_mtu(index, what_.mtu)));
+    }
     return what_.tso ? Result<>() : host_.cut_packets_early(host_team);
 }
 

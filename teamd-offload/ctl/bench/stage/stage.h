@@ -29,6 +29,7 @@ public:
     static Result<std::unique_ptr<Stage>> build(const StageSetup& setup);
 
     const Case& what() const { return what_; }
+    const std::string& congestion_control() const { return host_.congestion_control(); }
     /// For measure_round(); valid as long as the stage.
     Ends ends();
 
