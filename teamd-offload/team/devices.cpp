@@ -52,14 +52,10 @@ void DeviceChanges::apply(std::vector<Change> wanted, const std::vector<TeamPort
     std::erase_if(refused_, [&list](const Refused& refused) {
         return std::ranges::find(list, refused.change) == list.end();
     });
-    bool all_have_the_mtu = true;
     for (const auto& change : list) {
         auto known = std::ranges::find(refused_, change, &Refused::change);
-        const bool again = known != refused_.end(), sets_mtu = std::holds_alternative<SetMtu>(change);
-        if (again && !(known->patience && known->patience->is_over(Clock::now()))) {
-            if (sets_mtu && known->patience) all_have_the_mtu = false;
-            continue;
-        }
+        const bool again = known != refused_.end();
+        if (again && !(known->patience && known->patience->is_over(Clock::now()))) continue;
         const auto done = apply_one(change);
         if (done && again) refused_.erase(known);
         if (done) continue;
@@ -69,8 +65,7 @@ void DeviceChanges::apply(std::vector<Change> wanted, const std::vector<TeamPort
         }
         known->text = done.error().text;
         await_passing(known->patience, is_passing(done.error()), Clock::now());
-        if (!sets_mtu || mtu_ == 0) continue;
-        all_have_the_mtu = false;
+        if (!std::holds_alternative<SetMtu>(change) || mtu_ == 0) continue;
         if (known->patience && known->patience->times() < Patience::many) continue;
         // A port that refuses the team's MTU would lose every larger packet: the team goes back to the MTU
         // that all ports had, as with the kernel's driver.
@@ -79,7 +74,10 @@ void DeviceChanges::apply(std::vector<Change> wanted, const std::vector<TeamPort
         if (context_.control.set_mtu(team, mtu_)) context_.observer->edit(team)->mtu = mtu_;
         return;
     }
-    if (const auto* team = context_.team(); team != nullptr && all_have_the_mtu) mtu_ = team->mtu;
+    const bool waits_for_mtu = std::ranges::any_of(refused_, [](const Refused& refused) {
+        return std::holds_alternative<SetMtu>(refused.change) && refused.patience;
+    });
+    if (const auto* team = context_.team(); team != nullptr && !waits_for_mtu) mtu_ = team->mtu;
 }
 
 Result<> DeviceChanges::apply_one(const Change& change) {

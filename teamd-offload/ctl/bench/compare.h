@@ -31,6 +31,8 @@ struct Comparison {
 };
 
 std::vector<Comparison> comparisons(const Results& results);
+/// Of that subject and judged case; nullptr: none.
+const Comparison* comparison_of(const std::vector<Comparison>& all, Subject about, const Case& what);
 
 /// "service demand, TSO on : off".
 std::string_view title_of(Subject about);

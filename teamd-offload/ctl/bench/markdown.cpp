@@ -31,10 +31,8 @@ std::string figure_cell(const Measured* measured, Basis basis, Figure figure) {
 }
 
 std::string share_cell(const std::vector<Comparison>& all, const Case& what) {
-    for (const auto& one : all)
-        if (one.about == Subject::single_sum && one.what == what)
-            return fmt::format("{:.0f} %", 100 * one.ratio.median);
-    return "-";
+    const auto* found = comparison_of(all, Subject::single_sum, what);
+    return found == nullptr ? "-" : fmt::format("{:.0f} %", 100 * found->ratio.median);
 }
 
 std::string markdown_row(const Results& results, const std::vector<Comparison>& all, const Case& what,
@@ -82,9 +80,8 @@ std::string peers_row(const Results& results, const std::vector<Comparison>& all
     const auto basis = basis_of(results);
     const auto* measured = find(results, what);
     const auto against = [&](Subject about) -> std::string {
-        for (const auto& one : all)
-            if (one.about == about && one.what == what) return ratio_text(one);
-        return "-";
+        const auto* found = comparison_of(all, about, what);
+        return found == nullptr ? "-" : ratio_text(*found);
     };
     return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", number, what.ports, way_text(what.way),
                        carrier_words(what), figure_cell(measured, basis, throughput),

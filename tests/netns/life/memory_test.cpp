@@ -3,8 +3,8 @@
 // No memory: the kernel refuses calls of the daemon, or refuses memory to it.
 //
 // lab: NoMemory.of_the_daemon_* by team, 15 s, long
-// libteam waits for ever if it could not read an answer that stays in its socket; the kernel does not do
-// that. lab: NoMemory.of_the_kernel_* by bpf on 6.12, 15 s, long
+// libteam waits for ever for an answer that stays unread in its socket; the kernel does not do that.
+// lab: NoMemory.of_the_kernel_* by bpf on 6.12, 15 s, long
 #include "netns/configs.h"
 #include "netns/life/operators.h"
 #include "support/daemon/watched_calls.h"

@@ -40,12 +40,6 @@ Chart throughput_chart(const Selection& cases, Way way) {
     return chart;
 }
 
-const Comparison* comparison_of(const std::vector<Comparison>& all, Subject about, const Case& what) {
-    const auto found = std::ranges::find_if(
-        all, [&](const Comparison& one) { return one.about == about && one.what == what; });
-    return found == all.end() ? nullptr : &*found;
-}
-
 Chart demand_chart(const Selection& cases, const std::vector<Comparison>& all, Way way) {
     Chart chart{
         .id = fmt::format("demand-{}", static_cast<int>(way)),
