@@ -274,6 +274,21 @@ std::string wrong_end(World& world) {
     return files.empty() ? "" : "files are left: " + files;
 }
 
+namespace {
+
+/// What the descriptors of a process are, like "anon_inode:bpf-map" or "socket", and how many of each.
+std::map<std::string, std::size_t> descriptors_of(const std::string& folder) {
+    std::map<std::string, std::size_t> kinds;
+    for (const auto& each : std::filesystem::directory_iterator(folder + "/fd")) {
+        std::error_code closed_meanwhile;
+        const auto target = std::filesystem::read_symlink(each, closed_meanwhile).native();
+        if (!closed_meanwhile) ++kinds[target.substr(0, target.find(":["))];
+    }
+    return kinds;
+}
+
+} // namespace
+
 std::string Growth::wrong(World& world, bool guarded) {
     const auto process = world.team().pid();
     const auto folder = fmt::format("/proc/{}", process);
@@ -281,8 +296,10 @@ std::string Growth::wrong(World& world, bool guarded) {
     kib_ = 0;
     for (std::string word; status >> word;)
         if (word == "VmRSS:") status >> kib_;
-    descriptors_ =
-        static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder + "/fd"), {}));
+    const auto kinds = descriptors_of(folder);
+    descriptors_ = 0;
+    for (const auto& [kind, count] : kinds)
+        descriptors_ += count;
     std::string children;
     std::ifstream(fmt::format("{}/task/{}/children", folder, process)) >> children;
     if (!children.empty()) return "the daemon has a child: " + children;
@@ -301,7 +318,8 @@ std::string Growth::wrong(World& world, bool guarded) {
     if (kib_ > first.kib + more_kib)
         return fmt::format("the daemon's memory grew from {} to {} KiB", first.kib, kib_);
     if (descriptors_ > first.descriptors + more_descriptors)
-        return fmt::format("the daemon's descriptors grew from {} to {}", first.descriptors, descriptors_);
+        return fmt::format("the daemon's descriptors grew from {} to {}: {}", first.descriptors, descriptors_,
+                           testing::PrintToString(kinds));
     return {};
 }
 

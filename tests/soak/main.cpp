@@ -44,24 +44,18 @@ private:
     }
 
     void check() {
-        std::string wrong;
-        const bool settled = static_cast<bool>(eventually(
-            "",
+        must_become_right(
             [&] {
                 world_.attend();
-                wrong = wrong_state(world_, model_);
-                if (wrong.empty()) wrong = wrong_traffic(world_, model_);
-                return wrong.empty();
+                auto wrong = wrong_state(world_, model_);
+                return wrong.empty() ? wrong_traffic(world_, model_) : wrong;
             },
-            settles_within));
-        if (!settled) throw SetupError(wrong);
+            settles_within);
         ++checks_;
-        must_be(growth_.wrong(world_, is_guarded(model_.configuration)));
+        must_become_right([&] { return growth_.wrong(world_, is_guarded(model_.configuration)); });
         constexpr unsigned often = 20, seldom = 500;
         if (checks_ % often == 0) {
-            const bool silent =
-                static_cast<bool>(eventually("", [&] { return (wrong = wrong_silence(world_)).empty(); }));
-            if (!silent) throw SetupError(wrong);
+            must_become_right([&] { return wrong_silence(world_); });
             fmt::print("{} faults, {} s; {}\n", done_.size(), since(start_).count() / 1000, growth_.text());
             std::fflush(stdout);
         }
@@ -86,6 +80,15 @@ private:
         if (const auto status = world_.team().stop(); status != 0)
             throw SetupError(fmt::format("SIGTERM: the exit status is {}", status.value_or(-1)));
         must_be(wrong_end(world_));
+    }
+
+    /// For what a daemon in the middle of its work shows for a moment: a request, an event, a timer.
+    template <class Look>
+    static void must_become_right(Look look, milliseconds within = long_enough) {
+        std::string wrong;
+        if (!eventually(
+                "", [&] { return (wrong = look()).empty(); }, within))
+            throw SetupError(wrong);
     }
 
     static void must_be(const std::string& wrong) {
