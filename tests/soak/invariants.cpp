@@ -289,7 +289,7 @@ std::map<std::string, std::size_t> descriptors_of(const std::string& folder) {
 
 } // namespace
 
-std::string Growth::wrong(World& world, bool guarded) {
+std::string Growth::wrong(World& world, const Model& model) {
     const auto process = world.team().pid();
     const auto folder = fmt::format("/proc/{}", process);
     std::ifstream status(folder + "/status");
@@ -300,13 +300,17 @@ std::string Growth::wrong(World& world, bool guarded) {
     descriptors_ = 0;
     for (const auto& [kind, count] : kinds)
         descriptors_ += count;
+    auto of_others = world.deaf_clients();
+    for (unsigned port = 1; port <= ports; ++port)
+        of_others += model.is_member(port) ? 1 : 0;
+    descriptors_ -= std::min(of_others, descriptors_);
     std::string children;
     std::ifstream(fmt::format("{}/task/{}/children", folder, process)) >> children;
     if (!children.empty()) return "the daemon has a child: " + children;
     // What a daemon allocates in its first faults it uses again.
     constexpr unsigned warm_up = 25;
     if (process_ != process) process_ = process, first_ = {};
-    auto& first = first_[guarded ? 1 : 0];
+    auto& first = first_[is_guarded(model.configuration) ? 1 : 0];
     if (++first.looks <= warm_up) {
         first.kib = std::max(kib_, first.kib);
         first.descriptors = std::max(descriptors_, first.descriptors);

@@ -26,9 +26,10 @@ std::string wrong_end(World& world);
 /// Memory and descriptors of a daemon stay the same while it runs.
 class Growth {
 public:
-    /// Of a settled daemon. With the guard it has more descriptors. While it answers, reads or loads a
-    /// program it has more for a moment: what has grown must be seen again.
-    std::string wrong(World& world, bool guarded);
+    /// Of a settled daemon. With the guard it has more descriptors; those of ports and of clients are not
+    /// counted. While it answers, reads or loads a program it has more for a moment: what has grown must be
+    /// seen again.
+    std::string wrong(World& world, const Model& model);
     std::string text() const;
 
 private:

@@ -52,7 +52,7 @@ private:
             },
             settles_within);
         ++checks_;
-        must_become_right([&] { return growth_.wrong(world_, is_guarded(model_.configuration)); });
+        must_become_right([&] { return growth_.wrong(world_, model_); });
         constexpr unsigned often = 20, seldom = 500;
         if (checks_ % often == 0) {
             must_become_right([&] { return wrong_silence(world_); });

@@ -39,7 +39,7 @@ public:
     const test::Stream& in() const { return *in_; }
     /// What this port was like before it was a port; "" if it is not known.
     const std::string& before(unsigned port) const { return before_[port - 1]; }
-    void drop_clients() { deaf_.clear(); }
+    std::size_t deaf_clients() const { return deaf_.size(); }
 
 private:
     void replace(const Action& action, bool untouched);
