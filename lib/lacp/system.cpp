@@ -2,9 +2,9 @@
 #include "lacp/system.h"
 
 #include "base/match.h"
+#include "lacp/selection.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace teamo::lacp {
 namespace {
@@ -20,18 +20,6 @@ PortInfo going(PortInfo actor) {
 }
 
 } // namespace
-
-/// Ports that may form one aggregate.
-struct System::Aggregator {
-    std::vector<Port*> ports{};
-    bool answers = false; ///< a partner has selected a link of it, or may do so soon
-    bool is_chosen = false, is_individual = false, is_sticky = false;
-    std::uint64_t speed = 0; ///< Mbit/s, of the ports that can be used
-    std::size_t count = 0;   ///< of these ports
-    std::int32_t preference = 0;
-    std::pair<SystemId, PortId> rank{};
-    const Port* lead = nullptr;
-};
 
 Port* System::find(IfIndex port) {
     const auto found = std::ranges::find(ports_, port, [](const Port& one) { return one.link.port; });
@@ -183,86 +171,14 @@ bool System::receive(IfIndex index, std::span<const std::byte> frame, Clock::tim
                       parse_frame(frame));
 }
 
-std::vector<System::Aggregator> System::aggregators(Clock::time_point now) {
-    // A working aggregator is not left for a new partner that may never select us.
-    const bool works = std::ranges::any_of(ports_, [](const Port& port) {
-        return port.is_current() && port.variables.selected == Selected::selected &&
-               port.variables.partner.is(StateBit::synchronization);
-    });
-    std::map<Port::LagId, Aggregator> found;
-    for (auto& port : ports_) {
-        const auto state = port.receive.state();
-        const bool has_partner = state == ReceiveState::current || state == ReceiveState::expired;
-        if (!port.variables.port_enabled || !port.answered || !has_partner) continue;
-        auto& one = found[port.lag()];
-        const auto rank = port.rank();
-        if (one.lead == nullptr || rank < one.rank) {
-            one.lead = &port;
-            one.rank = rank;
-        }
-        one.preference =
-            one.ports.empty() ? port.link.preference : std::max(one.preference, port.link.preference);
-        one.ports.push_back(&port);
-        one.is_individual = port.is_individual();
-        one.is_chosen |= port.variables.selected == Selected::selected;
-        if (!port.is_current()) continue;
-        one.answers |=
-            port.variables.partner.is(StateBit::synchronization) || (!works && now < port.forgiven_until);
-        one.is_sticky |= port.link.sticky;
-        one.speed += port.link.speed;
-        ++one.count;
-    }
-    std::vector<Aggregator> list;
-    for (auto& [lag, one] : found)
-        list.push_back(std::move(one));
-    return list;
-}
-
-/// `one` is to be used rather than `other`.
-bool System::is_better(const Aggregator& one, const Aggregator& other) const {
-    if (one.answers != other.answers) return one.answers;
-    if (chosen_by_hand_) {
-        const bool is_one = one.lead->lag() == *chosen_by_hand_,
-                   is_other = other.lead->lag() == *chosen_by_hand_;
-        if (is_one != is_other) return is_one;
-    }
-    if (one.is_individual != other.is_individual) return other.is_individual;
-    const auto stays = one.is_chosen != other.is_chosen;
-    switch (settings_.policy) {
-    case AggSelectPolicy::lacp_prio: break;
-    case AggSelectPolicy::lacp_prio_stable:
-        if (stays) return one.is_chosen;
-        break;
-    case AggSelectPolicy::bandwidth:
-        if (one.speed != other.speed) return one.speed > other.speed;
-        if (stays) return one.is_chosen;
-        break;
-    case AggSelectPolicy::count:
-        if (one.count != other.count) return one.count > other.count;
-        if (stays) return one.is_chosen;
-        break;
-    case AggSelectPolicy::port_config: {
-        const bool one_sticks = one.is_chosen && one.is_sticky,
-                   other_sticks = other.is_chosen && other.is_sticky;
-        if (one_sticks != other_sticks) return one_sticks;
-        if (one.preference != other.preference) return one.preference > other.preference;
-        if (stays) return one.is_chosen;
-        break;
-    }
-    }
-    return one.rank < other.rank;
-}
-
 void System::select(Clock::time_point now) {
-    const auto all = aggregators(now);
-    const auto best = std::ranges::min_element(
-        all, [this](const Aggregator& one, const Aggregator& other) { return is_better(one, other); });
+    const auto all = aggregators_of(ports_, now);
+    const auto* best = best_of(all, settings_.policy, chosen_by_hand_);
     const auto is_by_hand = [this](const Aggregator& one) { return one.lead->lag() == chosen_by_hand_; };
     if (std::ranges::none_of(all, is_by_hand)) chosen_by_hand_.reset();
-    lead_ = best == all.end() ? std::nullopt : std::optional(best->lead->link.port);
+    lead_ = best == nullptr ? std::nullopt : std::optional(best->lead->link.port);
     for (auto& port : ports_) {
-        const bool belongs = best != all.end() && std::ranges::find(best->ports, &port) != best->ports.end();
-        if (!belongs) port.variables.selected = Selected::unselected;
+        if (best == nullptr || !best->has(port)) port.variables.selected = Selected::unselected;
         // A port that has a new partner must leave its aggregator first.
         else if (port.is_current() && port.mux.state() == MuxState::detached)
             port.variables.selected = Selected::selected;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // All ports of a team (the standard's System): which of them form its aggregate, and what they send. A value:
-// links, frames and the time in; carrying ports and frames out. IEEE 802.1AX-2020, 6.4.10 (selection).
+// links, frames and the time in; carrying ports and frames out.
 //
 // The ports of several aggregators may have partners, but a team has one device: one aggregator is chosen,
 // and the ports of the others stay unselected.
@@ -71,7 +71,6 @@ public:
     void clear_counters(std::optional<IfIndex> port);
 
 private:
-    struct Aggregator;
     Port* find(IfIndex port);
     const Port* find(IfIndex port) const;
     const Port* lead() const;
@@ -80,8 +79,6 @@ private:
     void say_farewell(const Port& port);
     bool take(Port& port, const Lacpdu& pdu, Clock::time_point now);
     std::vector<PortMemory> memories() const;
-    std::vector<Aggregator> aggregators(Clock::time_point now);
-    bool is_better(const Aggregator& one, const Aggregator& other) const;
     void select(Clock::time_point now);
     void set_ready(Clock::time_point now);
     void step_mux(Clock::time_point now);
