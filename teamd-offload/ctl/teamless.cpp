@@ -89,7 +89,8 @@ more than 5 %, and why.)"},
 in network namespaces of its own and removes again.
   --self=PORTS         1 to 8;  --rate=MBIT: of each port, 1000; 0: not limited
   --profile=PROFILE    quick: three minutes; peers: beside bonding and teamd by
-                       all datapaths; paper: the matrix of the papers
+                       all datapaths; binding: workers on the CPU of their
+                       packets; paper: the matrix of the papers
   --only=TEXT          cases with TEXT in their names: "8 ports, both ways"
   --seconds=N, --rounds=N, --json, --html=FILE, --prices=FILE: see the manual)",
      .json = true,

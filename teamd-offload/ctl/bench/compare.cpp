@@ -59,9 +59,9 @@ std::vector<Case> without_team(const Case& what) {
 }
 
 std::vector<Case> unbound(const Case& what) {
-    if (what.binding == Binding::none) return {};
+    if (what.binding != Binding::follow && what.binding != Binding::cross) return {};
     auto free = what;
-    free.binding = Binding::none;
+    free.binding = Binding::unbound;
     return {free};
 }
 

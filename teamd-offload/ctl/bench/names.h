@@ -16,7 +16,8 @@ template <>
 inline constexpr std::array<std::string_view, 4> enum_names<ctl::bench::Load>{"stream", "file", "request",
                                                                               "http"};
 template <>
-inline constexpr std::array<std::string_view, 3> enum_names<ctl::bench::Binding>{"none", "follow", "cross"};
+inline constexpr std::array<std::string_view, 4> enum_names<ctl::bench::Binding>{"none", "unbound", "follow",
+                                                                                 "cross"};
 template <>
 inline constexpr std::array<std::string_view, 4> enum_names<ctl::bench::Carrier>{"team", "ports", "bond",
                                                                                  "teamd"};

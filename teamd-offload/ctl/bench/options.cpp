@@ -66,9 +66,9 @@ constexpr Bounds all_ports{1, 65'535};
 Result<Options> options_from(const OptionValues& values) {
     Options options;
     if (const auto profile = values.find("profile"); profile != values.end()) {
-        static constexpr std::array<std::string_view, 3> profiles{"quick", "peers", "paper"};
+        static constexpr std::array<std::string_view, 4> profiles{"quick", "peers", "binding", "paper"};
         if (std::ranges::find(profiles, profile->second) == profiles.end())
-            return fail(EINVAL, "--profile: quick, peers or paper expected");
+            return fail(EINVAL, "--profile: quick, peers, binding or paper expected");
         options.profile = profile->second;
     }
     const bool paper = options.profile == "paper";

@@ -13,8 +13,15 @@ namespace teamo::ctl::bench {
 
 enum class Way : std::uint8_t { transmit, receive, both };      ///< seen from the measured host
 enum class Load : std::uint8_t { stream, file, request, http }; ///< file: 6 MB by sendfile()
-enum class Binding : std::uint8_t { none, follow, cross };      ///< workers and where packets arrive
 enum class Carrier : std::uint8_t { team, ports, bond, teamd }; ///< ports: the same without a team
+
+/// Whose CPUs are whose. The last three compare: the packets arrive at one of two CPUs of the host.
+enum class Binding : std::uint8_t {
+    none,    ///< each end has half of the CPUs for all it does
+    unbound, ///< workers run where the kernel's scheduler puts them
+    follow,  ///< workers run where the packets arrive
+    cross    ///< workers run on the other CPU
+};
 
 /// What is measured. Cases that differ in one member are compared.
 struct Case {
@@ -94,7 +101,7 @@ struct Machine {
 
 struct Results {
     Machine machine{};
-    std::string profile{}; ///< "quick", "peers", "paper"
+    std::string profile{}; ///< "quick", "peers", "binding", "paper"
     std::vector<Measured> cases{};
     bool operator==(const Results&) const = default;
 };

@@ -10,6 +10,7 @@ namespace {
 
 void add_other_settings(const Case& what, std::vector<std::string>& words) {
     static const Case ordinary;
+    if (what.binding == Binding::unbound) words.emplace_back("workers not bound");
     if (what.binding == Binding::follow) words.emplace_back("workers follow the packets");
     if (what.binding == Binding::cross) words.emplace_back("workers bound crosswise");
     if (what.clients != ordinary.clients) words.push_back(fmt::format("{} clients a port", what.clients));

@@ -60,6 +60,8 @@ std::optional<std::string> find(const Settings& settings, std::string_view secti
 }
 
 std::vector<std::string> shell_words(const std::string& value) {
+    // No shell has the variables of this file here. Also, glibc's wordexp() reads NULL at "$[" without an end.
+    if (value.find_first_of("$`") != std::string::npos) return {};
     wordexp_t expanded{};
     std::vector<std::string> words;
     if (::wordexp(value.c_str(), &expanded, WRDE_NOCMD | WRDE_UNDEF) == 0)

@@ -135,7 +135,7 @@ Chart efficiency_chart(const Selection& cases) {
             const auto& what = measured->what;
             BarGroup group{.name = fmt::format("{}, {}, messages of {}", way_text(way), ports_name(ports),
                                                size_name(what.message))};
-            group.bars.push_back(cases.bar(carrier_name(what), Style::now, what, pe_index, cpu));
+            group.bars.push_back(cases.bar(carrier_words(what), Style::now, what, pe_index, cpu));
             auto bare = what;
             bare.over = Carrier::ports;
             bare.datapath.clear();

@@ -13,13 +13,18 @@ namespace {
 /// A chart with a bar for each value of one setting: with the most ports that were measured with several.
 struct Setting {
     std::string_view id, title, lead;
-    void (*free)(Case& what); ///< sets the setting to one value
-    std::string (*name)(const Case& what);
+    void (*free)(Case& what);              ///< sets the setting to one value
+    std::string (*name)(const Case& what); ///< empty: it is not one of the values to compare
 };
 
 std::string binding_name(const Case& what) {
-    if (what.binding == Binding::follow) return "follow";
-    return what.binding == Binding::cross ? "crosswise" : "not bound";
+    switch (what.binding) {
+    case Binding::unbound: return "not bound";
+    case Binding::follow: return "follow";
+    case Binding::cross: return "crosswise";
+    case Binding::none: break;
+    }
+    return {};
 }
 
 std::string sizes_name(const Case& what) { return fmt::format("{} / {}", what.mtu, what.gso_max); }
@@ -41,14 +46,15 @@ const auto settings = std::to_array<Setting>({
          what.over = Carrier::team;
          what.datapath.clear();
      },
-     carrier_name},
+     carrier_words},
 });
 
 /// Of this way, with the most ports that have several values; empty: none has.
 std::vector<const Measured*> values_of(const Selection& cases, const Setting& setting, Way way) {
     std::vector<const Measured*> best;
     for (const auto& measured : cases.results().cases) {
-        const auto found = cases.varied(cases.usual(way, measured.what.ports, true), setting.free);
+        auto found = cases.varied(cases.usual(way, measured.what.ports, true), setting.free);
+        std::erase_if(found, [&](const Measured* one) { return setting.name(one->what).empty(); });
         if (found.size() > 1 && (best.empty() || found.front()->what.ports > best.front()->what.ports))
             best = found;
     }
@@ -67,8 +73,8 @@ Chart setting_chart(const Selection& cases, const Setting& setting) {
         BarGroup group{.name = fmt::format("{}, {}", way_text(way), ports_name(values.front()->what.ports))};
         for (const auto* measured : values) {
             const auto& what = measured->what;
-            const bool usual = what == cases.usual(way, what.ports, true);
-            group.bars.push_back(cases.bar(setting.name(what), usual ? Style::now : Style::then, what,
+            const bool ours = what == cases.usual(way, what.ports, true) || what.binding == Binding::follow;
+            group.bars.push_back(cases.bar(setting.name(what), ours ? Style::now : Style::then, what,
                                            service_demand, throughput));
         }
         chart.groups.push_back(std::move(group));
@@ -100,7 +106,7 @@ Chart load_chart(const Selection& cases, Load load, Figure main, const Chart& ba
             chart.groups.push_back({.name = fmt::format("{}, {}, {}", load_text(load), way_text(what.way),
                                                         ports_name(what.ports))});
         chart.groups.back().bars.push_back(cases.bar(
-            carrier_name(what), what.over == Carrier::team ? Style::now : Style::then, what, main, cpu));
+            carrier_words(what), what.over == Carrier::team ? Style::now : Style::then, what, main, cpu));
     }
     return chart;
 }
@@ -114,7 +120,7 @@ Chart latency_chart(const Selection& cases, Load load) {
         BarGroup group{.name = std::string(metric_of(figure).title)};
         for (const auto* measured : cases_of(cases, load)) {
             const auto& what = measured->what;
-            auto bar = cases.bar(carrier_name(what), what.over == Carrier::team ? Style::now : Style::then,
+            auto bar = cases.bar(carrier_words(what), what.over == Carrier::team ? Style::now : Style::then,
                                  what, figure, nullptr);
             bar.mark.clear();
             if (bar.value) group.bars.push_back(std::move(bar));

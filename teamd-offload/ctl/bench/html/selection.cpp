@@ -67,11 +67,6 @@ Axis axis_of(Figure figure) {
     return {.title = std::string(metric.title), .unit = std::string(metric.unit), .digits = metric.digits};
 }
 
-std::string carrier_name(const Case& what) {
-    return what.datapath.empty() ? std::string(carrier_text(what.over))
-                                 : fmt::format("{} ({})", carrier_text(what.over), what.datapath);
-}
-
 std::string ports_name(unsigned ports) { return ctl::counted(ports, "port", "ports"); }
 
 } // namespace teamo::ctl::bench::html

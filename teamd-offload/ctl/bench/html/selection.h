@@ -43,8 +43,6 @@ private:
 
 /// Title and unit of a metric.
 Axis axis_of(Figure figure);
-/// "team (bpf)", "ports alone".
-std::string carrier_name(const Case& what);
 /// "8 ports".
 std::string ports_name(unsigned ports);
 

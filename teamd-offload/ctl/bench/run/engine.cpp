@@ -41,9 +41,10 @@ private:
 Result<std::string> measure_in_world(Options options, Machine machine) {
     auto links = TEAMO_TRY(LinkControl::open());
     options.datapaths.clear();
-    if (TEAMO_TRY(links.knows_kind("veth"))) options.datapaths.emplace_back("bpf");
+    // In the order of the daemon's "auto": the first is what a team has by default on this kernel.
     if (TEAMO_TRY(links.knows_kind("team"))) options.datapaths.emplace_back("team");
     if (TEAMO_TRY(links.knows_kind(bond_kind))) options.datapaths.emplace_back("bond");
+    if (TEAMO_TRY(links.knows_kind("veth"))) options.datapaths.emplace_back("bpf");
     Results results{.machine = std::move(machine), .profile = options.profile};
     results.machine.driver = "veth";
     results.machine.nftables = "none"; // the namespaces are new

@@ -104,7 +104,8 @@ std::vector<IpAddress> addresses_for(const Options& options, std::size_t connect
 } // namespace
 
 Result<Results> measure_peer(const Options& options, const RunningTeam& team) {
-    if (options.profile == "peers") return fail(EINVAL, "--profile=peers: only with --self");
+    if (options.profile == "peers" || options.profile == "binding")
+        return fail(EINVAL, fmt::format("--profile={}: only with --self", options.profile));
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     const auto peer = *parse_ip(options.peers.front());
     TEAMO_TRY(read_totals_of(peer, options.port));

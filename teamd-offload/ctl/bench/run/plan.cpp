@@ -41,14 +41,15 @@ Case with_ports(unsigned ports) { return {.ports = ports, .clients = clients}; }
 
 void add_quick(Cases& cases, const Options& options) {
     for (const auto ports : port_counts(options.ports))
-        cases.add_ways(with_ports(ports));
+        for (const bool tso : {true, false}) {
+            auto what = with_ports(ports);
+            what.tso = tso;
+            cases.add_ways(what);
+        }
     for (const auto ports : {1U, options.ports}) {
         auto plain = with_ports(ports);
         plain.over = Carrier::ports;
         cases.add_ways(plain);
-        auto without = with_ports(ports);
-        without.tso = false;
-        cases.add_ways(without);
     }
     for (const auto over : {Carrier::team, Carrier::ports})
         cases.add({.over = over, .ports = options.ports, .load = Load::request});
@@ -72,6 +73,15 @@ void add_peers(Cases& cases, const Options& options) {
         }
 }
 
+/// By one port: its packets arrive at one CPU, as those of a card with one interrupt.
+void add_bindings(Cases& cases) {
+    for (const auto binding : {Binding::unbound, Binding::follow, Binding::cross}) {
+        auto what = with_ports(1);
+        what.binding = binding;
+        cases.add_ways(what);
+    }
+}
+
 /// The axes of the papers, each around the same middle; all combinations would take weeks.
 void add_paper(Cases& cases, const Options& options) {
     for (auto base : carriers(options))
@@ -93,8 +103,8 @@ void add_paper(Cases& cases, const Options& options) {
     vary(&Case::socket_buffer, std::array{65'536U, 131'072U, 262'144U, 1'048'576U});
     vary(&Case::gso_max, std::array{1'514U, 32'160U, 65'536U, 185'000U});
     vary(&Case::mtu, std::array{1'500U, 9'000U});
-    vary(&Case::binding, std::array{Binding::none, Binding::follow, Binding::cross});
     vary(&Case::clients, std::array{1U, 2U, 4U, 8U});
+    add_bindings(cases);
     for (const auto load : {Load::file, Load::request, Load::http})
         for (const auto over : {Carrier::team, Carrier::ports}) {
             auto what = with_ports(options.ports);
@@ -123,6 +133,8 @@ std::vector<Case> cases_of(const Options& options) {
         add_paper(cases, options);
     else if (options.profile == "peers")
         add_peers(cases, options);
+    else if (options.profile == "binding")
+        add_bindings(cases);
     else
         add_quick(cases, options);
     return cases.take();

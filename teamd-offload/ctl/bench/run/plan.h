@@ -14,7 +14,7 @@ namespace teamo::ctl::bench {
 inline constexpr std::chrono::milliseconds warm_up{500};
 
 struct Options {
-    std::string profile = "quick"; ///< "quick", "peers", "paper"
+    std::string profile = "quick"; ///< "quick", "peers", "binding", "paper"
     unsigned ports = 0;            ///< of --self; 0: not given
     std::vector<std::string> peers{};
     std::uint16_t port = 5201; ///< of the peer's server

@@ -11,14 +11,13 @@ Result<Placement> place(const CpuList& cpus, Binding binding) {
         return Placement{.host = {first, first}, .far = {second, second}, .apart = true};
     }
     if (cpus.size() < 2) return fail(ENOTSUP, "binding needs two CPUs");
-    // Two CPUs of the host: packets arrive at one, and the workers run there or on the other.
     const auto arrival = cpus[0], other = cpus[1];
+    const auto threads = binding == Binding::follow  ? CpuList{arrival}
+                         : binding == Binding::cross ? CpuList{other}
+                                                     : CpuList{arrival, other};
     const bool apart = cpus.size() >= 4;
     const auto& far = apart ? second : cpus;
-    return Placement{
-        .host = {.threads = {binding == Binding::follow ? arrival : other}, .packets = {arrival}},
-        .far = {far, far},
-        .apart = apart};
+    return Placement{.host = {.threads = threads, .packets = {arrival}}, .far = {far, far}, .apart = apart};
 }
 
 } // namespace teamo::ctl::bench

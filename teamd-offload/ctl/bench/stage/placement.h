@@ -22,9 +22,8 @@ struct Placement {
     bool operator==(const Placement&) const = default;
 };
 
-/// Without a binding each end has half of the CPUs. A veth's sender also does the softirq of the receiver on
-/// its own CPU, unless RPS moves it: so "apart" is exact only with both.
-/// ENOTSUP: that binding needs more CPUs.
+/// A veth's sender also does the softirq of the receiver on its own CPU, unless RPS moves it: so "apart" is
+/// exact only with both. ENOTSUP: that binding needs more CPUs.
 Result<Placement> place(const CpuList& cpus, Binding binding);
 
 } // namespace teamo::ctl::bench

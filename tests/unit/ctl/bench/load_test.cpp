@@ -66,11 +66,14 @@ TEST(BenchPlacement, gives_each_end_its_own_half) {
 
 TEST(BenchPlacement, binds_the_workers_to_the_arrival_or_to_another_cpu) {
     const CpuList four{0, 1, 2, 3};
-    const auto follow = place(four, Binding::follow).value(), cross = place(four, Binding::cross).value();
+    const auto follow = place(four, Binding::follow).value(), cross = place(four, Binding::cross).value(),
+               unbound = place(four, Binding::unbound).value();
     EXPECT_THAT(follow.host.packets, ElementsAre(0));
     EXPECT_THAT(follow.host.threads, ElementsAre(0));
     EXPECT_THAT(cross.host.packets, ElementsAre(0));
     EXPECT_THAT(cross.host.threads, ElementsAre(1));
+    EXPECT_THAT(unbound.host.packets, ElementsAre(0));
+    EXPECT_THAT(unbound.host.threads, ElementsAre(0, 1));
     EXPECT_THAT(cross.far.threads, ElementsAre(2, 3));
     EXPECT_FALSE(place({0, 1}, Binding::cross).value().apart);
     EXPECT_EQ(place({0}, Binding::follow).error().number, ENOTSUP);

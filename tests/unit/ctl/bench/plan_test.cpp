@@ -43,9 +43,12 @@ TEST(BenchPlan, of_quick_has_each_case_once_and_the_default_datapath) {
     }
     const Case both{.datapath = "bpf", .ports = 4, .way = Way::both, .clients = 4};
     EXPECT_THAT(cases, Contains(both));
-    auto without_tso = both;
-    without_tso.tso = false;
-    EXPECT_THAT(cases, Contains(without_tso));
+    for (const unsigned ports : {1, 2, 4}) {
+        auto without_tso = both;
+        without_tso.tso = false;
+        without_tso.ports = ports;
+        EXPECT_THAT(cases, Contains(without_tso));
+    }
     auto without_team = both;
     without_team.over = Carrier::ports;
     without_team.datapath = "";
@@ -67,6 +70,18 @@ TEST(BenchPlan, of_peers_has_all_that_can_carry) {
             EXPECT_THAT(cases, Contains(wanted));
         }
     EXPECT_THAT(cases, SizeIs(30));
+}
+
+TEST(BenchPlan, of_binding_compares_workers_where_one_port_arrives) {
+    auto options = quick_with(8);
+    options.profile = "binding";
+    std::set<Binding> bindings;
+    for (const auto& what : cases_of(options)) {
+        EXPECT_EQ(what.ports, 1U);
+        bindings.insert(what.binding);
+    }
+    EXPECT_THAT(cases_of(options), SizeIs(9));
+    EXPECT_THAT(bindings, ElementsAre(Binding::unbound, Binding::follow, Binding::cross));
 }
 
 TEST(BenchPlan, measures_only_what_is_named) {
@@ -150,7 +165,7 @@ TEST(BenchOptions, are_refused_with_the_reason) {
     };
     EXPECT_EQ(refused({{"self", "9"}}), "--self: \"9\" is not a number from 1 to 8");
     EXPECT_EQ(refused({{"seconds", "1s"}}), "--seconds: \"1s\" is not a number from 0.1 to 3600");
-    EXPECT_EQ(refused({{"profile", "slow"}}), "--profile: quick, peers or paper expected");
+    EXPECT_EQ(refused({{"profile", "slow"}}), "--profile: quick, peers, binding or paper expected");
     EXPECT_EQ(refused({{"peer", "10.0.0.1,host"}}), "--peer: \"host\" is not an IP address");
 }
 

@@ -82,7 +82,7 @@ inline Measured sample_requests(const Case& what, double median) {
 
 inline void add_settings(Results& results, const Case& usual) {
     for (const auto way : {Way::transmit, Way::receive, Way::both})
-        for (const auto binding : {Binding::follow, Binding::cross}) {
+        for (const auto binding : {Binding::unbound, Binding::follow, Binding::cross}) {
             auto what = usual;
             what.way = way;
             what.ports = 8;

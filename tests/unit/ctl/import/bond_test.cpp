@@ -268,6 +268,12 @@ TEST_F(ImportFile, names_the_line_of_invalid_yaml) {
                 HasSubstr("bond.yaml: line 4, column 1: "));
 }
 
+TEST(SettingsFile, splits_words_as_a_shell_does) {
+    EXPECT_THAT(shell_words("eth1  'eth 2' \"eth3\""), ElementsAre("eth1", "eth 2", "eth3"));
+    for (const auto* for_a_shell : {"$[", "$[$$", "$((1", "${PORTS}", "$(ls)", "`ls`"})
+        EXPECT_THAT(shell_words(for_a_shell), IsEmpty()) << for_a_shell;
+}
+
 TEST(SettingsFile, reads_times_of_systemd) {
     EXPECT_EQ(100, milliseconds_of("100ms", "s"));
     EXPECT_EQ(1500, milliseconds_of("1s 500ms", "s"));
