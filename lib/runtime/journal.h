@@ -42,7 +42,7 @@ struct PortBefore {
     IfIndex index; ///< none: the state is `away`
     Slot slot;     ///< its slot in the team
     PortState state = PortState::joining;
-    bool taken_down = false; ///< to change its address; must be set up again
+    bool taken_down = false; ///< to change its address, or by a move between namespaces; must be set up again
     std::string name;
     MacAddress address{};
     std::uint32_t mtu = 0;

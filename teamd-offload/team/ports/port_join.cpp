@@ -258,7 +258,10 @@ Result<> PortSet::attach_adopted(IfIndex port) {
     const auto* link = context_.link(port);
     if (!was_away || link == nullptr || context_.datapath->kernel_manages_ports()) return attach(before);
     before.made_clsact = false; // it was removed
-    return make_port(*link, before);
+    // Once the filter is there the next daemon cannot see that the device was away: it must read it.
+    TEAMO_TRY(note_taken_down(context_, &before, !link->is_up()));
+    TEAMO_TRY(make_port(*link, before));
+    return note_taken_down(context_, &before, false);
 }
 
 void PortSet::adopt_offloads() {

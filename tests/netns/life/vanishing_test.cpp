@@ -77,6 +77,33 @@ TEST_F(Vanishing, returns_while_no_daemon_runs) {
     EXPECT_EQ(address, look(wires.host(), "eth2").address);
 }
 
+/// It comes back down. A start that is killed after it made the filter must not hide that from the next one.
+TEST_F(Vanishing, returns_while_no_daemon_runs_and_the_next_one_is_killed) {
+    const unsigned sample = emulated() ? 7 : 2;
+    for (unsigned step = 1; !HasFailure(); step += sample) {
+        team.kill();
+        move_eth2_away();
+        move_eth2_back();
+        WatchedCalls calls;
+        calls.kill_before(step);
+        const bool ready = team.try_to_start(calls) && team.await_link("eth2") &&
+                           team.await_item("ports.eth2.datapath.transmits", "true");
+        const bool is_last = calls.count() < step;
+        calls.spare();
+        if (!is_last) {
+            ASSERT_TRUE(eventually("the daemon is killed", [&] { return !team.running(); }));
+            team.start();
+        }
+        SCOPED_TRACE(fmt::format("killed before step {}: {}", step, calls.what()));
+        EXPECT_TRUE(team.await_link("eth2"));
+        EXPECT_TRUE(look(wires.host(), "eth2").up());
+        if (is_last) {
+            EXPECT_TRUE(ready);
+            break;
+        }
+    }
+}
+
 /// A device with an MTU below 1280 bytes has no IPv6 settings.
 TEST_F(Vanishing, returns_with_an_mtu_without_ipv6) {
     const auto ipv6_is_off = [&] {
