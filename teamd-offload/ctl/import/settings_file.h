@@ -25,8 +25,8 @@ Settings read_settings(std::string_view text);
 /// The last one of that name; none: there is none.
 std::optional<std::string> find(const Settings& settings, std::string_view section, std::string_view key);
 
-/// Of an ifcfg file: the words of a value that is quoted for the shell, without quotes. None if it can be read
-/// only by a shell: "$NAME", "$(command)".
+/// Of ifcfg and ifupdown: the words of a value that is quoted for the shell, without quotes. None if it can
+/// be read only by a shell: "$NAME", "$(command)".
 std::vector<std::string> shell_words(const std::string& value);
 
 /// Milliseconds of a time as systemd writes it: "100ms", "1s 500ms", or seconds without a unit. None: it is

@@ -23,8 +23,8 @@ struct TeamPort {
     bool had_ipv6 = false; ///< at the last pass, as far as its MTU allows
 };
 
-/// Notes in the journal that a port is down for a change of its address, so that a later daemon sets it up
-/// again if we are killed meanwhile. nullptr: the device is no port.
+/// Notes in the journal that a port is down for a change of its address or after a move between namespaces,
+/// so that a later daemon sets it up again if we are killed meanwhile. nullptr: the device is no port.
 Result<> note_taken_down(TeamContext& context, PortBefore* port, bool down);
 
 /// Sets a hardware address. Takes the device down for a moment only if it does not accept the change while
