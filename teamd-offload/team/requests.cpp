@@ -47,9 +47,7 @@ struct Begin {
     MakeReply operator()(const control::PortAdd& request) const {
         const auto* link = device(request.port);
         if (link == nullptr) return no_such_device();
-        const auto joined = parts.ports.find(request.port) == nullptr
-                                ? parts.ports.join(link->index)
-                                : fail(EEXIST, "is already a port of this team");
+        const auto joined = parts.ports.join(link->index);
         if (joined) return done();
         return refused("PortAddFail", "Failed to add port", request.port + " " + joined.error().text);
     }

@@ -28,7 +28,8 @@ std::string settings(const NetNs& in, const std::string& device) {
     for (const auto& name : seen.altnames)
         text += fmt::format(" altname {}", name);
     return text + "\n" +
-           must(in, fmt::format("tc qdisc show dev {0} clsact; cat /proc/sys/net/ipv6/conf/{0}/disable_ipv6",
+           must(in, fmt::format("tc qdisc show dev {0} clsact; cat /proc/sys/net/ipv6/conf/{0}/disable_ipv6 "
+                                "2>/dev/null || echo its MTU does not allow IPv6",
                                 device));
 }
 

@@ -56,21 +56,20 @@ PortBefore PortSet::begin(const Link& link, Slot slot) {
         before.flags &= ~std::uint32_t{IFF_PROMISC | IFF_ALLMULTI};
         if (before.disable_ipv6) before.disable_ipv6 = read_disable_ipv6("default"); // we have set its own
     }
-    auto& ports = context_.journal.edit().ports;
-    const auto away = std::ranges::find_if(ports, [&link](const PortBefore& port) {
-        return port.state == PortState::away && port.name == link.name;
-    });
-    if (away == ports.end()) return before;
+    const auto* away = away_entry(link);
+    if (away == nullptr) return before;
     if (marked) { // it kept its marks (net/core/dev.c: __dev_change_net_namespace)
         before = *away;
         before.index = link.index;
+        before.name = link.name;
         before.slot = slot;
         before.state = PortState::joining;
         before.taken_down = false;
         for (auto& address : before.ipv6_addresses)
             address.device = link.index;
     }
-    ports.erase(away);
+    auto& ports = context_.journal.edit().ports;
+    ports.erase(ports.begin() + (away - ports.data()));
     return before;
 }
 

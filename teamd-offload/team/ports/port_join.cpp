@@ -36,18 +36,31 @@ bool PortSet::is_added_by_others(const Link& link) const {
     return is_slave(link) && context_.journal.port(link.index) == nullptr;
 }
 
+/// The entry of the port that this device was before it was away. Its mark shows that, also if it was renamed
+/// meanwhile; without a mark it is another device, which replaces the port of its name. Two entries may have
+/// the same slot, of which the one with its name is chosen.
+const PortBefore* PortSet::away_entry(const Link& link) const {
+    const auto mark = port_mark_of(link);
+    const auto likeness = [&](const PortBefore& entry) {
+        if (entry.state != PortState::away) return 0;
+        const bool same_mark = mark && mark->team == context_.name() && mark->slot == entry.slot;
+        return (same_mark ? 2 : 0) + (entry.name == link.name ? 1 : 0);
+    };
+    const auto best = std::ranges::max_element(context_.journal.now().ports, {}, likeness);
+    return best == context_.journal.now().ports.end() || likeness(*best) == 0 ? nullptr : &*best;
+}
+
 /// A port that was away gets its former slot, which others get only when there is no other.
-Result<Slot> PortSet::slot_for(std::string_view port) const {
+Result<Slot> PortSet::slot_for(const Link& link) const {
+    const auto* away = away_entry(link);
     SlotSet taken = 0, kept = 0;
     for (const auto& entry : context_.journal.now().ports) {
         if (entry.state != PortState::away)
             taken |= bit(entry.slot);
-        else if (entry.name != port)
+        else if (&entry != away)
             kept |= bit(entry.slot);
     }
-    for (const auto& entry : context_.journal.now().ports)
-        if (entry.state == PortState::away && entry.name == port && (taken & bit(entry.slot)) == 0)
-            return entry.slot;
+    if (away != nullptr && (taken & bit(away->slot)) == 0) return away->slot;
     for (const SlotSet avoided : {static_cast<SlotSet>(taken | kept), taken})
         for (std::uint8_t number = 1; number <= max_ports; ++number)
             if ((avoided & bit(Slot{number})) == 0) return Slot{number};
@@ -55,10 +68,15 @@ Result<Slot> PortSet::slot_for(std::string_view port) const {
 }
 
 Result<> PortSet::join(IfIndex port) {
+    if (std::ranges::find(ports_, port, &TeamPort::index) != ports_.end())
+        return fail(EEXIST, "is already a port of this team");
+    const auto* seen = context_.link(port);
+    const auto name = seen == nullptr ? std::string() : seen->name;
     // Marks and names of a device that is down change without an event.
     const auto link = TEAMO_TRY(context_.observer->read_now(port));
-    if (std::ranges::find(ports_, port, &TeamPort::index) == ports_.end())
-        context_.observer->forget_removed(port); // no part knows a former device with its index
+    // Its name decides whether it is to join, and with which settings.
+    if (link.name != name) return fail(EAGAIN, fmt::format("has another name now: {}", link.name));
+    context_.observer->forget_removed(port); // no part knows a former device with its index
     auto& journal = context_.journal;
     const auto* team = context_.team();
     if (team == nullptr) return fail(ENODEV, "the team's device is gone");
@@ -74,7 +92,7 @@ Result<> PortSet::join(IfIndex port) {
         context_.observer->edit(context_.device.team)->address = link.address;
     }
     if (journal.port(port) == nullptr) {
-        const auto slot = TEAMO_TRY(slot_for(link.name));
+        const auto slot = TEAMO_TRY(slot_for(link));
         auto before = begin(link, slot);
         note_addresses(link, before);
         journal.edit().ports.push_back(std::move(before));

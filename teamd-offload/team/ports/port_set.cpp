@@ -232,6 +232,7 @@ bool PortSet::join_awaited() {
     for (const auto& port : std::set(awaited_)) {
         const auto* link = find_link(context_.links(), port);
         if (link == nullptr || returned_.contains(link->index) || !is_worth_trying(port, *link)) continue;
+        if (find(port) != nullptr) continue; // another port has this name now
         tried = true;
         const auto device = link->index;
         if (auto joined = join(device); !joined) note_refusal(port, device, joined.error());

@@ -74,7 +74,8 @@ public:
     Result<> join_configured(bool made_device);
     /// Puts an adopted port into the datapath of this daemon.
     Result<> attach_adopted(IfIndex port);
-    /// Makes a device a port, or finishes the join of an earlier daemon.
+    /// Makes a device a port, or finishes the join of an earlier daemon. EEXIST: it is one already. EAGAIN: it
+    /// was renamed meanwhile.
     Result<> join(IfIndex port);
     /// The next pass stops using the port, then restores it. ENODEV: no port.
     Result<> begin_leaving(IfIndex port);
@@ -141,7 +142,8 @@ private:
     Result<> restore_features(const PortBefore& port);
     void mark_away(const std::set<IfIndex>& returned = {});
     std::set<IfIndex> replaced();
-    Result<Slot> slot_for(std::string_view port) const;
+    const PortBefore* away_entry(const Link& link) const;
+    Result<Slot> slot_for(const Link& link) const;
     std::vector<std::string> configured_names() const;
     void follow_configured();
     bool is_named(const TeamPort& port, const std::vector<std::string>& names) const;

@@ -9,14 +9,11 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <csignal>
 
 namespace teamo::test {
 namespace {
-
-using testing::Contains;
-using testing::HasSubstr;
-using testing::Not;
 
 /// Two ports carry, and a place where devices can go.
 struct Vanishing : testing::Test {
@@ -146,6 +143,54 @@ TEST_F(Vanishing, returns_under_another_name_and_back) {
     EXPECT_EQ("", team.item("ports.later.link.up")) << "it is not in the configuration";
     wires.host().ip("link set later name eth2");
     expect_a_port();
+}
+
+/// Its marks show which port it was.
+TEST_F(Vanishing, is_restored_also_under_another_name) {
+    move_eth2_away();
+    EXPECT_TRUE(team.await_item("ports.eth2.link.up", ""));
+    elsewhere.ip("link set eth2 name later");
+    elsewhere.ip("link set later netns " + wires.host().path());
+    ASSERT_EQ(0, team.teamdctl({"port", "add", "later"}).status);
+    EXPECT_TRUE(team.await_link("later"));
+    EXPECT_EQ(0, team.stop());
+    EXPECT_EQ(address, look(wires.host(), "later").address) << "as before it was a port";
+}
+
+/// The daemon reads a device before it joins. It may have another name by then, and be no port of the file.
+TEST_F(Vanishing, is_renamed_when_it_is_to_join) {
+    team.kill();
+    WatchedCalls calls;
+    ASSERT_TRUE(team.try_to_start(calls));
+    move_eth2_away();
+    EXPECT_TRUE(team.await_item("ports.eth2.link.up", ""));
+    std::atomic<bool> renamed = false;
+    calls.before_reading_a_device([&] {
+        wires.host().ip("link set eth2 name later");
+        renamed = true;
+    });
+    move_eth2_back();
+    ASSERT_TRUE(eventually("it was renamed before it was read", [&] { return renamed.load(); }));
+    EXPECT_TRUE(team.await_link("eth1"));
+    EXPECT_EQ("", team.item("ports.later.link.up")) << "it is not in the configuration";
+    wires.host().ip("link set later name eth2");
+    expect_a_port();
+    ASSERT_EQ(0, team.teamdctl({"port", "remove", "eth2"}).status);
+    EXPECT_EQ(address, look(wires.host(), "eth2").address) << "as before it was a port";
+    EXPECT_EQ(0, team.stop());
+}
+
+/// A port stays one under the name of another port, and is not added as that one too.
+TEST_F(Vanishing, gets_the_name_of_a_missing_port) {
+    wires.host().ip("link del eth2");
+    EXPECT_TRUE(team.await_item("ports.eth2.link.up", ""));
+    wires.host().ip("link set eth1 name eth2");
+    EXPECT_TRUE(team.await_link("eth2"));
+    wires.pull(1);
+    EXPECT_TRUE(team.await_link("eth2", false));
+    const auto log = team.log(), joined = std::string("port eth2 joined");
+    EXPECT_EQ(log.find(joined), log.rfind(joined)) << "only at the start";
+    EXPECT_EQ(0, team.stop());
 }
 
 /// A port that is removed while it joins, and is there again before the daemon has read that: its refusal was

@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstring>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace teamo::test {
@@ -135,11 +136,14 @@ std::optional<std::uint64_t> first_part(const seccomp_notif& call) {
     return part ? std::optional(reinterpret_cast<std::uint64_t>(part->iov_base)) : std::nullopt;
 }
 
-bool is_list_of_devices(const seccomp_notif& call) {
-    if (call.data.nr != SYS_sendmsg) return false;
+enum class Reads { nothing, one_device, all_devices };
+
+Reads reads_of(const seccomp_notif& call) {
+    if (call.data.nr != SYS_sendmsg) return Reads::nothing;
     const auto part = first_part(call);
     const auto header = part ? peek<nlmsghdr>(static_cast<pid_t>(call.pid), *part) : std::nullopt;
-    return header && header->nlmsg_type == RTM_GETLINK && (header->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
+    if (!header || header->nlmsg_type != RTM_GETLINK) return Reads::nothing;
+    return (header->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP ? Reads::all_devices : Reads::one_device;
 }
 
 /// The log, and what is not a file of /proc, /sys or /run.
@@ -234,6 +238,11 @@ void WatchedCalls::serve(const std::stop_token& stop) {
     }
 }
 
+std::function<void()> WatchedCalls::take_before_reading() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(before_reading_, {});
+}
+
 int WatchedCalls::verdict_on_change(bool sets_address) {
     if (!address_refused_) {
         address_refused_ = sets_address;
@@ -260,10 +269,13 @@ void WatchedCalls::answer() {
         ::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer);
         return;
     }
-    if (lists_to_refuse_ > 0 && is_list_of_devices(call)) {
+    const auto reads = reads_of(call);
+    if (lists_to_refuse_ > 0 && reads == Reads::all_devices) {
         --lists_to_refuse_;
         refuse_with(EINTR);
     }
+    if (reads == Reads::one_device)
+        if (const auto act = take_before_reading()) act();
     if (const auto address = killed_after_address_ != 0 ? sets_address(call) : std::nullopt) {
         const int verdict = verdict_on_change(*address);
         if (verdict < 0) {

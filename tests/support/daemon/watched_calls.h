@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -43,6 +44,12 @@ public:
     /// each dump. Also while the program runs.
     void refuse_lists(unsigned times) { lists_to_refuse_ = times; }
 
+    /// Calls this once, before the next request that reads one device. Also while the program runs.
+    void before_reading_a_device(std::function<void()> act) {
+        const std::scoped_lock lock(mutex_);
+        before_reading_ = std::move(act);
+    }
+
     /// Refuses every nth of all watched calls, also of those that change nothing: requests to the kernel, its
     /// answers and events, new sockets. 0: none. Also while the program runs.
     void refuse_every(unsigned nth, int error) {
@@ -69,6 +76,7 @@ public:
 private:
     void serve(const std::stop_token& stop);
     void answer();
+    std::function<void()> take_before_reading();
     /// For a request that changes a device: 0, an errno, or -1 to kill the program.
     int verdict_on_change(bool sets_address);
 
@@ -84,6 +92,7 @@ private:
     unsigned seen_ = 0;
     mutable std::mutex mutex_; ///< protects the following members
     std::string what_;
+    std::function<void()> before_reading_;
     pid_t process_ = 0;
     UniqueFd handle_, listener_;
     std::jthread serving_; ///< last: uses the other members
