@@ -4,8 +4,6 @@
 #include "model/status.h"
 #include "plan/workers/worker_plan.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <set>
 
@@ -93,7 +91,7 @@ WorkerSampler::ObservedWorker* WorkerSampler::observe(pid_t pid, const Selection
     ActiveWorker active{.worker = std::move(reading->worker)};
     if (before != nullptr && before->seen.active.worker.id == active.worker.id && now > before->at)
         active.work = static_cast<double>(std::max(reading->ticks, before->ticks) - before->ticks) /
-                      static_cast<double>(sysconf(_SC_CLK_TCK)) / seconds_between(before->at, now);
+                      static_cast<double>(ticks_per_second()) / seconds_between(before->at, now);
     auto& known = known_[pid];
     known = {.seen = with_rule(std::move(active), selection), .ticks = reading->ticks, .at = now};
     return known.seen.rule.empty() ? nullptr : &known.seen;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "demo/other_work.h"
 
-#include "demo/cpu_time.h"
+#include "support/traffic/cpu_meter.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace teamo::demo {
 void OtherLoad::look(const Report& report) {
     using namespace std::chrono_literals;
     constexpr std::chrono::duration<double, std::micro> time = 300ms;
-    const CpuMeter others;
+    const test::CpuMeter others;
     std::this_thread::sleep_for(time);
     // The kernel counts idle time a little late on busy CPUs: the result may exceed the number of CPUs.
     const auto all = static_cast<double>(std::thread::hardware_concurrency());

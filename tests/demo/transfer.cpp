@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "demo/transfer.h"
 
-#include "demo/cpu_time.h"
 #include "support/net/links.h"
+#include "support/traffic/cpu_meter.h"
 
 #include <rapidjson/document.h>
 
@@ -77,7 +77,7 @@ Transfer transfer(const Stage& stage, std::chrono::seconds length) {
     auto senders = start_senders(stage, length);
     std::this_thread::sleep_for(ramp);
     const auto start = test::SteadyClock::now();
-    const CpuMeter cpu;
+    const test::CpuMeter cpu;
     const auto sent_before = stage.sent();
     const auto arrived_before = stage.arrived();
     std::this_thread::sleep_for(length - ramp - rest);

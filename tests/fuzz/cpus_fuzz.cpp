@@ -22,6 +22,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
             const auto load = load_between(found->second, times);
             require(load.work >= 0 && load.interrupts >= 0 && load.work + load.interrupts <= 1.000001);
         }
-    if (const auto busy = parse_busy_time(text, 100)) require(busy->count() >= 0);
+    require(busy_seconds({.cpus = parse_cpu_columns(half)}, {.cpus = parse_cpu_columns(rest)}, 100) >= 0);
     return 0;
 }

@@ -232,10 +232,6 @@ std::map<unsigned, CpuColumns> parse_cpu_columns(std::string_view proc_stat) {
     return times;
 }
 
-Result<std::map<unsigned, CpuColumns>> read_cpu_columns() {
-    return parse_cpu_columns(TEAMO_TRY(read_proc_stat()));
-}
-
 AllCpuTimes parse_cpu_times(std::string_view proc_stat) {
     AllCpuTimes times;
     for (const auto& [cpu, columns] : parse_cpu_columns(proc_stat))
@@ -245,17 +241,31 @@ AllCpuTimes parse_cpu_times(std::string_view proc_stat) {
 
 Result<AllCpuTimes> read_cpu_times() { return parse_cpu_times(TEAMO_TRY(read_proc_stat())); }
 
-Result<std::chrono::microseconds> parse_busy_time(std::string_view proc_stat, long ticks_per_second) {
-    constexpr std::string_view head = "cpu ";
-    const auto all =
-        proc_stat.starts_with(head) ? parse_columns(proc_stat.substr(head.size())) : std::nullopt;
-    if (!all || ticks_per_second <= 0) return fail(EBADMSG, "/proc/stat: no valid line for all CPUs");
-    const auto busy = static_cast<std::int64_t>(times_of(*all).work + times_of(*all).interrupts);
-    return std::chrono::microseconds(busy * 1'000'000 / ticks_per_second);
+Result<CpuReading> read_cpus() {
+    const auto text = TEAMO_TRY(read_proc_stat());
+    return CpuReading{.at = Clock::now(), .cpus = parse_cpu_columns(text)};
 }
 
-Result<std::chrono::microseconds> read_busy_time() {
-    return parse_busy_time(TEAMO_TRY(read_proc_stat()), ::sysconf(_SC_CLK_TCK));
+double seconds_of_ticks(std::uint64_t earlier, std::uint64_t later, long ticks_per_second) {
+    return later < earlier ? 0 : static_cast<double>(later - earlier) / static_cast<double>(ticks_per_second);
 }
+
+double busy_seconds(const CpuColumns& earlier, const CpuColumns& later, double elapsed,
+                    long ticks_per_second) {
+    return std::max(elapsed - seconds_of_ticks(earlier.idle, later.idle, ticks_per_second) -
+                        seconds_of_ticks(earlier.steal, later.steal, ticks_per_second),
+                    0.0);
+}
+
+double busy_seconds(const CpuReading& earlier, const CpuReading& later, long ticks_per_second) {
+    const std::chrono::duration<double> elapsed = later.at - earlier.at;
+    double sum = 0;
+    for (const auto& [cpu, columns] : later.cpus)
+        if (const auto before = earlier.cpus.find(cpu); before != earlier.cpus.end())
+            sum += busy_seconds(before->second, columns, elapsed.count(), ticks_per_second);
+    return sum;
+}
+
+long ticks_per_second() { return ::sysconf(_SC_CLK_TCK); }
 
 } // namespace teamo

@@ -3,6 +3,7 @@
 // The machine's CPUs, their load, and those that a thread may use.
 #pragma once
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "model/machine.h"
 
@@ -39,7 +40,6 @@ struct CpuColumns {
     bool operator==(const CpuColumns&) const = default;
 };
 /// By CPU number; online CPUs only.
-Result<std::map<unsigned, CpuColumns>> read_cpu_columns();
 std::map<unsigned, CpuColumns> parse_cpu_columns(std::string_view proc_stat);
 
 /// The same times in three groups.
@@ -65,8 +65,25 @@ CpuLoad load_between(const CpuTimes& earlier, const CpuTimes& later);
 AllCpuTimes parse_cpu_times(std::string_view proc_stat);
 Result<AllCpuTimes> read_cpu_times();
 
-/// The time of all CPUs together since boot, without idle time.
-Result<std::chrono::microseconds> parse_busy_time(std::string_view proc_stat, long ticks_per_second);
-Result<std::chrono::microseconds> read_busy_time();
+/// All online CPUs at one moment.
+struct CpuReading {
+    Clock::time_point at{};
+    std::map<unsigned, CpuColumns> cpus{}; ///< by CPU number
+};
+Result<CpuReading> read_cpus();
+
+/// Seconds in which a CPU was neither idle nor stolen, never negative. They follow from the idle time: the
+/// columns of busy time miss bursts shorter than a tick. Bursts of 100 us every 500 us, 20.6 % of a CPU by
+/// the process's own clock, were 11.0 % by these columns and 21.4 % by idle time.
+double busy_seconds(const CpuColumns& earlier, const CpuColumns& later, double elapsed,
+                    long ticks_per_second);
+/// The sum of the CPUs that were online at both moments.
+double busy_seconds(const CpuReading& earlier, const CpuReading& later, long ticks_per_second);
+
+/// 0 if the counter decreased: idle time can when a CPU goes offline and online.
+double seconds_of_ticks(std::uint64_t earlier, std::uint64_t later, long ticks_per_second);
+
+/// Ticks in /proc, USER_HZ.
+long ticks_per_second();
 
 } // namespace teamo

@@ -35,15 +35,13 @@ Result<> wait(Clock::duration time) {
 
 struct WindowReading {
     double bytes = 0;
-    std::chrono::microseconds busy{0};
-    Clock::time_point at;
+    CpuReading cpu{};
     bool managed = false; ///< the step is not paused
 };
 
 Result<WindowReading> read(Session& session, BenchmarkStep step) {
     const auto state = TEAMO_TRY(session.state());
-    const auto busy = TEAMO_TRY(read_busy_time());
-    WindowReading reading{.busy = busy, .at = Clock::now()};
+    WindowReading reading{.cpu = TEAMO_TRY(read_cpus())};
     reading.managed = step == BenchmarkStep::interrupts ? state.interrupts && state.interrupts->managed
                                                         : state.workers && state.workers->managed;
     for (const auto& port : state.ports)
@@ -68,8 +66,7 @@ Result<Round> measure(Session& session, BenchmarkStep step, bool on) {
         return fail(ECANCELED, fmt::format("the {} were switched by another command or by a timeout during "
                                            "the measurement; run it again",
                                            name_of(step)));
-    return round_of(std::max(after.bytes - before.bytes, 0.0), after.at - before.at,
-                    after.busy - before.busy);
+    return round_of(std::max(after.bytes - before.bytes, 0.0), before.cpu, after.cpu);
 }
 
 Result<BenchmarkResult> measure(Session& session, BenchmarkStep step) {

@@ -80,16 +80,14 @@ Result<Readings> read_all(Session& session) {
 
 struct TrialReading {
     PortCounters counters;
-    std::chrono::microseconds busy{0};
-    Clock::time_point at;
+    CpuReading cpu{};
 };
 
 Result<TrialReading> read(Session& session, const std::string& name) {
     const auto state = TEAMO_TRY(session.state());
     const auto* port = find_port(state, name);
     if (port == nullptr) return fail(ENODEV, name + " is no longer a port");
-    const auto busy = TEAMO_TRY(read_busy_time());
-    return TrialReading{port->counters, busy, Clock::now()};
+    return TrialReading{port->counters, TEAMO_TRY(read_cpus())};
 }
 
 Result<Round> measure_round(Session& session, const std::string& port, TrialState tso) {
@@ -98,8 +96,7 @@ Result<Round> measure_round(Session& session, const std::string& port, TrialStat
     const auto before = TEAMO_TRY(read(session, port));
     std::this_thread::sleep_for(std::chrono::seconds(1));
     const auto after = TEAMO_TRY(read(session, port));
-    return round_of(payload_between(before.counters, after.counters), after.at - before.at,
-                    after.busy - before.busy);
+    return round_of(payload_between(before.counters, after.counters), before.cpu, after.cpu);
 }
 
 Result<> measure_rounds(Session& session, Trial& trial) {

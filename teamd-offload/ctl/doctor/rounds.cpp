@@ -70,9 +70,11 @@ std::string percent(std::uint64_t without, std::uint64_t with) {
 
 } // namespace
 
-Round round_of(double bytes, std::chrono::duration<double> time, std::chrono::duration<double> busy) {
+Round round_of(double bytes, const CpuReading& earlier, const CpuReading& later) {
+    const std::chrono::duration<double> time = later.at - earlier.at;
+    const auto busy = busy_seconds(earlier, later, ticks_per_second());
     return {.bytes = time.count() > 0 ? bytes / time.count() : 0,
-            .cpu_per_kib = bytes > 0 ? busy.count() * 1e6 / (bytes / 1024) : 0};
+            .cpu_per_kib = bytes > 0 ? busy * 1e6 / (bytes / 1024) : 0};
 }
 
 double payload_between(const PortCounters& earlier, const PortCounters& later) {

@@ -4,6 +4,7 @@
 // turn; pure.
 #pragma once
 
+#include "kernel/cpus/cpus.h"
 #include "model/status.h"
 
 #include <chrono>
@@ -20,7 +21,8 @@ struct Round {
     bool operator==(const Round&) const = default;
 };
 
-Round round_of(double bytes, std::chrono::duration<double> time, std::chrono::duration<double> busy);
+/// `bytes` were moved between the two readings.
+Round round_of(double bytes, const CpuReading& earlier, const CpuReading& later);
 
 /// Two rounds, one after the other: the load changes less between them than over the whole measurement.
 struct RoundPair {

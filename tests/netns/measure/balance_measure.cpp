@@ -5,6 +5,7 @@
 #include "netns/configs.h"
 #include "support/figure.h"
 #include "support/net/world.h"
+#include "support/traffic/cpu_meter.h"
 #include "support/traffic/flows.h"
 #include "support/traffic/traffic.h"
 
@@ -90,11 +91,11 @@ Run run_with(const Cabling& wires, bool aware) {
     const auto planned = balance_of(team).planned;
     const auto before = arrived(wires);
     const auto sent_before = counters(wires.host(), "eth1");
-    const auto busy_before = busy_time();
+    const CpuMeter cpu;
     const auto start = SteadyClock::now();
     std::this_thread::sleep_for(period);
     const double seconds = std::chrono::duration<double>(SteadyClock::now() - start).count();
-    const auto busy = busy_time() - busy_before;
+    const auto busy = cpu.busy();
     const auto bytes = arrived(wires) - before;
     const auto sent = counters(wires.host(), "eth1") - sent_before;
     Run run{.capable = (bytes[0] + bytes[1]) / sum(bytes),
@@ -117,9 +118,9 @@ Run run_with(const Cabling& wires, bool aware) {
 
 /// CPU usage of other programs, in CPUs, while this test is idle.
 double taken_by_others() {
-    const auto before = busy_time();
+    const CpuMeter cpu;
     std::this_thread::sleep_for(1s);
-    return std::chrono::duration<double>(busy_time() - before).count();
+    return std::chrono::duration<double>(cpu.busy()).count();
 }
 
 Run expect_as_planned(const Cabling& wires) {

@@ -7,7 +7,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -209,15 +208,6 @@ std::map<std::string, std::uint64_t> tcp_counters(const NetNs& in) {
         read_columns("/proc/thread-self/net/snmp", counters);
         return counters;
     });
-}
-
-std::chrono::microseconds busy_time() {
-    std::ifstream file("/proc/stat");
-    std::string name;
-    std::uint64_t user = 0, nice = 0, system = 0, idle = 0, waiting = 0, irq = 0, softirq = 0, steal = 0;
-    file >> name >> user >> nice >> system >> idle >> waiting >> irq >> softirq >> steal;
-    const auto ticks = user + nice + system + irq + softirq;
-    return std::chrono::microseconds(ticks * 1'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)));
 }
 
 } // namespace teamo::test

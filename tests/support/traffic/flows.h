@@ -70,7 +70,4 @@ private:
 /// The TCP counters of a namespace (/proc/net/netstat and snmp): "TCPOFOQueue", "RetransSegs", …
 std::map<std::string, std::uint64_t> tcp_counters(const NetNs& in);
 
-/// Busy time of all CPUs together, including interrupts (/proc/stat).
-std::chrono::microseconds busy_time();
-
 } // namespace teamo::test

@@ -65,7 +65,7 @@ double other_work() {
     const auto after = read_meters();
     if (!before || !after) return 0;
     CpuTime all;
-    for (const auto& [cpu, time] : cpu_times_between(*before, *after, ::sysconf(_SC_CLK_TCK)))
+    for (const auto& [cpu, time] : cpu_times_between(*before, *after, ticks_per_second()))
         all += time;
     const auto passed = all.busy() + all.idle;
     return passed > 0 ? all.busy() / passed : 0;

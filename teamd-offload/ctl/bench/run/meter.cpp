@@ -19,19 +19,13 @@ std::map<std::string, std::uint64_t> read_rapl() {
     return meters;
 }
 
-double seconds_of(std::uint64_t earlier, std::uint64_t later, long ticks_per_second) {
-    // Idle time can decrease when a CPU goes offline and online.
-    return later < earlier ? 0 : static_cast<double>(later - earlier) / static_cast<double>(ticks_per_second);
-}
-
 CpuTime time_between(const CpuColumns& earlier, const CpuColumns& later, double seconds, long ticks) {
-    CpuTime time{.user = seconds_of(earlier.user, later.user, ticks),
-                 .system = seconds_of(earlier.system, later.system, ticks),
-                 .softirq = seconds_of(earlier.softirq, later.softirq, ticks),
-                 .irq = seconds_of(earlier.irq, later.irq, ticks),
-                 .idle = std::min(seconds_of(earlier.idle, later.idle, ticks), seconds)};
-    const auto stolen = seconds_of(earlier.steal, later.steal, ticks);
-    const auto counted = time.busy(), busy = std::max(seconds - time.idle - stolen, 0.0);
+    CpuTime time{.user = seconds_of_ticks(earlier.user, later.user, ticks),
+                 .system = seconds_of_ticks(earlier.system, later.system, ticks),
+                 .softirq = seconds_of_ticks(earlier.softirq, later.softirq, ticks),
+                 .irq = seconds_of_ticks(earlier.irq, later.irq, ticks),
+                 .idle = std::min(seconds_of_ticks(earlier.idle, later.idle, ticks), seconds)};
+    const auto counted = time.busy(), busy = busy_seconds(earlier, later, seconds, ticks);
     if (counted <= 0) {
         time.system = busy;
         return time;
@@ -44,16 +38,16 @@ CpuTime time_between(const CpuColumns& earlier, const CpuColumns& later, double 
 } // namespace
 
 Result<Reading> read_meters() {
-    auto cpus = TEAMO_TRY(read_cpu_columns());
-    return Reading{.at = Clock::now(), .cpus = std::move(cpus), .microjoules = read_rapl()};
+    auto cpu = TEAMO_TRY(read_cpus());
+    return Reading{.cpu = std::move(cpu), .microjoules = read_rapl()};
 }
 
 std::map<unsigned, CpuTime> cpu_times_between(const Reading& earlier, const Reading& later,
                                               long ticks_per_second) {
-    const std::chrono::duration<double> seconds = later.at - earlier.at;
+    const std::chrono::duration<double> seconds = later.cpu.at - earlier.cpu.at;
     std::map<unsigned, CpuTime> times;
-    for (const auto& [cpu, columns] : later.cpus)
-        if (const auto before = earlier.cpus.find(cpu); before != earlier.cpus.end())
+    for (const auto& [cpu, columns] : later.cpu.cpus)
+        if (const auto before = earlier.cpu.cpus.find(cpu); before != earlier.cpu.cpus.end())
             times[cpu] = time_between(before->second, columns, seconds.count(), ticks_per_second);
     return times;
 }

@@ -11,15 +11,13 @@
 namespace teamo::ctl::bench {
 
 struct Reading {
-    Clock::time_point at{};
-    std::map<unsigned, CpuColumns> cpus{};
+    CpuReading cpu{};
     std::map<std::string, std::uint64_t> microjoules{}; ///< by meter of the machine (RAPL)
 };
 
 Result<Reading> read_meters();
 
-/// Idle time is exact; the kernel counts the others at its timer ticks and misses short bursts. So busy time
-/// is what is not idle, and the ticks divide it.
+/// The ticks of user, system and interrupts divide the exact busy time.
 std::map<unsigned, CpuTime> cpu_times_between(const Reading& earlier, const Reading& later,
                                               long ticks_per_second);
 

@@ -3,8 +3,6 @@
 
 #include "ctl/bench/run/meter.h"
 
-#include <unistd.h>
-
 namespace teamo::ctl::bench {
 namespace {
 
@@ -71,7 +69,7 @@ PortTraffic operator-(const PortTraffic& later, const PortTraffic& earlier) {
 }
 
 Sample between(const Ends& ends, const Snapshot& before, const Snapshot& after) {
-    const std::chrono::duration<double> seconds = after.meters.at - before.meters.at;
+    const std::chrono::duration<double> seconds = after.meters.cpu.at - before.meters.cpu.at;
     // Payload counts where it arrives: what was sent may still be in a queue.
     const auto arrived = [](const Totals& clients, const Totals& server, const Totals& clients_before,
                             const Totals& server_before) {
@@ -82,7 +80,7 @@ Sample between(const Ends& ends, const Snapshot& before, const Snapshot& after) 
         .seconds = seconds.count(),
         .sent = arrived(after.far_clients, after.far_server, before.far_clients, before.far_server),
         .received = arrived(after.host_clients, after.host_server, before.host_clients, before.host_server),
-        .cpus = cpu_times_between(before.meters, after.meters, ::sysconf(_SC_CLK_TCK)),
+        .cpus = cpu_times_between(before.meters, after.meters, ticks_per_second()),
         .host_threads =
             after.host_clients.cpu + after.host_server.cpu - before.host_clients.cpu - before.host_server.cpu,
         .far_threads =

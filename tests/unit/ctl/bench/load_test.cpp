@@ -81,9 +81,9 @@ TEST(BenchPlacement, binds_the_workers_to_the_arrival_or_to_another_cpu) {
 
 TEST(BenchMeter, divides_what_is_not_idle_as_the_ticks_do) {
     Reading before, after;
-    after.at = before.at + 2s;
-    before.cpus[0] = {.idle = 100};
-    after.cpus[0] = {.user = 10, .system = 20, .idle = 200, .softirq = 10, .steal = 20};
+    after.cpu.at = before.cpu.at + 2s;
+    before.cpu.cpus[0] = {.idle = 100};
+    after.cpu.cpus[0] = {.user = 10, .system = 20, .idle = 200, .softirq = 10, .steal = 20};
     const auto times = cpu_times_between(before, after, 100);
     // 2 s, 1 s of it idle and 0.2 s stolen: the ticks found only 0.4 s of the other 0.8 s.
     EXPECT_NEAR(times.at(0).busy(), 0.8, 1e-9);

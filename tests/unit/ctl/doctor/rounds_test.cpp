@@ -6,6 +6,7 @@
 namespace teamo::ctl {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 RoundPair pair(double cpu_without, double cpu_with, double bytes_without = 1e8, double bytes_with = 1e8) {
@@ -20,8 +21,18 @@ TEST(Rounds, count_payload_without_headers) {
     EXPECT_EQ(payload_between(none, wire), 14480);
     EXPECT_EQ(payload_between(none, whole), 14480);
     EXPECT_EQ(payload_between(whole, none), 0);
-    const auto round = round_of(2048, std::chrono::milliseconds(500), std::chrono::microseconds(10));
-    EXPECT_EQ(round, (Round{.bytes = 4096, .cpu_per_kib = 5}));
+}
+
+TEST(Rounds, count_time_that_is_not_idle) {
+    const auto tick = std::chrono::duration_cast<Clock::duration>(1s) / ticks_per_second();
+    // Two CPUs for 50 ticks: 30 and 50 ticks idle. No timer tick saw the others.
+    const CpuReading before{.cpus = {{0, {.idle = 100}}, {1, {.idle = 7}}}},
+        after{.at = before.at + 50 * tick, .cpus = {{0, {.idle = 130}}, {1, {.idle = 57}}}};
+    const auto round = round_of(2048, before, after);
+    const double seconds = 1.0 / static_cast<double>(ticks_per_second());
+    EXPECT_NEAR(round.bytes, 2048 / (50 * seconds), 1e-6);
+    EXPECT_NEAR(round.cpu_per_kib, 20 * seconds * 1e6 / 2, 1e-6);
+    EXPECT_EQ(round_of(2048, before, before), Round{.cpu_per_kib = 0});
 }
 
 TEST(BenchmarkResults, show_a_gain_in_cpu_time) {
