@@ -79,8 +79,12 @@ Result<Link> Observer::read_now(IfIndex device) {
 
 Result<> Observer::refresh() {
     stale_ = true;
-    // Events in the queue are older than this dump, and would overwrite it.
-    TEAMO_TRY(events_.receive({}));
+    // Events in the queue are older than this dump, and would overwrite it; but the dump does not show that a
+    // device was removed if another one has its index.
+    TEAMO_TRY(events_.receive([this](const nlmsghdr* message) {
+        const auto link = parse_link(message);
+        if (link && message->nlmsg_type == RTM_DELLINK) removed_.insert(link->index);
+    }));
     links_ = TEAMO_TRY(control_.read_all());
     ++events_taken_;
     stale_ = false;

@@ -54,9 +54,12 @@ struct Begin {
 
     MakeReply operator()(const control::PortRemove& request) const {
         const auto* link = device(request.port);
-        if (link == nullptr || parts.ports.find(request.port) == nullptr) return no_such_device(); // as teamd
-        context().journal.edit().removed_by_hand.push_back(request.port);
-        static_cast<void>(parts.ports.begin_leaving(link->index)); // it is a port
+        const auto* port = parts.ports.find(request.port);
+        if (link == nullptr || port == nullptr) return no_such_device(); // as teamd
+        auto& removed = context().journal.edit().removed_by_hand;
+        removed.push_back(request.port);
+        if (device(port->key) == nullptr) removed.push_back(port->key); // it was renamed, and may be again
+        static_cast<void>(parts.ports.begin_leaving(link->index));      // it is a port
         return [&ports = parts.ports, port = link->index, name = request.port] {
             const auto left = ports.take_leave_result(port);
             return left ? Reply{}
@@ -99,7 +102,7 @@ struct Begin {
         return [&parts = parts] {
             std::vector<std::string> present;
             for (const auto& port : parts.ports.all())
-                present.push_back(port.name);
+                present.push_back(port.key);
             return json::write(actual_configuration(parts.context.configuration.document, present));
         };
     }

@@ -184,8 +184,8 @@ Result<> Team::adopt_device(const TeamDevice& device) {
     auto& now = context.journal.edit();
     now.making = false;
     note_device(now.offloads);
-    subsystems.offloads->end_leftover_trials(now.ports); // before the features are read
     ports.adopt(std::exchange(now.ports, {}));
+    subsystems.offloads->end_leftover_trials(now.ports); // before the features are read
     ports.adopt_offloads();
     // A hash by CPU needs to know where the interrupts arrive.
     subsystems.interrupts->follow(ports.interrupt_ports(now.active));

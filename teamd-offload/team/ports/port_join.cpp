@@ -32,6 +32,25 @@ bool PortSet::is_ours(const Link& link) const {
     return is_slave(link) || (mark && mark->team == context_.name());
 }
 
+/// Indexes are reused: an entry is that of another device if the mark has another slot. A port that is
+/// joining may still have the mark of its former slot. The device of such an entry is elsewhere.
+void PortSet::forget_reused_indexes(std::vector<PortBefore>& ports) const {
+    for (auto& port : ports) {
+        const auto* link = context_.link(port.index);
+        const auto mark = link == nullptr ? std::nullopt : port_mark_of(*link);
+        if (mark && mark->team == context_.name() && mark->slot != port.slot &&
+            port.state != PortState::joining)
+            port.index = {};
+    }
+}
+
+/// A device that was in another network namespace has lost our settings. One that another program removed
+/// from the team keeps them.
+bool PortSet::was_moved(const PortBefore& port, const Link& link) const {
+    const bool lost_ipv6 = port.disable_ipv6 == false && read_disable_ipv6(link.name) == false;
+    return lost_ipv6 || (port.made_clsact && context_.datapath->makes_something(port.index).value_or(false));
+}
+
 bool PortSet::is_added_by_others(const Link& link) const {
     return is_slave(link) && context_.journal.port(link.index) == nullptr;
 }
@@ -75,7 +94,8 @@ Result<> PortSet::join(IfIndex port) {
     // Marks and names of a device that is down change without an event.
     const auto link = TEAMO_TRY(context_.observer->read_now(port));
     // Its name decides whether it is to join, and with which settings.
-    if (link.name != name) return fail(EAGAIN, fmt::format("has another name now: {}", link.name));
+    if (link.name != name && context_.journal.port(port) == nullptr)
+        return fail(EAGAIN, fmt::format("has another name now: {}", link.name));
     context_.observer->forget_removed(port); // no part knows a former device with its index
     auto& journal = context_.journal;
     const auto* team = context_.team();
@@ -117,6 +137,7 @@ Result<> PortSet::join(IfIndex port) {
     refused_.erase(link.name);
     ports_.push_back({.index = port,
                       .slot = was->slot,
+                      .key = link.name,
                       .name = link.name,
                       .config = config,
                       .watch = make_watch(config, {})});
@@ -179,6 +200,7 @@ Result<> PortSet::clear_leftovers() {
         ports = std::move(read->ports);
         journal.workers() = std::move(read->workers); // in each file that is written before they are released
     }
+    forget_reused_indexes(ports);
     std::erase_if(ports, [this](const PortBefore& port) {
         const auto* link = context_.link(port.index);
         return link != nullptr && !is_ours(*link);
@@ -206,7 +228,8 @@ Result<> PortSet::clear_leftovers() {
     return {};
 }
 
-void PortSet::adopt(const std::vector<PortBefore>& noted) {
+void PortSet::adopt(std::vector<PortBefore> noted) {
+    forget_reused_indexes(noted);
     auto& journal = context_.journal;
     auto& ports = journal.edit().ports;
     const auto team = context_.device.team;
@@ -214,6 +237,11 @@ void PortSet::adopt(const std::vector<PortBefore>& noted) {
     const auto stays = [&](const PortBefore& port, const Link* link) {
         return link != nullptr && is_ours(*link) && port.state == PortState::joined &&
                (!by_master || link->master == team);
+    };
+    const auto was_away = [&noted](const PortBefore& port) {
+        return std::ranges::any_of(noted, [&port](const PortBefore& one) {
+            return one.state == PortState::away && one.slot == port.slot && one.name == port.name;
+        });
     };
     const bool others_carry = std::ranges::any_of(noted, [&](const PortBefore& port) {
         const auto* link = context_.link(port.index);
@@ -228,12 +256,18 @@ void PortSet::adopt(const std::vector<PortBefore>& noted) {
                 context_.log(Level::warning,
                              fmt::format("port {}: device {} does not have the mark {}; not changed",
                                          port.name, link->name, port_mark(context_.name(), port.slot)));
+        } else if (port.state == PortState::joined && by_master && link->master != team &&
+                   was_moved(port, *link)) {
+            ports.push_back(port); // it joins again
+            ports.back().index = {};
         } else if (port.state == PortState::joined && by_master && link->master != team) {
             // Removed while no daemon ran: undo our settings on it.
-            journal.edit().removed_by_hand.push_back(port.name);
-            if (auto released = restore(port, /*removed_by_others=*/true);
+            journal.edit().removed_by_hand.push_back(link->name);
+            std::vector removed{port};
+            subsystems_.offloads->end_leftover_trials(removed);
+            if (auto released = restore(removed.front(), /*removed_by_others=*/true);
                 !released && is_passing(released.error())) {
-                ports.push_back(port); // for finish_begun()
+                ports.push_back(removed.front()); // for finish_begun()
                 ports.back().state = PortState::leaving;
             }
         } else if (port.state == PortState::joined) {
@@ -247,6 +281,8 @@ void PortSet::adopt(const std::vector<PortBefore>& noted) {
         const auto mark = port_mark_of(link);
         if (!mark || mark->team != context_.name() || journal.port(index) != nullptr) continue;
         if (by_master && link.master != team) continue;
+        // It returned to the earlier daemon too, which did not make it a port. It joins if it is configured.
+        if (const auto* away = away_entry(link); away != nullptr && was_away(*away)) continue;
         auto port = begin(link, mark->slot);
         port.state = PortState::joined;
         adopt_port(port, link, others_carry);
@@ -255,11 +291,13 @@ void PortSet::adopt(const std::vector<PortBefore>& noted) {
 
 void PortSet::adopt_port(const PortBefore& port, const Link& link, bool others_carry) {
     context_.journal.edit().ports.push_back(port);
-    const auto config = config_of(link.name);
+    const auto key = std::ranges::count(configured_names(), link.name) != 0 ? link.name : port.name;
+    const auto config = config_of(key);
     // The last port with a link carries already, and goes on.
     const bool up = link.has_link() && !(others_carry && has_bounced(port, link));
     ports_.push_back({.index = link.index,
                       .slot = port.slot,
+                      .key = key,
                       .name = link.name,
                       .config = config,
                       .watch = make_watch(config, {.up = up,

@@ -18,10 +18,16 @@ std::set<IfIndex> PortSet::replaced() {
     auto removed = context_.observer->take_removed();
     std::erase_if(removed, [this](IfIndex index) { return context_.link(index) == nullptr; });
     if (!context_.observer->take_gap()) return removed;
-    for (const auto& port : ports_)
-        if (context_.link(port.index) != nullptr &&
-            context_.datapath->makes_something(port.index).value_or(false))
+    const bool by_master = context_.datapath->kernel_manages_ports();
+    for (const auto& port : ports_) {
+        const auto* link = context_.link(port.index);
+        const auto* before = context_.journal.port(port.index);
+        if (link == nullptr) continue;
+        const bool left = by_master && before != nullptr && link->master != context_.device.team;
+        if (context_.datapath->makes_something(port.index).value_or(false) ||
+            (left && was_moved(*before, *link)))
             removed.insert(port.index);
+    }
     refused_.clear();
     return removed;
 }
@@ -42,9 +48,24 @@ Result<> PortSet::take_leave_result(IfIndex port) {
 }
 
 void PortSet::begin_leaving_all() {
-    awaited_.clear(); // no port joins again
+    ends_ = true;
+    awaited_.clear();
     for (const auto& port : std::vector(ports_))
         static_cast<void>(begin_leaving(port.index));
+    // Ports whose join was not finished, and devices that were ports, returned, and did not join again.
+    for (auto& port : context_.journal.edit().ports)
+        if (port.state == PortState::joining) {
+            port.state = PortState::leaving;
+            leaving_[port.index] = {.name = port.name};
+        }
+    for (const auto& [index, link] : context_.links()) {
+        const auto mark = port_mark_of(link);
+        if (!mark || mark->team != context_.name() || context_.journal.port(index) != nullptr) continue;
+        auto port = begin(link, mark->slot);
+        port.state = PortState::leaving;
+        context_.journal.edit().ports.push_back(std::move(port));
+        leaving_[index] = {.name = link.name};
+    }
 }
 
 std::size_t PortSet::await_leaving(Clock::time_point until) {

@@ -11,7 +11,7 @@ namespace teamo {
 const TeamPort* PortSet::find(std::string_view name) const {
     const auto* link = find_link(context_.links(), name);
     const auto found = std::ranges::find_if(ports_, [&](const TeamPort& port) {
-        return link != nullptr ? port.index == link->index : port.name == name;
+        return link != nullptr ? port.index == link->index : port.key == name;
     });
     return found == ports_.end() ? nullptr : &*found;
 }
@@ -127,10 +127,10 @@ void PortSet::drop_lost() {
     for (const auto& port : std::vector(ports_)) {
         if (context_.link(port.index) != nullptr && !back.contains(port.index)) continue;
         context_.log(Level::warning, fmt::format("port {}: its device is gone", port.name));
-        for (const auto& [name, config] : context_.config().ports)
-            if (name == port.name) awaited_.insert(name);
         remove(port.index);
     }
+    for (auto& port : ports_)
+        port.name = context_.link(port.index)->name;
     const auto is_gone = [&](IfIndex device) {
         return context_.link(device) == nullptr || back.contains(device);
     };
@@ -149,11 +149,11 @@ void PortSet::drop_removed_by_others() {
         const auto* link = context_.link(port.index);
         if (link == nullptr || link->master == context_.device.team || port.state != PortState::joined)
             continue;
-        context_.log(Level::notice, fmt::format("port {} was removed by another program", port.name));
+        context_.log(Level::notice, fmt::format("port {} was removed by another program", link->name));
         remove(port.index);
-        context_.journal.edit().removed_by_hand.push_back(port.name);
+        context_.journal.edit().removed_by_hand.push_back(link->name);
         port.state = PortState::leaving;
-        leaving_[port.index] = {.removed_by_others = true, .name = port.name};
+        leaving_[port.index] = {.removed_by_others = true, .name = link->name};
     }
 }
 
@@ -222,7 +222,17 @@ bool PortSet::join_added_by_others() {
     return !added.empty();
 }
 
+/// Whenever a configured port is none, whatever the reason: its device was renamed, vanished or never
+/// existed.
+void PortSet::await_configured() {
+    if (ends_ || context_.options.no_ports) return;
+    const auto& removed = context_.journal.now().removed_by_hand;
+    for (const auto& [name, config] : context_.config().ports)
+        if (find(name) == nullptr && std::ranges::count(removed, name) == 0) awaited_.insert(name);
+}
+
 bool PortSet::join_awaited() {
+    await_configured();
     // A port that is not awaited any more is not tried again.
     std::erase_if(refused_, [this](const auto& entry) {
         const auto* link = find_link(context_.links(), entry.first);
@@ -313,8 +323,11 @@ std::vector<std::string> PortSet::configured_names() const {
 void PortSet::reconfigure_ports(bool watches_anew) {
     const auto names = configured_names();
     for (auto& port : ports_) {
-        if (is_named(port, names)) port.name = context_.link(port.index)->name;
-        auto config = config_of(port.name);
+        if (is_named(port, names)) {
+            port.key = context_.link(port.index)->name;
+            context_.journal.port(port.index)->name = port.key;
+        }
+        auto config = config_of(port.key);
         if (watches_anew || config.link_watches != port.config.link_watches)
             port.watch = make_watch(config, {.up = port.watch.up(), .losses = port.watch.carrier_losses()});
         subsystems_.offloads->change(port.index, config.offload);
@@ -347,9 +360,6 @@ void PortSet::reconfigure(const TeamConfig& before) {
     if (context_.options.no_ports) return;
     follow_configured();
     refused_.clear(); // another configuration may be the cure
-    const auto& removed = context_.journal.now().removed_by_hand;
-    for (const auto& [name, config] : now.ports)
-        if (find(name) == nullptr && std::ranges::count(removed, name) == 0) awaited_.insert(name);
 }
 
 Result<> PortSet::check(const TeamConfig& config) const {
@@ -367,10 +377,9 @@ Result<> PortSet::check(const TeamConfig& config) const {
 Result<> PortSet::join_configured(bool made_device) {
     if (context_.options.no_ports) return {};
     follow_configured();
-    const auto& removed = context_.journal.now().removed_by_hand;
+    await_configured();
     for (const auto& [name, config] : context_.config().ports) {
-        if (find(name) != nullptr || std::ranges::count(removed, name) != 0) continue;
-        awaited_.insert(name);
+        if (find(name) != nullptr || !awaited_.contains(name)) continue;
         const auto* link = find_link(context_.links(), name);
         if (link == nullptr) {
             context_.log(Level::warning,

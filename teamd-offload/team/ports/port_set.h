@@ -15,7 +15,8 @@ namespace teamo {
 struct TeamPort {
     IfIndex index;
     Slot slot;
-    std::string name; ///< as in the configuration
+    std::string key;  ///< in the configuration, also after the device was renamed
+    std::string name; ///< of the device at the last pass
     PortConfig config;
     PortWatch watch;
     LinkStatus modes{}; ///< speed and duplex as last read
@@ -95,7 +96,7 @@ public:
     /// Restores the ports of a team whose device is gone, before their state is read.
     Result<> clear_leftovers();
     /// Adopts the ports of the journal in their order, then devices that have the mark and no entry.
-    void adopt(const std::vector<PortBefore>& noted);
+    void adopt(std::vector<PortBefore> noted);
     void adopt_offloads();
     /// Finishes joins and leaves during which the earlier daemon was killed.
     void finish_begun();
@@ -124,6 +125,8 @@ private:
     PortConfig config_of(std::string_view port) const;
     bool is_slave(const Link& link) const;
     bool is_ours(const Link& link) const;
+    void forget_reused_indexes(std::vector<PortBefore>& ports) const;
+    bool was_moved(const PortBefore& port, const Link& link) const;
     bool is_added_by_others(const Link& link) const;
     PortBefore begin(const Link& link, Slot slot);
     Result<> add_to_team(const Link& link, const PortConfig& config, PortBefore& before);
@@ -132,6 +135,7 @@ private:
     void remove(IfIndex port);
     void drop_removed_by_others();
     bool join_added_by_others();
+    void await_configured();
     bool join_awaited();
     static Refused::State state_of(const Link& link);
     void note_refusal(const std::string& port, IfIndex device, const Error& refusal);
@@ -167,7 +171,8 @@ private:
     Subsystems& subsystems_;
     std::vector<TeamPort> ports_;
 
-    std::set<std::string> awaited_; ///< configured ports that have not joined
+    std::set<std::string> awaited_; ///< devices that are to join
+    bool ends_ = false;             ///< no port joins any more
     /// Devices that were removed and exist again. They join in a later pass, when every part has forgotten
     /// what it had of the former device.
     std::set<IfIndex> returned_;
