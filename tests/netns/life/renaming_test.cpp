@@ -2,7 +2,7 @@
 //
 // Which device is which port, after devices were renamed or replaced and interface indexes were reused.
 //
-// lab: Renaming.* by team, 10 s, long
+// lab: Renaming.* by team, 45 s, long
 #include "netns/configs.h"
 #include "support/traffic/traffic.h"
 
@@ -25,9 +25,7 @@ struct Renaming : testing::Test {
 
     Renaming() { bring_up(wires, team); }
 
-    void rename(const std::string& from, const std::string& to) {
-        wires.host().ip(fmt::format("link set {} name {}", from, to));
-    }
+    void rename(const std::string& from, const std::string& to) { test::rename(wires.host(), from, to); }
     std::string address_of(const char* device) { return look(wires.host(), device).address; }
     testing::AssertionResult transmits(const std::string& port) {
         return team.await_item(fmt::format("ports.{}.datapath.transmits", port), "true");

@@ -64,6 +64,13 @@ bool exists(const NetNs& in, std::string_view name) {
         [&] { return std::ifstream(fmt::format("/proc/sys/net/ipv4/conf/{}/forwarding", name)).good(); });
 }
 
+void rename(const NetNs& in, const std::string& from, const std::string& to) {
+    const bool was_up = look(in, from).up();
+    if (run({.argv = {"ip", "link", "set", from, "name", to}, .in = &in}).status == 0) return;
+    in.ip(fmt::format("link set {0} down\nlink set {0} name {1}", from, to));
+    if (was_up) in.ip(fmt::format("link set {} up", to));
+}
+
 void await_operation(const NetNs& in, std::string_view name) {
     const auto works = [&] {
         const auto state = look(in, name).operstate;

@@ -29,6 +29,9 @@ struct Device {
 Device look(const NetNs& in, std::string_view name);
 bool exists(const NetNs& in, std::string_view name);
 
+/// Kernels before 6.2 rename only a device that is down: there it goes down for a moment.
+void rename(const NetNs& in, const std::string& from, const std::string& to);
+
 /// Waits until a device with a carrier is operational; throws SetupError otherwise. Until linkwatch has
 /// activated it (net/core/link_watch.c: dev_activate), it silently drops packets, also as a port of a bridge.
 void await_operation(const NetNs& in, std::string_view name);
