@@ -222,13 +222,14 @@ bool PortSet::join_added_by_others() {
     return !added.empty();
 }
 
-/// Whenever a configured port is none, whatever the reason: its device was renamed, vanished or never
-/// existed.
+/// Whenever a port of the file is none, whatever the reason: its device was renamed, vanished or never
+/// existed. A port that only a request has configured waits for a request to add it.
 void PortSet::await_configured() {
     if (ends_ || context_.options.no_ports) return;
-    const auto& removed = context_.journal.now().removed_by_hand;
-    for (const auto& [name, config] : context_.config().ports)
-        if (find(name) == nullptr && std::ranges::count(removed, name) == 0) awaited_.insert(name);
+    const auto& journal = context_.journal.now();
+    for (const auto& name : journal.configured)
+        if (find(name) == nullptr && std::ranges::count(journal.removed_by_hand, name) == 0)
+            awaited_.insert(name);
 }
 
 bool PortSet::join_awaited() {
