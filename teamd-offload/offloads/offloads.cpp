@@ -322,9 +322,8 @@ std::optional<Clock::time_point> Offloads::deadline() const {
     std::optional<Clock::time_point> first;
     for (const auto& device : devices_) {
         if (device.index == tried_) continue;
-        const auto again = device.patience ? std::optional(device.patience->next()) : std::nullopt;
-        for (const auto& here : {device.repair.deadline(), again})
-            if (here && (!first || *here < *first)) first = here;
+        // With patience it decides alone when to try again; the time of `repair` may be over.
+        first = earlier(first, device.patience ? device.patience->next() : device.repair.deadline());
     }
     return first;
 }

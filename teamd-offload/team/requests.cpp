@@ -56,10 +56,8 @@ struct Begin {
         const auto* link = device(request.port);
         const auto* port = parts.ports.find(request.port);
         if (link == nullptr || port == nullptr) return no_such_device(); // as teamd
-        auto& removed = context().journal.edit().removed_by_hand;
-        removed.push_back(request.port);
-        if (device(port->key) == nullptr) removed.push_back(port->key); // it was renamed, and may be again
-        static_cast<void>(parts.ports.begin_leaving(link->index));      // it is a port
+        parts.ports.note_removed(request.port, port->key);
+        static_cast<void>(parts.ports.begin_leaving(link->index)); // it is a port
         return [&ports = parts.ports, port = link->index, name = request.port] {
             const auto left = ports.take_leave_result(port);
             return left ? Reply{}
@@ -87,10 +85,11 @@ struct Begin {
 
     MakeReply operator()(const control::PortConfigDump& request) const {
         if (device(request.port) == nullptr) return no_such_device();
-        if (parts.ports.find(request.port) == nullptr)
+        const auto* found = parts.ports.find(request.port);
+        if (found == nullptr)
             return with(Refusal{.code = "ConfigDumpFail", .message = "Failed to dump config."});
         const auto* ports = context().configuration.document.find("ports");
-        const auto* port = ports == nullptr ? nullptr : ports->find(request.port);
+        const auto* port = ports == nullptr ? nullptr : ports->find(found->key);
         return with(json::write(port == nullptr ? json::Value(json::Object{}) : *port));
     }
 

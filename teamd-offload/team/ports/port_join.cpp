@@ -44,9 +44,10 @@ void PortSet::forget_reused_indexes(std::vector<PortBefore>& ports) const {
     }
 }
 
-/// A device that was in another network namespace has lost our settings. One that another program removed
-/// from the team keeps them.
+/// A device that was in another network namespace has lost our settings, and nobody uses it. One that another
+/// program removed from the team keeps them.
 bool PortSet::was_moved(const PortBefore& port, const Link& link) const {
+    if (link.master || link.is_up()) return false;
     const bool lost_ipv6 = port.disable_ipv6 == false && read_disable_ipv6(link.name) == false;
     return lost_ipv6 || (port.made_clsact && context_.datapath->makes_something(port.index).value_or(false));
 }
@@ -262,7 +263,7 @@ void PortSet::adopt(std::vector<PortBefore> noted) {
             ports.back().index = {};
         } else if (port.state == PortState::joined && by_master && link->master != team) {
             // Removed while no daemon ran: undo our settings on it.
-            journal.edit().removed_by_hand.push_back(link->name);
+            note_removed(link->name, port.name);
             std::vector removed{port};
             subsystems_.offloads->end_leftover_trials(removed);
             if (auto released = restore(removed.front(), /*removed_by_others=*/true);

@@ -127,10 +127,17 @@ void PortSet::drop_lost() {
     for (const auto& port : std::vector(ports_)) {
         if (context_.link(port.index) != nullptr && !back.contains(port.index)) continue;
         context_.log(Level::warning, fmt::format("port {}: its device is gone", port.name));
+        for (const auto& [name, config] : context_.config().ports)
+            if (name == port.key) awaited_.insert(name); // also one that only a request has configured
         remove(port.index);
     }
-    for (auto& port : ports_)
-        port.name = context_.link(port.index)->name;
+    bool renamed = false;
+    for (auto& port : ports_) {
+        const auto& name = context_.link(port.index)->name;
+        renamed = renamed || port.name != name;
+        port.name = name;
+    }
+    if (renamed && context_.changed) context_.changed();
     const auto is_gone = [&](IfIndex device) {
         return context_.link(device) == nullptr || back.contains(device);
     };
@@ -139,6 +146,14 @@ void PortSet::drop_lost() {
     // Their entries stay, for when the devices return.
     mark_away(back);
     drop_removed_by_others();
+}
+
+/// The port does not join again by itself. A device that was renamed may get its former name back.
+void PortSet::note_removed(const std::string& name, const std::string& key) {
+    auto& removed = context_.journal.edit().removed_by_hand;
+    const bool is_free = find_link(context_.links(), key) == nullptr;
+    for (const auto& one : {name, key})
+        if ((one == name || is_free) && std::ranges::count(removed, one) == 0) removed.push_back(one);
 }
 
 /// With the kernel's drivers a port is a device whose master is the team, and other programs may change that
@@ -151,7 +166,7 @@ void PortSet::drop_removed_by_others() {
             continue;
         context_.log(Level::notice, fmt::format("port {} was removed by another program", link->name));
         remove(port.index);
-        context_.journal.edit().removed_by_hand.push_back(link->name);
+        note_removed(link->name, port.name);
         port.state = PortState::leaving;
         leaving_[port.index] = {.removed_by_others = true, .name = link->name};
     }
@@ -228,8 +243,11 @@ void PortSet::await_configured() {
     if (ends_ || context_.options.no_ports) return;
     const auto& journal = context_.journal.now();
     for (const auto& name : journal.configured)
-        if (find(name) == nullptr && std::ranges::count(journal.removed_by_hand, name) == 0)
-            awaited_.insert(name);
+        if (find(name) == nullptr) awaited_.insert(name);
+    // Another port may have the name by now, or had it until it was removed.
+    std::erase_if(awaited_, [&](const std::string& name) {
+        return find(name) != nullptr || std::ranges::count(journal.removed_by_hand, name) != 0;
+    });
 }
 
 bool PortSet::join_awaited() {
@@ -243,7 +261,6 @@ bool PortSet::join_awaited() {
     for (const auto& port : std::set(awaited_)) {
         const auto* link = find_link(context_.links(), port);
         if (link == nullptr || returned_.contains(link->index) || !is_worth_trying(port, *link)) continue;
-        if (find(port) != nullptr) continue; // another port has this name now
         tried = true;
         const auto device = link->index;
         if (auto joined = join(device); !joined) note_refusal(port, device, joined.error());

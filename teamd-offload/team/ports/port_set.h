@@ -75,11 +75,12 @@ public:
     Result<> join_configured(bool made_device);
     /// Puts an adopted port into the datapath of this daemon.
     Result<> attach_adopted(IfIndex port);
-    /// Makes a device a port, or finishes the join of an earlier daemon. EEXIST: it is one already. EAGAIN: it
-    /// was renamed meanwhile.
+    /// Makes a device a port, or finishes the join of an earlier daemon. EEXIST: it is one already. EAGAIN:
+    /// it was renamed meanwhile.
     Result<> join(IfIndex port);
     /// The next pass stops using the port, then restores it. ENODEV: no port.
     Result<> begin_leaving(IfIndex port);
+    void note_removed(const std::string& name, const std::string& key);
     /// Call after the pass that begin_leaving() needs: why the port was not restored. A passing failure is
     /// not reported; it is tried again.
     Result<> take_leave_result(IfIndex port);

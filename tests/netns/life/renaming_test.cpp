@@ -76,6 +76,20 @@ TEST_F(Renaming, and_removing_a_port_holds_when_it_has_its_name_again) {
     EXPECT_EQ(address2, address_of("eth2"));
 }
 
+TEST_F(Renaming, to_a_missing_port_does_not_undo_its_removal) {
+    wires.host().ip("link del eth2");
+    ASSERT_TRUE(team.await_item("ports.eth2.link.up", ""));
+    wires.add_cable(3);
+    ASSERT_EQ(0, team.teamdctl({"port", "add", "eth3"}).status);
+    rename("eth3", "eth2");
+    ASSERT_TRUE(team.await_link("eth2"));
+    ASSERT_EQ(0, team.teamdctl({"port", "remove", "eth2"}).status);
+    EXPECT_EQ("", team.item("ports.eth2.link.up"));
+    wires.pull(1);
+    EXPECT_TRUE(team.await_link("eth1", false));
+    EXPECT_EQ("", team.item("ports.eth2.link.up")) << "nor after another pass";
+}
+
 TEST_F(Renaming, in_another_namespace_does_not_hide_a_port_from_the_stop) {
     wires.host().ip("link set eth2 netns " + elsewhere.path());
     ASSERT_TRUE(team.await_item("ports.eth2.link.up", ""));
