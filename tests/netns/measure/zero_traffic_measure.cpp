@@ -103,7 +103,7 @@ double work_done(std::chrono::milliseconds time) {
     return loops;
 }
 
-/// The rate of a storm that leaves less than a tenth of the host's CPU: a fast machine needs a fast one. The
+/// The rate of a storm that leaves less than a sixth of the host's CPU: a fast machine needs a fast one. The
 /// guard is off. Ends where the sender itself takes half of the CPU.
 unsigned rate_that_takes_the_cpu(const NetNs& from) {
     constexpr auto time = 400ms;
@@ -113,9 +113,9 @@ unsigned rate_that_takes_the_cpu(const NetNs& from) {
         std::this_thread::sleep_for(50ms);
         return work_done(time);
     };
-    for (unsigned rate = least_rate;; rate += rate / 5) {
+    for (unsigned rate = least_rate;; rate += rate / 12) {
         const double alone = left("nowhere", rate);
-        if (left("p1", rate) < alone / 10 || alone < unloaded / 2) return rate;
+        if (left("p1", rate) < alone / 6 || alone < unloaded / 2) return rate;
     }
 }
 
