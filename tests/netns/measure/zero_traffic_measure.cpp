@@ -27,7 +27,7 @@ namespace teamo::test {
 namespace {
 
 constexpr unsigned far_cpu = 0, host_cpu = 1;
-constexpr unsigned least_rate = 500'000; // packets per second
+constexpr unsigned least_rate = 680'000; // packets per second
 constexpr const char* far_address = "10.0.0.2";
 
 /// ARP requests for another host, sent by a device in bursts. An XDP program sends them (BPF_PROG_TEST_RUN
