@@ -44,6 +44,7 @@ public:
     /// Devices that were removed since the last call. One of them may exist again: the index came back with
     /// another device, or with the same one from another namespace.
     std::set<IfIndex> take_removed() { return std::exchange(removed_, {}); }
+    bool has_removed(IfIndex device) const { return removed_.contains(device); }
     /// The next take_removed() does not have this device: what was known of it is of the present one.
     void forget_removed(IfIndex device) { removed_.erase(device); }
     /// Whether events were lost since the last call, so that removed devices may be missing above.

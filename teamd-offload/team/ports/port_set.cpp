@@ -164,6 +164,12 @@ void PortSet::drop_removed_by_others() {
         const auto* link = context_.link(port.index);
         if (link == nullptr || link->master == context_.device.team || port.state != PortState::joined)
             continue;
+        // The kernel also removes a port from its master before it moves or removes the device. Then the
+        // device cannot be read any more, and its RTM_DELLINK follows; or it is there again.
+        const auto now = context_.observer->read_now(port.index);
+        if (!now || now->master == context_.device.team || context_.observer->has_removed(port.index))
+            continue;
+        link = context_.link(port.index);
         context_.log(Level::notice, fmt::format("port {} was removed by another program", link->name));
         remove(port.index);
         note_removed(link->name, port.name);
