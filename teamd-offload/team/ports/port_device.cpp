@@ -49,8 +49,7 @@ PortBefore PortSet::begin(const Link& link, Slot slot) {
                       .mtu = link.mtu,
                       .flags = link.flags,
                       .disable_ipv6 = read_disable_ipv6(link.name)};
-    const auto mark = port_mark_of(link);
-    const bool marked = mark && mark->team == context_.name();
+    const bool marked = marked_slot(link).has_value();
     if (marked) { // as far as known from its hardware and from the defaults of new devices
         if (link.permanent_address) before.address = *link.permanent_address;
         before.flags &= ~std::uint32_t{IFF_PROMISC | IFF_ALLMULTI};
@@ -109,9 +108,9 @@ Result<> PortSet::mark(const Link& link, Slot slot) {
 Result<> PortSet::unmark(IfIndex port) {
     const auto now = context_.control.read(port);
     if (!now) return now.error().number == ENODEV ? Result<>() : tl::unexpected(now.error());
-    const auto mark = port_mark_of(*now);
-    if (!mark || mark->team != context_.name()) return {};
-    return context_.control.remove_altname(port, port_mark(context_.name(), mark->slot));
+    const auto slot = marked_slot(*now);
+    if (!slot) return {};
+    return context_.control.remove_altname(port, port_mark(context_.name(), *slot));
 }
 
 Result<> PortSet::attach(PortBefore& port) {

@@ -26,21 +26,21 @@ bool PortSet::is_slave(const Link& link) const {
     return context_.datapath->kernel_manages_ports() && device.team && link.master == device.team;
 }
 
-/// An entry of the journal is valid only for such a device.
-bool PortSet::is_ours(const Link& link) const {
+std::optional<Slot> PortSet::marked_slot(const Link& link) const {
     const auto mark = port_mark_of(link);
-    return is_slave(link) || (mark && mark->team == context_.name());
+    return mark && mark->team == context_.name() ? std::optional(mark->slot) : std::nullopt;
 }
+
+/// An entry of the journal is valid only for such a device.
+bool PortSet::is_ours(const Link& link) const { return is_slave(link) || marked_slot(link); }
 
 /// Indexes are reused: an entry is that of another device if the mark has another slot. A port that is
 /// joining may still have the mark of its former slot. The device of such an entry is elsewhere.
 void PortSet::forget_reused_indexes(std::vector<PortBefore>& ports) const {
     for (auto& port : ports) {
         const auto* link = context_.link(port.index);
-        const auto mark = link == nullptr ? std::nullopt : port_mark_of(*link);
-        if (mark && mark->team == context_.name() && mark->slot != port.slot &&
-            port.state != PortState::joining)
-            port.index = {};
+        const auto slot = link == nullptr ? std::nullopt : marked_slot(*link);
+        if (slot && *slot != port.slot && port.state != PortState::joining) port.index = {};
     }
 }
 
@@ -60,11 +60,10 @@ bool PortSet::is_added_by_others(const Link& link) const {
 /// meanwhile; without a mark it is another device, which replaces the port of its name. Two entries may have
 /// the same slot, of which the one with its name is chosen.
 const PortBefore* PortSet::away_entry(const Link& link) const {
-    const auto mark = port_mark_of(link);
+    const auto slot = marked_slot(link);
     const auto likeness = [&](const PortBefore& entry) {
         if (entry.state != PortState::away) return 0;
-        const bool same_mark = mark && mark->team == context_.name() && mark->slot == entry.slot;
-        return (same_mark ? 2 : 0) + (entry.name == link.name ? 1 : 0);
+        return (slot == entry.slot ? 2 : 0) + (entry.name == link.name ? 1 : 0);
     };
     const auto best = std::ranges::max_element(context_.journal.now().ports, {}, likeness);
     return best == context_.journal.now().ports.end() || likeness(*best) == 0 ? nullptr : &*best;
@@ -279,12 +278,12 @@ void PortSet::adopt(std::vector<PortBefore> noted) {
     }
     mark_away();
     for (const auto& [index, link] : context_.links()) {
-        const auto mark = port_mark_of(link);
-        if (!mark || mark->team != context_.name() || journal.port(index) != nullptr) continue;
+        const auto slot = marked_slot(link);
+        if (!slot || journal.port(index) != nullptr) continue;
         if (by_master && link.master != team) continue;
         // It returned to the earlier daemon too, which did not make it a port. It joins if it is configured.
         if (const auto* away = away_entry(link); away != nullptr && was_away(*away)) continue;
-        auto port = begin(link, mark->slot);
+        auto port = begin(link, *slot);
         port.state = PortState::joined;
         adopt_port(port, link, others_carry);
     }

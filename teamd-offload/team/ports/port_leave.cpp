@@ -59,9 +59,9 @@ void PortSet::begin_leaving_all() {
             leaving_[port.index] = {.name = port.name};
         }
     for (const auto& [index, link] : context_.links()) {
-        const auto mark = port_mark_of(link);
-        if (!mark || mark->team != context_.name() || context_.journal.port(index) != nullptr) continue;
-        auto port = begin(link, mark->slot);
+        const auto slot = marked_slot(link);
+        if (!slot || context_.journal.port(index) != nullptr) continue;
+        auto port = begin(link, *slot);
         port.state = PortState::leaving;
         context_.journal.edit().ports.push_back(std::move(port));
         leaving_[index] = {.name = link.name};

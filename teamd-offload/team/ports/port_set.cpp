@@ -148,7 +148,7 @@ void PortSet::drop_lost() {
     drop_removed_by_others();
 }
 
-/// The port does not join again by itself. A device that was renamed may get its former name back.
+/// The key too, if no other device has that name: the device may get it back.
 void PortSet::note_removed(const std::string& name, const std::string& key) {
     auto& removed = context_.journal.edit().removed_by_hand;
     const bool is_free = find_link(context_.links(), key) == nullptr;
@@ -169,12 +169,11 @@ void PortSet::drop_removed_by_others() {
         const auto now = context_.observer->read_now(port.index);
         if (!now || now->master == context_.device.team || context_.observer->has_removed(port.index))
             continue;
-        link = context_.link(port.index);
-        context_.log(Level::notice, fmt::format("port {} was removed by another program", link->name));
+        context_.log(Level::notice, fmt::format("port {} was removed by another program", now->name));
         remove(port.index);
-        note_removed(link->name, port.name);
+        note_removed(now->name, port.name);
         port.state = PortState::leaving;
-        leaving_[port.index] = {.removed_by_others = true, .name = link->name};
+        leaving_[port.index] = {.removed_by_others = true, .name = now->name};
     }
 }
 
@@ -403,7 +402,7 @@ Result<> PortSet::join_configured(bool made_device) {
     follow_configured();
     await_configured();
     for (const auto& [name, config] : context_.config().ports) {
-        if (find(name) != nullptr || !awaited_.contains(name)) continue;
+        if (!awaited_.contains(name)) continue;
         const auto* link = find_link(context_.links(), name);
         if (link == nullptr) {
             context_.log(Level::warning,

@@ -80,6 +80,8 @@ public:
     Result<> join(IfIndex port);
     /// The next pass stops using the port, then restores it. ENODEV: no port.
     Result<> begin_leaving(IfIndex port);
+    /// Notes in the journal that a port was removed by hand: it joins again only by a request or another
+    /// file.
     void note_removed(const std::string& name, const std::string& key);
     /// Call after the pass that begin_leaving() needs: why the port was not restored. A passing failure is
     /// not reported; it is tried again.
@@ -125,6 +127,8 @@ private:
     PortWatch make_watch(const PortConfig& config, PortWatch::Start start) const;
     PortConfig config_of(std::string_view port) const;
     bool is_slave(const Link& link) const;
+    /// By the mark of this team; none: the device does not have it.
+    std::optional<Slot> marked_slot(const Link& link) const;
     bool is_ours(const Link& link) const;
     void forget_reused_indexes(std::vector<PortBefore>& ports) const;
     bool was_moved(const PortBefore& port, const Link& link) const;

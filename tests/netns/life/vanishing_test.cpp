@@ -159,8 +159,8 @@ TEST_F(Vanishing, is_restored_also_under_another_name) {
 
 /// The daemon reads a device before it joins. It may have another name by then, and be no port of the file.
 TEST_F(Vanishing, is_renamed_when_it_is_to_join) {
-    // It passes there with each driver. But with the team driver (6.1, 6.12) the kernel keeps references to
-    // eth2 when the namespace ends (unregister_netdevice: waiting for eth2); why is not known.
+    // In the lab it passes with each driver. But with the team driver (6.1, 6.12) the kernel keeps references
+    // to eth2 when the namespace ends (unregister_netdevice: waiting for eth2); why is not known.
     if (emulated()) GTEST_SKIP() << "the team driver keeps eth2 from being removed afterwards";
     team.kill();
     WatchedCalls calls;
