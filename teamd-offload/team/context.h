@@ -25,6 +25,9 @@ struct TeamContext {
     std::unique_ptr<Observer> observer{};
     JournalKeeper journal{configuration.team.device, log};
     TeamDevice device{};
+    /// Of a bond when it last had ports, or what somebody set since: the kernel gives an empty one a random
+    /// address (bond_main.c: __bond_release_one).
+    std::optional<MacAddress> bond_address{};
 
     const TeamConfig& config() const { return configuration.team; }
     bool is_lacp() const { return std::holds_alternative<LacpRunner>(config().runner); }

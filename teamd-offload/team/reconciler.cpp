@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "team/reconciler.h"
 
+#include "kernel/files/device_files.h"
 #include "plan/team/make_plan.h"
 
 #include <linux/if_ether.h>
@@ -112,12 +113,12 @@ void Reconciler::await_mtu() {
 /// A bond whose last port is deleted gets its new address before the port's RTM_DELLINK: only a reading of
 /// all devices shows both.
 void Reconciler::await_address() {
-    if (context_.device.kind == bond_kind && address_ && context_.team()->address != *address_)
+    if (context_.device.kind == bond_kind && context_.bond_address &&
+        context_.team()->address != *context_.bond_address)
         static_cast<void>(context_.observer->refresh());
 }
 
-/// The team's device as the plan should see it. A bond whose last port leaves gets a random address
-/// (bond_main.c: __bond_release_one); the other devices keep theirs.
+/// The team's device as the plan should see it: a bond without ports with the address it had.
 Link Reconciler::team_before_loss() {
     auto team = *context_.team();
     if (context_.device.kind != bond_kind) return team;
@@ -125,10 +126,13 @@ Link Reconciler::team_before_loss() {
         const auto* link = context_.link(port.index);
         return link != nullptr && link->master == context_.device.team;
     });
-    if (has_slaves)
-        address_ = team.address;
-    else if (address_)
-        team.address = *address_;
+    auto& address = context_.bond_address;
+    // What /sys does not show here is taken for the kernel's own choice.
+    const bool is_set = address && team.address != *address && !has_random_address(team).value_or(true);
+    if (has_slaves || is_set)
+        address = team.address;
+    else if (address)
+        team.address = *address;
     return team;
 }
 

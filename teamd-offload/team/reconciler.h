@@ -70,7 +70,6 @@ private:
     Decision decision_;
     Tables tables_;
     std::map<IfIndex, std::uint32_t> different_mtus_; ///< ports whose MTU was not the team's at the last pass
-    std::optional<MacAddress> address_;               ///< of a bond when it last had slaves
     bool moved_ = false;              ///< traffic may have moved without a change of the tables
     IfIndex active_{};                ///< the active port when it last had a link
     std::uint32_t active_losses_ = 0; ///< its Link::carrier_losses then

@@ -52,6 +52,8 @@ void set_hwaddr(TeamContext& context, const TeamConfig& before) {
     if (!address || address == before.hwaddr || context.team()->address == *address) return;
     if (auto set = set_address(context, *context.team(), *address); !set)
         context.log(Level::error, fmt::format("/hwaddr: {}", set.error().text));
+    else // before the ports leave, with which a bond loses its address
+        context.observer->edit(context.device.team)->address = *address;
 }
 
 void log_reload(const TeamContext& context, const Reload& reload, std::string_view file) {

@@ -4,6 +4,7 @@
 #include "kernel/files/files.h"
 
 #include <fcntl.h>
+#include <linux/netdevice.h>
 
 #include <algorithm>
 #include <array>
@@ -79,6 +80,11 @@ Result<DeviceFolder> find_device_folder(const Link& link, const std::string& roo
     folder.bus =
         folder.device.filename().string().starts_with("virtio") ? folder.device.parent_path() : folder.device;
     return folder;
+}
+
+Result<bool> has_random_address(const Link& link, const std::string& root) {
+    return sysfs::number(TEAMO_TRY(find_device_folder(link, root)).net / "addr_assign_type") ==
+           NET_ADDR_RANDOM;
 }
 
 Result<DevicePlace> read_device_place(const Link& link, const std::string& root) {

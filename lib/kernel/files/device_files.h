@@ -25,6 +25,9 @@ struct DeviceFolder {
 /// `root`: the directory that contains sys.
 Result<DeviceFolder> find_device_folder(const Link& link, const std::string& root = "");
 
+/// The kernel made its address up (NET_ADDR_RANDOM); nobody has set one since.
+Result<bool> has_random_address(const Link& link, const std::string& root = "");
+
 /// Empty for a virtual device, which is not a failure.
 Result<DevicePlace> read_device_place(const Link& link, const std::string& root = "");
 

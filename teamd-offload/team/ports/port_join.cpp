@@ -98,19 +98,13 @@ Result<> PortSet::join(IfIndex port) {
         return fail(EAGAIN, fmt::format("has another name now: {}", link.name));
     context_.observer->forget_removed(port); // no part knows a former device with its index
     auto& journal = context_.journal;
-    const auto* team = context_.team();
-    if (team == nullptr) return fail(ENODEV, "the team's device is gone");
+    if (context_.team() == nullptr) return fail(ENODEV, "the team's device is gone");
     TEAMO_TRY(may_join(context_.links(), link, context_.name()));
     if (const auto* known = journal.port(port); known != nullptr && known->state == PortState::leaving) {
         TEAMO_TRY(finish_leaving(port));
         return join(port);
     }
-    // The first port of an empty team gives it its address, unless the configuration has one (teamd: hwaddr).
-    if (ports_.empty() && !context_.config().hwaddr && journal.port(port) == nullptr &&
-        team->address != link.address) {
-        TEAMO_TRY(context_.control.set_address(context_.device.team, link.address));
-        context_.observer->edit(context_.device.team)->address = link.address;
-    }
+    if (ports_.empty() && journal.port(port) == nullptr) TEAMO_TRY(prepare_address(link));
     if (journal.port(port) == nullptr) {
         const auto slot = TEAMO_TRY(slot_for(link));
         auto before = begin(link, slot);
@@ -160,6 +154,19 @@ Result<> PortSet::add_to_team(const Link& link, const PortConfig& config, PortBe
     TEAMO_TRY(subsystems_.offloads->add(link, contract, before.offloads));
     before.offloads = subsystems_.offloads->kept(link.index);
     return make_port(link, before);
+}
+
+/// The first port of an empty team gives it its address, unless the configuration has one (teamd: hwaddr).
+/// An empty bond has lost its own, and would take the port's.
+Result<> PortSet::prepare_address(const Link& first) {
+    const auto device = context_.device.team;
+    auto now = context_.team()->address;
+    if (context_.device.kind == bond_kind) now = TEAMO_TRY(context_.observer->read_now(device)).address;
+    const auto wanted = context_.config().hwaddr ? context_.bond_address.value_or(now) : first.address;
+    if (now == wanted) return {};
+    TEAMO_TRY(context_.control.set_address(device, wanted));
+    context_.observer->edit(device)->address = wanted;
+    return {};
 }
 
 /// Called before the device is changed: disable_ipv6 will remove all its IPv6 addresses, static ones too.

@@ -135,6 +135,7 @@ private:
     bool is_added_by_others(const Link& link) const;
     PortBefore begin(const Link& link, Slot slot);
     Result<> add_to_team(const Link& link, const PortConfig& config, PortBefore& before);
+    Result<> prepare_address(const Link& first);
     void note_addresses(const Link& link, PortBefore& port);
     void read_modes(TeamPort& port);
     void remove(IfIndex port);
