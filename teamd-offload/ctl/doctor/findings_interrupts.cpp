@@ -88,12 +88,58 @@ void add_shared(const Readings& readings, const InterruptStatus& interrupts, Fin
          apply_command(readings)});
 }
 
+constexpr std::uint64_t min_interrupts = 2000; // between the two readings: fewer keep no CPU busy
+constexpr double max_of_one_queue = 0.9;
+
+std::map<unsigned, std::uint64_t> counts_of(const InterruptStatus& interrupts) {
+    std::map<unsigned, std::uint64_t> counts;
+    for (const auto& port : interrupts.ports)
+        for (const auto& vector : vectors_of(port.now))
+            counts[vector.irq] = vector.count;
+    return counts;
+}
+
+/// The card's hash (RSS) decides by which queue a packet arrives. Queues whose interrupts arrive at one CPU
+/// are no use apart.
+void add_uneven_queues(const InterruptStatus& before, const PortInterruptStatus& port, Findings& findings) {
+    const auto counts = counts_of(before);
+    std::set<CpuList> places;
+    std::uint64_t sum = 0, most = 0;
+    unsigned fullest = 0;
+    for (const auto& queue : port.now.queues) {
+        std::uint64_t count = 0;
+        for (const auto& vector : queue.vectors) {
+            const auto* then = find(counts, vector.irq);
+            if (then != nullptr && vector.count > *then) count += vector.count - *then;
+            places.insert(vector.effective.empty() ? vector.affinity : vector.effective);
+        }
+        sum += count;
+        if (count <= most) continue;
+        most = count;
+        fullest = queue.queue;
+    }
+    if (places.size() < 2 || sum < min_interrupts ||
+        static_cast<double>(most) < max_of_one_queue * static_cast<double>(sum))
+        return;
+    findings.push_back(
+        {note, port.name,
+         fmt::format(
+             "queue {} of {} takes {} of the interrupts: the card's hash (RSS) sends nearly all there",
+             fullest, port.now.queues.size(), share(static_cast<double>(most), static_cast<double>(sum))),
+         fmt::format("ethtool -X {0} equal {1}  (for UDP also: ethtool -N {0} rx-flow-hash udp4 sdfn); few "
+                     "connections stay uneven",
+                     port.name, port.now.receive_queues)});
+}
+
 } // namespace
 
 Findings interrupt_findings(const Readings& readings) {
     Findings findings;
     if (!readings.state.interrupts) return findings;
     const auto& interrupts = *readings.state.interrupts;
+    if (readings.before.interrupts)
+        for (const auto& port : interrupts.ports)
+            add_uneven_queues(*readings.before.interrupts, port, findings);
     if (!interrupts.managed) {
         add_shared(readings, interrupts, findings);
         return findings; // other programs may move them

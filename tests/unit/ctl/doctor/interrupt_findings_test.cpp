@@ -64,6 +64,37 @@ TEST(InterruptFindings, report_refused_settings) {
         << "it arrives at another CPU";
 }
 
+TEST(InterruptFindings, note_a_queue_that_takes_nearly_all) {
+    auto readings = with(two_ports());
+    auto& port = readings.state.interrupts->ports[0];
+    for (unsigned queue = 1; queue < 4; ++queue)
+        port.now.queues.push_back(
+            {.queue = queue,
+             .vectors = {{.irq = 33 + 10 * queue, .affinity = {queue}, .effective = {queue}}}});
+    port.now.receive_queues = 4;
+    port.cpus = {2, 1, 2, 3};
+    readings.before = readings.state;
+    const auto receive = [&](unsigned queue, std::uint64_t interrupts) {
+        port.now.queues[queue].vectors[0].count += interrupts;
+    };
+    receive(3, 9'000);
+    receive(0, 500);
+    EXPECT_EQ(found_in(readings), "note: eth1: queue 3 of 4 takes 94.7 % of the interrupts: the card's hash "
+                                  "(RSS) sends nearly all there\n"
+                                  "    ethtool -X eth1 equal 4  (for UDP also: ethtool -N eth1 rx-flow-hash "
+                                  "udp4 sdfn); few connections "
+                                  "stay uneven\n");
+    receive(1, 3'000);
+    EXPECT_EQ(found_in(readings), nothing_found) << "two queues share the load";
+    readings.before = readings.state;
+    receive(3, 900);
+    EXPECT_EQ(found_in(readings), nothing_found) << "there is little traffic";
+    receive(3, 90'000);
+    for (auto& queue : port.now.queues)
+        queue.vectors[0].effective = {2};
+    EXPECT_EQ(found_in(readings), nothing_found) << "all queues are served by one CPU";
+}
+
 TEST(InterruptFindings, note_too_few_cpus_and_warn_if_configured) {
     auto status = two_ports();
     status.degraded = "9 ports, 8 CPUs: up to 2 ports share a CPU";
