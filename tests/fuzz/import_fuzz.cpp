@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A file of another program gives bonds, and each of them an error text or a document that the daemon reads.
-// fuzz: -max_len=4096
+// fuzz: -max_len=2048
 #include "config/config_file.h"
 #include "ctl/import/bond_options.h"
 #include "ctl/import/settings_file.h"
