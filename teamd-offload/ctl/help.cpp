@@ -158,7 +158,8 @@ and the CPU time of this machine. Nothing of the team is changed.
   --peer=ADDRESS[,ADDRESS...]  where "teamoctl bench serve" runs: several
                                addresses if the hash is by addresses
   --port=PORT                  of the server, 5201
-Other options are those of "teamoctl bench".)"},
+Also --profile=quick|paper, and --seconds, --rounds, --only, --json, --html and --prices
+of "teamoctl bench".)"},
 });
 
 constexpr std::size_t indent = 4, help_column = 39;

@@ -68,7 +68,7 @@ std::vector<Case> unbound(const Case& what) {
 const auto rules = std::to_array<Rule>({
     {Subject::single_sum, "throughput, of the single ports' sum", "APA", throughput, single_port,
      by_port_count},
-    {Subject::demand_by_ports, "service demand, against 2 ports", "", service_demand, two_ports, one},
+    {Subject::demand_by_ports, "service demand, against 2 ports", "APA", service_demand, two_ports, one},
     {Subject::tso_demand, "service demand, TSO on against off", "HP TSO", service_demand, without_tso, one},
     {Subject::tso_throughput, "throughput, TSO on against off", "Linux TSO", throughput, without_tso, one},
     {Subject::bare_throughput, "throughput, against the ports alone", "TOE", throughput, without_team, one},
@@ -207,8 +207,8 @@ std::optional<double> papers_ratio(const Comparison& comparison) {
     case Subject::tso_throughput:
         if (const auto gain = linux_tso_gain(what.way, what.ports)) return 1 + *gain;
         return std::nullopt;
+    case Subject::demand_by_ports: return apa_demand_rise(what.way, what.ports);
     // "virtually identical" is no number; the others are in no paper.
-    case Subject::demand_by_ports:
     case Subject::bare_throughput:
     case Subject::bare_demand:
     case Subject::bound_throughput:

@@ -2,6 +2,7 @@
 #include "ctl/bench/json.h"
 
 #include "base/whole_number.h"
+#include "ctl/bench/metrics.h"
 #include "ctl/bench/names.h"
 #include "json/fields.h"
 
@@ -66,14 +67,22 @@ Value value_of(const Sample& sample) {
     return value;
 }
 
-Value value_of(const Measured& measured) {
+/// The medians by the names of teamo-metrics(7), for programs. They are made again when results are read.
+Value figures_of(const Measured& measured, Basis basis) {
+    Object figures;
+    for (const auto& metric : metrics())
+        if (const auto spread = spread_of(measured, basis, metric.figure))
+            figures.push_back({std::string(metric.key), spread->median});
+    return figures;
+}
+
+Value value_of(const Measured& measured, Basis basis) {
     Array rounds;
     for (const auto& sample : measured.rounds)
         rounds.push_back(value_of(sample));
-    return Object{{"case", value_of(measured.what)},
-                  {"rounds", std::move(rounds)},
-                  {"limit", name_of(measured.limit)},
-                  {"skipped", measured.skipped}};
+    return Object{{"case", value_of(measured.what)}, {"figures", figures_of(measured, basis)},
+                  {"rounds", std::move(rounds)},     {"limit", name_of(measured.limit)},
+                  {"skipped", measured.skipped},     {"failed", measured.failed}};
 }
 
 Value value_of(const Machine& machine) {
@@ -179,7 +188,9 @@ Result<Sample> sample_from(const Value& in) {
 }
 
 Result<Measured> measured_from(const Value& in) {
-    Measured measured{.what = TEAMO_TRY(case_from(child(in, "case"))), .skipped = text(in, "skipped")};
+    Measured measured{.what = TEAMO_TRY(case_from(child(in, "case"))),
+                      .skipped = text(in, "skipped"),
+                      .failed = text(in, "failed")};
     measured.limit = TEAMO_TRY(word<Limit>(in, "limit"));
     for (const auto& round : json::array(in, "rounds"))
         measured.rounds.push_back(TEAMO_TRY(sample_from(round)));
@@ -207,7 +218,7 @@ Machine machine_from(const Value& in) {
 json::Value to_json(const Results& results) {
     Array cases;
     for (const auto& measured : results.cases)
-        cases.push_back(value_of(measured));
+        cases.push_back(value_of(measured, basis_of(results)));
     return Object{{"format", json_format},
                   {"machine", value_of(results.machine)},
                   {"profile", results.profile},

@@ -53,7 +53,7 @@ std::string markdown_row(const Results& results, const std::vector<Comparison>& 
 }
 
 /// The usual case over everything that was measured, ports alone first; only if there is more than our team
-/// with one datapath.
+/// with one datapath, or if that was the question.
 std::vector<Case> carriers_of(const Results& results) {
     auto wanted = usual_case(results);
     std::vector<Case> list;
@@ -68,7 +68,7 @@ std::vector<Case> carriers_of(const Results& results) {
         return what.over == Carrier::ports ||
                (what.over == Carrier::team && what.datapath == list[0].datapath);
     };
-    if (std::ranges::all_of(list, is_usual)) return {};
+    if (results.profile != "peers" && std::ranges::all_of(list, is_usual)) return {};
     std::ranges::stable_sort(list, {}, [](const Case& what) {
         return std::tuple(what.ports, what.way, what.over != Carrier::ports);
     });
@@ -103,6 +103,45 @@ std::string peers_table(std::span<const Results> results) {
            rows;
 }
 
+std::string_view binding_words(Binding binding) {
+    switch (binding) {
+    case Binding::unbound: return "placed by the scheduler";
+    case Binding::follow: return "follow the packets";
+    case Binding::cross: return "bound crosswise";
+    case Binding::none: break;
+    }
+    return "";
+}
+
+std::string binding_row(const Results& results, const std::vector<Comparison>& all, const Measured& measured,
+                        std::size_t number) {
+    const auto basis = basis_of(results);
+    const auto* against = comparison_of(all, Subject::bound_demand, measured.what);
+    return fmt::format("| {} | {} | {} | {} | {} | {} |\n", number, way_text(measured.what.way),
+                       binding_words(measured.what.binding), figure_cell(&measured, basis, throughput),
+                       figure_cell(&measured, basis, service_demand),
+                       against == nullptr ? "-" : ratio_text(*against));
+}
+
+/// What binding workers brought, where it was measured.
+std::string binding_table(std::span<const Results> results) {
+    std::string rows;
+    for (std::size_t index = 0; index < results.size(); ++index) {
+        const auto all = comparisons(results[index]);
+        std::vector<const Measured*> shown;
+        for (const auto& measured : results[index].cases)
+            if (measured.what.binding != Binding::none && !measured.rounds.empty())
+                shown.push_back(&measured);
+        std::ranges::stable_sort(shown, {}, [](const Measured* one) { return one->what.way; });
+        for (const auto* measured : shown)
+            rows += binding_row(results[index], all, *measured, index + 1);
+    }
+    if (rows.empty()) return "";
+    return "\n| machine | way | workers | Mbit/s | µs/KiB | service demand, against the scheduler's placing "
+           "|\n|---|---|---|--:|--:|--:|\n" +
+           rows;
+}
+
 } // namespace
 
 std::string markdown_table(std::span<const Results> results) {
@@ -113,8 +152,10 @@ std::string markdown_table(std::span<const Results> results) {
     for (std::size_t index = 0; index < results.size(); ++index) {
         const auto& one = results[index];
         const auto all = comparisons(one);
+        // These have a table of their own.
+        const bool is_by_ports = one.profile != "peers" && one.profile != "binding";
         for (const auto way : {Way::transmit, Way::receive, Way::both})
-            for (unsigned ports = 1; ports <= max_shown_ports; ++ports) {
+            for (unsigned ports = 1; is_by_ports && ports <= max_shown_ports; ++ports) {
                 auto what = usual_case(one);
                 what.way = way;
                 what.ports = ports;
@@ -125,7 +166,7 @@ std::string markdown_table(std::span<const Results> results) {
                                 markdown_cell(one.machine.cpu), basis_text(basis_of(one)),
                                 markdown_cell(one.machine.version), markdown_cell(one.machine.date));
     }
-    return table + peers_table(results) + "\n" + machines;
+    return table + peers_table(results) + binding_table(results) + "\n" + machines;
 }
 
 } // namespace teamo::ctl::bench

@@ -53,6 +53,13 @@ std::optional<double> demand(const Case& what, const Sample& round, double secon
     return seconds > 0 ? ratio(seconds * mega, payload(what, round) / kib) : std::nullopt;
 }
 
+/// None: they were not counted.
+std::optional<double> skbs(const Sample& round) {
+    const auto sum = sum_of_ports(round);
+    const auto all = static_cast<double>(sum.tx_skbs + sum.rx_skbs);
+    return all > 0 ? std::optional(all) : std::nullopt;
+}
+
 std::optional<double> by_port(const Sample& round, std::uint64_t PortTraffic::*count) {
     return ratio(static_cast<double>(sum_of_ports(round).*count),
                  round.seconds * static_cast<double>(round.ports.size()));
@@ -135,11 +142,11 @@ std::optional<double> rx_packets(const Case&, const Sample& round, Basis) {
 }
 
 std::optional<double> tx_skbs(const Case&, const Sample& round, Basis) {
-    return by_port(round, &PortTraffic::tx_skbs);
+    return skbs(round) ? by_port(round, &PortTraffic::tx_skbs) : std::nullopt;
 }
 
 std::optional<double> rx_skbs(const Case&, const Sample& round, Basis) {
-    return by_port(round, &PortTraffic::rx_skbs);
+    return skbs(round) ? by_port(round, &PortTraffic::rx_skbs) : std::nullopt;
 }
 
 std::optional<double> tx_skb_bytes(const Case&, const Sample& round, Basis) {
@@ -150,10 +157,19 @@ std::optional<double> rx_skb_bytes(const Case&, const Sample& round, Basis) {
     return mean_bytes(round, &PortTraffic::rx_bytes, &PortTraffic::rx_skbs);
 }
 
+std::optional<double> fullest_port(const Case&, const Sample& round, Basis) {
+    std::uint64_t fullest = 0, sum = 0;
+    for (const auto& [name, port] : round.ports) {
+        fullest = std::max(fullest, port.tx_bytes + port.rx_bytes);
+        sum += port.tx_bytes + port.rx_bytes;
+    }
+    return ratio(static_cast<double>(fullest) * static_cast<double>(round.ports.size()),
+                 static_cast<double>(sum));
+}
+
 std::optional<double> packet_saving(const Case&, const Sample& round, Basis) {
     const auto sum = sum_of_ports(round);
-    return ratio(static_cast<double>(sum.tx_packets + sum.rx_packets),
-                 static_cast<double>(sum.tx_skbs + sum.rx_skbs));
+    return ratio(static_cast<double>(sum.tx_packets + sum.rx_packets), skbs(round).value_or(0));
 }
 
 std::optional<double> io_by_size(const Case& what, const Sample& round, Basis) {
@@ -161,15 +177,13 @@ std::optional<double> io_by_size(const Case& what, const Sample& round, Basis) {
 }
 
 std::optional<double> io_measured(const Case&, const Sample& round, Basis) {
-    const auto sum = sum_of_ports(round);
-    return round.ports.empty() ? std::nullopt
-                               : ratio(static_cast<double>(sum.tx_skbs + sum.rx_skbs), round.seconds);
+    const auto counted = skbs(round);
+    return counted ? ratio(*counted, round.seconds) : std::nullopt;
 }
 
 std::optional<double> io_time(const Case&, const Sample& round, Basis basis) {
-    const auto sum = sum_of_ports(round);
     const auto time = time_on(round, basis);
-    return time ? ratio(time->busy() * mega, static_cast<double>(sum.tx_skbs + sum.rx_skbs)) : std::nullopt;
+    return time ? ratio(time->busy() * mega, skbs(round).value_or(0)) : std::nullopt;
 }
 
 std::optional<double> file_time(const Case& what, const Sample& round, Basis) {

@@ -47,6 +47,7 @@ std::optional<double> tx_skbs(const Case&, const Sample&, Basis);
 std::optional<double> rx_skbs(const Case&, const Sample&, Basis);
 std::optional<double> tx_skb_bytes(const Case&, const Sample&, Basis);
 std::optional<double> rx_skb_bytes(const Case&, const Sample&, Basis);
+std::optional<double> fullest_port(const Case&, const Sample&, Basis);
 std::optional<double> packet_saving(const Case&, const Sample&, Basis);
 std::optional<double> io_by_size(const Case&, const Sample&, Basis);
 std::optional<double> io_measured(const Case&, const Sample&, Basis);

@@ -23,6 +23,8 @@ std::span<const Paper> papers();
 std::optional<double> apa_throughput(Way way, unsigned ports);
 /// The share of the single ports' sum, 0 to 1.
 std::optional<double> apa_of_sum(Way way, unsigned ports);
+/// Service demand by that with 2 ports.
+std::optional<double> apa_demand_rise(Way way, unsigned ports);
 /// What TSO takes off the service demand, 0 to 1.
 std::optional<double> hp_tso_saving(Way way, unsigned ports);
 

@@ -55,7 +55,8 @@ struct CpuTime {
     bool operator==(const CpuTime&) const = default;
 };
 
-/// By a port in a round. A GSO packet is one skb and many wire packets.
+/// By a port in a round. A GSO packet is one skb and many wire packets. No skbs in either direction: they
+/// were not counted.
 struct PortTraffic {
     std::uint64_t tx_bytes = 0, tx_skbs = 0, tx_packets = 0;
     std::uint64_t rx_bytes = 0, rx_skbs = 0, rx_packets = 0;
@@ -82,7 +83,8 @@ struct Measured {
     Case what{};
     std::vector<Sample> rounds{}; ///< without the warm-up
     Limit limit = Limit::unknown;
-    std::string skipped{}; ///< why it was not measured; empty: it was
+    std::string skipped{}; ///< why it cannot be measured here; empty: it can
+    std::string failed{};  ///< the error that ended it before its last round; empty: none
     bool operator==(const Measured&) const = default;
 };
 
@@ -92,7 +94,7 @@ struct Machine {
     unsigned cpus = 0;
     std::string version{}, date{}; ///< of this program, with its commit; ISO 8601
     std::map<std::string, std::string> sysctls{};
-    std::string nftables{};  ///< "none", or how many rules
+    std::string nftables{};  ///< "none", "8 rules", or that the kernel has no nftables
     double link_mbits = 0;   ///< of each port
     std::string shaped_by{}; ///< "tbf", or empty
     double other_work = 0;   ///< part of the CPUs that was busy before the first round, 0 to 1

@@ -66,6 +66,7 @@ std::optional<double> hp_ratio(const Case& what) {
     return saving ? std::optional(1 - *saving) : std::nullopt;
 }
 std::optional<double> apa_ratio(const Case& what) { return apa_of_sum(what.way, what.ports); }
+std::optional<double> apa_rise(const Case& what) { return apa_demand_rise(what.way, what.ports); }
 
 /// What a row shows of the comparisons, and the row below it of the paper.
 struct RatioRow {
@@ -76,7 +77,7 @@ struct RatioRow {
 constexpr auto ratio_rows = std::to_array<RatioRow>({
     {Subject::single_sum, "of the single ports' sum", "- APA, TSO off", apa_ratio},
     {Subject::tso_demand, "service demand, TSO on against off", "- HP TSO, 4 ports at most", hp_ratio},
-    {Subject::demand_by_ports, "service demand against 2 ports", "", nullptr},
+    {Subject::demand_by_ports, "service demand against 2 ports", "- APA, TSO off", apa_rise},
     {Subject::bare_demand, "service demand against the ports alone", "", nullptr},
     {Subject::bound_demand, "service demand, workers follow", "", nullptr},
 });
@@ -135,6 +136,14 @@ std::vector<std::vector<std::string>> headline_rows(const Results& results) {
             [](const Headline& line) { return median_cell(line.demand, 3); });
     for (const auto& wanted : ratio_rows)
         add_ratio_rows(rows, wanted, lines, results);
+    add_row(rows, "packets on the wire for each handled", lines, [&](const Headline& line) {
+        return median_cell(spread_of(*line.measured, basis_of(results), packet_saving), 1);
+    });
+    add_row(rows, "- HP TSO, counted: (40+20)/(1+20)", lines, [](const Headline& line) {
+        return line.measured->what.way == Way::transmit
+                   ? fmt::format("{:.1f}", hp_packets_without_tso / hp_packets_with_tso)
+                   : "-";
+    });
     return rows;
 }
 
@@ -153,6 +162,16 @@ std::string_view basis_text(Basis basis) {
     return basis == Basis::host ? "the measured host's own CPUs" : "the whole machine, with both ends";
 }
 
+std::vector<std::string> failed_lines(const Results& results) {
+    std::vector<std::string> lines;
+    for (const auto& measured : results.cases)
+        if (!measured.failed.empty())
+            lines.push_back(fmt::format("failed after {}: {}: {}",
+                                        ctl::counted(measured.rounds.size(), "round", "rounds"),
+                                        case_text(measured.what), measured.failed));
+    return lines;
+}
+
 std::string setting_text(const Results& results) {
     const auto& machine = results.machine;
     std::string ports = machine.driver.empty() ? "ports" : machine.driver + " ports";
@@ -160,6 +179,9 @@ std::string setting_text(const Results& results) {
     if (!machine.shaped_by.empty()) ports += fmt::format(", shaped by {}", machine.shaped_by);
     auto text = fmt::format("{}; {}; kernel {}; profile {}", ports, ctl::counted(machine.cpus, "CPU", "CPUs"),
                             machine.kernel, results.profile);
+    if (const auto found = machine.sysctls.find("net.ipv4.tcp_congestion_control");
+        found != machine.sysctls.end())
+        text += "; congestion control " + found->second;
     constexpr double little = 0.05;
     if (machine.other_work > little)
         text += fmt::format("; before the first round other programs kept {:.0f} % of the CPUs busy: the CPU "

@@ -27,6 +27,9 @@ std::string repeatability(const std::vector<Comparison>& comparisons);
 
 /// "the measured host's own CPUs" or "the whole machine, with both ends".
 std::string_view basis_text(Basis basis);
+/// A line for each case that an error ended.
+std::vector<std::string> failed_lines(const Results& results);
+
 /// "veth ports of 1000 Mbit/s, shaped by tbf; 2 CPUs; kernel 6.18; profile quick".
 std::string setting_text(const Results& results);
 

@@ -131,11 +131,35 @@ std::string ratio_lines(const std::vector<Comparison>& all) {
     return text;
 }
 
+/// All that is known of the headlines, by the names of teamo-metrics(7).
+std::string figures_table(const Results& results) {
+    const auto lines = headlines(results);
+    if (lines.empty()) return "";
+    Row titles{"with TSO on"};
+    for (const auto& line : lines)
+        titles.emplace_back(way_text(line.measured->what.way));
+    titles.emplace_back("unit, paper");
+    std::vector<Row> rows;
+    for (const auto& metric : metrics()) {
+        Row row{std::string(metric.key)};
+        for (const auto& line : lines)
+            row.push_back(
+                number_or_dash(spread_of(*line.measured, basis_of(results), metric.figure), metric.digits));
+        if (std::all_of(row.begin() + 1, row.end(), [](const auto& cell) { return cell == "-"; })) continue;
+        row.push_back(metric.paper.empty() ? std::string(metric.unit)
+                                           : fmt::format("{}; {}", metric.unit, metric.paper));
+        rows.push_back(std::move(row));
+    }
+    return fmt::format("\nall figures by {}:\n",
+                       ctl::counted(lines.front().measured->what.ports, "port", "ports")) +
+           table_of(titles, std::move(rows));
+}
+
 std::string energy_line(const Results& results) {
     for (const auto& measured : results.cases)
         if (const auto joules = spread_of(measured, basis_of(results), joules_per_gb))
             return fmt::format("energy: {:.1f} J/GB, {}\n", joules->median, case_text(measured.what));
-    return "energy: no meter\n";
+    return "energy: no meter (RAPL)\n";
 }
 
 std::string cpu_line(const Results& results) {
@@ -165,11 +189,13 @@ std::string cost_lines(const Results& results, const std::optional<Prices>& pric
     return text;
 }
 
-std::string skipped_lines(const Results& results) {
+std::string lines_of_missing(const Results& results) {
     std::string text;
     for (const auto& measured : results.cases)
         if (!measured.skipped.empty())
             text += fmt::format("not measured: {}: {}\n", case_text(measured.what), measured.skipped);
+    for (const auto& line : failed_lines(results))
+        text += line + "\n";
     return text;
 }
 
@@ -207,19 +233,27 @@ std::string results_text(const Results& results, const std::optional<Prices>& pr
     auto text = fmt::format("{}\n{}\nCPU time of {}\n\n", setting_text(results),
                             setup_text(usual_case(results)), basis_text(basis_of(results)));
     text += headline_table(results) + "\n" + main_table(results, all) + std::string(short_definitions) +
-            other_table(results);
+            other_table(results) + figures_table(results);
     if (!all.empty()) text += "\n" + ratio_lines(all);
     text += fmt::format("\nrepeatability: {}\n", repeatability(all));
-    text += cpu_line(results) + energy_line(results) + cost_lines(results, prices) + skipped_lines(results);
+    text +=
+        cpu_line(results) + energy_line(results) + cost_lines(results, prices) + lines_of_missing(results);
     return for_terminal(text);
 }
 
 std::string disagreements_text(const Results& first, const Results& second) {
+    std::string text;
+    const auto differs = [&](std::string_view what, const std::string& before, const std::string& after) {
+        if (before != after) text += fmt::format("other {}: {}, then {}\n", what, before, after);
+    };
+    differs("machine", first.machine.cpu, second.machine.cpu);
+    differs("kernel", first.machine.kernel, second.machine.kernel);
+    differs("setting", setting_text(first), setting_text(second));
+    differs("program", first.machine.version, second.machine.version);
     const auto found = disagreements(first, second);
     if (found.empty())
-        return fmt::format("the two runs agree within {:.0f} % on every ratio that both have\n",
-                           100 * agreement);
-    std::string text;
+        text += fmt::format("the two runs agree within {:.0f} % on every ratio that both have\n",
+                            100 * agreement);
     for (const auto& [before, after, why] : found)
         text += fmt::format("{}, {}: {}, then {}: {}\n", title_of(before.about), case_text(before.what),
                             ratio_text(before.about, before.ratio.median),

@@ -5,9 +5,11 @@
 #include "ctl/bench/options.h"
 #include "ctl/bench/run/engine.h"
 #include "ctl/bench/run/peer.h"
+#include "ctl/bench/summary.h"
 #include "ctl/bench/text.h"
 #include "ctl/commands.h"
 #include "kernel/ethtool/ethtool.h"
+#include "kernel/files/device_files.h"
 #include "kernel/files/files.h"
 #include "kernel/netlink/links.h"
 
@@ -17,6 +19,8 @@
 #include <net/if.h>
 
 #include <csignal>
+#include <filesystem>
+#include <set>
 
 namespace teamo::ctl {
 namespace {
@@ -60,6 +64,17 @@ CommandResult show_results(const Options& options, const bench::Options& wanted,
     return {};
 }
 
+/// Of results that were just measured. A text shows the failures, JSON goes to a program.
+CommandResult show_measured(const Options& options, const bench::Options& wanted,
+                            const OptionalPrices& prices, const bench::Results& results) {
+    TEAMO_TRY(show_results(options, wanted, prices, results));
+    const auto failed = bench::failed_lines(results);
+    if (options.json)
+        for (const auto& line : failed)
+            warn(line);
+    return failed.empty() ? ExitStatus::success : ExitStatus::failure;
+}
+
 /// Blocks SIGINT and SIGTERM in this thread and those that it starts, and waits for one of them.
 class EndSignals {
 public:
@@ -78,6 +93,21 @@ private:
     sigset_t signals_{};
 };
 
+/// "igb, virtio_net": the drivers of the ports, each once.
+std::string drivers_of(LinkControl& links, const std::vector<PortStatus>& ports) {
+    std::set<std::string> names;
+    for (const auto& port : ports) {
+        const auto link = links.read(port.ifindex);
+        const auto folder = link ? find_device_folder(*link) : tl::unexpected(link.error());
+        if (!folder) continue;
+        std::error_code none;
+        const auto driver = std::filesystem::canonical(folder->device / "driver", none);
+        names.insert(none ? link->kind : driver.filename().string());
+    }
+    names.erase("");
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
 Result<bench::RunningTeam> running_team(Session& session) {
     const auto state = TEAMO_TRY(session.state());
     auto links = TEAMO_TRY(LinkControl::open());
@@ -85,6 +115,7 @@ Result<bench::RunningTeam> running_team(Session& session) {
     bench::RunningTeam team{.tso = true, .datapath = state.datapath};
     const IfIndex device{::if_nametoindex(session.team().c_str())};
     team.mtu = TEAMO_TRY(links.read(device)).mtu;
+    team.driver = drivers_of(links, state.ports);
     for (const auto& port : state.ports) {
         team.ports[port.name] = port.ifindex;
         const auto speed = static_cast<double>(port.link.speed.value_or(0));
@@ -93,6 +124,13 @@ Result<bench::RunningTeam> running_team(Session& session) {
         team.tso = team.tso && features.active.contains(tso);
     }
     if (team.ports.empty()) return fail(ENODEV, "the team has no ports");
+    if (state.datapath == "bpf") // the kernel's drivers leave counting to the cards
+        team.read_counters = [&session]() -> Result<std::map<std::string, PortCounters>> {
+            std::map<std::string, PortCounters> counted;
+            for (const auto& port : TEAMO_TRY(session.state()).ports)
+                counted[port.name] = port.counters;
+            return counted;
+        };
     return team;
 }
 
@@ -104,7 +142,7 @@ CommandResult bench_self(const Options& options, Arguments) {
         return fail(EINVAL,
                     "how many ports? teamoctl bench --self PORTS; or teamoctl TEAM bench --peer ADDRESS");
     const auto prices = TEAMO_TRY(prices_of(wanted));
-    return show_results(options, wanted, prices, TEAMO_TRY(bench::measure_self(wanted)));
+    return show_measured(options, wanted, prices, TEAMO_TRY(bench::measure_self(wanted)));
 }
 
 CommandResult bench_team(Session& session, Arguments) {
@@ -113,7 +151,7 @@ CommandResult bench_team(Session& session, Arguments) {
         return fail(EINVAL, "against which machine? --peer=ADDRESS, where \"teamoctl bench serve\" runs");
     const auto prices = TEAMO_TRY(prices_of(wanted));
     const auto team = TEAMO_TRY(running_team(session));
-    return show_results(session.options(), wanted, prices, TEAMO_TRY(bench::measure_peer(wanted, team)));
+    return show_measured(session.options(), wanted, prices, TEAMO_TRY(bench::measure_peer(wanted, team)));
 }
 
 CommandResult bench_serve(const Options& options, Arguments) {

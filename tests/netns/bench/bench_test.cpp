@@ -59,6 +59,10 @@ TEST(Bench, measures_each_way_with_figures_that_can_be) {
     ASSERT_FALSE(results.HasParseError()) << done.out;
     EXPECT_STREQ(results["profile"].GetString(), "quick");
     EXPECT_EQ(results["machine"]["link_mbits"].GetDouble(), 200);
+    if (must(NetNs::current(), "cat /proc/sys/net/ipv4/tcp_available_congestion_control").find("cubic") !=
+        std::string::npos) {
+        EXPECT_STREQ(results["machine"]["sysctls"]["net.ipv4.tcp_congestion_control"].GetString(), "cubic");
+    }
     for (const auto* over : {"team", "ports"})
         for (const auto* way : {"transmit", "receive", "both"}) {
             const auto found = cases_with(results, over, 2, way);
@@ -110,10 +114,16 @@ Traces traces() {
     return found;
 }
 
-/// How often it is ended; more with TEAMO_BENCH_KILLS.
-int number_of_kills() {
+/// How often it is ended, and how late at most.
+struct Kills {
+    int count = 3;
+    int latest = 4'000; ///< milliseconds
+};
+
+/// More, and at any moment of a run, with TEAMO_BENCH_KILLS.
+Kills wanted_kills() {
     const auto* wanted = std::getenv("TEAMO_BENCH_KILLS");
-    return wanted == nullptr ? 3 : std::atoi(wanted);
+    return wanted == nullptr ? Kills{} : Kills{.count = std::atoi(wanted), .latest = 20'000};
 }
 
 TEST(Bench, ended_at_any_moment_leaves_nothing) {
@@ -123,9 +133,10 @@ TEST(Bench, ended_at_any_moment_leaves_nothing) {
     std::mt19937 random(seed);
     const auto before = traces();
     constexpr std::array signals{SIGKILL, SIGINT, SIGTERM};
-    for (int count = 0; count < number_of_kills(); ++count) {
+    const auto kills = wanted_kills();
+    for (int count = 0; count < kills.count; ++count) {
         auto bench = Process::start({.argv = bench_command({"--self=2"})});
-        std::this_thread::sleep_for(milliseconds(std::uniform_int_distribution(1, 4'000)(random)));
+        std::this_thread::sleep_for(milliseconds(std::uniform_int_distribution(1, kills.latest)(random)));
         bench.signal(signals.at(static_cast<std::size_t>(count) % signals.size()));
         ASSERT_TRUE(bench.wait(patient(10s)).has_value()) << "it does not end";
         EXPECT_TRUE(eventually("", [&] { return traces().processes == before.processes; }))

@@ -22,8 +22,8 @@ const std::vector<FigureTable>& figure_tables() {
          {throughput, cpu, cpu_user, cpu_system, cpu_softirq, process_cpu, service_demand, far_service_demand,
           process_demand, far_process_demand, pe_index}},
         {"Packets",
-         {tx_packets, tx_skbs, tx_skb_bytes, rx_packets, rx_skbs, rx_skb_bytes, packet_saving, io_by_size,
-          io_measured, io_time}},
+         {tx_packets, tx_skbs, tx_skb_bytes, rx_packets, rx_skbs, rx_skb_bytes, fullest_port, packet_saving,
+          io_by_size, io_measured, io_time}},
         {"Time and energy",
          {gigabyte_time, file_time, operations, latency_50, latency_90, latency_99, latency_99_9,
           joules_per_gb}},
@@ -78,7 +78,7 @@ Markup figures_part(const Results& results) {
     const auto has_meter = std::ranges::any_of(results.cases, [&](const Measured& measured) {
         return spread_of(measured, basis_of(results), joules_per_gb).has_value();
     });
-    if (!has_meter) content += element("p", "Energy: no meter (neither RAPL nor IPMI).");
+    if (!has_meter) content += element("p", "Energy: no meter (RAPL).");
     return content;
 }
 

@@ -123,6 +123,7 @@ Markup not_measured_part(const Results& results) {
     for (const auto& measured : results.cases)
         if (!measured.skipped.empty())
             lines.push_back(fmt::format("{}: {}", case_text(measured.what), measured.skipped));
+    std::ranges::move(failed_lines(results), std::back_inserter(lines));
     return list_of(lines);
 }
 

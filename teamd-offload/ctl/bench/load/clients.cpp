@@ -24,8 +24,10 @@ struct Client {
     std::optional<Connection> connect() const {
         const auto start = Clock::now();
         while (!stop.stop_requested() && Clock::now() - start < longest_start) {
-            if (auto connection = Connection::to(server, setup.port, setup.order.buffer))
+            if (auto connection = Connection::to(server, setup.port, setup.order.buffer)) {
+                connection->set_congestion_control(setup.congestion_control);
                 return std::optional(std::move(*connection));
+            }
             std::this_thread::sleep_for(20ms);
         }
         return std::nullopt;

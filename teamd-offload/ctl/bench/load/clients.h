@@ -17,6 +17,7 @@ struct ClientSetup {
     Order order{};
     std::uint32_t message = 32'768; ///< bytes of each send() to a sink
     CpuList cpus{};
+    std::string congestion_control{};  ///< of the connections; empty: as the kernel chooses
     std::function<Result<>()> enter{}; ///< called by each thread first: enters its network namespace
 };
 

@@ -41,6 +41,12 @@ void Connection::set_buffer(std::uint32_t bytes) const {
             set_option(socket_, SOL_SOCKET, plain, size);
 }
 
+void Connection::set_congestion_control(const std::string& name) const {
+    if (!name.empty())
+        ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_CONGESTION, name.data(),
+                     static_cast<socklen_t>(name.size()));
+}
+
 Result<Connection> Connection::to(const IpAddress& address, std::uint16_t port, std::uint32_t buffer) {
     UniqueFd socket(::socket(address.ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!socket) return fail_errno(errno, "cannot open a socket");

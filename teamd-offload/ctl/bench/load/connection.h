@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <string_view>
 
 namespace teamo::ctl::bench {
@@ -24,6 +25,9 @@ public:
 
     /// 0: not limited; the kernel doubles it (socket(7)).
     void set_buffer(std::uint32_t bytes) const;
+    /// The name of tcp(7); empty: as the kernel chose. With CAP_NET_ADMIN also one that
+    /// net.ipv4.tcp_allowed_congestion_control does not have.
+    void set_congestion_control(const std::string& name) const;
 
     // False: it is closed, or the thread must stop.
     bool send(std::string_view bytes, const std::stop_token& stop) const;

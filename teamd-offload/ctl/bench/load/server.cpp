@@ -96,7 +96,9 @@ Result<std::unique_ptr<Server>> Server::start(const ServerSetup& setup) {
 }
 
 Server::Server(UniqueFd listening, const ServerSetup& setup)
-    : listening_(std::move(listening)), allowed_(setup.allowed) {
+    : listening_(std::move(listening)),
+      allowed_(setup.allowed),
+      congestion_control_(setup.congestion_control) {
     for (unsigned number = 0; number < setup.most; ++number)
         threads_.start(setup.cpus, [this](const std::stop_token& stop, Tally& tally) { serve(stop, tally); });
 }
@@ -120,6 +122,7 @@ void Server::serve(const Connection& client, const std::stop_token& stop, Tally&
     const auto order = read_order(client, stop);
     if (!order) return;
     client.set_buffer(order->buffer);
+    client.set_congestion_control(congestion_control_);
     const bool answers_itself = order->what == Serve::http || order->what == Serve::totals;
     if (!answers_itself && !client.send("x", stop)) return;
     const Service service{.client = client, .stop = stop, .tally = tally};

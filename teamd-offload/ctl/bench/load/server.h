@@ -10,9 +10,10 @@ namespace teamo::ctl::bench {
 
 struct ServerSetup {
     std::uint16_t port = 0;
-    CpuList cpus{};                ///< of its threads; empty: any
-    std::set<IpAddress> allowed{}; ///< other clients are refused; empty: none is
-    unsigned most = 256;           ///< connections at a time
+    CpuList cpus{};                   ///< of its threads; empty: any
+    std::set<IpAddress> allowed{};    ///< other clients are refused; empty: none is
+    unsigned most = 256;              ///< connections at a time
+    std::string congestion_control{}; ///< of its connections; empty: as the kernel chooses
 };
 
 /// Serves the orders of load generators (order.h) in the network namespace of the thread that started it. It
@@ -34,6 +35,7 @@ private:
 
     UniqueFd listening_;
     std::set<IpAddress> allowed_;
+    std::string congestion_control_;
     LoadThreads threads_; ///< use all of the above
 };
 

@@ -5,8 +5,10 @@
 #include "base/whole_number.h"
 #include "ctl/bench/run/machine.h"
 #include "ctl/bench/run/rounds.h"
+#include "ctl/units.h"
 #include "kernel/cpus/cpus.h"
 #include "kernel/netlink/counters.h"
+#include "kernel/netlink/nftables.h"
 
 #include <array>
 #include <cstdlib>
@@ -47,11 +49,16 @@ Result<std::map<std::string, PortTraffic>> read_traffic(NetlinkSocket& socket, c
         // A card counts what is on the wire. How many skbs that was only the datapath knows.
         const auto counted = TEAMO_TRY(read_link_stats(socket, index));
         ports[name] = {.tx_bytes = counted.tx_bytes,
-                       .tx_skbs = counted.tx_packets,
                        .tx_packets = counted.tx_packets,
                        .rx_bytes = counted.rx_bytes,
-                       .rx_skbs = counted.rx_packets,
                        .rx_packets = counted.rx_packets};
+    }
+    if (!team.read_counters) return ports;
+    for (const auto& [name, counted] : TEAMO_TRY(team.read_counters())) {
+        const auto port = ports.find(name);
+        if (port == ports.end()) continue;
+        port->second.tx_skbs = counted.tx_packets;
+        port->second.rx_skbs = counted.rx_packets;
     }
     return ports;
 }
@@ -111,6 +118,11 @@ Result<Results> measure_peer(const Options& options, const RunningTeam& team) {
     TEAMO_TRY(read_totals_of(peer, options.port));
     Results results{.machine = read_machine(), .profile = options.profile};
     results.machine.link_mbits = team.link_mbits;
+    results.machine.driver = team.driver;
+    const auto rules = count_nftables_rules();
+    results.machine.nftables = !rules        ? "not in this kernel"
+                               : *rules == 0 ? "none"
+                                             : ctl::counted(*rules, "rule", "rules");
     for (auto& what : TEAMO_TRY(only_chosen(cases_with_peer(team, options), options.only)))
         results.cases.push_back({.what = std::move(what)});
     const Ends ends{.far_addresses = addresses_for(options, 4 * team.ports.size()),

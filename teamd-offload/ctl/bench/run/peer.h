@@ -4,7 +4,9 @@
 #include "base/named.h"
 #include "base/result.h"
 #include "ctl/bench/run/plan.h"
+#include "model/status.h"
 
+#include <functional>
 #include <map>
 
 namespace teamo::ctl::bench {
@@ -15,7 +17,9 @@ struct RunningTeam {
     double link_mbits = 0; ///< of the slowest port; 0: unknown
     bool tso = false;      ///< all ports have it
     std::uint32_t mtu = 1500;
-    std::string datapath{};
+    std::string datapath{}, driver{}; ///< driver: of the ports
+    /// What the datapath itself counted, by port: a GSO packet once. None: only the kernel counts.
+    std::function<Result<std::map<std::string, PortCounters>>()> read_counters{};
 };
 
 /// Measures a team against `teamoctl bench serve` at options.peers.

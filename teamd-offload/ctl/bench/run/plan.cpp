@@ -53,6 +53,11 @@ void add_quick(Cases& cases, const Options& options) {
     }
     for (const auto over : {Carrier::team, Carrier::ports})
         cases.add({.over = over, .ports = options.ports, .load = Load::request});
+    for (const auto load : {Load::file, Load::http}) {
+        auto what = with_ports(options.ports);
+        what.load = load;
+        cases.add(what);
+    }
 }
 
 /// All that can carry, on the same settings: the ports alone, bonding, teamd, and each datapath of ours.
@@ -91,15 +96,18 @@ void add_paper(Cases& cases, const Options& options) {
                 base.tso = tso;
                 cases.add_ways(base);
             }
-    const auto vary = [&](auto member, auto values) {
+    const auto vary = [&](auto member, auto values, Carrier over = Carrier::team) {
         for (const auto value : values)
             for (const auto ports : {1U, options.ports}) {
                 auto what = with_ports(ports);
+                what.over = over;
                 what.*member = value;
                 cases.add_ways(what);
             }
     };
-    vary(&Case::message, std::array{2'048U, 4'096U, 8'192U, 16'384U, 32'768U, 65'536U});
+    // TOE compared teamed ports with the same ports unteamed over the sizes.
+    for (const auto over : {Carrier::team, Carrier::ports})
+        vary(&Case::message, std::array{2'048U, 4'096U, 8'192U, 16'384U, 32'768U, 65'536U}, over);
     vary(&Case::socket_buffer, std::array{65'536U, 131'072U, 262'144U, 1'048'576U});
     vary(&Case::gso_max, std::array{1'514U, 32'160U, 65'536U, 185'000U});
     vary(&Case::mtu, std::array{1'500U, 9'000U});
@@ -160,7 +168,7 @@ double payload_rate(double link_mbits, std::uint32_t mtu) {
 }
 
 Limit limit_of(const Measured& measured, double link_mbits, bool shaped) {
-    constexpr double busy = 0.9, full = 0.95, bits = 8e-6;
+    constexpr double busy = 0.9, saturated = 0.98, full = 0.95, bits = 8e-6;
     if (measured.rounds.empty() || measured.what.load == Load::request) return Limit::unknown;
     unsigned by_link = 0, by_cpu = 0;
     const auto is_busy = [](const CpuTime& time) { return time.busy() > busy * (time.busy() + time.idle); };
@@ -175,7 +183,11 @@ Limit limit_of(const Measured& measured, double link_mbits, bool shaped) {
             all += time;
         const bool end_busy =
             round.host && round.far ? is_busy(*round.host) || is_busy(*round.far) : is_busy(all);
-        if (end_busy) ++by_cpu;
+        // One CPU that takes all interrupts, or the thread of one connection, limits too.
+        const bool one_full = std::ranges::any_of(round.cpus, [](const auto& cpu) {
+            return cpu.second.busy() > saturated * (cpu.second.busy() + cpu.second.idle);
+        });
+        if (end_busy || one_full) ++by_cpu;
     }
     // A full link says more than a busy CPU: with more CPU it would not be faster.
     if (2 * by_link > measured.rounds.size()) return shaped ? Limit::shaper : Limit::link;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace teamo::ctl::bench {
 
@@ -14,22 +15,30 @@ Result<> run_rounds(const Options& options, Results& results,
                     const std::function<Result<Ends>(const Case&)>& ends_of) {
     const auto order = order_of_rounds(results.cases.size(), options.rounds);
     Progress progress(order.size(), ::isatty(STDERR_FILENO) != 0);
+    std::optional<Error> first;
     for (const auto& round : order) {
         auto& measured = results.cases[round.number];
         const auto what = case_text(measured.what);
         progress.next(what);
-        if (!measured.skipped.empty()) continue;
+        if (!measured.skipped.empty() || !measured.failed.empty()) continue;
         const auto ends = ends_of(measured.what);
         if (!ends && ends.error().number == ENOTSUP) {
             measured.skipped = ends.error().text;
             continue;
         }
-        if (!ends) return within(what, ends.error());
         const auto length = round.counts ? options.round : std::min(options.round, warm_up);
-        auto sample = TEAMO_TRY(within(what, measure_round(*ends, measured.what, length)));
-        if (round.counts) measured.rounds.push_back(std::move(sample));
+        Result<Sample> sample =
+            ends ? measure_round(*ends, measured.what, length) : Result<Sample>(tl::unexpected(ends.error()));
+        if (!sample) {
+            measured.failed = sample.error().text;
+            if (!first) first = within(what, sample.error()).value();
+        } else if (round.counts) {
+            measured.rounds.push_back(std::move(*sample));
+        }
     }
-    return {};
+    const bool nothing =
+        std::ranges::all_of(results.cases, [](const Measured& measured) { return measured.rounds.empty(); });
+    return nothing && first ? tl::unexpected(std::move(*first)) : Result<>();
 }
 
 } // namespace teamo::ctl::bench

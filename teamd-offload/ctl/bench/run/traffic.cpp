@@ -39,6 +39,7 @@ void start_way(Clients& clients, const Ends& ends, const Case& what, bool host_s
                    .order = order_of(what, host_sends),
                    .message = what.message,
                    .cpus = from_far ? ends.far_threads : ends.host_threads,
+                   .congestion_control = ends.congestion_control,
                    .enter = from_far ? ends.enter_far : ends.enter_host});
 }
 

@@ -16,6 +16,7 @@ struct Ends {
     /// Where connections from the host go to, one for each; and those from the far end.
     std::vector<IpAddress> far_addresses{}, host_addresses{};
     std::uint16_t port = 0;
+    std::string congestion_control{}; ///< of the connections; empty: as the kernels choose
     /// Called by each client's thread first: enters the network namespace of the end.
     std::function<Result<>()> enter_host{}, enter_far{};
     CpuList host_threads{}, far_threads{};          ///< where the clients run; empty: anywhere

@@ -6,14 +6,32 @@
 #include "kernel/netlink/addresses.h"
 
 #include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 
 #include <thread>
 
 namespace teamo::ctl::bench {
 
 using namespace std::chrono_literals;
+
+namespace {
+
+/// cubic is the kernel's own default. BBR, for instance, paces each connection by a timer, and on a virtual
+/// machine these cost more than the packets. The namespace's sysctl takes only what the machine's
+/// tcp_allowed_congestion_control has, so each socket is asked for it.
+std::string choose_congestion_control() {
+    const std::string wanted = "cubic";
+    const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const bool has = socket && ::setsockopt(socket.get(), IPPROTO_TCP, TCP_CONGESTION, wanted.data(),
+                                            static_cast<socklen_t>(wanted.size())) == 0;
+    return has ? wanted : sysfs::first_line("/proc/sys/net/ipv4/tcp_congestion_control");
+}
+
+} // namespace
 
 Result<End> End::create() {
     auto network = std::make_unique<NetNamespace>(TEAMO_TRY(NetNamespace::create()));
@@ -24,12 +42,8 @@ Result<End> End::create() {
     // No address is checked for duplicates: a test of a second would wait for it.
     for (const auto* scope : {"all", "default"})
         (void)write_into(fmt::format("/proc/sys/net/ipv6/conf/{}/accept_dad", scope), "0");
-    // The kernel's own default. BBR, for instance, paces each connection by a timer, and on a virtual machine
-    // these cost more than the packets.
-    const std::string congestion_control = "/proc/sys/net/ipv4/tcp_congestion_control";
-    (void)write_into(congestion_control, "cubic"); // it may be that this kernel allows only another one
-    auto own = sysfs::first_line(congestion_control);
-    return End(std::move(network), std::move(links), std::move(ethtool), std::move(counters), std::move(own));
+    return End(std::move(network), std::move(links), std::move(ethtool), std::move(counters),
+               choose_congestion_control());
 }
 
 Result<> End::inside(const std::function<Result<>()>& what) const {

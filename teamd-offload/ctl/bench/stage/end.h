@@ -19,7 +19,7 @@ public:
     const NetNamespace& network() const { return *network_; }
     LinkControl& links() { return links_; }
     NetlinkSocket& counters() { return counters_; }
-    /// Of its connections: cubic if the kernel allows it.
+    /// Of its connections: cubic if the kernel has it, else the kernel's choice.
     const std::string& congestion_control() const { return congestion_control_; }
 
     /// Calls `what` in the namespace.

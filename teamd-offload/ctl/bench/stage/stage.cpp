@@ -87,6 +87,11 @@ Result<> Stage::lay_cable(unsigned number) {
                 within("gso_max_size",
                        end->links().set_segment_limits(
                            index, {.size = what_.gso_max, .segs = limits.segs, .ipv4_size = what_.gso_max})));
+        // Before 6.3 BIG TCP is for IPv6 alone, and the kernel ignores the other limit.
+        constexpr std::uint32_t most_without = 65'536;
+        if (what_.gso_max > most_without &&
+            TEAMO_TRY(end->links().read(index)).gso_max.ipv4_size != what_.gso_max)
+            return fail(ENOTSUP, "this kernel has no BIG TCP for IPv4");
         TEAMO_TRY(shape(*end, device));
     }
     near_ports_.push_back(near);
@@ -203,8 +208,10 @@ Result<> Stage::start_servers() {
     const auto start = [&](const End& end, const EndCpus& cpus, std::unique_ptr<Server>& server) {
         return end.inside([&]() -> Result<> {
             // Twice, for both ways at once; and some for connections that are just closed.
-            server = TEAMO_TRY(
-                Server::start({.port = load_port, .cpus = cpus.threads, .most = 2 * connections + 16}));
+            server = TEAMO_TRY(Server::start({.port = load_port,
+                                              .cpus = cpus.threads,
+                                              .most = 2 * connections + 16,
+                                              .congestion_control = end.congestion_control()}));
             return {};
         });
     };
@@ -226,6 +233,7 @@ Ends Stage::ends() {
     return {.far_addresses = far_addresses_,
             .host_addresses = host_addresses_,
             .port = load_port,
+            .congestion_control = host_.congestion_control(),
             .enter_host = enter(host_),
             .enter_far = enter(far_),
             .host_threads = placement_.host.threads,

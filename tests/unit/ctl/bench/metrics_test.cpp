@@ -69,6 +69,7 @@ TEST(BenchMetrics, have_their_definitions) {
     is(20'000, rx_packets);
     is(19'000, rx_skbs);
     is(50'000, tx_skb_bytes);
+    is(1, fullest_port);
     is(1'200'000.0 / 400'000, packet_saving);
     is(209'715.2, io_by_size);
     is(40'000, io_measured);
@@ -84,6 +85,22 @@ TEST(BenchMetrics, that_were_not_measured_are_none) {
         EXPECT_FALSE(metric.figure(what, {}, Basis::host)) << metric.key;
     EXPECT_FALSE(joules_per_gb(what, known_round(), Basis::host));
     EXPECT_FALSE(latency_90(what, known_round(), Basis::host));
+}
+
+TEST(BenchMetrics, of_skbs_are_none_where_only_the_card_counts) {
+    auto round = known_round();
+    for (auto& [name, port] : round.ports)
+        port.tx_skbs = port.rx_skbs = 0;
+    for (const auto figure :
+         {tx_skbs, rx_skbs, tx_skb_bytes, rx_skb_bytes, packet_saving, io_measured, io_time})
+        EXPECT_FALSE(figure({}, round, Basis::host)) << metric_of(figure).key;
+    EXPECT_TRUE(tx_packets({}, round, Basis::host));
+}
+
+TEST(BenchMetrics, show_an_uneven_port) {
+    auto round = known_round();
+    round.ports.at("eth1").tx_bytes *= 3;
+    EXPECT_THAT(fullest_port({}, round, Basis::host), Optional(testing::DoubleNear(1.493, 0.001)));
 }
 
 TEST(BenchMetrics, count_the_payload_of_the_ways_that_are_measured) {

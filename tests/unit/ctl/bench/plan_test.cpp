@@ -147,6 +147,16 @@ TEST(BenchLimit, is_the_cpu_if_an_end_is_busy) {
     EXPECT_EQ(limit_of({}, 1000, true), Limit::unknown);
 }
 
+TEST(BenchLimit, is_the_cpu_if_one_of_many_is_full) {
+    auto one_full = measured(Way::transmit, 1500, 0, 0.2);
+    for (auto& round : one_full.rounds) {
+        for (unsigned cpu = 0; cpu < 8; ++cpu)
+            round.cpus[cpu] = {.idle = 1};
+        round.cpus[3] = {.softirq = 0.99, .idle = 0.01};
+    }
+    EXPECT_EQ(limit_of(one_full, 1000, true), Limit::cpu);
+}
+
 TEST(BenchOptions, have_defaults_by_profile) {
     using namespace std::chrono_literals;
     const auto quick = options_from({{"self", "8"}}).value();

@@ -44,7 +44,44 @@ TEST(BenchText, begins_with_speed_cpu_limit_and_the_papers) {
                 HasSubstr("both ways      8  off    8935   2.0 %    59 %   90 %     98   1.797     CPU\n"));
     EXPECT_THAT(text,
                 HasSubstr("not measured: bonding, 8 ports, transmit: this kernel has no bonding driver\n"));
-    EXPECT_THAT(text, HasSubstr("energy: no meter\n"));
+    EXPECT_THAT(text, HasSubstr("energy: no meter (RAPL)\n"));
+}
+
+TEST(BenchText, has_all_figures_with_their_papers) {
+    const auto text = results_text(sample_results());
+    EXPECT_THAT(text, HasSubstr("all figures by 8 ports:\n"));
+    for (const auto& metric : metrics()) {
+        if (metric.figure == joules_per_gb || metric.figure == far_service_demand ||
+            metric.figure == operations || metric.figure == file_time ||
+            std::string_view(metric.key).starts_with("latency"))
+            continue; // not measured in these cases
+        EXPECT_THAT(text, HasSubstr(fmt::format("\n{} ", metric.key)));
+    }
+    EXPECT_THAT(text, HasSubstr("us/KiB; APA, HP TSO\n"));
+}
+
+TEST(BenchText, names_a_case_that_an_error_ended) {
+    auto results = sample_results();
+    results.cases.front().failed = "a connection of the load generators was lost";
+    EXPECT_THAT(results_text(results), HasSubstr("failed after 3 rounds: team (bpf), 1 port, transmit: a"));
+}
+
+TEST(BenchText, names_another_machine_of_the_second_run) {
+    auto other = sample_results();
+    EXPECT_THAT(disagreements_text(other, other), StartsWith("the two runs agree"));
+    other.machine.kernel = "6.12.0";
+    EXPECT_THAT(disagreements_text(sample_results(), other),
+                HasSubstr("other kernel: 6.18.0, then 6.12.0\n"));
+}
+
+TEST(BenchText, shows_what_binding_brought) {
+    Results results = sample_results();
+    std::erase_if(results.cases, [](const Measured& one) { return one.what.binding == Binding::none; });
+    results.profile = "binding";
+    const auto table = markdown_table(std::array{results});
+    EXPECT_THAT(table, HasSubstr("| 1 | transmit | follow the packets | "));
+    EXPECT_THAT(table, HasSubstr("-10.0 %"));
+    EXPECT_THAT(table, Not(HasSubstr("| 1 | transmit | 8 |"))) << "no rows by ports";
 }
 
 TEST(BenchText, fits_80_columns) {
@@ -83,19 +120,28 @@ std::string read_text(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST(BenchMarkdown, is_the_table_of_the_documents) {
-    const std::filesystem::path source(TEAMO_SOURCE_DIR);
-    std::set<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(source / "tests/bench/results"))
-        files.insert(entry.path());
-    std::vector<Results> results;
-    for (const auto& file : files) {
-        const auto text = read_text(file);
-        results.push_back(from_json(json::parse(text, {.bytes = text.size()}).value()).value());
-    }
-    EXPECT_THAT(read_text(source / "docs/performance.md"),
+Results results_in(const std::filesystem::path& file) {
+    const auto text = read_text(file);
+    return from_json(json::parse(text, {.bytes = text.size()}).value()).value();
+}
+
+void expect_table(const std::filesystem::path& document, std::span<const Results> results) {
+    EXPECT_THAT(read_text(document),
                 HasSubstr("<!-- table -->\n" + markdown_table(results) + "<!-- end -->\n"))
         << "tests/bench/update_table.sh puts it there";
+}
+
+TEST(BenchMarkdown, is_the_table_of_the_documents) {
+    const std::filesystem::path source(TEAMO_SOURCE_DIR);
+    const auto folder = source / "tests/bench/results";
+    std::set<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        files.insert(entry.path());
+    std::vector<Results> results;
+    for (const auto& file : files)
+        results.push_back(results_in(file));
+    expect_table(source / "docs/performance.md", results);
+    expect_table(source / "README.md", std::array{results_in(folder / "host.json")});
 }
 
 TEST(BenchMarkdown, has_a_table_of_the_peers_with_the_ports_alone_first) {
