@@ -91,6 +91,19 @@ TEST_F(Guarded, knows_a_new_address_at_once) {
     EXPECT_TRUE(eventually("a former address is another host's", [this] { return dropped_of(5) >= 5; }));
 }
 
+TEST_F(Guarded, stops_a_neighbour_that_announces_itself_without_end) {
+    start("full");
+    const PacketSocket neighbour(wires_.client(), "client0");
+    const auto announcement = arp_request(mac("02:00:00:00:07:07"), "10.0.0.77", "10.0.0.77");
+    EXPECT_TRUE(eventually("announcements are dropped", [&] {
+        for (unsigned time = 0; time < 1000; ++time)
+            neighbour.send(announcement);
+        return team_->item("guard.dropped.sender") != "0";
+    }));
+    wires_.client().ip("neigh flush dev client0");
+    EXPECT_TRUE(reaches(wires_.client(), team_v4));
+}
+
 TEST_F(Guarded, steps_aside_for_a_bridge_and_a_macvlan_of_a_container) {
     start("full");
     wires_.host().ip("link add bridge0 type bridge\nlink set team0 master bridge0");

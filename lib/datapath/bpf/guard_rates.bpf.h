@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+ *
+ * The rates above which the guard drops broadcasts and multicasts.
+ */
+#ifndef TEAMO_GUARD_RATES_BPF_H
+#define TEAMO_GUARD_RATES_BPF_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "guard_abi.h"
+
+#define TEAMO_BROADCAST 0xffffffffffffULL
+
+/* A neighbour that takes over a thousand addresses announces each of them several times at once. */
+#define TEAMO_ANNOUNCEMENT_BURSTS 20
+
+/*
+ * What a broadcast or multicast is. Each sort has rates of its own, also by sender: a router that forwards a
+ * stream which nobody here wants must still be able to announce itself.
+ */
+enum teamo_sort {
+    TEAMO_PLAIN,        /* traffic, and ARP requests that may be for somebody here */
+    TEAMO_ANNOUNCEMENT, /* what others say of themselves: ARP, IGMP, MLD, neighbours and routers */
+    TEAMO_FOREIGN,      /* other protocols, and VLANs without a device here */
+    TEAMO_SORTS,
+
+    TEAMO_EXEMPT = TEAMO_SORTS, /* passes whatever the rate */
+    TEAMO_UNWANTED,             /* is dropped whatever the rate */
+};
+
+struct teamo_frame {
+    __u64 to, from;
+    __u32 offset;     /* of the header after the EtherType */
+    __be16 ethertype; /* after the tags */
+    bool is_foreign;  /* in a VLAN that has no device here */
+};
+
+/* When the next frame of a sender is due. The key is its MAC address, and the sort above it. */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, TEAMO_GUARD_SENDERS);
+    __type(key, __u64);
+    __type(value, __u64);
+} guard_senders SEC(".maps");
+
+/* The same for all senders: for each sort broadcasts, then multicasts. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 2 * TEAMO_SORTS);
+    __type(key, __u32);
+    __type(value, __u64);
+} guard_due SEC(".maps");
+
+/*
+ * True if a frame is above the rate (ATM Forum's generic cell rate algorithm: a token bucket in one number).
+ * CPUs that write at the same moment lose a frame of the count: the rate is a limit for storms, not for a
+ * bill.
+ */
+static __always_inline bool teamo_exceeds(__u64* due, const struct teamo_guard_rate* rate, __u64 now) {
+    __u64 at = *due;
+
+    if (at < now) at = now;
+    if (at > now + rate->tolerance) return true;
+    *due = at + rate->interval;
+    return false;
+}
+
+static __always_inline __u32 teamo_judge_rate(const struct teamo_guard_settings* settings,
+                                              const struct teamo_frame* frame, enum teamo_sort sort) {
+    struct teamo_guard_rate sender = settings->sender, all = settings->all;
+    __u64 now = bpf_ktime_get_ns(), first = now + sender.interval, from = frame->from | (__u64)sort << 48;
+    bool is_multicast = frame->to != TEAMO_BROADCAST;
+    __u32 kind = 2 * sort + is_multicast;
+    __u64* due;
+
+    if (sort == TEAMO_ANNOUNCEMENT) {
+        sender.tolerance *= TEAMO_ANNOUNCEMENT_BURSTS;
+        all.tolerance *= TEAMO_ANNOUNCEMENT_BURSTS;
+    }
+    /* The sender first: what it sends too much must not use up the rate of all. */
+    if (sender.interval) {
+        due = bpf_map_lookup_elem(&guard_senders, &from);
+        if (!due)
+            bpf_map_update_elem(&guard_senders, &from, &first, BPF_ANY);
+        else if (teamo_exceeds(due, &sender, now))
+            return TEAMO_GUARD_BY_SENDER;
+    }
+    due = bpf_map_lookup_elem(&guard_due, &kind);
+    if (all.interval && due && teamo_exceeds(due, &all, now))
+        return is_multicast ? TEAMO_GUARD_BY_MULTICAST : TEAMO_GUARD_BY_BROADCAST;
+    return TEAMO_GUARD_PASSED;
+}
+
+#endif
