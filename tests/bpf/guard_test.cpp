@@ -169,6 +169,32 @@ TEST_F(Guard, does_not_take_the_announcements_of_a_sender_for_its_other_frames) 
     EXPECT_TRUE(passes(arp_request(neighbour, "10.0.0.2", "10.0.0.2")));
 }
 
+TEST_F(Guard, hears_requests_for_our_addresses_in_a_storm) {
+    tables.rate = 10;
+    const auto asks_for_fd00 =
+        neighbour_probe({.mac = neighbour}, *parse_ip("fd00::2"), *parse_ip("fd00::1"));
+    // Others use up what broadcasts, multicasts, announcements and other VLANs may be.
+    const auto storm = [&](std::uint32_t first) {
+        for (std::uint32_t sender = first; sender < first + 20; ++sender)
+            for (const auto& to : {all, mac("33:33:ff:00:00:01")})
+                for (auto packet :
+                     {PacketBuilder(to, ours + sender), PacketBuilder(to, ours + sender).vlan(7)})
+                    passes(packet.ipv4({}).udp(1, 2).bytes());
+        for (auto& [what, frame] : announcements())
+            passing(100, frame);
+    };
+    storm(100);
+    EXPECT_LE(passing(20, udp_to_all(1, 2)), 5U);
+    EXPECT_TRUE(passes(asks_for("10.0.0.1")));
+    EXPECT_TRUE(passes(asks_for_fd00));
+    const auto own = arp_probe({.mac = ours}, *parse_ip("0.0.0.0"), *parse_ip("10.0.0.9"));
+    EXPECT_TRUE(passes(own)) << "a probe of a link watch";
+
+    tables.rate = 0;
+    tables.rate_by_sender = 1;
+    EXPECT_LE(passing(20, asks_for("10.0.0.1")), 5U) << "a loop";
+}
+
 TEST_F(Guard, limits_other_protocols_and_vlans) {
     tables.rate_by_sender = 1;
     const auto group = mac("01:1b:19:00:00:00");

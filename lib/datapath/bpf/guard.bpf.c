@@ -180,12 +180,12 @@ static __always_inline enum teamo_sort teamo_judge_arp(struct __sk_buff *skb, co
 	if (arp->operation != bpf_htons(TEAMO_ARP_REQUEST) || sender == target)
 		return TEAMO_ANNOUNCEMENT;
 	/*
-	 * Without a sender it is a probe (RFC 5227): the address may be one that a program here probes too, and that
-	 * no device has yet. From our own MAC address: a probe of a link watch, seen by another port.
+	 * From our own MAC address: a probe of a link watch, seen by another port. Without a sender it is a probe
+	 * (RFC 5227): the address may be one that a program here probes too, and that no device has yet.
 	 */
-	if (!sender || bpf_map_lookup_elem(&guard_ipv4, &target) || teamo_is_our_mac(frame->from))
-		return TEAMO_PLAIN;
-	return TEAMO_UNWANTED;
+	if (bpf_map_lookup_elem(&guard_ipv4, &target) || teamo_is_our_mac(frame->from))
+		return TEAMO_REQUEST;
+	return sender ? TEAMO_UNWANTED : TEAMO_PLAIN;
 }
 
 static __always_inline bool teamo_is_dhcp(struct __sk_buff *skb, __u32 offset, __u16 one, __u16 other)
@@ -238,7 +238,7 @@ static __always_inline enum teamo_sort teamo_judge_icmpv6(struct __sk_buff *skb,
 		return TEAMO_PLAIN;
 	target = asked->target;
 	if (bpf_map_lookup_elem(&guard_ipv6, &target) || teamo_is_our_mac(frame->from))
-		return TEAMO_PLAIN;
+		return TEAMO_REQUEST;
 	return TEAMO_UNWANTED;
 }
 
@@ -288,7 +288,10 @@ static __always_inline enum teamo_sort teamo_sort_of(struct __sk_buff *skb, cons
 		sort = teamo_judge_arp(skb, frame);
 	else if (frame->ethertype == bpf_htons(TEAMO_ETH_TIPC))
 		sort = TEAMO_EXEMPT; /* sends its data as broadcasts: net/tipc/bcast.c */
-	return frame->is_foreign && sort != TEAMO_EXEMPT ? TEAMO_FOREIGN : sort;
+	/* The address may be one of a VLAN in a VLAN, whose device is not known. */
+	if (frame->is_foreign && sort != TEAMO_EXEMPT && sort != TEAMO_REQUEST)
+		return TEAMO_FOREIGN;
+	return sort;
 }
 
 /*
@@ -332,7 +335,7 @@ int teamo_guard(struct __sk_buff *skb)
 									      TEAMO_GUARD_BY_NEIGHBOUR);
 	if (!is_group || sort == TEAMO_EXEMPT || settings->mode != TEAMO_GUARD_FULL)
 		return teamo_judged(TEAMO_GUARD_PASSED);
-	if (sort != TEAMO_ANNOUNCEMENT && frame.to != TEAMO_BROADCAST && !teamo_is_local_group(frame.to) &&
+	if ((sort == TEAMO_PLAIN || sort == TEAMO_FOREIGN) && frame.to != TEAMO_BROADCAST && !teamo_is_local_group(frame.to) &&
 	    teamo_is_our_mac(frame.to))
 		return teamo_judged(TEAMO_GUARD_PASSED);
 	return teamo_judged(teamo_judge_rate(settings, &frame, sort));

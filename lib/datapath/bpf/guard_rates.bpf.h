@@ -22,7 +22,8 @@
  * stream which nobody here wants must still be able to announce itself.
  */
 enum teamo_sort {
-    TEAMO_PLAIN,        /* traffic, and ARP requests that may be for somebody here */
+    TEAMO_PLAIN,        /* traffic */
+    TEAMO_REQUEST,      /* somebody asks for an address of ours: a storm must not hide this host */
     TEAMO_ANNOUNCEMENT, /* what others say of themselves: ARP, IGMP, MLD, neighbours and routers */
     TEAMO_FOREIGN,      /* other protocols, and VLANs without a device here */
     TEAMO_SORTS,
