@@ -163,10 +163,11 @@ TEST_F(Guard, limits_what_all_announce) {
     EXPECT_GE(count(TEAMO_GUARD_BY_BROADCAST), 100U);
 }
 
-TEST_F(Guard, does_not_take_the_announcements_of_a_sender_for_its_other_frames) {
+TEST_F(Guard, counts_the_announcements_of_a_sender_apart) {
     tables.rate_by_sender = 1;
-    EXPECT_LE(passing(20, udp_to_all(1000, 2000)), 5U);
-    EXPECT_TRUE(passes(arp_request(neighbour, "10.0.0.2", "10.0.0.2")));
+    EXPECT_LE(passing(20, arp_request(neighbour, "10.0.0.2", "10.0.0.2")), 15U);
+    EXPECT_TRUE(passes(udp_to_all(1000, 2000)));
+    EXPECT_TRUE(passes(asks_for("10.0.0.1")));
 }
 
 TEST_F(Guard, hears_requests_for_our_addresses_in_a_storm) {
@@ -276,6 +277,23 @@ TEST_F(Guard, does_not_limit_groups_that_have_a_listener) {
     }
     EXPECT_FALSE(passes(to(all_hosts))) << "a group of a protocol";
     EXPECT_FALSE(passes(to(mac("01:00:5e:01:02:04")))) << "nobody listens";
+}
+
+TEST_F(Guard, does_not_limit_ipv6_groups_that_have_a_listener) {
+    tables.rate_by_sender = 1;
+    const auto to_group = [](const char* address, std::uint32_t scope, std::uint32_t end) {
+        return PacketBuilder(mac(address), neighbour)
+            .ipv6({.to = {scope << 16, 0, 0, end}})
+            .udp(1, 2)
+            .bytes();
+    };
+    const auto *stream = "33:33:12:34:56:78", *all_hosts = "33:33:00:00:00:01", *asked = "33:33:ff:00:00:01";
+    for (const auto* address : {stream, all_hosts, asked})
+        tables.macs.insert(mac(address));
+    EXPECT_EQ(20U, passing(20, to_group(stream, 0xff0e, 0x12345678)));
+    EXPECT_LE(passing(20, to_group(stream, 0xff02, 0x12345678)), 5U);
+    EXPECT_LE(passing(20, to_group(all_hosts, 0xff0e, 1)), 5U) << "each host has joined its MAC address";
+    EXPECT_LE(passing(20, to_group(asked, 0xff0e, 0xff000001)), 5U);
 }
 
 TEST_F(Guard, passes_what_it_cannot_read) {

@@ -147,6 +147,7 @@ static __always_inline bool teamo_read_frame(struct __sk_buff *skb, struct teamo
 	frame->offset = ETH_HLEN;
 	frame->ethertype = eth->h_proto;
 	frame->is_foreign = false;
+	frame->is_link_scope = true;
 	if (skb->vlan_present) {
 		is_tagged = true;
 		frame->is_foreign = !teamo_has_vlan(skb->vlan_proto, skb->vlan_tci);
@@ -242,7 +243,7 @@ static __always_inline enum teamo_sort teamo_judge_icmpv6(struct __sk_buff *skb,
 	return TEAMO_UNWANTED;
 }
 
-static __always_inline enum teamo_sort teamo_judge_ipv6(struct __sk_buff *skb, const struct teamo_frame *frame)
+static __always_inline enum teamo_sort teamo_judge_ipv6(struct __sk_buff *skb, struct teamo_frame *frame)
 {
 	struct ipv6hdr copy;
 	const struct ipv6hdr *ip = teamo_header(skb, frame->offset, &copy, sizeof(copy));
@@ -252,6 +253,7 @@ static __always_inline enum teamo_sort teamo_judge_ipv6(struct __sk_buff *skb, c
 	if (!ip)
 		return TEAMO_PLAIN;
 	next = ip->nexthdr;
+	frame->is_link_scope = (ip->daddr.s6_addr[1] & 0xf) <= 2;
 	/* MLD has hop-by-hop options (RFC 3810, 5). */
 	if (next == IPPROTO_HOPOPTS) {
 		if (bpf_skb_load_bytes(skb, offset, options, sizeof(options)))
@@ -274,7 +276,7 @@ static __always_inline bool teamo_is_known(const struct teamo_frame *frame)
 		frame->ethertype == bpf_htons(ETH_P_ARP));
 }
 
-static __always_inline enum teamo_sort teamo_sort_of(struct __sk_buff *skb, const struct teamo_frame *frame,
+static __always_inline enum teamo_sort teamo_sort_of(struct __sk_buff *skb, struct teamo_frame *frame,
 						     bool is_group)
 {
 	enum teamo_sort sort = TEAMO_FOREIGN;
@@ -295,12 +297,19 @@ static __always_inline enum teamo_sort teamo_sort_of(struct __sk_buff *skb, cons
 }
 
 /*
- * 224.0.0.0/24 and ff02::/16: groups of protocols, which need few frames. Other groups with a listener carry what
- * it asked for, at any rate.
+ * A group that somebody here has joined carries what it asked for, at any rate. Not so the groups of protocols, which
+ * need few frames: 224.0.0.0/24, ff02::/16, and those with the MAC address of one that each host has joined (ff05::1
+ * has that of ff02::1; solicited-node groups).
  */
-static __always_inline bool teamo_is_local_group(__u64 to)
+static __always_inline bool teamo_is_joined(const struct teamo_frame *frame)
 {
-	return to >> 8 == 0x01005e0000ULL || to >> 32 == 0x3333;
+	__u32 end = frame->to;
+
+	if (frame->to == TEAMO_BROADCAST || frame->to >> 8 == 0x01005e0000ULL)
+		return false;
+	if (frame->to >> 32 == 0x3333 && (frame->is_link_scope || end < 0x20000 || end >> 24 == 0xff))
+		return false;
+	return teamo_is_our_mac(frame->to);
 }
 
 /* For bridges and other devices of the network: IEEE 802, and Cisco's CDP, VTP and PVST+. */
@@ -335,8 +344,7 @@ int teamo_guard(struct __sk_buff *skb)
 									      TEAMO_GUARD_BY_NEIGHBOUR);
 	if (!is_group || sort == TEAMO_EXEMPT || settings->mode != TEAMO_GUARD_FULL)
 		return teamo_judged(TEAMO_GUARD_PASSED);
-	if ((sort == TEAMO_PLAIN || sort == TEAMO_FOREIGN) && frame.to != TEAMO_BROADCAST && !teamo_is_local_group(frame.to) &&
-	    teamo_is_our_mac(frame.to))
+	if (sort != TEAMO_REQUEST && sort != TEAMO_ANNOUNCEMENT && teamo_is_joined(&frame))
 		return teamo_judged(TEAMO_GUARD_PASSED);
 	return teamo_judged(teamo_judge_rate(settings, &frame, sort));
 }

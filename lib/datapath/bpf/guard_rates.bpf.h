@@ -34,9 +34,10 @@ enum teamo_sort {
 
 struct teamo_frame {
     __u64 to, from;
-    __u32 offset;     /* of the header after the EtherType */
-    __be16 ethertype; /* after the tags */
-    bool is_foreign;  /* in a VLAN that has no device here */
+    __u32 offset;       /* of the header after the EtherType */
+    __be16 ethertype;   /* after the tags */
+    bool is_foreign;    /* in a VLAN that has no device here */
+    bool is_link_scope; /* an IPv6 group that no router forwards (RFC 4291, 2.7) */
 };
 
 /* When the next frame of a sender is due. The key is its MAC address, and the sort above it. */
