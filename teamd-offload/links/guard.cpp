@@ -71,6 +71,7 @@ Result<> Guard::start() {
     auto events =
         TEAMO_TRY(NetlinkSocket::listen(NETLINK_ROUTE, {RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR,
                                                         RTNLGRP_IPV4_NETCONF, RTNLGRP_IPV6_NETCONF}));
+    TEAMO_TRY(listen_to_local_routes(events));
     auto read_soon = TEAMO_TRY(Deferred::make(loop_, Priority::timer, [this] { update(); }));
     auto io = TEAMO_TRY(Io::make(loop_, events.fd(), EPOLLIN, Priority::timer, [this](std::uint32_t) {
         static_cast<void>(running_->events.receive({})); // lost or not: everything is read again

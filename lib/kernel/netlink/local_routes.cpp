@@ -2,16 +2,44 @@
 #include "kernel/netlink/local_routes.h"
 
 #include "kernel/files/files.h"
-#include "kernel/netlink/netlink_socket.h"
+#include "kernel/packets/classic_bpf.h"
 
+#include <arpa/inet.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
 namespace teamo {
+namespace {
+
+/// Of routes only local ones, and all other messages.
+std::vector<sock_filter> local_route_filter() {
+    constexpr std::uint32_t type = offsetof(nlmsghdr, nlmsg_type), all = 0xffffffff;
+    constexpr std::uint32_t table = NLMSG_HDRLEN + offsetof(rtmsg, rtm_table),
+                            kind = NLMSG_HDRLEN + offsetof(rtmsg, rtm_type);
+    ClassicBpf code;
+    const auto route = code.label(), pass = code.label(), drop = code.label();
+    code.emit(BPF_LD | BPF_H | BPF_ABS, type); // as from network order
+    code.jump_if(BPF_JEQ, htons(RTM_NEWROUTE), route);
+    code.jump_unless(BPF_JEQ, htons(RTM_DELROUTE), pass);
+    code.place(route);
+    code.emit(BPF_LD | BPF_B | BPF_ABS, table);
+    code.jump_unless(BPF_JEQ, RT_TABLE_LOCAL, drop);
+    code.emit(BPF_LD | BPF_B | BPF_ABS, kind);
+    code.jump_if(BPF_JEQ, RTN_LOCAL, pass);
+    code.jump_unless(BPF_JEQ, RTN_ANYCAST, drop);
+    code.place(pass);
+    code.emit(BPF_RET | BPF_K, all);
+    code.place(drop);
+    code.emit(BPF_RET | BPF_K, 0);
+    return code.finish();
+}
+
+} // namespace
 
 std::optional<LocalRoute> parse_local_route(const nlmsghdr* message) {
     const auto* header = header_in<rtmsg>(message, RTM_NEWROUTE);
@@ -32,6 +60,17 @@ Result<std::vector<LocalRoute>> read_local_routes() {
     header.rtm_table = RT_TABLE_LOCAL;
     const auto make = [&] { return make_message(RTM_GETROUTE, NLM_F_REQUEST | NLM_F_DUMP, header); };
     return within("the routes of the table local", socket.list(make, parse_local_route));
+}
+
+Result<> listen_to_local_routes(const NetlinkSocket& events) {
+    auto filter = local_route_filter();
+    const sock_fprog program{.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
+    if (setsockopt(events.fd(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0)
+        return fail_errno(errno, "cannot attach the filter for local routes");
+    for (const int group : {RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE})
+        if (setsockopt(events.fd(), SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof group) < 0)
+            return fail_errno(errno, "cannot listen to local routes");
+    return {};
 }
 
 Result<bool> has_proxy_neighbours() {

@@ -5,13 +5,12 @@
 
 #include "base/ip_address.h"
 #include "base/result.h"
+#include "kernel/netlink/netlink_socket.h"
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
-
-struct nlmsghdr;
 
 namespace teamo {
 
@@ -26,6 +25,10 @@ struct LocalRoute {
 /// None for routes of other tables and types.
 std::optional<LocalRoute> parse_local_route(const nlmsghdr* message);
 Result<std::vector<LocalRoute>> read_local_routes();
+
+/// From now on `events` also receives a message for each local route that comes or goes. The kernel discards
+/// the messages of other routes before they reach the socket: a router has thousands of them a second.
+Result<> listen_to_local_routes(const NetlinkSocket& events);
 
 /// True if the kernel answers for an address of another host (`ip neighbour add proxy`).
 Result<bool> has_proxy_neighbours();

@@ -4,12 +4,16 @@
 //
 // lab: Guarded.* by team on 6.12, 20 s, long
 // lab: Guarded.* by bond on 6.12, 20 s, long
+#include "kernel/netlink/local_routes.h"
 #include "netns/configs.h"
 #include "support/traffic/frames.h"
 #include "support/traffic/packet_socket.h"
 #include "support/traffic/traffic.h"
+#include "watch/probe_frames.h"
 
 #include <gmock/gmock.h>
+
+#include <linux/rtnetlink.h>
 
 #include <fstream>
 #include <thread>
@@ -89,6 +93,56 @@ TEST_F(Guarded, knows_a_new_address_at_once) {
     }));
     wires_.host().ip("addr del 10.0.0.99/24 dev team0");
     EXPECT_TRUE(eventually("a former address is another host's", [this] { return dropped_of(5) >= 5; }));
+}
+
+TEST_F(Guarded, knows_a_local_route_before_its_next_poll) {
+    start("full");
+    const PacketSocket neighbour(wires_.client(), "client0");
+    const auto answers = [&](const std::string& address) {
+        return eventually("the host answers", [&] {
+            neighbour.send(arp_request(mac("02:00:00:00:07:07"), "10.0.0.77", address));
+            return neighbour
+                .await(
+                    [&](const Seen& seen) {
+                        const auto read = parse_arp(seen.frame);
+                        return read && read->is_reply && text_of(read->sender) == address;
+                    },
+                    10ms)
+                .has_value();
+        });
+    };
+    // By a poll of each second, each but the first would take nearly a second.
+    std::vector<milliseconds> times;
+    for (unsigned last = 90; last < 96; ++last) {
+        const auto address = fmt::format("10.0.0.{}", last);
+        const auto begin = SteadyClock::now(); // just after a poll, if only polls read the routes
+        wires_.host().ip(fmt::format("route add local {}/32 dev lo", address));
+        EXPECT_TRUE(answers(address)) << address;
+        times.push_back(since(begin));
+    }
+    std::ranges::sort(times.begin() + 1, times.end());
+    EXPECT_LT(times[3], 500ms) << "the median without the first";
+}
+
+TEST(LocalRoutes, are_the_only_routes_that_the_guard_hears_of) {
+    const auto host = NetNs::create();
+    auto events = host.inside([] { return NetlinkSocket::listen(NETLINK_ROUTE, {RTNLGRP_IPV4_IFADDR}); });
+    ASSERT_TRUE(events && listen_to_local_routes(*events));
+    host.ip("route add 192.0.2.0/24 dev lo\nroute add local 192.0.2.1/32 dev lo\n"
+            "route add broadcast 192.0.2.255/32 dev lo table local\n"
+            "route add 2001:db8::/64 dev lo\nroute add local 2001:db8::1/128 dev lo\n"
+            "route del 192.0.2.0/24 dev lo\nroute del local 192.0.2.1/32 dev lo\n"
+            "addr add 192.0.2.7/32 dev lo");
+    std::vector<std::pair<int, std::string>> heard;
+    EXPECT_TRUE(events->receive([&heard](const nlmsghdr* message) {
+        const auto route = parse_local_route(message);
+        heard.emplace_back(message->nlmsg_type, route ? text_of(route->to) : "");
+    }));
+    using Heard = std::pair<int, std::string>;
+    EXPECT_THAT(heard,
+                testing::UnorderedElementsAre(Heard(RTM_NEWROUTE, "192.0.2.1"),
+                                              Heard(RTM_NEWROUTE, "2001:db8::1"), Heard(RTM_DELROUTE, ""),
+                                              Heard(RTM_NEWROUTE, "192.0.2.7"), Heard(RTM_NEWADDR, "")));
 }
 
 TEST_F(Guarded, stops_a_neighbour_that_announces_itself_without_end) {
