@@ -12,13 +12,24 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <ctime>
 #include <vector>
 
 namespace teamo {
 namespace {
 
-constexpr std::size_t max_clients = 64;
+using namespace std::chrono_literals;
+
 constexpr int backlog = 10; // as teamd
+constexpr auto without_descriptors = 100ms;
+constexpr auto least_pause = 5ms; // so that pausing itself costs little
+constexpr auto quiet = 1min;      // between two equal warnings
+
+std::chrono::nanoseconds used_cpu_time() {
+    timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
 
 Result<UniqueFd> listening(const std::string& path) {
     sockaddr_un address{};
@@ -54,17 +65,6 @@ std::vector<gid_t> groups_of(int socket, const ucred& peer) {
     return groups;
 }
 
-/// Root and the user of the daemon may change the team; the group of the daemon may read.
-control::Permission permission_of(int socket) {
-    ucred peer{};
-    socklen_t length = sizeof peer;
-    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) return control::Permission::none;
-    if (peer.uid == 0 || peer.uid == ::geteuid()) return control::Permission::change;
-    const auto groups = groups_of(socket, peer);
-    return std::ranges::find(groups, ::getegid()) != groups.end() ? control::Permission::read
-                                                                  : control::Permission::none;
-}
-
 /// A record must fit into the send buffer as a whole, with the kernel's overhead.
 void make_room(int socket, std::size_t bytes) {
     int now = 0;
@@ -85,34 +85,121 @@ Result<std::unique_ptr<ControlServer>> ControlServer::listen(sd_event* loop, std
         new ControlServer(loop, std::move(path), std::move(socket), log, std::move(answer)));
     server->io_ = TEAMO_TRY(Io::make(loop, server->socket_.get(), EPOLLIN, Priority::client,
                                      [raw = server.get()](std::uint32_t) { raw->accept(); }));
+    server->listening_again_ =
+        TEAMO_TRY(Timer::make(loop, [raw = server.get()] { raw->io_->set_events(EPOLLIN); }));
+    server->resume_ = TEAMO_TRY(Timer::make(loop, [raw = server.get()] { raw->resume(); }));
     return server;
 }
 
 ControlServer::~ControlServer() { remove_file(path_); }
 
+/// Root and the user of the daemon may change the team; the group of the daemon may read.
+ControlServer::Peer ControlServer::peer_of(int socket) {
+    ucred peer{};
+    socklen_t length = sizeof peer;
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) return {};
+    if (peer.uid == 0 || peer.uid == ::geteuid())
+        return {.user = peer.uid, .permission = control::Permission::change};
+    const auto groups = groups_of(socket, peer);
+    const bool member = std::ranges::find(groups, ::getegid()) != groups.end();
+    return {.user = peer.uid, .permission = member ? control::Permission::read : control::Permission::none};
+}
+
 void ControlServer::accept() {
+    const auto begun = used_cpu_time();
     UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!socket) return;
-    if (clients_.size() >= max_clients)
-        return log_(Level::warning, "too many control clients; refused a connection");
-    const auto permission = permission_of(socket.get());
-    if (permission == control::Permission::none)
-        return log_(Level::warning, "refused a control client: it is not root, nor in the daemon's group");
+    if (!socket) {
+        if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
+        // The client still waits, so the loop would come here again at once.
+        warn(fmt::format("cannot accept control clients: {}", errno_text(errno)));
+        return pause_listening(Clock::now() + without_descriptors);
+    }
+    const auto peer = peer_of(socket.get());
+    admit(std::move(socket), peer);
+    if (peer.permission == control::Permission::change) return;
+    const auto now = Clock::now();
+    connecting_.spend(used_cpu_time() - begun, now);
+    if (connecting_.ready() > now) pause_listening(std::max(connecting_.ready(), now + least_pause));
+}
+
+/// Takes the client, or closes its connection.
+void ControlServer::admit(UniqueFd socket, const Peer& peer) {
+    if (peer.permission == control::Permission::none)
+        return warn("refused a control client: it is not root, nor in the daemon's group");
     const int fd = socket.get();
     auto io = Io::make(loop_, fd, EPOLLIN, Priority::client,
                        [this, fd](std::uint32_t events) { serve(fd, events); });
-    if (!io) return log_(Level::warning, io.error().text);
-    clients_[fd] =
-        Client{.socket = std::move(socket), .io = std::move(*io), .permission = permission, .unsent = {}};
+    if (!io) return warn(io.error().text);
+    if (!has_place(peer)) return;
+    clients_[fd] = Client{.socket = std::move(socket), .io = std::move(*io), .peer = peer, .unsent = {}};
+}
+
+bool ControlServer::has_place(const Peer& peer) {
+    if (clients_.size() >= control::max_clients) {
+        warn("too many control clients; refused a connection");
+        return false;
+    }
+    if (!peer.is_reader()) return true;
+    switch (readers_.enter(peer.user, Clock::now())) {
+    case control::Readers::Place::given: return true;
+    case control::Readers::Place::user_has_too_many:
+        warn("too many control clients of one user; refused a connection",
+             fmt::format("user {}: ", peer.user));
+        return false;
+    case control::Readers::Place::too_many:
+        warn("too many control clients that are not root; refused a connection",
+             fmt::format("user {}: ", peer.user));
+        return false;
+    }
+    return false;
+}
+
+void ControlServer::pause_listening(Clock::time_point until) {
+    io_->set_events(0);
+    listening_again_->at(until);
 }
 
 void ControlServer::serve(int fd, std::uint32_t events) {
     const auto found = clients_.find(fd);
     if (found == clients_.end()) return;
     auto& client = found->second;
-    const bool alive = client.unsent.empty() ? (events & EPOLLIN) != 0 && receive(client)
-                                             : (events & EPOLLOUT) != 0 && send(client);
-    if (!alive) clients_.erase(found);
+    const auto peer = client.peer;
+    const auto begun = used_cpu_time();
+    bool alive = false;
+    if (!client.unsent.empty())
+        alive = (events & EPOLLOUT) != 0 && send(client);
+    else if (is_paused(client)) // its requests wait; they change nothing, so none is done for who has gone
+        alive = (events & EPOLLHUP) == 0;
+    else
+        alive = (events & EPOLLIN) != 0 && receive(client);
+    const auto served = used_cpu_time();
+    if (peer.is_reader()) readers_.spend(peer.user, served - begun, Clock::now());
+    if (alive) return await_events(client);
+    clients_.erase(found);
+    if (!peer.is_reader()) return;
+    readers_.leave(peer.user, Clock::now());
+    connecting_.spend(used_cpu_time() - served, Clock::now());
+}
+
+bool ControlServer::is_paused(const Client& client) const {
+    return client.peer.is_reader() && readers_.ready(client.peer.user) > Clock::now();
+}
+
+void ControlServer::await_events(Client& client) {
+    if (!client.unsent.empty()) return client.io->set_events(EPOLLOUT);
+    if (!is_paused(client)) return client.io->set_events(EPOLLIN);
+    client.io->set_events(0); // EPOLLHUP comes nevertheless
+    const auto until = std::max(readers_.ready(client.peer.user), Clock::now() + least_pause);
+    if (resume_at_ && *resume_at_ <= until) return;
+    resume_at_ = until;
+    resume_->at(until);
+}
+
+/// Those who still have to wait set the timer again.
+void ControlServer::resume() {
+    resume_at_.reset();
+    for (auto& [fd, client] : clients_)
+        await_events(client);
 }
 
 bool ControlServer::receive(Client& client) {
@@ -131,7 +218,7 @@ bool ControlServer::receive(Client& client) {
         if (refused != nullptr)
             reply = *refused;
         else if (const auto& asked = std::get<control::Request>(request);
-                 control::needed_for(asked) > client.permission)
+                 control::needed_for(asked) > client.peer.permission)
             reply = control::Refusal{.code = "AccessDenied", .message = "Only root may do this."};
         else
             reply = answer_(asked);
@@ -146,9 +233,17 @@ bool ControlServer::send(Client& client) {
     const auto sent =
         ::send(client.socket.get(), client.unsent.data(), client.unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     const bool waits = sent < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == EINTR);
-    client.io->set_events(waits ? EPOLLOUT : EPOLLIN);
     if (!waits) client.unsent.clear();
     return waits || sent >= 0;
+}
+
+/// For what a client can cause as often as it likes.
+void ControlServer::warn(const std::string& text, std::string_view prefix) {
+    if (const auto now = Clock::now(); now >= warned_until_) {
+        warned_.clear();
+        warned_until_ = now + quiet;
+    }
+    warned_[text](log_, Level::warning, prefix, text);
 }
 
 } // namespace teamo

@@ -22,6 +22,9 @@ std::optional<ControlSocket> ControlSocket::to(std::string_view team) {
 }
 
 bool ControlSocket::send(std::string_view record) const {
+    constexpr int without_asking = 128 << 10; // less than the kernel's default
+    if (const int needed = static_cast<int>(record.size()) * 2; needed > without_asking)
+        ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUFFORCE, &needed, sizeof needed);
     return ::send(socket_.get(), record.data(), record.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
@@ -30,8 +33,10 @@ std::optional<std::string> ControlSocket::receive(milliseconds patience) const {
     if (::poll(&arrival, 1, static_cast<int>(patience.count())) <= 0) return std::nullopt;
     int size = 0;
     if (::ioctl(socket_.get(), SIOCINQ, &size) < 0 || size == 0) return std::nullopt; // closed
-    std::string record(static_cast<std::size_t>(size), '\0');
-    if (::recv(socket_.get(), record.data(), record.size(), 0) != size) return std::nullopt;
+    std::string record(static_cast<std::size_t>(size), '\0'); // room for all records that wait
+    const auto got = ::recv(socket_.get(), record.data(), record.size(), 0);
+    if (got <= 0) return std::nullopt;
+    record.resize(static_cast<std::size_t>(got));
     return record;
 }
 
