@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Packets lost by kill -9 and a new start at a high rate, beside what this machine loses without a restart.
+//
+// lab: Restart.* by team on 6.12, 60 s, compare
+// lab: Restart.* by bond on 6.12, 60 s, compare
 #include "netns/configs.h"
+#include "netns/link_monitor.h"
 #include "support/figure.h"
 #include "support/net/network_lock.h"
 #include "support/traffic/traffic.h"
 
-#include <gmock/gmock.h>
-
-#include <numeric>
+#include <algorithm>
 #include <thread>
 
 namespace teamo::test {
 namespace {
 
-constexpr unsigned rate = 50'000;
+/// Packets a second, each way. An emulated CPU passes fewer.
+const unsigned rate = emulated() ? 5'000 : 50'000;
 
 struct Round {
     std::uint64_t lost = 0;
@@ -42,14 +45,14 @@ void report(std::string_view what, const std::vector<Round>& list) {
                static_cast<double>(silence.count()) / 1000);
 }
 
-TEST(Restart, loses_no_packet_at_50000_per_second) {
+TEST(Restart, loses_no_packet) {
     const Cabling wires(4, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
     Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
     Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = rate});
     std::vector<Round> restarts, idle;
-    const auto monitor = Process::start({.argv = {"ip", "-o", "monitor", "link"}, .in = &wires.host()});
+    LinkMonitor monitor(wires.host());
     for (int round = 0; round < rounds({.shown = 4, .measured = 20}); ++round) {
         idle.push_back(during(out, in, [] { std::this_thread::sleep_for(100ms); }));
         restarts.push_back(during(out, in, [&team] {
@@ -59,16 +62,13 @@ TEST(Restart, loses_no_packet_at_50000_per_second) {
     }
     report("without a restart", idle);
     report("restarts", restarts);
-    wires.host().ip("link set lo mtu 60000");
-    EXPECT_TRUE(eventually("the monitor has seen all",
-                           [&] { return monitor.out().find("mtu 60000") != std::string::npos; }));
-    EXPECT_THAT(monitor.out(), testing::Not(testing::HasSubstr("state DOWN")));
-    EXPECT_THAT(monitor.out(), testing::Not(testing::HasSubstr("Deleted")));
-    std::vector<std::uint64_t> lost;
-    for (const auto& round : restarts)
-        lost.push_back(round.lost);
-    EXPECT_TRUE(
-        at_most("median of packets lost by a restart", median(lost), {.promised = 0, .defect = 2'000}));
+    EXPECT_EQ("", monitor.losses());
+    const auto most = [](const std::vector<Round>& list) {
+        return static_cast<double>(std::ranges::max(list, {}, &Round::lost).lost);
+    };
+    // The worst one: no restart may lose a packet. A millisecond without a port loses as many as the bound.
+    EXPECT_TRUE(at_most("packets lost by the worst restart", most(restarts),
+                        {.promised = 0, .defect = 2 * rate / 1'000.0 + 2 * most(idle)}));
 }
 
 } // namespace
