@@ -10,8 +10,10 @@
 #include "netns/configs.h"
 #include "netns/link_monitor.h"
 #include "netns/team_driver.h"
+#include "support/daemon/watched_calls.h"
 #include "support/traffic/traffic.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace teamo::test {
@@ -127,6 +129,43 @@ TEST(Adoption, after_a_port_was_added_by_hand) {
     team.kill();
     team.start();
     EXPECT_TRUE(team.link_is_up("eth3"));
+}
+
+/// STRSET_GET, LINKMODES_GET, FEATURES_GET (ethtool_netlink.h).
+bool asks_ethtool(const std::string& step) {
+    return step.starts_with("netlink 16 ") &&
+           (step.ends_with(" command 1") || step.ends_with(" command 4") || step.ends_with(" command 11"));
+}
+
+/// No RTM_SETLINK (19), no address or route, no ethtool setting, no file of /proc or /sys. Not even the
+/// journal, which has what it should.
+bool may_be_of_an_adoption(const std::string& step) {
+    return step == "bpf 2" ||                // fills the maps of its own programs
+           step == "netlink 0 message 36" || // clsact, which exists: EEXIST
+           step == "netlink 0 message 44" || // replaces a filter
+           step.starts_with("bpf 8") ||      // netkit: attaches the transmit program
+           step.starts_with("bpf 9") ||      // netkit: detaches that of the last daemon
+           asks_ethtool(step) || step.find(" /run/teamd/") != std::string::npos ||
+           step.ends_with(" /run/teamd");
+}
+
+/// Compare, then write: of a team that is as planned a new daemon writes its own programs and files.
+TEST(Adoption, writes_only_what_is_its_own) {
+    const Cabling wires(4, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(4));
+    bring_up(wires, team);
+    if (by_driver(wires) || by_bonding(wires))
+        GTEST_SKIP() << "the list of calls is that of the BPF datapath";
+    team.kill();
+    WatchedCalls calls;
+    ASSERT_TRUE(team.try_to_start(calls));
+    for (unsigned port = 1; port <= wires.ports(); ++port)
+        EXPECT_TRUE(team.await_link(Cabling::port(port)));
+    for (const auto& step : calls.steps())
+        EXPECT_TRUE(may_be_of_an_adoption(step)) << step;
+    const auto is_filter = [](const std::string& step) { return step == "netlink 0 message 44"; };
+    // The receive program of each port and the transmit program: once, in their places.
+    EXPECT_GE(wires.ports() + 1, std::ranges::count_if(calls.steps(), is_filter));
 }
 
 TEST(Adoption, not_with_force_recreate) {

@@ -124,7 +124,10 @@ std::optional<std::string> netlink_step(int handle, pid_t process, std::uint64_t
                                                 : (header->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP ||
                                                       header->nlmsg_type == GENL_ID_CTRL;
     if (asks) return std::nullopt;
-    return fmt::format("netlink {} message {}", protocol, header->nlmsg_type);
+    const auto command =
+        protocol == NETLINK_GENERIC ? peek<genlmsghdr>(process, message + NLMSG_HDRLEN) : std::nullopt;
+    return fmt::format("netlink {} message {}{}", protocol, header->nlmsg_type,
+                       command ? fmt::format(" command {}", command->cmd) : "");
 }
 
 /// The address of the message of a sendmsg(2).
@@ -221,6 +224,11 @@ void WatchedCalls::follow(pid_t process, UniqueFd listener) {
     serving_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
 }
 
+std::vector<std::string> WatchedCalls::steps() const {
+    const std::scoped_lock lock(mutex_);
+    return steps_;
+}
+
 std::string WatchedCalls::what() const {
     const std::scoped_lock lock(mutex_);
     return what_;
@@ -286,9 +294,10 @@ void WatchedCalls::answer() {
     }
     if (const auto step = step_of(call, handle_.get())) {
         const auto number = ++count_;
-        if (number == killed_at_ || number == refused_at_) {
+        {
             const std::scoped_lock lock(mutex_);
-            what_ = *step;
+            steps_.push_back(*step);
+            if (number == killed_at_ || number == refused_at_) what_ = *step;
         }
         if (number == killed_at_) {
             ::kill(process_, SIGKILL);

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 struct sock_fprog;
 
@@ -66,7 +67,9 @@ public:
 
     /// The number of steps so far.
     unsigned count() const { return count_; }
-    /// The step before which the program was killed, or that was refused: "sendmsg 16".
+    /// All steps so far, as what() names them.
+    std::vector<std::string> steps() const;
+    /// The step before which the program was killed, or that was refused: "netlink 0 message 19".
     std::string what() const;
 
     /// For the code that starts the program: its filter, and the descriptor that the kernel returned for it.
@@ -92,6 +95,7 @@ private:
     unsigned seen_ = 0;
     mutable std::mutex mutex_; ///< protects the following members
     std::string what_;
+    std::vector<std::string> steps_;
     std::function<void()> before_reading_;
     pid_t process_ = 0;
     UniqueFd handle_, listener_;
