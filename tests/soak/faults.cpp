@@ -15,13 +15,13 @@ struct Kind {
     unsigned amounts;
 };
 
-constexpr unsigned most_flaps = 40, steps_of_a_start = 300;
+constexpr unsigned most_flaps = 40, steps_of_a_start = 300, steps_of_a_creation = 40;
 
 constexpr std::array kinds{
     Kind{Fault::cable, "cable", 20, 1},
     Kind{Fault::flaps, "flaps", 8, most_flaps},
     Kind{Fault::kill, "kill -9 and start", 4, 1},
-    Kind{Fault::stop, "SIGTERM and start", 2, 1},
+    Kind{Fault::stop, "SIGTERM and start", 8, 2 * steps_of_a_creation},
     Kind{Fault::freeze, "freeze", 6, 1},
     Kind{Fault::thaw, "thaw", 0, 1},
     Kind{Fault::move, "move away or back", 10, 1},
@@ -30,7 +30,7 @@ constexpr std::array kinds{
     Kind{Fault::member, "port remove or add", 8, 1},
     Kind{Fault::reload, "reload", 6, configurations},
     Kind{Fault::flood, "flood", 3, 20'000},
-    Kind{Fault::overrun, "socket overrun", 2, 3'000},
+    Kind{Fault::overrun, "socket overrun", 1, 3'000},
     Kind{Fault::refused_call, "start with a refused call", 3, steps_of_a_start},
     Kind{Fault::killed_call, "start killed before a call", 3, steps_of_a_start},
     Kind{Fault::feature, "TSO off", 4, 1},
@@ -38,6 +38,7 @@ constexpr std::array kinds{
     Kind{Fault::address, "address of the team", 3, 250},
     Kind{Fault::down_up, "team down and up", 3, 1},
     Kind{Fault::deaf_client, "client that does not read", 2, 300},
+    Kind{Fault::bucket, "balance move", 6, 256},
 };
 static_assert(kinds.size() == static_cast<std::size_t>(Fault::count));
 
@@ -48,16 +49,20 @@ bool restarts(Fault fault) {
            fault == Fault::killed_call;
 }
 
-/// Half of the time the daemon is left alone, so that its memory and descriptors can be compared.
+/// Long stretches without a restart, in which memory and descriptors can be compared: what is lost with each
+/// fault must become more than the bound. The first stretch fits into five minutes.
 bool is_time_without_restarts(unsigned count) {
-    constexpr unsigned period = 200;
-    return count / period % 2 == 1;
+    constexpr unsigned restarts_at_first = 200, first_stretch = 1'000, restarts = 1'500, stretch = 4'000;
+    constexpr unsigned first_end = restarts_at_first + first_stretch;
+    if (count < first_end) return count >= restarts_at_first;
+    return (count - first_end) % (restarts + stretch) >= restarts;
 }
 
 /// A frozen daemon can do none of these, or the request would wait for it.
 bool needs_an_answer(Fault fault) {
     return fault == Fault::member || fault == Fault::reload || fault == Fault::deaf_client ||
-           fault == Fault::freeze || fault == Fault::overrun || fault == Fault::stop;
+           fault == Fault::freeze || fault == Fault::overrun || fault == Fault::stop ||
+           fault == Fault::bucket;
 }
 
 /// Faults of a device need the device.
@@ -114,12 +119,16 @@ Action Script::next() {
             return false;
         });
         action = {.fault = kind->fault, .port = 1 + below(ports), .amount = below(kind->amounts)};
-        const bool at_home = std::ranges::all_of(model_.port, [](const Port& port) { return port.here; });
-        // A device that is away when its team ends keeps what it has: nobody could restore it.
-        const bool may_end = action.fault != Fault::stop || (begins && at_home);
+        // A device that is away when its team ends keeps what it has, as nobody could restore it: it comes
+        // home first.
+        const auto away = std::ranges::find(model_.port, false, &Port::here);
+        if (action.fault == Fault::stop && away != model_.port.end())
+            action = {.fault = Fault::move, .port = 1 + static_cast<unsigned>(away - model_.port.begin())};
+        const bool may_end = action.fault != Fault::stop || begins;
         fits = may_end && !(alone && restarts(action.fault)) &&
                !(model_.frozen && needs_an_answer(action.fault)) &&
-               !(needs_the_port(action.fault) && !model_.at(action.port).here);
+               !(needs_the_port(action.fault) && !model_.at(action.port).here) &&
+               !(action.fault == Fault::bucket && !model_.carries(action.port));
     }
     // The state settles only with a daemon that runs.
     if (burst_ == 1 && (model_.frozen || action.fault == Fault::freeze)) {
@@ -137,8 +146,10 @@ std::string configuration(bool backup, unsigned number) {
         names.push_back(fmt::format("eth{}", port));
     constexpr std::array hashes{R"(["eth", "ipv4", "ipv6", "l4"])", R"(["ipv4", "l4"])",
                                 R"(["eth", "ipv4"])"};
+    constexpr auto balancer = R"(, "tx_balancer": {"name": "basic", "balancing_interval": 2})";
     const auto runner = backup ? R"({"name": "activebackup", "hwaddr_policy": "same_all"})"
-                               : fmt::format(R"({{"name": "loadbalance", "tx_hash": {}}})", hashes[number]);
+                               : fmt::format(R"({{"name": "loadbalance", "tx_hash": {}{}}})", hashes[number],
+                                             is_balanced(number) ? balancer : "");
     constexpr std::array guards{"off", "full", "arp"};
     return test::team_config(
         runner, test::ports_object(names),

@@ -17,7 +17,7 @@ enum class Fault {
     cable,        ///< pulls or plugs it
     flaps,        ///< the cable's link goes and comes back, many times
     kill,         ///< kill -9, and a start
-    stop,         ///< SIGTERM, and a start
+    stop,         ///< SIGTERM, and a start that makes a new team; every second one is killed in it
     freeze,       ///< SIGSTOP; the next thaw continues the daemon
     thaw,         ///< SIGCONT
     move,         ///< the port goes to another namespace, or comes back
@@ -34,6 +34,7 @@ enum class Fault {
     address,      ///< the administrator changes the team's address
     down_up,      ///< the administrator sets the team down and up
     deaf_client,  ///< a client that asks and does not read
+    bucket,       ///< the administrator moves a bucket to another port
     count
 };
 
@@ -84,5 +85,7 @@ std::string configuration(bool backup, unsigned number);
 inline constexpr unsigned configurations = 3;
 /// Whether this configuration has the guard.
 constexpr bool is_guarded(unsigned number) { return number != 0; }
+/// Whether it balances, with a runner that can.
+constexpr bool is_balanced(unsigned number) { return number == 2; }
 
 } // namespace teamo::soak

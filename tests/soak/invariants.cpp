@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "soak/invariants.h"
 
+#include "soak/records.h"
 #include "support/net/socket_address.h"
 #include "support/traffic/frames.h"
 #include "support/traffic/packet_socket.h"
 
 #include <poll.h>
-#include <rapidjson/document.h>
-#include <rapidjson/pointer.h>
 #include <sys/socket.h>
 
-#include <filesystem>
-#include <fstream>
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -21,35 +19,7 @@ using namespace test;
 
 namespace {
 
-using Document = rapidjson::Document;
-
 std::string near(unsigned port) { return Cabling::port(port); }
-
-const rapidjson::Value* find(const Document& in, const std::string& pointer) {
-    return rapidjson::Pointer(pointer.c_str()).Get(in);
-}
-bool is_true(const Document& in, const std::string& pointer) {
-    const auto* value = find(in, pointer);
-    return value != nullptr && value->IsBool() && value->GetBool();
-}
-unsigned number_of(const Document& in, const std::string& pointer) {
-    const auto* value = find(in, pointer);
-    return value != nullptr && value->IsUint() ? value->GetUint() : 0;
-}
-std::string text_at(const Document& in, const std::string& pointer) {
-    const auto* value = find(in, pointer);
-    return value != nullptr && value->IsString() ? value->GetString() : "";
-}
-
-std::optional<Document> state_of(const TeamUnderTest&) {
-    const auto socket = ControlSocket::to("team0");
-    const auto text = socket ? payload_of(socket->ask("StateDump", {}, 1s)) : std::nullopt;
-    if (!text) return {};
-    Document document;
-    document.Parse(text->c_str());
-    if (document.HasParseError()) return {};
-    return document;
-}
 
 /// Which ports the document has, and what each does.
 std::string wrong_document(const Document& state, const Model& model, bool backup) {
@@ -62,7 +32,8 @@ std::string wrong_document(const Document& state, const Model& model, bool backu
     if (has != expected)
         return fmt::format("the state document has the ports {}, not {}", testing::PrintToString(has),
                            testing::PrintToString(expected));
-    unsigned buckets = 0, carriers = 0, transmitters = 0;
+    std::uint64_t buckets = 0;
+    unsigned carriers = 0, transmitters = 0;
     for (unsigned port = 1; port <= ports; ++port) {
         if (!model.is_member(port)) continue;
         const auto at = fmt::format("/ports/{}", near(port));
@@ -139,36 +110,6 @@ std::string wrong_devices(const World& world, const Model& model, const Document
     return {};
 }
 
-/// The journal names the ports, each in a slot of its own.
-std::string wrong_journal(const Model& model) {
-    std::ifstream file("/run/teamd-offload/team0.json");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    Document journal;
-    journal.Parse(text.c_str());
-    if (journal.HasParseError() || !journal.IsObject()) return "the journal is no JSON object";
-    const auto* list = find(journal, "/ports");
-    if (list == nullptr || !list->IsArray()) return "the journal has no ports";
-    std::set<std::string> names;
-    std::set<unsigned> slots;
-    for (const auto& each : list->GetArray()) {
-        names.insert(each["name"].GetString());
-        if (!slots.insert(each["slot"].GetUint()).second) return "two ports of the journal have one slot";
-    }
-    for (unsigned port = 1; port <= ports; ++port)
-        if (model.is_member(port) && !names.contains(near(port)))
-            return fmt::format("{} is not in the journal", near(port));
-    return {};
-}
-
-std::string wrong_files() {
-    for (const auto* folder : {"/run/teamd", "/run/teamd-offload"})
-        for (const auto& file : std::filesystem::directory_iterator(folder))
-            if (const auto name = file.path().filename().string();
-                name.find("tmp") != std::string::npos || name.find("broken") != std::string::npos)
-                return fmt::format("{} is left", file.path().native());
-    return {};
-}
-
 UniqueFd receiver(const NetNs& in, const std::string& address, std::uint16_t port) {
     const SocketAddress own(address, port);
     auto socket = socket_in(in, own.family(), SOCK_DGRAM);
@@ -230,34 +171,68 @@ std::string wrong_way_in(World& world, const Model& model) {
                                       testing::PrintToString(came));
 }
 
+/// Frames by a cable whose port does not receive: each is counted, and nothing that did not come.
+std::string wrong_drops(const World& world, const Model& model, const Document& state) {
+    constexpr unsigned frames = 7;
+    constexpr std::uint16_t port = 6002;
+    for (unsigned number = 1; number <= ports; ++number) {
+        if (!model.carries(number) ||
+            is_true(state, fmt::format("/ports/{}/datapath/receives", near(number))))
+            continue;
+        const auto dropped = [&, item = fmt::format("/ports/{}/datapath/counters/rx_dropped", near(number))] {
+            const auto now = state_of_team();
+            return now ? number_of(*now, item) : 0;
+        };
+        const auto sent = [&] { return counters(world.wires().peer(), Cabling::far_end(number)).tx_packets; };
+        const auto sent_before = sent(), dropped_before = dropped();
+        const PacketSocket far(world.wires().peer(), Cabling::far_end(number));
+        for (unsigned frame = 0; frame < frames; ++frame)
+            far.send(udp4({.to_mac = mac(look(world.wires().host(), "team0").address),
+                           .from_mac = mac(look(world.wires().client(), "client0").address),
+                           .to = team_v4,
+                           .from = client_v4,
+                           .to_port = port,
+                           .from_port = port},
+                          near(number)));
+        std::uint64_t counted = 0;
+        if (!eventually(
+                "", [&] { return (counted = dropped() - dropped_before) >= frames; }, 500ms))
+            return fmt::format("{} does not receive, {} frames came and {} are counted as dropped",
+                               near(number), frames, counted);
+        if (const auto came = sent() - sent_before; counted > came)
+            return fmt::format("{}: {} frames came and {} are counted as dropped", near(number), came,
+                               counted);
+        return {};
+    }
+    return {};
+}
+
 } // namespace
 
-std::string wrong_state(World& world, const Model& model) {
-    if (!world.team().running()) return "the daemon does not run";
-    const auto state = state_of(world.team());
-    if (!state) return "the daemon does not show its state";
-    for (const auto& wrong : {wrong_document(*state, model, world.backup()), wrong_journal(model)})
+std::optional<Document> state_of_team() {
+    const auto socket = ControlSocket::to("team0");
+    const auto text = socket ? payload_of(socket->ask("StateDump", {}, 1s)) : std::nullopt;
+    return text ? parsed(*text) : std::nullopt;
+}
+
+std::string wrong_state(World& world, const Model& model, const Document& state) {
+    for (const auto& wrong : {wrong_document(state, model, world.backup()), wrong_journal(world, model)})
         if (!wrong.empty()) return wrong;
-    if (auto wrong = wrong_devices(world, model, *state); !wrong.empty()) return wrong;
+    if (auto wrong = wrong_devices(world, model, state); !wrong.empty()) return wrong;
     return wrong_files();
 }
 
-std::string wrong_traffic(World& world, const Model& model) {
+std::string wrong_traffic(World& world, const Model& model, const Document& state) {
     bool any = false;
     for (unsigned port = 1; port <= ports; ++port)
         any = any || model.carries(port);
     if (!any) return {};
     if (auto wrong = wrong_way_out(world); !wrong.empty()) return wrong;
     if (auto wrong = wrong_way_in(world, model); !wrong.empty()) return wrong;
+    if (auto wrong = wrong_drops(world, model, state); !wrong.empty()) return wrong;
     if (!world.out().flows(1, 1s)) return "the stream to the client stands";
     if (!world.in().flows(1, 1s)) return "the stream from the client stands";
     return {};
-}
-
-std::string wrong_silence(const World& world) {
-    // Status 124: timeout ended it.
-    const auto heard = sh(world.wires().host(), "timeout 0.4 ip monitor link");
-    return heard.out.empty() ? "" : "devices change although nothing happens:\n" + heard.out;
 }
 
 std::string wrong_end(World& world) {
@@ -272,67 +247,6 @@ std::string wrong_end(World& world) {
     if (exists(host, "team0") || exists(host, "tmo0")) return "the team's devices are left";
     const auto files = must(host, "find /run/teamd /run/teamd-offload ! -type d");
     return files.empty() ? "" : "files are left: " + files;
-}
-
-namespace {
-
-/// What the descriptors of a process are, like "anon_inode:bpf-map" or "socket", and how many of each.
-std::map<std::string, std::size_t> descriptors_of(const std::string& folder) {
-    std::map<std::string, std::size_t> kinds;
-    for (const auto& each : std::filesystem::directory_iterator(folder + "/fd")) {
-        std::error_code closed_meanwhile;
-        const auto target = std::filesystem::read_symlink(each, closed_meanwhile).native();
-        if (!closed_meanwhile) ++kinds[target.substr(0, target.find(":["))];
-    }
-    return kinds;
-}
-
-} // namespace
-
-std::string Growth::wrong(World& world, const Model& model) {
-    const auto process = world.team().pid();
-    const auto folder = fmt::format("/proc/{}", process);
-    std::ifstream status(folder + "/status");
-    kib_ = 0;
-    for (std::string word; status >> word;)
-        if (word == "VmRSS:") status >> kib_;
-    const auto kinds = descriptors_of(folder);
-    descriptors_ = 0;
-    for (const auto& [kind, count] : kinds)
-        descriptors_ += count;
-    auto of_others = world.deaf_clients();
-    for (unsigned port = 1; port <= ports; ++port)
-        of_others += model.is_member(port) ? 1 : 0;
-    descriptors_ -= std::min(of_others, descriptors_);
-    std::string children;
-    std::ifstream(fmt::format("{}/task/{}/children", folder, process)) >> children;
-    if (!children.empty()) return "the daemon has a child: " + children;
-    // What a daemon allocates in its first faults it uses again.
-    constexpr unsigned warm_up = 25;
-    if (process_ != process) process_ = process, first_ = {};
-    auto& first = first_[is_guarded(model.configuration) ? 1 : 0];
-    if (++first.looks <= warm_up) {
-        first.kib = std::max(kib_, first.kib);
-        first.descriptors = std::max(descriptors_, first.descriptors);
-        return {};
-    }
-    // A freed block stays in the quarantine of the address sanitizer.
-    const bool sanitized = std::getenv("TEAMO_DAEMON") != nullptr;
-    const std::size_t more_kib = sanitized ? 600'000 : 4'096, more_descriptors = 4;
-    if (kib_ > first.kib + more_kib)
-        return fmt::format("the daemon's memory grew from {} to {} KiB", first.kib, kib_);
-    if (descriptors_ > first.descriptors + more_descriptors)
-        return fmt::format("the daemon's descriptors grew from {} to {}: {}", first.descriptors, descriptors_,
-                           testing::PrintToString(kinds));
-    return {};
-}
-
-std::string Growth::text() const {
-    return fmt::format(
-        "memory {} KiB, {} descriptors after {} and {} looks (at first at most {} and {}; with the "
-        "guard {} and {})",
-        kib_, descriptors_, first_[0].looks, first_[1].looks, first_[0].kib, first_[0].descriptors,
-        first_[1].kib, first_[1].descriptors);
 }
 
 } // namespace teamo::soak

@@ -4,42 +4,22 @@
 // is wrong, "" if nothing is.
 #pragma once
 
+#include "soak/state.h"
 #include "soak/world.h"
-
-#include <map>
 
 namespace teamo::soak {
 
-/// The state document, the devices, the filters, the marks and the journal are those of the model, and
-/// packets pass. It can be asked again until it is true.
-std::string wrong_state(World& world, const Model& model);
+/// None if the daemon does not answer.
+std::optional<Document> state_of_team();
 
-/// Packets pass both ways, by each port that carries.
-std::string wrong_traffic(World& world, const Model& model);
+/// The state document, the devices, the filters, the marks and the journal are those of the model. It can be
+/// asked again until it is true.
+std::string wrong_state(World& world, const Model& model, const Document& state);
 
-/// With nothing to do the daemon changes no device.
-std::string wrong_silence(const World& world);
+/// Packets pass both ways, by each port that carries. By a port that does not receive they are counted.
+std::string wrong_traffic(World& world, const Model& model, const Document& state);
 
 /// Everything is as before: after SIGTERM.
 std::string wrong_end(World& world);
-
-/// Memory and descriptors of a daemon stay the same while it runs.
-class Growth {
-public:
-    /// Of a settled daemon. With the guard it has more descriptors; those of ports and of clients are not
-    /// counted. While it answers, reads or loads a program it has more for a moment: what has grown must be
-    /// seen again.
-    std::string wrong(World& world, const Model& model);
-    std::string text() const;
-
-private:
-    struct First {
-        unsigned looks = 0;
-        std::size_t kib = 0, descriptors = 0;
-    };
-    pid_t process_ = 0;
-    std::array<First, 2> first_; ///< without and with the guard
-    std::size_t kib_ = 0, descriptors_ = 0;
-};
 
 } // namespace teamo::soak

@@ -2,7 +2,11 @@
 //
 // teamo-soak SECONDS [SEED]: random faults, and after each the state of the world is checked. The seed
 // decides the faults; SOAK_SEED=N SOAK_ACTIONS=M repeats the first M of them.
+#include "soak/buckets.h"
+#include "soak/growth.h"
 #include "soak/invariants.h"
+#include "soak/records.h"
+#include "soak/silence.h"
 #include "support/net/world.h"
 
 #include <csignal>
@@ -16,6 +20,8 @@ using namespace test;
 
 /// Rounds of waiting for a daemon that has been killed, frozen or flooded; a sanitized one is slow.
 constexpr milliseconds settles_within = 20s;
+/// In checks.
+constexpr unsigned often = 20;
 
 class Soak {
 public:
@@ -29,8 +35,7 @@ public:
         } catch (const std::exception& error) {
             return report(error.what());
         }
-        fmt::print("{} faults, {} checks in {} s; {}\n", done_.size(), checks_, since(start_).count() / 1000,
-                   growth_.text());
+        fmt::print("{}, {} checks, {} reported moves of buckets\n", text(), checks_, buckets_.reported());
         return EXIT_SUCCESS;
     }
 
@@ -40,27 +45,51 @@ private:
         done_.push_back(action);
         world_.perform(action, model_);
         model_ = after(model_, action);
+        buckets_.note(action);
         if (action.last) check();
     }
 
     void check() {
-        must_become_right(
-            [&] {
-                world_.attend();
-                auto wrong = wrong_state(world_, model_);
-                return wrong.empty() ? wrong_traffic(world_, model_) : wrong;
-            },
-            settles_within);
+        must_become_right([&] { return wrong(); }, settles_within);
+        if (const auto state = state_of_team()) buckets_.keep(*state, model_, world_.team().pid());
         ++checks_;
-        must_become_right([&] { return growth_.wrong(world_, model_); });
-        constexpr unsigned often = 20, seldom = 500;
+        must_become_right([&] { return wrong_growth(); });
+        constexpr unsigned seldom = 500;
         if (checks_ % often == 0) {
-            must_become_right([&] { return wrong_silence(world_); });
-            fmt::print("{} faults, {} s; {}\n", done_.size(), since(start_).count() / 1000, growth_.text());
+            fmt::print("{}\n", text());
             std::fflush(stdout);
         }
         const bool any = model_.carries(1) || model_.carries(2) || model_.carries(3) || model_.carries(4);
         if (checks_ % seldom == 0 && any) world_.renew_streams();
+    }
+
+    std::string wrong() {
+        world_.attend();
+        if (!world_.team().running()) return "the daemon does not run";
+        const auto state = state_of_team();
+        if (!state) return "the daemon does not show its state";
+        if (auto wrong = wrong_state(world_, model_, *state); !wrong.empty()) return wrong;
+        if (auto wrong = buckets_.wrong(*state, model_, world_.team().pid()); !wrong.empty()) return wrong;
+        // What follows changes nothing, and each of its requests takes a pass: no device and no file may
+        // change.
+        const Silence silence(world_.wires().host(), {journal_file, Bystander::journal_file});
+        if (auto wrong = wrong_traffic(world_, model_, *state); !wrong.empty()) return wrong;
+        if (auto wrong = world_.bystander().wrong(); !wrong.empty()) return wrong;
+        if (checks_ % often == 0) std::this_thread::sleep_for(400ms); // for what a timer does
+        return silence.broken();
+    }
+
+    std::string wrong_growth() {
+        auto of_others = world_.deaf_clients();
+        for (unsigned port = 1; port <= ports; ++port)
+            of_others += model_.is_member(port) ? 1 : 0;
+        auto wrong = growth_.wrong({.process = world_.team().pid(),
+                                    .faults = done_.size(),
+                                    .of_others = of_others,
+                                    .guarded = is_guarded(model_.configuration)});
+        if (!wrong.empty()) return wrong;
+        wrong = growth_of_other_.wrong({.process = world_.bystander().pid(), .faults = done_.size()});
+        return wrong.empty() ? "" : "the other team: " + wrong;
     }
 
     /// All ports come home and are ports; then the daemon ends, and nothing may be left.
@@ -79,7 +108,13 @@ private:
         check();
         if (const auto status = world_.team().stop(); status != 0)
             throw SetupError(fmt::format("SIGTERM: the exit status is {}", status.value_or(-1)));
+        world_.bystander().stop();
         must_be(wrong_end(world_));
+    }
+
+    std::string text() const {
+        return fmt::format("{} faults, {} s; {}; the other team: {}", done_.size(),
+                           since(start_).count() / 1000, growth_.text(), growth_of_other_.text());
     }
 
     /// For what a daemon in the middle of its work shows for a moment: a request, an event, a timer.
@@ -113,7 +148,8 @@ private:
     Script script_;
     World world_;
     Model model_;
-    Growth growth_;
+    Growth growth_, growth_of_other_;
+    Buckets buckets_;
     std::vector<Action> done_;
     std::uint64_t checks_ = 0;
     SteadyClock::time_point start_ = SteadyClock::now();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "soak/world.h"
 
+#include "soak/records.h"
 #include "support/traffic/frames.h"
 #include "support/traffic/packet_socket.h"
 
@@ -22,9 +23,8 @@ std::string near(unsigned port) { return Cabling::port(port); }
 
 std::string settings(const NetNs& in, const std::string& device) {
     const auto seen = look(in, device);
-    std::string text = fmt::format("address {} mtu {}", seen.address, seen.mtu);
-    for (const auto* flag : {"UP", "PROMISC", "ALLMULTI"})
-        if (seen.flags.contains(flag)) text += fmt::format(" {}", flag);
+    auto text = settings_text(seen.address, seen.mtu, seen.up(), seen.flags.contains("PROMISC"),
+                              seen.flags.contains("ALLMULTI"));
     for (const auto& name : seen.altnames)
         text += fmt::format(" altname {}", name);
     return text + "\n" +
@@ -34,6 +34,9 @@ std::string settings(const NetNs& in, const std::string& device) {
 }
 
 World::World(bool backup) : backup_(backup), team_(configuration(backup, 0), TeamUnderTest::later) {
+    // Each is another, so that the journal cannot take one for another.
+    wires_.host().ip("link set eth1 mtu 1400 address 02:00:00:00:01:01\nlink set eth2 allmulticast on\n"
+                     "link set eth3 mtu 1480 up");
     for (unsigned port = 1; port <= ports; ++port)
         before_[port - 1] = settings(wires_.host(), near(port));
     team_.start();
@@ -56,6 +59,7 @@ void World::renew_streams() {
 void World::attend() {
     // As systemd does. Only a watched daemon may end by itself: it was to be killed, or a call was refused.
     for (int times = 0; !team_.running() && calls_ && times < 3; ++times) {
+        if (const auto wrong = wrong_remains(wires_.host()); !wrong.empty()) throw SetupError(wrong);
         team_.start();
         calls_.reset();
     }
@@ -68,9 +72,14 @@ void World::attend() {
     }
 }
 
+void World::kill() {
+    team_.kill();
+    if (const auto wrong = wrong_remains(wires_.host()); !wrong.empty()) throw SetupError(wrong);
+}
+
 void World::unwatch() {
     if (!calls_) return;
-    team_.kill();
+    kill();
     team_.start();
     calls_.reset();
 }
@@ -88,30 +97,21 @@ void World::perform(const Action& action, const Model& before) {
         break;
     }
     case Fault::kill:
-        team_.kill();
+        kill();
         team_.start();
         calls_.reset();
         break;
-    case Fault::stop:
-        unwatch();
-        if (const auto status = team_.stop(); status != 0)
-            throw SetupError(fmt::format("SIGTERM: the daemon's exit status is {}", status.value_or(-1)));
-        for (unsigned each = 1; each <= ports; ++each)
-            if (const auto is = settings(wires_.host(), near(each)); !this->before(each).empty())
-                if (is != this->before(each))
-                    throw SetupError(
-                        fmt::format("{} is not restored: {}, not {}", near(each), is, this->before(each)));
-        team_.start();
-        calls_.reset();
-        attend();
-        break;
+    case Fault::stop: stop(action.amount); break;
     case Fault::freeze: team_.signal(SIGSTOP); break;
     case Fault::thaw: team_.signal(SIGCONT); break;
     case Fault::move:
-        if (now.here)
+        if (now.here) {
             wires_.host().ip(fmt::format("link set {} netns {}", port, elsewhere_.path()));
-        else
+        } else {
             elsewhere_.ip(fmt::format("link set {} netns {}", port, wires_.host().path()));
+            // The kernel sets a device down that it moves, and the daemon leaves one that is no port.
+            if (!now.wanted) before_[action.port - 1] = settings(wires_.host(), port);
+        }
         break;
     case Fault::replace: replace(action, before.frozen || !now.wanted); break;
     case Fault::rename:
@@ -127,7 +127,10 @@ void World::perform(const Action& action, const Model& before) {
         break;
     case Fault::overrun: overrun(action.amount); break;
     case Fault::refused_call:
-    case Fault::killed_call: start_watched(action.fault == Fault::killed_call, 1 + action.amount); break;
+    case Fault::killed_call:
+        kill();
+        start_watched(action.fault == Fault::killed_call, 1 + action.amount);
+        break;
     case Fault::feature: must(wires_.host(), fmt::format("ethtool -K {} tso off", port)); break;
     case Fault::mtu: wires_.host().ip(fmt::format("link set team0 mtu {}", 1500 - action.amount)); break;
     case Fault::address:
@@ -135,6 +138,7 @@ void World::perform(const Action& action, const Model& before) {
         break;
     case Fault::down_up: wires_.host().ip("link set team0 down\nlink set team0 up"); break;
     case Fault::deaf_client: add_deaf_client(action.amount); break;
+    case Fault::bucket: move_bucket(action.amount, port); break;
     case Fault::count: break;
     }
 }
@@ -147,8 +151,24 @@ void World::replace(const Action& action, bool untouched) {
     before_[action.port - 1] = untouched ? settings(wires_.host(), near(action.port)) : "";
 }
 
+void World::stop(unsigned amount) {
+    unwatch();
+    if (const auto status = team_.stop(); status != 0)
+        throw SetupError(fmt::format("SIGTERM: the daemon's exit status is {}", status.value_or(-1)));
+    for (unsigned each = 1; each <= ports; ++each)
+        if (const auto is = settings(wires_.host(), near(each)); !before(each).empty())
+            if (is != before(each))
+                throw SetupError(fmt::format("{} is not restored: {}, not {}", near(each), is, before(each)));
+    if (amount % 2 == 1) {
+        start_watched(true, 1 + amount / 2);
+    } else {
+        team_.start();
+        calls_.reset();
+    }
+    attend();
+}
+
 void World::start_watched(bool kills, unsigned step) {
-    team_.kill();
     calls_ = std::make_unique<WatchedCalls>();
     constexpr std::array errors{EBUSY, EAGAIN, ENOMEM, EINTR};
     if (kills)
@@ -177,6 +197,22 @@ void World::set_member(const std::string& port, bool wanted) {
     });
 }
 
+/// The port carries as soon as the daemon has seen its link.
+void World::move_bucket(unsigned bucket, const std::string& port) {
+    if (backup_) return; // it has no buckets
+    std::string refusal;
+    if (const auto done = eventually(
+            "",
+            [&] {
+                attend();
+                const auto said = team_.teamoctl({"balance", "move", std::to_string(bucket), port});
+                refusal = said.err;
+                return said.status == 0;
+            });
+        !done)
+        throw SetupError(refusal);
+}
+
 void World::flood(unsigned port, unsigned frames) const {
     const PacketSocket there(wires_.peer(), far(port));
     const auto frame = arp_request(mac("02:00:00:00:00:02"), "10.0.0.3", "10.0.0.9");
@@ -187,7 +223,8 @@ void World::flood(unsigned port, unsigned frames) const {
 void World::overrun(unsigned events) {
     team_.signal(SIGSTOP);
     std::string lines;
-    for (unsigned times = 0; times < 1'000 + events; ++times)
+    constexpr unsigned full = 16'000; // 2,300 bytes each; the socket has 32 MiB (netlink_socket.cpp)
+    for (unsigned times = 0; times < full + events; ++times)
         lines += fmt::format("link set lo alias {}\n", times);
     wires_.host().ip(lines);
     team_.signal(SIGCONT);

@@ -3,6 +3,7 @@
 // The devices, the daemon and the traffic of a soak, and how each fault is done to them.
 #pragma once
 
+#include "soak/bystander.h"
 #include "soak/faults.h"
 #include "support/daemon/team_under_test.h"
 #include "support/daemon/watched_calls.h"
@@ -40,14 +41,19 @@ public:
     /// What this port was like before it was a port; "" if it is not known.
     const std::string& before(unsigned port) const { return before_[port - 1]; }
     std::size_t deaf_clients() const { return deaf_.size(); }
+    Bystander& bystander() { return bystander_; }
 
 private:
     void replace(const Action& action, bool untouched);
+    void stop(unsigned amount);
     void start_watched(bool kills, unsigned step);
     /// Runs teamoctl until it succeeds or `is_done`: a watched daemon may end in the middle. Throws
     /// SetupError if the daemon is not watched, or it never succeeds.
     void insist(const std::vector<std::string>& words, const std::function<bool()>& is_done);
     void set_member(const std::string& port, bool wanted);
+    void move_bucket(unsigned bucket, const std::string& port);
+    /// kill -9, and what it leaves.
+    void kill();
     void flood(unsigned port, unsigned frames) const;
     void overrun(unsigned events);
     void add_deaf_client(unsigned requests);
@@ -55,6 +61,7 @@ private:
     bool backup_;
     test::Cabling wires_{ports, test::FarSide::lag_switch};
     test::NetNs elsewhere_ = test::NetNs::create();
+    Bystander bystander_{wires_};
     std::array<std::string, ports> before_;
     std::unique_ptr<test::WatchedCalls> calls_; ///< of the daemon that runs; outlives it
     test::TeamUnderTest team_;
