@@ -82,7 +82,8 @@ std::string describe(const TeamStatus& status) {
 /// The loop of one running team, until a signal or a failure ends it.
 class Run {
 public:
-    Run(const Options& options, Log& log) : options_(options), log_(log) {}
+    Run(const Options& options, Log& log, PidFile& pid_file)
+        : options_(options), log_(log), pid_file_(pid_file) {}
 
     /// `parent`: see daemonize().
     int run(Configuration configuration, UniqueFd parent);
@@ -98,6 +99,7 @@ private:
 
     const Options& options_;
     Log& log_;
+    PidFile& pid_file_;
     EventLoop loop_;
     std::vector<Signal> signals_;
     std::unique_ptr<Team> team_;
@@ -127,7 +129,8 @@ Result<> Run::start(Configuration configuration) {
     team_ = TEAMO_TRY(Team::start(
         std::move(configuration), options_, log_, loop_.get(), [this] { notify_status(); }, failed));
     const auto answer = [this](const control::Request& request) { return team_->answer(request); };
-    auto served = serve(device, answer);
+    auto served = pid_file_.write();
+    if (served) served = serve(device, answer);
     if (served) served = begin_metrics();
     if (!served) team_->abandon();
     return served;
@@ -236,11 +239,11 @@ int run_team(const Options& options, Configuration configuration, Log& log) {
     if (!parent) return refused(log, parent.error());
     if (::mkdir(run_directory, 0750) < 0 && errno != EEXIST)
         return refused(log, fail_errno(errno, run_directory).value());
-    const auto pid_file = PidFile::take(*options.pid_file);
+    auto pid_file = PidFile::take(*options.pid_file);
     if (!pid_file) return refused(log, pid_file.error());
     raise_priority();
     give_large_blocks_back();
-    return Run(options, log).run(std::move(configuration), std::move(*parent));
+    return Run(options, log, *pid_file).run(std::move(configuration), std::move(*parent));
 }
 
 int main(Options options) {

@@ -2,6 +2,7 @@
 #include "process.h"
 
 #include "kernel/files/files.h"
+#include "kernel/files/process_files.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -42,6 +43,14 @@ Result<> write_pid(const std::string& path) {
     if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
         return fail_errno(errno, path);
     return {};
+}
+
+/// A process that lives, and whose name nothing shows, may be teamd: its file stays until this start has the
+/// team.
+void remove_if_stale(const std::string& path) {
+    const auto pid = pid_in(path);
+    const auto name = pid ? process_name(*pid) : Result<std::string>(fail(ESRCH, "no process"));
+    if (name || name.error().number == ESRCH) remove_file(path);
 }
 
 } // namespace
@@ -103,8 +112,8 @@ std::optional<pid_t> running_by(const std::string& path) {
     const auto held = LockFile::is_held(lock_of(path));
     if (held && *held) return pid;
     // teamd does not hold our lock: its PID is valid if the process has its name.
-    const auto name = read_file(fmt::format("/proc/{}/comm", *pid), 64);
-    const bool lives = name && (*name == "teamd\n" || (!held && *name == "teamd-offload\n"));
+    const auto name = process_name(*pid);
+    const bool lives = name && (held ? *name == "teamd" : is_name_of_daemon(*name));
     return lives ? pid : std::nullopt;
 }
 
@@ -114,7 +123,7 @@ Result<PidFile> PidFile::take(std::string path) {
     while (true) {
         auto lock = running_by(path) ? std::nullopt : TEAMO_TRY(LockFile::try_take(lock_of(path)));
         if (lock) {
-            TEAMO_TRY(write_pid(path));
+            remove_if_stale(path);
             return PidFile(std::move(path), std::move(*lock));
         }
         if (std::chrono::steady_clock::now() > deadline)
@@ -123,8 +132,14 @@ Result<PidFile> PidFile::take(std::string path) {
     }
 }
 
+Result<> PidFile::write() {
+    TEAMO_TRY(write_pid(path_));
+    written_ = true;
+    return {};
+}
+
 PidFile::~PidFile() {
-    if (lock_) remove_file(path_); // before the lock is released: the next owner writes its own
+    if (lock_ && written_) remove_file(path_); // before the lock is released: the next owner writes its own
 }
 
 Result<> kill_by(const std::string& path, std::chrono::seconds patience) {

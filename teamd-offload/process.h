@@ -30,8 +30,11 @@ void report_start(UniqueFd parent, int status);
 /// lock, not the PID, shows that a daemon runs.
 class PidFile {
 public:
-    /// EEXIST: another daemon has the team.
+    /// Takes the lock. EEXIST: another daemon has the team.
     static Result<PidFile> take(std::string path);
+    /// Writes the PID of this process. Call it when the team is certain to be ours: until then the file may
+    /// be that of a teamd that was not recognized. The destructor removes the file.
+    Result<> write();
     PidFile(PidFile&&) noexcept = default;
     PidFile& operator=(PidFile&&) = delete;
     ~PidFile();
@@ -40,6 +43,7 @@ private:
     PidFile(std::string path, LockFile lock) : path_(std::move(path)), lock_(std::move(lock)) {}
     std::string path_;
     LockFile lock_;
+    bool written_ = false;
 };
 
 /// The PID of the daemon that runs with this PID file, ours or teamd. If the caller may not open the lock,

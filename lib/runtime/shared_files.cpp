@@ -99,7 +99,11 @@ std::string CpuClaims::path_of(std::string_view team) const {
 }
 
 bool CpuClaims::is_alive(const TeamClaims& claims) const {
-    return read_start_time(fmt::format("{}/proc/{}", root_, claims.pid)) == claims.start_time;
+    const auto started = read_start_time(fmt::format("{}/proc/{}", root_, claims.pid));
+    if (started) return *started == claims.start_time;
+    // /proc hides daemons with more rights (ProtectProc=): those of teams with workers.
+    const auto name = process_name(claims.pid);
+    return name && is_name_of_daemon(*name);
 }
 
 bool CpuClaims::is_in_effect(const PortClaim& port) const {

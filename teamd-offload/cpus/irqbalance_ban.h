@@ -20,10 +20,10 @@
 namespace teamo {
 
 struct IrqBalancePlaces {
-    std::string sockets = irqbalance_directory; ///< exists while irqbalance's service runs
-    std::string record = "/run/teamd-offload";  ///< the bans of all teams on this machine
-    std::string proc = "/proc";                 ///< to find an irqbalance without a socket
-    std::chrono::seconds patience{15};          ///< for an answer, in addition to its interval
+    std::string sockets = irqbalance_directory;             ///< exists while irqbalance's service runs
+    std::string record = "/run/teamd-offload";              ///< the bans of all teams on this machine
+    std::string proc = "/proc", cgroups = "/sys/fs/cgroup"; ///< to find an irqbalance without a socket
+    std::chrono::seconds patience{15};                      ///< for an answer, in addition to its interval
     std::chrono::milliseconds poll_unreported = std::chrono::minutes{1}; ///< interval of polls
 };
 

@@ -4,8 +4,10 @@
 #include "base/take_until.h"
 #include "base/whole_number.h"
 #include "kernel/files/files.h"
+#include "kernel/files/task_name.h"
 
 #include <algorithm>
+#include <csignal>
 
 namespace teamo {
 
@@ -42,6 +44,17 @@ std::optional<std::uint64_t> read_start_time(const std::string& folder) {
     const auto stat = read_process_stat(folder);
     return stat ? std::optional(stat->started) : std::nullopt;
 }
+
+Result<std::string> process_name(pid_t pid) {
+    if (auto name = sysfs::first_line(fmt::format("/proc/{}/comm", pid)); !name.empty()) return name;
+    // Also a process of another user exists, or one that is hidden.
+    if (::kill(pid, 0) < 0 && errno == ESRCH) return fail_errno(ESRCH, fmt::format("process {}", pid));
+    auto name = read_task_name(pid);
+    if (name || name.error().number == ESRCH) return name;
+    return fail(EPERM, std::move(name.error().text));
+}
+
+bool is_name_of_daemon(std::string_view name) { return name == "teamd" || name == "teamd-offload"; }
 
 std::optional<std::uint64_t> socket_inode(std::string_view link) {
     constexpr std::string_view head = "socket:[";

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What /proc shows of processes: their name, start and CPU time, and the sockets that they have open.
+// What the kernel shows of processes: their name, start and CPU time, and the sockets that they have open.
 #pragma once
+
+#include "base/result.h"
 
 #include <sys/types.h>
 
@@ -32,6 +34,14 @@ std::optional<ProcessStat> read_process_stat(const std::string& folder);
 
 /// When a process or thread started, because PIDs are reused; in ticks since boot. None: as above.
 std::optional<std::uint64_t> read_start_time(const std::string& folder);
+
+/// The name of a process, also of one that /proc hides (hidepid=, systemd's ProtectProc=). ESRCH: no such
+/// process; EPERM: it lives, and nothing shows its name.
+Result<std::string> process_name(pid_t pid);
+
+/// Whether the name is that of a daemon of a team: "teamd-offload", or "teamd", which may be ours or
+/// libteam's.
+bool is_name_of_daemon(std::string_view name);
 
 /// A search through all processes ends after so many descriptors.
 inline constexpr std::size_t most_descriptors = 1'000'000;

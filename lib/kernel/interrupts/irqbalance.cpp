@@ -128,10 +128,15 @@ std::vector<IrqBalanceSocket> find_irqbalance(const std::string& directory) {
     return sockets;
 }
 
-std::optional<pid_t> find_irqbalance_process(const std::string& proc) {
+std::optional<pid_t> find_irqbalance_process(const std::string& proc, const std::string& cgroups) {
     for (const auto pid : sysfs::numbers_in(proc))
         if (sysfs::first_line(fmt::format("{}/{}/comm", proc, pid)) == "irqbalance")
             return static_cast<pid_t>(pid);
+    for (const auto* hierarchy : {"", "/unified", "/systemd"}) { // systemd has one of them
+        const auto file =
+            fmt::format("{}{}/system.slice/irqbalance.service/cgroup.procs", cgroups, hierarchy);
+        if (const auto pid = sysfs::number(file); pid && *pid > 0) return static_cast<pid_t>(*pid);
+    }
     return std::nullopt;
 }
 

@@ -49,8 +49,11 @@ inline constexpr const char* irqbalance_directory = "/run/irqbalance";
 /// The sockets of running processes, the newest first. A killed irqbalance leaves its socket behind.
 std::vector<IrqBalanceSocket> find_irqbalance(const std::string& directory = irqbalance_directory);
 
-/// A process named irqbalance, for one built without the socket. `proc`: the path of /proc.
-std::optional<pid_t> find_irqbalance_process(const std::string& proc = "/proc");
+/// A process named irqbalance, for one built without the socket. /proc may hide it (ProtectProc= of our
+/// unit): then the first process of systemd's irqbalance.service. Both are paths: /proc, and where control
+/// groups are.
+std::optional<pid_t> find_irqbalance_process(const std::string& proc = "/proc",
+                                             const std::string& cgroups = "/sys/fs/cgroup");
 
 /// One request and its reply, driven by the owner's event loop.
 class IrqBalanceExchange {

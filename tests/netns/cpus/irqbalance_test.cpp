@@ -47,6 +47,7 @@ protected:
         places.sockets = sockets();
         places.record = folder_ / "record";
         places.proc = folder_ / "proc";
+        places.cgroups = folder_ / "cgroup";
         places.patience = 1s;
         places.poll_unreported = poll_unreported;
         auto made = IrqBalance::make(loop_.get(), log_, name, places);
@@ -254,6 +255,17 @@ TEST_F(IrqBalanceBan, reports_a_missing_socket) {
     ASSERT_TRUE(comes("a complaint", [&] { return !ban->status().complaint.empty(); }));
     EXPECT_THAT(ban->status().complaint, HasSubstr("without a socket"));
     EXPECT_EQ(77, ban->status().pid);
+}
+
+/// /proc hides it from a unit with ProtectProc=invisible.
+TEST_F(IrqBalanceBan, reports_a_missing_socket_of_a_hidden_process) {
+    const auto service = folder_ / "cgroup/system.slice/irqbalance.service";
+    fs::create_directories(service);
+    std::ofstream(service / "cgroup.procs") << "78\n79\n";
+    const auto ban = team("team0", 20ms);
+    ban->keep_out({24});
+    ASSERT_TRUE(comes("a complaint", [&] { return !ban->status().complaint.empty(); }));
+    EXPECT_EQ(78, ban->status().pid);
 }
 
 } // namespace
