@@ -216,10 +216,13 @@ int Run::run(Configuration configuration, UniqueFd parent) {
 }
 
 /// Runs at SCHED_RR, so that CPU load does not delay a failover: it lasts several times as long otherwise.
-/// Best effort: needs CAP_SYS_NICE. Forked processes do not inherit it.
+/// Best effort: needs CAP_SYS_NICE. The unit has it so from the start, and allows no such request. Threads
+/// and forked processes do not inherit it.
 void raise_priority() {
+    constexpr int wanted = SCHED_RR | SCHED_RESET_ON_FORK;
+    if (::sched_getscheduler(0) == wanted) return;
     const sched_param lowest{.sched_priority = 1};
-    static_cast<void>(::sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &lowest));
+    static_cast<void>(::sched_setscheduler(0, wanted, &lowest));
 }
 
 /// By default glibc keeps large blocks for the next time once it has freed some (mallopt(3), dynamic mmap

@@ -10,6 +10,8 @@ namespace teamo {
 int load_at_normal_priority(const std::function<int()>& load) {
     int error = 0;
     std::thread([&] {
+        // A new thread has it already if the daemon is at SCHED_RR with SCHED_RESET_ON_FORK, as by the unit,
+        // which refuses this call.
         const sched_param none{};
         static_cast<void>(::sched_setscheduler(0, SCHED_OTHER, &none)); // of this thread
         error = load();
