@@ -64,8 +64,9 @@ struct PortInterrupts {
     std::vector<IrqVector> others{};    ///< without a queue: link changes, completed commands
     int node = -1;                      ///< NUMA node of its device; -1: none
     unsigned receive_queues = 0, transmit_queues = 0;
-    std::vector<CpuList> xps{}; ///< by transmit queue: xps_cpus; empty if there is only one queue
-    std::vector<CpuList> rps{}; ///< by receive queue: rps_cpus
+    std::vector<CpuList> xps{};  ///< by transmit queue: xps_cpus; empty if there is only one queue
+    std::vector<CpuList> rps{};  ///< by receive queue: rps_cpus
+    bool hidden_threads = false; ///< threaded NAPI is on, and /proc shows none of its threads
     bool operator==(const PortInterrupts&) const = default;
 };
 

@@ -149,6 +149,11 @@ struct PortInterruptStatus {
 /// The end of a line in `writers` that the doctor does not report: the program leaves the ports alone.
 inline constexpr std::string_view left_alone = " the ports' interrupts alone";
 
+/// In `refused`: threads that poll the queues of a port are not placed (threaded NAPI).
+inline constexpr std::string_view threads_stay =
+    "its NAPI threads stay where they are: the daemon has not the rights to move them (teamd-offload(8), "
+    "SECURITY CONSIDERATIONS)";
+
 struct InterruptStatus {
     InterruptPolicy policy = InterruptPolicy::unique;
     bool managed = true;                ///< false: restored by the administrator, until "apply"

@@ -69,7 +69,7 @@ void Interrupts::manage(bool managed) {
     managed_ = managed;
     for (auto& port : ports_) {
         port.repair = port.mask_repair = {};
-        port.contested = false;
+        port.contested = port.threads_stay = false;
         port.refused.clear();
     }
     plan_due_ = true;
@@ -294,8 +294,10 @@ InterruptStatus Interrupts::status() const {
                                 .repaired = port.repaired,
                                 .contested = port.contested,
                                 .drift = port.drift});
-        for (const auto& entry : port.refused)
-            status.ports.back().refused.push_back(entry.second);
+        auto& refused = status.ports.back().refused;
+        for (const auto& [setting, why] : port.refused)
+            if (setting.kind != CpuSetting::Kind::thread || !port.threads_stay) refused.push_back(why);
+        if (port.threads_stay) refused.emplace_back(threads_stay);
     }
     return status;
 }

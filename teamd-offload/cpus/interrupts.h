@@ -71,6 +71,7 @@ private:
         Repair repair{}, mask_repair{};              ///< of vectors and threads; of XPS and RPS
         unsigned repaired = 0;
         bool contested = false, stale = true, came_up = true;
+        bool threads_stay = false; ///< see model/status.h
         Clock::time_point read_at{};
         std::string drift{};
         std::string udev{}; ///< udevd's setting that also places it: "IRQAffinityPolicy=spread in FILE"
@@ -94,6 +95,7 @@ private:
     void repair(Followed& port, Repair& tries, const CpuSettings& drifted, bool cpus_changed);
     DriftCause cause(const Followed& port, const CpuSetting& drifted, bool cpus_changed) const;
     void set(Followed& port, const CpuSettings& settings);
+    void note_threads(Followed& port);
     void restore(Followed& port);
     std::vector<std::string> writers() const;
     void remove_claims();

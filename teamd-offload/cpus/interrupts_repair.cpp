@@ -43,6 +43,7 @@ void Interrupts::reconcile(Followed& port, bool cpus_changed) {
         (!was_ours ? fresh : is_mask(setting) ? drifted_masks : drifted).emplace(setting, cpus);
     }
     if (!fresh.empty()) set(port, fresh);
+    note_threads(port);
     if (drifted.empty()) port.contested = false;
     repair(port, port.repair, drifted, cpus_changed);
     repair(port, port.mask_repair, drifted_masks, cpus_changed);
@@ -105,12 +106,25 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
         // Tried again by the next poll; but ENOSPC (the CPU has no free vector) lasts longer.
         if (is_passing(done.error()) && done.error().number != ENOSPC) continue;
         port.refused.emplace(setting, done.error().text);
+        if (setting.kind == Kind::thread && done.error().number == EPERM) continue; // note_threads() logs it
         log_(Level::warning, fmt::format("port {}: {}", port.name, done.error().text), message_id::none,
              {{"PORT", port.name}});
     }
     // Read what was set really; refresh() does not read XPS and RPS masks.
     if (!refresh(port.now) || std::ranges::any_of(settings, is_mask, &CpuSettings::value_type::first))
         port.stale = true;
+}
+
+/// One line for all threads of a port. The rights are the same for each.
+void Interrupts::note_threads(Followed& port) {
+    const bool stay =
+        managed_ && (port.now.hidden_threads || std::ranges::any_of(port.wanted, [&port](const auto& entry) {
+                         return entry.first.kind == Kind::thread && port.refused.contains(entry.first);
+                     }));
+    if (stay && !port.threads_stay)
+        log_(Level::warning, fmt::format("port {}: {}", port.name, threads_stay), message_id::none,
+             {{"PORT", port.name}});
+    port.threads_stay = stay;
 }
 
 void Interrupts::restore(Followed& port) {

@@ -169,6 +169,7 @@ void find_threads(PortInterrupts& port, const DeviceFolder& folder, std::span<co
     // Scan all processes only if threaded NAPI is on.
     if (port.queues.empty() || sysfs::number(folder.net / "threaded").value_or(0) == 0) return;
     const auto threads = named_threads(device_names.front(), root);
+    port.hidden_threads = threads.empty();
     const auto places = places_of(port, device_names, threads.size());
     if (places.empty()) return;
     auto place = places.begin();

@@ -27,12 +27,24 @@ bool has_misplaced(const PortInterruptStatus& port) {
     });
 }
 
+/// The unit has not the rights to move kernel threads.
+void add_threads(const Readings& readings, const PortInterruptStatus& port, Findings& findings) {
+    if (std::ranges::find(port.refused, threads_stay) == port.refused.end()) return;
+    findings.push_back({warning, port.name, std::string(threads_stay),
+                        fmt::format("install -D -m 644 /usr/share/teamd-offload/systemd/bind-threads.conf "
+                                    "/etc/systemd/system/teamd-offload@{0}.service.d/bind-threads.conf && "
+                                    "systemctl daemon-reload && systemctl restart teamd-offload@{0}",
+                                    readings.state.name)});
+}
+
 /// A warning only if an interrupt arrives at another CPU than planned; XPS and RPS matter less.
 void add_refused(const Readings& readings, const PortInterruptStatus& port, Findings& findings) {
-    if (port.refused.empty()) return;
-    const auto more = port.refused.size() - 1;
+    auto refused = port.refused;
+    std::erase(refused, threads_stay);
+    if (refused.empty()) return;
+    const auto more = refused.size() - 1;
     findings.push_back({has_misplaced(port) ? warning : note, port.name,
-                        fmt::format("the kernel refused a setting: {}{}", port.refused.front(),
+                        fmt::format("the kernel refused a setting: {}{}", refused.front(),
                                     more == 0 ? "" : fmt::format(", and {} more", more)),
                         "to try again: " + apply_command(readings)});
 }
@@ -150,6 +162,7 @@ Findings interrupt_findings(const Readings& readings) {
                 {warning, port.name, fmt::format("{}, repeatedly; the daemon gave up", port.drift),
                  "configure that program to leave this interrupt alone, then: " + apply_command(readings)});
         add_refused(readings, port, findings);
+        add_threads(readings, port, findings);
     }
     add_degraded(readings, interrupts, findings);
     for (const auto& writer : interrupts.writers)

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <sstream>
 
 namespace teamo {
 namespace {
@@ -26,6 +27,20 @@ TEST(UnitRights, bind_processes_with_rules_for_workers) {
     const auto given = rights(R"({"workers": [{"command": "nginx", "policy": "follow"}]})");
     EXPECT_EQ(UnitRights{.binds_processes = true}, given);
     EXPECT_THAT(drop_in(given), HasSubstr("CapabilityBoundingSet=CAP_SYS_NICE\n"));
+}
+
+/// The lines of a drop-in, without comments.
+std::vector<std::string> lines_of(std::istream&& text) {
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);)
+        if (!line.empty() && !line.starts_with('#')) lines.push_back(line);
+    return lines;
+}
+
+TEST(UnitRights, to_bind_threads_are_the_same_by_hand) {
+    const auto by_hand = lines_of(std::ifstream(TEAMO_SOURCE_DIR "/packaging/systemd/bind-threads.conf"));
+    EXPECT_THAT(lines_of(std::istringstream(drop_in({.binds_processes = true}))),
+                testing::UnorderedElementsAreArray(by_hand));
 }
 
 TEST(UnitRights, ask_name_servers_only_for_names) {

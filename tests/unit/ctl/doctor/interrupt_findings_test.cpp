@@ -64,6 +64,15 @@ TEST(InterruptFindings, report_refused_settings) {
         << "it arrives at another CPU";
 }
 
+TEST(InterruptFindings, name_the_rights_that_threads_need) {
+    auto status = two_ports();
+    status.ports[0].refused = {std::string(threads_stay)};
+    const auto found = found_in(status);
+    EXPECT_THAT(found, StartsWith("warning: eth1: its NAPI threads stay where they are"));
+    EXPECT_THAT(found, testing::HasSubstr("/etc/systemd/system/teamd-offload@team0.service.d/"));
+    EXPECT_THAT(found, testing::Not(testing::HasSubstr("the kernel refused")));
+}
+
 TEST(InterruptFindings, note_a_queue_that_takes_nearly_all) {
     auto readings = with(two_ports());
     auto& port = readings.state.interrupts->ports[0];

@@ -233,14 +233,19 @@ TEST_F(PortVectors, finds_napi_threads_by_name) {
     file("proc/1/comm", "napi/eth0-0"); // of a transmit queue of virtio
     file("proc/self/comm", "napi/eth0-11");
     EXPECT_FALSE(read(link).queues.at(0).thread) << "not switched on";
+    EXPECT_FALSE(read(link).hidden_threads);
     file("sys/class/net/eth0/threaded", "1");
     const auto port = read(link);
     ASSERT_TRUE(port.queues.at(0).thread && port.queues.at(1).thread);
     EXPECT_EQ(port.queues[0].thread->pid, ::getpid());
     EXPECT_EQ(port.queues[1].thread->pid, ::getppid());
+    EXPECT_FALSE(port.hidden_threads);
     file("sys/devices/" + card + "/msi_irqs/26", "msix");
     file("proc/1/comm", "napi/eth0-12");
     EXPECT_FALSE(read(link).queues.at(0).thread) << "the threads cannot be assigned to queues";
+    for (const auto pid : {::getpid(), ::getppid(), 1})
+        remove(fmt::format("proc/{}", pid));
+    EXPECT_TRUE(read(link).hidden_threads) << "as by ProtectProc=invisible";
 }
 
 TEST_F(PortVectors, rejects_other_device_of_same_name) {
