@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # cmake -DTESTS=tests -P tests/checklists.cmake: each test that tests/checklists.md and
-# docs/reliability.md name exists.
+# docs/reliability.md name exists, and docs/threat-model.md explains each line of the units.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE sources ${TESTS}/*.cpp)
 set(names "")
@@ -23,4 +23,24 @@ foreach(document checklists.md ../docs/reliability.md)
         endif()
     endforeach()
     message(STATUS "${count} names of tests in tests/${document}")
+endforeach()
+
+# Each directive of a section [Service], by its name: `UMask=`.
+file(READ ${TESTS}/../docs/threat-model.md explained)
+file(GLOB units ${TESTS}/../packaging/systemd/*.service.in ${TESTS}/../packaging/systemd/*.conf
+    ${TESTS}/../packaging/compat/*.service)
+foreach(unit IN LISTS units)
+    file(READ ${unit} text)
+    string(REGEX REPLACE "^.*\n\\[Service\\]\n" "\n" service "\n${text}")
+    string(REGEX REPLACE "\n\\[[A-Z].*$" "" service "${service}")
+    string(REGEX MATCHALL "\n[A-Z][A-Za-z]+=" directives "${service}")
+    list(LENGTH directives count)
+    foreach(directive IN LISTS directives)
+        string(STRIP "${directive}" directive)
+        string(FIND "${explained}" "`${directive}" found)
+        if(found EQUAL -1)
+            message(SEND_ERROR "${unit}: docs/threat-model.md does not explain ${directive}")
+        endif()
+    endforeach()
+    message(STATUS "${count} lines in ${unit}")
 endforeach()
