@@ -153,13 +153,13 @@ takes a second. Exits with 1 if there is an error or a warning.
 A port that is nearly full is measured with and without TSO, which takes 17
 seconds. --measure=PORTDEV measures the port that you name.)"},
     {"bench", "measure the team against another machine",
-     R"(Measures what the team transmits and receives, with streams, files and requests,
-and the CPU time of this machine. Nothing of the team is changed.
+     R"(Measures what the team transmits and receives, with streams, files and
+requests, and the CPU time of this machine. Nothing of the team is changed.
   --peer=ADDRESS[,ADDRESS...]  where "teamoctl bench serve" runs: several
                                addresses if the hash is by addresses
   --port=PORT                  of the server, 5201
-Also --profile=quick|paper, and --seconds, --rounds, --only, --json, --html and --prices
-of "teamoctl bench".)"},
+Also --profile=quick|paper, and --seconds, --rounds, --only, --json, --html and
+--prices of "teamoctl bench".)"},
 });
 
 constexpr std::size_t indent = 4, help_column = 39;
