@@ -113,15 +113,17 @@ struct WorkerBinding {
 /// AllowedCPUs= of a systemd unit that we set.
 struct UnitBinding {
     CpuList cpus;
-    CpuList leaving; ///< until systemd confirms `cpus`: the value that we had set before
-    CpuList before;  ///< the value of the user; empty: all CPUs
+    CpuList leaving;     ///< until systemd confirms `cpus`: the value that we had set before
+    CpuList before;      ///< the value of the user; empty: all CPUs
+    ProcessId process{}; ///< the only one of the unit
     bool operator==(const UnitBinding&) const = default;
 };
 
-/// All bound processes and units.
+/// All bound processes and units, and what a later daemon needs to leave them bound.
 struct BoundWorkers {
     std::vector<WorkerBinding> processes{};
     std::map<std::string, UnitBinding> units{};
+    std::map<ProcessId, WorkerPolicy> by_hand{}; ///< by request; takes precedence over the rules
     bool empty() const { return processes.empty() && units.empty(); }
     bool operator==(const BoundWorkers&) const = default;
 };

@@ -56,15 +56,22 @@ json::Value value_of(const WorkerBinding& bound) {
 }
 
 json::Value value_of(const BoundWorkers& workers) {
-    json::Array processes, units;
+    json::Array processes, units, by_hand;
     for (const auto& bound : workers.processes)
         processes.push_back(value_of(bound));
     for (const auto& [unit, bound] : workers.units)
         units.emplace_back(json::Object{{"unit", unit},
                                         {"cpus", text_of(bound.cpus)},
                                         {"leaving", text_of(bound.leaving)},
-                                        {"before", text_of(bound.before)}});
-    return json::Object{{"processes", std::move(processes)}, {"units", std::move(units)}};
+                                        {"before", text_of(bound.before)},
+                                        {"process", static_cast<std::int64_t>(bound.process.pid)},
+                                        {"started", static_cast<std::int64_t>(bound.process.started)}});
+    for (const auto& [process, policy] : workers.by_hand)
+        by_hand.emplace_back(json::Object{{"process", static_cast<std::int64_t>(process.pid)},
+                                          {"started", static_cast<std::int64_t>(process.started)},
+                                          {"policy", name_of(policy)}});
+    return json::Object{
+        {"processes", std::move(processes)}, {"units", std::move(units)}, {"by_hand", std::move(by_hand)}};
 }
 
 json::Array value_of(const std::vector<DeviceAddress>& addresses) {
@@ -161,9 +168,13 @@ std::vector<DeviceAddress> parse_addresses(const json::Array& written, IfIndex d
     return addresses;
 }
 
+ProcessId parse_process(const json::Value& value) {
+    return {.pid = static_cast<pid_t>(json::number(value, "process")),
+            .started = static_cast<std::uint64_t>(json::number(value, "started"))};
+}
+
 WorkerBinding parse_binding(const json::Value& value) {
-    WorkerBinding bound{.id = {.pid = static_cast<pid_t>(json::number(value, "process")),
-                               .started = static_cast<std::uint64_t>(json::number(value, "started"))},
+    WorkerBinding bound{.id = parse_process(value),
                         .cpus = json::cpus(value, "cpus"),
                         .leaving = json::cpus(value, "leaving"),
                         .before = json::cpus(value, "before"),
@@ -186,7 +197,15 @@ BoundWorkers parse_workers(const json::Value& value) {
             workers.units.insert_or_assign(std::move(unit),
                                            UnitBinding{.cpus = json::cpus(entry, "cpus"),
                                                        .leaving = json::cpus(entry, "leaving"),
-                                                       .before = json::cpus(entry, "before")});
+                                                       .before = json::cpus(entry, "before"),
+                                                       .process = parse_process(entry)});
+    for (const auto& entry : json::array(value, "by_hand")) {
+        const auto process = parse_process(entry);
+        if (process.pid <= 0) continue;
+        for (const auto policy : {WorkerPolicy::follow, WorkerPolicy::spread, WorkerPolicy::off})
+            if (json::text(entry, "policy") == name_of(policy))
+                workers.by_hand.insert_or_assign(process, policy);
+    }
     return workers;
 }
 
@@ -262,7 +281,7 @@ std::string text_of(const Journal& journal) {
     if (journal.active) value.set("active", journal.active->value);
     if (journal.lacp_system) value.set("lacp_system", text_of(*journal.lacp_system));
     if (!journal.offloads.empty()) value.set("offloads", value_of(journal.offloads));
-    if (!journal.workers.empty()) value.set("workers", value_of(journal.workers));
+    if (journal.workers != BoundWorkers{}) value.set("workers", value_of(journal.workers));
     return json::write(value) + "\n";
 }
 

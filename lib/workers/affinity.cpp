@@ -86,7 +86,7 @@ Result<bool> bind_thread(pid_t thread, const CpuList& wanted, const WorkerBindin
     const auto known = binding.threads.find(thread);
     if (known == binding.threads.end() || known->second.started != *started) {
         // Bound by us before, or created by such a thread.
-        const bool ours = !earlier.cpus.empty() && now == earlier.cpus;
+        const bool ours = !earlier.cpus.empty() && is_bound_by(earlier, now);
         if (binding.before.empty()) binding.before = now;
         binding.threads[thread] = {.started = *started, .before = ours ? earlier.before : now};
     }

@@ -67,8 +67,11 @@ bool UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& b
     };
     // It may have started other processes since.
     if (!is_alone_(worker)) return by_threads();
-    // Set in an earlier window; without the cpuset controller it has no effect.
-    if (earlier && earlier->cpus == cpus) return runs_within(worker.id.pid, cpus) || by_threads();
+    // Set in an earlier window, or by an earlier daemon; without the cpuset controller it has no effect.
+    if (earlier && earlier->cpus == cpus) {
+        known->second.process = worker.id;
+        return runs_within(worker.id.pid, cpus) || by_threads();
+    }
     auto* systemd = bus();
     if (systemd == nullptr) return by_threads();
     auto before = earlier ? Result<CpuList>(earlier->before) : systemd->read(worker.unit);
@@ -76,8 +79,10 @@ bool UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& b
         back_off();
         return by_threads();
     }
-    bound.units[worker.unit] = {
-        .cpus = cpus, .leaving = earlier ? earlier->cpus : CpuList{}, .before = std::move(*before)};
+    bound.units[worker.unit] = {.cpus = cpus,
+                                .leaving = earlier ? earlier->cpus : CpuList{},
+                                .before = std::move(*before),
+                                .process = worker.id};
     const auto kept = keep();
     const auto set = kept ? systemd->set(worker.unit, cpus) : kept;
     if (set) {

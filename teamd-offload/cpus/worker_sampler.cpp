@@ -24,7 +24,8 @@ double seconds_between(Clock::time_point from, Clock::time_point to) {
 WorkerSampler::ObservedWorker with_rule(ActiveWorker active, const WorkerSampler::Selection& selection) {
     WorkerSampler::ObservedWorker seen{.active = std::move(active)};
     const auto& worker = seen.active.worker;
-    if (const auto named = selection.by_hand.find(worker.id); named != selection.by_hand.end()) {
+    const auto& by_hand = selection.known.by_hand;
+    if (const auto named = by_hand.find(worker.id); named != by_hand.end()) {
         seen.rule = "by hand";
         seen.active.policy = named->second;
     } else if (const auto* rule = rule_for(worker, selection.rules, selection.users)) {
@@ -79,8 +80,8 @@ WorkerSampler::ObservedWorker* WorkerSampler::observe(pid_t pid, const Selection
                                                       Clock::time_point now) {
     const auto found = known_.find(pid);
     const auto* before = found == known_.end() ? nullptr : &found->second;
-    const bool named =
-        std::ranges::any_of(selection.by_hand, [pid](const auto& entry) { return entry.first.pid == pid; });
+    const bool named = std::ranges::any_of(selection.known.by_hand,
+                                           [pid](const auto& entry) { return entry.first.pid == pid; });
     if (before != nullptr && before->seen.rule.empty() && !named && now - before->at < reread_interval)
         return nullptr;
     auto reading = read_process(pid);
@@ -112,9 +113,13 @@ WorkerSampler::observe(const Selection& selection, const PortTraces& ports, Cloc
         processes.insert(socket.process);
         if (socket.transport == Transport::udp) with_udp.insert(socket.process);
     }
-    for (const auto& entry : selection.by_hand)
+    for (const auto& entry : selection.known.by_hand)
         processes.insert(entry.first.pid);
-    // A worker whose last connection has just ended is still a worker.
+    // A worker whose last connection has just ended is still a worker, also one of an earlier daemon.
+    for (const auto& process : selection.known.processes)
+        processes.insert(process.id.pid);
+    for (const auto& entry : selection.known.units)
+        processes.insert(entry.second.process.pid);
     for (const auto& [pid, known] : known_)
         if (!known.seen.rule.empty()) processes.insert(pid);
     std::erase_if(known_, [&processes](const auto& entry) { return !processes.contains(entry.first); });

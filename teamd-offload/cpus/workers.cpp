@@ -60,34 +60,6 @@ Result<std::unique_ptr<Workers>> Workers::make(sd_event* loop, TeamContext& cont
     return workers;
 }
 
-void Workers::start() {
-    if (auto& left = journal_.workers(); !left.empty()) {
-        log_(Level::notice, fmt::format("released {} processes that an earlier daemon had bound",
-                                        left.processes.size() + left.units.size()));
-        release_workers(left, log_);
-        keep();
-    }
-    resolve_rules();
-    if (is_wanted()) window_->after(0s);
-}
-
-void Workers::reconfigure(const std::vector<WorkerRule>& before) {
-    if (rules_ == before) return;
-    resolve_rules();
-    // A process may have another rule now, or none: bind the workers anew.
-    release_all();
-    status_.clear();
-    if (is_wanted()) window_->after(0s);
-}
-
-void Workers::resolve_rules() {
-    users_ = resolve_users(rules_);
-    for (const auto& rule : rules_)
-        if (rule.selector == WorkerSelector::user && !users_.contains(rule.name))
-            log_(Level::warning,
-                 fmt::format("/workers: there is no user {}; the rule matches no process", rule.name));
-}
-
 void Workers::begin_window() {
     if (!is_wanted()) return;
     window_->after(worker_window);
@@ -130,8 +102,8 @@ void Workers::end_window() {
         topology_at_ = now;
     }
     const auto arrivals = interrupts_.arrivals();
-    const auto seen =
-        sampler_->observe({.rules = rules_, .users = users_, .by_hand = by_hand_}, traces_of(arrivals), now);
+    const auto seen = sampler_->observe({.rules = rules_, .users = users_, .known = journal_.workers()},
+                                        traces_of(arrivals), now);
     if (!seen) return failure_(log_, Level::warning, "workers: ", seen.error().text);
     failure_.clear();
     status_.clear();
@@ -283,7 +255,7 @@ void Workers::forget_gone() {
             release_unit(entry.first);
     std::erase_if(last_bindings_, [this](const auto& entry) { return find(entry.first) == nullptr; });
     std::erase_if(failed_, [this](const auto& entry) { return status_of(entry.first) == nullptr; });
-    std::erase_if(by_hand_, [](const auto& entry) {
+    std::erase_if(by_hand(), [](const auto& entry) {
         const auto reading = read_process(entry.first.pid);
         return !reading || reading->worker.id != entry.first;
     });
@@ -332,7 +304,8 @@ Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {
             "all workers are released, by request or by a running benchmark; first run: workers apply");
     if (is_refused()) return fail(EBUSY, refused_);
     const bool begins = !is_wanted();
-    by_hand_[reading.worker.id] = policy;
+    by_hand()[reading.worker.id] = policy;
+    keep();
     if (begins) window_->after(0s);
     return {};
 }
@@ -341,11 +314,11 @@ Result<> Workers::release(pid_t pid) {
     const auto reading = TEAMO_TRY(read_process(pid));
     const auto id = reading.worker.id;
     auto* status = status_of(id);
-    if (!by_hand_.contains(id) && status == nullptr)
+    if (!by_hand().contains(id) && status == nullptr)
         return fail(ENOENT, fmt::format("process {} is no worker of this team", pid));
     release(id);
     release_unit(reading.worker.unit);
-    by_hand_[id] = WorkerPolicy::off;
+    by_hand()[id] = WorkerPolicy::off;
     if (status != nullptr) {
         status->cpus.clear();
         status->reason = "policy off";
@@ -361,16 +334,6 @@ WorkersStatus Workers::status() const {
             .complaint = failure_.text(),
             .rules = rules_,
             .workers = status_};
-}
-
-void release_workers(BoundWorkers& bound, const Log& log) {
-    for (const auto& process : bound.processes)
-        if (auto released = release_process(process); !released) log(Level::warning, released.error().text);
-    bound.processes.clear();
-    UnitBinder binder;
-    for (const auto& [unit, binding] : std::map(bound.units))
-        if (auto released = binder.release(unit, bound); !released)
-            log(Level::warning, released.error().text);
 }
 
 } // namespace teamo

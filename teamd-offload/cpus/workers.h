@@ -29,8 +29,8 @@ public:
     /// Which processes are workers.
     struct Selection {
         std::span<const WorkerRule> rules;
-        const std::map<std::string, uid_t>& users;        ///< named by rules
-        const std::map<ProcessId, WorkerPolicy>& by_hand; ///< takes precedence over the rules
+        const std::map<std::string, uid_t>& users; ///< named by rules
+        const BoundWorkers& known;                 ///< what is bound, and what was named by hand
     };
     struct ObservedWorker {
         ActiveWorker active;
@@ -111,7 +111,7 @@ public:
     static Result<std::unique_ptr<Workers>> make(sd_event* loop, TeamContext& context,
                                                  const Interrupts& interrupts);
 
-    /// Releases what an earlier daemon has bound, and starts to measure.
+    /// Adopts what an earlier daemon has bound, and starts to measure.
     void start();
     /// False: releases all workers, and binds none until true.
     void manage(bool managed);
@@ -129,7 +129,9 @@ private:
     Workers(TeamContext& context, const Interrupts& interrupts)
         : context_(context), interrupts_(interrupts) {}
 
-    bool is_wanted() const { return managed_ && (!rules_.empty() || !by_hand_.empty()); }
+    bool is_wanted() const { return managed_ && (!rules_.empty() || !by_hand().empty()); }
+    std::map<ProcessId, WorkerPolicy>& by_hand() const { return journal_.workers().by_hand; }
+    void adopt();
     void resolve_rules();
     void begin_window();
     void release_all();
@@ -153,7 +155,6 @@ private:
     JournalKeeper& journal_ = context_.journal;
     const std::vector<WorkerRule>& rules_ = context_.config().workers;
     std::map<std::string, uid_t> users_;
-    std::map<ProcessId, WorkerPolicy> by_hand_;
     bool managed_ = true;
     Clock::duration spent_{}; ///< time spent on binding in this window
     std::optional<Timer> window_, sample_;

@@ -67,10 +67,12 @@ step "fed.service: AllowedCPUs=$(allowed)"
 
 ip -o monitor link >/run/links &
 monitor=$!
+bound=$(allowed)
 pid=$(systemctl show --property=MainPID --value "$unit")
 kill -KILL "$pid"
 another() { now=$(systemctl show --property=MainPID --value "$unit"); [ "$now" != 0 ] && [ "$now" != "$pid" ] && carry 4; }
 await 80 another || fail "no new daemon after kill -9"
+[ "$(allowed)" = "$bound" ] || fail "fed.service was bound to $bound, after kill -9 AllowedCPUs=$(allowed)"
 systemctl is-active --quiet "$unit" || fail "not active after kill -9"
 kill $monitor
 ! grep -E "state DOWN|Deleted" /run/links || fail "a link went down or was deleted after kill -9"

@@ -170,6 +170,23 @@ TEST_F(ProcessBinding, releases_interrupted_move) {
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
 }
 
+/// A daemon was killed while it bound the threads: the next one does the rest.
+TEST_F(ProcessBinding, completes_interrupted_move) {
+    const Child child(sleep_in(3));
+    child.await_word();
+    auto bound = bind_process(child.id(), last_);
+    ASSERT_TRUE(bound);
+    bound->threads.erase(threads_of(child.pid())[2]); // created since
+    set_mask(threads_of(child.pid())[1], first_);
+    bound->leaving = std::exchange(bound->cpus, first_);
+    const auto completed = bind_process(child.id(), first_, *bound);
+    ASSERT_TRUE(completed);
+    EXPECT_THAT(completed->leaving, testing::IsEmpty());
+    EXPECT_EQ(masks_of(child.pid()), std::set{first_});
+    ASSERT_TRUE(release_process(*completed));
+    EXPECT_EQ(masks_of(child.pid()), std::set{all_});
+}
+
 TEST_F(ProcessBinding, keeps_affinity_set_by_other_program) {
     const Child child(sleep_in(2));
     child.await_word();

@@ -119,7 +119,14 @@ private:
     }
 
     static double needed_share(const CpuList& cpus, const WorkerState& state) {
-        return state.followed == cpus ? kept_share : dominant_share;
+        return state.followed == cpus || state.adopted ? kept_share : dominant_share;
+    }
+
+    /// The present nearness to an anchor.
+    static std::optional<Nearness> nearness_now(const CpuList& anchor, const WorkerState& state) {
+        if (state.followed == anchor) return state.nearness;
+        const bool on_it = state.adopted && contains(anchor, state.cpus.front());
+        return on_it ? std::optional(Nearness::same) : std::nullopt;
     }
 
     static std::pair<unsigned, double> top_cpu(const ProcessTraffic& traffic) {
@@ -150,9 +157,7 @@ private:
         }
         const auto anchor_cpu = *std::ranges::min_element(
             anchor->cpus, {}, [this](unsigned cpu) { return cpus_.interrupts(cpu); });
-        const auto nearness =
-            nearness_at(cpus_.interrupts(anchor_cpu),
-                        state.followed == anchor->cpus ? std::optional(state.nearness) : std::nullopt);
+        const auto nearness = nearness_at(cpus_.interrupts(anchor_cpu), nearness_now(anchor->cpus, state));
         const auto count = count_for(active, state);
         const auto cpus = cpus_.near({.anchors = anchor->cpus,
                                       .nearness = nearness,
@@ -229,6 +234,7 @@ private:
         }
         if (in_force) {
             state.cpus = cpus;
+            state.adopted = false;
             state.windows = 0;
             state.reason = reason;
         } else if (state.cpus.empty()) {
@@ -269,6 +275,10 @@ bool matches(std::string_view pattern, std::string_view name) {
         }
     }
     return pattern.find_first_not_of('*', at) == std::string_view::npos;
+}
+
+void WorkerPlanner::adopt(ProcessId id, const CpuList& cpus) {
+    if (!cpus.empty()) states_[id] = {.cpus = cpus, .reason = "placed by an earlier daemon", .adopted = true};
 }
 
 std::vector<WorkerPlacement> WorkerPlanner::step(const WorkerPlanInput& input, Time now) {

@@ -57,13 +57,17 @@ public:
     /// Call at the end of each window. Returns the placement of each worker in the input, by process.
     std::vector<WorkerPlacement> step(const WorkerPlanInput& input, Time now);
 
+    /// A worker that an earlier daemon placed. It stays there as if it had been placed by step().
+    void adopt(ProcessId id, const CpuList& cpus);
+
     /// The distance from the CPU on which packets arrive: the larger, the more interrupts that CPU serves.
     enum class Nearness : std::uint8_t { same, beside, apart };
 
     struct WorkerState {
         CpuList cpus{}; ///< in force; empty: not bound
         std::string reason{};
-        CpuList followed{}; ///< the interrupt CPUs that its placement is based on
+        CpuList followed{};   ///< the interrupt CPUs that its placement is based on
+        bool adopted = false; ///< placed by an earlier daemon: `followed` and `nearness` are not known yet
         Nearness nearness = Nearness::same;
         CpuList wanted{};     ///< result of the last windows, if it differs from `cpus`
         unsigned windows = 0; ///< in a row with this result

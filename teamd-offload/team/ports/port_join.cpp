@@ -206,6 +206,7 @@ Result<> PortSet::clear_leftovers() {
     if (read) {
         ports = std::move(read->ports);
         journal.workers() = std::move(read->workers); // in each file that is written before they are released
+        journal.workers().by_hand.clear();            // requests to the former team
     }
     forget_reused_indexes(ports);
     std::erase_if(ports, [this](const PortBefore& port) {

@@ -4,10 +4,13 @@
 //
 // lab: UnitBinder.* by none: no team is made
 #include "cpus/workers.h"
+#include "kernel/cpus/cpus.h"
 #include "support/daemon/fake_systemd.h"
 #include "support/eventually.h"
 
 #include <gmock/gmock.h>
+
+#include <unistd.h>
 
 namespace teamo::test {
 namespace {
@@ -27,6 +30,21 @@ TEST(UnitBinder, withdraws_a_change_that_systemd_makes_late) {
     EXPECT_TRUE(later.release(worker.unit, bound));
     EXPECT_THAT(systemd.unit().cpus, testing::IsEmpty());
     EXPECT_TRUE(bound.empty());
+}
+
+/// systemd is not asked: a call would make it write the property again.
+TEST(UnitBinder, leaves_a_unit_that_an_earlier_daemon_bound_as_it_is) {
+    const auto cpus = read_thread_affinity(0).value();
+    Worker worker;
+    worker.id.pid = ::getpid();
+    worker.unit = "w@1.service";
+    BoundWorkers bound;
+    bound.units[worker.unit] = {.cpus = cpus, .leaving = {}, .before = {7}, .process = worker.id};
+    const auto before = bound;
+    UnitBinder binder([]() -> Result<UnitCpus> { return ADD_FAILURE(), fail(EIO, "systemd was asked"); },
+                      [](const Worker&) { return true; });
+    EXPECT_TRUE(binder.bind(worker, cpus, bound, [] { return Result<>(); }));
+    EXPECT_EQ(bound, before);
 }
 
 } // namespace

@@ -59,6 +59,14 @@ Journal sample() {
     journal.making = true;
     journal.offloads = {"tx-tcp-segmentation"};
     journal.removed_by_hand = {"eth7"};
+    journal.workers = {
+        .processes = {{.id = {.pid = 70, .started = 5000},
+                       .cpus = {2},
+                       .leaving = {4, 5},
+                       .before = {0, 1, 2, 3},
+                       .threads = {{71, {.started = 5001, .before = {3}}}}}},
+        .units = {{"w@1.service", {.cpus = {1}, .leaving = {}, .before = {}, .process = {80, 6000}}}},
+        .by_hand = {{{70, 5000}, WorkerPolicy::spread}, {{90, 7000}, WorkerPolicy::off}}};
     return journal;
 }
 
@@ -92,6 +100,14 @@ TEST(Journal, ignores_invalid_features_and_addresses) {
                 R"("features": {"rx-lro": 1}, "ipv6_addresses": [7, {"address": "fd00::x"},
                    {"address": "10.0.0.1", "prefix": 24}, {"address": "fd00::1", "prefix": 129}], )");
     const auto read = parse_journal(text);
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(*read, journal);
+}
+
+TEST(Journal, has_processes_named_by_hand_although_none_is_bound) {
+    Journal journal;
+    journal.workers.by_hand = {{{70, 5000}, WorkerPolicy::follow}};
+    const auto read = parse_journal(text_of(journal));
     ASSERT_TRUE(read) << read.error().text;
     EXPECT_EQ(*read, journal);
 }

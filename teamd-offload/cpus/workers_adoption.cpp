@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Where workers begin and end: those of an earlier daemon, other rules, the end.
+#include "cpus/workers.h"
+
+#include "workers/affinity.h"
+
+namespace teamo {
+
+using namespace std::chrono_literals;
+
+void Workers::start() {
+    resolve_rules();
+    adopt();
+    if (is_wanted()) window_->after(0s);
+}
+
+/// The first window writes no affinity that is as planned. It releases workers that no rule selects any more,
+/// and forgets processes that have ended.
+void Workers::adopt() {
+    const auto& bound = journal_.workers();
+    if (bound.empty()) return;
+    const auto count = bound.processes.size() + bound.units.size();
+    if (!is_wanted()) { // there will be no window
+        release_workers(journal_.workers(), log_);
+        keep();
+        return log_(
+            Level::notice,
+            fmt::format("released {} processes that an earlier daemon had bound: no rule selects them",
+                        count));
+    }
+    for (const auto& process : bound.processes) {
+        planner_.adopt(process.id, process.cpus);
+        last_bindings_[process.id] = {.cpus = process.cpus}; // its threads are read in the first window
+    }
+    for (const auto& [unit, binding] : bound.units)
+        planner_.adopt(binding.process, binding.cpus);
+    log_(Level::notice, fmt::format("adopted {} processes that an earlier daemon had bound", count));
+}
+
+void Workers::reconfigure(const std::vector<WorkerRule>& before) {
+    if (rules_ == before) return;
+    resolve_rules();
+    // A process may have another rule now, or none: bind the workers anew.
+    release_all();
+    status_.clear();
+    if (is_wanted()) window_->after(0s);
+}
+
+void Workers::resolve_rules() {
+    users_ = resolve_users(rules_);
+    for (const auto& rule : rules_)
+        if (rule.selector == WorkerSelector::user && !users_.contains(rule.name))
+            log_(Level::warning,
+                 fmt::format("/workers: there is no user {}; the rule matches no process", rule.name));
+}
+
+void release_workers(BoundWorkers& bound, const Log& log) {
+    for (const auto& process : bound.processes)
+        if (auto released = release_process(process); !released) log(Level::warning, released.error().text);
+    bound.processes.clear();
+    UnitBinder binder;
+    for (const auto& [unit, binding] : std::map(bound.units))
+        if (auto released = binder.release(unit, bound); !released)
+            log(Level::warning, released.error().text);
+}
+
+} // namespace teamo
