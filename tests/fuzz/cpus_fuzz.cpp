@@ -4,6 +4,7 @@
 // fuzz: -max_len=1024
 #include "base/cpu_list.h"
 #include "kernel/cpus/cpus.h"
+#include "kernel/cpus/idle_times.h"
 #include "require.h"
 
 using namespace teamo;
@@ -23,5 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
             require(load.work >= 0 && load.interrupts >= 0 && load.work + load.interrupts <= 1.000001);
         }
     require(busy_seconds({.cpus = parse_cpu_columns(half)}, {.cpus = parse_cpu_columns(rest)}, 100) >= 0);
+    for (const auto& [cpu, idle] : parse_idle_times(text))
+        require(idle.count() >= 0);
     return 0;
 }

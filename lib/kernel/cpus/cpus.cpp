@@ -3,6 +3,7 @@
 
 #include "base/take_until.h"
 #include "base/whole_number.h"
+#include "kernel/cpus/idle_times.h"
 #include "kernel/files/files.h"
 
 #include <sched.h>
@@ -242,17 +243,30 @@ AllCpuTimes parse_cpu_times(std::string_view proc_stat) {
 Result<AllCpuTimes> read_cpu_times() { return parse_cpu_times(TEAMO_TRY(read_proc_stat())); }
 
 Result<CpuReading> read_cpus() {
+    constexpr std::size_t most = std::size_t{16} << 20; // it has some 8 KiB for each CPU
     const auto text = TEAMO_TRY(read_proc_stat());
-    return CpuReading{.at = Clock::now(), .cpus = parse_cpu_columns(text)};
+    CpuReading reading{.at = Clock::now(), .cpus = parse_cpu_columns(text)};
+    if (const auto timers = read_file("/proc/timer_list", most))
+        for (const auto& [cpu, idle] : parse_idle_times(*timers))
+            if (const auto found = reading.cpus.find(cpu); found != reading.cpus.end())
+                found->second.exact_idle = idle;
+    return reading;
 }
 
 double seconds_of_ticks(std::uint64_t earlier, std::uint64_t later, long ticks_per_second) {
     return later < earlier ? 0 : static_cast<double>(later - earlier) / static_cast<double>(ticks_per_second);
 }
 
+double idle_seconds(const CpuColumns& earlier, const CpuColumns& later, long ticks_per_second) {
+    if (!earlier.exact_idle || !later.exact_idle)
+        return seconds_of_ticks(earlier.idle, later.idle, ticks_per_second);
+    const std::chrono::duration<double> idle = *later.exact_idle - *earlier.exact_idle;
+    return std::max(idle.count(), 0.0);
+}
+
 double busy_seconds(const CpuColumns& earlier, const CpuColumns& later, double elapsed,
                     long ticks_per_second) {
-    return std::max(elapsed - seconds_of_ticks(earlier.idle, later.idle, ticks_per_second) -
+    return std::max(elapsed - idle_seconds(earlier, later, ticks_per_second) -
                         seconds_of_ticks(earlier.steal, later.steal, ticks_per_second),
                     0.0);
 }

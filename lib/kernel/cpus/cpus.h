@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,7 @@ struct CpuColumns {
     std::uint64_t system = 0;
     std::uint64_t idle = 0; ///< includes iowait
     std::uint64_t irq = 0, softirq = 0, steal = 0;
+    std::optional<std::chrono::nanoseconds> exact_idle{}; ///< where /proc/timer_list can be read
     bool operator==(const CpuColumns&) const = default;
 };
 /// By CPU number; online CPUs only.
@@ -79,6 +81,9 @@ double busy_seconds(const CpuColumns& earlier, const CpuColumns& later, double e
                     long ticks_per_second);
 /// The sum of the CPUs that were online at both moments.
 double busy_seconds(const CpuReading& earlier, const CpuReading& later, long ticks_per_second);
+
+/// From the exact time if both have it.
+double idle_seconds(const CpuColumns& earlier, const CpuColumns& later, long ticks_per_second);
 
 /// 0 if the counter decreased: idle time can when a CPU goes offline and online.
 double seconds_of_ticks(std::uint64_t earlier, std::uint64_t later, long ticks_per_second);

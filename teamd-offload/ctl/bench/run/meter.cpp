@@ -24,7 +24,7 @@ CpuTime time_between(const CpuColumns& earlier, const CpuColumns& later, double 
                  .system = seconds_of_ticks(earlier.system, later.system, ticks),
                  .softirq = seconds_of_ticks(earlier.softirq, later.softirq, ticks),
                  .irq = seconds_of_ticks(earlier.irq, later.irq, ticks),
-                 .idle = std::min(seconds_of_ticks(earlier.idle, later.idle, ticks), seconds)};
+                 .idle = std::min(idle_seconds(earlier, later, ticks), seconds)};
     const auto counted = time.busy(), busy = busy_seconds(earlier, later, seconds, ticks);
     if (counted <= 0) {
         time.system = busy;

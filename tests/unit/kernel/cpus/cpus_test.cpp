@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/cpus/cpus.h"
+#include "kernel/cpus/idle_times.h"
 #include "unit/kernel/tree.h"
 
 #include <gmock/gmock.h>
@@ -186,6 +187,41 @@ TEST(BusyTime, leaves_out_a_cpu_that_was_offline) {
     const CpuReading earlier{.cpus = {{0, {.idle = 100}}, {1, {.idle = 100}}}},
         later{.at = earlier.at + 1s, .cpus = {{0, {.idle = 150}}, {2, {.idle = 3}}}};
     EXPECT_NEAR(busy_seconds(earlier, later, 100), 0.5, 1e-9);
+}
+
+TEST(IdleTimes, are_read_of_each_cpu) {
+    constexpr auto timer_list = R"(Timer List Version: v0.10
+now at 7000000000000 nsecs
+
+cpu: 0
+ clock 0:
+  .base:       0000000073121a96
+  .tick_stopped   : 0
+  .idle_entrytime : 6999000000000 nsecs
+  .idle_sleeptime : 1012624090746 nsecs
+  .iowait_sleeptime: 375909254 nsecs
+cpu: 1
+  .tick_stopped   : 1
+  .idle_entrytime : 6999500000000 nsecs
+  .idle_sleeptime : 5000000000 nsecs
+  .iowait_sleeptime: 0 nsecs
+cpu: 2
+  .idle_sleeptime : 9 nsecs
+Tick Device: mode:     1
+)";
+    using namespace std::chrono_literals;
+    EXPECT_THAT(parse_idle_times(timer_list), testing::ElementsAre(testing::Pair(0, 1'013'000'000'000ns),
+                                                                   testing::Pair(1, 5'500'000'000ns)))
+        << "of the third not all is there";
+    EXPECT_TRUE(parse_idle_times("").empty());
+}
+
+TEST(IdleTimes, count_before_the_ticks_of_proc_stat) {
+    using namespace std::chrono_literals;
+    const CpuColumns earlier{.idle = 100, .exact_idle = 1'009ms}, later{.idle = 190, .exact_idle = 1'900ms};
+    EXPECT_DOUBLE_EQ(0.891, idle_seconds(earlier, later, 100));
+    EXPECT_DOUBLE_EQ(0.9, idle_seconds({.idle = 100}, later, 100)) << "one reading has none";
+    EXPECT_NEAR(0.109, busy_seconds(earlier, later, 1, 100), 1e-9);
 }
 
 } // namespace
