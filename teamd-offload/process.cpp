@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <charconv>
 #include <csignal>
 #include <thread>
 
@@ -28,10 +27,7 @@ constexpr std::chrono::milliseconds dying_patience{500};
 
 std::optional<pid_t> pid_in(const std::string& path) {
     const auto content = read_file(path, 64);
-    if (!content) return std::nullopt;
-    pid_t pid = 0;
-    const auto [stop, error] = std::from_chars(content->data(), content->data() + content->size(), pid);
-    return error == std::errc{} && pid > 0 ? std::optional(pid) : std::nullopt;
+    return content ? parse_pid_file(*content) : std::nullopt;
 }
 
 std::string lock_of(const std::string& path) { return path + ".lock"; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/files/device_files.h"
 
+#include "base/take_until.h"
+#include "base/whole_number.h"
 #include "kernel/files/files.h"
 
 #include <fcntl.h>
@@ -15,30 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// "0000:03:00.0"; the domain may be longer (Intel VMD: "10000:01:00.0").
-bool is_pci_address(std::string_view name) {
-    const auto domain = name.find(':');
-    if (domain == std::string_view::npos || domain < 4) return false;
-    const auto rest = name.substr(domain + 1); // "03:00.0"
-    constexpr std::string_view hex = "0123456789abcdef";
-    return rest.size() == 7 && rest[2] == ':' && rest[5] == '.' &&
-           name.substr(0, domain).find_first_not_of(hex) == std::string_view::npos &&
-           rest.find_first_not_of("0123456789abcdef:.") == std::string_view::npos;
-}
-
-/// "8.0 GT/s PCIe", "8 GT/s" on older kernels, "Unknown".
-double parse_speed(std::string_view text) {
-    double speed = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), speed);
-    if (error != std::errc{} || !std::string_view(rest, text.data() + text.size()).starts_with(" GT/s"))
-        return 0;
-    return speed > 0 && speed < 1000 ? speed : 0;
-}
-
 PcieLink read_link(const fs::path& device, const std::string& which) {
     constexpr std::int64_t most_lanes = 32; // 255: unknown (drivers/pci/pci-sysfs.c)
     const auto width = sysfs::number(device / (which + "_link_width")).value_or(0);
-    return {.speed = parse_speed(sysfs::first_line(device / (which + "_link_speed"))),
+    return {.speed = parse_pcie_speed(sysfs::first_line(device / (which + "_link_speed"))),
             .width = width > 0 && width <= most_lanes ? static_cast<unsigned>(width) : 0};
 }
 
@@ -61,13 +43,33 @@ Result<int> read_counter(const UniqueFd& file) {
     std::array<char, 16> text{};
     const auto length = ::pread(file.get(), text.data(), text.size(), 0);
     if (length < 0) return fail_errno(errno, "a device's carrier counter");
-    int count = 0;
-    if (std::from_chars(text.data(), text.data() + length, count).ec != std::errc())
-        return fail(EINVAL, "a device's carrier counter is not a number");
-    return count;
+    std::string_view line(text.data(), static_cast<std::size_t>(length));
+    const auto count = whole_number<int>(take_until(line, "\n"));
+    if (!count) return fail(EINVAL, "a device's carrier counter is not a number");
+    return *count;
 }
 
 } // namespace
+
+bool is_pci_address(std::string_view name) {
+    const auto domain = name.find(':');
+    if (domain == std::string_view::npos || domain < 4) return false;
+    const auto rest = name.substr(domain + 1); // "03:00.0"
+    constexpr std::string_view hex = "0123456789abcdef";
+    const auto are_hex = [&](std::string_view digits) {
+        return digits.find_first_not_of(hex) == std::string_view::npos;
+    };
+    return rest.size() == 7 && rest[2] == ':' && rest[5] == '.' && are_hex(name.substr(0, domain)) &&
+           are_hex(rest.substr(0, 2)) && are_hex(rest.substr(3, 2)) && are_hex(rest.substr(6));
+}
+
+double parse_pcie_speed(std::string_view text) {
+    double speed = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), speed);
+    if (error != std::errc{} || !std::string_view(rest, text.data() + text.size()).starts_with(" GT/s"))
+        return 0;
+    return speed > 0 && speed < 1000 ? speed : 0;
+}
 
 Result<DeviceFolder> find_device_folder(const Link& link, const std::string& root) {
     DeviceFolder folder{.net = root + "/sys/class/net/" + link.name};

@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace teamo {
 
@@ -30,6 +31,11 @@ Result<bool> has_random_address(const Link& link, const std::string& root = "");
 
 /// Empty for a virtual device, which is not a failure.
 Result<DevicePlace> read_device_place(const Link& link, const std::string& root = "");
+
+/// "0000:03:00.0"; the domain may be longer (Intel VMD: "10000:01:00.0").
+bool is_pci_address(std::string_view name);
+/// GT/s: 8 of "8.0 GT/s PCIe", also of "8 GT/s" as older kernels write it; 0 of "Unknown".
+double parse_pcie_speed(std::string_view text);
 
 /// Counts carrier changes without waiting for RTNL, which the removal of a namespace can hold for seconds.
 /// Other interfaces wait for it: RTM_GETLINK, ETHTOOL_GLINK, and from kernel 6.8 on

@@ -56,6 +56,11 @@ Result<std::string> process_name(pid_t pid) {
 
 bool is_name_of_daemon(std::string_view name) { return name == "teamd" || name == "teamd-offload"; }
 
+std::optional<pid_t> parse_pid_file(std::string_view text) {
+    const auto pid = whole_number<pid_t>(take_until(text, "\n"));
+    return pid && *pid > 0 ? pid : std::nullopt;
+}
+
 std::optional<std::uint64_t> socket_inode(std::string_view link) {
     constexpr std::string_view head = "socket:[";
     if (!link.starts_with(head) || !link.ends_with(']')) return std::nullopt;

@@ -43,6 +43,9 @@ Result<std::string> process_name(pid_t pid);
 /// libteam's.
 bool is_name_of_daemon(std::string_view name);
 
+/// The number in a PID file, "4711\n". None: it is no process's.
+std::optional<pid_t> parse_pid_file(std::string_view text);
+
 /// A search through all processes ends after so many descriptors.
 inline constexpr std::size_t most_descriptors = 1'000'000;
 

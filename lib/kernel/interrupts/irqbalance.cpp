@@ -32,16 +32,6 @@ std::optional<Number> number_of(std::string_view key, std::string_view& words) {
 
 constexpr std::size_t longest_reply = std::size_t{64} << 10;
 
-/// The PID in "irqbalance1234.sock".
-std::optional<pid_t> pid_of_socket(std::string_view name) {
-    constexpr std::string_view before = "irqbalance", after = ".sock";
-    if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size())
-        return std::nullopt;
-    const auto digits = name.substr(before.size(), name.size() - before.size() - after.size());
-    const auto pid = whole_number<pid_t>(digits);
-    return pid && *pid > 0 ? pid : std::nullopt;
-}
-
 bool is_alive(pid_t pid) { return ::kill(pid, 0) == 0 || errno != ESRCH; }
 
 /// irqbalance requires SCM_CREDENTIALS with uid 0; irqbalance-ui sends them in the same way.
@@ -63,6 +53,15 @@ ssize_t send_with_credentials(int socket, const std::string& request) {
 }
 
 } // namespace
+
+std::optional<pid_t> pid_of_socket(std::string_view name) {
+    constexpr std::string_view before = "irqbalance", after = ".sock";
+    if (!name.starts_with(before) || !name.ends_with(after) || name.size() <= before.size() + after.size())
+        return std::nullopt;
+    const auto digits = name.substr(before.size(), name.size() - before.size() - after.size());
+    const auto pid = whole_number<pid_t>(digits);
+    return pid && *pid > 0 ? pid : std::nullopt;
+}
 
 Result<IrqBalanceSetup> parse_irqbalance_setup(std::string_view reply) {
     if (reply.empty()) return fail(EACCES, "irqbalance closed the connection without an answer");

@@ -38,6 +38,9 @@ Result<IrqBalanceSetup> parse_irqbalance_setup(std::string_view reply);
 /// number crosses byte 500, and the bans of others come first. EMSGSIZE: the bans of others alone do not fit.
 Result<std::string> ban_request(const BannedIrqs& bans, const BannedIrqs& ours);
 
+/// The PID in "irqbalance1234.sock".
+std::optional<pid_t> pid_of_socket(std::string_view name);
+
 struct IrqBalanceSocket {
     pid_t pid = 0;
     std::string path;

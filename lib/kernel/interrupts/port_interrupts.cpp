@@ -5,7 +5,6 @@
 // without one is unused, and the vectors of devices without msi_irqs are found by handler name.
 #include "kernel/interrupts/port_interrupts.h"
 
-#include "base/whole_number.h"
 #include "kernel/cpus/cpus.h"
 #include "kernel/files/files.h"
 #include "kernel/interrupts/vector_groups.h"
@@ -146,16 +145,12 @@ Places places_of(PortInterrupts& port, std::span<const std::string> device_names
     return {};
 }
 
-/// Threads by NAPI number. virtio's transmit NAPIs have the number 0 (NAPI_STATE_NO_BUSY_POLL) and are left
-/// out.
+/// Threads by NAPI number.
 std::map<unsigned, pid_t> named_threads(const std::string& name, const std::string& root) {
     std::map<unsigned, pid_t> threads;
-    const auto prefix = "napi/" + name + "-";
     for (const auto pid : sysfs::numbers_in(root + "/proc")) {
-        const auto comm = sysfs::first_line(fmt::format("{}/proc/{}/comm", root, pid));
-        if (!comm.starts_with(prefix)) continue;
-        const auto napi = whole_number<unsigned>(std::string_view(comm).substr(prefix.size()));
-        if (napi && *napi != 0) threads.emplace(*napi, static_cast<pid_t>(pid));
+        const auto napi = napi_of_thread(sysfs::first_line(fmt::format("{}/proc/{}/comm", root, pid)), name);
+        if (napi) threads.emplace(*napi, static_cast<pid_t>(pid));
     }
     return threads;
 }

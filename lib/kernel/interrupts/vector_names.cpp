@@ -168,6 +168,15 @@ std::vector<VectorRole> roles_of(const std::vector<IrqVector>& vectors,
     return roles_of(names, device_names);
 }
 
+std::optional<unsigned> napi_of_thread(std::string_view command, std::string_view device) {
+    for (const auto part : {std::string_view("napi/"), device, std::string_view("-")}) {
+        if (!command.starts_with(part)) return std::nullopt;
+        command.remove_prefix(part.size());
+    }
+    const auto napi = whole_number<unsigned>(command);
+    return napi && *napi != 0 ? napi : std::nullopt;
+}
+
 bool is_named_after(std::string_view handler, std::string_view device) {
     return !device.empty() && handler.starts_with(device) &&
            (handler.size() == device.size() || is_one_of(handler[device.size()], "-.:@"));

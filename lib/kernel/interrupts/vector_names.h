@@ -33,6 +33,10 @@ std::vector<VectorRole> roles_of(std::span<const std::string> handlers,
 std::vector<VectorRole> roles_of(const std::vector<IrqVector>& vectors,
                                  std::span<const std::string> device_names);
 
+/// The NAPI number in the name of a thread of the device: 8197 of "napi/eth0-8197". None: another thread, or
+/// a NAPI without a number, as virtio's for transmission (NAPI_STATE_NO_BUSY_POLL).
+std::optional<unsigned> napi_of_thread(std::string_view command, std::string_view device);
+
 /// True for "eth0" and "eth0-rx-1", not for "eth01", if the device is "eth0".
 bool is_named_after(std::string_view handler, std::string_view device);
 

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,10 +31,25 @@ struct BondSetup {
     BondPortSetup& port(std::string_view name);
 };
 
+/// A file that was read, with its name for messages.
+struct FileText {
+    std::string file, text;
+};
+
+// Text and value, pure. ENOENT: the text has no bond; EINVAL: a time that is none.
+
+/// systemd.netdev(5), with the .network files of its folder.
+Result<BondSetup> bond_of_networkd(std::string_view text, std::span<const FileText> networks);
+/// The keyfile of a connection, with the others of its folder.
+Result<BondSetup> bond_of_network_manager(std::string_view text, std::span<const FileText> connections);
+/// An ifcfg file, with the others of its folder.
+Result<BondSetup> bond_of_ifcfg(std::string_view text, std::span<const FileText> others);
 /// interfaces(5): "iface bond0 inet static" and its options, with "-" or "_" in their names.
 std::vector<BondSetup> bonds_of_ifupdown(std::string text);
 /// netplan(5). EINVAL: no YAML, or a time that is none.
 Result<std::vector<BondSetup>> bonds_of_netplan(const std::string& text);
+
+// The files.
 
 /// `source`: a device, or a file of ifupdown, ifcfg, systemd-networkd, netplan or NetworkManager, whose ports
 /// may be in other files of its folder. `bond`: its name, if the file has several; else empty.

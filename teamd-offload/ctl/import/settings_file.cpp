@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <sstream>
 
 namespace teamo::ctl {
 namespace {
@@ -59,8 +60,19 @@ std::optional<std::string> find(const Settings& settings, std::string_view secti
     return found == settings.rend() ? std::nullopt : std::optional(found->value);
 }
 
+std::pair<std::string, std::string> interfaces_option(const std::string& line) {
+    std::istringstream words(line);
+    std::string key, value;
+    words >> key;
+    std::getline(words >> std::ws, value);
+    const auto end = value.find_last_not_of(" \t\r");
+    value.resize(end == std::string::npos ? 0 : end + 1);
+    return {std::move(key), std::move(value)};
+}
+
 std::vector<std::string> shell_words(const std::string& value) {
-    // No shell has the variables of this file here. Also, glibc's wordexp() reads NULL at "$[" without an end.
+    // No shell has the variables of this file here. Also, glibc's wordexp() reads NULL at "$[" without an
+    // end.
     if (value.find_first_of("$`") != std::string::npos) return {};
     wordexp_t expanded{};
     std::vector<std::string> words;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace teamo::ctl {
@@ -24,6 +25,9 @@ Settings read_settings(std::string_view text);
 
 /// The last one of that name; none: there is none.
 std::optional<std::string> find(const Settings& settings, std::string_view section, std::string_view key);
+
+/// The first word of a line of interfaces(5), and the rest without blanks at both ends.
+std::pair<std::string, std::string> interfaces_option(const std::string& line);
 
 /// Of ifcfg and ifupdown: the words of a value that is quoted for the shell, without quotes. None if it can
 /// be read only by a shell: "$NAME", "$(command)".

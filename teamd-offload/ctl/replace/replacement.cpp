@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "bus/units.h"
 #include "ctl/programs.h"
+#include "ctl/replace/tcp_counters.h"
 #include "kernel/files/files.h"
 #include "kernel/netlink/ip_settings.h"
 #include "kernel/netlink/links.h"
@@ -16,7 +17,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <sstream>
 #include <thread>
 
 namespace teamo::ctl {
@@ -66,16 +66,8 @@ private:
     sigset_t former_{};
 };
 
-/// A counter of TCP in /proc/net/snmp: a line of names, and one of numbers.
 std::uint64_t tcp_counter(std::string_view counter) {
-    std::istringstream lines(read_file("/proc/net/snmp").value_or(""));
-    for (std::string names, numbers; std::getline(lines, names) && std::getline(lines, numbers);) {
-        if (!names.starts_with("Tcp:")) continue;
-        std::istringstream name(names), number(numbers);
-        for (std::string word, value; name >> word && number >> value;)
-            if (word == counter) return std::strtoull(value.c_str(), nullptr, 10);
-    }
-    return 0;
+    return parse_tcp_counter(read_file("/proc/net/snmp").value_or(""), counter);
 }
 
 /// Runs the daemon's program. It returns when the team runs (-d), or has stopped.

@@ -33,16 +33,7 @@ constexpr std::array<std::string_view, 10> sysctl_names{"net.core.busy_poll",
                                                         "net.ipv4.tcp_timestamps"};
 
 std::string cpu_model() {
-    const auto info = read_file("/proc/cpuinfo", std::size_t{16} << 20);
-    if (!info) return "";
-    std::string_view rest = *info;
-    while (!rest.empty()) {
-        auto line = take_until(rest, "\n");
-        if (!line.starts_with("model name")) continue;
-        (void)take_until(line, ":");
-        return std::string(line.substr(std::min(line.find_first_not_of(' '), line.size())));
-    }
-    return "";
+    return parse_cpu_model(read_file("/proc/cpuinfo", std::size_t{16} << 20).value_or(""));
 }
 
 std::string now_as_text() {
@@ -72,6 +63,16 @@ double other_work() {
 }
 
 } // namespace
+
+std::string parse_cpu_model(std::string_view cpuinfo) {
+    while (!cpuinfo.empty()) {
+        auto line = take_until(cpuinfo, "\n");
+        if (!line.starts_with("model name")) continue;
+        (void)take_until(line, ":");
+        return std::string(line.substr(std::min(line.find_first_not_of(' '), line.size())));
+    }
+    return "";
+}
 
 Machine read_machine() {
     utsname system{};

@@ -41,6 +41,22 @@ TEST_F(PciLocation, reads_card_in_slow_slot) {
     EXPECT_EQ(place.best(), place.current);
 }
 
+TEST(PciAddress, has_a_domain_a_bus_a_device_and_a_function) {
+    for (const auto* name : {"0000:03:00.0", "10000:01:00.0", "0000:ff:1f.7"})
+        EXPECT_TRUE(is_pci_address(name)) << name;
+    for (const auto* name : {"", "virtio0", "pci0000:00", "000:03:00.0", "0000:03:00", "0000:03:00.00",
+                             "0000:0g:00.0", "0000:::::.:", "0000:03:0:.0"})
+        EXPECT_FALSE(is_pci_address(name)) << name;
+}
+
+TEST(PcieSpeed, is_none_of_other_texts) {
+    EXPECT_EQ(parse_pcie_speed("2.5 GT/s PCIe"), 2.5);
+    EXPECT_EQ(parse_pcie_speed("8 GT/s"), 8);
+    for (const auto* text :
+         {"", "Unknown", "Unknown speed", "8.0", "-8.0 GT/s", "nan GT/s", "inf GT/s", "1e9 GT/s"})
+        EXPECT_EQ(parse_pcie_speed(text), 0) << text;
+}
+
 TEST_F(PciLocation, limits_speed_to_slowest_bridge_above) {
     const std::string first = "pci0000:00/0000:00:01.0", second = first + "/0000:01:00.0",
                       third = second + "/0000:02:04.0", card = third + "/0000:04:00.0";

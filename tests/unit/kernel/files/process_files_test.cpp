@@ -44,6 +44,13 @@ TEST(ProcFiles, reads_socket_inode_from_link) {
         EXPECT_EQ(socket_inode(link), std::nullopt) << link;
 }
 
+TEST(ProcFiles, reads_number_in_pid_file) {
+    EXPECT_EQ(parse_pid_file("4711\n"), 4711);
+    EXPECT_EQ(parse_pid_file("4711"), 4711);
+    for (const auto* text : {"", "\n", "0\n", "-1\n", "47x\n", " 4711\n", "99999999999\n"})
+        EXPECT_EQ(parse_pid_file(text), std::nullopt) << text;
+}
+
 TEST(ProcFiles, finds_process_of_socket) {
     const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM, 0));
     struct stat status {};

@@ -111,6 +111,14 @@ TEST(VectorNames, accepts_any_text) {
     EXPECT_THAT(roles({}), testing::IsEmpty());
 }
 
+TEST(VectorNames, finds_napi_number_in_name_of_thread) {
+    EXPECT_EQ(napi_of_thread("napi/eth0-8197", "eth0"), 8197U);
+    EXPECT_EQ(napi_of_thread("napi/wan-1-33", "wan-1"), 33U);
+    for (const auto* command :
+         {"napi/eth0-0", "napi/eth1-8197", "napi/eth0-", "napi/eth0-8197x", "eth0-8197", ""})
+        EXPECT_EQ(napi_of_thread(command, "eth0"), std::nullopt) << command;
+}
+
 TEST(VectorNames, matches_device_name_up_to_separator) {
     EXPECT_TRUE(is_named_after("eth0", "eth0"));
     EXPECT_TRUE(is_named_after("eth0-rx-0", "eth0"));
