@@ -6,6 +6,9 @@
 #include "ctl/import/bond_options.h"
 #include "ctl/import/settings_file.h"
 
+#include "require.h"
+
+#include <array>
 #include <cstdlib>
 
 using namespace teamo;
@@ -14,8 +17,22 @@ namespace {
 
 void check(const ctl::BondSetup& bond) {
     const auto team = ctl::team_of(bond);
-    if (!team && team.error().text.empty()) std::abort();
+    require(team || !team.error().text.empty());
     if (team) static_cast<void>(read_document(team->document));
+}
+
+/// The file of a bond, and after a form feed one of a port.
+template <class Read>
+void check_with_port(Read read, std::string_view text) {
+    const auto end = std::min(text.find('\f'), text.size());
+    const std::array others{
+        ctl::FileText{.file = "port", .text = std::string(text.substr(std::min(end + 1, text.size())))}};
+    const Result<ctl::BondSetup> bond = read(text.substr(0, end), others);
+    if (!bond) return require(!bond.error().text.empty());
+    require(!bond->device.empty());
+    for (const auto& port : bond->ports)
+        require(!port.name.empty());
+    check(*bond);
 }
 
 } // namespace
@@ -23,7 +40,7 @@ void check(const ctl::BondSetup& bond) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     if (size == 0) return 0;
     const std::string text(reinterpret_cast<const char*>(bytes + 1), size - 1);
-    switch (bytes[0] % 4) {
+    switch (bytes[0] % 8) {
     case 0:
         for (const auto& bond : ctl::bonds_of_ifupdown(text))
             check(bond);
@@ -40,8 +57,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         check(bond);
         break;
     }
+    case 3: check_with_port(ctl::bond_of_networkd, text); break;
+    case 4: check_with_port(ctl::bond_of_network_manager, text); break;
+    case 5: check_with_port(ctl::bond_of_ifcfg, text); break;
     default:
-        if (const auto time = ctl::milliseconds_of(text, "s"); time && *time < 0) std::abort();
+        if (const auto time = ctl::milliseconds_of(text, "s")) require(*time >= 0);
     }
     return 0;
 }
