@@ -294,7 +294,6 @@ void WatchedCalls::answer() {
     }
     if (const auto step = step_of(call, handle_.get())) {
         const auto number = ++count_;
-        if (call.data.nr == SYS_sched_setaffinity) ++affinities_;
         {
             const std::scoped_lock lock(mutex_);
             steps_.push_back(*step);

@@ -67,8 +67,6 @@ public:
 
     /// The number of steps so far.
     unsigned count() const { return count_; }
-    /// How many of them set an affinity.
-    unsigned affinities() const { return affinities_; }
     /// All steps so far, as what() names them.
     std::vector<std::string> steps() const;
     /// The step before which the program was killed, or that was refused: "netlink 0 message 19".
@@ -91,7 +89,7 @@ private:
     unsigned killed_after_address_ = 0, set_since_address_ = 0;
     bool address_refused_ = false;
     std::map<int, int> refused_calls_;
-    std::atomic<unsigned> count_{0}, affinities_{0}, lists_to_refuse_{0};
+    std::atomic<unsigned> count_{0}, lists_to_refuse_{0};
     std::atomic<unsigned> refused_every_{0}, refused_{0};
     std::atomic<int> error_of_every_{0};
     unsigned seen_ = 0;
