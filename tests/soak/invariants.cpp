@@ -146,23 +146,27 @@ std::string wrong_way_out(const World& world) {
     return came.size() == flows ? "" : fmt::format("{} of {} flows reach the client", came.size(), flows);
 }
 
+/// From the client, as the far end of a cable sends it.
+Bytes frame_to_team(const World& world, std::uint16_t port, std::string_view payload) {
+    return udp4({.to_mac = mac(look(world.wires().host(), "team0").address),
+                 .from_mac = mac(look(world.wires().client(), "client0").address),
+                 .to = team_v4,
+                 .from = client_v4,
+                 .to_port = port,
+                 .from_port = port},
+                payload);
+}
+
 /// A frame by each cable: each port that receives has our filter, and a slot that receives.
 std::string wrong_way_in(World& world, const Model& model) {
     constexpr std::uint16_t port = 6001;
     const auto here = receiver(world.wires().host(), team_v4, port);
-    const auto address = mac(look(world.wires().host(), "team0").address);
     const auto active = world.backup() ? world.team().item("runner.active_port") : "";
     std::set<std::string> sent;
     for (unsigned number = 1; number <= ports; ++number) {
         if (!model.carries(number) || (world.backup() && near(number) != active)) continue;
         const PacketSocket far(world.wires().peer(), Cabling::far_end(number));
-        far.send(udp4({.to_mac = address,
-                       .from_mac = mac(look(world.wires().client(), "client0").address),
-                       .to = team_v4,
-                       .from = client_v4,
-                       .to_port = port,
-                       .from_port = port},
-                      near(number)));
+        far.send(frame_to_team(world, port, near(number)));
         sent.insert(near(number));
     }
     const auto came = texts_at(here, sent.size(), 500ms);
@@ -186,14 +190,9 @@ std::string wrong_drops(const World& world, const Model& model, const Document& 
         const auto sent = [&] { return counters(world.wires().peer(), Cabling::far_end(number)).tx_packets; };
         const auto sent_before = sent(), dropped_before = dropped();
         const PacketSocket far(world.wires().peer(), Cabling::far_end(number));
+        const auto bytes = frame_to_team(world, port, near(number));
         for (unsigned frame = 0; frame < frames; ++frame)
-            far.send(udp4({.to_mac = mac(look(world.wires().host(), "team0").address),
-                           .from_mac = mac(look(world.wires().client(), "client0").address),
-                           .to = team_v4,
-                           .from = client_v4,
-                           .to_port = port,
-                           .from_port = port},
-                          near(number)));
+            far.send(bytes);
         std::uint64_t counted = 0;
         if (!eventually(
                 "", [&] { return (counted = dropped() - dropped_before) >= frames; }, 500ms))
