@@ -217,8 +217,9 @@ Machine machine_from(const Value& in) {
 
 json::Value to_json(const Results& results) {
     Array cases;
+    const auto basis = basis_of(results);
     for (const auto& measured : results.cases)
-        cases.push_back(value_of(measured, basis_of(results)));
+        cases.push_back(value_of(measured, basis));
     return Object{{"format", json_format},
                   {"machine", value_of(results.machine)},
                   {"profile", results.profile},

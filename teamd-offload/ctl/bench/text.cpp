@@ -135,6 +135,7 @@ std::string ratio_lines(const std::vector<Comparison>& all) {
 std::string figures_table(const Results& results) {
     const auto lines = headlines(results);
     if (lines.empty()) return "";
+    const auto basis = basis_of(results);
     Row titles{"with TSO on"};
     for (const auto& line : lines)
         titles.emplace_back(way_text(line.measured->what.way));
@@ -143,8 +144,7 @@ std::string figures_table(const Results& results) {
     for (const auto& metric : metrics()) {
         Row row{std::string(metric.key)};
         for (const auto& line : lines)
-            row.push_back(
-                number_or_dash(spread_of(*line.measured, basis_of(results), metric.figure), metric.digits));
+            row.push_back(number_or_dash(spread_of(*line.measured, basis, metric.figure), metric.digits));
         if (std::all_of(row.begin() + 1, row.end(), [](const auto& cell) { return cell == "-"; })) continue;
         row.push_back(metric.paper.empty() ? std::string(metric.unit)
                                            : fmt::format("{}; {}", metric.unit, metric.paper));
