@@ -47,7 +47,11 @@ done
 export LD_LIBRARY_PATH=$cache/qemu/usr/lib/x86_64-linux-gnu
 qemu=("$cache/qemu/usr/bin/qemu-system-x86_64" -L "$cache/qemu/usr/share/qemu" -L "$cache/qemu/usr/share/seabios" -M q35)
 # Never KVM: on some machines /dev/kvm opens and every guest hangs. Only TCG can count instructions.
-if [ -n "$icount" ]; then qemu+=(-accel tcg,thread=single -icount shift=0); else qemu+=(-accel "tcg,thread=${TEAMO_LAB_TCG:-multi}"); fi
+# A thread for each CPU of the guest, unless it has more than twice as many as the machine: on a busy machine the emulated
+# cards of such guests stopped (transmit queue timed out). With one thread the CPUs take turns.
+threads=multi
+[ "$cpus" -le $((2 * $(nproc))) ] || threads=single
+if [ -n "$icount" ]; then qemu+=(-accel tcg,thread=single -icount shift=0); else qemu+=(-accel "tcg,thread=${TEAMO_LAB_TCG:-$threads}"); fi
 
 # With several CPUs a guest assumes unsynchronized TSCs and then reads the time from the emulated HPET, under QEMU's
 # global lock. Here all CPUs use the host's TSC. no_timer_check: skips a timer test that fails on a busy machine.
