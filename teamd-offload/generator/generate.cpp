@@ -4,28 +4,41 @@
 #include "config/config_file.h"
 #include "generator/unit_rights.h"
 #include "kernel/files/files.h"
+#include "runtime/journal.h"
 
 #include <system_error>
 
 namespace teamo {
 namespace {
 
-std::string drop_in_of(const std::filesystem::path& file) {
+bool has_bound_workers(const std::filesystem::path& journal) {
+    const auto text = read_file(journal);
+    if (!text) return false; // the team does not run
+    const auto read = parse_journal(*text);
+    return read && !read->workers.empty();
+}
+
+std::string drop_in_of(const std::filesystem::path& file, const std::filesystem::path& journals) {
     const auto text = read_file(file);
     if (!text) return {};
-    const auto read = read_configuration(*text, file.stem().native());
-    return read.configuration ? drop_in(rights_of(read.configuration->team)) : std::string();
+    const auto team = file.stem().native();
+    const auto read = read_configuration(*text, team);
+    if (!read.configuration) return {};
+    auto rights = rights_of(read.configuration->team);
+    rights.binds_processes |= has_bound_workers(journals / (team + ".json"));
+    return drop_in(rights);
 }
 
 } // namespace
 
 std::vector<Error> generate_drop_ins(const std::filesystem::path& configurations,
+                                     const std::filesystem::path& journals,
                                      const std::filesystem::path& units) {
     std::vector<Error> errors;
     std::error_code none; // no folder: no team
     for (const auto& entry : std::filesystem::directory_iterator(configurations, none)) {
         if (entry.path().extension() != ".conf") continue;
-        const auto text = drop_in_of(entry.path());
+        const auto text = drop_in_of(entry.path(), journals);
         if (text.empty()) continue;
         const auto folder = units / ("teamd-offload@" + entry.path().stem().native() + ".service.d");
         std::error_code failed;

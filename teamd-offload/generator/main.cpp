@@ -4,6 +4,8 @@
 // (systemd.generator(7)). What goes to stderr is in the kernel's log.
 #include "generator/generate.h"
 
+#include "runtime/journal.h"
+
 #include <sys/stat.h>
 
 #include <cstdio>
@@ -15,7 +17,7 @@ int main(int argc, char** argv) {
         return EXIT_FAILURE;
     }
     ::umask(022);
-    const auto errors = teamo::generate_drop_ins("/etc/teamd-offload", argv[1]);
+    const auto errors = teamo::generate_drop_ins("/etc/teamd-offload", teamo::journal_directory, argv[1]);
     for (const auto& error : errors)
         fmt::print(stderr, "teamd-offload-generator: {}\n", error.text);
     return errors.empty() ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -32,7 +32,7 @@ UnitRights rights_of(const TeamConfig& config) {
 std::string drop_in(const UnitRights& rights) {
     std::string lines;
     if (rights.binds_processes)
-        lines += "# The key \"workers\": processes of other users are seen and bound.\n"
+        lines += "# The key \"workers\": processes of other users are seen, bound and released.\n"
                  "CapabilityBoundingSet=CAP_SYS_NICE\n"
                  "ProtectProc=default\n"
                  "SystemCallFilter=sched_setaffinity\n";

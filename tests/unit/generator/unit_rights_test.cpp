@@ -3,6 +3,7 @@
 
 #include "config/config_file.h"
 #include "generator/generate.h"
+#include "runtime/journal.h"
 
 #include <gmock/gmock.h>
 
@@ -70,6 +71,9 @@ protected:
     void configure(const char* file, const char* text) const {
         std::ofstream(folder / "conf" / file) << text;
     }
+    std::vector<Error> generate() const {
+        return generate_drop_ins(folder / "conf", folder / "run", folder / "units");
+    }
     std::string drop_in_of(const char* team) const {
         std::ifstream file(folder / "units" / fmt::format("teamd-offload@{}.service.d", team) /
                            "rights.conf");
@@ -82,17 +86,33 @@ TEST_F(Generated, has_a_drop_in_for_each_team_that_needs_one) {
     configure("team1.conf", R"({"device": "team1"})");
     configure("team2.conf", "no JSON");
     configure("notes.txt", R"({"workers": [{"user": "www-data", "policy": "follow"}]})");
-    EXPECT_TRUE(generate_drop_ins(folder / "conf", folder / "units").empty());
+    EXPECT_TRUE(generate().empty());
     EXPECT_THAT(drop_in_of("team0"), HasSubstr("[Service]"));
     for (const auto* none : {"team1", "team2", "notes"})
+        EXPECT_EQ("", drop_in_of(none)) << none;
+}
+
+TEST_F(Generated, lets_a_team_release_the_workers_of_rules_that_are_gone) {
+    std::filesystem::create_directories(folder / "run");
+    Journal with_workers;
+    with_workers.workers.processes.push_back(
+        {.id = {.pid = 4711, .started = 1}, .cpus = {1}, .leaving = {}, .before = {0, 1}, .threads = {}});
+    std::ofstream(folder / "run" / "team0.json") << text_of(with_workers);
+    std::ofstream(folder / "run" / "team1.json") << text_of(Journal{});
+    std::ofstream(folder / "run" / "team2.json") << "no JSON";
+    for (const auto* file : {"team0.conf", "team1.conf", "team2.conf"})
+        configure(file, "{}");
+    EXPECT_TRUE(generate().empty());
+    EXPECT_THAT(drop_in_of("team0"), HasSubstr("CapabilityBoundingSet=CAP_SYS_NICE\n"));
+    for (const auto* none : {"team1", "team2"})
         EXPECT_EQ("", drop_in_of(none)) << none;
 }
 
 TEST_F(Generated, names_what_cannot_be_written) {
     configure("team0.conf", R"({"workers": [{"user": "www-data", "policy": "follow"}]})");
     std::ofstream(folder / "units") << "a file";
-    EXPECT_EQ(1U, generate_drop_ins(folder / "conf", folder / "units").size());
-    EXPECT_TRUE(generate_drop_ins(folder / "none", folder / "units").empty());
+    EXPECT_EQ(1U, generate().size());
+    EXPECT_TRUE(generate_drop_ins(folder / "none", folder / "run", folder / "units").empty());
 }
 
 } // namespace
