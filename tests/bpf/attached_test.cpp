@@ -5,6 +5,7 @@
 //
 // lab: AttachedPrograms.* in -k 6.1 -p 2, 5 s
 // lab: *-CarrierTracing.*:AttachedPrograms.* in -k 6.1 -p 2, 60 s, long
+#include "addresses.h"
 #include "datapath/bpf/flow_hash.h"
 #include "programs.h"
 #include "support/net/net_ns.h"
@@ -23,7 +24,6 @@
 namespace teamo::test {
 namespace {
 
-constexpr MacAddress peer{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}}, own{{0x02, 0x11, 0x22, 0x33, 0x44, 0x55}};
 constexpr std::uint32_t l3_l4 =
     TEAMO_HASH_IPV4 | TEAMO_HASH_IPV6 | TEAMO_HASH_TCP | TEAMO_HASH_UDP | TEAMO_HASH_SCTP;
 

@@ -2,6 +2,7 @@
 //
 // Cost of a packet in the programs, in nanoseconds: means of many runs, each short enough that some are not
 // interrupted. Excludes the redirect itself and the devices.
+#include "addresses.h"
 #include "base/result.h"
 #include "programs.h"
 #include "support/figure.h"
@@ -18,7 +19,6 @@
 namespace teamo::test {
 namespace {
 
-constexpr MacAddress peer{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}}, own{{0x02, 0x11, 0x22, 0x33, 0x44, 0x55}};
 constexpr std::uint32_t l3_l4 =
     TEAMO_HASH_IPV4 | TEAMO_HASH_IPV6 | TEAMO_HASH_TCP | TEAMO_HASH_UDP | TEAMO_HASH_SCTP;
 

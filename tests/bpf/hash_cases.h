@@ -3,6 +3,7 @@
 // Packets and their flows: the input for each implementation that finds a packet's bucket.
 #pragma once
 
+#include "addresses.h"
 #include "datapath/bpf/flow_hash.h"
 #include "support/traffic/packet.h"
 
@@ -16,8 +17,6 @@ namespace teamo::test::hash_cases {
 inline constexpr std::uint32_t l4 = TEAMO_HASH_TCP | TEAMO_HASH_UDP | TEAMO_HASH_SCTP;
 inline constexpr std::uint32_t everything =
     TEAMO_HASH_ETH | TEAMO_HASH_VLAN | TEAMO_HASH_IPV4 | TEAMO_HASH_IPV6 | l4;
-inline constexpr MacAddress peer{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}},
-    own{{0x02, 0x11, 0x22, 0x33, 0x44, 0x55}};
 inline constexpr std::uint64_t peer_number = 0x525400aabbcc, own_number = 0x021122334455;
 inline constexpr std::uint32_t ip_from = 0x0a000001, ip_to = 0x0a000002;
 inline constexpr Ipv6Words ip6_from{0xfd000000, 0x1111, 0x2222, 1}, ip6_to{0xfd000000, 0x3333, 0x4444, 2};

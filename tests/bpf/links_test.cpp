@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The transmit program sees by itself which ports have a link.
+#include "addresses.h"
 #include "programs.h"
 
 #include "kernel/netlink/links.h"
@@ -18,8 +19,6 @@ namespace teamo::test {
 namespace {
 
 using testing::UnorderedElementsAre;
-
-constexpr MacAddress peer{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}}, own{{0x02, 0x11, 0x22, 0x33, 0x44, 0x55}};
 
 /// Whether the kernel has a function that BPF programs may call.
 bool kernel_has(const char* function) {

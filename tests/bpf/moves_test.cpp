@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A moving bucket keeps its old slot until its traffic has paused.
+#include "addresses.h"
 #include "programs.h"
 #include "support/eventually.h"
 #include "support/traffic/packet.h"
@@ -10,7 +11,6 @@
 namespace teamo::test {
 namespace {
 
-constexpr MacAddress peer{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}}, own{{0x02, 0x11, 0x22, 0x33, 0x44, 0x55}};
 constexpr std::uint64_t never = 1'000'000'000'000, at_once = 0;
 
 Bytes some_packet(std::uint16_t port = 1) {

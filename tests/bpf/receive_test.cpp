@@ -2,6 +2,7 @@
 //
 // Which frames stay with the port, which go to the team and which are dropped. The programs run on the
 // loopback device (index 1) unless a frame must be received.
+#include "addresses.h"
 #include "programs.h"
 #include "support/net/net_ns.h"
 #include "support/traffic/packet.h"
@@ -15,11 +16,10 @@
 namespace teamo::test {
 namespace {
 
-constexpr MacAddress from{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}}, own{{0x02, 0x11, 0x22, 0x33, 0x44, 0x55}};
 constexpr std::uint32_t loopback = 1;
 
 MacAddress link_local(std::uint8_t last) { return {{0x01, 0x80, 0xc2, 0x00, 0x00, last}}; }
-Bytes frame_to(const MacAddress& to) { return PacketBuilder(to, from).other(0x88b5, 46).bytes(); }
+Bytes frame_to(const MacAddress& to) { return PacketBuilder(to, peer).other(0x88b5, 46).bytes(); }
 
 class ReceiveProgram : public testing::Test {
 protected:
@@ -42,7 +42,7 @@ TEST_F(ReceiveProgram, delivers_frames_to_team) {
 
 TEST_F(ReceiveProgram, leaves_the_ports_protocol_to_the_port) {
     constexpr std::uint16_t tipc = 0x88ca;
-    const auto frame = PacketBuilder(own, from).other(tipc, 46).bytes();
+    const auto frame = PacketBuilder(own, peer).other(tipc, 46).bytes();
     EXPECT_EQ(programs_.receive(frame).action, redirected);
     programs_.team.port_protocol = htons(tipc);
     EXPECT_EQ(programs_.receive(frame).action, passed);
@@ -119,7 +119,7 @@ TEST_F(ReceiveProgram, copies_link_local_frames_to_team) {
 }
 
 TEST_F(ReceiveProgram, survives_truncated_frames) {
-    const auto whole = PacketBuilder(own, from).vlan(1).ipv4({}).tcp(1, 2).payload(64).bytes();
+    const auto whole = PacketBuilder(own, peer).vlan(1).ipv4({}).tcp(1, 2).payload(64).bytes();
     // The tag, because BPF_PROG_TEST_RUN rejects a bare Ethernet header and a packet too short for IP.
     for (std::ptrdiff_t length = 15; length <= 80; length++)
         EXPECT_EQ(programs_.receive(Bytes(whole.begin(), whole.begin() + length)).action, redirected)

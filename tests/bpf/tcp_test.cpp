@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Counts of TCP segments that are sent, and sent again, by bucket.
+#include "addresses.h"
 #include "programs.h"
 #include "support/traffic/packet.h"
 
@@ -9,7 +10,6 @@
 namespace teamo::test {
 namespace {
 
-constexpr MacAddress peer{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}}, own{{0x02, 0x11, 0x22, 0x33, 0x44, 0x55}};
 constexpr std::uint8_t ack = 0x10, syn = 0x02;
 
 struct Segment {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Which port a packet leaves by, for given maps.
+#include "addresses.h"
 #include "programs.h"
 #include "support/net/net_ns.h"
 #include "support/traffic/on_cpu.h"
@@ -17,8 +18,6 @@
 
 namespace teamo::test {
 namespace {
-
-constexpr MacAddress peer{{0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc}}, own{{0x02, 0x11, 0x22, 0x33, 0x44, 0x55}};
 
 Bytes some_packet() { return PacketBuilder(peer, own).ipv4({}).tcp(1, 2).payload(100).bytes(); }
 

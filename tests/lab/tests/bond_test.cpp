@@ -5,6 +5,7 @@
 //
 // lab: Bond.* *DeviceTls.* DeviceTlsRefusal.* in -k 6.12 -p 2, 20 s
 #include "lab/far_switch.h"
+#include "lab/guest.h"
 #include "support/daemon/process.h"
 #include "support/daemon/team_under_test.h"
 #include "support/net/links.h"
@@ -25,29 +26,18 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* config =
-    R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})";
-
-std::string in_guest(const std::string& line) { return must(NetNs::current(), line); }
-
-testing::AssertionResult carries(const TeamUnderTest& team, const std::string& port) {
+testing::AssertionResult transmits(const TeamUnderTest& team, const std::string& port) {
     return becomes(
         std::string("true"), [&] { return team.item(fmt::format("ports.{}.datapath.transmits", port)); },
         20s);
 }
 
-/// A device gets its queueing discipline when it is first up, and keeps it.
-std::string as_it_is(const std::string& port) {
-    in_guest(fmt::format("ip link set {0} up; ip link set {0} down", port));
-    return snapshot(NetNs::current(), port);
-}
-
 TEST(Bond, shows_as_bonding_with_a_queue_id_for_each_port) {
     const FarSwitch far(2);
     const auto before = as_it_is("eth1");
-    TeamUnderTest team(config, {"--datapath", "bond"});
-    ASSERT_TRUE(carries(team, "eth0"));
-    ASSERT_TRUE(carries(team, "eth1"));
+    TeamUnderTest team(balanced_pair, {"--datapath", "bond"});
+    ASSERT_TRUE(transmits(team, "eth0"));
+    ASSERT_TRUE(transmits(team, "eth1"));
     EXPECT_EQ("bond", team.item("datapath.name"));
     EXPECT_EQ("bond", team.item("datapath.device_kind"));
     EXPECT_EQ("false", team.item("datapath.kernel_hashes"));
@@ -65,8 +55,8 @@ TEST(Bond, shows_as_bonding_with_a_queue_id_for_each_port) {
 }
 
 TEST(Bond, repairs_a_queue_id_that_was_changed_or_lost) {
-    TeamUnderTest team(config, {"--datapath", "bond"});
-    ASSERT_TRUE(carries(team, "eth0"));
+    TeamUnderTest team(balanced_pair, {"--datapath", "bond"});
+    ASSERT_TRUE(transmits(team, "eth0"));
     const auto queue = [](const char* port) {
         return in_guest(fmt::format("ip -d link show {} | grep -o 'queue_id [0-9]*'", port));
     };
@@ -84,13 +74,13 @@ TEST(Bond, keeps_its_address_without_ports) {
         R"({"device": "team0", "hwaddr": "02:00:00:00:0a:0a", "runner": {"name": "loadbalance"},
                            "ports": {"p0": {}}})",
         {"--datapath", "bond"});
-    ASSERT_TRUE(carries(team, "p0"));
+    ASSERT_TRUE(transmits(team, "p0"));
     in_guest("ip link del p0");
     EXPECT_TRUE(becomes(std::string(""), [&] { return team.item("ports.p0.link.up"); }));
     EXPECT_TRUE(
         becomes(std::string("02:00:00:00:0a:0a"), [] { return look(NetNs::current(), "team0").address; }));
     in_guest("ip link add p0 type veth peer name f0; ip link set f0 up");
-    EXPECT_TRUE(carries(team, "p0"));
+    EXPECT_TRUE(transmits(team, "p0"));
     EXPECT_EQ("02:00:00:00:0a:0a", look(NetNs::current(), "team0").address);
     EXPECT_EQ("02:00:00:00:0a:0a", look(NetNs::current(), "p0").address);
     EXPECT_EQ(0, team.stop());
@@ -100,11 +90,11 @@ TEST(Bond, keeps_its_address_without_ports) {
 TEST(Bond, leaves_the_bond_of_another_program_alone) {
     in_guest("ip link add team0 type bond mode active-backup");
     const auto before = in_guest("ip -d link show team0");
-    const auto refused = daemon_on(config, {"--datapath", "bond"});
+    const auto refused = daemon_on(balanced_pair, {"--datapath", "bond"});
     EXPECT_EQ(1, refused.status);
     EXPECT_THAT(refused.err,
                 HasSubstr("device team0 exists and is not a team of teamd-offload; start with -o"));
-    const auto refused_mode = daemon_on(config, {"--datapath", "bond", "-o"});
+    const auto refused_mode = daemon_on(balanced_pair, {"--datapath", "bond", "-o"});
     EXPECT_EQ(1, refused_mode.status);
     EXPECT_THAT(refused_mode.err, HasSubstr("its mode is not balance-rr"));
     EXPECT_EQ(before, in_guest("ip -d link show team0"));
@@ -117,8 +107,8 @@ TEST(Bond, takes_over_a_bond_in_balance_rr_with_option_o) {
              "ip link set eth0 type bond_slave queue_id 2; ip link set eth1 type bond_slave queue_id 1");
     TeamUnderTest team(R"({"device": "team0", "runner": {"name": "loadbalance"}})",
                        {"--datapath", "bond", "-o"});
-    EXPECT_TRUE(carries(team, "eth0"));
-    EXPECT_TRUE(carries(team, "eth1"));
+    EXPECT_TRUE(transmits(team, "eth0"));
+    EXPECT_TRUE(transmits(team, "eth1"));
     EXPECT_THAT(look(NetNs::current(), "team0").altnames, testing::Contains("teamo-team-team0"));
     EXPECT_THAT(in_guest("ip -d link show team0"), HasSubstr("miimon 20"));
     EXPECT_EQ(0, team.stop());
@@ -194,8 +184,8 @@ TEST_P(DeviceTls, kernel_finds_the_port_only_if_bonding_hashes) {
                                        "ports": {{"p0": {{}}, "p1": {{}}}}}})",
                                    GetParam().offload),
                        {"--datapath", GetParam().option});
-    ASSERT_TRUE(carries(team, "p0"));
-    ASSERT_TRUE(carries(team, "p1"));
+    ASSERT_TRUE(transmits(team, "p0"));
+    ASSERT_TRUE(transmits(team, "p1"));
     in_guest("ip addr add 10.8.0.1/24 dev team0; ip link set team0 up");
     ASSERT_TRUE(reaches(NetNs::current(), "10.8.0.2", 15s));
     const LowestDevice lowest;

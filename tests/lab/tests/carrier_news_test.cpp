@@ -4,6 +4,7 @@
 //
 // lab: CarrierMonitor.* in -k 6.1 -p 2, 15 s
 #include "kernel/files/files.h"
+#include "lab/guest.h"
 #include "lab/lab.h"
 #include "support/daemon/team_under_test.h"
 
@@ -11,11 +12,6 @@
 
 namespace teamo::test {
 namespace {
-
-constexpr milliseconds patience = 15s; // emulation is slow
-
-constexpr const char* config =
-    R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"eth0": {}, "eth1": {}}})";
 
 class CarrierMonitor : public testing::Test {
 protected:
@@ -51,7 +47,7 @@ protected:
             patience);
     }
 
-    TeamUnderTest team_{config, {"-g", "--datapath", "bpf"}};
+    TeamUnderTest team_{balanced_pair, {"-g", "--datapath", "bpf"}};
 };
 
 TEST_F(CarrierMonitor, reports_before_the_kernel) {

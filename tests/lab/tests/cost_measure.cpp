@@ -6,6 +6,7 @@
 //
 // lab: CpuCost.* in -k 6.1 -p 2 -i, compare
 // lab: CpuCost.* in -k 6.12 -p 2 -i, compare
+#include "lab/guest.h"
 #include "support/daemon/team_under_test.h"
 #include "support/figure.h"
 #include "support/net/links.h"
@@ -29,8 +30,6 @@ constexpr int rounds = 3, rounds_without = 1;
 constexpr const char *own_address = "10.8.0.1", *far_address = "10.8.0.2";
 constexpr const char* config =
     R"({"device": "team0", "runner": {"name": "loadbalance"}, "ports": {"p0": {}, "p1": {}}})";
-
-void in_guest(const std::string& line) { must(NetNs::current(), line); }
 
 /// Idle time of all CPUs since boot, in hundredths of a second.
 double idle_seconds() {

@@ -5,6 +5,7 @@
 //
 // lab: Driver.* *LackingPort.* in -k 6.12 -p 2, 20 s
 #include "lab/far_switch.h"
+#include "lab/guest.h"
 #include "support/daemon/team_under_test.h"
 #include "support/net/links.h"
 #include "support/traffic/traffic.h"
@@ -16,8 +17,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-std::string in_guest(const std::string& line) { return must(NetNs::current(), line); }
 
 /// An option of the driver, read by libteam's teamnl.
 std::string option(const std::string& name, const std::string& port = "") {
@@ -35,12 +34,6 @@ std::string mapping() {
 testing::AssertionResult carries(const TeamUnderTest& team, const std::string& port) {
     return becomes(
         std::string("true"), [&] { return team.item(fmt::format("ports.{}.link.up", port)); }, 20s);
-}
-
-/// A device gets its queueing discipline when it is first up, and keeps it.
-std::string as_it_is(const std::string& port) {
-    in_guest(fmt::format("ip link set {0} up; ip link set {0} down", port));
-    return snapshot(NetNs::current(), port);
 }
 
 TEST(Driver, sets_every_configured_option) {

@@ -4,6 +4,7 @@
 // boot: packets lost at a known rate between the guest and a counter outside.
 //
 // lab: Failover.* in -k 6.12 -p 2, compare
+#include "lab/guest.h"
 #include "lab/lab.h"
 #include "lab/numbered.h"
 #include "support/daemon/team_under_test.h"
@@ -29,8 +30,6 @@ struct Contender {
     std::string name;
     std::function<void()> make, freeze, unmake;
 };
-
-void in_guest(const std::string& line) { must(NetNs::current(), line); }
 
 std::vector<Contender> contenders() {
     static std::optional<TeamUnderTest> ours;

@@ -8,6 +8,7 @@
 
 #include "kernel/netlink/links.h"
 #include "lab/far_switch.h"
+#include "lab/guest.h"
 #include "support/daemon/team_under_test.h"
 #include "support/net/links.h"
 #include "support/traffic/frames.h"
@@ -23,17 +24,17 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr const char* config = R"({"device": "team0", "runner": {"name": "loadbalance", "tx_hash": ["cpu"]},
+constexpr const char* balanced_by_cpu =
+    R"({"device": "team0", "runner": {"name": "loadbalance", "tx_hash": ["cpu"]},
                                    "interrupts": {"policy": "off"},
                                    "ports": {"eth0": {}, "eth1": {}}})";
 
 /// All vectors with the name of the card, or of its virtio device.
 void send_interrupts_to(const std::string& card, unsigned cpu) {
-    must(NetNs::current(),
-         fmt::format("virtio=$(basename $(readlink -f /sys/class/net/{0}/device)); "
-                     "for handler in /proc/irq/*/{0}-*/ /proc/irq/*/$virtio-*/; do "
-                     "[ ! -d $handler ] || echo {1} > $(dirname $handler)/smp_affinity_list; done",
-                     card, cpu));
+    in_guest(fmt::format("virtio=$(basename $(readlink -f /sys/class/net/{0}/device)); "
+                         "for handler in /proc/irq/*/{0}-*/ /proc/irq/*/$virtio-*/; do "
+                         "[ ! -d $handler ] || echo {1} > $(dirname $handler)/smp_affinity_list; done",
+                         card, cpu));
 }
 
 CpuList interrupts_of(const std::string& card) {
@@ -99,7 +100,7 @@ TEST_P(HashByCpu, follows_interrupt_cpus) {
     const FarSwitch far(2);
     for (const auto* card : {"eth0", "eth1"}) // virtio: one queue, because a second one might be idle
         static_cast<void>(sh(NetNs::current(), fmt::format("ethtool -L {} combined 1", card)));
-    TeamUnderTest team(config, {"--datapath", GetParam()});
+    TeamUnderTest team(balanced_by_cpu, {"--datapath", GetParam()});
     const auto host = NetNs::current();
     must(host, "ip addr add 10.9.0.1/24 dev team0; ip link set team0 up");
     for (const auto* card : {"eth0", "eth1"})

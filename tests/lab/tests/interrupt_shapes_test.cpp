@@ -4,6 +4,7 @@
 // NUMA nodes and sibling threads. Each test needs a guest of its kind, and fails in any other.
 #include "kernel/files/files.h"
 #include "lab/cards_in_use.h"
+#include "lab/guest.h"
 #include "lab/irq_files.h"
 #include "lab/lab.h"
 #include "lab/tests/cpu_files.h"
@@ -118,7 +119,7 @@ protected:
         std::string line = "set -e; ";
         for (const auto& vector : vectors_of(card))
             line += fmt::format("echo {} > /proc/irq/{}/smp_affinity_list; ", cpu, vector.irq);
-        must(NetNs::current(), line);
+        in_guest(line);
         ASSERT_TRUE(eventually(card + " is there", [&] {
             return std::ranges::any_of(vectors_of(card), [cpu](const IrqLine& vector) {
                 return effective(vector.irq) == CpuList{cpu};
@@ -230,7 +231,7 @@ TEST_F(InterruptShapes, shares_four_cpus_between_eight_cards) {
 
 /// Many incoming flows, so that each queue gets some.
 void send_flows_to(const TeamUnderTest&) {
-    must(NetNs::current(), "ip addr add 10.9.0.1/24 dev team0");
+    in_guest("ip addr add 10.9.0.1/24 dev team0");
     Lab::must_peer(
         "bash -c 'for way in 1 2 3 4; do "
         "while :; do true <>/dev/tcp/10.9.0.1/9; sleep 0.02; done </dev/null >/dev/null 2>&1 & done'");
@@ -242,7 +243,7 @@ void expect_masks_to_be_kept(const TeamUnderTest& team, const std::string& card)
     const auto path = fmt::format("/sys/class/net/{}/queues/tx-0/xps_cpus", card);
     const auto ours = read_file(path);
     ASSERT_TRUE(ours);
-    must(NetNs::current(), fmt::format("bash -c 'echo 0 >{}'", path));
+    in_guest(fmt::format("bash -c 'echo 0 >{}'", path));
     EXPECT_TRUE(becomes(
         *ours, [&] { return read_file(path).value_or(""); }, 60s));
     EXPECT_THAT(team.log(), HasSubstr("xps_cpus of tx-0 was set to no CPU"));

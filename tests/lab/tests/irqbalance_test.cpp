@@ -7,6 +7,7 @@
 #include "kernel/files/files.h"
 #include "lab/cards_in_use.h"
 #include "lab/far_switch.h"
+#include "lab/guest.h"
 #include "lab/irq_files.h"
 #include "lab/lab.h"
 #include "support/daemon/ask_irqbalance.h"
@@ -35,7 +36,7 @@ using Pins = std::map<unsigned, std::string>; ///< by interrupt, as smp_affinity
 class IrqBalanceBan : public testing::Test {
 protected:
     IrqBalanceBan() {
-        must(NetNs::current(), "ip link set eth0 up; ip link set eth1 up");
+        in_guest("ip link set eth0 up; ip link set eth1 up");
         for (const auto& [card, cpu] : {std::pair("eth0", "1"), std::pair("eth1", "0")})
             for (const auto& entry :
                  fs::directory_iterator(fmt::format("/sys/class/net/{}/device/msi_irqs", card)))

@@ -3,6 +3,7 @@
 // Adopting a running team whose journal is lost. Needs real cards: only they have a permanent address.
 //
 // lab: *LostJournal.* in -k 6.1 -p 2, 20 s
+#include "lab/guest.h"
 #include "lab/lab.h"
 #include "support/daemon/team_under_test.h"
 #include "support/net/links.h"
@@ -22,7 +23,6 @@ constexpr const char *administrators = "02:00:00:00:01:01", *teams = "02:00:00:0
 const std::map<std::string, std::string> permanent{{"eth0", "52:54:00:00:01:01"},
                                                    {"eth1", "52:54:00:00:01:02"}};
 
-std::string in_guest(const std::string& line) { return must(NetNs::current(), line); }
 std::string address_of(const std::string& device) { return look(NetNs::current(), device).address; }
 
 class LostJournal : public testing::TestWithParam<const char*> {

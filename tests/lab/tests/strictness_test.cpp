@@ -8,6 +8,7 @@
 // lab: *CardFilters.*/bpf in -k 6.1 -p 2, 60 s, long
 // lab: *CardFilters.*/team in -k 6.12 -n igb -p 2, 60 s, long
 #include "kernel/ethtool/ethtool.h"
+#include "lab/guest.h"
 #include "lab/lab.h"
 #include "support/daemon/process.h"
 #include "support/daemon/team_under_test.h"
@@ -27,7 +28,6 @@ using testing::HasSubstr;
 
 constexpr const char *team_v4 = "10.77.0.1", *peer_v4 = "10.77.0.2", *team_v6 = "fd77::1",
                      *peer_v6 = "fd77::2";
-constexpr milliseconds patience = 15s; // emulation is slow
 
 std::string peer(const std::string& line) { return Lab::must_peer(line); }
 
@@ -81,9 +81,9 @@ Features features_of(std::string_view port) {
 /// Everything that must be restored: the device, its filters, sysctls, offloads and addresses.
 std::string whole(const std::string& port) {
     return snapshot(NetNs::current(), port) +
-           must(NetNs::current(), fmt::format("ethtool -k {0}; ip -6 -o addr show dev {0} scope global | "
-                                              "sed 's/.*inet6/inet6/;s/\\\\.*//'",
-                                              port));
+           in_guest(fmt::format("ethtool -k {0}; ip -6 -o addr show dev {0} scope global | "
+                                "sed 's/.*inet6/inet6/;s/\\\\.*//'",
+                                port));
 }
 
 class CardFilters : public testing::TestWithParam<const char*> {

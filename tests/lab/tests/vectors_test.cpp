@@ -74,10 +74,10 @@ protected:
         for (const auto& queue : port.queues)
             for (const auto& vector : queue.vectors)
                 fmt::print("queue {}: {} {} at CPU {} of {}, {} times{}\n", queue.queue, vector.irq,
-                           vector.name, text_of(vector.effective), text_of(vector.affinity), vector.count,
-                           queue.thread ? fmt::format(", thread {}", queue.thread->pid) : "");
+                           vector.name, teamo::text_of(vector.effective), teamo::text_of(vector.affinity),
+                           vector.count, queue.thread ? fmt::format(", thread {}", queue.thread->pid) : "");
         for (const auto& vector : port.others)
-            fmt::print("other: {} {} of {}\n", vector.irq, vector.name, text_of(vector.affinity));
+            fmt::print("other: {} {} of {}\n", vector.irq, vector.name, teamo::text_of(vector.affinity));
     }
 
     const NetNs host_ = NetNs::current();

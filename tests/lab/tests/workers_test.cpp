@@ -7,6 +7,7 @@
 #include "base/cpu_list.h"
 #include "base/handle.h"
 #include "kernel/cpus/cpus.h"
+#include "lab/guest.h"
 #include "lab/irq_files.h"
 #include "lab/lab.h"
 #include "support/daemon/team_under_test.h"
@@ -95,7 +96,7 @@ protected:
                                  "ip neigh replace 10.9.{0}.1 lladdr {1} dev tap{0}; ",
                                  port, team_mac, far_mac);
         }
-        must(NetNs::current(), here);
+        in_guest(here);
         Lab::must_peer(there);
     }
 
@@ -104,7 +105,7 @@ protected:
 
 TEST_F(Workers, follows_the_interrupt_cpu_of_the_port) {
     TeamUnderTest team(config(ports_));
-    must(NetNs::current(), "ip link set team0 up");
+    in_guest("ip link set team0 up");
     lay_networks();
     std::list<Child> workers;
     for (unsigned number = 0; number < ports_; ++number) {
@@ -123,7 +124,7 @@ TEST_F(Workers, follows_the_interrupt_cpu_of_the_port) {
             const auto port = fmt::format("eth{}", number++);
             if (!planned.contains(port) || cpus_of(worker.pid()) != planned.at(port))
                 return fmt::format("the worker fed by {} runs on CPU {}", port,
-                                   text_of(cpus_of(worker.pid())));
+                                   teamo::text_of(cpus_of(worker.pid())));
         }
         return "";
     };

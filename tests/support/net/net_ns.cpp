@@ -22,21 +22,20 @@ UniqueFd open_own() {
     return fd;
 }
 
-void bring_loopback_up() {
-    const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    ifreq request{};
-    std::strcpy(request.ifr_name, "lo");
-    request.ifr_flags = IFF_UP;
-    if (::ioctl(socket.get(), SIOCSIFFLAGS, &request) < 0)
-        throw SetupError(fmt::format("cannot bring lo up: {}", std::strerror(errno)));
-}
-
 void need_no_duplicate_detection() {
     for (const auto* scope : {"all", "default"})
         std::ofstream(fmt::format("/proc/sys/net/ipv6/conf/{}/accept_dad", scope)) << 0;
 }
 
 } // namespace
+
+bool bring_loopback_up() {
+    const UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    ifreq request{};
+    std::strcpy(request.ifr_name, "lo");
+    request.ifr_flags = IFF_UP;
+    return ::ioctl(socket.get(), SIOCSIFFLAGS, &request) == 0;
+}
 
 NetNs NetNs::current() { return NetNs(open_own()); }
 
@@ -45,7 +44,7 @@ NetNs NetNs::create() {
     if (::unshare(CLONE_NEWNET) < 0)
         throw SetupError(fmt::format("cannot create a network namespace: {}", std::strerror(errno)));
     UniqueFd made = open_own();
-    bring_loopback_up();
+    if (!bring_loopback_up()) throw SetupError(fmt::format("cannot bring lo up: {}", std::strerror(errno)));
     need_no_duplicate_detection();
     if (::setns(home.get(), CLONE_NEWNET) < 0)
         throw SetupError(fmt::format("cannot return to the former namespace: {}", std::strerror(errno)));

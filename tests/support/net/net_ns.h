@@ -9,6 +9,9 @@
 
 namespace teamo::test {
 
+/// Sets lo of the calling thread's namespace up. False if it cannot: errno.
+[[nodiscard]] bool bring_loopback_up();
+
 /// A network namespace without a name. It exists as long as this value, a process in it, or a socket in it.
 /// The test process itself is in the namespace where the daemon runs (world.h).
 class NetNs {

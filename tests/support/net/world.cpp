@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "support/net/world.h"
 
-#include <net/if.h>
+#include "support/net/net_ns.h"
+
 #include <sched.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,15 +27,6 @@ namespace {
 
 void mount_anew(const char* type, const char* where) {
     if (::mount(type, where, type, 0, nullptr) < 0) give_up(where);
-}
-
-void bring_loopback_up() {
-    const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    ifreq request{};
-    std::strcpy(request.ifr_name, "lo");
-    request.ifr_flags = IFF_UP;
-    if (::ioctl(socket, SIOCSIFFLAGS, &request) < 0) give_up("lo");
-    ::close(socket);
 }
 
 void keep_mounts_private() {
@@ -79,7 +69,7 @@ void furnish_world() {
     ::mkdir("/run/teamd-offload", 0755);
     mount_anew("sysfs", "/sys");
     mount_anew("bpf", "/sys/fs/bpf");
-    bring_loopback_up();
+    if (!bring_loopback_up()) give_up("lo");
 }
 
 } // namespace teamo::test
