@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A file of another program gives bonds, and each of them a document or an error text. Reading documents has a
-// fuzzer of its own (config_fuzz.cpp) and would take four fifths of the time.
+// A file of another program gives bonds, and each of them a document or an error text. Reading the documents,
+// as config_fuzz.cpp does, would take four fifths of the time.
+//
 // fuzz: -max_len=2048
 #include "ctl/import/bond_options.h"
 #include "ctl/import/settings_file.h"
