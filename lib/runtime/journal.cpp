@@ -16,8 +16,6 @@ namespace teamo {
 namespace {
 
 constexpr std::int64_t journal_version = 1;
-/// A bound process has an entry of about 200 bytes for each of its threads.
-constexpr std::size_t longest = std::size_t{64} << 20;
 
 std::string path_of(std::string_view team) { return fmt::format("{}/{}.json", journal_directory, team); }
 
@@ -286,7 +284,7 @@ std::string text_of(const Journal& journal) {
 }
 
 Result<Journal> parse_journal(std::string_view content) {
-    const auto value = json::parse(content, {.bytes = longest});
+    const auto value = json::parse(content, {.bytes = longest_journal});
     if (!value) return fail(EBADMSG, value.error().text);
     if (small(*value, "version") != journal_version) return fail(EBADMSG, "unsupported version");
 
@@ -312,7 +310,7 @@ Result<Journal> parse_journal(std::string_view content) {
 
 Result<std::optional<Journal>> read_journal(std::string_view team) {
     const auto path = path_of(team);
-    auto content = read_file(path, longest);
+    auto content = read_file(path, longest_journal);
     if (!content && content.error().number == ENOENT) return std::optional<Journal>();
     if (!content) return tl::unexpected(content.error());
     auto journal = TEAMO_TRY(within(path, parse_journal(*content)));

@@ -76,6 +76,8 @@ struct Journal {
     bool operator==(const Journal&) const = default;
 };
 
+/// In bytes; a bound thread takes about 200.
+inline constexpr std::size_t longest_journal = std::size_t{64} << 20;
 inline constexpr std::string_view journal_directory = "/run/teamd-offload";
 
 /// None if the team has no journal for this network namespace. EBADMSG: it is malformed.

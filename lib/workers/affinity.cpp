@@ -38,9 +38,24 @@ Result<Target> open_process(ProcessId id) {
     UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, id.pid, 0)));
     if (!process && errno != ESRCH) return fail_errno(errno, fmt::format("process {}", id.pid));
     // Read after pidfd_open, so the start time belongs to the process of the descriptor.
-    if (!process || read_start_time(fmt::format("/proc/{}", id.pid)) != id.started)
+    const auto started = process ? read_start_time(fmt::format("/proc/{}", id.pid)) : std::nullopt;
+    Target target{id.pid, std::move(process)};
+    if (started == id.started) return target;
+    if (!target.process || started || !target.is_alive())
         return fail(ESRCH, fmt::format("process {} is gone", id.pid));
-    return Target{id.pid, std::move(process)};
+    return fail(EACCES, fmt::format("process {}: /proc/{} cannot be read", id.pid, id.pid));
+}
+
+/// The affinity of each thread of a process.
+std::map<pid_t, WorkerBinding::Thread> read_threads(pid_t process) {
+    std::map<pid_t, WorkerBinding::Thread> threads;
+    for (const auto number : sysfs::numbers_in(fmt::format("/proc/{}/task", process))) {
+        const auto thread = static_cast<pid_t>(number);
+        const auto started = start_of(process, thread);
+        auto affinity = read_thread_affinity(thread);
+        if (started && affinity) threads[thread] = {.started = *started, .before = *std::move(affinity)};
+    }
+    return threads;
 }
 
 /// Calls `step`, which returns true if it changed something, for all threads until two passes in a row change
@@ -97,6 +112,18 @@ Result<bool> bind_thread(pid_t thread, const CpuList& wanted, const WorkerBindin
 }
 
 } // namespace
+
+bool is_gone(ProcessId id) {
+    const auto target = open_process(id);
+    return !target && target.error().number == ESRCH;
+}
+
+Result<WorkerBinding> plan_binding(ProcessId id, const CpuList& cpus) {
+    TEAMO_TRY(open_process(id));
+    auto affinity = TEAMO_TRY(read_thread_affinity(id.pid));
+    return WorkerBinding{
+        .id = id, .cpus = cpus, .leaving = affinity, .before = affinity, .threads = read_threads(id.pid)};
+}
 
 Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier,
                                    std::chrono::milliseconds patience) {

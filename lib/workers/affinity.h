@@ -15,17 +15,26 @@ namespace teamo {
 /// The time limit for binding threads that the process creates meanwhile, if the caller can wait.
 inline constexpr std::chrono::milliseconds default_patience{500};
 
+/// Whether it has certainly ended, also if it is hidden in /proc (systemd's ProtectProc=, hidepid=).
+bool is_gone(ProcessId id);
+
+/// What a binding that is to be made will have to undo: the affinity of each thread now. ESRCH: the process
+/// is gone. EACCES: it is hidden in /proc.
+Result<WorkerBinding> plan_binding(ProcessId id, const CpuList& cpus);
+
 /// Binds every thread, including those that are created meanwhile. `earlier`: our present binding of this
-/// process, whose original affinities remain valid. ESRCH: the process is gone. EINVAL: its cpuset has none
-/// of the CPUs, or the kernel does not allow it to move. EPERM: another user's process (CAP_SYS_NICE).
-/// EAGAIN: it creates threads faster than they can be bound within `patience` (but at least five passes). A
-/// failure undoes the changes, which can take `patience` again.
+/// process, whose original affinities remain valid. ESRCH: the process is gone. EACCES: it is hidden in
+/// /proc; nothing was changed. EINVAL: its cpuset has none of the CPUs, or the kernel does not allow it to
+/// move. EPERM: another user's process (CAP_SYS_NICE). EAGAIN: it creates threads faster than they can be
+/// bound within `patience` (but at least five passes). A failure undoes the changes, which can take
+/// `patience` again.
 Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier = {},
                                    std::chrono::milliseconds patience = default_patience);
 
 /// Restores the original affinity of all threads that still have ours, also that of an unfinished move.
 /// Threads with another affinity were changed by another program and are left alone. No failure if the
-/// process is gone. EAGAIN: it creates threads faster than they can be released.
+/// process is gone. EACCES: it is hidden in /proc. EAGAIN: it creates threads faster than they can be
+/// released.
 Result<> release_process(const WorkerBinding& binding, std::chrono::milliseconds patience = default_patience);
 
 /// Why workers cannot be bound: RFS is on, which moves packets to the process while we move the process to

@@ -188,7 +188,7 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
     spent_ += Clock::now() - begun;
     auto* entry = find(worker.id);
     if (!bound) {
-        std::erase_if(journal_.workers().processes, [&](const auto& one) { return one.id == worker.id; });
+        static_cast<void>(undo(worker.id)); // unless bind_process() has done it
         keep();
         if (bound.error().number != ESRCH) {
             log_(Level::warning, fmt::format("worker {}: {}", title_of(worker), bound.error().text));
@@ -212,30 +212,33 @@ Result<> Workers::write_before(ProcessId id, const CpuList& cpus) {
     if (auto* known = find(id)) {
         known->leaving = std::exchange(known->cpus, cpus);
     } else {
-        auto affinity = TEAMO_TRY(read_thread_affinity(id.pid));
-        journal_.workers().processes.push_back(
-            {.id = id, .cpus = cpus, .leaving = affinity, .before = affinity, .threads = {}});
+        journal_.workers().processes.push_back(TEAMO_TRY(plan_binding(id, cpus)));
     }
     auto kept = journal_.keep();
     if (!kept) journal_.workers() = before;
     return kept;
 }
 
+Result<> Workers::undo(ProcessId id) {
+    auto released = release_process(*find(id), window_budget);
+    if (released || !can_be_released_later(released.error()))
+        std::erase_if(journal_.workers().processes, [id](const auto& one) { return one.id == id; });
+    return released;
+}
+
 void Workers::release(ProcessId id) {
-    const auto* known = find(id);
-    if (known == nullptr) return;
+    if (find(id) == nullptr) return;
     const auto reading = read_process(id.pid);
     const bool is_there = reading && reading->worker.id == id;
-    auto released = release_process(*known, window_budget);
+    const auto released = undo(id);
     // The entry stays; the next window tries again.
-    if (!released && is_passing(released.error()))
+    if (!released && can_be_released_later(released.error()))
         return failure_(log_, Level::warning, "workers: ", released.error().text);
     if (!released)
         log_(Level::warning, released.error().text);
     else if (is_there)
         log_(Level::info, fmt::format("worker {}: released, its previous affinity is restored",
                                       title_of(reading->worker)));
-    std::erase_if(journal_.workers().processes, [id](const auto& one) { return one.id == id; });
 }
 
 void Workers::release_unit(const std::string& unit) {
@@ -255,10 +258,7 @@ void Workers::forget_gone() {
             release_unit(entry.first);
     std::erase_if(last_bindings_, [this](const auto& entry) { return find(entry.first) == nullptr; });
     std::erase_if(failed_, [this](const auto& entry) { return status_of(entry.first) == nullptr; });
-    std::erase_if(by_hand(), [](const auto& entry) {
-        const auto reading = read_process(entry.first.pid);
-        return !reading || reading->worker.id != entry.first;
-    });
+    std::erase_if(by_hand(), [](const auto& entry) { return is_gone(entry.first); });
 }
 
 void Workers::keep() {

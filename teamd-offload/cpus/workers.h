@@ -143,6 +143,9 @@ private:
     Result<> write_before(ProcessId id, const CpuList& cpus);
     WorkerBinding* find(ProcessId id);
     WorkerStatus* status_of(ProcessId id);
+    /// Releases a bound process. Its entry goes, unless it can be released later.
+    Result<> undo(ProcessId id);
+    /// The same, with a line in the log.
     void release(ProcessId id);
     void release_unit(const std::string& unit);
     void forget_gone();
@@ -183,7 +186,10 @@ private:
     std::vector<WorkerStatus> status_;
 };
 
-/// Releases everything in `bound` and logs failures; `bound.processes` is empty then.
+/// Whether the entry of a process that could not be released must stay.
+bool can_be_released_later(const Error& error);
+
+/// Releases everything in `bound` and logs failures. What can be released later stays there.
 void release_workers(BoundWorkers& bound, const Log& log);
 
 } // namespace teamo

@@ -20,14 +20,15 @@ void Workers::start() {
 void Workers::adopt() {
     const auto& bound = journal_.workers();
     if (bound.empty()) return;
-    const auto count = bound.processes.size() + bound.units.size();
+    const auto count = [&] { return bound.processes.size() + bound.units.size(); };
+    const auto found = count();
     if (!is_wanted()) { // there will be no window
         release_workers(journal_.workers(), log_);
         keep();
         return log_(
             Level::notice,
             fmt::format("released {} processes that an earlier daemon had bound: no rule selects them",
-                        count));
+                        found - count()));
     }
     for (const auto& process : bound.processes) {
         planner_.adopt(process.id, process.cpus);
@@ -35,7 +36,7 @@ void Workers::adopt() {
     }
     for (const auto& [unit, binding] : bound.units)
         planner_.adopt(binding.process, binding.cpus);
-    log_(Level::notice, fmt::format("adopted {} processes that an earlier daemon had bound", count));
+    log_(Level::notice, fmt::format("adopted {} processes that an earlier daemon had bound", found));
 }
 
 void Workers::reconfigure(const std::vector<WorkerRule>& before) {
@@ -55,10 +56,17 @@ void Workers::resolve_rules() {
                  fmt::format("/workers: there is no user {}; the rule matches no process", rule.name));
 }
 
+/// EACCES, EPERM: by a daemon with the rights for it.
+bool can_be_released_later(const Error& error) {
+    return is_passing(error) || error.number == EACCES || error.number == EPERM;
+}
+
 void release_workers(BoundWorkers& bound, const Log& log) {
-    for (const auto& process : bound.processes)
-        if (auto released = release_process(process); !released) log(Level::warning, released.error().text);
-    bound.processes.clear();
+    std::erase_if(bound.processes, [&](const WorkerBinding& process) {
+        const auto released = release_process(process);
+        if (!released) log(Level::warning, released.error().text);
+        return released || !can_be_released_later(released.error());
+    });
     UnitBinder binder;
     for (const auto& [unit, binding] : std::map(bound.units))
         if (auto released = binder.release(unit, bound); !released)

@@ -12,19 +12,18 @@ namespace teamo {
 namespace {
 
 bool has_bound_workers(const std::filesystem::path& journal) {
-    const auto text = read_file(journal);
+    const auto text = read_file(journal, longest_journal);
     if (!text) return false; // the team does not run
     const auto read = parse_journal(*text);
     return read && !read->workers.empty();
 }
 
 std::string drop_in_of(const std::filesystem::path& file, const std::filesystem::path& journals) {
-    const auto text = read_file(file);
-    if (!text) return {};
     const auto team = file.stem().native();
-    const auto read = read_configuration(*text, team);
-    if (!read.configuration) return {};
-    auto rights = rights_of(read.configuration->team);
+    UnitRights rights;
+    if (const auto text = read_file(file))
+        if (const auto read = read_configuration(*text, team); read.configuration)
+            rights = rights_of(read.configuration->team);
     rights.binds_processes |= has_bound_workers(journals / (team + ".json"));
     return drop_in(rights);
 }

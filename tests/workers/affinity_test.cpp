@@ -7,6 +7,7 @@
 #include "workers/affinity.h"
 
 #include <gmock/gmock.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 
 #include <filesystem>
@@ -217,6 +218,42 @@ TEST_F(ProcessBinding, rejects_reused_process_id) {
     EXPECT_TRUE(release_process(
         {.id = id, .cpus = all_, .leaving = {}, .before = last_, .threads = {}})); // nothing to release
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
+}
+
+/// systemd's ProtectProc= and the mount option hidepid= hide processes of other users.
+TEST_F(ProcessBinding, knows_a_hidden_process_from_one_that_has_ended) {
+    std::optional<Child> child(std::in_place, sleep_in(1));
+    child->await_word();
+    const auto bound = bind_process(child->id(), last_);
+    ASSERT_TRUE(bound) << bound.error().text;
+    const auto entry = fmt::format("/proc/{}", child->pid());
+    ASSERT_EQ(0, ::mount("tmpfs", entry.c_str(), "tmpfs", 0, nullptr));
+    EXPECT_FALSE(is_gone(bound->id));
+    const auto released = release_process(*bound);
+    const auto again = bind_process(bound->id, all_);
+    ASSERT_EQ(0, ::umount(entry.c_str()));
+    ASSERT_FALSE(released);
+    EXPECT_EQ(EACCES, released.error().number) << released.error().text;
+    ASSERT_FALSE(again);
+    EXPECT_EQ(EACCES, again.error().number) << again.error().text;
+    EXPECT_EQ(masks_of(child->pid()), std::set{last_});
+    ASSERT_TRUE(release_process(*bound));
+    EXPECT_EQ(masks_of(child->pid()), std::set{all_});
+    child.reset();
+    EXPECT_TRUE(is_gone(bound->id));
+}
+
+TEST_F(ProcessBinding, notes_the_affinity_of_each_thread_before) {
+    const Child child(sleep_in(3));
+    child.await_word();
+    const auto threads = threads_of(child.pid());
+    set_mask(threads.back(), first_);
+    const auto planned = plan_binding(child.id(), last_);
+    ASSERT_TRUE(planned) << planned.error().text;
+    for (const auto thread : threads) // as if the daemon were killed before it can note more
+        set_mask(thread, last_);
+    ASSERT_TRUE(release_process(*planned));
+    EXPECT_EQ(masks_of(child.pid()), (std::set{all_, first_}));
 }
 
 TEST_F(ProcessBinding, rejects_missing_cpus) {

@@ -12,6 +12,7 @@
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
+#include <sys/mount.h>
 
 #include <filesystem>
 #include <fstream>
@@ -243,6 +244,29 @@ TEST_F(Workers, of_an_earlier_daemon_go_at_once_without_a_rule) {
     const auto traffic = client(cpus_[0], 5201);
     ASSERT_TRUE(eventually(
         "it is bound", [&] { return affinity(worker.pid()).size() == 1; }, soon));
+    team.kill();
+    team.start({"-c", with_workers("")});
+    EXPECT_EQ(cpus_, affinity(worker.pid()));
+    EXPECT_THAT(journal(), Not(HasSubstr(entry_of(worker))));
+}
+
+/// A daemon without the rights for `workers` (systemd's ProtectProc=) does not see the processes of other
+/// users.
+TEST_F(Workers, of_an_earlier_daemon_stay_in_the_journal_while_they_are_hidden) {
+    TeamUnderTest team(with_workers(R"([{"command": "iperf3", "policy": "spread"}])"));
+    bring_up(wires_, team);
+    const auto worker = server(5201);
+    listens(5201);
+    const auto traffic = client(cpus_[0], 5201);
+    ASSERT_TRUE(eventually(
+        "it is bound", [&] { return affinity(worker.pid()).size() == 1; }, soon));
+    team.kill();
+    const auto entry = fmt::format("/proc/{}", worker.pid());
+    ASSERT_EQ(0, ::mount("tmpfs", entry.c_str(), "tmpfs", 0, nullptr));
+    team.start({"-c", with_workers("")});
+    EXPECT_THAT(team.log(), HasSubstr(entry + " cannot be read"));
+    EXPECT_THAT(journal(), HasSubstr(entry_of(worker)));
+    ASSERT_EQ(0, ::umount(entry.c_str()));
     team.kill();
     team.start({"-c", with_workers("")});
     EXPECT_EQ(cpus_, affinity(worker.pid()));

@@ -45,7 +45,7 @@ private:
     const std::string filler_ = std::string(journals) + "/filler";
 };
 
-std::string journal() {
+std::string journal_text() {
     std::ifstream file(std::string(journals) + "/team0.json");
     return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -73,20 +73,20 @@ struct FullDisk : testing::Test {
         EXPECT_EQ("", difference(before1, snapshot_of("eth1")));
         EXPECT_EQ("", difference(before2, snapshot_of("eth2")));
         EXPECT_FALSE(exists(wires.host(), "team0"));
-        EXPECT_EQ("", journal());
+        EXPECT_EQ("", journal_text());
     }
 };
 
 TEST_F(FullDisk, port_waits_and_the_others_carry) {
     disk.fill();
-    const auto known = journal();
+    const auto known = journal_text();
     wires.add_cable(3);
     const auto before3 = snapshot_of("eth3");
     EXPECT_TRUE(
         eventually("the daemon says why", [&] { return lines_with(team.log(), "No space left") > 0; }));
     EXPECT_TRUE(stays(
         "eth3 is not touched", [&] { return difference(before3, snapshot_of("eth3")).empty(); }, 500ms));
-    EXPECT_EQ(known, journal()) << "half of a journal is none";
+    EXPECT_EQ(known, journal_text()) << "half of a journal is none";
     wires.pull(1);
     EXPECT_TRUE(team.await_link("eth1", false));
     EXPECT_TRUE(eventually("packets pass by eth2", [&] { return passes(); }));
@@ -96,8 +96,8 @@ TEST_F(FullDisk, port_waits_and_the_others_carry) {
     EXPECT_EQ(1U, lines_with(team.log(), "No space left"));
     disk.make_room();
     EXPECT_TRUE(team.await_link("eth3"));
-    EXPECT_TRUE(
-        eventually("eth3 is in the journal", [&] { return journal().find("eth3") != std::string::npos; }));
+    EXPECT_TRUE(eventually("eth3 is in the journal",
+                           [&] { return journal_text().find("eth3") != std::string::npos; }));
     EXPECT_EQ(0, team.stop());
     expect_all_put_back();
 }
