@@ -1,57 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Which frames the guard drops: one frame in, one verdict out.
-#include "datapath/guard_program.h"
-#include "programs.h"
+#include "guard_fixture.h"
 #include "support/traffic/frames.h"
 #include "support/traffic/packet.h"
 #include "watch/probe_frames.h"
 
 #include <gmock/gmock.h>
 
-#include <bpf/bpf.h>
-
 namespace teamo::test {
 namespace {
-
-const MacAddress ours = mac("02:00:00:00:00:01"), neighbour = mac("02:00:00:00:00:02"), all = broadcast_mac;
-
-struct Guard : testing::Test {
-    GuardProgram program = std::move(*GuardProgram::load());
-    GuardTables tables{
-        .mode = GuardMode::full, .addresses = {*parse_ip("10.0.0.1"), *parse_ip("fd00::1")}, .macs = {ours}};
-
-    Guard() { EXPECT_TRUE(program.drop_until(Clock::now() + std::chrono::hours(1))); }
-    bool passes(const Bytes& frame) {
-        const auto written = program.apply(tables);
-        if (!written) throw std::runtime_error(written.error().text);
-        LIBBPF_OPTS(bpf_test_run_opts, options);
-        options.data_in = frame.data();
-        options.data_size_in = static_cast<__u32>(frame.size());
-        if (bpf_prog_test_run_opts(program.program(), &options) < 0)
-            throw std::runtime_error("BPF_PROG_TEST_RUN");
-        EXPECT_TRUE(static_cast<int>(options.retval) == passed || options.retval == dropped)
-            << options.retval;
-        return static_cast<int>(options.retval) == passed;
-    }
-    unsigned passing(unsigned times, const Bytes& frame) {
-        unsigned came = 0;
-        for (unsigned time = 0; time < times; ++time)
-            came += passes(frame) ? 1 : 0;
-        return came;
-    }
-    std::uint64_t count(teamo_guard_reason reason) const { return program.read_counters()->at(reason); }
-};
-
-Bytes asks_for(const char* target, const char* from = "10.0.0.2") {
-    return arp_request(neighbour, from, target);
-}
-Bytes to(const MacAddress& address) {
-    return PacketBuilder(address, neighbour).ipv4({}).udp(1000, 2000).bytes();
-}
-Bytes udp_to_all(std::uint16_t from, std::uint16_t to) {
-    return PacketBuilder(all, neighbour).ipv4({}).udp(from, to).bytes();
-}
 
 TEST_F(Guard, drops_arp_requests_for_others) {
     for (const auto mode : {GuardMode::arp, GuardMode::full}) {
@@ -263,37 +221,6 @@ TEST_F(Guard, passes_everything_when_nobody_keeps_its_addresses_up_to_date) {
     EXPECT_TRUE(passes(to(mac("02:00:00:00:00:77"))));
     EXPECT_TRUE(program.drop_until(Clock::now() + std::chrono::hours(1)));
     EXPECT_FALSE(passes(asks_for("10.0.0.9")));
-}
-
-TEST_F(Guard, does_not_limit_groups_that_have_a_listener) {
-    const auto stream = mac("01:00:5e:01:02:03"), all_hosts = mac("01:00:5e:00:00:01");
-    tables.macs.insert(stream);
-    tables.macs.insert(all_hosts);
-    tables.rate = tables.rate_by_sender = 1;
-    for (int times = 0; times < 20; ++times) {
-        EXPECT_TRUE(passes(to(stream)));
-        passes(to(all_hosts));
-        passes(to(mac("01:00:5e:01:02:04")));
-    }
-    EXPECT_FALSE(passes(to(all_hosts))) << "a group of a protocol";
-    EXPECT_FALSE(passes(to(mac("01:00:5e:01:02:04")))) << "nobody listens";
-}
-
-TEST_F(Guard, does_not_limit_ipv6_groups_that_have_a_listener) {
-    tables.rate_by_sender = 1;
-    const auto to_group = [](const char* address, std::uint32_t scope, std::uint32_t end) {
-        return PacketBuilder(mac(address), neighbour)
-            .ipv6({.to = {scope << 16, 0, 0, end}})
-            .udp(1, 2)
-            .bytes();
-    };
-    const auto *stream = "33:33:12:34:56:78", *all_hosts = "33:33:00:00:00:01", *asked = "33:33:ff:00:00:01";
-    for (const auto* address : {stream, all_hosts, asked})
-        tables.macs.insert(mac(address));
-    EXPECT_EQ(20U, passing(20, to_group(stream, 0xff0e, 0x12345678)));
-    EXPECT_LE(passing(20, to_group(stream, 0xff02, 0x12345678)), 5U);
-    EXPECT_LE(passing(20, to_group(all_hosts, 0xff0e, 1)), 5U) << "each host has joined its MAC address";
-    EXPECT_LE(passing(20, to_group(asked, 0xff0e, 0xff000001)), 5U);
 }
 
 TEST_F(Guard, passes_what_it_cannot_read) {

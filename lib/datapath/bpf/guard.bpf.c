@@ -197,13 +197,14 @@ static __always_inline bool teamo_is_dhcp(struct __sk_buff *skb, __u32 offset, _
 	return ports && (ports->dst == bpf_htons(one) || ports->dst == bpf_htons(other));
 }
 
-static __always_inline enum teamo_sort teamo_judge_ipv4(struct __sk_buff *skb, const struct teamo_frame *frame)
+static __always_inline enum teamo_sort teamo_judge_ipv4(struct __sk_buff *skb, struct teamo_frame *frame)
 {
 	struct iphdr copy;
 	const struct iphdr *ip = teamo_header(skb, frame->offset, &copy, sizeof(copy));
 
 	if (!ip)
 		return TEAMO_PLAIN;
+	frame->is_link_scope = (ip->daddr & bpf_htonl(0xffffff00)) == bpf_htonl(0xe0000000);
 	if (ip->protocol == TEAMO_IGMP)
 		return TEAMO_ANNOUNCEMENT;
 	if (ip->protocol == TEAMO_VRRP)
@@ -297,19 +298,33 @@ static __always_inline enum teamo_sort teamo_sort_of(struct __sk_buff *skb, stru
 }
 
 /*
- * A group that somebody here has joined carries what it asked for, at any rate. Not so the groups of protocols, which
- * need few frames: 224.0.0.0/24, ff02::/16, and those with the MAC address of one that each host has joined (ff05::1
- * has that of ff02::1; solicited-node groups).
+ * Each host has joined them: 224.0.0.1, ff02::1, as a router ff02::2, solicited-node groups. Other groups have the same
+ * MAC addresses (239.0.0.1, ff05::1).
  */
-static __always_inline bool teamo_is_joined(const struct teamo_frame *frame)
+static __always_inline bool teamo_is_of_each_host(__u64 to)
 {
-	__u32 end = frame->to;
+	__u32 end = to;
 
-	if (frame->to == TEAMO_BROADCAST || frame->to >> 8 == 0x01005e0000ULL)
-		return false;
-	if (frame->to >> 32 == 0x3333 && (frame->is_link_scope || end < 0x20000 || end >> 24 == 0xff))
-		return false;
-	return teamo_is_our_mac(frame->to);
+	return to == 0x01005e000001ULL || (to >> 32 == 0x3333 && (end <= 2 || end >> 24 == 0xff));
+}
+
+static __always_inline bool teamo_is_ip_group(__u64 to)
+{
+	return to >> 24 == 0x01005e || to >> 32 == 0x3333;
+}
+
+/*
+ * A group that somebody here has joined carries what it asked for, at any rate: it is EXEMPT. Not so the groups of the
+ * link (224.0.0.0/24, ff02::/16), whose protocols need few frames.
+ */
+static __always_inline enum teamo_sort teamo_sort_of_joined(const struct teamo_frame *frame, enum teamo_sort sort)
+{
+	if ((sort != TEAMO_PLAIN && sort != TEAMO_FOREIGN) || frame->to == TEAMO_BROADCAST ||
+	    !teamo_is_our_mac(frame->to))
+		return sort;
+	if (frame->is_link_scope && teamo_is_ip_group(frame->to))
+		return sort == TEAMO_PLAIN ? TEAMO_PROTOCOL : TEAMO_FOREIGN_PROTOCOL;
+	return teamo_is_of_each_host(frame->to) ? sort : TEAMO_EXEMPT;
 }
 
 /* For bridges and other devices of the network: IEEE 802, and Cisco's CDP, VTP and PVST+. */
@@ -342,9 +357,10 @@ int teamo_guard(struct __sk_buff *skb)
 	if (sort == TEAMO_UNWANTED)
 		return teamo_judged(frame.ethertype == bpf_htons(ETH_P_ARP) ? TEAMO_GUARD_BY_ARP :
 									      TEAMO_GUARD_BY_NEIGHBOUR);
-	if (!is_group || sort == TEAMO_EXEMPT || settings->mode != TEAMO_GUARD_FULL)
+	if (!is_group || settings->mode != TEAMO_GUARD_FULL)
 		return teamo_judged(TEAMO_GUARD_PASSED);
-	if (sort != TEAMO_REQUEST && sort != TEAMO_ANNOUNCEMENT && teamo_is_joined(&frame))
+	sort = teamo_sort_of_joined(&frame, sort);
+	if (sort == TEAMO_EXEMPT)
 		return teamo_judged(TEAMO_GUARD_PASSED);
 	return teamo_judged(teamo_judge_rate(settings, &frame, sort));
 }

@@ -26,6 +26,9 @@ enum teamo_sort {
     TEAMO_REQUEST,      /* somebody asks for an address of ours: a storm must not hide this host */
     TEAMO_ANNOUNCEMENT, /* what others say of themselves: ARP, IGMP, MLD, neighbours and routers */
     TEAMO_FOREIGN,      /* other protocols, and VLANs without a device here */
+    /* To groups of the link that somebody here has joined (OSPF, PIM, mDNS): no router forwards them. */
+    TEAMO_PROTOCOL,
+    TEAMO_FOREIGN_PROTOCOL, /* the same in VLANs without a device here */
     TEAMO_SORTS,
 
     TEAMO_EXEMPT = TEAMO_SORTS, /* passes whatever the rate */
@@ -37,7 +40,7 @@ struct teamo_frame {
     __u32 offset;       /* of the header after the EtherType */
     __be16 ethertype;   /* after the tags */
     bool is_foreign;    /* in a VLAN that has no device here */
-    bool is_link_scope; /* an IPv6 group that no router forwards (RFC 4291, 2.7) */
+    bool is_link_scope; /* a group that no router forwards (RFC 5771, 4; RFC 4291, 2.7), or not read */
 };
 
 /* When the next frame of a sender is due. The key is its MAC address, and the sort above it. */

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// For the tests of the guard: its program, and frames of a neighbour.
+#pragma once
+
+#include "datapath/guard_program.h"
+#include "programs.h"
+#include "support/traffic/frames.h"
+#include "support/traffic/packet.h"
+
+#include <gmock/gmock.h>
+
+#include <bpf/bpf.h>
+
+namespace teamo::test {
+
+inline const MacAddress ours = mac("02:00:00:00:00:01"), neighbour = mac("02:00:00:00:00:02"),
+                        all = broadcast_mac;
+
+struct Guard : testing::Test {
+    GuardProgram program = std::move(*GuardProgram::load());
+    GuardTables tables{
+        .mode = GuardMode::full, .addresses = {*parse_ip("10.0.0.1"), *parse_ip("fd00::1")}, .macs = {ours}};
+
+    Guard() { EXPECT_TRUE(program.drop_until(Clock::now() + std::chrono::hours(1))); }
+    bool passes(const Bytes& frame) {
+        const auto written = program.apply(tables);
+        if (!written) throw std::runtime_error(written.error().text);
+        return passes_now(frame);
+    }
+    bool passes_now(const Bytes& frame) const { // by the tables that the program has
+        LIBBPF_OPTS(bpf_test_run_opts, options);
+        options.data_in = frame.data();
+        options.data_size_in = static_cast<__u32>(frame.size());
+        if (bpf_prog_test_run_opts(program.program(), &options) < 0)
+            throw std::runtime_error("BPF_PROG_TEST_RUN");
+        EXPECT_TRUE(static_cast<int>(options.retval) == passed || options.retval == dropped)
+            << options.retval;
+        return static_cast<int>(options.retval) == passed;
+    }
+    unsigned passing(unsigned times, const Bytes& frame) {
+        unsigned came = 0;
+        for (unsigned time = 0; time < times; ++time)
+            came += passes(frame) ? 1 : 0;
+        return came;
+    }
+    std::uint64_t count(teamo_guard_reason reason) const { return program.read_counters()->at(reason); }
+};
+
+inline Bytes asks_for(const char* target, const char* from = "10.0.0.2") {
+    return arp_request(neighbour, from, target);
+}
+inline Bytes to(const MacAddress& address) {
+    return PacketBuilder(address, neighbour).ipv4({}).udp(1000, 2000).bytes();
+}
+inline Bytes udp_to_all(std::uint16_t from, std::uint16_t to) {
+    return PacketBuilder(all, neighbour).ipv4({}).udp(from, to).bytes();
+}
+
+} // namespace teamo::test
