@@ -104,23 +104,25 @@ Result<GuardProgram> GuardProgram::load() {
 int GuardProgram::program() const { return bpf_program__fd(loaded_->skeleton->progs.teamo_guard); }
 
 Result<> GuardProgram::write_tables(const GuardTables& tables) {
-    TEAMO_TRY(loaded_->each(tables, applied_, put_key));
+    TEAMO_TRY(loaded_->each(tables, applied_.value_or(GuardTables{}), put_key));
     TEAMO_TRY(loaded_->write_settings(tables));
-    return loaded_->each(applied_, tables, remove_key);
+    return loaded_->each(keys_, tables, remove_key);
 }
 
 Result<> GuardProgram::apply(const GuardTables& tables) {
     if (applied_ == tables) return {};
+    keys_.addresses.insert(tables.addresses.begin(), tables.addresses.end());
+    keys_.macs.insert(tables.macs.begin(), tables.macs.end());
+    keys_.vlans.insert(tables.vlans.begin(), tables.vlans.end());
     auto written = write_tables(tables);
     if (written) {
-        applied_ = tables;
+        applied_ = keys_ = tables;
         return {};
     }
-    // Some of both may be in the maps now; the next call removes what it does not want.
-    static_cast<void>(loaded_->write_settings({}));
-    static_cast<void>(loaded_->each(tables, {}, remove_key));
-    static_cast<void>(loaded_->each(applied_, {}, remove_key));
-    applied_ = {};
+    applied_.reset();
+    // While the program may still drop, it needs every address.
+    if (!loaded_->write_settings({})) return written;
+    if (loaded_->each(keys_, {}, remove_key)) applied_ = keys_ = {};
     return written;
 }
 

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 
 namespace teamo {
 
@@ -24,7 +25,8 @@ public:
     ~GuardProgram();
 
     /// Writes only differences. No wanted frame is dropped meanwhile: an address is added before the mode
-    /// drops, and removed last. After a failure the guard has stepped aside.
+    /// drops, and removed last. After a failure the guard has stepped aside; if that fails too, it keeps
+    /// all addresses, and the next call writes everything.
     Result<> apply(const GuardTables& tables);
     /// Until then it drops; afterwards it passes everything, so that a dead daemon does not hide new
     /// addresses.
@@ -38,7 +40,8 @@ private:
     Result<> write_tables(const GuardTables& tables);
 
     std::unique_ptr<Loaded> loaded_;
-    GuardTables applied_; ///< what the maps have
+    std::optional<GuardTables> applied_ = GuardTables{}; ///< what the maps have; none: not known
+    GuardTables keys_; ///< all addresses that may be in the maps
 };
 
 } // namespace teamo

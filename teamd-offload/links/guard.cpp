@@ -111,6 +111,7 @@ void Guard::poll() {
     if (!is_on()) running_.reset(); // switched off while there was no port
     if (!running_) return;
     update();
+    if (!running_->is_applied) return; // a program that could not even step aside does so soon
     if (const auto renewed = running_->program.drop_until(Clock::now() + validity); !renewed)
         running_->failure(context_.log, Level::warning, "", renewed.error().text);
 }
@@ -122,8 +123,9 @@ void Guard::update() {
     if (!sight) sight = GuardSight{.failure = sight.error().text};
     auto plan = plan_guard(context_.config().guard, context_.links(), context_.device.team, ports_, *sight,
                            TEAMO_GUARD_ADDRESSES);
-    if (auto applied = running.program.apply(plan.tables); !applied)
-        plan = {.tables = {}, .aside = applied.error().text}; // tried again by the next poll
+    const auto applied = running.program.apply(plan.tables);
+    running.is_applied = applied.has_value();
+    if (!applied) plan = {.tables = {}, .aside = applied.error().text}; // tried again by the next poll
     if (!plan.aside.empty())
         running.failure(context_.log, Level::notice, "guard: drops nothing: ", plan.aside);
     else if (!running.failure.text().empty()) {

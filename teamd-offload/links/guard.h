@@ -40,6 +40,7 @@ private:
         std::optional<Io> io{};
         std::optional<Deferred> read_soon{};
         GuardPlan plan{};
+        bool is_applied = false;     ///< the program has the plan
         std::vector<Link> devices{}; ///< devices() when the plan was made
         LogOnce failure{};
     };
