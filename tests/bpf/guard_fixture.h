@@ -3,6 +3,7 @@
 // For the tests of the guard: its program, and frames of a neighbour.
 #pragma once
 
+#include "base/handle.h"
 #include "datapath/guard_program.h"
 #include "programs.h"
 #include "support/traffic/frames.h"
@@ -22,7 +23,10 @@ struct Guard : testing::Test {
     GuardTables tables{
         .mode = GuardMode::full, .addresses = {*parse_ip("10.0.0.1"), *parse_ip("fd00::1")}, .macs = {ours}};
 
-    Guard() { EXPECT_TRUE(program.drop_until(Clock::now() + std::chrono::hours(1))); }
+    Guard() {
+        EXPECT_TRUE(program.drop_until(Clock::now() + std::chrono::hours(1)));
+        EXPECT_TRUE(passes(arp_request(neighbour, "10.0.0.2", "10.0.0.1"))); // known from now on
+    }
     bool passes(const Bytes& frame) {
         const auto written = program.apply(tables);
         if (!written) throw std::runtime_error(written.error().text);
@@ -43,6 +47,22 @@ struct Guard : testing::Test {
         for (unsigned time = 0; time < times; ++time)
             came += passes(frame) ? 1 : 0;
         return came;
+    }
+    UniqueFd map(std::string_view name) const {
+        std::array<__u32, 32> maps{};
+        bpf_prog_info info{};
+        info.nr_map_ids = maps.size();
+        info.map_ids = reinterpret_cast<std::uintptr_t>(maps.data());
+        __u32 size = sizeof info;
+        if (bpf_obj_get_info_by_fd(program.program(), &info, &size) < 0)
+            throw std::runtime_error("BPF_OBJ_GET_INFO_BY_FD");
+        for (const auto id : std::span(maps).first(info.nr_map_ids)) {
+            UniqueFd map(bpf_map_get_fd_by_id(id));
+            bpf_map_info of_map{};
+            size = sizeof of_map;
+            if (bpf_obj_get_info_by_fd(map.get(), &of_map, &size) == 0 && name == of_map.name) return map;
+        }
+        throw std::runtime_error("no such map");
     }
     std::uint64_t count(teamo_guard_reason reason) const { return program.read_counters()->at(reason); }
 };

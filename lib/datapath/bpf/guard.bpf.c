@@ -29,6 +29,7 @@
 #define TEAMO_ARP_REQUEST 1
 #define TEAMO_FRAGMENT_OFFSET 0x1fff
 #define TEAMO_ETH_TIPC 0x88ca
+#define TEAMO_TELL_AGAIN 30000000000ULL /* nanoseconds */
 
 /* ARP for Ethernet and IPv4: RFC 826. */
 struct teamo_arp {
@@ -94,6 +95,13 @@ struct {
 } guard_vlans SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, TEAMO_GUARD_NEIGHBOURS);
+	__type(key, struct teamo_guard_neighbour);
+	__type(value, struct teamo_guard_told);
+} guard_told SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, TEAMO_GUARD_REASONS);
 	__type(key, __u32);
@@ -146,10 +154,13 @@ static __always_inline bool teamo_read_frame(struct __sk_buff *skb, struct teamo
 	frame->from = teamo_be64(data + 4) & TEAMO_BROADCAST;
 	frame->offset = ETH_HLEN;
 	frame->ethertype = eth->h_proto;
+	frame->vlan = 0;
 	frame->is_foreign = false;
 	frame->is_link_scope = true;
+	frame->is_news = frame->is_for_other = false;
 	if (skb->vlan_present) {
 		is_tagged = true;
+		frame->vlan = skb->vlan_tci & TEAMO_VID;
 		frame->is_foreign = !teamo_has_vlan(skb->vlan_proto, skb->vlan_tci);
 	}
 	for (i = 0; i < TEAMO_VLAN_TAGS && teamo_is_vlan(frame->ethertype); i++) {
@@ -160,14 +171,36 @@ static __always_inline bool teamo_read_frame(struct __sk_buff *skb, struct teamo
 		if (is_tagged || !teamo_has_vlan(frame->ethertype, bpf_ntohs(tag->tci)))
 			frame->is_foreign = true;
 		is_tagged = true;
+		frame->vlan = bpf_ntohs(tag->tci) & TEAMO_VID;
 		frame->ethertype = tag->ethertype;
 		frame->offset += sizeof(*tag);
 	}
 	return true;
 }
 
+/*
+ * The kernel takes a neighbour's new MAC address from each request, whatever its target (net/ipv4/arp.c: arp_process).
+ * Told again now and then, because the kernel ignores what comes within a second of the last change (locktime), and
+ * the datapath may have dropped the frame.
+ */
+static __always_inline bool teamo_is_news(const struct teamo_frame *frame)
+{
+	const struct teamo_guard_told *told = bpf_map_lookup_elem(&guard_told, &frame->sender);
+
+	return !told || told->mac != frame->sender_mac || bpf_ktime_get_coarse_ns() > told->due;
+}
+
+/* Whoever uses an address of ours is always news: programs look for such conflicts (RFC 5227). */
+static __always_inline void teamo_note_told(const struct teamo_frame *frame)
+{
+	struct teamo_guard_told told = { .mac = frame->sender_mac, .due = bpf_ktime_get_coarse_ns() + TEAMO_TELL_AGAIN };
+
+	if (!bpf_map_lookup_elem(&guard_ipv4, &frame->sender.ip))
+		bpf_map_update_elem(&guard_told, &frame->sender, &told, BPF_ANY);
+}
+
 /* What cannot be read is PLAIN: the kernel cannot read it either. */
-static __always_inline enum teamo_sort teamo_judge_arp(struct __sk_buff *skb, const struct teamo_frame *frame)
+static __always_inline enum teamo_sort teamo_judge_arp(struct __sk_buff *skb, struct teamo_frame *frame)
 {
 	struct teamo_arp copy;
 	const struct teamo_arp *arp = teamo_header(skb, frame->offset, &copy, sizeof(copy));
@@ -177,6 +210,14 @@ static __always_inline enum teamo_sort teamo_judge_arp(struct __sk_buff *skb, co
 		return TEAMO_PLAIN;
 	__builtin_memcpy(&sender, arp->sender_ip, sizeof(sender));
 	__builtin_memcpy(&target, arp->target_ip, sizeof(target));
+	if (sender && !frame->is_foreign) {
+		frame->sender_mac = 0;
+		__builtin_memcpy(&frame->sender_mac, arp->sender_mac, sizeof(arp->sender_mac));
+		frame->sender.ip = sender;
+		frame->sender.port = skb->ifindex;
+		frame->sender.vlan = frame->vlan;
+		frame->is_news = teamo_is_news(frame);
+	}
 	/* An answer, or gratuitous: a neighbour may have changed its MAC address. */
 	if (arp->operation != bpf_htons(TEAMO_ARP_REQUEST) || sender == target)
 		return TEAMO_ANNOUNCEMENT;
@@ -186,6 +227,10 @@ static __always_inline enum teamo_sort teamo_judge_arp(struct __sk_buff *skb, co
 	 */
 	if (bpf_map_lookup_elem(&guard_ipv4, &target) || teamo_is_our_mac(frame->from))
 		return TEAMO_REQUEST;
+	if (frame->is_news) {
+		frame->is_for_other = true;
+		return TEAMO_ANNOUNCEMENT;
+	}
 	return sender ? TEAMO_UNWANTED : TEAMO_PLAIN;
 }
 
@@ -333,6 +378,21 @@ static __always_inline bool teamo_is_control(__u64 to)
 	return to >> 24 == 0x0180c2 || (to & ~1ULL) == 0x01000cccccccULL;
 }
 
+static __always_inline __u32 teamo_judge(const struct teamo_guard_settings *settings, const struct teamo_frame *frame,
+					 enum teamo_sort sort, bool is_group)
+{
+	if (sort == TEAMO_UNWANTED)
+		return frame->ethertype == bpf_htons(ETH_P_ARP) ? TEAMO_GUARD_BY_ARP : TEAMO_GUARD_BY_NEIGHBOUR;
+	if (!frame->is_for_other) {
+		if (!is_group || settings->mode != TEAMO_GUARD_FULL)
+			return TEAMO_GUARD_PASSED;
+		sort = teamo_sort_of_joined(frame, sort);
+		if (sort == TEAMO_EXEMPT)
+			return TEAMO_GUARD_PASSED;
+	}
+	return teamo_judge_rate(settings, frame, sort);
+}
+
 SEC("tc")
 int teamo_guard(struct __sk_buff *skb)
 {
@@ -341,6 +401,7 @@ int teamo_guard(struct __sk_buff *skb)
 	struct teamo_frame frame;
 	enum teamo_sort sort;
 	bool is_group;
+	__u32 reason;
 
 	/* What the host sends itself comes here as PACKET_LOOPBACK. */
 	if (!settings || settings->mode == TEAMO_GUARD_ASIDE || skb->pkt_type > PACKET_OTHERHOST)
@@ -354,15 +415,12 @@ int teamo_guard(struct __sk_buff *skb)
 		return teamo_judged(TEAMO_GUARD_PASSED);
 
 	sort = teamo_sort_of(skb, &frame, is_group);
-	if (sort == TEAMO_UNWANTED)
-		return teamo_judged(frame.ethertype == bpf_htons(ETH_P_ARP) ? TEAMO_GUARD_BY_ARP :
-									      TEAMO_GUARD_BY_NEIGHBOUR);
-	if (!is_group || settings->mode != TEAMO_GUARD_FULL)
-		return teamo_judged(TEAMO_GUARD_PASSED);
-	sort = teamo_sort_of_joined(&frame, sort);
-	if (sort == TEAMO_EXEMPT)
-		return teamo_judged(TEAMO_GUARD_PASSED);
-	return teamo_judged(teamo_judge_rate(settings, &frame, sort));
+	reason = teamo_judge(settings, &frame, sort, is_group);
+	if (reason == TEAMO_GUARD_PASSED && frame.is_news)
+		teamo_note_told(&frame);
+	else if (frame.is_for_other)
+		reason = TEAMO_GUARD_BY_ARP;
+	return teamo_judged(reason);
 }
 
 char teamo_license[] SEC("license") = "GPL";

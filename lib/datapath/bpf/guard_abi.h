@@ -11,6 +11,7 @@
 
 #define TEAMO_GUARD_ADDRESSES 4096u /* of each kind; with more the guard steps aside */
 #define TEAMO_GUARD_SENDERS 16384u  /* remembered senders of broadcasts and multicasts */
+#define TEAMO_GUARD_NEIGHBOURS 16384u /* remembered senders of ARP */
 
 enum teamo_guard_mode {
     TEAMO_GUARD_ASIDE = 0, /* passes everything; what an empty map says */
@@ -44,6 +45,19 @@ struct teamo_guard_settings {
     __u32 unused;
     struct teamo_guard_rate all;    /* of broadcasts, and the same of multicasts */
     struct teamo_guard_rate sender; /* of broadcasts and multicasts of a source MAC address */
+};
+
+/* Who sends ARP, where: a copy that comes by another port may not reach the stack. */
+struct teamo_guard_neighbour {
+    __u32 ip; /* network order */
+    __u32 port;
+    __u32 vlan; /* 0: none */
+};
+
+/* What the stack has been told of a neighbour. */
+struct teamo_guard_told {
+    __u64 mac; /* its six bytes, in their order */
+    __u64 due; /* when it is told again (CLOCK_MONOTONIC) */
 };
 
 struct teamo_guard_ipv6 {

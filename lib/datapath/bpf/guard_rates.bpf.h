@@ -37,10 +37,16 @@ enum teamo_sort {
 
 struct teamo_frame {
     __u64 to, from;
-    __u32 offset;       /* of the header after the EtherType */
+    __u64 offset; /* of the header after the EtherType; 64 bits, so that the verifier knows it when spilled */
     __be16 ethertype;   /* after the tags */
+    __u16 vlan;         /* 0: none */
     bool is_foreign;    /* in a VLAN that has no device here */
     bool is_link_scope; /* a group that no router forwards (RFC 5771, 4; RFC 4291, 2.7), or not read */
+    /* ARP: */
+    bool is_news;      /* says of its sender what the stack may not know */
+    bool is_for_other; /* is wanted only for that */
+    struct teamo_guard_neighbour sender;
+    __u64 sender_mac;
 };
 
 /* When the next frame of a sender is due. The key is its MAC address, and the sort above it. */

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the guard makes of a neighbour's MAC address in ARP requests for other hosts.
+#include "guard_fixture.h"
+
+#include <fmt/format.h>
+
+namespace teamo::test {
+namespace {
+
+TEST_F(Guard, hears_of_a_new_mac_address_in_a_request_for_another_host) {
+    const auto asks = [](const MacAddress& sender, const char* from = "10.0.0.2", std::uint16_t vlan = 0) {
+        const auto request = arp_request(sender, from, "10.0.0.9");
+        const std::string bytes(reinterpret_cast<const char*>(request.data()) + 14, request.size() - 14);
+        return tagged(all, sender, vlan, ether_arp, bytes);
+    };
+    const auto age = [&] { // the stack was told long ago
+        const auto told = map("guard_told");
+        teamo_guard_neighbour key{};
+        for (void* last = nullptr; bpf_map_get_next_key(told.get(), last, &key) == 0; last = &key) {
+            teamo_guard_told value{};
+            EXPECT_EQ(0, bpf_map_lookup_elem(told.get(), &key, &value));
+            value.due = 1;
+            EXPECT_EQ(0, bpf_map_update_elem(told.get(), &key, &value, BPF_ANY));
+        }
+    };
+    const auto before = neighbour, after = neighbour + 1;
+    for (const auto mode : {GuardMode::arp, GuardMode::full}) {
+        program = std::move(*GuardProgram::load());
+        ASSERT_TRUE(program.drop_until(Clock::now() + std::chrono::hours(1)));
+        tables.mode = mode;
+        tables.vlans = {7};
+        EXPECT_TRUE(passes(asks(before))) << "the kernel may know another";
+        EXPECT_EQ(0U, passing(20, asks(before)));
+        EXPECT_TRUE(passes(asks(after)));
+        EXPECT_EQ(0U, passing(20, asks(after)));
+        EXPECT_TRUE(passes(asks(before, "10.0.0.2", 7))) << "a neighbour of another VLAN";
+        EXPECT_EQ(0U, passing(20, asks(after)));
+        // It moves by an announcement, and back by a request.
+        EXPECT_TRUE(passes(arp_request(before, "10.0.0.2", "10.0.0.2")));
+        EXPECT_TRUE(passes(asks(after)));
+        EXPECT_TRUE(passes(arp_request(before, "10.0.0.2", "10.0.0.1")));
+        EXPECT_TRUE(passes(asks(after)));
+        EXPECT_TRUE(passes(arp_frame({.mac = before}, {.operation = 2,
+                                                       .sender = *parse_ip("10.0.0.2"),
+                                                       .target_mac = ours,
+                                                       .target = *parse_ip("10.0.0.1")})));
+        EXPECT_TRUE(passes(asks(after)));
+        EXPECT_EQ(0U, passing(20, asks(after)));
+        age();
+        EXPECT_TRUE(passes(asks(after))) << "told again";
+        EXPECT_EQ(0U, passing(20, asks(after)));
+        EXPECT_EQ(5U, passing(5, asks(before, "10.0.0.1"))) << "another host has our address";
+    }
+}
+
+TEST_F(Guard, limits_new_mac_addresses_in_requests_for_other_hosts) {
+    for (const auto mode : {GuardMode::arp, GuardMode::full}) {
+        tables.mode = mode;
+        tables.rate_by_sender = 10;
+        unsigned came = 0;
+        for (int last = 1; last <= 200; ++last)
+            came +=
+                passes(asks_for("10.0.0.9", fmt::format("10.1.{}.{}", static_cast<int>(mode), last).c_str()))
+                    ? 1
+                    : 0;
+        EXPECT_LE(came, 100U);
+    }
+    EXPECT_GE(count(TEAMO_GUARD_BY_ARP), 200U);
+    // What was not let through is new the next time.
+    tables.rate_by_sender = 0;
+    EXPECT_TRUE(passes(asks_for("10.0.0.9", "10.1.2.200")));
+    EXPECT_FALSE(passes(asks_for("10.0.0.9", "10.1.2.200")));
+}
+
+} // namespace
+} // namespace teamo::test
