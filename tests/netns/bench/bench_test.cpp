@@ -89,6 +89,21 @@ TEST(Bench, measures_each_way_with_figures_that_can_be) {
     std::ofstream("/run/bench.json") << done.out;
     const auto table = run({.argv = bench_command({"table", "/run/bench.json"})}, long_enough);
     EXPECT_THAT(table.out, testing::HasSubstr("| 1 | both ways | 2 |")) << table.err;
+    const auto report = run(
+        {.argv = bench_command({"report", "/run/bench.json", "--html=/run/none/bench.html"})}, long_enough);
+    EXPECT_NE(report.status, 0);
+    EXPECT_THAT(report.out, testing::HasSubstr("throughput, Mbit/s")) << "the results are not lost";
+}
+
+TEST(Bench, says_before_it_measures_that_the_report_cannot_be_written) {
+    for (const auto* file : {"/run/none/bench.html", "/run"}) {
+        const auto done = run(
+            {.argv = bench_command({"--self=2", "--rounds=9", std::string("--html=") + file})}, long_enough);
+        EXPECT_NE(done.status, 0);
+        EXPECT_EQ(done.out, "");
+        EXPECT_THAT(done.err, testing::HasSubstr(file));
+        EXPECT_THAT(done.err, testing::Not(testing::HasSubstr("0/"))) << "no case was begun";
+    }
 }
 
 /// What a benchmark could leave: processes, namespaces of processes, devices, and what the kernel and this
