@@ -188,8 +188,10 @@ std::optional<double> io_time(const Case&, const Sample& round, Basis basis) {
 
 std::optional<double> file_time(const Case& what, const Sample& round, Basis) {
     if (what.load != Load::file) return std::nullopt;
-    // Each connection sends one file after the other.
-    return ratio(1000 * round.seconds * what.ports * what.clients, static_cast<double>(round.operations));
+    // Each connection transfers one file after the other; both ways have connections of their own.
+    const unsigned ways = what.way == Way::both ? 2 : 1;
+    return ratio(1000 * round.seconds * what.ports * what.clients * ways,
+                 static_cast<double>(round.operations));
 }
 
 std::optional<double> gigabyte_time(const Case& what, const Sample& round, Basis) {
