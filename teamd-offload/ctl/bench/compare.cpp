@@ -177,6 +177,11 @@ Case usual_case(const Results& results) {
         most = alike;
         usual = candidate;
     }
+    // Off only if these were measured so alone.
+    if (most > 0)
+        usual.tso = std::ranges::any_of(results.cases, [&](const Measured& other) {
+            return other.what.tso && !other.rounds.empty() && settings(other.what) == usual;
+        });
     return usual;
 }
 

@@ -68,8 +68,8 @@ std::vector<Disagreement> disagreements(const Results& first, const Results& sec
 /// The first case like this that was measured; nullptr: none.
 const Measured* find(const Results& results, const Case& what);
 
-/// The settings that most cases share, on our team or what there is: 1 port, transmitting, TSO on. Tables and
-/// charts show these and vary one or two of them.
+/// The settings that most cases share, on our team or what there is: 1 port, transmitting, TSO on, or off
+/// if none of them had it on. Tables and charts show these and vary one or two of them.
 Case usual_case(const Results& results);
 
 } // namespace teamo::ctl::bench

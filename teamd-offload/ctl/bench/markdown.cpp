@@ -38,9 +38,10 @@ std::string share_cell(const std::vector<Comparison>& all, const Case& what) {
 std::string markdown_row(const Results& results, const std::vector<Comparison>& all, const Case& what,
                          std::size_t number) {
     const auto basis = basis_of(results);
-    auto off = what;
+    auto on = what, off = what;
+    on.tso = true;
     off.tso = false;
-    const auto* with = find(results, what);
+    const auto* with = find(results, on);
     const auto* without = find(results, off);
     if (with == nullptr && without == nullptr) return "";
     const auto apa = apa_of_sum(what.way, what.ports);

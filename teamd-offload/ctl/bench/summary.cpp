@@ -24,7 +24,7 @@ bool is_like(Case what, const Case& usual) {
 const Measured* widest(const Results& results, const Case& usual, Way way) {
     const Measured* found = nullptr;
     for (const auto& measured : results.cases)
-        if (!measured.rounds.empty() && measured.what.way == way && measured.what.tso &&
+        if (!measured.rounds.empty() && measured.what.way == way && measured.what.tso == usual.tso &&
             is_like(measured.what, usual) && (found == nullptr || measured.what.ports > found->what.ports))
             found = &measured;
     return found;
@@ -39,7 +39,8 @@ const Comparison* widest(const std::vector<Comparison>& all, Subject about, cons
     like.binding = binding;
     for (const auto& comparison : all)
         if (comparison.about == about && comparison.what.way == way && is_like(comparison.what, like) &&
-            comparison.what.tso && (found == nullptr || comparison.what.ports > found->what.ports))
+            comparison.what.tso == usual.tso &&
+            (found == nullptr || comparison.what.ports > found->what.ports))
             found = &comparison;
     return found;
 }
@@ -119,9 +120,13 @@ std::vector<Headline> headlines(const Results& results) {
     return lines;
 }
 
+std::string tso_title(const Results& results) {
+    return usual_case(results).tso ? "with TSO on" : "with TSO off";
+}
+
 std::vector<std::vector<std::string>> headline_rows(const Results& results) {
     const auto lines = headlines(results);
-    std::vector<std::string> titles{"with TSO on"};
+    std::vector<std::string> titles{tso_title(results)};
     for (const auto& line : lines)
         titles.emplace_back(way_text(line.measured->what.way));
     Rows rows{std::move(titles)};
@@ -140,7 +145,7 @@ std::vector<std::vector<std::string>> headline_rows(const Results& results) {
         return median_cell(spread_of(*line.measured, basis_of(results), packet_saving), 1);
     });
     add_row(rows, "- HP TSO, counted: (40+20)/(1+20)", lines, [](const Headline& line) {
-        return line.measured->what.way == Way::transmit
+        return line.measured->what.way == Way::transmit && line.measured->what.tso
                    ? fmt::format("{:.1f}", hp_packets_without_tso / hp_packets_with_tso)
                    : "-";
     });

@@ -136,7 +136,7 @@ std::string figures_table(const Results& results) {
     const auto lines = headlines(results);
     if (lines.empty()) return "";
     const auto basis = basis_of(results);
-    Row titles{"with TSO on"};
+    Row titles{tso_title(results)};
     for (const auto& line : lines)
         titles.emplace_back(way_text(line.measured->what.way));
     titles.emplace_back("unit, paper");

@@ -111,7 +111,7 @@ std::string size_name(std::uint32_t bytes) {
 unsigned ports_with_sizes(const Selection& cases, Way way) {
     unsigned most = 0;
     for (const auto& measured : cases.results().cases) {
-        auto like = cases.usual(way, measured.what.ports, true);
+        auto like = cases.usual(way, measured.what.ports, cases.usual().tso);
         const auto found = cases.varied(like, [](Case& what) { what.message = 0; });
         if (found.size() > 1) most = std::max(most, measured.what.ports);
     }
@@ -129,7 +129,8 @@ Chart efficiency_chart(const Selection& cases) {
         .connected = true};
     for (const auto way : all_ways) {
         const auto ports = ports_with_sizes(cases, way);
-        auto sized = cases.varied(cases.usual(way, ports, true), [](Case& what) { what.message = 0; });
+        auto sized =
+            cases.varied(cases.usual(way, ports, cases.usual().tso), [](Case& what) { what.message = 0; });
         std::ranges::sort(sized, {}, [](const Measured* one) { return one->what.message; });
         for (const auto* measured : sized) {
             const auto& what = measured->what;
@@ -165,8 +166,8 @@ Chart io_chart(const Selection& cases) {
         .connected = true};
     for (const auto ports : cases.ports(way)) {
         BarGroup group{.name = ports_name(ports)};
-        const auto on = cases.usual(way, ports, true);
-        group.bars.push_back(cases.bar("FEP, by size", Style::paper, on, io_by_size, nullptr));
+        const auto usual = cases.usual(way, ports, cases.usual().tso);
+        group.bars.push_back(cases.bar("FEP, by size", Style::paper, usual, io_by_size, nullptr));
         group.bars.back().mark.clear();
         for (const bool tso : {false, true})
             group.bars.push_back(cases.bar(tso ? "ours, TSO on" : "ours, TSO off",
@@ -181,13 +182,15 @@ Chart network_chart(const Selection& cases) {
     Chart chart{
         .id = "network-cpu",
         .title = "Network against application CPU",
-        .lead = "As FEP, which moves the network's part off the host. Under a load generator the system time "
-                "is the network's too. With the most ports, TSO on.",
+        .lead = fmt::format(
+            "As FEP, which moves the network's part off the host. Under a load generator the system time "
+            "is the network's too. With the most ports, TSO {}.",
+            cases.usual().tso ? "on" : "off"),
         .main = {.title = "CPU", .unit = "%", .digits = 1}};
     for (const auto way : all_ways) {
         const auto ports = cases.ports(way);
         if (ports.empty()) continue;
-        const auto what = cases.usual(way, ports.back(), true);
+        const auto what = cases.usual(way, ports.back(), cases.usual().tso);
         BarGroup group{.name = fmt::format("{}, {}", way_text(way), ports_name(ports.back()))};
         group.bars = {cases.bar("application", Style::other, what, cpu_user, nullptr),
                       cases.bar("system calls", Style::now, what, cpu_system, nullptr),

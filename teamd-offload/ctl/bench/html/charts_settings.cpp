@@ -53,7 +53,7 @@ const auto settings = std::to_array<Setting>({
 std::vector<const Measured*> values_of(const Selection& cases, const Setting& setting, Way way) {
     std::vector<const Measured*> best;
     for (const auto& measured : cases.results().cases) {
-        auto found = cases.varied(cases.usual(way, measured.what.ports, true), setting.free);
+        auto found = cases.varied(cases.usual(way, measured.what.ports, cases.usual().tso), setting.free);
         std::erase_if(found, [&](const Measured* one) { return setting.name(one->what).empty(); });
         if (found.size() > 1 && (best.empty() || found.front()->what.ports > best.front()->what.ports))
             best = found;
@@ -73,7 +73,8 @@ Chart setting_chart(const Selection& cases, const Setting& setting) {
         BarGroup group{.name = fmt::format("{}, {}", way_text(way), ports_name(values.front()->what.ports))};
         for (const auto* measured : values) {
             const auto& what = measured->what;
-            const bool ours = what == cases.usual(way, what.ports, true) || what.binding == Binding::follow;
+            const bool ours =
+                what == cases.usual(way, what.ports, cases.usual().tso) || what.binding == Binding::follow;
             group.bars.push_back(cases.bar(setting.name(what), ours ? Style::now : Style::then, what,
                                            service_demand, throughput));
         }

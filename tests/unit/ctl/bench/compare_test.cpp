@@ -98,5 +98,12 @@ TEST(BenchComparisons, the_usual_case_is_that_of_our_team) {
     EXPECT_EQ((Case{.datapath = "bpf"}), usual);
 }
 
+TEST(BenchComparisons, the_usual_case_has_tso_off_if_all_have) {
+    auto results = sample_results();
+    std::erase_if(results.cases, [](const Measured& one) { return one.what.tso; });
+    EXPECT_EQ((Case{.datapath = "bpf", .tso = false}), usual_case(results));
+    EXPECT_TRUE(usual_case({}).tso);
+}
+
 } // namespace
 } // namespace teamo::ctl::bench

@@ -102,6 +102,19 @@ TEST(BenchText, says_that_other_programs_ran) {
     EXPECT_THAT(results_text(results), testing::Not(HasSubstr("other programs")));
 }
 
+TEST(BenchText, shows_what_was_measured_without_tso_alone) {
+    auto results = sample_results();
+    std::erase_if(results.cases, [](const Measured& one) { return one.what.tso; });
+    const auto text = results_text(results);
+    EXPECT_THAT(text, testing::Not(HasSubstr("nothing was measured")));
+    EXPECT_THAT(text,
+                HasSubstr("\nwith TSO off                              transmit     receive   both ways\n"
+                          "ports                                            8           8           8\n"
+                          "throughput, Mbit/s                            7528        7528        8935\n"));
+    EXPECT_THAT(text, HasSubstr("all figures by 8 ports:\nwith TSO off "));
+    EXPECT_THAT(text, HasSubstr("of the single ports' sum"));
+}
+
 TEST(BenchText, of_nothing) { EXPECT_THAT(results_text({}), HasSubstr("nothing was measured\n")); }
 
 TEST(BenchMarkdown, has_a_row_for_each_way_and_number_of_ports) {
