@@ -64,7 +64,7 @@ struct Client {
         for (;;) {
             const auto start = Clock::now();
             if (!connection.send({byte.data(), 1}, stop) || !connection.receive_all(byte, stop)) return;
-            finish(start, 1, 1);
+            finish(start, 0); // no payload to speak of
         }
     }
 
@@ -73,7 +73,7 @@ struct Client {
             const auto start = Clock::now();
             if (!connection.send("x", stop) || !receive_bytes(connection, setup.order.bytes, stop, tally))
                 return;
-            finish(start, 0, 0);
+            finish(start, 0);
         }
     }
 
@@ -82,10 +82,10 @@ struct Client {
         std::array<char, 1> byte{};
         for (;;) {
             const auto start = Clock::now();
-            if (!content || !connection.send_file(content.get(), setup.order.bytes, stop) ||
+            if (!content || !connection.send_file(content.get(), setup.order.bytes, stop, tally.sent) ||
                 !connection.receive_all(byte, stop))
                 return;
-            finish(start, setup.order.bytes, 0);
+            finish(start, 0);
         }
     }
 
@@ -98,15 +98,14 @@ struct Client {
             std::uint64_t size = 0;
             while (const auto got = connection->receive(page, stop))
                 size += got;
-            if (size > page_size) finish(start, 0, page_size);
+            if (size > page_size) finish(start, page_size);
             tally.ready = true;
         }
         if (!stop.stop_requested()) tally.failed = true;
     }
 
-    void finish(Clock::time_point start, std::uint64_t sent, std::uint64_t received) const {
+    void finish(Clock::time_point start, std::uint64_t received) const {
         tally.latency.add(Clock::now() - start);
-        tally.sent += sent;
         tally.received += received;
         ++tally.operations;
     }

@@ -82,11 +82,15 @@ bool Connection::send(std::string_view bytes, const std::stop_token& stop) const
     return true;
 }
 
-bool Connection::send_file(int file, std::uint32_t bytes, const std::stop_token& stop) const {
+bool Connection::send_file(int file, std::uint32_t bytes, const std::stop_token& stop,
+                           std::atomic<std::uint64_t>& sent) const {
+    constexpr std::uint32_t most = 1U << 20; // a round may begin and end within a file
     off_t from = 0;
     while (from < static_cast<off_t>(bytes)) {
-        const auto sent = ::sendfile(socket_.get(), file, &from, bytes - static_cast<std::uint32_t>(from));
-        if (sent <= 0 && !is_waiting(sent)) return false;
+        const auto left = bytes - static_cast<std::uint32_t>(from);
+        const auto done = ::sendfile(socket_.get(), file, &from, std::min(left, most));
+        if (done <= 0 && !is_waiting(done)) return false;
+        if (done > 0) sent += static_cast<std::uint64_t>(done);
         if (stop.stop_requested()) return false;
     }
     return true;

@@ -8,6 +8,7 @@
 #include "base/ip_address.h"
 #include "base/result.h"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -31,7 +32,9 @@ public:
 
     // False: it is closed, or the thread must stop.
     bool send(std::string_view bytes, const std::stop_token& stop) const;
-    bool send_file(int file, std::uint32_t bytes, const std::stop_token& stop) const;
+    /// Adds to `sent` as it sends.
+    bool send_file(int file, std::uint32_t bytes, const std::stop_token& stop,
+                   std::atomic<std::uint64_t>& sent) const;
 
     /// How many bytes arrived; 0: it is closed, or the thread must stop.
     std::size_t receive(std::span<char> into, const std::stop_token& stop) const;

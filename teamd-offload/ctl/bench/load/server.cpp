@@ -66,10 +66,9 @@ struct Service {
     void file(std::uint32_t bytes) const {
         const auto content = memory_file(bytes);
         std::array<char, 1> byte{};
-        while (content && client.receive_all(byte, stop) && client.send_file(content.get(), bytes, stop)) {
-            tally.sent += bytes;
+        while (content && client.receive_all(byte, stop) &&
+               client.send_file(content.get(), bytes, stop, tally.sent))
             ++tally.operations;
-        }
     }
 
     void store(std::uint32_t bytes) const {

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <set>
 #include <stop_token>
 
 namespace teamo::ctl::bench {
@@ -108,14 +109,23 @@ std::vector<IpAddress> addresses_for(const Options& options, std::size_t connect
     return addresses;
 }
 
+/// Each once.
+std::set<IpAddress> peers_of(const Options& options) {
+    std::set<IpAddress> peers;
+    for (const auto& peer : options.peers)
+        peers.insert(*parse_ip(peer));
+    return peers;
+}
+
 } // namespace
 
 Result<Results> measure_peer(const Options& options, const RunningTeam& team) {
     if (options.profile == "peers" || options.profile == "binding")
         return fail(EINVAL, fmt::format("--profile={}: only with --self", options.profile));
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
-    const auto peer = *parse_ip(options.peers.front());
-    TEAMO_TRY(read_totals_of(peer, options.port));
+    const auto peers = peers_of(options);
+    for (const auto& peer : peers)
+        TEAMO_TRY(read_totals_of(peer, options.port));
     Results results{.machine = read_machine(), .profile = options.profile};
     results.machine.link_mbits = team.link_mbits;
     results.machine.driver = team.driver;
@@ -130,7 +140,12 @@ Result<Results> measure_peer(const Options& options, const RunningTeam& team) {
                     .host_cpus = TEAMO_TRY(read_online_cpus()),
                     .read_ports = [&] { return read_traffic(socket, team); },
                     .host_server = []() -> Result<Totals> { return Totals{}; },
-                    .far_server = [&] { return read_totals_of(peer, options.port); }};
+                    // Several addresses can be one machine: the sum of their CPU times could be wrong.
+                    .far_server = [&]() -> Result<Totals> {
+                        if (peers.size() > 1) return Totals{};
+                        return read_totals_of(*peers.begin(), options.port);
+                    },
+                    .far_is_shared = true};
     TEAMO_TRY(run_rounds(options, results, [&](const Case&) -> Result<Ends> { return ends; }));
     for (auto& measured : results.cases)
         measured.limit = limit_of(measured, team.link_mbits, /*shaped=*/false);

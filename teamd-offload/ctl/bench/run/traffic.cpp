@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/bench/run/traffic.h"
 
-#include "ctl/bench/run/meter.h"
-
 namespace teamo::ctl::bench {
 namespace {
 
@@ -43,12 +41,6 @@ void start_way(Clients& clients, const Ends& ends, const Case& what, bool host_s
                    .enter = from_far ? ends.enter_far : ends.enter_host});
 }
 
-struct Snapshot {
-    Reading meters{};
-    Totals host_clients{}, far_clients{}, host_server{}, far_server{};
-    std::map<std::string, PortTraffic> ports{};
-};
-
 Result<Snapshot> look_at(const Ends& ends, const Clients& clients) {
     auto ports = TEAMO_TRY(ends.read_ports());
     auto meters = TEAMO_TRY(read_meters());
@@ -69,9 +61,11 @@ PortTraffic operator-(const PortTraffic& later, const PortTraffic& earlier) {
             .rx_packets = later.rx_packets - earlier.rx_packets};
 }
 
-Sample between(const Ends& ends, const Snapshot& before, const Snapshot& after) {
+} // namespace
+
+Sample sample_between(const Ends& ends, const Snapshot& before, const Snapshot& after) {
     const std::chrono::duration<double> seconds = after.meters.cpu.at - before.meters.cpu.at;
-    // Payload counts where it arrives: what was sent may still be in a queue.
+    // Payload counts where it arrives: what was sent may still be in a queue. Over a round that is little.
     const auto arrived = [](const Totals& clients, const Totals& server, const Totals& clients_before,
                             const Totals& server_before) {
         return static_cast<double>(clients.received + server.received - clients_before.received -
@@ -79,7 +73,9 @@ Sample between(const Ends& ends, const Snapshot& before, const Snapshot& after) 
     };
     Sample sample{
         .seconds = seconds.count(),
-        .sent = arrived(after.far_clients, after.far_server, before.far_clients, before.far_server),
+        .sent = ends.far_is_shared
+                    ? static_cast<double>(after.host_clients.sent - before.host_clients.sent)
+                    : arrived(after.far_clients, after.far_server, before.far_clients, before.far_server),
         .received = arrived(after.host_clients, after.host_server, before.host_clients, before.host_server),
         .cpus = cpu_times_between(before.meters, after.meters, ticks_per_second()),
         .host_threads =
@@ -96,8 +92,6 @@ Sample between(const Ends& ends, const Snapshot& before, const Snapshot& after) 
             sample.ports[name] = port - found->second;
     return sample;
 }
-
-} // namespace
 
 Result<Sample> measure_round(const Ends& ends, const Case& what, std::chrono::milliseconds length) {
     Clients clients;
@@ -116,7 +110,7 @@ Result<Sample> measure_round(const Ends& ends, const Case& what, std::chrono::mi
     clients.at_far.add_latency_to(latency);
     if (clients.at_host.any_failed() || clients.at_far.any_failed())
         return fail(EPIPE, "a connection of the load generators was lost");
-    auto sample = between(ends, before, after);
+    auto sample = sample_between(ends, before, after);
     for (const auto percent : percentiles)
         if (const auto microseconds = latency.percentile(percent)) sample.latency[percent] = *microseconds;
     return sample;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ctl/bench/load/clients.h"
+#include "ctl/bench/run/meter.h"
 #include "ctl/bench/stage/placement.h"
 
 #include <chrono>
@@ -24,7 +25,19 @@ struct Ends {
     std::function<Result<std::map<std::string, PortTraffic>>()> read_ports{};
     /// What the servers of an end did so far.
     std::function<Result<Totals>()> host_server{}, far_server{};
+    /// The far server may be one of several, or have other clients: what is sent counts where it is sent.
+    bool far_is_shared = false;
 };
+
+/// The ends at a moment.
+struct Snapshot {
+    Reading meters{};
+    Totals host_clients{}, far_clients{}, host_server{}, far_server{};
+    std::map<std::string, PortTraffic> ports{};
+};
+
+/// Without latencies. Pure.
+Sample sample_between(const Ends& ends, const Snapshot& before, const Snapshot& after);
 
 /// Runs the case once. Nothing else may use the ends meanwhile.
 Result<Sample> measure_round(const Ends& ends, const Case& what, std::chrono::milliseconds length);

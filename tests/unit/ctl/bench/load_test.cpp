@@ -3,6 +3,7 @@
 #include "ctl/bench/load/order.h"
 #include "ctl/bench/run/meter.h"
 #include "ctl/bench/run/progress.h"
+#include "ctl/bench/run/traffic.h"
 #include "ctl/bench/stage/placement.h"
 
 #include <gmock/gmock.h>
@@ -101,6 +102,18 @@ TEST(BenchMeter, has_energy_only_where_a_meter_is) {
     after.microjoules["intel-rapl:0"] = 3'500'000;
     EXPECT_EQ(joules_between(before, after), 2.5);
     EXPECT_EQ(joules_between(after, before), std::nullopt); // it has started anew
+}
+
+TEST(BenchTraffic, counts_at_a_shared_server_what_the_own_clients_sent) {
+    Snapshot before, after;
+    after.meters.cpu.at = before.meters.cpu.at + 1s;
+    before.host_clients = {.sent = 1'000, .received = 0};
+    after.host_clients = {.sent = 5'000, .received = 300};
+    after.far_server = {.sent = 9'000, .received = 90'000}; // also those of others
+    const auto shared = sample_between({.far_is_shared = true}, before, after);
+    EXPECT_EQ(shared.sent, 4'000);
+    EXPECT_EQ(shared.received, 300);
+    EXPECT_EQ(sample_between({}, before, after).sent, 90'000) << "where it arrives";
 }
 
 TEST(BenchProgress, shows_the_time_left) {
