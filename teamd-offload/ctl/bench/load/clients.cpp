@@ -22,15 +22,11 @@ struct Client {
 
     /// None: the thread must stop, or the server does not answer.
     std::optional<Connection> connect() const {
-        const auto start = Clock::now();
-        while (!stop.stop_requested() && Clock::now() - start < longest_start) {
-            if (auto connection = Connection::to(server, setup.port, setup.order.buffer)) {
-                connection->set_congestion_control(setup.congestion_control);
-                return std::optional(std::move(*connection));
-            }
-            std::this_thread::sleep_for(20ms);
-        }
-        return std::nullopt;
+        auto connection = Connection::to_within(longest_start, server, setup.port, setup.order.buffer,
+                                                Refused::is_tried_again, stop);
+        if (!connection || stop.stop_requested()) return std::nullopt;
+        connection->set_congestion_control(setup.congestion_control);
+        return std::optional(std::move(*connection));
     }
 
     void run() const {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <thread>
 
 namespace teamo::ctl::bench {
 namespace {
@@ -70,6 +71,26 @@ Result<Connection> Connection::to(const IpAddress& address, std::uint16_t port, 
     return connection;
 }
 
+Result<Connection> Connection::to_within(std::chrono::milliseconds longest, const IpAddress& address,
+                                         std::uint16_t port, std::uint32_t buffer, Refused refused,
+                                         const std::stop_token& stop) {
+    const auto until = Clock::now() + longest;
+    for (;;) {
+        auto connection = to(address, port, buffer);
+        const bool is_final =
+            connection || (connection.error().number == ECONNREFUSED && refused == Refused::is_final);
+        if (is_final || stop.stop_requested() || Clock::now() >= until) return connection;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+}
+
+void Connection::notice_a_lost_peer() const {
+    set_option(socket_, SOL_SOCKET, SO_KEEPALIVE, 1);
+    set_option(socket_, IPPROTO_TCP, TCP_KEEPIDLE, 10);
+    set_option(socket_, IPPROTO_TCP, TCP_KEEPINTVL, 5);
+    set_option(socket_, IPPROTO_TCP, TCP_USER_TIMEOUT, 30'000); // for probes too, instead of TCP_KEEPCNT
+}
+
 bool Connection::send(std::string_view bytes, const std::stop_token& stop) const {
     while (!bytes.empty()) {
         const auto sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -96,10 +117,12 @@ bool Connection::send_file(int file, std::uint32_t bytes, const std::stop_token&
     return true;
 }
 
-std::size_t Connection::receive(std::span<char> into, const std::stop_token& stop) const {
+std::size_t Connection::receive(std::span<char> into, const std::stop_token& stop,
+                                Clock::time_point until) const {
     for (;;) {
         const auto got = ::recv(socket_.get(), into.data(), into.size(), 0);
         if (stop.stop_requested()) return 0;
+        if (until != Clock::time_point::max() && Clock::now() >= until) return 0;
         if (got >= 0) return static_cast<std::size_t>(got);
         if (!is_waiting(got)) return 0;
     }

@@ -4,6 +4,7 @@
 // sees that it must stop.
 #pragma once
 
+#include "base/clock.h"
 #include "base/handle.h"
 #include "base/ip_address.h"
 #include "base/result.h"
@@ -18,11 +19,19 @@
 
 namespace teamo::ctl::bench {
 
+/// Whether a server that refuses a connection may be about to start.
+enum class Refused : std::uint8_t { is_final, is_tried_again };
+
 class Connection {
 public:
     explicit Connection(UniqueFd socket);
 
     static Result<Connection> to(const IpAddress& address, std::uint16_t port, std::uint32_t buffer);
+    /// The same, tried again for that time: where a SYN is lost, the kernel sends the next one after a
+    /// second, longer than a call may take.
+    static Result<Connection> to_within(std::chrono::milliseconds longest, const IpAddress& address,
+                                        std::uint16_t port, std::uint32_t buffer, Refused refused,
+                                        const std::stop_token& stop);
 
     /// 0: not limited; the kernel doubles it (socket(7)).
     void set_buffer(std::uint32_t bytes) const;
@@ -36,9 +45,13 @@ public:
     bool send_file(int file, std::uint32_t bytes, const std::stop_token& stop,
                    std::atomic<std::uint64_t>& sent) const;
 
-    /// How many bytes arrived; 0: it is closed, or the thread must stop.
-    std::size_t receive(std::span<char> into, const std::stop_token& stop) const;
+    /// How many bytes arrived; 0: it is closed, the thread must stop, or it is too late.
+    std::size_t receive(std::span<char> into, const std::stop_token& stop,
+                        Clock::time_point until = Clock::time_point::max()) const;
     bool receive_all(std::span<char> into, const std::stop_token& stop) const;
+
+    /// A peer that is gone without a word ends the connection within half a minute.
+    void notice_a_lost_peer() const;
 
     IpAddress peer() const;
 

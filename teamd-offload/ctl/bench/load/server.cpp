@@ -38,11 +38,12 @@ Result<UniqueFd> listen_on(std::uint16_t port) {
 }
 
 /// The order in the first line. What follows the line would be lost, so a client waits for our answer.
-std::optional<Order> read_order(const Connection& client, const std::stop_token& stop) {
+std::optional<Order> read_order(const Connection& client, Clock::time_point until,
+                                const std::stop_token& stop) {
     std::string line;
     std::array<char, longest_order> bytes{};
     while (line.size() < longest_order) {
-        const auto got = client.receive(std::span(bytes).first(longest_order - line.size()), stop);
+        const auto got = client.receive(std::span(bytes).first(longest_order - line.size()), stop, until);
         if (got == 0) return std::nullopt;
         line.append(bytes.data(), got);
         if (const auto end = line.find_first_of("\r\n"); end != std::string::npos)
@@ -97,9 +98,17 @@ Result<std::unique_ptr<Server>> Server::start(const ServerSetup& setup) {
 Server::Server(UniqueFd listening, const ServerSetup& setup)
     : listening_(std::move(listening)),
       allowed_(setup.allowed),
-      congestion_control_(setup.congestion_control) {
+      congestion_control_(setup.congestion_control),
+      longest_order_(setup.longest_order) {
     for (unsigned number = 0; number < setup.most; ++number)
         threads_.start(setup.cpus, [this](const std::stop_token& stop, Tally& tally) { serve(stop, tally); });
+}
+
+std::uint16_t Server::port() const {
+    sockaddr_in6 own{}; // the port is where sockaddr_in has it
+    socklen_t length = sizeof own;
+    ::getsockname(listening_.get(), reinterpret_cast<sockaddr*>(&own), &length);
+    return ntohs(own.sin6_port);
 }
 
 Server::~Server() {
@@ -113,12 +122,13 @@ void Server::serve(const std::stop_token& stop, Tally& tally) const {
         if (!socket && (errno == EINVAL || errno == EBADF)) return; // shut down
         if (!socket) continue;
         const Connection client(std::move(socket));
+        client.notice_a_lost_peer();
         if (allowed_.empty() || allowed_.contains(client.peer())) serve(client, stop, tally);
     }
 }
 
 void Server::serve(const Connection& client, const std::stop_token& stop, Tally& tally) const {
-    const auto order = read_order(client, stop);
+    const auto order = read_order(client, Clock::now() + longest_order_, stop);
     if (!order) return;
     client.set_buffer(order->buffer);
     client.set_congestion_control(congestion_control_);

@@ -10,10 +10,11 @@ namespace teamo::ctl::bench {
 
 struct ServerSetup {
     std::uint16_t port = 0;
-    CpuList cpus{};                   ///< of its threads; empty: any
-    std::set<IpAddress> allowed{};    ///< other clients are refused; empty: none is
-    unsigned most = 256;              ///< connections at a time
-    std::string congestion_control{}; ///< of its connections; empty: as the kernel chooses
+    CpuList cpus{};                                  ///< of its threads; empty: any
+    std::set<IpAddress> allowed{};                   ///< other clients are refused; empty: none is
+    unsigned most = 256;                             ///< connections at a time
+    std::string congestion_control{};                ///< of its connections; empty: as the kernel chooses
+    std::chrono::milliseconds longest_order{10'000}; ///< that a client may take for its order
 };
 
 /// Serves the orders of load generators (order.h) in the network namespace of the thread that started it. It
@@ -26,6 +27,7 @@ public:
     Server& operator=(const Server&) = delete;
     ~Server();
 
+    std::uint16_t port() const;
     Totals totals() const { return threads_.totals(); }
 
 private:
@@ -36,6 +38,7 @@ private:
     UniqueFd listening_;
     std::set<IpAddress> allowed_;
     std::string congestion_control_;
+    std::chrono::milliseconds longest_order_;
     LoadThreads threads_; ///< use all of the above
 };
 

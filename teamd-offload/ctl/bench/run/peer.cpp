@@ -18,32 +18,6 @@
 namespace teamo::ctl::bench {
 namespace {
 
-/// Asks the server for its totals.
-Result<Totals> read_totals_of(const IpAddress& server, std::uint16_t port) {
-    const auto connection = TEAMO_TRY(Connection::to(server, port, 0));
-    const std::stop_source never;
-    const auto stop = never.get_token();
-    std::string text;
-    std::array<char, 256> bytes{};
-    if (connection.send(text_of(Order{.what = Serve::totals}), stop))
-        while (const auto got = connection.receive(bytes, stop)) {
-            text.append(bytes.data(), got);
-            if (text.size() > bytes.size()) break;
-        }
-    std::string_view rest = text;
-    const auto sent = whole_number<std::uint64_t>(take_until(rest, " "));
-    const auto received = whole_number<std::uint64_t>(take_until(rest, " "));
-    const auto operations = whole_number<std::uint64_t>(take_until(rest, " "));
-    if (!sent || !received || !operations)
-        return fail(EPROTO, fmt::format("{} is not served by \"teamoctl bench serve\", or it does not allow "
-                                        "this machine",
-                                        text_of(server)));
-    return Totals{.sent = *sent,
-                  .received = *received,
-                  .operations = *operations,
-                  .cpu = std::strtod(std::string(rest).c_str(), nullptr)};
-}
-
 Result<std::map<std::string, PortTraffic>> read_traffic(NetlinkSocket& socket, const RunningTeam& team) {
     std::map<std::string, PortTraffic> ports;
     for (const auto& [name, index] : team.ports) {
@@ -118,6 +92,33 @@ std::set<IpAddress> peers_of(const Options& options) {
 }
 
 } // namespace
+
+Result<Totals> read_totals_of(const IpAddress& peer, std::uint16_t port, std::chrono::milliseconds longest) {
+    const auto until = Clock::now() + longest;
+    const std::stop_source none;
+    const auto stop = none.get_token();
+    const auto connection = TEAMO_TRY(Connection::to_within(longest, peer, port, 0, Refused::is_final, stop));
+    std::string text;
+    std::array<char, 256> bytes{};
+    if (connection.send(text_of(Order{.what = Serve::totals}), stop))
+        while (const auto got = connection.receive(bytes, stop, until)) {
+            text.append(bytes.data(), got);
+            if (text.size() > bytes.size()) break;
+        }
+    std::string_view rest = text;
+    const auto sent = whole_number<std::uint64_t>(take_until(rest, " "));
+    const auto received = whole_number<std::uint64_t>(take_until(rest, " "));
+    const auto operations = whole_number<std::uint64_t>(take_until(rest, " "));
+    if (sent && received && operations)
+        return Totals{.sent = *sent,
+                      .received = *received,
+                      .operations = *operations,
+                      .cpu = std::strtod(std::string(rest).c_str(), nullptr)};
+    if (Clock::now() >= until) return fail(ETIMEDOUT, text_of(peer) + " does not answer");
+    return fail(EPROTO, fmt::format("{} is not served by \"teamoctl bench serve\", or it does not allow this "
+                                    "machine",
+                                    text_of(peer)));
+}
 
 Result<Results> measure_peer(const Options& options, const RunningTeam& team) {
     if (options.profile == "peers" || options.profile == "binding")

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/ip_address.h"
 #include "base/named.h"
 #include "base/result.h"
+#include "ctl/bench/load/tally.h"
 #include "ctl/bench/run/plan.h"
 #include "model/status.h"
 
@@ -21,6 +23,10 @@ struct RunningTeam {
     /// What the datapath itself counted, by port: a GSO packet once. None: only the kernel counts.
     std::function<Result<std::map<std::string, PortCounters>>()> read_counters{};
 };
+
+/// Asks the server at a peer for its totals. ETIMEDOUT: it does not answer within `longest`.
+Result<Totals> read_totals_of(const IpAddress& peer, std::uint16_t port,
+                              std::chrono::milliseconds longest = std::chrono::seconds(10));
 
 /// Measures a team against `teamoctl bench serve` at options.peers.
 Result<Results> measure_peer(const Options& options, const RunningTeam& team);
