@@ -28,7 +28,7 @@ volatile std::sig_atomic_t ended = 0; // by a signal
 Result<Reading> read_team_and_cpus(Session& session) {
     auto state = TEAMO_TRY(session.state());
     return Reading{.state = std::move(state),
-                   .cpus = read_cpu_times().value_or(AllCpuTimes{}),
+                   .cpus = read_cpus().value_or(CpuReading{}),
                    .at = std::chrono::steady_clock::now()};
 }
 

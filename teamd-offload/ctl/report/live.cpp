@@ -38,6 +38,16 @@ json::Object rates_json(const PortRates& rates, const PortRates& team) {
             {"tx_share", fraction(rates.tx_bytes, team.tx_bytes)}};
 }
 
+CpuLoad load_of(const CpuColumns& earlier, const CpuColumns& later, double elapsed) {
+    const auto ticks = ticks_per_second();
+    if (elapsed <= 0) return {};
+    const auto busy = std::min(busy_seconds(earlier, later, elapsed, ticks) / elapsed, 1.0);
+    const auto work = seconds_of_ticks(earlier.user + earlier.system, later.user + later.system, ticks),
+               interrupts = seconds_of_ticks(earlier.irq + earlier.softirq, later.irq + later.softirq, ticks);
+    if (work + interrupts <= 0) return {.work = busy};
+    return {.work = busy * work / (work + interrupts), .interrupts = busy * interrupts / (work + interrupts)};
+}
+
 double sum_of_interrupts(const LiveFigures& figures) {
     double sum = 0;
     for (const auto& [cpu, load] : figures.cpus)
@@ -66,9 +76,10 @@ PortRates rates_of(const PortStatus& port, const Reading& earlier, double second
 
 std::map<unsigned, CpuLoad> loads_between(const Reading& earlier, const Reading& later) {
     std::map<unsigned, CpuLoad> loads;
-    for (const auto& [cpu, times] : later.cpus)
-        if (const auto before = earlier.cpus.find(cpu); before != earlier.cpus.end())
-            loads[cpu] = load_between(before->second, times);
+    const auto elapsed = std::chrono::duration<double>(later.cpus.at - earlier.cpus.at).count();
+    for (const auto& [cpu, columns] : later.cpus.cpus)
+        if (const auto before = earlier.cpus.cpus.find(cpu); before != earlier.cpus.cpus.end())
+            loads[cpu] = load_of(before->second, columns, elapsed);
     return loads;
 }
 

@@ -15,7 +15,7 @@ namespace teamo::ctl {
 
 struct Reading {
     TeamState state;
-    AllCpuTimes cpus;
+    CpuReading cpus;
     std::chrono::steady_clock::time_point at;
 };
 
@@ -30,7 +30,8 @@ struct PortRates {
 /// Zeros for a port that is not in the earlier reading.
 PortRates rates_of(const PortStatus& port, const Reading& earlier, double seconds);
 
-/// The load of each CPU that is in both readings.
+/// The load of each CPU that is in both readings: what was neither idle nor stolen, divided into work and
+/// interrupts as the kernel's samples are.
 std::map<unsigned, CpuLoad> loads_between(const Reading& earlier, const Reading& later);
 
 /// What the team did and what it cost. The CPU time is that of the whole machine, other work included:

@@ -15,9 +15,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 Reading reading_after(int seconds, std::uint64_t sent, std::uint64_t received_by_eth1,
-                      std::uint64_t received_by_eth2, AllCpuTimes cpus) {
-    Reading reading{good_team(2), std::move(cpus),
-                    std::chrono::steady_clock::time_point(std::chrono::seconds(seconds))};
+                      std::uint64_t received_by_eth2, std::map<unsigned, CpuColumns> cpus) {
+    const std::chrono::steady_clock::time_point at{std::chrono::seconds(seconds)};
+    Reading reading{good_team(2), {at, std::move(cpus)}, at};
     for (auto& port : reading.state.ports) {
         port.counters.tx_bytes = sent / 2;
         port.counters.tx_packets = sent / 2 / 40'000;
@@ -29,9 +29,9 @@ Reading reading_after(int seconds, std::uint64_t sent, std::uint64_t received_by
 
 /// In two seconds 200 MB sent, 40 MB received; one CPU half busy, the other a quarter with interrupts.
 const Reading earlier = reading_after(0, 0, 0, 0, {{0, {}}, {1, {}}});
-const Reading later = reading_after(
-    2, 200'000'000, 30'000'000, 10'000'000,
-    {{0, {.work = 90, .interrupts = 10, .idle = 100}}, {1, {.work = 0, .interrupts = 50, .idle = 150}}});
+const Reading later = reading_after(2, 200'000'000, 30'000'000, 10'000'000,
+                                    {{0, {.user = 60, .system = 30, .idle = 100, .softirq = 10}},
+                                     {1, {.idle = 150, .irq = 20, .softirq = 30}}});
 
 TEST(Live, tells_service_demand_and_efficiency) {
     const auto figures = live_figures(earlier, later);
@@ -41,6 +41,17 @@ TEST(Live, tells_service_demand_and_efficiency) {
     ASSERT_TRUE(figures.service_demand && figures.efficiency);
     EXPECT_THAT(*figures.service_demand, DoubleNear(6.4, 1e-9));
     EXPECT_THAT(*figures.efficiency, DoubleNear(12.8, 1e-9));
+}
+
+TEST(Live, is_busy_where_it_is_not_idle) {
+    auto after = later;
+    // Bursts shorter than a tick: the samples see a tenth of them. A quarter is stolen.
+    after.cpus.cpus = {{0, {.user = 6, .idle = 50, .softirq = 4, .steal = 50}}, {1, {.idle = 150}}};
+    const auto figures = live_figures(earlier, after);
+    EXPECT_THAT(figures.busy_cpus, DoubleNear(0.75, 1e-9));
+    EXPECT_THAT(figures.cpus.at(0).work, DoubleNear(0.3, 1e-9));
+    EXPECT_THAT(figures.cpus.at(0).interrupts, DoubleNear(0.2, 1e-9));
+    EXPECT_THAT(figures.cpus.at(1).work, DoubleNear(0.25, 1e-9));
 }
 
 TEST(Live, shows_shares_of_ports_and_cpus) {
@@ -73,7 +84,7 @@ TEST(Live, tells_nothing_of_an_idle_team) {
 TEST(Live, leaves_out_ports_and_cpus_that_are_new) {
     auto before = earlier;
     before.state.ports.pop_back();
-    before.cpus.erase(1);
+    before.cpus.cpus.erase(1);
     const auto figures = live_figures(before, later);
     EXPECT_EQ(PortRates{}, figures.ports[1].rates);
     EXPECT_EQ(1U, figures.cpus.size());
