@@ -14,7 +14,7 @@ namespace {
 
 using namespace hash_cases;
 
-constexpr std::uint64_t never = 1'000'000'000'000, at_once = 0, milliseconds_each = 1'000'000;
+constexpr std::uint64_t milliseconds_each = 1'000'000;
 
 Bytes packet_of(std::uint16_t flow) { return start().ipv4(ip()).tcp(flow, 2222).payload(100).bytes(); }
 

@@ -11,8 +11,6 @@
 namespace teamo::test {
 namespace {
 
-constexpr std::uint64_t never = 1'000'000'000'000, at_once = 0;
-
 Bytes some_packet(std::uint16_t port = 1) {
     return PacketBuilder(peer, own).ipv4({}).tcp(port, 2).payload(100).bytes();
 }

@@ -17,6 +17,9 @@ struct teamo_forward;
 
 namespace teamo::test {
 
+/// When a move ends, in nanoseconds: after the test, or with the next packet.
+inline constexpr std::uint64_t never = 1'000'000'000'000, at_once = 0;
+
 inline constexpr int redirected = 7, dropped = 2, passed = -1; ///< TC_ACT_REDIRECT, _SHOT, _UNSPEC
 
 /// The result for a packet.

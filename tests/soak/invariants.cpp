@@ -19,13 +19,11 @@ using namespace test;
 
 namespace {
 
-std::string near(unsigned port) { return Cabling::port(port); }
-
 /// Which ports the document has, and what each does.
 std::string wrong_document(const Document& state, const Model& model, bool backup) {
     std::set<std::string> expected, has;
     for (unsigned port = 1; port <= ports; ++port)
-        if (model.is_member(port)) expected.insert(near(port));
+        if (model.is_member(port)) expected.insert(Cabling::port(port));
     if (const auto* list = find(state, "/ports"); list != nullptr && list->IsObject())
         for (const auto& each : list->GetObject())
             has.insert(each.name.GetString());
@@ -36,19 +34,19 @@ std::string wrong_document(const Document& state, const Model& model, bool backu
     unsigned carriers = 0, transmitters = 0;
     for (unsigned port = 1; port <= ports; ++port) {
         if (!model.is_member(port)) continue;
-        const auto at = fmt::format("/ports/{}", near(port));
+        const auto at = fmt::format("/ports/{}", Cabling::port(port));
         if (is_true(state, at + "/link_watches/up") != model.at(port).plugged)
-            return fmt::format("{}: link_watches.up is not {}", near(port), model.at(port).plugged);
+            return fmt::format("{}: link_watches.up is not {}", Cabling::port(port), model.at(port).plugged);
         const bool transmits = is_true(state, at + "/datapath/transmits");
         carriers += model.carries(port) ? 1 : 0;
         transmitters += transmits ? 1 : 0;
         if (!backup && transmits != model.carries(port))
-            return fmt::format("{}: datapath.transmits is {}", near(port), transmits);
+            return fmt::format("{}: datapath.transmits is {}", Cabling::port(port), transmits);
         if (transmits && !is_true(state, at + "/datapath/receives"))
-            return fmt::format("{}: it transmits and does not receive", near(port));
-        if (backup && transmits != (text_at(state, "/runner/active_port") == near(port)))
-            return fmt::format("{}: transmits is {}, and the active port is {}", near(port), transmits,
-                               text_at(state, "/runner/active_port"));
+            return fmt::format("{}: it transmits and does not receive", Cabling::port(port));
+        if (backup && transmits != (text_at(state, "/runner/active_port") == Cabling::port(port)))
+            return fmt::format("{}: transmits is {}, and the active port is {}", Cabling::port(port),
+                               transmits, text_at(state, "/runner/active_port"));
         buckets += number_of(state, at + "/datapath/buckets");
     }
     constexpr unsigned all_buckets = 256;
@@ -76,7 +74,7 @@ std::string wrong_devices(const World& world, const Model& model, const Document
     std::set<std::string> marks;
     for (unsigned port = 1; port <= ports; ++port) {
         if (!model.at(port).here) continue;
-        const auto device = look(host, near(port));
+        const auto device = look(host, Cabling::port(port));
         const auto marked = std::ranges::count_if(
             device.altnames, [](const std::string& name) { return name.starts_with("teamo-"); });
         const auto filtered = count(device.name, "teamo_receive");
@@ -164,10 +162,10 @@ std::string wrong_way_in(World& world, const Model& model) {
     const auto active = world.backup() ? world.team().item("runner.active_port") : "";
     std::set<std::string> sent;
     for (unsigned number = 1; number <= ports; ++number) {
-        if (!model.carries(number) || (world.backup() && near(number) != active)) continue;
+        if (!model.carries(number) || (world.backup() && Cabling::port(number) != active)) continue;
         const PacketSocket far(world.wires().peer(), Cabling::far_end(number));
-        far.send(frame_to_team(world, port, near(number)));
-        sent.insert(near(number));
+        far.send(frame_to_team(world, port, Cabling::port(number)));
+        sent.insert(Cabling::port(number));
     }
     const auto came = texts_at(here, sent.size(), 500ms);
     return came == sent ? ""
@@ -181,26 +179,27 @@ std::string wrong_drops(const World& world, const Model& model, const Document& 
     constexpr std::uint16_t port = 6002;
     for (unsigned number = 1; number <= ports; ++number) {
         if (!model.carries(number) ||
-            is_true(state, fmt::format("/ports/{}/datapath/receives", near(number))))
+            is_true(state, fmt::format("/ports/{}/datapath/receives", Cabling::port(number))))
             continue;
-        const auto dropped = [&, item = fmt::format("/ports/{}/datapath/counters/rx_dropped", near(number))] {
-            const auto now = state_of_team();
-            return now ? number_of(*now, item) : 0;
-        };
+        const auto dropped =
+            [&, item = fmt::format("/ports/{}/datapath/counters/rx_dropped", Cabling::port(number))] {
+                const auto now = state_of_team();
+                return now ? number_of(*now, item) : 0;
+            };
         const auto sent = [&] { return counters(world.wires().peer(), Cabling::far_end(number)).tx_packets; };
         const auto sent_before = sent(), dropped_before = dropped();
         const PacketSocket far(world.wires().peer(), Cabling::far_end(number));
-        const auto bytes = frame_to_team(world, port, near(number));
+        const auto bytes = frame_to_team(world, port, Cabling::port(number));
         for (unsigned frame = 0; frame < frames; ++frame)
             far.send(bytes);
         std::uint64_t counted = 0;
         if (!eventually(
                 "", [&] { return (counted = dropped() - dropped_before) >= frames; }, 500ms))
             return fmt::format("{} does not receive, {} frames came and {} are counted as dropped",
-                               near(number), frames, counted);
+                               Cabling::port(number), frames, counted);
         if (const auto came = sent() - sent_before; counted > came)
-            return fmt::format("{}: {} frames came and {} are counted as dropped", near(number), came,
-                               counted);
+            return fmt::format("{}: {} frames came and {} are counted as dropped", Cabling::port(number),
+                               came, counted);
         return {};
     }
     return {};
@@ -237,11 +236,11 @@ std::string wrong_traffic(World& world, const Model& model, const Document& stat
 std::string wrong_end(World& world) {
     const auto& host = world.wires().host();
     for (unsigned port = 1; port <= ports; ++port) {
-        const auto is = settings(host, near(port));
+        const auto is = settings(host, Cabling::port(port));
         if (const auto& was = world.before(port); !was.empty() && is != was)
-            return fmt::format("{} is not restored: {}, not {}", near(port), is, was);
+            return fmt::format("{} is not restored: {}, not {}", Cabling::port(port), is, was);
         if (is.find("teamo-") != std::string::npos || is.find("clsact") != std::string::npos)
-            return fmt::format("{} keeps a mark or a filter: {}", near(port), is);
+            return fmt::format("{} keeps a mark or a filter: {}", Cabling::port(port), is);
     }
     if (exists(host, "team0") || exists(host, "tmo0")) return "the team's devices are left";
     const auto files = must(host, "find /run/teamd /run/teamd-offload ! -type d");

@@ -17,8 +17,6 @@ namespace {
 constexpr unsigned rate = 1'000;
 
 std::string far(unsigned port) { return Cabling::far_end(port); }
-std::string near(unsigned port) { return Cabling::port(port); }
-
 } // namespace
 
 std::string settings(const NetNs& in, const std::string& device) {
@@ -38,12 +36,12 @@ World::World(bool backup) : backup_(backup), team_(configuration(backup, 0), Tea
     wires_.host().ip("link set eth1 mtu 1400 address 02:00:00:00:01:01\nlink set eth2 allmulticast on\n"
                      "link set eth3 mtu 1480 up");
     for (unsigned port = 1; port <= ports; ++port)
-        before_[port - 1] = settings(wires_.host(), near(port));
+        before_[port - 1] = settings(wires_.host(), Cabling::port(port));
     team_.start();
     file_ = team_.item("setup.config_file");
     attend();
     for (unsigned port = 1; port <= ports; ++port)
-        if (const auto up = team_.await_link(near(port)); !up) throw SetupError(up.message());
+        if (const auto up = team_.await_link(Cabling::port(port)); !up) throw SetupError(up.message());
     renew_streams();
 }
 
@@ -85,7 +83,7 @@ void World::unwatch() {
 }
 
 void World::perform(const Action& action, const Model& before) {
-    const auto port = near(action.port);
+    const auto port = Cabling::port(action.port);
     const auto& now = before.at(action.port);
     switch (action.fault) {
     case Fault::cable: now.plugged ? wires_.pull(action.port) : wires_.plug(action.port); break;
@@ -144,11 +142,11 @@ void World::perform(const Action& action, const Model& before) {
 }
 
 void World::replace(const Action& action, bool untouched) {
-    wires_.host().ip(fmt::format("link del {}", near(action.port)));
+    wires_.host().ip(fmt::format("link del {}", Cabling::port(action.port)));
     const auto generation = action.amount == 0 ? 0 : ++generation_;
     wires_.add_cable(action.port, generation);
     // Otherwise the daemon may have changed it before it is read.
-    before_[action.port - 1] = untouched ? settings(wires_.host(), near(action.port)) : "";
+    before_[action.port - 1] = untouched ? settings(wires_.host(), Cabling::port(action.port)) : "";
 }
 
 void World::stop(unsigned amount) {
@@ -156,9 +154,10 @@ void World::stop(unsigned amount) {
     if (const auto status = team_.stop(); status != 0)
         throw SetupError(fmt::format("SIGTERM: the daemon's exit status is {}", status.value_or(-1)));
     for (unsigned each = 1; each <= ports; ++each)
-        if (const auto is = settings(wires_.host(), near(each)); !before(each).empty())
+        if (const auto is = settings(wires_.host(), Cabling::port(each)); !before(each).empty())
             if (is != before(each))
-                throw SetupError(fmt::format("{} is not restored: {}, not {}", near(each), is, before(each)));
+                throw SetupError(
+                    fmt::format("{} is not restored: {}, not {}", Cabling::port(each), is, before(each)));
     if (amount % 2 == 1) {
         start_watched(true, 1 + amount / 2);
     } else {

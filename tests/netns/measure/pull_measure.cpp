@@ -14,7 +14,7 @@
 namespace teamo::test {
 namespace {
 
-constexpr unsigned pulls = 20;
+constexpr unsigned pulls_each = 20;
 
 struct Runner {
     const char* name;
@@ -64,7 +64,7 @@ Lost lost_by_pulls(const Cabling& wires, unsigned rate, bool both_ways) {
         back.emplace(
             Stream::Way{.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = rate});
     Lost lost;
-    for (unsigned pull = 0; pull < pulls; ++pull) {
+    for (unsigned pull = 0; pull < pulls_each; ++pull) {
         EXPECT_TRUE(stream.flows(rate / 5));
         const auto port = busiest(wires);
         const auto first = stream.next(), first_back = back ? back->next() : 0;
@@ -94,7 +94,7 @@ TEST_P(Pull, loses_few_packets) {
     for (const unsigned rate : {10'000U, 50'000U}) {
         const auto [lost, lost_in] = lost_by_pulls(wires, rate, backup);
         const auto what = fmt::format("{}, daemon {}, {}/s", runner.name, daemon.name, rate);
-        fmt::print("{}: lost in {} pulls: {}\n", what, pulls, fmt::join(lost, " "));
+        fmt::print("{}: lost in {} pulls: {}\n", what, pulls_each, fmt::join(lost, " "));
         if (backup) {
             fmt::print("{}: lost of those that arrive: {}\n", what, fmt::join(lost_in, " "));
             EXPECT_TRUE(

@@ -17,7 +17,7 @@ namespace teamo::test {
 namespace {
 
 /// Packets a second, each way. An emulated CPU passes fewer.
-const unsigned rate = emulated() ? 5'000 : 50'000;
+const unsigned packet_rate = emulated() ? 5'000 : 50'000;
 
 struct Round {
     std::uint64_t lost = 0;
@@ -28,9 +28,9 @@ struct Round {
 Round during(const Stream& out, const Stream& in, const std::function<void()>& change) {
     const auto first_out = out.next(), first_in = in.next();
     change();
-    EXPECT_TRUE(out.flows(rate / 5) && in.flows(rate / 5));
-    const auto one = out.tally(first_out, out.next() - rate / 50),
-               other = in.tally(first_in, in.next() - rate / 50);
+    EXPECT_TRUE(out.flows(packet_rate / 5) && in.flows(packet_rate / 5));
+    const auto one = out.tally(first_out, out.next() - packet_rate / 50),
+               other = in.tally(first_in, in.next() - packet_rate / 50);
     return {one.lost + other.lost, std::max(one.silence, other.silence)};
 }
 
@@ -49,8 +49,8 @@ TEST(Restart, loses_no_packet) {
     const Cabling wires(4, FarSide::lag_switch);
     TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
-    Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
-    Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = rate});
+    Stream out({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = packet_rate});
+    Stream in({.from = &wires.client(), .to = &wires.host(), .address = team_v4, .rate = packet_rate});
     std::vector<Round> restarts, idle;
     LinkMonitor monitor(wires.host());
     for (int round = 0; round < rounds({.shown = 4, .measured = 20}); ++round) {
@@ -68,7 +68,7 @@ TEST(Restart, loses_no_packet) {
     };
     // The worst one: no restart may lose a packet. A millisecond without a port loses as many as the bound.
     EXPECT_TRUE(at_most("packets lost by the worst restart", most(restarts),
-                        {.promised = 0, .defect = 2 * rate / 1'000.0 + 2 * most(idle)}));
+                        {.promised = 0, .defect = 2 * packet_rate / 1'000.0 + 2 * most(idle)}));
 }
 
 } // namespace
