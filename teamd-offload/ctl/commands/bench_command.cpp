@@ -120,6 +120,19 @@ std::string drivers_of(LinkControl& links, const std::vector<PortStatus>& ports)
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// Sets what the links carry. A backup carries nothing, and a broadcast is the same on all ports.
+void set_speed(bench::RunningTeam& team, const TeamState& state) {
+    double slowest = 0;
+    unsigned carrying = 0;
+    for (const auto& port : state.ports) {
+        if (!port.transmits) continue;
+        const auto speed = static_cast<double>(port.link.speed.value_or(0));
+        slowest = ++carrying == 1 ? speed : std::min(slowest, speed);
+    }
+    team.link_mbits = slowest;
+    team.mbits = slowest * (state.runner == "broadcast" ? 1 : carrying);
+}
+
 Result<bench::RunningTeam> running_team(Session& session) {
     const auto state = TEAMO_TRY(session.state());
     auto links = TEAMO_TRY(LinkControl::open());
@@ -130,13 +143,12 @@ Result<bench::RunningTeam> running_team(Session& session) {
     team.driver = drivers_of(links, state.ports);
     for (const auto& port : state.ports) {
         team.ports[port.name] = port.ifindex;
-        const auto speed = static_cast<double>(port.link.speed.value_or(0));
-        team.link_mbits = team.ports.size() == 1 ? speed : std::min(team.link_mbits, speed);
         const auto features = TEAMO_TRY(ethtool.read_features(port.ifindex));
         team.tso = team.tso && features.active.contains(tso);
     }
     if (team.ports.empty()) return fail(ENODEV, "the team has no ports");
-    if (state.datapath == "bpf") // the kernel's drivers leave counting to the cards
+    set_speed(team, state);
+    if (control::counts_by_program(state)) // otherwise cards may count
         team.read_counters = [&session]() -> Result<std::map<std::string, PortCounters>> {
             std::map<std::string, PortCounters> counted;
             for (const auto& port : TEAMO_TRY(session.state()).ports)

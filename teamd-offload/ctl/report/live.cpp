@@ -25,15 +25,17 @@ json::Value if_known(const std::optional<double>& figure) {
     return figure ? json::Value(*figure) : json::Value();
 }
 
-json::Object rates_json(const PortRates& rates, const PortRates& team) {
+json::Object rates_json(const PortRates& rates, const LiveFigures& figures) {
+    const auto& team = figures.team;
+    const auto mean = [&figures](double bytes, double packets) {
+        return packets < 1 || !figures.counts_skbs ? json::Value() : json::rounded(bytes / packets);
+    };
     return {{"rx_bytes_per_second", json::rounded(rates.rx_bytes)},
-            {"rx_mean_skb_bytes",
-             rates.rx_packets < 1 ? json::Value() : json::rounded(rates.rx_bytes / rates.rx_packets)},
+            {"rx_mean_skb_bytes", mean(rates.rx_bytes, rates.rx_packets)},
             {"rx_packets_per_second", json::rounded(rates.rx_packets)},
             {"rx_share", fraction(rates.rx_bytes, team.rx_bytes)},
             {"tx_bytes_per_second", json::rounded(rates.tx_bytes)},
-            {"tx_mean_skb_bytes",
-             rates.tx_packets < 1 ? json::Value() : json::rounded(rates.tx_bytes / rates.tx_packets)},
+            {"tx_mean_skb_bytes", mean(rates.tx_bytes, rates.tx_packets)},
             {"tx_packets_per_second", json::rounded(rates.tx_packets)},
             {"tx_share", fraction(rates.tx_bytes, team.tx_bytes)}};
 }
@@ -86,6 +88,7 @@ std::map<unsigned, CpuLoad> loads_between(const Reading& earlier, const Reading&
 LiveFigures live_figures(const Reading& earlier, const Reading& later) {
     LiveFigures figures;
     figures.seconds = seconds_between(earlier, later);
+    figures.counts_skbs = control::counts_by_program(later.state);
     figures.cpus = loads_between(earlier, later);
     for (const auto& port : later.state.ports) {
         figures.ports.push_back({port.name, rates_of(port, earlier, figures.seconds)});
@@ -105,12 +108,15 @@ LiveFigures live_figures(const Reading& earlier, const Reading& later) {
 
 std::string live_text(const std::string& team, const LiveFigures& figures) {
     std::vector<Row> rows;
+    const auto size = [&figures](double bytes, double packets) {
+        return figures.counts_skbs ? mean_size(bytes, packets) : "-";
+    };
     const auto add = [&](const std::string& name, const PortRates& rates) {
-        rows.push_back(
-            {name, fmt::format("{:.1f}", rates.tx_bytes / bytes_per_megabit),
-             share(rates.tx_bytes, figures.team.tx_bytes), mean_size(rates.tx_bytes, rates.tx_packets),
-             fmt::format("{:.1f}", rates.rx_bytes / bytes_per_megabit),
-             share(rates.rx_bytes, figures.team.rx_bytes), mean_size(rates.rx_bytes, rates.rx_packets)});
+        rows.push_back({name, fmt::format("{:.1f}", rates.tx_bytes / bytes_per_megabit),
+                        share(rates.tx_bytes, figures.team.tx_bytes), size(rates.tx_bytes, rates.tx_packets),
+                        fmt::format("{:.1f}", rates.rx_bytes / bytes_per_megabit),
+                        share(rates.rx_bytes, figures.team.rx_bytes),
+                        size(rates.rx_bytes, rates.rx_packets)});
     };
     for (const auto& [name, rates] : figures.ports)
         add(name, rates);
@@ -138,7 +144,7 @@ std::string live_text(const std::string& team, const LiveFigures& figures) {
 json::Value live_json(const std::string& team, const LiveFigures& figures) {
     json::Object ports, cpus;
     for (const auto& [name, rates] : figures.ports)
-        ports.push_back({name, rates_json(rates, figures.team)});
+        ports.push_back({name, rates_json(rates, figures)});
     const auto interrupts = sum_of_interrupts(figures);
     for (const auto& [cpu, load] : figures.cpus)
         cpus.push_back(
@@ -152,7 +158,7 @@ json::Value live_json(const std::string& team, const LiveFigures& figures) {
                         {"seconds", figures.seconds},
                         {"service_demand_us_per_kib", if_known(figures.service_demand)},
                         {"team", team},
-                        {"total", rates_json(figures.team, figures.team)}};
+                        {"total", rates_json(figures.team, figures)}};
 }
 
 } // namespace teamo::ctl

@@ -43,6 +43,7 @@ struct LiveFigures {
         PortRates rates;
     };
     double seconds = 0;
+    bool counts_skbs = true; ///< otherwise cards may count, which see the packets on the wire
     std::vector<Port> ports;
     PortRates team;
     std::map<unsigned, CpuLoad> cpus;

@@ -134,18 +134,22 @@ Value mean_size(std::uint64_t bytes, std::uint64_t packets) {
     return packets == 0 ? Value() : json::counted((bytes + packets / 2) / packets);
 }
 
-Value counters_of(const PortCounters& counters) {
+/// `counts_skbs`: not if cards count, which see the packets on the wire.
+Value counters_of(const PortCounters& counters, bool counts_skbs) {
+    const auto mean = [counts_skbs](std::uint64_t bytes, std::uint64_t packets) {
+        return counts_skbs ? mean_size(bytes, packets) : Value();
+    };
     return Object{{"rx_bytes", json::counted(counters.rx_bytes)},
                   {"rx_dropped", json::counted(counters.rx_dropped)},
-                  {"rx_mean_skb_bytes", mean_size(counters.rx_bytes, counters.rx_packets)},
+                  {"rx_mean_skb_bytes", mean(counters.rx_bytes, counters.rx_packets)},
                   {"rx_packets", json::counted(counters.rx_packets)},
                   {"tx_bytes", json::counted(counters.tx_bytes)},
-                  {"tx_mean_skb_bytes", mean_size(counters.tx_bytes, counters.tx_packets)},
+                  {"tx_mean_skb_bytes", mean(counters.tx_bytes, counters.tx_packets)},
                   {"tx_packets", json::counted(counters.tx_packets)}};
 }
 
-Row row_of(const std::string& name, const PortCounters& counters) {
-    const auto document = counters_of(counters);
+Row row_of(const std::string& name, const PortCounters& counters, bool counts_skbs) {
+    const auto document = counters_of(counters, counts_skbs);
     Row row{name};
     for (const auto* key : {"tx_packets", "tx_bytes", "tx_mean_skb_bytes", "rx_packets", "rx_bytes",
                             "rx_mean_skb_bytes", "rx_dropped"}) {
@@ -195,17 +199,20 @@ json::Value balance_json(const TeamState& state) {
 }
 
 json::Value stats_json(const TeamState& state) {
+    const bool skbs = control::counts_by_program(state);
     Object rows;
     for (const auto& port : state.ports)
-        rows.push_back({port.name, counters_of(port.counters)});
-    return Object{{"ports", std::move(rows)}, {"team", state.name}, {"total", counters_of(total_of(state))}};
+        rows.push_back({port.name, counters_of(port.counters, skbs)});
+    return Object{
+        {"ports", std::move(rows)}, {"team", state.name}, {"total", counters_of(total_of(state), skbs)}};
 }
 
 std::string stats_text(const TeamState& state) {
+    const bool skbs = control::counts_by_program(state);
     std::vector<Row> rows;
     for (const auto& port : state.ports)
-        rows.push_back(row_of(port.name, port.counters));
-    rows.push_back(row_of("total", total_of(state)));
+        rows.push_back(row_of(port.name, port.counters, skbs));
+    rows.push_back(row_of("total", total_of(state), skbs));
     return table_of(
         {"port", "tx packets", "tx bytes", "tx skb", "rx packets", "rx bytes", "rx skb", "rx dropped"}, rows);
 }

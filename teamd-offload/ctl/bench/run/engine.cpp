@@ -56,7 +56,7 @@ Result<std::string> measure_in_world(Options options, Machine machine) {
     TEAMO_TRY(run_rounds(options, results, [&](const Case& what) { return stages.ends_of(what); }));
     results.machine.sysctls["net.ipv4.tcp_congestion_control"] = stages.congestion_control();
     for (auto& measured : results.cases)
-        measured.limit = limit_of(measured, options.rate, /*shaped=*/true);
+        measured.limit = limit_of(measured, options.rate * measured.what.ports, /*shaped=*/true);
     return json::write(to_json(results), {.indent = 0});
 }
 

@@ -6,19 +6,6 @@
 namespace teamo::ctl::bench {
 namespace {
 
-/// The packages of the processor (Documentation/power/powercap/powercap.rst); their zones are parts of them.
-std::map<std::string, std::uint64_t> read_rapl() {
-    const std::string folder = "/sys/class/powercap";
-    std::map<std::string, std::uint64_t> meters;
-    for (const auto& name : sysfs::names_in(folder)) {
-        if (!name.starts_with("intel-rapl:") || name.find(':', name.find(':') + 1) != std::string::npos)
-            continue;
-        const auto energy = sysfs::number(folder + "/" + name + "/energy_uj");
-        if (energy && *energy >= 0) meters[name] = static_cast<std::uint64_t>(*energy);
-    }
-    return meters;
-}
-
 CpuTime time_between(const CpuColumns& earlier, const CpuColumns& later, double seconds, long ticks) {
     CpuTime time{.user = seconds_of_ticks(earlier.user, later.user, ticks),
                  .system = seconds_of_ticks(earlier.system, later.system, ticks),
@@ -37,9 +24,21 @@ CpuTime time_between(const CpuColumns& earlier, const CpuColumns& later, double 
 
 } // namespace
 
+std::map<std::string, std::uint64_t> read_rapl(const std::string& folder) {
+    std::map<std::string, std::uint64_t> meters;
+    for (const auto& meter : sysfs::names_in(folder)) {
+        const auto zone = folder + "/" + meter;
+        const auto name = read_file(zone + "/name");
+        if (!meter.starts_with("intel-rapl:") || !name || !name->starts_with("package")) continue;
+        const auto energy = sysfs::number(zone + "/energy_uj");
+        if (energy && *energy >= 0) meters[meter] = static_cast<std::uint64_t>(*energy);
+    }
+    return meters;
+}
+
 Result<Reading> read_meters() {
     auto cpu = TEAMO_TRY(read_cpus());
-    return Reading{.cpu = std::move(cpu), .microjoules = read_rapl()};
+    return Reading{.cpu = std::move(cpu), .microjoules = read_rapl("/sys/class/powercap")};
 }
 
 std::map<unsigned, CpuTime> cpu_times_between(const Reading& earlier, const Reading& later,

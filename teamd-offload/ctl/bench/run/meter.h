@@ -15,6 +15,10 @@ struct Reading {
     std::map<std::string, std::uint64_t> microjoules{}; ///< by meter of the machine (RAPL)
 };
 
+/// The meters of processors, in microjoules, by name. Not "psys", which counts the processor again, and not
+/// the parts of a processor. `folder`: /sys/class/powercap (Documentation/power/powercap/powercap.rst).
+std::map<std::string, std::uint64_t> read_rapl(const std::string& folder);
+
 Result<Reading> read_meters();
 
 /// The ticks of user, system and interrupts divide the exact busy time.

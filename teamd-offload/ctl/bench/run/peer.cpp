@@ -149,7 +149,7 @@ Result<Results> measure_peer(const Options& options, const RunningTeam& team) {
                     .far_is_shared = true};
     TEAMO_TRY(run_rounds(options, results, [&](const Case&) -> Result<Ends> { return ends; }));
     for (auto& measured : results.cases)
-        measured.limit = limit_of(measured, team.link_mbits, /*shaped=*/false);
+        measured.limit = limit_of(measured, team.mbits, /*shaped=*/false);
     return results;
 }
 

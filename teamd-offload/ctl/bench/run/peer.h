@@ -16,7 +16,8 @@ namespace teamo::ctl::bench {
 /// A running team, as far as it is measured. Nothing of it is changed.
 struct RunningTeam {
     std::map<std::string, IfIndex> ports{};
-    double link_mbits = 0; ///< of the slowest port; 0: unknown
+    double link_mbits = 0; ///< of the slowest port that carries; 0: unknown
+    double mbits = 0;      ///< that the team can carry each way; 0: unknown
     bool tso = false;      ///< all ports have it
     std::uint32_t mtu = 1500;
     std::string datapath{}, driver{}; ///< driver: of the ports

@@ -167,17 +167,16 @@ double payload_rate(double link_mbits, std::uint32_t mtu) {
     return link_mbits * (mtu - ip_and_tcp_headers) / (mtu + ethernet_header);
 }
 
-Limit limit_of(const Measured& measured, double link_mbits, bool shaped) {
+Limit limit_of(const Measured& measured, double mbits, bool shaped) {
     constexpr double busy = 0.9, saturated = 0.98, full = 0.95, bits = 8e-6;
     if (measured.rounds.empty() || measured.what.load == Load::request) return Limit::unknown;
     unsigned by_link = 0, by_cpu = 0;
     const auto is_busy = [](const CpuTime& time) { return time.busy() > busy * (time.busy() + time.idle); };
     for (const auto& round : measured.rounds) {
-        const auto room =
-            measured.what.ports * payload_rate(link_mbits, measured.what.mtu) * full * round.seconds / bits;
+        const auto room = payload_rate(mbits, measured.what.mtu) * full * round.seconds / bits;
         const bool tx_full = measured.what.way == Way::receive || round.sent >= room;
         const bool rx_full = measured.what.way == Way::transmit || round.received >= room;
-        if (link_mbits > 0 && tx_full && rx_full) ++by_link;
+        if (mbits > 0 && tx_full && rx_full) ++by_link;
         CpuTime all;
         for (const auto& [cpu, time] : round.cpus)
             all += time;

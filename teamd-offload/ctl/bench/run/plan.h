@@ -45,8 +45,9 @@ struct Round {
 /// A B C A B C: what changes on the machine meanwhile meets all cases.
 std::vector<Round> order_of_rounds(std::size_t cases, unsigned rounds);
 
-/// What limited a case, by its rounds. `link_mbits`: of a port; 0: not limited.
-Limit limit_of(const Measured& measured, double link_mbits, bool shaped);
+/// What limited a case, by its rounds. `mbits`: of all links that carry, each way; 0: not
+/// limited, or unknown.
+Limit limit_of(const Measured& measured, double mbits, bool shaped);
 
 /// Bytes of a packet that are not payload: Ethernet; IPv4 and TCP with timestamps.
 inline constexpr std::uint32_t ethernet_header = 14, ip_and_tcp_headers = 20 + 32;

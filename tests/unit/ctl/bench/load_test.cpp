@@ -104,6 +104,23 @@ TEST(BenchMeter, has_energy_only_where_a_meter_is) {
     EXPECT_EQ(joules_between(after, before), std::nullopt); // it has started anew
 }
 
+TEST(BenchMeter, counts_each_processor_once) {
+    const std::filesystem::path folder = testing::TempDir() + fmt::format("powercap-{}", ::getpid());
+    const auto add = [&folder](const char* zone, const char* name, const char* energy) {
+        std::filesystem::create_directories(folder / zone);
+        std::ofstream(folder / zone / "name") << name << "\n";
+        std::ofstream(folder / zone / "energy_uj") << energy << "\n";
+    };
+    add("intel-rapl:0", "package-0", "100");
+    add("intel-rapl:0:0", "core", "40");
+    add("intel-rapl:1", "psys", "170"); // has the package in it
+    add("intel-rapl:2", "package-1", "50");
+    add("intel-rapl-mmio:0", "package-0", "100");
+    const std::map<std::string, std::uint64_t> packages{{"intel-rapl:0", 100}, {"intel-rapl:2", 50}};
+    EXPECT_EQ(packages, read_rapl(folder));
+    std::filesystem::remove_all(folder);
+}
+
 TEST(BenchTraffic, counts_at_a_shared_server_what_the_own_clients_sent) {
     Snapshot before, after;
     after.meters.cpu.at = before.meters.cpu.at + 1s;

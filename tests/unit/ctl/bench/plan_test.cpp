@@ -129,22 +129,22 @@ Measured measured(Way way, double sent_mbits, double received_mbits, double busy
 
 TEST(BenchLimit, is_the_link_if_it_is_full_in_each_way_of_the_case) {
     EXPECT_NEAR(payload_rate(1000, 1500), 956.4, 0.1);
-    EXPECT_EQ(limit_of(measured(Way::transmit, 1900, 0, 0.99), 1000, true), Limit::shaper);
-    EXPECT_EQ(limit_of(measured(Way::transmit, 1900, 0, 0.99), 1000, false), Limit::link);
-    EXPECT_EQ(limit_of(measured(Way::receive, 0, 1900, 0), 1000, true), Limit::shaper);
-    EXPECT_EQ(limit_of(measured(Way::both, 1900, 1900, 0), 1000, true), Limit::shaper);
-    EXPECT_EQ(limit_of(measured(Way::both, 1900, 1500, 0), 1000, true), Limit::unknown);
+    EXPECT_EQ(limit_of(measured(Way::transmit, 1900, 0, 0.99), 2000, true), Limit::shaper);
+    EXPECT_EQ(limit_of(measured(Way::transmit, 1900, 0, 0.99), 2000, false), Limit::link);
+    EXPECT_EQ(limit_of(measured(Way::receive, 0, 1900, 0), 2000, true), Limit::shaper);
+    EXPECT_EQ(limit_of(measured(Way::both, 1900, 1900, 0), 2000, true), Limit::shaper);
+    EXPECT_EQ(limit_of(measured(Way::both, 1900, 1500, 0), 2000, true), Limit::unknown);
 }
 
 TEST(BenchLimit, is_the_cpu_if_an_end_is_busy) {
-    EXPECT_EQ(limit_of(measured(Way::transmit, 1500, 0, 0.95), 1000, true), Limit::cpu);
-    EXPECT_EQ(limit_of(measured(Way::transmit, 1500, 0, 0.85), 1000, true), Limit::unknown);
+    EXPECT_EQ(limit_of(measured(Way::transmit, 1500, 0, 0.95), 2000, true), Limit::cpu);
+    EXPECT_EQ(limit_of(measured(Way::transmit, 1500, 0, 0.85), 2000, true), Limit::unknown);
     EXPECT_EQ(limit_of(measured(Way::transmit, 9000, 0, 0.95), 0, false), Limit::cpu);
     auto not_apart = measured(Way::transmit, 1500, 0, 0.95);
     for (auto& round : not_apart.rounds)
         round.host = round.far = std::nullopt;
-    EXPECT_EQ(limit_of(not_apart, 1000, true), Limit::cpu);
-    EXPECT_EQ(limit_of({}, 1000, true), Limit::unknown);
+    EXPECT_EQ(limit_of(not_apart, 2000, true), Limit::cpu);
+    EXPECT_EQ(limit_of({}, 2000, true), Limit::unknown);
 }
 
 TEST(BenchLimit, is_the_cpu_if_one_of_many_is_full) {
@@ -154,7 +154,7 @@ TEST(BenchLimit, is_the_cpu_if_one_of_many_is_full) {
             round.cpus[cpu] = {.idle = 1};
         round.cpus[3] = {.softirq = 0.99, .idle = 0.01};
     }
-    EXPECT_EQ(limit_of(one_full, 1000, true), Limit::cpu);
+    EXPECT_EQ(limit_of(one_full, 2000, true), Limit::cpu);
 }
 
 TEST(BenchOptions, have_defaults_by_profile) {

@@ -68,6 +68,15 @@ TEST(Live, shows_shares_of_ports_and_cpus) {
         lines[10]);
 }
 
+TEST(Live, has_no_mean_size_where_cards_count) {
+    auto by_cards = later;
+    by_cards.state.datapath = "team";
+    const auto figures = live_figures(earlier, by_cards);
+    EXPECT_THAT(lines_of(live_text("team0", figures))[2], HasSubstr(" 400.0   50.0 %       - "));
+    const auto document = live_json("team0", figures);
+    EXPECT_EQ(json::Value(), json::child(json::child(document, "total"), "tx_mean_skb_bytes"));
+}
+
 TEST(Live, tells_nothing_of_an_idle_team) {
     auto idle = earlier;
     idle.at = later.at;
