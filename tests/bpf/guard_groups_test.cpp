@@ -6,6 +6,10 @@
 namespace teamo::test {
 namespace {
 
+Bytes to_group6(const char* address, std::uint32_t scope, std::uint32_t end) {
+    return PacketBuilder(mac(address), neighbour).ipv6({.to = {scope << 16, 0, 0, end}}).udp(1, 2).bytes();
+}
+
 TEST_F(Guard, does_not_limit_groups_that_have_a_listener) {
     const auto stream = mac("01:00:5e:01:02:03"), all_hosts = mac("01:00:5e:00:00:01");
     tables.macs.insert(stream);
@@ -22,19 +26,13 @@ TEST_F(Guard, does_not_limit_groups_that_have_a_listener) {
 
 TEST_F(Guard, does_not_limit_ipv6_groups_that_have_a_listener) {
     tables.rate_by_sender = 1;
-    const auto to_group = [](const char* address, std::uint32_t scope, std::uint32_t end) {
-        return PacketBuilder(mac(address), neighbour)
-            .ipv6({.to = {scope << 16, 0, 0, end}})
-            .udp(1, 2)
-            .bytes();
-    };
     const auto *stream = "33:33:12:34:56:78", *all_hosts = "33:33:00:00:00:01", *asked = "33:33:ff:00:00:01";
     for (const auto* address : {stream, all_hosts, asked})
         tables.macs.insert(mac(address));
-    EXPECT_EQ(20U, passing(20, to_group(stream, 0xff0e, 0x12345678)));
-    EXPECT_LE(passing(20, to_group(stream, 0xff02, 0x12345678)), 5U);
-    EXPECT_LE(passing(20, to_group(all_hosts, 0xff0e, 1)), 5U) << "each host has joined its MAC address";
-    EXPECT_LE(passing(20, to_group(asked, 0xff0e, 0xff000001)), 5U);
+    EXPECT_EQ(20U, passing(20, to_group6(stream, 0xff0e, 0x12345678)));
+    EXPECT_LE(passing(20, to_group6(stream, 0xff02, 0x12345678)), 5U);
+    EXPECT_LE(passing(20, to_group6(all_hosts, 0xff0e, 1)), 5U) << "each host has joined its MAC address";
+    EXPECT_LE(passing(20, to_group6(asked, 0xff0e, 0xff000001)), 5U);
 }
 
 Bytes to_group(const char* address, std::uint32_t group, std::uint16_t vlan = 0) {
@@ -45,12 +43,6 @@ Bytes to_group(const char* address, std::uint32_t group, std::uint16_t vlan = 0)
 
 TEST_F(Guard, knows_a_protocol_group_by_its_address) {
     tables.rate_by_sender = 1;
-    const auto to_group6 = [](const char* address, std::uint32_t scope, std::uint32_t end) {
-        return PacketBuilder(mac(address), neighbour)
-            .ipv6({.to = {scope << 16, 0, 0, end}})
-            .udp(1, 2)
-            .bytes();
-    };
     const auto *stream = "01:00:5e:00:00:0a", *stream6 = "33:33:00:00:12:34";
     for (const auto* address : {stream, stream6, "01:00:5e:00:00:01", "33:33:00:00:00:02"})
         tables.macs.insert(mac(address));

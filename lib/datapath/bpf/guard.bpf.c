@@ -190,7 +190,7 @@ static __always_inline bool teamo_is_news(const struct teamo_frame *frame)
 	return !told || told->mac != frame->sender_mac || bpf_ktime_get_coarse_ns() > told->due;
 }
 
-/* Whoever uses an address of ours is always news: programs look for such conflicts (RFC 5227). */
+/* A sender with an address of ours is always news: programs look for such conflicts (RFC 5227). */
 static __always_inline void teamo_note_told(const struct teamo_frame *frame)
 {
 	struct teamo_guard_told told = { .mac = frame->sender_mac, .due = bpf_ktime_get_coarse_ns() + TEAMO_TELL_AGAIN };

@@ -43,7 +43,7 @@ struct teamo_frame {
     bool is_foreign;    /* in a VLAN that has no device here */
     bool is_link_scope; /* a group that no router forwards (RFC 5771, 4; RFC 4291, 2.7), or not read */
     /* ARP: */
-    bool is_news;      /* says of its sender what the stack may not know */
+    bool is_news;      /* has an address of its sender that the stack may not know */
     bool is_for_other; /* is wanted only for that */
     struct teamo_guard_neighbour sender;
     __u64 sender_mac;

@@ -14,10 +14,6 @@ namespace {
 constexpr double kibibyte = 1024;
 constexpr double least_kibibytes = 100; // per second: below that other work decides the figures
 
-std::string mean_size(double bytes, double packets) {
-    return packets < 1 ? "-" : fmt::format("{:.0f}", bytes / packets);
-}
-
 json::Value fraction(double part, double whole) {
     return whole > 0 ? json::Value(part / whole) : json::Value();
 }
@@ -58,6 +54,10 @@ double sum_of_interrupts(const LiveFigures& figures) {
 }
 
 } // namespace
+
+std::string mean_skb(double bytes, double packets, bool counts_skbs) {
+    return packets < 1 || !counts_skbs ? "-" : fmt::format("{:.0f}", bytes / packets);
+}
 
 double seconds_between(const Reading& earlier, const Reading& later) {
     return std::chrono::duration<double>(later.at - earlier.at).count();
@@ -108,15 +108,13 @@ LiveFigures live_figures(const Reading& earlier, const Reading& later) {
 
 std::string live_text(const std::string& team, const LiveFigures& figures) {
     std::vector<Row> rows;
-    const auto size = [&figures](double bytes, double packets) {
-        return figures.counts_skbs ? mean_size(bytes, packets) : "-";
-    };
     const auto add = [&](const std::string& name, const PortRates& rates) {
         rows.push_back({name, fmt::format("{:.1f}", rates.tx_bytes / bytes_per_megabit),
-                        share(rates.tx_bytes, figures.team.tx_bytes), size(rates.tx_bytes, rates.tx_packets),
+                        share(rates.tx_bytes, figures.team.tx_bytes),
+                        mean_skb(rates.tx_bytes, rates.tx_packets, figures.counts_skbs),
                         fmt::format("{:.1f}", rates.rx_bytes / bytes_per_megabit),
                         share(rates.rx_bytes, figures.team.rx_bytes),
-                        size(rates.rx_bytes, rates.rx_packets)});
+                        mean_skb(rates.rx_bytes, rates.rx_packets, figures.counts_skbs)});
     };
     for (const auto& [name, rates] : figures.ports)
         add(name, rates);

@@ -35,10 +35,6 @@ std::string interrupt_cpus_of(const PortStatus& port, const Reading& earlier, co
     return "-";
 }
 
-std::string mean(double bytes, double packets) {
-    return packets < 1 ? "-" : fmt::format("{:.0f}", bytes / packets);
-}
-
 struct PortLine {
     const PortStatus* port;
     PortRates rates;
@@ -63,9 +59,7 @@ std::string ports_table(const std::vector<PortLine>& lines, const Reading& earli
     const bool is_wide = view.columns >= wide;
     std::vector<Row> rows;
     const auto active = active_port(later.state);
-    const auto skb = [counted = control::counts_by_program(later.state)](double bytes, double packets) {
-        return counted ? mean(bytes, packets) : "-"; // cards count the packets on the wire
-    };
+    const bool counts_skbs = control::counts_by_program(later.state);
     for (const auto& [port, rates] : lines)
         rows.push_back({port->name + (port->name == active ? "*" : ""),
                         !port->link_up    ? "down"
@@ -74,7 +68,8 @@ std::string ports_table(const std::vector<PortLine>& lines, const Reading& earli
                         fmt::format("{:.1f}", rates.tx_bytes / bytes_per_megabit),
                         fmt::format("{:.1f}", rates.rx_bytes / bytes_per_megabit),
                         fmt::format("{:.0f}", rates.tx_packets), fmt::format("{:.0f}", rates.rx_packets),
-                        skb(rates.tx_bytes, rates.tx_packets), skb(rates.rx_bytes, rates.rx_packets),
+                        mean_skb(rates.tx_bytes, rates.tx_packets, counts_skbs),
+                        mean_skb(rates.rx_bytes, rates.rx_packets, counts_skbs),
                         std::to_string(port->buckets), interrupt_cpus_of(*port, earlier, later)});
     Row titles{"PORT",   "STATE",  "TX Mb/s", "RX Mb/s", "TX p/s",
                "RX p/s", "TX skb", "RX skb",  "BUCKETS", "IRQ CPU"};

@@ -58,6 +58,8 @@ private:
     std::jthread watching_; ///< last: uses the other member
 };
 
+constexpr auto soon = 20s; // three measurement windows of one second, on a busy machine
+
 class Workers : public testing::Test {
 protected:
     void SetUp() override {
@@ -93,11 +95,25 @@ protected:
         }));
     }
 
+    struct Busy {
+        Process server, client;
+    };
+    /// A server that the daemon of `team` has bound before it was killed.
+    Busy left_bound_by(TeamUnderTest& team) {
+        bring_up(wires_, team);
+        auto worker = server(5201);
+        listens(5201);
+        auto traffic = client(cpus_[0], 5201);
+        const auto bound = eventually(
+            "it is bound", [&] { return affinity(worker.pid()).size() == 1; }, soon);
+        if (!bound) throw SetupError(bound.message());
+        team.kill();
+        return {std::move(worker), std::move(traffic)};
+    }
+
     const std::vector<unsigned> cpus_ = usable_cpus();
     const Cabling wires_{2, FarSide::lag_switch};
 };
-
-constexpr auto soon = 20s; // three measurement windows of one second, on a busy machine
 
 TEST_F(Workers, follows_packets_until_the_team_stops) {
     TeamUnderTest team(with_workers(R"([{"command": "iperf3", "policy": "follow"}])"));
@@ -238,13 +254,7 @@ TEST_F(Workers, of_an_earlier_daemon_go_if_nothing_wants_them) {
 
 TEST_F(Workers, of_an_earlier_daemon_go_at_once_without_a_rule) {
     TeamUnderTest team(with_workers(R"([{"command": "iperf3", "policy": "spread"}])"));
-    bring_up(wires_, team);
-    const auto worker = server(5201);
-    listens(5201);
-    const auto traffic = client(cpus_[0], 5201);
-    ASSERT_TRUE(eventually(
-        "it is bound", [&] { return affinity(worker.pid()).size() == 1; }, soon));
-    team.kill();
+    const auto [worker, traffic] = left_bound_by(team);
     team.start({"-c", with_workers("")});
     EXPECT_EQ(cpus_, affinity(worker.pid()));
     EXPECT_THAT(journal(), Not(HasSubstr(entry_of(worker))));
@@ -254,13 +264,7 @@ TEST_F(Workers, of_an_earlier_daemon_go_at_once_without_a_rule) {
 /// users.
 TEST_F(Workers, of_an_earlier_daemon_stay_in_the_journal_while_they_are_hidden) {
     TeamUnderTest team(with_workers(R"([{"command": "iperf3", "policy": "spread"}])"));
-    bring_up(wires_, team);
-    const auto worker = server(5201);
-    listens(5201);
-    const auto traffic = client(cpus_[0], 5201);
-    ASSERT_TRUE(eventually(
-        "it is bound", [&] { return affinity(worker.pid()).size() == 1; }, soon));
-    team.kill();
+    const auto [worker, traffic] = left_bound_by(team);
     const auto entry = fmt::format("/proc/{}", worker.pid());
     ASSERT_EQ(0, ::mount("tmpfs", entry.c_str(), "tmpfs", 0, nullptr));
     team.start({"-c", with_workers("")});
