@@ -74,10 +74,16 @@ struct GuardProgram::Loaded {
     }
 
     Result<> write_settings(const GuardTables& tables) const {
-        const teamo_guard_settings settings{.mode = static_cast<std::uint32_t>(tables.mode),
-                                            .unused = 0,
-                                            .all = abi_of(tables.rate),
-                                            .sender = abi_of(tables.rate_by_sender)};
+        teamo_guard_settings settings{.mode = static_cast<std::uint32_t>(tables.mode),
+                                      .unused = 0,
+                                      .ips = 0,
+                                      .macs = 0,
+                                      .all = abi_of(tables.rate),
+                                      .sender = abi_of(tables.rate_by_sender)};
+        for (const auto& address : tables.addresses)
+            settings.ips |= teamo_guard_bit(address.bytes[address.ipv6 ? 15 : 3]);
+        for (const auto& mac : tables.macs)
+            settings.macs |= teamo_guard_bit(mac.bytes.back());
         const std::uint32_t first = 0;
         return change(
             bpf_map_update_elem(bpf_map__fd(skeleton->maps.guard_settings), &first, &settings, BPF_ANY),

@@ -124,9 +124,23 @@ static __always_inline int teamo_judged(__u32 reason)
 	return reason == TEAMO_GUARD_PASSED ? TC_ACT_UNSPEC : TC_ACT_SHOT;
 }
 
-static __always_inline bool teamo_is_our_mac(__u64 mac)
+static __always_inline bool teamo_is_our_mac(const struct teamo_guard_settings *settings, __u64 mac)
 {
-	return bpf_map_lookup_elem(&guard_macs, &mac);
+	return settings->macs & teamo_guard_bit(mac) && bpf_map_lookup_elem(&guard_macs, &mac);
+}
+
+static __always_inline bool teamo_is_our_ipv4(const struct teamo_guard_settings *settings, const __u8 *ip)
+{
+	__u32 key;
+
+	__builtin_memcpy(&key, ip, sizeof(key));
+	return settings->ips & teamo_guard_bit(ip[3]) && bpf_map_lookup_elem(&guard_ipv4, &key);
+}
+
+static __always_inline bool teamo_is_our_ipv6(const struct teamo_guard_settings *settings,
+					      const struct teamo_guard_ipv6 *ip)
+{
+	return settings->ips & teamo_guard_bit(ip->bytes[15]) && bpf_map_lookup_elem(&guard_ipv6, ip);
 }
 
 static __always_inline bool teamo_has_vlan(__be16 protocol, __u16 tci)
@@ -200,7 +214,8 @@ static __always_inline void teamo_note_told(const struct teamo_frame *frame)
 }
 
 /* What cannot be read is PLAIN: the kernel cannot read it either. */
-static __always_inline enum teamo_sort teamo_judge_arp(struct __sk_buff *skb, struct teamo_frame *frame)
+static __always_inline enum teamo_sort teamo_judge_arp(const struct teamo_guard_settings *settings, struct __sk_buff *skb,
+						       struct teamo_frame *frame)
 {
 	struct teamo_arp copy;
 	const struct teamo_arp *arp = teamo_header(skb, frame->offset, &copy, sizeof(copy));
@@ -225,7 +240,7 @@ static __always_inline enum teamo_sort teamo_judge_arp(struct __sk_buff *skb, st
 	 * From our own MAC address: a probe of a link watch, seen by another port. Without a sender it is a probe
 	 * (RFC 5227): the address may be one that a program here probes too, and that no device has yet.
 	 */
-	if (bpf_map_lookup_elem(&guard_ipv4, &target) || teamo_is_our_mac(frame->from))
+	if (teamo_is_our_ipv4(settings, arp->target_ip) || teamo_is_our_mac(settings, frame->from))
 		return TEAMO_REQUEST;
 	if (frame->is_news) {
 		frame->is_for_other = true;
@@ -266,7 +281,8 @@ static __always_inline bool teamo_announces(__u8 type)
 	return (type >= 130 && type <= 134) || type == 136 || type == 137 || type == 143;
 }
 
-static __always_inline enum teamo_sort teamo_judge_icmpv6(struct __sk_buff *skb, const struct teamo_frame *frame,
+static __always_inline enum teamo_sort teamo_judge_icmpv6(const struct teamo_guard_settings *settings,
+							  struct __sk_buff *skb, const struct teamo_frame *frame,
 							  __u32 offset)
 {
 	const struct teamo_solicitation *asked;
@@ -284,12 +300,13 @@ static __always_inline enum teamo_sort teamo_judge_icmpv6(struct __sk_buff *skb,
 	if (!asked)
 		return TEAMO_PLAIN;
 	target = asked->target;
-	if (bpf_map_lookup_elem(&guard_ipv6, &target) || teamo_is_our_mac(frame->from))
+	if (teamo_is_our_ipv6(settings, &target) || teamo_is_our_mac(settings, frame->from))
 		return TEAMO_REQUEST;
 	return TEAMO_UNWANTED;
 }
 
-static __always_inline enum teamo_sort teamo_judge_ipv6(struct __sk_buff *skb, struct teamo_frame *frame)
+static __always_inline enum teamo_sort teamo_judge_ipv6(const struct teamo_guard_settings *settings, struct __sk_buff *skb,
+							struct teamo_frame *frame)
 {
 	struct ipv6hdr copy;
 	const struct ipv6hdr *ip = teamo_header(skb, frame->offset, &copy, sizeof(copy));
@@ -311,7 +328,7 @@ static __always_inline enum teamo_sort teamo_judge_ipv6(struct __sk_buff *skb, s
 		return TEAMO_EXEMPT;
 	if (next == IPPROTO_UDP && teamo_is_dhcp(skb, offset, TEAMO_DHCPV6_CLIENT, TEAMO_DHCPV6_SERVER))
 		return TEAMO_EXEMPT;
-	return next == TEAMO_ICMPV6 ? teamo_judge_icmpv6(skb, frame, offset) : TEAMO_PLAIN;
+	return next == TEAMO_ICMPV6 ? teamo_judge_icmpv6(settings, skb, frame, offset) : TEAMO_PLAIN;
 }
 
 /* Only these protocols, in a VLAN of this host, are dropped for where they go. */
@@ -322,8 +339,8 @@ static __always_inline bool teamo_is_known(const struct teamo_frame *frame)
 		frame->ethertype == bpf_htons(ETH_P_ARP));
 }
 
-static __always_inline enum teamo_sort teamo_sort_of(struct __sk_buff *skb, struct teamo_frame *frame,
-						     bool is_group)
+static __always_inline enum teamo_sort teamo_sort_of(const struct teamo_guard_settings *settings, struct __sk_buff *skb,
+						     struct teamo_frame *frame, bool is_group)
 {
 	enum teamo_sort sort = TEAMO_FOREIGN;
 
@@ -331,9 +348,9 @@ static __always_inline enum teamo_sort teamo_sort_of(struct __sk_buff *skb, stru
 	if (frame->ethertype == bpf_htons(ETH_P_IP))
 		sort = is_group ? teamo_judge_ipv4(skb, frame) : TEAMO_PLAIN;
 	else if (frame->ethertype == bpf_htons(ETH_P_IPV6))
-		sort = teamo_judge_ipv6(skb, frame);
+		sort = teamo_judge_ipv6(settings, skb, frame);
 	else if (frame->ethertype == bpf_htons(ETH_P_ARP))
-		sort = teamo_judge_arp(skb, frame);
+		sort = teamo_judge_arp(settings, skb, frame);
 	else if (frame->ethertype == bpf_htons(TEAMO_ETH_TIPC))
 		sort = TEAMO_EXEMPT; /* sends its data as broadcasts: net/tipc/bcast.c */
 	/* The address may be one of a VLAN in a VLAN, whose device is not known. */
@@ -362,10 +379,11 @@ static __always_inline bool teamo_is_ip_group(__u64 to)
  * A group that somebody here has joined carries what it asked for, at any rate: it is EXEMPT. Not so the groups of the
  * link (224.0.0.0/24, ff02::/16), whose protocols need few frames.
  */
-static __always_inline enum teamo_sort teamo_sort_of_joined(const struct teamo_frame *frame, enum teamo_sort sort)
+static __always_inline enum teamo_sort teamo_sort_of_joined(const struct teamo_guard_settings *settings,
+							    const struct teamo_frame *frame, enum teamo_sort sort)
 {
 	if ((sort != TEAMO_PLAIN && sort != TEAMO_FOREIGN) || frame->to == TEAMO_BROADCAST ||
-	    !teamo_is_our_mac(frame->to))
+	    !teamo_is_our_mac(settings, frame->to))
 		return sort;
 	if (frame->is_link_scope && teamo_is_ip_group(frame->to))
 		return sort == TEAMO_PLAIN ? TEAMO_PROTOCOL : TEAMO_FOREIGN_PROTOCOL;
@@ -386,7 +404,7 @@ static __always_inline __u32 teamo_judge(const struct teamo_guard_settings *sett
 	if (!frame->is_for_other) {
 		if (!is_group || settings->mode != TEAMO_GUARD_FULL)
 			return TEAMO_GUARD_PASSED;
-		sort = teamo_sort_of_joined(frame, sort);
+		sort = teamo_sort_of_joined(settings, frame, sort);
 		if (sort == TEAMO_EXEMPT)
 			return TEAMO_GUARD_PASSED;
 	}
@@ -409,12 +427,12 @@ int teamo_guard(struct __sk_buff *skb)
 	if (!teamo_read_frame(skb, &frame))
 		return teamo_judged(TEAMO_GUARD_PASSED);
 	is_group = frame.to >> 40 & 1;
-	if (!is_group && settings->mode == TEAMO_GUARD_FULL && teamo_is_known(&frame) && !teamo_is_our_mac(frame.to))
+	if (!is_group && settings->mode == TEAMO_GUARD_FULL && teamo_is_known(&frame) && !teamo_is_our_mac(settings, frame.to))
 		return teamo_judged(TEAMO_GUARD_BY_UNICAST);
 	if (teamo_is_control(frame.to))
 		return teamo_judged(TEAMO_GUARD_PASSED);
 
-	sort = teamo_sort_of(skb, &frame, is_group);
+	sort = teamo_sort_of(settings, skb, &frame, is_group);
 	reason = teamo_judge(settings, &frame, sort, is_group);
 	if (reason == TEAMO_GUARD_PASSED && frame.is_news)
 		teamo_note_told(&frame);

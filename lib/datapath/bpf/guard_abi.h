@@ -40,9 +40,17 @@ struct teamo_guard_rate {
     __u64 tolerance;
 };
 
+static inline __u64 teamo_guard_bit(__u64 last_byte) { return 1ULL << (last_byte & 63); }
+
 struct teamo_guard_settings {
     __u32 mode; /* enum teamo_guard_mode */
     __u32 unused;
+    /*
+     * Bit N is set if an address in the maps has a last byte whose low six bits are N: spares a storm for other
+     * hosts most look-ups.
+     */
+    __u64 ips;
+    __u64 macs;
     struct teamo_guard_rate all;    /* of broadcasts, and the same of multicasts */
     struct teamo_guard_rate sender; /* of broadcasts and multicasts of a source MAC address */
 };

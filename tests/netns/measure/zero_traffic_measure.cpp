@@ -103,19 +103,19 @@ double work_done(std::chrono::milliseconds time) {
     return loops;
 }
 
-/// The rate of a storm that leaves less than a sixth of the host's CPU: a fast machine needs a fast one. The
+/// The rate of a storm that leaves less than an eighth of the host's CPU: a fast machine needs a fast one. The
 /// guard is off. Ends where the sender itself takes half of the CPU.
 unsigned rate_that_takes_the_cpu(const NetNs& from) {
-    constexpr auto time = 400ms;
+    constexpr auto time = 1s;
     const double unloaded = work_done(time);
     const auto left = [&](const char* device, unsigned rate) {
         const ArpStorm storm(from, device, rate);
         std::this_thread::sleep_for(50ms);
         return work_done(time);
     };
-    for (unsigned rate = least_rate;; rate += rate / 12) {
+    for (unsigned rate = least_rate;; rate += rate / 24) {
         const double alone = left("nowhere", rate);
-        if (left("p1", rate) < alone / 6 || alone < unloaded / 2) return rate;
+        if (left("p1", rate) < alone / 8 || alone < unloaded / 2) return rate;
     }
 }
 
