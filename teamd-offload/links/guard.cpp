@@ -42,12 +42,8 @@ std::unique_ptr<Guard> Guard::make(sd_event* loop, TeamContext& context) {
     return std::unique_ptr<Guard>(new Guard(loop, context));
 }
 
-Result<bool> Guard::makes_clsact(IfIndex port) const {
-    return is_on() ? lacks_clsact(port) : Result<bool>(false);
-}
-
-Result<> Guard::attach(IfIndex port) {
-    auto done = put(port);
+Result<> Guard::attach(IfIndex port, const std::function<Result<>()>& note_clsact) {
+    auto done = put(port, note_clsact);
     if (!done && is_passing(done.error()))
         due_.insert(port);
     else
@@ -55,12 +51,13 @@ Result<> Guard::attach(IfIndex port) {
     return done;
 }
 
-Result<> Guard::put(IfIndex port) {
+Result<> Guard::put(IfIndex port, const std::function<Result<>()>& note_clsact) {
     if (!is_on()) {
         running_.reset();
         return detach_guard(port);
     }
     if (!running_) TEAMO_TRY(start());
+    if (TEAMO_TRY(lacks_clsact(port))) TEAMO_TRY(note_clsact());
     ports_.insert(port);
     return within("guard", attach_guard(port, running_->program.program()));
 }

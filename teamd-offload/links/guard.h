@@ -9,6 +9,7 @@
 #include "plan/team/guard.h"
 #include "team/context.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -19,10 +20,9 @@ class Guard {
 public:
     static std::unique_ptr<Guard> make(sd_event* loop, TeamContext& context);
 
-    /// True if attach() will create clsact.
-    Result<bool> makes_clsact(IfIndex port) const;
     /// Puts the program on a port, in place of an earlier daemon's, or removes it if the guard is off.
-    Result<> attach(IfIndex port);
+    /// `note_clsact`: is called before clsact is made; its failure ends the attempt.
+    Result<> attach(IfIndex port, const std::function<Result<>()>& note_clsact);
     /// True if attach() of this port failed and may succeed later (is_passing()).
     bool is_due(IfIndex port) const { return due_.contains(port); }
 
@@ -48,7 +48,7 @@ private:
     Guard(sd_event* loop, TeamContext& context) : loop_(loop), context_(context) {}
     bool is_on() const { return context_.config().guard != GuardMode::off; }
     Result<> start();
-    Result<> put(IfIndex port);
+    Result<> put(IfIndex port, const std::function<Result<>()>& note_clsact);
     void update();
     std::vector<Link> devices() const;
 

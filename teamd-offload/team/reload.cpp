@@ -72,9 +72,7 @@ Result<> replace_datapath(TeamParts& parts, std::unique_ptr<Datapath> datapath) 
     auto& context = parts.context;
     TEAMO_TRY(datapath->attach_team(context.device, parts.reconciler.tables()));
     std::swap(context.datapath, datapath);
-    for (const auto& port : parts.ports.all())
-        if (auto attached = parts.ports.attach_adopted(port.index); !attached)
-            context.log(Level::error, fmt::format("port {}: {}", port.name, attached.error().text));
+    parts.ports.attach_all();
     return {};
 }
 

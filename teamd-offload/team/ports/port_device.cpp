@@ -113,27 +113,27 @@ Result<> PortSet::unmark(IfIndex port) {
     return context_.control.remove_altname(port, port_mark(context_.name(), *slot));
 }
 
+/// Before clsact is made, so that any process knows that it must be removed.
+Result<> PortSet::note_clsact(PortBefore& port) {
+    if (port.made_clsact) return {};
+    port.made_clsact = true;
+    auto kept = context_.journal.keep();
+    port.made_clsact = kept.has_value();
+    return kept;
+}
+
 Result<> PortSet::attach(PortBefore& port) {
     const auto makes = TEAMO_TRY(context_.datapath->makes_something(port.index));
-    if (makes && !port.made_clsact) {
-        port.made_clsact = true;
-        TEAMO_TRY(context_.journal.keep());
-    }
+    if (makes) TEAMO_TRY(note_clsact(port));
     guard(port); // before the port carries, because the kernel pauses a device while clsact is made
     return context_.datapath->attach_port(port.index, port.slot);
 }
 
 void PortSet::guard(PortBefore& port) {
     auto& guard = *subsystems_.guard;
-    const auto put = [&]() -> Result<> {
-        if (!port.made_clsact && TEAMO_TRY(guard.makes_clsact(port.index))) {
-            port.made_clsact = true;
-            TEAMO_TRY(context_.journal.keep());
-        }
-        return guard.attach(port.index);
-    };
     const bool is_repeated = guard.is_due(port.index);
-    if (const auto done = put(); !done && !is_repeated && done.error().number != ENODEV)
+    const auto done = guard.attach(port.index, [&] { return note_clsact(port); });
+    if (!done && !is_repeated && done.error().number != ENODEV)
         context_.log(Level::warning, fmt::format("port {}: {}", port.name, done.error().text));
 }
 
@@ -143,7 +143,26 @@ void PortSet::guard() {
     subsystems_.guard->poll();
 }
 
-void PortSet::poll_guard() {
+void PortSet::attach_all() {
+    for (const auto& port : ports_)
+        unattached_[port.index];
+    attach_rest();
+}
+
+void PortSet::attach_rest() {
+    for (const auto& port : ports_) {
+        const auto rest = unattached_.find(port.index);
+        if (rest == unattached_.end()) continue;
+        const auto attached = attach_adopted(port.index);
+        if (!attached)
+            rest->second(context_.log, Level::error, fmt::format("port {}: ", port.name),
+                         attached.error().text);
+        if (attached || !is_passing(attached.error())) unattached_.erase(rest);
+    }
+}
+
+void PortSet::poll_programs() {
+    attach_rest();
     for (const auto& port : ports_)
         if (auto* before = context_.journal.port(port.index);
             before != nullptr && subsystems_.guard->is_due(port.index))

@@ -23,6 +23,7 @@ PortWatch PortSet::make_watch(const PortConfig& config, PortWatch::Start start) 
 
 /// Removes a port for the runner, the tables and the subsystems; its entry in the journal stays.
 void PortSet::remove(IfIndex port) {
+    unattached_.erase(port);
     subsystems_.offloads->remove(port); // before it is restored, which would look like drift
     std::erase_if(ports_, [port](const TeamPort& one) { return one.index == port; });
 }

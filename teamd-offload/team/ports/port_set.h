@@ -75,6 +75,9 @@ public:
     Result<> join_configured(bool made_device);
     /// Puts an adopted port into the datapath of this daemon.
     Result<> attach_adopted(IfIndex port);
+    /// Puts all ports into a datapath that takes the place of another. The other's program stays where the
+    /// kernel refuses this for a passing reason, until poll_programs() succeeds.
+    void attach_all();
     /// Makes a device a port, or finishes the join of an earlier daemon. EEXIST: it is one already. EAGAIN:
     /// it was renamed meanwhile.
     Result<> join(IfIndex port);
@@ -105,8 +108,9 @@ public:
     void finish_begun();
     /// Puts the guard on all ports, or removes it, after its configuration has changed.
     void guard();
-    /// Every second: also on ports where the kernel has refused it for a passing reason.
-    void poll_guard();
+    /// Every second: programs of the guard and of the datapath also go on ports where the kernel has refused
+    /// them for a passing reason.
+    void poll_programs();
 
     /// For the state document.
     std::vector<RefusedStatus> refused() const;
@@ -163,8 +167,10 @@ private:
     static Result<> set_disable_ipv6(const std::string& name, const PortBefore& before, bool disabled);
     /// Keeps it off when a port's MTU allows IPv6 again.
     void follow_ipv6();
+    Result<> note_clsact(PortBefore& port);
     /// Puts the port into the datapath.
     Result<> attach(PortBefore& port);
+    void attach_rest();
     /// The guard on a port. A failure is logged: the port carries without it.
     void guard(PortBefore& port);
     Result<> fit(const Link& link, PortBefore& before);
@@ -193,6 +199,7 @@ private:
         std::string name{};
     };
     std::map<IfIndex, Leaving> leaving_;
+    std::map<IfIndex, LogOnce> unattached_;   ///< attach_all() is not done yet, and what is logged of it
     std::map<IfIndex, Error> leave_failures_; ///< for take_leave_result()
 };
 

@@ -4,6 +4,7 @@
 // touched.
 #include "netns/configs.h"
 #include "netns/lacp/partner.h"
+#include "support/daemon/watched_calls.h"
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +19,7 @@
 namespace teamo::test {
 namespace {
 
-using testing::HasSubstr;
+using testing::HasSubstr, testing::Not;
 
 constexpr std::string_view lacp = R"({"name": "lacp", "fallback": true, "fallback_method": "static"})";
 
@@ -197,6 +198,45 @@ TEST_F(Reload, hashes_by_cpu_and_back) {
     }
     out.stop();
     EXPECT_EQ(0U, out.tally().lost);
+}
+
+/// Guard and hash change, so that programs are loaded and put on each port. One call after the other is
+/// refused once; then both ports have the programs of the same daemon.
+TEST_F(Reload, repeats_a_refused_call) {
+    WatchedCalls calls;
+    team_.emplace(loadbalance(2), TeamUnderTest::later);
+    ASSERT_TRUE(team_->try_to_start(calls));
+    for (const auto* port : {"eth1", "eth2"})
+        ASSERT_TRUE(team_->await_link(port));
+    const auto programs = [&](std::string_view port) {
+        return must(wires_.host(),
+                    fmt::format("tc filter show dev {} ingress | grep -o 'pref [0-9]*\\|id [0-9]*'", port));
+    };
+    const auto other = team_config(R"({"name": "loadbalance", "tx_hash": ["cpu", "ipv4"]})", ports_object(2),
+                                   R"("guard": "arp", )");
+    const auto first = calls.count();
+    reload(other);
+    const auto guarded = programs("eth1");
+    EXPECT_THAT(guarded, HasSubstr("pref 49900"));
+    const auto steps = calls.count() - first;
+    EXPECT_GT(steps, 10U);
+    const unsigned stride = std::getenv("TEAMO_EVERY_STEP") != nullptr ? 1 : 3; // 18: the program of eth1
+    for (unsigned step = stride; step <= steps && !HasFailure(); step += stride) {
+        reload(loadbalance(2));
+        EXPECT_THAT(programs("eth1"), Not(HasSubstr("pref 49900")));
+        const auto former = programs("eth1");
+        calls.refuse(calls.count() + step, ENOMEM);
+        write(other);
+        if (team_->teamoctl({"config", "reload"}).status != 0) reload(other); // as an administrator would
+        EXPECT_TRUE(eventually("both ports have the new programs",
+                               [&] {
+                                   const auto now = programs("eth1");
+                                   return now == programs("eth2") && now != former &&
+                                          now.find("pref 49900") != now.npos;
+                               }))
+            << step << " of " << steps << ": " << calls.what() << "\n"
+            << programs("eth1") << programs("eth2");
+    }
 }
 
 TEST_F(Reload, changes_settings_of_subsystems) {
