@@ -39,20 +39,22 @@ WorkerSampler::ObservedWorker with_rule(ActiveWorker active, const WorkerSampler
 } // namespace
 
 std::string WorkerSampler::limitations() const {
-    if (!source_.limitations().empty() || sampler_failure_.empty()) return source_.limitations();
-    return "UDP traffic is not measured: " + sampler_failure_;
+    if (!source_.limitations().empty() || !sampler_failure_) return source_.limitations();
+    return "UDP traffic is not measured: " + sampler_failure_->text;
 }
 
 std::optional<std::chrono::milliseconds> WorkerSampler::start_sample() {
-    if (!udp_ || !sampler_failure_.empty()) return std::nullopt;
+    if (!udp_ || (sampler_failure_ && !is_passing(*sampler_failure_))) return std::nullopt;
     const auto begin = [this]() -> Result<> {
         if (!sampler_) sampler_ = TEAMO_TRY(UdpSampler::open());
         return sampler_->start(TEAMO_TRY(find_unified_cgroup()));
     };
-    if (auto begun = begin(); !begun) {
-        sampler_failure_ = begun.error().text;
+    const auto begun = begin();
+    if (!begun) {
+        sampler_failure_ = begun.error();
         return std::nullopt;
     }
+    sampler_failure_.reset();
     sampling_since_ = Clock::now();
     return sample_length;
 }
@@ -62,7 +64,7 @@ WorkerSampler::Sample WorkerSampler::end_sample() {
     if (!since) return {};
     auto rows = sampler_->stop();
     if (!rows) {
-        sampler_failure_ = rows.error().text;
+        sampler_failure_ = rows.error();
         return {};
     }
     return {.rows = std::move(*rows), .seconds = seconds_between(*since, Clock::now())};

@@ -44,7 +44,7 @@ public:
     std::string limitations() const;
 
     /// Starts to count UDP packets if a worker has a UDP socket; returns the length of the sample. None: no
-    /// worker has one, or it failed (limitations()).
+    /// worker has one, or it failed (limitations()), for this window if is_passing().
     std::optional<std::chrono::milliseconds> start_sample();
 
     /// Discards all counts: the next window is the first one.
@@ -71,8 +71,8 @@ private:
 
     SocketSource source_;
     std::optional<UdpSampler> sampler_;
-    std::string sampler_failure_;
-    bool udp_ = false; ///< a worker has a UDP socket
+    std::optional<Error> sampler_failure_; ///< a passing one is tried again in the next window
+    bool udp_ = false;                     ///< a worker has a UDP socket
     std::optional<Clock::time_point> sampling_since_, window_end_;
     double seconds_ = 1;
     WorkerMeter meter_;

@@ -40,8 +40,8 @@ void Workers::adopt() {
 }
 
 void Workers::reconfigure(const std::vector<WorkerRule>& before) {
+    resolve_rules(); // also of rules that are the same: a directory service may know the user by now
     if (rules_ == before) return;
-    resolve_rules();
     // A process may have another rule now, or none: bind the workers anew.
     release_all();
     status_.clear();

@@ -38,6 +38,12 @@ public:
         refusal_ = error;
         refused_at_ = step;
     }
+    /// Refuses all steps that what() names so; an empty name: none. Also while the program runs.
+    void refuse_steps(std::string name, int error) {
+        const std::scoped_lock lock(mutex_);
+        refused_step_ = std::move(name);
+        refusal_ = error;
+    }
     /// Refuses every system call with this number; supported: inotify_init1.
     void refuse_all(int call, int error) { refused_calls_[call] = error; }
 
@@ -94,7 +100,7 @@ private:
     std::atomic<int> error_of_every_{0};
     unsigned seen_ = 0;
     mutable std::mutex mutex_; ///< protects the following members
-    std::string what_;
+    std::string what_, refused_step_;
     std::vector<std::string> steps_;
     std::function<void()> before_reading_;
     pid_t process_ = 0;
