@@ -58,7 +58,7 @@ TEST(Teamdctl, prints_the_active_port_and_details) {
                       HasSubstr("ZeroMQ enabled: no"), HasSubstr("debug level: 0"),
                       HasSubstr("daemonized: no"), HasSubstr(fmt::format("PID: {}", running.team.pid())),
                       HasSubstr("PID file: "), HasSubstr("/run/teamd/team0.pid"),
-                      HasSubstr("ethtool link: 10000mbit/fullduplex/up"), HasSubstr("ifindex: 51"),
+                      HasSubstr("ethtool link: 10000mbit/fullduplex/up"), HasSubstr("ifindex: 1000001"),
                       HasSubstr("link up delay: 0"), HasSubstr("link down delay: 0")));
 }
 
@@ -72,7 +72,7 @@ TEST(Teamdctl, gets_every_item_of_the_state) {
     EXPECT_EQ("0\n", get("setup.debug_level"));
     EXPECT_EQ("eth1\n", get("runner.active_port"));
     EXPECT_EQ("true\n", get("ports.eth2.link_watches.list.link_watch_0.up"));
-    EXPECT_EQ("52\n", get("ports.eth2.ifinfo.ifindex"));
+    EXPECT_EQ("1000002\n", get("ports.eth2.ifinfo.ifindex"));
     EXPECT_EQ(look(running.wires.host(), "team0").address + "\n", get("team_device.ifinfo.dev_addr"));
     const auto none = running.team.teamdctl({"state", "item", "get", "no.such.item"});
     EXPECT_EQ(1, none.status);

@@ -24,7 +24,8 @@ Cabling::Cabling(unsigned ports, FarSide far_side, LinkEvents events)
 }
 
 void Cabling::add_cable(unsigned number, unsigned generation) const {
-    const auto near_index = 1'000 * generation + 50 + number,
+    // Far above those that the kernel counts up: it may have given a lower one to another device meanwhile.
+    const auto near_index = 1'000'000 + 1'000 * generation + number,
                far_index = events_ == LinkEvents::immediate ? near_index + 50 : near_index;
     host_.ip(fmt::format("link add dev {} index {} type veth peer name {} index {} netns {}", port(number),
                          near_index, far_end(number), far_index, peer_.path()));
