@@ -90,12 +90,29 @@ double width_of(const Spread& spread) {
     return spread.median > 0 ? (spread.high - spread.low) / spread.median : 0;
 }
 
+/// The machine itself may have been slower: then it names that as the cause.
+std::string with_speeds(std::string why, std::optional<double> before, std::optional<double> after) {
+    if (!before || !after || *before <= 0 || std::abs(*after / *before - 1) <= agreement) return why;
+    return why + fmt::format("; the machine itself was {:.0f} % {} then",
+                             100 * std::abs(*after / *before - 1), *after < *before ? "slower" : "faster");
+}
+
+std::optional<double> median_speed(const Measured& measured, Basis basis) {
+    const auto speed = spread_of(measured, basis, own_speed);
+    return speed ? std::optional(speed->median) : std::nullopt;
+}
+
 /// Names the side whose rounds differ more.
 std::string why_rounds_differ(const Measured& what, const Measured& against, Basis basis, Figure figure) {
     const auto left = spread_of(what, basis, figure), right = spread_of(against, basis, figure);
     if (!left || !right) return "";
     const bool first = width_of(*left) >= width_of(*right);
-    return range_text(first ? what.what : against.what, metric_of(figure), first ? *left : *right);
+    const auto& side = first ? what : against;
+    auto why = range_text(side.what, metric_of(figure), first ? *left : *right);
+    const auto speed = spread_of(side, basis, own_speed);
+    if (speed && width_of(*speed) > agreement)
+        why += fmt::format("; the speed of the machine itself differed by {:.0f} %", 100 * width_of(*speed));
+    return why;
 }
 
 std::optional<Comparison> compared(const Rule& rule, const Measured& what, const Measured& against,
@@ -132,14 +149,17 @@ std::string why_runs_differ(const Comparison& comparison, const Results& first, 
     std::string why;
     double most = 0;
     for (const auto& what : {comparison.what, comparison.against}) {
-        const auto before = spread_of(*find(first, what), basis_of(first), metric.figure);
-        const auto after = spread_of(*find(second, what), basis_of(second), metric.figure);
+        const auto &then = *find(first, what), &later = *find(second, what);
+        const auto before = spread_of(then, basis_of(first), metric.figure);
+        const auto after = spread_of(later, basis_of(second), metric.figure);
         if (!before || !after || before->median <= 0) continue;
         const double moved = std::abs(after->median / before->median - 1);
         if (moved < most) continue;
         most = moved;
         why = fmt::format("{} of {} was {:.{}f}, then {:.{}f} {}", metric.title, case_text(what),
                           before->median, metric.digits, after->median, metric.digits, metric.unit);
+        why = with_speeds(std::move(why), median_speed(then, basis_of(first)),
+                          median_speed(later, basis_of(second)));
     }
     return why;
 }

@@ -64,6 +64,7 @@ Value value_of(const Sample& sample) {
     if (sample.host) value.set("host", value_of(*sample.host));
     if (sample.far) value.set("far", value_of(*sample.far));
     if (sample.joules) value.set("joules", *sample.joules);
+    if (sample.speed) value.set("speed", *sample.speed);
     return value;
 }
 
@@ -184,6 +185,7 @@ Result<Sample> sample_from(const Value& in) {
     for (const auto& [key, microseconds, place] : json::object(in, "latency"))
         sample.latency[TEAMO_TRY(percentile_from(key))] = real_of(microseconds);
     if (const auto* joules = in.find("joules")) sample.joules = real_of(*joules);
+    if (const auto* speed = in.find("speed")) sample.speed = real_of(*speed);
     return sample;
 }
 

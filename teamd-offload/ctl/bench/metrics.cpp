@@ -214,6 +214,8 @@ std::optional<double> joules_per_gb(const Case& what, const Sample& round, Basis
     return round.joules ? ratio(*round.joules, payload(what, round) / giga) : std::nullopt;
 }
 
+std::optional<double> own_speed(const Case&, const Sample& round, Basis) { return round.speed; }
+
 std::optional<Spread> spread_of(const std::vector<double>& values) {
     if (values.empty()) return std::nullopt;
     const auto [low, high] = std::ranges::minmax(values);

@@ -60,6 +60,7 @@ std::optional<double> latency_90(const Case&, const Sample&, Basis);
 std::optional<double> latency_99(const Case&, const Sample&, Basis);
 std::optional<double> latency_99_9(const Case&, const Sample&, Basis);
 std::optional<double> joules_per_gb(const Case&, const Sample&, Basis);
+std::optional<double> own_speed(const Case&, const Sample&, Basis);
 
 struct Metric {
     std::string_view key; ///< its name in teamo-metrics(7)

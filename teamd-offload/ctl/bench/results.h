@@ -74,6 +74,8 @@ struct Sample {
     std::uint64_t operations = 0;       ///< requests answered, files sent
     std::map<double, double> latency{}; ///< percentile (50, 90, 99, 99.9) to microseconds
     std::optional<double> joules{};     ///< of the machine; none: it has no meter
+    /// machine_speed() just before and after, the mean; none: results of an earlier version.
+    std::optional<double> speed{};
     bool operator==(const Sample&) const = default;
 };
 

@@ -41,10 +41,13 @@ private:
 Result<std::string> measure_in_world(Options options, Machine machine) {
     auto links = TEAMO_TRY(LinkControl::open());
     options.datapaths.clear();
-    // In the order of the daemon's "auto": the first is what a team has by default on this kernel.
-    if (TEAMO_TRY(links.knows_kind("team"))) options.datapaths.emplace_back("team");
-    if (TEAMO_TRY(links.knows_kind(bond_kind))) options.datapaths.emplace_back("bond");
-    if (TEAMO_TRY(links.knows_kind("veth"))) options.datapaths.emplace_back("bpf");
+    // In the order of the daemon's "auto": the first is what a team has by default on this kernel. The others
+    // are asked for only if they are measured, because the kernel loads the driver.
+    const bool all = options.profile == "peers" || options.profile == "paper";
+    for (const auto& [kind, datapath] :
+         {std::pair<std::string, const char*>("team", "team"), {bond_kind, "bond"}, {"veth", "bpf"}})
+        if ((all || options.datapaths.empty()) && TEAMO_TRY(links.knows_kind(kind)))
+            options.datapaths.emplace_back(datapath);
     Results results{.machine = std::move(machine), .profile = options.profile};
     results.machine.driver = "veth";
     results.machine.nftables = "none"; // the namespaces are new

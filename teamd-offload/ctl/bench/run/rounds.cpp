@@ -3,6 +3,7 @@
 
 #include "ctl/bench/compare.h"
 #include "ctl/bench/run/progress.h"
+#include "ctl/bench/run/speed.h"
 
 #include <unistd.h>
 
@@ -27,8 +28,10 @@ Result<> run_rounds(const Options& options, Results& results,
             continue;
         }
         const auto length = round.counts ? options.round : std::min(options.round, warm_up);
+        const double before = machine_speed();
         Result<Sample> sample =
             ends ? measure_round(*ends, measured.what, length) : Result<Sample>(tl::unexpected(ends.error()));
+        if (sample) sample->speed = (before + machine_speed()) / 2;
         if (!sample) {
             measured.failed = sample.error().text;
             if (!first) first = within(what, sample.error()).value();

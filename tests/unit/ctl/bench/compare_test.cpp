@@ -89,8 +89,49 @@ TEST(BenchComparisons, of_two_runs_name_what_moved) {
                     time.system *= 1.5;
     const auto found = disagreements(first, second);
     ASSERT_THAT(found, Not(IsEmpty()));
-    for (const auto& one : found)
+    for (const auto& one : found) {
         EXPECT_THAT(one.why, HasSubstr("4 ports")) << one.why;
+        EXPECT_THAT(one.why, Not(HasSubstr("the machine itself"))) << one.why;
+    }
+}
+
+/// Sets the speed of the machine beside all rounds; none: an earlier version had measured them.
+Results at_speed(Results results, std::optional<double> speed, std::optional<double> last = std::nullopt) {
+    for (auto& measured : results.cases)
+        for (auto& round : measured.rounds)
+            round.speed = last && &round == &measured.rounds.back() ? last : speed;
+    return results;
+}
+
+TEST(BenchComparisons, of_two_runs_say_that_the_machine_was_slower) {
+    const auto first = at_speed(sample_results(), 100);
+    auto second = at_speed(first, 80);
+    for (auto& measured : second.cases)
+        if (measured.what.ports == 4)
+            for (auto& round : measured.rounds)
+                round.sent /= 2;
+    const auto found = disagreements(first, second);
+    ASSERT_THAT(found, Not(IsEmpty()));
+    for (const auto& one : found)
+        EXPECT_THAT(one.why, HasSubstr("the machine itself was 20 % slower then"));
+    for (const auto& one : disagreements(at_speed(first, std::nullopt), second))
+        EXPECT_THAT(one.why, Not(HasSubstr("the machine itself")));
+}
+
+TEST(BenchComparisons, of_rounds_say_that_the_machine_was_slower) {
+    const auto whys = [](const Results& results) {
+        std::string all;
+        for (const auto& one : comparisons(results))
+            all += one.why;
+        return all;
+    };
+    EXPECT_THAT(whys(at_speed(sample_results(), 100)), Not(HasSubstr("the machine itself")));
+    auto uneven = sample_results();
+    for (auto& measured : uneven.cases)
+        if (measured.what.ports == 4) measured.rounds.back().sent /= 2;
+    EXPECT_THAT(whys(at_speed(uneven, 100)), Not(HasSubstr("the machine itself")));
+    EXPECT_THAT(whys(at_speed(uneven, 100, 70)),
+                HasSubstr("the speed of the machine itself differed by 30 %"));
 }
 
 TEST(BenchComparisons, the_usual_case_is_that_of_our_team) {

@@ -43,7 +43,8 @@ Results full_results() {
                         .ports = {{"eth1", port}, {"eth2", {}}},
                         .operations = 99,
                         .latency = {{50, 101.5}, {99.9, 2'000}},
-                        .joules = 17.5};
+                        .joules = 17.5,
+                        .speed = 2.25};
     return {.machine = {.kernel = "6.18",
                         .cpu = "a \"CPU\"",
                         .driver = "veth",

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How fast the machine itself is beside a round: a virtual machine may have less of its host at times, which
+// no counter of the guest shows.
+#pragma once
+
+namespace teamo::ctl::bench {
+
+/// Blocks of 64 KiB that all CPUs of this process together copy and add up in a millisecond. Takes 10 ms.
+/// Nothing else may run meanwhile.
+double machine_speed();
+
+} // namespace teamo::ctl::bench
