@@ -106,6 +106,50 @@ TEST(Bench, says_before_it_measures_that_the_report_cannot_be_written) {
     }
 }
 
+/// The other host serves only this one.
+TEST(BenchPeer, measures_the_running_team_with_a_server_of_another_host) {
+    const Cabling wires(2, FarSide::lag_switch);
+    TeamUnderTest team(team_config(activebackup, ports_object(2)));
+    bring_up(wires, team);
+    const auto serve = [&](const std::string& allowed) {
+        auto server = Process::start({.argv = bench_command({"serve", "--allow=" + allowed}),
+                                      .in = &wires.client(),
+                                      .environment = {without_leak_check}});
+        EXPECT_TRUE(eventually("the server listens",
+                               [&] { return !must(wires.client(), "ss -Hltn 'sport = 5201'").empty(); }));
+        return server;
+    };
+    const auto measure = [&] {
+        return team.teamoctl(
+            {fmt::format("--peer={}", client_v4), "--seconds=0.1", "--rounds=1", "--json", "bench"});
+    };
+    {
+        const auto server = serve("10.0.0.99");
+        const auto refused = measure();
+        EXPECT_NE(refused.status, 0);
+        EXPECT_THAT(refused.err, testing::HasSubstr("does not allow this machine"));
+    }
+    const auto server = serve(std::string(team_v4));
+    const auto done = measure();
+    ASSERT_EQ(done.status, 0) << done.err;
+    rapidjson::Document results;
+    results.Parse(done.out.c_str());
+    ASSERT_FALSE(results.HasParseError()) << done.out;
+    EXPECT_EQ(results["machine"]["link_mbits"].GetDouble(), 10'000);
+    for (const auto& measured : results["cases"].GetArray())
+        EXPECT_STREQ(measured["failed"].GetString(), "");
+    for (const auto* way : {"transmit", "receive", "both"}) {
+        const auto found = cases_with(results, "team", 2, way);
+        ASSERT_EQ(found.size(), 1U) << way;
+        const auto& round = (*found.front())["rounds"][0];
+        const std::string_view name(way);
+        EXPECT_GT(megabits(round, name == "receive" ? "received" : "sent"), 1) << way;
+        EXPECT_GT(megabits(round, name == "transmit" ? "sent" : "received"), 1) << way;
+        EXPECT_GT(round["far_threads"].GetDouble(), 0) << "the server says how much CPU time it took";
+        EXPECT_GT(round["speed"].GetDouble(), 0);
+    }
+}
+
 /// What a benchmark could leave: processes, namespaces of processes, devices, and what the kernel and this
 /// namespace have as settings.
 struct Traces {
