@@ -91,7 +91,7 @@ in network namespaces of its own and removes again.
   --profile=PROFILE    quick: three minutes; peers: beside bonding and teamd by
                        all datapaths; binding: workers on the CPU of their
                        packets; paper: the matrix of the papers
-  --only=TEXT          cases with TEXT in their names: "8 ports, both ways"
+  --only=TEXT[|TEXT]   cases with a TEXT in their names: "8 ports, both ways"
   --seconds=N, --rounds=N, --json, --html=FILE, --prices=FILE: see the manual)",
      .json = true,
      .values = bench_values},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/bench/run/plan.h"
 
+#include "base/take_until.h"
 #include "ctl/bench/compare.h"
 
 #include <algorithm>
@@ -149,7 +150,13 @@ std::vector<Case> cases_of(const Options& options) {
 }
 
 Result<std::vector<Case>> only_chosen(std::vector<Case> cases, const std::string& only) {
-    std::erase_if(cases, [&](const Case& what) { return case_text(what).find(only) == std::string::npos; });
+    std::erase_if(cases, [&](const Case& what) {
+        const auto name = case_text(what);
+        for (std::string_view rest = only;;) {
+            if (name.find(take_until(rest, "|")) != std::string::npos) return false;
+            if (rest.empty()) return true;
+        }
+    });
     if (cases.empty())
         return fail(EINVAL, fmt::format("--only: no case of this profile has \"{}\" in its name", only));
     return cases;

@@ -24,7 +24,7 @@ struct Options {
     std::vector<std::string> datapaths{}; ///< of our team, that the kernel has; the first is the default
     std::string html{};                   ///< a file
     std::string prices{};                 ///< a file
-    std::string only{};                   ///< a part of the text of the cases to measure; empty: all
+    std::string only{}; ///< parts of the texts of the cases to measure, between "|"; empty: all
 };
 
 /// The cases, in the order in which they are shown.

@@ -89,6 +89,8 @@ TEST(BenchPlan, measures_only_what_is_named) {
     EXPECT_THAT(chosen, SizeIs(3)); // with a team, without one, and without TSO
     for (const auto& what : chosen)
         EXPECT_TRUE(what.ports == 8 && what.way == Way::both);
+    const auto either = only_chosen(cases_of(quick_with(8)), "8 ports, both ways|files of 6 MB").value();
+    EXPECT_THAT(either, SizeIs(4));
     EXPECT_THAT(only_chosen(cases_of(quick_with(8)), "").value(), SizeIs(cases_of(quick_with(8)).size()));
     EXPECT_EQ(only_chosen(cases_of(quick_with(8)), "9 ports").error().text,
               "--only: no case of this profile has \"9 ports\" in its name");
