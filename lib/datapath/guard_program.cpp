@@ -80,6 +80,8 @@ struct GuardProgram::Loaded {
                                       .macs = 0,
                                       .all = abi_of(tables.rate),
                                       .sender = abi_of(tables.rate_by_sender)};
+        // The program on another CPU may read the mode of before and these, or the other way round.
+        if (tables.mode == GuardMode::off) settings.ips = settings.macs = ~std::uint64_t{0};
         for (const auto& address : tables.addresses)
             settings.ips |= teamo_guard_bit(address.bytes[address.ipv6 ? 15 : 3]);
         for (const auto& mac : tables.macs)

@@ -49,7 +49,10 @@ void Workers::reconfigure(const std::vector<WorkerRule>& before) {
 }
 
 void Workers::resolve_rules() {
-    users_ = resolve_users(rules_);
+    // A service that does not answer now takes nothing from what it has said before.
+    auto users = resolve_users(rules_);
+    users.merge(users_);
+    users_ = std::move(users);
     for (const auto& rule : rules_)
         if (rule.selector == WorkerSelector::user && !users_.contains(rule.name))
             log_(Level::warning,

@@ -282,11 +282,11 @@ void Team::poll_unreported() {
     const bool stale = context.observer->is_stale();
     if (stale) context.observer->catch_up();
     subsystems.losses->poll();
-    ports.poll_programs();
+    ports.poll_guard();
     const bool limits = ports.update_gso_limits();
     // The team driver sets the addresses of its ports itself.
     const bool addresses = !context.datapath->kernel_manages_ports() && uppers.update_addresses();
-    if (stale || limits || addresses) pass_soon_->soon();
+    if (stale || limits || addresses || ports.has_unattached()) pass_soon_->soon();
     poll_timer_->after(unreported_interval);
 }
 

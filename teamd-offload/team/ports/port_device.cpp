@@ -145,14 +145,15 @@ void PortSet::guard() {
 
 void PortSet::attach_all() {
     for (const auto& port : ports_)
-        unattached_[port.index];
+        unattached_.try_emplace(port.index);
     attach_rest();
 }
 
 void PortSet::attach_rest() {
     for (const auto& port : ports_) {
         const auto rest = unattached_.find(port.index);
-        if (rest == unattached_.end()) continue;
+        // A device that is gone leaves in the next pass.
+        if (rest == unattached_.end() || context_.journal.port(port.index) == nullptr) continue;
         const auto attached = attach_adopted(port.index);
         if (!attached)
             rest->second(context_.log, Level::error, fmt::format("port {}: ", port.name),
@@ -161,8 +162,7 @@ void PortSet::attach_rest() {
     }
 }
 
-void PortSet::poll_programs() {
-    attach_rest();
+void PortSet::poll_guard() {
     for (const auto& port : ports_)
         if (auto* before = context_.journal.port(port.index);
             before != nullptr && subsystems_.guard->is_due(port.index))

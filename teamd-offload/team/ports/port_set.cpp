@@ -130,6 +130,7 @@ void PortSet::read_modes(TeamPort& port) {
 bool PortSet::update_membership() {
     subsystems_.offloads->forget_vanished_trial();
     joins_returned_ = !returned_.empty();
+    attach_rest();
     const bool finished = finish_due_leaves();
     const bool added = join_added_by_others();
     const bool joined = join_awaited();

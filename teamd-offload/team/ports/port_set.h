@@ -76,8 +76,10 @@ public:
     /// Puts an adopted port into the datapath of this daemon.
     Result<> attach_adopted(IfIndex port);
     /// Puts all ports into a datapath that takes the place of another. The other's program stays where the
-    /// kernel refuses this for a passing reason, until poll_programs() succeeds.
+    /// kernel refuses this: for a passing reason until a later pass succeeds, else until another reload.
     void attach_all();
+    /// True: a pass within a second is needed for that.
+    bool has_unattached() const { return !unattached_.empty(); }
     /// Makes a device a port, or finishes the join of an earlier daemon. EEXIST: it is one already. EAGAIN:
     /// it was renamed meanwhile.
     Result<> join(IfIndex port);
@@ -108,9 +110,8 @@ public:
     void finish_begun();
     /// Puts the guard on all ports, or removes it, after its configuration has changed.
     void guard();
-    /// Every second: programs of the guard and of the datapath also go on ports where the kernel has refused
-    /// them for a passing reason.
-    void poll_programs();
+    /// Every second: also on ports where the kernel has refused it for a passing reason.
+    void poll_guard();
 
     /// For the state document.
     std::vector<RefusedStatus> refused() const;

@@ -212,6 +212,9 @@ TEST_F(Reload, repeats_a_refused_call) {
         return must(wires_.host(),
                     fmt::format("tc filter show dev {} ingress | grep -o 'pref [0-9]*\\|id [0-9]*'", port));
     };
+    const auto datapath = [&] {
+        return must(wires_.host(), "tc filter show dev eth1 ingress pref 50000 | grep -o 'id [0-9]*'");
+    };
     const auto other = team_config(R"({"name": "loadbalance", "tx_hash": ["cpu", "ipv4"]})", ports_object(2),
                                    R"("guard": "arp", )");
     const auto first = calls.count();
@@ -224,14 +227,14 @@ TEST_F(Reload, repeats_a_refused_call) {
     for (unsigned step = stride; step <= steps && !HasFailure(); step += stride) {
         reload(loadbalance(2));
         EXPECT_THAT(programs("eth1"), Not(HasSubstr("pref 49900")));
-        const auto former = programs("eth1");
+        const auto former = datapath();
         calls.refuse(calls.count() + step, ENOMEM);
         write(other);
         if (team_->teamoctl({"config", "reload"}).status != 0) reload(other); // as an administrator would
         EXPECT_TRUE(eventually("both ports have the new programs",
                                [&] {
                                    const auto now = programs("eth1");
-                                   return now == programs("eth2") && now != former &&
+                                   return now == programs("eth2") && datapath() != former &&
                                           now.find("pref 49900") != now.npos;
                                }))
             << step << " of " << steps << ": " << calls.what() << "\n"
