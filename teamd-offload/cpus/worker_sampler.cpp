@@ -49,8 +49,7 @@ std::optional<std::chrono::milliseconds> WorkerSampler::start_sample() {
         if (!sampler_) sampler_ = TEAMO_TRY(UdpSampler::open());
         return sampler_->start(TEAMO_TRY(find_unified_cgroup()));
     };
-    const auto begun = begin();
-    if (!begun) {
+    if (const auto begun = begin(); !begun) {
         sampler_failure_ = begun.error();
         return std::nullopt;
     }

@@ -205,17 +205,18 @@ static __always_inline bool teamo_is_news(const struct teamo_frame *frame)
 }
 
 /* A sender with an address of ours is always news: programs look for such conflicts (RFC 5227). */
-static __always_inline void teamo_note_told(const struct teamo_frame *frame)
+static __always_inline void teamo_note_told(const struct teamo_guard_settings *settings,
+					     const struct teamo_frame *frame)
 {
 	struct teamo_guard_told told = { .mac = frame->sender_mac, .due = bpf_ktime_get_coarse_ns() + TEAMO_TELL_AGAIN };
 
-	if (!bpf_map_lookup_elem(&guard_ipv4, &frame->sender.ip))
+	if (!teamo_is_our_ipv4(settings, (const __u8 *)&frame->sender.ip))
 		bpf_map_update_elem(&guard_told, &frame->sender, &told, BPF_ANY);
 }
 
 /* What cannot be read is PLAIN: the kernel cannot read it either. */
-static __always_inline enum teamo_sort teamo_judge_arp(const struct teamo_guard_settings *settings, struct __sk_buff *skb,
-						       struct teamo_frame *frame)
+static __always_inline enum teamo_sort teamo_judge_arp(const struct teamo_guard_settings *settings,
+						       struct __sk_buff *skb, struct teamo_frame *frame)
 {
 	struct teamo_arp copy;
 	const struct teamo_arp *arp = teamo_header(skb, frame->offset, &copy, sizeof(copy));
@@ -305,8 +306,8 @@ static __always_inline enum teamo_sort teamo_judge_icmpv6(const struct teamo_gua
 	return TEAMO_UNWANTED;
 }
 
-static __always_inline enum teamo_sort teamo_judge_ipv6(const struct teamo_guard_settings *settings, struct __sk_buff *skb,
-							struct teamo_frame *frame)
+static __always_inline enum teamo_sort teamo_judge_ipv6(const struct teamo_guard_settings *settings,
+							struct __sk_buff *skb, struct teamo_frame *frame)
 {
 	struct ipv6hdr copy;
 	const struct ipv6hdr *ip = teamo_header(skb, frame->offset, &copy, sizeof(copy));
@@ -427,7 +428,8 @@ int teamo_guard(struct __sk_buff *skb)
 	if (!teamo_read_frame(skb, &frame))
 		return teamo_judged(TEAMO_GUARD_PASSED);
 	is_group = frame.to >> 40 & 1;
-	if (!is_group && settings->mode == TEAMO_GUARD_FULL && teamo_is_known(&frame) && !teamo_is_our_mac(settings, frame.to))
+	if (!is_group && settings->mode == TEAMO_GUARD_FULL && teamo_is_known(&frame) &&
+	    !teamo_is_our_mac(settings, frame.to))
 		return teamo_judged(TEAMO_GUARD_BY_UNICAST);
 	if (teamo_is_control(frame.to))
 		return teamo_judged(TEAMO_GUARD_PASSED);
@@ -435,7 +437,7 @@ int teamo_guard(struct __sk_buff *skb)
 	sort = teamo_sort_of(settings, skb, &frame, is_group);
 	reason = teamo_judge(settings, &frame, sort, is_group);
 	if (reason == TEAMO_GUARD_PASSED && frame.is_news)
-		teamo_note_told(&frame);
+		teamo_note_told(settings, &frame);
 	else if (frame.is_for_other)
 		reason = TEAMO_GUARD_BY_ARP;
 	return teamo_judged(reason);

@@ -90,16 +90,14 @@ double width_of(const Spread& spread) {
     return spread.median > 0 ? (spread.high - spread.low) / spread.median : 0;
 }
 
-/// The machine itself may have been slower: then it names that as the cause.
-std::string with_speeds(std::string why, std::optional<double> before, std::optional<double> after) {
-    if (!before || !after || *before <= 0 || std::abs(*after / *before - 1) <= agreement) return why;
-    return why + fmt::format("; the machine itself was {:.0f} % {} then",
-                             100 * std::abs(*after / *before - 1), *after < *before ? "slower" : "faster");
-}
-
-std::optional<double> median_speed(const Measured& measured, Basis basis) {
-    const auto speed = spread_of(measured, basis, own_speed);
-    return speed ? std::optional(speed->median) : std::nullopt;
+/// "; the machine itself was 20 % slower then", for the later run; empty: it was as fast, or that is not
+/// known.
+std::string speed_text(const std::optional<Spread>& earlier, const std::optional<Spread>& later) {
+    if (!earlier || !later || earlier->median <= 0) return "";
+    const double moved = later->median / earlier->median - 1;
+    if (std::abs(moved) <= agreement) return "";
+    return fmt::format("; the machine itself was {:.0f} % {} then", 100 * std::abs(moved),
+                       moved < 0 ? "slower" : "faster");
 }
 
 /// Names the side whose rounds differ more.
@@ -149,8 +147,8 @@ std::string why_runs_differ(const Comparison& comparison, const Results& first, 
     std::string why;
     double most = 0;
     for (const auto& what : {comparison.what, comparison.against}) {
-        const auto &then = *find(first, what), &later = *find(second, what);
-        const auto before = spread_of(then, basis_of(first), metric.figure);
+        const auto &earlier = *find(first, what), &later = *find(second, what);
+        const auto before = spread_of(earlier, basis_of(first), metric.figure);
         const auto after = spread_of(later, basis_of(second), metric.figure);
         if (!before || !after || before->median <= 0) continue;
         const double moved = std::abs(after->median / before->median - 1);
@@ -158,8 +156,8 @@ std::string why_runs_differ(const Comparison& comparison, const Results& first, 
         most = moved;
         why = fmt::format("{} of {} was {:.{}f}, then {:.{}f} {}", metric.title, case_text(what),
                           before->median, metric.digits, after->median, metric.digits, metric.unit);
-        why = with_speeds(std::move(why), median_speed(then, basis_of(first)),
-                          median_speed(later, basis_of(second)));
+        why += speed_text(spread_of(earlier, basis_of(first), own_speed),
+                          spread_of(later, basis_of(second), own_speed));
     }
     return why;
 }

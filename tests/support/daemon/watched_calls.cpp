@@ -294,20 +294,18 @@ void WatchedCalls::answer() {
     }
     if (const auto step = step_of(call, handle_.get())) {
         const auto number = ++count_;
-        bool is_refused = number == refused_at_;
-        int refusal = 0;
+        std::optional<int> refusal;
         {
             const std::scoped_lock lock(mutex_);
             steps_.push_back(*step);
             if (number == killed_at_ || number == refused_at_) what_ = *step;
-            is_refused = is_refused || *step == refused_step_;
-            refusal = refusal_;
+            if (number == refused_at_ || *step == refused_step_) refusal = refusal_;
         }
         if (number == killed_at_) {
             ::kill(process_, SIGKILL);
             return;
         }
-        if (is_refused) refuse_with(refusal);
+        if (refusal) refuse_with(*refusal);
     }
     ::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }

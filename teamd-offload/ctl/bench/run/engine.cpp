@@ -43,7 +43,7 @@ Result<std::string> measure_in_world(Options options, Machine machine) {
     options.datapaths.clear();
     // In the order of the daemon's "auto": the first is what a team has by default on this kernel. The others
     // are asked for only if they are measured, because the kernel loads the driver.
-    const bool all = options.profile == "peers" || options.profile == "paper";
+    const bool all = compares_datapaths(options.profile);
     for (const auto& [kind, datapath] :
          {std::pair<std::string, const char*>("team", "team"), {bond_kind, "bond"}, {"veth", "bpf"}})
         if ((all || options.datapaths.empty()) && TEAMO_TRY(links.knows_kind(kind)))

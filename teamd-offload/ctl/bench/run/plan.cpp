@@ -136,6 +136,8 @@ std::vector<unsigned> port_counts(unsigned most) {
     return counts;
 }
 
+bool compares_datapaths(const std::string& profile) { return profile == "peers" || profile == "paper"; }
+
 std::vector<Case> cases_of(const Options& options) {
     Cases cases(options);
     if (options.profile == "paper")

@@ -27,6 +27,9 @@ struct Options {
     std::string only{}; ///< parts of the texts of the cases to measure, between "|"; empty: all
 };
 
+/// True: the profile measures all of Options::datapaths, not only the first.
+bool compares_datapaths(const std::string& profile);
+
 /// The cases, in the order in which they are shown.
 std::vector<Case> cases_of(const Options& options);
 

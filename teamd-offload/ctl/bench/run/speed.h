@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How fast the machine itself is beside a round: a virtual machine may have less of its host at times, which
-// no counter of the guest shows.
+// How fast the machine itself is at the time of a round: a virtual machine may have less of its host at
+// times, which no counter of the guest shows.
 #pragma once
 
 namespace teamo::ctl::bench {
