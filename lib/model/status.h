@@ -49,8 +49,8 @@ struct LossStatus {
     bool operator==(const LossStatus&) const = default;
 };
 
-/// Counted by the datapath. By its programs a GSO packet counts once, with its whole length; with the
-/// kernel's drivers the ports count, and cards count packets on the wire (control::counts_by_program()).
+/// Counted by the datapath. By its programs a GSO packet counts once, with its whole length. Where it has no
+/// program on the ports these count, and cards count packets on the wire (control::counts_by_program()).
 struct PortCounters {
     std::uint64_t tx_packets = 0, tx_bytes = 0, rx_packets = 0, rx_bytes = 0, rx_dropped = 0;
     bool operator==(const PortCounters&) const = default;

@@ -22,7 +22,8 @@ struct Reload {
 /// join. ENOTSUP: a running team cannot change into it.
 Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_view file);
 
-/// Call it before a pass, which changes the tables and the devices. On failure nothing has changed.
+/// Call it before a pass, which changes the tables and the devices. On failure nothing has changed. Success
+/// includes a port that keeps the former program for a while (PortSet::attach_all()).
 Result<> apply_reload(TeamParts& parts, Reload reload, std::string_view file);
 
 /// For the control socket: the differences and warnings as JSON.
