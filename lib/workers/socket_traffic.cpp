@@ -227,21 +227,22 @@ Result<UdpSampler> UdpSampler::open() {
 Result<> UdpSampler::start(const std::string& cgroup) {
     const UniqueFd folder(::open(cgroup.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder) return fail_errno(errno, cgroup);
+    // Not after the sample: what could not be removed there would be counted again here.
+    for (const auto cookie : keys_of(map_.get()))
+        if (bpf_map_delete_elem(map_.get(), &cookie) < 0 && errno != ENOENT)
+            return fail_errno(errno, "cannot write a BPF map");
     // A BPF link allows other programs beside it, and is detached when its descriptor is closed.
     link_.reset(bpf_link_create(program_.get(), folder.get(), BPF_CGROUP_INET_INGRESS, nullptr));
     if (!link_) return fail_errno(errno, fmt::format("{}: cannot count packets there", cgroup));
     return {};
 }
 
-Result<std::vector<SocketTraffic>> UdpSampler::stop() {
+std::vector<SocketTraffic> UdpSampler::stop() {
     link_.reset();
     std::vector<SocketTraffic> sample;
     std::vector<teamo_sampled> by_cpu(cpus_);
-    for (const auto cookie : keys_of(map_.get())) {
+    for (const auto cookie : keys_of(map_.get()))
         if (bpf_map_lookup_elem(map_.get(), &cookie, by_cpu.data()) == 0) add_rows(cookie, by_cpu, sample);
-        if (bpf_map_delete_elem(map_.get(), &cookie) < 0 && errno != ENOENT)
-            return fail_errno(errno, "cannot write a BPF map");
-    }
     std::ranges::sort(sample, {}, [](const auto& row) { return std::pair(row.cookie, row.cpu); });
     return sample;
 }

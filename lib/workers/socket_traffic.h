@@ -47,7 +47,7 @@ public:
     /// others. The kernel detaches the program when this object or this process ends.
     Result<> start(const std::string& cgroup);
     /// Stops counting. Returns a row for each socket and CPU, without the process.
-    Result<std::vector<SocketTraffic>> stop();
+    std::vector<SocketTraffic> stop();
 
 private:
     UniqueFd program_, map_, link_;

@@ -171,12 +171,11 @@ TEST_F(UdpSampling, counts_packets_by_socket_and_cpu) {
         send(10 + cpu);
     }
     const auto sample = sampler_->stop();
-    ASSERT_TRUE(sample) << sample.error().text;
     send(5); // no longer counted
 
     const auto sockets = source_.read();
     ASSERT_TRUE(sockets);
-    const auto rows = of_process(with_processes(*sample, *sockets), server.pid(), Transport::udp);
+    const auto rows = of_process(with_processes(sample, *sockets), server.pid(), Transport::udp);
     ASSERT_THAT(rows, SizeIs(cpus.size()));
     for (std::size_t index = 0; index < cpus.size(); ++index) {
         EXPECT_EQ(rows[index].cpu, cpus[index]);
@@ -197,9 +196,9 @@ TEST_F(UdpSampling, starts_each_sample_at_zero) {
     };
     ASSERT_TRUE(sampler_->start(root_));
     ASSERT_EQ(1, ::send(client.get(), "x", 1, 0));
-    EXPECT_EQ(counted(sampler_->stop().value()), 1U);
+    EXPECT_EQ(counted(sampler_->stop()), 1U);
     ASSERT_TRUE(sampler_->start(root_));
-    EXPECT_EQ(counted(sampler_->stop().value()), 0U);
+    EXPECT_EQ(counted(sampler_->stop()), 0U);
 }
 
 TEST_F(UdpSampling, rejects_folder_that_is_no_control_group) {

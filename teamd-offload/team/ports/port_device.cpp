@@ -133,7 +133,8 @@ void PortSet::guard(PortBefore& port) {
     auto& guard = *subsystems_.guard;
     const bool is_repeated = guard.is_due(port.index);
     const auto done = guard.attach(port.index, [&] { return note_clsact(port); });
-    if (!done && !is_repeated && done.error().number != ENODEV)
+    const bool is_news = !done && !(is_repeated && is_passing(done.error()));
+    if (is_news && done.error().number != ENODEV)
         context_.log(Level::warning, fmt::format("port {}: {}", port.name, done.error().text));
 }
 
@@ -145,20 +146,26 @@ void PortSet::guard() {
 
 void PortSet::attach_all() {
     for (const auto& port : ports_)
-        unattached_.try_emplace(port.index);
+        unattached_[port.index].again = true;
     attach_rest();
+}
+
+bool PortSet::has_unattached() const {
+    return std::ranges::any_of(unattached_, [](const auto& entry) { return entry.second.again; });
 }
 
 void PortSet::attach_rest() {
     for (const auto& port : ports_) {
         const auto rest = unattached_.find(port.index);
         // A device that is gone leaves in the next pass.
-        if (rest == unattached_.end() || context_.journal.port(port.index) == nullptr) continue;
-        const auto attached = attach_adopted(port.index);
-        if (!attached)
-            rest->second(context_.log, Level::error, fmt::format("port {}: ", port.name),
-                         attached.error().text);
-        if (attached || !is_passing(attached.error())) unattached_.erase(rest);
+        if (rest == unattached_.end() || !rest->second.again) continue;
+        if (context_.journal.port(port.index) == nullptr) continue;
+        if (const auto attached = attach_adopted(port.index); !attached) {
+            auto& [failure, again] = rest->second;
+            again = is_passing(attached.error());
+            failure(context_.log, Level::error, fmt::format("port {}: ", port.name), attached.error().text);
+        } else
+            unattached_.erase(rest);
     }
 }
 

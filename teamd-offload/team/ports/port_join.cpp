@@ -317,11 +317,13 @@ void PortSet::adopt_port(const PortBefore& port, const Link& link, bool others_c
 
 Result<> PortSet::attach_adopted(IfIndex port) {
     auto& before = *context_.journal.port(port);
-    // Without a filter of ours it was in another namespace: it came back down, and with IPv6.
-    const bool was_away = TEAMO_TRY(context_.datapath->makes_something(port));
+    // Without a filter of ours it was in another namespace: it came back down, and with IPv6. A second
+    // attempt finds the filter.
+    const bool lacks_filter = TEAMO_TRY(context_.datapath->makes_something(port));
+    const bool was_away = lacks_filter || before.taken_down;
     const auto* link = context_.link(port);
     if (!was_away || link == nullptr || context_.datapath->kernel_manages_ports()) return attach(before);
-    before.made_clsact = false; // it was removed
+    if (lacks_filter) before.made_clsact = false; // it was removed
     // Once the filter is there the next daemon cannot see that the device was away: it must read it.
     TEAMO_TRY(note_taken_down(context_, &before, !link->is_up()));
     TEAMO_TRY(make_port(*link, before));

@@ -339,6 +339,9 @@ std::vector<RefusedStatus> PortSet::refused() const {
     for (const auto& [index, leaving] : leaving_)
         if (const auto* port = context_.journal.port(index))
             list.push_back({.where = port->name, .what = "is not restored yet"});
+    for (const auto& port : ports_)
+        if (const auto found = unattached_.find(port.index); found != unattached_.end())
+            list.push_back({.where = port.name, .what = found->second.failure.text()});
     return list;
 }
 

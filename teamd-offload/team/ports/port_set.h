@@ -79,7 +79,7 @@ public:
     /// kernel refuses this: for a passing reason until a later pass succeeds, else until another reload.
     void attach_all();
     /// True: a pass within a second is needed for that.
-    bool has_unattached() const { return !unattached_.empty(); }
+    bool has_unattached() const;
     /// Makes a device a port, or finishes the join of an earlier daemon. EEXIST: it is one already. EAGAIN:
     /// it was renamed meanwhile.
     Result<> join(IfIndex port);
@@ -200,8 +200,13 @@ private:
         std::string name{};
     };
     std::map<IfIndex, Leaving> leaving_;
-    std::map<IfIndex, LogOnce> unattached_;   ///< attach_all() is not done yet, and what is logged of it
-    std::map<IfIndex, Error> leave_failures_; ///< for take_leave_result()
+    /// A port with another datapath's program, or none.
+    struct Unattached {
+        LogOnce failure{};
+        bool again = true; ///< by the next pass
+    };
+    std::map<IfIndex, Unattached> unattached_; ///< by attach_all()
+    std::map<IfIndex, Error> leave_failures_;  ///< for take_leave_result()
 };
 
 } // namespace teamo

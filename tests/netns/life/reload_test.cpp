@@ -242,6 +242,28 @@ TEST_F(Reload, repeats_a_refused_call) {
     }
 }
 
+TEST_F(Reload, shows_a_port_that_keeps_the_former_program) {
+    WatchedCalls calls;
+    team_.emplace(loadbalance(2), TeamUnderTest::later);
+    ASSERT_TRUE(team_->try_to_start(calls));
+    const auto other = team_config(R"({"name": "loadbalance", "tx_hash": ["cpu", "ipv4"]})", ports_object(2));
+    const auto refused = [&] {
+        return team_->teamoctl({"state", "dump"}).out.find("\"what\"") != std::string::npos;
+    };
+    bool seen = false;
+    for (unsigned step = 1; step <= 60 && !seen && !HasFailure(); ++step) {
+        reload(loadbalance(2));
+        calls.refuse(calls.count() + step, EPERM); // not a passing reason
+        write(other);
+        static_cast<void>(team_->teamoctl({"config", "reload"})); // refused as a whole at some steps
+        seen = refused();
+    }
+    EXPECT_TRUE(seen) << "no call was refused for a port";
+    reload(loadbalance(2));
+    reload(other);
+    EXPECT_FALSE(refused()) << team_->teamoctl({"state", "dump"}).out;
+}
+
 TEST_F(Reload, changes_settings_of_subsystems) {
     start(loadbalance(2));
     reload(team_config(by_flow, ports_object(2),
