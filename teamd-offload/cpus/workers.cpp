@@ -62,6 +62,7 @@ Result<std::unique_ptr<Workers>> Workers::make(sd_event* loop, TeamContext& cont
 
 void Workers::begin_window() {
     if (!is_wanted()) return;
+    if (!take_users()) return window_->after(100ms);
     window_->after(worker_window);
     if (is_refused()) return;
     if (!sampler_) sampler_.emplace();
@@ -95,7 +96,7 @@ bool Workers::is_refused() {
 }
 
 void Workers::end_window() {
-    if (!is_wanted() || !sampler_) return;
+    if (!is_wanted() || !sampler_ || !take_users()) return;
     const auto now = Clock::now();
     if (now - topology_at_ >= topology_age) {
         if (auto topology = read_cpu_topology()) topology_ = std::move(*topology);
@@ -330,7 +331,9 @@ Result<> Workers::release(pid_t pid) {
 WorkersStatus Workers::status() const {
     return {.managed = managed_,
             .refused = refused_,
-            .limitations = sampler_ ? sampler_->limitations() : std::string(),
+            .limitations = lookup_.is_running() ? "no worker is bound until the users of the rules are found"
+                           : sampler_           ? sampler_->limitations()
+                                                : std::string(),
             .complaint = failure_.text(),
             .rules = rules_,
             .workers = status_};

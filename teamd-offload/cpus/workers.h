@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cpus/interrupts.h"
+#include "cpus/user_lookup.h"
 #include "kernel/cpus/cpus.h"
 #include "log.h"
 #include "loop.h"
@@ -132,7 +133,8 @@ private:
     bool is_wanted() const { return managed_ && (!rules_.empty() || !by_hand().empty()); }
     std::map<ProcessId, WorkerPolicy>& by_hand() const { return journal_.workers().by_hand; }
     void adopt();
-    void resolve_rules();
+    /// Takes what a look-up of users has found. False: it still runs.
+    bool take_users();
     void begin_window();
     void release_all();
     void end_window();
@@ -157,7 +159,8 @@ private:
     const Log& log_ = context_.log;
     JournalKeeper& journal_ = context_.journal;
     const std::vector<WorkerRule>& rules_ = context_.config().workers;
-    std::map<std::string, uid_t> users_;
+    UserLookup lookup_;
+    std::map<std::string, uid_t> users_; ///< of all look-ups
     bool managed_ = true;
     Clock::duration spent_{}; ///< time spent on binding in this window
     std::optional<Timer> window_, sample_;

@@ -10,7 +10,7 @@ namespace teamo {
 using namespace std::chrono_literals;
 
 void Workers::start() {
-    resolve_rules();
+    lookup_.begin(rules_);
     adopt();
     if (is_wanted()) window_->after(0s);
 }
@@ -40,7 +40,7 @@ void Workers::adopt() {
 }
 
 void Workers::reconfigure(const std::vector<WorkerRule>& before) {
-    resolve_rules(); // also of rules that are the same: a directory service may know the user by now
+    lookup_.begin(rules_); // also of rules that are the same: a directory service may know the user by now
     if (rules_ == before) return;
     // A process may have another rule now, or none: bind the workers anew.
     release_all();
@@ -48,15 +48,17 @@ void Workers::reconfigure(const std::vector<WorkerRule>& before) {
     if (is_wanted()) window_->after(0s);
 }
 
-void Workers::resolve_rules() {
+bool Workers::take_users() {
+    auto found = lookup_.take();
+    if (!found) return !lookup_.is_running();
     // A service that does not answer now takes nothing from what it has said before.
-    auto users = resolve_users(rules_);
-    users.merge(users_);
-    users_ = std::move(users);
+    found->merge(users_);
+    users_ = std::move(*found);
     for (const auto& rule : rules_)
         if (rule.selector == WorkerSelector::user && !users_.contains(rule.name))
             log_(Level::warning,
                  fmt::format("/workers: there is no user {}; the rule matches no process", rule.name));
+    return true;
 }
 
 /// EACCES, EPERM: by a daemon with the rights for it.

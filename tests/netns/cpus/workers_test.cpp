@@ -172,6 +172,41 @@ TEST_F(Workers, follows_datagrams) {
     }
 }
 
+/// A directory service that does not answer: whoever looks up a user waits, and finds none.
+TEST_F(Workers, of_a_user_do_not_make_the_team_wait) {
+    const auto& host = NetNs::current();
+    must(host, "mkdir /run/etc && cp /etc/nsswitch.conf /etc/group /etc/ld.so.cache /run/etc");
+    must(host, "(cat /etc/passwd; echo another:x:0:0::/:/bin/sh) > /run/etc/known");
+    must(host, "mkfifo /run/etc/silent && mount --bind /run/etc /etc");
+    const std::string begin = "ln -f /etc/silent /etc/passwd",
+                      end = "ln -f /etc/known /etc/passwd; : > /etc/silent";
+    must(host, begin);
+    TeamUnderTest team(with_workers(R"([{"user": "another"}])"));
+    bring_up(wires_, team);
+    const auto worker = server(5201);
+    listens(5201);
+    const auto traffic = client(cpus_[1], 5201);
+    const auto waits = [&] {
+        return team.teamoctl({"workers"}).out.find("until the users of the rules are found") !=
+               std::string::npos;
+    };
+    EXPECT_TRUE(waits());
+    must(host, end);
+    EXPECT_TRUE(eventually("the user is unknown", [&] {
+        return team.log().find("there is no user another; the rule matches no process") != std::string::npos;
+    }));
+    EXPECT_EQ(0, team.teamoctl({"config", "reload"}).status);
+    EXPECT_TRUE(becomes(
+        std::vector{cpus_[1]}, [&] { return affinity(worker.pid()); }, soon))
+        << team.teamoctl({"workers"}).out;
+    must(host, begin);
+    EXPECT_EQ(0, team.teamoctl({"config", "reload"}).status);
+    EXPECT_TRUE(waits());
+    must(host, end);
+    EXPECT_TRUE(eventually("the look-up has ended", [&] { return !waits(); }));
+    EXPECT_EQ(std::vector{cpus_[1]}, affinity(worker.pid())) << "it is known from before";
+}
+
 TEST_F(Workers, stay_where_they_are_until_a_later_daemon_stops) {
     WatchedCalls after_restart, after_kill;
     TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"), {"-N"});
