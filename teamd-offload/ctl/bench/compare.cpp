@@ -108,7 +108,7 @@ std::string why_rounds_differ(const Measured& what, const Measured& against, Bas
     const auto& side = first ? what : against;
     auto why = range_text(side.what, metric_of(figure), first ? *left : *right);
     const auto speed = spread_of(side, basis, own_speed);
-    if (speed && width_of(*speed) > agreement)
+    if (speed && !agrees(*speed))
         why += fmt::format("; the speed of the machine itself differed by {:.0f} %", 100 * width_of(*speed));
     return why;
 }

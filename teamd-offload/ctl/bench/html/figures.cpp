@@ -24,9 +24,9 @@ const std::vector<FigureTable>& figure_tables() {
         {"Packets",
          {tx_packets, tx_skbs, tx_skb_bytes, rx_packets, rx_skbs, rx_skb_bytes, fullest_port, packet_saving,
           io_by_size, io_measured, io_time}},
-        {"Time and energy",
+        {"Time, energy and the machine",
          {gigabyte_time, file_time, operations, latency_50, latency_90, latency_99, latency_99_9,
-          joules_per_gb}},
+          joules_per_gb, own_speed}},
     };
     return tables;
 }

@@ -8,9 +8,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
+#include <thread>
 
 namespace teamo::ctl::bench {
+namespace {
+
+/// What closed connections left in queues is dropped by then.
+constexpr std::chrono::milliseconds to_drain{50};
+
+} // namespace
 
 Result<> run_rounds(const Options& options, Results& results,
                     const std::function<Result<Ends>(const Case&)>& ends_of) {
@@ -28,10 +36,12 @@ Result<> run_rounds(const Options& options, Results& results,
             continue;
         }
         const auto length = round.counts ? options.round : std::min(options.round, warm_up);
-        const double before = machine_speed();
+        const auto before = machine_speed();
         Result<Sample> sample =
             ends ? measure_round(*ends, measured.what, length) : Result<Sample>(tl::unexpected(ends.error()));
-        if (sample) sample->speed = (before + machine_speed()) / 2;
+        std::this_thread::sleep_for(to_drain);
+        const auto after = machine_speed();
+        if (sample && before && after) sample->speed = (*before + *after) / 2;
         if (!sample) {
             measured.failed = sample.error().text;
             if (!first) first = within(what, sample.error()).value();

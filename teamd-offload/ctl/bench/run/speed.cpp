@@ -32,9 +32,9 @@ double speed_of(unsigned cpu) {
 
 } // namespace
 
-double machine_speed() {
+std::optional<double> machine_speed() {
     const auto cpus = read_thread_affinity(0);
-    if (!cpus) return 0;
+    if (!cpus) return std::nullopt;
     std::vector<double> speeds(cpus->size());
     {
         std::vector<std::jthread> threads;

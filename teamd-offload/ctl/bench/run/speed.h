@@ -4,10 +4,12 @@
 // times, which no counter of the guest shows.
 #pragma once
 
+#include <optional>
+
 namespace teamo::ctl::bench {
 
 /// Blocks of 64 KiB that all CPUs of this process together copy and add up in a millisecond. Takes 10 ms.
-/// Nothing else may run meanwhile.
-double machine_speed();
+/// Nothing else may run meanwhile. None: the kernel does not tell the CPUs.
+std::optional<double> machine_speed();
 
 } // namespace teamo::ctl::bench
