@@ -26,8 +26,8 @@ struct ProcessReading {
 /// contains proc.
 Result<ProcessReading> read_process(pid_t pid, const std::string& root = "");
 
-/// The user IDs for the user names in rules, without unknown names. May ask a directory service, so call it
-/// only at the start, not in every pass.
+/// The user IDs for the user names in rules, without unknown names. May ask a directory service, and wait
+/// for it: not in the daemon's loop.
 std::map<std::string, uid_t> resolve_users(std::span<const WorkerRule> rules);
 
 /// The path of the unified hierarchy's root, from /proc/self/mountinfo. ENOENT: not mounted, or not
