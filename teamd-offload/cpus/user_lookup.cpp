@@ -11,24 +11,36 @@
 namespace teamo {
 
 void UserLookup::begin(const std::vector<WorkerRule>& rules) {
-    const auto look_up = [rules] { return resolve_users(rules); };
-    std::packaged_task<Users()> task(look_up);
-    result_ = task.get_future();
     const auto names_user = [](const WorkerRule& rule) { return rule.selector == WorkerSelector::user; };
-    if (std::ranges::none_of(rules, names_user)) return task();
+    next_.reset();
+    if (std::ranges::none_of(rules, names_user)) {
+        result_ = {};
+        return;
+    }
+    next_ = rules;
+    if (!result_.valid()) start();
+}
+
+void UserLookup::start() {
+    std::packaged_task<Users()> task([rules = *next_] { return resolve_users(rules); });
+    auto result = task.get_future();
     try {
         std::thread(std::move(task)).detach(); // nobody can end a look-up that waits
-    } catch (const std::system_error&) {       // no memory for a thread
-        task = std::packaged_task<Users()>(look_up);
-        result_ = task.get_future();
-        task();
+    } catch (const std::system_error&) {
+        return; // no memory for a thread now: take() tries again
     }
+    result_ = std::move(result);
+    next_.reset();
 }
 
 std::optional<UserLookup::Users> UserLookup::take() {
-    if (!result_.valid() || result_.wait_for(std::chrono::seconds{0}) != std::future_status::ready)
-        return std::nullopt;
-    return result_.get();
+    if (result_.valid()) {
+        if (result_.wait_for(std::chrono::seconds{0}) != std::future_status::ready) return std::nullopt;
+        auto users = result_.get();
+        if (!next_) return users;
+    }
+    if (next_) start();
+    return std::nullopt;
 }
 
 } // namespace teamo

@@ -19,13 +19,18 @@ class UserLookup {
 public:
     using Users = std::map<std::string, uid_t>; ///< by name
 
-    /// In place of an earlier look-up.
+    /// In place of an earlier look-up; begins when that has ended, so that there is one thread at a time.
     void begin(const std::vector<WorkerRule>& rules);
-    /// Each look-up's result once, without unknown names. None: it still runs.
+    /// The result of the last begin(), once, without unknown names. None: it is not there yet, or no rule
+    /// names a user.
     std::optional<Users> take();
-    bool is_running() const { return result_.valid(); }
+    /// True until take() has returned the result.
+    bool is_running() const { return result_.valid() || next_; }
 
 private:
+    void start();
+
+    std::optional<std::vector<WorkerRule>> next_; ///< no thread has begun with these
     std::future<Users> result_;
 };
 

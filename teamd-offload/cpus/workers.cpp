@@ -96,7 +96,7 @@ bool Workers::is_refused() {
 }
 
 void Workers::end_window() {
-    if (!is_wanted() || !sampler_ || !take_users()) return;
+    if (!is_wanted() || !sampler_) return;
     const auto now = Clock::now();
     if (now - topology_at_ >= topology_age) {
         if (auto topology = read_cpu_topology()) topology_ = std::move(*topology);
@@ -331,10 +331,9 @@ Result<> Workers::release(pid_t pid) {
 WorkersStatus Workers::status() const {
     return {.managed = managed_,
             .refused = refused_,
-            .limitations = lookup_.is_running() ? "no worker is bound until the users of the rules are found"
-                           : sampler_           ? sampler_->limitations()
-                                                : std::string(),
-            .complaint = failure_.text(),
+            .limitations = sampler_ ? sampler_->limitations() : std::string(),
+            .complaint =
+                is_wanted() && lacks_users() ? "waiting for the users that the rules name" : failure_.text(),
             .rules = rules_,
             .workers = status_};
 }

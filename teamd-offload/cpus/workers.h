@@ -133,8 +133,9 @@ private:
     bool is_wanted() const { return managed_ && (!rules_.empty() || !by_hand().empty()); }
     std::map<ProcessId, WorkerPolicy>& by_hand() const { return journal_.workers().by_hand; }
     void adopt();
-    /// Takes what a look-up of users has found. False: it still runs.
+    /// Takes what a look-up of users has found. False: it still runs, and a user of the rules is not known.
     bool take_users();
+    bool lacks_users() const;
     void begin_window();
     void release_all();
     void end_window();

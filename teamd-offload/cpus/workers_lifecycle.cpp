@@ -5,6 +5,8 @@
 
 #include "workers/affinity.h"
 
+#include <algorithm>
+
 namespace teamo {
 
 using namespace std::chrono_literals;
@@ -49,16 +51,23 @@ void Workers::reconfigure(const std::vector<WorkerRule>& before) {
 }
 
 bool Workers::take_users() {
-    auto found = lookup_.take();
-    if (!found) return !lookup_.is_running();
-    // A service that does not answer now takes nothing from what it has said before.
-    found->merge(users_);
-    users_ = std::move(*found);
-    for (const auto& rule : rules_)
-        if (rule.selector == WorkerSelector::user && !users_.contains(rule.name))
-            log_(Level::warning,
-                 fmt::format("/workers: there is no user {}; the rule matches no process", rule.name));
-    return true;
+    if (auto found = lookup_.take()) {
+        // A service that does not answer now takes nothing from what it has said before.
+        found->merge(users_);
+        users_ = std::move(*found);
+        for (const auto& rule : rules_)
+            if (rule.selector == WorkerSelector::user && !users_.contains(rule.name))
+                log_(Level::warning,
+                     fmt::format("/workers: there is no user {}; the rule matches no process", rule.name));
+    }
+    return !lacks_users();
+}
+
+bool Workers::lacks_users() const {
+    const auto is_unknown = [this](const WorkerRule& rule) {
+        return rule.selector == WorkerSelector::user && !users_.contains(rule.name);
+    };
+    return lookup_.is_running() && std::ranges::any_of(rules_, is_unknown);
 }
 
 /// EACCES, EPERM: by a daemon with the rights for it.

@@ -104,7 +104,10 @@ Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_
 
 Result<> apply_reload(TeamParts& parts, Reload reload, std::string_view file) {
     auto& context = parts.context;
-    if (reload.datapath) TEAMO_TRY(replace_datapath(parts, std::move(reload.datapath)));
+    if (reload.datapath)
+        TEAMO_TRY(replace_datapath(parts, std::move(reload.datapath)));
+    else
+        parts.ports.attach_refused();
     log_reload(context, reload, file);
     const auto before = std::exchange(context.configuration, std::move(reload.next)).team;
     context.log.set_debug(context.config().debug_level > 0);

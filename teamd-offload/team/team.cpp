@@ -197,7 +197,7 @@ Result<> Team::adopt_device(const TeamDevice& device) {
             // The other ports carry; the first pass removes a port whose device is gone.
             if (is_passing(attached.error()))
                 return within(fmt::format("port {}", port.name), std::move(attached.error()));
-            context.log(Level::error, fmt::format("port {}: {}", port.name, attached.error().text));
+            ports.note_unattached(port, attached.error());
         }
     context.log(Level::notice, fmt::format("adopted the running team with {} ports", ports.all().size()),
                 message_id::adopted);

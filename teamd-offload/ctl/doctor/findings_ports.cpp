@@ -166,8 +166,8 @@ Findings device_findings(const Readings& readings) {
     const auto& state = readings.state;
     for (const auto& refused : state.refused)
         findings.push_back({error, refused.where, refused.what,
-                            fmt::format("journalctl -u teamd-offload@{}  (the daemon tries again when the "
-                                        "cause may be gone)",
+                            fmt::format("journalctl -u teamd-offload@{0}  (the daemon tries again when the "
+                                        "cause may be gone, or after: systemctl reload teamd-offload@{0})",
                                         state.name)});
     const auto* team = find(readings.devices, state.name);
     if (team == nullptr) return findings;

@@ -146,7 +146,13 @@ void PortSet::guard() {
 
 void PortSet::attach_all() {
     for (const auto& port : ports_)
-        unattached_[port.index].again = true;
+        unattached_[port.index] = {};
+    attach_rest();
+}
+
+void PortSet::attach_refused() {
+    for (auto& [port, unattached] : unattached_)
+        unattached = {};
     attach_rest();
 }
 
@@ -160,13 +166,17 @@ void PortSet::attach_rest() {
         // A device that is gone leaves in the next pass.
         if (rest == unattached_.end() || !rest->second.again) continue;
         if (context_.journal.port(port.index) == nullptr) continue;
-        if (const auto attached = attach_adopted(port.index); !attached) {
-            auto& [failure, again] = rest->second;
-            again = is_passing(attached.error());
-            failure(context_.log, Level::error, fmt::format("port {}: ", port.name), attached.error().text);
-        } else
+        if (const auto attached = attach_adopted(port.index); !attached)
+            note_unattached(port, attached.error());
+        else
             unattached_.erase(rest);
     }
+}
+
+void PortSet::note_unattached(const TeamPort& port, const Error& error) {
+    auto& [failure, again] = unattached_[port.index];
+    again = is_passing(error);
+    failure(context_.log, Level::error, fmt::format("port {}: ", port.name), error.text);
 }
 
 void PortSet::poll_guard() {

@@ -76,8 +76,12 @@ public:
     /// Puts an adopted port into the datapath of this daemon.
     Result<> attach_adopted(IfIndex port);
     /// Puts all ports into a datapath that takes the place of another. The other's program stays where the
-    /// kernel refuses this: for a passing reason until a later pass succeeds, else until another reload.
+    /// kernel refuses this: for a passing reason until a later pass succeeds, else until a reload.
     void attach_all();
+    /// Tries again where it was refused.
+    void attach_refused();
+    /// Notes that an adopted port could not be attached.
+    void note_unattached(const TeamPort& port, const Error& error);
     /// True: a pass within a second is needed for that.
     bool has_unattached() const;
     /// Makes a device a port, or finishes the join of an earlier daemon. EEXIST: it is one already. EAGAIN:
