@@ -62,8 +62,12 @@ struct Disagreement {
     Comparison first, second;
     std::string why;
 };
-/// Ratios of both that differ by more than `agreement`.
-std::vector<Disagreement> disagreements(const Results& first, const Results& second);
+struct Agreement {
+    std::size_t compared = 0;                ///< ratios that both have
+    std::vector<Disagreement> differences{}; ///< those that differ by more than `agreement`
+};
+/// CPU time that is counted on another basis is not compared.
+Agreement agreement_of(const Results& first, const Results& second);
 
 /// The first case like this that was measured; nullptr: none.
 const Measured* find(const Results& results, const Case& what);

@@ -5,6 +5,11 @@
 #include "ctl/bench/metrics.h"
 #include "ctl/bench/names.h"
 #include "json/fields.h"
+#include "json/quote.h"
+
+#include <charconv>
+#include <limits>
+#include <utility>
 
 namespace teamo::ctl::bench {
 namespace {
@@ -13,7 +18,6 @@ using json::Array;
 using json::child;
 using json::counted;
 using json::Object;
-using json::text;
 using json::Value;
 
 Value value_of(const Case& what) {
@@ -98,6 +102,9 @@ Value value_of(const Machine& machine) {
                   {"other_work", machine.other_work}};
 }
 
+/// A file of others may have control characters, which a terminal obeys.
+std::string printable(const Value& in, std::string_view key) { return json::printable(json::text(in, key)); }
+
 /// A number with or without a fraction: other programs write 1 for 1.0.
 double real_of(const Value& value) {
     if (const auto* real = value.real()) return *real;
@@ -106,16 +113,32 @@ double real_of(const Value& value) {
 }
 double real(const Value& in, std::string_view key) { return real_of(child(in, key)); }
 
-std::uint32_t number32(const Value& in, std::string_view key, std::uint32_t otherwise) {
+/// Of a time, bytes or a rate. EBADMSG: negative.
+Result<double> amount(const Value& in, std::string_view key) {
+    const double found = real(in, key);
+    if (found < 0) return fail(EBADMSG, fmt::format("\"{}\": {} is negative", key, found));
+    return found;
+}
+
+Result<std::optional<double>> optional_amount(const Value& in, std::string_view key) {
+    if (in.find(key) == nullptr) return std::optional<double>();
+    return std::optional(TEAMO_TRY(amount(in, key)));
+}
+
+Result<std::uint32_t> number32(const Value& in, std::string_view key, std::uint32_t otherwise) {
     const auto* found = child(in, key).integer();
-    return found == nullptr ? otherwise : static_cast<std::uint32_t>(*found);
+    if (found == nullptr) return otherwise;
+    if (!std::in_range<std::uint32_t>(*found))
+        return fail(EBADMSG, fmt::format("\"{}\": {} is not a number from 0 to {}", key, *found,
+                                         std::numeric_limits<std::uint32_t>::max()));
+    return static_cast<std::uint32_t>(*found);
 }
 
 template <class Enum>
 Result<Enum> word(const Value& in, std::string_view key) {
     if (in.find(key) == nullptr) return Enum{};
-    const auto value = named<Enum>(text(in, key));
-    if (!value) return fail(EBADMSG, fmt::format("\"{}\": unknown word \"{}\"", key, text(in, key)));
+    const auto value = named<Enum>(printable(in, key));
+    if (!value) return fail(EBADMSG, fmt::format("\"{}\": unknown word \"{}\"", key, printable(in, key)));
     return *value;
 }
 
@@ -125,14 +148,14 @@ Result<Case> case_from(const Value& in) {
     what.way = TEAMO_TRY(word<Way>(in, "way"));
     what.load = TEAMO_TRY(word<Load>(in, "load"));
     what.binding = TEAMO_TRY(word<Binding>(in, "binding"));
-    what.datapath = text(in, "datapath");
-    what.ports = number32(in, "ports", what.ports);
+    what.datapath = printable(in, "datapath");
+    what.ports = TEAMO_TRY(number32(in, "ports", what.ports));
     what.tso = in.find("tso") == nullptr || json::flag(in, "tso");
-    what.clients = number32(in, "clients", what.clients);
-    what.message = number32(in, "message", what.message);
-    what.socket_buffer = number32(in, "socket_buffer", what.socket_buffer);
-    what.gso_max = number32(in, "gso_max", what.gso_max);
-    what.mtu = number32(in, "mtu", what.mtu);
+    what.clients = TEAMO_TRY(number32(in, "clients", what.clients));
+    what.message = TEAMO_TRY(number32(in, "message", what.message));
+    what.socket_buffer = TEAMO_TRY(number32(in, "socket_buffer", what.socket_buffer));
+    what.gso_max = TEAMO_TRY(number32(in, "gso_max", what.gso_max));
+    what.mtu = TEAMO_TRY(number32(in, "mtu", what.mtu));
     return what;
 }
 
@@ -161,15 +184,15 @@ Result<double> percentile_from(const std::string& key) {
     double percentile = 0;
     const auto* end = key.data() + key.size();
     const auto [stop, error] = std::from_chars(key.data(), end, percentile);
-    if (error != std::errc{} || stop != end)
+    if (error != std::errc{} || stop != end || !(percentile >= 0 && percentile <= 100))
         return fail(EBADMSG, fmt::format("\"latency\": \"{}\" is not a percentile", key));
     return percentile;
 }
 
 Result<Sample> sample_from(const Value& in) {
-    Sample sample{.seconds = real(in, "seconds"),
-                  .sent = real(in, "sent"),
-                  .received = real(in, "received"),
+    Sample sample{.seconds = TEAMO_TRY(amount(in, "seconds")),
+                  .sent = TEAMO_TRY(amount(in, "sent")),
+                  .received = TEAMO_TRY(amount(in, "received")),
                   .host = end_from(in, "host"),
                   .far = end_from(in, "far"),
                   .host_threads = real(in, "host_threads"),
@@ -181,37 +204,37 @@ Result<Sample> sample_from(const Value& in) {
         sample.cpus[*number] = cpu_time_from(time);
     }
     for (const auto& [name, port, place] : json::object(in, "ports"))
-        sample.ports[name] = port_from(port);
+        sample.ports[json::printable(name)] = port_from(port);
     for (const auto& [key, microseconds, place] : json::object(in, "latency"))
         sample.latency[TEAMO_TRY(percentile_from(key))] = real_of(microseconds);
-    if (const auto* joules = in.find("joules")) sample.joules = real_of(*joules);
-    if (const auto* speed = in.find("speed")) sample.speed = real_of(*speed);
+    sample.joules = TEAMO_TRY(optional_amount(in, "joules"));
+    sample.speed = TEAMO_TRY(optional_amount(in, "speed"));
     return sample;
 }
 
 Result<Measured> measured_from(const Value& in) {
     Measured measured{.what = TEAMO_TRY(case_from(child(in, "case"))),
-                      .skipped = text(in, "skipped"),
-                      .failed = text(in, "failed")};
+                      .skipped = printable(in, "skipped"),
+                      .failed = printable(in, "failed")};
     measured.limit = TEAMO_TRY(word<Limit>(in, "limit"));
     for (const auto& round : json::array(in, "rounds"))
         measured.rounds.push_back(TEAMO_TRY(sample_from(round)));
     return measured;
 }
 
-Machine machine_from(const Value& in) {
-    Machine machine{.kernel = text(in, "kernel"),
-                    .cpu = text(in, "cpu"),
-                    .driver = text(in, "driver"),
-                    .cpus = number32(in, "cpus", 0),
-                    .version = text(in, "version"),
-                    .date = text(in, "date"),
-                    .nftables = text(in, "nftables"),
+Result<Machine> machine_from(const Value& in) {
+    Machine machine{.kernel = printable(in, "kernel"),
+                    .cpu = printable(in, "cpu"),
+                    .driver = printable(in, "driver"),
+                    .cpus = TEAMO_TRY(number32(in, "cpus", 0)),
+                    .version = printable(in, "version"),
+                    .date = printable(in, "date"),
+                    .nftables = printable(in, "nftables"),
                     .link_mbits = real(in, "link_mbits"),
-                    .shaped_by = text(in, "shaped_by"),
+                    .shaped_by = printable(in, "shaped_by"),
                     .other_work = real(in, "other_work")};
     for (const auto& [name, value, place] : json::object(in, "sysctls"))
-        machine.sysctls[name] = json::string_of(value);
+        machine.sysctls[json::printable(name)] = json::string_of(value);
     return machine;
 }
 
@@ -231,8 +254,8 @@ json::Value to_json(const Results& results) {
 Result<Results> from_json(const json::Value& document) {
     if (json::number(document, "format") != json_format)
         return fail(EBADMSG, fmt::format("not results of teamoctl bench in format {}", json_format));
-    Results results{.machine = machine_from(child(document, "machine")),
-                    .profile = text(document, "profile")};
+    Results results{.machine = TEAMO_TRY(machine_from(child(document, "machine"))),
+                    .profile = printable(document, "profile")};
     for (const auto& measured : json::array(document, "cases"))
         results.cases.push_back(TEAMO_TRY(measured_from(measured)));
     return results;

@@ -85,7 +85,7 @@ std::string peers_row(const Results& results, const std::vector<Comparison>& all
         return found == nullptr ? "-" : ratio_text(*found);
     };
     return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", number, what.ports, way_text(what.way),
-                       carrier_words(what), figure_cell(measured, basis, throughput),
+                       markdown_cell(carrier_words(what)), figure_cell(measured, basis, throughput),
                        figure_cell(measured, basis, service_demand), against(Subject::bare_demand),
                        against(Subject::bare_throughput));
 }

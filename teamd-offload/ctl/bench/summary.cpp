@@ -3,6 +3,7 @@
 
 #include "ctl/bench/papers.h"
 #include "ctl/units.h"
+#include "json/quote.h"
 
 #include <fmt/format.h>
 
@@ -90,8 +91,11 @@ void add_ratio_rows(Rows& rows, const RatioRow& wanted, const std::vector<Headli
     const auto binding = wanted.about == Subject::bound_demand ? Binding::follow : usual.binding;
     const auto before = rows.size();
     add_row(rows, wanted.title, lines, [&](const Headline& line) {
-        const auto* found = widest(all, wanted.about, usual, line.measured->what.way, binding);
-        return found == nullptr ? "-" : ratio_text(wanted.about, found->ratio.median);
+        const auto& what = line.measured->what;
+        const auto* found = widest(all, wanted.about, usual, what.way, binding);
+        if (found == nullptr) return std::string("-");
+        const auto ratio = ratio_text(wanted.about, found->ratio.median);
+        return found->what.ports == what.ports ? ratio : fmt::format("{} by {}", ratio, found->what.ports);
     });
     if (wanted.paper == nullptr || rows.size() == before) return;
     add_row(rows, wanted.papers_title, lines, [&](const Headline& line) {
@@ -177,16 +181,31 @@ std::vector<std::string> failed_lines(const Results& results) {
     return lines;
 }
 
-std::string setting_text(const Results& results) {
+std::vector<Setting> settings_of(const Results& results) {
     const auto& machine = results.machine;
     std::string ports = machine.driver.empty() ? "ports" : machine.driver + " ports";
     if (machine.link_mbits > 0) ports += fmt::format(" of {:.0f} Mbit/s", machine.link_mbits);
     if (!machine.shaped_by.empty()) ports += fmt::format(", shaped by {}", machine.shaped_by);
-    auto text = fmt::format("{}; {}; kernel {}; profile {}", ports, ctl::counted(machine.cpus, "CPU", "CPUs"),
-                            machine.kernel, results.profile);
+    std::vector<Setting> list;
+    const auto add = [&list](std::string_view name, const std::string& value) {
+        list.push_back({name, value, fmt::format("{} {}", name, value)});
+    };
+    list.push_back({"ports", ports, ports});
+    list.push_back({"CPUs", std::to_string(machine.cpus), ctl::counted(machine.cpus, "CPU", "CPUs")});
+    add("kernel", machine.kernel);
+    add("profile", results.profile);
     if (const auto found = machine.sysctls.find("net.ipv4.tcp_congestion_control");
         found != machine.sysctls.end())
-        text += "; congestion control " + found->second;
+        add("congestion control", json::printable(found->second));
+    return list;
+}
+
+std::string setting_text(const Results& results) {
+    const auto& machine = results.machine;
+    std::vector<std::string> texts;
+    for (auto& setting : settings_of(results))
+        texts.push_back(std::move(setting.text));
+    auto text = fmt::format("{}", fmt::join(texts, "; "));
     constexpr double little = 0.05;
     if (machine.other_work > little)
         text += fmt::format("; before the first round other programs kept {:.0f} % of the CPUs busy: the CPU "

@@ -33,6 +33,13 @@ std::string_view basis_text(Basis basis);
 /// A line for each case that an error ended.
 std::vector<std::string> failed_lines(const Results& results);
 
+struct Setting {
+    std::string_view name; ///< "kernel"
+    std::string value;     ///< "6.18"
+    std::string text;      ///< "kernel 6.18"
+};
+/// What two runs must have in common, in the order of setting_text().
+std::vector<Setting> settings_of(const Results& results);
 /// "veth ports of 1000 Mbit/s, shaped by tbf; 2 CPUs; kernel 6.18; profile quick".
 std::string setting_text(const Results& results);
 

@@ -136,11 +136,14 @@ std::string figures_table(const Results& results) {
     const auto lines = headlines(results);
     if (lines.empty()) return "";
     const auto basis = basis_of(results);
-    Row titles{tso_title(results)};
-    for (const auto& line : lines)
+    Row titles{tso_title(results)}, ports{"ports"};
+    for (const auto& line : lines) {
         titles.emplace_back(way_text(line.measured->what.way));
+        ports.push_back(std::to_string(line.measured->what.ports));
+    }
     titles.emplace_back("unit, paper");
-    std::vector<Row> rows;
+    ports.emplace_back();
+    std::vector<Row> rows{std::move(ports)};
     for (const auto& metric : metrics()) {
         Row row{std::string(metric.key)};
         for (const auto& line : lines)
@@ -150,9 +153,7 @@ std::string figures_table(const Results& results) {
                                            : fmt::format("{}; {}", metric.unit, metric.paper));
         rows.push_back(std::move(row));
     }
-    return fmt::format("\nall figures by {}:\n",
-                       ctl::counted(lines.front().measured->what.ports, "port", "ports")) +
-           table_of(titles, std::move(rows));
+    return "\nall figures:\n" + table_of(titles, std::move(rows));
 }
 
 std::string energy_line(const Results& results) {
@@ -247,14 +248,19 @@ std::string disagreements_text(const Results& first, const Results& second) {
         if (before != after) text += fmt::format("other {}: {}, then {}\n", what, before, after);
     };
     differs("machine", first.machine.cpu, second.machine.cpu);
-    differs("kernel", first.machine.kernel, second.machine.kernel);
-    differs("setting", setting_text(first), setting_text(second));
+    const auto others = settings_of(second);
+    for (const auto& [name, value, whole] : settings_of(first))
+        if (const auto other = std::ranges::find(others, name, &Setting::name); other != others.end())
+            differs(name, value, other->value);
+    differs("CPU time", std::string(basis_text(basis_of(first))), std::string(basis_text(basis_of(second))));
     differs("program", first.machine.version, second.machine.version);
-    const auto found = disagreements(first, second);
-    if (found.empty())
-        text += fmt::format("the two runs agree within {:.0f} % on every ratio that both have\n",
-                            100 * agreement);
-    for (const auto& [before, after, why] : found)
+    const auto [compared, differences] = agreement_of(first, second);
+    if (compared == 0)
+        text += "the two runs have no ratio in common\n";
+    else if (differences.empty())
+        text += fmt::format("the two runs agree within {:.0f} % on all ratios that both have: {}\n",
+                            100 * agreement, compared);
+    for (const auto& [before, after, why] : differences)
         text += fmt::format("{}, {}: {}, then {}: {}\n", title_of(before.about), case_text(before.what),
                             ratio_text(before.about, before.ratio.median),
                             ratio_text(after.about, after.ratio.median), why);

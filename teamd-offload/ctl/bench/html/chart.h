@@ -31,6 +31,7 @@ struct Bar {
 struct BarGroup {
     std::string name{};
     std::vector<Bar> bars{};
+    std::string series{}; ///< a line joins only groups of the same series
 };
 
 struct Axis {

@@ -142,6 +142,7 @@ Chart efficiency_chart(const Selection& cases) {
             bare.datapath.clear();
             if (find(cases.results(), bare) != nullptr && bare != what)
                 group.bars.push_back(cases.bar("ports alone", Style::then, bare, pe_index, cpu));
+            group.series = way_text(way);
             chart.groups.push_back(std::move(group));
         }
     }

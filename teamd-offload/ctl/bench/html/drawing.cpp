@@ -52,9 +52,9 @@ Scale scale_of(const Chart& chart, double start, double end, Value value_of) {
     double low = 0, high = 0;
     for (const auto& group : chart.groups)
         for (const auto& bar : group.bars)
-            if (const auto value = value_of(bar)) {
-                low = std::min(low, *value);
-                high = std::max(high, *value);
+            for (const auto value : value_of(bar)) {
+                low = std::min(low, value);
+                high = std::max(high, value);
             }
     return {.low = low < 0 ? -round_up(-low) : 0,
             .high = high > 0 || low == 0 ? round_up(high) : 0,
@@ -62,8 +62,12 @@ Scale scale_of(const Chart& chart, double start, double end, Value value_of) {
             .end = end};
 }
 
-std::optional<double> highest(const Bar& bar) {
-    return bar.value ? std::optional(bar.value->median < 0 ? bar.value->low : bar.value->high) : std::nullopt;
+/// With the ends of its whisker.
+std::vector<double> ends_of(const Bar& bar) {
+    return bar.value ? std::vector{bar.value->low, bar.value->high} : std::vector<double>();
+}
+std::vector<double> side_of(const Bar& bar) {
+    return bar.side ? std::vector{*bar.side} : std::vector<double>();
 }
 
 struct Layout {
@@ -78,8 +82,8 @@ Layout layout_of(const Chart& chart) {
         height += group_gap + row_height * static_cast<double>(group.bars.size() + 1);
     const double bars_end = (chart.side ? side_start - 8 : width) - label_room;
     return {.chart = chart,
-            .bars = scale_of(chart, bars_start, bars_end, highest),
-            .side = scale_of(chart, side_start, side_end, [](const Bar& bar) { return bar.side; }),
+            .bars = scale_of(chart, bars_start, bars_end, ends_of),
+            .side = scale_of(chart, side_start, side_end, side_of),
             .height = height};
 }
 
@@ -153,13 +157,13 @@ Markup side_of(const Layout& layout, const Bar& bar, double top) {
 /// The lines that connect the marks of bars with the same name.
 Markup side_lines(const Layout& layout) {
     if (!layout.chart.connected) return {};
-    std::map<std::string, std::pair<Style, std::vector<std::string>>> lines;
+    std::map<std::pair<std::string, std::string>, std::pair<Style, std::vector<std::string>>> lines;
     double top = head_height;
     for (const auto& group : layout.chart.groups) {
         top += row_height;
         for (const auto& bar : group.bars) {
             if (bar.side) {
-                auto& [style, points] = lines[bar.name];
+                auto& [style, points] = lines[{group.series, bar.name}];
                 style = bar.style;
                 points.push_back(
                     fmt::format("{:.1f},{:.1f}", layout.side.at(*bar.side), top + bar_height / 2));

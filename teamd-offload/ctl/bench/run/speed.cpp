@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -36,10 +37,12 @@ std::optional<double> machine_speed() {
     const auto cpus = read_thread_affinity(0);
     if (!cpus) return std::nullopt;
     std::vector<double> speeds(cpus->size());
-    {
+    try {
         std::vector<std::jthread> threads;
         for (std::size_t at = 0; const auto cpu : *cpus)
             threads.emplace_back([cpu, &speed = speeds[at++]] { speed = speed_of(cpu); });
+    } catch (const std::system_error&) {
+        return std::nullopt;
     }
     return std::accumulate(speeds.begin(), speeds.end(), 0.0);
 }

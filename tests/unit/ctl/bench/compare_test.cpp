@@ -80,14 +80,14 @@ TEST(BenchComparisons, cover_ports_teams_and_bindings) {
 
 TEST(BenchComparisons, of_two_runs_name_what_moved) {
     const auto first = sample_results();
-    EXPECT_THAT(disagreements(first, first), IsEmpty());
+    EXPECT_THAT(agreement_of(first, first).differences, IsEmpty());
     auto second = first;
     for (auto& measured : second.cases)
         if (!measured.what.tso && measured.what.ports == 4 && measured.what.over == Carrier::team)
             for (auto& round : measured.rounds)
                 for (auto& [number, time] : round.cpus)
                     time.system *= 1.5;
-    const auto found = disagreements(first, second);
+    const auto found = agreement_of(first, second).differences;
     ASSERT_THAT(found, Not(IsEmpty()));
     for (const auto& one : found) {
         EXPECT_THAT(one.why, HasSubstr("4 ports")) << one.why;
@@ -110,11 +110,11 @@ TEST(BenchComparisons, of_two_runs_say_that_the_machine_was_slower) {
         if (measured.what.ports == 4)
             for (auto& round : measured.rounds)
                 round.sent /= 2;
-    const auto found = disagreements(first, second);
+    const auto found = agreement_of(first, second).differences;
     ASSERT_THAT(found, Not(IsEmpty()));
     for (const auto& one : found)
         EXPECT_THAT(one.why, HasSubstr("the machine itself was 20 % slower then"));
-    for (const auto& one : disagreements(at_speed(first, std::nullopt), second))
+    for (const auto& one : agreement_of(at_speed(first, std::nullopt), second).differences)
         EXPECT_THAT(one.why, Not(HasSubstr("the machine itself")));
 }
 

@@ -81,6 +81,11 @@ TEST(BenchJson, of_nothing_reads_as_nothing) {
     EXPECT_EQ(*read, Results{});
 }
 
+TEST(BenchJson, has_no_control_characters_of_others) {
+    Results results{.machine = {.kernel = "\x1b]0;title\a"}, .profile = "quick"};
+    EXPECT_EQ(through_text(results).value().machine.kernel, "\\u001b]0;title\\u0007");
+}
+
 TEST(BenchJson, refuses_other_formats_and_words) {
     const auto refused = [](std::string_view text) {
         const auto results = from_json(json::parse(text).value());
@@ -93,6 +98,11 @@ TEST(BenchJson, refuses_other_formats_and_words) {
               "\"latency\": \"p50\" is not a percentile");
     EXPECT_EQ(refused(R"({"format": 1, "cases": [{"rounds": [{"cpus": {"x": {}}}]}]})"),
               "\"cpus\": \"x\" is not a CPU");
+    EXPECT_EQ(refused(R"({"format": 1, "cases": [{"case": {"ports": 4294967297}}]})"),
+              "\"ports\": 4294967297 is not a number from 0 to 4294967295");
+    EXPECT_EQ(refused(R"({"format": 1, "cases": [{"rounds": [{"sent": -1}]}]})"), "\"sent\": -1 is negative");
+    EXPECT_EQ(refused(R"({"format": 1, "cases": [{"rounds": [{"latency": {"nan": 1}}]}]})"),
+              "\"latency\": \"nan\" is not a percentile");
 }
 
 } // namespace

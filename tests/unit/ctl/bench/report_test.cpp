@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/bench/html/report.h"
 
+#include "ctl/bench/html/chart.h"
 #include "ctl/bench/html/markup.h"
 #include "unit/ctl/bench/sample.h"
 
@@ -8,6 +9,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <regex>
 
 namespace teamo::ctl::bench {
 namespace {
@@ -64,6 +66,41 @@ TEST(HtmlReport, of_a_whole_run_has_every_chart) {
     EXPECT_THAT(report, Not(HasSubstr("Not drawn")));
     EXPECT_THAT(report, HasSubstr("7546"));
     if (const auto* path = std::getenv("TEAMO_REPORT")) std::ofstream(path) << report;
+}
+
+/// The attribute of all elements of a class, as written.
+std::vector<double> coordinates(const std::string& drawing, const std::string& pattern) {
+    std::vector<double> found;
+    const std::regex wanted(pattern);
+    for (std::sregex_iterator each(drawing.begin(), drawing.end(), wanted), end; each != end; ++each)
+        for (std::size_t at = 1; at < each->size(); ++at)
+            found.push_back(std::stod((*each)[at]));
+    return found;
+}
+
+TEST(HtmlChart, has_ranges_inside_its_scale) {
+    html::Chart chart{
+        .groups = {{.bars = {{.value = Spread{.median = 0.1, .low = -0.2, .high = 0.4, .rounds = 2}},
+                             {.value = Spread{.median = -0.1, .low = -0.2, .high = 0.9, .rounds = 2}}}}}};
+    const auto drawing = drawing_of(chart).str();
+    const auto grid = coordinates(drawing, R"re(x1="([0-9.-]+)"[^>]*class="(?:grid|zero)")re");
+    const auto ranges =
+        coordinates(drawing, R"re(x1="([0-9.-]+)"[^>]*x2="([0-9.-]+)"[^>]*class="whisker")re");
+    ASSERT_FALSE(grid.empty());
+    ASSERT_FALSE(ranges.empty());
+    EXPECT_GE(std::ranges::min(ranges), std::ranges::min(grid));
+    EXPECT_LE(std::ranges::max(ranges), std::ranges::max(grid));
+}
+
+TEST(HtmlChart, joins_only_groups_of_one_series) {
+    html::Chart chart{.side = html::Axis{}, .connected = true};
+    for (const auto* series : {"transmit", "transmit", "receive", "receive"})
+        chart.groups.push_back({.bars = {{.name = "team", .side = 1.0}}, .series = series});
+    const auto drawing = drawing_of(chart).str();
+    std::size_t lines = 0;
+    for (auto at = drawing.find("<polyline"); at != drawing.npos; at = drawing.find("<polyline", at + 1))
+        ++lines;
+    EXPECT_EQ(2U, lines);
 }
 
 } // namespace

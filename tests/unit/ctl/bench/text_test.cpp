@@ -49,7 +49,7 @@ TEST(BenchText, begins_with_speed_cpu_limit_and_the_papers) {
 
 TEST(BenchText, has_all_figures_with_their_papers) {
     const auto text = results_text(sample_results());
-    EXPECT_THAT(text, HasSubstr("all figures by 8 ports:\n"));
+    EXPECT_THAT(text, HasSubstr("all figures:\n"));
     for (const auto& metric : metrics()) {
         if (metric.figure == joules_per_gb || metric.figure == far_service_demand ||
             metric.figure == operations || metric.figure == file_time ||
@@ -72,6 +72,26 @@ TEST(BenchText, names_another_machine_of_the_second_run) {
     other.machine.kernel = "6.12.0";
     EXPECT_THAT(disagreements_text(sample_results(), other),
                 HasSubstr("other kernel: 6.18.0, then 6.12.0\n"));
+}
+
+TEST(BenchText, does_not_compare_cpu_time_of_one_end_with_that_of_both) {
+    auto other = sample_results();
+    for (auto& measured : other.cases)
+        for (auto& round : measured.rounds)
+            round.host = round.far = CpuTime{.system = 4, .idle = 1};
+    const auto text = disagreements_text(sample_results(), other);
+    EXPECT_THAT(text, HasSubstr("other CPU time: the whole machine"));
+    EXPECT_THAT(text, Not(HasSubstr("service demand")));
+    other.cases.clear();
+    EXPECT_THAT(disagreements_text(sample_results(), other), HasSubstr("have no ratio in common"));
+}
+
+TEST(BenchText, shows_a_ratio_only_beside_its_number_of_ports) {
+    auto results = sample_results();
+    for (auto& measured : results.cases)
+        if (measured.what.over == Carrier::ports && measured.what.ports > 1) measured.rounds.clear();
+    EXPECT_THAT(results_text(results),
+                testing::ContainsRegex("service demand against the ports alone +[-+0-9.]+ % by 1 "));
 }
 
 TEST(BenchText, shows_what_binding_brought) {
@@ -111,7 +131,7 @@ TEST(BenchText, shows_what_was_measured_without_tso_alone) {
                 HasSubstr("\nwith TSO off                              transmit     receive   both ways\n"
                           "ports                                            8           8           8\n"
                           "throughput, Mbit/s                            7528        7528        8935\n"));
-    EXPECT_THAT(text, HasSubstr("all figures by 8 ports:\nwith TSO off "));
+    EXPECT_THAT(text, HasSubstr("all figures:\nwith TSO off "));
     EXPECT_THAT(text, HasSubstr("of the single ports' sum"));
 }
 
