@@ -74,7 +74,8 @@ std::chrono::nanoseconds DrainBound::step(const QueueCounters& reading, std::uin
     if (last_ && now > last_->at) {
         const double seconds = seconds_between(last_->at, now);
         longest_ *= std::exp2(-seconds / half_life);
-        if (last_->reading.backlog == 0 || reading.backlog == 0)
+        // Sent less than before: another queue.
+        if (last_->reading.backlog == 0 || reading.backlog == 0 || reading.sent < last_->reading.sent)
             left_.reset();
         else if (reading.sent > last_->reading.sent)
             measure({reading, now});

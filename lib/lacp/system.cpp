@@ -145,6 +145,12 @@ bool System::receive(IfIndex index, std::span<const std::byte> frame, Clock::tim
     auto* port = find(index);
     if (port == nullptr) return false;
     auto& counters = port->counters;
+    const auto parsed = parse_frame(frame);
+    // Other slow protocols have a rate of their own: OAM (802.3, 57) also sends up to ten a second.
+    if (const auto* why = std::get_if<Unusable>(&parsed); why != nullptr && *why == Unusable::unknown) {
+        ++counters.unknown_received;
+        return false;
+    }
     if (now >= port->window + std::chrono::seconds(1)) {
         port->window = now;
         port->in_window = 0;
@@ -163,12 +169,11 @@ bool System::receive(IfIndex index, std::span<const std::byte> frame, Clock::tim
                                 port->responses.back().is_response = true;
                                 return true;
                             },
-                            [&](Unusable why) {
-                                ++(why == Unusable::unknown ? counters.unknown_received
-                                                            : counters.illegal_received);
+                            [&](Unusable) {
+                                ++counters.illegal_received;
                                 return false;
                             }},
-                      parse_frame(frame));
+                      parsed);
 }
 
 void System::select(Clock::time_point now) {
@@ -214,7 +219,7 @@ void System::choose_fallback() {
         if (settings_.fallback == LacpFallback::all_ports) fallback_.push_back(port.link.port);
         const auto rank = [&](const Port& one) {
             const bool is_in_use = std::ranges::find(before, one.link.port) != before.end();
-            return std::tuple(!is_in_use, one.link.priority, one.link.number);
+            return std::tuple(one.variables.held, !is_in_use, one.link.priority, one.link.number);
         };
         if (best == nullptr || rank(port) < rank(*best)) best = &port;
     }
@@ -223,6 +228,9 @@ void System::choose_fallback() {
 
 void System::note_carrying() {
     Carrying now{.distributing = fallback_, .collecting = fallback_};
+    // A port that is held only receives, as long as another one can send.
+    std::erase_if(now.distributing, [this](IfIndex port) { return find(port)->variables.held; });
+    if (now.distributing.empty()) now.distributing = fallback_;
     for (const auto& port : ports_) {
         if (port.variables.actor.is(StateBit::collecting)) now.collecting.push_back(port.link.port);
         if (port.variables.actor.is(StateBit::distributing)) now.distributing.push_back(port.link.port);

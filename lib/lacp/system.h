@@ -65,6 +65,7 @@ public:
     /// Uses the aggregator of this port until it is gone, whatever the policy says. False: it has none.
     bool choose(IfIndex port);
 
+    bool has(IfIndex port) const { return find(port) != nullptr; }
     PortStatus status(IfIndex port, Clock::time_point now) const;
     PortMemory memory(IfIndex port) const;
     /// Of one port, or of all.

@@ -123,6 +123,10 @@ std::optional<LossFinding> LossDetector::by_errors(Known& known, const LossSampl
         sample = by;
         at = now;
     };
+    // After a pause of the daemon or the machine the counters cover a longer time than the sentences say.
+    constexpr std::chrono::seconds late{2};
+    if (now - known.begun_at > errors_period + late) begin(known.begun, known.begun_at, port);
+    if (now - known.calm_at > flaps_period + late) begin(known.calm, known.calm_at, port);
     const auto &now_errors = port.errors, &then = known.begun.errors;
     const auto rises = [](std::uint64_t errors, std::uint64_t packets) {
         return errors >= least_errors && permille(errors, errors + packets) >= least_errors_permille;

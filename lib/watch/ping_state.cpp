@@ -70,6 +70,7 @@ void PingState::step(bool link, Clock::time_point now) {
         set_down();
         deadline_.reset();
         link_ = started_ = due_ = answered_ = false;
+        if (trust_ == Trust::next_link) trust_ = Trust::yes;
         missed_ = 0;
         return;
     }
@@ -77,7 +78,7 @@ void PingState::step(bool link, Clock::time_point now) {
     const auto wait = up_ || down_count_ > 0 ? std::chrono::milliseconds(0) : timing_.init_wait;
     if (!std::exchange(link_, true)) {
         deadline_ = now + wait;
-        up_ = up_ || trusted_;
+        up_ = up_ || trust_ == Trust::yes;
     }
     if (!deadline_ || now < *deadline_) return;
     if (!std::exchange(started_, true)) {

@@ -11,6 +11,10 @@ namespace teamo {
 /// How long a port that LACP has left, because a watch was down, waits before it is tried again.
 std::chrono::milliseconds retry_after(unsigned tries);
 
+/// Whether a watch is up with its link until answers are missing, because a port that is not up cannot be
+/// judged (LACP). next_link: only from the next link on; under an earlier daemon this one had no answers.
+enum class Trust : std::uint8_t { no, next_link, yes };
+
 /// When the probes of a ping watch are sent, and what missing answers mean (teamd_lw_psr.c: arp_ping,
 /// nsna_ping). The watch goes up with the first answer, and down when more than missed_max answers in a row
 /// are missing. teamd notices a dead target up to interval * (missed_max + 2) after its last answer; here
@@ -34,9 +38,8 @@ public:
         bool operator==(const Role&) const = default;
     };
 
-    /// `up`: the initial state; true for a port that carried under an earlier daemon. `trusted`: with a link
-    /// it is up until answers are missing, because a port that is not up cannot be judged (LACP).
-    PingState(Timing timing, bool up, bool trusted = false) : timing_(timing), trusted_(trusted), up_(up) {}
+    /// `up`: the initial state; true for a port that carried under an earlier daemon.
+    PingState(Timing timing, bool up, Trust trust = Trust::no) : timing_(timing), trust_(trust), up_(up) {}
 
     /// Takes the present link of the device. Call it after note_answer(), and at deadline().
     void step(bool link, Clock::time_point now);
@@ -64,7 +67,7 @@ private:
     void set_down();
 
     Timing timing_;
-    bool trusted_;
+    Trust trust_;
     bool up_;
     Role role_{};
     bool link_ = false;

@@ -52,14 +52,14 @@ PortWatch::PortWatch(std::vector<LinkWatch> watches, LinkWatchPolicy policy, Sta
       link_(start.up),
       was_up_(start.up && !start.unanswered),
       losses_(start.losses) {
+    const auto trust = !start.trusted ? Trust::no : start.unanswered ? Trust::next_link : Trust::yes;
     for (const auto& watch : watches_) {
         if (const auto* ethtool = std::get_if<EthtoolWatch>(&watch))
             states_.emplace_back(EthtoolState(*ethtool, start.up));
         else if (const auto timing = timing_of(watch))
-            states_.emplace_back(
-                PingState(*timing, start.up && !start.unanswered, start.trusted && !start.unanswered));
+            states_.emplace_back(PingState(*timing, start.up && !start.unanswered, trust));
         else
-            states_.emplace_back(TipcState(start.up && !start.unanswered, start.trusted));
+            states_.emplace_back(TipcState(start.up && !start.unanswered, trust));
     }
 }
 

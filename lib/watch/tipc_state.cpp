@@ -20,9 +20,10 @@ void TipcState::step(bool link, Clock::time_point now) {
     if (!link) {
         if (up_) ++down_count_;
         link_ = up_ = false;
+        if (trust_ == Trust::next_link) trust_ = Trust::yes;
         return deadline_.reset();
     }
-    if (!std::exchange(link_, true) && trusted_) {
+    if (!std::exchange(link_, true) && trust_ == Trust::yes) {
         up_ = true;
         deadline_ = now + settle_time;
     }

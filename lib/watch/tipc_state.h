@@ -9,7 +9,7 @@ namespace teamo {
 class TipcState {
 public:
     /// As those of PingState.
-    explicit TipcState(bool up, bool trusted = false) : trusted_(trusted), up_(up), has_links_(up) {}
+    explicit TipcState(bool up, Trust trust = Trust::no) : trust_(trust), up_(up), has_links_(up) {}
 
     void step(bool link, Clock::time_point now);
     void note_role(PingState::Role role, Clock::time_point now);
@@ -20,12 +20,13 @@ public:
     std::optional<Clock::time_point> deadline() const { return deadline_; }
 
 private:
-    bool trusted_, up_, has_links_;
+    Trust trust_;
+    bool up_, has_links_;
     bool link_ = false, passes_ = true;
     unsigned tries_ = 0;
     std::uint32_t down_count_ = 0;
-    /// While frames pass: until then a missing link does not count, because TIPC needs a moment. While they do
-    /// not: of the next try.
+    /// While frames pass: until then a missing link does not count, because TIPC needs a moment. While they
+    /// do not: of the next try.
     std::optional<Clock::time_point> deadline_;
 };
 

@@ -80,12 +80,22 @@ Result<> for_all_threads(const Target& target, std::chrono::milliseconds patienc
                 fmt::format("process {} creates threads faster than their CPUs can be set", target.pid));
 }
 
+/// True if the kernel shows `set` as `now`: without CPUs that have gone offline.
+bool is_shown_as(const CpuList& set, const CpuList& now) {
+    if (now == set) return true;
+    if (now.empty() || !std::ranges::includes(set, now)) return false;
+    const auto online = read_online_cpus();
+    return online && std::ranges::none_of(set, [&](unsigned cpu) {
+               return std::ranges::binary_search(*online, cpu) && !std::ranges::binary_search(now, cpu);
+           });
+}
+
 /// True if `now` is an affinity of ours. After an unfinished move it may be any part of `cpus`, because a
 /// cpuset may have reduced it.
 bool is_bound_by(const WorkerBinding& binding, const CpuList& now) {
-    if (now == binding.cpus) return true;
+    if (is_shown_as(binding.cpus, now)) return true;
     if (binding.leaving.empty()) return false;
-    return now == binding.leaving || std::ranges::includes(binding.cpus, now);
+    return is_shown_as(binding.leaving, now) || std::ranges::includes(binding.cpus, now);
 }
 
 /// Binds a thread of the process of `binding`, and notes its original affinity there. True if this changed

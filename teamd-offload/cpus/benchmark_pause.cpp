@@ -11,16 +11,24 @@ Result<std::unique_ptr<BenchmarkPause>> BenchmarkPause::make(sd_event* loop, con
     };
     std::unique_ptr<BenchmarkPause> pause(new BenchmarkPause(
         log, {{BenchmarkStep::interrupts, step_of(interrupts)}, {BenchmarkStep::workers, step_of(workers)}}));
-    pause->limit_ = TEAMO_TRY(Timer::make(loop, [self = pause.get()] {
-        for (auto& [name, step] : self->steps_) {
-            if (step.before && !step.overridden)
-                self->log_(Level::notice,
-                           fmt::format("{}: no request from the benchmark for {} s; managed as before",
-                                       name_of(name), max_silence.count()));
-            end(step);
-        }
-    }));
+    pause->limit_ = TEAMO_TRY(Timer::make(loop, [self = pause.get()] { self->end_silent(); }));
     return pause;
+}
+
+void BenchmarkPause::end_silent() {
+    const auto now = Clock::now();
+    for (auto& [name, step] : steps_) {
+        if (!step.before) continue;
+        if (now < step.until) {
+            limit_->after(std::chrono::duration_cast<std::chrono::milliseconds>(step.until - now) +
+                          std::chrono::milliseconds{1});
+            continue;
+        }
+        if (!step.overridden)
+            log_(Level::notice, fmt::format("{}: no request from the benchmark for {} s; managed as before",
+                                            name_of(name), max_silence.count()));
+        end(step);
+    }
 }
 
 Result<> BenchmarkPause::request(BenchmarkStep name, TrialState state) {
@@ -33,7 +41,8 @@ Result<> BenchmarkPause::request(BenchmarkStep name, TrialState state) {
         return fail(ECANCELED,
                     fmt::format("the administrator has switched {} during the benchmark", name_of(name)));
     if (!step.before) step.before = step.managed();
-    limit_->after(max_silence);
+    step.until = Clock::now() + max_silence;
+    end_silent();
     step.manage(state == TrialState::on);
     return {};
 }

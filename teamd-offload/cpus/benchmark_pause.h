@@ -22,7 +22,7 @@ public:
                                                         Interrupts& interrupts, Workers& workers);
 
     /// on, off: begins or continues a pause of this step, and sets whether it is managed; 15 s after the last
-    /// request all steps are managed as before. end: this step is. ECANCELED: the administrator has changed
+    /// request the step is managed as before. end: at once. ECANCELED: the administrator has changed
     /// it meanwhile (set_managed()).
     Result<> request(BenchmarkStep step, TrialState state);
     /// Requested by the administrator: stays when the pause ends.
@@ -41,12 +41,14 @@ private:
         std::function<bool()> managed;
         std::function<void(bool)> manage;
         std::optional<bool> before{}; ///< whether it was managed when its pause began; none: no pause
+        Clock::time_point until{};    ///< the pause ends then without another request
         bool overridden = false;      ///< the administrator has changed it since; not set back
     };
 
     BenchmarkPause(const Log& log, std::map<BenchmarkStep, Step> steps)
         : log_(log), steps_(std::move(steps)) {}
     static void end(Step& step);
+    void end_silent();
 
     const Log& log_;
     std::map<BenchmarkStep, Step> steps_;

@@ -31,11 +31,13 @@ Result<std::unique_ptr<Interrupts>> Interrupts::make(sd_event* loop, TeamContext
     std::unique_ptr<Interrupts> interrupts(new Interrupts(loop, context, std::move(family)));
     interrupts->timer_ = TEAMO_TRY(Timer::make(loop, [self = interrupts.get()] { self->poll(); }));
     TEAMO_TRY(interrupts->ask_irqbalance());
+    if (!interrupts->managed_) interrupts->claims_file_.remove(context.name()); // an earlier daemon's
     return interrupts;
 }
 
 Result<> Interrupts::ask_irqbalance() {
-    if (config_.irqbalance && !irqbalance_)
+    // An earlier daemon's bans are withdrawn, too.
+    if (!irqbalance_ && (config_.irqbalance || IrqBalance::has_asked(context_.name())))
         irqbalance_ = TEAMO_TRY(IrqBalance::make(loop_, log_, context_.name()));
     return {};
 }
@@ -61,13 +63,12 @@ void Interrupts::follow(const std::vector<Port>& ports) {
 }
 
 void Interrupts::manage(bool managed) {
-    if (!managed && managed_) {
-        for (auto& port : ports_)
-            restore(port);
-        remove_claims();
-    }
+    const bool ends = !managed && managed_;
     managed_ = managed;
+    if (ends) remove_claims();
     for (auto& port : ports_) {
+        if (ends) restore_unwanted(port);
+        if (ends) port.plan = {};
         port.repair = port.mask_repair = {};
         port.contested = port.threads_stay = false;
         port.refused.clear();
@@ -94,7 +95,8 @@ bool Interrupts::has_queues() const {
 void Interrupts::poll() {
     // Virtual devices have no queues; follow() reports a port that comes up.
     timer_->after(has_queues() ? poll_interval : slow_poll_interval);
-    const bool cpus_changed = read_cpus();
+    read_cpus();
+    const bool cpus_changed = std::exchange(cpus_changed_, false);
     refresh_next_masks();
     for (auto& port : ports_) {
         if (cpus_changed) {
@@ -130,23 +132,21 @@ void Interrupts::end() {
         if (sd_event_run(loop->get(), std::chrono::microseconds(100ms).count()) < 0) return;
 }
 
-/// True: a CPU went offline or came online.
-bool Interrupts::read_cpus() {
+void Interrupts::read_cpus() {
     auto online = read_file("/sys/devices/system/cpu/online", 65536);
     const bool changed = online && *online != online_;
     const auto now = Clock::now();
-    if (!changed && now - topology_at_ < slow_poll_interval) return false;
+    if (!changed && now - topology_at_ < slow_poll_interval) return;
     auto topology = read_cpu_topology();
     if (!topology) {
-        failure_(log_, Level::warning, "", topology.error().text);
-        return false;
+        return failure_(log_, Level::warning, "", topology.error().text);
     }
     const bool first = online_.empty();
     if (online) online_ = std::move(*online);
     topology_at_ = now;
     if (*topology != topology_) plan_due_ = true;
     topology_ = std::move(*topology);
-    return changed && !first;
+    cpus_changed_ |= changed && !first;
 }
 
 /// One port per poll, of those that have XPS or RPS masks set.
@@ -326,7 +326,7 @@ CpuList Interrupts::cpus_of(IfIndex port) {
 }
 
 InterruptStatus Interrupts::dry_run() {
-    static_cast<void>(read_cpus());
+    read_cpus();
     for (auto& port : ports_)
         read(port);
     const auto made = plan(claims_file_.others(context_.name()));

@@ -83,7 +83,7 @@ private:
     Result<> ask_irqbalance();
     bool has_queues() const;
     void poll();
-    bool read_cpus();
+    void read_cpus();
     void read(Followed& port);
     void learn(Followed& port);
     void note_queue_count(Followed& port);
@@ -96,7 +96,7 @@ private:
     DriftCause cause(const Followed& port, const CpuSetting& drifted, bool cpus_changed) const;
     void set(Followed& port, const CpuSettings& settings);
     void note_threads(Followed& port);
-    void restore(Followed& port);
+    void restore_unwanted(Followed& port);
     std::vector<std::string> writers() const;
     void remove_claims();
 
@@ -106,7 +106,7 @@ private:
     JournalKeeper& journal_ = context_.journal;
     const InterruptConfig& config_ = context_.config().interrupts;
     std::optional<Timer> timer_;
-    std::unique_ptr<IrqBalance> irqbalance_; ///< none: the configuration never enabled it
+    std::unique_ptr<IrqBalance> irqbalance_; ///< none: not wanted, and no daemon of this team has asked it
     bool managed_ = config_.policy == InterruptPolicy::unique;
     NetdevFamily family_;
     CpuClaims claims_file_{std::string(journal_directory)};
@@ -116,6 +116,7 @@ private:
     Clock::time_point topology_at_{}, claims_at_{};
     std::vector<Followed> ports_;
     bool plan_due_ = true, claimed_ = false;
+    bool cpus_changed_ = false; ///< a CPU went offline or came online since the last poll
     std::string degraded_;
     LogOnce failure_; ///< to read the CPUs or the claims
 };

@@ -32,6 +32,7 @@ std::string cpus_text(const CpuList& cpus) {
 } // namespace
 
 void Interrupts::reconcile(Followed& port, bool cpus_changed) {
+    restore_unwanted(port);
     port.wanted = managed_ ? interrupt_settings(port.now, port.plan.cpus, topology_, config_) : CpuSettings{};
     auto* set_cpus = journal_.cpus(port.index);
     if (set_cpus == nullptr) return;
@@ -127,16 +128,21 @@ void Interrupts::note_threads(Followed& port) {
     port.threads_stay = stay;
 }
 
-void Interrupts::restore(Followed& port) {
+/// What an earlier configuration or daemon has set and this one does not set.
+void Interrupts::restore_unwanted(Followed& port) {
     auto* set_cpus = journal_.cpus(port.index);
     const auto* link = context_.link(port.index);
     if (set_cpus == nullptr || link == nullptr) return;
-    if (auto restored = restore_cpus(*link, *set_cpus); !restored)
+    SetCpus unwanted;
+    for (const auto& entry : *set_cpus)
+        if (!managed_ || !is_switched_on(entry.first.kind, config_)) unwanted.insert(entry);
+    if (unwanted.empty()) return;
+    if (auto restored = restore_cpus(*link, unwanted); !restored)
         log_(Level::warning, fmt::format("port {}: {}", port.name, restored.error().text));
-    set_cpus->clear();
+    for (const auto& entry : unwanted)
+        set_cpus->erase(entry.first);
     static_cast<void>(journal_.keep());
     port.stale = true;
-    port.plan = {};
 }
 
 } // namespace teamo

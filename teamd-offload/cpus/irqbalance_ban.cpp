@@ -247,6 +247,12 @@ void IrqBalance::end_round(Status status, Clock::duration next_round, bool final
     done(); // may destroy this object
 }
 
+bool IrqBalance::has_asked(const std::string& team, const IrqBalancePlaces& places) {
+    const auto record = read_file(places.record + "/irqbalance-bans");
+    const auto asked = parse_bans_asked(record.value_or(""));
+    return asked && asked->teams.contains(team);
+}
+
 Result<> IrqBalance::write_record() const {
     const auto text = text_of(record_);
     return read_file(record_path()).value_or("") == text ? Result<>() : replace_file(record_path(), text);

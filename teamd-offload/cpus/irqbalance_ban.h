@@ -41,6 +41,9 @@ public:
     static Result<std::unique_ptr<IrqBalance>> make(sd_event* loop, const Log& log, std::string team,
                                                     IrqBalancePlaces places = {});
 
+    /// True if a daemon of this team has asked for bans that nobody has withdrawn.
+    static bool has_asked(const std::string& team, const IrqBalancePlaces& places = {});
+
     /// Bans these and no others from now on; does nothing if they are the same.
     void keep_out(BannedIrqs irqs);
 

@@ -267,7 +267,7 @@ void Workers::keep() {
 }
 
 void Workers::manage(bool managed) {
-    if (managed == managed_) return;
+    if (managed == managed_ && (managed || journal_.workers().empty())) return;
     managed_ = managed;
     if (managed) {
         failed_.clear();

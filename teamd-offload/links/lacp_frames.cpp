@@ -123,7 +123,7 @@ void LacpFrames::send_due() {
     for (const auto& outgoing : system->due(now))
         send(*system, outgoing);
     for (auto& [port, wire] : wires_)
-        log_reason(wire, system->status(port, now));
+        if (system->has(port)) log_reason(wire, system->status(port, now));
     now = Clock::now();
     if (const auto deadline = system->deadline(now))
         timer_->at(*deadline);

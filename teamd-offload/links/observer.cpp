@@ -81,10 +81,11 @@ Result<> Observer::refresh() {
     stale_ = true;
     // Events in the queue are older than this dump, and would overwrite it; but the dump does not show that a
     // device was removed if another one has its index.
-    TEAMO_TRY(events_.receive([this](const nlmsghdr* message) {
+    const auto received = TEAMO_TRY(events_.receive([this](const nlmsghdr* message) {
         const auto link = parse_link(message);
         if (link && message->nlmsg_type == RTM_DELLINK) removed_.insert(link->index);
     }));
+    if (received == NetlinkSocket::Received::lost) gap_ = true;
     links_ = TEAMO_TRY(control_.read_all());
     ++events_taken_;
     stale_ = false;

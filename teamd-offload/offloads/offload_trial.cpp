@@ -34,7 +34,7 @@ Result<> Offloads::begin_trial(IfIndex port, const std::string& name) {
     if (before.empty()) return fail(EOPNOTSUPP, name + " has no TSO that can be switched");
     auto* entry = context_.journal.port(port);
     if (entry == nullptr) return fail(ENODEV, name + " is no port of the team");
-    entry->trial = before;
+    if (entry->trial.empty()) entry->trial = before; // else an earlier one could not be restored yet
     TEAMO_TRY(context_.journal.keep());
     context_.log(Level::debug, fmt::format("port {}: TSO is measured", name));
     tried_ = port;
@@ -83,8 +83,9 @@ void Offloads::end_leftover_trials(std::vector<PortBefore>& ports) const {
 }
 
 void Offloads::restore_tso(PortBefore& port) const {
-    const auto before = std::exchange(port.trial, {});
+    const auto before = port.trial;
     const auto now = context_.ethtool.set_features(port.index, before);
+    if (now || !is_passing(now.error())) port.trial.clear(); // else the next start or stop tries again
     if (!now && now.error().number != ENODEV)
         context_.log(Level::warning, fmt::format("port {}: cannot restore TSO after its measurement: {}",
                                                  port.name, now.error().text));

@@ -122,6 +122,7 @@ Result<> Offloads::add(const Link& port, const OffloadContract& contract, const 
     devices_.push_back(
         {.index = port.index, .name = port.name, .title = "port " + port.name, .contract = contract});
     auto& added = devices_.back();
+    added.kept = kept;
     auto features = context_.ethtool.read_features(port.index);
     if (!features) {
         context_.log(Level::warning, fmt::format("{}: {}", added.title, features.error().text));
@@ -184,9 +185,9 @@ void Offloads::mark_stale(IfIndex index) {
 }
 
 void Offloads::reread(Device& device) {
-    device.stale = false;
     const auto read = context_.ethtool.read_features(device.index);
-    if (!read) return; // the kernel reports a device that is gone
+    device.stale = !read && is_passing(read.error()); // the next pass reads it
+    if (!read) return;                                // the kernel reports a device that is gone
     auto features = as_seen(*read, device.is_team);
     if (features == device.features) return;
     std::ranges::set_symmetric_difference(device.features.active, features.active,

@@ -324,11 +324,12 @@ void Team::stop() {
     const auto left = ports.await_leaving(until);
     remove_device(until);
     subsystems.interrupts->end();
-    if (left == 0)
-        context.journal.remove_file();
-    else
+    if (left != 0)
         context.log(Level::warning,
                     fmt::format("{} ports are not restored; to try again, start and stop the team", left));
+    if (!context.journal.workers().empty())
+        context.log(Level::warning, "not all workers are released; to try again, start and stop the team");
+    if (left == 0 && context.journal.workers().empty()) context.journal.remove_file();
 }
 
 void Team::remove_device(Clock::time_point until) {

@@ -43,6 +43,11 @@ Sender sender(const CpuTopology& topology, const Cpu& cpu, std::span<const unsig
 
 } // namespace
 
+bool is_switched_on(CpuSetting::Kind kind, const InterruptConfig& config) {
+    if (kind == Kind::xps) return config.xps;
+    return kind != Kind::rps || config.rps;
+}
+
 CpuSettings interrupt_settings(const PortInterrupts& port, const std::vector<unsigned>& cpus,
                                const CpuTopology& topology, const InterruptConfig& config) {
     CpuSettings settings;

@@ -12,6 +12,9 @@
 
 namespace teamo {
 
+/// False: the configuration wants no settings of this kind.
+bool is_switched_on(CpuSetting::Kind kind, const InterruptConfig& config);
+
 /// The wanted settings. `cpus`: by queue, as planned; empty: no settings. Vectors without a queue get the
 /// first CPU. Managed interrupts are left out.
 CpuSettings interrupt_settings(const PortInterrupts& port, const std::vector<unsigned>& cpus,

@@ -34,6 +34,7 @@ void PortSet::drop_lost() {
     for (const auto& port : std::vector(ports_)) {
         if (context_.link(port.index) != nullptr && !back.contains(port.index)) continue;
         context_.log(Level::warning, fmt::format("port {}: its device is gone", port.name));
+        returned_.insert(port.index); // it may be back before this pass ends
         for (const auto& [name, config] : context_.config().ports)
             if (name == port.key) awaited_.insert(name); // also one that only a request has configured
         remove(port.index);

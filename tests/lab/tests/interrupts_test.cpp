@@ -159,6 +159,13 @@ TEST_F(InterruptCpus, changes_nothing_with_policy_off) {
         << wrong(team);
     EXPECT_EQ(0, team.teamoctl({"interrupts", "restore"}).status);
     EXPECT_EQ(before, all_affinities());
+    EXPECT_EQ(0, team.teamoctl({"interrupts", "apply"}).status);
+    ASSERT_TRUE(eventually(
+        "all are placed again", [&] { return wrong(team).empty(); }, 20s))
+        << wrong(team);
+    team.kill();
+    team.start();
+    EXPECT_TRUE(eventually("the next daemon restores them", [&] { return before == all_affinities(); }));
     EXPECT_EQ(0, team.stop());
 }
 

@@ -55,6 +55,15 @@ TEST(DrainBound, is_long_enough_for_few_large_packets) {
     }
 }
 
+TEST(DrainBound, knows_no_rate_across_two_queues) {
+    DrainBound bound;
+    bound.step(queue(500'000, 1'000'000), gigabit_speed, start);
+    bound.step(queue(500'000, 1'125'000), gigabit_speed, start + 10ms);
+    bound.step(queue(500'000, 0), gigabit_speed, start + 20ms); // replaced
+    bound.step(queue(500'000, 125'000), gigabit_speed, start + 30ms);
+    EXPECT_GT(bound.step(queue(500'000, 250'000), gigabit_speed, start + 40ms), 40ms + 10ms);
+}
+
 TEST(DrainBound, remembers_long_queue_for_some_time) {
     DrainBound bound;
     bound.step(queue(500'000, 0), gigabit_speed, start);

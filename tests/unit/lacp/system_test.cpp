@@ -234,6 +234,45 @@ TEST_F(SystemTest, continues_in_fallback) {
     EXPECT_THAT(next.carrying().distributing, ElementsAre(port(1)));
 }
 
+TEST_F(SystemTest, leaves_a_held_port_in_fallback) {
+    settings_.control = MuxControl::independent;
+    settings_.fallback = LacpFallback::one_port;
+    plug(1);
+    plug(2);
+    advance(3s);
+    ASSERT_THAT(distributing_ports(), ElementsAre(port(1)));
+    link(1).held = true;
+    update();
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(2)));
+    link(2).held = true;
+    update();
+    EXPECT_THAT(distributing_ports(), testing::SizeIs(1)) << "no port is better than the others";
+}
+
+TEST_F(SystemTest, does_not_send_by_a_held_port_with_fallback_of_all) {
+    settings_.control = MuxControl::independent;
+    settings_.fallback = LacpFallback::all_ports;
+    plug(1);
+    plug(2);
+    advance(3s);
+    ASSERT_THAT(distributing_ports(), ElementsAre(port(1), port(2)));
+    link(1).held = true;
+    update();
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(2)));
+    EXPECT_THAT(system().carrying().collecting, ElementsAre(port(1), port(2)));
+}
+
+TEST_F(SystemTest, counts_other_slow_protocols_apart) {
+    plug(1);
+    auto oam = build_frame(Marker{}, {});
+    oam.at(14) = std::byte{3}; // the subtype
+    for (int count = 0; count < 20; ++count)
+        system().receive(port(1), oam, now);
+    system().receive(port(1), build_frame(Marker{.requester_port = 4}, {}), now);
+    EXPECT_EQ(1U, system().status(port(1), now).counters.markers_received);
+    EXPECT_EQ(0U, system().status(port(1), now).counters.excess_received);
+}
+
 TEST_F(SystemTest, answers_markers_with_a_bound) {
     plug(1);
     const auto frame = build_frame(Marker{.requester_port = 4, .transaction = 1}, {});

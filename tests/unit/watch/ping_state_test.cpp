@@ -179,7 +179,7 @@ TEST(PingState, misses_nothing_while_its_target_is_not_known) {
 }
 
 TEST(PingState, begins_to_count_again_with_a_new_link) {
-    PingState ping({.interval = 1s, .missed_max = 3}, false, /*trusted=*/true);
+    PingState ping({.interval = 1s, .missed_max = 3}, false, Trust::yes);
     auto now = zero;
     run(ping, now, zero + 10s, never);
     ASSERT_FALSE(ping.up());
@@ -189,13 +189,23 @@ TEST(PingState, begins_to_count_again_with_a_new_link) {
 }
 
 TEST(PingState, is_up_with_its_link_if_it_is_trusted) {
-    PingState ping({.init_wait = 5s}, false, /*trusted=*/true);
+    PingState ping({.init_wait = 5s}, false, Trust::yes);
     ping.note_role({.passes = false, .sends = true}, zero);
     EXPECT_FALSE(ping.up());
     ping.step(true, zero);
     EXPECT_TRUE(ping.up());
     ping.step(false, zero + 1s);
     EXPECT_FALSE(ping.up());
+    ping.step(true, zero + 2s);
+    EXPECT_TRUE(ping.up());
+}
+
+TEST(PingState, is_trusted_from_the_next_link_on_if_answers_were_missing) {
+    PingState ping({}, false, Trust::next_link);
+    ping.note_role({.passes = false, .sends = true}, zero);
+    ping.step(true, zero);
+    EXPECT_FALSE(ping.up());
+    ping.step(false, zero + 1s);
     ping.step(true, zero + 2s);
     EXPECT_TRUE(ping.up());
 }

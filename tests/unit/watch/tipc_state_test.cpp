@@ -32,8 +32,18 @@ TEST(TipcState, goes_down_with_the_link) {
     EXPECT_FALSE(state.up());
 }
 
+TEST(TipcState, is_trusted_from_the_next_link_on_if_tipc_had_no_link) {
+    TipcState state(false, Trust::next_link);
+    state.note_role({.passes = false, .sends = true}, origin);
+    state.step(true, origin);
+    EXPECT_FALSE(state.up());
+    state.step(false, origin + 1s);
+    state.step(true, origin + 2s);
+    EXPECT_TRUE(state.up());
+}
+
 TEST(TipcState, is_tried_again_if_lacp_has_left_the_port) {
-    TipcState state(false, /*trusted=*/true);
+    TipcState state(false, Trust::yes);
     state.note_role({.passes = false, .sends = true}, origin);
     state.step(true, origin);
     EXPECT_TRUE(state.up());
