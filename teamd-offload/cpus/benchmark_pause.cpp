@@ -17,11 +17,11 @@ Result<std::unique_ptr<BenchmarkPause>> BenchmarkPause::make(sd_event* loop, con
 
 void BenchmarkPause::end_silent() {
     const auto now = Clock::now();
+    std::optional<Clock::time_point> next;
     for (auto& [name, step] : steps_) {
         if (!step.before) continue;
         if (now < step.until) {
-            limit_->after(std::chrono::duration_cast<std::chrono::milliseconds>(step.until - now) +
-                          std::chrono::milliseconds{1});
+            next = earlier(next, step.until);
             continue;
         }
         if (!step.overridden)
@@ -29,6 +29,7 @@ void BenchmarkPause::end_silent() {
                                             name_of(name), max_silence.count()));
         end(step);
     }
+    if (next) limit_->at(*next);
 }
 
 Result<> BenchmarkPause::request(BenchmarkStep name, TrialState state) {

@@ -67,8 +67,10 @@ void Interrupts::manage(bool managed) {
     managed_ = managed;
     if (ends) remove_claims();
     for (auto& port : ports_) {
-        if (ends) restore_unwanted(port);
-        if (ends) port.plan = {};
+        if (ends) {
+            restore_unwanted(port);
+            port.plan = {};
+        }
         port.repair = port.mask_repair = {};
         port.contested = port.threads_stay = false;
         port.refused.clear();
@@ -138,9 +140,7 @@ void Interrupts::read_cpus() {
     const auto now = Clock::now();
     if (!changed && now - topology_at_ < slow_poll_interval) return;
     auto topology = read_cpu_topology();
-    if (!topology) {
-        return failure_(log_, Level::warning, "", topology.error().text);
-    }
+    if (!topology) return failure_(log_, Level::warning, "", topology.error().text);
     const bool first = online_.empty();
     if (online) online_ = std::move(*online);
     topology_at_ = now;

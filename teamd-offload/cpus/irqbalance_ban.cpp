@@ -248,8 +248,7 @@ void IrqBalance::end_round(Status status, Clock::duration next_round, bool final
 }
 
 bool IrqBalance::has_asked(const std::string& team, const IrqBalancePlaces& places) {
-    const auto record = read_file(places.record + "/irqbalance-bans");
-    const auto asked = parse_bans_asked(record.value_or(""));
+    const auto asked = parse_bans_asked(read_file(record_in(places)).value_or(""));
     return asked && asked->teams.contains(team);
 }
 

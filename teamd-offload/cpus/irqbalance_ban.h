@@ -70,7 +70,10 @@ private:
     void absent();
     void failed(const Error& error);
     void end_round(Status status, Clock::duration next_round, bool final);
-    std::string record_path() const { return places_.record + "/irqbalance-bans"; }
+    static std::string record_in(const IrqBalancePlaces& places) {
+        return places.record + "/irqbalance-bans";
+    }
+    std::string record_path() const { return record_in(places_); }
     Result<> write_record() const;
 
     sd_event* loop_;

@@ -135,7 +135,8 @@ private:
     void adopt();
     /// Takes what a look-up of users has found. False: it still runs, and a user of the rules is not known.
     bool take_users();
-    bool lacks_users() const;
+    bool lacks_users() const { return lookup_.is_running() && !unknown_users().empty(); }
+    std::vector<std::string> unknown_users() const; ///< that the rules name
     void begin_window();
     void release_all();
     void end_window();

@@ -5,8 +5,6 @@
 
 #include "workers/affinity.h"
 
-#include <algorithm>
-
 namespace teamo {
 
 using namespace std::chrono_literals;
@@ -55,19 +53,18 @@ bool Workers::take_users() {
         // A service that does not answer now takes nothing from what it has said before.
         found->merge(users_);
         users_ = std::move(*found);
-        for (const auto& rule : rules_)
-            if (rule.selector == WorkerSelector::user && !users_.contains(rule.name))
-                log_(Level::warning,
-                     fmt::format("/workers: there is no user {}; the rule matches no process", rule.name));
+        for (const auto& name : unknown_users())
+            log_(Level::warning,
+                 fmt::format("/workers: there is no user {}; the rule matches no process", name));
     }
     return !lacks_users();
 }
 
-bool Workers::lacks_users() const {
-    const auto is_unknown = [this](const WorkerRule& rule) {
-        return rule.selector == WorkerSelector::user && !users_.contains(rule.name);
-    };
-    return lookup_.is_running() && std::ranges::any_of(rules_, is_unknown);
+std::vector<std::string> Workers::unknown_users() const {
+    std::vector<std::string> names;
+    for (const auto& rule : rules_)
+        if (rule.selector == WorkerSelector::user && !users_.contains(rule.name)) names.push_back(rule.name);
+    return names;
 }
 
 /// EACCES, EPERM: by a daemon with the rights for it.

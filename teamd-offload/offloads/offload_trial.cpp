@@ -63,7 +63,12 @@ Result<> Offloads::request_trial(IfIndex port, const std::string& name, TrialSta
 
 void Offloads::end_trial(IfIndex port) {
     if (!tried_ || (port && tried_ != port)) return;
-    if (auto* entry = context_.journal.port(std::exchange(tried_, {}))) restore_tso(*entry);
+    auto* entry = context_.journal.port(tried_);
+    if (entry != nullptr) restore_tso(*entry);
+    if (entry != nullptr && !entry->trial.empty())
+        trial_limit_->after(longest_trial_silence); // the driver is busy: again then
+    else
+        tried_ = {};
     // If it fails, the end of the next pass tries again; to restore twice does no harm.
     static_cast<void>(context_.journal.keep());
 }
@@ -85,7 +90,7 @@ void Offloads::end_leftover_trials(std::vector<PortBefore>& ports) const {
 void Offloads::restore_tso(PortBefore& port) const {
     const auto before = port.trial;
     const auto now = context_.ethtool.set_features(port.index, before);
-    if (now || !is_passing(now.error())) port.trial.clear(); // else the next start or stop tries again
+    if (now || !is_passing(now.error())) port.trial.clear();
     if (!now && now.error().number != ENODEV)
         context_.log(Level::warning, fmt::format("port {}: cannot restore TSO after its measurement: {}",
                                                  port.name, now.error().text));

@@ -327,9 +327,10 @@ void Team::stop() {
     if (left != 0)
         context.log(Level::warning,
                     fmt::format("{} ports are not restored; to try again, start and stop the team", left));
-    if (!context.journal.workers().empty())
+    const bool has_workers = !context.journal.workers().empty();
+    if (has_workers)
         context.log(Level::warning, "not all workers are released; to try again, start and stop the team");
-    if (left == 0 && context.journal.workers().empty()) context.journal.remove_file();
+    if (left == 0 && !has_workers) context.journal.remove_file();
 }
 
 void Team::remove_device(Clock::time_point until) {

@@ -68,6 +68,7 @@ CpuSettings interrupt_settings(const PortInterrupts& port, const std::vector<uns
     }
     place(port.others, cpus.front());
     const auto steer = [&](Kind kind, std::size_t queues, const auto& plan) {
+        if (!is_switched_on(kind, config)) return;
         std::vector<unsigned> queue_cpus; // if fewer queues have vectors, the queues use their CPUs in turn
         for (std::size_t queue = 0; queue < queues; ++queue)
             queue_cpus.push_back(cpus[queue % cpus.size()]);
@@ -75,8 +76,8 @@ CpuSettings interrupt_settings(const PortInterrupts& port, const std::vector<uns
         for (unsigned queue = 0; queue < masks.size(); ++queue)
             set(kind, queue, masks[queue]);
     };
-    if (config.xps) steer(Kind::xps, port.xps.size(), plan_xps);
-    if (config.rps) steer(Kind::rps, port.rps.size(), plan_rps);
+    steer(Kind::xps, port.xps.size(), plan_xps);
+    steer(Kind::rps, port.rps.size(), plan_rps);
     return settings;
 }
 

@@ -190,8 +190,8 @@ private:
 
     std::set<std::string> awaited_; ///< devices that are to join
     bool ends_ = false;             ///< no port joins any more
-    /// Devices that were removed and exist again. They join in a later pass, when every part has forgotten
-    /// what it had of the former device.
+    /// Devices that were removed and exist again, or may before the pass ends. They join in a later pass,
+    /// when every part has forgotten what it had of the former device.
     std::set<IfIndex> returned_;
     bool joins_returned_ = false;            ///< another pass is needed for them
     std::map<std::string, Refused> refused_; ///< by name

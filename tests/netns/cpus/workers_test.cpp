@@ -172,7 +172,7 @@ TEST_F(Workers, follows_datagrams) {
     }
 }
 
-/// A directory service that does not answer: whoever looks up a user waits, and finds none.
+/// A directory service that does not answer: each look-up of a user waits, and finds none.
 TEST_F(Workers, of_a_user_do_not_make_the_team_wait) {
     const auto& host = NetNs::current();
     must(host, "mkdir /run/etc && cp /etc/nsswitch.conf /etc/group /etc/ld.so.cache /run/etc");

@@ -32,6 +32,14 @@ protected:
             {.port = port(number), .number = number, .up = true, .speed = speed, .duplex = Duplex::full});
         update();
     }
+    /// Two ports without a partner, which may be held.
+    void begin_fallback(LacpFallback fallback) {
+        settings_.control = MuxControl::independent;
+        settings_.fallback = fallback;
+        plug(1);
+        plug(2);
+        advance(3s);
+    }
     Link& link(std::uint32_t number) { return links_.at(number - 1); }
     void update() {
         system().update(links_, now);
@@ -235,11 +243,7 @@ TEST_F(SystemTest, continues_in_fallback) {
 }
 
 TEST_F(SystemTest, leaves_a_held_port_in_fallback) {
-    settings_.control = MuxControl::independent;
-    settings_.fallback = LacpFallback::one_port;
-    plug(1);
-    plug(2);
-    advance(3s);
+    begin_fallback(LacpFallback::one_port);
     ASSERT_THAT(distributing_ports(), ElementsAre(port(1)));
     link(1).held = true;
     update();
@@ -250,11 +254,7 @@ TEST_F(SystemTest, leaves_a_held_port_in_fallback) {
 }
 
 TEST_F(SystemTest, does_not_send_by_a_held_port_with_fallback_of_all) {
-    settings_.control = MuxControl::independent;
-    settings_.fallback = LacpFallback::all_ports;
-    plug(1);
-    plug(2);
-    advance(3s);
+    begin_fallback(LacpFallback::all_ports);
     ASSERT_THAT(distributing_ports(), ElementsAre(port(1), port(2)));
     link(1).held = true;
     update();

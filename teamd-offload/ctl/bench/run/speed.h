@@ -9,8 +9,8 @@
 namespace teamo::ctl::bench {
 
 /// Blocks of 64 KiB that all CPUs of this process together copy and add up in a millisecond. Takes 10 ms.
-/// Nothing else may run meanwhile. None: the kernel does not tell the CPUs, or has no memory
-/// for a thread.
+/// Nothing else may run meanwhile. None: the kernel does not tell the
+/// CPUs, or has no memory for a thread.
 std::optional<double> machine_speed();
 
 } // namespace teamo::ctl::bench

@@ -68,7 +68,7 @@ TEST(HtmlReport, of_a_whole_run_has_every_chart) {
     if (const auto* path = std::getenv("TEAMO_REPORT")) std::ofstream(path) << report;
 }
 
-/// The attribute of all elements of a class, as written.
+/// The numbers that the groups of a pattern match, in all places.
 std::vector<double> coordinates(const std::string& drawing, const std::string& pattern) {
     std::vector<double> found;
     const std::regex wanted(pattern);

@@ -50,6 +50,7 @@ TEST(BenchText, begins_with_speed_cpu_limit_and_the_papers) {
 TEST(BenchText, has_all_figures_with_their_papers) {
     const auto text = results_text(sample_results());
     EXPECT_THAT(text, HasSubstr("all figures:\n"));
+    EXPECT_THAT(text.substr(text.find("all figures:\n")), testing::ContainsRegex("\nports +8 +8 +8"));
     for (const auto& metric : metrics()) {
         if (metric.figure == joules_per_gb || metric.figure == far_service_demand ||
             metric.figure == operations || metric.figure == file_time ||
