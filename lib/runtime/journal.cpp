@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::int64_t journal_version = 1;
 
-std::string path_of(std::string_view team) { return fmt::format("{}/{}.json", journal_directory, team); }
+constexpr std::string_view ending = ".json";
+
+std::string path_of(std::string_view team) { return fmt::format("{}/{}{}", journal_directory, team, ending); }
 
 json::Array value_of(const FeatureNames& names) { return json::Array(names.begin(), names.end()); }
 
@@ -325,6 +327,19 @@ Result<> write_journal(std::string_view team, const Journal& journal) {
 }
 
 void remove_journal(std::string_view team) { remove_file(path_of(team)); }
+
+std::map<std::string, BoundWorkers> read_workers_of_others(std::string_view team) {
+    std::map<std::string, BoundWorkers> others;
+    for (const std::string_view name : sysfs::names_in(std::string(journal_directory))) {
+        if (!name.ends_with(ending)) continue;
+        const auto other = name.substr(0, name.size() - ending.size());
+        if (other == team) continue;
+        const auto content = read_file(path_of(other), longest_journal);
+        auto journal = content ? parse_journal(*content) : Result<Journal>(tl::unexpected(content.error()));
+        if (journal && !journal->workers.empty()) others.emplace(other, std::move(journal->workers));
+    }
+    return others;
+}
 
 Result<std::string> set_journal_aside(std::string_view team) {
     const auto path = path_of(team);

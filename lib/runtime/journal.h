@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -84,6 +85,9 @@ inline constexpr std::string_view journal_directory = "/run/teamd-offload";
 Result<std::optional<Journal>> read_journal(std::string_view team);
 Result<> write_journal(std::string_view team, const Journal& journal);
 void remove_journal(std::string_view team);
+/// What the other teams of this machine have bound, by team, also those of other network namespaces and those
+/// whose daemon is away. Journals that cannot be read count as empty.
+std::map<std::string, BoundWorkers> read_workers_of_others(std::string_view team);
 /// Renames a malformed journal so that it is kept for inspection. Returns the new path.
 Result<std::string> set_journal_aside(std::string_view team);
 

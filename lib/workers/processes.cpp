@@ -78,6 +78,27 @@ Result<ProcessReading> read_process(pid_t pid, const std::string& root) {
                           .ticks = again->ticks};
 }
 
+CpuList Cpusets::effective(const std::string& path) {
+    if (const auto known = known_.find(path); known != known_.end()) return known->second;
+    const auto groups = root_ + "/sys/fs/cgroup";
+    auto cpus = sysfs::cpus(fmt::format("{}{}/cpuset.cpus.effective", groups, path));
+    if (!cpus)
+        cpus = sysfs::cpus(fmt::format("{}/cpuset{}/cpuset.effective_cpus", groups, path)); // cgroup v1
+    return known_[path] = cpus.value_or(CpuList{});
+}
+
+CpuList Cpusets::of(pid_t pid, const UnitBinding* own) {
+    const auto text = read_file(fmt::format("{}/proc/{}/cpuset", root_, pid), most_text);
+    // "/..": above the root of our control group namespace.
+    if (!text || !text->starts_with('/') || text->starts_with("/..")) return {};
+    // A group without the controller is in the cpuset of the nearest group above, whose path this is.
+    const auto path = text->substr(0, text->find('\n'));
+    if (own == nullptr) return effective(path == "/" ? "" : path);
+    auto cpus = effective(path.substr(0, path.rfind('/')));
+    if (!own->before.empty()) std::erase_if(cpus, [&](unsigned cpu) { return !contains(own->before, cpu); });
+    return cpus;
+}
+
 std::map<std::string, uid_t> resolve_users(std::span<const WorkerRule> rules) {
     std::map<std::string, uid_t> users;
     for (const auto& rule : rules)

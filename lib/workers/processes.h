@@ -30,6 +30,23 @@ Result<ProcessReading> read_process(pid_t pid, const std::string& root = "");
 /// for it: not in the daemon's loop.
 std::map<std::string, uid_t> resolve_users(std::span<const WorkerRule> rules);
 
+/// The CPUs of each process's cpuset: in the unified hierarchy, or in that of cgroup v1 at its usual place.
+/// Reads each cpuset once, so make one for each window. `root`: the directory that contains proc and sys.
+class Cpusets {
+public:
+    explicit Cpusets(std::string root = "") : root_(std::move(root)) {}
+
+    /// Empty: not known. `own`: the cpuset is that of a unit whose AllowedCPUs= we have set; what it was
+    /// before (empty: all CPUs) limits the process.
+    CpuList of(pid_t pid, const UnitBinding* own = nullptr);
+
+private:
+    CpuList effective(const std::string& path);
+
+    std::string root_;
+    std::map<std::string, CpuList> known_; ///< by path in the hierarchy
+};
+
 /// The path of the unified hierarchy's root, from /proc/self/mountinfo. ENOENT: not mounted, or not
 /// reachable.
 Result<std::string> find_unified_cgroup();

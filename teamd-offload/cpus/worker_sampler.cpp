@@ -122,11 +122,14 @@ WorkerSampler::observe(const Selection& selection, const PortTraces& ports, Cloc
     std::erase_if(known_, [&processes](const auto& entry) { return !processes.contains(entry.first); });
     udp_ = false;
     std::vector<ObservedWorker> seen;
+    Cpusets cpusets;
     for (const auto pid : processes) {
         auto* one = observe(pid, selection, now);
         if (one == nullptr) continue;
         if (one->active.policy != WorkerPolicy::off && with_udp.contains(pid)) udp_ = true;
         one->active.traffic = std::move(traffic[pid]);
+        const auto unit = selection.known.units.find(one->active.worker.unit);
+        one->active.allowed = cpusets.of(pid, unit == selection.known.units.end() ? nullptr : &unit->second);
         seen.push_back(*one);
     }
     return seen;

@@ -18,6 +18,7 @@ constexpr auto bind_retry = 60s;  ///< after a process could not be bound
 /// Time for binding in each window, since it blocks the loop; the rest is bound in the next window. A process
 /// that starts threads without end costs twice this time at most, then a pause of a minute.
 constexpr std::chrono::milliseconds window_budget = 20ms;
+constexpr const char* next_window = "will be bound in the next window";
 
 PortTraces traces_of(const std::vector<Interrupts::Arrival>& arrivals) {
     PortTraces traces;
@@ -116,12 +117,15 @@ void Workers::end_window() {
     const auto placements = planner_.step(input, now);
     const auto before = journal_.workers();
     spent_ = {};
+    overlap_now_.clear();
     for (const auto& one : *seen) {
         const auto placement = std::ranges::find(placements, one.active.worker.id, &WorkerPlacement::id);
         if (placement != placements.end()) reconcile(one, *placement);
     }
     forget_gone();
     if (journal_.workers() != before) keep();
+    others_.reset();
+    overlap_(log_, Level::warning, "workers: ", overlap_now_);
 }
 
 std::map<unsigned, double> Workers::interrupt_load() {
@@ -157,8 +161,8 @@ void Workers::reconcile(const WorkerSampler::ObservedWorker& seen, const WorkerP
                         .cpus = placement.cpus,
                         .reason = placement.reason};
     if (placement.cpus.empty()) {
-        release(worker.id);
-        release_unit(worker.unit);
+        release_in_window(worker.id);
+        release_unit_in_window(worker.unit);
     } else if (auto bound = bind(seen, placement.cpus); !bound) {
         status.cpus.clear();
         status.reason = bound.error().text;
@@ -169,8 +173,16 @@ void Workers::reconcile(const WorkerSampler::ObservedWorker& seen, const WorkerP
 Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList& cpus) {
     const auto& worker = seen.active.worker;
     const auto* known = find(worker.id);
+    const auto& units = journal_.workers().units;
+    const auto unit = units.find(worker.unit);
+    if (known == nullptr && unit == units.end()) TEAMO_TRY(refuse_of_another_team(worker));
     if (known == nullptr && seen.by_unit) {
-        if (units_.bind(worker, cpus, journal_.workers(), [this] { return journal_.keep(); })) return {};
+        const bool moves = unit == units.end() || unit->second.cpus != cpus;
+        if (moves && spent_ >= window_budget) return fail(EAGAIN, next_window);
+        const auto begun = Clock::now();
+        const bool bound = units_.bind(worker, cpus, journal_.workers(), [this] { return journal_.keep(); });
+        spent_ += Clock::now() - begun;
+        if (bound) return {};
     } else {
         release_unit(worker.unit); // AllowedCPUs= would restrict its threads
     }
@@ -180,7 +192,7 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
     if (const auto failed = failed_.find(worker.id);
         failed != failed_.end() && failed->second.cpus == cpus && Clock::now() < failed->second.retry_at)
         return fail(EPERM, failed->second.text);
-    if (spent_ >= window_budget) return fail(EAGAIN, "will be bound in the next window");
+    if (spent_ >= window_budget) return fail(EAGAIN, next_window);
     const auto begun = Clock::now();
     const auto earlier = known == nullptr ? WorkerBinding{} : *known;
     const bool moves = known == nullptr || last.cpus != cpus;
@@ -204,6 +216,25 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
     keep();
     if (moves)
         log_(Level::info, fmt::format("worker {}: runs on CPU {}", title_of(worker), text_of(entry->cpus)));
+    return {};
+}
+
+/// Two teams whose rules select the same process would bind it in turn: the first one keeps it.
+Result<> Workers::refuse_of_another_team(const Worker& worker) {
+    if (!others_) {
+        auto lock = TEAMO_TRY(LockFile::try_take(fmt::format("{}/workers.lock", journal_directory)));
+        if (!lock) return fail(EAGAIN, next_window);
+        others_.emplace(Others{.lock = std::move(*lock), .workers = read_workers_of_others(context_.name())});
+    }
+    for (const auto& [team, bound] : others_->workers) {
+        const bool binds = std::ranges::count(bound.processes, worker.id, &WorkerBinding::id) > 0 ||
+                           bound.units.contains(worker.unit);
+        if (!binds) continue;
+        if (overlap_now_.empty())
+            overlap_now_ =
+                fmt::format("{} is bound by {}, whose rules select it too", title_of(worker), team);
+        return fail(EBUSY, fmt::format("bound by {}, whose rules select it too", team));
+    }
     return {};
 }
 
@@ -242,6 +273,20 @@ void Workers::release(ProcessId id) {
                                       title_of(reading->worker)));
 }
 
+void Workers::release_in_window(ProcessId id) {
+    if (spent_ >= window_budget) return; // the next window releases it
+    const auto begun = Clock::now();
+    release(id);
+    spent_ += Clock::now() - begun;
+}
+
+void Workers::release_unit_in_window(const std::string& unit) {
+    if (spent_ >= window_budget) return;
+    const auto begun = Clock::now();
+    release_unit(unit);
+    spent_ += Clock::now() - begun;
+}
+
 void Workers::release_unit(const std::string& unit) {
     if (!journal_.workers().units.contains(unit)) return;
     if (auto released = units_.release(unit, journal_.workers());
@@ -253,10 +298,10 @@ void Workers::release_unit(const std::string& unit) {
 void Workers::forget_gone() {
     const auto bound = journal_.workers();
     for (const auto& process : bound.processes)
-        if (status_of(process.id) == nullptr) release(process.id);
+        if (status_of(process.id) == nullptr) release_in_window(process.id);
     for (const auto& entry : bound.units)
         if (std::ranges::none_of(status_, [&](const auto& one) { return one.worker.unit == entry.first; }))
-            release_unit(entry.first);
+            release_unit_in_window(entry.first);
     std::erase_if(last_bindings_, [this](const auto& entry) { return find(entry.first) == nullptr; });
     std::erase_if(failed_, [this](const auto& entry) { return status_of(entry.first) == nullptr; });
     std::erase_if(by_hand(), [](const auto& entry) { return is_gone(entry.first); });

@@ -7,6 +7,7 @@
 #include "cpus/interrupts.h"
 #include "cpus/user_lookup.h"
 #include "kernel/cpus/cpus.h"
+#include "kernel/files/files.h"
 #include "log.h"
 #include "loop.h"
 #include "model/status.h"
@@ -144,6 +145,8 @@ private:
     std::map<unsigned, double> interrupt_load();
     void reconcile(const WorkerSampler::ObservedWorker& seen, const WorkerPlacement& placement);
     Result<> bind(const WorkerSampler::ObservedWorker& seen, const CpuList& cpus);
+    /// EBUSY: another team has bound it. EAGAIN: another team is at it.
+    Result<> refuse_of_another_team(const Worker& worker);
     Result<> write_before(ProcessId id, const CpuList& cpus);
     WorkerBinding* find(ProcessId id);
     WorkerStatus* status_of(ProcessId id);
@@ -151,6 +154,9 @@ private:
     Result<> undo(ProcessId id);
     /// The same, with a line in the log.
     void release(ProcessId id);
+    /// As long as this window has time for it.
+    void release_in_window(ProcessId id);
+    void release_unit_in_window(const std::string& unit);
     void release_unit(const std::string& unit);
     void forget_gone();
     void reset_measurement();
@@ -164,7 +170,13 @@ private:
     UserLookup lookup_;
     std::map<std::string, uid_t> users_; ///< of all look-ups
     bool managed_ = true;
-    Clock::duration spent_{}; ///< time spent on binding in this window
+    Clock::duration spent_{}; ///< time spent on binding and releasing in this window
+    /// What other teams have bound; the lock is held until this window has bound what it wants.
+    struct Others {
+        LockFile lock;
+        std::map<std::string, BoundWorkers> workers;
+    };
+    std::optional<Others> others_;
     std::optional<Timer> window_, sample_;
 
     std::optional<WorkerSampler> sampler_;
@@ -174,7 +186,8 @@ private:
     AllCpuTimes cpu_times_;
     WorkerPlanner planner_;
     std::string refused_; ///< why no worker is bound (RFS); empty: they are
-    LogOnce failure_, limitations_;
+    LogOnce failure_, limitations_, overlap_;
+    std::string overlap_now_; ///< in this window
 
     struct Failure {
         CpuList cpus;
@@ -194,7 +207,8 @@ private:
 /// Whether the entry of a process that could not be released must stay.
 bool can_be_released_later(const Error& error);
 
-/// Releases everything in `bound` and logs failures. What can be released later stays there.
+/// Releases everything in `bound` and logs failures. What can be released later stays there. Processes that
+/// start threads all the time delay it by half a second in all.
 void release_workers(BoundWorkers& bound, const Log& log);
 
 } // namespace teamo

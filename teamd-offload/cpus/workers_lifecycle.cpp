@@ -5,6 +5,8 @@
 
 #include "workers/affinity.h"
 
+#include <algorithm>
+
 namespace teamo {
 
 using namespace std::chrono_literals;
@@ -73,8 +75,11 @@ bool can_be_released_later(const Error& error) {
 }
 
 void release_workers(BoundWorkers& bound, const Log& log) {
+    const auto until = Clock::now() + default_patience;
     std::erase_if(bound.processes, [&](const WorkerBinding& process) {
-        const auto released = release_process(process);
+        const auto patience = std::max(until - Clock::now(), Clock::duration::zero());
+        const auto released =
+            release_process(process, std::chrono::duration_cast<std::chrono::milliseconds>(patience));
         if (!released) log(Level::warning, released.error().text);
         return released || !can_be_released_later(released.error());
     });

@@ -37,6 +37,7 @@ enum teamo_sort {
 
 struct teamo_frame {
     __u64 to, from;
+    __u64 now;    /* nanoseconds; 0: not read */
     __u64 offset; /* of the header after the EtherType; 64 bits, so that the verifier knows it when spilled */
     __be16 ethertype;   /* after the tags */
     __u16 vlan;         /* 0: none */

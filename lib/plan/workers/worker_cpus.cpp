@@ -14,8 +14,13 @@ constexpr unsigned not_near = 8; // this rank and above
 
 } // namespace
 
-WorkerCpus::WorkerCpus(const WorkerPlanInput& input)
-    : input_(input), usable_(input.topology->eligible(input.allowed)) {}
+WorkerCpus::WorkerCpus(const WorkerPlanInput& input) : input_(input), usable_(input.topology->eligible({})) {}
+
+CpuList WorkerCpus::usable(const CpuList& allowed) const {
+    auto cpus = usable_;
+    if (!allowed.empty()) std::erase_if(cpus, [&](unsigned cpu) { return !contains(allowed, cpu); });
+    return cpus;
+}
 
 double WorkerCpus::interrupts(unsigned cpu) const {
     const auto found = input_.interrupts.find(cpu);
@@ -89,7 +94,7 @@ bool WorkerCpus::is_full(unsigned cpu, const Request& request) const {
 CpuList WorkerCpus::near(const Request& request) const {
     using Key = std::tuple<bool, unsigned, bool, int, unsigned>; // the last one is the CPU
     std::vector<Key> keys;
-    for (const auto number : usable_) {
+    for (const auto number : request.usable) {
         const auto& cpu = *input_.topology->find(number);
         const auto rank = best_rank(cpu, request);
         if (rank >= not_near) continue;
@@ -115,7 +120,7 @@ unsigned WorkerCpus::own(const Request& request) const {
         return std::tuple(workers_on(number), serves_other_ports(number, request.anchors),
                           !contains(request.now, number), core_has_some, best_rank(cpu, request), number);
     };
-    return *std::ranges::min_element(usable_, {}, key);
+    return *std::ranges::min_element(request.usable, {}, key);
 }
 
 } // namespace teamo

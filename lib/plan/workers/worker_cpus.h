@@ -14,6 +14,7 @@ public:
 
     /// What a worker needs.
     struct Request {
+        CpuList usable;  ///< by this worker, not empty
         CpuList anchors; ///< the interrupt CPUs on which its packets arrive; may be empty
         Nearness nearness = Nearness::same;
         unsigned count = 1; ///< of CPUs
@@ -23,15 +24,16 @@ public:
 
     explicit WorkerCpus(const WorkerPlanInput& input);
 
-    const CpuList& usable() const { return usable_; }
+    /// Those that are online, not isolated and `allowed`; if that is empty, of all.
+    CpuList usable(const CpuList& allowed) const;
     double interrupts(unsigned cpu) const; ///< share of its time, 0 to 1
     /// The port whose interrupts the CPU serves; empty: no port or several.
     std::string_view port_of(unsigned cpu) const;
 
     /// CPUs at the requested nearness to an anchor; if possible without other ports' interrupts and not
-    /// filled by other workers. Empty: too few CPUs are near.
+    /// filled by other workers. Empty: too few usable CPUs are near.
     CpuList near(const Request& request) const;
-    /// The CPU with the fewest workers, if possible without other ports' interrupts.
+    /// The usable CPU with the fewest workers, if possible without other ports' interrupts.
     unsigned own(const Request& request) const;
     int workers_on(unsigned cpu) const { return used(cpu).workers; }
 

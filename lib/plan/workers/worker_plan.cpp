@@ -83,13 +83,16 @@ public:
 
     void place(const ActiveWorker& active, WorkerState& state) {
         cpus_.take(claim_of(state), active.work);
-        if (!std::ranges::includes(cpus_.usable(), state.cpus)) state = {};
-        if (active.policy == WorkerPolicy::off || cpus_.usable().empty())
-            state = {.reason = active.policy == WorkerPolicy::off ? "policy off" : "no CPU is allowed"};
+        const auto usable = cpus_.usable(active.allowed);
+        if (!std::ranges::includes(usable, state.cpus)) state = {};
+        if (active.policy == WorkerPolicy::off)
+            state = {.reason = "policy off"};
+        else if (usable.empty())
+            state = {.reason = "no CPU of its cpuset is online and not isolated"};
         else if (active.policy == WorkerPolicy::spread)
-            spread(active, state);
+            spread(active, usable, state);
         else
-            follow(active, state);
+            follow(active, usable, state);
         occupy(active, state);
     }
 
@@ -143,7 +146,7 @@ private:
                static_cast<double>(traffic.packets) < least_packets * seconds_;
     }
 
-    void follow(const ActiveWorker& active, WorkerState& state) const {
+    void follow(const ActiveWorker& active, const CpuList& usable, WorkerState& state) const {
         if (is_quiet(active.traffic)) { // neither for nor against a change
             state.windows = 0;
             if (state.cpus.empty()) state.reason = "too little traffic for a decision";
@@ -159,7 +162,8 @@ private:
             anchor->cpus, {}, [this](unsigned cpu) { return cpus_.interrupts(cpu); });
         const auto nearness = nearness_at(cpus_.interrupts(anchor_cpu), nearness_now(anchor->cpus, state));
         const auto count = count_for(active, state);
-        const auto cpus = cpus_.near({.anchors = anchor->cpus,
+        const auto cpus = cpus_.near({.usable = usable,
+                                      .anchors = anchor->cpus,
                                       .nearness = nearness,
                                       .count = count,
                                       .work = active.work,
@@ -170,27 +174,28 @@ private:
         else if (count > 1)
             reason += fmt::format("; its threads need {} CPUs", count);
         else if (!contains(anchor->cpus, cpus[0]))
-            reason += why_beside(cpus[0], anchor_cpu, nearness);
+            reason += why_beside(cpus[0], anchor_cpu, usable, nearness);
         if (settle(cpus, state, reason)) {
             state.followed = cpus.empty() ? CpuList{} : anchor->cpus;
             state.nearness = nearness;
         }
     }
 
-    std::string why_beside(unsigned cpu, unsigned anchor, Nearness nearness) const {
+    std::string why_beside(unsigned cpu, unsigned anchor, const CpuList& usable, Nearness nearness) const {
         const auto where = cpus_.relation(cpu, anchor);
-        if (!contains(cpus_.usable(), anchor))
-            return fmt::format("; workers may not use that CPU: placed on {}", where);
+        if (!contains(usable, anchor))
+            return fmt::format(
+                "; it may not use that CPU (isolated, offline or outside its cpuset): placed on {}", where);
         if (nearness == Nearness::same)
             return fmt::format("; other workers use that CPU: placed on {}", where);
         return fmt::format("; that CPU spends {} % of its time in interrupts: placed on {}",
                            per_cent(cpus_.interrupts(anchor)), where);
     }
 
-    void spread(const ActiveWorker& active, WorkerState& state) const {
+    void spread(const ActiveWorker& active, const CpuList& usable, WorkerState& state) const {
         CpuList anchors;
         if (const auto anchor = anchor_of(active, state)) anchors = anchor->cpus;
-        const auto cpu = cpus_.own({.anchors = anchors, .now = claim_of(state)});
+        const auto cpu = cpus_.own({.usable = usable, .anchors = anchors, .now = claim_of(state)});
         const auto others = cpus_.workers_on(cpu);
         const auto reason =
             others == 0

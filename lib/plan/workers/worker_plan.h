@@ -28,14 +28,14 @@ struct ActiveWorker {
     Worker worker;
     WorkerPolicy policy = WorkerPolicy::follow;
     ProcessTraffic traffic{};
-    double work = 0; ///< CPU time that it used, in CPUs
+    double work = 0;   ///< CPU time that it used, in CPUs
+    CpuList allowed{}; ///< by its cpuset; empty: not known, all
 };
 
 struct WorkerPlanInput {
     const CpuTopology* topology = nullptr;
     std::vector<WorkerPort> ports{};
     std::map<unsigned, double> interrupts{}; ///< by CPU: share of the time in interrupts, 0 to 1
-    CpuList allowed{};                       ///< empty: all CPUs that are not isolated
     std::vector<ActiveWorker> workers{};     ///< in any order
 };
 

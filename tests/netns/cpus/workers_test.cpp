@@ -366,9 +366,73 @@ TEST_F(Workers, spreads_over_cpus) {
         "a CPU each", [&] { return affinity(one.pid()).size() == 1 && affinity(other.pid()).size() == 1; },
         soon));
     EXPECT_NE(affinity(one.pid()), affinity(other.pid()));
+    // The same rule of another team: the first team keeps them.
+    const TeamUnderTest second(
+        R"({"device": "team1", "workers": [{"command": "iperf3", "policy": "spread"}]})", {}, "team1");
+    const auto shown = [&] { return second.teamoctl({"workers"}).out; };
+    EXPECT_TRUE(eventually(
+        "the other team says why", [&] { return shown().find("bound by team0") != std::string::npos; },
+        soon));
     EXPECT_EQ(0, team.teamoctl({"workers", "restore"}).status);
+    EXPECT_TRUE(eventually(
+        "the other team binds them",
+        [&] {
+            return shown().find("bound by team0") == std::string::npos && affinity(one.pid()).size() == 1 &&
+                   affinity(other.pid()).size() == 1;
+        },
+        soon))
+        << shown();
+    EXPECT_EQ(0, second.teamoctl({"workers", "restore"}).status);
     EXPECT_EQ(cpus_, affinity(one.pid()));
     EXPECT_EQ(cpus_, affinity(other.pid()));
+}
+
+/// A control group (cgroup v1) that may use only this CPU. Mounted by the test, whose /sys has no control
+/// groups.
+class Cpuset {
+public:
+    explicit Cpuset(unsigned cpu) {
+        if (::mount("tmpfs", mounts_, "tmpfs", 0, nullptr) < 0) throw SetupError("cannot mount a tmpfs");
+        fs::create_directory(hierarchy_);
+        is_there_ = ::mount("cgroup", hierarchy_.c_str(), "cgroup", 0, "cpuset") == 0;
+        if (!is_there_) return; // the unified hierarchy has the controller
+        fs::create_directory(folder_);
+        write("cpuset.cpus", std::to_string(cpu));
+        write("cpuset.mems", "0");
+    }
+    ~Cpuset() {
+        ::rmdir(folder_.c_str());
+        ::umount2(hierarchy_.c_str(), MNT_DETACH);
+        ::umount2(mounts_, MNT_DETACH);
+    }
+    bool is_there() const { return is_there_; }
+    void write(const char* file, const std::string& text) const { std::ofstream(folder_ / file) << text; }
+
+private:
+    const char* mounts_ = "/sys/fs/cgroup";
+    fs::path hierarchy_ = fmt::format("{}/cpuset", mounts_),
+             folder_ = hierarchy_ / fmt::format("teamo-test-{}", ::getpid());
+    bool is_there_ = false;
+};
+
+TEST_F(Workers, are_placed_within_their_cpuset) {
+    const Cpuset cpuset(cpus_[1]);
+    if (!cpuset.is_there()) GTEST_SKIP() << "no cpusets of cgroup v1";
+    const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
+    bring_up(wires_, team);
+    const auto worker = server(5201);
+    cpuset.write("tasks", std::to_string(worker.pid()));
+    listens(5201);
+    const auto traffic = client(cpus_[0], 5201);
+    EXPECT_TRUE(eventually(
+        "it is bound",
+        [&] {
+            const auto shown = team.teamoctl({"workers"}, {"--json"}).out;
+            return shown.find("it may not use that CPU") != std::string::npos &&
+                   shown.find(fmt::format(R"("cpus": "{}")", cpus_[1])) != std::string::npos;
+        },
+        soon))
+        << team.teamoctl({"workers"}).out;
 }
 
 /// The number of BPF objects that the daemon has open.

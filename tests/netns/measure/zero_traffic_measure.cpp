@@ -92,8 +92,9 @@ private:
     std::vector<std::thread> threads_;
 };
 
-/// The share of the host's CPU that a busy program gets in this time. The CPU time of its thread, not the work
-/// that it does: how fast a virtual CPU works changes with what its neighbours do, from second to second.
+/// The share of the host's CPU that a busy program gets in this time. The CPU time of its thread, not the
+/// work that it does: how fast a virtual CPU works changes with what its neighbours do, from second to
+/// second.
 double cpu_left(std::chrono::milliseconds time) {
     const OnCpu here(host_cpu);
     const auto used = [] {
@@ -104,12 +105,13 @@ double cpu_left(std::chrono::milliseconds time) {
     };
     const auto start = SteadyClock::now();
     const auto used_before = used();
-    while (SteadyClock::now() - start < time) {}
+    while (SteadyClock::now() - start < time) {
+    }
     return (used() - used_before) / (SteadyClock::now() - start);
 }
 
-/// The rate of a storm that leaves less than an eighth of the host's CPU: a fast machine needs a fast one. The
-/// guard is off. Ends where the sender itself takes half of the CPU.
+/// The rate of a storm that leaves less than an eighth of the host's CPU: a fast machine needs a fast one.
+/// The guard is off. Ends where the sender itself takes half of the CPU.
 unsigned rate_that_takes_the_cpu(const NetNs& from) {
     const auto left = [&](const char* device, unsigned rate) {
         const ArpStorm storm(from, device, rate);
@@ -119,7 +121,7 @@ unsigned rate_that_takes_the_cpu(const NetNs& from) {
             shares.push_back(cpu_left(400ms)); // two bursts of each sender
         return median(shares);
     };
-    for (unsigned rate = least_rate;; rate += rate / 12) {
+    for (unsigned rate = least_rate;; rate += rate / 24) {
         const double alone = left("nowhere", rate);
         if (left("p1", rate) < alone / 8 || alone < 0.5) return rate;
     }

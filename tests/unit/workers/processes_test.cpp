@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "workers/processes.h"
 
+#include "unit/kernel/tree.h"
+
 #include <gmock/gmock.h>
 
 namespace teamo {
@@ -65,6 +67,30 @@ TEST(ProcessCgroup, lists_unified_mounts_latest_first) {
                             "32 26 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"),
         ElementsAre("/run/c d\\e", "/sys/fs/cgroup"));
     EXPECT_THAT(parse_cgroup_mounts("x - cgroup2\n - cgroup2 \n1 2 3 4 5\n"), IsEmpty());
+}
+
+using Cpusets = test::Tree;
+
+TEST_F(Cpusets, are_read_in_both_hierarchies) {
+    file("proc/1/cpuset", "/system.slice/a.service");
+    file("proc/2/cpuset", "/");
+    file("proc/3/cpuset", "/old");
+    file("proc/4/cpuset", "/../b");
+    file("sys/fs/cgroup/cpuset.cpus.effective", "0-7");
+    file("sys/fs/cgroup/system.slice/cpuset.cpus.effective", "0-5");
+    file("sys/fs/cgroup/system.slice/a.service/cpuset.cpus.effective", "4");
+    file("sys/fs/cgroup/cpuset/old/cpuset.effective_cpus", "1,3");
+    teamo::Cpusets cpusets(root());
+    EXPECT_EQ(cpusets.of(1), (CpuList{4}));
+    EXPECT_EQ(cpusets.of(2), (CpuList{0, 1, 2, 3, 4, 5, 6, 7}));
+    EXPECT_EQ(cpusets.of(3), (CpuList{1, 3}));
+    EXPECT_EQ(cpusets.of(4), CpuList{});
+    EXPECT_EQ(cpusets.of(5), CpuList{});
+    // What we have set ourselves does not keep a worker where it is.
+    const UnitBinding all{.cpus = {4}, .leaving = {}, .before = {}},
+        some{.cpus = {4}, .leaving = {}, .before = {3, 4, 6}};
+    EXPECT_EQ(cpusets.of(1, &all), (CpuList{0, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(cpusets.of(1, &some), (CpuList{3, 4}));
 }
 
 TEST(UnitGroup, is_folder_of_unit_and_nothing_below) {

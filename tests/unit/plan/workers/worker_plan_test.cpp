@@ -159,19 +159,21 @@ TEST_F(WorkerPlan, avoids_interrupts_of_other_ports_and_other_nodes) {
     EXPECT_THAT(place(6), ElementsAre(2));
 }
 
-TEST_F(WorkerPlan, uses_isolated_cpus_only_if_allowed) {
+TEST_F(WorkerPlan, uses_no_cpu_that_is_isolated_or_outside_the_cpuset) {
     input_.ports = {{"eth2", {2}}};
     input_.workers = {worker(7, {{2, much}})};
     topology_.cpus[2].isolated = true;
     EXPECT_THAT(place(), ElementsAre(0));
-    EXPECT_THAT(reason(), HasSubstr("workers may not use that CPU"));
-    input_.allowed = {2, 3};
-    EXPECT_THAT(place(), ElementsAre(2));
-    input_.allowed = {3};
+    EXPECT_THAT(reason(), HasSubstr("it may not use that CPU"));
+    auto& allowed = input_.workers.front().allowed;
+    allowed = {2, 3};
     EXPECT_THAT(place(), ElementsAre(3));
-    input_.allowed = {6};
+    allowed = {6};
     EXPECT_THAT(place(), IsEmpty());
     EXPECT_THAT(reason(), HasSubstr("but fewer than 1 usable CPUs are near"));
+    allowed = {2};
+    EXPECT_THAT(place(), IsEmpty());
+    EXPECT_EQ(reason(), "no CPU of its cpuset is online and not isolated");
 }
 
 TEST_F(WorkerPlan, puts_two_light_workers_on_one_cpu) {
@@ -321,9 +323,9 @@ TEST_F(WorkerPlan, spreads_over_cores_before_siblings) {
 }
 
 TEST_F(WorkerPlan, shares_cpus_if_workers_outnumber_them) {
-    input_.allowed = {4, 5};
     for (pid_t pid = 1; pid <= 4; ++pid) {
         input_.workers.push_back(worker(pid, {}));
+        input_.workers.back().allowed = {4, 5};
         input_.workers.back().policy = WorkerPolicy::spread;
     }
     std::map<unsigned, int> on;
