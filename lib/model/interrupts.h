@@ -104,9 +104,10 @@ constexpr bool is_mask(const CpuSetting& setting) {
 
 using CpuSettings = std::map<CpuSetting, CpuList>;
 
-/// A setting that we changed: its value before and ours. Restored only while it still has our value.
+/// A setting that we changed. Restored only while it still has a value of ours.
 struct SetCpuList {
     CpuList before{}, ours{};
+    CpuList leaving{}; ///< our former value, until the kernel has accepted `ours`; empty: it has
     bool operator==(const SetCpuList&) const = default;
 };
 

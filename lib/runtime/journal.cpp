@@ -37,7 +37,8 @@ json::Array value_of(const SetCpus& settings) {
         list.emplace_back(json::Object{{"kind", name_of(setting.kind)},
                                        {"number", setting.number},
                                        {"before", text_of(cpus.before)},
-                                       {"ours", text_of(cpus.ours)}});
+                                       {"ours", text_of(cpus.ours)},
+                                       {"leaving", text_of(cpus.leaving)}});
     return list;
 }
 
@@ -147,9 +148,12 @@ SetCpus parse_cpus(const json::Array& written) {
         for (const auto kind : {irq, thread, xps, rps}) {
             auto before = parse_cpu_list(json::text(entry, "before")),
                  ours = parse_cpu_list(json::text(entry, "ours"));
+            const auto leaving = parse_cpu_list(json::text(entry, "leaving")); // none in older journals
             if (json::text(entry, "kind") != name_of(kind) || !before || !ours) continue;
             settings.insert_or_assign({.kind = kind, .number = small(entry, "number")},
-                                      SetCpuList{.before = std::move(*before), .ours = std::move(*ours)});
+                                      SetCpuList{.before = std::move(*before),
+                                                 .ours = std::move(*ours),
+                                                 .leaving = leaving.value_or(CpuList{})});
         }
     return settings;
 }

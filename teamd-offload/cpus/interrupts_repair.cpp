@@ -93,8 +93,11 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
     auto* set_cpus = journal_.cpus(port.index);
     const auto now = read_cpu_settings(port.now);
     for (const auto& [setting, cpus] : settings) {
-        const auto known = set_cpus->try_emplace(setting, SetCpuList{.before = now.at(setting)}).first;
-        known->second.ours = cpus;
+        const auto& present = now.at(setting);
+        auto& known = set_cpus->try_emplace(setting, SetCpuList{.before = present}).first->second;
+        // The kernel may refuse the new value, and we may die before it is written.
+        if (known.ours != cpus && present == known.ours) known.leaving = present;
+        known.ours = cpus;
     }
     if (auto kept = journal_.keep(); !kept) {
         log_(Level::warning, kept.error().text);
@@ -102,6 +105,7 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
     }
     for (const auto& [setting, cpus] : settings) {
         const auto done = write_cpu_setting(port.name, setting, cpus);
+        if (done) (*set_cpus)[setting].leaving.clear();
         if (done || done.error().number == ENOENT || done.error().number == ESRCH)
             continue; // it vanished meanwhile
         // Tried again by the next poll; but ENOSPC (the CPU has no free vector) lasts longer.
@@ -137,10 +141,17 @@ void Interrupts::restore_unwanted(Followed& port) {
     for (const auto& entry : *set_cpus)
         if (!managed_ || !is_switched_on(entry.first.kind, config_)) unwanted.insert(entry);
     if (unwanted.empty()) return;
-    if (auto restored = restore_cpus(*link, unwanted); !restored)
-        log_(Level::warning, fmt::format("port {}: {}", port.name, restored.error().text));
-    for (const auto& entry : unwanted)
+    std::string later;
+    for (const auto& entry : unwanted) {
+        const auto restored = restore_cpus(*link, {entry});
+        if (!restored && is_passing(restored.error())) {
+            later = restored.error().text; // tried again by the next poll
+            continue;
+        }
+        if (!restored) log_(Level::warning, fmt::format("port {}: {}", port.name, restored.error().text));
         set_cpus->erase(entry.first);
+    }
+    port.restore_failure(log_, Level::warning, fmt::format("port {}: ", port.name), later);
     static_cast<void>(journal_.keep());
     port.stale = true;
 }

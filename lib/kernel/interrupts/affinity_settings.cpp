@@ -141,16 +141,16 @@ std::optional<CpuList> read_cpu_setting(const Link& link, const CpuSetting& sett
 }
 
 Result<> restore_cpus(const Link& link, const SetCpus& set, const std::string& root) {
-    std::string failed;
+    Failures failures;
     for (const auto& [setting, cpus] : set) {
         const auto now = read_cpu_setting(link, setting, root);
-        if (!now || *now != cpus.ours || *now == cpus.before) continue;
+        const bool is_ours = now && (*now == cpus.ours || (!cpus.leaving.empty() && *now == cpus.leaving));
+        if (!is_ours || *now == cpus.before) continue;
         const auto done = write_cpu_setting(link.name, setting, cpus.before, root);
-        if (!done && done.error().number != ENOENT && done.error().number != ESRCH)
-            failed.append(failed.empty() ? "" : "; ").append(done.error().text);
+        if (done || done.error().number == ENOENT || done.error().number == ESRCH) continue;
+        failures.add(done.error().number == ENOSPC ? fail(EIO, done.error().text) : done);
     }
-    if (!failed.empty()) return fail(EIO, failed);
-    return {};
+    return failures.result();
 }
 
 bool is_as_hinted(unsigned irq, const std::string& root) {

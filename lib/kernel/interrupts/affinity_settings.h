@@ -32,8 +32,8 @@ std::string meaning_of(int number, const std::string& device, const CpuSetting& 
 std::optional<CpuList> read_cpu_setting(const Link& link, const CpuSetting& setting,
                                         const std::string& root = "");
 
-/// Restores the settings that we changed, if they still have our value. Continues after a failure; the error
-/// lists all failures.
+/// Restores the settings that we changed, if they still have a value of ours. Continues after a failure; the
+/// error lists all failures, and is_passing() if one of them is. ENOSPC is not: it lasts.
 Result<> restore_cpus(const Link& link, const SetCpus& set, const std::string& root = "");
 
 /// True if the driver recommends CPUs (a non-empty affinity_hint) and the affinity is exactly those.

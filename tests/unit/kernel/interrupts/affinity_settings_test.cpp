@@ -132,8 +132,13 @@ protected:
 
     static constexpr const char* card_folder = "pci0000:00/0000:00:03.0";
     const Link card_;
-    const SetCpuList from_all_to_3{.before = {0, 1, 2, 3}, .ours = {3}};
+    const SetCpuList from_all_to_3{.before = {0, 1, 2, 3}, .ours = {3}, .leaving = {}};
 };
+
+TEST_F(AffinityRestore, restores_former_value_of_ours_if_the_last_was_refused) {
+    restore({{{Kind::irq, 33}, {.before = {0, 1, 2, 3}, .ours = {2}, .leaving = {3}}}});
+    EXPECT_EQ("0-3", affinity(33));
+}
 
 TEST_F(AffinityRestore, restores_unchanged_setting) {
     restore({{{Kind::irq, 33}, from_all_to_3}});
