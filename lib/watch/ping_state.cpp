@@ -18,9 +18,10 @@ std::chrono::milliseconds PingState::patience() const {
     // Others send when they like.
     if (!role_.sends) return interval * 5 / 4;
     if (!up_ || answered_) return interval;
-    const std::int64_t most = std::max(missed_max, 1U);
-    return std::chrono::milliseconds(
-        std::max<std::int64_t>(interval.count() * most * 19 / ((most + 1) * 20), 1));
+    const double most = std::max(missed_max, 1U); // not an integer: the product can be large
+    return std::max(std::chrono::milliseconds(static_cast<std::int64_t>(
+                        static_cast<double>(interval.count()) * most * 19 / ((most + 1) * 20))),
+                    std::chrono::milliseconds(1));
 }
 
 void PingState::begin_period(Clock::time_point now) {

@@ -50,8 +50,8 @@ PortWatch::PortWatch(std::vector<LinkWatch> watches, LinkWatchPolicy policy, Sta
     : watches_(without_loss(std::move(watches))),
       policy_(policy),
       link_(start.up),
-      was_up_(start.up && !start.unanswered),
-      losses_(start.losses) {
+      losses_(start.losses),
+      seen_(start.unanswered ? never_up : start.losses) {
     const auto trust = !start.trusted ? Trust::no : start.unanswered ? Trust::next_link : Trust::yes;
     for (const auto& watch : watches_) {
         if (const auto* ethtool = std::get_if<EthtoolWatch>(&watch))
@@ -65,7 +65,7 @@ PortWatch::PortWatch(std::vector<LinkWatch> watches, LinkWatchPolicy policy, Sta
 
 void PortWatch::step(bool link, std::uint32_t losses, Clock::time_point now) {
     // Without a delay such a loss is over already.
-    const bool bounced = link && was_up_ && losses != losses_ && waits();
+    const bool bounced = link && link_ && seen_ != never_up && losses != seen_ && waits();
     const auto step_all = [&](bool has_link) {
         for (auto& state : states_)
             std::visit([&](auto& one) { one.step(has_link, now); }, state);
@@ -73,8 +73,8 @@ void PortWatch::step(bool link, std::uint32_t losses, Clock::time_point now) {
     if (bounced) step_all(false);
     step_all(link);
     link_ = link;
-    was_up_ = up();
-    if (link && was_up_) losses_ = losses;
+    if (link) seen_ = losses;
+    if (link && up()) losses_ = losses;
 }
 
 void PortWatch::note_role(PingState::Role role, Clock::time_point now) {

@@ -60,8 +60,8 @@ private:
     std::vector<LinkWatch> watches_;
     LinkWatchPolicy policy_;
     bool link_;
-    bool was_up_; ///< at the end of the last step: answers come before the next
     std::uint32_t losses_;
+    std::uint32_t seen_;        ///< losses at the last step with a link, or never_up
     std::vector<State> states_; ///< of watches_, by number
 };
 

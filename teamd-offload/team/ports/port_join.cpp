@@ -312,6 +312,7 @@ void PortSet::adopt_port(const PortBefore& port, const Link& link, bool others_c
                                                    .unanswered = others_carry && port.unanswered,
                                                    .losses = link.carrier_losses}),
                       .modes = context_.ethtool.read_link_modes(link.index),
+                      .modes_losses = link.carrier_losses,
                       .had_link = link.has_link()});
 }
 
@@ -339,7 +340,7 @@ void PortSet::adopt_offloads() {
         auto* was = context_.journal.port(port.index);
         if (auto added = offloads.add(*context_.link(port.index), contract, was->offloads); !added)
             context_.log(Level::warning, fmt::format("port {}: {}", port.name, added.error().text));
-        was->offloads = offloads.kept(port.index);
+        if (auto kept = offloads.kept(port.index); !kept.empty()) was->offloads = std::move(kept);
     }
 }
 

@@ -102,14 +102,24 @@ void PortSet::step_watches() {
             link != nullptr && port.had_link && port.watch.carrier_losses() == link->carrier_losses;
         const bool has_link =
             link != nullptr && link->has_link() && (link->bond_uses_link || !team_is_up || in_use);
-        // Speed and duplex belong to a link: they are read when there is a new one.
-        if (has_link && !port.had_link) {
-            read_modes(port);
+        const auto losses = link == nullptr ? 0 : link->carrier_losses;
+        // Speed and duplex belong to a link: they are read when there is a new one, also after a short loss.
+        const bool is_new = has_link && (!port.had_link || port.modes_losses != losses);
+        if (is_new) {
+            port.modes_patience.reset();
             subsystems_.offloads->mark_stale(port.index);
+        }
+        if (is_new || (port.modes_patience && port.modes_patience->is_over(now))) {
+            read_modes(port);
+            port.modes_losses = losses;
+            // Some drivers know the speed a moment after the link is there, and some never.
+            await_passing(port.modes_patience, !port.modes.speed, now);
+            if (port.modes_patience && port.modes_patience->times() >= Patience::many)
+                port.modes_patience.reset();
         }
         port.had_link = has_link;
         subsystems_.probes->note_answers(port.index, port.watch);
-        port.watch.step(has_link, link == nullptr ? 0 : link->carrier_losses, now);
+        port.watch.step(has_link, losses, now);
         if (auto* entry = context_.journal.port(port.index); entry != nullptr) {
             entry->carrier_losses = waits(port) ? std::optional(port.watch.carrier_losses()) : std::nullopt;
             entry->unanswered = port.watch.has_link() && !port.watch.up();
@@ -195,8 +205,8 @@ void PortSet::note_refusal(const std::string& port, IfIndex device, const Error&
     const auto* link = context_.link(device);
     noted.state = link == nullptr ? Refused::State{} : state_of(*link);
     await_passing(noted.patience, is_passing(refusal), Clock::now());
-    // Each try may take the device down for the program that uses it.
-    if (noted.patience && noted.patience->times() >= Patience::many) noted.patience.reset();
+    // Each try may take the device down for the program that uses it: then a change of the device is awaited.
+    if (refusal.number == EBUSY && noted.patience->times() >= Patience::many) noted.patience.reset();
 }
 
 bool PortSet::is_worth_trying(const std::string& port, const Link& link) const {
@@ -209,8 +219,10 @@ bool PortSet::is_worth_trying(const std::string& port, const Link& link) const {
 std::optional<Clock::time_point> PortSet::deadline() const {
     std::optional<Clock::time_point> first;
     if (joins_returned_) first = Clock::now();
-    for (const auto& port : ports_)
+    for (const auto& port : ports_) {
         first = earlier(first, port.watch.deadline());
+        if (port.modes_patience) first = earlier(first, port.modes_patience->next());
+    }
     for (const auto& [name, refused] : refused_)
         if (refused.patience) first = earlier(first, refused.patience->next());
     for (const auto& [port, leaving] : leaving_)
@@ -261,7 +273,9 @@ void PortSet::reconfigure_ports(bool watches_anew) {
         }
         auto config = config_of(port.key);
         if (watches_anew || config.link_watches != port.config.link_watches)
-            port.watch = make_watch(config, {.up = port.watch.up(), .losses = port.watch.carrier_losses()});
+            port.watch = make_watch(config, {.up = port.watch.has_link() || port.watch.up(),
+                                             .unanswered = port.watch.has_link() && !port.watch.up(),
+                                             .losses = port.watch.carrier_losses()});
         subsystems_.offloads->change(port.index, config.offload);
         port.config = std::move(config);
     }

@@ -19,7 +19,9 @@ struct TeamPort {
     std::string name; ///< of the device at the last pass
     PortConfig config;
     PortWatch watch;
-    LinkStatus modes{}; ///< speed and duplex as last read
+    LinkStatus modes{};                       ///< speed and duplex as last read
+    std::uint32_t modes_losses = 0;           ///< Link::carrier_losses then
+    std::optional<Patience> modes_patience{}; ///< of a link whose speed is not known yet
     bool had_link = false;
     bool had_ipv6 = false; ///< at the last pass, as far as its MTU allows
 };

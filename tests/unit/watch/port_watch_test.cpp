@@ -77,6 +77,17 @@ TEST(PortWatch, delays_a_link_that_was_lost_unseen) {
     EXPECT_EQ(watch.carrier_losses(), 5U);
 }
 
+TEST(PortWatch, delays_a_link_that_was_lost_during_the_delay) {
+    const std::vector<LinkWatch> watches{EthtoolWatch{.delay_up = 1s, .delay_down = 0ms}};
+    PortWatch watch(watches, LinkWatchPolicy::any, {});
+    watch.step(true, 4, start);
+    watch.step(true, 5, start + 900ms);
+    watch.step(true, 5, start + 1s);
+    EXPECT_FALSE(watch.up());
+    watch.step(true, 5, start + 1900ms);
+    EXPECT_TRUE(watch.up());
+}
+
 TEST(PortWatch, counts_losses_only_while_link_is_there) {
     const std::vector<LinkWatch> watches{EthtoolWatch{.delay_up = 0s, .delay_down = 1s}};
     PortWatch watch(watches, LinkWatchPolicy::any, {.up = true, .losses = 4});
