@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # tests/bench/report_in_browser.sh [REPORT.html]: opens the HTML report of a benchmark in headless Chromium, 1200 and
-# 400 pixels wide, and fails if the page overflows, if texts of a chart overlap or are cut off, or if the console has an
-# error. Without a file it takes the sample of the unit tests. With AXE=axe.min.js (npm: axe-core) it also fails for
+# 400 pixels wide, and fails if the page or its summary overflows, if texts of a chart overlap or are cut off, or if the
+# console has an error. Without a file it takes the sample of the unit tests. With AXE=axe.min.js (npm: axe-core) it also fails for
 # serious findings of axe. Screenshots are in the printed folder: look at them.
 # Not part of ./quickstart test, which needs no browser. Exit status 77: skipped.
 set -euo pipefail
@@ -29,6 +29,8 @@ fi
 (async () => {
   const page = document.documentElement, found = [];
   if (page.scrollWidth > page.clientWidth) found.push(`page is ${page.scrollWidth} pixels wide, window ${page.clientWidth}`);
+  for (const box of document.querySelectorAll('.first .scroll'))
+    if (box.scrollWidth > box.clientWidth) found.push(`the summary is ${box.scrollWidth} pixels wide, its box ${box.clientWidth}`);
   for (const svg of document.querySelectorAll('svg[role=img]')) {
     const edge = svg.getBoundingClientRect();
     const texts = [...svg.querySelectorAll('text')].map(one => [one.getBoundingClientRect(), one.textContent]);

@@ -57,10 +57,11 @@ dd { margin: 0; }
   dd { margin-bottom: .6rem; }
   .first { padding: .1rem .7rem .5rem; }
   .first table { font-size: .8rem; }
-  .first th:first-child { min-width: 5.5rem; }
+  .first th:first-child { min-width: 5rem; }
   .first tbody tr:nth-child(2) > * { font-size: 1em; }
 
-  th, td, .first th, .first td { padding: .2rem .35rem; } }
+  th, td { padding: .2rem .35rem; }
+  .first th, .first td { padding: .2rem; } }
 text { fill: var(--text); font: 11px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
 text.group { font-weight: 600; font-size: 12px; }
 text.name, text.before { text-anchor: end; }
