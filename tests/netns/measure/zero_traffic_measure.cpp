@@ -92,38 +92,40 @@ private:
     std::vector<std::thread> threads_;
 };
 
-/// The share of the host's CPU that a busy program gets in this time. The CPU time of its thread, not the
-/// work that it does: how fast a virtual CPU works changes with what its neighbours do, from second to
-/// second.
+/// The share of the host's CPU that a busy program gets in this time: the steps of work that it does, times
+/// what the median step takes. How fast a virtual CPU works changes with what its neighbours do, from second
+/// to second; and softirqs that interrupt a thread count as its CPU time.
 double cpu_left(std::chrono::milliseconds time) {
     const OnCpu here(host_cpu);
-    const auto used = [] {
-        timespec now{};
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-        return std::chrono::duration<double>(std::chrono::seconds(now.tv_sec) +
-                                             std::chrono::nanoseconds(now.tv_nsec));
-    };
+    std::vector<double> steps; // seconds
+    steps.reserve(1'000'000);
+    volatile unsigned sink = 0;
     const auto start = SteadyClock::now();
-    const auto used_before = used();
-    while (SteadyClock::now() - start < time) {
+    auto now = start;
+    while (now - start < time) {
+        const auto begun = now;
+        for (unsigned count = 0; count < 5'000; ++count)
+            sink = sink + count;
+        now = SteadyClock::now();
+        steps.push_back(std::chrono::duration<double>(now - begun).count());
     }
-    return (used() - used_before) / (SteadyClock::now() - start);
+    const auto elapsed = std::chrono::duration<double>(now - start).count();
+    return static_cast<double>(steps.size()) * median(steps) / elapsed;
 }
 
-/// The rate of a storm that leaves less than an eighth of the host's CPU: a fast machine needs a fast one.
-/// The guard is off. Ends where the sender itself takes half of the CPU.
+/// The rate of a storm that leaves less than an eighth of the host's CPU, in three samples: a fast machine
+/// needs a fast one. The guard is off. Ends where the sender itself takes half of the CPU.
 unsigned rate_that_takes_the_cpu(const NetNs& from) {
     const auto left = [&](const char* device, unsigned rate) {
         const ArpStorm storm(from, device, rate);
         std::this_thread::sleep_for(50ms);
-        std::vector<double> shares;
-        for (int sample = 0; sample < 3; ++sample)
-            shares.push_back(cpu_left(400ms)); // two bursts of each sender
-        return median(shares);
+        return cpu_left(600ms); // three bursts of each sender
     };
-    for (unsigned rate = least_rate;; rate += rate / 24) {
+    for (unsigned rate = least_rate, taken = 0;;) {
         const double alone = left("nowhere", rate);
-        if (left("p1", rate) < alone / 8 || alone < 0.5) return rate;
+        taken = left("p1", rate) < alone / 8 ? taken + 1 : 0;
+        if (taken == 3 || alone < 0.5) return rate;
+        if (taken == 0) rate += rate / 24;
     }
 }
 
