@@ -52,7 +52,8 @@ PortWatch::PortWatch(std::vector<LinkWatch> watches, LinkWatchPolicy policy, Sta
       link_(start.up),
       losses_(start.losses),
       seen_(start.unanswered ? never_up : start.losses) {
-    const auto trust = !start.trusted ? Trust::no : start.unanswered ? Trust::next_link : Trust::yes;
+    const bool distrusts = start.unanswered && !start.other_watches;
+    const auto trust = !start.trusted ? Trust::no : distrusts ? Trust::next_link : Trust::yes;
     for (const auto& watch : watches_) {
         if (const auto* ethtool = std::get_if<EthtoolWatch>(&watch))
             states_.emplace_back(EthtoolState(*ethtool, start.up));

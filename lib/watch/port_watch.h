@@ -21,6 +21,8 @@ public:
         bool up = false; ///< true for a port that carried under an earlier daemon
         /// Its answers were missing then.
         bool unanswered = false;
+        /// The configuration has other watches now: whatever was missing, they are trusted.
+        bool other_watches = false;
         /// True if only a port that is up can be judged: with LACP a partner passes frames only then.
         bool trusted = false;
         std::uint32_t losses = never_up; ///< as carrier_losses()

@@ -74,7 +74,8 @@ private:
         bool threads_stay = false; ///< see model/status.h
         Clock::time_point read_at{};
         std::string drift{};
-        LogOnce restore_failure{}; ///< of what is not wanted any more
+        std::set<CpuSetting> unwritten{}; ///< refused by a passing failure
+        LogOnce restore_failure{};        ///< of what is not wanted any more
         std::string udev{}; ///< udevd's setting that also places it: "IRQAffinityPolicy=spread in FILE"
     };
 

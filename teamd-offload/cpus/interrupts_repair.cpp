@@ -40,7 +40,8 @@ void Interrupts::reconcile(Followed& port, bool cpus_changed) {
     for (const auto& [setting, cpus] : missing(read_cpu_settings(port.now), port.wanted)) {
         if (port.refused.contains(setting)) continue;
         const auto known = set_cpus->find(setting);
-        const bool was_ours = known != set_cpus->end() && known->second.ours == cpus;
+        const bool was_ours = known != set_cpus->end() && known->second.ours == cpus &&
+                              known->second.leaving.empty() && !port.unwritten.contains(setting);
         (!was_ours ? fresh : is_mask(setting) ? drifted_masks : drifted).emplace(setting, cpus);
     }
     if (!fresh.empty()) set(port, fresh);
@@ -105,16 +106,21 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
     }
     for (const auto& [setting, cpus] : settings) {
         const auto done = write_cpu_setting(port.name, setting, cpus);
+        port.unwritten.erase(setting);
         if (done) (*set_cpus)[setting].leaving.clear();
         if (done || done.error().number == ENOENT || done.error().number == ESRCH)
             continue; // it vanished meanwhile
         // Tried again by the next poll; but ENOSPC (the CPU has no free vector) lasts longer.
-        if (is_passing(done.error()) && done.error().number != ENOSPC) continue;
+        if (is_passing(done.error()) && done.error().number != ENOSPC) {
+            port.unwritten.insert(setting);
+            continue;
+        }
         port.refused.emplace(setting, done.error().text);
         if (setting.kind == Kind::thread && done.error().number == EPERM) continue; // note_threads() logs it
         log_(Level::warning, fmt::format("port {}: {}", port.name, done.error().text), message_id::none,
              {{"PORT", port.name}});
     }
+    static_cast<void>(journal_.keep()); // what is written leaves nothing
     // Read what was set really; refresh() does not read XPS and RPS masks.
     if (!refresh(port.now) || std::ranges::any_of(settings, is_mask, &CpuSettings::value_type::first))
         port.stale = true;
@@ -140,8 +146,9 @@ void Interrupts::restore_unwanted(Followed& port) {
     SetCpus unwanted;
     for (const auto& entry : *set_cpus)
         if (!managed_ || !is_switched_on(entry.first.kind, config_)) unwanted.insert(entry);
-    if (unwanted.empty()) return;
+    if (unwanted.empty()) return port.restore_failure.clear();
     std::string later;
+    bool is_restored = false;
     for (const auto& entry : unwanted) {
         const auto restored = restore_cpus(*link, {entry});
         if (!restored && is_passing(restored.error())) {
@@ -150,10 +157,11 @@ void Interrupts::restore_unwanted(Followed& port) {
         }
         if (!restored) log_(Level::warning, fmt::format("port {}: {}", port.name, restored.error().text));
         set_cpus->erase(entry.first);
+        is_restored = true;
     }
     port.restore_failure(log_, Level::warning, fmt::format("port {}: ", port.name), later);
+    if (is_restored) port.stale = true;
     static_cast<void>(journal_.keep());
-    port.stale = true;
 }
 
 } // namespace teamo

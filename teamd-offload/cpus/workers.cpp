@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr auto topology_age = 5s; ///< the topology changes seldom
 constexpr auto bind_retry = 60s;  ///< after a process could not be bound
+constexpr auto release_retry = 10s;
 /// Time for binding in each window, since it blocks the loop; the rest is bound in the next window. A process
 /// that starts threads without end costs twice this time at most, then a pause of a minute.
 constexpr std::chrono::milliseconds window_budget = 20ms;
@@ -46,6 +47,19 @@ ProcessTraffic per_second(ProcessTraffic traffic, double seconds) {
         scaled(entry.second);
     return traffic;
 }
+
+/// Adds the time until its end.
+class Spending {
+public:
+    explicit Spending(Clock::duration& spent) : spent_(spent) {}
+    Spending(const Spending&) = delete;
+    Spending& operator=(const Spending&) = delete;
+    ~Spending() { spent_ += Clock::now() - begun_; }
+
+private:
+    Clock::duration& spent_;
+    const Clock::time_point begun_ = Clock::now();
+};
 
 std::string title_of(const Worker& worker) {
     return fmt::format("{} (process {})", worker.command, worker.id.pid);
@@ -107,7 +121,7 @@ void Workers::end_window() {
     const auto seen = sampler_->observe({.rules = rules_, .users = users_, .known = journal_.workers()},
                                         traces_of(arrivals), now);
     if (!seen) return failure_(log_, Level::warning, "workers: ", seen.error().text);
-    failure_.clear();
+    if (release_at_.empty()) failure_.clear();
     status_.clear();
     WorkerPlanInput input{.topology = &topology_, .interrupts = interrupt_load()};
     for (const auto& port : arrivals)
@@ -118,14 +132,15 @@ void Workers::end_window() {
     const auto before = journal_.workers();
     spent_ = {};
     overlap_now_.clear();
+    others_is_busy_ = false;
     for (const auto& one : *seen) {
         const auto placement = std::ranges::find(placements, one.active.worker.id, &WorkerPlacement::id);
         if (placement != placements.end()) reconcile(one, *placement);
     }
     forget_gone();
     if (journal_.workers() != before) keep();
+    if (!others_is_busy_) overlap_(log_, Level::warning, "workers: ", overlap_now_);
     others_.reset();
-    overlap_(log_, Level::warning, "workers: ", overlap_now_);
 }
 
 std::map<unsigned, double> Workers::interrupt_load() {
@@ -163,6 +178,12 @@ void Workers::reconcile(const WorkerSampler::ObservedWorker& seen, const WorkerP
     if (placement.cpus.empty()) {
         release_in_window(worker.id);
         release_unit_in_window(worker.unit);
+        const auto unit = journal_.workers().units.find(worker.unit);
+        if (const auto* bound = find(worker.id); bound != nullptr)
+            status.cpus = bound->cpus;
+        else if (unit != journal_.workers().units.end())
+            status.cpus = unit->second.cpus;
+        if (!status.cpus.empty()) status.reason += "; is not released yet";
     } else if (auto bound = bind(seen, placement.cpus); !bound) {
         status.cpus.clear();
         status.reason = bound.error().text;
@@ -174,31 +195,32 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
     const auto& worker = seen.active.worker;
     const auto* known = find(worker.id);
     const auto& units = journal_.workers().units;
-    const auto unit = units.find(worker.unit);
-    if (known == nullptr && unit == units.end()) TEAMO_TRY(refuse_of_another_team(worker));
-    if (known == nullptr && seen.by_unit) {
-        const bool moves = unit == units.end() || unit->second.cpus != cpus;
-        if (moves && spent_ >= window_budget) return fail(EAGAIN, next_window);
-        const auto begun = Clock::now();
-        const bool bound = units_.bind(worker, cpus, journal_.workers(), [this] { return journal_.keep(); });
-        spent_ += Clock::now() - begun;
-        if (bound) return {};
-    } else {
-        release_unit(worker.unit); // AllowedCPUs= would restrict its threads
+    const auto bind_unit = [&] {
+        return units_.bind(worker, cpus, journal_.workers(), [this] { return journal_.keep(); });
+    };
+    bool by_unit = known == nullptr && seen.by_unit;
+    if (const auto unit = units.find(worker.unit);
+        by_unit && unit != units.end() && unit->second.cpus == cpus) {
+        if (bind_unit()) return {}; // only looks whether it still is
+        by_unit = false;
     }
     // A new thread inherits the affinity of the thread that created it, perhaps from before it was bound.
     auto& last = last_bindings_[worker.id];
-    if (known != nullptr && last.cpus == cpus && last.threads == worker.threads) return {};
+    if (known != nullptr && !units.contains(worker.unit) && last.cpus == cpus &&
+        last.threads == worker.threads)
+        return {};
     if (const auto failed = failed_.find(worker.id);
         failed != failed_.end() && failed->second.cpus == cpus && Clock::now() < failed->second.retry_at)
         return fail(EPERM, failed->second.text);
     if (spent_ >= window_budget) return fail(EAGAIN, next_window);
-    const auto begun = Clock::now();
+    const Spending spending(spent_);
+    if (known == nullptr && !units.contains(worker.unit)) TEAMO_TRY(refuse_of_another_team(worker));
+    if (by_unit && bind_unit()) return {};
+    if (!by_unit) release_unit(worker.unit); // AllowedCPUs= would restrict its threads
     const auto earlier = known == nullptr ? WorkerBinding{} : *known;
     const bool moves = known == nullptr || last.cpus != cpus;
     if (moves) TEAMO_TRY(write_before(worker.id, cpus));
     auto bound = bind_process(worker.id, cpus, earlier, window_budget);
-    spent_ += Clock::now() - begun;
     auto* entry = find(worker.id);
     if (!bound) {
         static_cast<void>(undo(worker.id)); // unless bind_process() has done it
@@ -223,6 +245,7 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
 Result<> Workers::refuse_of_another_team(const Worker& worker) {
     if (!others_) {
         auto lock = TEAMO_TRY(LockFile::try_take(fmt::format("{}/workers.lock", journal_directory)));
+        others_is_busy_ = !lock;
         if (!lock) return fail(EAGAIN, next_window);
         others_.emplace(Others{.lock = std::move(*lock), .workers = read_workers_of_others(context_.name())});
     }
@@ -230,10 +253,8 @@ Result<> Workers::refuse_of_another_team(const Worker& worker) {
         const bool binds = std::ranges::count(bound.processes, worker.id, &WorkerBinding::id) > 0 ||
                            bound.units.contains(worker.unit);
         if (!binds) continue;
-        if (overlap_now_.empty())
-            overlap_now_ =
-                fmt::format("{} is bound by {}, whose rules select it too", title_of(worker), team);
-        return fail(EBUSY, fmt::format("bound by {}, whose rules select it too", team));
+        overlap_now_ = fmt::format("the rules select processes that {} has bound; it keeps them", team);
+        return fail(EBUSY, fmt::format("process {} is bound by {}", worker.id.pid, team));
     }
     return {};
 }
@@ -253,38 +274,45 @@ Result<> Workers::write_before(ProcessId id, const CpuList& cpus) {
 
 Result<> Workers::undo(ProcessId id) {
     auto released = release_process(*find(id), window_budget);
+    if (!released) last_bindings_.erase(id); // some threads may be free
     if (released || !can_be_released_later(released.error()))
         std::erase_if(journal_.workers().processes, [id](const auto& one) { return one.id == id; });
     return released;
 }
 
-void Workers::release(ProcessId id) {
-    if (find(id) == nullptr) return;
+/// False: its entry stays, and the release must be tried again.
+bool Workers::release(ProcessId id) {
+    if (find(id) == nullptr) return true;
     const auto reading = read_process(id.pid);
     const bool is_there = reading && reading->worker.id == id;
     const auto released = undo(id);
-    // The entry stays; the next window tries again.
-    if (!released && can_be_released_later(released.error()))
-        return failure_(log_, Level::warning, "workers: ", released.error().text);
+    if (!released && can_be_released_later(released.error())) {
+        failure_(log_, Level::warning, "workers: ", released.error().text);
+        return false;
+    }
     if (!released)
         log_(Level::warning, released.error().text);
     else if (is_there)
         log_(Level::info, fmt::format("worker {}: released, its previous affinity is restored",
                                       title_of(reading->worker)));
+    return true;
 }
 
+/// Or in a later window. A process that could not be released waits, so that others have their turn.
 void Workers::release_in_window(ProcessId id) {
-    if (spent_ >= window_budget) return; // the next window releases it
-    const auto begun = Clock::now();
-    release(id);
-    spent_ += Clock::now() - begun;
+    const auto waits = release_at_.find(id);
+    if (spent_ >= window_budget || (waits != release_at_.end() && Clock::now() < waits->second)) return;
+    const Spending spending(spent_);
+    if (release(id))
+        release_at_.erase(id);
+    else
+        release_at_[id] = Clock::now() + release_retry;
 }
 
 void Workers::release_unit_in_window(const std::string& unit) {
     if (spent_ >= window_budget) return;
-    const auto begun = Clock::now();
+    const Spending spending(spent_);
     release_unit(unit);
-    spent_ += Clock::now() - begun;
 }
 
 void Workers::release_unit(const std::string& unit) {
@@ -298,10 +326,16 @@ void Workers::release_unit(const std::string& unit) {
 void Workers::forget_gone() {
     const auto bound = journal_.workers();
     for (const auto& process : bound.processes)
-        if (status_of(process.id) == nullptr) release_in_window(process.id);
+        if (status_of(process.id) != nullptr)
+            continue;
+        else if (is_gone(process.id))
+            release(process.id); // takes no time, and the journal must not grow
+        else
+            release_in_window(process.id);
     for (const auto& entry : bound.units)
         if (std::ranges::none_of(status_, [&](const auto& one) { return one.worker.unit == entry.first; }))
             release_unit_in_window(entry.first);
+    std::erase_if(release_at_, [this](const auto& entry) { return find(entry.first) == nullptr; });
     std::erase_if(last_bindings_, [this](const auto& entry) { return find(entry.first) == nullptr; });
     std::erase_if(failed_, [this](const auto& entry) { return status_of(entry.first) == nullptr; });
     std::erase_if(by_hand(), [](const auto& entry) { return is_gone(entry.first); });
@@ -329,6 +363,7 @@ void Workers::manage(bool managed) {
 
 void Workers::release_all() {
     failed_.clear();
+    release_at_.clear();
     reset_measurement();
     window_->stop();
     sample_->stop();
@@ -336,8 +371,9 @@ void Workers::release_all() {
     keep();
 }
 
-/// Earlier counts do not apply any more.
+/// Earlier counts do not apply any more, and some processes may be released.
 void Workers::reset_measurement() {
+    last_bindings_.clear();
     planner_ = WorkerPlanner();
     if (sampler_) sampler_->reset();
 }
@@ -349,6 +385,11 @@ Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {
             EBUSY,
             "all workers are released, by request or by a running benchmark; first run: workers apply");
     if (is_refused()) return fail(EBUSY, refused_);
+    if (find(reading.worker.id) == nullptr) {
+        const auto free = refuse_of_another_team(reading.worker);
+        others_.reset();
+        if (!free && free.error().number == EBUSY) return free;
+    }
     const bool begins = !is_wanted();
     by_hand()[reading.worker.id] = policy;
     keep();
@@ -362,7 +403,7 @@ Result<> Workers::release(pid_t pid) {
     auto* status = status_of(id);
     if (!by_hand().contains(id) && status == nullptr)
         return fail(ENOENT, fmt::format("process {} is no worker of this team", pid));
-    release(id);
+    if (release(id)) release_at_.erase(id);
     release_unit(reading.worker.unit);
     by_hand()[id] = WorkerPolicy::off;
     if (status != nullptr) {

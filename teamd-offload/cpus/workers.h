@@ -153,7 +153,7 @@ private:
     /// Releases a bound process. Its entry goes, unless it can be released later.
     Result<> undo(ProcessId id);
     /// The same, with a line in the log.
-    void release(ProcessId id);
+    bool release(ProcessId id);
     /// As long as this window has time for it.
     void release_in_window(ProcessId id);
     void release_unit_in_window(const std::string& unit);
@@ -177,6 +177,7 @@ private:
         std::map<std::string, BoundWorkers> workers;
     };
     std::optional<Others> others_;
+    bool others_is_busy_ = false; ///< another team held the lock in this window
     std::optional<Timer> window_, sample_;
 
     std::optional<WorkerSampler> sampler_;
@@ -201,6 +202,7 @@ private:
     };
     std::map<ProcessId, LastBinding> last_bindings_;
     std::map<ProcessId, Failure> failed_;
+    std::map<ProcessId, Clock::time_point> release_at_; ///< of those that could not be released
     std::vector<WorkerStatus> status_;
 };
 

@@ -187,7 +187,7 @@ void PortSet::note_addresses(const Link& link, PortBefore& port) {
         const auto first = port.ipv6_addresses.insert(port.ipv6_addresses.begin(), address);
         first->tentative = false;
     }
-    if (!own.empty())
+    if (!own.empty() && !refused_.contains(link.name)) // not with each try
         context_.log(
             Level::warning,
             fmt::format("port {}: has addresses of its own ({}), which do not work while it is a port; give "
@@ -314,6 +314,8 @@ void PortSet::adopt_port(const PortBefore& port, const Link& link, bool others_c
                       .modes = context_.ethtool.read_link_modes(link.index),
                       .modes_losses = link.carrier_losses,
                       .had_link = link.has_link()});
+    if (link.has_link())
+        await_passing(ports_.back().modes_patience, !ports_.back().modes.speed, Clock::now());
 }
 
 Result<> PortSet::attach_adopted(IfIndex port) {

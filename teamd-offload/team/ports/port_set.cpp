@@ -105,17 +105,13 @@ void PortSet::step_watches() {
         const auto losses = link == nullptr ? 0 : link->carrier_losses;
         // Speed and duplex belong to a link: they are read when there is a new one, also after a short loss.
         const bool is_new = has_link && (!port.had_link || port.modes_losses != losses);
+        if (is_new || !has_link) port.modes_patience.reset();
         if (is_new) {
-            port.modes_patience.reset();
             subsystems_.offloads->mark_stale(port.index);
         }
         if (is_new || (port.modes_patience && port.modes_patience->is_over(now))) {
             read_modes(port);
             port.modes_losses = losses;
-            // Some drivers know the speed a moment after the link is there, and some never.
-            await_passing(port.modes_patience, !port.modes.speed, now);
-            if (port.modes_patience && port.modes_patience->times() >= Patience::many)
-                port.modes_patience.reset();
         }
         port.had_link = has_link;
         subsystems_.probes->note_answers(port.index, port.watch);
@@ -136,6 +132,9 @@ void PortSet::read_modes(TeamPort& port) {
                                  speed(modes)),
                      message_id::none, {{"PORT", port.name}});
     port.modes = modes;
+    // Some drivers know the speed a moment after the link is there, and some never.
+    await_passing(port.modes_patience, !modes.speed, Clock::now());
+    if (port.modes_patience && port.modes_patience->times() >= Patience::many) port.modes_patience.reset();
 }
 
 bool PortSet::update_membership() {
@@ -205,8 +204,9 @@ void PortSet::note_refusal(const std::string& port, IfIndex device, const Error&
     const auto* link = context_.link(device);
     noted.state = link == nullptr ? Refused::State{} : state_of(*link);
     await_passing(noted.patience, is_passing(refusal), Clock::now());
-    // Each try may take the device down for the program that uses it: then a change of the device is awaited.
-    if (refusal.number == EBUSY && noted.patience->times() >= Patience::many) noted.patience.reset();
+    // Each try may take the device down for the program that uses it. Only a lack of memory ends by itself.
+    const bool lacks_memory = refusal.number == ENOMEM || refusal.number == ENOBUFS;
+    if (noted.patience && noted.patience->times() >= Patience::many && !lacks_memory) noted.patience.reset();
 }
 
 bool PortSet::is_worth_trying(const std::string& port, const Link& link) const {
@@ -275,6 +275,7 @@ void PortSet::reconfigure_ports(bool watches_anew) {
         if (watches_anew || config.link_watches != port.config.link_watches)
             port.watch = make_watch(config, {.up = port.watch.has_link() || port.watch.up(),
                                              .unanswered = port.watch.has_link() && !port.watch.up(),
+                                             .other_watches = true,
                                              .losses = port.watch.carrier_losses()});
         subsystems_.offloads->change(port.index, config.offload);
         port.config = std::move(config);

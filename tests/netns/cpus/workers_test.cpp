@@ -367,12 +367,14 @@ TEST_F(Workers, spreads_over_cpus) {
         soon));
     EXPECT_NE(affinity(one.pid()), affinity(other.pid()));
     // The same rule of another team: the first team keeps them.
+    const std::vector<CpuList> placed{affinity(one.pid()), affinity(other.pid())};
     const TeamUnderTest second(
         R"({"device": "team1", "workers": [{"command": "iperf3", "policy": "spread"}]})", {}, "team1");
     const auto shown = [&] { return second.teamoctl({"workers"}).out; };
     EXPECT_TRUE(eventually(
         "the other team says why", [&] { return shown().find("bound by team0") != std::string::npos; },
         soon));
+    EXPECT_EQ(placed, (std::vector{affinity(one.pid()), affinity(other.pid())}));
     EXPECT_EQ(0, team.teamoctl({"workers", "restore"}).status);
     EXPECT_TRUE(eventually(
         "the other team binds them",

@@ -121,11 +121,11 @@ unsigned rate_that_takes_the_cpu(const NetNs& from) {
         std::this_thread::sleep_for(50ms);
         return cpu_left(600ms); // three bursts of each sender
     };
-    for (unsigned rate = least_rate, taken = 0;;) {
+    for (unsigned rate = least_rate, samples = 0;;) {
         const double alone = left("nowhere", rate);
-        taken = left("p1", rate) < alone / 8 ? taken + 1 : 0;
-        if (taken == 3 || alone < 0.5) return rate;
-        if (taken == 0) rate += rate / 24;
+        samples = alone < 0.5 || left("p1", rate) < alone / 8 ? samples + 1 : 0;
+        if (samples == 3) return rate;
+        if (samples == 0) rate += rate / 24;
     }
 }
 
