@@ -83,7 +83,14 @@ Result<std::unique_ptr<DbusServer>> DbusServer::open(sd_event* loop, const std::
                                                      const Log& log, Answer answer) {
     std::unique_ptr<DbusServer> server(new DbusServer(loop, device, log, std::move(answer)));
     server->retry_ = TEAMO_TRY(Timer::make(loop, [raw = server.get()] { raw->reconnect(); }));
-    TEAMO_TRY(server->connect(/*waits=*/true));
+    if (const auto connected = server->connect(/*waits=*/true); !connected) {
+        constexpr std::array refused{EINVAL, EEXIST, EACCES, EPERM};
+        if (std::ranges::count(refused, connected.error().number) > 0)
+            return tl::unexpected(connected.error());
+        // The team does not need the bus.
+        log(Level::warning, fmt::format("option -D: {}; trying again", connected.error().text));
+        server->retry_->after(retry_interval);
+    }
     return server;
 }
 
@@ -92,7 +99,7 @@ DbusServer::~DbusServer() {
 }
 
 Result<> DbusServer::connect(bool waits) {
-    bus_ = TEAMO_TRY(open_system_bus());
+    bus_ = TEAMO_TRY(waits ? open_system_bus() : begin_system_bus());
     auto* bus = bus_.get();
     const auto name = TEAMO_TRY(within("option -D", teamd_name(device_)));
     for (const int step :
@@ -121,7 +128,7 @@ int DbusServer::lost(sd_bus_message* /*message*/, void* server, sd_bus_error* /*
 void DbusServer::reconnect() {
     if (bus_) sd_bus_detach_event(bus_.get());
     if (const auto connected = connect(/*waits=*/false); !connected) return retry_->after(retry_interval);
-    log_(Level::info, "connected to D-Bus again");
+    log_(Level::info, "connects to D-Bus again");
 }
 
 int DbusServer::call(sd_bus_message* message, void* server, sd_bus_error* error) {

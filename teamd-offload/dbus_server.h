@@ -23,7 +23,7 @@ public:
     using Answer = std::function<control::Reply(const control::Request&)>;
 
     /// Owns the name org.libteam.teamd.DEVICE. EEXIST: another process has it. EINVAL: the device's name
-    /// cannot be part of a bus name.
+    /// cannot be part of a bus name. EACCES: the bus does not allow it. Without a bus, it is tried again.
     static Result<std::unique_ptr<DbusServer>> open(sd_event* loop, const std::string& device, const Log& log,
                                                     Answer answer);
     DbusServer(const DbusServer&) = delete;

@@ -104,7 +104,7 @@ void report_start(UniqueFd parent, int status) {
 
 std::optional<pid_t> running_by(const std::string& path) {
     const auto pid = pid_in(path);
-    if (!pid) return std::nullopt;
+    if (!pid || *pid == ::getpid()) return std::nullopt; // ours: of an earlier boot of a container
     const auto held = LockFile::is_held(lock_of(path));
     if (held && *held) return pid;
     // teamd does not hold our lock: its PID is valid if the process has its name.

@@ -130,6 +130,13 @@ std::vector<IpAddress> reported(const std::vector<IpAddress>& groups) {
     return some;
 }
 
+/// RFC 9568, 7.3: 00-00-5E-00-01-{VRID} for IPv4, 00-00-5E-00-02-{VRID} for IPv6.
+bool is_of_virtual_router(const MacAddress& mac) {
+    constexpr std::array<std::uint8_t, 4> iana{0, 0, 0x5e, 0};
+    return std::ranges::equal(iana, std::span(mac.bytes).first(iana.size())) &&
+           (mac.bytes[4] == 1 || mac.bytes[4] == 2);
+}
+
 } // namespace
 
 std::vector<Bytes> peer_announcements(const Speaker& speaker) {
@@ -138,7 +145,8 @@ std::vector<Bytes> peer_announcements(const Speaker& speaker) {
         frames.push_back(gratuitous_arp(speaker, address));
     for (const auto& address : speaker.ipv6)
         frames.push_back(neighbour_advertisement(speaker, address));
-    if (frames.empty()) frames.push_back(rarp_announcement(speaker));
+    // A virtual router without addresses here has them on another host, whose MAC address this is, too.
+    if (frames.empty() && !is_of_virtual_router(speaker.mac)) frames.push_back(rarp_announcement(speaker));
     return frames;
 }
 

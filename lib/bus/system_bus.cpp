@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus/system_bus.h"
 
+#include "base/clock.h"
+
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -13,7 +15,22 @@ constexpr const char* default_address = "unix:path=/run/dbus/system_bus_socket";
 constexpr const char* systemd_address = "unix:path=/run/systemd/private";
 constexpr std::uint64_t patience = 1'000'000, long_patience = 5'000'000; // microseconds
 
-Result<Bus> connect(const char* address, bool is_bus, std::uint64_t timeout) {
+/// sd_bus_call() waits for the handshake without a limit of ours.
+Result<> await_ready(sd_bus* bus, std::uint64_t timeout) {
+    const auto until = Clock::now() + std::chrono::microseconds(timeout);
+    for (;;) {
+        int step = sd_bus_is_ready(bus);
+        if (step > 0) return {};
+        if (step == 0) step = sd_bus_process(bus, nullptr);
+        if (step < 0) return fail_errno(-step, "cannot connect to the system bus");
+        if (step > 0) continue;
+        const auto left = std::chrono::duration_cast<std::chrono::microseconds>(until - Clock::now()).count();
+        if (left <= 0) return fail_errno(ETIMEDOUT, "the system bus does not answer");
+        sd_bus_wait(bus, static_cast<std::uint64_t>(left));
+    }
+}
+
+Result<Bus> begin(const char* address, bool is_bus, std::uint64_t timeout) {
     // Like sd_bus_open_system(), but that would not use our time limit for the first message.
     sd_bus* made = nullptr;
     if (const int error = sd_bus_new(&made); error < 0)
@@ -25,9 +42,15 @@ Result<Bus> connect(const char* address, bool is_bus, std::uint64_t timeout) {
     return bus;
 }
 
-Result<Bus> connect_to_bus(std::uint64_t timeout) {
+Result<Bus> connect(const char* address, bool is_bus, std::uint64_t timeout) {
+    auto bus = TEAMO_TRY(begin(address, is_bus, timeout));
+    TEAMO_TRY(await_ready(bus.get(), timeout));
+    return bus;
+}
+
+const char* bus_address() {
     const char* address = std::getenv("DBUS_SYSTEM_BUS_ADDRESS");
-    return connect(address != nullptr ? address : default_address, /*is_bus=*/true, timeout);
+    return address != nullptr ? address : default_address;
 }
 
 } // namespace
@@ -39,11 +62,13 @@ Result<std::string> teamd_name(const std::string& team) {
     return name;
 }
 
-Result<Bus> open_system_bus() { return connect_to_bus(patience); }
+Result<Bus> open_system_bus() { return connect(bus_address(), /*is_bus=*/true, patience); }
+
+Result<Bus> begin_system_bus() { return begin(bus_address(), /*is_bus=*/true, patience); }
 
 Result<Bus> open_systemd() {
     auto bus = connect(systemd_address, /*is_bus=*/false, long_patience);
-    return bus ? std::move(bus) : connect_to_bus(long_patience);
+    return bus ? std::move(bus) : connect(bus_address(), /*is_bus=*/true, long_patience);
 }
 
 Result<std::string> unit_path(const std::string& unit) {

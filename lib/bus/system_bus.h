@@ -11,7 +11,9 @@
 
 namespace teamo {
 
-using Bus = Handle<sd_bus, sd_bus_flush_close_unref>;
+/// Not flushed at its end: that waits for a bus that does not answer, without a limit. What is sent is queued
+/// only while the socket is full.
+using Bus = Handle<sd_bus, sd_bus_close_unref>;
 using BusMessage = Handle<sd_bus_message, sd_bus_message_unref>;
 
 inline constexpr const char* systemd_name = "org.freedesktop.systemd1";
@@ -22,9 +24,13 @@ inline constexpr const char *teamd_path = "/org/libteam/teamd", *teamd_interface
 /// "org.libteam.teamd.TEAM". EINVAL: D-Bus does not allow such a name.
 Result<std::string> teamd_name(const std::string& team);
 
-/// Connects to the system bus. Calls wait for an answer for one second, not for the default of 25 s, because
-/// they block the daemon. ENOENT, ECONNREFUSED and others: there is no bus.
+/// Connects to the system bus. This, and each call, waits for an answer for one second, not for the default
+/// of 25 s or more, because it blocks the daemon. ENOENT, ECONNREFUSED and others: there is no bus.
+/// ETIMEDOUT: it does not answer.
 Result<Bus> open_system_bus();
+
+/// The same without waiting: the event loop that it is attached to connects.
+Result<Bus> begin_system_bus();
 
 /// Connects to systemd itself, without the bus, as systemctl does for root; else by the system bus.
 Result<Bus> open_systemd();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus/unit_job.h"
 
+#include "base/clock.h"
 #include "bus/system_bus.h"
 
 #include <systemd/sd-login.h>
@@ -8,6 +9,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <thread>
 
 namespace teamo {
 namespace {
@@ -41,8 +43,17 @@ bool is_unit_restarting() {
     char* name = nullptr;
     if (sd_pid_get_unit(0, &name) < 0) return false;
     const Handle<char, ::free> unit(name);
+    // systemd does not answer while it executes itself anew (systemctl daemon-reexec, an upgrade of systemd).
+    constexpr std::chrono::seconds longest{10};
+    constexpr std::chrono::milliseconds pause{200};
+    const auto begun = Clock::now();
+    auto job = job_type(unit.get());
+    while (!job && Clock::now() - begun < longest) {
+        std::this_thread::sleep_for(pause);
+        job = job_type(unit.get());
+    }
     // While a restart stops the unit, its job is the restart; then the same job becomes a start.
-    return job_type(unit.get()).value_or("") == "restart";
+    return job.value_or("") == "restart";
 }
 
 } // namespace teamo

@@ -107,6 +107,7 @@ void Balancing::measure() {
             failure_(log_, Level::warning, "balance: cannot read the loads: ", counters.error().text);
         return;
     }
+    failure_.clear();
     loads_ = meter_.step(*counters, Clock::now());
     if (config_.on && !frozen_) place();
 }
@@ -186,9 +187,9 @@ Result<> Balancing::move(std::uint8_t bucket, Slot to, bool now) {
 }
 
 void Balancing::hold(const Tables& now, Tables& next) {
+    const auto at_once = std::exchange(at_once_, {});
     if (!config_.on || !config_.wait_for_gap || next.mode != TransmitMode::hash || now.mode != next.mode)
         return;
-    const auto at_once = std::exchange(at_once_, {});
     bool any = false;
     for (std::size_t index = 0; index < bucket_count; ++index) {
         const auto bucket = static_cast<std::uint8_t>(index);

@@ -29,17 +29,18 @@ Groups read_groups() {
 
 /// Devices whose addresses are reachable through the team, and the device to send their frames by: the team,
 /// all devices above it (VLANs, macvlans), and a bridge whose port it is. Frames sent by the bridge itself
-/// would be flooded to its other ports.
-std::vector<std::pair<const Link*, IfIndex>> speakers(const Links& links, IfIndex team) {
+/// would be flooded to its other ports. Not a VRF: its addresses are reached by the MAC address of the team.
+std::vector<std::pair<const Link*, IfIndex>> speakers(const Links& links, IfIndex team, IfIndex inner) {
     std::vector<std::pair<const Link*, IfIndex>> list;
     const auto* device = find_link(links, team);
     if (device == nullptr) return list;
     list.emplace_back(device, team);
-    if (const auto* bridge = find_link(links, device->master)) list.emplace_back(bridge, team);
+    if (const auto* bridge = find_link(links, device->master); bridge != nullptr && bridge->kind == "bridge")
+        list.emplace_back(bridge, team);
     for (std::size_t known = 0; known < list.size(); ++known)
         for (const auto& [index, link] : links) {
             const bool is_above =
-                link.lower == list[known].first->index && !link.lower_elsewhere && link.kind != "veth";
+                link.lower == list[known].first->index && !link.lower_elsewhere && index != inner;
             const auto listed = [&link = link](const auto& entry) { return entry.first == &link; };
             if (is_above && std::ranges::none_of(list, listed)) list.emplace_back(&link, index);
         }
@@ -75,8 +76,10 @@ Result<std::unique_ptr<Announcer>> Announcer::make(sd_event* loop, const Log& lo
     return announcer;
 }
 
-void Announcer::announce(IfIndex team, Repetition peers, Repetition groups, bool kernel_announces) {
+void Announcer::announce(IfIndex team, IfIndex inner, Repetition peers, Repetition groups,
+                         bool kernel_announces) {
     peers_.team = groups_.team = team;
+    peers_.inner = groups_.inner = inner;
     peers_.left = peers;
     groups_.left = groups;
     peers_.only_without_address = kernel_announces;
@@ -96,7 +99,7 @@ void Announcer::send(const Round& round) {
         return log_(Level::warning,
                     fmt::format("cannot announce the team's addresses: {}", addresses.error().text));
     const auto groups = round.what == What::groups ? read_groups() : Groups{};
-    for (const auto& [device, outlet] : speakers(observer_.links(), round.team)) {
+    for (const auto& [device, outlet] : speakers(observer_.links(), round.team, round.inner)) {
         const auto speaker = speaker_of(*device, *addresses, groups);
         if (round.only_without_address && !(speaker.ipv4.empty() && speaker.ipv6.empty())) continue;
         const auto frames = round.what == What::peers ? announce::peer_announcements(speaker)

@@ -20,14 +20,15 @@ public:
     static Result<std::unique_ptr<Announcer>> make(sd_event* loop, const Log& log, const Observer& observer);
 
     /// `kernel_announces`: the kernel announces all devices that have an IP address; we announce the others.
-    void announce(IfIndex team, Repetition peers, Repetition groups, bool kernel_announces);
+    /// `inner`: the other end of the team's pair, if it has one.
+    void announce(IfIndex team, IfIndex inner, Repetition peers, Repetition groups, bool kernel_announces);
 
 private:
     enum class What { peers, groups };
     struct Round {
         What what;
         std::optional<Timer> timer{};
-        IfIndex team{};
+        IfIndex team{}, inner{};
         Repetition left{};
         bool only_without_address = false;
     };

@@ -307,7 +307,8 @@ void Reconciler::announce(bool by_kernel) {
     };
     const auto& peers = context_.config().notify_peers;
     const bool kernel_announces = by_kernel && peers.count > 0;
-    subsystems_.announcer->announce(context_.device.team, kernel_announces ? peers : left_to_us(peers),
+    subsystems_.announcer->announce(context_.device.team, context_.device.inner,
+                                    kernel_announces ? peers : left_to_us(peers),
                                     left_to_us(context_.config().mcast_rejoin), kernel_announces);
 }
 

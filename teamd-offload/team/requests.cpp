@@ -77,6 +77,7 @@ struct Begin {
             with_port_configuration(context().configuration.document, request.port, std::move(*object));
         auto read = read_document(document, context().name());
         if (!read.configuration) return failed(read.diagnostics.empty() ? "" : read.diagnostics.front().text);
+        read.configuration->team.debug_level = context().config().debug_level; // by option or by request
         context().configuration = {.team = std::move(read.configuration->team),
                                    .document = std::move(document)}; // dumps show the document as it was sent
         parts.ports.reconfigure_ports();

@@ -60,6 +60,12 @@ Result<> replace_file(const std::string& path, std::string_view content, unsigne
             fd = create();
         }
         if (!fd) return fail_errno(errno, fresh);
+        // Also with a umask: others read the metrics.
+        if (::fchmod(fd.get(), mode) < 0) {
+            const int error = errno;
+            remove_file(fresh);
+            return fail_errno(error, fresh);
+        }
         if (auto written = write_all(fd.get(), content, fresh); !written) {
             remove_file(fresh);
             return written;

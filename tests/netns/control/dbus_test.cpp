@@ -129,13 +129,22 @@ TEST_F(Dbus, connects_again_to_a_restarted_bus) {
     EXPECT_TRUE(team_->answers());
 }
 
-TEST_F(Dbus, is_needed_with_its_option) {
+TEST_F(Dbus, is_not_needed_for_a_start) {
+    const auto is_back = [&] {
+        return eventually("the name is there", [&] { return call("ConfigDump").status == 0; });
+    };
     bus_->signal(SIGKILL);
     EXPECT_TRUE(bus_->wait(long_enough));
-    const auto refused = daemon_on(loadbalance(2), {"-D"});
-    EXPECT_EQ(1, refused.status);
-    EXPECT_THAT(refused.err, HasSubstr("cannot connect to the system bus"));
-    EXPECT_FALSE(exists(wires_.host(), "team0"));
+    start_team(loadbalance(2));
+    EXPECT_THAT(team_->log(), HasSubstr("cannot connect to the system bus"));
+    start_bus();
+    EXPECT_TRUE(is_back());
+    team_->kill();
+    bus_->signal(SIGSTOP);
+    team_->start({"-D"});
+    EXPECT_THAT(team_->log(), HasSubstr("the system bus does not answer"));
+    bus_->signal(SIGCONT);
+    EXPECT_TRUE(is_back());
 }
 
 } // namespace

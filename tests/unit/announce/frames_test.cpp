@@ -115,6 +115,14 @@ TEST(PeerAnnouncement, sends_rarp_without_addresses) {
     EXPECT_THAT(peer_announcements({.mac = own, .vlan = {}}), ElementsAre(expected));
 }
 
+TEST(PeerAnnouncement, takes_no_virtual_router_from_its_master) {
+    for (const auto version : {std::uint8_t{1}, std::uint8_t{2}}) {
+        const MacAddress router{{0, 0, 0x5e, 0, version, 51}};
+        EXPECT_THAT(peer_announcements({.mac = router, .vlan = {}}), IsEmpty());
+        EXPECT_THAT(peer_announcements({.mac = router, .vlan = {}, .ipv6 = {fd_1}}), SizeIs(1));
+    }
+}
+
 TEST(PeerAnnouncement, has_vlan_tag) {
     const auto frames = peer_announcements({.mac = own, .vlan = 5, .ipv4 = {ten_1}, .ipv6 = {link_local}});
     ASSERT_THAT(frames, SizeIs(2));
