@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <tuple>
+#include <utility>
 
 namespace teamo {
 namespace {
@@ -68,6 +69,7 @@ const Candidate* ActiveBackup::best(std::span<const Candidate> ports, const Cand
 }
 
 Decision ActiveBackup::step(std::span<const Candidate> ports) {
+    if (std::exchange(was_by_hand_, false)) chosen_among_ = without_domains(ports);
     const bool by_hand = !chosen_among_.empty() && std::ranges::equal(chosen_among_, without_domains(ports));
     if (!by_hand) chosen_among_.clear();
 
@@ -100,6 +102,7 @@ bool ActiveBackup::choose(IfIndex port, std::span<const Candidate> ports) {
     const auto* chosen = find(ports, port);
     if (chosen == nullptr || !chosen->up) return false;
     active_ = port;
+    was_by_hand_ = false;
     chosen_among_ = without_domains(ports);
     choice_.reset();
     domain_ = chosen->domain;

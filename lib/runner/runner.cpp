@@ -26,7 +26,8 @@ lacp::Settings lacp_settings(const LacpRunner& config, const RunnerStart& start)
 }
 
 Runner make_runner(const RunnerConfig& config, const RunnerStart& start) {
-    if (std::holds_alternative<ActiveBackupRunner>(config)) return ActiveBackup(start.active);
+    if (std::holds_alternative<ActiveBackupRunner>(config))
+        return ActiveBackup(start.active, start.active_by_hand);
     if (const auto* lacp = std::get_if<LacpRunner>(&config)) return make_lacp(*lacp, start);
     return AllPorts{};
 }

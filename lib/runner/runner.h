@@ -19,6 +19,7 @@ using Runner = std::variant<AllPorts, ActiveBackup, Lacp>;
 /// What a runner needs besides its configuration.
 struct RunnerStart {
     std::optional<IfIndex> active{};                   ///< as in ActiveBackup
+    bool active_by_hand = false;                       ///< as in ActiveBackup
     MacAddress system{};                               ///< lacp: identifies the team
     bool can_only_receive = false;                     ///< lacp: Datapath::can_only_receive()
     std::map<IfIndex, lacp::PortMemory> lacp_memory{}; ///< of an earlier daemon

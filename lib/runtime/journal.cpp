@@ -283,6 +283,7 @@ std::string text_of(const Journal& journal) {
                      {"removed_by_hand", json::Array(removed.begin(), removed.end())}});
     if (journal.making) value.set("making", true);
     if (journal.active) value.set("active", journal.active->value);
+    if (journal.active_by_hand) value.set("active_by_hand", true);
     if (journal.lacp_system) value.set("lacp_system", text_of(*journal.lacp_system));
     if (!journal.offloads.empty()) value.set("offloads", value_of(journal.offloads));
     if (journal.workers != BoundWorkers{}) value.set("workers", value_of(journal.workers));
@@ -300,6 +301,7 @@ Result<Journal> parse_journal(std::string_view content) {
     journal.team = IfIndex{small(*value, "team")};
     journal.inner = IfIndex{small(*value, "inner")};
     if (const auto active = small(*value, "active"); active != 0) journal.active = IfIndex{active};
+    journal.active_by_hand = json::flag(*value, "active_by_hand");
     journal.lacp_system = parse_mac_address(json::text(*value, "lacp_system"));
     const auto owners = json::text(*value, "owners");
     for (std::size_t bucket = 0; bucket < std::min(owners.size(), journal.owners.size()); ++bucket)

@@ -67,6 +67,7 @@ struct Journal {
     bool making = false;                 ///< the team's device is being created: one without a mark is ours
     IfIndex team, inner;
     std::optional<IfIndex> active;            ///< activebackup's port
+    bool active_by_hand = false;              ///< made active by command
     std::array<Slot, bucket_count> owners{};  ///< by bucket
     FeatureNames offloads{};                  ///< of the team's device when it was created
     std::vector<PortBefore> ports;            ///< in the order they joined

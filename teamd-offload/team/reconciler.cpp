@@ -71,6 +71,7 @@ void Reconciler::start_runner() {
 RunnerStart Reconciler::runner_start() const {
     const auto& journal = context_.journal.now();
     RunnerStart start{.active = journal.active,
+                      .active_by_hand = journal.active_by_hand,
                       .system = journal.lacp_system.value_or(MacAddress{}),
                       .can_only_receive = context_.datapath->can_only_receive(),
                       .lacp_memory = {}};
@@ -239,7 +240,9 @@ void Reconciler::apply(const TeamPlan& plan) {
         tables_.transmit != plan.tables.transmit || tables_.ports != plan.tables.ports;
     tables_ = plan.tables;
     context_.journal.edit().owners = plan.owners;
+    const auto* backup = std::get_if<ActiveBackup>(&runner_);
     context_.journal.edit().active = decision_.active;
+    context_.journal.edit().active_by_hand = backup != nullptr && backup->is_by_hand();
     if (const auto* system = lacp())
         for (auto& port : context_.journal.edit().ports)
             port.lacp = system->memory(port.index);

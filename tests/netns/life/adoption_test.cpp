@@ -51,7 +51,7 @@ TEST_P(Adoption, loses_no_packet_and_no_link) {
 
 TEST_P(Adoption, keeps_the_active_port) {
     const Cabling wires(2, FarSide::learning_switch);
-    TeamUnderTest team(team_config(activebackup, ports_object(2)));
+    TeamUnderTest team(ranked_activebackup(2)); // would choose eth1
     bring_up(wires, team);
     team.set_item("runner.active_port", "eth2");
     ASSERT_TRUE(team.await_item("runner.active_port", "eth2"));

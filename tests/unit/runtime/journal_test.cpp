@@ -15,6 +15,7 @@ Journal sample() {
     journal.team = IfIndex{12};
     journal.inner = IfIndex{11};
     journal.active = IfIndex{5};
+    journal.active_by_hand = true;
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         journal.owners[bucket] = Slot{static_cast<std::uint8_t>(1 + bucket % 2)};
     journal.ports = {{.index = IfIndex{3},
