@@ -16,7 +16,9 @@ namespace teamo {
 using Bus = Handle<sd_bus, sd_bus_close_unref>;
 using BusMessage = Handle<sd_bus_message, sd_bus_message_unref>;
 
-inline constexpr const char* systemd_name = "org.freedesktop.systemd1";
+inline constexpr const char *systemd_name = "org.freedesktop.systemd1",
+                            *systemd_path = "/org/freedesktop/systemd1",
+                            *systemd_manager = "org.freedesktop.systemd1.Manager";
 
 // teamd's object and interface (teamd_dbus.c).
 inline constexpr const char *teamd_path = "/org/libteam/teamd", *teamd_interface = "org.libteam.teamd";

@@ -4,9 +4,12 @@
 #include "base/clock.h"
 #include "bus/system_bus.h"
 
-#include <systemd/sd-login.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <thread>
@@ -14,12 +17,24 @@
 namespace teamo {
 namespace {
 
-/// The job that waits for or runs on a unit (org.freedesktop.systemd1.Unit, property Job: number and path).
-Result<std::string> job_type(const std::string& unit) {
-    const auto bus = TEAMO_TRY(open_systemd());
-    const auto path = TEAMO_TRY(unit_path(unit));
+/// The object of our own unit. sd_pid_get_unit(3) cannot tell: it reads /proc/1, which ProtectProc= hides.
+Result<std::string> own_unit(sd_bus* bus) {
     sd_bus_message* answer = nullptr;
-    int error = sd_bus_get_property(bus.get(), systemd_name, path.c_str(), "org.freedesktop.systemd1.Unit",
+    int error = sd_bus_call_method(bus, systemd_name, systemd_path, systemd_manager, "GetUnitByPID", nullptr,
+                                   &answer, "u", static_cast<std::uint32_t>(::getpid()));
+    const BusMessage owned(answer);
+    const char* path = nullptr;
+    if (error >= 0) error = sd_bus_message_read(answer, "o", &path);
+    if (error < 0) return fail_errno(-error, "GetUnitByPID");
+    return std::string(path);
+}
+
+/// The job that waits for or runs on our unit (org.freedesktop.systemd1.Unit, property Job: number and path).
+Result<std::string> job_type() {
+    const auto bus = TEAMO_TRY(open_systemd());
+    const auto unit = TEAMO_TRY(own_unit(bus.get()));
+    sd_bus_message* answer = nullptr;
+    int error = sd_bus_get_property(bus.get(), systemd_name, unit.c_str(), "org.freedesktop.systemd1.Unit",
                                     "Job", nullptr, &answer, "(uo)");
     const BusMessage owned(answer);
     std::uint32_t number = 0;
@@ -40,17 +55,15 @@ Result<std::string> job_type(const std::string& unit) {
 bool is_unit_restarting() {
     // A child of another service is in its unit too, for example of NetworkManager's.
     if (std::getenv("NOTIFY_SOCKET") == nullptr || ::getppid() != 1) return false;
-    char* name = nullptr;
-    if (sd_pid_get_unit(0, &name) < 0) return false;
-    const Handle<char, ::free> unit(name);
     // systemd does not answer while it executes itself anew (systemctl daemon-reexec, an upgrade of systemd).
+    constexpr std::array silent{ECONNRESET, ECONNREFUSED, ENOTCONN, EPIPE, ETIMEDOUT};
     constexpr std::chrono::seconds longest{10};
     constexpr std::chrono::milliseconds pause{200};
     const auto begun = Clock::now();
-    auto job = job_type(unit.get());
-    while (!job && Clock::now() - begun < longest) {
+    auto job = job_type();
+    while (!job && std::ranges::count(silent, job.error().number) > 0 && Clock::now() - begun < longest) {
         std::this_thread::sleep_for(pause);
-        job = job_type(unit.get());
+        job = job_type();
     }
     // While a restart stops the unit, its job is the restart; then the same job becomes a start.
     return job.value_or("") == "restart";

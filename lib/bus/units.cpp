@@ -14,8 +14,6 @@
 namespace teamo {
 namespace {
 
-constexpr const char *manager_path = "/org/freedesktop/systemd1",
-                     *manager_interface = "org.freedesktop.systemd1.Manager";
 constexpr std::chrono::seconds stop_patience{30};
 constexpr std::chrono::milliseconds poll_interval{20};
 
@@ -23,7 +21,7 @@ template <class... Values>
 Result<> call(const char* method, const std::string& unit, const char* types, Values... values) {
     const auto bus = TEAMO_TRY(open_systemd());
     sd_bus_error refused = SD_BUS_ERROR_NULL;
-    const int error = sd_bus_call_method(bus.get(), systemd_name, manager_path, manager_interface, method,
+    const int error = sd_bus_call_method(bus.get(), systemd_name, systemd_path, systemd_manager, method,
                                          &refused, nullptr, types, values...);
     const std::string text = refused.message == nullptr ? errno_text(-error) : refused.message;
     sd_bus_error_free(&refused);

@@ -7,8 +7,6 @@
 namespace teamo {
 namespace {
 
-constexpr const char* manager_path = "/org/freedesktop/systemd1";
-constexpr const char* manager = "org.freedesktop.systemd1.Manager";
 
 /// The property is in the interface of the unit's type: "…systemd1.Service" for ".service".
 std::string interface_of(const std::string& unit) {
@@ -57,7 +55,7 @@ Result<CpuList> UnitCpus::read(const std::string& unit) const {
 
 Result<> UnitCpus::set(const std::string& unit, const CpuList& cpus) const {
     sd_bus_message* made = nullptr;
-    int error = sd_bus_message_new_method_call(bus_.get(), &made, systemd_name, manager_path, manager,
+    int error = sd_bus_message_new_method_call(bus_.get(), &made, systemd_name, systemd_path, systemd_manager,
                                                "SetUnitProperties");
     const BusMessage call(made);
     constexpr int runtime = 1;

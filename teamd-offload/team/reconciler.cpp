@@ -20,11 +20,15 @@ const Tables& Reconciler::adopt() {
     changes_.begin(*context_.team()); // the GSO limits count as set by us: their origin is not known
     start_runner();
     decide();
-    moved_ = context_.journal.now().active != decision_.active;
+    const auto owners = context_.journal.now().owners;
     // The journal's owners were made for these ports, and stay as they are.
     for (const auto& port : ports_.all())
         tables_.ports[port.slot.value] = port.index;
     tables_ = plan(*context_.team()).tables;
+    // While no daemon ran, the datapath has moved the traffic of a lost port.
+    moved_ = context_.journal.now().active != decision_.active ||
+             std::ranges::any_of(
+                 owners, [this](Slot slot) { return slot && (tables_.transmit & bit(slot)) == 0; });
     return tables_;
 }
 
@@ -233,7 +237,7 @@ void Reconciler::apply(const TeamPlan& plan) {
     changes_.apply(changes(context_.links(), plan), ports_.all());
     note_short_loss(plan);
     const bool moved = std::exchange(moved_, false);
-    if (plan.carrier && (is_activebackup ? lost || gained || moved : lost))
+    if (plan.carrier && (lost || moved || (is_activebackup && gained)))
         announce(gained && context_.datapath->announces_gains());
     note_tables(context_.datapath->apply(plan.tables));
     const bool carrying_changed =

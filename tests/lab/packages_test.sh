@@ -86,7 +86,18 @@ grep -h teamd-offload-compat: /run/command.log
 reaches || fail "the far end does not answer any more"
 step "libteam's teamd replaced: $count packets lost at 10,000 a second"
 teamd -k -t team0 || fail "teamd -k"
+# The same by libteam's unit: an upgrade hands the team over, a removal ends it.
+mkdir -p /run/teamd
+cp /run/old.conf /run/teamd/team0.conf
+unit=teamd@team0.service
+systemctl start "$unit" || fail "systemctl start $unit"
+await 20 carry 2 || fail "two ports do not carry by $unit"
+address
+before=$(pid)
+seconds=70 none_lost "upgrade under $unit" apt-get install -y $packages/next.deb
+[ "$(pid)" != "$before" ] || fail "the upgrade did not start the new daemon of $unit"
 apt-get purge -y teamd-offload-compat teamd-offload >/run/apt.log 2>&1 || { cat /run/apt.log >&2; fail "the packages cannot be purged"; }
+! ip link show team0 >/dev/null 2>&1 || fail "team0 is still there after the removal"
 [[ $(teamd -v) == "teamd 1."* ]] || fail "purge did not give back libteam's teamd: $(teamd -v)"
 [ ! -e /usr/bin/teamd.libteam ] || fail "a diverted file remains"
 # It refuses ports that are up, as they were when teamd-offload took the team over.

@@ -40,8 +40,10 @@ await 40 threads_stay || fail "the doctor does not say that threads stay: $(team
 install -D -m 644 -t "/etc/systemd/system/$unit.d" /usr/share/teamd-offload/systemd/bind-threads.conf
 systemctl daemon-reload
 exposure "with bind-threads.conf" 24
+index=$(cat /sys/class/net/team0/ifindex)
 systemctl restart "$unit"
 await 80 carry 4 || fail "four ports do not carry with bind-threads.conf"
+[ "$(cat /sys/class/net/team0/ifindex)" = "$index" ] || fail "the restart removed the team"
 await 40 thread_is_placed || fail "the thread of eth0 is not placed: $(teamoctl team0 interrupts)"
 ! threads_stay || fail "the doctor still says that threads stay"
 systemctl stop "$unit" || fail "systemctl stop"

@@ -128,6 +128,19 @@ TEST(Announcement, after_loadbalance_loses_a_port) {
     expect_announced(listen(far));
 }
 
+TEST(Announcement, of_a_port_that_was_lost_without_a_daemon) {
+    const Cabling wires(2, FarSide::open);
+    TeamUnderTest team(team_config(by_flow, ports_object(2),
+                                   R"("notify_peers": {"count": 1}, "mcast_rejoin": {"count": 1}, )"));
+    const Membership groups(wires, team);
+    ASSERT_TRUE(team.await_link("eth2"));
+    team.kill();
+    wires.pull(1);
+    const PacketSocket far(wires.peer(), "p2");
+    team.start();
+    expect_announced(listen(far));
+}
+
 TEST(Announcement, repeats_as_configured) {
     const Cabling wires(2, FarSide::open);
     const TeamUnderTest team(team_config(activebackup, R"({"eth1": {"prio": 10}, "eth2": {}})",
