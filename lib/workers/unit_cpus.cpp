@@ -7,7 +7,6 @@
 namespace teamo {
 namespace {
 
-
 /// The property is in the interface of the unit's type: "…systemd1.Service" for ".service".
 std::string interface_of(const std::string& unit) {
     auto kind = unit.substr(unit.rfind('.') + 1);
