@@ -13,11 +13,11 @@ namespace {
 
 constexpr const char* default_address = "unix:path=/run/dbus/system_bus_socket";
 constexpr const char* systemd_address = "unix:path=/run/systemd/private";
-constexpr std::uint64_t patience = 1'000'000, long_patience = 5'000'000; // microseconds
+constexpr std::uint64_t short_patience = 1'000'000, long_patience = 5'000'000; // microseconds
 
 /// sd_bus_call() waits for the handshake without a limit of ours.
-Result<> await_ready(sd_bus* bus, std::uint64_t timeout) {
-    const auto until = Clock::now() + std::chrono::microseconds(timeout);
+Result<> await_ready(sd_bus* bus, std::chrono::microseconds patience) {
+    const auto until = Clock::now() + patience;
     for (;;) {
         int step = sd_bus_is_ready(bus);
         if (step > 0) return {};
@@ -44,7 +44,7 @@ Result<Bus> begin(const char* address, bool is_bus, std::uint64_t timeout) {
 
 Result<Bus> connect(const char* address, bool is_bus, std::uint64_t timeout) {
     auto bus = TEAMO_TRY(begin(address, is_bus, timeout));
-    TEAMO_TRY(await_ready(bus.get(), timeout));
+    TEAMO_TRY(await_ready(bus.get(), std::chrono::microseconds(timeout)));
     return bus;
 }
 
@@ -62,9 +62,13 @@ Result<std::string> teamd_name(const std::string& team) {
     return name;
 }
 
-Result<Bus> open_system_bus() { return connect(bus_address(), /*is_bus=*/true, patience); }
+Result<Bus> open_system_bus(std::chrono::seconds patience) {
+    auto bus = TEAMO_TRY(begin_system_bus());
+    TEAMO_TRY(await_ready(bus.get(), patience));
+    return bus;
+}
 
-Result<Bus> begin_system_bus() { return begin(bus_address(), /*is_bus=*/true, patience); }
+Result<Bus> begin_system_bus() { return begin(bus_address(), /*is_bus=*/true, short_patience); }
 
 Result<Bus> open_systemd() {
     auto bus = connect(systemd_address, /*is_bus=*/false, long_patience);

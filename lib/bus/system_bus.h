@@ -26,10 +26,10 @@ inline constexpr const char *teamd_path = "/org/libteam/teamd", *teamd_interface
 /// "org.libteam.teamd.TEAM". EINVAL: D-Bus does not allow such a name.
 Result<std::string> teamd_name(const std::string& team);
 
-/// Connects to the system bus. This, and each call, waits for an answer for one second, not for the default
+/// Connects to the system bus. This waits for `patience`, and each call for one second, not for the default
 /// of 25 s or more, because it blocks the daemon. ENOENT, ECONNREFUSED and others: there is no bus.
 /// ETIMEDOUT: it does not answer.
-Result<Bus> open_system_bus();
+Result<Bus> open_system_bus(std::chrono::seconds patience = std::chrono::seconds(1));
 
 /// The same without waiting: the event loop that it is attached to connects.
 Result<Bus> begin_system_bus();

@@ -35,7 +35,10 @@ int append_cpus(sd_bus_message* call, const CpuList& cpus) {
 
 } // namespace
 
-Result<UnitCpus> UnitCpus::open() { return UnitCpus(TEAMO_TRY(open_system_bus())); }
+Result<UnitCpus> UnitCpus::open() {
+    // systemd starts the bus with its first client, which takes a while.
+    return UnitCpus(TEAMO_TRY(open_system_bus(std::chrono::seconds(4))));
+}
 
 Result<CpuList> UnitCpus::read(const std::string& unit) const {
     const auto path = TEAMO_TRY(unit_path(unit));
