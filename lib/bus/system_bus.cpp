@@ -13,44 +13,41 @@ namespace {
 
 constexpr const char* default_address = "unix:path=/run/dbus/system_bus_socket";
 constexpr const char* systemd_address = "unix:path=/run/systemd/private";
-constexpr std::uint64_t short_patience = 1'000'000, long_patience = 5'000'000; // microseconds
+constexpr std::chrono::seconds call_patience{1}, systemd_patience{5};
 
 /// sd_bus_call() waits for the handshake without a limit of ours.
-Result<> await_ready(sd_bus* bus, std::chrono::microseconds patience) {
+Result<Bus> when_ready(Result<Bus> begun, std::chrono::seconds patience) {
+    auto bus = TEAMO_TRY(std::move(begun));
     const auto until = Clock::now() + patience;
     for (;;) {
-        int step = sd_bus_is_ready(bus);
-        if (step > 0) return {};
-        if (step == 0) step = sd_bus_process(bus, nullptr);
+        int step = sd_bus_is_ready(bus.get());
+        if (step > 0) return bus;
+        if (step == 0) step = sd_bus_process(bus.get(), nullptr);
         if (step < 0) return fail_errno(-step, "cannot connect to the system bus");
         if (step > 0) continue;
         const auto left = std::chrono::duration_cast<std::chrono::microseconds>(until - Clock::now()).count();
         if (left <= 0) return fail_errno(ETIMEDOUT, "the system bus does not answer");
-        sd_bus_wait(bus, static_cast<std::uint64_t>(left));
+        sd_bus_wait(bus.get(), static_cast<std::uint64_t>(left));
     }
 }
 
-Result<Bus> begin(const char* address, bool is_bus, std::uint64_t timeout) {
+/// `patience`: of each call.
+Result<Bus> begin(const char* address, bool is_bus, std::chrono::microseconds patience) {
     // Like sd_bus_open_system(), but that would not use our time limit for the first message.
     sd_bus* made = nullptr;
     if (const int error = sd_bus_new(&made); error < 0)
         return fail_errno(-error, "cannot create a D-Bus connection");
     Bus bus(made);
-    for (const int step : {sd_bus_set_method_call_timeout(made, timeout), sd_bus_set_address(made, address),
-                           sd_bus_set_bus_client(made, is_bus ? 1 : 0), sd_bus_start(made)})
+    for (const int step :
+         {sd_bus_set_method_call_timeout(made, static_cast<std::uint64_t>(patience.count())),
+          sd_bus_set_address(made, address), sd_bus_set_bus_client(made, is_bus ? 1 : 0), sd_bus_start(made)})
         if (step < 0) return fail_errno(-step, "cannot connect to the system bus");
     return bus;
 }
 
-Result<Bus> connect(const char* address, bool is_bus, std::uint64_t timeout) {
-    auto bus = TEAMO_TRY(begin(address, is_bus, timeout));
-    TEAMO_TRY(await_ready(bus.get(), std::chrono::microseconds(timeout)));
-    return bus;
-}
-
-const char* bus_address() {
+Result<Bus> begin_bus(std::chrono::microseconds patience) {
     const char* address = std::getenv("DBUS_SYSTEM_BUS_ADDRESS");
-    return address != nullptr ? address : default_address;
+    return begin(address != nullptr ? address : default_address, /*is_bus=*/true, patience);
 }
 
 } // namespace
@@ -63,16 +60,14 @@ Result<std::string> teamd_name(const std::string& team) {
 }
 
 Result<Bus> open_system_bus(std::chrono::seconds patience) {
-    auto bus = TEAMO_TRY(begin_system_bus());
-    TEAMO_TRY(await_ready(bus.get(), patience));
-    return bus;
+    return when_ready(begin_system_bus(), patience);
 }
 
-Result<Bus> begin_system_bus() { return begin(bus_address(), /*is_bus=*/true, short_patience); }
+Result<Bus> begin_system_bus() { return begin_bus(call_patience); }
 
 Result<Bus> open_systemd() {
-    auto bus = connect(systemd_address, /*is_bus=*/false, long_patience);
-    return bus ? std::move(bus) : connect(bus_address(), /*is_bus=*/true, long_patience);
+    auto bus = when_ready(begin(systemd_address, /*is_bus=*/false, systemd_patience), systemd_patience);
+    return bus ? std::move(bus) : when_ready(begin_bus(systemd_patience), systemd_patience);
 }
 
 Result<std::string> unit_path(const std::string& unit) {

@@ -32,11 +32,11 @@ using Text = std::unique_ptr<char, decltype(&std::free)>;
 
 /// False also if systemd does not answer.
 bool is_active(sd_bus* bus, const std::string& unit) {
-    char *path = nullptr, *state = nullptr;
-    if (sd_bus_path_encode("/org/freedesktop/systemd1/unit", unit.c_str(), &path) < 0) return false;
-    const Text free_path(path, std::free);
-    if (sd_bus_get_property_string(bus, systemd_name, path, "org.freedesktop.systemd1.Unit", "ActiveState",
-                                   nullptr, &state) < 0)
+    const auto path = unit_path(unit);
+    char* state = nullptr;
+    if (!path) return false;
+    if (sd_bus_get_property_string(bus, systemd_name, path->c_str(), "org.freedesktop.systemd1.Unit",
+                                   "ActiveState", nullptr, &state) < 0)
         return false;
     const Text free_state(state, std::free);
     const std::string_view now(state);

@@ -16,8 +16,9 @@ using namespace std::chrono_literals;
 constexpr auto topology_age = 5s; ///< the topology changes seldom
 constexpr auto bind_retry = 60s;  ///< after a process could not be bound
 constexpr auto release_retry = 10s;
-/// Time for binding in each window, since it blocks the loop; the rest is bound in the next window. A process
-/// that starts threads without end costs twice this time at most, then a pause of a minute.
+/// Time for binding and releasing in each window, since it blocks the loop; the rest waits for the next
+/// window. A process that starts threads without end costs up to four times as much, then it has to wait
+/// itself.
 constexpr std::chrono::milliseconds window_budget = 20ms;
 constexpr const char* next_window = "will be bound in the next window";
 
@@ -325,13 +326,13 @@ void Workers::release_unit(const std::string& unit) {
 /// Forgets processes that have ended, and releases those that no rule matches any more.
 void Workers::forget_gone() {
     const auto bound = journal_.workers();
-    for (const auto& process : bound.processes)
-        if (status_of(process.id) != nullptr)
-            continue;
-        else if (is_gone(process.id))
+    for (const auto& process : bound.processes) {
+        if (status_of(process.id) != nullptr) continue;
+        if (is_gone(process.id))
             release(process.id); // takes no time, and the journal must not grow
         else
             release_in_window(process.id);
+    }
     for (const auto& entry : bound.units)
         if (std::ranges::none_of(status_, [&](const auto& one) { return one.worker.unit == entry.first; }))
             release_unit_in_window(entry.first);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # tests/bench/report_in_browser.sh [REPORT.html]: opens the HTML report of a benchmark in headless Chromium, 1200 and
 # 400 pixels wide, and fails if the page or its summary overflows, if texts of a chart overlap or are cut off, or if the
-# console has an error. Without a file it takes the sample of the unit tests. With AXE=axe.min.js (npm: axe-core) it also fails for
-# serious findings of axe. Screenshots are in the printed folder: look at them.
+# console has an error. Without a file it takes the sample of the unit tests. With AXE=axe.min.js (npm: axe-core) it
+# also fails for serious findings of axe. Screenshots are in the printed folder: look at them.
 # Not part of ./quickstart test, which needs no browser. Exit status 77: skipped.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

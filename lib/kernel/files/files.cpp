@@ -61,12 +61,9 @@ Result<> replace_file(const std::string& path, std::string_view content, unsigne
         }
         if (!fd) return fail_errno(errno, fresh);
         // Also with a umask: others read the metrics.
-        if (::fchmod(fd.get(), mode) < 0) {
-            const int error = errno;
-            remove_file(fresh);
-            return fail_errno(error, fresh);
-        }
-        if (auto written = write_all(fd.get(), content, fresh); !written) {
+        const bool has_mode = ::fchmod(fd.get(), mode) == 0;
+        if (auto written = has_mode ? write_all(fd.get(), content, fresh) : fail_errno(errno, fresh);
+            !written) {
             remove_file(fresh);
             return written;
         }

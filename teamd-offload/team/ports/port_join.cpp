@@ -311,11 +311,9 @@ void PortSet::adopt_port(const PortBefore& port, const Link& link, bool others_c
                       .watch = make_watch(config, {.up = up,
                                                    .unanswered = others_carry && port.unanswered,
                                                    .losses = link.carrier_losses}),
-                      .modes = context_.ethtool.read_link_modes(link.index),
                       .modes_losses = link.carrier_losses,
                       .had_link = link.has_link()});
-    if (link.has_link())
-        await_passing(ports_.back().modes_patience, !ports_.back().modes.speed, Clock::now());
+    read_modes(ports_.back());
 }
 
 Result<> PortSet::attach_adopted(IfIndex port) {

@@ -106,9 +106,7 @@ void PortSet::step_watches() {
         // Speed and duplex belong to a link: they are read when there is a new one, also after a short loss.
         const bool is_new = has_link && (!port.had_link || port.modes_losses != losses);
         if (is_new || !has_link) port.modes_patience.reset();
-        if (is_new) {
-            subsystems_.offloads->mark_stale(port.index);
-        }
+        if (is_new) subsystems_.offloads->mark_stale(port.index);
         if (is_new || (port.modes_patience && port.modes_patience->is_over(now))) {
             read_modes(port);
             port.modes_losses = losses;
