@@ -45,6 +45,8 @@ struct ConfigurationRead {
     std::vector<Diagnostic> diagnostics; ///< sorted by place
     /// Whether --check must fail: on any error, tolerated ones too.
     bool has_errors() const;
+    /// Why there is no configuration: the first error that is not tolerated. May be null.
+    const Diagnostic* refusal() const;
 };
 
 /// `device`: teamd's -t. It overrides the document's device and is written back; empty if not given.

@@ -22,6 +22,13 @@ bool ConfigurationRead::has_errors() const {
            diagnostics.end();
 }
 
+const Diagnostic* ConfigurationRead::refusal() const {
+    const auto found = std::ranges::find_if(diagnostics, [](const Diagnostic& diagnostic) {
+        return diagnostic.severity == Diagnostic::Severity::error && !diagnostic.tolerated;
+    });
+    return found == diagnostics.end() ? nullptr : &*found;
+}
+
 namespace config {
 
 Where Where::member(std::string_view name, json::Place member_place) const {

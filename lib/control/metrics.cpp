@@ -47,7 +47,7 @@ constexpr Family families[] = {
      "datapath.counters.rx_packets"},
     {"port_receive_bytes_total", "counter", "Bytes received by the port", "ports",
      "datapath.counters.rx_bytes"},
-    {"port_receive_dropped_total", "counter", "Packets dropped because the port does not receive", "ports",
+    {"port_receive_dropped_total", "counter", "Received packets that were dropped", "ports",
      "datapath.counters.rx_dropped"},
     {"port_retransmitted_ratio", "gauge", "TCP segments of the port that were sent again", "ports",
      "loss.retransmitted_ppm", From::parts_per_million},

@@ -112,6 +112,8 @@ _teamoctl() {
             ;;
         esac
     fi
+    # compgen expands its words, and the kernel lets a device have the name "$(command)".
+    choices=$(tr ' ' '\n' <<<"$choices" | grep -x '[A-Za-z0-9_.@:=-]*')
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current")
 }
 

@@ -239,7 +239,7 @@ std::string help_text(std::string_view program) {
                        "    -Z --force-zmq=ADDRESS   Force to use ZeroMQ interface [-Z[Address]]\n"
                        "    -U --force-usock         Force to use UNIX domain socket interface\n"
                        "       --json                Print JSON (commands that teamdctl has not, and -n)\n"
-                       "    -n --dry-run             Show the effect, change nothing (port remove)\n"
+                       "    -n --dry-run             Show the effect, change nothing\n"
                        "       --once                Print one reading and end (top)\n"
                        "       --measure=PORTDEV     Measure this port with and without TSO (doctor)\n"
                        "Commands:\n{1}"

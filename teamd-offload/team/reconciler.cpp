@@ -27,8 +27,8 @@ const Tables& Reconciler::adopt() {
     tables_ = plan(*context_.team()).tables;
     // While no daemon ran, the datapath has moved the traffic of a lost port.
     moved_ = context_.journal.now().active != decision_.active ||
-             std::ranges::any_of(
-                 owners, [this](Slot slot) { return slot && (tables_.transmit & bit(slot)) == 0; });
+             std::ranges::any_of(owners,
+                                 [this](Slot slot) { return slot && (tables_.transmit & bit(slot)) == 0; });
     return tables_;
 }
 

@@ -76,7 +76,10 @@ struct Begin {
         auto document =
             with_port_configuration(context().configuration.document, request.port, std::move(*object));
         auto read = read_document(document, context().name());
-        if (!read.configuration) return failed(read.diagnostics.empty() ? "" : read.diagnostics.front().text);
+        if (!read.configuration) {
+            const auto* why = read.refusal();
+            return failed(why == nullptr ? "" : fmt::format("{}: {}", why->pointer, why->text));
+        }
         read.configuration->team.debug_level = context().config().debug_level; // by option or by request
         context().configuration = {.team = std::move(read.configuration->team),
                                    .document = std::move(document)}; // dumps show the document as it was sent

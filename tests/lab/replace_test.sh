@@ -107,11 +107,15 @@ ip link add link bond0 name bond0.7 type vlan id 7
 grep -q "bond0.7 (vlan) is on top of bond0" /run/refused || fail "$(cat /run/refused)"
 ip link del bond0.7
 # A configuration that the daemon refuses: its start fails after ports have left the bond.
+for port in a1 a2 a3; do ip link set $port type bond_slave prio 7; done
 mkdir -p /etc/systemd/system/"$unit".d
 printf '[Service]\nExecStart=\nExecStart=/bin/false\nRestart=no\n' >/etc/systemd/system/"$unit".d/broken.conf
 systemctl daemon-reload
 ! teamoctl replace bond0 team0 2>/run/refused || fail "replaced without a daemon"
 [ "$(cat /sys/class/net/bond0/bonding/slaves | wc -w)" = 3 ] || fail "a port did not go back to the bond"
+for port in a1 a2 a3; do
+    [[ $(ip -d link show $port) == *" prio 7 "* ]] || fail "$port lost its prio: $(ip -d link show $port)"
+done
 [ ! -e /etc/teamd-offload/team0.conf ] || fail "a configuration remains"
 await 5 reaches || fail "the far end does not answer over the bond any more"
 step "a failed start puts the ports back: $(cat /run/refused)"

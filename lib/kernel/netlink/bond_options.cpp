@@ -13,19 +13,11 @@
 namespace teamo {
 namespace {
 
-struct Attribute {
-    int type; ///< IFLA_BOND_*, IFLA_BOND_SLAVE_* (include/uapi/linux/if_link.h)
-    const char* option;
-};
-constexpr auto of_bonds = std::to_array<Attribute>({
+constexpr auto of_bonds = std::to_array<BondAttribute>({
     {IFLA_BOND_AD_LACP_ACTIVE, "lacp_active"},
     {IFLA_BOND_MISSED_MAX, "arp_missed_max"},
     {32 /* IFLA_BOND_COUPLED_CONTROL, Linux 6.9 */, "coupled_control"},
     {33 /* IFLA_BOND_BROADCAST_NEIGH, Linux 6.17 */, "broadcast_neighbor"},
-});
-constexpr auto of_slaves = std::to_array<Attribute>({
-    {IFLA_BOND_SLAVE_PRIO, "prio"},
-    {10 /* IFLA_BOND_SLAVE_ACTOR_PORT_PRIO, Linux 6.18 */, "actor_port_prio"},
 });
 
 /// prio is the only one that is signed, and the only one of 32 bits.
@@ -53,7 +45,7 @@ std::string targets_in(const nlattr* list) {
 void add_bond_options(const nlmsghdr* message, BondOptions& options) {
     if (header_in<ifinfomsg>(message, RTM_NEWLINK) == nullptr) return;
     const auto* info = attribute_in<ifinfomsg>(message, IFLA_LINKINFO);
-    const auto add = [&](const nlattr* data, std::span<const Attribute> attributes) {
+    const auto add = [&](const nlattr* data, std::span<const BondAttribute> attributes) {
         for (const auto& [type, option] : attributes)
             if (const auto* found = attribute_in(data, type)) options[option] = text_of_number(found);
     };
@@ -64,7 +56,7 @@ void add_bond_options(const nlmsghdr* message, BondOptions& options) {
             options["ns_ip6_target"] = std::move(targets);
     }
     if (text_in(attribute_in(info, IFLA_INFO_SLAVE_KIND)) == bond_kind)
-        add(attribute_in(info, IFLA_INFO_SLAVE_DATA), of_slaves);
+        add(attribute_in(info, IFLA_INFO_SLAVE_DATA), bond_slave_options);
 }
 
 Result<BondOptions> read_bond_options(IfIndex device) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "kernel/netlink/links.h"
 
+#include "base/whole_number.h"
+
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
@@ -103,6 +105,19 @@ private:
     nl_msg* message_;
     nlattr* start_;
 };
+
+/// Only RTM_NEWLINK can change a slave's options (net/core/rtnetlink.c).
+template <class PutData>
+NlMessage bond_slave_message(IfIndex slave, const PutData& put_data) {
+    auto message = link_message(RTM_NEWLINK, slave, 0);
+    {
+        const Nest info(message.get(), IFLA_LINKINFO);
+        put_text(message.get(), IFLA_INFO_SLAVE_KIND, bond_kind);
+        const Nest data(message.get(), IFLA_INFO_SLAVE_DATA);
+        put_data(message.get());
+    }
+    return message;
+}
 
 NlMessage altname_message(int type, int extra, IfIndex index, std::string_view altname) {
     auto message = link_message(type, index, extra);
@@ -249,15 +264,23 @@ Result<> LinkControl::set_up_bond(IfIndex bond, BondMode mode, std::chrono::mill
 }
 
 Result<> LinkControl::set_bond_queue(IfIndex slave, std::uint16_t queue_id) {
-    // Only RTM_NEWLINK can change a slave's options (net/core/rtnetlink.c).
-    auto message = link_message(RTM_NEWLINK, slave, 0);
-    {
-        const Nest info(message.get(), IFLA_LINKINFO);
-        put_text(message.get(), IFLA_INFO_SLAVE_KIND, bond_kind);
-        const Nest data(message.get(), IFLA_INFO_SLAVE_DATA);
-        nla_put_u16(message.get(), IFLA_BOND_SLAVE_QUEUE_ID, queue_id);
+    return socket_.request(bond_slave_message(
+        slave, [queue_id](nl_msg* message) { nla_put_u16(message, IFLA_BOND_SLAVE_QUEUE_ID, queue_id); }));
+}
+
+Result<> LinkControl::set_bond_slave(IfIndex slave, const BondOptions& options) {
+    for (const auto& [type, option] : bond_slave_options) {
+        const auto found = options.find(option);
+        const auto value = found == options.end() ? std::nullopt : whole_number<std::int32_t>(found->second);
+        if (!value) continue;
+        TEAMO_TRY(socket_.request(bond_slave_message(slave, [type, value](nl_msg* message) {
+            if (type == IFLA_BOND_SLAVE_PRIO)
+                nla_put_s32(message, type, *value);
+            else
+                nla_put_u16(message, type, static_cast<std::uint16_t>(*value));
+        })));
     }
-    return socket_.request(std::move(message));
+    return {};
 }
 
 Result<bool> LinkControl::knows_kind(std::string_view kind) {

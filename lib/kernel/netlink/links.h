@@ -3,6 +3,7 @@
 // Converts between RTM_*LINK messages and the types of model/observation.h.
 #pragma once
 
+#include "kernel/netlink/bond_options.h"
 #include "kernel/netlink/netlink_socket.h"
 #include "model/observation.h"
 
@@ -41,6 +42,8 @@ public:
     /// Packets of that queue leave by this slave of a bond. 0: of none. EINVAL: not below the bond's number
     /// of transmit queues, or another slave has it.
     Result<> set_bond_queue(IfIndex slave, std::uint16_t queue_id);
+    /// Sets those of bond_slave_options that `options` has, as read_bond_options() read them from a slave.
+    Result<> set_bond_slave(IfIndex slave, const BondOptions& options);
     /// True if the kernel can create devices of that kind; loads the module if there is one.
     Result<bool> knows_kind(std::string_view kind);
     Result<> remove(IfIndex index);

@@ -126,13 +126,18 @@ void add_received(const Readings& readings, const PortStatus& port, Findings& fi
     // A backup port drops what the switch floods: that is normal.
     if (before == nullptr || readings.state.runner == "activebackup") return;
     if (port.counters.rx_dropped <= before->counters.rx_dropped) return;
-    const auto dropped = port.counters.rx_dropped - before->counters.rx_dropped;
-    findings.push_back(
-        {warning, port.name,
-         fmt::format("{} in a second arrived and were dropped, because the port does not carry",
-                     counted(dropped, "packet", "packets")),
-         fmt::format("teamoctl {} state  (the switch sends to a port that does not carry)",
-                     readings.state.name)});
+    const auto dropped = counted(port.counters.rx_dropped - before->counters.rx_dropped, "packet", "packets");
+    if (!control::counts_by_program(readings.state)) // then the device counts, for other reasons
+        findings.push_back(
+            {warning, port.name,
+             fmt::format("{} in a second arrived and were dropped by the device", dropped),
+             fmt::format("ethtool -S {0}  (says where; more buffers: ethtool -G {0} rx N)", port.name)});
+    else
+        findings.push_back(
+            {warning, port.name,
+             fmt::format("{} in a second arrived and were dropped, because the port does not carry", dropped),
+             fmt::format("teamoctl {} state  (the switch sends to a port that does not carry)",
+                         readings.state.name)});
 }
 
 /// drivers/net/team/team_core.c: team_queue_override_transmit() sends a refused packet again.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <sstream>
 
@@ -101,6 +102,13 @@ bool is_ifcfg(const fs::path& path) {
            !path.extension().string().starts_with(".rpm");
 }
 
+/// interfaces(5): only these files of a "source-directory" count, not what an editor or dpkg left.
+bool is_interfaces_name(std::string_view name) {
+    return std::ranges::all_of(name, [](unsigned char letter) {
+        return std::isalnum(letter) != 0 || letter == '_' || letter == '-';
+    });
+}
+
 constexpr int most_sources = 256;
 
 /// interfaces(5) with the files that it names: "source PATTERN" and "source-directory FOLDER".
@@ -117,7 +125,8 @@ Result<std::string> read_interfaces(const fs::path& file, int& files) {
             std::vector<fs::path> found;
             if (key == "source") found.emplace_back(word);
             for (const auto& entry : fs::directory_iterator(word, failed))
-                if (key == "source-directory") found.push_back(entry.path());
+                if (key == "source-directory" && is_interfaces_name(entry.path().filename().string()))
+                    found.push_back(entry.path());
             std::ranges::sort(found);
             for (const auto& path : found)
                 if (fs::is_regular_file(path, failed))

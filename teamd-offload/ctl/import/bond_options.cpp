@@ -265,7 +265,7 @@ std::vector<std::string> lost_options(const BondSetup& bond) {
 }
 
 /// Options that are carried over, but not with every value.
-std::vector<std::string> lost_values(Reader& options, std::string_view mode) {
+std::vector<std::string> lost_values(const BondSetup& bond, Reader& options, std::string_view mode) {
     std::vector<std::string> lost;
     if (mode == "balance-tlb" || mode == "balance-alb")
         lost.push_back(
@@ -292,6 +292,10 @@ std::vector<std::string> lost_values(Reader& options, std::string_view mode) {
             "arp_interval: a link watch takes a port out only if its own probes are not answered, "
             "and an aggregate at the switch answers by another port: test it, or use the link "
             "watch ethtool");
+    if (const auto primary = list_of(options.text("primary"));
+        mode == "active-backup" && !primary.empty() &&
+        std::ranges::find(bond.ports, primary[0], &BondPortSetup::name) == bond.ports.end())
+        lost.push_back(fmt::format("primary {}: is no port of the bond", primary[0]));
     return lost;
 }
 
@@ -321,7 +325,7 @@ Result<ImportedTeam> team_of(const BondSetup& bond) {
         set_unless(document, "link_watch_policy", options.word("arp_all_targets", any_all), "any");
     document.set("ports", ports_of(bond, options, name));
     if (!options.wrong().empty()) return fail(EINVAL, options.wrong());
-    std::ranges::move(lost_values(options, mode), std::back_inserter(team.lost));
+    std::ranges::move(lost_values(bond, options, mode), std::back_inserter(team.lost));
     return team;
 }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <sstream>
+#include <utility>
 
 namespace teamo::ctl {
 namespace {
@@ -60,9 +61,10 @@ bool is_yes(std::string_view value) {
 /// it has no meaning here.
 Result<std::string> value_of(const OtherName& name, const std::string& value, std::string_view usual_unit) {
     constexpr std::array<std::string_view, 3> no{"false", "no", "off"};
-    if (is_yes(value)) return "1";
-    if (std::ranges::find(no, value) != no.end()) return "0";
-    if (!name.is_time) return value;
+    if (!name.is_time) {
+        if (is_yes(value)) return "1";
+        return std::ranges::find(no, value) != no.end() ? "0" : value;
+    }
     const auto time = milliseconds_of(value, usual_unit);
     if (!time) return fail(EINVAL, fmt::format("{}: \"{}\" is no time", name.bonding, value));
     return std::to_string(*time);
@@ -244,11 +246,14 @@ Result<std::vector<BondSetup>> bonds_of_netplan(const std::string& text) {
         auto ethernets = network["ethernets"];
         for (const auto& entry : network["bonds"]) {
             bonds.push_back(TEAMO_TRY(bond_of(entry.first.as<std::string>(""), entry.second)));
+            const auto primary = bonds.back().options.find("primary"); // an id too
             for (auto& port : bonds.back().ports) { // an id, which is the name unless there is a match
                 auto device = ethernets[port.name];
-                if (const auto name = device["set-name"])
-                    port.name = name.as<std::string>(port.name);
-                else if (device["match"])
+                if (const auto name = device["set-name"]) {
+                    const auto id = std::exchange(port.name, name.as<std::string>(port.name));
+                    if (primary != bonds.back().options.end() && primary->second == id)
+                        primary->second = port.name;
+                } else if (device["match"])
                     bonds.back().remarks.push_back(fmt::format(
                         "{} is matched by its hardware: write the name of the device in \"ports\"",
                         port.name));

@@ -68,9 +68,12 @@ Result<> set_part(Packet& packet, std::string_view key, std::string_view word) {
     if (key == "dmac") return set_once(packet.dmac, key, parse_mac_address(word), word, "MAC address");
     if (key == "vlan") return add_vlan(packet, word);
     if (key == "proto") return set_protocol(packet, word);
-    return fail(ENOENT, fmt::format("\"{}\" is not a part of a packet; use src, dst, tcp, udp, sctp, proto, "
-                                    "sport, dport, smac, dmac or vlan",
-                                    key));
+    return fail(
+        ENOENT,
+        fmt::format(
+            "\"{}\" is not a part of a packet; use src, dst, tcp, udp, sctp, icmp, icmp6, gre, esp, proto, "
+            "sport, dport, smac, dmac or vlan",
+            key));
 }
 
 Result<Packet> checked(Packet packet) {
@@ -106,7 +109,7 @@ Result<Packet> parse_packet(std::span<const std::string> words) {
     Packet packet;
     for (std::size_t at = 0; at < words.size(); ++at) {
         const auto& key = words[at];
-        if (teamo_hash_field_of(protocol_named(key).value_or(0)) != 0) {
+        if (protocol_named(key)) {
             TEAMO_TRY(set_protocol(packet, key));
             continue;
         }

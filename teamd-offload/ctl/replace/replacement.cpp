@@ -6,6 +6,7 @@
 #include "ctl/programs.h"
 #include "ctl/replace/tcp_counters.h"
 #include "kernel/files/files.h"
+#include "kernel/netlink/bond_options.h"
 #include "kernel/netlink/ip_settings.h"
 #include "kernel/netlink/links.h"
 #include "json/write.h"
@@ -249,6 +250,7 @@ public:
 
     Result<> start_team(const Order& order);
     Result<> move_ip(Replaced& report);
+    Result<> remove_bond();
     Result<> move_the_rest(Replaced& report);
 
 private:
@@ -272,10 +274,12 @@ void Move::set_meanwhile(const fs::path& file, std::string_view value, std::stri
 }
 
 Result<> Move::release(const Link& port) {
-    undo_.add([this, port] {
+    const auto options = read_bond_options(port.index);
+    undo_.add([this, port, options] {
         auto back = links_.set_flags(port.index, 0, IFF_UP);
         if (back) back = links_.set_master(port.index, bond_.index);
         if (back && port.bond_queue != 0) back = links_.set_bond_queue(port.index, port.bond_queue);
+        if (back && options) back = links_.set_bond_slave(port.index, *options);
         if (!back)
             warn(fmt::format("{} did not go back to {}: {}", port.name, bond_.name, back.error().text));
     });
@@ -336,10 +340,14 @@ Result<> Move::move_ip(Replaced& report) {
 }
 
 /// From here on there is no way back.
-Result<> Move::move_the_rest(Replaced& report) {
+Result<> Move::remove_bond() {
     std::this_thread::sleep_for(queues_empty);
     TEAMO_TRY(links_.remove(bond_.index));
     undo_.keep();
+    return {};
+}
+
+Result<> Move::move_the_rest(Replaced& report) {
     for (const auto& [file, value] : afterwards_)
         static_cast<void>(write_into(file.string(), value));
     if (auto named = links_.add_altname(team_.index, bond_.name); !named)
@@ -350,7 +358,10 @@ Result<> Move::move_the_rest(Replaced& report) {
     TEAMO_TRY(session.call(control::ConfigReload{.file = wanted_.file, .text = text}));
     report.ports = wanted_.document.find("ports")->object()->size();
     report.carrying = TEAMO_TRY(await_ports(wanted_.team, options_, report.ports));
-    return wanted_.by_systemd ? enable_unit(unit_of(wanted_.team)) : Result<>();
+    if (!wanted_.by_systemd) return {};
+    if (const auto enabled = enable_unit(unit_of(wanted_.team)); !enabled)
+        warn(fmt::format("{} does not start at boot: {}", wanted_.team, enabled.error().text));
+    return {};
 }
 
 } // namespace
@@ -378,6 +389,7 @@ Result<Replaced> replace(const Replacement& wanted, const Options& options) {
     TEAMO_TRY(move.start_team(order));
     TEAMO_TRY(move.move_ip(report));
     report.carried = since_start();
+    TEAMO_TRY(move.remove_bond());
     TEAMO_TRY(
         within(fmt::format("{} is removed, and {} carries with a part of the ports", bond->name, wanted.team),
                move.move_the_rest(report)));

@@ -222,6 +222,10 @@ TEST(Findings, report_new_drops_only) {
     EXPECT_THAT(all_findings(readings),
                 ElementsAre(Field(&Finding::what, HasSubstr("7 packets in a second arrived")),
                             Field(&Finding::what, HasSubstr("dropped 1 packet in"))));
+    readings.state.datapath = "team"; // the port's device counts what it could not take
+    EXPECT_THAT(all_findings(readings),
+                Contains(Field(&Finding::what,
+                               HasSubstr("7 packets in a second arrived and were dropped by the device"))));
 }
 
 Trial trial(const std::vector<double>& with, const std::vector<double>& without) {

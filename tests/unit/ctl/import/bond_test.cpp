@@ -228,6 +228,40 @@ TEST_F(ImportFile, of_networkd) {
                                       "LACPTransmitRate=fast\nMIIMonitorSec=100ms\nUpDelaySec=0.2\n"));
 }
 
+TEST_F(ImportFile, of_networkd_with_times_of_one_second) {
+    const auto bond = read_bond(write("bond0.netdev", "[NetDev]\nName=bond0\nKind=bond\n[Bond]\n"
+                                                      "ARPIntervalSec=1\nUpDelaySec=0\nAllSlavesActive=1\n"),
+                                "");
+    ASSERT_TRUE(bond);
+    EXPECT_EQ("1000", bond->options.at("arp_interval"));
+    EXPECT_EQ("0", bond->options.at("updelay"));
+    EXPECT_EQ("1", bond->options.at("all_slaves_active"));
+}
+
+TEST_F(ImportFile, of_a_folder_of_ifupdown_without_what_a_package_left) {
+    write("bond0", "iface bond0 inet manual\n    bond-slaves eth1 eth2\n    bond-mode active-backup\n");
+    for (const auto* left : {"bond0.dpkg-old", "bond0~"})
+        write(left, "iface bond0 inet manual\n    bond-slaves eth7\n    bond-mode 802.3ad\n");
+    const auto interfaces = write("interfaces.conf", "source-directory .\n");
+    const auto bond = read_bond(interfaces, "");
+    ASSERT_TRUE(bond) << bond.error().text;
+    EXPECT_EQ(2u, bond->ports.size());
+    EXPECT_EQ("active-backup", bond->options.at("mode"));
+}
+
+TEST_F(ImportFile, of_netplan_names_the_primary_as_its_device) {
+    const std::string bond = "  bonds:\n    bond0:\n      interfaces: [a, b]\n      parameters: {mode: "
+                             "active-backup, primary: ";
+    const std::string head = "network:\n  ethernets:\n    a: {match: {macaddress: x}, set-name: eth1}\n"
+                             "    b: {match: {macaddress: y}, set-name: eth2}\n";
+    const auto of_a = bonds_of_netplan(head + bond + "a}\n"), of_c = bonds_of_netplan(head + bond + "c}\n");
+    ASSERT_TRUE(of_a && of_c);
+    const auto team = team_of(of_a->front()), without = team_of(of_c->front());
+    ASSERT_TRUE(team && without);
+    EXPECT_EQ("{\"eth1\": {\"prio\": 100}, \"eth2\": {}}", text_of(*team->document.find("ports")));
+    EXPECT_THAT(without->lost, Contains(HasSubstr("primary c: is no port")));
+}
+
 TEST_F(ImportFile, of_netplan) {
     expect_bond(write("bond.yaml", "network:\n  version: 2\n  bonds:\n    bond0:\n"
                                    "      interfaces: [eth1, eth2]\n      addresses: [192.0.2.1/24]\n"

@@ -48,6 +48,12 @@ TEST(Packets, are_read_in_any_order) {
         EXPECT_EQ(packet(line), expected) << line;
 }
 
+TEST(Packets, have_a_protocol_by_its_name_alone) {
+    for (const auto& [name, number] :
+         {std::pair("tcp", 6), {"icmp", 1}, {"icmp6", 58}, {"gre", 47}, {"esp", 50}})
+        EXPECT_EQ(packet(std::string("src 10.0.0.1 dst 10.0.0.2 ") + name).protocol, number) << name;
+}
+
 TEST(Packets, report_the_invalid_part) {
     const std::pair<const char*, const char*> cases[]{
         {"src", "\"src\" needs a value"},
