@@ -6,7 +6,7 @@
 namespace teamo {
 namespace {
 
-/// Only what write_team() of ForwardPrograms writes, and the team driver's settings.
+/// Only what write_team() of ForwardPrograms writes.
 Tables team_part(Tables tables) {
     tables.transmit = tables.receive = tables.waits = 0;
     tables.standby = {};
@@ -15,6 +15,8 @@ Tables team_part(Tables tables) {
     tables.leaving = {};
     tables.drain = {};
     tables.cpu_slots.clear();
+    tables.settings = {}; // the team driver's, as the announcements
+    tables.notify_peers = tables.mcast_rejoin = {};
     return tables;
 }
 
@@ -31,8 +33,10 @@ LiveSlots staying_live(const Tables& now, const Tables& next) {
     LiveSlots staying{.transmit = now.transmit & next.transmit & same_device,
                       .receive = now.receive & next.receive & same_device,
                       .standby = now.standby};
+    // One that transmits from now on stands in until then: else no slot might be live for a moment.
     for (auto& slot : staying.standby)
-        if ((same_device & bit(slot)) == 0 || std::ranges::find(next.standby, slot) == next.standby.end())
+        if ((same_device & bit(slot)) == 0 ||
+            ((next.transmit & bit(slot)) == 0 && std::ranges::find(next.standby, slot) == next.standby.end()))
             slot = Slot{0};
     std::ranges::stable_partition(staying.standby, [](Slot slot) { return slot != Slot{0}; });
     return staying;

@@ -91,6 +91,7 @@ Port System::join(const Link& link, Clock::time_point now) {
     port.forgiven_until = now + short_timeout_time;
     port.receive.restore(ReceiveState::current, now, variables);
     port.mux.restore(variables);
+    if (known.by_hand) chosen_by_hand_ = port.lag();
     return port;
 }
 
@@ -363,7 +364,9 @@ PortMemory System::memory(IfIndex index) const {
     const auto* port = find(index);
     if (std::ranges::find(fallback_, index) != fallback_.end()) return {.fallback = true};
     if (port == nullptr || !port->answered || !port->is_current()) return {};
-    return {.actor = port->variables.actor, .partner = port->variables.partner};
+    return {.actor = port->variables.actor,
+            .partner = port->variables.partner,
+            .by_hand = port->lag() == chosen_by_hand_};
 }
 
 std::vector<PortMemory> System::memories() const {

@@ -56,6 +56,7 @@ struct PortInfo {
 struct PortMemory {
     PortInfo actor{}, partner{};
     bool fallback = false; ///< carries without a partner
+    bool by_hand = false;  ///< its aggregator was chosen by hand
     bool operator==(const PortMemory&) const = default;
 };
 

@@ -106,8 +106,10 @@ json::Value value_of(const PortBefore& port) {
     if (port.disable_ipv6) value.set("disable_ipv6", *port.disable_ipv6);
     if (port.carrier_losses) value.set("carrier_losses", *port.carrier_losses);
     if (port.unanswered) value.set("unanswered", true);
+    if (port.enslaved) value.set("enslaved", true);
     if (port.lacp != lacp::PortMemory{})
         value.set("lacp", json::Object{{"actor", value_of(port.lacp.actor)},
+                                       {"by_hand", port.lacp.by_hand},
                                        {"fallback", port.lacp.fallback},
                                        {"partner", value_of(port.lacp.partner)}});
     // Empty values are left out, as in the files of earlier versions.
@@ -249,10 +251,12 @@ Result<PortBefore> parse_port(const json::Value& value) {
     port.made_clsact = json::flag(value, "made_clsact");
     if (value.find("carrier_losses") != nullptr) port.carrier_losses = small(value, "carrier_losses");
     port.unanswered = json::flag(value, "unanswered");
+    port.enslaved = json::flag(value, "enslaved");
     const auto& lacp = json::child(value, "lacp");
     port.lacp = {.actor = parse_lacp(json::child(lacp, "actor")),
                  .partner = parse_lacp(json::child(lacp, "partner")),
-                 .fallback = json::flag(lacp, "fallback")};
+                 .fallback = json::flag(lacp, "fallback"),
+                 .by_hand = json::flag(lacp, "by_hand")};
     port.features = parse_features(json::object(value, "features"));
     port.trial = parse_features(json::object(value, "trial"));
     port.offloads = parse_names<FeatureNames>(json::array(value, "offloads"));
@@ -265,8 +269,10 @@ Result<PortBefore> parse_port(const json::Value& value) {
 
 std::string text_of(const Journal& journal) {
     std::string owners;
-    for (const auto owner : journal.owners)
-        owners.push_back(static_cast<char>('0' + owner.value));
+    for (std::size_t bucket = 0; bucket < bucket_count; ++bucket) {
+        const auto slot = journal.leaving[bucket] ? journal.leaving[bucket] : journal.owners[bucket];
+        owners.push_back(static_cast<char>('0' + slot.value));
+    }
     json::Array ports;
     for (const auto& port : journal.ports)
         ports.push_back(value_of(port));
@@ -284,6 +290,7 @@ std::string text_of(const Journal& journal) {
     if (journal.making) value.set("making", true);
     if (journal.active) value.set("active", journal.active->value);
     if (journal.active_by_hand) value.set("active_by_hand", true);
+    if (journal.hwaddr) value.set("hwaddr", text_of(*journal.hwaddr));
     if (journal.lacp_system) value.set("lacp_system", text_of(*journal.lacp_system));
     if (!journal.offloads.empty()) value.set("offloads", value_of(journal.offloads));
     if (journal.workers != BoundWorkers{}) value.set("workers", value_of(journal.workers));
@@ -302,6 +309,7 @@ Result<Journal> parse_journal(std::string_view content) {
     journal.inner = IfIndex{small(*value, "inner")};
     if (const auto active = small(*value, "active"); active != 0) journal.active = IfIndex{active};
     journal.active_by_hand = json::flag(*value, "active_by_hand");
+    journal.hwaddr = parse_mac_address(json::text(*value, "hwaddr"));
     journal.lacp_system = parse_mac_address(json::text(*value, "lacp_system"));
     const auto owners = json::text(*value, "owners");
     for (std::size_t bucket = 0; bucket < std::min(owners.size(), journal.owners.size()); ++bucket)

@@ -58,6 +58,7 @@ struct PortBefore {
     /// Of a port whose watches delay a returning link: PortWatch::carrier_losses().
     std::optional<std::uint32_t> carrier_losses{};
     bool unanswered = false; ///< its link watches were down although it had a link
+    bool enslaved = false;   ///< was a port of the kernel's team or bond, which restores address and MTU
     lacp::PortMemory lacp{}; ///< a partner without an identity: there is none
     bool operator==(const PortBefore&) const = default;
 };
@@ -66,13 +67,17 @@ struct Journal {
     std::uint64_t network_namespace = 0; ///< its inode; ifindexes are valid only in this namespace
     bool making = false;                 ///< the team's device is being created: one without a mark is ours
     IfIndex team, inner;
-    std::optional<IfIndex> active;            ///< activebackup's port
-    bool active_by_hand = false;              ///< made active by command
-    std::array<Slot, bucket_count> owners{};  ///< by bucket
+    std::optional<IfIndex> active;           ///< activebackup's port
+    bool active_by_hand = false;             ///< made active by command
+    std::array<Slot, bucket_count> owners{}; ///< by bucket
+    /// By bucket: the slot by which it leaves while it waits for a gap. Written as its owner: the next daemon
+    /// moves it in a gap again, and does not read this.
+    std::array<Slot, bucket_count> leaving{};
     FeatureNames offloads{};                  ///< of the team's device when it was created
     std::vector<PortBefore> ports;            ///< in the order they joined
     std::vector<std::string> configured;      ///< ports of the configuration, which a later one may not have
     std::vector<std::string> removed_by_hand; ///< configured ports that the user removed
+    std::optional<MacAddress> hwaddr{};       ///< the configured one that the team was given last
     std::optional<MacAddress> lacp_system{};  ///< that identifies the team to its partners
     BoundWorkers workers{};                   ///< processes and units that we have bound
     bool operator==(const Journal&) const = default;

@@ -244,6 +244,7 @@ void Reconciler::apply(const TeamPlan& plan) {
         tables_.transmit != plan.tables.transmit || tables_.ports != plan.tables.ports;
     tables_ = plan.tables;
     context_.journal.edit().owners = plan.owners;
+    context_.journal.edit().leaving = plan.tables.leaving;
     const auto* backup = std::get_if<ActiveBackup>(&runner_);
     context_.journal.edit().active = decision_.active;
     context_.journal.edit().active_by_hand = backup != nullptr && backup->is_by_hand();

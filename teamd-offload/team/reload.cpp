@@ -46,16 +46,6 @@ Result<> check_new_ports(const TeamContext& context, const PortSet& ports, const
     return ports.check(fresh);
 }
 
-/// Only a new value: the active port or the administrator may have given the team another address since.
-void set_hwaddr(TeamContext& context, const TeamConfig& before) {
-    const auto& address = context.config().hwaddr;
-    if (!address || address == before.hwaddr || context.team()->address == *address) return;
-    if (auto set = set_address(context, *context.team(), *address); !set)
-        context.log(Level::error, fmt::format("/hwaddr: {}", set.error().text));
-    else // before the ports leave, with which a bond loses its address
-        context.observer->edit(context.device.team)->address = *address;
-}
-
 void log_reload(const TeamContext& context, const Reload& reload, std::string_view file) {
     for (const auto& warning : reload.warnings)
         context.log(Level::warning, warning);
@@ -92,6 +82,9 @@ Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_
     TEAMO_TRY(within(file, check_kept(context, next)));
     TEAMO_TRY(within(file, check_new_ports(context, parts.ports, next)));
     reload.differences = differences(context.configuration.document, reload.next.document);
+    if (std::ranges::find(reload.differences, "/debug_level", &Difference::pointer) ==
+        reload.differences.end())
+        next.debug_level = context.config().debug_level; // perhaps set by a request
     if (reload.differences.empty()) return reload;
     for (auto warnings : {ignored_settings(reload.next), ignored_by_datapath(*context.datapath, next)})
         std::ranges::move(warnings, std::back_inserter(reload.warnings));
@@ -111,7 +104,7 @@ Result<> apply_reload(TeamParts& parts, Reload reload, std::string_view file) {
     log_reload(context, reload, file);
     const auto before = std::exchange(context.configuration, std::move(reload.next)).team;
     context.log.set_debug(context.config().debug_level > 0);
-    set_hwaddr(context, before);
+    set_hwaddr(context); // before ports leave, with which a bond loses its address
     parts.ports.reconfigure(before);
     if (before.guard != context.config().guard) parts.ports.guard();
     parts.reconciler.reconfigure(before.runner);

@@ -8,6 +8,8 @@
 #include "team/team.h"
 #include "json/write.h"
 
+#include <strings.h>
+
 namespace teamo {
 namespace {
 
@@ -148,7 +150,7 @@ struct Begin {
             const auto* port = parts.ports.find((*path)[1]);
             if (port == nullptr)
                 return with(Refusal{.code = "PathDoesNotExist", .message = "Item path does not exist."});
-            if (request.value != "true")
+            if (::strcasecmp(request.value.c_str(), "true") != 0)
                 return with(Refusal{.code = "OpNotSupp", .message = "Operation not supported."});
             if (!parts.reconciler.lacp()->choose(port->index))
                 return failed("port " + (*path)[1] + " has no LACP partner");

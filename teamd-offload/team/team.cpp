@@ -143,6 +143,7 @@ Result<> Team::make_device() {
         for (const auto& [name, port] : config.ports)
             if (const auto* link = find_link(context.links(), name); link != nullptr && address.is_zero())
                 address = link->address;
+    journal.edit().hwaddr = config.hwaddr;
     journal.edit().making = true; // identifies the device if we are killed before it has its mark
     TEAMO_TRY(journal.keep());
     const auto device = context.datapath->create_device(context.control, context.name(), address);
@@ -201,6 +202,7 @@ Result<> Team::adopt_device(const TeamDevice& device) {
         }
     context.log(Level::notice, fmt::format("adopted the running team with {} ports", ports.all().size()),
                 message_id::adopted);
+    set_hwaddr(context);
     ports.finish_begun();
     return {};
 }

@@ -4,9 +4,9 @@
 # In a guest with systemd: the Debian package is installed, restarted, reloaded, upgraded and removed under traffic, and
 # takes the place of a running teamd of libteam. One argument: the datapath, team, bond or bpf.
 #
-# lab: packages_test.sh team in -k 6.12 -c 2 -s, 240 s, long
-# lab: packages_test.sh bpf in -k 6.12 -c 2 -s, 180 s, long
-# lab: packages_test.sh bond in -k 6.12 -c 2 -s, 180 s, long
+# lab: packages_test.sh team in -k 6.12 -c 2 -s, 420 s, long
+# lab: packages_test.sh bpf in -k 6.12 -c 2 -s, 230 s, long
+# lab: packages_test.sh bond in -k 6.12 -c 2 -s, 230 s, long
 set -euo pipefail
 datapath=$1
 . "${BASH_SOURCE%/*}/unit.sh"
@@ -48,7 +48,6 @@ dpkg-deb -R $packages/teamd-offload_*.deb $packages/next
 sed -i 's/^Version: .*/Version: 9.9/' $packages/next/DEBIAN/control
 dpkg-deb -Znone -b $packages/next $packages/next.deb >/dev/null
 apt-get install -y $packages/teamd-offload_*.deb >/run/apt.log 2>&1 || { cat /run/apt.log >&2; fail "the package cannot be installed"; }
-mkdir -p /etc/teamd-offload
 config '"eth", "ipv4", "l4"' "\"datapath\": \"$datapath\"," a1 a2 >$conf
 systemctl start "$unit" || fail "systemctl start"
 await 20 carry 2 || fail "two ports do not carry"
@@ -62,12 +61,16 @@ await 20 carry 2 || fail "two ports do not carry after the reload"
 teamoctl team0 port present a3 || fail "a3 did not join"
 ! teamoctl team0 port present a2 2>/dev/null || fail "a2 did not leave"
 before=$(pid)
-seconds=70 none_lost "upgrade of the package" apt-get install -y $packages/next.deb
+seconds=120 none_lost "upgrade of the package" apt-get install -y $packages/next.deb
 [ "$(pid)" != "$before" ] || fail "the upgrade did not start the new daemon"
 await 20 carry 2 || fail "two ports do not carry after the upgrade"
 echo 'not JSON' >$conf
 ! systemctl reload "$unit" 2>/dev/null || fail "a bad file was reloaded"
 carry 2 || fail "a bad file changed the team"
+before=$(pid)
+dpkg -i $packages/next.deb >/run/apt.log 2>&1 || { cat /run/apt.log >&2; fail "the package cannot be installed again"; }
+[ "$(pid)" = "$before" ] || fail "an upgrade ended the daemon of a team with a bad file"
+grep "$unit goes on with the former program" /run/apt.log || fail "the upgrade does not name the bad file: $(cat /run/apt.log)"
 apt-get purge -y teamd-offload >/run/apt.log 2>&1 || { cat /run/apt.log >&2; fail "the package cannot be removed"; }
 ! ip link show team0 >/dev/null 2>&1 || fail "team0 is still there after the removal"
 [ ! -e /usr/bin/teamd-offload ] && [ ! -e /lib/systemd/system/teamd-offload@.service ] || fail "files of the package remain"
@@ -78,13 +81,20 @@ step "removed: the team is gone, no file remains"
 config '"ipv4"' "" a1 a2 >/run/old.conf
 teamd -d -f /run/old.conf || fail "libteam's teamd does not start"
 address
-count=$(seconds=90 lost 10000 apt-get install -y $packages/teamd-offload_*.deb $packages/teamd-offload-compat_*.deb)
+# One whose file nobody can find any more.
+printf '{"device": "team1", "runner": {"name": "roundrobin"}, "ports": {"a3": {}}}\n' >/run/lost.conf
+(cd /run && teamd -d -f lost.conf) || fail "libteam's teamd does not start for a second team"
+second=$(pgrep -f 'teamd -d -f lost.conf')
+count=$(seconds=150 lost 10000 apt-get install -y $packages/teamd-offload_*.deb $packages/teamd-offload-compat_*.deb)
 [ "$count" -le 10 ] || fail "$count packets lost while teamd was replaced"
 grep -h teamd-offload-compat: /run/command.log
 [[ $(teamd -v) == "teamd-offload "* ]] || fail "teamd is still libteam's: $(teamd -v)"
 [ "$(teamdctl.libteam team0 state item get datapath.name)" = team ] || fail "teamd-offload does not run the team"
 reaches || fail "the far end does not answer any more"
 step "libteam's teamd replaced: $count packets lost at 10,000 a second"
+[ -d "/proc/$second" ] || fail "a teamd that teamd-offload could not follow was ended"
+[[ " $(systemctl show --property=Before --value 'run-*.service') " == *" network-pre.target "* ]] || fail "the team goes down before the network: $(systemctl show 'run-*.service')"
+kill "$second"
 teamd -k -t team0 || fail "teamd -k"
 # The same by libteam's unit: an upgrade hands the team over, a removal ends it.
 mkdir -p /run/teamd
@@ -94,7 +104,7 @@ systemctl start "$unit" || fail "systemctl start $unit"
 await 20 carry 2 || fail "two ports do not carry by $unit"
 address
 before=$(pid)
-seconds=70 none_lost "upgrade under $unit" apt-get install -y $packages/next.deb
+seconds=120 none_lost "upgrade under $unit" apt-get install -y $packages/next.deb
 [ "$(pid)" != "$before" ] || fail "the upgrade did not start the new daemon of $unit"
 apt-get purge -y teamd-offload-compat teamd-offload >/run/apt.log 2>&1 || { cat /run/apt.log >&2; fail "the packages cannot be purged"; }
 ! ip link show team0 >/dev/null 2>&1 || fail "team0 is still there after the removal"

@@ -26,6 +26,9 @@ for port in $ports; do ip link set "$port" up; echo 1 >"/sys/class/net/$port/thr
 systemctl start "$unit" || fail "systemctl start"
 await 80 carry 4 || fail "four ports do not carry: $(teamoctl team0 state dump)"
 exposure "the unit" 20
+# Mounts of /tmp or /var/tmp may need the network, which waits for the team.
+[[ $(systemctl show --property=RequiresMountsFor --value "$unit") != */tmp* ]] || fail "the unit needs $(systemctl show --property=RequiresMountsFor "$unit")"
+inside test ! -w /tmp || fail "/tmp can be written"
 [[ $(teamoctl team0 interrupts) != *Read-only* ]] || fail "interrupts: $(teamoctl team0 interrupts)"
 for file in /proc/irq/default_smp_affinity /proc/sys/net/ipv6/conf/eth0/disable_ipv6 /run/teamd /run/teamd-offload; do
     inside test -w $file || fail "$file cannot be written"

@@ -39,6 +39,19 @@ Result<> set_address(TeamContext& context, const Link& link, const MacAddress& a
     return done ? noted : done;
 }
 
+void set_hwaddr(TeamContext& context) {
+    const auto& wanted = context.config().hwaddr;
+    auto& set = context.journal.edit().hwaddr;
+    if (wanted == set) return;
+    const auto* team = context.team();
+    if (wanted && team != nullptr && team->address != *wanted) {
+        if (auto done = set_address(context, *team, *wanted); !done)
+            return context.log(Level::error, fmt::format("/hwaddr: {}", done.error().text));
+        context.observer->edit(team->index)->address = *wanted;
+    }
+    set = wanted;
+}
+
 /// The state of a device before it joined. A port that was away, for example in a container's namespace,
 /// comes back as we left it.
 PortBefore PortSet::begin(const Link& link, Slot slot) {
@@ -50,6 +63,8 @@ PortBefore PortSet::begin(const Link& link, Slot slot) {
                       .flags = link.flags,
                       .disable_ipv6 = read_disable_ipv6(link.name)};
     const bool marked = marked_slot(link).has_value();
+    before.enslaved = !marked && link.master == context_.device.team;
+    if (before.enslaved && link.permanent_address) before.address = *link.permanent_address;
     if (marked) { // as far as known from its hardware and from the defaults of new devices
         if (link.permanent_address) before.address = *link.permanent_address;
         before.flags &= ~std::uint32_t{IFF_PROMISC | IFF_ALLMULTI};
@@ -250,8 +265,11 @@ Result<> PortSet::restore_device(const PortBefore& before) {
     const auto& now = *read;
     // A device that was down goes down first, so that the changes below affect no traffic.
     if ((before.flags & IFF_UP) == 0 && now.is_up()) failures.add(links.set_flags(now.index, 0, IFF_UP));
-    if (now.address != before.address) failures.add(set_address(context_, now, before.address));
-    if (now.mtu != before.mtu) failures.add(links.set_mtu(now.index, before.mtu));
+    // Of a port that others have enslaved, the driver alone knows them, and has restored them.
+    if (!before.enslaved) {
+        if (now.address != before.address) failures.add(set_address(context_, now, before.address));
+        if (now.mtu != before.mtu) failures.add(links.set_mtu(now.index, before.mtu));
+    }
     failures.add(links.set_flags(now.index, before.flags, IFF_UP | IFF_PROMISC | IFF_ALLMULTI));
     failures.add(release(before, now.name));
     return failures.result();

@@ -36,7 +36,8 @@ void PortSet::drop_lost() {
         context_.log(Level::warning, fmt::format("port {}: its device is gone", port.name));
         returned_.insert(port.index); // it may be back before this pass ends
         for (const auto& [name, config] : context_.config().ports)
-            if (name == port.key) awaited_.insert(name); // also one that only a request has configured
+            if (name == port.key && !context_.options.no_ports)
+                awaited_.insert(name); // also one that only a request has configured
         remove(port.index);
     }
     bool renamed = false;

@@ -35,6 +35,10 @@ Result<> note_taken_down(TeamContext& context, PortBefore* port, bool down);
 Result<> set_address(TeamContext& context, const Link& link, const MacAddress& address,
                      PortBefore* port = nullptr);
 
+/// Gives the team the configured address, if that is a new one since a daemon last did so: the active port or
+/// the administrator may have given the team another address since.
+void set_hwaddr(TeamContext& context);
+
 class PortSet {
 public:
     PortSet(TeamContext& context, Subsystems& subsystems) : context_(context), subsystems_(subsystems) {}

@@ -105,9 +105,11 @@ TEST(Driver, follows_ports_attached_by_others) {
 }
 
 TEST(Driver, takes_over_a_foreign_device_with_option_o) {
+    const auto before = look(NetNs::current(), "eth0");
     in_guest("ip link add name team0 type team; teamnl team0 setoption mode activebackup; "
-             "ip link set eth0 down; ip link set eth0 master team0");
-    constexpr const char* config = R"({"device": "team0", "runner": {"name": "activebackup"}})";
+             "ip link set team0 mtu 1400; ip link set eth0 down; ip link set eth0 master team0");
+    constexpr const char* config =
+        R"({"device": "team0", "hwaddr": "02:00:00:00:00:77", "runner": {"name": "activebackup"}})";
     const auto refused = daemon_on(config, {"--datapath", "team"});
     EXPECT_EQ(1, refused.status);
     EXPECT_THAT(refused.err,
@@ -117,8 +119,12 @@ TEST(Driver, takes_over_a_foreign_device_with_option_o) {
     EXPECT_TRUE(becomes(
         std::string("eth0"), [&] { return team.item("runner.active_port"); }, 20s));
     EXPECT_THAT(look(NetNs::current(), "team0").altnames, testing::Contains("teamo-team-team0"));
+    EXPECT_EQ("02:00:00:00:00:77", look(NetNs::current(), "team0").address);
     EXPECT_EQ(0, team.stop());
     EXPECT_FALSE(exists(NetNs::current(), "team0"));
+    const auto after = look(NetNs::current(), "eth0");
+    EXPECT_EQ(before.address, after.address) << "the team had another one";
+    EXPECT_EQ(before.mtu, after.mtu);
 }
 
 TEST(Driver, leaves_out_a_port_removed_without_a_daemon) {

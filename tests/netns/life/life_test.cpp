@@ -104,6 +104,13 @@ TEST(Daemon, takes_no_ports_with_option_n) {
     EXPECT_EQ("", team.item("ports.eth1.link.up"));
     ASSERT_EQ(0, team.teamdctl({"port", "add", "eth1"}).status);
     EXPECT_TRUE(team.await_item("ports.eth1.link.up", "true"));
+    // Nor one that was a port before.
+    wires.host().ip("link del eth1");
+    EXPECT_TRUE(team.await_item("ports.eth1.link.up", ""));
+    wires.add_cable(1);
+    ASSERT_EQ(0, team.teamdctl({"port", "add", "eth2"}).status);
+    EXPECT_TRUE(team.await_item("ports.eth2.link.up", "true"));
+    EXPECT_EQ("", team.item("ports.eth1.link.up"));
 }
 
 TEST(Daemon, has_no_socket_with_option_u) {

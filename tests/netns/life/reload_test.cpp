@@ -287,9 +287,11 @@ TEST_F(Reload, keeps_what_was_requested_by_hand) {
     start(loadbalance(3));
     EXPECT_EQ(0, team_->teamdctl({"port", "add", "eth4"}).status);
     EXPECT_EQ(0, team_->teamdctl({"port", "remove", "eth3"}).status);
+    EXPECT_EQ(0, team_->teamdctl({"state", "item", "set", "setup.debug_level", "1"}).status);
     reload(team_config(by_mac, ports_object(3)));
     EXPECT_EQ("true", team_->item("ports.eth4.link.up"));
     EXPECT_EQ("", team_->item("ports.eth3.link.up"));
+    EXPECT_EQ("1", team_->item("setup.debug_level"));
     // A port that the file lists anew joins.
     reload(team_config(by_mac, ports_object(2)));
     reload(team_config(by_mac, ports_object(3)));
@@ -305,6 +307,22 @@ TEST_F(Reload, is_not_needed_after_a_restart) {
     EXPECT_TRUE(team_->await_item("ports.eth3.link.up", ""));
     EXPECT_EQ("true", team_->item("ports.eth4.link.up"));
     EXPECT_TRUE(reaches(wires_.host(), client_v4));
+    const auto has_address = [this](const std::string& address) {
+        return eventually("team and port have " + address, [&] {
+            return look(wires_.host(), "team0").address == address &&
+                   look(wires_.host(), "eth2").address == address;
+        });
+    };
+    write(team_config(by_mac, ports_object(2), R"("hwaddr": "02:00:00:00:00:77", )"));
+    team_->kill();
+    team_->start();
+    EXPECT_TRUE(has_address("02:00:00:00:00:77"));
+    // By hand, after the configured one was set.
+    wires_.host().ip("link set team0 address 02:00:00:00:00:78");
+    EXPECT_TRUE(has_address("02:00:00:00:00:78"));
+    team_->kill();
+    team_->start();
+    EXPECT_EQ("02:00:00:00:00:78", look(wires_.host(), "team0").address);
 }
 
 } // namespace

@@ -72,6 +72,18 @@ TEST(WriteOrder, of_a_backup_that_takes_over_is_one_write) {
     EXPECT_THAT(write_order(now, next), ElementsAre(start, devices));
 }
 
+TEST(WriteOrder, keeps_a_slot_live_while_a_backup_takes_over) {
+    auto now = two_ports(), next = two_ports();
+    now.transmit = now.receive = bit(Slot{1});
+    now.standby = {Slot{2}};
+    next.transmit = next.receive = bit(Slot{2});
+    next.settings[1].user_linkup = false; // of the team driver
+    EXPECT_THAT(write_order(now, next), ElementsAre(start));
+    next.drain[2] = std::chrono::milliseconds(3);
+    EXPECT_THAT(write_order(now, next), ElementsAre(stop, drains, start));
+    EXPECT_EQ(staying_live(now, next).standby, (Preference{Slot{2}}));
+}
+
 TEST(WriteOrder, removes_standby_slot_before_it_gets_another_device) {
     auto now = two_ports();
     now.transmit = now.receive = bit(Slot{1});

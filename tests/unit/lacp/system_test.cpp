@@ -428,6 +428,14 @@ TEST_F(Policies, hand_chooses_an_aggregator) {
     system().step(now);
     EXPECT_THAT(distributing_ports(), ElementsAre(port(2), port(3)));
     EXPECT_FALSE(system().choose(port(9)));
+    EXPECT_TRUE(system().memory(port(3)).by_hand);
+    EXPECT_FALSE(system().memory(port(1)).by_hand);
+    System next(settings_);
+    for (const unsigned number : {1U, 2U, 3U})
+        next.restore(port(number), system().memory(port(number)));
+    next.update(links_, now);
+    next.step(now);
+    EXPECT_THAT(next.carrying().distributing, ElementsAre(port(2), port(3)));
 }
 
 TEST_F(SystemTest, has_a_carrier_from_min_ports_on) {

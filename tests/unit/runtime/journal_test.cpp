@@ -16,6 +16,7 @@ Journal sample() {
     journal.inner = IfIndex{11};
     journal.active = IfIndex{5};
     journal.active_by_hand = true;
+    journal.hwaddr = MacAddress{{2, 0, 0, 0, 0, 7}};
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         journal.owners[bucket] = Slot{static_cast<std::uint8_t>(1 + bucket % 2)};
     journal.ports = {{.index = IfIndex{3},
@@ -40,11 +41,13 @@ Journal sample() {
                                           .flags = IFA_F_PERMANENT | IFA_F_NODAD}},
                       .carrier_losses = 7,
                       .unanswered = true,
+                      .enslaved = true,
                       .lacp = {.actor = {.key = 11, .port = {.priority = 255, .number = 1}, .state = 0x3f},
                                .partner = {.system = {.priority = 1, .address = {{2, 0, 0, 0, 0, 9}}},
                                            .key = 65535,
                                            .port = {.priority = 3, .number = 4},
-                                           .state = 0x3d}}},
+                                           .state = 0x3d},
+                               .by_hand = true}},
                      {.index = IfIndex{5},
                       .slot = Slot{2},
                       .state = PortState::leaving,
@@ -73,6 +76,16 @@ Journal sample() {
         .units = {{"w@1.service", {.cpus = {1}, .leaving = {}, .before = {}, .process = {80, 6000}}}},
         .by_hand = {{{70, 5000}, WorkerPolicy::spread}, {{90, 7000}, WorkerPolicy::off}}};
     return journal;
+}
+
+TEST(Journals, name_the_port_by_which_a_waiting_bucket_leaves_as_its_owner) {
+    auto journal = sample();
+    journal.owners[7] = Slot{2};
+    journal.leaving[7] = Slot{1};
+    const auto read = parse_journal(text_of(journal));
+    ASSERT_TRUE(read) << read.error().text;
+    EXPECT_EQ(Slot{1}, read->owners[7]);
+    EXPECT_FALSE(read->leaving[7]);
 }
 
 TEST(Journal, reads_back_written_text) {
