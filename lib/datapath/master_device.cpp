@@ -44,9 +44,12 @@ Result<std::optional<TeamDevice>> find_master_device(const Links& links, const s
     return std::optional(TeamDevice{.team = team->index, .inner = {}, .kind = kind});
 }
 
-Result<bool> is_marked_master(LinkControl& links, IfIndex device) {
-    const auto link = TEAMO_TRY(links.read(device));
+bool is_marked_master(const Link& link) {
     return std::ranges::find(link.altnames, team_mark(link.name)) != link.altnames.end();
+}
+
+Result<bool> is_marked_master(LinkControl& links, IfIndex device) {
+    return is_marked_master(TEAMO_TRY(links.read(device)));
 }
 
 Result<> mark_master_device(LinkControl& links, IfIndex device) {

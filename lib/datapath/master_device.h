@@ -13,7 +13,8 @@ Result<TeamDevice> create_master_device(LinkControl& links, const std::string& n
 /// The device of that name, if there is one, as Datapath::find_device().
 Result<std::optional<TeamDevice>> find_master_device(const Links& links, const std::string& name,
                                                      const std::string& kind, bool take_over);
-/// False: the device was taken over from another program.
+/// False: the device is of another program.
+bool is_marked_master(const Link& link);
 Result<bool> is_marked_master(LinkControl& links, IfIndex device);
 /// Does nothing if the device has the mark.
 Result<> mark_master_device(LinkControl& links, IfIndex device);

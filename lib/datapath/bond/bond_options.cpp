@@ -7,7 +7,14 @@ namespace teamo {
 
 Result<> check_bond_mode(const Links& links, IfIndex bond, BondMode mode) {
     const auto* link = find_link(links, bond);
-    if (link == nullptr || link->bond_mode == mode) return {};
+    if (link == nullptr) return {};
+    // drivers/net/bonding/bond_main.c: bond_select_queue() wraps the number of a queue that is not there.
+    if (mode == bond_mode_round_robin && link->tx_queues <= max_ports && !is_marked_master(*link))
+        return fail(EEXIST,
+                    fmt::format("bond {} has {} transmit queues, and the team needs {}; start with -r "
+                                "to replace it",
+                                link->name, link->tx_queues, max_ports + 1));
+    if (link->bond_mode == mode) return {};
     return fail(EEXIST,
                 fmt::format("bond {} exists and its mode is not {}, which the team needs; start with -r "
                             "to replace it",

@@ -11,7 +11,7 @@ namespace teamo {
 /// link needs no check in balance-rr: bonding reads the carrier for each packet (bond_slave_is_up).
 inline constexpr std::chrono::milliseconds bond_miimon{20};
 
-/// EEXIST: the bond has another mode.
+/// EEXIST: the bond has another mode, or is of another program and has too few transmit queues for slots.
 Result<> check_bond_mode(const Links& links, IfIndex bond, BondMode mode);
 
 /// Gives a bond that was taken over from another program our options, and then the mark. Does nothing if it

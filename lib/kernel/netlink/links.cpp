@@ -242,6 +242,10 @@ void put_bond_options(nl_msg* message, BondMode mode, std::chrono::milliseconds 
 Result<> LinkControl::create_bond(std::string_view name, const MacAddress& address, BondMode mode,
                                   std::chrono::milliseconds miimon) {
     auto message = new_link_message(name, address);
+    // bonding's own default, which its parameter tx_queues can lower: a slot needs a queue of its number.
+    constexpr std::uint32_t tx_queues = 16;
+    static_assert(tx_queues > max_ports);
+    nla_put_u32(message.get(), IFLA_NUM_TX_QUEUES, tx_queues);
     {
         const Nest info(message.get(), IFLA_LINKINFO);
         put_text(message.get(), IFLA_INFO_KIND, bond_kind);

@@ -98,6 +98,9 @@ TEST(Bond, leaves_the_bond_of_another_program_alone) {
     EXPECT_EQ(1, refused_mode.status);
     EXPECT_THAT(refused_mode.err, HasSubstr("its mode is not balance-rr"));
     EXPECT_EQ(before, in_guest("ip -d link show team0"));
+    in_guest("ip link del team0; ip link add team0 numtxqueues 4 type bond mode balance-rr");
+    EXPECT_THAT(daemon_on(balanced_pair, {"--datapath", "bond", "-o"}).err,
+                HasSubstr("bond team0 has 4 transmit queues, and the team needs 9"));
     in_guest("ip link del team0");
 }
 
