@@ -46,15 +46,18 @@ void Log::to_syslog() {
 void Log::operator()(Level level, std::string_view text, std::string_view id, Fields fields) const {
     if (level == Level::debug && !debug_) return;
     const auto line = team_.empty() ? std::string(text) : fmt::format("{}: {}", team_, text);
+    // fmt::print() throws if nobody reads any more, for example when the terminal is gone.
+    const auto put = [](std::FILE* file, const std::string& whole) {
+        static_cast<void>(std::fwrite(whole.data(), 1, whole.size(), file));
+        static_cast<void>(std::fflush(file));
+    };
     switch (target_) {
     case Target::journal: return to_journal(level, line, id, fields);
     case Target::syslog: return ::syslog(static_cast<int>(level), "%s", line.c_str());
-    case Target::prefixed: fmt::print(stderr, "<{}>{}: {}\n", static_cast<int>(level), name_, line); break;
-    case Target::plain: fmt::print(stderr, "{}: {}\n", name_, line); break;
-    case Target::standard_output:
-        fmt::print(stdout, "{}: {}\n", name_, line);
-        std::fflush(stdout);
-        break;
+    case Target::prefixed:
+        return put(stderr, fmt::format("<{}>{}: {}\n", static_cast<int>(level), name_, line));
+    case Target::plain: return put(stderr, fmt::format("{}: {}\n", name_, line));
+    case Target::standard_output: return put(stdout, fmt::format("{}: {}\n", name_, line));
     }
 }
 

@@ -33,11 +33,16 @@ LiveSlots staying_live(const Tables& now, const Tables& next) {
     LiveSlots staying{.transmit = now.transmit & next.transmit & same_device,
                       .receive = now.receive & next.receive & same_device,
                       .standby = now.standby};
-    // One that transmits from now on stands in until then: else no slot might be live for a moment.
-    for (auto& slot : staying.standby)
-        if ((same_device & bit(slot)) == 0 ||
-            ((next.transmit & bit(slot)) == 0 && std::ranges::find(next.standby, slot) == next.standby.end()))
+    // One that transmits from now on stands in until then: else no slot might be live for a moment. In
+    // `receive` it keeps the others receiving beside it (forward.bpf.c: teamo_receives).
+    for (auto& slot : staying.standby) {
+        const bool starts = (next.transmit & bit(slot)) != 0;
+        const bool stays = std::ranges::find(next.standby, slot) != next.standby.end();
+        if ((same_device & bit(slot)) == 0 || !(starts || stays))
             slot = Slot{0};
+        else if (starts)
+            staying.receive |= next.receive & bit(slot);
+    }
     std::ranges::stable_partition(staying.standby, [](Slot slot) { return slot != Slot{0}; });
     return staying;
 }

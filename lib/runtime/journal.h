@@ -70,8 +70,8 @@ struct Journal {
     std::optional<IfIndex> active;           ///< activebackup's port
     bool active_by_hand = false;             ///< made active by command
     std::array<Slot, bucket_count> owners{}; ///< by bucket
-    /// By bucket: the slot by which it leaves while it waits for a gap. Written as its owner: the next daemon
-    /// moves it in a gap again, and does not read this.
+    /// By bucket: the slot by which it leaves while it waits for a gap. Written as its owner, and not read: the
+    /// next daemon decides anew, and a move by hand is forgotten.
     std::array<Slot, bucket_count> leaving{};
     FeatureNames offloads{};                  ///< of the team's device when it was created
     std::vector<PortBefore> ports;            ///< in the order they joined

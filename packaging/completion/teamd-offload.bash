@@ -8,7 +8,7 @@ _teamd_offload_teams() {
         [[ -e $file ]] || continue
         file=${file##*/}
         printf '%s\n' "${file%.*}"
-    done | sort -u
+    done | sort -u | grep -x '[A-Za-z0-9_.@:-]*' # compgen expands its words
 }
 
 _teamd_offload() {

@@ -99,16 +99,21 @@ void Announcer::send(const Round& round) {
         return log_(Level::warning,
                     fmt::format("cannot announce the team's addresses: {}", addresses.error().text));
     const auto groups = round.what == What::groups ? read_groups() : Groups{};
+    std::size_t failed = 0;
+    std::string why;
     for (const auto& [device, outlet] : speakers(observer_.links(), round.team, round.inner)) {
         const auto speaker = speaker_of(*device, *addresses, groups);
         if (round.only_without_address && !(speaker.ipv4.empty() && speaker.ipv6.empty())) continue;
         const auto frames = round.what == What::peers ? announce::peer_announcements(speaker)
                                                       : announce::membership_reports(speaker);
         for (const auto& frame : frames)
-            if (auto sent = socket_.send(outlet, frame); !sent && sent.error().number != ENETDOWN)
-                log_(Level::warning,
-                     fmt::format("{}: cannot announce its addresses: {}", device->name, sent.error().text));
+            if (auto sent = socket_.send(outlet, frame); !sent && sent.error().number != ENETDOWN) {
+                ++failed;
+                why = fmt::format("{}: {}", device->name, sent.error().text);
+            }
     }
+    if (failed != 0)
+        log_(Level::warning, fmt::format("{} addresses or groups are not announced; {}", failed, why));
 }
 
 } // namespace teamo

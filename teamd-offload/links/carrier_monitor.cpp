@@ -37,17 +37,21 @@ void CarrierMonitor::follow(const std::set<IfIndex>& ports) {
         return !link.is_up() || (link.flags & IFF_RUNNING) == 0;
     };
     if (!programs_) std::erase_if(late, comes_back_with_event);
-    if (late == followed_) return;
+    if (late == followed_ && !again_) return;
 
     // Nothing has reported what happened to a new port between its last event and now: read it once.
     for (const auto port : late)
         if (!followed_.contains(port)) unread_.insert(port);
     followed_ = late;
-    if (!programs_)
+    if (programs_) {
+        const auto done = programs_->watch(late);
+        again_ = !done;
+        failure_(log_, Level::warning,
+                 "a lost carrier may be detected up to 1 s late: ", done ? "" : done.error().text);
+    } else {
         poll(late);
-    else if (const auto done = programs_->watch(late); !done)
-        log_(Level::warning,
-             fmt::format("a lost carrier may be detected up to 1 s late: {}", done.error().text));
+        again_ = polled_.size() != late.size();
+    }
     if (!unread_.empty()) reread_->soon(); // not at once: a pass calls this
 }
 

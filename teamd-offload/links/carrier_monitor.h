@@ -48,7 +48,9 @@ private:
     std::map<IfIndex, Polled> polled_;
     std::optional<Timer> timer_;
     std::set<IfIndex> followed_; ///< by either of the two
-    std::set<IfIndex> unread_;   ///< of these, not read since they were added
+    bool again_ = false;         ///< some of these are refused: the next pass tries them again
+    LogOnce failure_{};
+    std::set<IfIndex> unread_; ///< of these, not read since they were added
     std::optional<Deferred> reread_;
 };
 

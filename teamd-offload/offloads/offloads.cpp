@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 
@@ -186,8 +187,9 @@ void Offloads::mark_stale(IfIndex index) {
 
 void Offloads::reread(Device& device) {
     const auto read = context_.ethtool.read_features(device.index);
-    device.stale = !read && is_passing(read.error()); // the next pass reads it
-    if (!read) return;                                // the kernel reports a device that is gone
+    device.stale = !read && is_passing(read.error());
+    if (device.stale) device.read_again = Clock::now() + std::chrono::seconds(1);
+    if (!read) return; // the kernel reports a device that is gone
     auto features = as_seen(*read, device.is_team);
     if (features == device.features) return;
     std::ranges::set_symmetric_difference(device.features.active, features.active,
@@ -325,6 +327,10 @@ std::optional<Clock::time_point> Offloads::deadline() const {
         if (device.index == tried_) continue;
         // With patience it decides alone when to try again; the time of `repair` may be over.
         first = earlier(first, device.patience ? device.patience->next() : device.repair.deadline());
+        if (device.stale) first = earlier(first, device.read_again);
+        // See reconcile(): what is wrong then must not be what begins the time anew.
+        if (!device.conceded.empty() && missing(device.features, device.conceded).empty())
+            first = earlier(first, device.conceded_at + Repair::peace);
     }
     return first;
 }

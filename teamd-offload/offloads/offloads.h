@@ -82,6 +82,7 @@ private:
         FeatureNames logged_lacking{};
         unsigned repaired = 0;
         bool stale = false;
+        Clock::time_point read_again{}; ///< if it is stale
 
         bool is_last() const {
             return contract.lacking != Lacking::accept && !lacking(plan, features).empty();

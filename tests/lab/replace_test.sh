@@ -116,6 +116,7 @@ systemctl daemon-reload
 for port in a1 a2 a3; do
     [[ $(ip -d link show $port) == *" prio 7 "* ]] || fail "$port lost its prio: $(ip -d link show $port)"
 done
+! grep "did not go back" /run/refused || fail "a port is said to be no port of the bond"
 [ ! -e /etc/teamd-offload/team0.conf ] || fail "a configuration remains"
 await 5 reaches || fail "the far end does not answer over the bond any more"
 step "a failed start puts the ports back: $(cat /run/refused)"

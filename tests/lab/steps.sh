@@ -4,9 +4,11 @@
 # Runs the steps of one boot in its guest, each a shell command. A failed step does not stop the next. steps.sh STEP…
 set -u
 
-# Restores the state after the boot for the next step: new ports, no team, no team driver, far ends without a bridge.
+# Restores the state after the boot for the next step: new ports, no team, no team driver, no network namespace, far ends
+# without a bridge.
 reset_guest() {
     local link left=
+    ip -all netns delete # of far_switch.sh
     for link in /sys/class/net/*; do
         link=${link##*/}
         case $link in

@@ -273,18 +273,23 @@ Result<> LinkControl::set_bond_queue(IfIndex slave, std::uint16_t queue_id) {
 }
 
 Result<> LinkControl::set_bond_slave(IfIndex slave, const BondOptions& options) {
+    const auto now = TEAMO_TRY(read_bond_options(slave));
+    Failures failures;
     for (const auto& [type, option] : bond_slave_options) {
         const auto found = options.find(option);
-        const auto value = found == options.end() ? std::nullopt : whole_number<std::int32_t>(found->second);
+        // bonding refuses an option that the bond's mode does not use, even with its present value.
+        const auto present = now.find(option);
+        if (found == options.end() || (present != now.end() && present->second == found->second)) continue;
+        const auto value = whole_number<std::int32_t>(found->second);
         if (!value) continue;
-        TEAMO_TRY(socket_.request(bond_slave_message(slave, [type, value](nl_msg* message) {
+        failures.add(socket_.request(bond_slave_message(slave, [type, value](nl_msg* message) {
             if (type == IFLA_BOND_SLAVE_PRIO)
                 nla_put_s32(message, type, *value);
             else
                 nla_put_u16(message, type, static_cast<std::uint16_t>(*value));
         })));
     }
-    return {};
+    return failures.result();
 }
 
 Result<bool> LinkControl::knows_kind(std::string_view kind) {

@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <linux/pkt_sched.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -84,7 +85,17 @@ std::chrono::nanoseconds time_of(msghdr& message) {
 
 } // namespace
 
-Result<PacketSocket> PacketSocket::open() { return PacketSocket(TEAMO_TRY(open_socket())); }
+Result<PacketSocket> PacketSocket::open() {
+    auto socket = TEAMO_TRY(open_socket());
+    const auto set = [&socket](int name, int value) -> Result<> {
+        if (::setsockopt(socket.get(), SOL_SOCKET, name, &value, sizeof value) == 0) return {};
+        return fail_errno(errno, "cannot set up a packet socket");
+    };
+    // Announcements of hundreds of VLANs leave in one burst, before the team's own packets in a full queue.
+    TEAMO_TRY(set(SO_SNDBUFFORCE, 4 * 1024 * 1024));
+    TEAMO_TRY(set(SO_PRIORITY, TC_PRIO_CONTROL));
+    return PacketSocket(std::move(socket));
+}
 
 Result<> PacketSocket::send(IfIndex device, std::span<const std::byte> frame) {
     const auto to = address_of(device);

@@ -56,7 +56,7 @@ constexpr auto table = std::to_array<BondOption>({
     {"queue_id", carried, "ports.PORT.queue_id"},
     {"resend_igmp", carried, "mcast_rejoin.count and interval"},
     {"tlb_dynamic_lb", meaningless, "only for balance-tlb and balance-alb"},
-    {"tx_queues", meaningless, "a team has queues for each of its ports"},
+    {"tx_queues", meaningless, "the datapath has as many as it needs"},
     {"updelay", carried, "link_watch.delay_up"},
     {"use_carrier", meaningless, "the kernel reports each change of a link at once"},
     {"xmit_hash_policy", carried, "runner.tx_hash"},

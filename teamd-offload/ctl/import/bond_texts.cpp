@@ -247,12 +247,12 @@ Result<std::vector<BondSetup>> bonds_of_netplan(const std::string& text) {
         for (const auto& entry : network["bonds"]) {
             bonds.push_back(TEAMO_TRY(bond_of(entry.first.as<std::string>(""), entry.second)));
             const auto primary = bonds.back().options.find("primary"); // an id too
+            const auto wanted = primary == bonds.back().options.end() ? "" : primary->second;
             for (auto& port : bonds.back().ports) { // an id, which is the name unless there is a match
                 auto device = ethernets[port.name];
                 if (const auto name = device["set-name"]) {
                     const auto id = std::exchange(port.name, name.as<std::string>(port.name));
-                    if (primary != bonds.back().options.end() && primary->second == id)
-                        primary->second = port.name;
+                    if (!wanted.empty() && wanted == id) primary->second = port.name;
                 } else if (device["match"])
                     bonds.back().remarks.push_back(fmt::format(
                         "{} is matched by its hardware: write the name of the device in \"ports\"",

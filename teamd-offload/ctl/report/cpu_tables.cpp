@@ -13,17 +13,6 @@ namespace {
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
-/// The CPUs where its queues' interrupts arrive now.
-std::string arrival_text(const PortInterruptStatus& port) {
-    std::vector<unsigned> all;
-    for (const auto& queue : port.now.queues)
-        for (const auto& vector : queue.vectors) {
-            const auto& where = vector.effective.empty() ? vector.affinity : vector.effective;
-            all.insert(all.end(), where.begin(), where.end());
-        }
-    return or_dash(teamo::text_of(cpu_list_of(std::move(all))));
-}
-
 /// The number of these vectors of the port that are in this state.
 std::ptrdiff_t count_in(AffinityState state, const PortInterruptStatus& port,
                         const std::vector<IrqVector>& vectors) {
@@ -86,6 +75,16 @@ Row row_of(const WorkerStatus& one) {
 
 } // namespace
 
+CpuList arrival_cpus(const PortInterruptStatus& port) {
+    std::vector<unsigned> all;
+    for (const auto& queue : port.now.queues)
+        for (const auto& vector : queue.vectors) {
+            const auto& where = vector.effective.empty() ? vector.affinity : vector.effective;
+            all.insert(all.end(), where.begin(), where.end());
+        }
+    return cpu_list_of(std::move(all));
+}
+
 std::vector<std::string> interrupt_remarks(const InterruptStatus& interrupts) {
     std::vector<std::string> remarks;
     for (const auto& port : interrupts.ports)
@@ -111,9 +110,9 @@ std::string interrupts_text(const InterruptStatus& interrupts) {
     std::vector<Row> rows;
     for (const auto& port : interrupts.ports)
         rows.push_back({port.name, std::to_string(port.now.queues.size()),
-                        or_dash(teamo::text_of(cpu_list_of(port.cpus))), arrival_text(port),
-                        sending_cpus(port), std::to_string(count_of(port)), std::to_string(port.repaired),
-                        state_of(port)});
+                        or_dash(teamo::text_of(cpu_list_of(port.cpus))),
+                        or_dash(teamo::text_of(arrival_cpus(port))), sending_cpus(port),
+                        std::to_string(count_of(port)), std::to_string(port.repaired), state_of(port)});
     auto text = table_of(
         {"port", "queues", "CPU", "arrive at", "sent from", "interrupts", "repaired", "state"}, rows);
     for (const auto& remark : interrupt_remarks(interrupts))

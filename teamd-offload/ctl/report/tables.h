@@ -24,6 +24,8 @@ std::string interrupts_text(const InterruptStatus& interrupts);
 /// One line for each port: the planned CPUs, and why.
 std::string interrupt_plan_text(const InterruptStatus& interrupts);
 
+/// The CPUs where its queues' interrupts arrive now.
+CpuList arrival_cpus(const PortInterruptStatus& port);
 /// Sentences on conflicts, refusals and drift, worst first.
 std::vector<std::string> interrupt_remarks(const InterruptStatus& interrupts);
 

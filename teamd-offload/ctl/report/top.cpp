@@ -21,16 +21,15 @@ std::string active_port(const TeamState& state) {
 std::string interrupt_cpus_of(const PortStatus& port, const Reading& earlier, const Reading& later) {
     if (!later.state.interrupts) return "-";
     for (const auto& one : later.state.interrupts->ports) {
-        if (one.name != port.name || one.cpus.empty()) continue;
-        auto cpus = one.cpus;
-        std::ranges::sort(cpus);
-        cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
+        if (one.name != port.name) continue;
+        const auto cpus = arrival_cpus(one);
+        if (cpus.empty()) return "-";
         double busiest = 0;
         const auto loads = loads_between(earlier, later);
         for (const auto cpu : cpus)
             if (const auto load = loads.find(cpu); load != loads.end())
                 busiest = std::max(busiest, load->second.work + load->second.interrupts);
-        return fmt::format("{} {:.0f} %", teamo::text_of(cpu_list_of(std::move(cpus))), 100 * busiest);
+        return fmt::format("{} {:.0f} %", teamo::text_of(cpus), 100 * busiest);
     }
     return "-";
 }

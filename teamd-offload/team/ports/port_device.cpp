@@ -43,8 +43,10 @@ void set_hwaddr(TeamContext& context) {
     const auto& wanted = context.config().hwaddr;
     auto& set = context.journal.edit().hwaddr;
     if (wanted == set) return;
+    const auto* backup = std::get_if<ActiveBackupRunner>(&context.config().runner);
+    const bool follows_port = backup != nullptr && backup->hwaddr_policy == HwaddrPolicy::by_active;
     const auto* team = context.team();
-    if (wanted && team != nullptr && team->address != *wanted) {
+    if (wanted && !follows_port && team != nullptr && team->address != *wanted) {
         if (auto done = set_address(context, *team, *wanted); !done)
             return context.log(Level::error, fmt::format("/hwaddr: {}", done.error().text));
         context.observer->edit(team->index)->address = *wanted;
@@ -63,10 +65,9 @@ PortBefore PortSet::begin(const Link& link, Slot slot) {
                       .flags = link.flags,
                       .disable_ipv6 = read_disable_ipv6(link.name)};
     const bool marked = marked_slot(link).has_value();
-    before.enslaved = !marked && link.master == context_.device.team;
-    if (before.enslaved && link.permanent_address) before.address = *link.permanent_address;
+    before.enslaved = context_.device.team && link.master == context_.device.team;
+    if ((before.enslaved || marked) && link.permanent_address) before.address = *link.permanent_address;
     if (marked) { // as far as known from its hardware and from the defaults of new devices
-        if (link.permanent_address) before.address = *link.permanent_address;
         before.flags &= ~std::uint32_t{IFF_PROMISC | IFF_ALLMULTI};
         if (before.disable_ipv6) before.disable_ipv6 = read_disable_ipv6("default"); // we have set its own
     }

@@ -113,6 +113,23 @@ TEST(Daemon, takes_no_ports_with_option_n) {
     EXPECT_EQ("", team.item("ports.eth1.link.up"));
 }
 
+TEST(Daemon, goes_on_when_nobody_reads_its_messages) {
+    const Cabling wires(1, FarSide::open);
+    const ConfigFile config(loadbalance(1));
+    std::vector<std::string> command{"bash", "-c", "exec \"$@\" 2> >(exec true)", "bash"};
+    std::ranges::copy(daemon_command({"-f", config.path()}), std::back_inserter(command));
+    auto running = Process::start({.argv = command});
+    ASSERT_TRUE(eventually("team0 answers", [] { return socket_exists("team0"); }));
+    wires.pull(1);
+    wires.plug(1);
+    EXPECT_TRUE(eventually("the port carries", [] {
+        return run({.argv = {teamoctl_program(), "team0", "state", "item", "get", "ports.eth1.link.up"}})
+                   .out == "true\n";
+    }));
+    running.signal(SIGTERM);
+    EXPECT_EQ(0, running.wait(long_enough));
+}
+
 TEST(Daemon, has_no_socket_with_option_u) {
     const Cabling wires(1, FarSide::open);
     const ConfigFile config(loadbalance(1));

@@ -81,7 +81,9 @@ TEST(WriteOrder, keeps_a_slot_live_while_a_backup_takes_over) {
     EXPECT_THAT(write_order(now, next), ElementsAre(start));
     next.drain[2] = std::chrono::milliseconds(3);
     EXPECT_THAT(write_order(now, next), ElementsAre(stop, drains, start));
-    EXPECT_EQ(staying_live(now, next).standby, (Preference{Slot{2}}));
+    next.receive = bit(Slot{1}) | bit(Slot{2}); // until the switches have learned
+    EXPECT_EQ(staying_live(now, next),
+              (LiveSlots{.transmit = 0, .receive = next.receive, .standby = {Slot{2}}}));
 }
 
 TEST(WriteOrder, removes_standby_slot_before_it_gets_another_device) {
