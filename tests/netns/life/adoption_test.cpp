@@ -4,6 +4,7 @@
 //
 // lab: */Adoption.*/no_option by team, 20 s
 // lab: Adoption.takes_over_* by team, 5 s
+// lab: Adoption.takes_over_* by none: with bonding it would be the same
 // lab: */Adoption.*/option_o by team, 20 s, long
 // lab: */Adoption.* by bond, 40 s, long
 // lab: */Adoption.* Adoption.* by bpf, 60 s, long

@@ -2,6 +2,8 @@
 //
 // A running team takes over a changed configuration file (config reload, SIGHUP): what is the same is not
 // touched.
+//
+// lab: Reload.repeats_a_refused_call by none: dozens of reloads, minutes in an emulated machine
 #include "netns/configs.h"
 #include "netns/lacp/partner.h"
 #include "support/daemon/watched_calls.h"
