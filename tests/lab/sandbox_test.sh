@@ -81,7 +81,7 @@ wrong=$(systemd-analyze verify --man=no "$unit" teamd@team0.service 2>&1 | grep 
 unit=teamd@team0.service
 systemctl start "$unit" || fail "systemctl start $unit"
 await 80 carry 4 || fail "four ports do not carry by $unit"
-exposure "$unit" 25
+exposure "$unit" 27
 [ "$(systemctl show --property=StartLimitIntervalUSec --value "$unit")" = 0 ] || fail "$unit is given up after some deaths"
 systemctl stop "$unit" || fail "systemctl stop $unit"
 [ -e /run/teamd/team0.conf ] || fail "the stop removed the configuration"
