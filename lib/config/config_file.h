@@ -29,6 +29,9 @@ struct Diagnostic {
 /// "FILE:LINE:COL: error: /json/pointer: text"
 std::string text_of(const Diagnostic& diagnostic, std::string_view file);
 
+/// "/json/pointer: text"
+std::string text_of(const Diagnostic& diagnostic);
+
 /// A configuration and the document it was read from. The document keeps unknown keys, and teamd's defaults
 /// are written back into it (device, runner.name, runner.tx_hash, notify_peers.count and mcast_rejoin.count
 /// for activebackup, link_watch of ports without one).
@@ -43,10 +46,12 @@ struct Configuration {
 struct ConfigurationRead {
     std::optional<Configuration> configuration;
     std::vector<Diagnostic> diagnostics; ///< sorted by place
-    /// Whether --check must fail: on any error, tolerated ones too.
-    bool has_errors() const;
+    /// Tolerated ones count too. Null: there is none.
+    const Diagnostic* first_error() const;
     /// Why there is no configuration: the first error that is not tolerated. May be null.
     const Diagnostic* refusal() const;
+    /// Whether --check must fail.
+    bool has_errors() const { return first_error() != nullptr; }
 };
 
 /// `device`: teamd's -t. It overrides the document's device and is written back; empty if not given.

@@ -8,18 +8,23 @@
 
 namespace teamo {
 
+std::string text_of(const Diagnostic& diagnostic) {
+    return diagnostic.pointer.empty()
+               ? diagnostic.text
+               : fmt::format("{}: {}", json::printable(diagnostic.pointer), diagnostic.text);
+}
+
 std::string text_of(const Diagnostic& diagnostic, std::string_view file) {
     std::string text = json::printable(file);
     if (diagnostic.place.line != 0)
         text += fmt::format(":{}:{}", diagnostic.place.line, diagnostic.place.column);
     text += diagnostic.severity == Diagnostic::Severity::error ? ": error: " : ": warning: ";
-    if (!diagnostic.pointer.empty()) text += json::printable(diagnostic.pointer) + ": ";
-    return text + diagnostic.text;
+    return text + text_of(diagnostic);
 }
 
-bool ConfigurationRead::has_errors() const {
-    return std::ranges::find(diagnostics, Diagnostic::Severity::error, &Diagnostic::severity) !=
-           diagnostics.end();
+const Diagnostic* ConfigurationRead::first_error() const {
+    const auto found = std::ranges::find(diagnostics, Diagnostic::Severity::error, &Diagnostic::severity);
+    return found == diagnostics.end() ? nullptr : &*found;
 }
 
 const Diagnostic* ConfigurationRead::refusal() const {

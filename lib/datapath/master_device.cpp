@@ -53,9 +53,8 @@ Result<bool> is_marked_master(LinkControl& links, IfIndex device) {
 }
 
 Result<> mark_master_device(LinkControl& links, IfIndex device) {
-    if (TEAMO_TRY(is_marked_master(links, device))) return {};
     const auto link = TEAMO_TRY(links.read(device));
-    return links.add_altname(device, team_mark(link.name));
+    return is_marked_master(link) ? Result<>() : links.add_altname(device, team_mark(link.name));
 }
 
 Result<> enslave(LinkControl& links, IfIndex port, IfIndex team) {

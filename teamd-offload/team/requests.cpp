@@ -80,7 +80,7 @@ struct Begin {
         auto read = read_document(document, context().name());
         if (!read.configuration) {
             const auto* why = read.refusal();
-            return failed(why == nullptr ? "" : fmt::format("{}: {}", why->pointer, why->text));
+            return failed(why == nullptr ? "" : text_of(*why));
         }
         read.configuration->team.debug_level = context().config().debug_level; // by option or by request
         context().configuration = {.team = std::move(read.configuration->team),

@@ -22,19 +22,12 @@ std::string free_team_name() {
         if (auto name = fmt::format("team{}", number); if_nametoindex(name.c_str()) == 0) return name;
 }
 
-/// Of a read configuration that has_errors().
-tl::unexpected<Error> refused(const ConfigurationRead& read, std::string_view file) {
-    return fail(EINVAL, text_of(*std::ranges::find(read.diagnostics, Diagnostic::Severity::error,
-                                                   &Diagnostic::severity),
-                                file));
-}
-
 /// The administrator's configuration, if the file is there; else that of the bond.
 Result<json::Value> document_for(const BondSetup& bond, const Replacement& wanted) {
     std::error_code failed;
     if (std::filesystem::exists(wanted.file, failed)) {
         auto read = read_configuration(TEAMO_TRY(read_file(wanted.file)), wanted.team);
-        if (read.has_errors()) return refused(read, wanted.file);
+        if (const auto* error = read.first_error()) return fail(EINVAL, text_of(*error, wanted.file));
         const auto* ports = read.configuration->document.find("ports");
         for (const auto& port : bond.ports)
             if (ports == nullptr || ports->find(port.name) == nullptr)
@@ -82,7 +75,7 @@ CommandResult replace_bond(const Options& options, Arguments words) {
     wanted.document = TEAMO_TRY(document_for(bond, wanted));
     resemble(wanted.document, name);
     const auto check = read_document(wanted.document, wanted.team);
-    if (check.has_errors()) return refused(check, name);
+    if (const auto* error = check.first_error()) return fail(EINVAL, text_of(*error, name));
 
     const auto report = TEAMO_TRY(replace(wanted, options));
     put(fmt::format("{0} carries the traffic of {1} since {2} ms after the start; all was done after {3} ms\n"

@@ -65,8 +65,8 @@ PortBefore PortSet::begin(const Link& link, Slot slot) {
                       .flags = link.flags,
                       .disable_ipv6 = read_disable_ipv6(link.name)};
     const bool marked = marked_slot(link).has_value();
-    // A marked one is ours, without its entry in the journal: then not what the driver restores counts.
-    before.enslaved = !marked && context_.device.team && link.master == context_.device.team;
+    before.enslaved =
+        is_slave(link) && !marked; // a marked one is ours, even without its entry in the journal
     if ((before.enslaved || marked) && link.permanent_address) before.address = *link.permanent_address;
     if (marked) { // as far as known from its hardware and from the defaults of new devices
         before.flags &= ~std::uint32_t{IFF_PROMISC | IFF_ALLMULTI};

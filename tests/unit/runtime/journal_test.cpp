@@ -78,7 +78,7 @@ Journal sample() {
     return journal;
 }
 
-TEST(Journals, name_the_port_by_which_a_waiting_bucket_leaves_as_its_owner) {
+TEST(Journal, names_the_port_by_which_a_waiting_bucket_leaves_as_its_owner) {
     auto journal = sample();
     journal.owners[7] = Slot{2};
     journal.leaving[7] = Slot{1};
