@@ -30,14 +30,21 @@ protected:
     LostJournal() {
         in_guest(fmt::format("ip link set eth0 down; ip link set eth1 down; ip link set eth0 address {}",
                              administrators));
-        team_.emplace(fmt::format(R"({{"device": "team0", "datapath": "{}", "hwaddr": "{}",
+        team_.emplace(fmt::format(R"({{"device": "team0", "hwaddr": "{}",
                                       "runner": {{"name": "loadbalance"}}, "ports": {{"eth0": {{}}, "eth1": {{}}}}}})",
-                                  GetParam(), teams));
+                                  teams),
+                      datapath_);
     }
     ~LostJournal() override {
         team_.reset();
         for (const auto& [port, address] : permanent)
             in_guest(fmt::format("ip link set {} down; ip link set {} address {}", port, port, address));
+    }
+
+    /// Starts the next daemon with the same datapath.
+    void start(std::vector<std::string> options = {}) {
+        options.insert(options.end(), datapath_.begin(), datapath_.end());
+        team_->start(options);
     }
 
     testing::AssertionResult both_carry() const {
@@ -50,6 +57,8 @@ protected:
             20s);
     }
 
+    /// An option, because the default option of the lab takes precedence over a key of the configuration.
+    const std::vector<std::string> datapath_{"--datapath", GetParam()};
     std::optional<TeamUnderTest> team_;
 };
 
@@ -58,7 +67,7 @@ TEST_P(LostJournal, adopts_and_restores_permanent_addresses) {
     const auto index = look(NetNs::current(), "team0").index;
     team_->kill();
     ASSERT_TRUE(std::filesystem::remove(journal)) << "the journal must have existed";
-    team_->start();
+    start();
     EXPECT_THAT(team_->log(), HasSubstr("adopted the running team with 2 ports"));
     EXPECT_TRUE(both_carry());
     EXPECT_EQ(index, look(NetNs::current(), "team0").index);
@@ -75,7 +84,7 @@ TEST_P(LostJournal, restores_permanent_addresses_without_the_device) {
     team_->kill();
     in_guest("ip link del team0");
     ASSERT_TRUE(std::filesystem::remove(journal));
-    team_->start({"-n"});
+    start({"-n"});
     for (const auto& [port, address] : permanent) {
         EXPECT_EQ(address, address_of(port)) << port;
         EXPECT_EQ("0\n", in_guest(fmt::format("cat /proc/sys/net/ipv6/conf/{}/disable_ipv6", port)));
@@ -89,7 +98,7 @@ TEST_P(LostJournal, reports_an_unreadable_journal) {
     team_->kill();
     ASSERT_TRUE(std::filesystem::exists(journal));
     std::ofstream(journal) << R"({"version": )";
-    team_->start();
+    start();
     EXPECT_THAT(team_->log(), HasSubstr("cannot read the earlier state of the ports: "));
     EXPECT_TRUE(both_carry());
     EXPECT_EQ(0, team_->stop());
@@ -100,7 +109,7 @@ TEST_P(LostJournal, reports_an_unreadable_journal) {
 TEST_P(LostJournal, restores_the_former_address_if_kept) {
     ASSERT_TRUE(both_carry());
     team_->kill();
-    team_->start();
+    start();
     EXPECT_EQ(0, team_->stop());
     EXPECT_EQ(administrators, address_of("eth0")) << "with its journal";
 }
