@@ -17,6 +17,7 @@
 #include "json/write.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 namespace teamo {
@@ -178,7 +179,8 @@ Result<> dry_run(const Configuration& configuration, const Options& options) {
     input.members = found.members;
     const auto plan = make_plan(input, step(runner, found.candidates, Clock::now()));
     const auto interrupts = plan_interrupt_cpus(found.placed, config);
-    fmt::print("{}\n", json::write(value_of(links, plan, found, interrupts, config.device, datapath)));
+    // Not fmt::print(), which throws if nobody reads.
+    std::puts(json::write(value_of(links, plan, found, interrupts, config.device, datapath)).c_str());
     return {};
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 namespace teamo {
@@ -85,14 +86,15 @@ std::variant<Options, int> parse_options(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::CallForHelp&) {
-        fmt::print("{}", app.help());
+        std::fputs(app.help().c_str(), stdout);
         return 0;
     } catch (const CLI::ParseError& error) {
-        fmt::print(stderr, "teamd-offload: {} (see teamd-offload --help)\n", error.what());
+        std::fputs(fmt::format("teamd-offload: {} (see teamd-offload --help)\n", error.what()).c_str(),
+                   stderr);
         return 1; // as teamd
     }
     if (version) {
-        fmt::print("teamd-offload {}\n", program_version);
+        std::fputs(fmt::format("teamd-offload {}\n", program_version).c_str(), stdout);
         return 0;
     }
     // teamd's -e has the long name --check, which here checks the configuration instead. The parser does not

@@ -13,12 +13,12 @@
 int main(int argc, char** argv) {
     constexpr int folders = 3;
     if (argc != folders + 1) {
-        fmt::print(stderr, "teamd-offload-generator is run by systemd (systemd.generator(7))\n");
+        std::fputs("teamd-offload-generator is run by systemd (systemd.generator(7))\n", stderr);
         return EXIT_FAILURE;
     }
     ::umask(022);
     const auto errors = teamo::generate_drop_ins("/etc/teamd-offload", teamo::journal_directory, argv[1]);
     for (const auto& error : errors)
-        fmt::print(stderr, "teamd-offload-generator: {}\n", error.text);
+        std::fputs(fmt::format("teamd-offload-generator: {}\n", error.text).c_str(), stderr);
     return errors.empty() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

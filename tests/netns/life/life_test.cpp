@@ -130,6 +130,15 @@ TEST(Daemon, goes_on_when_nobody_reads_its_messages) {
     EXPECT_EQ(0, running.wait(long_enough));
 }
 
+TEST(Daemon, shows_a_long_plan_to_nobody) {
+    const Cabling wires(8, FarSide::open);
+    const ConfigFile config(loadbalance(8));
+    std::vector<std::string> command{"bash", "-c", "exec \"$@\" > /dev/full", "bash"};
+    std::ranges::copy(daemon_command({"--dry-run", "-f", config.path()}), std::back_inserter(command));
+    const auto shown = run({.argv = command});
+    EXPECT_EQ(0, shown.status) << shown.err;
+}
+
 TEST(Daemon, has_no_socket_with_option_u) {
     const Cabling wires(1, FarSide::open);
     const ConfigFile config(loadbalance(1));

@@ -29,7 +29,8 @@ std::string progress_line(std::size_t done, std::size_t all, Clock::duration pas
 void Progress::next(std::string_view what) {
     const auto line = progress_line(done_++, all_, Clock::now() - start_, what);
     // \r and "erase the rest of the line".
-    fmt::print(stderr, "{}{}{}", is_terminal_ ? "\r" : "", line, is_terminal_ ? "\033[K" : "\n");
+    std::fputs(fmt::format("{}{}{}", is_terminal_ ? "\r" : "", line, is_terminal_ ? "\033[K" : "\n").c_str(),
+               stderr);
     std::fflush(stderr);
 }
 
