@@ -2,6 +2,7 @@
 #include "support/net/socket_address.h"
 #include "support/traffic/traffic.h"
 
+#include <netinet/udp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -21,6 +22,7 @@ std::string text_of(const Tally& tally) {
 Stream::Stream(const Way& way)
     : rate_(way.rate),
       size_(std::max(way.size, sizeof(std::uint64_t))),
+      per_skb_(way.per_skb),
       burst_(way.burst),
       pause_(way.pause) {
     connect(way);
@@ -43,6 +45,11 @@ void Stream::connect(const Way& way) {
         throw SetupError(fmt::format("bind {}: {}", way.address, std::strerror(errno)));
     if (::connect(sender_.get(), target.get(), target.size) < 0)
         throw SetupError(fmt::format("connect {}: {}", way.address, std::strerror(errno)));
+    if (per_skb_ == 1) return;
+    const int segment = static_cast<int>(size_), on = 1;
+    if (::setsockopt(sender_.get(), SOL_UDP, UDP_SEGMENT, &segment, sizeof segment) < 0 ||
+        ::setsockopt(receiver_.get(), SOL_UDP, UDP_GRO, &on, sizeof on) < 0)
+        throw SetupError(fmt::format("UDP GSO: {}", std::strerror(errno)));
 }
 
 /// Packets before the stream's start have a special number. Several may be on the way when the first arrives:
@@ -69,32 +76,38 @@ void add(timespec& time, std::int64_t nanoseconds) {
 } // namespace
 
 void Stream::send_all(const std::stop_token& stop) {
-    std::vector<std::byte> packet(size_);
+    std::vector<std::byte> skb(size_ * per_skb_);
     timespec deadline{};
     ::clock_gettime(CLOCK_MONOTONIC, &deadline);
-    const std::int64_t step = 1'000'000'000L / rate_;
+    const std::int64_t step = 1'000'000'000L * per_skb_ / rate_;
     const auto in_a_burst = static_cast<std::uint64_t>(burst_.count()) * rate_ / 1'000;
     while (!stop.stop_requested()) {
         add(deadline, step);
         if (in_a_burst > 0 && next_ % in_a_burst == 0) add(deadline, pause_.count() * 1'000'000);
         ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nullptr);
-        const std::uint64_t number = next_;
-        std::memcpy(packet.data(), &number, sizeof number);
-        (void)::send(sender_.get(), packet.data(), packet.size(),
-                     MSG_DONTWAIT); // a refused packet counts as lost
-        ++next_;
+        for (std::size_t segment = 0; segment < per_skb_; ++segment) {
+            const std::uint64_t number = next_ + segment;
+            std::memcpy(skb.data() + segment * size_, &number, sizeof number);
+        }
+        // A refused packet counts as lost.
+        (void)::send(sender_.get(), skb.data(), skb.size(), MSG_DONTWAIT);
+        next_ += per_skb_;
     }
 }
 
 void Stream::receive_all(const std::stop_token& stop) {
-    std::vector<std::byte> packet(std::size_t{1} << 16);
+    std::vector<std::byte> skb(std::size_t{1} << 16);
     while (!stop.stop_requested()) {
         pollfd arrival{.fd = receiver_.get(), .events = POLLIN, .revents = 0};
         if (::poll(&arrival, 1, 10) <= 0) continue;
-        while (::recv(receiver_.get(), packet.data(), packet.size(), MSG_DONTWAIT) >= ssize_t{8}) {
-            std::uint64_t number = 0;
-            std::memcpy(&number, packet.data(), sizeof number);
-            note(number);
+        for (;;) {
+            const auto size = ::recv(receiver_.get(), skb.data(), skb.size(), MSG_DONTWAIT);
+            if (size < ssize_t{8}) break;
+            for (std::size_t at = 0; at < static_cast<std::size_t>(size); at += size_) {
+                std::uint64_t number = 0;
+                std::memcpy(&number, skb.data() + at, sizeof number);
+                note(number);
+            }
         }
     }
 }

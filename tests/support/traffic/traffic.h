@@ -35,6 +35,7 @@ public:
         unsigned rate = 10'000;
         std::uint16_t port = 5001;
         std::size_t size = 64; ///< bytes of payload
+        unsigned per_skb = 1;  ///< packets that the sender gives to the kernel as one skb (UDP GSO), 1 to 64
         /// For a stream with pauses: sends for `burst`, then nothing for `pause`, and so on.
         milliseconds burst{0}, pause{0};
     };
@@ -74,6 +75,7 @@ private:
 
     unsigned rate_;
     std::size_t size_;
+    unsigned per_skb_;
     milliseconds burst_, pause_;
     UniqueFd sender_, receiver_;
     std::atomic<std::uint64_t> next_{0};
