@@ -147,7 +147,9 @@ void LacpFrames::send(lacp::System& system, const lacp::Outgoing& outgoing) {
 }
 
 void LacpFrames::log_reason(Wire& wire, const lacp::PortStatus& status) {
-    const std::pair now(status.not_selected, status.fallback);
+    auto partner = status.partner;
+    partner.state = 0;
+    const std::tuple now(status.not_selected, status.fallback, partner);
     if (now == wire.logged) return;
     const auto& name = wire.port.name;
     if (status.not_selected == lacp::NotSelected::none) {

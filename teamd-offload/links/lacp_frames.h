@@ -46,8 +46,8 @@ private:
         PortSocket socket;
         std::unique_ptr<Io> io{};
         LogOnce failure{};
-        /// What was logged last, and whether by fallback.
-        std::optional<std::pair<lacp::NotSelected, bool>> logged{};
+        /// What was logged last, whether by fallback, and the partner (without its state).
+        std::optional<std::tuple<lacp::NotSelected, bool, lacp::PortInfo>> logged{};
     };
 
     LacpFrames(sd_event* loop, const Log& log, std::function<lacp::System*()> system,

@@ -422,6 +422,20 @@ TEST_F(Policies, lacp_prio_stable_stays) {
                     ElementsAre(policy == AggSelectPolicy::lacp_prio ? port(2) : port(1)));
     }
 }
+TEST_F(Policies, lacp_prio_stable_stays_with_another_rate) {
+    settings_.policy = AggSelectPolicy::lacp_prio_stable;
+    plug(1);
+    hear(1, {.system = 2, .priority = 200});
+    plug(2);
+    hear(2, {.system = 3, .priority = 100}); // the better one
+    ASSERT_THAT(distributing_ports(), ElementsAre(port(1)));
+    settings_.fast_rate = false;
+    system().change(settings_);
+    update();
+    EXPECT_THAT(distributing_ports(), ElementsAre(port(1)));
+    EXPECT_FALSE(last_[1].actor.is(timeout)) << "the partner is told at once";
+}
+
 TEST_F(Policies, hand_chooses_an_aggregator) {
     with_policy(AggSelectPolicy::lacp_prio);
     EXPECT_TRUE(system().choose(port(3)));
