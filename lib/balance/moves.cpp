@@ -46,7 +46,13 @@ std::vector<Moves::Ended> Moves::step(Time now, SlotSet live, const Drains& drai
     for (auto entry = waiting_.begin(); entry != waiting_.end();) {
         auto& [bucket, waiting] = *entry;
         const auto drain = drains.at(waiting.move.from.value);
-        const auto end = end_of(waiting, now, live, drain, config, observe(bucket));
+        const auto seen = observe(bucket);
+        const auto is_live = [live](Slot slot) { return (live & bit(slot)) != 0; };
+        if (!seen.moved && is_live(waiting.move.from) && !is_live(waiting.move.to)) {
+            entry = waiting_.erase(entry);
+            continue;
+        }
+        const auto end = end_of(waiting, now, live, drain, config, seen);
         const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - waiting.since);
         if (end) ended.push_back({.move = waiting.move, .end = *end, .waited = waited});
         entry = end ? waiting_.erase(entry) : std::next(entry);

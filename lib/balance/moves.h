@@ -39,7 +39,8 @@ public:
         bool operator==(const Ended&) const = default;
     };
     /// Returns the moves that end: a gap came, the old port is not `live` any more, or the time is over. For
-    /// MoveEnd::given_up the caller must make `from` the owner again.
+    /// MoveEnd::given_up the caller must make `from` the owner again. A move whose new port is not live ends
+    /// without being returned: nothing has moved, and when the port is back the bucket has to wait anew.
     std::vector<Ended> step(Time now, SlotSet live, const Drains& drains, const BalanceConfig& config,
                             const std::function<Seen(std::uint8_t bucket)>& observe);
 

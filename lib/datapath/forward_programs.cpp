@@ -228,28 +228,36 @@ Result<> ForwardPrograms::write_cpu_slots(const Tables& now, const Tables& next,
 }
 
 Result<> ForwardPrograms::write_buckets(const Tables& now, const Tables& next, bool all) {
+    // Counts the gap from now on: earlier packets were not timed.
+    const auto start_gap = [this](std::uint32_t bucket) {
+        const auto time = now_in_nanoseconds();
+        return write(loaded_->last_sent(), bucket, &time);
+    };
     for (std::uint32_t bucket = 0; bucket < next.buckets.size(); ++bucket) {
         const bool begins = next.leaving[bucket] && now.leaving[bucket] != next.leaving[bucket];
         if (!all && now.buckets[bucket] == next.buckets[bucket] &&
             now.leaving[bucket] == next.leaving[bucket])
             continue;
-        if (begins) { // count the gap from now on: earlier packets were not timed
-            const auto time = now_in_nanoseconds();
-            TEAMO_TRY(write(loaded_->last_sent(), bucket, &time));
-        }
+        if (begins) TEAMO_TRY(start_gap(bucket));
         const auto entry = (*loaded_->entries)[bucket];
         const auto wanted = abi_of(next.buckets[bucket], next.leaving[bucket]);
         auto waiting = abi_of(now.buckets[bucket], now.leaving[bucket]);
-        if (begins || !next.leaving[bucket])
+        if (begins || !next.leaving[bucket]) {
             entry = wanted;
-        else if (!entry.compare_exchange_strong(waiting, wanted))
-            entry = abi_of(next.buckets[bucket], Slot{0}); // the program has moved it; do not move it back
+        } else if (!entry.compare_exchange_strong(waiting, wanted)) {
+            // The program has moved it. It is not moved back, and to a third port it has to wait again.
+            const auto left_by = now.buckets[bucket].front();
+            const bool waits = left_by != next.buckets[bucket].front();
+            if (waits) TEAMO_TRY(start_gap(bucket));
+            entry = abi_of(next.buckets[bucket], waits ? left_by : Slot{0});
+        }
     }
     return {};
 }
 
 bool ForwardPrograms::has_moved(std::uint8_t bucket) const {
-    if (!applied_) return false;
+    // Without a wait that was applied there is nothing to see yet.
+    if (!applied_ || !applied_->leaving[bucket]) return false;
     return (*loaded_->entries)[bucket] == abi_of(applied_->buckets[bucket], Slot{0});
 }
 

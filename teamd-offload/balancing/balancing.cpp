@@ -44,7 +44,19 @@ void Balancing::follow(std::vector<Port> ports, const Tables& tables) {
     ports_ = std::move(ports);
     const bool moved_by_flow = moves_by_flow();
     tables_ = tables;
-    if (moves_by_flow() && !moved_by_flow) tick_->after(flow_tick);
+    // Another device begins with what is known of no queue.
+    std::erase_if(queues_, [this](const auto& entry) {
+        return std::ranges::find(ports_, entry.first, &Port::index) == ports_.end();
+    });
+    if (!moves_by_flow() || moved_by_flow) return;
+    tick_->after(flow_tick);
+    if (moves_.empty()) return;
+    moves_ = {}; // the flows wait now, not the buckets
+    request_pass_();
+}
+
+std::chrono::milliseconds Balancing::interval() const {
+    return std::max<std::chrono::milliseconds>(config_.interval, least_interval);
 }
 
 void Balancing::start() {
@@ -54,7 +66,7 @@ void Balancing::start() {
 }
 
 void Balancing::reconfigure(const BalanceConfig& before) {
-    if (config_.interval != before.interval) meter_ = LoadMeter{config_.interval};
+    if (config_.interval != before.interval) meter_ = LoadMeter{interval()};
     if (config_ != before) start();
 }
 
@@ -96,7 +108,7 @@ void Balancing::update_drains() {
 
 /// One interval: reads what each bucket has transmitted since the last one, and moves buckets if that pays.
 void Balancing::measure() {
-    interval_->after(std::max<std::chrono::milliseconds>(config_.interval, least_interval));
+    interval_->after(interval());
     // Without balancing the team driver has no counters per bucket; they would need a program of ours.
     if (tables_.mode != TransmitMode::hash || (!config_.on && !datapath().moves_in_gaps())) return;
     read_queues();
@@ -180,6 +192,7 @@ Result<> Balancing::move(std::uint8_t bucket, Slot to, bool now) {
         owners_[bucket] = to;
         if (wanted.from != to) note({.move = wanted, .end = MoveEnd::forced});
     } else {
+        read_queues(); // the program needs the present drain times
         begin(wanted);
     }
     request_pass_();
@@ -190,6 +203,7 @@ void Balancing::hold(const Tables& now, Tables& next) {
     const auto at_once = std::exchange(at_once_, {});
     if (!config_.on || !config_.wait_for_gap || next.mode != TransmitMode::hash || now.mode != next.mode)
         return;
+    if (has(next.hash_fields, HashField::cpu) && datapath().moves_in_gaps()) return; // each flow waits
     bool any = false;
     for (std::size_t index = 0; index < bucket_count; ++index) {
         const auto bucket = static_cast<std::uint8_t>(index);
@@ -198,6 +212,10 @@ void Balancing::hold(const Tables& now, Tables& next) {
         if (!was || was == will || (next.transmit & bit(was)) == 0 ||
             now.ports[was.value] != next.ports[was.value] || moves_.waits(bucket))
             continue;
+        if (!any) {
+            read_queues(); // the last drain times may be of an interval ago
+            next.drain = drains_;
+        }
         moves_.begin({.bucket = bucket, .from = was, .to = will, .reason = MoveReason::membership},
                      Clock::now());
         any = true;
@@ -220,7 +238,7 @@ void Balancing::reconcile() {
     for (const auto& ended : moves_.step(Clock::now(), tables_.transmit, drains_, config_, observe)) {
         if (ended.end == MoveEnd::given_up) {
             owners_[ended.move.bucket] = ended.move.from;
-            resting_[ended.move.bucket] = Clock::now() + rest_intervals * config_.interval;
+            resting_[ended.move.bucket] = Clock::now() + rest_intervals * interval();
         }
         note(ended);
     }

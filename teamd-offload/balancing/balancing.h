@@ -73,6 +73,8 @@ private:
     Datapath& datapath() const { return *context_.datapath; }
     void update_drains();
     void read_queues();
+    /// As configured, but not so short that the loads of a burst move buckets.
+    std::chrono::milliseconds interval() const;
     void note(const Moves::Ended& ended);
     std::string port_name(Slot slot) const;
     MoveStatus status_of(const Moves::Ended& ended) const;
@@ -93,7 +95,7 @@ private:
     std::optional<Clock::time_point> sent_at_;
     std::array<double, max_ports + 1> rates_{}; ///< bytes per second; -1: not known yet
 
-    LoadMeter meter_{config_.interval};
+    LoadMeter meter_{interval()};
     BucketLoads loads_{};
     bool counted_ = false, frozen_ = false;
     LogOnce failure_; ///< to read the loads

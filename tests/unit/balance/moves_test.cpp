@@ -70,6 +70,12 @@ TEST_F(BucketMoves, does_not_wait_for_lost_port) {
                 ElementsAre(Moves::Ended{.move = move(7), .end = MoveEnd::forced, .waited = 1ms}));
 }
 
+TEST_F(BucketMoves, does_not_count_a_move_to_a_lost_port) {
+    moves_.begin(move(7), moves_start);
+    EXPECT_THAT(at(moves_start + 1ms, 10, false, bit(Slot{1})), IsEmpty());
+    EXPECT_TRUE(moves_.empty());
+}
+
 TEST_F(BucketMoves, forces_move_only_for_enough_gain) {
     moves_.begin(move(7, MoveReason::load, 0.2), moves_start);
     moves_.begin(move(8, MoveReason::load, 0.05), moves_start);
