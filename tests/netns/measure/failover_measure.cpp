@@ -233,7 +233,7 @@ TEST(Failover, bounded_with_delayed_link_events) {
     const TeamUnderTest team(loadbalance(4));
     bring_up(wires, team);
     Stream stream({.from = &wires.host(), .to = &wires.client(), .address = client_v4, .rate = rate});
-    const auto lost = pull_cables(wires, team, stream, rounds(pulls));
+    const auto lost = pull_cables(wires, team, stream, rounds({.shown = 8, .measured = 15}));
     stream.stop();
     report("pulls with delayed events", lost.pulled);
     EXPECT_TRUE(at_most("median", median(lost.pulled), {.promised = 110, .defect = 250}));
