@@ -99,7 +99,7 @@ struct WorkerPlacement {
 struct WorkerBinding {
     struct Thread {
         std::uint64_t started = 0; ///< as in ProcessId; a thread id may be reused
-        CpuList before;
+        CpuList before;            ///< all CPUs of the machine: only its cpuset restricted it
         bool operator==(const Thread&) const = default;
     };
     ProcessId id;

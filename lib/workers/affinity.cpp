@@ -6,6 +6,7 @@
 #include "kernel/cpus/cpus.h"
 #include "kernel/files/files.h"
 #include "kernel/files/process_files.h"
+#include "workers/processes.h"
 
 #include <poll.h>
 #include <sys/syscall.h>
@@ -46,6 +47,15 @@ Result<Target> open_process(ProcessId id) {
     return fail(EACCES, fmt::format("process {}: /proc/{} cannot be read", id.pid, id.pid));
 }
 
+/// What to give back to a thread that may run on `now`. If nothing but its cpuset restricts it, these are all
+/// CPUs, since the kernel shows neither offline CPUs nor those that its cpuset may get later. The kernel
+/// removes what it cannot have.
+CpuList to_give_back(pid_t thread, const CpuList& now) {
+    const auto online = read_online_cpus();
+    if (!online || (!std::ranges::includes(now, *online) && now != Cpusets().of(thread))) return now;
+    return united(now, sysfs::cpus("/sys/devices/system/cpu/possible").value_or(CpuList{}));
+}
+
 /// The affinity of each thread of a process.
 std::map<pid_t, WorkerBinding::Thread> read_threads(pid_t process) {
     std::map<pid_t, WorkerBinding::Thread> threads;
@@ -53,7 +63,8 @@ std::map<pid_t, WorkerBinding::Thread> read_threads(pid_t process) {
         const auto thread = static_cast<pid_t>(number);
         const auto started = start_of(process, thread);
         auto affinity = read_thread_affinity(thread);
-        if (started && affinity) threads[thread] = {.started = *started, .before = *std::move(affinity)};
+        if (started && affinity)
+            threads[thread] = {.started = *started, .before = to_give_back(thread, *affinity)};
     }
     return threads;
 }
@@ -80,16 +91,6 @@ Result<> for_all_threads(const Target& target, std::chrono::milliseconds patienc
                 fmt::format("process {} creates threads faster than their CPUs can be set", target.pid));
 }
 
-/// True if the kernel shows `set` as `now`: without CPUs that have gone offline.
-bool is_shown_as(const CpuList& set, const CpuList& now) {
-    if (now == set) return true;
-    if (now.empty() || !std::ranges::includes(set, now)) return false;
-    const auto online = read_online_cpus();
-    return online && std::ranges::none_of(set, [&](unsigned cpu) {
-               return std::ranges::binary_search(*online, cpu) && !std::ranges::binary_search(now, cpu);
-           });
-}
-
 /// True if `now` is an affinity of ours. After an unfinished move it may be any part of `cpus`, because a
 /// cpuset may have reduced it.
 bool is_bound_by(const WorkerBinding& binding, const CpuList& now) {
@@ -98,12 +99,21 @@ bool is_bound_by(const WorkerBinding& binding, const CpuList& now) {
     return is_shown_as(binding.leaving, now) || std::ranges::includes(binding.cpus, now);
 }
 
+/// True if all CPUs of a binding are offline. The kernel has moved its threads to others, which it shows.
+bool is_offline(const WorkerBinding& binding) {
+    const auto online = read_online_cpus();
+    return online && std::ranges::none_of(united(binding.cpus, binding.leaving),
+                                          [&](unsigned cpu) { return contains(*online, cpu); });
+}
+
 /// Binds a thread of the process of `binding`, and notes its original affinity there. True if this changed
 /// it.
 Result<bool> bind_thread(pid_t thread, const CpuList& wanted, const WorkerBinding& earlier,
                          WorkerBinding& binding) {
-    auto now = TEAMO_TRY(read_thread_affinity(thread));
-    if (now == binding.cpus) return false;
+    const auto now = TEAMO_TRY(read_thread_affinity(thread));
+    // The first time it is set in any case: perhaps only its cpuset restricts it, and may be widened.
+    const bool is_set = !earlier.cpus.empty() || binding.threads.contains(thread);
+    if (is_set && now == binding.cpus) return false;
     const auto started = start_of(binding.id.pid, thread);
     if (!started) return false;
     TEAMO_TRY(write_thread_affinity(thread, wanted));
@@ -111,9 +121,11 @@ Result<bool> bind_thread(pid_t thread, const CpuList& wanted, const WorkerBindin
     const auto known = binding.threads.find(thread);
     if (known == binding.threads.end() || known->second.started != *started) {
         // Bound by us before, or created by such a thread.
-        const bool ours = !earlier.cpus.empty() && is_bound_by(earlier, now);
-        if (binding.before.empty()) binding.before = now;
-        binding.threads[thread] = {.started = *started, .before = ours ? earlier.before : now};
+        const bool ours = earlier.cpus.empty() ? !binding.threads.empty() && now == binding.cpus
+                                               : is_bound_by(earlier, now);
+        const auto before = ours ? binding.before : to_give_back(thread, now);
+        if (binding.before.empty()) binding.before = before;
+        binding.threads[thread] = {.started = *started, .before = before};
     }
     const bool changed = shown != now;
     // A cpuset may have removed some CPUs. New threads inherit the result.
@@ -123,6 +135,15 @@ Result<bool> bind_thread(pid_t thread, const CpuList& wanted, const WorkerBindin
 
 } // namespace
 
+bool is_shown_as(const CpuList& set, const CpuList& now) {
+    if (now == set) return true;
+    if (now.empty() || !std::ranges::includes(set, now)) return false;
+    const auto online = read_online_cpus();
+    return online && std::ranges::none_of(set, [&](unsigned cpu) {
+               return std::ranges::binary_search(*online, cpu) && !std::ranges::binary_search(now, cpu);
+           });
+}
+
 bool is_gone(ProcessId id) {
     const auto target = open_process(id);
     return !target && target.error().number == ESRCH;
@@ -130,9 +151,12 @@ bool is_gone(ProcessId id) {
 
 Result<WorkerBinding> plan_binding(ProcessId id, const CpuList& cpus) {
     TEAMO_TRY(open_process(id));
-    auto affinity = TEAMO_TRY(read_thread_affinity(id.pid));
-    return WorkerBinding{
-        .id = id, .cpus = cpus, .leaving = affinity, .before = affinity, .threads = read_threads(id.pid)};
+    const auto affinity = TEAMO_TRY(read_thread_affinity(id.pid));
+    return WorkerBinding{.id = id,
+                         .cpus = cpus,
+                         .leaving = affinity,
+                         .before = to_give_back(id.pid, affinity),
+                         .threads = read_threads(id.pid)};
 }
 
 Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier,
@@ -160,9 +184,9 @@ Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const Work
 }
 
 Result<> release_process(const WorkerBinding& binding, std::chrono::milliseconds patience) {
-    const auto free = [&binding](pid_t thread) -> Result<bool> {
+    const auto free = [&binding, moved = is_offline(binding)](pid_t thread) -> Result<bool> {
         const auto now = TEAMO_TRY(read_thread_affinity(thread));
-        if (!is_bound_by(binding, now)) return false;
+        if (!moved && !is_bound_by(binding, now)) return false;
         const auto known = binding.threads.find(thread);
         const bool noted =
             known != binding.threads.end() && start_of(binding.id.pid, thread) == known->second.started;

@@ -15,6 +15,9 @@ namespace teamo {
 /// The time limit for binding threads that the process creates meanwhile, if the caller can wait.
 inline constexpr std::chrono::milliseconds default_patience{500};
 
+/// True if the kernel shows the affinity `set` as `now`: without CPUs that have gone offline.
+bool is_shown_as(const CpuList& set, const CpuList& now);
+
 /// Whether it has certainly ended, also if it is hidden in /proc (systemd's ProtectProc=, hidepid=).
 bool is_gone(ProcessId id);
 
@@ -32,9 +35,10 @@ Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const Work
                                    std::chrono::milliseconds patience = default_patience);
 
 /// Restores the original affinity of all threads that still have ours, also that of an unfinished move.
-/// Threads with another affinity were changed by another program and are left alone. No failure if the
-/// process is gone. EACCES: it is hidden in /proc. EAGAIN: it creates threads faster than they can be
-/// released.
+/// Threads with another affinity were changed by another program and are left alone, unless the CPUs of the
+/// binding are offline. A thread that only its cpuset restricted gets all CPUs, also those of a cpuset that
+/// was widened since. No failure if the process is gone. EACCES: it is hidden in /proc. EAGAIN: it creates
+/// threads faster than they can be released.
 Result<> release_process(const WorkerBinding& binding, std::chrono::milliseconds patience = default_patience);
 
 /// Why workers cannot be bound: RFS is on, which moves packets to the process while we move the process to

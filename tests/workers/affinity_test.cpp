@@ -3,6 +3,7 @@
 // Binds real processes and restores their affinity.
 #include "child.h"
 #include "kernel/cpus/cpus.h"
+#include "kernel/files/files.h"
 #include "support/traffic/on_cpu.h"
 #include "workers/affinity.h"
 
@@ -83,7 +84,6 @@ TEST_F(ProcessBinding, binds_and_releases_every_thread) {
     const auto bound = bind_process(child.id(), last_);
     ASSERT_TRUE(bound) << bound.error().text;
     EXPECT_EQ(bound->cpus, last_);
-    EXPECT_EQ(bound->before, all_);
     EXPECT_EQ(bound->threads.size(), 5U);
     EXPECT_EQ(masks_of(child.pid()), std::set{last_});
     ASSERT_TRUE(release_process(*bound));
@@ -169,6 +169,40 @@ TEST_F(ProcessBinding, releases_interrupted_move) {
                                  .before = all_,
                                  .threads = {}}));
     EXPECT_EQ(masks_of(child.pid()), std::set{all_});
+}
+
+/// The kernel has moved its threads to other CPUs.
+TEST_F(ProcessBinding, restores_affinity_if_its_cpu_is_offline) {
+    const Child child(sleep_in(2));
+    child.await_word();
+    ASSERT_TRUE(
+        release_process({.id = child.id(), .cpus = {8000}, .leaving = {}, .before = first_, .threads = {}}));
+    EXPECT_EQ(masks_of(child.pid()), std::set{first_});
+}
+
+/// Its cpuset may get more CPUs later, and the kernel removes those that it has not.
+TEST_F(ProcessBinding, notes_all_cpus_for_a_thread_that_nothing_restricts) {
+    const auto possible = sysfs::cpus("/sys/devices/system/cpu/possible");
+    ASSERT_TRUE(possible);
+    const Child child(sleep_in(2));
+    child.await_word();
+    set_mask(threads_of(child.pid())[1], first_);
+    const auto bound = bind_process(child.id(), last_);
+    ASSERT_TRUE(bound);
+    EXPECT_EQ(bound->threads.at(child.pid()).before, *possible);
+    EXPECT_EQ(bound->threads.at(threads_of(child.pid())[1]).before, first_);
+}
+
+/// Its cpuset may be the reason, which systemd is about to widen.
+TEST_F(ProcessBinding, also_sets_threads_that_run_there_already) {
+    const Child child(sleep_in(3));
+    child.await_word();
+    for (const auto thread : threads_of(child.pid()))
+        set_mask(thread, last_);
+    const auto bound = bind_process(child.id(), last_);
+    ASSERT_TRUE(bound);
+    EXPECT_EQ(bound->threads.size(), 3U);
+    EXPECT_EQ(bound->before, last_);
 }
 
 /// A daemon was killed while it bound the threads: the next one does the rest.
