@@ -83,7 +83,7 @@ class HeldSignals {
 public:
     HeldSignals() {
         ::sigemptyset(&held_);
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        for (const int signal : ending_signals())
             ::sigaddset(&held_, signal);
         ::sigprocmask(SIG_BLOCK, &held_, &before_);
         fd_ = UniqueFd(::signalfd(-1, &held_, SFD_CLOEXEC));
@@ -117,6 +117,16 @@ std::string read_report(int from, int signals) {
 }
 
 } // namespace
+
+std::vector<int> ending_signals() {
+    std::vector<int> signals;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        struct sigaction action {};
+        if (::sigaction(signal, nullptr, &action) < 0 || action.sa_handler != SIG_IGN)
+            signals.push_back(signal);
+    }
+    return signals;
+}
 
 Result<std::string> in_own_world(const std::function<Result<std::string>()>& work) {
     if (::geteuid() != 0) return fail(EPERM, "needs root, for network namespaces of its own");

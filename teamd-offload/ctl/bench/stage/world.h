@@ -8,11 +8,16 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace teamo::ctl::bench {
 
-/// Runs `work` in such a process, and returns what it returns. SIGINT, SIGTERM and SIGHUP end that process
-/// first and then this one, as without a handler. EPERM: needs root.
+/// SIGINT, SIGTERM and SIGHUP without those that this process ignores, as under nohup(1). A signal that is
+/// blocked is queued also if it is ignored (kernel/signal.c: sig_ignored), so these must not be blocked.
+std::vector<int> ending_signals();
+
+/// Runs `work` in such a process, and returns what it returns. The ending signals end that process first and
+/// then this one, as without a handler. EPERM: needs root.
 Result<std::string> in_own_world(const std::function<Result<std::string>()>& work);
 
 } // namespace teamo::ctl::bench
