@@ -172,6 +172,21 @@ std::vector<Round> order_of_rounds(std::size_t cases, unsigned rounds) {
     return order;
 }
 
+std::chrono::milliseconds length_of(const Round& round, const Options& options) {
+    return round.counts ? options.round : std::min(options.round, warm_up);
+}
+
+Steps steps_of(std::span<const Round> rounds, const std::vector<Measured>& cases, const Options& options) {
+    Steps steps;
+    for (const auto& round : rounds) {
+        const auto& measured = cases.at(round.number);
+        if (!measured.skipped.empty() || !measured.failed.empty()) continue;
+        ++steps.count;
+        steps.time += length_of(round, options);
+    }
+    return steps;
+}
+
 double payload_rate(double link_mbits, std::uint32_t mtu) {
     return link_mbits * (mtu - ip_and_tcp_headers) / (mtu + ethernet_header);
 }

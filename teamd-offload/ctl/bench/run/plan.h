@@ -7,6 +7,7 @@
 #include "ctl/bench/results.h"
 
 #include <chrono>
+#include <span>
 
 namespace teamo::ctl::bench {
 
@@ -47,6 +48,17 @@ struct Round {
 };
 /// A B C A B C: what changes on the machine meanwhile meets all cases.
 std::vector<Round> order_of_rounds(std::size_t cases, unsigned rounds);
+
+/// How long a round takes without what is around it.
+std::chrono::milliseconds length_of(const Round& round, const Options& options);
+
+/// Steps of a run, and the lengths of their rounds together.
+struct Steps {
+    std::size_t count = 0;
+    std::chrono::milliseconds time{};
+};
+/// Those that are measured: not of cases that were skipped or have failed.
+Steps steps_of(std::span<const Round> rounds, const std::vector<Measured>& cases, const Options& options);
 
 /// What limited a case, by its rounds. `mbits`: of all links that carry, each way; 0: not
 /// limited, or unknown.

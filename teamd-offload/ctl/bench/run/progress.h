@@ -2,29 +2,30 @@
 #pragma once
 
 #include "base/clock.h"
+#include "ctl/bench/run/plan.h"
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace teamo::ctl::bench {
 
-/// "[#####-----] 12/24  1:05 left  team, 8 ports, both ways"; pure.
-std::string progress_line(std::size_t done, std::size_t all, Clock::duration passed, std::string_view what);
+/// "[#####-----] 12/24  1:05 left  team, 8 ports, both ways"; pure. What the steps took beyond their planned
+/// time, such as connections and stages, each step to come takes too.
+std::string progress_line(const Steps& done, const Steps& left, Clock::duration passed,
+                          std::string_view what);
 
 /// On a terminal a bar that is drawn again, else a line for each step; to standard error.
 class Progress {
 public:
-    Progress(std::size_t all, bool is_terminal) : all_(all), is_terminal_(is_terminal) {}
+    explicit Progress(bool is_terminal) : is_terminal_(is_terminal) {}
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
     ~Progress();
-    /// The next step begins.
-    void next(std::string_view what);
+    /// The next step begins. It is one of those that are left.
+    void next(const Steps& done, const Steps& left, std::string_view what);
 
 private:
-    std::size_t all_, done_ = 0;
-    bool is_terminal_;
+    bool is_terminal_, is_shown_ = false;
     Clock::time_point start_ = Clock::now();
 };
 

@@ -23,25 +23,29 @@ constexpr std::chrono::milliseconds to_drain{50};
 Result<> run_rounds(const Options& options, Results& results,
                     const std::function<Result<Ends>(const Case&)>& ends_of) {
     const auto order = order_of_rounds(results.cases.size(), options.rounds);
-    Progress progress(order.size(), ::isatty(STDERR_FILENO) != 0);
+    Progress progress(::isatty(STDERR_FILENO) != 0);
+    Steps done;
     std::optional<Error> first;
-    for (const auto& round : order) {
+    for (std::size_t step = 0; step < order.size(); ++step) {
+        const auto& round = order[step];
         auto& measured = results.cases[round.number];
-        const auto what = case_text(measured.what);
-        progress.next(what);
         if (!measured.skipped.empty() || !measured.failed.empty()) continue;
+        const auto what = case_text(measured.what);
+        progress.next(done, steps_of(std::span(order).subspan(step), results.cases, options), what);
         const auto ends = ends_of(measured.what);
         if (!ends && ends.error().number == ENOTSUP) {
             measured.skipped = ends.error().text;
             continue;
         }
-        const auto length = round.counts ? options.round : std::min(options.round, warm_up);
+        const auto length = length_of(round, options);
         const auto before = machine_speed();
         Result<Sample> sample =
             ends ? measure_round(*ends, measured.what, length) : Result<Sample>(tl::unexpected(ends.error()));
         std::this_thread::sleep_for(to_drain);
         const auto after = machine_speed();
         if (sample && before && after) sample->speed = (*before + *after) / 2;
+        ++done.count;
+        done.time += length;
         if (!sample) {
             measured.failed = sample.error().text;
             if (!first) first = within(what, sample.error()).value();

@@ -5,13 +5,17 @@
 #include "ctl/bench/run/progress.h"
 #include "ctl/bench/run/traffic.h"
 #include "ctl/bench/stage/placement.h"
+#include "ctl/bench/stage/world.h"
 
 #include <gmock/gmock.h>
+
+#include <csignal>
 
 namespace teamo::ctl::bench {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::Contains;
 using testing::ElementsAre;
 
 TEST(BenchOrder, is_read_as_it_is_written) {
@@ -80,6 +84,14 @@ TEST(BenchPlacement, binds_the_workers_to_the_arrival_or_to_another_cpu) {
     EXPECT_EQ(place({0}, Binding::follow).error().number, ENOTSUP);
 }
 
+TEST(BenchWorld, is_not_ended_by_a_signal_that_is_ignored) {
+    const auto before = std::signal(SIGHUP, SIG_IGN); // as nohup does
+    EXPECT_THAT(ending_signals(), testing::Not(Contains(SIGHUP)));
+    std::signal(SIGHUP, SIG_DFL);
+    EXPECT_THAT(ending_signals(), Contains(SIGHUP));
+    std::signal(SIGHUP, before);
+}
+
 TEST(BenchMeter, divides_what_is_not_idle_as_the_ticks_do) {
     Reading before, after;
     after.cpu.at = before.cpu.at + 2s;
@@ -134,9 +146,24 @@ TEST(BenchTraffic, counts_at_a_shared_server_what_the_own_clients_sent) {
 }
 
 TEST(BenchProgress, shows_the_time_left) {
-    EXPECT_EQ(progress_line(0, 4, 0s, "a"), "[--------------------] 0/4  a");
-    EXPECT_EQ(progress_line(1, 4, 30s, "b"), "[#####---------------] 1/4  1:30 left  b");
-    EXPECT_EQ(progress_line(4, 4, 30s, "c"), "[####################] 4/4  0:00 left  c");
+    const auto steps = [](std::size_t count) { return Steps{.count = count, .time = count * 10s}; };
+    EXPECT_EQ(progress_line({}, steps(4), 0s, "a"), "[--------------------] 0/4  a");
+    EXPECT_EQ(progress_line(steps(1), steps(3), 30s, "b"), "[#####---------------] 1/4  1:30 left  b");
+    EXPECT_EQ(progress_line(steps(4), {}, 30s, "c"), "[####################] 4/4  0:00 left  c");
+}
+
+// Four warm-ups of half a second took a second each, and three rounds of a minute for each case follow.
+TEST(BenchProgress, weighs_a_step_by_its_length) {
+    EXPECT_EQ(progress_line({.count = 4, .time = 2s}, {.count = 12, .time = 12min}, 4s, "d"),
+              "[--------------------] 4/16  12:06 left  d");
+}
+
+TEST(BenchProgress, does_not_wait_for_what_is_not_measured) {
+    const Options options{.round = 60s};
+    const std::vector<Measured> cases{{}, {.skipped = "no"}, {.failed = "lost"}};
+    const auto steps = steps_of(order_of_rounds(cases.size(), 3), cases, options);
+    EXPECT_EQ(steps.count, 4U);
+    EXPECT_EQ(steps.time, 180s + warm_up);
 }
 
 } // namespace
