@@ -17,7 +17,6 @@
 #include "json/write.h"
 
 #include <net/if.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -47,14 +46,9 @@ Result<OptionalPrices> prices_of(const bench::Options& wanted) {
 }
 
 /// Before anything is measured: where the report cannot be written, no time is lost.
-Result<> check_report(const std::string& file) {
-    if (file.empty()) return {};
-    std::error_code none;
-    if (std::filesystem::is_directory(file, none)) return fail(EISDIR, file + " is a folder");
-    auto folder = std::filesystem::path(file).parent_path();
-    if (folder.empty()) folder = ".";
-    if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
-    return fail_errno(errno, fmt::format("cannot write {}", file));
+Result<> check_report(const bench::Options& wanted) {
+    if (!wanted.html.empty()) TEAMO_TRY(bench::report_target(wanted.html));
+    return {};
 }
 
 /// Of earlier runs, as --json printed them.
@@ -72,7 +66,9 @@ CommandResult show_results(const Options& options, const bench::Options& wanted,
                            const bench::Results& results) {
     put(options.json ? json::write(bench::to_json(results), {.indent = options.oneline ? 0 : 4}) + "\n"
                      : bench::results_text(results, prices));
-    if (!wanted.html.empty()) TEAMO_TRY(replace_file(wanted.html, bench::html_report(results, prices), 0644));
+    if (wanted.html.empty()) return {};
+    const auto file = TEAMO_TRY(bench::report_target(wanted.html));
+    TEAMO_TRY(replace_file(file, bench::html_report(results, prices), 0644));
     return {};
 }
 
@@ -165,7 +161,7 @@ CommandResult bench_self(const Options& options, Arguments) {
     if (wanted.ports == 0)
         return fail(EINVAL,
                     "how many ports? teamoctl bench --self PORTS; or teamoctl TEAM bench --peer ADDRESS");
-    TEAMO_TRY(check_report(wanted.html));
+    TEAMO_TRY(check_report(wanted));
     const auto prices = TEAMO_TRY(prices_of(wanted));
     return show_measured(options, wanted, prices, TEAMO_TRY(bench::measure_self(wanted)));
 }
@@ -174,7 +170,7 @@ CommandResult bench_team(Session& session, Arguments) {
     const auto wanted = TEAMO_TRY(bench::options_from(session.options().values));
     if (wanted.peers.empty())
         return fail(EINVAL, "against which machine? --peer=ADDRESS, where \"teamoctl bench serve\" runs");
-    TEAMO_TRY(check_report(wanted.html));
+    TEAMO_TRY(check_report(wanted));
     const auto prices = TEAMO_TRY(prices_of(wanted));
     const auto team = TEAMO_TRY(running_team(session));
     return show_measured(session.options(), wanted, prices, TEAMO_TRY(bench::measure_peer(wanted, team)));
@@ -191,6 +187,7 @@ CommandResult bench_serve(const Options& options, Arguments) {
 
 CommandResult bench_report(const Options& options, Arguments words) {
     const auto wanted = TEAMO_TRY(bench::options_from(options.values));
+    TEAMO_TRY(check_report(wanted));
     const auto prices = TEAMO_TRY(prices_of(wanted));
     return show_results(options, wanted, prices, TEAMO_TRY(results_in(words)).front());
 }

@@ -7,6 +7,9 @@
 #include "ctl/bench/summary.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 namespace teamo::ctl::bench {
 namespace {
@@ -69,6 +72,26 @@ std::string html_report(const Results& results, const std::optional<Prices>& pri
                    element("head", head_of(results)) + newline + element("body", body))
                .str() +
            "\n";
+}
+
+Result<std::string> report_target(const std::string& file) {
+    std::error_code error;
+    const auto kind = std::filesystem::status(file, error).type();
+    if (kind == std::filesystem::file_type::none)
+        return fail_errno(error.value(), fmt::format("cannot write {}", file));
+    std::filesystem::path target = file;
+    if (kind != std::filesystem::file_type::not_found) {
+        if (kind != std::filesystem::file_type::regular)
+            return fail(EINVAL, fmt::format("{} is not a file that can be replaced", file));
+        target = std::filesystem::canonical(file, error);
+    } else if (std::filesystem::is_symlink(file, error)) {
+        return fail(ENOENT, fmt::format("{} is a link to a file that does not exist", file));
+    }
+    auto folder = target.parent_path();
+    if (folder.empty()) folder = ".";
+    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+        return fail_errno(errno, fmt::format("cannot write {}", file));
+    return target.string();
 }
 
 } // namespace teamo::ctl::bench

@@ -4,6 +4,7 @@
 // tables, the machine, the definitions.
 #pragma once
 
+#include "base/result.h"
 #include "ctl/bench/money.h"
 
 #include <optional>
@@ -13,5 +14,9 @@ namespace teamo::ctl::bench {
 
 /// The text of the file, in UTF-8.
 std::string html_report(const Results& results, const std::optional<Prices>& prices = std::nullopt);
+
+/// The path at which the file is replaced: where `file` is a link, that of the file behind it. Fails if there
+/// is something else than a file, such as a device, or if the folder does not allow it.
+Result<std::string> report_target(const std::string& file);
 
 } // namespace teamo::ctl::bench

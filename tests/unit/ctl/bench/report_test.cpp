@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <regex>
 
@@ -66,6 +67,25 @@ TEST(HtmlReport, of_a_whole_run_has_every_chart) {
     EXPECT_THAT(report, Not(HasSubstr("Not drawn")));
     EXPECT_THAT(report, HasSubstr("7546"));
     if (const auto* path = std::getenv("TEAMO_REPORT")) std::ofstream(path) << report;
+}
+
+TEST(HtmlReport, replaces_a_file_also_behind_a_link_and_nothing_else) {
+    const auto folder = std::filesystem::canonical(testing::TempDir()) / fmt::format("report-{}", ::getpid());
+    std::filesystem::create_directories(folder);
+    const auto file = (folder / "file").string(), link = (folder / "link").string();
+    std::filesystem::create_symlink(file, link);
+    const auto refused = [](const std::string& path) {
+        const auto target = report_target(path);
+        return target ? "" : target.error().text;
+    };
+    EXPECT_EQ(report_target(file), file) << "a new one";
+    EXPECT_EQ(refused(link), link + " is a link to a file that does not exist");
+    std::ofstream(file) << "old";
+    EXPECT_EQ(report_target(link), file);
+    for (const auto* other : {"/dev/null", "/"})
+        EXPECT_EQ(refused(other), fmt::format("{} is not a file that can be replaced", other));
+    EXPECT_THAT(refused("/no/such/folder/file"), HasSubstr("cannot write /no/such/folder/file"));
+    std::filesystem::remove_all(folder);
 }
 
 /// The numbers that the groups of a pattern match, in all places.
