@@ -14,6 +14,10 @@ namespace {
 constexpr auto order_words =
     std::to_array<std::string_view>({"sink", "source", "echo", "file", "store", "GET", "totals"});
 
+std::uint32_t most_bytes_of(Serve what) {
+    return what == Serve::file || what == Serve::store ? file_size : longest_message;
+}
+
 } // namespace
 
 std::string text_of(const Order& order) {
@@ -30,7 +34,8 @@ std::optional<Order> parse_order(std::string_view line) {
         if (what == Serve::http) return Order{.what = what}; // the rest of it is not needed
         const auto bytes = whole_number<std::uint32_t>(take_until(line, " "));
         const auto buffer = whole_number<std::uint32_t>(line);
-        if (!bytes || !buffer || *bytes > most_order_bytes || *buffer > most_order_bytes) return std::nullopt;
+        if (!bytes || !buffer || *bytes > most_bytes_of(what) || *buffer > largest_buffer)
+            return std::nullopt;
         return Order{.what = what, .bytes = *bytes, .buffer = *buffer};
     }
     return std::nullopt;

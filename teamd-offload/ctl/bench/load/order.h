@@ -30,7 +30,10 @@ struct Order {
 
 /// The longest line, with its end.
 inline constexpr std::size_t longest_order = 64;
-inline constexpr std::uint32_t most_order_bytes = 1U << 26;
+// The most that a profile needs, so that a client cannot ask for more memory.
+inline constexpr std::uint32_t file_size = 6'000'000; // FEP's
+inline constexpr std::uint32_t longest_message = 65'536;
+inline constexpr std::uint32_t largest_buffer = 1U << 20;
 inline constexpr std::uint32_t page_size = 1024;
 
 /// "source 32768 131072\n".

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <exception>
 
 namespace teamo::ctl::bench {
 namespace {
@@ -123,7 +124,12 @@ void Server::serve(const std::stop_token& stop, Tally& tally) const {
         if (!socket) continue;
         const Connection client(std::move(socket));
         client.notice_a_lost_peer();
-        if (allowed_.empty() || allowed_.contains(client.peer())) serve(client, stop, tally);
+        if (!allowed_.empty() && !allowed_.contains(client.peer())) continue;
+        try {
+            serve(client, stop, tally);
+        } catch (const std::exception&) { // no memory: this connection ends, the others do not
+            continue;
+        }
     }
 }
 

@@ -8,7 +8,6 @@ using namespace std::chrono_literals;
 
 /// Until TCP is at full speed and the queues are full. Shorter rounds are no measurements.
 constexpr auto ramp = 300ms;
-constexpr std::uint32_t file_size = 6'000'000; // FEP's
 constexpr std::array percentiles{50.0, 90.0, 99.0, 99.9};
 
 /// The clients of a case. A web server is on the host that sends; all other connections start at the host.

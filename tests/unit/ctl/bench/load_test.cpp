@@ -33,8 +33,17 @@ TEST(BenchOrder, is_read_as_it_is_written) {
 
 TEST(BenchOrder, is_refused_if_it_is_anything_else) {
     for (const auto* line : {"", "sink", "sink 1", "sink 1 x", "sink -1 0", "drink 1 1", "sink 1 1 1",
-                             "source 67108865 0", "source 1 67108865"})
+                             "source 65537 0", "source 1 1048577", "file 6000001 0", "store 6000001 0"})
         EXPECT_EQ(parse_order(line), std::nullopt) << line;
+}
+
+TEST(BenchOrder, of_every_profile_is_served) {
+    for (const auto* profile : {"quick", "peers", "binding", "paper"})
+        for (const auto& what : cases_of({.profile = profile, .ports = 8})) {
+            EXPECT_LE(what.message, longest_message);
+            EXPECT_LE(what.socket_buffer, largest_buffer);
+        }
+    EXPECT_TRUE(parse_order("file 6000000 0"));
 }
 
 TEST(BenchHistogram, finds_percentiles_within_three_per_cent) {
