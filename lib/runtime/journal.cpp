@@ -342,7 +342,8 @@ Result<> write_journal(std::string_view team, const Journal& journal) {
 
 void remove_journal(std::string_view team) { remove_file(path_of(team)); }
 
-std::map<std::string, BoundWorkers> read_workers_of_others(std::string_view team) {
+std::map<std::string, BoundWorkers> read_workers_of_others(std::string_view team,
+                                                           const std::function<bool(IfIndex)>& is_there) {
     std::map<std::string, BoundWorkers> others;
     for (const std::string_view name : sysfs::names_in(std::string(journal_directory))) {
         if (!name.ends_with(ending)) continue;
@@ -350,7 +351,9 @@ std::map<std::string, BoundWorkers> read_workers_of_others(std::string_view team
         if (other == team) continue;
         const auto content = read_file(path_of(other), longest_journal);
         auto journal = content ? parse_journal(*content) : Result<Journal>(tl::unexpected(content.error()));
-        if (journal && !journal->workers.empty()) others.emplace(other, std::move(journal->workers));
+        if (!journal || (journal->network_namespace == network_namespace() && !is_there(journal->team)))
+            continue;
+        if (!journal->workers.empty()) others.emplace(other, std::move(journal->workers));
     }
     return others;
 }

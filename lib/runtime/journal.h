@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -70,8 +71,8 @@ struct Journal {
     std::optional<IfIndex> active;           ///< activebackup's port
     bool active_by_hand = false;             ///< made active by command
     std::array<Slot, bucket_count> owners{}; ///< by bucket
-    /// By bucket: the slot by which it leaves while it waits for a gap. Written as its owner, and not read: the
-    /// next daemon decides anew, and a move by hand is forgotten.
+    /// By bucket: the slot by which it leaves while it waits for a gap. Written as its owner, and not read:
+    /// the next daemon decides anew, and a move by hand is forgotten.
     std::array<Slot, bucket_count> leaving{};
     FeatureNames offloads{};                  ///< of the team's device when it was created
     std::vector<PortBefore> ports;            ///< in the order they joined
@@ -92,8 +93,10 @@ Result<std::optional<Journal>> read_journal(std::string_view team);
 Result<> write_journal(std::string_view team, const Journal& journal);
 void remove_journal(std::string_view team);
 /// What the other teams of this machine have bound, by team, also those of other network namespaces and those
-/// whose daemon is away. Journals that cannot be read count as empty.
-std::map<std::string, BoundWorkers> read_workers_of_others(std::string_view team);
+/// whose daemon is away. `is_there`: whether a device of this network namespace exists; a team without its
+/// device has ended. Journals that cannot be read count as empty.
+std::map<std::string, BoundWorkers> read_workers_of_others(std::string_view team,
+                                                           const std::function<bool(IfIndex)>& is_there);
 /// Renames a malformed journal so that it is kept for inspection. Returns the new path.
 Result<std::string> set_journal_aside(std::string_view team);
 

@@ -91,6 +91,16 @@ Result<> for_all_threads(const Target& target, std::chrono::milliseconds patienc
                 fmt::format("process {} creates threads faster than their CPUs can be set", target.pid));
 }
 
+/// True if the kernel shows `set` as `now`: without CPUs that have gone offline.
+bool is_shown_as(const CpuList& set, const CpuList& now) {
+    if (now == set) return true;
+    if (now.empty() || !std::ranges::includes(set, now)) return false;
+    const auto online = read_online_cpus();
+    return online && std::ranges::none_of(set, [&](unsigned cpu) {
+               return std::ranges::binary_search(*online, cpu) && !std::ranges::binary_search(now, cpu);
+           });
+}
+
 /// True if `now` is an affinity of ours. After an unfinished move it may be any part of `cpus`, because a
 /// cpuset may have reduced it.
 bool is_bound_by(const WorkerBinding& binding, const CpuList& now) {
@@ -134,15 +144,6 @@ Result<bool> bind_thread(pid_t thread, const CpuList& wanted, const WorkerBindin
 }
 
 } // namespace
-
-bool is_shown_as(const CpuList& set, const CpuList& now) {
-    if (now == set) return true;
-    if (now.empty() || !std::ranges::includes(set, now)) return false;
-    const auto online = read_online_cpus();
-    return online && std::ranges::none_of(set, [&](unsigned cpu) {
-               return std::ranges::binary_search(*online, cpu) && !std::ranges::binary_search(now, cpu);
-           });
-}
 
 bool is_gone(ProcessId id) {
     const auto target = open_process(id);
@@ -202,6 +203,12 @@ Result<> release_process(const WorkerBinding& binding, std::chrono::milliseconds
     if (!released && released.error().number != ESRCH)
         return within(fmt::format("process {}", binding.id.pid), std::move(released.error()));
     return {};
+}
+
+std::optional<CpuList> drift_of(const WorkerBinding& binding) {
+    const auto now = read_thread_affinity(binding.id.pid);
+    if (!now || is_bound_by(binding, *now) || is_offline(binding)) return std::nullopt;
+    return *now;
 }
 
 // RFS is on if both tables have entries: the global one (net.core.rps_sock_flow_entries) and that of a

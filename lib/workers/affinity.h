@@ -7,6 +7,7 @@
 #include "model/workers.h"
 
 #include <chrono>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -14,9 +15,6 @@ namespace teamo {
 
 /// The time limit for binding threads that the process creates meanwhile, if the caller can wait.
 inline constexpr std::chrono::milliseconds default_patience{500};
-
-/// True if the kernel shows the affinity `set` as `now`: without CPUs that have gone offline.
-bool is_shown_as(const CpuList& set, const CpuList& now);
 
 /// Whether it has certainly ended, also if it is hidden in /proc (systemd's ProtectProc=, hidepid=).
 bool is_gone(ProcessId id);
@@ -40,6 +38,10 @@ Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const Work
 /// was widened since. No failure if the process is gone. EACCES: it is hidden in /proc. EAGAIN: it creates
 /// threads faster than they can be released.
 Result<> release_process(const WorkerBinding& binding, std::chrono::milliseconds patience = default_patience);
+
+/// The affinity of the process's first thread, if it is not ours any more. None if all CPUs of the binding
+/// are offline: then the kernel has changed it.
+std::optional<CpuList> drift_of(const WorkerBinding& binding);
 
 /// Why workers cannot be bound: RFS is on, which moves packets to the process while we move the process to
 /// the packets. Empty: RFS is off. `root`: the directory that contains proc and sys.

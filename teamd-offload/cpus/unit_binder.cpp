@@ -5,6 +5,8 @@
 #include "kernel/files/files.h"
 #include "workers/processes.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 
 namespace teamo {
@@ -15,14 +17,27 @@ using namespace std::chrono_literals;
 /// After a failure systemd is not asked for so long: a request blocks the loop, and with it the links.
 constexpr auto systemd_retry = 60s;
 
-/// Whether it is the only process of its unit: AllowedCPUs= applies to all of them.
-bool is_alone(const Worker& worker) {
-    const auto root = find_unified_cgroup();
-    if (!root || !is_own_group(worker.cgroup, worker.unit)) return false;
-    const auto below = read_file(*root + worker.cgroup + "/cgroup.stat", 4096);
+/// Whether it is the only process of its unit: AllowedCPUs= applies to all of them. `root`: of the unified
+/// hierarchy, as last found; the list of mounts is long on a machine with containers.
+bool is_alone(const Worker& worker, std::string& root) {
+    if (!is_own_group(worker.cgroup, worker.unit)) return false;
+    const auto read = [&](const char* file) {
+        return read_file(fmt::format("{}{}/{}", root, worker.cgroup, file), 4096);
+    };
+    auto below = root.empty() ? fail(ENOENT, "") : read("cgroup.stat");
+    if (!below) {
+        root = find_unified_cgroup().value_or("");
+        below = root.empty() ? fail(ENOENT, "") : read("cgroup.stat");
+    }
     if (!below || parse_descendants(*below) != 0U) return false;
-    const auto processes = read_file(*root + worker.cgroup + "/cgroup.procs", 4096);
+    const auto processes = read("cgroup.procs");
     return processes && std::ranges::count(*processes, '\n') == 1;
+}
+
+/// Whether a change of AllowedCPUs= leaves what sched_setaffinity() has set.
+bool keeps_affinities() {
+    utsname system{};
+    return ::uname(&system) == 0 && keeps_affinities_of_threads(system.release);
 }
 
 bool runs_within(pid_t process, const CpuList& cpus) {
@@ -39,7 +54,11 @@ Result<> undo(const UnitCpus& systemd, const std::string& unit, const UnitBindin
 
 } // namespace
 
-UnitBinder::UnitBinder() : UnitBinder(UnitCpus::open, is_alone) {}
+UnitBinder::UnitBinder()
+    : UnitBinder(UnitCpus::open,
+                 [keeps = keeps_affinities(), root = std::string()](const Worker& worker) mutable {
+                     return keeps && is_alone(worker, root);
+                 }) {}
 
 UnitCpus* UnitBinder::bus() {
     if (!bus_ && Clock::now() >= retry_at_) {
@@ -56,13 +75,17 @@ void UnitBinder::back_off() {
     retry_at_ = Clock::now() + systemd_retry;
 }
 
-bool UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& bound,
-                      const std::function<Result<>()>& keep) {
+Result<bool> UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& bound,
+                              const std::function<Result<>()>& keep) {
     if (worker.unit.empty()) return false;
     const auto known = bound.units.find(worker.unit);
     const auto earlier = known == bound.units.end() ? std::nullopt : std::optional(known->second);
-    const auto by_threads = [&] {
+    const auto by_threads = [&]() -> Result<bool> {
+        const bool restricted = earlier && runs_within(worker.id.pid, earlier->cpus);
         static_cast<void>(release(worker.unit, bound));
+        if (restricted && !bound.units.contains(worker.unit))
+            return fail(EAGAIN, "systemd removes the AllowedCPUs= of its unit; its threads will be bound in "
+                                "the next window");
         return false;
     };
     // It may have started other processes since.
@@ -70,7 +93,7 @@ bool UnitBinder::bind(const Worker& worker, const CpuList& cpus, BoundWorkers& b
     // Set in an earlier window, or by an earlier daemon; without the cpuset controller it has no effect.
     if (earlier && earlier->cpus == cpus) {
         known->second.process = worker.id;
-        return runs_within(worker.id.pid, cpus) || by_threads();
+        return runs_within(worker.id.pid, cpus) ? Result<bool>(true) : by_threads();
     }
     auto* systemd = bus();
     if (systemd == nullptr) return by_threads();

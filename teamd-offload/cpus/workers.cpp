@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 constexpr auto topology_age = 5s; ///< the topology changes seldom
 constexpr auto bind_retry = 60s;  ///< after a process could not be bound
 constexpr auto release_retry = 10s;
+constexpr auto longest_lookup = 10s; ///< of users; then the other rules apply without them
 /// Time for binding and releasing in each window, since it blocks the loop; the rest waits for the next
 /// window. A process that starts threads without end costs up to four times as much, then it has to wait
 /// itself.
@@ -78,7 +79,13 @@ Result<std::unique_ptr<Workers>> Workers::make(sd_event* loop, TeamContext& cont
 
 void Workers::begin_window() {
     if (!is_wanted()) return;
-    if (!take_users()) return window_->after(100ms);
+    const bool is_known = take_users();
+    if (!is_known && Clock::now() - looked_up_at_ < longest_lookup) return window_->after(100ms);
+    lookup_failure_(
+        log_, Level::warning, "workers: ",
+        is_known
+            ? ""
+            : "the users that the rules name are still looked up; until then these rules match no process");
     window_->after(worker_window);
     if (is_refused()) return;
     if (!sampler_) sampler_.emplace();
@@ -101,27 +108,30 @@ bool Workers::is_refused() {
              conflict.empty() ? "workers: RFS is off; binding workers again"
                               : "workers are not bound: " + conflict);
         refused_ = std::move(conflict);
-        if (!refused_.empty()) {
-            release_workers(journal_.workers(), log_);
-            status_.clear();
-            keep();
-        }
         reset_measurement();
     }
-    return !refused_.empty();
+    if (refused_.empty()) return false;
+    status_.clear();
+    begin_changes();
+    forget_gone();
+    return true;
+}
+
+void Workers::begin_changes() {
+    spent_ = {};
+    overlap_now_.clear();
+    others_is_busy_ = false;
 }
 
 void Workers::end_window() {
     if (!is_wanted() || !sampler_) return;
     const auto now = Clock::now();
-    if (now - topology_at_ >= topology_age) {
-        if (auto topology = read_cpu_topology()) topology_ = std::move(*topology);
-        topology_at_ = now;
-    }
     const auto arrivals = interrupts_.arrivals();
     const auto seen = sampler_->observe({.rules = rules_, .users = users_, .known = journal_.workers()},
                                         traces_of(arrivals), now);
     if (!seen) return failure_(log_, Level::warning, "workers: ", seen.error().text);
+    if (auto read = refresh_topology(now); !read && topology_.cpus.empty())
+        return failure_(log_, Level::warning, "workers: ", read.error().text);
     if (release_at_.empty()) failure_.clear();
     status_.clear();
     WorkerPlanInput input{.topology = &topology_, .interrupts = interrupt_load()};
@@ -130,18 +140,21 @@ void Workers::end_window() {
     for (const auto& one : *seen)
         input.workers.push_back(one.active);
     const auto placements = planner_.step(input, now);
-    const auto before = journal_.workers();
-    spent_ = {};
-    overlap_now_.clear();
-    others_is_busy_ = false;
+    begin_changes();
     for (const auto& one : *seen) {
         const auto placement = std::ranges::find(placements, one.active.worker.id, &WorkerPlacement::id);
         if (placement != placements.end()) reconcile(one, *placement);
     }
     forget_gone();
-    if (journal_.workers() != before) keep();
     if (!others_is_busy_) overlap_(log_, Level::warning, "workers: ", overlap_now_);
     others_.reset();
+}
+
+Result<> Workers::refresh_topology(Clock::time_point now) {
+    if (now - topology_at_ < topology_age) return {};
+    topology_ = TEAMO_TRY(read_cpu_topology());
+    topology_at_ = now;
+    return {};
 }
 
 std::map<unsigned, double> Workers::interrupt_load() {
@@ -202,21 +215,27 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
     bool by_unit = known == nullptr && seen.by_unit;
     if (const auto unit = units.find(worker.unit);
         by_unit && unit != units.end() && unit->second.cpus == cpus) {
-        if (bind_unit()) return {}; // only looks whether it still is
+        if (spent_ >= window_budget) return {};
+        const Spending spending(spent_);
+        if (TEAMO_TRY(bind_unit())) return {}; // only looks whether it still is
         by_unit = false;
     }
     // A new thread inherits the affinity of the thread that created it, perhaps from before it was bound.
     auto& last = last_bindings_[worker.id];
-    if (known != nullptr && !units.contains(worker.unit) && last.cpus == cpus &&
-        last.threads == worker.threads)
-        return {};
+    const bool is_same = known != nullptr && !units.contains(worker.unit) && last.cpus == cpus;
+    const auto drift = is_same ? drift_of(*known) : std::nullopt;
+    if (is_same && !drift) {
+        last.repair.step(false, Clock::now());
+        if (last.threads == worker.threads) return {};
+    }
     if (const auto failed = failed_.find(worker.id);
         failed != failed_.end() && failed->second.cpus == cpus && Clock::now() < failed->second.retry_at)
         return fail(EPERM, failed->second.text);
     if (spent_ >= window_budget) return fail(EAGAIN, next_window);
     const Spending spending(spent_);
+    if (drift && *drift != cpus) TEAMO_TRY(may_set_back(worker, *drift, last.repair)); // or a wider cpuset
     if (known == nullptr && !units.contains(worker.unit)) TEAMO_TRY(refuse_of_another_team(worker));
-    if (by_unit && bind_unit()) return {};
+    if (by_unit && TEAMO_TRY(bind_unit())) return {};
     if (!by_unit) release_unit(worker.unit); // AllowedCPUs= would restrict its threads
     const auto earlier = known == nullptr ? WorkerBinding{} : *known;
     const bool moves = known == nullptr || last.cpus != cpus;
@@ -234,12 +253,26 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
         return tl::unexpected(bound.error());
     }
     failed_.erase(worker.id);
-    last = {.cpus = cpus, .threads = worker.threads};
+    last.cpus = cpus;
+    last.threads = worker.threads;
     *entry = std::move(*bound);
     keep();
     if (moves)
         log_(Level::info, fmt::format("worker {}: runs on CPU {}", title_of(worker), text_of(entry->cpus)));
     return {};
+}
+
+/// The affinity that we set is `now` another one. Failure: it is not to be set back, or not yet.
+Result<> Workers::may_set_back(const Worker& worker, const CpuList& now, Repair& tries) {
+    const auto act = tries.step(true, Clock::now());
+    const auto what = fmt::format("its CPUs were set to {} by another program", text_of(now));
+    if (act == Repair::Act::attempt)
+        log_(Level::notice, fmt::format("worker {}: {}; set back", title_of(worker), what));
+    if (act == Repair::Act::give_up)
+        log_(Level::warning,
+             fmt::format("worker {}: {}, repeatedly; giving up. Configure that program to leave it alone",
+                         title_of(worker), what));
+    return act == Repair::Act::attempt ? Result<>{} : fail(EBUSY, what);
 }
 
 /// Two teams whose rules select the same process would bind it in turn: the first one keeps it.
@@ -248,11 +281,15 @@ Result<> Workers::refuse_of_another_team(const Worker& worker) {
         auto lock = TEAMO_TRY(LockFile::try_take(fmt::format("{}/workers.lock", journal_directory)));
         others_is_busy_ = !lock;
         if (!lock) return fail(EAGAIN, next_window);
-        others_.emplace(Others{.lock = std::move(*lock), .workers = read_workers_of_others(context_.name())});
+        const auto is_there = [this](IfIndex team) { return context_.link(team) != nullptr; };
+        others_.emplace(
+            Others{.lock = std::move(*lock), .workers = read_workers_of_others(context_.name(), is_there)});
     }
     for (const auto& [team, bound] : others_->workers) {
-        const bool binds = std::ranges::count(bound.processes, worker.id, &WorkerBinding::id) > 0 ||
-                           bound.units.contains(worker.unit);
+        const auto process = std::ranges::find(bound.processes, worker.id, &WorkerBinding::id);
+        const auto unit = bound.units.find(worker.unit);
+        const bool binds = (process != bound.processes.end() && !drift_of(*process)) ||
+                           (unit != bound.units.end() && unit->second.process == worker.id);
         if (!binds) continue;
         overlap_now_ = fmt::format("the rules select processes that {} has bound; it keeps them", team);
         return fail(EBUSY, fmt::format("process {} is bound by {}", worker.id.pid, team));
@@ -323,60 +360,32 @@ void Workers::release_unit(const std::string& unit) {
         log_(Level::warning, fmt::format("unit {} stays bound: {}", unit, released.error().text));
 }
 
-/// Forgets processes that have ended, and releases those that no rule matches any more.
+/// Forgets processes that have ended, and releases those that no rule matches any more, as far as the users
+/// of the rules are known.
 void Workers::forget_gone() {
     const auto bound = journal_.workers();
+    const bool waits_for_users = refused_.empty() && lacks_users();
     for (const auto& process : bound.processes) {
         if (status_of(process.id) != nullptr) continue;
         if (is_gone(process.id))
             release(process.id); // takes no time, and the journal must not grow
-        else
+        else if (!waits_for_users)
             release_in_window(process.id);
     }
     for (const auto& entry : bound.units)
-        if (std::ranges::none_of(status_, [&](const auto& one) { return one.worker.unit == entry.first; }))
+        if (!waits_for_users &&
+            std::ranges::none_of(status_, [&](const auto& one) { return one.worker.unit == entry.first; }))
             release_unit_in_window(entry.first);
     std::erase_if(release_at_, [this](const auto& entry) { return find(entry.first) == nullptr; });
     std::erase_if(last_bindings_, [this](const auto& entry) { return find(entry.first) == nullptr; });
     std::erase_if(failed_, [this](const auto& entry) { return status_of(entry.first) == nullptr; });
     std::erase_if(by_hand(), [](const auto& entry) { return is_gone(entry.first); });
-}
-
-void Workers::keep() {
-    if (auto kept = journal_.keep(); !kept) log_(Level::warning, kept.error().text);
-}
-
-void Workers::manage(bool managed) {
-    if (managed == managed_ && (managed || journal_.workers().empty())) return;
-    managed_ = managed;
-    if (managed) {
-        failed_.clear();
-        reset_measurement();
-        if (is_wanted()) window_->after(0s);
-        return;
-    }
-    release_all();
-    for (auto& worker : status_) {
-        worker.cpus.clear();
-        worker.reason = "all workers are released; to bind them again: workers apply";
-    }
-}
-
-void Workers::release_all() {
-    failed_.clear();
-    release_at_.clear();
-    reset_measurement();
-    window_->stop();
-    sample_->stop();
-    release_workers(journal_.workers(), log_);
     keep();
 }
 
-/// Earlier counts do not apply any more, and some processes may be released.
-void Workers::reset_measurement() {
-    last_bindings_.clear();
-    planner_ = WorkerPlanner();
-    if (sampler_) sampler_->reset();
+void Workers::keep() {
+    const auto kept = journal_.keep();
+    keep_failure_(log_, Level::warning, "", kept ? "" : kept.error().text);
 }
 
 Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {

@@ -11,6 +11,7 @@
 #include "log.h"
 #include "loop.h"
 #include "model/status.h"
+#include "plan/team/repair.h"
 #include "plan/workers/worker_meter.h"
 #include "plan/workers/worker_plan.h"
 #include "workers/processes.h"
@@ -82,18 +83,21 @@ private:
 };
 
 /// Binds a unit of one process by AllowedCPUs=, so that systemd shows where it runs. AllowedCPUs= applies to
-/// all processes of a unit, so units with several are not bound this way.
+/// all processes of a unit, so units with several are not bound this way, and no unit by a kernel that then
+/// changes the affinities of threads.
 class UnitBinder {
 public:
     UnitBinder();
-    /// `open`: connects to systemd; `is_alone`: whether a worker is the only process of its unit.
+    /// `open`: connects to systemd; `is_alone`: whether a worker is the only process of its unit, and the
+    /// kernel keeps the affinities of its threads.
     UnitBinder(std::function<Result<UnitCpus>()> open, std::function<bool(const Worker&)> is_alone)
         : open_(std::move(open)), is_alone_(std::move(is_alone)) {}
 
     /// True: the unit is bound, or will be in a moment. False: it is not; bind the worker's threads instead.
+    /// EAGAIN: it was released, but systemd widens its cpuset later: bind the threads in the next window.
     /// `bound`: the entries in the journal; `keep` writes it.
-    bool bind(const Worker& worker, const CpuList& cpus, BoundWorkers& bound,
-              const std::function<Result<>()>& keep);
+    Result<bool> bind(const Worker& worker, const CpuList& cpus, BoundWorkers& bound,
+                      const std::function<Result<>()>& keep);
     /// Removes our AllowedCPUs= from the unit. The entry stays if systemd did not answer; EAGAIN: it is not
     /// asked again within a minute.
     Result<> release(const std::string& unit, BoundWorkers& bound);
@@ -136,15 +140,20 @@ private:
     void adopt();
     /// Takes what a look-up of users has found. False: it still runs, and a user of the rules is not known.
     bool take_users();
+    void look_up_users();
     bool lacks_users() const { return lookup_.is_running() && !unknown_users().empty(); }
     std::vector<std::string> unknown_users() const; ///< that the rules name
     void begin_window();
     void release_all();
     void end_window();
     bool is_refused();
+    /// Begins to change bindings in this window.
+    void begin_changes();
+    Result<> refresh_topology(Clock::time_point now);
     std::map<unsigned, double> interrupt_load();
     void reconcile(const WorkerSampler::ObservedWorker& seen, const WorkerPlacement& placement);
     Result<> bind(const WorkerSampler::ObservedWorker& seen, const CpuList& cpus);
+    Result<> may_set_back(const Worker& worker, const CpuList& now, Repair& tries);
     /// EBUSY: another team has bound it. EAGAIN: another team is at it.
     Result<> refuse_of_another_team(const Worker& worker);
     Result<> write_before(ProcessId id, const CpuList& cpus);
@@ -160,7 +169,7 @@ private:
     void release_unit(const std::string& unit);
     void forget_gone();
     void reset_measurement();
-    void keep();
+    void keep(); ///< writes the journal if something has changed
 
     TeamContext& context_;
     const Interrupts& interrupts_;
@@ -168,6 +177,7 @@ private:
     JournalKeeper& journal_ = context_.journal;
     const std::vector<WorkerRule>& rules_ = context_.config().workers;
     UserLookup lookup_;
+    Clock::time_point looked_up_at_{};   ///< when the last look-up began
     std::map<std::string, uid_t> users_; ///< of all look-ups
     bool managed_ = true;
     Clock::duration spent_{}; ///< time spent on binding and releasing in this window
@@ -187,7 +197,7 @@ private:
     AllCpuTimes cpu_times_;
     WorkerPlanner planner_;
     std::string refused_; ///< why no worker is bound (RFS); empty: they are
-    LogOnce failure_, limitations_, overlap_;
+    LogOnce failure_, limitations_, overlap_, lookup_failure_, keep_failure_;
     std::string overlap_now_; ///< in this window
 
     struct Failure {
@@ -199,6 +209,7 @@ private:
     struct LastBinding {
         CpuList cpus;
         unsigned threads = 0;
+        Repair repair{}; ///< of what another program changes
     };
     std::map<ProcessId, LastBinding> last_bindings_;
     std::map<ProcessId, Failure> failed_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Where workers begin and end: those of an earlier daemon, other rules, the end.
+// Where workers begin and end: those of an earlier daemon, other rules, a request, the end.
 #include "cpus/workers.h"
 
 #include "workers/affinity.h"
@@ -12,7 +12,7 @@ namespace teamo {
 using namespace std::chrono_literals;
 
 void Workers::start() {
-    lookup_.begin(rules_);
+    look_up_users();
     adopt();
     if (is_wanted()) window_->after(0s);
 }
@@ -42,12 +42,53 @@ void Workers::adopt() {
 }
 
 void Workers::reconfigure(const std::vector<WorkerRule>& before) {
-    lookup_.begin(rules_); // also of rules that are the same: a directory service may know the user by now
+    look_up_users(); // also of rules that are the same: a directory service may know the user by now
     if (rules_ == before) return;
-    // A process may have another rule now, or none: bind the workers anew.
-    release_all();
     status_.clear();
-    if (is_wanted()) window_->after(0s);
+    if (!is_wanted()) return release_all();
+    // A process may have another rule now, or none: the windows release the workers and bind them anew.
+    failed_.clear();
+    reset_measurement();
+    sample_->stop();
+    window_->after(0s);
+}
+
+void Workers::look_up_users() {
+    lookup_.begin(rules_);
+    looked_up_at_ = Clock::now();
+}
+
+void Workers::manage(bool managed) {
+    if (managed == managed_ && (managed || journal_.workers().empty())) return;
+    managed_ = managed;
+    if (managed) {
+        failed_.clear();
+        reset_measurement();
+        if (is_wanted()) window_->after(0s);
+        return;
+    }
+    release_all();
+    for (auto& worker : status_) {
+        worker.cpus.clear();
+        worker.reason = "all workers are released; to bind them again: workers apply";
+    }
+}
+
+void Workers::release_all() {
+    failed_.clear();
+    release_at_.clear();
+    reset_measurement();
+    window_->stop();
+    sample_->stop();
+    release_workers(journal_.workers(), log_);
+    keep();
+}
+
+/// Earlier counts do not apply any more, and some processes may be released.
+void Workers::reset_measurement() {
+    last_bindings_.clear();
+    planner_ = WorkerPlanner();
+    if (sampler_) sampler_->reset();
 }
 
 bool Workers::take_users() {

@@ -191,6 +191,12 @@ TEST_F(Workers, of_a_user_do_not_make_the_team_wait) {
                std::string::npos;
     };
     EXPECT_TRUE(waits());
+    const auto named = Process::start({.argv = {"sleep", "600"}});
+    ASSERT_EQ(0, team.teamoctl({"workers", "bind", std::to_string(named.pid()), "spread"}).status);
+    EXPECT_TRUE(eventually(
+        "after ten seconds other processes are bound", [&] { return affinity(named.pid()).size() == 1; },
+        soon));
+    EXPECT_TRUE(waits());
     must(host, end);
     EXPECT_TRUE(eventually("the user is unknown", [&] {
         return team.log().find("there is no user another; the rule matches no process") != std::string::npos;
@@ -389,6 +395,36 @@ TEST_F(Workers, spreads_over_cpus) {
     EXPECT_EQ(cpus_, affinity(other.pid()));
 }
 
+TEST_F(Workers, are_set_back_if_another_program_moves_them) {
+    const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
+    bring_up(wires_, team);
+    const auto worker = server(5201);
+    listens(5201);
+    const auto traffic = client(cpus_[1], 5201);
+    const auto is_bound = [&] { return affinity(worker.pid()) == std::vector{cpus_[1]}; };
+    ASSERT_TRUE(eventually("it is bound", is_bound, soon));
+    ASSERT_TRUE(write_thread_affinity(worker.pid(), cpus_));
+    EXPECT_TRUE(eventually("it is set back", is_bound, soon));
+    EXPECT_THAT(team.log(), HasSubstr(fmt::format("its CPUs were set to {} by another program; set back",
+                                                  teamo::text_of(cpus_))));
+}
+
+TEST_F(Workers, of_a_team_that_is_gone_are_free) {
+    TeamUnderTest team(with_workers(R"([{"command": "iperf3", "policy": "spread"}])"));
+    const auto busy = left_bound_by(team);
+    must(wires_.host(), "ip link del team0");
+    const TeamUnderTest second(
+        R"({"device": "team1", "workers": [{"command": "iperf3", "policy": "spread"}]})", {}, "team1");
+    EXPECT_TRUE(eventually(
+        "the other team binds it",
+        [&] {
+            return second.log().find(fmt::format("iperf3 (process {}): runs on CPU", busy.server.pid())) !=
+                   std::string::npos;
+        },
+        soon))
+        << second.teamoctl({"workers"}).out;
+}
+
 /// A control group (cgroup v1) that may use only this CPU. Mounted by the test, whose /sys has no control
 /// groups.
 class Cpuset {
@@ -420,7 +456,7 @@ private:
 TEST_F(Workers, are_placed_within_their_cpuset) {
     const Cpuset cpuset(cpus_[1]);
     if (!cpuset.is_there()) GTEST_SKIP() << "no cpusets of cgroup v1";
-    const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
+    TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
     bring_up(wires_, team);
     const auto worker = server(5201);
     cpuset.write("tasks", std::to_string(worker.pid()));
@@ -435,6 +471,9 @@ TEST_F(Workers, are_placed_within_their_cpuset) {
         },
         soon))
         << team.teamoctl({"workers"}).out;
+    team.stop();
+    cpuset.write("cpuset.cpus", teamo::text_of(cpus_));
+    EXPECT_EQ(cpus_, affinity(worker.pid())) << "it is not restricted to the cpuset of before";
 }
 
 /// The number of BPF objects that the daemon has open.
