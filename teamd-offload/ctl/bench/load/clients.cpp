@@ -109,15 +109,16 @@ struct Client {
 
 } // namespace
 
-void start_clients(LoadThreads& threads, const ClientSetup& setup) {
+Result<> start_clients(LoadThreads& threads, const ClientSetup& setup) {
     for (const auto& server : setup.servers)
-        threads.start(setup.cpus, [setup, server](const std::stop_token& stop, Tally& tally) {
+        TEAMO_TRY(threads.start(setup.cpus, [setup, server](const std::stop_token& stop, Tally& tally) {
             if (setup.enter && !setup.enter()) {
                 tally.failed = true;
                 return;
             }
             Client{.setup = setup, .server = server, .stop = stop, .tally = tally}.run();
-        });
+        }));
+    return {};
 }
 
 Result<> await_clients(const LoadThreads& threads) {

@@ -21,8 +21,9 @@ struct ClientSetup {
     std::function<Result<>()> enter{}; ///< called by each thread first: enters its network namespace
 };
 
-/// Starts a thread for each connection. A connection that is refused is tried again for ten seconds.
-void start_clients(LoadThreads& threads, const ClientSetup& setup);
+/// Starts a thread for each connection. A connection that is refused is tried again for ten seconds. EAGAIN:
+/// the machine allows no further thread.
+Result<> start_clients(LoadThreads& threads, const ClientSetup& setup);
 
 /// Returns when all connections work. ETIMEDOUT: within 10 s they do not.
 Result<> await_clients(const LoadThreads& threads);

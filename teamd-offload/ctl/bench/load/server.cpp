@@ -93,17 +93,20 @@ struct Service {
 
 Result<std::unique_ptr<Server>> Server::start(const ServerSetup& setup) {
     auto listening = TEAMO_TRY(listen_on(setup.port));
-    return std::unique_ptr<Server>(new Server(std::move(listening), setup));
+    std::unique_ptr<Server> server(new Server(std::move(listening), setup));
+    for (unsigned number = 0; number < setup.most; ++number)
+        TEAMO_TRY(
+            server->threads_.start(setup.cpus, [&all = *server](const std::stop_token& stop, Tally& tally) {
+                all.serve(stop, tally);
+            }));
+    return server;
 }
 
 Server::Server(UniqueFd listening, const ServerSetup& setup)
     : listening_(std::move(listening)),
       allowed_(setup.allowed),
       congestion_control_(setup.congestion_control),
-      longest_order_(setup.longest_order) {
-    for (unsigned number = 0; number < setup.most; ++number)
-        threads_.start(setup.cpus, [this](const std::stop_token& stop, Tally& tally) { serve(stop, tally); });
-}
+      longest_order_(setup.longest_order) {}
 
 std::uint16_t Server::port() const {
     sockaddr_in6 own{}; // the port is where sockaddr_in has it

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <ctime>
+#include <system_error>
 
 namespace teamo::ctl::bench {
 namespace {
@@ -29,15 +30,22 @@ void block_sigpipe() {
 
 } // namespace
 
-void LoadThreads::start(CpuList cpus, Work work) {
+Result<> LoadThreads::start(CpuList cpus, Work work) {
     auto& one = threads_.emplace_back();
-    one.thread = std::jthread(
-        [cpus = std::move(cpus), work = std::move(work), &tally = one.tally](const std::stop_token& stop) {
-            block_sigpipe();
-            // A CPU may have gone since: then the scheduler decides.
-            if (!cpus.empty()) (void)write_thread_affinity(0, cpus);
-            work(stop, tally);
-        });
+    auto run = [cpus = std::move(cpus), work = std::move(work),
+                &tally = one.tally](const std::stop_token& stop) {
+        block_sigpipe();
+        // A CPU may have gone since: then the scheduler decides.
+        if (!cpus.empty()) (void)write_thread_affinity(0, cpus);
+        work(stop, tally);
+    };
+    try {
+        one.thread = std::jthread(std::move(run));
+    } catch (const std::system_error& error) {
+        threads_.pop_back();
+        return fail_errno(error.code().value(), fmt::format("cannot start thread {}", size() + 1));
+    }
+    return {};
 }
 
 void LoadThreads::stop() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/cpu_list.h"
+#include "base/result.h"
 #include "ctl/bench/load/histogram.h"
 
 #include <atomic>
@@ -43,7 +44,8 @@ public:
     LoadThreads& operator=(const LoadThreads&) = delete;
     ~LoadThreads() { stop(); }
 
-    void start(CpuList cpus, Work work);
+    /// EAGAIN: the machine allows no further thread.
+    Result<> start(CpuList cpus, Work work);
     void stop();
 
     Totals totals() const;

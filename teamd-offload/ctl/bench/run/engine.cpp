@@ -10,21 +10,32 @@
 #include "json/parse.h"
 #include "json/write.h"
 
+#include <algorithm>
+
 namespace teamo::ctl::bench {
 namespace {
 
 /// Stages that were built so far. They stay: rounds alternate, and to build one takes longer than a round.
+/// All but the one in use rest.
 class Stages {
 public:
     Stages(double link_mbits, CpuList cpus) : link_mbits_(link_mbits), cpus_(std::move(cpus)) {}
 
     Result<Ends> ends_of(const Case& what) {
         const auto wanted = stage_of(what);
-        for (const auto& stage : stages_)
-            if (stage->what() == wanted) return stage->ends();
-        stages_.push_back(
-            TEAMO_TRY(Stage::build({.what = wanted, .link_mbits = link_mbits_, .cpus = cpus_})));
-        return stages_.back()->ends();
+        if (in_use_ != nullptr && in_use_->what() == wanted) return in_use_->ends();
+        if (in_use_ != nullptr) in_use_->rest();
+        in_use_ = nullptr;
+        const auto found = std::ranges::find(stages_, wanted, &Stage::what);
+        if (found != stages_.end()) {
+            TEAMO_TRY((*found)->wake());
+            in_use_ = found->get();
+        } else {
+            stages_.push_back(
+                TEAMO_TRY(Stage::build({.what = wanted, .link_mbits = link_mbits_, .cpus = cpus_})));
+            in_use_ = stages_.back().get();
+        }
+        return in_use_->ends();
     }
 
     /// Of the hosts; empty: there was none.
@@ -36,6 +47,7 @@ private:
     double link_mbits_;
     CpuList cpus_;
     std::vector<std::unique_ptr<Stage>> stages_;
+    Stage* in_use_ = nullptr; ///< nullptr: none, all rest
 };
 
 Result<std::string> measure_in_world(Options options, Machine machine) {

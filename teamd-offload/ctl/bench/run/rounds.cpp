@@ -5,6 +5,7 @@
 #include "ctl/bench/run/progress.h"
 #include "ctl/bench/run/speed.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,10 +19,19 @@ namespace {
 /// What closed connections left in queues is dropped by then.
 constexpr std::chrono::milliseconds to_drain{50};
 
+/// A connection takes up to two descriptors at each end, and a stage has sockets of its own.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 } // namespace
 
 Result<> run_rounds(const Options& options, Results& results,
                     const std::function<Result<Ends>(const Case&)>& ends_of) {
+    raise_descriptor_limit();
     const auto order = order_of_rounds(results.cases.size(), options.rounds);
     Progress progress(::isatty(STDERR_FILENO) != 0);
     Steps done;

@@ -28,16 +28,16 @@ Order order_of(const Case& what, bool host_sends) {
     return {};
 }
 
-void start_way(Clients& clients, const Ends& ends, const Case& what, bool host_sends) {
+Result<> start_way(Clients& clients, const Ends& ends, const Case& what, bool host_sends) {
     const bool from_far = what.load == Load::http && host_sends;
-    start_clients(from_far ? clients.at_far : clients.at_host,
-                  {.servers = from_far ? ends.host_addresses : ends.far_addresses,
-                   .port = ends.port,
-                   .order = order_of(what, host_sends),
-                   .message = what.message,
-                   .cpus = from_far ? ends.far_threads : ends.host_threads,
-                   .congestion_control = ends.congestion_control,
-                   .enter = from_far ? ends.enter_far : ends.enter_host});
+    return start_clients(from_far ? clients.at_far : clients.at_host,
+                         {.servers = from_far ? ends.host_addresses : ends.far_addresses,
+                          .port = ends.port,
+                          .order = order_of(what, host_sends),
+                          .message = what.message,
+                          .cpus = from_far ? ends.far_threads : ends.host_threads,
+                          .congestion_control = ends.congestion_control,
+                          .enter = from_far ? ends.enter_far : ends.enter_host});
 }
 
 Result<Snapshot> look_at(const Ends& ends, const Clients& clients) {
@@ -94,8 +94,8 @@ Sample sample_between(const Ends& ends, const Snapshot& before, const Snapshot& 
 
 Result<Sample> measure_round(const Ends& ends, const Case& what, std::chrono::milliseconds length) {
     Clients clients;
-    if (what.way != Way::receive) start_way(clients, ends, what, /*host_sends=*/true);
-    if (what.way != Way::transmit) start_way(clients, ends, what, /*host_sends=*/false);
+    if (what.way != Way::receive) TEAMO_TRY(start_way(clients, ends, what, /*host_sends=*/true));
+    if (what.way != Way::transmit) TEAMO_TRY(start_way(clients, ends, what, /*host_sends=*/false));
     TEAMO_TRY(await_clients(clients.at_host));
     TEAMO_TRY(await_clients(clients.at_far));
     std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(ramp, length));

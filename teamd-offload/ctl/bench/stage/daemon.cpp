@@ -65,10 +65,14 @@ Result<Daemon> Daemon::start(const DaemonSetup& setup, const NetNamespace& netwo
 
 Daemon::~Daemon() {
     if (pid_ == 0) return;
-    ::kill(pid_, SIGKILL); // its devices go with their namespace
+    ::kill(pid_, SIGKILL); // also if it is stopped; its devices go with their namespace
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
 }
+
+void Daemon::pause() const { ::kill(pid_, SIGSTOP); }
+
+void Daemon::resume() const { ::kill(pid_, SIGCONT); }
 
 bool Daemon::has_ended() const {
     siginfo_t info{};

@@ -30,6 +30,10 @@ public:
     /// Waits until it uses all these ports. The error has the end of its log.
     Result<> await_ports(const std::string& team, const std::vector<std::string>& ports) const;
 
+    /// Stops the process, so that it takes no CPU time; and lets it go on.
+    void pause() const;
+    void resume() const;
+
 private:
     Daemon(pid_t pid, UniqueFd log) : pid_(pid), log_(std::move(log)) {}
     bool has_ended() const;

@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 
+#include <system_error>
 #include <thread>
 
 namespace teamo::ctl::bench {
@@ -91,7 +92,11 @@ Result<> End::receive_on(const std::vector<std::string>& devices, const CpuList&
         }
         return {};
     };
-    std::thread([&] { done = set(); }).join();
+    try {
+        std::thread([&] { done = set(); }).join();
+    } catch (const std::system_error& error) {
+        return fail_errno(error.code().value(), "cannot start a thread");
+    }
     return within("RPS", std::move(done));
 }
 

@@ -219,6 +219,21 @@ Result<> Stage::start_servers() {
     return start(far_, placement_.far, far_server_);
 }
 
+void Stage::rest() {
+    host_server_.reset();
+    far_server_.reset();
+    for (const auto& daemon : daemons_)
+        daemon.pause();
+}
+
+Result<> Stage::wake() {
+    for (const auto& daemon : daemons_)
+        daemon.resume();
+    auto started = start_servers();
+    if (!started) rest();
+    return started;
+}
+
 Ends Stage::ends() {
     const auto enter = [](const End& end) {
         return [&network = end.network()]() -> Result<> {

@@ -30,8 +30,12 @@ public:
 
     const Case& what() const { return what_; }
     const std::string& congestion_control() const { return host_.congestion_control(); }
-    /// For measure_round(); valid as long as the stage.
+    /// For measure_round(); valid until rest().
     Ends ends();
+    /// Until wake() the stage takes no CPU time and has no threads: its servers end, its daemons stop. All it
+    /// has in the kernel stays.
+    void rest();
+    Result<> wake();
 
 private:
     Stage(End host, End far, const StageSetup& setup, Placement placement)

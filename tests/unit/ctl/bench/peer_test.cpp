@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
+#include <fstream>
 
 namespace teamo::ctl::bench {
 namespace {
@@ -66,6 +69,34 @@ TEST(BenchPeer, ends_a_connection_without_an_order) {
     EXPECT_EQ(silent->receive(byte, none.get_token()), 0U);
     EXPECT_TRUE(read_totals_of(local, server->port(), never)) << "its one thread is free again";
 }
+
+#ifndef __SANITIZE_ADDRESS__ // it needs address space for itself
+/// Bounds the address space of this process; a thread takes megabytes of it for its stack.
+class LittleSpace {
+public:
+    LittleSpace() {
+        std::size_t pages = 0;
+        std::ifstream("/proc/self/statm") >> pages;
+        ::getrlimit(RLIMIT_AS, &before_);
+        rlimit little = before_;
+        little.rlim_cur = pages * static_cast<std::size_t>(::getpagesize()) + (std::size_t{64} << 20);
+        ::setrlimit(RLIMIT_AS, &little);
+    }
+    LittleSpace(const LittleSpace&) = delete;
+    LittleSpace& operator=(const LittleSpace&) = delete;
+    ~LittleSpace() { ::setrlimit(RLIMIT_AS, &before_); }
+
+private:
+    rlimit before_{};
+};
+
+TEST(BenchPeer, is_an_error_if_its_threads_cannot_start) {
+    const LittleSpace space;
+    const auto server = Server::start({.most = 10'000});
+    ASSERT_FALSE(server);
+    EXPECT_EQ(server.error().number, EAGAIN) << server.error().text;
+}
+#endif
 
 } // namespace
 } // namespace teamo::ctl::bench
