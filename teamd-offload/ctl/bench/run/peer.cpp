@@ -12,7 +12,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <set>
 #include <stop_token>
 
 namespace teamo::ctl::bench {
@@ -120,13 +119,20 @@ Result<Totals> read_totals_of(const IpAddress& peer, std::uint16_t port, std::ch
                                     text_of(peer)));
 }
 
+Result<Totals> read_totals_of_all(const std::set<IpAddress>& peers, std::uint16_t port,
+                                  std::chrono::milliseconds longest) {
+    Totals last;
+    for (const auto& peer : peers)
+        last = TEAMO_TRY(read_totals_of(peer, port, longest));
+    return peers.size() > 1 ? Totals{} : last;
+}
+
 Result<Results> measure_peer(const Options& options, const RunningTeam& team) {
     if (options.profile == "peers" || options.profile == "binding")
         return fail(EINVAL, fmt::format("--profile={}: only with --self", options.profile));
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     const auto peers = peers_of(options);
-    for (const auto& peer : peers)
-        TEAMO_TRY(read_totals_of(peer, options.port));
+    TEAMO_TRY(read_totals_of_all(peers, options.port));
     Results results{.machine = read_machine(), .profile = options.profile};
     results.machine.link_mbits = team.link_mbits;
     results.machine.driver = team.driver;
@@ -141,11 +147,7 @@ Result<Results> measure_peer(const Options& options, const RunningTeam& team) {
                     .host_cpus = TEAMO_TRY(read_online_cpus()),
                     .read_ports = [&] { return read_traffic(socket, team); },
                     .host_server = []() -> Result<Totals> { return Totals{}; },
-                    // Several addresses can be one machine: the sum of their CPU times could be wrong.
-                    .far_server = [&]() -> Result<Totals> {
-                        if (peers.size() > 1) return Totals{};
-                        return read_totals_of(*peers.begin(), options.port);
-                    },
+                    .far_server = [&] { return read_totals_of_all(peers, options.port); },
                     .far_is_shared = true};
     TEAMO_TRY(run_rounds(options, results, [&](const Case&) -> Result<Ends> { return ends; }));
     for (auto& measured : results.cases)

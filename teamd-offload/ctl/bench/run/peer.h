@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 
 namespace teamo::ctl::bench {
 
@@ -28,6 +29,11 @@ struct RunningTeam {
 /// Asks the server at a peer for its totals. ETIMEDOUT: it does not answer within `longest`.
 Result<Totals> read_totals_of(const IpAddress& peer, std::uint16_t port,
                               std::chrono::milliseconds longest = std::chrono::seconds(10));
+
+/// Of all peers that serve the clients: a peer that died within a round is an error. With several addresses
+/// zeros: they can be one machine, whose CPU time would count twice.
+Result<Totals> read_totals_of_all(const std::set<IpAddress>& peers, std::uint16_t port,
+                                  std::chrono::milliseconds longest = std::chrono::seconds(10));
 
 /// Measures a team against `teamoctl bench serve` at options.peers.
 Result<Results> measure_peer(const Options& options, const RunningTeam& team);

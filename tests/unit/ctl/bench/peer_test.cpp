@@ -60,6 +60,15 @@ TEST(BenchPeer, tells_its_totals) {
     EXPECT_TRUE(read_totals_of(local, server->port(), never));
 }
 
+TEST(BenchPeer, of_several_is_asked_too) {
+    const auto server = Server::start({.allowed = {local}, .most = 2}).value();
+    const auto other = *parse_ip("127.0.0.2"); // the same server, as a machine with two addresses
+    EXPECT_TRUE(read_totals_of_all({local}, server->port(), never));
+    EXPECT_EQ(read_totals_of_all({local, other}, server->port(), never).value(), Totals{});
+    const SilentServer dead; // at 127.0.0.1 alone
+    EXPECT_FALSE(read_totals_of_all({local, other}, dead.port, soon));
+}
+
 TEST(BenchPeer, ends_a_connection_without_an_order) {
     const auto server = Server::start({.most = 1, .longest_order = soon}).value();
     const auto silent = Connection::to(local, server->port(), 0);
