@@ -31,6 +31,7 @@ std::string wrong_moves(const Document& state) {
 } // namespace
 
 void Buckets::note(const Action& action) {
+    if (!follows_links_) return ports_.clear();
     switch (action.fault) {
     case Fault::cable:
     case Fault::flaps:

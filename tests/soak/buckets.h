@@ -16,6 +16,8 @@ namespace teamo::soak {
 /// team is balanced: else the buckets follow the ports at once.
 class Buckets {
 public:
+    explicit Buckets(Runner runner) : follows_links_(runner != Runner::lacp) {}
+
     /// What was done to the ports since the last state: buckets of a port that was touched may leave at once.
     void note(const Action& action);
     /// Of the state document of a settled daemon. It can be asked again until it is true.
@@ -27,6 +29,7 @@ public:
     std::uint64_t reported() const { return reported_; }
 
 private:
+    bool follows_links_;             ///< a port that carries is in use; with lacp the partner decides too
     std::vector<std::string> ports_; ///< by bucket; empty: the next state is compared with nothing
     std::uint64_t moved_ = 0, reported_ = 0;
     pid_t process_ = 0;

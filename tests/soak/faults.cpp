@@ -140,19 +140,25 @@ Action Script::next() {
     return action;
 }
 
-std::string configuration(bool backup, unsigned number) {
+std::string configuration(Runner runner, unsigned number) {
     std::vector<std::string> names;
     for (unsigned port = 1; port <= ports; ++port)
         names.push_back(fmt::format("eth{}", port));
     constexpr std::array hashes{R"(["eth", "ipv4", "ipv6", "l4"])", R"(["ipv4", "l4"])",
                                 R"(["eth", "ipv4"])"};
     constexpr auto balancer = R"(, "tx_balancer": {"name": "basic", "balancing_interval": 2})";
-    const auto runner = backup ? R"({"name": "activebackup", "hwaddr_policy": "same_all"})"
-                               : fmt::format(R"({{"name": "loadbalance", "tx_hash": {}{}}})", hashes[number],
-                                             is_balanced(number) ? balancer : "");
+    const auto keys = [&] {
+        if (runner == Runner::activebackup)
+            return std::string(R"({"name": "activebackup", "hwaddr_policy": "same_all"})");
+        const auto name = runner == Runner::loadbalance
+                              ? R"("loadbalance")"
+                              : fmt::format(R"("lacp", "fast_rate": {})", number != 1);
+        return fmt::format(R"({{"name": {}, "tx_hash": {}{}}})", name, hashes[number],
+                           is_balanced(number) ? balancer : "");
+    };
     constexpr std::array guards{"off", "full", "arp"};
     return test::team_config(
-        runner, test::ports_object(names),
+        keys(), test::ports_object(names),
         fmt::format(R"("link_watch": {{"name": "ethtool", "delay_up": {}}}, "guard": "{}", )",
                     number == 1 ? 50 : 0, guards[number]));
 }

@@ -80,8 +80,12 @@ private:
     unsigned count_ = 0, burst_ = 0;
 };
 
-/// The configurations that reloads go through. The seed decides the runner.
-std::string configuration(bool backup, unsigned number);
+/// The seed decides it. With lacp the far ends are ports of a team of their own.
+enum class Runner { loadbalance, activebackup, lacp };
+constexpr Runner runner_of(std::uint64_t seed) { return static_cast<Runner>(seed % 3); }
+
+/// The configurations that reloads go through.
+std::string configuration(Runner runner, unsigned number);
 inline constexpr unsigned configurations = 3;
 /// Whether this configuration has the guard.
 constexpr bool is_guarded(unsigned number) { return number != 0; }

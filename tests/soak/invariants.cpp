@@ -20,7 +20,8 @@ using namespace test;
 namespace {
 
 /// Which ports the document has, and what each does.
-std::string wrong_document(const Document& state, const Model& model, bool backup) {
+std::string wrong_document(const Document& state, const Model& model, Runner runner) {
+    const bool backup = runner == Runner::activebackup;
     std::set<std::string> expected, has;
     for (unsigned port = 1; port <= ports; ++port)
         if (model.is_member(port)) expected.insert(Cabling::port(port));
@@ -133,7 +134,7 @@ std::set<std::string> texts_at(const UniqueFd& socket, std::size_t wanted, milli
 std::string wrong_way_out(const World& world) {
     constexpr std::uint16_t port = 6000;
     constexpr unsigned flows = 48;
-    const auto there = receiver(world.wires().client(), client_v4, port);
+    const auto there = receiver(world.client(), client_v4, port);
     const SocketAddress target(client_v4, port);
     for (unsigned flow = 0; flow < flows; ++flow) {
         const auto from = socket_in(world.wires().host(), target.family(), SOCK_DGRAM);
@@ -147,7 +148,7 @@ std::string wrong_way_out(const World& world) {
 /// From the client, as the far end of a cable sends it.
 Bytes frame_to_team(const World& world, std::uint16_t port, std::string_view payload) {
     return udp4({.to_mac = mac(look(world.wires().host(), "team0").address),
-                 .from_mac = mac(look(world.wires().client(), "client0").address),
+                 .from_mac = mac(look(world.client(), world.client_device()).address),
                  .to = team_v4,
                  .from = client_v4,
                  .to_port = port,
@@ -159,10 +160,11 @@ Bytes frame_to_team(const World& world, std::uint16_t port, std::string_view pay
 std::string wrong_way_in(World& world, const Model& model) {
     constexpr std::uint16_t port = 6001;
     const auto here = receiver(world.wires().host(), team_v4, port);
-    const auto active = world.backup() ? world.team().item("runner.active_port") : "";
+    const bool backup = world.runner() == Runner::activebackup;
+    const auto active = backup ? world.team().item("runner.active_port") : "";
     std::set<std::string> sent;
     for (unsigned number = 1; number <= ports; ++number) {
-        if (!model.carries(number) || (world.backup() && Cabling::port(number) != active)) continue;
+        if (!model.carries(number) || (backup && Cabling::port(number) != active)) continue;
         const PacketSocket far(world.wires().peer(), Cabling::far_end(number));
         far.send(frame_to_team(world, port, Cabling::port(number)));
         sent.insert(Cabling::port(number));
@@ -214,7 +216,7 @@ std::optional<Document> state_of_team() {
 }
 
 std::string wrong_state(World& world, const Model& model, const Document& state) {
-    for (const auto& wrong : {wrong_document(state, model, world.backup()), wrong_journal(world, model)})
+    for (const auto& wrong : {wrong_document(state, model, world.runner()), wrong_journal(world, model)})
         if (!wrong.empty()) return wrong;
     if (auto wrong = wrong_devices(world, model, state); !wrong.empty()) return wrong;
     return wrong_files();

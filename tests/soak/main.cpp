@@ -25,7 +25,8 @@ constexpr unsigned often = 20;
 
 class Soak {
 public:
-    explicit Soak(std::uint64_t seed) : seed_(seed), script_(seed), world_(seed % 2 == 0) {}
+    explicit Soak(std::uint64_t seed)
+        : seed_(seed), script_(seed), world_(runner_of(seed)), buckets_(runner_of(seed)) {}
 
     int run(milliseconds how_long, std::uint64_t actions) {
         try {
@@ -81,8 +82,10 @@ private:
 
     std::string wrong_growth() {
         auto of_others = world_.deaf_clients();
+        // Sockets of a port: for LLDP, and for LACP.
+        const unsigned sockets = world_.runner() == Runner::lacp ? 2 : 1;
         for (unsigned port = 1; port <= ports; ++port)
-            of_others += model_.is_member(port) ? 1 : 0;
+            of_others += model_.is_member(port) ? sockets : 0;
         auto wrong = growth_.wrong({.process = world_.team().pid(),
                                     .faults = done_.size(),
                                     .of_others = of_others,
@@ -108,7 +111,7 @@ private:
         check();
         if (const auto status = world_.team().stop(); status != 0)
             throw SetupError(fmt::format("SIGTERM: the exit status is {}", status.value_or(-1)));
-        world_.bystander().stop();
+        world_.end_others();
         must_be(wrong_end(world_));
     }
 

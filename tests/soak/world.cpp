@@ -31,7 +31,14 @@ std::string settings(const NetNs& in, const std::string& device) {
                                 device));
 }
 
-World::World(bool backup) : backup_(backup), team_(configuration(backup, 0), TeamUnderTest::later) {
+World::World(Runner runner)
+    : runner_(runner),
+      wires_(ports, runner == Runner::lacp ? FarSide::open : FarSide::lag_switch),
+      team_(configuration(runner, 0), TeamUnderTest::later) {
+    if (runner == Runner::lacp) {
+        partner_.emplace(wires_, std::vector{1U, 2U, 3U, 4U}, partner_name);
+        partner_->address();
+    }
     // Each is another, so that the journal cannot take one for another.
     wires_.host().ip("link set eth1 mtu 1400 address 02:00:00:00:01:01\nlink set eth2 allmulticast on\n"
                      "link set eth3 mtu 1480 up");
@@ -48,10 +55,8 @@ World::World(bool backup) : backup_(backup), team_(configuration(backup, 0), Tea
 void World::renew_streams() {
     out_.reset();
     in_.reset();
-    out_.emplace(
-        Stream::Way{.from = &wires_.host(), .to = &wires_.client(), .address = client_v4, .rate = rate});
-    in_.emplace(
-        Stream::Way{.from = &wires_.client(), .to = &wires_.host(), .address = team_v4, .rate = rate});
+    out_.emplace(Stream::Way{.from = &wires_.host(), .to = &client(), .address = client_v4, .rate = rate});
+    in_.emplace(Stream::Way{.from = &client(), .to = &wires_.host(), .address = team_v4, .rate = rate});
 }
 
 void World::attend() {
@@ -64,8 +69,8 @@ void World::attend() {
     if (must(wires_.host(), "ip -4 -o addr show dev team0").empty())
         wires_.host().ip(fmt::format("link set team0 up\naddr add {}/24 dev team0", team_v4));
     if (const auto address = look(wires_.host(), "team0").address; address != known_address_) {
-        wires_.client().ip(
-            fmt::format("neigh replace {} lladdr {} dev client0 nud permanent", team_v4, address));
+        client().ip(fmt::format("neigh replace {} lladdr {} dev {} nud permanent", team_v4, address,
+                                client_device()));
         known_address_ = address;
     }
 }
@@ -73,6 +78,14 @@ void World::attend() {
 void World::kill() {
     team_.kill();
     if (const auto wrong = wrong_remains(wires_.host()); !wrong.empty()) throw SetupError(wrong);
+}
+
+void World::end_others() {
+    bystander_.stop();
+    if (!partner_) return;
+    if (const auto status = partner_->team().stop(); status != 0)
+        throw SetupError(
+            fmt::format("SIGTERM: the exit status of the LACP partner is {}", status.value_or(-1)));
 }
 
 void World::unwatch() {
@@ -117,7 +130,7 @@ void World::perform(const Action& action, const Model& before) {
         break;
     case Fault::member: set_member(port, !now.wanted); break;
     case Fault::reload:
-        std::ofstream(file_) << configuration(backup_, action.amount);
+        std::ofstream(file_) << configuration(runner_, action.amount);
         insist({"config", "reload"}, [] { return false; });
         break;
     case Fault::flood:
@@ -198,7 +211,7 @@ void World::set_member(const std::string& port, bool wanted) {
 
 /// The port carries as soon as the daemon has seen its link.
 void World::move_bucket(unsigned bucket, const std::string& port) {
-    if (backup_) return; // it has no buckets
+    if (runner_ == Runner::activebackup) return; // it has no buckets
     std::string refusal;
     if (const auto done = eventually(
             "",

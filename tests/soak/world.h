@@ -5,6 +5,7 @@
 
 #include "soak/bystander.h"
 #include "soak/faults.h"
+#include "support/daemon/lacp_partner.h"
 #include "support/daemon/team_under_test.h"
 #include "support/daemon/watched_calls.h"
 #include "support/net/cabling.h"
@@ -20,7 +21,7 @@ std::string settings(const test::NetNs& in, const std::string& device);
 
 class World {
 public:
-    explicit World(bool backup);
+    explicit World(Runner runner);
 
     /// Throws SetupError if the kernel refuses, or the daemon does not start or answer.
     void perform(const Action& action, const Model& before);
@@ -32,7 +33,10 @@ public:
     /// New streams: the old ones keep a record of each packet.
     void renew_streams();
 
-    bool backup() const { return backup_; }
+    Runner runner() const { return runner_; }
+    /// The host behind the switch; with lacp the partner itself.
+    const test::NetNs& client() const { return partner_ ? wires_.peer() : wires_.client(); }
+    const char* client_device() const { return partner_ ? partner_name : "client0"; }
     const test::Cabling& wires() const { return wires_; }
     const test::NetNs& elsewhere() const { return elsewhere_; }
     test::TeamUnderTest& team() { return team_; }
@@ -42,6 +46,8 @@ public:
     const std::string& before(unsigned port) const { return before_[port - 1]; }
     std::size_t deaf_clients() const { return deaf_.size(); }
     Bystander& bystander() { return bystander_; }
+    /// Ends all other daemons: then no file may be left.
+    void end_others();
 
 private:
     void replace(const Action& action, bool untouched);
@@ -58,10 +64,13 @@ private:
     void overrun(unsigned events);
     void add_deaf_client(unsigned requests);
 
-    bool backup_;
-    test::Cabling wires_{ports, test::FarSide::lag_switch};
+    static constexpr const char* partner_name = "team2"; // the bystander's is team1
+
+    Runner runner_;
+    test::Cabling wires_;
     test::NetNs elsewhere_ = test::NetNs::create();
     Bystander bystander_{wires_};
+    std::optional<test::Partner> partner_; ///< with lacp
     std::array<std::string, ports> before_;
     std::unique_ptr<test::WatchedCalls> calls_; ///< of the daemon that runs; outlives it
     test::TeamUnderTest team_;

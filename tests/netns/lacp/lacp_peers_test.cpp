@@ -5,7 +5,8 @@
 // lab: LacpPeer.* LacpTeam.aggregates_* LacpTeam.needs_* by team, 20 s
 // lab: LacpPeer*.* LacpTeam*.* by team on 6.1, 90 s, long
 // lab: LacpPeer.* LacpTeam*.* by bpf on 6.1, 80 s, long
-#include "netns/lacp/partner.h"
+#include "netns/configs.h"
+#include "support/daemon/lacp_partner.h"
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Two teams with the runner lacp, in two namespaces, with cables between them.
-#include "netns/lacp/partner.h"
+#include "netns/configs.h"
+#include "support/daemon/lacp_partner.h"
 #include "support/traffic/traffic.h"
 
 #include <gmock/gmock.h>

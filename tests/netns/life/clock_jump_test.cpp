@@ -4,7 +4,8 @@
 // own.
 //
 // lab: ClockJump.* by bpf on 6.12, 15 s, long
-#include "netns/lacp/partner.h"
+#include "netns/configs.h"
+#include "support/daemon/lacp_partner.h"
 #include "support/traffic/traffic.h"
 
 #include <ctime>

@@ -3,8 +3,9 @@
 // The examples in conf/ start as they are, with the datapath that each names.
 //
 // lab: Examples.* by team, 15 s, long
-#include "netns/lacp/partner.h"
+#include "netns/configs.h"
 #include "netns/team_driver.h"
+#include "support/daemon/lacp_partner.h"
 #include "support/traffic/traffic.h"
 
 #include <rapidjson/document.h>

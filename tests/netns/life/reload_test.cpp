@@ -5,7 +5,7 @@
 //
 // lab: Reload.repeats_a_refused_call by none: dozens of reloads, minutes in an emulated machine
 #include "netns/configs.h"
-#include "netns/lacp/partner.h"
+#include "support/daemon/lacp_partner.h"
 #include "support/daemon/watched_calls.h"
 #include "support/traffic/traffic.h"
 

@@ -2,7 +2,8 @@
 //
 // Promise: the partner of a team with the runner lacp does not notice a daemon that is killed and started
 // again.
-#include "netns/lacp/partner.h"
+#include "netns/configs.h"
+#include "support/daemon/lacp_partner.h"
 #include "support/figure.h"
 #include "support/traffic/traffic.h"
 

@@ -4,7 +4,8 @@
 //
 // lab: Ping*.* Family/PingOf.* Tipc.* by team, 30 s, long
 // lab: Tipc.* by bpf, 10 s, long
-#include "netns/lacp/partner.h"
+#include "netns/configs.h"
+#include "support/daemon/lacp_partner.h"
 #include "support/traffic/frames.h"
 #include "support/traffic/packet_socket.h"
 #include "support/traffic/traffic.h"

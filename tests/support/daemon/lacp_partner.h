@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The other end of a team with the runner lacp: a team of our own in the far namespace.
 #pragma once
 
-#include "netns/configs.h"
+#include "support/daemon/configs.h"
+#include "support/daemon/team_under_test.h"
+#include "support/net/cabling.h"
 
 namespace teamo::test {
 
