@@ -33,8 +33,12 @@ void add_queue(const nlmsghdr* message, std::map<IfIndex, QueueCounters>& queues
     if (stats == nullptr) return;
     const auto queue = struct_in<gnet_stats_queue>(attribute_in(stats, TCA_STATS_QUEUE));
     const auto basic = struct_in<gnet_stats_basic>(attribute_in(stats, TCA_STATS_BASIC));
+    // The basic counter has 32 bits. Beyond them there is one with 64 (net/core/gen_stats.c:
+    // gnet_stats_copy_basic).
+    const auto* more = attribute_in(stats, TCA_STATS_PKT64);
+    const auto packets = more == nullptr ? basic.packets : struct_in<std::uint64_t>(more);
     queues[IfIndex{static_cast<std::uint32_t>(header->tcm_ifindex)}] = {
-        .backlog = queue.backlog, .sent = basic.bytes, .packets = basic.packets, .dropped = queue.drops};
+        .backlog = queue.backlog, .sent = basic.bytes, .packets = packets, .dropped = queue.drops};
 }
 
 Result<PortCounters> read_link_stats(NetlinkSocket& socket, IfIndex index) {

@@ -51,13 +51,18 @@ Result<Snapshot> look_at(const Ends& ends, const Clients& clients) {
                     .ports = std::move(ports)};
 }
 
+/// The datapath's counters start anew with its program: then the skbs of this time are not known.
 PortTraffic operator-(const PortTraffic& later, const PortTraffic& earlier) {
-    return {.tx_bytes = later.tx_bytes - earlier.tx_bytes,
-            .tx_skbs = later.tx_skbs - earlier.tx_skbs,
-            .tx_packets = later.tx_packets - earlier.tx_packets,
-            .rx_bytes = later.rx_bytes - earlier.rx_bytes,
-            .rx_skbs = later.rx_skbs - earlier.rx_skbs,
-            .rx_packets = later.rx_packets - earlier.rx_packets};
+    const auto since = [&](std::uint64_t PortTraffic::*count) {
+        return later.*count - std::min(earlier.*count, later.*count);
+    };
+    const bool anew = later.tx_skbs < earlier.tx_skbs || later.rx_skbs < earlier.rx_skbs;
+    return {.tx_bytes = since(&PortTraffic::tx_bytes),
+            .tx_skbs = anew ? 0 : since(&PortTraffic::tx_skbs),
+            .tx_packets = since(&PortTraffic::tx_packets),
+            .rx_bytes = since(&PortTraffic::rx_bytes),
+            .rx_skbs = anew ? 0 : since(&PortTraffic::rx_skbs),
+            .rx_packets = since(&PortTraffic::rx_packets)};
 }
 
 } // namespace

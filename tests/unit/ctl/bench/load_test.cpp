@@ -154,6 +154,16 @@ TEST(BenchTraffic, counts_at_a_shared_server_what_the_own_clients_sent) {
     EXPECT_EQ(sample_between({}, before, after).sent, 90'000) << "where it arrives";
 }
 
+TEST(BenchTraffic, has_no_skbs_if_their_counters_started_anew) {
+    Snapshot before, after;
+    before.ports["eth1"] = {.tx_bytes = 100, .tx_skbs = 1'000, .tx_packets = 10, .rx_skbs = 7};
+    after.ports["eth1"] = {.tx_bytes = 300, .tx_skbs = 20, .tx_packets = 30, .rx_skbs = 9};
+    EXPECT_EQ(sample_between({}, before, after).ports.at("eth1"),
+              (PortTraffic{.tx_bytes = 200, .tx_packets = 20}));
+    std::swap(before, after);
+    EXPECT_EQ(sample_between({}, before, after).ports.at("eth1"), PortTraffic{}) << "a port came anew";
+}
+
 TEST(BenchProgress, shows_the_time_left) {
     const auto steps = [](std::size_t count) { return Steps{.count = count, .time = count * 10s}; };
     EXPECT_EQ(progress_line({}, steps(4), 0s, "a"), "[--------------------] 0/4  a");
