@@ -242,10 +242,10 @@ Result<> ForwardPrograms::write_buckets(const Tables& now, const Tables& next, b
         const auto entry = (*loaded_->entries)[bucket];
         const auto wanted = abi_of(next.buckets[bucket], next.leaving[bucket]);
         auto waiting = abi_of(now.buckets[bucket], now.leaving[bucket]);
-        if (begins || !next.leaving[bucket]) {
+        if (begins || !now.leaving[bucket]) {
             entry = wanted;
         } else if (!entry.compare_exchange_strong(waiting, wanted)) {
-            // The program has moved it. It is not moved back, and to a third port it has to wait again.
+            // The program has just moved it. To another port, also back, it has to wait for a gap again.
             const auto left_by = now.buckets[bucket].front();
             const bool waits = left_by != next.buckets[bucket].front();
             if (waits) TEAMO_TRY(start_gap(bucket));
