@@ -295,8 +295,9 @@ InterruptStatus Interrupts::status() const {
                                 .contested = port.contested,
                                 .drift = port.drift});
         auto& refused = status.ports.back().refused;
-        for (const auto& [setting, why] : port.refused)
-            if (setting.kind != CpuSetting::Kind::thread || !port.threads_stay) refused.push_back(why);
+        for (const auto& [setting, refusal] : port.refused)
+            if (setting.kind != CpuSetting::Kind::thread || !port.threads_stay)
+                refused.push_back(refusal.text);
         if (port.threads_stay) refused.emplace_back(threads_stay);
     }
     return status;

@@ -60,6 +60,11 @@ public:
     InterruptStatus dry_run();
 
 private:
+    /// What the kernel refused, until other CPUs are wanted.
+    struct Refusal {
+        CpuList cpus;
+        std::string text;
+    };
     struct Followed : Port {
         PortInterrupts now{};
         QueueVectorLearner learner{};
@@ -67,14 +72,14 @@ private:
         unsigned queues = 0; ///< the last number that was not 0
         PlacedPort plan{};
         CpuSettings wanted{};
-        std::map<CpuSetting, std::string> refused{}; ///< what the kernel refused, and why
-        Repair repair{}, mask_repair{};              ///< of vectors and threads; of XPS and RPS
+        std::map<CpuSetting, Refusal> refused{};
+        Repair repair{}, mask_repair{}; ///< of vectors and threads; of XPS and RPS
         unsigned repaired = 0;
         bool contested = false, stale = true, came_up = true;
         bool threads_stay = false; ///< see model/status.h
         Clock::time_point read_at{};
         std::string drift{};
-        std::set<CpuSetting> unwritten{}; ///< refused by a passing failure
+        std::set<CpuSetting> unwritten{}; ///< refused by a passing failure, or the journal was not written
         LogOnce restore_failure{};        ///< of what is not wanted any more
         std::string udev{}; ///< udevd's setting that also places it: "IRQAffinityPolicy=spread in FILE"
     };
@@ -120,7 +125,8 @@ private:
     bool plan_due_ = true, claimed_ = false;
     bool cpus_changed_ = false; ///< a CPU went offline or came online since the last poll
     std::string degraded_;
-    LogOnce failure_; ///< to read the CPUs or the claims
+    LogOnce failure_;         ///< to read the CPUs or the claims
+    LogOnce journal_failure_; ///< to write the journal
 };
 
 } // namespace teamo

@@ -36,8 +36,15 @@ void Interrupts::reconcile(Followed& port, bool cpus_changed) {
     port.wanted = managed_ ? interrupt_settings(port.now, port.plan.cpus, topology_, config_) : CpuSettings{};
     auto* set_cpus = journal_.cpus(port.index);
     if (set_cpus == nullptr) return;
+    const auto now = read_cpu_settings(port.now);
+    std::erase_if(port.refused, [&](const auto& entry) {
+        const auto wanted = port.wanted.find(entry.first);
+        return !now.contains(entry.first) || wanted == port.wanted.end() ||
+               wanted->second != entry.second.cpus;
+    });
+    std::erase_if(port.unwritten, [&](const auto& setting) { return !now.contains(setting); });
     CpuSettings fresh, drifted, drifted_masks;
-    for (const auto& [setting, cpus] : missing(read_cpu_settings(port.now), port.wanted)) {
+    for (const auto& [setting, cpus] : missing(now, port.wanted)) {
         if (port.refused.contains(setting)) continue;
         const auto known = set_cpus->find(setting);
         const bool was_ours = known != set_cpus->end() && known->second.ours == cpus &&
@@ -100,13 +107,17 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
         if (known.ours != cpus && present == known.ours) known.leaving = present;
         known.ours = cpus;
     }
-    if (auto kept = journal_.keep(); !kept) {
-        log_(Level::warning, kept.error().text);
-        return; // what could not be restored is not changed
+    const auto kept = journal_.keep();
+    journal_failure_(log_, Level::warning, "", kept ? "" : kept.error().text);
+    if (!kept) { // what could not be restored is not changed
+        for (const auto& entry : settings)
+            port.unwritten.insert(entry.first);
+        return;
     }
     for (const auto& [setting, cpus] : settings) {
         const auto done = write_cpu_setting(port.name, setting, cpus);
         port.unwritten.erase(setting);
+        port.refused.erase(setting);
         if (done) (*set_cpus)[setting].leaving.clear();
         if (done || done.error().number == ENOENT || done.error().number == ESRCH)
             continue; // it vanished meanwhile
@@ -115,7 +126,7 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
             port.unwritten.insert(setting);
             continue;
         }
-        port.refused.emplace(setting, done.error().text);
+        port.refused[setting] = {.cpus = cpus, .text = done.error().text};
         if (setting.kind == Kind::thread && done.error().number == EPERM) continue; // note_threads() logs it
         log_(Level::warning, fmt::format("port {}: {}", port.name, done.error().text), message_id::none,
              {{"PORT", port.name}});

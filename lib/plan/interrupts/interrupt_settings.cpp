@@ -129,7 +129,7 @@ DriftCause cause_of(const DriftFacts& facts) {
     if (facts.cpus_changed)
         return {.text = "by the kernel, because a CPU went offline or came online", .kernel = true};
     if (facts.came_up) return {.text = "by its driver, which made new vectors", .kernel = true};
-    if (facts.as_hint) return {.text = "by its driver, to its affinity_hint", .kernel = true};
+    if (facts.as_hint) return {.text = "by its driver or another program, to its affinity_hint"};
     if (!facts.irqbalance.empty()) return {.text = "probably by " + facts.irqbalance};
     if (!facts.udev.empty()) return {.text = "probably by systemd-udevd (" + facts.udev + ")"};
     return {.text = "by another program"};

@@ -54,8 +54,8 @@ struct DriftFacts {
     std::string udev{};        ///< "IRQAffinityPolicy=spread in /etc/systemd/network/10-x.link"
 };
 struct DriftCause {
-    std::string text;    ///< "probably by irqbalance (pid 812)"
-    bool kernel = false; ///< by the kernel or the driver, which does not repeat it: not contested
+    std::string text; ///< "probably by irqbalance (pid 812)"
+    bool kernel = false; ///< by the kernel, or a driver's new vectors: not repeated, so not contested
 };
 /// The most probable cause; facts that are certain come first. The kernel keeps no record of it.
 DriftCause cause_of(const DriftFacts& facts);
