@@ -156,7 +156,7 @@ Result<Case> case_from(const Value& in) {
     what.socket_buffer = TEAMO_TRY(number32(in, "socket_buffer", what.socket_buffer));
     what.gso_max = TEAMO_TRY(number32(in, "gso_max", what.gso_max));
     what.mtu = TEAMO_TRY(number32(in, "mtu", what.mtu));
-    return what;
+    return with_load(what, what.load); // earlier versions gave sizes to all loads
 }
 
 CpuTime cpu_time_from(const Value& in) {

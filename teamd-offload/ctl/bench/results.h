@@ -33,12 +33,19 @@ struct Case {
     bool tso = true;
     Binding binding = Binding::none;
     unsigned clients = 1;                  ///< connections for each port
-    std::uint32_t message = 32'768;        ///< bytes of each send()
-    std::uint32_t socket_buffer = 131'072; ///< bytes
+    std::uint32_t message = 32'768;        ///< bytes of each send(); of streams alone, else 0
+    std::uint32_t socket_buffer = 131'072; ///< bytes; the same
     std::uint32_t gso_max = 65'536;        ///< gso_max_size of the ports, bytes
     std::uint32_t mtu = 1500;
     bool operator==(const Case&) const = default;
 };
+
+/// The same with another load.
+inline Case with_load(Case what, Load load) {
+    what.load = load;
+    if (load != Load::stream) what.message = what.socket_buffer = 0;
+    return what;
+}
 
 /// Seconds of CPU time.
 struct CpuTime {

@@ -14,8 +14,10 @@ void add_other_settings(const Case& what, std::vector<std::string>& words) {
     if (what.binding == Binding::follow) words.emplace_back("workers follow the packets");
     if (what.binding == Binding::cross) words.emplace_back("workers bound crosswise");
     if (what.clients != ordinary.clients) words.push_back(fmt::format("{} clients a port", what.clients));
-    if (what.message != ordinary.message) words.push_back(fmt::format("messages of {} bytes", what.message));
-    if (what.socket_buffer != ordinary.socket_buffer)
+    const bool streams = what.load == Load::stream; // other loads set no sizes
+    if (streams && what.message != ordinary.message)
+        words.push_back(fmt::format("messages of {} bytes", what.message));
+    if (streams && what.socket_buffer != ordinary.socket_buffer)
         words.push_back(fmt::format("sockets of {} bytes", what.socket_buffer));
     if (what.gso_max != ordinary.gso_max) words.push_back(fmt::format("gso_max_size {}", what.gso_max));
     if (what.mtu != ordinary.mtu) words.push_back(fmt::format("MTU {}", what.mtu));
@@ -70,8 +72,10 @@ std::string_view limit_text(Limit limit) {
 std::string setup_text(const Case& what) {
     std::vector<std::string> words{carrier_words(what)};
     words.emplace_back(load_text(what.load));
-    words.push_back(fmt::format("messages of {} bytes", what.message));
-    words.push_back(fmt::format("sockets of {} bytes", what.socket_buffer));
+    if (what.load == Load::stream) {
+        words.push_back(fmt::format("messages of {} bytes", what.message));
+        words.push_back(fmt::format("sockets of {} bytes", what.socket_buffer));
+    }
     auto rest = what;
     rest.message = Case{}.message;
     rest.socket_buffer = Case{}.socket_buffer;

@@ -51,13 +51,9 @@ std::vector<Case> cases_with_peer(const RunningTeam& team, const Options& option
         }
     };
     add_ways(base);
-    auto file = base, request = base;
-    file.load = Load::file;
-    add_ways(file);
-    request.load = Load::request;
-    cases.push_back(request);
-    auto page = base; // the peer has the web server
-    page.load = Load::http;
+    add_ways(with_load(base, Load::file));
+    cases.push_back(with_load(base, Load::request));
+    auto page = with_load(base, Load::http); // the peer has the web server
     page.way = Way::receive;
     cases.push_back(page);
     if (options.profile != "paper") return cases;

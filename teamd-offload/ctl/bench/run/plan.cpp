@@ -53,12 +53,9 @@ void add_quick(Cases& cases, const Options& options) {
         cases.add_ways(plain);
     }
     for (const auto over : {Carrier::team, Carrier::ports})
-        cases.add({.over = over, .ports = options.ports, .load = Load::request});
-    for (const auto load : {Load::file, Load::http}) {
-        auto what = with_ports(options.ports);
-        what.load = load;
-        cases.add(what);
-    }
+        cases.add(with_load({.over = over, .ports = options.ports}, Load::request));
+    for (const auto load : {Load::file, Load::http})
+        cases.add(with_load(with_ports(options.ports), load));
 }
 
 /// All that can carry, on the same settings: the ports alone, bonding, teamd, and each datapath of ours.
@@ -116,8 +113,7 @@ void add_paper(Cases& cases, const Options& options) {
     add_bindings(cases);
     for (const auto load : {Load::file, Load::request, Load::http})
         for (const auto over : {Carrier::team, Carrier::ports}) {
-            auto what = with_ports(options.ports);
-            what.load = load;
+            auto what = with_load(with_ports(options.ports), load);
             what.over = over;
             if (load == Load::request)
                 cases.add(what);

@@ -21,8 +21,8 @@ Results full_results() {
                     .tso = false,
                     .binding = Binding::cross,
                     .clients = 4,
-                    .message = 2'048,
-                    .socket_buffer = 262'144,
+                    .message = 0,
+                    .socket_buffer = 0,
                     .gso_max = 180'000,
                     .mtu = 9'000};
     const CpuTime time{.user = 0.1, .system = 1.0 / 3, .softirq = 2e-9, .irq = 4, .idle = 5.25};
@@ -59,7 +59,8 @@ Results full_results() {
             .profile = "paper",
             .cases = {{.what = what, .rounds = {sample, {}}, .limit = Limit::shaper},
                       {.what = {}, .skipped = "this kernel has no bonding"},
-                      {.what = {.ports = 2}, .failed = "a connection was lost"}}};
+                      {.what = {.ports = 2, .message = 2'048, .socket_buffer = 262'144},
+                       .failed = "a connection was lost"}}};
 }
 
 Result<Results> through_text(const Results& results) {
@@ -79,6 +80,12 @@ TEST(BenchJson, of_nothing_reads_as_nothing) {
     const auto read = through_text({});
     ASSERT_TRUE(read) << read.error().text;
     EXPECT_EQ(*read, Results{});
+}
+
+TEST(BenchJson, of_an_earlier_version_has_no_sizes_of_other_loads) {
+    const auto results = from_json(
+        json::parse(R"({"format": 1, "cases": [{"case": {"load": "file", "message": 32768}}]})").value());
+    EXPECT_EQ(results.value().cases.at(0).what, with_load({}, Load::file));
 }
 
 TEST(BenchJson, has_no_control_characters_of_others) {

@@ -136,9 +136,8 @@ inline Results sample_results() {
                 }
     add_settings(results, usual);
     for (const auto load : {Load::request, Load::http, Load::file}) {
-        auto what = usual;
+        auto what = with_load(usual, load);
         what.ports = 8;
-        what.load = load;
         results.cases.push_back(sample_requests(what, 55));
         what.over = Carrier::ports;
         what.datapath.clear();
