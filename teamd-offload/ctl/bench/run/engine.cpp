@@ -61,6 +61,8 @@ Result<std::string> measure_in_world(Options options, Machine machine) {
         if ((all || options.datapaths.empty()) && TEAMO_TRY(links.knows_kind(kind)))
             options.datapaths.emplace_back(datapath);
     Results results{.machine = std::move(machine), .profile = options.profile};
+    for (auto& [name, value] : read_sysctls()) // the hosts' namespaces are as new as this one
+        results.machine.sysctls[name] = value;
     results.machine.driver = "veth";
     results.machine.nftables = "none"; // the namespaces are new
     results.machine.link_mbits = options.rate;

@@ -74,22 +74,27 @@ std::string parse_cpu_model(std::string_view cpuinfo) {
     return "";
 }
 
-Machine read_machine() {
-    utsname system{};
-    ::uname(&system);
-    Machine machine{.kernel = system.release,
-                    .cpu = cpu_model(),
-                    .cpus = static_cast<unsigned>(read_online_cpus().value_or(CpuList{}).size()),
-                    .version = version_and_commit(),
-                    .date = now_as_text(),
-                    .other_work = other_work()};
+std::map<std::string, std::string> read_sysctls() {
+    std::map<std::string, std::string> sysctls;
     for (const auto name : sysctl_names) {
         std::string path(name);
         std::ranges::replace(path, '.', '/');
         if (auto value = sysfs::first_line("/proc/sys/" + path); !value.empty())
-            machine.sysctls[std::string(name)] = std::move(value);
+            sysctls[std::string(name)] = std::move(value);
     }
-    return machine;
+    return sysctls;
+}
+
+Machine read_machine() {
+    utsname system{};
+    ::uname(&system);
+    return {.kernel = system.release,
+            .cpu = cpu_model(),
+            .cpus = static_cast<unsigned>(read_online_cpus().value_or(CpuList{}).size()),
+            .version = version_and_commit(),
+            .date = now_as_text(),
+            .sysctls = read_sysctls(),
+            .other_work = other_work()};
 }
 
 } // namespace teamo::ctl::bench

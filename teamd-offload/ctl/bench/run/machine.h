@@ -3,6 +3,7 @@
 
 #include "ctl/bench/results.h"
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,10 @@ namespace teamo::ctl::bench {
 
 /// The machine of this process, without what is about the ports.
 Machine read_machine();
+
+/// The settings of the network that change what a connection costs, as the network namespace of this thread
+/// has them. A new namespace does not show those that the whole machine has once.
+std::map<std::string, std::string> read_sysctls();
 
 /// The name of the first CPU in /proc/cpuinfo; empty on machines without names. Pure.
 std::string parse_cpu_model(std::string_view cpuinfo);
