@@ -74,6 +74,11 @@ Result<Options> options_from(const OptionValues& values) {
     const bool paper = options.profile == "paper";
     options.ports = TEAMO_TRY(number_from(values, "self", 0, {1, max_ports}));
     options.peers = TEAMO_TRY(addresses_from(values, "peer"));
+    for (const auto& peer : options.peers)
+        if (parse_ip(peer)->is_link_local())
+            return fail(EINVAL, fmt::format("--peer: {} is a link-local address, which many links have: give "
+                                            "another address of the peer",
+                                            peer));
     options.port = static_cast<std::uint16_t>(TEAMO_TRY(number_from(values, "port", 5201, all_ports)));
     options.rate = TEAMO_TRY(number_from(values, "rate", 1000, {0, 400'000}));
     options.round = TEAMO_TRY(round_from(values, paper ? 60s : 1s));
@@ -88,7 +93,7 @@ Result<ServeOptions> serve_options_from(const OptionValues& values) {
     ServeOptions options;
     options.port = static_cast<std::uint16_t>(TEAMO_TRY(number_from(values, "port", 5201, all_ports)));
     for (const auto& address : TEAMO_TRY(addresses_from(values, "allow")))
-        options.allowed.insert(*parse_ip(address));
+        options.allowed.insert(unmapped(*parse_ip(address))); // as the server sees a client
     if (options.allowed.empty())
         return fail(EINVAL, "name the clients that may connect: --allow=ADDRESS[,ADDRESS...]");
     return options;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/bench/run/plan.h"
 
+#include "ctl/bench/compare.h"
 #include "ctl/bench/options.h"
 
 #include <gmock/gmock.h>
@@ -114,6 +115,15 @@ TEST(BenchPlan, of_paper_varies_each_axis_of_the_papers) {
     EXPECT_THAT(cases, Contains(Field(&Case::datapath, "team")));
 }
 
+TEST(BenchPlan, sets_sizes_of_streams_alone) {
+    auto options = quick_with(8);
+    options.profile = "paper";
+    for (const auto& what : cases_of(options))
+        EXPECT_EQ(what.socket_buffer == 0 && what.message == 0, what.load != Load::stream);
+    EXPECT_EQ(case_text(with_load({}, Load::file)), "team, 1 port, transmit, files of 6 MB");
+    EXPECT_EQ(setup_text(with_load({}, Load::file)), "team, files of 6 MB");
+}
+
 TEST(BenchPlan, alternates_rounds_after_a_warm_up) {
     EXPECT_THAT(order_of_rounds(2, 2), ElementsAre(Round{0, false}, Round{1, false}, Round{0, true},
                                                    Round{1, true}, Round{0, true}, Round{1, true}));
@@ -179,12 +189,17 @@ TEST(BenchOptions, are_refused_with_the_reason) {
     EXPECT_EQ(refused({{"seconds", "1s"}}), "--seconds: \"1s\" is not a number from 0.1 to 3600");
     EXPECT_EQ(refused({{"profile", "slow"}}), "--profile: quick, peers, binding or paper expected");
     EXPECT_EQ(refused({{"peer", "10.0.0.1,host"}}), "--peer: \"host\" is not an IP address");
+    EXPECT_EQ(refused({{"peer", "fd00::1,fe80::1"}}),
+              "--peer: fe80::1 is a link-local address, which many links have: give another address of the "
+              "peer");
 }
 
 TEST(BenchOptions, of_a_server_name_its_clients) {
     EXPECT_FALSE(serve_options_from({{"port", "5300"}}));
     const auto options = serve_options_from({{"allow", "10.0.0.1,fd00::1"}}).value();
     EXPECT_THAT(options.allowed, ElementsAre(*parse_ip("10.0.0.1"), *parse_ip("fd00::1")));
+    EXPECT_THAT(serve_options_from({{"allow", "::ffff:10.0.0.1"}}).value().allowed,
+                ElementsAre(*parse_ip("10.0.0.1")));
 }
 
 } // namespace
