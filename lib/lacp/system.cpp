@@ -85,6 +85,9 @@ Port System::join(const Link& link, Clock::time_point now) {
         return port;
     }
     if (known.partner == PortInfo{} || identity(known.actor) != identity(variables.actor)) return port;
+    // It may have told its next state while no daemon listened, and would tell it again only after 30 s. It
+    // answers a port that begins anew at once, and nothing passes by this one yet.
+    if (!known.partner.is(StateBit::collecting)) return port;
     // Continue as before: the partner sees no difference, and hears us at once.
     for (const auto bit : {StateBit::synchronization, StateBit::collecting, StateBit::distributing})
         variables.actor.set(bit, known.actor.is(bit));

@@ -326,6 +326,17 @@ TEST_F(SystemTest, continues_with_the_partner_of_an_earlier_daemon) {
     EXPECT_EQ(0x3f, std::get<Lacpdu>(due.front().frame).actor.state);
 }
 
+TEST_F(SystemTest, begins_anew_with_a_partner_that_did_not_collect_yet) {
+    plug(1);
+    hear(1, {.bits = {activity, timeout, aggregation, synchronization}});
+    System next(settings_);
+    next.restore(port(1), system().memory(port(1)));
+    next.update(links_, now);
+    const auto sent = next.due(now);
+    ASSERT_EQ(1U, sent.size());
+    EXPECT_EQ(PortInfo{}.system, std::get<Lacpdu>(sent.front().frame).partner.system) << "it answers at once";
+}
+
 TEST_F(SystemTest, tries_a_failed_lacpdu_again) {
     links_.push_back({.port = port(1), .number = 1, .up = true, .speed = 1000, .duplex = Duplex::full});
     system().update(links_, now);
