@@ -99,7 +99,7 @@ Value value_of(const Machine& machine) {
                   {"version", machine.version},       {"date", machine.date},
                   {"sysctls", std::move(sysctls)},    {"nftables", machine.nftables},
                   {"link_mbits", machine.link_mbits}, {"shaped_by", machine.shaped_by},
-                  {"other_work", machine.other_work}};
+                  {"other_work", machine.other_work}, {"meter_needs_root", machine.meter_needs_root}};
 }
 
 /// A file of others may have control characters, which a terminal obeys.
@@ -232,7 +232,8 @@ Result<Machine> machine_from(const Value& in) {
                     .nftables = printable(in, "nftables"),
                     .link_mbits = real(in, "link_mbits"),
                     .shaped_by = printable(in, "shaped_by"),
-                    .other_work = real(in, "other_work")};
+                    .other_work = real(in, "other_work"),
+                    .meter_needs_root = json::flag(in, "meter_needs_root")};
     for (const auto& [name, value, place] : json::object(in, "sysctls"))
         machine.sysctls[json::printable(name)] = json::string_of(value);
     return machine;

@@ -167,6 +167,10 @@ std::string repeatability(const std::vector<Comparison>& comparisons) {
                        100 * agreement);
 }
 
+std::string_view no_energy_text(const Results& results) {
+    return results.machine.meter_needs_root ? "the meter (RAPL) needs root" : "no meter (RAPL)";
+}
+
 std::string_view basis_text(Basis basis) {
     return basis == Basis::host ? "the measured host's own CPUs" : "the whole machine, with both ends";
 }

@@ -28,6 +28,9 @@ std::vector<std::vector<std::string>> headline_rows(const Results& results);
 /// "14 of 15 ratios agree within 5 % over their rounds".
 std::string repeatability(const std::vector<Comparison>& comparisons);
 
+/// Why there is no energy.
+std::string_view no_energy_text(const Results& results);
+
 /// "the measured host's own CPUs" or "the whole machine, with both ends".
 std::string_view basis_text(Basis basis);
 /// A line for each case that an error ended.

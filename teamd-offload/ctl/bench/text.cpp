@@ -160,7 +160,7 @@ std::string energy_line(const Results& results) {
     for (const auto& measured : results.cases)
         if (const auto joules = spread_of(measured, basis_of(results), joules_per_gb))
             return fmt::format("energy: {:.1f} J/GB, {}\n", joules->median, case_text(measured.what));
-    return "energy: no meter (RAPL)\n";
+    return fmt::format("energy: {}\n", no_energy_text(results));
 }
 
 std::string cpu_line(const Results& results) {

@@ -78,7 +78,7 @@ Markup figures_part(const Results& results) {
     const auto has_meter = std::ranges::any_of(results.cases, [&](const Measured& measured) {
         return spread_of(measured, basis_of(results), joules_per_gb).has_value();
     });
-    if (!has_meter) content += element("p", "Energy: no meter (RAPL).");
+    if (!has_meter) content += element("p", fmt::format("Energy: {}.", no_energy_text(results)));
     return content;
 }
 

@@ -94,7 +94,8 @@ Machine read_machine() {
             .version = version_and_commit(),
             .date = now_as_text(),
             .sysctls = read_sysctls(),
-            .other_work = other_work()};
+            .other_work = other_work(),
+            .meter_needs_root = rapl_needs_root(rapl_folder)};
 }
 
 } // namespace teamo::ctl::bench

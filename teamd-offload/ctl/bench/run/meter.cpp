@@ -3,6 +3,8 @@
 
 #include "kernel/files/files.h"
 
+#include <algorithm>
+
 namespace teamo::ctl::bench {
 namespace {
 
@@ -22,23 +24,41 @@ CpuTime time_between(const CpuColumns& earlier, const CpuColumns& later, double 
     return time;
 }
 
+/// Names of the meters of processors.
+std::vector<std::string> meters_in(const std::string& folder) {
+    auto meters = sysfs::names_in(folder);
+    std::erase_if(meters, [&folder](const std::string& meter) {
+        return !meter.starts_with("intel-rapl:") ||
+               !sysfs::first_line(fmt::format("{}/{}/name", folder, meter)).starts_with("package");
+    });
+    return meters;
+}
+
+std::string energy_of(const std::string& folder, const std::string& meter) {
+    return fmt::format("{}/{}/energy_uj", folder, meter);
+}
+
 } // namespace
 
 std::map<std::string, std::uint64_t> read_rapl(const std::string& folder) {
     std::map<std::string, std::uint64_t> meters;
-    for (const auto& meter : sysfs::names_in(folder)) {
-        const auto zone = folder + "/" + meter;
-        const auto name = read_file(zone + "/name");
-        if (!meter.starts_with("intel-rapl:") || !name || !name->starts_with("package")) continue;
-        const auto energy = sysfs::number(zone + "/energy_uj");
+    for (const auto& meter : meters_in(folder)) {
+        const auto energy = sysfs::number(energy_of(folder, meter));
         if (energy && *energy >= 0) meters[meter] = static_cast<std::uint64_t>(*energy);
     }
     return meters;
 }
 
+bool rapl_needs_root(const std::string& folder) {
+    return std::ranges::any_of(meters_in(folder), [&folder](const std::string& meter) {
+        const auto energy = read_file(energy_of(folder, meter));
+        return !energy && (energy.error().number == EACCES || energy.error().number == EPERM);
+    });
+}
+
 Result<Reading> read_meters() {
     auto cpu = TEAMO_TRY(read_cpus());
-    return Reading{.cpu = std::move(cpu), .microjoules = read_rapl("/sys/class/powercap")};
+    return Reading{.cpu = std::move(cpu), .microjoules = read_rapl(rapl_folder)};
 }
 
 std::map<unsigned, CpuTime> cpu_times_between(const Reading& earlier, const Reading& later,

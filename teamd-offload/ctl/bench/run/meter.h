@@ -19,6 +19,11 @@ struct Reading {
 /// the parts of a processor. `folder`: /sys/class/powercap (Documentation/power/powercap/powercap.rst).
 std::map<std::string, std::uint64_t> read_rapl(const std::string& folder);
 
+/// There is such a meter, but this user may not read it: since Linux 5.10 only root may (drivers/powercap,
+/// CVE-2020-8694).
+bool rapl_needs_root(const std::string& folder);
+
+inline constexpr const char* rapl_folder = "/sys/class/powercap";
 Result<Reading> read_meters();
 
 /// The ticks of user, system and interrupts divide the exact busy time.

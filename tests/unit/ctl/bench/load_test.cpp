@@ -142,6 +142,24 @@ TEST(BenchMeter, counts_each_processor_once) {
     std::filesystem::remove_all(folder);
 }
 
+TEST(BenchMeter, is_known_if_only_root_may_read_it) {
+    const std::filesystem::path folder = testing::TempDir() + fmt::format("secret-{}", ::getpid());
+    const auto zone = folder / "intel-rapl:0";
+    std::filesystem::create_directories(zone);
+    std::ofstream(zone / "name") << "package-0\n";
+    std::ofstream(zone / "energy_uj") << "100\n";
+    EXPECT_FALSE(rapl_needs_root(folder));
+    std::filesystem::permissions(zone / "energy_uj", std::filesystem::perms::none);
+    const auto user = ::geteuid();
+    constexpr uid_t nobody = 65'534;
+    ASSERT_TRUE(user != 0 || ::seteuid(nobody) == 0);
+    EXPECT_TRUE(rapl_needs_root(folder));
+    EXPECT_TRUE(read_rapl(folder).empty());
+    EXPECT_EQ(::seteuid(user), 0);
+    std::filesystem::remove_all(folder);
+    EXPECT_FALSE(rapl_needs_root(folder)) << "no meter";
+}
+
 TEST(BenchTraffic, counts_at_a_shared_server_what_the_own_clients_sent) {
     Snapshot before, after;
     after.meters.cpu.at = before.meters.cpu.at + 1s;

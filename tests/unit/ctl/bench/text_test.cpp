@@ -47,6 +47,12 @@ TEST(BenchText, begins_with_speed_cpu_limit_and_the_papers) {
     EXPECT_THAT(text, HasSubstr("energy: no meter (RAPL)\n"));
 }
 
+TEST(BenchText, says_that_the_meter_needs_root) {
+    auto results = sample_results();
+    results.machine.meter_needs_root = true;
+    EXPECT_THAT(results_text(results), HasSubstr("energy: the meter (RAPL) needs root\n"));
+}
+
 TEST(BenchText, has_all_figures_with_their_papers) {
     const auto text = results_text(sample_results());
     EXPECT_THAT(text, HasSubstr("all figures:\n"));
