@@ -84,6 +84,52 @@ void Workers::release_all() {
     keep();
 }
 
+Result<> Workers::bind(pid_t pid, WorkerPolicy policy) {
+    auto reading = TEAMO_TRY(read_process(pid));
+    if (!managed_)
+        return fail(
+            EBUSY,
+            "all workers are released, by request or by a running benchmark; first run: workers apply");
+    if (is_refused()) return fail(EBUSY, refused_);
+    if (find(reading.worker.id) == nullptr) {
+        const auto free = refuse_of_another_team(reading.worker);
+        others_.reset();
+        if (!free && free.error().number == EBUSY) return free;
+    }
+    const bool begins = !is_wanted();
+    by_hand()[reading.worker.id] = policy;
+    keep();
+    if (begins) window_->after(0s);
+    return {};
+}
+
+Result<> Workers::release(pid_t pid) {
+    const auto reading = TEAMO_TRY(read_process(pid));
+    const auto id = reading.worker.id;
+    auto* status = status_of(id);
+    if (!by_hand().contains(id) && status == nullptr)
+        return fail(ENOENT, fmt::format("process {} is no worker of this team", pid));
+    if (release(id)) release_at_.erase(id);
+    release_unit(reading.worker.unit);
+    by_hand()[id] = WorkerPolicy::off;
+    if (status != nullptr) {
+        status->cpus.clear();
+        status->reason = "policy off";
+    }
+    keep();
+    return {};
+}
+
+WorkersStatus Workers::status() const {
+    return {.managed = managed_,
+            .refused = refused_,
+            .limitations = sampler_ ? sampler_->limitations() : std::string(),
+            .complaint =
+                is_wanted() && lacks_users() ? "waiting for the users that the rules name" : failure_.text(),
+            .rules = rules_,
+            .workers = status_};
+}
+
 /// Earlier counts do not apply any more, and some processes may be released.
 void Workers::reset_measurement() {
     last_bindings_.clear();

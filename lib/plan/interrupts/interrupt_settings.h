@@ -54,7 +54,7 @@ struct DriftFacts {
     std::string udev{};        ///< "IRQAffinityPolicy=spread in /etc/systemd/network/10-x.link"
 };
 struct DriftCause {
-    std::string text; ///< "probably by irqbalance (pid 812)"
+    std::string text;    ///< "probably by irqbalance (pid 812)"
     bool kernel = false; ///< by the kernel, or a driver's new vectors: not repeated, so not contested
 };
 /// The most probable cause; facts that are certain come first. The kernel keeps no record of it.
