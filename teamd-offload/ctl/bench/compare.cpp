@@ -242,15 +242,16 @@ std::optional<double> papers_ratio(const Comparison& comparison) {
 
 Agreement agreement_of(const Results& first, const Results& second) {
     Agreement found;
-    const bool same_basis = basis_of(first) == basis_of(second);
     const auto others = comparisons(second);
     for (const auto& comparison : comparisons(first)) {
-        if (!same_basis && rule_of(comparison.about).figure == service_demand) continue;
         const auto same = std::ranges::find_if(others, [&](const Comparison& other) {
             return other.about == comparison.about && other.what == comparison.what &&
                    other.against == comparison.against;
         });
         if (same == others.end()) continue;
+        const bool same_basis = basis_of(first, *find(first, comparison.what)) ==
+                                basis_of(second, *find(second, comparison.what));
+        if (!same_basis && rule_of(comparison.about).figure == service_demand) continue;
         ++found.compared;
         if (std::abs(same->ratio.median / comparison.ratio.median - 1) > agreement)
             found.differences.push_back({comparison, *same, why_runs_differ(comparison, first, second)});

@@ -164,7 +164,7 @@ std::string markdown_table(std::span<const Results> results) {
             }
         machines += fmt::format("{}. {}; {}; {}; CPU time: {}; teamoctl {}; {}\n", index + 1,
                                 markdown_cell(setup_text(usual_case(one))), markdown_cell(setting_text(one)),
-                                markdown_cell(one.machine.cpu), basis_text(basis_of(one)),
+                                markdown_cell(one.machine.cpu), basis_text(one),
                                 markdown_cell(one.machine.version), markdown_cell(one.machine.date));
     }
     return table + peers_table(results) + binding_table(results) + "\n" + machines;

@@ -11,7 +11,7 @@ namespace {
 constexpr double kib = 1024, mega = 1e6, giga = 1e9;
 
 std::optional<CpuTime> time_on(const Sample& round, Basis basis) {
-    if (basis == Basis::host) return round.host;
+    if (basis == Basis::host && round.host) return round.host;
     if (round.cpus.empty()) return std::nullopt;
     CpuTime sum;
     for (const auto& [number, time] : round.cpus)
@@ -76,14 +76,25 @@ std::optional<double> percentile(const Sample& round, double of) {
     return found == round.latency.end() ? std::nullopt : std::optional(found->second);
 }
 
+bool is_of_host(const Measured& measured) {
+    return std::ranges::all_of(measured.rounds, [](const Sample& round) { return round.host.has_value(); });
+}
+
 } // namespace
 
 Basis basis_of(const Results& results) {
-    const auto of_host = [](const Measured& measured) {
-        return std::ranges::all_of(measured.rounds,
-                                   [](const Sample& round) { return round.host.has_value(); });
+    const auto decides = [](const Measured& measured) {
+        return measured.what.binding == Binding::none && !measured.rounds.empty();
     };
-    return std::ranges::all_of(results.cases, of_host) ? Basis::host : Basis::machine;
+    const bool any = std::ranges::any_of(results.cases, decides);
+    const bool of_host = std::ranges::all_of(results.cases, [&](const Measured& measured) {
+        return (any && !decides(measured)) || is_of_host(measured);
+    });
+    return of_host ? Basis::host : Basis::machine;
+}
+
+Basis basis_of(const Results& results, const Measured& measured) {
+    return is_of_host(measured) ? basis_of(results) : Basis::machine;
 }
 
 std::optional<double> throughput(const Case& what, const Sample& round, Basis) {

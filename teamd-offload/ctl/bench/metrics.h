@@ -25,7 +25,11 @@ namespace teamo::ctl::bench {
 enum class Basis : std::uint8_t { host, machine };
 
 /// Host, if each round of each case has the CPU time of the host: figures on different bases do not compare.
+/// Cases with bindings do not decide, if there are others: they compare with each other alone. Where their
+/// ends share CPUs, their figures count both ends.
 Basis basis_of(const Results& results);
+/// That of one case.
+Basis basis_of(const Results& results, const Measured& measured);
 
 /// None: it was not measured in this round.
 using Figure = std::optional<double> (*)(const Case& what, const Sample& round, Basis basis);

@@ -171,8 +171,13 @@ std::string_view no_energy_text(const Results& results) {
     return results.machine.meter_needs_root ? "the meter (RAPL) needs root" : "no meter (RAPL)";
 }
 
-std::string_view basis_text(Basis basis) {
-    return basis == Basis::host ? "the measured host's own CPUs" : "the whole machine, with both ends";
+std::string basis_text(const Results& results) {
+    constexpr std::string_view both = "the whole machine, with both ends";
+    if (basis_of(results) == Basis::machine) return std::string(both);
+    const bool all = std::ranges::all_of(
+        results.cases, [&](const Measured& measured) { return basis_of(results, measured) == Basis::host; });
+    const std::string own = "the measured host's own CPUs";
+    return all ? own : fmt::format("{}; with bound workers {}", own, both);
 }
 
 std::vector<std::string> failed_lines(const Results& results) {

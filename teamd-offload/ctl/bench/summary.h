@@ -31,8 +31,9 @@ std::string repeatability(const std::vector<Comparison>& comparisons);
 /// Why there is no energy.
 std::string_view no_energy_text(const Results& results);
 
-/// "the measured host's own CPUs" or "the whole machine, with both ends".
-std::string_view basis_text(Basis basis);
+/// "the measured host's own CPUs" or "the whole machine, with both ends"; with bound workers it can be
+/// another.
+std::string basis_text(const Results& results);
 /// A line for each case that an error ended.
 std::vector<std::string> failed_lines(const Results& results);
 

@@ -232,7 +232,7 @@ constexpr std::string_view short_definitions =
 std::string results_text(const Results& results, const std::optional<Prices>& prices) {
     const auto all = comparisons(results);
     auto text = fmt::format("{}\n{}\nCPU time of {}\n\n", setting_text(results),
-                            setup_text(usual_case(results)), basis_text(basis_of(results)));
+                            setup_text(usual_case(results)), basis_text(results));
     text += headline_table(results) + "\n" + main_table(results, all) + std::string(short_definitions) +
             other_table(results) + figures_table(results);
     if (!all.empty()) text += "\n" + ratio_lines(all);
@@ -252,7 +252,7 @@ std::string disagreements_text(const Results& first, const Results& second) {
     for (const auto& [name, value, whole] : settings_of(first))
         if (const auto other = std::ranges::find(others, name, &Setting::name); other != others.end())
             differs(name, value, other->value);
-    differs("CPU time", std::string(basis_text(basis_of(first))), std::string(basis_text(basis_of(second))));
+    differs("CPU time", basis_text(first), basis_text(second));
     differs("program", first.machine.version, second.machine.version);
     const auto [compared, differences] = agreement_of(first, second);
     if (compared == 0)

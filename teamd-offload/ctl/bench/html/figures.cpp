@@ -116,7 +116,7 @@ Markup machine_part(const Results& results) {
         entry("shaped by", machine.shaped_by.empty() ? "nothing" : machine.shaped_by) +
         entry("nftables", or_not_known(machine.nftables)) + entry("teamoctl", or_not_known(machine.version)) +
         entry("date", or_not_known(machine.date)) + entry("profile", or_not_known(results.profile)) +
-        entry("CPU time", basis_text(basis_of(results)));
+        entry("CPU time", basis_text(results));
     for (const auto& [name, value] : machine.sysctls)
         list += entry(name, value);
     return element("dl", list);

@@ -19,8 +19,8 @@ std::string share_text(std::optional<double> share) {
 
 Table first_table(const Results& results) {
     auto rows = headline_rows(results);
-    Table table{.caption = fmt::format("{}; CPU time of {}", setup_text(usual_case(results)),
-                                       basis_text(basis_of(results))),
+    Table table{.caption =
+                    fmt::format("{}; CPU time of {}", setup_text(usual_case(results)), basis_text(results)),
                 .titles = rows.front()};
     table.rows.assign(rows.begin() + 1, rows.end());
     return table;

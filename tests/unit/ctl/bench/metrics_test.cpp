@@ -125,6 +125,23 @@ TEST(BenchMetrics, use_one_basis_for_all_cases) {
     EXPECT_EQ(Basis::machine, basis_of(results));
 }
 
+// With two or three CPUs the ends share them where workers are bound.
+TEST(BenchMetrics, of_bound_workers_do_not_change_the_basis_of_the_others) {
+    auto shared = known_round();
+    shared.host = shared.far = std::nullopt;
+    Results results{.cases = {{.rounds = {known_round()}},
+                              {.what = {.binding = Binding::follow}, .rounds = {shared}},
+                              {.skipped = "no"}}};
+    EXPECT_EQ(Basis::host, basis_of(results));
+    EXPECT_EQ(Basis::machine, basis_of(results, results.cases[1]));
+    EXPECT_THAT(service_demand(results.cases[1].what, shared, basis_of(results)),
+                service_demand({}, shared, Basis::machine));
+    results.cases.erase(results.cases.begin());
+    EXPECT_EQ(Basis::machine, basis_of(results)) << "the profile binding";
+    results.cases[0].rounds = {known_round()};
+    EXPECT_EQ(Basis::host, basis_of(results)) << "with CPUs for both ends";
+}
+
 TEST(BenchMetrics, are_medians_with_the_extremes_of_the_rounds) {
     EXPECT_EQ((Spread{.median = 3, .low = 1, .high = 9, .rounds = 3}), spread_of({9, 1, 3}));
     EXPECT_FALSE(spread_of(std::vector<double>{}));

@@ -2,6 +2,7 @@
 #include "ctl/bench/text.h"
 
 #include "ctl/bench/json.h"
+#include "ctl/bench/summary.h"
 #include "unit/ctl/bench/sample.h"
 #include "unit/ctl/lines.h"
 #include "json/parse.h"
@@ -91,6 +92,23 @@ TEST(BenchText, does_not_compare_cpu_time_of_one_end_with_that_of_both) {
     EXPECT_THAT(text, Not(HasSubstr("service demand")));
     other.cases.clear();
     EXPECT_THAT(disagreements_text(sample_results(), other), HasSubstr("have no ratio in common"));
+}
+
+TEST(BenchText, names_the_basis_of_bound_workers) {
+    auto own = sample_results();
+    for (auto& measured : own.cases)
+        for (auto& round : measured.rounds)
+            round.host = round.far = CpuTime{.system = 4, .idle = 6};
+    auto shared = own;
+    for (auto& measured : shared.cases)
+        for (auto& round : measured.rounds)
+            if (measured.what.binding != Binding::none) round.host = round.far = std::nullopt;
+    EXPECT_EQ(basis_text(own), "the measured host's own CPUs");
+    EXPECT_EQ(basis_text(shared),
+              "the measured host's own CPUs; with bound workers the whole machine, with both ends");
+    for (const auto& one : agreement_of(own, shared).differences)
+        EXPECT_NE(one.first.about, Subject::bound_demand);
+    EXPECT_THAT(results_text(shared), HasSubstr("service demand, workers bound against unbound\n"));
 }
 
 TEST(BenchText, shows_a_ratio_only_beside_its_number_of_ports) {
