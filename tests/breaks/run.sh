@@ -19,7 +19,11 @@ missed=0
 for name in "${names[@]}"; do
     patch=$here/$name.patch
     command=$(sed -n 's/^red: //p' "$patch")
-    git apply "$patch"
+    if ! git apply "$patch"; then
+        missed=$((missed + 1))
+        echo "$name: does not apply to this tree"
+        continue
+    fi
     cmake --build --preset release --target tests_of_what_is_shipped >build/broken.log || { tail -n 30 build/broken.log; exit 1; }
     bash -c "$command" >build/broken.log 2>&1 && status=0 || status=$?
     red=$(grep -aoE '^\[  FAILED  \] [A-Za-z0-9_]+[./][^ ,]+|ERROR: LeakSanitizer' build/broken.log | sed 's/\[  FAILED  \] //' | sort -u | head -n 5 | paste -sd ' ') || true
