@@ -167,6 +167,14 @@ std::string repeatability(const std::vector<Comparison>& comparisons) {
                        100 * agreement);
 }
 
+std::string_view energy_note(const Results& results) {
+    const auto has_energy = [&](const Measured& measured) {
+        return spread_of(measured, basis_of(results), joules_per_gb).has_value();
+    };
+    if (!std::ranges::any_of(results.cases, has_energy)) return "";
+    return "The energy is that of the whole machine, with idle power and all ends that are on it.";
+}
+
 std::string_view no_energy_text(const Results& results) {
     return results.machine.meter_needs_root ? "the meter (RAPL) needs root" : "no meter (RAPL)";
 }

@@ -28,6 +28,8 @@ std::vector<std::vector<std::string>> headline_rows(const Results& results);
 /// "14 of 15 ratios agree within 5 % over their rounds".
 std::string repeatability(const std::vector<Comparison>& comparisons);
 
+/// Whose energy is in a cost; empty: no meter was read.
+std::string_view energy_note(const Results& results);
 /// Why there is no energy.
 std::string_view no_energy_text(const Results& results);
 

@@ -187,7 +187,8 @@ std::string cost_lines(const Results& results, const std::optional<Prices>& pric
         text += fmt::format("  {} ({}): {:.0f} {}; {}\n", case_text(what), joined(names), cost.total(),
                             prices->currency, energy);
     }
-    return text;
+    const auto note = energy_note(results);
+    return note.empty() ? text : fmt::format("{}  {}\n", text, note);
 }
 
 std::string lines_of_missing(const Results& results) {

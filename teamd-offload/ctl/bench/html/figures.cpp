@@ -102,7 +102,8 @@ Markup money_part(const Results& results, const std::optional<Prices>& prices) {
              fmt::format("{:.0f}", cost.servers), cost.kwh ? fmt::format("{:.0f}", *cost.kwh) : "no meter",
              cost.energy ? fmt::format("{:.0f}", *cost.energy) : "–", fmt::format("{:.0f}", cost.total())});
     }
-    return markup_of(table);
+    const auto note = energy_note(results);
+    return markup_of(table) + (note.empty() ? Markup() : element("p", note));
 }
 
 Markup machine_part(const Results& results) {

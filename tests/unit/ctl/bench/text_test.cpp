@@ -54,6 +54,19 @@ TEST(BenchText, says_that_the_meter_needs_root) {
     EXPECT_THAT(results_text(results), HasSubstr("energy: the meter (RAPL) needs root\n"));
 }
 
+TEST(BenchText, says_whose_energy_the_cost_has) {
+    auto results = sample_results();
+    const auto text = [&] {
+        auto wrapped = results_text(results, Prices{.currency = "EUR", .kwh = 0.3});
+        return wrapped.substr(wrapped.find("cost of"));
+    };
+    EXPECT_THAT(text(), Not(HasSubstr("with idle power")));
+    for (auto& measured : results.cases)
+        for (auto& round : measured.rounds)
+            round.joules = 100;
+    EXPECT_THAT(text(), HasSubstr("The energy is that of the whole machine, with idle power"));
+}
+
 TEST(BenchText, has_all_figures_with_their_papers) {
     const auto text = results_text(sample_results());
     EXPECT_THAT(text, HasSubstr("all figures:\n"));
