@@ -34,10 +34,6 @@ std::string percent_or_dash(std::optional<double> share) {
     return share ? fmt::format("{:.0f} %", 100 * *share) : "-";
 }
 
-std::string limit_or_dash(Limit limit) {
-    return limit == Limit::unknown ? "-" : std::string(limit_text(limit));
-}
-
 /// Differs from the usual case in ports, way and TSO alone.
 bool is_in_main_table(Case what, const Case& usual) {
     what.ports = usual.ports;
@@ -60,7 +56,7 @@ Row main_row(const Measured& measured, const std::vector<Comparison>& all, Basis
             percent_or_dash(apa_of_sum(what.way, what.ports)),
             figure_text(measured, basis, cpu),
             figure_text(measured, basis, service_demand),
-            limit_or_dash(measured.limit)};
+            std::string(limit_text(measured.limit))};
 }
 
 /// Terminals may lack the "µ".

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ctl/bench/compare.h"
 #include "ctl/bench/html/chart.h"
 
 #include <fmt/format.h>
@@ -115,6 +116,16 @@ Markup whisker(const Spread& value, const Scale& scale, double middle) {
            line(high, middle - 3, high, middle + 3, "whisker");
 }
 
+/// The value and what limited it. That this is not known is left out where it would meet the side figures.
+std::string value_text(const Layout& layout, const Bar& bar, double left) {
+    constexpr double letter_width = 6.5; // on average, in the larger letters of a small screen
+    const auto value = fmt::format("{:.{}f}", bar.value->median, layout.chart.main.digits);
+    if (bar.mark != limit_text(Limit::unknown)) return bar.mark.empty() ? value : value + " " + bar.mark;
+    const auto text = fmt::format("{} limit {}", value, bar.mark);
+    const double right = left + letter_width * static_cast<double>(text.size());
+    return right <= (layout.chart.side ? side_start - 8 : width) ? text : value;
+}
+
 Markup bar_of(const Layout& layout, const Bar& bar, double top) {
     Markup drawn = label(name_end, top + 11, "name", bar.name);
     if (!bar.value)
@@ -127,9 +138,8 @@ Markup bar_of(const Layout& layout, const Bar& bar, double top) {
                                    {"height", px(bar_height)},
                                    {"class", fmt::format("bar {}", class_of(bar.style))}});
     drawn += whisker(*bar.value, scale, top + bar_height / 2);
-    const auto value = fmt::format("{:.{}f}", bar.value->median, layout.chart.main.digits);
     const double right = std::max({zero, end, scale.at(bar.value->high)});
-    return drawn + label(right + 4, top + 11, "value", bar.mark.empty() ? value : value + " " + bar.mark);
+    return drawn + label(right + 4, top + 11, "value", value_text(layout, bar, right + 4));
 }
 
 /// A mark of its own shape for each style.

@@ -58,7 +58,7 @@ Bar Selection::bar(const std::string& name, Style style, const Case& what, Figur
             .style = style,
             .value = figure(measured, main),
             .side = side == nullptr ? std::nullopt : median(measured, side)};
-    if (measured != nullptr && measured->limit != Limit::unknown) bar.mark = limit_text(measured->limit);
+    if (measured != nullptr) bar.mark = limit_text(measured->limit);
     return bar;
 }
 

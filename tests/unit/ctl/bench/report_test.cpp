@@ -112,6 +112,16 @@ TEST(HtmlChart, has_ranges_inside_its_scale) {
     EXPECT_LE(std::ranges::max(ranges), std::ranges::max(grid));
 }
 
+TEST(HtmlChart, says_that_a_limit_is_not_known_where_there_is_room) {
+    const auto bar = [](double value) {
+        return html::Bar{.value = Spread{.median = value, .low = value, .high = value}, .mark = "not known"};
+    };
+    html::Chart chart{.side = html::Axis{}, .groups = {{.bars = {bar(10), bar(900)}}}};
+    const auto drawing = drawing_of(chart).str();
+    EXPECT_THAT(drawing, HasSubstr(">10 limit not known<"));
+    EXPECT_THAT(drawing, HasSubstr(">900<")) << "the side figures begin there";
+}
+
 TEST(HtmlChart, joins_only_groups_of_one_series) {
     html::Chart chart{.side = html::Axis{}, .connected = true};
     for (const auto* series : {"transmit", "transmit", "receive", "receive"})

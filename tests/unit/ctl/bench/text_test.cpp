@@ -152,6 +152,15 @@ TEST(BenchText, fits_80_columns) {
     EXPECT_THAT(lines_of(text), Each(SizeIs(Le(columns))));
 }
 
+TEST(BenchText, says_that_a_limit_is_not_known) {
+    auto results = sample_results();
+    for (auto& measured : results.cases)
+        measured.limit = Limit::unknown;
+    const auto text = results_text(results);
+    EXPECT_THAT(text, HasSubstr("  1.797  not known\n"));
+    EXPECT_THAT(lines_of(text), Each(SizeIs(Le(columns))));
+}
+
 TEST(BenchText, says_that_other_programs_ran) {
     auto results = sample_results();
     results.machine.other_work = 0.3;
