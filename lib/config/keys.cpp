@@ -187,8 +187,9 @@ constexpr auto table = std::to_array<Key>({
      "Like offload, for this port; takes precedence over that of the team."},
     {"datapath",
      {.shape = string, .fallback = "auto", .words = enum_names<DatapathChoice>, .wrong_shape = refused},
-     "What carries the packets: the kernel's team driver (team), BPF programs (bpf), or team if the kernel "
-     "has it and otherwise bpf (auto)."},
+     "What carries the packets: the kernel's team driver (team), its bonding driver with a BPF program that "
+     "chooses the port (bond), BPF programs (bpf), or the first of these that the kernel has (auto; with the "
+     "runner lacp not bond)."},
     {"offload",
      {.shape = object, .wrong_shape = refused},
      "Which offloads of the ports must be on, and what to do with a port that lacks one."},

@@ -38,7 +38,11 @@ _teamoctl() {
     for ((index = 1; index < COMP_CWORD; index++)); do
         word=${COMP_WORDS[index]}
         case $word in
-        -Z | --force-zmq | --measure) ((index++)) ;;
+        =) ((index++)) ;; # readline splits at "=": --self = 8
+        -Z | --force-zmq | --measure | --self | --peer | --port | --profile | --rate | --seconds | --rounds | --only | \
+            --html | --prices | --allow)
+            [[ ${COMP_WORDS[index + 1]} == = ]] || ((index++))
+            ;;
         -*) ;;
         *) words+=("$word") ;;
         esac
@@ -56,11 +60,14 @@ _teamoctl() {
         choices='--allow= --port='
     elif [[ $current == -* && ${words[*]} == bench ]]; then
         choices='--self= --profile= --rate= --only= --seconds= --rounds= --json --html= --prices='
+    elif [[ $current == -* && ${words[*]} == 'bench report'* ]]; then
+        choices='--json --html= --prices='
     elif [[ $current == -* ]]; then
         choices='-h --help -v --verbose -o --oneline -D --force-dbus -Z --force-zmq= -U --force-usock --json'
         case "${words[*]:1}" in
         doctor) choices+=' --measure=' ;;
         top) choices+=' --once' ;;
+        bench) choices+=' --peer= --port= --profile= --seconds= --rounds= --only= --html= --prices=' ;;
         'port remove'* | 'config reload'*) choices+=' -n --dry-run' ;;
         esac
     elif ((${#words[@]} == 0)); then
@@ -78,7 +85,7 @@ _teamoctl() {
         compopt -o default
     else
         case "${words[*]:1}" in
-        '') choices='config state port clear balance offload interrupts guard workers stats top metrics doctor' ;;
+        '') choices='config state port clear balance offload interrupts guard workers stats top metrics doctor bench' ;;
         config) choices='dump diff reload' ;;
         'config diff' | 'config reload') compopt -o default; COMPREPLY=(); return ;;
         'config dump') choices='noports actual' ;;

@@ -116,11 +116,13 @@ settings are restored. "doctor" reports a step that gains nothing.)"},
 the CPU and the port where most of it arrives, and the CPUs that it is bound to.)"},
     {"workers bind", "make a process a worker",
      R"(Makes a process a worker, whatever the rules in the configuration are, until the
-process or the daemon ends. follow (the default): it runs on the CPU where most
-of its packets arrive, or next to it. spread: each worker gets a CPU of its own,
-away from the interrupts of other ports.)"},
+process ends or the team stops; a restart of the daemon does not change it.
+follow (the default): it runs on the CPU where most of its packets arrive, or
+next to it. spread: each worker gets a CPU of its own, away from the interrupts
+of other ports.)"},
     {"workers release", "set a worker back and leave it alone",
-     R"(Sets the CPUs of a worker back to what they were and leaves the process alone.)"},
+     R"(Sets the CPUs of a worker back to what they were and leaves the process alone
+until the team stops.)"},
     {"workers run", "run a command as a worker",
      R"(Runs a command as a worker with the policy follow. Write -- before a command
 that has options: teamoctl team0 workers run -- iperf3 -s)"},
@@ -244,7 +246,9 @@ std::string help_text(std::string_view program) {
                        "       --measure=PORTDEV     Measure this port with and without TSO (doctor)\n"
                        "Commands:\n{1}"
                        "Commands without a team device:\n{2}"
-                       "Each word of a command may be abbreviated. More on one command, without a team:\n"
+                       "Each word of a command of a team may be abbreviated, except \"bench\". The\n"
+                       "commands without a team must be written in full.\n"
+                       "More on one command, without a team:\n"
                        "    {0} help COMMAND\n",
                        program, table_of_commands(""), without_team);
 }
