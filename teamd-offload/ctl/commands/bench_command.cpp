@@ -187,7 +187,6 @@ CommandResult bench_serve(const Options& options, Arguments) {
 
 CommandResult bench_report(const Options& options, Arguments words) {
     const auto wanted = TEAMO_TRY(bench::options_from(options.values));
-    TEAMO_TRY(check_report(wanted));
     const auto prices = TEAMO_TRY(prices_of(wanted));
     return show_results(options, wanted, prices, TEAMO_TRY(results_in(words)).front());
 }
