@@ -209,9 +209,11 @@ int Run::run(Configuration configuration, UniqueFd parent) {
     sd_notify(0, "STOPPING=1");
     server_.reset();
     dbus_.reset();
-    if (options_.metrics_file) remove_file(*options_.metrics_file);
+    const bool restarts = is_unit_restarting();
+    // Metrics that grow old raise an alert, so only a stop removes them.
+    if (options_.metrics_file && status == success && !restarts) remove_file(*options_.metrics_file);
     // The daemon that starts next adopts the team.
-    if (is_unit_restarting()) team_->keep_devices();
+    if (restarts) team_->keep_devices();
     team_->stop();
     return status < 0 ? runtime_failure : status;
 }

@@ -46,6 +46,21 @@ TEST(Daemon, goes_to_the_background_and_ends_by_option_k) {
     EXPECT_EQ(1, daemon({"-k", "-t", "team0"}).status);
 }
 
+/// Metrics that grow old raise the alert of packaging/prometheus.
+TEST(Daemon, leaves_its_metrics_when_it_fails_and_removes_them_when_it_is_stopped) {
+    const Cabling wires(1, FarSide::open);
+    const std::string metrics = "/run/test/team0.prom";
+    TeamUnderTest team(loadbalance(1), {"--metrics-file", metrics});
+    EXPECT_TRUE(file_exists(metrics));
+    wires.host().ip("link del team0");
+    EXPECT_TRUE(eventually("the daemon ends", [&] { return !team.running(); }));
+    EXPECT_EQ(2, team.stop());
+    EXPECT_TRUE(file_exists(metrics));
+    team.start({"--metrics-file", metrics});
+    EXPECT_EQ(0, team.stop());
+    EXPECT_FALSE(file_exists(metrics));
+}
+
 TEST(Daemon, reports_a_failed_background_start_by_exit_status) {
     const Cabling wires(1, FarSide::open);
     const ConfigFile config(R"({"device": "team0", "runner": {"name": "nonsense"}})");
