@@ -12,6 +12,8 @@
 namespace teamo {
 namespace {
 
+bool is_bridge(const Link& link) { return link.kind == "bridge"; }
+
 struct Groups {
     std::map<IfIndex, announce::Ipv4Groups> ipv4;
     std::map<IfIndex, std::vector<IpAddress>> ipv6;
@@ -28,22 +30,24 @@ Groups read_groups() {
 }
 
 /// Devices whose addresses are reachable through the team, and the device to send their frames by: the team,
-/// all devices above it (VLANs, macvlans), and a bridge whose port it is. Frames sent by the bridge itself
+/// all devices above it (VLANs, macvlans), and bridges whose ports these are. Frames sent by a bridge itself
 /// would be flooded to its other ports. Not a VRF: its addresses are reached by the MAC address of the team.
 std::vector<std::pair<const Link*, IfIndex>> speakers(const Links& links, IfIndex team, IfIndex inner) {
     std::vector<std::pair<const Link*, IfIndex>> list;
     const auto* device = find_link(links, team);
     if (device == nullptr) return list;
     list.emplace_back(device, team);
-    if (const auto* bridge = find_link(links, device->master); bridge != nullptr && bridge->kind == "bridge")
-        list.emplace_back(bridge, team);
-    for (std::size_t known = 0; known < list.size(); ++known)
-        for (const auto& [index, link] : links) {
-            const bool is_above =
-                link.lower == list[known].first->index && !link.lower_elsewhere && index != inner;
-            const auto listed = [&link = link](const auto& entry) { return entry.first == &link; };
-            if (is_above && std::ranges::none_of(list, listed)) list.emplace_back(&link, index);
-        }
+    const auto add = [&list](const Link& link, IfIndex outlet) {
+        if (std::ranges::find(list, &link, [](const auto& entry) { return entry.first; }) == list.end())
+            list.emplace_back(&link, outlet);
+    };
+    for (std::size_t known = 0; known < list.size(); ++known) {
+        const auto [lower, outlet] = list[known];
+        if (const auto* bridge = find_link(links, lower->master); bridge != nullptr && is_bridge(*bridge))
+            add(*bridge, outlet);
+        for (const auto& [index, link] : links)
+            if (link.lower == lower->index && !link.lower_elsewhere && index != inner) add(link, index);
+    }
     return list;
 }
 
@@ -103,7 +107,9 @@ void Announcer::send(const Round& round) {
     std::string why;
     for (const auto& [device, outlet] : speakers(observer_.links(), round.team, round.inner)) {
         const auto speaker = speaker_of(*device, *addresses, groups);
-        if (round.only_without_address && !(speaker.ipv4.empty() && speaker.ipv6.empty())) continue;
+        // The kernel tells VLANs and macvlans to announce themselves, but no bridge (net/bridge/br.c).
+        const bool by_kernel = round.only_without_address && !is_bridge(*device);
+        if (by_kernel && !(speaker.ipv4.empty() && speaker.ipv6.empty())) continue;
         const auto frames = round.what == What::peers ? announce::peer_announcements(speaker)
                                                       : announce::membership_reports(speaker);
         for (const auto& frame : frames)
