@@ -210,16 +210,19 @@ const LossFinding* LossDetector::finding(IfIndex port) const {
 }
 
 std::optional<double> LossDetector::lost_by(std::span<const std::uint8_t> buckets) const {
-    const auto recent = last_seconds();
-    Segments sum, all;
-    for (const auto& bucket : recent.buckets)
-        all += bucket;
-    for (const auto bucket : buckets)
-        sum += recent.buckets[bucket];
-    const double lost = permille(sum.again, sum.sent),
-                 others = permille(all.again - sum.again, all.sent - sum.sent);
-    constexpr double many = 3;
-    return sum.sent < least_sent || lost < many * others ? std::nullopt : std::optional(lost);
+    const auto lost_in = [buckets](const Window& window) -> std::optional<double> {
+        Segments sum, all;
+        for (const auto& bucket : window.buckets)
+            all += bucket;
+        for (const auto bucket : buckets)
+            sum += window.buckets[bucket];
+        const double lost = permille(sum.again, sum.sent),
+                     others = permille(all.again - sum.again, all.sent - sum.sent);
+        constexpr double many = 3;
+        return sum.sent < least_sent || lost < many * others ? std::nullopt : std::optional(lost);
+    };
+    const auto recently = lost_in(last_seconds());
+    return recently ? recently : lost_in(period_); // a slow flow takes longer to tell
 }
 
 std::optional<double> LossDetector::lost_by(IfIndex port) const {

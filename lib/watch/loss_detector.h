@@ -49,8 +49,9 @@ public:
 
     /// nullptr: nothing is wrong.
     const LossFinding* finding(IfIndex port) const;
-    /// Segments sent again by these buckets in the last seconds, per mille, if they are many more than those
-    /// of the others; none: they are not, or there were too few.
+    /// Segments sent again by these buckets since they left by their present ports, but not longer than the
+    /// last seconds or, with little traffic, the present period: per mille, if they are many more than those
+    /// of the others. None: they are not, or there were too few.
     std::optional<double> lost_by(std::span<const std::uint8_t> buckets) const;
     /// The same for a port.
     std::optional<double> lost_by(IfIndex port) const;

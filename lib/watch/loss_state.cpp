@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds longest_wait = 1h;
 /// After a port was taken out: before that its queues and its flows' retransmissions still drain, and later
 /// the flows may have changed.
-constexpr auto settle = 2s, suspicion = 10s;
+constexpr auto settle = 2s, suspicion = 30s;
 constexpr auto excuse = 10min; ///< how long the flows of an innocent port may lose packets
 
 } // namespace

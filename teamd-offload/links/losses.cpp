@@ -74,9 +74,10 @@ void Losses::read_drops() {
     const auto read = read_queues(socket_);
     if (!read) return;
     dropped_.clear();
-    for (const auto& port : ports_)
-        if (const auto queue = read->find(port.index); queue != read->end())
-            dropped_[port.index] = queue->second.dropped;
+    for (const auto& port : ports_) {
+        const auto queue = read->find(port.index);
+        dropped_[port.index] = queue == read->end() ? 0 : queue->second.dropped;
+    }
 }
 
 std::vector<LossSample> Losses::samples() const {
@@ -112,7 +113,10 @@ void Losses::look() {
     else
         timer_->stop();
     read_errors(now);
-    if (again != std::exchange(again_, again) || dropped_.empty()) read_drops();
+    // What a new port dropped before is no rise.
+    const bool any_new =
+        std::ranges::any_of(ports_, [this](const Port& port) { return !dropped_.contains(port.index); });
+    if (again != std::exchange(again_, again) || any_new) read_drops();
     detector_.step(samples(), counters ? &*counters : nullptr, owners_, now);
     for (const auto& port : ports_)
         judge(port, now);

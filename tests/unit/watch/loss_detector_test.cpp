@@ -66,6 +66,21 @@ TEST_F(LossOfFour, is_found_within_two_seconds_at_25_mbit_per_second) {
     }
 }
 
+TEST_F(LossOfFour, of_slow_flows_is_known_at_other_ports_within_a_period) {
+    // The bucket of a slow receiver has left for port 1, where the rest is clean.
+    const std::vector<std::uint8_t> suspects{3};
+    const auto start = now;
+    std::optional<double> lost;
+    while (!lost && now - start < 30s) {
+        for (std::size_t slot = 0; slot < 4; ++slot)
+            send(slot * 64, 500, 0);
+        send(3, 10, 0.05);
+        step();
+        lost = detector.lost_by(suspects);
+    }
+    EXPECT_THAT(lost, testing::Optional(testing::Gt(10.0)));
+}
+
 TEST_F(LossOfFour, is_found_with_little_traffic_within_a_minute) {
     EXPECT_TRUE(run(61, 4, 120, {0, 0, 0.02, 0}));
 }

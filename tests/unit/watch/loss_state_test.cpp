@@ -52,9 +52,9 @@ TEST(LossState, brings_an_innocent_port_back) {
 }
 
 TEST(LossState, does_not_blame_flows_that_change_later) {
-    LossState state({});
+    LossState state({.retry = 60s});
     ASSERT_EQ(state.step(by_flows, unknown, birth), taken_out);
-    EXPECT_EQ(state.step(nothing_wrong, 20, birth + 11s), none);
+    EXPECT_EQ(state.step(nothing_wrong, 20, birth + 31s), none);
 }
 
 } // namespace
