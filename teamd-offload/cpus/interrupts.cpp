@@ -326,6 +326,14 @@ CpuList Interrupts::cpus_of(IfIndex port) {
     return interrupt_cpus(found->now);
 }
 
+bool Interrupts::polls_in_threads(IfIndex port) const {
+    const auto found = std::ranges::find(ports_, port, &Followed::index);
+    return found != ports_.end() &&
+           (found->now.hidden_threads || std::ranges::any_of(found->now.queues, [](const auto& queue) {
+                return queue.thread.has_value();
+            }));
+}
+
 InterruptStatus Interrupts::dry_run() {
     read_cpus();
     for (auto& port : ports_)

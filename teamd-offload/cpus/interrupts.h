@@ -56,6 +56,8 @@ public:
     std::vector<Arrival> arrivals() const;
     /// The CPUs that handle a port's interrupts, as last read, or now if they never were; empty: none known.
     CpuList cpus_of(IfIndex port);
+    /// Whether NAPI threads poll its queues (/sys/class/net/PORT/threaded), as last read.
+    bool polls_in_threads(IfIndex port) const;
     /// Reads and plans as if the policy were "unique"; changes nothing.
     InterruptStatus dry_run();
 

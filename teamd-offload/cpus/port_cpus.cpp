@@ -14,6 +14,10 @@ using namespace std::chrono_literals;
 /// Each poll takes 0.1 ms of CPU.
 constexpr auto arrival_poll_interval = 2s;
 constexpr double smoothing = 15; // seconds
+/// The kernel counts in ticks of 10 ms: a shorter time tells nothing.
+constexpr auto least_time = 1s;
+/// A smaller change of the load is noise: as a weight of the balancer it would move buckets to and fro.
+constexpr double least_change = 0.2;
 
 } // namespace
 
@@ -34,6 +38,7 @@ void PortCpus::follow(std::vector<Port> ports) {
 }
 
 void PortCpus::poll() {
+    if (followed_.empty()) return timer_->stop();
     timer_->after(arrival_poll_interval);
     read_load();
     if (read_interrupts()) request_pass_();
@@ -60,9 +65,10 @@ bool PortCpus::read_interrupts() {
 }
 
 void PortCpus::read_load() {
+    const auto now = Clock::now();
+    if (read_at_ && now - *read_at_ < least_time) return;
     const auto times = read_cpu_times();
     if (!times) return;
-    const auto now = Clock::now();
     const double seconds = std::chrono::duration<double>(now - read_at_.value_or(now)).count();
     const double weight = 1 - std::exp(-seconds / smoothing);
     read_at_ = now;
@@ -74,6 +80,7 @@ void PortCpus::read_load() {
         const double share = load_between(std::exchange(work.times, later), later).work;
         const double before = work.share.value_or(share);
         work.share = before + weight * (share - before);
+        if (!work.steady || std::abs(*work.share - *work.steady) >= least_change) work.steady = work.share;
     }
 }
 
@@ -100,11 +107,13 @@ CpuList PortCpus::interrupt_cpus(IfIndex port) const {
 }
 
 double PortCpus::load(IfIndex port) const {
+    // Their time is that of the port's own traffic, and the kernel counts it as other work.
+    if (interrupts_.polls_in_threads(port)) return 0;
     double sum = 0;
     std::size_t count = 0;
     for (const auto cpu : interrupt_cpus(port))
-        if (const auto found = work_.find(cpu); found != work_.end() && found->second.share) {
-            sum += *found->second.share;
+        if (const auto found = work_.find(cpu); found != work_.end() && found->second.steady) {
+            sum += *found->second.steady;
             ++count;
         }
     return count == 0 ? 0 : sum / static_cast<double>(count);

@@ -40,7 +40,8 @@ public:
     /// As last read; empty: none, or not known.
     CpuList interrupt_cpus(IfIndex port) const;
     /// The share of time that a port's interrupt CPUs spend on other work than interrupts, 0 to 1: their
-    /// mean, smoothed over 15 s. Interrupts do not count, because they grow with the port's own load.
+    /// mean, smoothed over 15 s, and unchanged until it differs by 0.2. Interrupts do not count, because they
+    /// grow with the port's own load; 0 if NAPI threads do their work.
     double load(IfIndex port) const;
 
 private:
@@ -63,7 +64,8 @@ private:
 
     struct Work {
         CpuTimes times;
-        std::optional<double> share{}; ///< smoothed; none: not known yet
+        std::optional<double> share{};  ///< smoothed; none: not known yet
+        std::optional<double> steady{}; ///< the share when it last changed by much
     };
     std::map<unsigned, Work> work_; ///< by CPU
     std::optional<Clock::time_point> read_at_;

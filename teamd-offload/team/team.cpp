@@ -264,7 +264,8 @@ void Team::inform_subsystems() {
     subsystems.probes->follow(ports.probed(tables));
     subsystems.losses->follow(ports.loss_ports(tables), tables);
     subsystems.interrupts->follow(ports.interrupt_ports(reconciler.decision().active));
-    if (tables.mode == TransmitMode::hash) subsystems.port_cpus->follow(ports.cpu_ports());
+    const bool by_hash = tables.mode == TransmitMode::hash;
+    subsystems.port_cpus->follow(by_hash ? ports.cpu_ports() : decltype(ports.cpu_ports()){});
     subsystems.balancing->follow(ports.balanced_ports(tables), tables);
 }
 
