@@ -6,12 +6,17 @@
 namespace teamo {
 namespace {
 
-PortCounters operator-(const PortCounters& now, const PortCounters& before) {
-    return {.tx_packets = now.tx_packets - before.tx_packets,
-            .tx_bytes = now.tx_bytes - before.tx_bytes,
-            .rx_packets = now.rx_packets - before.rx_packets,
-            .rx_bytes = now.rx_bytes - before.rx_bytes,
-            .rx_dropped = now.rx_dropped - before.rx_dropped};
+/// Some drivers begin at 0 again, for example after a reset: what was counted before is then lost.
+PortCounters since(PortCounters& baseline, const PortCounters& now) {
+    const auto rise = [](std::uint64_t& before, std::uint64_t counted) {
+        if (counted < before) before = 0;
+        return counted - before;
+    };
+    return {.tx_packets = rise(baseline.tx_packets, now.tx_packets),
+            .tx_bytes = rise(baseline.tx_bytes, now.tx_bytes),
+            .rx_packets = rise(baseline.rx_packets, now.rx_packets),
+            .rx_bytes = rise(baseline.rx_bytes, now.rx_bytes),
+            .rx_dropped = rise(baseline.rx_dropped, now.rx_dropped)};
 }
 
 } // namespace
@@ -21,6 +26,7 @@ Result<SlaveCounters> SlaveCounters::open() {
 }
 
 void SlaveCounters::begin(IfIndex port) {
+    baselines_.erase(port);
     if (const auto counted = read_link_stats(socket_, port)) baselines_[port] = *counted;
 }
 
@@ -30,7 +36,7 @@ std::array<PortCounters, max_ports + 1> SlaveCounters::read(const std::array<IfI
         if (!ports[slot]) continue;
         const auto counted = read_link_stats(socket_, ports[slot]);
         if (!counted) continue; // it is being removed
-        counters[slot] = *counted - baselines_[ports[slot]];
+        counters[slot] = since(baselines_[ports[slot]], *counted);
     }
     return counters;
 }
