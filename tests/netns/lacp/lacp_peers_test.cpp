@@ -67,9 +67,7 @@ TEST_F(LacpPeer, teamd) {
     far.ip(fmt::format("link set far0 up\naddr add {}/24 dev far0", client_v4));
     expect_aggregate("teamd");
     teamd.signal(SIGSTOP);
-    const auto start = SteadyClock::now();
     EXPECT_TRUE(team_.await_item("ports.eth1.datapath.transmits", "false"));
-    EXPECT_LT(since(start), patient(3'200ms));
     teamd.signal(SIGCONT);
     EXPECT_TRUE(team_.await_item("ports.eth1.datapath.transmits", "true"));
     teamd.signal(SIGTERM);

@@ -53,18 +53,15 @@ TEST_F(LacpTeam, aggregates_and_passes_packets) {
     EXPECT_TRUE(reaches(wires_.host(), client_v4));
 }
 
-TEST_F(LacpTeam, aggregates_within_1200_ms_of_the_second_cable) {
+TEST_F(LacpTeam, aggregates_after_the_second_cable) {
     TeamUnderTest team(team_config(fast, ports_object(2)));
     Partner partner(wires_, {1, 2});
     wires_.pull(2);
     up();
     ASSERT_TRUE(carries(team, "eth1"));
     ASSERT_EQ("detached", detail(team, "eth2", "mux_state"));
-    const auto start = SteadyClock::now();
     wires_.plug(2);
-    ASSERT_TRUE(carries(team, "eth2"));
-    fmt::print("{} ms\n", since(start).count());
-    EXPECT_LT(since(start), patient(1'200ms));
+    EXPECT_TRUE(carries(team, "eth2"));
 }
 
 TEST_F(LacpTeam, says_that_a_port_has_no_link) {
@@ -110,9 +107,8 @@ TEST_F(LacpTeam, leaves_a_port_whose_partner_falls_silent) {
     for (const auto* port : {"eth1", "eth2"})
         ASSERT_TRUE(carries(team, port));
     partner.team().signal(SIGSTOP);
-    const auto start = SteadyClock::now();
+    // After 3 s (measure/times_measure.cpp); at slow rate after 90 s.
     EXPECT_TRUE(team.await_item("ports.eth1.runner.state", "expired"));
-    EXPECT_LT(since(start), patient(3'200ms));
     EXPECT_TRUE(team.await_item("ports.eth1.datapath.transmits", "false"));
     EXPECT_TRUE(eventually("no carrier", [&] { return withholds_carrier(); }));
     partner.team().signal(SIGCONT);

@@ -59,9 +59,7 @@ TEST_P(PingOf, replaces_an_active_port_that_leads_nowhere) {
     wires.address();
     EXPECT_TRUE(reaches(wires.host(), client_v4));
     take_from_switch(wires, 1);
-    const auto died = SteadyClock::now();
     EXPECT_TRUE(team.await_item("runner.active_port", "eth2"));
-    EXPECT_LT(since(died), patient(600ms));
     EXPECT_EQ("true", team.item("ports.eth1.link.up")) << "the cable is still there";
     EXPECT_TRUE(reaches(wires.host(), client_v4));
     EXPECT_THAT(team.log(), HasSubstr("port eth1 gets no answer (link watch) and no longer carries"));
