@@ -155,6 +155,7 @@ protected:
             if (!try_it(life, step)) break;
             ++tried;
         }
+        EXPECT_GT(tried, 0U) << "nothing was tried";
         RecordProperty("steps", static_cast<int>(tried));
         fmt::print("{} steps\n", tried);
     }
@@ -192,9 +193,25 @@ TEST(Leftovers, finishes_a_half_removed_port) {
         WatchedCalls calls;
         if (step > 0) calls.kill_before(step);
         const bool ready = team.try_to_start(calls) && team.await_link("eth1") && team.await_link("eth2");
-        if (step == 0) first = calls.count() + 1;
+        if (step == 0) {
+            first = calls.count() + 1;
+            for (const auto* kind :
+                 {"netlink 0 ", "netlink 16 ", "bpf ", "write /proc/", " /run/teamd-offload/"})
+                EXPECT_THAT(calls.steps(), testing::Contains(testing::HasSubstr(kind)))
+                    << "a start has steps of each kind, or EveryStep does not try them";
+        }
         if (ready) team.teamdctl({"port", "remove", "eth2"});
-        if (step == 0) last = calls.count();
+        if (step == 0) {
+            // Its last steps come after the answer to the request.
+            EXPECT_TRUE(eventually("eth2 is as it was before", [&] {
+                return difference(before, snapshot(wires.host(), "eth2")).empty();
+            }));
+            EXPECT_TRUE(eventually("no more steps", [&] {
+                last = calls.count();
+                return bool{stays(
+                    "no more", [&] { return calls.count() == last; }, 100ms)};
+            }));
+        }
         SCOPED_TRACE(fmt::format("killed before step {} of {} to {}: {}", step, first, last, calls.what()));
         // Its last steps come after the answer to the request.
         calls.spare();

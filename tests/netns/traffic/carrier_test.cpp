@@ -67,7 +67,7 @@ std::string with_delays(milliseconds up, milliseconds down) {
 }
 
 /// A delay that is long compared with the time that a busy machine needs for a link event.
-constexpr milliseconds delay = 1500ms;
+const milliseconds delay = patient(1'500ms);
 
 /// The time from `start` until the link watch reports that state.
 milliseconds until_watch_says(const TeamUnderTest& team, bool up, SteadyClock::time_point start) {

@@ -172,7 +172,8 @@ TEST_F(Guarded, steps_aside_for_a_bridge_and_a_macvlan_of_a_container) {
 
     const auto container = NetNs::create();
     wires_.host().ip("link add link team0 name guest0 type macvlan mode bridge\nlink set guest0 up");
-    std::this_thread::sleep_for(50ms);
+    EXPECT_TRUE(
+        eventually("the daemon has seen it", [this] { return look(wires_.host(), "eth1").promiscuity > 0; }));
     EXPECT_THAT(aside(), IsEmpty()) << "a macvlan of this namespace is known";
     wires_.host().ip(fmt::format("link set guest0 netns {}", container.path()));
     container.ip("addr add 10.0.0.3/24 dev guest0\nlink set guest0 up");

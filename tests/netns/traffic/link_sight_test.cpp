@@ -116,8 +116,10 @@ TEST_P(LostLink, stays_out_without_a_daemon_if_the_watch_has_a_delay) {
 
 TEST(Adoption, delays_a_link_that_returned_without_a_daemon) {
     const Cabling wires(2, FarSide::lag_switch);
-    TeamUnderTest team(
-        team_config(by_flow, ports_object(2), R"("link_watch": {"name": "ethtool", "delay_up": 1500}, )"));
+    // Longer than a start takes.
+    TeamUnderTest team(team_config(
+        by_flow, ports_object(2),
+        fmt::format(R"("link_watch": {{"name": "ethtool", "delay_up": {}}}, )", patient(1'500ms).count())));
     bring_up(wires, team);
     const auto transmits = [&](const char* port) {
         return team.item(fmt::format("ports.{}.datapath.transmits", port));
