@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # cmake -DTESTS=tests -P tests/checklists.cmake: each test that tests/checklists.md and
-# docs/reliability.md name exists, and docs/threat-model.md explains each line of the units.
+# docs/reliability.md name exists, also the lab's scripts, and docs/threat-model.md explains each line of the units.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB_RECURSE sources ${TESTS}/*.cpp)
 set(names "")
@@ -10,19 +10,30 @@ foreach(source IN LISTS sources)
     list(APPEND names ${found})
 endforeach()
 list(TRANSFORM names REPLACE "TEST(_F|_P)?\\(([A-Za-z0-9]+),[ \n]*([a-z0-9_]+)\\)" "\\2.\\3")
-# Also names of suites, as `Adoption.*`.
-list(TRANSFORM names REPLACE "\\..*" ".*" OUTPUT_VARIABLE suites)
+file(REAL_PATH ${TESTS} TESTS)
 foreach(document checklists.md ../docs/reliability.md)
     file(READ ${TESTS}/${document} text)
-    string(REGEX MATCHALL "`[A-Z][A-Za-z0-9]+\\.([a-z0-9_]+|\\*)`" listed "${text}")
+    # Also the beginnings of names, as `Adoption.*` and `Guarded.steps_aside_*`.
+    string(REGEX MATCHALL "`[A-Z][A-Za-z0-9]+\\.[a-z0-9_]*\\*?`" listed "${text}")
     list(LENGTH listed count)
     foreach(name IN LISTS listed)
         string(REPLACE "`" "" name "${name}")
-        if(NOT name IN_LIST names AND NOT name IN_LIST suites)
+        set(found ${names})
+        string(REPLACE "*" "[a-z0-9_]+" pattern "${name}")
+        list(FILTER found INCLUDE REGEX "^${pattern}$")
+        if(NOT found)
             message(SEND_ERROR "tests/${document} names ${name}, which is no test")
         endif()
     endforeach()
-    message(STATUS "${count} names of tests in tests/${document}")
+    string(REGEX MATCHALL "`[a-z0-9_-]+\\.sh`" listed_scripts "${text}")
+    foreach(name IN LISTS listed_scripts)
+        string(REPLACE "`" "" name "${name}")
+        if(NOT EXISTS ${TESTS}/lab/${name})
+            message(SEND_ERROR "tests/${document} names ${name}, which is not in tests/lab")
+        endif()
+    endforeach()
+    list(LENGTH listed_scripts scripts_count)
+    message(STATUS "${count} names of tests, ${scripts_count} of scripts in tests/${document}")
 endforeach()
 
 # Each directive of a section [Service], by its name: `UMask=`.
