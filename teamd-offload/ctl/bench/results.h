@@ -103,7 +103,7 @@ struct Machine {
     unsigned cpus = 0;
     std::string version{}, date{}; ///< of this program, with its commit; ISO 8601
     std::map<std::string, std::string> sysctls{};
-    std::string nftables{};        ///< "none", "8 rules", or that the kernel has no nftables
+    std::string nftables{};        ///< nftables_text(), or that the kernel has no nftables
     double link_mbits = 0;         ///< of each port
     std::string shaped_by{};       ///< "tbf", or empty
     double other_work = 0;         ///< part of the CPUs that was busy before the first round, 0 to 1

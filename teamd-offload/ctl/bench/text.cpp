@@ -171,6 +171,12 @@ std::string cpu_line(const Results& results) {
     return text;
 }
 
+/// Rules cost CPU time for each packet.
+std::string nftables_line(const Results& results) {
+    const auto& rules = results.machine.nftables;
+    return rules.empty() || rules == "none" ? "" : fmt::format("nftables: {}\n", rules);
+}
+
 std::string cost_lines(const Results& results, const std::optional<Prices>& prices) {
     if (!prices) return "cost: no price table\n";
     std::string text = fmt::format("cost of {:g} servers with {:g} Gbit/s each over {:g} years:\n",
@@ -234,8 +240,8 @@ std::string results_text(const Results& results, const std::optional<Prices>& pr
             other_table(results) + figures_table(results);
     if (!all.empty()) text += "\n" + ratio_lines(all);
     text += fmt::format("\nrepeatability: {}\n", repeatability(all));
-    text +=
-        cpu_line(results) + energy_line(results) + cost_lines(results, prices) + lines_of_missing(results);
+    text += cpu_line(results) + nftables_line(results) + energy_line(results) + cost_lines(results, prices) +
+            lines_of_missing(results);
     return for_terminal(text);
 }
 

@@ -4,9 +4,11 @@
 #include "base/take_until.h"
 #include "commit.h"
 #include "ctl/bench/run/meter.h"
+#include "ctl/units.h"
 #include "kernel/cpus/cpus.h"
 #include "kernel/files/files.h"
 #include "version.h"
+#include "json/quote.h"
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
@@ -15,6 +17,8 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <functional>
+#include <span>
 #include <thread>
 
 namespace teamo::ctl::bench {
@@ -83,6 +87,18 @@ std::map<std::string, std::string> read_sysctls() {
             sysctls[std::string(name)] = std::move(value);
     }
     return sysctls;
+}
+
+std::string nftables_text(const NftablesRules& rules) {
+    constexpr std::size_t most = 8;
+    std::vector<std::pair<std::string, std::size_t>> tables(rules.begin(), rules.end());
+    std::ranges::stable_sort(tables, std::ranges::greater{}, &std::pair<std::string, std::size_t>::second);
+    std::vector<std::string> texts;
+    for (const auto& [table, count] : std::span(tables).first(std::min(most, tables.size())))
+        texts.push_back(fmt::format("{}: {}", json::printable(table), ctl::counted(count, "rule", "rules")));
+    if (tables.size() > most)
+        texts.push_back("and " + ctl::counted(tables.size() - most, "more table", "more tables"));
+    return texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, "; "));
 }
 
 Machine read_machine() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ctl/bench/results.h"
+#include "kernel/netlink/nftables.h"
 
 #include <map>
 #include <string>
@@ -18,5 +19,8 @@ std::map<std::string, std::string> read_sysctls();
 
 /// The name of the first CPU in /proc/cpuinfo; empty on machines without names. Pure.
 std::string parse_cpu_model(std::string_view cpuinfo);
+
+/// "inet filter: 8 rules; ip nat: 1 rule": the tables with the most rules; or "none". Pure.
+std::string nftables_text(const NftablesRules& rules);
 
 } // namespace teamo::ctl::bench

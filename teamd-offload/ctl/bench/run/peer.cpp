@@ -5,7 +5,6 @@
 #include "base/whole_number.h"
 #include "ctl/bench/run/machine.h"
 #include "ctl/bench/run/rounds.h"
-#include "ctl/units.h"
 #include "kernel/cpus/cpus.h"
 #include "kernel/netlink/counters.h"
 #include "kernel/netlink/nftables.h"
@@ -133,9 +132,7 @@ Result<Results> measure_peer(const Options& options, const RunningTeam& team) {
     results.machine.link_mbits = team.link_mbits;
     results.machine.driver = team.driver;
     const auto rules = count_nftables_rules();
-    results.machine.nftables = !rules        ? "not in this kernel"
-                               : *rules == 0 ? "none"
-                                             : ctl::counted(*rules, "rule", "rules");
+    results.machine.nftables = rules ? nftables_text(*rules) : "not in this kernel";
     for (auto& what : TEAMO_TRY(only_chosen(cases_with_peer(team, options), options.only)))
         results.cases.push_back({.what = std::move(what)});
     const Ends ends{.far_addresses = addresses_for(options, 4 * team.ports.size()),

@@ -67,6 +67,13 @@ TEST(BenchText, says_whose_energy_the_cost_has) {
     EXPECT_THAT(text(), HasSubstr("The energy is that of the whole machine, with idle power"));
 }
 
+TEST(BenchText, names_the_rules_of_nftables) {
+    auto results = sample_results();
+    EXPECT_THAT(results_text(results), Not(HasSubstr("nftables")));
+    results.machine.nftables = "inet filter: 8 rules";
+    EXPECT_THAT(results_text(results), HasSubstr("\nnftables: inet filter: 8 rules\n"));
+}
+
 TEST(BenchText, has_all_figures_with_their_papers) {
     const auto text = results_text(sample_results());
     EXPECT_THAT(text, HasSubstr("all figures:\n"));
