@@ -158,6 +158,10 @@ void World::replace(const Action& action, bool untouched) {
     wires_.host().ip(fmt::format("link del {}", Cabling::port(action.port)));
     const auto generation = action.amount == 0 ? 0 : ++generation_;
     wires_.add_cable(action.port, generation);
+    // The partner brings a new port up: a cable that is pulled next must stay pulled.
+    const auto item = fmt::format("ports.{}.link.up", far(action.port));
+    if (partner_ && !eventually("", [&] { return !partner_->team().item(item).empty(); }))
+        throw SetupError(fmt::format("the partner does not take {}", far(action.port)));
     // Otherwise the daemon may have changed it before it is read.
     before_[action.port - 1] = untouched ? settings(wires_.host(), Cabling::port(action.port)) : "";
 }
