@@ -67,6 +67,8 @@ Value value_of(const Sample& sample) {
                          {"latency", std::move(latency)}};
     if (sample.host) value.set("host", value_of(*sample.host));
     if (sample.far) value.set("far", value_of(*sample.far));
+    if (sample.host_daemon) value.set("host_daemon", *sample.host_daemon);
+    if (sample.far_daemon) value.set("far_daemon", *sample.far_daemon);
     if (sample.joules) value.set("joules", *sample.joules);
     if (sample.speed) value.set("speed", *sample.speed);
     return value;
@@ -207,6 +209,8 @@ Result<Sample> sample_from(const Value& in) {
         sample.ports[json::printable(name)] = port_from(port);
     for (const auto& [key, microseconds, place] : json::object(in, "latency"))
         sample.latency[TEAMO_TRY(percentile_from(key))] = real_of(microseconds);
+    sample.host_daemon = TEAMO_TRY(optional_amount(in, "host_daemon"));
+    sample.far_daemon = TEAMO_TRY(optional_amount(in, "far_daemon"));
     sample.joules = TEAMO_TRY(optional_amount(in, "joules"));
     sample.speed = TEAMO_TRY(optional_amount(in, "speed"));
     return sample;

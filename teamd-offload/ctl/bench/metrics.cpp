@@ -122,6 +122,14 @@ std::optional<double> process_cpu(const Case&, const Sample& round, Basis) {
     return round.host_threads > 0 ? ratio(100 * round.host_threads, round.seconds) : std::nullopt;
 }
 
+std::optional<double> daemon_cpu(const Case&, const Sample& round, Basis) {
+    return round.host_daemon ? ratio(100 * *round.host_daemon, round.seconds) : std::nullopt;
+}
+
+std::optional<double> far_daemon_cpu(const Case&, const Sample& round, Basis) {
+    return round.far_daemon ? ratio(100 * *round.far_daemon, round.seconds) : std::nullopt;
+}
+
 std::optional<double> service_demand(const Case& what, const Sample& round, Basis basis) {
     const auto time = time_on(round, basis);
     return time ? demand(what, round, time->busy()) : std::nullopt;

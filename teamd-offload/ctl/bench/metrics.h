@@ -40,6 +40,8 @@ std::optional<double> cpu_user(const Case&, const Sample&, Basis);
 std::optional<double> cpu_system(const Case&, const Sample&, Basis);
 std::optional<double> cpu_softirq(const Case&, const Sample&, Basis);
 std::optional<double> process_cpu(const Case&, const Sample&, Basis);
+std::optional<double> daemon_cpu(const Case&, const Sample&, Basis);
+std::optional<double> far_daemon_cpu(const Case&, const Sample&, Basis);
 std::optional<double> service_demand(const Case&, const Sample&, Basis);
 std::optional<double> far_service_demand(const Case&, const Sample&, Basis);
 std::optional<double> process_demand(const Case&, const Sample&, Basis);

@@ -77,6 +77,8 @@ struct Sample {
     std::map<unsigned, CpuTime> cpus{};       ///< of the whole machine
     std::optional<CpuTime> host{}, far{};     ///< of the two ends, where they have CPUs of their own
     double host_threads = 0, far_threads = 0; ///< CPU seconds of the load generators' own threads
+    /// CPU seconds of the team's daemons; none: there is none, or results of an earlier version.
+    std::optional<double> host_daemon{}, far_daemon{};
     std::map<std::string, PortTraffic> ports{};
     std::uint64_t operations = 0;       ///< requests answered, files sent
     std::map<double, double> latency{}; ///< percentile (50, 90, 99, 99.9) to microseconds

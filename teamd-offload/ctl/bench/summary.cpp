@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <utility>
 
 namespace teamo::ctl::bench {
 namespace {
@@ -61,6 +62,9 @@ void add_row(Rows& rows, std::string_view title, const std::vector<Headline>& li
 std::string median_cell(const std::optional<Spread>& spread, int digits) {
     return spread ? fmt::format("{:.{}f}", spread->median, digits) : "-";
 }
+
+constexpr std::array<std::pair<std::string_view, Figure>, 2> by_process{
+    {{"- load generator, % of a CPU", process_cpu}, {"- daemon of the team, % of a CPU", daemon_cpu}}};
 
 /// HP measured four ports at the most.
 std::optional<double> hp_ratio(const Case& what) {
@@ -141,6 +145,11 @@ std::vector<std::vector<std::string>> headline_rows(const Results& results) {
     add_row(rows, "limited by", lines,
             [](const Headline& line) { return std::string(limit_text(line.measured->limit)); });
     add_row(rows, "CPU, %", lines, [](const Headline& line) { return median_cell(line.cpu, 0); });
+    for (const auto& [title, figure] : by_process)
+        add_row(rows, title, lines, [&, figure = figure](const Headline& line) {
+            return median_cell(spread_of(*line.measured, basis_of(results), figure),
+                               metric_of(figure).digits);
+        });
     add_row(rows, "service demand, µs/KiB", lines,
             [](const Headline& line) { return median_cell(line.demand, 3); });
     for (const auto& wanted : ratio_rows)

@@ -19,8 +19,8 @@ struct FigureTable {
 const std::vector<FigureTable>& figure_tables() {
     static const std::vector<FigureTable> tables{
         {"Speed and CPU",
-         {throughput, cpu, cpu_user, cpu_system, cpu_softirq, process_cpu, service_demand, far_service_demand,
-          process_demand, far_process_demand, pe_index}},
+         {throughput, cpu, cpu_user, cpu_system, cpu_softirq, process_cpu, daemon_cpu, far_daemon_cpu,
+          service_demand, far_service_demand, process_demand, far_process_demand, pe_index}},
         {"Packets",
          {tx_packets, tx_skbs, tx_skb_bytes, rx_packets, rx_skbs, rx_skb_bytes, fullest_port, packet_saving,
           io_by_size, io_measured, io_time}},

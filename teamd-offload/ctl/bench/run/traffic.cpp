@@ -48,6 +48,8 @@ Result<Snapshot> look_at(const Ends& ends, const Clients& clients) {
                     .far_clients = clients.at_far.totals(),
                     .host_server = TEAMO_TRY(ends.host_server()),
                     .far_server = TEAMO_TRY(ends.far_server()),
+                    .host_daemon = ends.host_daemon ? ends.host_daemon() : std::nullopt,
+                    .far_daemon = ends.far_daemon ? ends.far_daemon() : std::nullopt,
                     .ports = std::move(ports)};
 }
 
@@ -63,6 +65,10 @@ PortTraffic operator-(const PortTraffic& later, const PortTraffic& earlier) {
             .rx_bytes = since(&PortTraffic::rx_bytes),
             .rx_skbs = anew ? 0 : since(&PortTraffic::rx_skbs),
             .rx_packets = since(&PortTraffic::rx_packets)};
+}
+
+std::optional<double> taken(const std::optional<double>& before, const std::optional<double>& after) {
+    return before && after ? std::optional(*after - *before) : std::nullopt;
 }
 
 } // namespace
@@ -86,6 +92,8 @@ Sample sample_between(const Ends& ends, const Snapshot& before, const Snapshot& 
             after.host_clients.cpu + after.host_server.cpu - before.host_clients.cpu - before.host_server.cpu,
         .far_threads =
             after.far_clients.cpu + after.far_server.cpu - before.far_clients.cpu - before.far_server.cpu,
+        .host_daemon = taken(before.host_daemon, after.host_daemon),
+        .far_daemon = taken(before.far_daemon, after.far_daemon),
         .operations = after.host_clients.operations + after.far_clients.operations -
                       before.host_clients.operations - before.far_clients.operations,
         .joules = joules_between(before.meters, after.meters)};

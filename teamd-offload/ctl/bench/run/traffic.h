@@ -25,6 +25,8 @@ struct Ends {
     std::function<Result<std::map<std::string, PortTraffic>>()> read_ports{};
     /// What the servers of an end did so far.
     std::function<Result<Totals>()> host_server{}, far_server{};
+    /// CPU seconds that the team's daemon of an end took so far. Empty, or none: it has no daemon.
+    std::function<std::optional<double>()> host_daemon{}, far_daemon{};
     /// The far server may be one of several, or have other clients: what is sent counts where it is sent.
     bool far_is_shared = false;
 };
@@ -33,6 +35,7 @@ struct Ends {
 struct Snapshot {
     Reading meters{};
     Totals host_clients{}, far_clients{}, host_server{}, far_server{};
+    std::optional<double> host_daemon{}, far_daemon{}; ///< seconds of CPU time
     std::map<std::string, PortTraffic> ports{};
 };
 

@@ -16,6 +16,7 @@
 
 #include <array>
 #include <csignal>
+#include <ctime>
 #include <thread>
 
 namespace teamo::ctl::bench {
@@ -73,6 +74,13 @@ Daemon::~Daemon() {
 void Daemon::pause() const { ::kill(pid_, SIGSTOP); }
 
 void Daemon::resume() const { ::kill(pid_, SIGCONT); }
+
+std::optional<double> Daemon::cpu_seconds() const {
+    clockid_t clock{}; // exact, where /proc/PID/stat has whole ticks
+    timespec time{};
+    if (::clock_getcpuclockid(pid_, &clock) != 0 || ::clock_gettime(clock, &time) < 0) return std::nullopt;
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
 
 bool Daemon::has_ended() const {
     siginfo_t info{};

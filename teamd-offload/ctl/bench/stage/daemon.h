@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ public:
     /// Stops the process, so that it takes no CPU time; and lets it go on.
     void pause() const;
     void resume() const;
+    /// Seconds of CPU time of all its threads so far; none: it has ended.
+    std::optional<double> cpu_seconds() const;
 
 private:
     Daemon(pid_t pid, UniqueFd log) : pid_(pid), log_(std::move(log)) {}

@@ -245,19 +245,26 @@ Ends Stage::ends() {
     const auto alone = [this](const EndCpus& end) {
         return placement_.apart ? std::optional(united(end.threads, end.packets)) : std::nullopt;
     };
-    return {.far_addresses = far_addresses_,
-            .host_addresses = host_addresses_,
-            .port = load_port,
-            .congestion_control = host_.congestion_control(),
-            .enter_host = enter(host_),
-            .enter_far = enter(far_),
-            .host_threads = placement_.host.threads,
-            .far_threads = placement_.far.threads,
-            .host_cpus = alone(placement_.host),
-            .far_cpus = alone(placement_.far),
-            .read_ports = [this] { return read_ports(); },
-            .host_server = [this]() -> Result<Totals> { return host_server_->totals(); },
-            .far_server = [this]() -> Result<Totals> { return far_server_->totals(); }};
+    // aggregate() starts that of the host first.
+    const bool near_has = what_.over == Carrier::team || what_.over == Carrier::teamd;
+    const bool far_has = what_.over != Carrier::ports && what_.ports > 1;
+    const auto time_of = [](const Daemon& daemon) { return [&daemon] { return daemon.cpu_seconds(); }; };
+    Ends ends{.far_addresses = far_addresses_,
+              .host_addresses = host_addresses_,
+              .port = load_port,
+              .congestion_control = host_.congestion_control(),
+              .enter_host = enter(host_),
+              .enter_far = enter(far_),
+              .host_threads = placement_.host.threads,
+              .far_threads = placement_.far.threads,
+              .host_cpus = alone(placement_.host),
+              .far_cpus = alone(placement_.far),
+              .read_ports = [this] { return read_ports(); },
+              .host_server = [this]() -> Result<Totals> { return host_server_->totals(); },
+              .far_server = [this]() -> Result<Totals> { return far_server_->totals(); }};
+    if (near_has) ends.host_daemon = time_of(daemons_.front());
+    if (far_has) ends.far_daemon = time_of(daemons_.back());
+    return ends;
 }
 
 Result<std::map<std::string, PortTraffic>> Stage::read_ports() {

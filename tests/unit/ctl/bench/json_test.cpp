@@ -40,6 +40,8 @@ Results full_results() {
                         .far = CpuTime{.irq = 0.25},
                         .host_threads = 0.125,
                         .far_threads = 0.3,
+                        .host_daemon = 0.001,
+                        .far_daemon = 0.0,
                         .ports = {{"eth1", port}, {"eth2", {}}},
                         .operations = 99,
                         .latency = {{50, 101.5}, {99.9, 2'000}},

@@ -172,6 +172,16 @@ TEST(BenchTraffic, counts_at_a_shared_server_what_the_own_clients_sent) {
     EXPECT_EQ(sample_between({}, before, after).sent, 90'000) << "where it arrives";
 }
 
+TEST(BenchTraffic, has_the_cpu_time_of_the_daemons_that_run) {
+    Snapshot before, after;
+    before.host_daemon = 1.5;
+    after.host_daemon = 1.75;
+    before.far_daemon = 2; // it ended
+    const auto sample = sample_between({}, before, after);
+    EXPECT_EQ(sample.host_daemon, 0.25);
+    EXPECT_EQ(sample.far_daemon, std::nullopt);
+}
+
 TEST(BenchTraffic, has_no_skbs_if_their_counters_started_anew) {
     Snapshot before, after;
     before.ports["eth1"] = {.tx_bytes = 100, .tx_skbs = 1'000, .tx_packets = 10, .rx_skbs = 7};

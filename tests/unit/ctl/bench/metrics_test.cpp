@@ -25,6 +25,8 @@ Sample known_round() {
             .far = CpuTime{.system = 3, .idle = 7},
             .host_threads = 1,
             .far_threads = 0.5,
+            .host_daemon = 0.02,
+            .far_daemon = 0.01,
             .ports = {{"eth1",
                        {.tx_bytes = 500'000'000,
                         .tx_skbs = 10'000,
@@ -56,6 +58,8 @@ TEST(BenchMetrics, have_their_definitions) {
     is(12, cpu_system);
     is(6, cpu_softirq);
     is(10, process_cpu);
+    is(0.2, daemon_cpu);
+    is(0.1, far_daemon_cpu);
     // 2 s of CPU time for 1,048,576 KiB
     is(2e6 / 1'048'576, service_demand);
     is(5e6 / 1'048'576, service_demand, Basis::machine);

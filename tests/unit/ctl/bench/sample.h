@@ -46,6 +46,7 @@ inline Sample sample_round(const Case& what, unsigned round) {
                                .idle = seconds - busy / 2};
     sample.host_threads = busy * 0.4;
     sample.far_threads = busy * 0.35;
+    if (what.over == Carrier::team) sample.host_daemon = sample.far_daemon = 0.012;
     for (unsigned number = 1; number <= what.ports; ++number) {
         const double out = sample.sent / what.ports, in = sample.received / what.ports;
         const double skb = what.tso ? 44'000 : 1'448;

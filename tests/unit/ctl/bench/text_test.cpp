@@ -36,6 +36,8 @@ TEST(BenchText, begins_with_speed_cpu_limit_and_the_papers) {
                            "throughput, Mbit/s                            7528        7528       15056\n"
                            "limited by                                  shaper      shaper      shaper\n"
                            "CPU, %                                          28          31          67\n"
+                           "- load generator, % of a CPU                    22          25          54\n"
+                           "- daemon of the team, % of a CPU              0.12        0.12        0.12\n"
                            "service demand, us/KiB                       0.610       0.671       0.732\n"
                            "of the single ports' sum                   100.0 %     100.0 %     100.0 %\n"
                            "- APA, TSO off                              99.0 %      99.0 %      90.0 %\n"
