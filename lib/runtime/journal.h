@@ -47,7 +47,7 @@ struct PortBefore {
     bool taken_down = false; ///< to change its address, or by a move between namespaces; must be set up again
     std::string name;
     MacAddress address{};
-    std::uint32_t mtu = 0;
+    std::uint32_t mtu = 0;                       ///< 0: not known; the driver restores it
     std::uint32_t flags = 0;                     ///< IFF_*; UP, PROMISC and ALLMULTI are restored
     std::optional<bool> disable_ipv6{};          ///< none: the kernel has no IPv6
     bool made_clsact = false;                    ///< we created the qdisc and must remove it

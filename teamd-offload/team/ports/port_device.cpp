@@ -71,6 +71,7 @@ PortBefore PortSet::begin(const Link& link, Slot slot) {
     if (marked) { // as far as known from its hardware and from the defaults of new devices
         before.flags &= ~std::uint32_t{IFF_PROMISC | IFF_ALLMULTI};
         if (before.disable_ipv6) before.disable_ipv6 = read_disable_ipv6("default"); // we have set its own
+        if (is_slave(link)) before.mtu = 0;                                          // the driver knows it
     }
     const auto* away = away_entry(link);
     if (away == nullptr) return before;
@@ -270,7 +271,7 @@ Result<> PortSet::restore_device(const PortBefore& before) {
     // Of a port that others have enslaved, the driver alone knows them, and has restored them.
     if (!before.enslaved) {
         if (now.address != before.address) failures.add(set_address(context_, now, before.address));
-        if (now.mtu != before.mtu) failures.add(links.set_mtu(now.index, before.mtu));
+        if (before.mtu != 0 && now.mtu != before.mtu) failures.add(links.set_mtu(now.index, before.mtu));
     }
     failures.add(links.set_flags(now.index, before.flags, IFF_UP | IFF_PROMISC | IFF_ALLMULTI));
     failures.add(release(before, now.name));

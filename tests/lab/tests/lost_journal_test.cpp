@@ -28,8 +28,9 @@ std::string address_of(const std::string& device) { return look(NetNs::current()
 class LostJournal : public testing::TestWithParam<const char*> {
 protected:
     LostJournal() {
-        in_guest(fmt::format("ip link set eth0 down; ip link set eth1 down; ip link set eth0 address {}",
-                             administrators));
+        in_guest(
+            fmt::format("ip link set eth0 down; ip link set eth1 down mtu 1400; ip link set eth0 address {}",
+                        administrators));
         team_.emplace(fmt::format(R"({{"device": "team0", "hwaddr": "{}",
                                       "runner": {{"name": "loadbalance"}}, "ports": {{"eth0": {{}}, "eth1": {{}}}}}})",
                                   teams),
@@ -38,7 +39,8 @@ protected:
     ~LostJournal() override {
         team_.reset();
         for (const auto& [port, address] : permanent)
-            in_guest(fmt::format("ip link set {} down; ip link set {} address {}", port, port, address));
+            in_guest(
+                fmt::format("ip link set {0} down; ip link set {0} address {1} mtu 1500", port, address));
     }
 
     /// Starts the next daemon with the same datapath.
@@ -77,6 +79,8 @@ TEST_P(LostJournal, adopts_and_restores_permanent_addresses) {
     EXPECT_FALSE(exists(NetNs::current(), "team0"));
     for (const auto& [port, address] : permanent)
         EXPECT_EQ(address, address_of(port)) << port;
+    // Only a driver still knows it.
+    EXPECT_EQ(GetParam() == std::string_view("team") ? 1400U : 1500U, look(NetNs::current(), "eth1").mtu);
 }
 
 TEST_P(LostJournal, restores_permanent_addresses_without_the_device) {
