@@ -252,16 +252,25 @@ bool agrees(const Spread& spread) {
     return spread.high <= spread.median * (1 + agreement) && spread.low >= spread.median * (1 - agreement);
 }
 
-std::map<unsigned, double> busy_by_cpu(const Measured& measured) {
-    std::map<unsigned, std::vector<double>> rounds;
+std::map<unsigned, CpuTime> shares_by_cpu(const Measured& measured) {
+    std::map<unsigned, std::vector<CpuTime>> rounds;
     for (const auto& round : measured.rounds)
         for (const auto& [number, time] : round.cpus)
-            if (const auto busy = ratio(time.busy(), time.busy() + time.idle))
-                rounds[number].push_back(*busy);
-    std::map<unsigned, double> busy;
-    for (const auto& [number, shares] : rounds)
-        busy[number] = median(shares);
-    return busy;
+            if (time.busy() + time.idle > 0) rounds[number].push_back(time);
+    std::map<unsigned, CpuTime> shares;
+    for (const auto& [number, times] : rounds)
+        for (const auto part :
+             {&CpuTime::user, &CpuTime::system, &CpuTime::softirq, &CpuTime::irq, &CpuTime::idle}) {
+            std::vector<double> values;
+            for (const auto& time : times)
+                values.push_back(time.*part / (time.busy() + time.idle));
+            shares[number].*part = median(std::move(values));
+        }
+    return shares;
+}
+
+bool has_irq(const std::map<unsigned, CpuTime>& shares) {
+    return std::ranges::any_of(shares, [](const auto& entry) { return entry.second.irq > 0; });
 }
 
 } // namespace teamo::ctl::bench

@@ -95,7 +95,11 @@ std::optional<Spread> spread_of(const Measured& measured, Basis basis, Figure fi
 inline constexpr double agreement = 0.05;
 bool agrees(const Spread& spread);
 
-/// The busy share of each CPU of the machine, 0 to 1: the median of the rounds.
-std::map<unsigned, double> busy_by_cpu(const Measured& measured);
+/// What each CPU of the machine did, as shares of its time, 0 to 1: each the median of the rounds.
+std::map<unsigned, CpuTime> shares_by_cpu(const Measured& measured);
+/// All but idle. Not the sum of the medians of the parts.
+inline double busy_share(const CpuTime& shares) { return 1 - shares.idle; }
+/// Whether any of them was in an interrupt; many kernels count no such time.
+bool has_irq(const std::map<unsigned, CpuTime>& shares);
 
 } // namespace teamo::ctl::bench

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace teamo::ctl::bench {
@@ -159,16 +160,34 @@ std::string energy_line(const Results& results) {
     return fmt::format("energy: {}\n", no_energy_text(results));
 }
 
-std::string cpu_line(const Results& results) {
-    std::string text;
-    for (const auto& line : headlines(results)) {
-        std::vector<std::string> shares;
-        for (const auto& [number, busy] : busy_by_cpu(*line.measured))
-            shares.push_back(fmt::format("{}: {:.0f} %", number, 100 * busy));
-        if (!shares.empty())
-            text += fmt::format("busy by CPU, {}: {}\n", case_text(line.measured->what), joined(shares));
+/// A line for each CPU, of the headlines.
+std::string cpu_table(const Results& results) {
+    Row titles{"CPU"};
+    std::map<unsigned, Row> rows;
+    bool irq = false;
+    const auto lines = headlines(results);
+    for (const auto& line : lines)
+        irq = irq || has_irq(shares_by_cpu(*line.measured));
+    for (const auto& line : lines) {
+        const auto& what = line.measured->what;
+        titles.push_back(fmt::format("{}, {}", way_text(what.way), counted(what.ports, "port", "ports")));
+        for (const auto& [number, part] : shares_by_cpu(*line.measured)) {
+            auto& row = rows[number];
+            row.resize(titles.size(), "-");
+            row.front() = std::to_string(number);
+            row.back() = fmt::format("{:.0f}: {:.0f}/{:.0f}/{:.0f}", 100 * busy_share(part), 100 * part.user,
+                                     100 * part.system, 100 * part.softirq);
+            if (irq) row.back() += fmt::format("/{:.0f}", 100 * part.irq);
+        }
     }
-    return text;
+    std::vector<Row> all;
+    for (auto& [number, row] : rows) {
+        row.resize(titles.size(), "-");
+        all.push_back(std::move(row));
+    }
+    if (all.empty()) return "";
+    return fmt::format("\nCPU by CPU, % of its time, as busy: user/system/softirq{}\n{}", irq ? "/irq" : "",
+                       table_of(titles, std::move(all)));
 }
 
 /// Rules cost CPU time for each packet.
@@ -240,7 +259,7 @@ std::string results_text(const Results& results, const std::optional<Prices>& pr
             other_table(results) + figures_table(results);
     if (!all.empty()) text += "\n" + ratio_lines(all);
     text += fmt::format("\nrepeatability: {}\n", repeatability(all));
-    text += cpu_line(results) + nftables_line(results) + energy_line(results) + cost_lines(results, prices) +
+    text += cpu_table(results) + nftables_line(results) + energy_line(results) + cost_lines(results, prices) +
             lines_of_missing(results);
     return for_terminal(text);
 }

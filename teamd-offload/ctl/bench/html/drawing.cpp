@@ -1,37 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/bench/compare.h"
-#include "ctl/bench/html/chart.h"
+#include "ctl/bench/html/shapes.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
 namespace teamo::ctl::bench::html {
 namespace {
 
-// In units of the view box, which are pixels when the drawing is 440 pixels wide.
-constexpr double width = 440, name_end = 92, bars_start = 98, side_start = 330, side_end = 424;
+constexpr double width = drawing_width, name_end = 92, bars_start = 98, side_start = 330, side_end = 424;
 constexpr double row_height = 19, bar_height = 13, group_gap = 8, head_height = 34, foot_height = 8;
 constexpr double label_room = 84; ///< beside the longest bar
-
-constexpr std::array<std::string_view, 4> style_classes{"now", "then", "paper", "other"};
-
-std::string_view class_of(Style style) { return style_classes.at(static_cast<std::size_t>(style)); }
-
-std::string px(double value) { return fmt::format("{:.1f}", value); }
-
-Markup label(double x, double y, std::string_view classes, const std::string& text) {
-    return element("text", {{"x", px(x)}, {"y", px(y)}, {"class", std::string(classes)}}, text);
-}
-
-Markup line(double x1, double y1, double x2, double y2, std::string_view classes) {
-    return lone_element(
-        "line",
-        {{"x1", px(x1)}, {"y1", px(y1)}, {"x2", px(x2)}, {"y2", px(y2)}, {"class", std::string(classes)}});
-}
 
 /// From values to places on the drawing.
 struct Scale {
@@ -132,11 +114,7 @@ Markup bar_of(const Layout& layout, const Bar& bar, double top) {
         return drawn + label(bars_start + 3, top + 11, "value", bar.mark.empty() ? "not measured" : bar.mark);
     const auto& scale = layout.bars;
     const double zero = scale.at(0), end = scale.at(bar.value->median);
-    drawn += lone_element("rect", {{"x", px(std::min(zero, end))},
-                                   {"y", px(top)},
-                                   {"width", px(std::max(std::abs(end - zero), 0.5))},
-                                   {"height", px(bar_height)},
-                                   {"class", fmt::format("bar {}", class_of(bar.style))}});
+    drawn += bar_shape(std::min(zero, end), top, std::max(std::abs(end - zero), 0.5), bar_height, bar.style);
     drawn += whisker(*bar.value, scale, top + bar_height / 2);
     const double right = std::max({zero, end, scale.at(bar.value->high)});
     return drawn + label(right + 4, top + 11, "value", value_text(layout, bar, right + 4));

@@ -13,10 +13,6 @@
 namespace teamo::ctl::bench::html {
 namespace {
 
-std::string share_text(std::optional<double> share) {
-    return share ? fmt::format("{:.1f} %", 100 * *share) : "–";
-}
-
 Table first_table(const Results& results) {
     auto rows = headline_rows(results);
     Table table{.caption =
@@ -97,25 +93,6 @@ Markup comparisons_part(const Results& results) {
         content += markup_of(comparison_table(one.about, all));
     }
     return content;
-}
-
-Markup cpus_part(const Results& results) {
-    Table table{.caption = "Busy part of each CPU of the machine", .titles = {"CPU"}};
-    std::map<unsigned, std::vector<std::string>> rows;
-    for (const auto& line : headlines(results)) {
-        table.titles.push_back(case_text(line.measured->what));
-        for (const auto& [number, busy] : busy_by_cpu(*line.measured)) {
-            auto& row = rows[number];
-            row.resize(table.titles.size(), "–");
-            row.front() = std::to_string(number);
-            row.back() = share_text(busy);
-        }
-    }
-    for (auto& [number, row] : rows) {
-        row.resize(table.titles.size(), "–");
-        table.rows.push_back(std::move(row));
-    }
-    return table.rows.empty() ? Markup() : markup_of(table);
 }
 
 Markup not_measured_part(const Results& results) {

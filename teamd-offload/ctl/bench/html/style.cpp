@@ -42,6 +42,7 @@ td.words { min-width: 14rem; text-align: left; }
 th { font-weight: 600; }
 tbody th { font-weight: 400; }
 th:first-child { text-align: left; position: sticky; left: 0; background: var(--page); white-space: normal; min-width: 8.5rem; }
+.cpus th:first-child { min-width: 3.5rem; }
 thead th, thead th:first-child { background: var(--box); vertical-align: bottom; }
 .first { background: var(--box); border: 1px solid var(--line); border-radius: .4rem; padding: .2rem 1rem .6rem;
   margin-top: 1rem; }

@@ -151,8 +151,19 @@ TEST(BenchMetrics, are_medians_with_the_extremes_of_the_rounds) {
     EXPECT_FALSE(spread_of(std::vector<double>{}));
     EXPECT_TRUE(agrees({.median = 100, .low = 95, .high = 105}));
     EXPECT_FALSE(agrees({.median = 100, .low = 94.9, .high = 100}));
-    EXPECT_THAT(busy_by_cpu({.rounds = {known_round()}}),
-                ElementsAre(Pair(0, DoubleEq(0.2)), Pair(1, DoubleEq(0.3))));
+}
+
+TEST(BenchMetrics, have_the_parts_of_each_cpu) {
+    const auto cpus = shares_by_cpu({.rounds = {known_round(), known_round(), {.cpus = {{0, {.user = 1}}}}}});
+    ASSERT_THAT(cpus, ElementsAre(Pair(0, testing::_), Pair(1, testing::_)));
+    EXPECT_DOUBLE_EQ(cpus.at(0).user, 0.02) << "the median";
+    EXPECT_DOUBLE_EQ(cpus.at(0).system, 0.12);
+    EXPECT_DOUBLE_EQ(cpus.at(0).softirq, 0.05);
+    EXPECT_DOUBLE_EQ(cpus.at(0).irq, 0.01);
+    EXPECT_DOUBLE_EQ(busy_share(cpus.at(0)), 0.2);
+    EXPECT_DOUBLE_EQ(busy_share(cpus.at(1)), 0.3);
+    EXPECT_TRUE(has_irq(cpus));
+    EXPECT_FALSE(has_irq({{1, cpus.at(1)}}));
 }
 
 TEST(BenchMetrics, are_all_in_the_manual) {

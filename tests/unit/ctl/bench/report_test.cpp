@@ -60,6 +60,25 @@ TEST(HtmlReport, of_nothing_is_a_document) {
     EXPECT_THAT(report, testing::EndsWith("</html>\n"));
 }
 
+TEST(HtmlReport, has_what_each_cpu_did) {
+    auto results = sample_results();
+    const auto part = [&] {
+        auto report = html_report(results);
+        report.erase(0, report.find("id=\"cpus\""));
+        return report.substr(0, report.find("</section>"));
+    };
+    const auto all = part();
+    EXPECT_THAT(all, HasSubstr(">CPU 1</text>"));
+    for (const auto* name : {"user", "system", "softirq", "irq"})
+        EXPECT_THAT(all, HasSubstr(fmt::format("<th scope=\"col\">{}</th>", name)));
+    EXPECT_THAT(all, HasSubstr("<th scope=\"row\">1</th><td>28.0</td><td>1.7</td><td>15.4</td>"));
+    for (auto& measured : results.cases)
+        for (auto& round : measured.rounds)
+            for (auto& [number, time] : round.cpus)
+                time.irq = 0;
+    EXPECT_THAT(part(), Not(HasSubstr(">irq<"))) << "it was not measured";
+}
+
 /// For a look in a browser: TEAMO_REPORT=FILE writes it there (tests/bench/report_in_browser).
 TEST(HtmlReport, of_a_whole_run_has_every_chart) {
     const auto report =

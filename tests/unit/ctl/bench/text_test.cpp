@@ -69,6 +69,20 @@ TEST(BenchText, says_whose_energy_the_cost_has) {
     EXPECT_THAT(text(), HasSubstr("The energy is that of the whole machine, with idle power"));
 }
 
+TEST(BenchText, has_a_line_for_each_cpu) {
+    auto results = sample_results();
+    EXPECT_THAT(results_text(results),
+                HasSubstr("\nCPU by CPU, % of its time, as busy: user/system/softirq/irq\n"
+                          "CPU  transmit, 8 ports  receive, 8 ports  both ways, 8 ports\n"
+                          "0        28: 2/15/11/0     31: 2/17/12/0       67: 4/37/26/1\n"
+                          "1        28: 2/15/11/0     31: 2/17/12/0       67: 4/37/26/1\n"));
+    for (auto& measured : results.cases)
+        for (auto& round : measured.rounds)
+            for (auto& [number, time] : round.cpus)
+                time.irq = 0;
+    EXPECT_THAT(results_text(results), HasSubstr("as busy: user/system/softirq\n"));
+}
+
 TEST(BenchText, names_the_rules_of_nftables) {
     auto results = sample_results();
     EXPECT_THAT(results_text(results), Not(HasSubstr("nftables")));
