@@ -85,9 +85,10 @@ std::string driver(const std::string& card) {
     return fs::canonical(device / "driver").filename();
 }
 
-std::map<std::string, CpuList> planned_cpus(const TeamUnderTest& team) {
+std::map<std::string, CpuList> planned_cpus(const TeamUnderTest& team,
+                                            const std::vector<std::string>& command) {
     rapidjson::Document document;
-    document.Parse(team.teamoctl({"interrupts"}, {"--json"}).out.c_str());
+    document.Parse(team.teamoctl(command, {"--json"}).out.c_str());
     std::map<std::string, CpuList> plan;
     if (document.HasParseError() || !document.HasMember("ports")) return plan;
     for (const auto& port : document["ports"].GetObject()) {

@@ -34,6 +34,7 @@ std::string pci_address(const std::string& card);
 std::string driver(const std::string& card);
 
 /// The CPUs of each port, as the daemon reports them.
-std::map<std::string, CpuList> planned_cpus(const TeamUnderTest& team);
+std::map<std::string, CpuList> planned_cpus(const TeamUnderTest& team,
+                                            const std::vector<std::string>& command = {"interrupts"});
 
 } // namespace teamo::test
