@@ -129,9 +129,8 @@ Result<> Stage::aggregate() {
     } else {
         far_device_ = far_team;
         TEAMO_TRY(start_team(far_, far_team, far_ports_, placement_.far, /*measured=*/false));
-        TEAMO_TRY(daemons_.back().await_ports(far_team, far_ports_));
     }
-    if (what_.over != Carrier::bond) TEAMO_TRY(daemons_.front().await_ports(host_team, near_ports_));
+    TEAMO_TRY(await_teams());
     // Ports follow the team's MTU.
     for (const auto& [end, device] : {std::pair(&host_, host_device_), std::pair(&far_, far_device_)}) {
         const auto index = TEAMO_TRY(end->index_of(device));
@@ -155,6 +154,16 @@ Result<> Stage::start_team(End& end, const std::string& team, const std::vector<
         setup.arguments.push_back(what_.datapath);
     }
     daemons_.push_back(TEAMO_TRY(Daemon::start(setup, end.network())));
+    return {};
+}
+
+// aggregate() starts the daemon of the host first.
+bool Stage::host_has_daemon() const { return what_.over == Carrier::team || what_.over == Carrier::teamd; }
+bool Stage::far_has_daemon() const { return what_.over != Carrier::ports && what_.ports > 1; }
+
+Result<> Stage::await_teams() const {
+    if (far_has_daemon()) TEAMO_TRY(daemons_.back().await_ports(far_team, far_ports_));
+    if (host_has_daemon()) TEAMO_TRY(daemons_.front().await_ports(host_team, near_ports_));
     return {};
 }
 
@@ -229,9 +238,11 @@ void Stage::rest() {
 Result<> Stage::wake() {
     for (const auto& daemon : daemons_)
         daemon.resume();
-    auto started = start_servers();
-    if (!started) rest();
-    return started;
+    // A daemon does first what it missed, on a busy machine later than a round begins.
+    auto ready = await_teams();
+    if (ready) ready = start_servers();
+    if (!ready) rest();
+    return ready;
 }
 
 Ends Stage::ends() {
@@ -245,9 +256,6 @@ Ends Stage::ends() {
     const auto alone = [this](const EndCpus& end) {
         return placement_.apart ? std::optional(united(end.threads, end.packets)) : std::nullopt;
     };
-    // aggregate() starts that of the host first.
-    const bool near_has = what_.over == Carrier::team || what_.over == Carrier::teamd;
-    const bool far_has = what_.over != Carrier::ports && what_.ports > 1;
     const auto time_of = [](const Daemon& daemon) { return [&daemon] { return daemon.cpu_seconds(); }; };
     Ends ends{.far_addresses = far_addresses_,
               .host_addresses = host_addresses_,
@@ -262,8 +270,8 @@ Ends Stage::ends() {
               .read_ports = [this] { return read_ports(); },
               .host_server = [this]() -> Result<Totals> { return host_server_->totals(); },
               .far_server = [this]() -> Result<Totals> { return far_server_->totals(); }};
-    if (near_has) ends.host_daemon = time_of(daemons_.front());
-    if (far_has) ends.far_daemon = time_of(daemons_.back());
+    if (host_has_daemon()) ends.host_daemon = time_of(daemons_.front());
+    if (far_has_daemon()) ends.far_daemon = time_of(daemons_.back());
     return ends;
 }
 

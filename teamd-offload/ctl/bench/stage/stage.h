@@ -35,6 +35,7 @@ public:
     /// Until wake() the stage takes no CPU time and has no threads: its servers end, its daemons stop. All it
     /// has in the kernel stays.
     void rest();
+    /// Returns when the daemons run, their ports carry and the servers listen.
     Result<> wake();
 
 private:
@@ -51,6 +52,10 @@ private:
     Result<> aggregate();
     Result<> start_team(End& end, const std::string& team, const std::vector<std::string>& ports,
                         const EndCpus& cpus, bool measured);
+    bool host_has_daemon() const;
+    bool far_has_daemon() const;
+    /// Until the daemons answer and use all ports.
+    Result<> await_teams() const;
     Result<> make_bond();
     Result<> give_addresses();
     Result<> spread_softirqs();
