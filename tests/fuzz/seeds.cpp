@@ -4,10 +4,15 @@
 // them fails in each test run, not only in `./quickstart fuzz`.
 #include "all_fuzzers.h"
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <string>
+#include <vector>
 
 int main(int, char** arguments) {
     for (const auto& [name, run] : fuzzers) {

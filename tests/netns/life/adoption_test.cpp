@@ -14,6 +14,8 @@
 #include "support/daemon/watched_calls.h"
 #include "support/traffic/traffic.h"
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <memory>
 
