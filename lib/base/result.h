@@ -90,7 +90,7 @@ private:
 /// What TEAMO_TRY gives: the value, moved out of its Result.
 template <class Tried>
 auto take(Tried&& result) {
-    if constexpr (!std::is_void_v<typename Tried::value_type>) return *std::move(result);
+    if constexpr (!std::is_void_v<typename Tried::value_type>) return *std::forward<Tried>(result);
 }
 
 } // namespace teamo

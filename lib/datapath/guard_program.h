@@ -41,7 +41,7 @@ private:
 
     std::unique_ptr<Loaded> loaded_;
     std::optional<GuardTables> applied_ = GuardTables{}; ///< what the maps have; none: not known
-    GuardTables keys_; ///< all addresses that may be in the maps
+    GuardTables keys_;                                   ///< all addresses that may be in the maps
 };
 
 } // namespace teamo

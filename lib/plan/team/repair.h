@@ -16,7 +16,8 @@ public:
     using Time = Clock::time_point;
 
     static constexpr std::chrono::milliseconds first{20}, longest{30'000};
-    static constexpr unsigned many = 8; ///< limit for attempts that do harm; the last is 2.5 s after the first
+    static constexpr unsigned many =
+        8; ///< limit for attempts that do harm; the last is 2.5 s after the first
 
     /// Reports another refusal.
     void refused(Time now) {

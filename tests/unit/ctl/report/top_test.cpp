@@ -33,8 +33,8 @@ TeamState top_state(std::vector<PortStatus> ports) {
 struct Readings {
     Reading earlier{top_state({top_port("eth1", 0, 0), top_port("eth2", 0, 0)}), {}, {}};
     Reading later{top_state({top_port("eth1", 25'000'000, 0), top_port("eth2", 250'000'000, 50'000'000)}),
-                     {},
-                     std::chrono::steady_clock::time_point(std::chrono::seconds(2))};
+                  {},
+                  std::chrono::steady_clock::time_point(std::chrono::seconds(2))};
 };
 
 TEST(Top, shows_rates_of_the_time_between) {
