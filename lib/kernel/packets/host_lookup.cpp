@@ -33,8 +33,11 @@ struct HostLookup::Question {
 };
 
 void HostLookup::QuestionEnd::operator()(Question* question) const {
-    // The answer may come later, into memory that must then still be there.
-    if (::gai_cancel(&question->request) == EAI_NOTCANCELED) return;
+    // The answer may come later, into memory that must then still be there. glibc does not cancel what it has
+    // just answered either.
+    if (::gai_error(&question->request) == EAI_INPROGRESS &&
+        ::gai_cancel(&question->request) == EAI_NOTCANCELED)
+        return;
     if (question->request.ar_result != nullptr) ::freeaddrinfo(question->request.ar_result);
     delete question;
 }

@@ -80,9 +80,10 @@ Markup drawing_of_cpus(const CpuShares& cpus, const std::string& about) {
                    drawn);
 }
 
-Table table_of_cpus(const CpuShares& cpus) {
+Table table_of_cpus(const CpuShares& cpus, const std::string& title) {
     const auto parts = parts_in(cpus);
-    Table table{.caption = "In % of the CPU's time: medians of the rounds", .titles = {"CPU", "busy"}};
+    Table table{.caption = "In % of each CPU's time, medians of the rounds: " + title,
+                .titles = {"CPU", "busy"}};
     for (const auto& part : parts)
         table.titles.emplace_back(part.name);
     for (const auto& [number, cpu] : cpus) {
@@ -105,7 +106,7 @@ Markup cpus_part(const Results& results) {
         const auto drawing = drawing_of_cpus(cpus, "What each CPU of the machine did, " + title);
         content += element("h3", title) +
                    element("div", {{"class", "chart cpus"}},
-                           element("figure", drawing) + markup_of(table_of_cpus(cpus))) +
+                           element("figure", drawing) + markup_of(table_of_cpus(cpus, title))) +
                    Markup::verbatim("\n");
     }
     return content;
