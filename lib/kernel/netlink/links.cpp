@@ -282,7 +282,7 @@ Result<> LinkControl::set_bond_slave(IfIndex slave, const BondOptions& options) 
         if (found == options.end() || (present != now.end() && present->second == found->second)) continue;
         const auto value = whole_number<std::int32_t>(found->second);
         if (!value) continue;
-        failures.add(socket_.request(bond_slave_message(slave, [type, value](nl_msg* message) {
+        failures.add(socket_.request(bond_slave_message(slave, [type = type, value](nl_msg* message) {
             if (type == IFLA_BOND_SLAVE_PRIO)
                 nla_put_s32(message, type, *value);
             else
