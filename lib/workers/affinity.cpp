@@ -47,24 +47,32 @@ Result<Target> open_process(ProcessId id) {
     return fail(EACCES, fmt::format("process {}: /proc/{} cannot be read", id.pid, id.pid));
 }
 
-/// What to give back to a thread that may run on `now`. If nothing but its cpuset restricts it, these are all
-/// CPUs, since the kernel shows neither offline CPUs nor those that its cpuset may get later. The kernel
-/// removes what it cannot have.
-CpuList to_give_back(pid_t thread, const CpuList& now) {
-    const auto online = read_online_cpus();
-    if (!online || (!std::ranges::includes(now, *online) && now != Cpusets().of(thread))) return now;
-    return united(now, sysfs::cpus("/sys/devices/system/cpu/possible").value_or(CpuList{}));
-}
+/// What to give back to threads. Reads the machine's CPUs once, so make one for each process.
+class FormerCpus {
+public:
+    /// Of a thread that may run on `now`. If nothing but its cpuset restricts it, these are all CPUs, since
+    /// the kernel shows neither offline CPUs nor those that its cpuset may get later. The kernel removes what
+    /// it cannot have.
+    CpuList of(pid_t thread, const CpuList& now) {
+        if (!online_ || (!std::ranges::includes(now, *online_) && now != cpusets_.of(thread))) return now;
+        return united(now, possible_);
+    }
+
+private:
+    Result<CpuList> online_ = read_online_cpus();
+    CpuList possible_ = sysfs::cpus("/sys/devices/system/cpu/possible").value_or(CpuList{});
+    Cpusets cpusets_;
+};
 
 /// The affinity of each thread of a process.
-std::map<pid_t, WorkerBinding::Thread> read_threads(pid_t process) {
+std::map<pid_t, WorkerBinding::Thread> read_threads(pid_t process, FormerCpus& former) {
     std::map<pid_t, WorkerBinding::Thread> threads;
     for (const auto number : sysfs::numbers_in(fmt::format("/proc/{}/task", process))) {
         const auto thread = static_cast<pid_t>(number);
         const auto started = start_of(process, thread);
         auto affinity = read_thread_affinity(thread);
         if (started && affinity)
-            threads[thread] = {.started = *started, .before = to_give_back(thread, *affinity)};
+            threads[thread] = {.started = *started, .before = former.of(thread, *affinity)};
     }
     return threads;
 }
@@ -119,7 +127,7 @@ bool is_offline(const WorkerBinding& binding) {
 /// Binds a thread of the process of `binding`, and notes its original affinity there. True if this changed
 /// it.
 Result<bool> bind_thread(pid_t thread, const CpuList& wanted, const WorkerBinding& earlier,
-                         WorkerBinding& binding) {
+                         WorkerBinding& binding, FormerCpus& former) {
     const auto now = TEAMO_TRY(read_thread_affinity(thread));
     // The first time it is set in any case: perhaps only its cpuset restricts it, and may be widened.
     const bool is_set = !earlier.cpus.empty() || binding.threads.contains(thread);
@@ -133,7 +141,7 @@ Result<bool> bind_thread(pid_t thread, const CpuList& wanted, const WorkerBindin
         // Bound by us before, or created by such a thread.
         const bool ours = earlier.cpus.empty() ? !binding.threads.empty() && now == binding.cpus
                                                : is_bound_by(earlier, now);
-        const auto before = ours ? binding.before : to_give_back(thread, now);
+        const auto before = ours ? binding.before : former.of(thread, now);
         if (binding.before.empty()) binding.before = before;
         binding.threads[thread] = {.started = *started, .before = before};
     }
@@ -153,11 +161,12 @@ bool is_gone(ProcessId id) {
 Result<WorkerBinding> plan_binding(ProcessId id, const CpuList& cpus) {
     TEAMO_TRY(open_process(id));
     const auto affinity = TEAMO_TRY(read_thread_affinity(id.pid));
+    FormerCpus former;
     return WorkerBinding{.id = id,
                          .cpus = cpus,
                          .leaving = affinity,
-                         .before = to_give_back(id.pid, affinity),
-                         .threads = read_threads(id.pid)};
+                         .before = former.of(id.pid, affinity),
+                         .threads = read_threads(id.pid, former)};
 }
 
 Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier,
@@ -169,8 +178,10 @@ Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const Work
     std::ranges::sort(wanted);
     WorkerBinding binding{
         .id = id, .cpus = wanted, .leaving = {}, .before = present.before, .threads = present.threads};
-    auto bound = for_all_threads(target, patience,
-                                 [&](pid_t thread) { return bind_thread(thread, wanted, present, binding); });
+    FormerCpus former;
+    auto bound = for_all_threads(target, patience, [&](pid_t thread) {
+        return bind_thread(thread, wanted, present, binding, former);
+    });
     // Forget threads that have ended: their numbers are reused.
     std::erase_if(binding.threads,
                   [&id](const auto& one) { return start_of(id.pid, one.first) != one.second.started; });

@@ -16,7 +16,7 @@ constexpr auto arrival_poll_interval = 2s;
 constexpr double smoothing = 15; // seconds
 /// The kernel counts in ticks of 10 ms: a shorter time tells nothing.
 constexpr auto least_time = 1s;
-/// A smaller change of the load is noise: as a weight of the balancer it would move buckets to and fro.
+/// A smaller change of the load is noise: as a weight of the balancer it would move buckets back and forth.
 constexpr double least_change = 0.2;
 
 } // namespace

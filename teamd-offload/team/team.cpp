@@ -265,7 +265,7 @@ void Team::inform_subsystems() {
     subsystems.losses->follow(ports.loss_ports(tables), tables);
     subsystems.interrupts->follow(ports.interrupt_ports(reconciler.decision().active));
     const bool by_hash = tables.mode == TransmitMode::hash;
-    subsystems.port_cpus->follow(by_hash ? ports.cpu_ports() : decltype(ports.cpu_ports()){});
+    subsystems.port_cpus->follow(by_hash ? ports.cpu_ports() : std::vector<PortCpus::Port>());
     subsystems.balancing->follow(ports.balanced_ports(tables), tables);
 }
 

@@ -176,11 +176,14 @@ std::string repeatability(const std::vector<Comparison>& comparisons) {
                        100 * agreement);
 }
 
-std::string_view energy_note(const Results& results) {
-    const auto has_energy = [&](const Measured& measured) {
+bool has_energy(const Results& results) {
+    return std::ranges::any_of(results.cases, [&](const Measured& measured) {
         return spread_of(measured, basis_of(results), joules_per_gb).has_value();
-    };
-    if (!std::ranges::any_of(results.cases, has_energy)) return "";
+    });
+}
+
+std::string_view energy_note(const Results& results) {
+    if (!has_energy(results)) return "";
     return "The energy is that of the whole machine, with idle power and all ends that are on it.";
 }
 

@@ -28,6 +28,8 @@ std::vector<std::vector<std::string>> headline_rows(const Results& results);
 /// "14 of 15 ratios agree within 5 % over their rounds".
 std::string repeatability(const std::vector<Comparison>& comparisons);
 
+/// Whether a meter of energy was read.
+bool has_energy(const Results& results);
 /// Whose energy is in a cost; empty: no meter was read.
 std::string_view energy_note(const Results& results);
 /// Why there is no energy.

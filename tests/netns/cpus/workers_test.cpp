@@ -99,17 +99,27 @@ protected:
     struct Busy {
         Process server, client;
     };
-    /// A server that the daemon of `team` has bound before it was killed.
-    Busy left_bound_by(TeamUnderTest& team) {
+    /// A server whose packets arrive on `cpu`, as soon as `is_bound` is true of its CPUs.
+    template <class IsBound>
+    Busy bound_by(const TeamUnderTest& team, unsigned cpu, IsBound is_bound) const {
         bring_up(wires_, team);
         auto worker = server(5201);
         listens(5201);
-        auto traffic = client(cpus_[0], 5201);
+        auto traffic = client(cpu, 5201);
         const auto bound = eventually(
-            "it is bound", [&] { return affinity(worker.pid()).size() == 1; }, soon);
+            "it is bound", [&] { return is_bound(affinity(worker.pid())); }, soon);
         if (!bound) throw SetupError(bound.message());
-        team.kill();
         return {std::move(worker), std::move(traffic)};
+    }
+    /// The same by a team that follows the packets.
+    Busy following(const TeamUnderTest& team, unsigned cpu) const {
+        return bound_by(team, cpu, [cpu](const auto& cpus) { return cpus == std::vector{cpu}; });
+    }
+    /// A server that the daemon of `team` has bound before it was killed.
+    Busy left_bound_by(TeamUnderTest& team) {
+        auto busy = bound_by(team, cpus_[0], [](const auto& cpus) { return cpus.size() == 1; });
+        team.kill();
+        return busy;
     }
 
     const std::vector<unsigned> cpus_ = usable_cpus();
@@ -397,13 +407,9 @@ TEST_F(Workers, spreads_over_cpus) {
 
 TEST_F(Workers, are_set_back_if_another_program_moves_them) {
     const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
-    bring_up(wires_, team);
-    const auto worker = server(5201);
-    listens(5201);
-    const auto traffic = client(cpus_[1], 5201);
-    const auto is_bound = [&] { return affinity(worker.pid()) == std::vector{cpus_[1]}; };
-    ASSERT_TRUE(eventually("it is bound", is_bound, soon));
-    ASSERT_TRUE(write_thread_affinity(worker.pid(), cpus_));
+    const auto busy = following(team, cpus_[1]);
+    const auto is_bound = [&] { return affinity(busy.server.pid()) == std::vector{cpus_[1]}; };
+    ASSERT_TRUE(write_thread_affinity(busy.server.pid(), cpus_));
     EXPECT_TRUE(eventually("it is set back", is_bound, soon));
     EXPECT_THAT(team.log(), HasSubstr(fmt::format("its CPUs were set to {} by another program; set back",
                                                   teamo::text_of(cpus_))));
@@ -501,12 +507,8 @@ TEST_F(Workers, searches_none_without_a_rule) {
 
 TEST_F(Workers, binds_again_after_a_killed_benchmark) {
     const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
-    bring_up(wires_, team);
-    const auto worker = server(5201);
-    listens(5201);
-    const auto traffic = client(cpus_[1], 5201);
-    const auto is_bound = [&] { return affinity(worker.pid()) == std::vector{cpus_[1]}; };
-    ASSERT_TRUE(eventually("it is bound", is_bound, soon));
+    const auto busy = following(team, cpus_[1]);
+    const auto is_bound = [&] { return affinity(busy.server.pid()) == std::vector{cpus_[1]}; };
     {
         const auto benchmark =
             Process::start({.argv = {teamoctl_program(), "team0", "interrupts", "benchmark"}});

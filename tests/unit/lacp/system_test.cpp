@@ -444,7 +444,7 @@ TEST_F(Policies, lacp_prio_stable_stays_with_another_rate) {
     system().change(settings_);
     update();
     EXPECT_THAT(distributing_ports(), ElementsAre(port(1)));
-    EXPECT_FALSE(last_[1].actor.is(timeout)) << "the partner is told at once";
+    EXPECT_FALSE(last_[1].actor.is(timeout)) << "the partner hears of it at once";
 }
 
 TEST_F(Policies, hand_chooses_an_aggregator) {

@@ -75,10 +75,7 @@ Markup figures_part(const Results& results) {
         const auto table = table_of_figures(results, wanted);
         if (!table.rows.empty()) content += element("div", {{"class", "wide"}}, markup_of(table));
     }
-    const auto has_meter = std::ranges::any_of(results.cases, [&](const Measured& measured) {
-        return spread_of(measured, basis_of(results), joules_per_gb).has_value();
-    });
-    if (!has_meter) content += element("p", fmt::format("Energy: {}.", no_energy_text(results)));
+    if (!has_energy(results)) content += element("p", fmt::format("Energy: {}.", no_energy_text(results)));
     return content;
 }
 
