@@ -23,6 +23,7 @@ TEST_F(Guard, hears_of_a_new_mac_address_in_a_request_for_another_host) {
             value.due = 1;
             EXPECT_EQ(0, bpf_map_update_elem(told.get(), &key, &value, BPF_ANY));
         }
+        forget_repeated();
     };
     const auto before = neighbour, after = neighbour + 1;
     for (const auto mode : {GuardMode::arp, GuardMode::full}) {
@@ -52,6 +53,40 @@ TEST_F(Guard, hears_of_a_new_mac_address_in_a_request_for_another_host) {
         EXPECT_EQ(0U, passing(20, asks(after)));
         EXPECT_EQ(5U, passing(5, asks(before, "10.0.0.1"))) << "another host has our address";
     }
+}
+
+TEST_F(Guard, judges_again_what_differs_from_a_request_that_was_dropped) {
+    const auto dropped_before = [&] { EXPECT_EQ(0U, passing(5, asks_for("10.0.0.9"))); };
+    dropped_before();
+    EXPECT_TRUE(passes(asks_for("10.0.0.1")));
+    EXPECT_TRUE(passes(asks_for("10.0.0.2"))) << "an announcement";
+    EXPECT_TRUE(passes(asks_for("10.0.0.9", "10.0.0.3"))) << "another sender";
+    EXPECT_TRUE(passes(asks_for("10.0.0.9", "10.0.1.2"))) << "another sender of the same slot";
+    dropped_before();
+    auto of_another_mac = asks_for("10.0.0.9");
+    of_another_mac.at(22 + 5) = std::byte{9}; // only as ARP says
+    EXPECT_TRUE(passes(of_another_mac));
+    EXPECT_TRUE(passes(asks_for("10.0.0.9"))) << "it moved meanwhile";
+    dropped_before();
+    EXPECT_TRUE(passes(tagged(all, neighbour, 7, ether_arp, "a frame that is no request"))) << "a VLAN";
+
+    tables.addresses.insert(*parse_ip("10.0.0.9"));
+    EXPECT_TRUE(passes(asks_for("10.0.0.9"))) << "now ours";
+    tables.addresses.erase(*parse_ip("10.0.0.9"));
+    dropped_before();
+    tables.macs.insert(neighbour);
+    EXPECT_TRUE(passes(asks_for("10.0.0.9"))) << "from ourselves";
+    tables.macs.erase(neighbour);
+    dropped_before();
+    tables.mode = GuardMode::off;
+    EXPECT_TRUE(passes(asks_for("10.0.0.9")));
+    tables.mode = GuardMode::arp;
+    dropped_before();
+    const auto counted = count(TEAMO_GUARD_BY_ARP);
+    EXPECT_EQ(0U, passing(7, asks_for("10.0.0.9")));
+    EXPECT_EQ(counted + 7, count(TEAMO_GUARD_BY_ARP));
+    EXPECT_TRUE(program.drop_until(Clock::now() - std::chrono::seconds(1)));
+    EXPECT_TRUE(passes(asks_for("10.0.0.9"))) << "nobody keeps the addresses up to date";
 }
 
 TEST_F(Guard, limits_new_mac_addresses_in_requests_for_other_hosts) {

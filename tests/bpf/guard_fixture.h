@@ -64,6 +64,12 @@ struct Guard : testing::Test {
         }
         throw std::runtime_error("no such map");
     }
+    void forget_repeated() const { // as if a second passed
+        const auto repeated = map("guard_repeated");
+        const teamo_guard_repeated none{};
+        for (__u32 slot = 0; slot < TEAMO_GUARD_REPEATED; ++slot)
+            EXPECT_EQ(0, bpf_map_update_elem(repeated.get(), &slot, &none, BPF_ANY));
+    }
     std::uint64_t count(teamo_guard_reason reason) const { return program.read_counters()->at(reason); }
 };
 

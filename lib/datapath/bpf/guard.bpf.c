@@ -16,6 +16,8 @@
 #include <bpf/bpf_helpers.h>
 
 #include "guard_abi.h"
+#include "guard_addresses.bpf.h"
+#include "guard_arp.bpf.h"
 #include "guard_rates.bpf.h"
 #include "parse.bpf.h"
 
@@ -26,18 +28,8 @@
 #define TEAMO_IGMP 2
 #define TEAMO_VRRP 112
 #define TEAMO_ICMPV6 58
-#define TEAMO_ARP_REQUEST 1
 #define TEAMO_FRAGMENT_OFFSET 0x1fff
 #define TEAMO_ETH_TIPC 0x88ca
-#define TEAMO_TELL_AGAIN 30000000000ULL /* nanoseconds */
-
-/* ARP for Ethernet and IPv4: RFC 826. */
-struct teamo_arp {
-	__be16 hardware, protocol;
-	__u8 hardware_size, protocol_size;
-	__be16 operation;
-	__u8 sender_mac[6], sender_ip[4], target_mac[6], target_ip[4];
-} __attribute__((packed));
 
 /* An ICMPv6 header and, in a neighbour solicitation, its target: RFC 4861, 4.3. */
 struct teamo_solicitation {
@@ -46,34 +38,6 @@ struct teamo_solicitation {
 	__u32 reserved;
 	struct teamo_guard_ipv6 target;
 };
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct teamo_guard_settings);
-} guard_settings SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, TEAMO_GUARD_ADDRESSES);
-	__type(key, __u32); /* network order */
-	__type(value, __u8);
-} guard_ipv4 SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, TEAMO_GUARD_ADDRESSES);
-	__type(key, struct teamo_guard_ipv6);
-	__type(value, __u8);
-} guard_ipv6 SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, TEAMO_GUARD_ADDRESSES);
-	__type(key, __u64); /* a number: 02:00:00:00:00:01 is 0x020000000001 */
-	__type(value, __u8);
-} guard_macs SEC(".maps"); /* also of the groups that have a listener */
 
 /*
  * Until when the addresses are known to be right (CLOCK_MONOTONIC). The daemon moves it on; when it has died,
@@ -86,35 +50,12 @@ struct {
 	__type(value, __u64);
 } guard_until SEC(".maps");
 
-/* VLANs that have a device in this namespace. Frames of the others pass. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, TEAMO_GUARD_ADDRESSES);
-	__type(key, __u32);
-	__type(value, __u8);
-} guard_vlans SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, TEAMO_GUARD_NEIGHBOURS);
-	__type(key, struct teamo_guard_neighbour);
-	__type(value, struct teamo_guard_told);
-} guard_told SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, TEAMO_GUARD_REASONS);
 	__type(key, __u32);
 	__type(value, __u64);
 } guard_counters SEC(".maps");
-
-/* By the coarse clock. Read at most once for each frame: in a storm a reading is a tenth of the program. */
-static __always_inline __u64 teamo_now(struct teamo_frame *frame)
-{
-	if (!frame->now)
-		frame->now = bpf_ktime_get_coarse_ns();
-	return frame->now;
-}
 
 static __always_inline int teamo_judged(__u32 reason, struct teamo_frame *frame)
 {
@@ -130,33 +71,6 @@ static __always_inline int teamo_judged(__u32 reason, struct teamo_frame *frame)
 	if (count)
 		(*count)++;
 	return reason == TEAMO_GUARD_PASSED ? TC_ACT_UNSPEC : TC_ACT_SHOT;
-}
-
-static __always_inline bool teamo_is_our_mac(const struct teamo_guard_settings *settings, __u64 mac)
-{
-	return settings->macs & teamo_guard_bit(mac) && bpf_map_lookup_elem(&guard_macs, &mac);
-}
-
-static __always_inline bool teamo_is_our_ipv4(const struct teamo_guard_settings *settings, const __u8 *ip)
-{
-	__u32 key;
-
-	__builtin_memcpy(&key, ip, sizeof(key));
-	return settings->ips & teamo_guard_bit(ip[3]) && bpf_map_lookup_elem(&guard_ipv4, &key);
-}
-
-static __always_inline bool teamo_is_our_ipv6(const struct teamo_guard_settings *settings,
-					      const struct teamo_guard_ipv6 *ip)
-{
-	return settings->ips & teamo_guard_bit(ip->bytes[15]) && bpf_map_lookup_elem(&guard_ipv6, ip);
-}
-
-static __always_inline bool teamo_has_vlan(__be16 protocol, __u16 tci)
-{
-	__u32 vlan = tci & TEAMO_VID;
-
-	/* VLAN 0 is a priority without a VLAN: IEEE 802.1Q, 9.6. */
-	return protocol == bpf_htons(ETH_P_8021Q) && (!vlan || bpf_map_lookup_elem(&guard_vlans, &vlan));
 }
 
 /* False: the frame is too short. */
@@ -198,64 +112,6 @@ static __always_inline bool teamo_read_frame(struct __sk_buff *skb, struct teamo
 		frame->offset += sizeof(*tag);
 	}
 	return true;
-}
-
-/*
- * The kernel takes a neighbour's new MAC address from each request, whatever its target (net/ipv4/arp.c: arp_process).
- * Told again now and then, because the kernel ignores what comes within a second of the last change (locktime), and
- * the datapath may have dropped the frame.
- */
-static __always_inline bool teamo_is_news(struct teamo_frame *frame)
-{
-	const struct teamo_guard_told *told = bpf_map_lookup_elem(&guard_told, &frame->sender);
-
-	return !told || told->mac != frame->sender_mac || teamo_now(frame) > told->due;
-}
-
-/* A sender with an address of ours is always news: programs look for such conflicts (RFC 5227). */
-static __always_inline void teamo_note_told(const struct teamo_guard_settings *settings,
-					     struct teamo_frame *frame)
-{
-	struct teamo_guard_told told = { .mac = frame->sender_mac, .due = teamo_now(frame) + TEAMO_TELL_AGAIN };
-
-	if (!teamo_is_our_ipv4(settings, (const __u8 *)&frame->sender.ip))
-		bpf_map_update_elem(&guard_told, &frame->sender, &told, BPF_ANY);
-}
-
-/* What cannot be read is PLAIN: the kernel cannot read it either. */
-static __always_inline enum teamo_sort teamo_judge_arp(const struct teamo_guard_settings *settings,
-						       struct __sk_buff *skb, struct teamo_frame *frame)
-{
-	struct teamo_arp copy;
-	const struct teamo_arp *arp = teamo_header(skb, frame->offset, &copy, sizeof(copy));
-	__u32 sender, target;
-
-	if (!arp || arp->hardware != bpf_htons(1) || arp->protocol != bpf_htons(ETH_P_IP))
-		return TEAMO_PLAIN;
-	__builtin_memcpy(&sender, arp->sender_ip, sizeof(sender));
-	__builtin_memcpy(&target, arp->target_ip, sizeof(target));
-	if (sender && !frame->is_foreign) {
-		frame->sender_mac = 0;
-		__builtin_memcpy(&frame->sender_mac, arp->sender_mac, sizeof(arp->sender_mac));
-		frame->sender.ip = sender;
-		frame->sender.port = skb->ifindex;
-		frame->sender.vlan = frame->vlan;
-		frame->is_news = teamo_is_news(frame);
-	}
-	/* An answer, or gratuitous: a neighbour may have changed its MAC address. */
-	if (arp->operation != bpf_htons(TEAMO_ARP_REQUEST) || sender == target)
-		return TEAMO_ANNOUNCEMENT;
-	/*
-	 * From our own MAC address: a probe of a link watch, seen by another port. Without a sender it is a probe
-	 * (RFC 5227): the address may be one that a program here probes too, and that no device has yet.
-	 */
-	if (teamo_is_our_ipv4(settings, arp->target_ip) || teamo_is_our_mac(settings, frame->from))
-		return TEAMO_REQUEST;
-	if (frame->is_news) {
-		frame->is_for_other = true;
-		return TEAMO_ANNOUNCEMENT;
-	}
-	return sender ? TEAMO_UNWANTED : TEAMO_PLAIN;
 }
 
 static __always_inline bool teamo_is_dhcp(struct __sk_buff *skb, __u32 offset, __u16 one, __u16 other)
@@ -434,6 +290,8 @@ int teamo_guard(struct __sk_buff *skb)
 	if (!settings || settings->mode == TEAMO_GUARD_ASIDE || skb->pkt_type > PACKET_OTHERHOST)
 		return TC_ACT_UNSPEC;
 	frame.now = 0;
+	if (teamo_repeats_itself(settings, skb, &frame))
+		return teamo_judged(TEAMO_GUARD_BY_ARP, &frame);
 	if (!teamo_read_frame(skb, &frame))
 		return teamo_judged(TEAMO_GUARD_PASSED, &frame);
 	is_group = frame.to >> 40 & 1;
@@ -449,6 +307,8 @@ int teamo_guard(struct __sk_buff *skb)
 		teamo_note_told(settings, &frame);
 	else if (frame.is_for_other)
 		reason = TEAMO_GUARD_BY_ARP;
+	else if (reason == TEAMO_GUARD_BY_ARP)
+		teamo_note_repeated(&frame);
 	return teamo_judged(reason, &frame);
 }
 

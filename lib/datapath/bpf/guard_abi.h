@@ -9,9 +9,10 @@
 
 #include <linux/types.h>
 
-#define TEAMO_GUARD_ADDRESSES 4096u /* of each kind; with more the guard steps aside */
-#define TEAMO_GUARD_SENDERS 16384u  /* remembered senders of broadcasts and multicasts */
+#define TEAMO_GUARD_ADDRESSES 4096u   /* of each kind; with more the guard steps aside */
+#define TEAMO_GUARD_SENDERS 16384u    /* remembered senders of broadcasts and multicasts */
 #define TEAMO_GUARD_NEIGHBOURS 16384u /* remembered senders of ARP */
+#define TEAMO_GUARD_REPEATED 256u     /* remembered requests for other hosts */
 
 enum teamo_guard_mode {
     TEAMO_GUARD_ASIDE = 0, /* passes everything; what an empty map says */
@@ -32,8 +33,8 @@ enum teamo_guard_reason {
 };
 
 /*
- * A rate: one frame each `interval` nanoseconds, and `tolerance` nanoseconds ahead of that at once. Interval 0:
- * no limit.
+ * A rate: one frame each `interval` nanoseconds, and `tolerance` nanoseconds ahead of that at once. Interval
+ * 0: no limit.
  */
 struct teamo_guard_rate {
     __u64 interval;
@@ -46,8 +47,8 @@ struct teamo_guard_settings {
     __u32 mode; /* enum teamo_guard_mode */
     __u32 unused;
     /*
-     * Bit N is set if an address in the maps has a last byte whose low six bits are N: spares a storm for other
-     * hosts most look-ups.
+     * Bit N is set if an address in the maps has a last byte whose low six bits are N: spares a storm for
+     * other hosts most look-ups.
      */
     __u64 ips;
     __u64 macs;
@@ -64,8 +65,17 @@ struct teamo_guard_neighbour {
 
 /* What the stack has been told of a neighbour. */
 struct teamo_guard_told {
-    __u64 mac; /* its six bytes, in their order */
+    __u64 mac; /* a number */
     __u64 due; /* when it is told again (CLOCK_MONOTONIC) */
+};
+
+/* A request for another host that was dropped. */
+struct teamo_guard_repeated {
+    __u32 ip; /* of its sender, network order */
+    __u32 port;
+    __u64 from; /* the frame's source, a number */
+    __u64 mac;  /* the sender as ARP says, a number */
+    __u64 due;  /* when one like it is judged again (CLOCK_MONOTONIC) */
 };
 
 struct teamo_guard_ipv6 {
