@@ -43,7 +43,8 @@ LiveSlots staying_live(const Tables& now, const Tables& next) {
         else if (starts)
             staying.receive |= next.receive & bit(slot);
     }
-    std::ranges::stable_partition(staying.standby, [](Slot slot) { return slot != Slot{0}; });
+    std::stable_partition(staying.standby.begin(), staying.standby.end(),
+                          [](Slot slot) { return slot != Slot{0}; });
     return staying;
 }
 

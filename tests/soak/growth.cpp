@@ -2,6 +2,7 @@
 #include "soak/growth.h"
 
 #include "soak/state.h"
+#include "support/daemon/address_space.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -34,11 +35,6 @@ std::size_t kib_of(const std::string& folder) {
     return kib;
 }
 
-/// Whether it runs with the address sanitizer, which keeps freed blocks in its quarantine.
-bool is_sanitized(const std::string& folder) {
-    return content_of(folder + "/maps").find("/libasan.so") != std::string::npos;
-}
-
 } // namespace
 
 std::string Growth::wrong(const Look& look) {
@@ -62,7 +58,8 @@ std::string Growth::wrong(const Look& look) {
         first.descriptors = std::max(descriptors_, first.descriptors);
         return {};
     }
-    const std::size_t more_kib = is_sanitized(folder) ? 600'000 : 1'024, more_descriptors = 4;
+    const std::size_t more_kib = test::has_address_sanitizer(look.process) ? 600'000 : 1'024,
+                      more_descriptors = 4;
     if (kib_ > first.kib + more_kib)
         return fmt::format("the daemon's memory grew from {} to {} KiB in {} faults", first.kib, kib_,
                            faults_);

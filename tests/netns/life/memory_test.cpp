@@ -7,6 +7,7 @@
 // lab: NoMemory.of_the_kernel_* by bpf on 6.12, 15 s, long
 #include "netns/configs.h"
 #include "netns/life/operators.h"
+#include "support/daemon/address_space.h"
 #include "support/daemon/watched_calls.h"
 #include "support/traffic/traffic.h"
 
@@ -17,14 +18,6 @@
 
 namespace teamo::test {
 namespace {
-
-/// Memory of a process in bytes (VmSize of /proc/PID/status).
-rlim_t memory_of(pid_t process) {
-    std::ifstream file(fmt::format("/proc/{}/statm", process));
-    rlim_t pages = 0;
-    file >> pages;
-    return pages * 4096;
-}
 
 void limit_memory(pid_t process, rlim_t bytes) {
     const rlimit limit{.rlim_cur = bytes, .rlim_max = RLIM_INFINITY};
@@ -88,7 +81,7 @@ TEST_F(NoMemory, of_the_kernel_is_waited_for) {
 /// and the next daemon continues.
 TEST_F(NoMemory, of_the_daemon_loses_nothing) {
     team.start();
-    if (sh(wires.host(), fmt::format("grep -q libasan /proc/{}/maps", team.pid())).status == 0)
+    if (has_address_sanitizer(team.pid()))
         GTEST_SKIP()
             << "the address sanitizer ends a daemon that gets no memory, and needs a large address space";
     bring_up(wires, team);
@@ -100,7 +93,7 @@ TEST_F(NoMemory, of_the_daemon_loses_nothing) {
     const ConfigFile large(team_config(by_flow, ports_object(3), fmt::format(R"("note": [{}], )", zeros)));
     for (const rlim_t more : {0U, 2U, 8U}) {
         wires.pull(1);
-        limit_memory(team.pid(), memory_of(team.pid()) + more * 1'000'000);
+        limit_memory(team.pid(), address_space_of(team.pid()) + more * 1'000'000);
         EXPECT_NE(0, ask(team, "config reload " + large.path()).status);
         EXPECT_EQ(75, team.stop(0)) << "to be started again, with " << more;
         EXPECT_TRUE(eventually("packets pass by other ports", [&] { return passes(); })) << more;

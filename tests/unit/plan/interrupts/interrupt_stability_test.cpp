@@ -197,7 +197,8 @@ TEST(InterruptStability, does_not_depend_on_order_of_ports) {
         Inventory inventory(random);
         const auto first = inventory.plan();
         std::ranges::reverse(inventory.input.ports);
-        std::ranges::rotate(inventory.input.ports, inventory.input.ports.begin() + 1);
+        auto& ports = inventory.input.ports;
+        std::rotate(ports.begin(), ports.begin() + 1, ports.end());
         for (const auto& port : inventory.plan().ports) {
             const auto same = std::ranges::find(first.ports, port.name, &PlacedPort::name);
             ASSERT_EQ(port.cpus, same->cpus) << "TEAMO_SEED=" << seed + round;
