@@ -43,6 +43,7 @@ LiveSlots staying_live(const Tables& now, const Tables& next) {
         else if (starts)
             staying.receive |= next.receive & bit(slot);
     }
+    // Not of std::ranges: clang 14 does not compile its result with the library of g++ 12.
     std::stable_partition(staying.standby.begin(), staying.standby.end(),
                           [](Slot slot) { return slot != Slot{0}; });
     return staying;

@@ -14,15 +14,8 @@ TEST_F(Guard, hears_of_a_new_mac_address_in_a_request_for_another_host) {
         const std::string bytes(reinterpret_cast<const char*>(request.data()) + 14, request.size() - 14);
         return tagged(all, sender, vlan, ether_arp, bytes);
     };
-    const auto age = [&] { // the stack was told long ago
-        const auto told = map("guard_told");
-        teamo_guard_neighbour key{};
-        for (void* last = nullptr; bpf_map_get_next_key(told.get(), last, &key) == 0; last = &key) {
-            teamo_guard_told value{};
-            EXPECT_EQ(0, bpf_map_lookup_elem(told.get(), &key, &value));
-            value.due = 1;
-            EXPECT_EQ(0, bpf_map_update_elem(told.get(), &key, &value, BPF_ANY));
-        }
+    const auto age = [&] {
+        forget_told();
         forget_repeated();
     };
     const auto before = neighbour, after = neighbour + 1;
@@ -68,6 +61,10 @@ TEST_F(Guard, judges_again_what_differs_from_a_request_that_was_dropped) {
     EXPECT_TRUE(passes(of_another_mac));
     EXPECT_TRUE(passes(asks_for("10.0.0.9"))) << "it moved meanwhile";
     dropped_before();
+    auto by_another = asks_for("10.0.0.9"); // the same for ARP
+    std::ranges::copy(std::as_bytes(std::span(ours.bytes)), by_another.begin() + 6);
+    EXPECT_TRUE(passes(by_another)) << "from ourselves: seen by another port";
+    dropped_before();
     EXPECT_TRUE(passes(tagged(all, neighbour, 7, ether_arp, "a frame that is no request"))) << "a VLAN";
 
     tables.addresses.insert(*parse_ip("10.0.0.9"));
@@ -87,6 +84,15 @@ TEST_F(Guard, judges_again_what_differs_from_a_request_that_was_dropped) {
     EXPECT_EQ(counted + 7, count(TEAMO_GUARD_BY_ARP));
     EXPECT_TRUE(program.drop_until(Clock::now() - std::chrono::seconds(1)));
     EXPECT_TRUE(passes(asks_for("10.0.0.9"))) << "nobody keeps the addresses up to date";
+}
+
+TEST_F(Guard, drops_by_the_last_request_of_a_sender_for_a_second) {
+    EXPECT_EQ(0U, passing(2, asks_for("10.0.0.9")));
+    forget_told();
+    EXPECT_EQ(0U, passing(2, asks_for("10.0.0.9")));
+    EXPECT_EQ(0U, passing(2, asks_for("10.0.0.8"))) << "for another host";
+    forget_repeated();
+    EXPECT_TRUE(passes(asks_for("10.0.0.9"))) << "judged again: the stack was told long ago";
 }
 
 TEST_F(Guard, limits_new_mac_addresses_in_requests_for_other_hosts) {

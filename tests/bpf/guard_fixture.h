@@ -64,6 +64,16 @@ struct Guard : testing::Test {
         }
         throw std::runtime_error("no such map");
     }
+    void forget_told() const { // as if the stack was told long ago
+        const auto told = map("guard_told");
+        teamo_guard_neighbour key{};
+        for (void* last = nullptr; bpf_map_get_next_key(told.get(), last, &key) == 0; last = &key) {
+            teamo_guard_told value{};
+            EXPECT_EQ(0, bpf_map_lookup_elem(told.get(), &key, &value));
+            value.due = 1;
+            EXPECT_EQ(0, bpf_map_update_elem(told.get(), &key, &value, BPF_ANY));
+        }
+    }
     void forget_repeated() const { // as if a second passed
         const auto repeated = map("guard_repeated");
         const teamo_guard_repeated none{};

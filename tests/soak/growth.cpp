@@ -58,6 +58,7 @@ std::string Growth::wrong(const Look& look) {
         first.descriptors = std::max(descriptors_, first.descriptors);
         return {};
     }
+    // The address sanitizer keeps freed blocks in its quarantine.
     const std::size_t more_kib = test::has_address_sanitizer(look.process) ? 600'000 : 1'024,
                       more_descriptors = 4;
     if (kib_ > first.kib + more_kib)

@@ -94,6 +94,9 @@ static __always_inline bool teamo_read_frame(struct __sk_buff *skb, struct teamo
 	frame->is_foreign = false;
 	frame->is_link_scope = true;
 	frame->is_news = frame->is_for_other = false;
+	/* Set here for the verifier of early 6.1, which does not see that they are read only after ARP has set them. */
+	frame->sender = (struct teamo_guard_neighbour){};
+	frame->sender_mac = 0;
 	if (skb->vlan_present) {
 		is_tagged = true;
 		frame->vlan = skb->vlan_tci & TEAMO_VID;

@@ -12,7 +12,7 @@
 #define TEAMO_GUARD_ADDRESSES 4096u   /* of each kind; with more the guard steps aside */
 #define TEAMO_GUARD_SENDERS 16384u    /* remembered senders of broadcasts and multicasts */
 #define TEAMO_GUARD_NEIGHBOURS 16384u /* remembered senders of ARP */
-#define TEAMO_GUARD_REPEATED 256u     /* remembered requests for other hosts */
+#define TEAMO_GUARD_REPEATED 256u     /* remembered senders of requests for other hosts */
 
 enum teamo_guard_mode {
     TEAMO_GUARD_ASIDE = 0, /* passes everything; what an empty map says */
@@ -69,7 +69,7 @@ struct teamo_guard_told {
     __u64 due; /* when it is told again (CLOCK_MONOTONIC) */
 };
 
-/* A request for another host that was dropped. */
+/* The last request for another host of a sender, if it was dropped. */
 struct teamo_guard_repeated {
     __u32 ip; /* of its sender, network order */
     __u32 port;

@@ -37,9 +37,8 @@ struct {
 } guard_told SEC(".maps");
 
 /*
- * Requests for other hosts that have just been dropped, each in the slot of its sender. A storm repeats them:
- * to see that takes half of the time of judging one again, and a storm costs that time a million times a
- * second.
+ * The last request for another host that was dropped, of each sender. The next one of it is dropped by one
+ * look-up, in half of the time: a storm costs that time a million times a second.
  */
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -80,6 +79,7 @@ static __always_inline bool teamo_repeats_itself(const struct teamo_guard_settin
            !(settings->macs & teamo_guard_bit(last->from)) && teamo_now(frame) < last->due;
 }
 
+/* CPUs that write a slot at the same moment may mix two senders, for TEAMO_JUDGE_AGAIN at most. */
 static __always_inline void teamo_note_repeated(struct teamo_frame* frame) {
     struct teamo_guard_repeated* last = teamo_repeated_of(frame->sender.ip, frame->sender.port);
 
@@ -108,7 +108,7 @@ static __always_inline void teamo_note_told(const struct teamo_guard_settings* s
     struct teamo_guard_told told = {.mac = frame->sender_mac, .due = teamo_now(frame) + TEAMO_TELL_AGAIN};
     struct teamo_guard_repeated* last = teamo_repeated_of(frame->sender.ip, frame->sender.port);
 
-    if (last) last->due = 0; /* of another MAC address */
+    if (last) last->due = 0; /* judge its next request in full */
     if (!teamo_is_our_ipv4(settings, (const __u8*)&frame->sender.ip))
         bpf_map_update_elem(&guard_told, &frame->sender, &told, BPF_ANY);
 }

@@ -2,7 +2,8 @@
 //
 // Adopting a running team whose journal is lost. Needs real cards: only they have a permanent address.
 //
-// lab: *LostJournal.* in -k 6.1 -p 2, 20 s
+// lab: *LostJournal.adopts_* *LostJournal.restores_permanent_* in -k 6.1 -p 2, 10 s
+// lab: *LostJournal.* in -k 6.1 -p 2, 20 s, long
 #include "lab/guest.h"
 #include "lab/lab.h"
 #include "support/daemon/team_under_test.h"

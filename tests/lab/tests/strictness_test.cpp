@@ -4,9 +4,11 @@
 //
 // Each kind of card with one datapath; with the other datapath in the long tests.
 // lab: *CardFilters.*/team in -k 6.1 -p 2, 50 s, long
-// lab: *CardFilters.*/bpf in -k 6.12 -n igb -p 2, 70 s
+// lab: *CardFilters.passes_n*/bpf *CardFilters.passes_v*/bpf *CardFilters.passes_s*/bpf in -k 6.12 -n igb -p 2 -c 4, 20 s
+// lab: *CardFilters.passes_a*/bpf *CardFilters.passes_g*/bpf *CardFilters.restores_after*/bpf in -k 6.12 -n igb -p 2 -c 4, 20 s
+// lab: *CardFilters.*/bpf in -k 6.12 -n igb -p 2 -c 4, 70 s, long
 // lab: *CardFilters.*/bpf in -k 6.1 -p 2, 60 s, long
-// lab: *CardFilters.*/team in -k 6.12 -n igb -p 2, 60 s, long
+// lab: *CardFilters.*/team in -k 6.12 -n igb -p 2 -c 4, 60 s, long
 #include "kernel/ethtool/ethtool.h"
 #include "lab/guest.h"
 #include "lab/lab.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "netns/balance/balance_state.h"
 
-#include "support/daemon/process.h"
-
 #include <rapidjson/document.h>
 
 #include <algorithm>
@@ -22,11 +20,11 @@ std::vector<unsigned> BalanceState::heavy(double bytes_per_second) const {
 }
 
 BalanceState balance_of(const TeamUnderTest& team) {
-    const auto dumped = team.teamoctl({"state", "dump"});
+    const auto dumped = team.ask("StateDump").value_or("no answer");
     rapidjson::Document document;
-    document.Parse(dumped.out.c_str());
+    document.Parse(dumped.c_str());
     if (document.HasParseError() || !document.HasMember("balance"))
-        throw SetupError("no balance in the state: " + dumped.out + dumped.err);
+        throw SetupError("no balance in the state: " + dumped);
     const auto& balance = document["balance"];
     BalanceState state;
     state.counted = balance["counted"].GetBool();

@@ -41,7 +41,8 @@ void balance_command(const TeamUnderTest& team, std::vector<std::string> words) 
 
 void move_now(const TeamUnderTest& team, const std::vector<unsigned>& buckets, const std::string& port) {
     for (const auto bucket : buckets)
-        balance_command(team, {"move", std::to_string(bucket), port, "now"});
+        if (!team.ask("BalanceMove", {std::to_string(bucket), port, "now"}))
+            throw SetupError(fmt::format("bucket {} cannot be moved to {}", bucket, port));
 }
 
 /// The ports of these buckets, in the same order.

@@ -2,7 +2,7 @@
 //
 // A team with the runner lacp, and as its partner the kernel's bonding driver or Debian's teamd.
 //
-// lab: LacpPeer.* LacpTeam.aggregates_* LacpTeam.needs_* by team, 20 s
+// lab: LacpPeer.* LacpTeam.needs_* by team, 15 s
 // lab: LacpPeer*.* LacpTeam*.* by team on 6.1, 90 s, long
 // lab: LacpPeer.* LacpTeam*.* by bpf on 6.1, 80 s, long
 #include "netns/configs.h"

@@ -2,7 +2,7 @@
 //
 // Which datapath the daemon uses, with and without --datapath.
 //
-// lab: DatapathChoice.* by team, 10 s
+// lab: DatapathChoice.auto_* DatapathChoice.configuration_* DatapathChoice.bpf_refuses_* by team, 8 s
 #include "netns/configs.h"
 #include "netns/team_driver.h"
 #include "support/traffic/traffic.h"

@@ -14,7 +14,6 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
-#include <fstream>
 
 namespace teamo::test {
 namespace {

@@ -2,7 +2,7 @@
 //
 // Activebackup: one port carries, the others are standby.
 //
-// lab: ActiveBackup.* by team, 15 s
+// lab: ActiveBackup.returns_* ActiveBackup.has_no_* by team, 6 s
 // lab: ActiveBackup.* StandbyPort.* by bond, 16 s, long
 // lab: StandbyPort.* by bpf, 40 s, long
 #include "netns/configs.h"

@@ -2,6 +2,7 @@
 //
 // The guard drops frames that nobody on this host wants, and nothing else.
 //
+// lab: Guarded.tells_* by bpf on 6.12, 4 s
 // lab: Guarded.* by team on 6.12, 20 s, long
 // lab: Guarded.* by bond on 6.12, 20 s, long
 #include "kernel/netlink/local_routes.h"
@@ -123,6 +124,36 @@ TEST_F(Guarded, knows_a_local_route_before_its_next_poll) {
     }
     std::ranges::sort(times.begin() + 1, times.end());
     EXPECT_LT(times[3], 500ms) << "the median without the first";
+}
+
+/// The kernel has the tag beside the frame when the guard sees it.
+TEST_F(Guarded, tells_a_neighbour_of_a_vlan_from_one_that_repeats_itself_without) {
+    start("arp");
+    if (sh(wires_.host(), "ip link add link team0 name team0.7 up type vlan id 7").status != 0)
+        GTEST_SKIP() << "this kernel has no VLAN devices (8021q)";
+    const PacketSocket from(wires_.client(), "client0");
+    const auto ask = [&](const char* sender, bool in_vlan) {
+        const auto from_mac = mac("02:00:00:00:07:07");
+        const auto request = arp_request(from_mac, sender, "10.0.0.99");
+        const std::string bytes(reinterpret_cast<const char*>(request.data()) + 14, request.size() - 14);
+        from.send(in_vlan ? tagged(broadcast_mac, from_mac, 7, ether_arp, bytes) : request);
+    };
+    const auto drops = [&](const char* sender, bool in_vlan) {
+        const auto before = dropped();
+        return eventually("requests are dropped", [&] {
+            ask(sender, in_vlan);
+            return dropped() >= before + 2;
+        });
+    };
+    ASSERT_TRUE(drops("10.0.0.78", true)) << "it does not know the VLAN";
+    ASSERT_TRUE(drops("10.0.0.77", false));
+    std::this_thread::sleep_for(100ms); // all have come
+    const auto before = dropped();
+    ask("10.0.0.77", true); // the kernel's table of neighbours has one for each device
+    ask("10.0.0.77", true);
+    EXPECT_TRUE(eventually("the second is dropped", [&] { return dropped() > before; }));
+    std::this_thread::sleep_for(100ms);
+    EXPECT_EQ(before + 1, dropped());
 }
 
 TEST(LocalRoutes, are_the_only_routes_that_the_guard_hears_of) {

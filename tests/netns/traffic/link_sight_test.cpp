@@ -4,7 +4,7 @@
 //
 // lab: */LostLink.costs_few_packets_by_hash/killed */LostLink.lets_the_backup_*/frozen by bond on 6.1, 15 s
 // lab: */LostLink.* by bond, 75 s, long
-// lab: */LostLink.costs_few_packets_by_hash/* by team, 12 s
+// lab: */LostLink.costs_few_packets_by_hash/killed by team, 6 s
 #include "netns/configs.h"
 #include "support/traffic/traffic.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <fstream>
@@ -9,15 +10,15 @@
 
 namespace teamo::test {
 
-/// In bytes (VmSize of /proc/PID/status).
+/// In bytes.
 inline std::uint64_t address_space_of(pid_t process) {
     std::ifstream file("/proc/" + std::to_string(process) + "/statm");
     std::uint64_t pages = 0;
     file >> pages;
-    return pages * 4096;
+    return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// It maps terabytes for its notes, in a library of its own (g++) or not (clang++).
+/// It reserves terabytes (x86-64, and arm64 with 48 bits), in a library of its own (g++) or not (clang++).
 inline bool has_address_sanitizer(pid_t process) {
     return address_space_of(process) > std::uint64_t{1} << 40;
 }

@@ -147,9 +147,14 @@ bool TeamUnderTest::answers() const {
     return socket && payload_of(socket->ask("StateDump", {}, 1s));
 }
 
-std::string TeamUnderTest::item(const std::string& path) const {
+std::optional<std::string> TeamUnderTest::ask(std::string_view method,
+                                              const std::vector<std::string>& arguments) const {
     const auto socket = ControlSocket::to(device_);
-    return socket ? payload_of(socket->ask("StateItemValueGet", {path})).value_or("") : "";
+    return socket ? payload_of(socket->ask(method, arguments)) : std::nullopt;
+}
+
+std::string TeamUnderTest::item(const std::string& path) const {
+    return ask("StateItemValueGet", {path}).value_or("");
 }
 
 void TeamUnderTest::set_item(const std::string& path, const std::string& value) const {

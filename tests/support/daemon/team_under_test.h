@@ -68,6 +68,9 @@ public:
     std::string log() const;
 
     bool answers() const;
+    /// The payload of the control socket's reply; none if it is an error, or no daemon listens.
+    std::optional<std::string> ask(std::string_view method,
+                                   const std::vector<std::string>& arguments = {}) const;
     /// The output of `teamdctl TEAM state item get PATH`; "" if there is no such item.
     std::string item(const std::string& path) const;
     void set_item(const std::string& path, const std::string& value) const;

@@ -79,7 +79,7 @@ TEST(BenchPeer, ends_a_connection_without_an_order) {
     EXPECT_TRUE(read_totals_of(local, server->port(), never)) << "its one thread is free again";
 }
 
-#ifndef __SANITIZE_ADDRESS__ // it needs address space for itself
+#ifndef TEAMO_SANITIZED // the address sanitizer needs address space for itself
 /// Bounds the address space of this process; a thread takes megabytes of it for its stack.
 class LittleSpace {
 public:
