@@ -8,6 +8,7 @@
 #include "dbus_server.h"
 #include "dry_run.h"
 #include "ignored_settings.h"
+#include "json/parse.h"
 #include "kernel/files/files.h"
 #include "options.h"
 #include "process.h"
@@ -60,6 +61,39 @@ Result<std::string> configuration_text(const Options& options, const Log& log) {
     if (options.config_text || !options.config_file) return options.config_text.value_or("{}");
     auto text = read_file(*options.config_file);
     return text ? text : within("configuration", std::move(text.error()));
+}
+
+std::string usual_pid_path(std::string_view team) { return fmt::format("{}/{}.pid", run_directory, team); }
+
+/// For -k and -e, which need no more of a configuration that may be wrong by now.
+Result<std::string> name_of_team(const Options& options, std::string_view text) {
+    auto name = options.team_device;
+    if (name.empty()) {
+        const auto document = json::parse(text);
+        if (!document) return fail(EINVAL, "configuration: " + document.error().text);
+        const auto* device = document->find("device");
+        if (device != nullptr && device->string() != nullptr) name = *device->string();
+    }
+    if (name.empty()) return fail(EINVAL, "Team device name not specified.");
+    if (name.find('/') != std::string::npos)
+        return fail(EINVAL, fmt::format("\"{}\" is no name of a device", name));
+    return name;
+}
+
+/// -k and -e.
+int ask_running(const Options& options, std::string_view text, Log& log) {
+    const auto name = name_of_team(options, text);
+    if (!name) return refused(log, name.error());
+    log.set_team(*name);
+    const auto path = options.pid_file.value_or(usual_pid_path(*name));
+    if (options.command == Options::Command::kill) {
+        const auto killed = kill_by(path, kill_patience);
+        if (!killed) log(Level::error, killed.error().text);
+        return killed ? success : failure;
+    }
+    if (running_by(path)) return success;
+    if (::access(path.c_str(), R_OK) < 0 && errno == EACCES) log(Level::error, path + ": Permission denied");
+    return failure;
 }
 
 /// As teamd without `device`: the first "team%d" that is free.
@@ -263,15 +297,13 @@ int main(Options options) {
             std::puts(text_of(diagnostic, file).c_str()); // fmt::print() throws if nobody reads
         return read.has_errors() ? failure : success;
     }
+    if (options.command == Options::Command::kill || options.command == Options::Command::check_running)
+        return ask_running(options, *text, log);
     auto accepted = accept(std::move(read), file);
     if (!accepted) return refused(log, accepted.error(), message_id::config_refused);
     for (const auto& warning : accepted->warnings)
         log(Level::warning, warning);
     auto& configuration = accepted->configuration;
-    const bool by_name =
-        options.command == Options::Command::kill || options.command == Options::Command::check_running;
-    if (configuration.team.device.empty() && by_name)
-        return refused(log, {EINVAL, "Team device name not specified."});
     if (configuration.team.device.empty()) {
         auto name = free_team_name();
         if (!name) return refused(log, name.error());
@@ -285,20 +317,13 @@ int main(Options options) {
         options.metrics_file = std::filesystem::absolute(*options.metrics_file).string();
     if (options.config_text) options.config_file.reset();
     if (options.config_file) options.config_file = std::filesystem::absolute(*options.config_file).string();
-    const auto usual_pid_path = fmt::format("{}/{}.pid", run_directory, configuration.team.device);
-    const auto pid_path = std::filesystem::absolute(options.pid_file.value_or(usual_pid_path)).string();
-    options.pid_file = pid_path;
-    const auto status_of = [&log](const Result<>& done) {
-        if (done) return success;
-        log(Level::error, done.error().text);
-        return failure;
-    };
-    switch (options.command) {
-    case Options::Command::check_running: return running_by(pid_path) ? success : failure;
-    case Options::Command::kill: return status_of(kill_by(pid_path, kill_patience));
-    case Options::Command::dry_run: return status_of(dry_run(configuration, options));
-    case Options::Command::check_configuration:
-    case Options::Command::run: break;
+    options.pid_file =
+        std::filesystem::absolute(options.pid_file.value_or(usual_pid_path(configuration.team.device)))
+            .string();
+    if (options.command == Options::Command::dry_run) {
+        const auto done = dry_run(configuration, options);
+        if (!done) log(Level::error, done.error().text);
+        return done ? success : failure;
     }
     for (const auto& sentence : ignored_settings(configuration))
         log(Level::warning, sentence);

@@ -92,7 +92,7 @@ _teamoctl() {
         state) choices='dump view item' ;;
         'state item') choices='get set' ;;
         'state item get') choices='setup.runner_name setup.debug_level setup.pid runner.active_port' ;;
-        'state item set') choices='setup.debug_level runner.active_port' ;;
+        'state item set') choices='setup.debug_level runner.active_port ports.' ;;
         'state item set runner.active_port') choices=$(_teamoctl_ports "${words[0]}") ;;
         port) choices='add remove present config' ;;
         'port add') choices=$(_teamoctl_devices "${words[0]}") ;;

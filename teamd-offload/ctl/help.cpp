@@ -37,9 +37,10 @@ port of an activebackup team. With -v it prints more. The output is teamdctl's.)
 names with dots between them, for example runner.active_port. Quote a name that
 contains dots: 'ports."eth1.100".link.up'.)"},
     {"state item set", "change one item of the state",
-     R"(Changes one item of the state. Two items can be changed: setup.debug_level, and
-runner.active_port of an activebackup team. A port without a link is refused as
-the active port. The active port stays until a port changes.)"},
+     R"(Changes one item of the state. Three items can be changed: setup.debug_level;
+runner.active_port of an activebackup team; with the runner lacp
+ports.PORT.runner.aggregator.selected, to true. A port without a link is refused
+as the active port. The active port stays until a port changes.)"},
     {"port add", "add a device to the team",
      R"(Adds a device to the team. The device must be in the network namespace of the
 team. Its present settings are saved, and are restored when it leaves the team.)"},

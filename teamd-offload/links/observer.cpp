@@ -33,7 +33,10 @@ void Observer::catch_up() {
     if (stale_)
         if (const auto read = refresh(); !read) log_(Level::error, read.error().text);
     for (const auto device : std::exchange(to_reread_, {}))
-        if (auto link = control_.read(device)) links_.insert_or_assign(device, std::move(*link));
+        if (auto link = control_.read(device))
+            links_.insert_or_assign(device, std::move(*link));
+        else if (link.error().number != ENODEV)
+            stale_ = true; // read again within a second
 }
 
 void Observer::reread(const std::set<IfIndex>& devices) {

@@ -11,7 +11,8 @@ namespace {
 
 bool hashes_by_cpu(const TeamConfig& config) { return has(hash_fields_of(config.runner), HashField::cpu); }
 
-/// What only a new device can have.
+} // namespace
+
 Result<> check_kept(const TeamContext& context, const TeamConfig& next) {
     constexpr auto again = "stop the team and start it again";
     const auto& datapath = *context.datapath;
@@ -34,6 +35,8 @@ Result<> check_kept(const TeamContext& context, const TeamConfig& next) {
                                 name_of(context.config().runner), name_of(next.runner), again));
     return {};
 }
+
+namespace {
 
 /// Of ports that the team has had before, each failed join was reported then.
 Result<> check_new_ports(const TeamContext& context, const PortSet& ports, const TeamConfig& next) {

@@ -18,6 +18,9 @@ struct Reload {
     std::unique_ptr<Datapath> datapath{};
 };
 
+/// ENOTSUP: `next` has what only a new device can have.
+Result<> check_kept(const TeamContext& context, const TeamConfig& next);
+
 /// Changes nothing. `file`: the text's name in messages. EINVAL: an error in the text, or a port that cannot
 /// join. ENOTSUP: a running team cannot change into it.
 Result<Reload> plan_reload(TeamParts& parts, std::string_view text, std::string_view file);

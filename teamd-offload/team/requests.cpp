@@ -82,6 +82,11 @@ struct Begin {
             const auto* why = read.refusal();
             return failed(why == nullptr ? "" : text_of(*why));
         }
+        if (const auto kept = check_kept(context(), read.configuration->team); !kept)
+            return failed(kept.error().text);
+        const auto path = "/ports/" + request.port;
+        for (const auto& diagnostic : read.diagnostics)
+            if (diagnostic.pointer.starts_with(path)) context().log(Level::warning, text_of(diagnostic));
         read.configuration->team.debug_level = context().config().debug_level; // by option or by request
         context().configuration = {.team = std::move(read.configuration->team),
                                    .document = std::move(document)}; // dumps show the document as it was sent

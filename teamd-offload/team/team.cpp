@@ -286,6 +286,7 @@ void Team::poll_unreported() {
     if (stale) context.observer->catch_up();
     subsystems.losses->poll();
     ports.poll_guard();
+    ports.poll_filters();
     const bool limits = ports.update_gso_limits();
     // The team driver sets the addresses of its ports itself.
     const bool addresses = !context.datapath->kernel_manages_ports() && uppers.update_addresses();

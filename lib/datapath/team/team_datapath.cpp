@@ -115,8 +115,9 @@ Result<> TeamDatapath::attach_port(IfIndex port, Slot /*slot*/) {
 Result<> TeamDatapath::detach_port(IfIndex port, bool made) {
     counters_.forget(port);
     // A filter of a BPF team whose device is gone would drop all packets that arrive.
-    TEAMO_TRY(detach(port, made));
-    return release_slave(links_, port, team_);
+    auto detached = detach(port, made);
+    auto released = release_slave(links_, port, team_);
+    return released ? detached : released;
 }
 
 Result<> TeamDatapath::set_mode(TransmitMode mode) {
@@ -242,7 +243,7 @@ Result<BucketMeter*> TeamDatapath::meter() {
     if (!meter_) {
         auto opened = BucketMeter::open(team_);
         if (!opened) {
-            meter_refused_ = opened.error();
+            if (!is_passing(opened.error())) meter_refused_ = opened.error();
             return tl::unexpected(opened.error());
         }
         meter_ = std::move(*opened);

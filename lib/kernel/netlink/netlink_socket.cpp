@@ -7,6 +7,8 @@
 #include <netlink/genl/genl.h>
 #include <sys/socket.h>
 
+#include <cstring>
+
 namespace teamo {
 namespace {
 
@@ -42,8 +44,21 @@ int on_valid(nl_msg* message, void* context) noexcept {
     return NL_OK;
 }
 
-int on_finish(nl_msg* /*message*/, void* context) noexcept {
+int on_acknowledged(nl_msg* /*message*/, void* context) noexcept {
     static_cast<Answer*>(context)->done = true;
+    return NL_STOP;
+}
+
+/// The kernel ends a dump that failed with its error in this message (net/netlink/af_netlink.c:
+/// netlink_dump).
+int on_finish(nl_msg* message, void* context) noexcept {
+    auto* answer = static_cast<Answer*>(context);
+    const auto* header = nlmsg_hdr(message);
+    int error = 0;
+    if (nlmsg_datalen(header) >= static_cast<int>(sizeof error))
+        std::memcpy(&error, nlmsg_data(header), sizeof error);
+    if (error < 0) answer->error = -error;
+    answer->done = true;
     return NL_STOP;
 }
 
@@ -148,7 +163,7 @@ Result<> NetlinkSocket::exchange(nl_msg* message, const Receiver& receiver) {
     answer.single = (nlmsg_hdr(message)->nlmsg_flags & (NLM_F_ACK | NLM_F_DUMP)) == 0;
     const auto callbacks = callbacks_for(answer);
     nl_cb_set(callbacks.get(), NL_CB_FINISH, NL_CB_CUSTOM, on_finish, &answer);
-    nl_cb_set(callbacks.get(), NL_CB_ACK, NL_CB_CUSTOM, on_finish, &answer);
+    nl_cb_set(callbacks.get(), NL_CB_ACK, NL_CB_CUSTOM, on_acknowledged, &answer);
     nl_cb_err(callbacks.get(), NL_CB_CUSTOM, on_error, &answer);
 
     if (const int error = nl_send_auto(socket_.get(), message); error < 0)

@@ -147,6 +147,8 @@ Result<> detach(IfIndex device, bool remove_clsact) {
             TEAMO_TRY(detach_filters(device, point, filters, priority));
     }
     if (!remove_clsact || others) return {};
+    // Removed by somebody else: the kernel then has a placeholder there, and answers EINVAL.
+    if (TEAMO_TRY(lacks_clsact(device))) return {};
     auto qdisc = hook_of(device, static_cast<bpf_tc_attach_point>(BPF_TC_INGRESS | BPF_TC_EGRESS));
     if (const int error = bpf_tc_hook_destroy(&qdisc); error < 0 && error != -ENOENT)
         return fail_errno(-error, "clsact qdisc");

@@ -73,7 +73,7 @@ bool check(const TeamdConfiguration& found) {
     for (const auto& diagnostic : read.diagnostics)
         put(text_of(diagnostic, found.where) + "\n");
     if (!read.configuration) {
-        put(fmt::format("{}: does not start, neither with teamd nor with teamd-offload\n", found.where));
+        put(fmt::format("{}: does not start with teamd-offload\n", found.where));
         return false;
     }
     const auto& team = read.configuration->team;

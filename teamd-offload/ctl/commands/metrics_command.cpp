@@ -18,6 +18,8 @@ CommandResult metrics_of_all_teams(const Options& options, Arguments) {
     std::error_code failed;
     for (const auto& entry : std::filesystem::directory_iterator("/run/teamd", failed))
         if (entry.path().extension() == ".sock") teams.push_back(entry.path().stem().string());
+    if (failed && failed != std::errc::no_such_file_or_directory)
+        return fail_errno(failed.value(), "/run/teamd");
     std::ranges::sort(teams);
     std::vector<json::Value> states;
     auto status = ExitStatus::success;

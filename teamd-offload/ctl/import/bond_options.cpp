@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ctl/import/bond_options.h"
 
+#include "base/mac_address.h"
 #include "base/whole_number.h"
 
 #include <fmt/format.h>
@@ -317,7 +318,11 @@ Result<ImportedTeam> team_of(const BondSetup& bond) {
     ImportedTeam team{.document = json::Object{{"device", bond.device}}, .lost = lost_options(bond)};
     team.lost.insert(team.lost.end(), bond.remarks.begin(), bond.remarks.end());
     auto& document = team.document;
-    if (!bond.address.empty()) document.set("hwaddr", bond.address);
+    if (parse_mac_address(bond.address))
+        document.set("hwaddr", bond.address);
+    else if (!bond.address.empty() && bond.address != "none")
+        team.lost.push_back(fmt::format("{}: hardware address {}: the team takes that of its first port",
+                                        bond.device, bond.address));
     auto runner = runner_of(options, mode);
     const auto name = *runner.find("name")->string();
     document.set("runner", std::move(runner));

@@ -211,15 +211,19 @@ std::vector<BondSetup> bonds_of_ifupdown(std::string text) {
         key.erase(0, 5);
         if (key == "master")
             masters[device] = value;
-        else if (key == "slaves" || key == "ports")
-            for (auto& port : shell_words(value)) {
+        else if (key == "slaves" || key == "ports") {
+            const auto words = shell_words(value);
+            if (words.empty() && !value.empty())
+                devices[device].remarks.push_back(
+                    fmt::format("{}: bond-{} {}: add the ports to \"ports\"", device, key, value));
+            for (const auto& port : words) {
                 if (port == "all")
                     devices[device].remarks.push_back(
                         fmt::format("{}: bond-slaves all: add the ports to \"ports\"", device));
                 else if (port != "none")
                     devices[device].port(port);
             }
-        else if (key == "primary")
+        } else if (key == "primary")
             devices[device].options[key] = value.substr(0, value.find_first_of(" \t"));
         else
             devices[device].options[key] = value;

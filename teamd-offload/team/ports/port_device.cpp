@@ -174,6 +174,18 @@ void PortSet::attach_refused() {
     attach_rest();
 }
 
+void PortSet::poll_filters() {
+    if (ports_.empty()) return;
+    const auto& port = ports_[++polled_ % ports_.size()];
+    auto* before = context_.journal.port(port.index);
+    if (before == nullptr || unattached_.contains(port.index)) return;
+    if (!context_.datapath->makes_something(port.index).value_or(false)) return;
+    context_.log(
+        Level::warning,
+        fmt::format("port {}: its tc filters were removed (clsact); they are attached again", port.name));
+    if (const auto attached = attach(*before); !attached) note_unattached(port, attached.error());
+}
+
 bool PortSet::has_unattached() const {
     return std::ranges::any_of(unattached_, [](const auto& entry) { return entry.second.again; });
 }

@@ -86,6 +86,9 @@ public:
     void attach_all();
     /// Tries again where it was refused.
     void attach_refused();
+    /// Every second, for one port after the other: another program may have removed clsact, and our filters
+    /// with it.
+    void poll_filters();
     /// Notes that an adopted port could not be attached.
     void note_unattached(const TeamPort& port, const Error& error);
     /// True: a pass within a second is needed for that.
@@ -216,6 +219,7 @@ private:
         bool again = true; ///< by the next pass
     };
     std::map<IfIndex, Unattached> unattached_; ///< by attach_all()
+    std::size_t polled_ = 0;                   ///< by poll_filters()
     std::map<IfIndex, Error> leave_failures_;  ///< for take_leave_result()
 };
 

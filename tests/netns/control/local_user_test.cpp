@@ -36,7 +36,7 @@ TEST(LocalUser, reaches_no_file_and_no_device_of_the_daemon) {
     const auto journal = content("/run/teamd-offload/team0.json");
     const auto pid = std::to_string(team.pid());
     const std::vector<std::string> of_others{"ls /run/teamd", "ls /run/teamd-offload",
-                                             "cat /run/teamd/team0.pid"};
+                                             "cat /run/teamd/team0.pid", teamoctl_program() + " metrics"};
     const std::vector<std::string> of_all{
         "cat /run/teamd-offload/team0.json",
         "ln -s /etc/passwd /run/teamd-offload/team0.json.new",

@@ -166,6 +166,28 @@ TEST(ForeignPrograms, keeps_an_empty_clsact) {
     EXPECT_EQ("", must(wires.host(), "tc filter show dev eth1 ingress"));
 }
 
+TEST(ForeignPrograms, that_remove_clsact_lose_no_port) {
+    const Cabling wires(2, FarSide::lag_switch);
+    const auto whole = snapshot(wires.host(), "eth1");
+    TeamUnderTest team(loadbalance(2));
+    bring_up(wires, team);
+    const auto filters = [&](const char* port) {
+        return sh(wires.host(),
+                  fmt::format("tc filter show dev {0} ingress; tc filter show dev {0} egress", port))
+            .out;
+    };
+    ASSERT_NE("", filters("eth1"));
+    must(wires.host(), "tc qdisc del dev eth1 clsact; tc qdisc del dev eth2 clsact");
+    EXPECT_TRUE(eventually("the filters are there again",
+                           [&] { return !filters("eth1").empty() && !filters("eth2").empty(); }));
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+    must(wires.host(), "tc qdisc del dev eth1 clsact");
+    EXPECT_EQ(0, team.teamoctl({"port", "remove", "eth1"}).status);
+    EXPECT_TRUE(reaches(wires.host(), client_v4));
+    EXPECT_EQ("", difference(whole, snapshot(wires.host(), "eth1")));
+    EXPECT_EQ(0, team.stop());
+}
+
 TEST(ForeignPrograms, keeps_filters_added_later) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2));

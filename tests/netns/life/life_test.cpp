@@ -38,7 +38,10 @@ TEST(Daemon, goes_to_the_background_and_ends_by_option_k) {
     EXPECT_TRUE(file_exists("/run/teamd/team0.pid"));
     EXPECT_EQ(0, daemon({"-e", "-t", "team0"}).status);
     EXPECT_EQ(0, daemon({"-e", "-f", config.path()}).status);
-    const auto killed = daemon({"-k", "-t", "team0"});
+    const ConfigFile wrong(R"({"device": "team0", "runner": {"name": "lcap"}})"); // since the start
+    EXPECT_EQ(0, daemon({"-e", "-f", wrong.path()}).status);
+    EXPECT_EQ(1, daemon({"-k", "-t", "../team0"}).status);
+    const auto killed = daemon({"-k", "-t", "team1", "-t", "team0", "-f", wrong.path()});
     EXPECT_EQ(0, killed.status) << killed.err;
     EXPECT_FALSE(exists(wires.host(), "team0"));
     EXPECT_FALSE(file_exists("/run/teamd/team0.pid"));

@@ -53,6 +53,17 @@ TEST(ImportBond, makes_the_runner_of_each_mode) {
               part(imported(bond({{"mode", "balance-rr"}, {"packets_per_slave", "0"}})), "runner"));
 }
 
+TEST(ImportBond, takes_only_an_address_that_is_one) {
+    auto setup = bond({});
+    setup.address = "02:00:00:00:00:07";
+    EXPECT_EQ(R"("02:00:00:00:00:07")", part(imported(setup), "hwaddr"));
+    setup.address = "none"; // networkd
+    EXPECT_EQ("", part(imported(setup), "hwaddr"));
+    setup.address = "random"; // ifupdown
+    EXPECT_EQ("", part(imported(setup), "hwaddr"));
+    EXPECT_THAT(imported(setup).lost, Contains(HasSubstr("hardware address random")));
+}
+
 TEST(ImportBond, names_a_mode_without_a_counterpart) {
     EXPECT_THAT(imported(bond({{"mode", "balance-alb"}})).lost,
                 ElementsAre(HasSubstr("mode balance-alb: no counterpart")));
