@@ -8,11 +8,11 @@
 #include "dbus_server.h"
 #include "dry_run.h"
 #include "ignored_settings.h"
-#include "json/parse.h"
 #include "kernel/files/files.h"
 #include "options.h"
 #include "process.h"
 #include "team/team.h"
+#include "json/parse.h"
 
 #include <malloc.h>
 #include <sched.h>
@@ -290,6 +290,8 @@ int main(Options options) {
     Log log("teamd-offload", options.log_output);
     const auto text = configuration_text(options, log);
     if (!text) return refused(log, text.error());
+    if (options.command == Options::Command::kill || options.command == Options::Command::check_running)
+        return ask_running(options, *text, log);
     const auto file = options.config_text ? "-c" : options.config_file.value_or("-c"); // for messages
     auto read = read_configuration(*text, options.team_device);
     if (options.command == Options::Command::check_configuration) {
@@ -297,8 +299,6 @@ int main(Options options) {
             std::puts(text_of(diagnostic, file).c_str()); // fmt::print() throws if nobody reads
         return read.has_errors() ? failure : success;
     }
-    if (options.command == Options::Command::kill || options.command == Options::Command::check_running)
-        return ask_running(options, *text, log);
     auto accepted = accept(std::move(read), file);
     if (!accepted) return refused(log, accepted.error(), message_id::config_refused);
     for (const auto& warning : accepted->warnings)

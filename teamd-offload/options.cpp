@@ -24,14 +24,10 @@ void add_teamds(CLI::App& app, Options& options) {
         "-e,--check", [&options] { options.command = Options::Command::check_running; },
         "-e: return 0 if a daemon is already running; --check: check the configuration");
     app.add_option("-f,--config-file", options.config_file, "Load the specified configuration file")
-        ->take_last()
         ->type_name("FILE");
     app.add_option("-c,--config", options.config_text, "Use the given JSON configuration text")
-        ->take_last()
         ->type_name("TEXT");
-    app.add_option("-p,--pid-file", options.pid_file, "Use the specified PID file")
-        ->take_last()
-        ->type_name("FILE");
+    app.add_option("-p,--pid-file", options.pid_file, "Use the specified PID file")->type_name("FILE");
     app.add_flag("-g,--debug", options.debug, "Increase verbosity");
     const std::map<std::string, LogOutput> outputs{{"stdout", LogOutput::standard_output},
                                                    {"stderr", LogOutput::standard_error},
@@ -39,20 +35,16 @@ void add_teamds(CLI::App& app, Options& options) {
     app.add_option("-l,--log-output", options.log_output,
                    "Force teamd log output to stdout, stderr or syslog")
         ->transform(CLI::Transformer(outputs).description("{stdout,stderr,syslog}"))
-        ->take_last()
         ->type_name("OUTPUT");
     app.add_flag("-r,--force-recreate", options.force_recreate,
                  "Force team device recreation in case it already exists");
     app.add_flag("-o,--take-over", options.take_over, "Take over the device if it already exists");
     app.add_flag("-N,--no-quit-destroy", options.no_quit_destroy, "Do not destroy the device on quit");
     app.add_option("-t,--team-dev", options.team_device, "Use the specified team device")
-        ->take_last()
         ->type_name("DEVICE");
     app.add_flag("-n,--no-ports", options.no_ports, "Start without ports");
     app.add_flag("-D,--dbus-enable", options.dbus, "Enable D-Bus interface");
-    app.add_option("-Z,--zmq-enable", options.zmq_address, "Enable ZeroMQ interface")
-        ->take_last()
-        ->type_name("ADDRESS");
+    app.add_option("-Z,--zmq-enable", options.zmq_address, "Enable ZeroMQ interface")->type_name("ADDRESS");
     app.add_flag_callback(
         "-U,--usock-enable", [&options] { options.usock = true; },
         "Enable UNIX domain socket interface (default)");
@@ -73,15 +65,12 @@ void add_ours(CLI::App& app, Options& options) {
            [&options, datapaths](const std::string& name) { options.datapath = datapaths.at(name); },
            "Select the datapath: auto, team, bond or bpf")
         ->check(CLI::IsMember(datapaths))
-        ->take_last()
         ->type_name("DATAPATH");
     app.add_option("--metrics-file", options.metrics_file,
                    "Write metrics for Prometheus to this file every 10 seconds")
-        ->take_last()
         ->type_name("FILE");
     app.add_option_function<std::string>(
            "-L,--lacp-directory", [](const std::string&) {}, "Ignored; accepted for SONiC's scripts")
-        ->take_last()
         ->type_name("DIRECTORY");
 }
 
@@ -91,6 +80,7 @@ std::variant<Options, int> parse_options(int argc, char** argv) {
     Options options;
     bool version = false;
     CLI::App app("Link aggregation with TSO: a replacement for teamd(8)", "teamd-offload");
+    app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast); // as getopt_long(3)
     add_teamds(app, options);
     add_ours(app, options);
     app.add_flag("-v,-V,--version", version, "Show version");

@@ -7,11 +7,6 @@
 #include <algorithm>
 
 namespace teamo {
-namespace {
-
-bool hashes_by_cpu(const TeamConfig& config) { return has(hash_fields_of(config.runner), HashField::cpu); }
-
-} // namespace
 
 Result<> check_kept(const TeamContext& context, const TeamConfig& next) {
     constexpr auto again = "stop the team and start it again";
@@ -37,6 +32,8 @@ Result<> check_kept(const TeamContext& context, const TeamConfig& next) {
 }
 
 namespace {
+
+bool hashes_by_cpu(const TeamConfig& config) { return has(hash_fields_of(config.runner), HashField::cpu); }
 
 /// Of ports that the team has had before, each failed join was reported then.
 Result<> check_new_ports(const TeamContext& context, const PortSet& ports, const TeamConfig& next) {

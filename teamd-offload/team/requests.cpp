@@ -84,7 +84,7 @@ struct Begin {
         }
         if (const auto kept = check_kept(context(), read.configuration->team); !kept)
             return failed(kept.error().text);
-        const auto path = "/ports/" + request.port;
+        const auto path = "/ports/" + request.port + "/"; // eth1 is not eth10
         for (const auto& diagnostic : read.diagnostics)
             if (diagnostic.pointer.starts_with(path)) context().log(Level::warning, text_of(diagnostic));
         read.configuration->team.debug_level = context().config().debug_level; // by option or by request
