@@ -204,9 +204,9 @@ Result<> ForwardPrograms::write_team(const Tables& tables) {
     return write(loaded_->team(), 0, &team);
 }
 
-Result<> ForwardPrograms::write_drains(const Tables& now, const Tables& next) {
+Result<> ForwardPrograms::write_drains(const Tables& now, const Tables& next, bool all) {
     for (std::uint32_t slot = 0; slot < next.drain.size(); ++slot) {
-        if (now.drain[slot] == next.drain[slot]) continue;
+        if (!all && now.drain[slot] == next.drain[slot]) continue;
         const auto nanoseconds = static_cast<std::uint64_t>(next.drain[slot].count());
         TEAMO_TRY(write(loaded_->drains(), slot, &nanoseconds));
     }
@@ -278,7 +278,7 @@ Result<> ForwardPrograms::apply(const Tables& tables) {
     const auto write_one = [&](TableWrite what) -> Result<> {
         switch (what) {
         case TableWrite::stop: return write_live(staying_live(now, tables));
-        case TableWrite::drains: return write_drains(now, tables);
+        case TableWrite::drains: return write_drains(now, tables, all);
         case TableWrite::team: return write_team(tables);
         case TableWrite::devices: return write_devices(now, tables, all);
         case TableWrite::cpu_slots: return write_cpu_slots(now, tables, all);

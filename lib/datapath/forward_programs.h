@@ -49,7 +49,7 @@ private:
     Result<> write_team(const Tables& tables);
     Result<> write_devices(const Tables& now, const Tables& next, bool all);
     void learn_device(IfIndex port) const;
-    Result<> write_drains(const Tables& now, const Tables& next);
+    Result<> write_drains(const Tables& now, const Tables& next, bool all);
     Result<> write_cpu_slots(const Tables& now, const Tables& next, bool all);
     Result<> write_buckets(const Tables& now, const Tables& next, bool all);
 

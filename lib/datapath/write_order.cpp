@@ -55,7 +55,7 @@ bool devices_differ(const Tables& now, const Tables& next) {
 
 std::vector<TableWrite> write_order(const Tables& now, const Tables& next) {
     std::vector<TableWrite> between;
-    if (now.drain != next.drain) between.push_back(TableWrite::drains);
+    if (now.drain != next.drain || now == Tables{}) between.push_back(TableWrite::drains);
     if (team_part(now) != team_part(next)) between.push_back(TableWrite::team);
     const bool devices = devices_differ(now, next) || now == Tables{};
     if (devices && now.ports != next.ports) between.push_back(TableWrite::devices);

@@ -32,7 +32,8 @@ LiveSlots live_slots(const Tables& tables);
 /// The slots that carry in both tables and keep their device.
 LiveSlots staying_live(const Tables& now, const Tables& next);
 
-/// What differs: first what stops, last what starts, and between them what the starting slots need.
+/// What differs: first what stops, last what starts, and between them what the starting slots need. `now` is
+/// Tables{} if it is unknown, as after a failed write: then everything is written.
 std::vector<TableWrite> write_order(const Tables& now, const Tables& next);
 
 } // namespace teamo

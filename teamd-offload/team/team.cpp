@@ -297,7 +297,8 @@ void Team::poll_unreported() {
 /// Events that are read here do not wake the loop any more, so the pass for them runs here.
 control::Reply Team::answer(const control::Request& request) {
     context.observer->catch_up();
-    static_cast<void>(update_ports());
+    // A request may add a device that has just returned: every part must have forgotten the former one.
+    if (update_ports() && ports.has_returned()) pass();
     const auto make_reply = begin_request(*this, request);
     pass();
     return make_reply();

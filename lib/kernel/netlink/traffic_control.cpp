@@ -109,6 +109,10 @@ std::optional<TcFilter> parse_tc_filter(const nlmsghdr* message) {
 }
 
 Result<bool> lacks_clsact(IfIndex device) {
+    // A filter shows that it is there. Asked for the qdisc itself, the kernel tells all who listen, as of a
+    // change (net/sched/sch_api.c: qdisc_notify).
+    for (const auto minor : {TC_H_MIN_INGRESS, TC_H_MIN_EGRESS})
+        if (!TEAMO_TRY(read_filters(device, minor)).empty()) return false;
     auto socket = TEAMO_TRY(NetlinkSocket::open(NETLINK_ROUTE));
     bool there = false;
     // With a parent the kernel returns the qdisc only if the request has NLM_F_ECHO, and nothing if it was

@@ -63,6 +63,8 @@ public:
     // ---- a pass (port_set.cpp) -----------------------------------------------------------------------
     /// Removes ports whose device is gone, or that another program removed, from the set. Touches no device.
     void drop_lost();
+    /// True if a device that was lost may be there again: nothing may join it before a pass has ended.
+    bool has_returned() const { return !returned_.empty(); }
     /// Steps the link watches by what the observer shows.
     void step_watches();
     /// The slow part: restores ports that left, adds ports that appeared or that other programs added.

@@ -188,6 +188,21 @@ TEST(ForeignPrograms, that_remove_clsact_lose_no_port) {
     EXPECT_EQ(0, team.stop());
 }
 
+/// The daemon looks for its filters every second. The kernel would tell `tc monitor` if it asked for clsact.
+TEST(ForeignPrograms, that_listen_to_tc_hear_nothing_of_a_team_at_rest) {
+    const Cabling wires(1, FarSide::lag_switch);
+    TeamUnderTest team(loadbalance(1));
+    bring_up(wires, team);
+    auto monitor = Process::start({.argv = {"tc", "monitor"}, .in = &wires.host()});
+    EXPECT_TRUE(eventually("tc monitor listens", [&] {
+        must(wires.host(), "tc qdisc add dev lo clsact; tc qdisc del dev lo clsact");
+        return monitor.out().find("dev lo") != std::string::npos;
+    }));
+    std::this_thread::sleep_for(1100ms);
+    EXPECT_THAT(monitor.out(), Not(HasSubstr("eth1")));
+    EXPECT_EQ(0, team.stop());
+}
+
 TEST(ForeignPrograms, keeps_filters_added_later) {
     const Cabling wires(2, FarSide::open);
     TeamUnderTest team(loadbalance(2));
