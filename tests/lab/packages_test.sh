@@ -93,7 +93,7 @@ grep -h teamd-offload-compat: /run/command.log
 reaches || fail "the far end does not answer any more"
 step "libteam's teamd replaced: $count packets lost at 10,000 a second"
 [ -d "/proc/$second" ] || fail "a teamd that teamd-offload could not follow was ended"
-[[ " $(systemctl show --property=Before --value 'run-*.service') " == *" network-pre.target "* ]] || fail "the team goes down before the network: $(systemctl show 'run-*.service')"
+[[ " $(systemctl show --property=Before --value 'teamd-offload-replaced-*.service') " == *" network-pre.target "* ]] || fail "the team goes down before the network: $(systemctl show 'teamd-offload-replaced-*.service')"
 kill "$second"
 teamd -k -t team0 || fail "teamd -k"
 # The same by libteam's unit: an upgrade hands the team over, a removal ends it.

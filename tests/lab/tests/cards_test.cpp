@@ -2,7 +2,8 @@
 //
 // A team of four real cards: its state, its traffic, and the effects of a pulled cable.
 //
-// lab: *Cards.* in -k 6.1 -p 8 -c 8, 20 s
+// lab: *Cards.* in -k 6.1 -p 4 -c 4, 15 s
+// lab: *Cards.* in -k 6.1 -p 8 -c 8, 20 s, long
 #include "lab/guest.h"
 #include "lab/lab.h"
 #include "lab/skb_sizes.h"

@@ -286,18 +286,19 @@ CpuList claimed_by(const std::string& team) {
     return cpus;
 }
 
-// lab: InterruptShapes.separates_two_teams in -k 6.1 -p 8 -c 8, 6 s
+// lab: InterruptShapes.separates_two_teams in -k 6.1 -p 4 -c 4, 6 s
+// lab: InterruptShapes.separates_two_teams in -k 6.1 -p 8 -c 8, 6 s, long
 TEST_F(InterruptShapes, separates_two_teams) {
-    ASSERT_EQ(8, cards_.size());
-    ASSERT_EQ(8, cpus_in("online").size());
-    const auto of_first = cards(4), of_second = cards(4, 4);
+    const auto half = Lab::ports() / 2;
+    ASSERT_EQ(2 * half, cpus_in("online").size());
+    const auto of_first = cards(half), of_second = cards(half, half);
     TeamUnderTest first(config_of(of_first));
     TeamUnderTest second(config_of(of_second, "", "team1"), {}, "team1");
     far_->flood(first);
     far_->flood(second, "team1");
     ASSERT_TRUE(are_placed(first, of_first));
     ASSERT_TRUE(are_placed(second, of_second));
-    EXPECT_EQ(8, all_of(places_of(cards_)).size());
+    EXPECT_EQ(2 * half, all_of(places_of(cards_)).size());
     EXPECT_EQ(claimed_by("team0"), all_of(places_of(of_first)));
     EXPECT_EQ(claimed_by("team1"), all_of(places_of(of_second)));
     expect_to_arrive(cards_);

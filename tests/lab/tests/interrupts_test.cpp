@@ -2,7 +2,8 @@
 //
 // Every card of a team gets and keeps an interrupt CPU of its own.
 //
-// lab: InterruptCpus.* in -k 6.1 -p 8 -c 8, 20 s
+// lab: InterruptCpus.* in -k 6.1 -p 4 -c 4, 15 s
+// lab: InterruptCpus.* in -k 6.1 -p 8 -c 8, 20 s, long
 #include "base/cpu_list.h"
 #include "lab/cards_in_use.h"
 #include "lab/irq_files.h"

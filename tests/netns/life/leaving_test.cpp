@@ -2,7 +2,8 @@
 //
 // When the team stops, the ports get their former settings back, and filters of other programs stay.
 //
-// lab: Restore.after_* by team, 40 s
+// lab: Restore.after_a_* Restore.after_port_* by team, 20 s
+// lab: Restore.after_each_* by team, 20 s, long
 // lab: Restore.after_* ForeignPrograms.* by bpf, 60 s, long
 #include "netns/configs.h"
 #include "netns/traffic/foreign_programs.h"
