@@ -16,20 +16,13 @@ Result<std::unique_ptr<BenchmarkPause>> BenchmarkPause::make(sd_event* loop, con
 }
 
 void BenchmarkPause::end_silent() {
-    const auto now = Clock::now();
-    std::optional<Clock::time_point> next;
     for (auto& [name, step] : steps_) {
         if (!step.before) continue;
-        if (now < step.until) {
-            next = earlier(next, step.until);
-            continue;
-        }
         if (!step.overridden)
             log_(Level::notice, fmt::format("{}: no request from the benchmark for {} s; managed as before",
                                             name_of(name), max_silence.count()));
         end(step);
     }
-    if (next) limit_->at(*next);
 }
 
 Result<> BenchmarkPause::request(BenchmarkStep name, TrialState state) {
@@ -42,8 +35,7 @@ Result<> BenchmarkPause::request(BenchmarkStep name, TrialState state) {
         return fail(ECANCELED,
                     fmt::format("the administrator has switched {} during the benchmark", name_of(name)));
     if (!step.before) step.before = step.managed();
-    step.until = Clock::now() + max_silence;
-    end_silent();
+    limit_->after(max_silence); // of all: while one step is measured, the others stay paused
     step.manage(state == TrialState::on);
     return {};
 }

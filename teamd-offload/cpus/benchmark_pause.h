@@ -22,8 +22,8 @@ public:
                                                         Interrupts& interrupts, Workers& workers);
 
     /// on, off: begins or continues a pause of this step, and sets whether it is managed; 15 s after the last
-    /// request the step is managed as before. end: at once. ECANCELED: the administrator has changed
-    /// it meanwhile (set_managed()).
+    /// request, for whichever step, all steps are managed as before. end: at once. ECANCELED: the
+    /// administrator has changed it meanwhile (set_managed()).
     Result<> request(BenchmarkStep step, TrialState state);
     /// Requested by the administrator: stays when the pause ends.
     void set_managed(BenchmarkStep step, bool managed);
@@ -41,7 +41,6 @@ private:
         std::function<bool()> managed;
         std::function<void(bool)> manage;
         std::optional<bool> before{}; ///< whether it was managed when its pause began; none: no pause
-        Clock::time_point until{};    ///< the pause ends then without another request
         bool overridden = false;      ///< the administrator has changed it since; not set back
     };
 

@@ -25,7 +25,9 @@ std::string wrong_entry(const World& world, const Model& model, unsigned port,
         settings_text(entry["address"].GetString(), entry["mtu"].GetUint(), (flags & IFF_UP) != 0,
                       (flags & IFF_PROMISC) != 0, (flags & IFF_ALLMULTI) != 0);
     const auto was = world.before(port).substr(0, world.before(port).find('\n'));
-    if (!was.empty() && has != was)
+    // One that is away may have been made again and have left while the daemon was frozen: the entry is that
+    // of the former device. It is compared when it is here again.
+    if (model.at(port).here && !was.empty() && has != was)
         return fmt::format("{} was \"{}\" before it was a port, and \"{}\" by the journal", name, was, has);
     if (!model.is_member(port)) return {};
     const auto mark = fmt::format("teamo-port-team0-{}", slot);

@@ -149,7 +149,8 @@ std::optional<double> far_process_demand(const Case& what, const Sample& round, 
 
 std::optional<double> pe_index(const Case& what, const Sample& round, Basis basis) {
     const auto time = time_on(round, basis);
-    return time ? ratio(payload(what, round) / bytes_per_megabit, 100 * time->busy()) : std::nullopt;
+    const auto sent = payload(what, round);
+    return time && sent > 0 ? ratio(sent / bytes_per_megabit, 100 * time->busy()) : std::nullopt;
 }
 
 std::optional<double> tx_packets(const Case&, const Sample& round, Basis) {
@@ -192,7 +193,8 @@ std::optional<double> packet_saving(const Case&, const Sample& round, Basis) {
 }
 
 std::optional<double> io_by_size(const Case& what, const Sample& round, Basis) {
-    return ratio(payload(what, round) / kib * 2, round.seconds);
+    const auto sent = payload(what, round);
+    return sent > 0 ? ratio(sent / kib * 2, round.seconds) : std::nullopt;
 }
 
 std::optional<double> io_measured(const Case&, const Sample& round, Basis) {

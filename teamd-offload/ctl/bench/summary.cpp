@@ -128,6 +128,10 @@ std::vector<Headline> headlines(const Results& results) {
     return lines;
 }
 
+bool was_measured(const Results& results) {
+    return std::ranges::any_of(results.cases, [](const Measured& one) { return !one.rounds.empty(); });
+}
+
 std::string tso_title(const Results& results) {
     return usual_case(results).tso ? "with TSO on" : "with TSO off";
 }

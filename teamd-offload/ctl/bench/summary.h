@@ -21,6 +21,9 @@ std::vector<Headline> headlines(const Results& results);
 /// "with TSO on", which the headlines have if any case has it.
 std::string tso_title(const Results& results);
 
+/// False: no case has a round.
+bool was_measured(const Results& results);
+
 /// The headlines as a table: a row for each figure, beside it the paper's, with a column for each way. The
 /// first row has the titles.
 std::vector<std::vector<std::string>> headline_rows(const Results& results);

@@ -35,8 +35,10 @@ std::string percent_or_dash(std::optional<double> share) {
     return share ? fmt::format("{:.0f} %", 100 * *share) : "-";
 }
 
-/// Differs from the usual case in ports, way and TSO alone.
+/// Differs from the usual case in ports, way and TSO alone. Of other loads latencies and operations matter,
+/// which this table does not have.
 bool is_in_main_table(Case what, const Case& usual) {
+    if (what.load != Load::stream) return false;
     what.ports = usual.ports;
     what.way = usual.way;
     what.tso = usual.tso;
@@ -70,7 +72,7 @@ std::string ascii(std::string text) {
 
 std::string headline_table(const Results& results) {
     auto rows = headline_rows(results);
-    if (rows.size() < 2) return "nothing was measured\n";
+    if (rows.size() < 2) return was_measured(results) ? "" : "nothing was measured\n";
     const auto titles = rows.front();
     rows.erase(rows.begin());
     for (auto& row : rows)
@@ -79,19 +81,29 @@ std::string headline_table(const Results& results) {
     return ctl::table_of(titles, std::move(rows));
 }
 
+constexpr std::string_view short_definitions =
+    "spread: highest less lowest round, by the median; of sum: of the single ports' sum; APA: the paper's "
+    "share "
+    "of it, TSO off; CPU %: busy part of the CPUs counted; us/KiB: service demand, CPU time for each KiB of "
+    "payload "
+    "(netperf); limit: what kept it from being faster. teamo-metrics(7) has all definitions.\n";
+
 std::string main_table(const Results& results, const std::vector<Comparison>& all) {
     const auto usual = usual_case(results);
     std::vector<const Measured*> shown;
     for (const auto& measured : results.cases)
         if (!measured.rounds.empty() && is_in_main_table(measured.what, usual)) shown.push_back(&measured);
+    if (shown.empty()) return "";
     std::ranges::stable_sort(shown, {}, [](const Measured* one) {
         return std::tuple(one->what.way, one->what.ports, !one->what.tso);
     });
     std::vector<Row> rows;
     for (const auto* measured : shown)
         rows.push_back(main_row(*measured, all, basis_of(results)));
-    return table_of({"way", "ports", "TSO", "Mbit/s", "spread", "of sum", "APA", "CPU %", "us/KiB", "limit"},
-                    std::move(rows));
+    return "\n" +
+           table_of({"way", "ports", "TSO", "Mbit/s", "spread", "of sum", "APA", "CPU %", "us/KiB", "limit"},
+                    std::move(rows)) +
+           std::string(short_definitions);
 }
 
 /// All that is not in the main table: what a case is takes a line of its own, to fit the width.
@@ -242,21 +254,14 @@ std::string for_terminal(const std::string& text) {
     return out;
 }
 
-constexpr std::string_view short_definitions =
-    "spread: highest less lowest round, by the median; of sum: of the single ports' sum; APA: the paper's "
-    "share "
-    "of it, TSO off; CPU %: busy part of the CPUs counted; us/KiB: service demand, CPU time for each KiB of "
-    "payload "
-    "(netperf); limit: what kept it from being faster. teamo-metrics(7) has all definitions.\n";
-
 } // namespace
 
 std::string results_text(const Results& results, const std::optional<Prices>& prices) {
     const auto all = comparisons(results);
     auto text = fmt::format("{}\n{}\nCPU time of {}\n\n", setting_text(results),
                             setup_text(usual_case(results)), basis_text(results));
-    text += headline_table(results) + "\n" + main_table(results, all) + std::string(short_definitions) +
-            other_table(results) + figures_table(results);
+    text +=
+        headline_table(results) + main_table(results, all) + other_table(results) + figures_table(results);
     if (!all.empty()) text += "\n" + ratio_lines(all);
     text += fmt::format("\nrepeatability: {}\n", repeatability(all));
     text += cpu_table(results) + nftables_line(results) + energy_line(results) + cost_lines(results, prices) +

@@ -43,6 +43,10 @@ TEST_F(Workers, binds_again_after_a_killed_benchmark) {
             "it is released", [&] { return !is_bound(); }, soon));
         benchmark.signal(SIGKILL);
     }
+    std::this_thread::sleep_for(7s);
+    ControlSocket::to("team0")->ask("BenchmarkTry", {"interrupts", "off"});
+    EXPECT_TRUE(stays(
+        "the workers wait while the interrupts are measured", [&] { return !is_bound(); }, 10s));
     EXPECT_EQ("false", team.item("workers.managed"));
     EXPECT_TRUE(eventually("it is bound again", is_bound, 40s));
     EXPECT_THAT(team.log(), HasSubstr("workers: no request from the benchmark"));

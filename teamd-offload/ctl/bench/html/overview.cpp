@@ -61,8 +61,11 @@ Table comparison_table(Subject about, const std::vector<Comparison>& all) {
 Markup first_screen(const Results& results) {
     const auto all = comparisons(results);
     const auto table = first_table(results);
+    const auto* without_headlines = was_measured(results)
+                                        ? "No throughput was measured; all figures are below."
+                                        : "Nothing was measured.";
     const auto content = element("h2", "In short") +
-                         (table.rows.empty() ? element("p", "Nothing was measured.") : markup_of(table)) +
+                         (table.rows.empty() ? element("p", without_headlines) : markup_of(table)) +
                          element("p", fmt::format("Repeatability: {}.", repeatability(all)));
     return element("section", {{"class", "first"}}, content) + Markup::verbatim("\n");
 }

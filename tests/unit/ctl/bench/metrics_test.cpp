@@ -89,6 +89,10 @@ TEST(BenchMetrics, that_were_not_measured_are_none) {
         EXPECT_FALSE(metric.figure(what, {}, Basis::host)) << metric.key;
     EXPECT_FALSE(joules_per_gb(what, known_round(), Basis::host));
     EXPECT_FALSE(latency_90(what, known_round(), Basis::host));
+    auto requests = known_round();
+    requests.sent = requests.received = 0;
+    EXPECT_FALSE(pe_index(what, requests, Basis::host));
+    EXPECT_FALSE(io_by_size(what, requests, Basis::host));
 }
 
 TEST(BenchMetrics, of_skbs_are_none_where_only_the_card_counts) {

@@ -205,6 +205,19 @@ TEST(BenchText, shows_what_was_measured_without_tso_alone) {
     EXPECT_THAT(text, HasSubstr("of the single ports' sum"));
 }
 
+TEST(BenchText, of_requests_alone_has_their_latencies) {
+    auto results = sample_results();
+    std::erase_if(results.cases, [](const Measured& one) { return one.what.load != Load::request; });
+    for (auto& one : results.cases)
+        for (auto& round : one.rounds)
+            round.sent = round.received = 0;
+    const auto text = results_text(results);
+    EXPECT_THAT(text, testing::Not(HasSubstr("nothing was measured")));
+    EXPECT_THAT(text, testing::Not(HasSubstr("us/KiB"))) << "a table of dashes";
+    EXPECT_THAT(text, HasSubstr("latency, median 55"));
+    EXPECT_THAT(text, HasSubstr("latency, median 52"));
+}
+
 TEST(BenchText, of_nothing) { EXPECT_THAT(results_text({}), HasSubstr("nothing was measured\n")); }
 
 TEST(BenchMarkdown, has_a_row_for_each_way_and_number_of_ports) {
