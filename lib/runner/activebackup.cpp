@@ -69,11 +69,13 @@ const Candidate* ActiveBackup::best(std::span<const Candidate> ports, const Cand
 }
 
 Decision ActiveBackup::step(std::span<const Candidate> ports) {
-    if (std::exchange(was_by_hand_, false)) chosen_among_ = without_domains(ports);
+    const auto* current = find(ports, active_);
+    // It may have lost its link while no daemon ran.
+    if (std::exchange(was_by_hand_, false) && current != nullptr && current->up)
+        chosen_among_ = without_domains(ports);
     const bool by_hand = !chosen_among_.empty() && std::ranges::equal(chosen_among_, without_domains(ports));
     if (!by_hand) chosen_among_.clear();
 
-    const auto* current = find(ports, active_);
     if (current != nullptr) domain_ = current->domain;
     const bool stays = current != nullptr && current->up && ((current->sticky && !current->last) || by_hand);
     const auto* next = stays ? current : best(ports, current);

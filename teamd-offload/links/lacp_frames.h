@@ -37,6 +37,8 @@ public:
     bool read_all();
     /// Listens on no others any more. Call it after send_due(), which has their last LACPDUs.
     void forget_others(const std::vector<Port>& ports);
+    /// True if a port has no socket: the next listen() tries again.
+    bool has_refused() const { return system_() != nullptr && !refused_.empty(); }
     /// Sends what is due. Call it when the tables are applied: what a LACPDU says must be true.
     void send_due();
 

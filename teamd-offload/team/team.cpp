@@ -290,7 +290,8 @@ void Team::poll_unreported() {
     const bool limits = ports.update_gso_limits();
     // The team driver sets the addresses of its ports itself.
     const bool addresses = !context.datapath->kernel_manages_ports() && uppers.update_addresses();
-    if (stale || limits || addresses || ports.has_unattached()) pass_soon_->soon();
+    const bool refused = ports.has_unattached() || subsystems.lacp_frames->has_refused();
+    if (stale || limits || addresses || refused) pass_soon_->soon();
     poll_timer_->after(unreported_interval);
 }
 

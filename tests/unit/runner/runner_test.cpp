@@ -177,6 +177,16 @@ TEST(ActiveBackup, continues_with_port_of_earlier_daemon) {
     EXPECT_THAT(runner.step(std::vector{port(first, true), port(second, true)}).active, Optional(second));
 }
 
+TEST(ActiveBackup, continues_a_manual_choice_of_an_earlier_daemon_only_while_it_is_up) {
+    ActiveBackup kept(second, true);
+    EXPECT_EQ(second, kept.step(std::array{port(first, true, 9), port(second, true)}).active);
+    EXPECT_TRUE(kept.is_by_hand());
+
+    ActiveBackup lost(second, true);
+    EXPECT_EQ(first, lost.step(std::array{port(first, true), port(second, false)}).active);
+    EXPECT_FALSE(lost.is_by_hand()) << "nobody chose the first one";
+}
+
 TEST(ActiveBackup, has_other_ports_on_standby_best_first) {
     ActiveBackup runner;
     const auto decision =
