@@ -64,13 +64,14 @@ NlMessage Ethtool::make_request(std::uint8_t command, int header_attribute, IfIn
     return message;
 }
 
-LinkStatus Ethtool::read_link_modes(IfIndex index) {
-    if (family_ == 0) return {};
+Result<LinkStatus> Ethtool::read_link_modes(IfIndex index) {
+    if (family_ == 0) return LinkStatus{};
     const auto make = [this, index] {
         return make_request(ETHTOOL_MSG_LINKMODES_GET, ETHTOOL_A_LINKMODES_HEADER, index);
     };
     // A device without link modes (EOPNOTSUPP) has no speed; that is not a failure.
     const auto read = socket_.list(make, parse_link_modes);
+    if (!read && read.error().number != EOPNOTSUPP) return tl::unexpected(read.error());
     return read && !read->empty() ? read->back() : LinkStatus{};
 }
 

@@ -17,7 +17,7 @@ public:
     static Result<Ethtool> open();
 
     /// Speed and duplex; unknown if the device does not report them. Does not set `up`.
-    LinkStatus read_link_modes(IfIndex index);
+    Result<LinkStatus> read_link_modes(IfIndex index);
 
     Result<Features> read_features(IfIndex index);
     /// Requests the settings and returns the features after that. A driver may refuse some of them without an

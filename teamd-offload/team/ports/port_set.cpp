@@ -123,7 +123,10 @@ void PortSet::step_watches() {
 }
 
 void PortSet::read_modes(TeamPort& port) {
-    const auto modes = context_.ethtool.read_link_modes(port.index);
+    const auto read = context_.ethtool.read_link_modes(port.index);
+    // After a failed read, as of a card that is being reset, the port keeps the speed that is known: another
+    // one would change its aggregator, or the active port.
+    const auto modes = read.value_or(port.modes);
     const auto speed = [](const LinkStatus& one) { return one.speed.value_or(0); };
     if (speed(port.modes) != 0 && speed(modes) != 0 && speed(port.modes) != speed(modes))
         context_.log(Level::notice,
@@ -132,7 +135,7 @@ void PortSet::read_modes(TeamPort& port) {
                      message_id::none, {{"PORT", port.name}});
     port.modes = modes;
     // Some drivers know the speed a moment after the link is there, and some never.
-    await_passing(port.modes_patience, !modes.speed, Clock::now());
+    await_passing(port.modes_patience, !read || !modes.speed, Clock::now());
     if (port.modes_patience && port.modes_patience->times() >= Patience::many) port.modes_patience.reset();
 }
 
