@@ -161,10 +161,16 @@ TEST_F(Workers, are_set_back_if_another_program_moves_them) {
     const TeamUnderTest team(with_workers(R"([{"command": "iperf3"}])"));
     const auto busy = following(team, cpus_[1]);
     const auto is_bound = [&] { return affinity(busy.server.pid()) == std::vector{cpus_[1]}; };
+    // Both are logged after the kernel has the CPUs.
+    const auto is_logged = [&](const std::string& text) {
+        return team.log().find(text) != std::string::npos;
+    };
+    ASSERT_TRUE(eventually("the binding is finished", [&] { return is_logged("runs on CPU"); }));
     ASSERT_TRUE(write_thread_affinity(busy.server.pid(), cpus_));
     EXPECT_TRUE(eventually("it is set back", is_bound, soon));
-    EXPECT_THAT(team.log(), HasSubstr(fmt::format("its CPUs were set to {} by another program; set back",
-                                                  teamo::text_of(cpus_))));
+    const auto why =
+        fmt::format("its CPUs were set to {} by another program; set back", teamo::text_of(cpus_));
+    EXPECT_TRUE(eventually("the reason is logged", [&] { return is_logged(why); }));
 }
 
 /// A control group (cgroup v1) that may use only this CPU. Mounted by the test, whose /sys has no control
