@@ -54,17 +54,18 @@ bool devices_differ(const Tables& now, const Tables& next) {
 }
 
 std::vector<TableWrite> write_order(const Tables& now, const Tables& next) {
+    const bool all = now == Tables{};
     std::vector<TableWrite> between;
-    if (now.drain != next.drain || now == Tables{}) between.push_back(TableWrite::drains);
+    if (now.drain != next.drain || all) between.push_back(TableWrite::drains);
     if (team_part(now) != team_part(next)) between.push_back(TableWrite::team);
-    const bool devices = devices_differ(now, next) || now == Tables{};
+    const bool devices = devices_differ(now, next) || all;
     if (devices && now.ports != next.ports) between.push_back(TableWrite::devices);
-    if (now.cpu_slots != next.cpu_slots || now == Tables{}) between.push_back(TableWrite::cpu_slots);
-    if (now.buckets != next.buckets || now.leaving != next.leaving || now == Tables{})
+    if (now.cpu_slots != next.cpu_slots || all) between.push_back(TableWrite::cpu_slots);
+    if (now.buckets != next.buckets || now.leaving != next.leaving || all)
         between.push_back(TableWrite::buckets);
     const auto staying = staying_live(now, next);
     const bool stops = staying != live_slots(now);
-    const bool starts = staying != live_slots(next) || now == Tables{};
+    const bool starts = staying != live_slots(next) || all;
     // One port instead of another, and nothing else: one write does both, with no moment between.
     if (between.empty() && stops && starts)
         return devices ? std::vector{TableWrite::start, TableWrite::devices} : std::vector{TableWrite::start};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Eight processes that each receive from one cable: each is bound to the interrupt CPU of that port, with all
+// For each cable a process that receives from it: each is bound to the interrupt CPU of that port, with all
 // its threads.
 //
 // lab: Workers.* in -k 6.1 -p 4 -c 4, 10 s
