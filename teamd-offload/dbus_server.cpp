@@ -11,6 +11,22 @@ using namespace std::chrono_literals;
 
 constexpr const char* our_interface = "org.teamd_offload.Team1";
 constexpr auto retry_interval = 2s;
+/// After a refused name: another process or the bus's policy has to change first.
+constexpr auto refused_interval = 60s;
+
+bool is_refusal(int error) {
+    constexpr std::array refusals{EINVAL, EEXIST, EACCES, EPERM};
+    return std::ranges::count(refusals, error) > 0;
+}
+
+/// errno of the bus's answer to RequestName; 0: we have the name.
+int error_of_name(sd_bus_message* answer) {
+    constexpr std::uint32_t exists = 3; // D-Bus specification, RequestName
+    if (sd_bus_message_is_method_error(answer, nullptr) > 0) return sd_bus_message_get_errno(answer);
+    std::uint32_t code = 0;
+    if (const int read = sd_bus_message_read(answer, "u", &code); read < 0) return -read;
+    return code == exists ? EEXIST : 0;
+}
 
 int get_text(sd_bus* /*bus*/, const char* /*path*/, const char* /*interface*/, const char* property,
              sd_bus_message* reply, void* server, sd_bus_error* /*error*/) {
@@ -84,9 +100,7 @@ Result<std::unique_ptr<DbusServer>> DbusServer::open(sd_event* loop, const std::
     std::unique_ptr<DbusServer> server(new DbusServer(loop, device, log, std::move(answer)));
     server->retry_ = TEAMO_TRY(Timer::make(loop, [raw = server.get()] { raw->reconnect(); }));
     if (const auto connected = server->connect(/*waits=*/true); !connected) {
-        constexpr std::array refused{EINVAL, EEXIST, EACCES, EPERM};
-        if (std::ranges::count(refused, connected.error().number) > 0)
-            return tl::unexpected(connected.error());
+        if (is_refusal(connected.error().number)) return tl::unexpected(connected.error());
         // The team does not need the bus.
         log(Level::warning, fmt::format("option -D: {}; trying again", connected.error().text));
         server->retry_->after(retry_interval);
@@ -109,7 +123,7 @@ Result<> DbusServer::connect(bool waits) {
                               "org.freedesktop.DBus.Local", "Disconnected", &DbusServer::lost, this),
           sd_bus_attach_event(bus, loop_, static_cast<int>(Priority::client)),
           waits ? sd_bus_request_name(bus, name.c_str(), 0)
-                : sd_bus_request_name_async(bus, nullptr, name.c_str(), 0, nullptr, nullptr)})
+                : sd_bus_request_name_async(bus, nullptr, name.c_str(), 0, &DbusServer::named, this)})
         if (step < 0) {
             sd_bus_detach_event(bus);
             return fail_errno(-step, fmt::format("D-Bus name {}", name));
@@ -125,10 +139,25 @@ int DbusServer::lost(sd_bus_message* /*message*/, void* server, sd_bus_error* /*
     return 0;
 }
 
+/// Without it sd-bus would close the connection of a refused name, and nobody would know why.
+int DbusServer::named(sd_bus_message* answer, void* server, sd_bus_error* /*error*/) {
+    auto& self = *static_cast<DbusServer*>(server);
+    const int error = error_of_name(answer);
+    if (error == 0) {
+        self.name_failure_.clear();
+        self.log_(Level::info, "connected to D-Bus again");
+        return 0;
+    }
+    self.name_failure_(
+        self.log_, Level::warning, "option -D: ",
+        fmt::format("D-Bus name {}.{}: {}; trying again", teamd_interface, self.device_, errno_text(error)));
+    self.retry_->after(is_refusal(error) ? refused_interval : retry_interval);
+    return 0;
+}
+
 void DbusServer::reconnect() {
     if (bus_) sd_bus_detach_event(bus_.get());
-    if (const auto connected = connect(/*waits=*/false); !connected) return retry_->after(retry_interval);
-    log_(Level::info, "connects to D-Bus again");
+    if (!connect(/*waits=*/false)) retry_->after(retry_interval);
 }
 
 int DbusServer::call(sd_bus_message* message, void* server, sd_bus_error* error) {

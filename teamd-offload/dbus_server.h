@@ -49,6 +49,7 @@ private:
     void reconnect();
     static int call(sd_bus_message* message, void* server, sd_bus_error* error);
     static int lost(sd_bus_message* message, void* server, sd_bus_error* error);
+    static int named(sd_bus_message* answer, void* server, sd_bus_error* error);
     static const std::vector<sd_bus_vtable>& teamd_table();
 
     sd_event* loop_;
@@ -56,7 +57,8 @@ private:
     const Log& log_;
     Answer answer_;
     Bus bus_;
-    std::optional<Timer> retry_; ///< after the bus has gone
+    std::optional<Timer> retry_; ///< after the bus has gone, or refused the name
+    LogOnce name_failure_;
     Facts facts_;
 };
 

@@ -150,7 +150,7 @@ Placement place(const BucketOwners& now, const BucketLoads& loads, std::span<con
     const auto capable = std::ranges::count_if(draft.ports(), &WeighedPort::segments);
     const bool split = policy.aware && capable > 0 && capable < std::ssize(draft.ports());
     assign_owners(draft, split, policy);
-    if (draft.ports().size() < 2 || draft.total() <= 0) return draft.placement();
+    if (draft.ports().size() < 2 || draft.total() <= policy.idle) return draft.placement();
     PortClasses classes{};
     SlotSet gathered = 0;
     if (split) {

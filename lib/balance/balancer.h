@@ -34,6 +34,8 @@ struct BalancePolicy {
     /// with one header for all its segments, so that a full wire shows as 0.94 at an MTU of 1500. Nothing
     /// spills if the capacity of a capable port is unknown: such a device (tap, virtio) has no wire.
     double spill = 0.9;
+    /// While all buckets together transmit less, in bytes/s, they move only for membership.
+    double idle = 0;
 };
 
 /// Buckets that keep their port at any load, as long as the port is in the team.

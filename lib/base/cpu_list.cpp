@@ -42,15 +42,17 @@ std::optional<CpuList> parse_cpu_list(std::string_view text) {
     if (text.ends_with('\n')) text.remove_suffix(1);
     if (text.empty()) return CpuList{};
     std::vector<bool> listed(cpu_limit); // a text of 64 KiB can name every CPU thousands of times
+    unsigned end = 0;
     do {
         const auto first = take_number(text, 10, text.size());
         const auto last = take(text, '-') ? take_number(text, 10, text.size()) : first;
         if (!first || !last || *last < *first || *last >= cpu_limit) return std::nullopt;
         std::fill(listed.begin() + *first, listed.begin() + *last + 1, true);
+        end = std::max(end, *last + 1);
     } while (take(text, ','));
     if (!text.empty()) return std::nullopt;
     CpuList cpus;
-    for (unsigned cpu = 0; cpu < cpu_limit; ++cpu)
+    for (unsigned cpu = 0; cpu < end; ++cpu)
         if (listed[cpu]) cpus.push_back(cpu);
     return cpus;
 }

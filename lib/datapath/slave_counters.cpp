@@ -26,17 +26,20 @@ Result<SlaveCounters> SlaveCounters::open() {
 }
 
 void SlaveCounters::begin(IfIndex port) {
-    baselines_.erase(port);
-    if (const auto counted = read_link_stats(socket_, port)) baselines_[port] = *counted;
+    if (known_.contains(port)) return;
+    if (const auto counted = read_link_stats(socket_, port)) known_[port].baseline = *counted;
 }
 
 std::array<PortCounters, max_ports + 1> SlaveCounters::read(const std::array<IfIndex, max_ports + 1>& ports) {
     std::array<PortCounters, max_ports + 1> counters{};
     for (std::size_t slot = 1; slot < ports.size(); ++slot) {
         if (!ports[slot]) continue;
-        const auto counted = read_link_stats(socket_, ports[slot]);
-        if (!counted) continue; // it is being removed
-        counters[slot] = since(baselines_[ports[slot]], *counted);
+        begin(ports[slot]);
+        const auto known = known_.find(ports[slot]);
+        if (known == known_.end()) continue; // it is being removed
+        auto& [baseline, last] = known->second;
+        if (const auto counted = read_link_stats(socket_, ports[slot])) last = since(baseline, *counted);
+        counters[slot] = last;
     }
     return counters;
 }

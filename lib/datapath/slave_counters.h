@@ -16,15 +16,20 @@ class SlaveCounters {
 public:
     static Result<SlaveCounters> open();
 
+    /// Counts from now on, unless the port is counted already.
     void begin(IfIndex port);
-    void forget(IfIndex port) { baselines_.erase(port); }
-    /// `ports` by slot.
+    void forget(IfIndex port) { known_.erase(port); }
+    /// `ports` by slot. What cannot be read stays as it was.
     std::array<PortCounters, max_ports + 1> read(const std::array<IfIndex, max_ports + 1>& ports);
 
 private:
     explicit SlaveCounters(NetlinkSocket socket) : socket_(std::move(socket)) {}
     NetlinkSocket socket_;
-    std::map<IfIndex, PortCounters> baselines_;
+    struct Known {
+        PortCounters baseline{};
+        PortCounters last{}; ///< since the baseline
+    };
+    std::map<IfIndex, Known> known_;
 };
 
 } // namespace teamo

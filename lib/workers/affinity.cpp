@@ -47,18 +47,35 @@ Result<Target> open_process(ProcessId id) {
     return fail(EACCES, fmt::format("process {}: /proc/{} cannot be read", id.pid, id.pid));
 }
 
+bool is_bound_by(const WorkerBinding& binding, const CpuList& now);
+
+/// Of these bindings that of the process's parent; nullptr: none is.
+const WorkerBinding* binding_of_parent(pid_t process, std::span<const WorkerBinding> others) {
+    const auto stat = others.empty() ? std::nullopt : read_process_stat(fmt::format("/proc/{}", process));
+    const auto found =
+        std::ranges::find_if(others, [&](const auto& one) { return stat && one.id.pid == stat->parent; });
+    const bool is_parent =
+        found != others.end() && read_start_time(fmt::format("/proc/{}", stat->parent)) == found->id.started;
+    return is_parent ? &*found : nullptr;
+}
+
 /// What to give back to threads. Reads the machine's CPUs once, so make one for each process.
 class FormerCpus {
 public:
+    FormerCpus(pid_t process, std::span<const WorkerBinding> others)
+        : parent_(binding_of_parent(process, others)) {}
+
     /// Of a thread that may run on `now`. If nothing but its cpuset restricts it, these are all CPUs, since
     /// the kernel shows neither offline CPUs nor those that its cpuset may get later. The kernel removes what
     /// it cannot have.
     CpuList of(pid_t thread, const CpuList& now) {
+        if (parent_ != nullptr && is_bound_by(*parent_, now)) return parent_->before;
         if (!online_ || (!std::ranges::includes(now, *online_) && now != cpusets_.of(thread))) return now;
         return united(now, possible_);
     }
 
 private:
+    const WorkerBinding* parent_;
     Result<CpuList> online_ = read_online_cpus();
     CpuList possible_ = sysfs::cpus("/sys/devices/system/cpu/possible").value_or(CpuList{});
     Cpusets cpusets_;
@@ -127,13 +144,16 @@ bool is_offline(const WorkerBinding& binding) {
 /// Binds a thread of the process of `binding`, and notes its original affinity there. True if this changed
 /// it.
 Result<bool> bind_thread(pid_t thread, const CpuList& wanted, const WorkerBinding& earlier,
-                         WorkerBinding& binding, FormerCpus& former) {
+                         WorkerBinding& binding, FormerCpus& former, bool takes_back) {
     const auto now = TEAMO_TRY(read_thread_affinity(thread));
     // The first time it is set in any case: perhaps only its cpuset restricts it, and may be widened.
     const bool is_set = !earlier.cpus.empty() || binding.threads.contains(thread);
     if (is_set && now == binding.cpus) return false;
     const auto started = start_of(binding.id.pid, thread);
     if (!started) return false;
+    const auto bound = earlier.threads.find(thread);
+    const bool is_same = bound != earlier.threads.end() && bound->second.started == *started;
+    if (is_same && !takes_back && now != wanted && !is_bound_by(earlier, now)) return false;
     TEAMO_TRY(write_thread_affinity(thread, wanted));
     auto shown = TEAMO_TRY(read_thread_affinity(thread));
     const auto known = binding.threads.find(thread);
@@ -158,10 +178,10 @@ bool is_gone(ProcessId id) {
     return !target && target.error().number == ESRCH;
 }
 
-Result<WorkerBinding> plan_binding(ProcessId id, const CpuList& cpus) {
+Result<WorkerBinding> plan_binding(ProcessId id, const CpuList& cpus, std::span<const WorkerBinding> others) {
     TEAMO_TRY(open_process(id));
     const auto affinity = TEAMO_TRY(read_thread_affinity(id.pid));
-    FormerCpus former;
+    FormerCpus former(id.pid, others);
     return WorkerBinding{.id = id,
                          .cpus = cpus,
                          .leaving = affinity,
@@ -170,7 +190,8 @@ Result<WorkerBinding> plan_binding(ProcessId id, const CpuList& cpus) {
 }
 
 Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier,
-                                   std::chrono::milliseconds patience) {
+                                   std::chrono::milliseconds patience,
+                                   std::span<const WorkerBinding> others) {
     if (cpus.empty()) return fail(EINVAL, "no CPUs given");
     const auto target = TEAMO_TRY(open_process(id));
     const auto present = earlier.id == id ? earlier : WorkerBinding{};
@@ -178,9 +199,10 @@ Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const Work
     std::ranges::sort(wanted);
     WorkerBinding binding{
         .id = id, .cpus = wanted, .leaving = {}, .before = present.before, .threads = present.threads};
-    FormerCpus former;
+    FormerCpus former(id.pid, others);
+    const bool takes_back = drift_of(present).has_value() || is_offline(present);
     auto bound = for_all_threads(target, patience, [&](pid_t thread) {
-        return bind_thread(thread, wanted, present, binding, former);
+        return bind_thread(thread, wanted, present, binding, former, takes_back);
     });
     // Forget threads that have ended: their numbers are reused.
     std::erase_if(binding.threads,

@@ -19,18 +19,22 @@ inline constexpr std::chrono::milliseconds default_patience{500};
 /// Whether it has certainly ended, also if it is hidden in /proc (systemd's ProtectProc=, hidepid=).
 bool is_gone(ProcessId id);
 
-/// What a binding that is to be made will have to undo: the affinity of each thread now. ESRCH: the process
-/// is gone. EACCES: it is hidden in /proc.
-Result<WorkerBinding> plan_binding(ProcessId id, const CpuList& cpus);
+/// What a binding that is to be made will have to undo: the affinity of each thread now. `others`: our other
+/// bindings. What a process inherited from a parent that is one of them is not its own: it gets back what the
+/// parent gets back. ESRCH: the process is gone. EACCES: it is hidden in /proc.
+Result<WorkerBinding> plan_binding(ProcessId id, const CpuList& cpus,
+                                   std::span<const WorkerBinding> others = {});
 
 /// Binds every thread, including those that are created meanwhile. `earlier`: our present binding of this
-/// process, whose original affinities remain valid. ESRCH: the process is gone. EACCES: it is hidden in
-/// /proc; nothing was changed. EINVAL: its cpuset has none of the CPUs, or the kernel does not allow it to
-/// move. EPERM: another user's process (CAP_SYS_NICE). EAGAIN: it creates threads faster than they can be
-/// bound within `patience` (but at least five passes). A failure undoes the changes, which can take
-/// `patience` again.
+/// process, whose original affinities remain valid. A thread that has left it by itself stays where it is,
+/// unless the first thread has left too: then another program moved the process. `others`: as above. ESRCH:
+/// the process is gone. EACCES: it is hidden in /proc; nothing was changed. EINVAL: its cpuset has none of
+/// the CPUs, or the kernel does not allow it to move. EPERM: another user's process (CAP_SYS_NICE). EAGAIN:
+/// it creates threads faster than they can be bound within `patience` (but at least five passes). A failure
+/// undoes the changes, which can take `patience` again.
 Result<WorkerBinding> bind_process(ProcessId id, const CpuList& cpus, const WorkerBinding& earlier = {},
-                                   std::chrono::milliseconds patience = default_patience);
+                                   std::chrono::milliseconds patience = default_patience,
+                                   std::span<const WorkerBinding> others = {});
 
 /// Restores the original affinity of all threads that still have ours, also that of an unfinished move.
 /// Threads with another affinity were changed by another program and are left alone, unless the CPUs of the

@@ -23,8 +23,8 @@ public:
 
     /// The configured CPUs; empty: all.
     Result<CpuList> read(const std::string& unit) const;
-    /// Sets the CPUs until the unit restarts or the machine reboots. Empty: all. Has an effect only if the
-    /// unified hierarchy has the cpuset controller.
+    /// Sets the CPUs until the machine reboots, also for the unit's next start. Empty: all. Has an effect
+    /// only if the unified hierarchy has the cpuset controller.
     Result<> set(const std::string& unit, const CpuList& cpus) const;
 
 private:

@@ -18,6 +18,9 @@ constexpr auto tick = 5ms;
 constexpr auto flow_tick = 10ms;
 constexpr auto quiet_tick = 100ms; ///< while nothing is sent
 constexpr auto least_interval = 100ms;
+/// Less than this, in bytes/s, is not worth moving: some thousandth of a GigE port. A team at rest has a few
+/// small bursts, whose differences are always above the tolerance.
+constexpr double idle_load = 100e3;
 constexpr std::size_t max_past_moves = 32;
 constexpr int rest_intervals = 10; ///< for which a bucket that never paused is not moved again
 constexpr auto rate_interval = 1s; ///< of the rates that `teamoctl balance show` prints
@@ -67,6 +70,7 @@ void Balancing::start() {
 
 void Balancing::reconfigure(const BalanceConfig& before) {
     if (config_.interval != before.interval) meter_ = LoadMeter{interval()};
+    if (!config_.wait_for_gap) moves_ = {}; // the next pass moves them
     if (config_ != before) start();
 }
 
@@ -144,7 +148,8 @@ void Balancing::place() {
     for (std::size_t bucket = 0; bucket < bucket_count; ++bucket)
         if (!moves_.waits(static_cast<std::uint8_t>(bucket)))
             if (const auto slot = leaves_by(tables_, bucket)) places[bucket] = slot;
-    const auto placement = teamo::place(places, loads_, ports, {.aware = config_.aware}, resting);
+    const auto placement =
+        teamo::place(places, loads_, ports, {.aware = config_.aware, .idle = idle_load}, resting);
     planned_ = placement.planned;
     std::size_t begun = 0;
     for (const auto& move : placement.moves)
@@ -170,6 +175,7 @@ bool Balancing::begin(const BucketMove& move) {
     auto begun = move;
     begun.from = from;
     if (!config_.wait_for_gap || !begun.from) {
+        moves_.cancel(move.bucket);
         note({.move = move, .end = MoveEnd::forced});
         return true;
     }
@@ -200,7 +206,7 @@ Result<> Balancing::move(std::uint8_t bucket, Slot to, bool now) {
 }
 
 void Balancing::hold(const Tables& now, Tables& next) {
-    const auto at_once = std::exchange(at_once_, {});
+    const auto at_once = std::exchange(at_once_, {}), waited = std::exchange(waited_, {});
     if (!config_.on || !config_.wait_for_gap || next.mode != TransmitMode::hash || now.mode != next.mode)
         return;
     if (has(next.hash_fields, HashField::cpu) && datapath().moves_in_gaps()) return; // each flow waits
@@ -208,7 +214,7 @@ void Balancing::hold(const Tables& now, Tables& next) {
     for (std::size_t index = 0; index < bucket_count; ++index) {
         const auto bucket = static_cast<std::uint8_t>(index);
         const auto was = leaves_by(now, index), will = leaves_by(next, index);
-        if (now.leaving[index] || at_once.contains(bucket)) continue; // it has waited
+        if (waited.contains(bucket) || at_once.contains(bucket)) continue;
         if (!was || was == will || (next.transmit & bit(was)) == 0 ||
             now.ports[was.value] != next.ports[was.value] || moves_.waits(bucket))
             continue;
@@ -240,6 +246,7 @@ void Balancing::reconcile() {
             owners_[ended.move.bucket] = ended.move.from;
             resting_[ended.move.bucket] = Clock::now() + rest_intervals * interval();
         }
+        waited_.insert(ended.move.bucket);
         note(ended);
     }
     request_pass_();

@@ -107,6 +107,7 @@ private:
     Moves::Drains reported_drains_{}; ///< the drain times in the tables, if flows wait
     Clock::time_point reported_at_;
     std::set<std::uint8_t> at_once_; ///< buckets that do not wait: the administrator requested that
+    std::set<std::uint8_t> waited_;  ///< buckets whose wait has just ended: the next pass moves them
     std::map<std::uint8_t, Clock::time_point> resting_; ///< buckets that did not pause: not moved before
 
     struct Past {

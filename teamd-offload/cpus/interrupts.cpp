@@ -20,9 +20,11 @@ using namespace std::chrono_literals;
 
 constexpr auto poll_interval = 250ms;     ///< each poll takes 0.2 ms of CPU with eight ports
 constexpr auto lock_poll_interval = 20ms; ///< another team's daemon needs the lock for a few writes
+constexpr unsigned quick_lock_tries = 5;  ///< if it still holds the lock, it is probably stopped
 constexpr auto slow_poll_interval = 5s;   ///< cpuset partitions, other teams' claims: not reported, seldom
 /// The kernel reads XPS and RPS masks under RTNL, which would delay the response to a lost link.
 constexpr auto mask_poll_interval = 30s;
+constexpr auto vector_poll_interval = 1s; ///< of a port that is up and has no vectors; under RTNL, too
 
 } // namespace
 
@@ -112,17 +114,28 @@ void Interrupts::poll() {
     BannedIrqs irqs;
     for (auto& port : ports_) {
         reconcile(port, cpus_changed);
-        for (const auto& [setting, cpus] : port.wanted)
-            if (setting.kind == CpuSetting::Kind::irq) irqs.insert(setting.number);
+        add_bans(port, irqs);
     }
     if (irqbalance_) irqbalance_->keep_out(config_.irqbalance ? std::move(irqs) : BannedIrqs{});
+}
+
+/// A port without vectors keeps its bans: to withdraw them and to ask again when it comes up makes irqbalance
+/// place all interrupts of the machine anew, twice.
+void Interrupts::add_bans(const Followed& port, BannedIrqs& irqs) const {
+    const auto add = [&irqs](const auto& settings) {
+        for (const auto& entry : settings)
+            if (entry.first.kind == CpuSetting::Kind::irq) irqs.insert(entry.first.number);
+    };
+    add(port.wanted);
+    const auto* set_cpus = managed_ && port.now.queues.empty() ? journal_.cpus(port.index) : nullptr;
+    if (set_cpus != nullptr) add(*set_cpus);
 }
 
 /// The daemon's loop has ended by now, so the ban is withdrawn by a loop of its own, within 2 s.
 void Interrupts::end() {
     remove_claims();
-    if (!irqbalance_ || !irqbalance_->status().present) return;
     irqbalance_.reset();
+    if (!IrqBalance::has_asked(context_.name())) return; // status() is empty until the first round is over
     auto loop = make_loop();
     if (!loop) return;
     auto irqbalance = IrqBalance::make(loop->get(), log_, context_.name());
@@ -132,6 +145,9 @@ void Interrupts::end() {
     const auto deadline = Clock::now() + 2s;
     while (!done && Clock::now() < deadline)
         if (sd_event_run(loop->get(), std::chrono::microseconds(100ms).count()) < 0) return;
+    if (!done)
+        log_(Level::notice, "irqbalance did not answer within 2 s: the interrupts of the team's ports stay "
+                            "banned in irqbalance until it restarts");
 }
 
 void Interrupts::read_cpus() {
@@ -158,11 +174,18 @@ void Interrupts::refresh_next_masks() {
     if (port != ports_.end()) port->stale = true;
 }
 
+/// Whether more than its affinities must be read.
+bool Interrupts::must_read(Followed& port) {
+    if (port.stale || !refresh(port.now)) return true;
+    // A card that is down has no vectors; follow() reports that it comes up.
+    if (!port.now.queues.empty() || port.queues == 0 || !port.up) return false;
+    // It may request its vectors later than its link reports IFF_UP.
+    return Clock::now() - port.read_at >= vector_poll_interval;
+}
+
 void Interrupts::read(Followed& port) {
     const auto* link = context_.link(port.index);
-    if (link == nullptr) return;
-    // A card without queues now may request its vectors later than its link reports IFF_UP.
-    if (!port.stale && refresh(port.now) && (!port.now.queues.empty() || port.queues == 0)) return;
+    if (link == nullptr || !must_read(port)) return;
     const auto netdev_queues = family_.read(port.index);
     auto read = read_port_interrupts(*link, netdev_queues ? *netdev_queues : NetdevQueues{});
     if (!read) return; // the device is being removed, or its sysfs is not visible here
@@ -224,8 +247,10 @@ void Interrupts::make_plan() {
     if (!claimed_ && !has_queues()) return;
     // One daemon at a time reads the claims and adds its own.
     const auto lock = claims_file_.try_lock();
-    if (lock && !*lock) return timer_->after(lock_poll_interval);
-    if (!lock) failure_(log_, Level::warning, "", lock.error().text);
+    if (lock && !*lock)
+        return timer_->after(++lock_tries_ > quick_lock_tries ? poll_interval : lock_poll_interval);
+    if (!lock) claims_failure_(log_, Level::warning, "", lock.error().text);
+    lock_tries_ = 0;
     claims_at_ = now;
     plan_due_ = false;
     auto made = plan(claims_file_.others(context_.name()));
@@ -243,8 +268,22 @@ void Interrupts::make_plan() {
     degraded_ = std::move(made.degraded);
     if (!lock) return;
     claimed_ = true;
-    if (auto written = claims_file_.write(context_.name(), claims()); !written)
-        log_(Level::warning, written.error().text);
+    const auto written = claims_file_.write(context_.name(), claims());
+    claims_failure_(log_, Level::warning, "", written ? "" : written.error().text);
+}
+
+/// As planned, or where its interrupts are if another program or the kernel keeps them there.
+CpuList Interrupts::arrival_cpus(const Followed& port) const {
+    const auto planned = managed_ ? cpu_list_of(port.plan.cpus) : CpuList{};
+    const bool is_refused = std::ranges::any_of(
+        port.refused, [](const auto& entry) { return entry.first.kind == CpuSetting::Kind::irq; });
+    // Until its next interrupt, effective_affinity still shows the previous CPU.
+    if (!planned.empty() && !port.contested && !is_refused) return planned;
+    CpuList cpus;
+    for (const auto& queue : port.now.queues)
+        for (const auto& vector : queue.vectors)
+            cpus = united(std::move(cpus), vector.effective.empty() ? vector.affinity : vector.effective);
+    return cpus.empty() ? planned : cpus;
 }
 
 std::vector<PortClaim> Interrupts::claims() const {
@@ -255,7 +294,7 @@ std::vector<PortClaim> Interrupts::claims() const {
         for (const auto& [setting, cpus] : interrupt_settings(port.now, port.plan.cpus, topology_, config_))
             if (setting.kind == CpuSetting::Kind::irq) irqs.emplace(setting.number, cpus);
         claims.push_back({.port = port.name,
-                          .cpus = cpu_list_of(port.plan.cpus),
+                          .cpus = arrival_cpus(port),
                           .irqs = std::move(irqs),
                           .load = port.load,
                           .standby = port.standby});
@@ -305,17 +344,9 @@ InterruptStatus Interrupts::status() const {
 
 std::vector<Interrupts::Arrival> Interrupts::arrivals() const {
     std::vector<Arrival> list;
-    for (const auto& port : ports_) {
-        Arrival one{.index = port.index, .name = port.name, .cpus = {}, .napi_ids = port.napi_ids};
-        // Until its next interrupt, effective_affinity still shows the previous CPU.
-        if (managed_ && !port.contested) one.cpus = cpu_list_of(port.plan.cpus);
-        if (one.cpus.empty())
-            for (const auto& queue : port.now.queues)
-                for (const auto& vector : queue.vectors)
-                    one.cpus =
-                        united(one.cpus, vector.effective.empty() ? vector.affinity : vector.effective);
-        list.push_back(std::move(one));
-    }
+    for (const auto& port : ports_)
+        list.push_back(
+            {.index = port.index, .name = port.name, .cpus = arrival_cpus(port), .napi_ids = port.napi_ids});
     return list;
 }
 

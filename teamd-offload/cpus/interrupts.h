@@ -66,6 +66,7 @@ private:
     struct Refusal {
         CpuList cpus;
         std::string text;
+        Clock::time_point retry_at{}; ///< max(): the same CPUs are not tried again
     };
     struct Followed : Port {
         PortInterrupts now{};
@@ -93,17 +94,21 @@ private:
     bool has_queues() const;
     void poll();
     void read_cpus();
+    static bool must_read(Followed& port);
     void read(Followed& port);
     void learn(Followed& port);
     void note_queue_count(Followed& port);
     void refresh_next_masks();
     InterruptPlan plan(const std::vector<CpuClaim>& claims) const;
     void make_plan();
+    CpuList arrival_cpus(const Followed& port) const;
     std::vector<PortClaim> claims() const;
+    void add_bans(const Followed& port, BannedIrqs& irqs) const;
     void reconcile(Followed& port, bool cpus_changed);
     void repair(Followed& port, Repair& tries, const CpuSettings& drifted, bool cpus_changed);
     DriftCause cause(const Followed& port, const CpuSetting& drifted, bool cpus_changed) const;
     void set(Followed& port, const CpuSettings& settings);
+    void note_refusal(Followed& port, const CpuSetting& setting, const CpuList& cpus, const Error& error);
     void note_threads(Followed& port);
     void restore_unwanted(Followed& port);
     std::vector<std::string> writers() const;
@@ -126,8 +131,10 @@ private:
     std::vector<Followed> ports_;
     bool plan_due_ = true, claimed_ = false;
     bool cpus_changed_ = false; ///< a CPU went offline or came online since the last poll
+    unsigned lock_tries_ = 0;   ///< in a row, while another daemon holds the lock of the claims
     std::string degraded_;
-    LogOnce failure_;         ///< to read the CPUs or the claims
+    LogOnce failure_;         ///< to read the CPUs
+    LogOnce claims_failure_;  ///< to lock or write the claims
     LogOnce journal_failure_; ///< to write the journal
 };
 

@@ -13,6 +13,9 @@ namespace {
 
 using Kind = CpuSetting::Kind;
 
+/// Other drivers free vectors of a CPU now and then, and nothing reports it.
+constexpr std::chrono::seconds full_cpu_wait{60};
+
 /// For the log and the state document: "interrupt 33 (eth0-rx-0)".
 std::string title_of(const CpuSetting& setting, const PortInterrupts& port) {
     if (setting.kind == Kind::xps) return fmt::format("xps_cpus of tx-{}", setting.number);
@@ -45,9 +48,11 @@ void Interrupts::reconcile(Followed& port, bool cpus_changed) {
     std::erase_if(port.unwritten, [&](const auto& setting) { return !now.contains(setting); });
     CpuSettings fresh, drifted, drifted_masks;
     for (const auto& [setting, cpus] : missing(now, port.wanted)) {
-        if (port.refused.contains(setting)) continue;
+        const auto refusal = port.refused.find(setting);
+        const bool is_refused = refusal != port.refused.end();
+        if (is_refused && Clock::now() < refusal->second.retry_at) continue;
         const auto known = set_cpus->find(setting);
-        const bool was_ours = known != set_cpus->end() && known->second.ours == cpus &&
+        const bool was_ours = !is_refused && known != set_cpus->end() && known->second.ours == cpus &&
                               known->second.leaving.empty() && !port.unwritten.contains(setting);
         (!was_ours ? fresh : is_mask(setting) ? drifted_masks : drifted).emplace(setting, cpus);
     }
@@ -102,7 +107,8 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
     const auto now = read_cpu_settings(port.now);
     for (const auto& [setting, cpus] : settings) {
         const auto& present = now.at(setting);
-        auto& known = set_cpus->try_emplace(setting, SetCpuList{.before = present}).first->second;
+        auto& known =
+            set_cpus->try_emplace(setting, SetCpuList{.before = former_cpus(setting, present)}).first->second;
         // The kernel may refuse the new value, and we may die before it is written.
         if (known.ours != cpus && present == known.ours) known.leaving = present;
         known.ours = cpus;
@@ -117,24 +123,35 @@ void Interrupts::set(Followed& port, const CpuSettings& settings) {
     for (const auto& [setting, cpus] : settings) {
         const auto done = write_cpu_setting(port.name, setting, cpus);
         port.unwritten.erase(setting);
-        port.refused.erase(setting);
         if (done) (*set_cpus)[setting].leaving.clear();
         if (done || done.error().number == ENOENT || done.error().number == ESRCH)
-            continue; // it vanished meanwhile
-        // Tried again by the next poll; but ENOSPC (the CPU has no free vector) lasts longer.
-        if (is_passing(done.error()) && done.error().number != ENOSPC) {
-            port.unwritten.insert(setting);
-            continue;
-        }
-        port.refused[setting] = {.cpus = cpus, .text = done.error().text};
-        if (setting.kind == Kind::thread && done.error().number == EPERM) continue; // note_threads() logs it
-        log_(Level::warning, fmt::format("port {}: {}", port.name, done.error().text), message_id::none,
-             {{"PORT", port.name}});
+            port.refused.erase(setting); // it vanished meanwhile if not done
+        else
+            note_refusal(port, setting, cpus, done.error());
     }
     static_cast<void>(journal_.keep()); // what is written leaves nothing
     // Read what was set really; refresh() does not read XPS and RPS masks.
     if (!refresh(port.now) || std::ranges::any_of(settings, is_mask, &CpuSettings::value_type::first))
         port.stale = true;
+}
+
+void Interrupts::note_refusal(Followed& port, const CpuSetting& setting, const CpuList& cpus,
+                              const Error& error) {
+    // Tried again by the next poll; but ENOSPC (the CPU has no free vector) lasts longer.
+    const bool is_full = error.number == ENOSPC;
+    if (is_passing(error) && !is_full) {
+        port.refused.erase(setting);
+        port.unwritten.insert(setting);
+        return;
+    }
+    auto& refusal = port.refused[setting];
+    const bool is_known = refusal.text == error.text; // a retry is not logged again
+    refusal = {.cpus = cpus,
+               .text = error.text,
+               .retry_at = is_full ? Clock::now() + full_cpu_wait : Clock::time_point::max()};
+    if (is_known || (setting.kind == Kind::thread && error.number == EPERM)) return; // note_threads() logs it
+    log_(Level::warning, fmt::format("port {}: {}", port.name, error.text), message_id::none,
+         {{"PORT", port.name}});
 }
 
 /// One line for all threads of a port. The rights are the same for each.

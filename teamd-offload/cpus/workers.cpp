@@ -240,7 +240,7 @@ Result<> Workers::bind(const WorkerSampler::ObservedWorker& seen, const CpuList&
     const auto earlier = known == nullptr ? WorkerBinding{} : *known;
     const bool moves = known == nullptr || last.cpus != cpus;
     if (moves) TEAMO_TRY(write_before(worker.id, cpus));
-    auto bound = bind_process(worker.id, cpus, earlier, window_budget);
+    auto bound = bind_process(worker.id, cpus, earlier, window_budget, journal_.workers().processes);
     auto* entry = find(worker.id);
     if (!bound) {
         static_cast<void>(undo(worker.id)); // unless bind_process() has done it
@@ -303,7 +303,8 @@ Result<> Workers::write_before(ProcessId id, const CpuList& cpus) {
     if (auto* known = find(id)) {
         known->leaving = std::exchange(known->cpus, cpus);
     } else {
-        journal_.workers().processes.push_back(TEAMO_TRY(plan_binding(id, cpus)));
+        journal_.workers().processes.push_back(
+            TEAMO_TRY(plan_binding(id, cpus, journal_.workers().processes)));
     }
     auto kept = journal_.keep();
     if (!kept) journal_.workers() = before;

@@ -51,7 +51,8 @@ With --dry-run nothing is changed. The command then shows which connections,
 workers and offloads the removal affects, and exits with 1 if the other ports
 cannot carry the load.)"},
     {"port present", "exit with 0 if PORTDEV is a port",
-     R"(Prints nothing. Exits with 0 if PORTDEV is a port of the team, otherwise with 1.)"},
+     R"(Prints nothing on standard output. Exits with 0 if PORTDEV is a port of the
+team, otherwise with 1.)"},
     {"port config update", "replace the configuration of a port",
      R"(Replaces the configuration of a port by a JSON object, for example
 '{"prio": 10}'. It takes effect at once. If the device is not a port yet, it

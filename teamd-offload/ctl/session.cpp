@@ -7,19 +7,38 @@
 
 #include <net/if.h>
 
+#include <array>
 #include <cstdio>
 #include <thread>
 
 namespace teamo::ctl {
+namespace {
+
+/// The daemon knows the device by its name only, not by an alternative one. ENODEV: no such device.
+Result<std::string> device_name(const std::string& given) {
+    std::array<char, IF_NAMESIZE> name{};
+    if (if_indextoname(if_nametoindex(given.c_str()), name.data()) == nullptr)
+        return fail(ENODEV, fmt::format("Device \"{}\" does not exist", given));
+    return std::string(name.data());
+}
+
+/// Ports that join or leave may have cards that take seconds.
+bool is_long(const control::Request& request) {
+    return std::holds_alternative<control::ConfigReload>(request) ||
+           std::holds_alternative<control::PortAdd>(request) ||
+           std::holds_alternative<control::PortRemove>(request) ||
+           std::holds_alternative<control::PortConfigUpdate>(request);
+}
+
+} // namespace
 
 void put(std::string_view text) { static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout)); }
 
 void warn(std::string_view line) { std::fputs(fmt::format("{}\n", line).c_str(), stderr); }
 
-Result<Session> Session::open(const std::string& team, const Options& options) {
+Result<Session> Session::open(const std::string& given, const Options& options) {
     if (options.zmq) return fail(ENOTSUP, "ZeroMQ support is not compiled-in");
-    if (if_nametoindex(team.c_str()) == 0)
-        return fail(ENODEV, fmt::format("Device \"{}\" does not exist", team));
+    const auto team = TEAMO_TRY(device_name(given));
     auto client = options.dbus ? control::Client::connect_by_bus(team) : control::Client::connect(team);
     if (!client) {
         auto error = std::move(client.error());
@@ -45,9 +64,7 @@ Result<> Session::check_device() {
 }
 
 Result<std::string> Session::call(const control::Request& request) {
-    // Ports that join or leave may have cards that take seconds.
-    const bool is_long = std::holds_alternative<control::ConfigReload>(request);
-    auto reply = TEAMO_TRY(client_.call(request, std::chrono::seconds(is_long ? 60 : 5)));
+    auto reply = TEAMO_TRY(client_.call(request, std::chrono::seconds(is_long(request) ? 60 : 5)));
     auto* refusal = std::get_if<control::Refusal>(&reply);
     if (refusal == nullptr) return std::get<std::string>(std::move(reply));
     if (refusal->message.ends_with('.')) refusal->message.pop_back();

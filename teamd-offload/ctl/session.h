@@ -37,7 +37,8 @@ struct Sample {
 /// One team and the connection to its daemon. open() checks that the daemon controls this team.
 class Session {
 public:
-    static Result<Session> open(const std::string& team, const Options& options);
+    /// `given`: its name or an alternative one.
+    static Result<Session> open(const std::string& given, const Options& options);
 
     const std::string& team() const { return team_; }
     const Options& options() const { return options_; }

@@ -41,10 +41,11 @@ would not start.)"},
      .summary = "put a team in the place of a bond",
      .text = R"(Puts a team in the place of a bond that is in use, without a pause in its
 traffic: a part of the ports moves, then addresses and routes, then the other
-ports. TEAM is the first free "teamN" if it is not given. The configuration is
-/etc/teamd-offload/TEAM.conf or FILE, made from the bond if the file is not
-there; the MAC address of the bond is added. With FILE the daemon is not started
-by systemd. If a step fails before the bond is removed, the bond is as before.)"},
+ports. TEAM is the first free "teamN" without a configuration if it is not
+given. The configuration is /etc/teamd-offload/TEAM.conf or FILE, made from the
+bond if the file is not there; the MAC address of the bond is added. With FILE
+the daemon is not started by systemd. If a step fails before the bond is
+removed, the bond is as before.)"},
     {.path = "bench serve",
      .parameters = "--allow=ADDRESS",
      .run = bench_serve,

@@ -18,12 +18,23 @@ bool has_bound_workers(const std::filesystem::path& journal) {
     return read && !read->workers.empty();
 }
 
-std::string drop_in_of(const std::filesystem::path& file, const std::filesystem::path& journals) {
+Result<UnitRights> read_rights(const std::filesystem::path& file, const std::string& team) {
+    const auto read = read_configuration(TEAMO_TRY(read_file(file)), team);
+    if (read.configuration) return rights_of(read.configuration->team);
+    const auto* why = read.refusal();
+    return fail(EINVAL, why != nullptr ? text_of(*why, file.native())
+                                       : fmt::format("{}: is no configuration", file.native()));
+}
+
+std::string drop_in_of(const std::filesystem::path& file, const std::filesystem::path& journals,
+                       std::vector<Error>& errors) {
     const auto team = file.stem().native();
-    UnitRights rights;
-    if (const auto text = read_file(file))
-        if (const auto read = read_configuration(*text, team); read.configuration)
-            rights = rights_of(read.configuration->team);
+    auto read = read_rights(file, team);
+    if (!read) {
+        errors.push_back(std::move(read.error()));
+        errors.back().text += "; its unit gets no additional rights until the next daemon-reload";
+    }
+    auto rights = read.value_or(UnitRights{});
     rights.binds_processes |= has_bound_workers(journals / (team + ".json"));
     return drop_in(rights);
 }
@@ -37,7 +48,7 @@ std::vector<Error> generate_drop_ins(const std::filesystem::path& configurations
     std::error_code none; // no folder: no team
     for (const auto& entry : std::filesystem::directory_iterator(configurations, none)) {
         if (entry.path().extension() != ".conf") continue;
-        const auto text = drop_in_of(entry.path(), journals);
+        const auto text = drop_in_of(entry.path(), journals, errors);
         if (text.empty()) continue;
         const auto folder = units / ("teamd-offload@" + entry.path().stem().native() + ".service.d");
         std::error_code failed;

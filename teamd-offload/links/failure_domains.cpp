@@ -31,9 +31,8 @@ Result<std::unique_ptr<FailureDomains>> FailureDomains::make(sd_event* loop, Tea
 void FailureDomains::follow(const std::set<IfIndex>& ports) {
     std::erase_if(ports_, [&](const auto& entry) { return !ports.contains(entry.first); });
     for (const auto index : ports) {
-        const auto [entry, is_new] = ports_.try_emplace(index);
-        auto& port = entry->second;
-        if (is_new) read_place(index, port);
+        auto& port = ports_[index];
+        if (!port.place) read_place(index, port);
         if (port.socket) continue;
         if (const auto done = listen(index, port); !done && done.error().number != ENODEV) {
             const auto* link = context_.link(index);
@@ -48,13 +47,13 @@ void FailureDomains::note_change() {
     if (std::holds_alternative<ActiveBackupRunner>(context_.config().runner)) request_pass_();
 }
 
-/// Not known for a device that /sys does not show, because it shows another namespace.
+/// Not known while /sys does not show the device: it is being renamed, or /sys shows another namespace.
 void FailureDomains::read_place(IfIndex index, Port& port) {
     const auto* link = context_.link(index);
     const auto place = link == nullptr ? fail(ENODEV, "") : read_device_place(*link);
-    if (!place) return;
+    if (!place) return; // tried again by the next pass
     port.place = domain_of(*place);
-    if (port.place != FailureDomain{}) note_change();
+    if (*port.place != FailureDomain{}) note_change();
 }
 
 Result<> FailureDomains::listen(IfIndex index, Port& port) {
@@ -107,7 +106,7 @@ void FailureDomains::resume() {
 FailureDomain FailureDomains::of(IfIndex port) const {
     const auto found = ports_.find(port);
     if (found == ports_.end()) return {};
-    auto domain = found->second.place;
+    auto domain = found->second.place.value_or(FailureDomain{});
     domain.at = found->second.neighbours.nearest(Clock::now());
     return domain;
 }

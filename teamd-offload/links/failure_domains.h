@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Knows what each port fails together with: reads its place once, and listens for the LLDP of its switch
+// Knows what each port fails together with: reads its place, and listens for the LLDP of its switch
 // (docs/adr/0030). Sends nothing.
 #pragma once
 
@@ -27,7 +27,7 @@ public:
 
 private:
     struct Port {
-        FailureDomain place{};
+        std::optional<FailureDomain> place{}; ///< none: it could not be read yet
         lldp::Neighbours neighbours{};
         std::optional<PortSocket> socket{};
         std::unique_ptr<Io> io{};

@@ -48,7 +48,15 @@ Result<> Guard::attach(IfIndex port, const std::function<Result<>()>& note_clsac
         due_.insert(port);
     else
         due_.erase(port);
+    if (done && is_on())
+        guarded_.insert(port);
+    else
+        guarded_.erase(port);
     return done;
+}
+
+bool Guard::is_lost(IfIndex port) const {
+    return guarded_.contains(port) && lacks_clsact(port).value_or(false);
 }
 
 Result<> Guard::put(IfIndex port, const std::function<Result<>()>& note_clsact) {
@@ -100,7 +108,8 @@ std::vector<Link> Guard::devices() const {
 
 void Guard::follow(const std::set<IfIndex>& ports) {
     ports_ = ports;
-    std::erase_if(due_, [&ports](IfIndex port) { return !ports.contains(port); });
+    for (auto* known : {&due_, &guarded_})
+        std::erase_if(*known, [&ports](IfIndex port) { return !ports.contains(port); });
     if (running_ && devices() != running_->devices) update();
 }
 

@@ -25,6 +25,8 @@ public:
     Result<> attach(IfIndex port, const std::function<Result<>()>& note_clsact);
     /// True if attach() of this port failed and may succeed later (is_passing()).
     bool is_due(IfIndex port) const { return due_.contains(port); }
+    /// True if another program has removed the program of this port (with clsact).
+    bool is_lost(IfIndex port) const;
 
     /// After a pass. Reads the addresses again only if a device of the team has changed.
     void follow(const std::set<IfIndex>& ports);
@@ -54,8 +56,8 @@ private:
 
     sd_event* loop_;
     TeamContext& context_;
-    std::set<IfIndex> ports_, due_;
-    std::optional<Running> running_; ///< none: the guard is off, or could not start
+    std::set<IfIndex> ports_, due_, guarded_; ///< guarded: the program is there
+    std::optional<Running> running_;          ///< none: the guard is off, or could not start
 };
 
 } // namespace teamo

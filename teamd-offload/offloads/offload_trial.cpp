@@ -34,8 +34,12 @@ Result<> Offloads::begin_trial(IfIndex port, const std::string& name) {
     if (before.empty()) return fail(EOPNOTSUPP, name + " has no TSO that can be switched");
     auto* entry = context_.journal.port(port);
     if (entry == nullptr) return fail(ENODEV, name + " is no port of the team");
-    if (entry->trial.empty()) entry->trial = before; // else an earlier one could not be restored yet
-    TEAMO_TRY(context_.journal.keep());
+    const bool is_left = !entry->trial.empty(); // an earlier one could not be restored yet
+    if (!is_left) entry->trial = before;
+    if (auto kept = context_.journal.keep(); !kept) {
+        if (!is_left) entry->trial.clear(); // nothing is tried
+        return kept;
+    }
     context_.log(Level::debug, fmt::format("port {}: TSO is measured", name));
     tried_ = port;
     return {};
@@ -77,13 +81,16 @@ void Offloads::forget_vanished_trial() {
     if (tried_ && context_.journal.port(tried_) == nullptr) tried_ = {};
 }
 
-void Offloads::end_leftover_trials(std::vector<PortBefore>& ports) const {
+void Offloads::end_leftover_trials(std::vector<PortBefore>& ports) {
     for (auto& port : ports) {
         if (port.trial.empty()) continue;
         context_.log(Level::notice,
                      fmt::format("port {}: an earlier daemon was killed while TSO was measured; restoring it",
                                  port.name));
         restore_tso(port);
+        if (port.trial.empty()) continue;
+        tried_ = port.index; // its driver is busy
+        trial_limit_->after(longest_trial_silence);
     }
 }
 

@@ -13,6 +13,9 @@
 namespace teamo {
 namespace {
 
+/// Until features are read again that could not be read.
+constexpr std::chrono::seconds read_pause{1};
+
 std::string text_of(const FeatureNames& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
 FeatureNames those(const FeatureSettings& settings, bool on) {
@@ -119,6 +122,14 @@ Result<> Offloads::remember(const Device& port, const FeatureSettings& settings)
     return context_.journal.remember_features(port.index, before, port.kept);
 }
 
+/// The first features that are read of a port: those that the contract keeps, unless an earlier daemon knew
+/// them.
+void Offloads::begin_with(Device& port, Features features) {
+    port.is_known = true;
+    port.features = std::move(features);
+    if (port.kept.empty()) port.kept = offloads_in(port.features.active);
+}
+
 Result<> Offloads::add(const Link& port, const OffloadContract& contract, const FeatureNames& kept) {
     devices_.push_back(
         {.index = port.index, .name = port.name, .title = "port " + port.name, .contract = contract});
@@ -127,10 +138,11 @@ Result<> Offloads::add(const Link& port, const OffloadContract& contract, const 
     auto features = context_.ethtool.read_features(port.index);
     if (!features) {
         context_.log(Level::warning, fmt::format("{}: {}", added.title, features.error().text));
+        added.stale = is_passing(features.error());
+        added.read_again = Clock::now() + read_pause;
         return {};
     }
-    added.features = std::move(*features);
-    added.kept = kept.empty() ? offloads_in(added.features.active) : kept;
+    begin_with(added, std::move(*features));
     make_plans();
     if (const auto settings = wrong(added); !settings.empty()) {
         if (auto remembered = remember(added, settings); !remembered) {
@@ -155,6 +167,7 @@ void Offloads::add_team(const Link& team, const OffloadContract& contract, const
                         .name = team.name,
                         .title = "device " + team.name,
                         .is_team = true,
+                        .is_known = true,
                         .contract = contract,
                         .features = features,
                         .kept = kept.empty() ? offloads_in(features.active) : kept});
@@ -188,9 +201,16 @@ void Offloads::mark_stale(IfIndex index) {
 void Offloads::reread(Device& device) {
     const auto read = context_.ethtool.read_features(device.index);
     device.stale = !read && is_passing(read.error());
-    if (device.stale) device.read_again = Clock::now() + std::chrono::seconds(1);
+    if (device.stale) device.read_again = Clock::now() + read_pause;
     if (!read) return; // the kernel reports a device that is gone
     auto features = as_seen(*read, device.is_team);
+    if (!device.is_known) {
+        begin_with(device, std::move(features));
+        changed_ = plans_due_ = true;
+        static_cast<void>(
+            context_.journal.remember_features(device.index, {}, device.kept)); // it logs a failure
+        return;
+    }
     if (features == device.features) return;
     std::ranges::set_symmetric_difference(device.features.active, features.active,
                                           std::inserter(device.drifted, device.drifted.end()));
@@ -216,18 +236,20 @@ void Offloads::reconcile(Device& device, Clock::time_point now) {
     else if (now - device.conceded_at >= Repair::peace)
         device.conceded.clear();
     if (device.patience && !device.patience->is_over(now)) return;
-    const auto settings = wrong(device);
+    auto settings = wrong(device);
+    // Without repair, what other programs changed is only logged; what the team newly requires is set.
+    FeatureSettings left;
+    if (!device.contract.repair)
+        for (const auto& name : device.drifted)
+            left.insert(settings.extract(name));
+    device.left_message(
+        context_.log, Level::warning, device.title + ": ",
+        left.empty() ? "" : describe(left, "is off", "is on") + "; not changed, because \"repair\" is false",
+        message_id::offload_lacking, {{"PORT", device.name}});
     if (settings.empty()) {
         device.patience.reset();
-        device.drifted.clear();
-        device.left_message.clear();
+        if (left.empty()) device.drifted.clear();
         static_cast<void>(device.repair.step(false, now));
-    } else if (!device.contract.repair) {
-        device.patience.reset();
-        device.left_message(context_.log, Level::warning, device.title + ": ",
-                            describe(settings, "is off", "is on") +
-                                "; not changed, because \"repair\" is false",
-                            message_id::offload_lacking, {{"PORT", device.name}});
     } else {
         repair(device, settings, now);
     }
@@ -258,7 +280,8 @@ void Offloads::repair(Device& device, const FeatureSettings& settings, Clock::ti
         } else {
             device.repair = earlier; // no conflict with another program
         }
-        device.drifted.clear();
+        for (const auto& entry : settings)
+            device.drifted.erase(entry.first);
     }
 }
 
@@ -273,17 +296,25 @@ bool Offloads::set(Device& device, const FeatureSettings& settings) {
         if (passing)
             await_passing(device.patience, true, Clock::now());
         else
-            device.refused = settings;
+            note_refused(device, settings, settings);
         return false;
     }
     device.patience.reset();
     device.features = as_seen(std::move(*after), device.is_team);
     changed_ = plans_due_ = true;
-    device.refused = missing(device.features, settings);
+    const auto refused = missing(device.features, settings);
+    note_refused(device, settings, refused);
     device.refused_message(context_.log, Level::warning, device.title + ": ",
                            describe(device.refused, "stays off, its driver does not switch it on",
                                     "stays on, its driver does not switch it off"));
-    return device.refused.size() < settings.size();
+    return refused.size() < settings.size();
+}
+
+/// Keeps what it refused before: else two requests that it refuses would take turns for ever.
+void Offloads::note_refused(Device& device, const FeatureSettings& tried, const FeatureSettings& refused) {
+    for (const auto& [name, on] : tried)
+        device.refused.erase(name);
+    device.refused.insert(refused.begin(), refused.end());
 }
 
 void Offloads::log_repaired(const Device& device, const FeatureSettings& settings) const {

@@ -61,13 +61,14 @@ public:
     /// Ends a trial whose port is gone: there is nothing to restore.
     void forget_vanished_trial();
     /// Ends the trials of an earlier daemon that was killed.
-    void end_leftover_trials(std::vector<PortBefore>& ports) const;
+    void end_leftover_trials(std::vector<PortBefore>& ports);
 
 private:
     struct Device {
         IfIndex index;
         std::string name, title; ///< "eth1", "port eth1"
         bool is_team = false;
+        bool is_known = false; ///< its features were read
         OffloadContract contract;
         Features features{};
         FeatureNames kept{};
@@ -100,6 +101,8 @@ private:
     void reconcile(Device& device, Clock::time_point now);
     void repair(Device& device, const FeatureSettings& settings, Clock::time_point now);
     bool set(Device& device, const FeatureSettings& settings);
+    static void note_refused(Device& device, const FeatureSettings& tried, const FeatureSettings& refused);
+    static void begin_with(Device& port, Features features);
     void log_repaired(const Device& device, const FeatureSettings& settings) const;
     void log_lacking(Device& device) const;
     void end_silent_trial();

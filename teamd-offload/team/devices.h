@@ -29,6 +29,7 @@ public:
     std::vector<std::string> refused() const;
 
 private:
+    void spare_replaced(std::vector<Change>& list, const std::vector<TeamPort>& ports) const;
     std::vector<Change> limit_mtu_repairs(std::vector<Change> list, const std::vector<TeamPort>& ports);
     Result<> apply_one(const Change& change);
 

@@ -246,6 +246,38 @@ TEST_F(ProcessBinding, keeps_affinity_set_by_other_program) {
     EXPECT_EQ(masks_of(child.pid()), (std::set{first_, all_}));
 }
 
+/// Its own I/O threads, for example, while their number changes.
+TEST_F(ProcessBinding, leaves_a_thread_that_left_it_unless_the_process_was_moved) {
+    const Child child(sleep_in(3));
+    child.await_word();
+    const auto bound = bind_process(child.id(), last_);
+    ASSERT_TRUE(bound);
+    const auto own = threads_of(child.pid())[1];
+    set_mask(own, all_);
+    const auto again = bind_process(child.id(), last_, *bound);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(read_thread_affinity(own).value(), all_);
+    EXPECT_EQ(again->threads.size(), 3U);
+    set_mask(child.pid(), all_);
+    ASSERT_TRUE(bind_process(child.id(), last_, *again));
+    EXPECT_EQ(masks_of(child.pid()), std::set{last_});
+}
+
+/// A server that starts new workers on reload, for example.
+TEST_F(ProcessBinding, gives_back_to_a_child_what_its_parent_had_before) {
+    const ProcessId self = read_process(::getpid()).value().worker.id;
+    const WorkerBinding parent{.id = self, .cpus = last_, .leaving = {}, .before = all_, .threads = {}};
+    set_mask(::gettid(), last_);
+    const Child child(sleep_in(2));
+    child.await_word();
+    set_mask(::gettid(), all_);
+    EXPECT_EQ(plan_binding(child.id(), first_, std::span(&parent, 1)).value().before, all_);
+    const auto bound = bind_process(child.id(), first_, {}, default_patience, std::span(&parent, 1));
+    ASSERT_TRUE(bound);
+    ASSERT_TRUE(release_process(*bound));
+    EXPECT_EQ(masks_of(child.pid()), std::set{all_});
+}
+
 TEST_F(ProcessBinding, is_idempotent) {
     const Child child(sleep_in(2));
     child.await_word();

@@ -21,9 +21,10 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
     if (text.ends_with('\n')) text.remove_suffix(1);
     if (!text.starts_with(' ')) return std::nullopt;
     text.remove_prefix(1);
-    constexpr unsigned state = 3, user = 14, system = 15, threads = 20, started = 22;
+    constexpr unsigned state = 3, parent = 4, user = 14, system = 15, threads = 20, started = 22;
     for (unsigned field = state; field <= started; ++field) {
         const auto word = take_until(text, " ");
+        if (field == parent) stat.parent = whole_number<pid_t>(word).value_or(0);
         if (field != user && field != system && field != threads && field != started) continue;
         const auto number = whole_number<std::uint64_t>(word);
         if (!number) return std::nullopt;

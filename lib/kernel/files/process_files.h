@@ -20,6 +20,7 @@ namespace teamo {
 
 struct ProcessStat {
     std::string command;     ///< may contain any character, also blanks and parentheses
+    pid_t parent = 0;        ///< 0: none, or in another PID namespace
     std::uint64_t ticks = 0; ///< CPU time of all its threads, in USER_HZ
     unsigned threads = 0;
     std::uint64_t started = 0; ///< in ticks since boot

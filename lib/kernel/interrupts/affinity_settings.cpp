@@ -140,6 +140,13 @@ std::optional<CpuList> read_cpu_setting(const Link& link, const CpuSetting& sett
     return sysfs::cpus(root + file_of(link.name, setting));
 }
 
+CpuList former_cpus(const CpuSetting& setting, const CpuList& now, const std::string& root) {
+    if (setting.kind != Kind::thread) return now;
+    const auto online = read_online_cpus(root);
+    if (!online || !std::ranges::includes(now, *online)) return now;
+    return united(now, sysfs::cpus(root + "/sys/devices/system/cpu/possible").value_or(CpuList()));
+}
+
 Result<> restore_cpus(const Link& link, const SetCpus& set, const std::string& root) {
     Failures failures;
     for (const auto& [setting, cpus] : set) {

@@ -32,6 +32,10 @@ std::string meaning_of(int number, const std::string& device, const CpuSetting& 
 std::optional<CpuList> read_cpu_setting(const Link& link, const CpuSetting& setting,
                                         const std::string& root = "");
 
+/// The value to restore later, of a setting with the present value `now`. For a thread that may run on every
+/// online CPU these are all possible CPUs, since the kernel does not show offline ones (sched_getaffinity).
+CpuList former_cpus(const CpuSetting& setting, const CpuList& now, const std::string& root = "");
+
 /// Restores the settings that we changed, if they still have a value of ours. Continues after a failure; the
 /// error lists all failures, and is_passing() if one of them is. ENOSPC is not: it lasts.
 Result<> restore_cpus(const Link& link, const SetCpus& set, const std::string& root = "");

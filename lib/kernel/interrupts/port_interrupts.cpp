@@ -197,8 +197,10 @@ std::vector<IrqVector> list_vectors(const DeviceFolder& folder, const std::strin
     const auto add = [&](const Interrupt& one, std::string handler) {
         if (!handler.empty()) vectors.push_back(vector_of(one, std::move(handler), root));
     };
-    auto listed = with_handlers(sysfs::numbers_in(folder.bus / "msi_irqs"), root);
-    if (listed.empty())
+    const auto numbers = sysfs::numbers_in(folder.bus / "msi_irqs");
+    const auto listed = with_handlers(numbers, root);
+    // While a card is down none has a handler, and after a rename its name may be that of another's handlers.
+    if (numbers.empty())
         for (const auto& one : with_handlers(sysfs::numbers_in(root + "/proc/irq"), root))
             add(one, handler_of(one, by_name));
     const auto own = [&](const std::string& handler) { return handler.find(name) != std::string::npos; };

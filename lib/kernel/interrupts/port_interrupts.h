@@ -23,8 +23,8 @@ namespace teamo {
 Result<PortInterrupts> read_port_interrupts(const Link& link, const NetdevQueues& netdev_queues = {},
                                             const std::string& root = "");
 
-/// A device's vectors that have a handler, by number: those in msi_irqs, otherwise those with its name, and
-/// those in `known`.
+/// A device's vectors that have a handler, by number: those in msi_irqs, or with its name if it lists none
+/// there, and those in `known`.
 std::vector<IrqVector> list_vectors(const DeviceFolder& folder, const std::string& name,
                                     std::span<const unsigned> known, const std::string& root);
 

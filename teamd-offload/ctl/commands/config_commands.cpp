@@ -20,6 +20,9 @@ Result<std::string> file_of(Session& session, Arguments arguments) {
 Result<json::Value> request_reload(Session& session, Arguments arguments, bool dry_run) {
     const auto file = TEAMO_TRY(file_of(session, arguments));
     const auto text = TEAMO_TRY(read_file(file, control::longest_request));
+    // A request cannot have these: the daemon would only say that its arguments are wrong.
+    if (text.empty()) return fail(EINVAL, fmt::format("{}: the file is empty", file));
+    if (text.find('\0') != std::string::npos) return fail(EINVAL, fmt::format("{}: has a NUL byte", file));
     return session.document(control::ConfigReload{.file = file, .text = text, .dry_run = dry_run});
 }
 

@@ -59,7 +59,7 @@ std::vector<std::string> installed_files() {
         std::error_code failed;
         for (const auto& entry : fs::directory_iterator(folder, failed)) {
             const auto name = entry.path().filename().string();
-            if (name.ends_with(".conf") || name.ends_with(".nmconnection") || name.starts_with("ifcfg-"))
+            if (name.ends_with(".conf") || name.ends_with(".nmconnection") || is_ifcfg(entry.path()))
                 files.push_back(entry.path().string());
         }
     }
@@ -106,10 +106,12 @@ CommandResult import_teamd(const Options& /*options*/, Arguments words) {
     auto status = ExitStatus::success;
     std::size_t count = 0;
     for (const auto& file : files) {
-        const auto found = configuration_in(file, TEAMO_TRY(read_file(file)));
-        if (!found) continue;
+        const auto text = read_file(file);
+        const auto found = text ? configuration_in(file, *text) : std::nullopt;
+        if (text && !found) continue;
         ++count;
-        if (!check(*found)) status = ExitStatus::failure;
+        if (!text) put(text.error().text + "\n");
+        if (!found || !check(*found)) status = ExitStatus::failure;
     }
     if (count == 0) return fail(ENOENT, "no configuration of teamd found");
     return status;

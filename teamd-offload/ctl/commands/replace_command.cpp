@@ -17,9 +17,17 @@ namespace {
 
 constexpr const char* configurations = "/etc/teamd-offload";
 
+std::string configuration_of(const std::string& team) {
+    return fmt::format("{}/{}.conf", configurations, team);
+}
+
+/// A configuration that is there belongs to a team that does not run now.
 std::string free_team_name() {
+    std::error_code unknown;
     for (int number = 0;; ++number)
-        if (auto name = fmt::format("team{}", number); if_nametoindex(name.c_str()) == 0) return name;
+        if (auto name = fmt::format("team{}", number);
+            if_nametoindex(name.c_str()) == 0 && !std::filesystem::exists(configuration_of(name), unknown))
+            return name;
 }
 
 /// The administrator's configuration, if the file is there; else that of the bond.
@@ -68,8 +76,8 @@ CommandResult replace_bond(const Options& options, Arguments words) {
     wanted.bond = name;
     wanted.team = words.size() > 1 ? words[1] : free_team_name();
     wanted.by_systemd = words.size() < 3 && has_systemd();
-    wanted.file = words.size() > 2 ? std::filesystem::absolute(words[2]).string()
-                                   : fmt::format("{}/{}.conf", configurations, wanted.team);
+    wanted.file =
+        words.size() > 2 ? std::filesystem::absolute(words[2]).string() : configuration_of(wanted.team);
     if (words.size() < 3) ::mkdir(configurations, 0755);
     const auto bond = TEAMO_TRY(read_bond(name, ""));
     wanted.document = TEAMO_TRY(document_for(bond, wanted));

@@ -24,7 +24,7 @@ void add_of_team(const TeamState& state, Findings& findings) {
     };
     if (state.ports.empty())
         add(error, "has no port: it cannot send or receive", "port add DEVICE");
-    else if (able.empty())
+    else if (std::ranges::none_of(state.ports, &PortStatus::transmits))
         add(error, "no port carries: the team cannot send or receive", "state");
     else if (state.ports.size() == 1)
         add(note, able.front()->name + " is its only port: if it fails, the team fails", "port add DEVICE");

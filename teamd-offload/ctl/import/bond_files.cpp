@@ -89,17 +89,16 @@ Result<BondSetup> read_with_ports(const std::string& file, std::string_view want
                                   auto accepts) {
     const auto text = TEAMO_TRY(read_file(file));
     std::vector<FileText> others;
+    std::vector<std::string> remarks;
     for (const auto& other : beside(file, accepts))
-        others.push_back({.file = other.string(), .text = TEAMO_TRY(read_file(other.string()))});
+        if (auto read = read_file(other.string()))
+            others.push_back({.file = other.string(), .text = std::move(*read)});
+        else
+            remarks.push_back(read.error().text + "; if it is a port of the bond, add it to \"ports\"");
     auto bond = bond_of(text, others);
     if (!bond && bond.error().number == ENOENT) return tl::unexpected(no_bond(file, wanted));
+    if (bond) std::ranges::move(remarks, std::back_inserter(bond->remarks));
     return within(file, std::move(bond));
-}
-
-bool is_ifcfg(const fs::path& path) {
-    const auto name = path.filename().string();
-    return name.starts_with("ifcfg-") && !name.ends_with("~") && path.extension() != ".bak" &&
-           !path.extension().string().starts_with(".rpm");
 }
 
 /// interfaces(5): only these files of a "source-directory" count, not what an editor or dpkg left.

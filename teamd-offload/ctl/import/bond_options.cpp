@@ -317,6 +317,8 @@ Result<ImportedTeam> team_of(const BondSetup& bond) {
     const auto mode = options.word("mode", modes);
     ImportedTeam team{.document = json::Object{{"device", bond.device}}, .lost = lost_options(bond)};
     team.lost.insert(team.lost.end(), bond.remarks.begin(), bond.remarks.end());
+    if (bond.ports.empty() && bond.remarks.empty())
+        team.lost.emplace_back("no port was found; add them to \"ports\"");
     auto& document = team.document;
     if (parse_mac_address(bond.address))
         document.set("hwaddr", bond.address);

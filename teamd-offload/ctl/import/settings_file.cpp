@@ -53,6 +53,12 @@ Settings read_settings(std::string_view whole) {
     return settings;
 }
 
+bool is_ifcfg(const std::filesystem::path& path) {
+    const auto name = path.filename().string();
+    return name.starts_with("ifcfg-") && !name.ends_with("~") && path.extension() != ".bak" &&
+           !path.extension().string().starts_with(".rpm");
+}
+
 std::optional<std::string> find(const Settings& settings, std::string_view section, std::string_view key) {
     const auto found = std::ranges::find_if(settings.rbegin(), settings.rend(), [&](const Setting& setting) {
         return setting.section == section && setting.key == key;

@@ -3,6 +3,8 @@
 // Files of "KEY=VALUE" lines, with or without sections: systemd-networkd, NetworkManager, ifcfg.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +24,9 @@ std::string with_joined_lines(std::string text);
 
 /// Lines that are no setting are ignored, as by the programs that these files belong to.
 Settings read_settings(std::string_view text);
+
+/// An ifcfg file, and not a copy that an editor or rpm left.
+bool is_ifcfg(const std::filesystem::path& path);
 
 /// The last one of that name; none: there is none.
 std::optional<std::string> find(const Settings& settings, std::string_view section, std::string_view key);

@@ -2,10 +2,29 @@
 #include "ctl/report/state.h"
 
 #include "ctl/units.h"
+#include "json/fields.h"
 
 #include <algorithm>
 
 namespace teamo::ctl {
+namespace {
+
+std::string lacp_state(const TeamState& state, const PortStatus& port) {
+    const auto& of_port = json::child(json::child(state.document, "ports"), port.name);
+    return json::text(json::child(of_port, "runner"), "state");
+}
+
+/// With LACP another aggregator is chosen among the ports that hear a partner; without any partner, in
+/// fallback, among those with a link. team/status.cpp has the same for the daemon.
+bool can_take_over(const TeamState& state, const PortStatus& port) {
+    if (!port.link_up) return false;
+    if (state.runner != "lacp") return true;
+    const auto now = lacp_state(state, port);
+    const auto falls_back = [&](const PortStatus& other) { return lacp_state(state, other) == "fallback"; };
+    return now == "current" || (now == "defaulted" && std::ranges::any_of(state.ports, falls_back));
+}
+
+} // namespace
 
 Result<> require_part(bool reported) {
     if (reported) return {};
@@ -26,7 +45,16 @@ const PortBalance* find_balance(const TeamState& state, std::string_view port) {
 std::vector<const PortStatus*> carriers(const TeamState& state) {
     std::vector<const PortStatus*> list;
     for (const auto& port : state.ports)
-        if (port.transmits || (state.runner == "activebackup" && port.link_up)) list.push_back(&port);
+        if (port.transmits || can_take_over(state, port)) list.push_back(&port);
+    return list;
+}
+
+std::vector<const PortStatus*> carriers_without(const TeamState& state, std::string_view without) {
+    auto list = carriers(state);
+    std::erase_if(list, [&](const PortStatus* port) { return port->name == without; });
+    const bool others_send = std::ranges::any_of(list, &PortStatus::transmits);
+    if (state.runner != "activebackup" && (others_send || state.runner == "lacp"))
+        std::erase_if(list, [](const PortStatus* port) { return !port->transmits; });
     return list;
 }
 
@@ -55,8 +83,7 @@ double team_load(const TeamState& state, const Rates& rates) {
 Capacity capacity_without(const TeamState& state, std::string_view without) {
     Capacity capacity;
     double slowest = 0, sum = 0;
-    for (const auto* port : carriers(state)) {
-        if (port->name == without) continue;
+    for (const auto* port : carriers_without(state, without)) {
         ++capacity.ports;
         if (!port->link.speed) {
             capacity.unknown.push_back(port->name);

@@ -20,8 +20,13 @@ Result<> require_part(bool reported);
 /// The port's part of "balance"; nullptr if the team does not hash.
 const PortBalance* find_balance(const TeamState& state, std::string_view port);
 
-/// The ports that transmit, and with activebackup also those that can take over.
+/// The ports that transmit, and those that can take over.
 std::vector<const PortStatus*> carriers(const TeamState& state);
+
+/// Those of carriers() that can carry without the port `without`. A port that lacks an offload or loses
+/// packets waits until no other port transmits. Another aggregator of LACP does not count: it carries only
+/// after its partner has agreed.
+std::vector<const PortStatus*> carriers_without(const TeamState& state, std::string_view without);
 
 /// Sent bytes per second by port.
 using Rates = std::map<std::string, double, std::less<>>;
@@ -40,8 +45,8 @@ struct Capacity {
     bool operator==(const Capacity&) const = default;
 };
 
-/// The capacity of carriers() except `without`. activebackup and broadcast: the slowest port. roundrobin: the
-/// slowest port times their number. Other runners: the sum.
+/// The capacity of carriers_without(). activebackup and broadcast: the slowest port. roundrobin: the slowest
+/// port times their number. Other runners: the sum.
 Capacity capacity_without(const TeamState& state, std::string_view without);
 
 /// A state document as `teamdctl TEAM state` prints it, `verbose` as with -v. Keys that teamdctl does not

@@ -179,11 +179,15 @@ void PortSet::poll_filters() {
     const auto& port = ports_[++polled_ % ports_.size()];
     auto* before = context_.journal.port(port.index);
     if (before == nullptr || unattached_.contains(port.index)) return;
-    if (!context_.datapath->makes_something(port.index).value_or(false)) return;
+    const bool lost_datapath = context_.datapath->makes_something(port.index).value_or(false);
+    if (!lost_datapath && !subsystems_.guard->is_lost(port.index)) return;
     context_.log(
         Level::warning,
         fmt::format("port {}: its tc filters were removed (clsact); they are attached again", port.name));
-    if (const auto attached = attach(*before); !attached) note_unattached(port, attached.error());
+    if (!lost_datapath)
+        guard(*before);
+    else if (const auto attached = attach(*before); !attached)
+        note_unattached(port, attached.error());
 }
 
 bool PortSet::has_unattached() const {

@@ -144,7 +144,7 @@ Result<> PortSet::restore(const PortBefore& port, bool removed_by_others) {
     failures.add(context_.datapath->detach_port(port.index, port.made_clsact));
     failures.add(removed_by_others ? release(port, link == nullptr ? port.name : link->name)
                                    : restore_device(port));
-    if (!port.features.empty()) failures.add(restore_features(port));
+    if (!port.features.empty() || !port.trial.empty()) failures.add(restore_features(port));
     // The mark is removed last, and stays while a step will be tried again: it shows that the device is ours.
     const auto unmarked = failures.may_pass() ? Result<>() : unmark(port.index);
     auto restored = failures.result();
@@ -155,7 +155,9 @@ Result<> PortSet::restore_features(const PortBefore& port) {
     auto features = TEAMO_TRY(context_.ethtool.read_features(port.index));
     // Also features that are only wanted: a driver may switch them later.
     FeatureSettings settings;
-    for (const auto& [name, on] : port.features)
+    auto before = port.features;
+    before.insert(port.trial.begin(), port.trial.end()); // of a trial that could not be ended
+    for (const auto& [name, on] : before)
         if (features.active.contains(name) != on || features.wanted.contains(name) != on)
             settings.emplace(name, on);
     if (settings.empty()) return {};

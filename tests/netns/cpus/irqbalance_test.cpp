@@ -41,16 +41,18 @@ protected:
 
     fs::path sockets() const { return folder_ / "run/irqbalance"; }
 
+    IrqBalancePlaces places(std::chrono::milliseconds poll_unreported = 60s) const {
+        return {.sockets = sockets(),
+                .record = folder_ / "record",
+                .proc = folder_ / "proc",
+                .cgroups = folder_ / "cgroup",
+                .patience = 1s,
+                .poll_unreported = poll_unreported};
+    }
+
     std::unique_ptr<IrqBalance> team(const std::string& name,
                                      std::chrono::milliseconds poll_unreported = 60s) {
-        IrqBalancePlaces places;
-        places.sockets = sockets();
-        places.record = folder_ / "record";
-        places.proc = folder_ / "proc";
-        places.cgroups = folder_ / "cgroup";
-        places.patience = 1s;
-        places.poll_unreported = poll_unreported;
-        auto made = IrqBalance::make(loop_.get(), log_, name, places);
+        auto made = IrqBalance::make(loop_.get(), log_, name, places(poll_unreported));
         if (!made) throw SetupError(made.error().text);
         return std::move(*made);
     }
@@ -149,6 +151,22 @@ TEST_F(IrqBalanceBan, next_daemon_withdraws_after_a_kill) {
     next->keep_out({25});
     ASSERT_TRUE(honours(*next, {25}));
     EXPECT_THAT(server.banned(), ElementsAre(5, 25));
+}
+
+TEST_F(IrqBalanceBan, withdraws_a_request_without_its_answer) {
+    IrqBalanceServer server(sockets(), pid_, {5});
+    auto ban = team("team0");
+    EXPECT_FALSE(IrqBalance::has_asked("team0", places()));
+    ban->keep_out({24});
+    ASSERT_TRUE(comes("the request", [&] { return server.writes() == 1; }));
+    ban.reset();
+    EXPECT_TRUE(IrqBalance::has_asked("team0", places()));
+    const auto last = team("team0");
+    bool released = false;
+    last->release([&] { released = true; });
+    ASSERT_TRUE(comes("released", [&] { return released; }));
+    EXPECT_THAT(server.banned(), ElementsAre(5));
+    EXPECT_FALSE(IrqBalance::has_asked("team0", places()));
 }
 
 TEST_F(IrqBalanceBan, sends_again_when_irqbalance_restarts) {

@@ -253,5 +253,18 @@ TEST_F(Guarded, is_taken_over_by_the_next_daemon) {
     EXPECT_GE(dropped_of(5), 5U);
 }
 
+/// With the kernel's drivers only the guard has filters with the runner activebackup.
+TEST_F(Guarded, comes_back_if_another_program_removes_clsact) {
+    start("full", R"({"name": "activebackup"})");
+    must(wires_.host(), "tc qdisc del dev eth1 clsact; tc qdisc del dev eth2 clsact");
+    EXPECT_TRUE(eventually("the guard is on both ports again", [this] {
+        return sh(wires_.host(), "tc filter show dev eth1 ingress").out.find("teamo_guard") !=
+                   std::string::npos &&
+               sh(wires_.host(), "tc filter show dev eth2 ingress").out.find("teamo_guard") !=
+                   std::string::npos;
+    }));
+    EXPECT_GE(dropped_of(5), 5U);
+}
+
 } // namespace
 } // namespace teamo::test

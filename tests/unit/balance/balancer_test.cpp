@@ -146,6 +146,17 @@ TEST(Balancer, moves_nothing_within_tolerance) {
     EXPECT_THAT(setting.placed().moves, IsEmpty());
 }
 
+/// A few small bursts are never even.
+TEST(Balancer, moves_nothing_for_load_at_rest) {
+    Setting setting(alike(2));
+    setting.many(3, 1, 20e3);
+    EXPECT_THAT(setting.placed().moves, SizeIs(1));
+    EXPECT_THAT(setting.placed({.idle = 100e3}).moves, IsEmpty());
+    setting.ports.pop_back();
+    setting.with(2, 1e3);
+    EXPECT_FALSE(setting.placed({.idle = 100e3}).moves.empty()) << "they move for membership";
+}
+
 TEST(Balancer, moves_single_bucket_if_sufficient) {
     Setting setting(alike(2));
     setting.many(10, 1, 10);

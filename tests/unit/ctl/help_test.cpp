@@ -97,7 +97,8 @@ TEST(Help, on_a_command_has_usage_and_description) {
     EXPECT_EQ(help({"port", "present"}),
               "usage: teamoctl teamdevname port present PORTDEV\n"
               "\n"
-              "Prints nothing. Exits with 0 if PORTDEV is a port of the team, otherwise with 1.\n");
+              "Prints nothing on standard output. Exits with 0 if PORTDEV is a port of the\n"
+              "team, otherwise with 1.\n");
     EXPECT_THAT(help({"balance", "hash"}),
                 StartsWith("usage: teamoctl [--json] teamdevname balance hash PACKET ...\n"));
     EXPECT_THAT(help({"workers", "bind"}),

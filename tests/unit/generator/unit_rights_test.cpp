@@ -86,7 +86,10 @@ TEST_F(Generated, has_a_drop_in_for_each_team_that_needs_one) {
     configure("team1.conf", R"({"device": "team1"})");
     configure("team2.conf", "no JSON");
     configure("notes.txt", R"({"workers": [{"user": "www-data", "policy": "follow"}]})");
-    EXPECT_TRUE(generate().empty());
+    const auto errors = generate();
+    ASSERT_EQ(1U, errors.size());
+    EXPECT_THAT(errors[0].text,
+                testing::AllOf(HasSubstr("/conf/team2.conf:"), HasSubstr("no additional rights")));
     EXPECT_THAT(drop_in_of("team0"), HasSubstr("[Service]"));
     for (const auto* none : {"team1", "team2", "notes"})
         EXPECT_EQ("", drop_in_of(none)) << none;
@@ -103,7 +106,7 @@ TEST_F(Generated, lets_a_team_release_the_workers_of_rules_that_are_gone) {
     for (const auto* file : {"team0.conf", "team1.conf", "team2.conf"})
         configure(file, "{}");
     const auto may_release = [&] {
-        EXPECT_TRUE(generate().empty());
+        generate();
         return drop_in_of("team0").find("CapabilityBoundingSet=CAP_SYS_NICE\n") != std::string::npos;
     };
     EXPECT_TRUE(may_release());
@@ -114,6 +117,15 @@ TEST_F(Generated, lets_a_team_release_the_workers_of_rules_that_are_gone) {
     EXPECT_TRUE(may_release());
     for (const auto* none : {"team1", "team2"})
         EXPECT_EQ("", drop_in_of(none)) << none;
+}
+
+TEST_F(Generated, names_a_file_that_cannot_be_read) {
+    std::filesystem::create_symlink("gone", folder / "conf" / "team0.conf");
+    configure("team1.conf", R"({"workers": [{"user": "www-data", "policy": "follow"}]})");
+    const auto errors = generate();
+    ASSERT_EQ(1U, errors.size());
+    EXPECT_THAT(errors[0].text, HasSubstr("/conf/team0.conf: No such file or directory; "));
+    EXPECT_THAT(drop_in_of("team1"), HasSubstr("[Service]"));
 }
 
 TEST_F(Generated, names_what_cannot_be_written) {

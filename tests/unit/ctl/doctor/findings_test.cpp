@@ -59,6 +59,29 @@ TEST(Findings, report_no_carrying_port_and_only_one) {
     EXPECT_THAT(seen(readings), ElementsAre("error team0"));
 }
 
+TEST(Findings, count_a_port_that_waits_for_the_others) {
+    auto readings = good_readings(2);
+    readings.state.ports[1].transmits = false; // it lacks an offload, or loses packets
+    EXPECT_THAT(seen(readings), IsEmpty());
+}
+
+TEST(Findings, count_ports_that_another_aggregator_can_have) {
+    const auto found = [](const std::string& one, const std::string& other) {
+        auto readings = good_readings(2);
+        readings.state.runner = "lacp";
+        readings.state.ports[1].transmits = false;
+        readings.state.document =
+            *json::parse(fmt::format(R"({{"ports": {{"eth1": {{"runner": {{"state": "{}"}}}}, )"
+                                     R"("eth2": {{"runner": {{"state": "{}"}}}}}}}})",
+                                     one, other));
+        return teamo::ctl::text_of("team0", carrying_findings(readings));
+    };
+    const auto alone = testing::HasSubstr("only eth1 of 2 ports can carry");
+    EXPECT_THAT(found("current", "current"), testing::Not(alone));
+    EXPECT_THAT(found("current", "defaulted"), alone) << "it has no partner";
+    EXPECT_THAT(found("fallback", "defaulted"), testing::Not(alone)) << "neither has one";
+}
+
 TEST(Findings, note_that_the_datapath_does_not_see_links) {
     auto readings = good_readings(2);
     readings.state.link_sight = {.sees = false, .reason = "the kernel refuses it"};

@@ -159,6 +159,13 @@ TEST(ImportBond, names_each_lost_option) {
     EXPECT_THAT(imported(bond({{"no_such", "1"}})).lost, ElementsAre(StartsWith("no_such 1: no option")));
 }
 
+TEST(ImportBond, says_that_no_port_was_found) {
+    auto setup = bond({}, {});
+    EXPECT_THAT(imported(setup).lost, ElementsAre(StartsWith("no port was found")));
+    setup.remarks = {"the ports have no names there"};
+    EXPECT_THAT(imported(setup).lost, ElementsAre("the ports have no names there"));
+}
+
 TEST(ImportBond, refuses_a_value_that_bonding_does_not_have) {
     const auto team = team_of(bond({{"mode", "fastest"}}));
     ASSERT_FALSE(team);
@@ -298,6 +305,14 @@ TEST_F(ImportFile, of_ifcfg) {
     expect_bond(write("ifcfg-bond0", "DEVICE=bond0\nBONDING_MASTER=yes\n"
                                      "BONDING_OPTS=\"mode=802.3ad xmit_hash_policy=layer3+4 lacp_rate=1 "
                                      "miimon=100 updelay=200\"\n"));
+}
+
+TEST_F(ImportFile, remarks_a_file_beside_it_that_cannot_be_read) {
+    folder("ifcfg-eth1");
+    folder("ifcfg-eth2.bak");
+    const auto bond = read_bond(write("ifcfg-bond0", "DEVICE=bond0\nBONDING_MASTER=yes\n"), "");
+    ASSERT_TRUE(bond) << bond.error().text;
+    EXPECT_THAT(bond->remarks, ElementsAre(HasSubstr("ifcfg-eth1: Is a directory; ")));
 }
 
 TEST_F(ImportFile, with_several_bonds_needs_a_name) {

@@ -62,7 +62,7 @@ TEST(PortRemoval, names_what_all_remaining_ports_newly_share) {
                   {"card", "0000:03:00"}, {"numa_node", -1}, {"root_port", ""}, {"switch", "leaf-7"}}))
         << "they shared the root port before";
     EXPECT_THAT(text_of(impact_of(state, {}, "eth3")), testing::Not(HasSubstr("redundancy")));
-    state.ports[1].transmits = false;
+    state.ports[1].transmits = state.ports[1].link_up = false;
     EXPECT_THAT(text_of(impact_of(state, {})), testing::Not(HasSubstr("redundancy"))) << "a port alone";
 }
 
@@ -98,9 +98,21 @@ TEST(PortRemoval, is_refused_for_the_last_port_and_for_too_little_capacity) {
         impact_of(state, {{"eth1", 80e6}, {"eth2", 80e6}}).refusal,
         Optional(HasSubstr("the other port carries 1000 Mbit/s, the team sends 1280 Mbit/s: too much")));
     EXPECT_EQ(impact_of(state, {{"eth1", 60e6}, {"eth2", 60e6}}).refusal, std::nullopt);
-    state.ports[1].transmits = false;
+    state.ports[1].transmits = state.ports[1].link_up = false;
     EXPECT_EQ(impact_of(state, {}).refusal, "it is the last port that carries");
     EXPECT_EQ(impact_of(state, {}, "eth2").refusal, std::nullopt) << "nothing leaves by it";
+}
+
+TEST(PortRemoval, counts_a_waiting_port_only_if_no_other_port_transmits) {
+    auto state = good_team(3);
+    state.ports[2].transmits = false; // it lacks an offload, or loses packets
+    EXPECT_EQ(impact_of(state, {}).remaining_ports, std::vector<std::string>{"eth2"});
+    state.ports[1].transmits = state.ports[1].link_up = false;
+    EXPECT_EQ(impact_of(state, {}).remaining_ports, std::vector<std::string>{"eth3"});
+    EXPECT_EQ(impact_of(state, {}).refusal, std::nullopt);
+    state.runner = "lacp";
+    EXPECT_EQ(impact_of(state, {}).refusal, "it is the last port that carries")
+        << "its partner has not agreed";
 }
 
 TEST(PortRemoval, is_refused_if_unknown_speeds_are_needed) {

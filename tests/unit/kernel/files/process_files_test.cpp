@@ -15,7 +15,7 @@ constexpr auto stat_tail = " S 1 2 3 4 5 6 7 8 9 10 30 12 13 14 20 0 9 0 4711 18
 
 TEST(ProcessStat, has_the_name_the_time_the_threads_and_the_start) {
     EXPECT_EQ(parse_process_stat(std::string("42 (nginx)") + stat_tail),
-              (ProcessStat{.command = "nginx", .ticks = 42, .threads = 9, .started = 4711}));
+              (ProcessStat{.command = "nginx", .parent = 1, .ticks = 42, .threads = 9, .started = 4711}));
 }
 
 TEST(ProcessStat, has_whatever_name_a_process_gave_itself) {

@@ -114,6 +114,15 @@ TEST_F(AffinitySettings, explains_kernel_errors) {
                 HasSubstr("CAP_SYS_NICE"));
 }
 
+TEST_F(AffinitySettings, includes_offline_cpus_in_former_value_of_thread) {
+    file("sys/devices/system/cpu/online", "0-2");
+    file("sys/devices/system/cpu/possible", "0-3");
+    const CpuSetting thread{.kind = Kind::thread, .number = 612}, irq{.kind = Kind::irq, .number = 24};
+    EXPECT_THAT(former_cpus(thread, {0, 1, 2}, root()), ElementsAre(0, 1, 2, 3));
+    EXPECT_THAT(former_cpus(thread, {0, 2}, root()), ElementsAre(0, 2)) << "it is restricted";
+    EXPECT_THAT(former_cpus(irq, {0, 1, 2}, root()), ElementsAre(0, 1, 2)) << "its file shows offline CPUs";
+}
+
 class AffinityRestore : public test::Tree {
 protected:
     AffinityRestore() : card_(network_device("eth0", 3, card_folder, 2, 2)) {

@@ -204,6 +204,20 @@ TEST_F(PortVectors, is_empty_while_port_is_down) {
     EXPECT_EQ(port.receive_queues, 1);
 }
 
+TEST_F(PortVectors, leaves_out_vectors_of_former_name_while_port_is_down) {
+    const auto link = network_device("eth0", 2, card);
+    vector(24, "", card);
+    vector(30, "eth0-rx-0", "pci0000:00/0000:00:05.0"); // was eth0 when it came up; renamed since
+    EXPECT_EQ(groups(read(link)), "");
+    EXPECT_THAT(others(read(link)), IsEmpty());
+}
+
+TEST_F(PortVectors, finds_vectors_by_name_if_device_lists_none) {
+    const auto link = network_device("eth0", 2, card);
+    vector(30, "eth0-rx-0");
+    EXPECT_EQ(groups(read(link)), "0: 30");
+}
+
 TEST_F(PortVectors, marks_managed_vectors_as_not_movable) {
     const auto link = network_device("eth0", 2, card, 2, 2);
     vector(24, "eth0-TxRx-0", card);
