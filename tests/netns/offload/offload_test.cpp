@@ -14,6 +14,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <fstream>
 
 namespace teamo::test {
 namespace {
@@ -192,6 +193,13 @@ TEST(OffloadRepair, only_logs_if_configured) {
     EXPECT_TRUE(stays(
         "left alone", [&] { return !has(wires, "eth1", tcp4); }, 200ms));
     EXPECT_EQ(1U, lines_with(team.log(), "not changed, because"));
+    // What the administrator requires later is no change by another program.
+    std::ofstream(team.item("setup.config_file"))
+        << with_contract(2, R"({"repair": false, "rx-checksum": "off"})");
+    const auto reloaded = team.teamoctl({"config", "reload"});
+    EXPECT_EQ(0, reloaded.status) << reloaded.err;
+    EXPECT_TRUE(becomes(false, [&] { return has(wires, "eth1", "rx-checksum"); }));
+    EXPECT_FALSE(has(wires, "eth1", tcp4));
 }
 
 TEST(OffloadRepair, repairs_the_mtu_of_a_port) {
