@@ -47,7 +47,23 @@ Result<Target> open_process(ProcessId id) {
     return fail(EACCES, fmt::format("process {}: /proc/{} cannot be read", id.pid, id.pid));
 }
 
-bool is_bound_by(const WorkerBinding& binding, const CpuList& now);
+/// True if the kernel shows `set` as `now`: without CPUs that have gone offline.
+bool is_shown_as(const CpuList& set, const CpuList& now) {
+    if (now == set) return true;
+    if (now.empty() || !std::ranges::includes(set, now)) return false;
+    const auto online = read_online_cpus();
+    return online && std::ranges::none_of(set, [&](unsigned cpu) {
+               return std::ranges::binary_search(*online, cpu) && !std::ranges::binary_search(now, cpu);
+           });
+}
+
+/// True if `now` is an affinity of ours. After an unfinished move it may be any part of `cpus`, because a
+/// cpuset may have reduced it.
+bool is_bound_by(const WorkerBinding& binding, const CpuList& now) {
+    if (is_shown_as(binding.cpus, now)) return true;
+    if (binding.leaving.empty()) return false;
+    return is_shown_as(binding.leaving, now) || std::ranges::includes(binding.cpus, now);
+}
 
 /// Of these bindings that of the process's parent; nullptr: none is.
 const WorkerBinding* binding_of_parent(pid_t process, std::span<const WorkerBinding> others) {
@@ -114,24 +130,6 @@ Result<> for_all_threads(const Target& target, std::chrono::milliseconds patienc
     }
     return fail(EAGAIN,
                 fmt::format("process {} creates threads faster than their CPUs can be set", target.pid));
-}
-
-/// True if the kernel shows `set` as `now`: without CPUs that have gone offline.
-bool is_shown_as(const CpuList& set, const CpuList& now) {
-    if (now == set) return true;
-    if (now.empty() || !std::ranges::includes(set, now)) return false;
-    const auto online = read_online_cpus();
-    return online && std::ranges::none_of(set, [&](unsigned cpu) {
-               return std::ranges::binary_search(*online, cpu) && !std::ranges::binary_search(now, cpu);
-           });
-}
-
-/// True if `now` is an affinity of ours. After an unfinished move it may be any part of `cpus`, because a
-/// cpuset may have reduced it.
-bool is_bound_by(const WorkerBinding& binding, const CpuList& now) {
-    if (is_shown_as(binding.cpus, now)) return true;
-    if (binding.leaving.empty()) return false;
-    return is_shown_as(binding.leaving, now) || std::ranges::includes(binding.cpus, now);
 }
 
 /// True if all CPUs of a binding are offline. The kernel has moved its threads to others, which it shows.
