@@ -159,6 +159,13 @@ Value lacp_port_of(const lacp::PortStatus& port) {
                   {"state", port.state}};
 }
 
+lacp::PortStatus read_lacp_port(const Value& document) {
+    lacp::PortStatus port;
+    port.state = json::text(document, "state");
+    port.fallback = port.state == "fallback";
+    return port;
+}
+
 /// Not among the link watches: libteamdctl refuses names that it does not know.
 Value loss_of(const LossStatus& loss) {
     return Object{{"finding", loss.what},
@@ -190,7 +197,7 @@ constexpr auto port_fields = [](auto field, auto& port) {
     field.object("link", port.link, link_fields);
     field.object("link_watches", port, link_watches_fields);
     field.write_only("loss", loss_of(port.loss));
-    if (port.lacp) field.write_only("runner", lacp_port_of(*port.lacp));
+    field.document("runner", port.lacp, lacp_port_of, read_lacp_port);
 };
 
 Value setup_of(const TeamStatus& status) {

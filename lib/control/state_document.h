@@ -21,7 +21,7 @@ struct TeamState {
     LinkSight link_sight{};
     bool kernel_hashes = false;
     LinkStatus link;                      ///< its duplex is not read
-    std::vector<PortStatus> ports;        ///< without their link watches
+    std::vector<PortStatus> ports;        ///< without their link watches; of LACP only the state
     FailureDomain common{};               ///< of the ports that carry or can take over
     std::optional<BalanceStatus> balance; ///< if the team hashes
     std::optional<OffloadStatus> offload; ///< none, as of the next three: the daemon is too old

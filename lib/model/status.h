@@ -72,6 +72,11 @@ struct PortStatus {
     bool operator==(const PortStatus&) const = default;
 };
 
+/// Whether a port that does not transmit can replace one that does. With LACP another aggregator is chosen
+/// among the ports that hear a partner; without any partner, in fallback, among those with a link. `ports`:
+/// all of the team.
+bool can_take_over(const PortStatus& port, const std::vector<PortStatus>& ports);
+
 struct MoveStatus {
     std::uint8_t bucket = 0;
     std::string from, to; ///< ports by name

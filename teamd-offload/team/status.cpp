@@ -58,20 +58,11 @@ FailureDomain domain_status(const TeamParts& parts, const PortStatus& port) {
     return domain;
 }
 
-/// With LACP another aggregator is chosen among the ports that hear a partner; without any partner, in
-/// fallback, among those with a link. ctl/report/state.cpp has the same for a state document.
-bool can_take_over(const TeamStatus& status, const PortStatus& port) {
-    if (!port.link_up || !port.lacp) return port.link_up;
-    const auto falls_back = [](const PortStatus& other) { return other.lacp && other.lacp->fallback; };
-    return port.lacp->state == "current" ||
-           (port.lacp->state == "defaulted" && std::ranges::any_of(status.ports, falls_back));
-}
-
 /// Of the ports that carry, and of those that can take over.
 FailureDomain common_domain(const TeamStatus& status) {
     std::vector<FailureDomain> domains;
     for (const auto& port : status.ports)
-        if (port.transmits || can_take_over(status, port)) domains.push_back(port.domain);
+        if (port.transmits || can_take_over(port, status.ports)) domains.push_back(port.domain);
     return common_of(domains);
 }
 

@@ -2,29 +2,10 @@
 #include "ctl/report/state.h"
 
 #include "ctl/units.h"
-#include "json/fields.h"
 
 #include <algorithm>
 
 namespace teamo::ctl {
-namespace {
-
-std::string lacp_state(const TeamState& state, const PortStatus& port) {
-    const auto& of_port = json::child(json::child(state.document, "ports"), port.name);
-    return json::text(json::child(of_port, "runner"), "state");
-}
-
-/// With LACP another aggregator is chosen among the ports that hear a partner; without any partner, in
-/// fallback, among those with a link. team/status.cpp has the same for the daemon.
-bool can_take_over(const TeamState& state, const PortStatus& port) {
-    if (!port.link_up) return false;
-    if (state.runner != "lacp") return true;
-    const auto now = lacp_state(state, port);
-    const auto falls_back = [&](const PortStatus& other) { return lacp_state(state, other) == "fallback"; };
-    return now == "current" || (now == "defaulted" && std::ranges::any_of(state.ports, falls_back));
-}
-
-} // namespace
 
 Result<> require_part(bool reported) {
     if (reported) return {};
@@ -45,7 +26,7 @@ const PortBalance* find_balance(const TeamState& state, std::string_view port) {
 std::vector<const PortStatus*> carriers(const TeamState& state) {
     std::vector<const PortStatus*> list;
     for (const auto& port : state.ports)
-        if (port.transmits || can_take_over(state, port)) list.push_back(&port);
+        if (port.transmits || can_take_over(port, state.ports)) list.push_back(&port);
     return list;
 }
 

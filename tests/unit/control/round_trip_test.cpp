@@ -275,5 +275,19 @@ TEST(RoundTrip, of_failure_domains) {
     EXPECT_EQ(read->ports.at(0).domain, port.domain);
 }
 
+TEST(RoundTrip, of_the_state_of_lacp) {
+    TeamStatus status;
+    status.runner = LacpRunner{};
+    for (const auto* name : {"eth1", "eth2"})
+        status.ports.emplace_back().name = name;
+    status.ports[0].lacp.emplace().state = "fallback";
+    const auto read = read_state(state_document(status));
+    ASSERT_TRUE(read);
+    ASSERT_TRUE(read->ports.at(0).lacp);
+    EXPECT_EQ(read->ports[0].lacp->state, "fallback");
+    EXPECT_TRUE(read->ports[0].lacp->fallback);
+    EXPECT_EQ(read->ports.at(1).lacp, std::nullopt);
+}
+
 } // namespace
 } // namespace teamo::control

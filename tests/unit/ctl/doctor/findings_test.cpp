@@ -70,10 +70,10 @@ TEST(Findings, count_ports_that_another_aggregator_can_have) {
         auto readings = good_readings(2);
         readings.state.runner = "lacp";
         readings.state.ports[1].transmits = false;
-        readings.state.document =
-            *json::parse(fmt::format(R"({{"ports": {{"eth1": {{"runner": {{"state": "{}"}}}}, )"
-                                     R"("eth2": {{"runner": {{"state": "{}"}}}}}}}})",
-                                     one, other));
+        auto& first = readings.state.ports[0].lacp.emplace();
+        first.state = one;
+        first.fallback = one == "fallback";
+        readings.state.ports[1].lacp.emplace().state = other;
         return teamo::ctl::text_of("team0", carrying_findings(readings));
     };
     const auto alone = testing::HasSubstr("only eth1 of 2 ports can carry");
